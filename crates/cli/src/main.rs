@@ -1,0 +1,2 @@
+//! The isotach program.
+fn main() {}

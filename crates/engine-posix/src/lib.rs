@@ -1,0 +1,1 @@
+//! The default engine: a container is an append-only log on a POSIX file system.

@@ -1,0 +1,1 @@
+//! Fields: catalogue, store and the FieldStore handle, on the object model.

@@ -1,0 +1,1 @@
+//! GRIB messages: scanning files, and keys through ecCodes loaded at run time.

@@ -1,0 +1,1 @@
+//! The language of fields: keys, key types, schema and requests. No I/O.
