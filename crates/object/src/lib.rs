@@ -1,1 +1,63 @@
-//! The object model: pools, containers, objects, transactions, and the trait every engine implements.
+//! The object model: what every engine stores and promises, and nothing about how.
+//!
+//! A **pool** holds **containers**. A container has its own address space of **objects** and its own
+//! history of **transactions**, counted in **epochs**. An object has a 128-bit [`ObjectId`], which carries
+//! its type and its object class, and is a key-value object, an array of bytes, or is addressed in the
+//! general form by distribution key and attribute key. This is the model of DAOS; see `docs/concepts.md`.
+//!
+//! Engines implement [`Engine`], [`Pool`] and [`Container`]: synchronous, in batches, no default bodies.
+//! Callers mostly use the typed handles [`KeyValue`] and [`Array`]. An engine is right when the exported
+//! [`conformance`] suite says so; [`memory`] is the executable model that the others are compared with.
+//!
+//! ```
+//! use isotach_object::{Array, KeyValue, Label, ObjectClass, ObjectId, ObjectType, PoolUri, memory::Memory};
+//! use isotach_object::{Container, Engine, Pool};
+//!
+//! let engine = Memory::new();
+//! let uri: PoolUri = "memory:doc".parse()?;
+//! engine.create_pool(&uri)?;
+//! let pool = engine.open_pool(&uri)?;
+//! let label: Label = "forecast".parse()?;
+//! pool.create_container(&label)?;
+//! let container = pool.open_container(&label)?;
+//!
+//! let index = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
+//! KeyValue::new(&*container, index)?.put(b"step=6", b"somewhere")?;
+//!
+//! let field = ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, 2);
+//! let array = Array::new(&*container, field)?;
+//! array.write(0, b"GRIB")?;
+//! container.flush()?;
+//! assert_eq!(array.read(0, 100)?, b"GRIB", "a read past the end is short");
+//! # Ok::<(), isotach_object::Error>(())
+//! ```
+
+mod capability;
+mod class;
+pub mod conformance;
+mod engine;
+mod epoch;
+mod error;
+mod handles;
+mod label;
+pub mod memory;
+mod oid;
+mod page;
+mod registry;
+mod shared;
+mod transaction;
+mod uri;
+
+pub use capability::Capabilities;
+pub use class::ObjectClass;
+pub use engine::{ArrayRead, Container, Engine, Pool, PoolUsage};
+pub use epoch::{Epoch, Snapshot};
+pub use error::{Error, Result};
+pub use handles::{Array, KeyValue, Records, Single};
+pub use label::Label;
+pub use oid::{IdRange, ObjectId, ObjectType};
+pub use page::{Anchor, Page, PageBuilder};
+pub use registry::Registry;
+pub use shared::SharedBytes;
+pub use transaction::{Cell, MAX_KEY, MAX_VALUE, Precondition, Transaction, Update};
+pub use uri::PoolUri;

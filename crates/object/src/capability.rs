@@ -1,0 +1,21 @@
+//! What an engine can do beyond the model's core, as data.
+
+/// The guarantees an engine adds to the core of the model. What it lacks it refuses with
+/// [`crate::Error::Unsupported`]; the conformance suite checks both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capabilities {
+    /// A [`crate::Transaction`] may touch several cells and counts entirely or not at all.
+    pub transactions: bool,
+    /// Past states can be named and stay readable.
+    pub snapshots: bool,
+    /// Object classes with replicas or parity are honoured.
+    pub redundancy: bool,
+    /// Lists come in ascending order of the key's bytes.
+    pub ordered_listing: bool,
+    /// Array bytes can be lent without a copy ([`crate::Container::array_share`]).
+    pub shared_reads: bool,
+    /// Several processes may use one pool at once.
+    pub multi_process: bool,
+    /// What was flushed outlives the process.
+    pub persistent: bool,
+}

@@ -1,0 +1,235 @@
+//! The seam: what an engine implements. Every method, no default bodies, so that a wrapper that forgets
+//! one does not compile.
+//!
+//! Promises that hold for every engine:
+//! - An update is seen whole or not at all, by every reader, at every moment.
+//! - A handle sees its own updates at once. Others see them when [`Container::flush`] has returned, and
+//!   perhaps before; they see them in the order of the handle.
+//! - [`Container::commit`] decides at once: when it returns, the transaction counts for everybody, and so
+//!   does everything that its handle updated before.
+//! - What is flushed is durable, as far as the engine is [`crate::Capabilities::persistent`].
+//! - Every stored byte is checked against its checksum when it is read: wrong bytes are
+//!   [`crate::Error::Corrupt`], never an answer.
+//! - After a failed sync a handle takes no more writes ([`crate::Error::Poisoned`]).
+//!
+//! All traits may be used from several threads at once. No call blocks another process.
+
+use std::{fmt::Debug, sync::Arc};
+
+use crate::{
+    Anchor, Capabilities, Cell, Epoch, IdRange, Label, ObjectId, Page, PoolUri, Result, SharedBytes,
+    Snapshot, Transaction, Update,
+};
+
+/// A kind of storage, named by the scheme of its URIs.
+pub trait Engine: Debug + Send + Sync {
+    /// The scheme of this engine's URIs: `posix`, `memory`, ...
+    fn scheme(&self) -> &'static str;
+
+    /// What this engine can do beyond the core.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Makes an empty pool.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, `InvalidInput` for a URI the engine cannot read, `PermissionDenied`, `Io`;
+    /// `Unsupported` where the place cannot keep the engine's promises.
+    fn create_pool(&self, uri: &PoolUri) -> Result<()>;
+
+    /// Connects to a pool.
+    ///
+    /// # Errors
+    /// `NotFound`, `InvalidInput` when what is there is not a pool, `Unsupported` when it has a newer format.
+    fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>>;
+
+    /// Removes a pool with everything in it.
+    ///
+    /// # Errors
+    /// `NotFound`, `InvalidInput` when what is there is not a pool.
+    fn destroy_pool(&self, uri: &PoolUri) -> Result<()>;
+}
+
+/// Room of a pool, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolUsage {
+    /// What the storage under the pool holds in all.
+    pub total: u64,
+    /// What is free there.
+    pub free: u64,
+    /// What this pool's containers take.
+    pub used: u64,
+}
+
+/// A connection to a pool.
+pub trait Pool: Debug + Send + Sync {
+    /// Where it is.
+    fn uri(&self) -> &PoolUri;
+
+    /// What its engine can do beyond the core.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Makes an empty container. Of several that race, one succeeds.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, `PermissionDenied`, `NoSpace`, `Io`.
+    fn create_container(&self, label: &Label) -> Result<()>;
+
+    /// Opens a handle on a container. Handles are independent: each has its own view of the history.
+    ///
+    /// # Errors
+    /// `NotFound`, `Corrupt`, `Unsupported` for a newer format.
+    fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>>;
+
+    /// Takes a container out of the name space at once, and gives its space back.
+    ///
+    /// # Errors
+    /// `NotFound`, `PermissionDenied`, `Io`.
+    fn destroy_container(&self, label: &Label) -> Result<()>;
+
+    /// The labels of all containers, sorted.
+    ///
+    /// # Errors
+    /// `Io`.
+    fn list_containers(&self) -> Result<Vec<Label>>;
+
+    /// The bytes that one container takes.
+    ///
+    /// # Errors
+    /// `NotFound`, `Io`.
+    fn container_size(&self, label: &Label) -> Result<u64>;
+
+    /// The room there is.
+    ///
+    /// # Errors
+    /// `Io`.
+    fn usage(&self) -> Result<PoolUsage>;
+}
+
+/// One read of a batch; see [`Container::read_many`].
+#[derive(Debug)]
+pub struct ArrayRead<'a> {
+    /// The array, or the records of an attribute key.
+    pub cell: Cell<'a>,
+    /// The first byte wanted.
+    pub offset: u64,
+    /// Where the bytes go.
+    pub buffer: &'a mut [u8],
+    /// How many bytes were there; fewer than the buffer holds when the read goes past the end.
+    pub filled: usize,
+}
+
+/// A handle on a container.
+pub trait Container: Debug + Send + Sync {
+    /// Its name in the pool.
+    fn label(&self) -> &Label;
+
+    /// What its engine can do beyond the core.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Hands out `count` ids (the low halves of object ids) that no one else gets, ever. `count` is at
+    /// least 1.
+    ///
+    /// # Errors
+    /// `InvalidInput` for zero, `NoSpace`, `Io`.
+    fn allocate_ids(&self, count: u64) -> Result<IdRange>;
+
+    /// Applies updates in order, each atomic by itself, without condition. Returns when the engine has
+    /// taken a copy; [`Container::flush`] makes them durable and visible to all.
+    ///
+    /// # Errors
+    /// `InvalidInput` and `Unsupported` before anything is applied; `NoSpace`, `Io`, `Poisoned`.
+    fn update(&self, updates: &[Update<'_>]) -> Result<()>;
+
+    /// Applies all updates of a transaction at one epoch, if all its preconditions hold there.
+    ///
+    /// # Errors
+    /// `Conflict` names the precondition that failed. An engine without
+    /// [`Capabilities::transactions`] refuses more than one cell with `Unsupported`. Else as `update`.
+    fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch>;
+
+    /// Makes everything this handle updated durable and visible to every reader.
+    ///
+    /// # Errors
+    /// `NoSpace`, `Io`: what was not flushed may be lost; the handle is then poisoned if it was a sync.
+    fn flush(&self) -> Result<Epoch>;
+
+    /// The newest epoch this handle can see now, after looking.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    fn epoch(&self) -> Result<Epoch>;
+
+    /// The values of KV entries or single values; `None` for one that is not there.
+    ///
+    /// # Errors
+    /// `InvalidInput`, `Corrupt`, `Io`.
+    fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>>;
+
+    /// The sizes of values, arrays or records, in bytes; `None` for what is not there.
+    ///
+    /// # Errors
+    /// `InvalidInput`, `Corrupt`, `Io`.
+    fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>>;
+
+    /// Reads ranges of arrays or records. A hole reads as zeros, a read past the end is short, and an array
+    /// that is not there has no bytes.
+    ///
+    /// # Errors
+    /// `InvalidInput`, `Corrupt` (naming file and object), `Io`.
+    fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()>;
+
+    /// Lends bytes of an array without a copy, where the engine can. Short past the end.
+    ///
+    /// # Errors
+    /// `Unsupported` without [`Capabilities::shared_reads`]; else as `read_many`.
+    fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes>;
+
+    /// A page of at most `limit` entries of a KV object, from `anchor` on; with or without the values.
+    /// The pages together hold everything that was there throughout.
+    ///
+    /// # Errors
+    /// `InvalidInput`, `Corrupt`, `Io`.
+    fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page>;
+
+    /// A page of the distribution keys of a general object.
+    ///
+    /// # Errors
+    /// As `list_entries`.
+    fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page>;
+
+    /// A page of the attribute keys under a distribution key.
+    ///
+    /// # Errors
+    /// As `list_entries`.
+    fn list_akeys(&self, object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page>;
+
+    /// A page of the objects that hold something.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)>;
+
+    /// Names the present state, so that it stays readable.
+    ///
+    /// # Errors
+    /// `AlreadyExists`; `Unsupported` without [`Capabilities::snapshots`].
+    fn create_snapshot(&self, name: &Label) -> Result<Epoch>;
+
+    /// All snapshots, oldest first.
+    ///
+    /// # Errors
+    /// `Unsupported` without [`Capabilities::snapshots`].
+    fn list_snapshots(&self) -> Result<Vec<Snapshot>>;
+
+    /// A read-only handle on the state that a snapshot names.
+    ///
+    /// # Errors
+    /// `NotFound`; `Unsupported` without [`Capabilities::snapshots`].
+    fn open_snapshot(&self, name: &Label) -> Result<Arc<dyn Container>>;
+
+    /// Forgets a snapshot.
+    ///
+    /// # Errors
+    /// `NotFound`; `Unsupported` without [`Capabilities::snapshots`].
+    fn destroy_snapshot(&self, name: &Label) -> Result<()>;
+}

@@ -1,0 +1,149 @@
+//! The one public error of the object model.
+//!
+//! A variant exists because a caller acts on it. Each keeps the facts (what, where, expected) and, where
+//! there is one, the cause. Codes are stable: other languages and scripts rely on them.
+
+use std::{error::Error as StdError, io};
+
+/// What every operation of the model returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why an operation of the object model failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The pool, container, object or entry named is not there.
+    #[error("{what} does not exist")]
+    NotFound {
+        /// What was looked for, by its name.
+        what: String,
+    },
+    /// What was to be created is there already.
+    #[error("{what} exists already")]
+    AlreadyExists {
+        /// What was to be created, by its name.
+        what: String,
+    },
+    /// A precondition of a transaction did not hold: another writer was first. Read again and retry.
+    #[error("conflict: {what}")]
+    Conflict {
+        /// The precondition that failed.
+        what: String,
+    },
+    /// The engine does not have this capability.
+    #[error("the {engine} engine does not support {what}")]
+    Unsupported {
+        /// The engine's scheme.
+        engine: &'static str,
+        /// What was asked for.
+        what: String,
+    },
+    /// Stored bytes fail their checksum or contradict the format.
+    #[error("corrupt: {what} in {place}")]
+    Corrupt {
+        /// What is damaged and how it was noticed.
+        what: String,
+        /// The file or object, with the position.
+        place: String,
+    },
+    /// The operating system or the server refuses access.
+    #[error("no permission: {what}")]
+    PermissionDenied {
+        /// What was attempted on what.
+        what: String,
+        /// The system's own error.
+        #[source]
+        source: Option<io::Error>,
+    },
+    /// There is no room left. What was visible stays visible.
+    #[error("no space left: {what}")]
+    NoSpace {
+        /// What was being written.
+        what: String,
+    },
+    /// An operation of the operating system or of a vendor's library failed.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was attempted on what.
+        what: String,
+        /// The cause.
+        source: Box<dyn StdError + Send + Sync>,
+    },
+    /// The caller's argument is wrong: a type, a name, a size.
+    #[error("{what}: expected {expected}")]
+    InvalidInput {
+        /// The argument as given.
+        what: String,
+        /// What would have been accepted.
+        expected: String,
+    },
+    /// An earlier write of this handle failed; it takes no more writes. Open a new handle.
+    #[error("{what}: an earlier write failed, so this handle writes no more; open a new one")]
+    Poisoned {
+        /// The container.
+        what: String,
+    },
+}
+
+impl Error {
+    /// The stable code, shared by every language and by `--json`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "not-found",
+            Self::AlreadyExists { .. } => "already-exists",
+            Self::Conflict { .. } => "conflict",
+            Self::Unsupported { .. } => "unsupported",
+            Self::Corrupt { .. } => "corrupt",
+            Self::PermissionDenied { .. } => "permission-denied",
+            Self::NoSpace { .. } => "no-space",
+            Self::Io { .. } => "io",
+            Self::InvalidInput { .. } => "invalid-input",
+            Self::Poisoned { .. } => "poisoned",
+        }
+    }
+
+    /// `what` as a [`Error::NotFound`].
+    pub fn not_found(what: impl Into<String>) -> Self {
+        Self::NotFound { what: what.into() }
+    }
+
+    /// A wrong argument and what would have been right.
+    pub fn invalid(what: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self::InvalidInput { what: what.into(), expected: expected.into() }
+    }
+
+    /// Damage: what is wrong, and the file or object where it was found.
+    pub fn corrupt(what: impl Into<String>, place: impl Into<String>) -> Self {
+        Self::Corrupt { what: what.into(), place: place.into() }
+    }
+
+    /// Sorts an operating system's error into the variant a caller would act on.
+    pub fn from_io(source: io::Error, what: impl Into<String>) -> Self {
+        let what = what.into();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::NotFound { what },
+            io::ErrorKind::AlreadyExists => Self::AlreadyExists { what },
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::PermissionDenied { what: format!("{what}: {source}"), source: Some(source) }
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Self::NoSpace { what: format!("{what}: {source}") }
+            }
+            _ => Self::Io { what, source: Box::new(source) },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_no_space_and_other_failures_keep_their_cause() {
+        let full = Error::from_io(io::Error::from_raw_os_error(28), "write data/1");
+        assert_eq!(full.code(), "no-space");
+        let other = Error::from_io(io::Error::from_raw_os_error(5), "read data/1");
+        assert_eq!(other.code(), "io");
+        assert!(other.source().is_some());
+    }
+}

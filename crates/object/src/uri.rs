@@ -1,0 +1,95 @@
+//! The URI of a pool: which engine, and where.
+
+use std::{fmt, str::FromStr};
+
+use crate::Error;
+
+/// A pool's URI: `posix:/data/fields`, `posix:///data/fields`, `memory:`, `rados://pool?user=me`.
+///
+/// The scheme chooses the engine; the rest is the engine's to read. A text without a scheme that starts
+/// with `/`, `./` or `../` is a posix path, since that is what people type.
+///
+/// ```
+/// use isotach_object::PoolUri;
+/// let uri: PoolUri = "posix:///data/fields".parse()?;
+/// assert_eq!((uri.scheme(), uri.path()), ("posix", "/data/fields"));
+/// assert_eq!(uri, "posix:/data/fields".parse()?);
+/// # Ok::<(), isotach_object::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PoolUri {
+    scheme: String,
+    path: String,
+    query: Vec<(String, String)>,
+}
+
+impl PoolUri {
+    /// The engine's scheme, in lower case.
+    pub fn scheme(&self) -> &str {
+        &self.scheme
+    }
+
+    /// The path or name, without query.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The value of a query option.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The names of all query options, so that an engine can refuse those it does not know.
+    pub fn option_names(&self) -> impl Iterator<Item = &str> {
+        self.query.iter().map(|(key, _)| key.as_str())
+    }
+}
+
+impl FromStr for PoolUri {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = || Error::invalid(format!("store {text:?}"), "a URI such as posix:/path or memory:");
+        if ["/", "./", "../"].iter().any(|start| text.starts_with(start)) {
+            return Ok(Self { scheme: "posix".to_owned(), path: text.to_owned(), query: Vec::new() });
+        }
+        let (scheme, rest) = text.split_once(':').ok_or_else(wrong)?;
+        if scheme.is_empty() || !scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'-') {
+            return Err(wrong());
+        }
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let query = query.split('&').filter(|part| !part.is_empty());
+        let query = query.map(|part| part.split_once('=').unwrap_or((part, "")));
+        Ok(Self {
+            scheme: scheme.to_ascii_lowercase(),
+            path: path.strip_prefix("//").unwrap_or(path).to_owned(),
+            query: query.map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
+        })
+    }
+}
+
+impl fmt::Display for PoolUri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.scheme, self.path)?;
+        for (at, (key, value)) in self.query.iter().enumerate() {
+            write!(f, "{}{key}={value}", if at == 0 { '?' } else { '&' })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_and_plain_paths_are_read_and_nonsense_is_refused() {
+        let uri: PoolUri = "rados://fields?user=me&conf=/etc/ceph.conf".parse().unwrap();
+        assert_eq!((uri.path(), uri.option("conf")), ("fields", Some("/etc/ceph.conf")));
+        assert_eq!(uri.to_string().parse::<PoolUri>().unwrap(), uri);
+        assert_eq!("/data/x".parse::<PoolUri>().unwrap().to_string(), "posix:/data/x");
+        for text in ["", "plain", ":x", "po six:/x"] {
+            assert!(text.parse::<PoolUri>().is_err(), "{text:?}");
+        }
+    }
+}
