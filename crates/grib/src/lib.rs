@@ -1,1 +1,34 @@
-//! GRIB messages: scanning files, and keys through ecCodes loaded at run time.
+//! GRIB messages: finding them in files, and what they say of themselves.
+//!
+//! Two halves that need each other little:
+//!
+//! - **Scanning** ([`MessageScanner`], [`SliceScanner`], [`LocationScanner`]) is Rust alone. It finds where messages
+//!   begin and end, and checks that they are whole. It knows the indicator section of GRIB 1 and GRIB 2 and nothing else.
+//! - Everything inside a message goes through **ecCodes**, loaded at run time, so that this crate builds
+//!   and scans on a machine without it.
+//!
+//! What must stay true: no length found in a file is believed before the bytes it promises have been seen, and no input,
+//! however broken, makes a scanner panic.
+//!
+//! ```
+//! use isotach_grib::{MessageScanner, ScanError};
+//!
+//! // Two messages of the least that a scanner looks at, with padding before, between and behind.
+//! let tiny = [b"GRIB\x00\x00\x0c\x01".as_slice(), b"7777"].concat();
+//! let file = [&[0; 5], tiny.as_slice(), &[0; 30], tiny.as_slice(), &[0; 7]].concat();
+//!
+//! let mut places = Vec::new();
+//! for message in MessageScanner::new(file.as_slice()) {
+//!     let message = message?;
+//!     places.push((message.number, message.offset, message.bytes.len()));
+//! }
+//! assert_eq!(places, [(1, 5, 12), (2, 47, 12)]);
+//! # Ok::<(), ScanError>(())
+//! ```
+
+mod scan;
+
+pub use scan::{
+    DEFAULT_MAX_LENGTH, LocationScanner, Message, MessageLocation, MessageRef, MessageScanner, ScanError,
+    ScanProblem, SliceScanner,
+};
