@@ -1,0 +1,74 @@
+# Every task of the project by name. Each does all its own set-up; `make help` lists them.
+#
+# What must stay true: a task installs nothing without saying so, and installs nothing at all on a second run.
+
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench docs test-nightly clean build build-test
+
+# Options are passed on: make demo DEMO="--members 8", make bench BENCH="--quick".
+DEMO ?=
+BENCH ?=
+PYTHON := $(abspath .venv/bin/python)
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+help: ## List the tasks
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+setup: ## Install whatever the other tasks need, and say what
+	@scripts/setup demo
+	@scripts/setup test
+	@scripts/setup lint
+
+build: ## Build the program, optimised
+	cargo build --release --locked -p isotach-cli
+
+demo: ## Build, archive a small forecast with several writers and readers, show what happened
+	@scripts/setup demo
+	@$(MAKE) --no-print-directory build
+	scripts/with-eccodes $(TARGET)/release/isotach demo $(DEMO)
+
+# One build serves all: the Rust tests are built in the dev profile (opt-level 1, overflow checks, debug assertions),
+# which builds the program too, and the Python tests drive that very program.
+test: export ISOTACH_REQUIRE_ECCODES := 1
+test: ## Run every test
+	@scripts/setup test
+	scripts/with-eccodes cargo test --workspace --locked
+	cargo build --locked -p isotach-cli
+	ISOTACH_BIN=$(abspath $(TARGET))/debug/isotach scripts/with-eccodes $(PYTHON) -m pytest tests
+	@echo "make test: all tests passed"
+
+test-nightly: export ISOTACH_SEQUENCES := 10000
+test-nightly: export ISOTACH_STRESS_SECONDS := 600
+test-nightly: ## Run every test, the random and the stress tests for long
+	@$(MAKE) --no-print-directory test
+
+lint: export RUSTDOCFLAGS := -D warnings
+lint: ## Check format, lints, docs, house rules, Python and scripts
+	@scripts/setup lint
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo doc --workspace --no-deps --locked --quiet
+	cargo test --locked --quiet -p isotach-tidy
+	$(PYTHON) -m ruff check scripts tests
+	$(PYTHON) -m ruff format --check scripts tests
+	@$(call if_installed,cargo-deny,cargo deny --offline check licenses bans sources)
+	@$(call if_installed,shellcheck,shellcheck .ci/run scripts/setup scripts/with-eccodes)
+	@echo "make lint: clean"
+
+# if_installed PROGRAM,COMMAND: for checks that only sharpen what another check here covers.
+if_installed = if command -v $(1) >/dev/null; then echo '$(2)'; $(2); else echo 'skipped, $(1) is not installed'; fi
+
+bench: build ## Measure archive, retrieve and list beside plain writes and reads
+	scripts/with-eccodes $(TARGET)/release/isotach bench $(BENCH)
+
+docs: build ## Build the API pages, the manual page and the shell completions
+	cargo doc --workspace --no-deps --locked
+	mkdir -p $(TARGET)/docs
+	$(TARGET)/release/isotach completions man > $(TARGET)/docs/isotach.1
+	for shell in bash zsh fish; do $(TARGET)/release/isotach completions $$shell > $(TARGET)/docs/isotach.$$shell; done
+
+clean: ## Remove all that was built or installed here
+	cargo clean
+	rm -rf .venv demo-store demo.png
