@@ -12,7 +12,7 @@ pub struct Capabilities {
     pub redundancy: bool,
     /// Lists come in ascending order of the key's bytes.
     pub ordered_listing: bool,
-    /// Array bytes can be lent without a copy ([`crate::Container::array_share`]).
+    /// Array bytes can be lent without a copy ([`crate::Container::share`]).
     pub shared_reads: bool,
     /// Several processes may use one pool at once.
     pub multi_process: bool,

@@ -13,6 +13,10 @@
 //! - After a failed sync a handle takes no more writes ([`crate::Error::Poisoned`]).
 //!
 //! All traits may be used from several threads at once. No call blocks another process.
+//!
+//! Arguments are checked before anything is done: [`Update::check_for`] and [`Transaction::check_for`] for
+//! changes, [`Cell::check_value`] and [`Cell::check_extent`] for reads, [`ObjectId::expect_type`] for lists.
+//! A batch with one wrong part does nothing.
 
 use std::{fmt::Debug, sync::Arc};
 
@@ -80,7 +84,9 @@ pub trait Pool: Debug + Send + Sync {
     /// `NotFound`, `Corrupt`, `Unsupported` for a newer format.
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>>;
 
-    /// Takes a container out of the name space at once, and gives its space back.
+    /// Takes a container out of the name space at once, and gives its space back. Handles that are open on
+    /// it may go on with what they saw or fail with `NotFound`; they never reach a container made later
+    /// under the same label.
     ///
     /// # Errors
     /// `NotFound`, `PermissionDenied`, `Io`.
@@ -147,19 +153,22 @@ pub trait Container: Debug + Send + Sync {
     /// [`Capabilities::transactions`] refuses more than one cell with `Unsupported`. Else as `update`.
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch>;
 
-    /// Makes everything this handle updated durable and visible to every reader.
+    /// Makes everything this handle updated durable and visible to every reader. The epoch is not before
+    /// any of these updates.
     ///
     /// # Errors
     /// `NoSpace`, `Io`: what was not flushed may be lost; the handle is then poisoned if it was a sync.
     fn flush(&self) -> Result<Epoch>;
 
-    /// The newest epoch this handle can see now, after looking.
+    /// The newest epoch this handle can see now, after looking. Its own updates count as seen: an engine
+    /// that holds some back hands them over first. So what is read after this call and not changed by
+    /// others passes [`crate::Precondition::Unchanged`] with this epoch.
     ///
     /// # Errors
     /// `Corrupt`, `Io`.
     fn epoch(&self) -> Result<Epoch>;
 
-    /// The values of KV entries or single values; `None` for one that is not there.
+    /// The values of KV entries or single values; `None` for one that is not there, and for records.
     ///
     /// # Errors
     /// `InvalidInput`, `Corrupt`, `Io`.
@@ -172,23 +181,27 @@ pub trait Container: Debug + Send + Sync {
     fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>>;
 
     /// Reads ranges of arrays or records. A hole reads as zeros, a read past the end is short, and an array
-    /// that is not there has no bytes.
+    /// that is not there has no bytes, nor has a single value. What lies in a buffer past
+    /// [`ArrayRead::filled`] is left alone.
     ///
     /// # Errors
     /// `InvalidInput`, `Corrupt` (naming file and object), `Io`.
     fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()>;
 
-    /// Lends bytes of an array without a copy, where the engine can. Short past the end.
+    /// Lends bytes of an array without a copy, where the engine can; it may gather a range that has holes or
+    /// was written in pieces. Short past the end. Lent bytes never change, whatever is written later.
     ///
     /// # Errors
-    /// `Unsupported` without [`Capabilities::shared_reads`]; else as `read_many`.
+    /// `NoSpace` when gathering needs more memory than there is; `Unsupported` without
+    /// [`Capabilities::shared_reads`]; else as `read_many`.
     fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes>;
 
     /// A page of at most `limit` entries of a KV object, from `anchor` on; with or without the values.
-    /// The pages together hold everything that was there throughout.
+    /// The pages together hold everything that was there throughout, and nothing twice. A page may be short,
+    /// even empty; only a page without [`Page::next`] is the last.
     ///
     /// # Errors
-    /// `InvalidInput`, `Corrupt`, `Io`.
+    /// `InvalidInput`, also for a limit of 0; `Corrupt`, `Io`.
     fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page>;
 
     /// A page of the distribution keys of a general object.
@@ -203,10 +216,10 @@ pub trait Container: Debug + Send + Sync {
     /// As `list_entries`.
     fn list_akeys(&self, object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page>;
 
-    /// A page of the objects that hold something.
+    /// A page of the objects that hold something, if only an empty array.
     ///
     /// # Errors
-    /// `Corrupt`, `Io`.
+    /// `InvalidInput` for a limit of 0; `Corrupt`, `Io`.
     fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)>;
 
     /// Names the present state, so that it stays readable.

@@ -5,14 +5,6 @@ use crate::{
     SharedBytes, Transaction, Update,
 };
 
-fn expect_type(object: ObjectId, wanted: ObjectType) -> Result<()> {
-    if object.otype() == wanted {
-        return Ok(());
-    }
-    let found = format!("object {object} of type {:?}", object.otype());
-    Err(Error::invalid(found, format!("an object of type {wanted:?}")))
-}
-
 fn only<T>(mut results: Vec<Option<T>>) -> Option<T> {
     results.pop().flatten()
 }
@@ -39,7 +31,7 @@ impl<'c> KeyValue<'c> {
     /// # Errors
     /// `InvalidInput` for an object of another type.
     pub fn new(container: &'c dyn Container, object: ObjectId) -> Result<Self> {
-        expect_type(object, ObjectType::KeyValue)?;
+        object.expect_type(ObjectType::KeyValue)?;
         Ok(Self { container, object })
     }
 
@@ -135,7 +127,7 @@ impl<'c> Array<'c> {
     /// # Errors
     /// `InvalidInput` for an object of another type.
     pub fn new(container: &'c dyn Container, object: ObjectId) -> Result<Self> {
-        expect_type(object, ObjectType::Array)?;
+        object.expect_type(ObjectType::Array)?;
         Ok(Self { container, cell: Cell::array(object) })
     }
 
@@ -221,7 +213,7 @@ impl<'c> Single<'c> {
         dkey: &'c [u8],
         akey: &'c [u8],
     ) -> Result<Self> {
-        expect_type(object, ObjectType::General)?;
+        object.expect_type(ObjectType::General)?;
         let cell = Cell::general(object, dkey, akey);
         cell.check()?;
         Ok(Self { container, cell })

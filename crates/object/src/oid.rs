@@ -79,6 +79,18 @@ impl ObjectId {
         ObjectType::from_number((self.hi >> 56) as u8).unwrap_or(ObjectType::General)
     }
 
+    /// Refuses an object of another type.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`].
+    pub fn expect_type(self, wanted: ObjectType) -> Result<(), Error> {
+        if self.otype() == wanted {
+            return Ok(());
+        }
+        let found = format!("object {self} of type {:?}", self.otype());
+        Err(Error::invalid(found, format!("an object of type {wanted:?}")))
+    }
+
     /// The class it asks for.
     pub fn class(self) -> ObjectClass {
         ObjectClass::from_parts((self.hi >> 48) as u8, (self.hi >> 32) as u16)

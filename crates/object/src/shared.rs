@@ -15,6 +15,19 @@ impl SharedBytes {
         let held = owner.as_ref().as_ref().get(range.clone()).is_some();
         held.then_some(Self { owner, range })
     }
+
+    /// A part of these bytes, with the same owner, or `None` when they are fewer.
+    pub fn part(&self, range: Range<usize>) -> Option<Self> {
+        self.get(range.clone())?;
+        let start = self.range.start;
+        Some(Self { owner: Arc::clone(&self.owner), range: start + range.start..start + range.end })
+    }
+}
+
+impl Default for SharedBytes {
+    fn default() -> Self {
+        Self::from(Vec::new())
+    }
 }
 
 impl From<Vec<u8>> for SharedBytes {

@@ -1,7 +1,12 @@
 //! What a caller asks an engine to change: cells, updates, preconditions, transactions.
 //!
 //! An update is atomic by itself. A [`Transaction`] makes several count at one epoch, and only if all its
-//! preconditions hold at that place in the container's history.
+//! preconditions hold at that place in the container's history, before its own updates.
+//!
+//! A cell of the general form holds a value or bytes, as the last write decides: `Put` drops bytes, `Write`
+//! and `SetSize` drop a value. `Punch` only makes holes in bytes that are there: it creates and drops
+//! nothing. An attribute key, a distribution key and an object are there as long as they hold something, so
+//! removing the last attribute key of a distribution key removes that too.
 
 use crate::{Epoch, Error, ObjectClass, ObjectId, ObjectType, Result};
 
@@ -56,16 +61,22 @@ impl<'a> Cell<'a> {
         Err(Error::invalid(format!("keys given for object {}", self.object), expected))
     }
 
-    /// Refuses a cell that cannot hold a single value (an array).
-    fn check_value(&self) -> Result<()> {
+    /// Refuses a cell that cannot hold a value (an array); also for reading one.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`].
+    pub fn check_value(&self) -> Result<()> {
         match self.object.otype() {
             ObjectType::Array => Err(wrong_type(self.object, "a key-value or general object for a value")),
             _ => self.check(),
         }
     }
 
-    /// Refuses a cell that cannot hold an extent of bytes (a KV entry).
-    fn check_extent(&self) -> Result<()> {
+    /// Refuses a cell that cannot hold bytes at an offset (a KV entry); also for reading them.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`].
+    pub fn check_extent(&self) -> Result<()> {
         match self.object.otype() {
             ObjectType::KeyValue => {
                 Err(wrong_type(self.object, "an array or general object for bytes at an offset"))
@@ -102,6 +113,7 @@ pub enum Update<'a> {
         cell: Cell<'a>,
     },
     /// Writes bytes into an array or into the records of an attribute key; creates it if it is not there.
+    /// As in POSIX, a write of no bytes does not change the size, wherever it is; it creates an empty array.
     Write {
         /// Where.
         cell: Cell<'a>,
@@ -117,7 +129,7 @@ pub enum Update<'a> {
         /// The new size.
         size: u64,
     },
-    /// Makes a hole, which reads as zeros. The size stays.
+    /// Makes a hole, which reads as zeros. The size stays. Where there are no bytes it does nothing.
     Punch {
         /// Where.
         cell: Cell<'a>,
@@ -213,9 +225,11 @@ pub enum Precondition<'a> {
     Absent(Cell<'a>),
     /// The cell holds something.
     Present(Cell<'a>),
-    /// The KV entry or single value is there and equals this.
+    /// The KV entry or single value is there and equals this. Records do not.
     Equals(Cell<'a>, &'a [u8]),
-    /// Nothing has changed the cell after this epoch: the read set of a transaction.
+    /// No update has named the cell after this epoch: the read set of a transaction. An update names its
+    /// cell whether or not it finds anything there; `RemoveDkey` and `Destroy` name every cell under them,
+    /// also those that never were. So the answer follows from the history alone.
     Unchanged(Cell<'a>, Epoch),
 }
 

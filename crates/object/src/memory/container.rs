@@ -1,0 +1,194 @@
+//! A handle on a container in memory: checks the arguments, then works under the container's lock.
+
+use std::{
+    ops::Bound,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use super::{
+    CAPABILITIES, SCHEME, lock,
+    state::{Content, Keys, State},
+    unsupported,
+};
+use crate::{
+    Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
+    Page, PageBuilder, Result, SharedBytes, Snapshot, Transaction, Update,
+};
+
+/// A handle. It holds nothing of its own: all handles see the same state.
+#[derive(Debug)]
+pub(super) struct MemoryContainer {
+    label: Label,
+    state: Arc<Mutex<State>>,
+}
+
+impl MemoryContainer {
+    pub(super) fn new(label: Label, state: Arc<Mutex<State>>) -> Self {
+        Self { label, state }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+impl Container for MemoryContainer {
+    fn label(&self) -> &Label {
+        &self.label
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
+    }
+
+    fn allocate_ids(&self, count: u64) -> Result<IdRange> {
+        if count == 0 {
+            return Err(Error::invalid("allocation of 0 object ids", "at least 1"));
+        }
+        self.state().allocate_ids(count)
+    }
+
+    fn update(&self, updates: &[Update<'_>]) -> Result<()> {
+        updates.iter().try_for_each(|update| update.check_for(SCHEME, CAPABILITIES.redundancy))?;
+        self.state().apply(updates);
+        Ok(())
+    }
+
+    fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
+        transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
+        let mut state = self.state();
+        match transaction.preconditions.iter().find(|precondition| !state.holds(precondition)) {
+            Some(failed) => Err(failed.conflict()),
+            None => Ok(state.apply(&transaction.updates)),
+        }
+    }
+
+    fn flush(&self) -> Result<Epoch> {
+        self.epoch()
+    }
+
+    fn epoch(&self) -> Result<Epoch> {
+        Ok(self.state().epoch())
+    }
+
+    fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
+        cells.iter().try_for_each(Cell::check_value)?;
+        let state = self.state();
+        Ok(cells.iter().map(|cell| state.value(cell).cloned()).collect())
+    }
+
+    fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
+        cells.iter().try_for_each(Cell::check)?;
+        let state = self.state();
+        Ok(cells.iter().map(|cell| state.cell(cell).map(Content::size)).collect())
+    }
+
+    fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
+        reads.iter().try_for_each(|read| read.cell.check_extent())?;
+        let state = self.state();
+        for read in reads {
+            read.filled = state.read(&read.cell, read.offset, read.buffer);
+        }
+        Ok(())
+    }
+
+    fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
+        cell.check_extent()?;
+        self.state().share(&cell, offset, length)
+    }
+
+    fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
+        object.expect_type(ObjectType::KeyValue)?;
+        check_limit(limit)?;
+        let state = self.state();
+        let entries = cells_from(&state, object, (after(anchor), Vec::new()));
+        let entries = entries.map(|((key, _), content)| match content {
+            Content::Value(value) if values => (key.as_slice(), value.as_slice()),
+            _ => (key.as_slice(), &[][..]),
+        });
+        Ok(page(entries, limit))
+    }
+
+    fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
+        object.expect_type(ObjectType::General)?;
+        check_limit(limit)?;
+        let state = self.state();
+        let mut last: &[u8] = &[];
+        let dkeys = cells_from(&state, object, (after(anchor), Vec::new()));
+        let distinct = dkeys.filter_map(|((dkey, _), _)| {
+            let new = dkey != last;
+            last = dkey;
+            new.then_some((last, &[][..]))
+        });
+        Ok(page(distinct, limit))
+    }
+
+    fn list_akeys(&self, object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page> {
+        Update::RemoveDkey { object, dkey }.check()?;
+        check_limit(limit)?;
+        let state = self.state();
+        let akeys = cells_from(&state, object, (dkey.to_vec(), after(anchor)));
+        let akeys = akeys.take_while(|((there, _), _)| there == dkey);
+        Ok(page(akeys.map(|((_, akey), _)| (akey.as_slice(), &[][..])), limit))
+    }
+
+    fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
+        check_limit(limit)?;
+        let from = object_of(anchor)?.map_or(Bound::Unbounded, Bound::Excluded);
+        let state = self.state();
+        let mut rest = state.objects.range((from, Bound::Unbounded)).map(|(object, _)| *object);
+        let listed: Vec<ObjectId> = rest.by_ref().take(limit).collect();
+        let next = rest.next().and(listed.last()).map(|last| Anchor::from_bytes(last.to_string().into()));
+        Ok((listed, next))
+    }
+
+    fn create_snapshot(&self, _name: &Label) -> Result<Epoch> {
+        Err(unsupported("snapshots"))
+    }
+
+    fn list_snapshots(&self) -> Result<Vec<Snapshot>> {
+        Err(unsupported("snapshots"))
+    }
+
+    fn open_snapshot(&self, _name: &Label) -> Result<Arc<dyn Container>> {
+        Err(unsupported("snapshots"))
+    }
+
+    fn destroy_snapshot(&self, _name: &Label) -> Result<()> {
+        Err(unsupported("snapshots"))
+    }
+}
+
+fn check_limit(limit: usize) -> Result<()> {
+    if limit == 0 { Err(Error::invalid("page of 0 entries", "at least 1")) } else { Ok(()) }
+}
+
+/// The first key that may come after `anchor`, which is the last key of the page before.
+fn after(anchor: &Anchor) -> Vec<u8> {
+    [anchor.as_bytes(), &[0]].concat()
+}
+
+/// The last object of the page before; the anchor is its name.
+fn object_of(anchor: &Anchor) -> Result<Option<ObjectId>> {
+    let wrong = || Error::invalid("anchor of an object listing", "one that this listing returned");
+    match anchor.as_bytes() {
+        [] => Ok(None),
+        name => str::from_utf8(name).ok().and_then(|name| name.parse().ok()).map(Some).ok_or_else(wrong),
+    }
+}
+
+/// The cells of an object, in ascending order of their keys.
+fn cells_from(state: &State, object: ObjectId, from: Keys) -> impl Iterator<Item = (&Keys, &Content)> {
+    state.objects.get(&object).into_iter().flat_map(move |cells| cells.range(from.clone()..))
+}
+
+fn page<'a>(mut entries: impl Iterator<Item = (&'a [u8], &'a [u8])>, limit: usize) -> Page {
+    let mut page = PageBuilder::new();
+    let mut last: &[u8] = &[];
+    for (key, value) in entries.by_ref().take(limit) {
+        page.push(key, value);
+        last = key;
+    }
+    let next = entries.next().map(|_| Anchor::from_bytes(last.to_vec()));
+    page.finish(next)
+}

@@ -1,0 +1,187 @@
+//! The content of a container, and what updates do to it.
+//!
+//! An object is there as long as it holds a cell. `changed` remembers when cells were last changed, also
+//! cells that are gone, so that a precondition can tell "never touched" from "put and removed again".
+
+use std::collections::BTreeMap;
+
+use super::extents::Extents;
+use crate::{Cell, Epoch, Error, IdRange, ObjectId, Precondition, Result, SharedBytes, Update};
+
+/// A distribution key and an attribute key, as in [`Cell`].
+pub(super) type Keys = (Vec<u8>, Vec<u8>);
+
+/// What a cell holds.
+#[derive(Debug)]
+pub(super) enum Content {
+    Value(Vec<u8>),
+    Bytes(Extents),
+}
+
+impl Content {
+    fn no_bytes() -> Self {
+        Self::Bytes(Extents::default())
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        match self {
+            Self::Value(value) => value.len() as u64,
+            Self::Bytes(extents) => extents.size(),
+        }
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        match self {
+            Self::Value(value) => value.len() as u64,
+            Self::Bytes(extents) => extents.stored_bytes(),
+        }
+    }
+}
+
+/// The content of a container.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// Grows with every update and every commit.
+    epoch: u64,
+    next_id: u64,
+    pub(super) objects: BTreeMap<ObjectId, BTreeMap<Keys, Content>>,
+    /// The last change of each cell. Empty keys stand for all there is under the object or the dkey.
+    changed: BTreeMap<(ObjectId, Keys), u64>,
+}
+
+impl State {
+    pub(super) fn epoch(&self) -> Epoch {
+        Epoch(self.epoch)
+    }
+
+    pub(super) fn stored_bytes(&self) -> u64 {
+        let cells = self.objects.values().flatten();
+        cells.map(|((dkey, akey), content)| (dkey.len() + akey.len()) as u64 + content.stored_bytes()).sum()
+    }
+
+    pub(super) fn allocate_ids(&mut self, count: u64) -> Result<IdRange> {
+        let too_many = || Error::NoSpace { what: format!("allocate {count} object ids") };
+        let start = self.next_id;
+        self.next_id = start.checked_add(count).ok_or_else(too_many)?;
+        Ok(IdRange { start, end: self.next_id })
+    }
+
+    pub(super) fn cell(&self, cell: &Cell<'_>) -> Option<&Content> {
+        self.objects.get(&cell.object)?.get(&keys(cell))
+    }
+
+    pub(super) fn value(&self, cell: &Cell<'_>) -> Option<&Vec<u8>> {
+        match self.cell(cell)? {
+            Content::Value(value) => Some(value),
+            Content::Bytes(_) => None,
+        }
+    }
+
+    fn bytes(&self, cell: &Cell<'_>) -> Option<&Extents> {
+        match self.cell(cell)? {
+            Content::Bytes(extents) => Some(extents),
+            Content::Value(_) => None,
+        }
+    }
+
+    pub(super) fn read(&self, cell: &Cell<'_>, offset: u64, buffer: &mut [u8]) -> usize {
+        self.bytes(cell).map_or(0, |extents| extents.read(offset, buffer))
+    }
+
+    pub(super) fn share(&self, cell: &Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
+        self.bytes(cell).map_or_else(|| Ok(SharedBytes::default()), |extents| extents.share(offset, length))
+    }
+
+    pub(super) fn holds(&self, precondition: &Precondition<'_>) -> bool {
+        match precondition {
+            Precondition::Absent(cell) => self.cell(cell).is_none(),
+            Precondition::Present(cell) => self.cell(cell).is_some(),
+            Precondition::Equals(cell, expected) => self.value(cell).is_some_and(|value| value == expected),
+            Precondition::Unchanged(cell, epoch) => self.last_change(cell) <= epoch.0,
+        }
+    }
+
+    fn last_change(&self, cell: &Cell<'_>) -> u64 {
+        let (dkey, akey) = keys(cell);
+        let scopes = [Keys::default(), (dkey.clone(), Vec::new()), (dkey, akey)];
+        let changes = scopes.into_iter().filter_map(|keys| self.changed.get(&(cell.object, keys)));
+        changes.copied().max().unwrap_or(0)
+    }
+
+    /// Applies updates at one new epoch; no updates make none.
+    pub(super) fn apply(&mut self, updates: &[Update<'_>]) -> Epoch {
+        self.epoch += u64::from(!updates.is_empty());
+        for update in updates {
+            self.apply_one(update);
+            self.changed.insert((update.object(), scope(update)), self.epoch);
+        }
+        self.epoch()
+    }
+
+    fn apply_one(&mut self, update: &Update<'_>) {
+        match update {
+            Update::Put { cell, value } => self.set(cell, Content::Value(value.to_vec())),
+            Update::Write { cell, offset, data } => self.bytes_to_change(cell).write(*offset, data),
+            Update::SetSize { cell, size } => self.bytes_to_change(cell).set_size(*size),
+            // Not through `bytes_to_change`: a hole creates nothing and drops no value.
+            Update::Punch { cell, offset, length } => {
+                if let Some(Content::Bytes(extents)) = self.cell_mut(cell) {
+                    extents.punch(*offset, *length);
+                }
+            }
+            Update::Remove { cell } => self.shrink(cell.object, |cells| drop(cells.remove(&keys(cell)))),
+            Update::RemoveDkey { object, dkey } => {
+                self.shrink(*object, |cells| cells.retain(|(there, _), _| there != dkey));
+            }
+            Update::Destroy { object } => drop(self.objects.remove(object)),
+        }
+    }
+
+    fn set(&mut self, cell: &Cell<'_>, content: Content) {
+        self.objects.entry(cell.object).or_default().insert(keys(cell), content);
+    }
+
+    fn cell_mut(&mut self, cell: &Cell<'_>) -> Option<&mut Content> {
+        self.objects.get_mut(&cell.object)?.get_mut(&keys(cell))
+    }
+
+    /// The bytes of a cell, made empty if it held none; a value that it held is dropped.
+    fn bytes_to_change(&mut self, cell: &Cell<'_>) -> &mut Extents {
+        let cells = self.objects.entry(cell.object).or_default();
+        let content = cells.entry(keys(cell)).or_insert_with(Content::no_bytes);
+        if matches!(content, Content::Value(_)) {
+            *content = Content::no_bytes();
+        }
+        match content {
+            Content::Bytes(extents) => extents,
+            Content::Value(_) => unreachable!("a value was replaced above"),
+        }
+    }
+
+    /// Takes cells from an object, which is gone when it holds none.
+    fn shrink(&mut self, object: ObjectId, take: impl FnOnce(&mut BTreeMap<Keys, Content>)) {
+        if let Some(cells) = self.objects.get_mut(&object) {
+            take(cells);
+            if cells.is_empty() {
+                self.objects.remove(&object);
+            }
+        }
+    }
+}
+
+fn keys(cell: &Cell<'_>) -> Keys {
+    (cell.dkey.to_vec(), cell.akey.to_vec())
+}
+
+/// What an update changes, as a key of [`State::changed`].
+fn scope(update: &Update<'_>) -> Keys {
+    match update {
+        Update::Put { cell, .. }
+        | Update::Remove { cell }
+        | Update::Write { cell, .. }
+        | Update::SetSize { cell, .. }
+        | Update::Punch { cell, .. } => keys(cell),
+        Update::RemoveDkey { dkey, .. } => (dkey.to_vec(), Vec::new()),
+        Update::Destroy { .. } => Keys::default(),
+    }
+}
