@@ -4,10 +4,10 @@ It runs apart from the test session because an error in a native library may end
 is one JSON job:
 
     {"root": DIR, "schema": FILE, "archive": [{"path", "overlay"} or {"path", "identifier"}, ...],
-     "queries": [{"name", "op": "list"|"inspect"|"retrieve", "request": "k=v,..."}, ...]}
+     "queries": [{"op": "list"|"inspect"|"retrieve", "request": "k=v,..."}, ...]}
 
-and standard output one JSON object per line: `{"archived": N, "error": ...}` for each file and
-`{"name", "keys"|"data", "error"}` for each query, flushed at once, so that the parent can say which one died.
+and standard output one JSON object per line: `{"error": TEXT|null}` for each file and
+`{"error", "keys"|"data"}` for each query, in order, flushed at once, so that the parent can say which one died.
 """
 
 from __future__ import annotations
@@ -97,14 +97,14 @@ def main() -> None:
     for file in job["archive"]:
         try:
             archive(config, file)
-            report({"archived": file["path"], "error": None})
-        except Exception as error:  # pyfdb raises RuntimeError, ValueError and types of its own
-            report({"archived": file["path"], "error": str(error)})
+            report({"error": None})
+        except Exception as error:  # noqa: BLE001 (pyfdb raises many types)
+            report({"error": str(error)})
     for asked in job["queries"]:
         try:
-            report({"name": asked["name"], "op": asked["op"], "error": None} | query(config, asked))
-        except Exception as error:
-            report({"name": asked["name"], "op": asked["op"], "error": str(error)})
+            report({"error": None} | query(config, asked))
+        except Exception as error:  # noqa: BLE001 (pyfdb raises many types)
+            report({"error": str(error)})
 
 
 if __name__ == "__main__":

@@ -43,7 +43,12 @@ LOCAL2: Keys = {"setLocalDefinition": 1, "class": "od", "expver": "0001", "strea
 PL2: Keys = {"sample": "regular_ll_pl_grib2"} | LOCAL2
 SFC2: Keys = {"sample": "regular_ll_sfc_grib2"} | LOCAL2
 BARE2: Keys = {"sample": "regular_ll_pl_grib2", "dataTime": 0}
-PF2: Keys = PL2 | {"productDefinitionTemplateNumber": 1, "stream": "enfo", "dataDate": 20240101, "dataTime": 0}
+PF2: Keys = PL2 | {
+    "productDefinitionTemplateNumber": 1,
+    "stream": "enfo",
+    "dataDate": 20240101,
+    "dataTime": 0,
+}
 
 DAYS = [20240101, 20240102, 20240104]
 STEPS = [0, 6, 12, 24]
@@ -57,7 +62,9 @@ def plan(today: date) -> list[GribFile]:
 
 def deterministic() -> list[GribFile]:
     """Stream oper: GRIB 1 at 0000, GRIB 2 at 1200, sub-hourly steps at 0600."""
-    fc1 = product(PL1 | {"type": "fc", "dataTime": 0}, dataDate=DAYS, step=STEPS, level=LEVELS, paramId=[130, 131])
+    fc1 = product(
+        PL1 | {"type": "fc", "dataTime": 0}, dataDate=DAYS, step=STEPS, level=LEVELS, paramId=[130, 131]
+    )
     fc2 = product(
         PL2 | {"type": "fc", "dataTime": 1200}, dataDate=DAYS, step=STEPS, level=LEVELS, paramId=[130, 131]
     )
@@ -71,7 +78,14 @@ def deterministic() -> list[GribFile]:
         step=[30, 60, 90],
     )
     fine = product(
-        PL2 | {"type": "fc", "dataDate": 20240101, "dataTime": 600, "paramId": 130, "typeOfLevel": "isobaricInPa"},
+        PL2
+        | {
+            "type": "fc",
+            "dataDate": 20240101,
+            "dataTime": 600,
+            "paramId": 130,
+            "typeOfLevel": "isobaricInPa",
+        },
         level=[85050, 50],
     )
     return [
@@ -85,7 +99,9 @@ def deterministic() -> list[GribFile]:
 
 def ensemble() -> list[GribFile]:
     """Stream enfo: perturbed members, a control, and probabilities whose step is a range."""
-    members = product(PF2 | {"type": "pf"}, number=[1, 2, 3, 4], step=[0, 12, 24], level=LEVELS, paramId=[130])
+    members = product(
+        PF2 | {"type": "pf"}, number=[1, 2, 3, 4], step=[0, 12, 24], level=LEVELS, paramId=[130]
+    )
     control = product(
         PL1 | {"stream": "enfo", "type": "cf", "dataDate": 20240101, "dataTime": 0, "paramId": 130},
         step=[0, 12, 24],

@@ -1,0 +1,109 @@
+"""Fixtures of the parity tests: the data, one FDB and one Isotach store that hold it, and their absence.
+
+Without FDB or without the program the tests are skipped by name; where CI is set they fail instead, since
+there the agreement must be shown.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from stores import FdbStore, IsotachStore, Source
+
+NEEDED = ["pyfdb", "fdb5lib", "eccodes"]
+INSTALL = "pip install -r tests/parity/requirements.txt"
+ORDERS: dict[str, str] = {}
+
+
+def absent(what: str, cure: str) -> None:
+    """Skips, or fails where CI is set, with the cure."""
+    message = f"{what}: {cure}"
+    if os.environ.get("CI"):
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def peer() -> None:
+    """Asks for the Python packages that the tests need."""
+    if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
+        absent(f"not installed: {', '.join(missing)}", INSTALL)
+
+
+@pytest.fixture(scope="session")
+def binary(peer: None) -> Path:
+    """The built program."""
+    from stores import program
+
+    found = program()
+    if found is None or not found.is_file():
+        absent(
+            f"no isotach program at {found or 'target/release or target/debug'}",
+            "build it, or set ISOTACH_BIN",
+        )
+    return found
+
+
+@pytest.fixture(scope="session")
+def today() -> date:
+    """The day to which both sides refer relative dates. FDB takes it from the clock, in UTC."""
+    return datetime.now(UTC).date()
+
+
+@pytest.fixture(scope="session")
+def sources(peer: None, tmp_path_factory: pytest.TempPathFactory, today: date) -> list[Source]:
+    """The files of the plan, in the order of archiving."""
+    from make_data import make
+    from stores import Source
+
+    files = make(tmp_path_factory.mktemp("data"), today)
+    return [Source(file.path, file.overlay) for file in files]
+
+
+@pytest.fixture(scope="session")
+def fdb(sources: list[Source], tmp_path_factory: pytest.TempPathFactory) -> FdbStore:
+    """An FDB that holds the data."""
+    from stores import FdbStore
+
+    store = FdbStore(tmp_path_factory.mktemp("peer"))
+    assert store.archive(sources) == [None] * len(sources)
+    return store
+
+
+@pytest.fixture(scope="session")
+def isotach(
+    binary: Path, sources: list[Source], tmp_path_factory: pytest.TempPathFactory, today: date
+) -> IsotachStore:
+    """An Isotach store that holds the data."""
+    from stores import IsotachStore
+
+    store = IsotachStore(tmp_path_factory.mktemp("ours"), binary, today)
+    assert store.archive(sources) == [None] * len(sources)
+    return store
+
+
+@pytest.fixture(scope="session", autouse=True)
+def same_day(today: date) -> Iterator[None]:
+    """Explains failures of a run that crossed midnight, when `-1` changed its meaning on FDB's side."""
+    yield
+    if datetime.now(UTC).date() != today:
+        pytest.fail("the run crossed midnight UTC, so relative dates differ: run it again", pytrace=False)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says for how many requests the two stores also agree on the order of the fields."""
+    if ORDERS:
+        differing = sorted(name for name, said in ORDERS.items() if said != "same")
+        terminalreporter.write_line(
+            f"order of fields: the same in {len(ORDERS) - len(differing)} of {len(ORDERS)}"
+        )
+        for name in differing:
+            terminalreporter.write_line(f"  differs: {name}")
