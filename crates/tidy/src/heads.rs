@@ -1,0 +1,58 @@
+//! The rule that every file begins by saying what it is for.
+
+use crate::{Finding, SourceFile};
+
+const RULE: &str = "a file says what it is for";
+
+/// A Rust file begins with `//!`, a Python file with a docstring, a script or configuration with a comment.
+pub fn check(files: &[SourceFile]) -> Vec<Finding> {
+    files
+        .iter()
+        .filter_map(|file| wrong_head(file).map(|instead| Finding::at(&file.path, 1, RULE, instead)))
+        .collect()
+}
+
+fn wrong_head(file: &SourceFile) -> Option<&'static str> {
+    let mut lines = file.text.lines().skip_while(|line| line.starts_with("#!/"));
+    let first = lines.next().unwrap_or("");
+    let is_script = file.path.starts_with("scripts/") || file.path.starts_with(".ci/") || file.is("Makefile");
+    if file.is(".rs") {
+        (!first.starts_with("//! ")).then_some("begin with `//! `: what it is for and what must stay true")
+    } else if file.is(".py") {
+        (!first.starts_with("\"\"\""))
+            .then_some("begin with a docstring: what it is for and what must stay true")
+    } else if is_script {
+        (!first.starts_with("# ")).then_some("begin with a comment: what it is for and how to call it")
+    } else if file.is(".md") {
+        (!first.starts_with("# ")).then_some("begin with a title, `# `")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_a_head_is_found_and_one_with_a_head_is_not() {
+        let bad = [
+            ("a.rs", "use std::fs;\n"),
+            ("a.py", "import os\n"),
+            ("scripts/a.sh", "#!/bin/sh\ntrue\n"),
+            ("a.md", "Hi"),
+        ];
+        let good = [
+            ("a.rs", "//! A.\n"),
+            ("a.py", "\"\"\"A.\"\"\"\n"),
+            ("scripts/a.sh", "#!/bin/sh\n# A.\n"),
+            ("a.toml", ""),
+        ];
+        for (path, text) in bad {
+            assert_eq!(check(&[SourceFile::new(path, text)]).len(), 1, "{path}");
+        }
+        for (path, text) in good {
+            assert!(check(&[SourceFile::new(path, text)]).is_empty(), "{path}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The house rules, run on this repository. Each failure lists every breach: place, rule, and what to do instead.
+
+use std::{fs, io};
+
+use isotach_tidy::{
+    Finding, SourceFile, heads, layers, lengths, licences, links, manifests, metadata, ratchet, report,
+    repository_root, source_files, test_names, words,
+};
+
+fn files() -> io::Result<Vec<SourceFile>> {
+    source_files(&repository_root())
+}
+
+fn packages() -> io::Result<Vec<metadata::Package>> {
+    metadata::packages(&repository_root())
+}
+
+fn read(path: &str) -> io::Result<String> {
+    fs::read_to_string(repository_root().join(path))
+}
+
+#[track_caller]
+fn assert_none(findings: &[Finding]) {
+    assert!(findings.is_empty(), "{} breaches\n{}", findings.len(), report(findings));
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    assert_none(&heads::check(&files().unwrap()));
+}
+
+#[test]
+fn no_file_holds_a_banned_word() {
+    assert_none(&words::check(&files().unwrap()));
+}
+
+#[test]
+fn every_test_is_named_by_a_sentence() {
+    assert_none(&test_names::check(&files().unwrap()));
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let root = repository_root();
+    assert_none(&links::check(&files().unwrap(), |path| root.join(path).exists()));
+}
+
+#[test]
+fn files_functions_and_unsafe_code_stay_within_the_ratchet() {
+    let files = files().unwrap();
+    let measures =
+        [lengths::files(&files), lengths::functions(&files), ratchet::unsafe_uses(&files)].concat();
+    assert_none(&ratchet::check(&measures, &read(ratchet::RATCHET_PATH).unwrap()));
+}
+
+#[test]
+fn every_crate_takes_versions_and_lints_from_the_workspace() {
+    assert_none(&manifests::check(&files().unwrap()));
+}
+
+#[test]
+fn no_crate_depends_upwards() {
+    assert_none(&layers::check(&packages().unwrap()));
+}
+
+#[test]
+fn every_licence_is_on_the_list_that_deny_toml_gives() {
+    let allowed = licences::allowed(&read("deny.toml").unwrap());
+    assert!(!allowed.is_empty(), "deny.toml has no list `allow = [...]`");
+    assert_none(&licences::check(&packages().unwrap(), &allowed));
+}
