@@ -30,6 +30,7 @@ ANALYSIS = f"{OPER},type=an,levtype=sfc,step=0"
 ENFO = "class=od,expver=0001,stream=enfo,domain=g,date=20240101,time=0000"
 PF = f"{ENFO},type=pf,levtype=pl,levelist=500,step=12"
 EP = f"{ENFO},type=ep,levtype=sfc,param=131060"
+SPAN = f"{OPER},date=20240101,time=1800,type=fc,levtype=sfc,step=6"
 BARE = "class=rd,expver=nodm,date=20240101,time=0000,type=fc,levtype=pl,levelist=500,step=0/6"
 POINT = "levelist=500,step=6,param=130"
 AT_12 = f"{OPER},date=20240101,type=fc,levtype=pl,{POINT}"
@@ -71,7 +72,7 @@ RANGES = [
     Case("date range", f"{AT_DATE},date=20240101/to/20240104", 3, 3, "the third day is missing"),
     Case("date range, day of year", f"{AT_DATE},date=2024-001/to/2024-004", 3, 3),
     Case("date range by three", f"{AT_DATE},date=2024-01-01/to/2024-01-04/by/3", 2, 2, "ISO dates"),
-    Case("range of step ranges", f"{EP},step=0-24/to/72-96/by/24", 2, 2, "0-24, 24-48, 48-72, 72-96"),
+    Case("range of step ranges", f"{EP},step=0-24/to/24-48/by/24", 2, 2),
     Case("level range without by", f"{PL},levelist=499/to/501,step=6,param=130", 1, 1, "levels go by 1"),
     Case("time range without by", f"{AT_12},time=00/to/18", 2, 2, "times go by 6 hours"),
     Case("time range", f"{AT_12},time=00/to/12/by/6", 2, 2, "0600 has no such field"),
@@ -145,6 +146,10 @@ OPTIONAL = [
     Case(
         "default named", f"{BARE},stream=enfo,domain=g,param=t/u", 2, 2, "a field without domain is not found"
     ),
+    Case(
+        "timespan named", f"{SPAN},param=167/228,timespan=none/fs", 2, 2, "a key that newer GRIB tables add"
+    ),
+    Case("timespan absent, stored", f"{SPAN},param=167/228", 2, 0, "`none` is a value like another"),
     Case("level absent", f"{PL},step=6,param=130", 2, 0),
     Case("number absent, stored", f"{PF},param=t", 4, 0),
     Case("number absent, none stored", f"{ENFO},type=cf,levtype=pl,levelist=500,step=12,param=t", 1, 1),
@@ -160,9 +165,9 @@ MISSING = [
 ]
 
 PARTIAL = [
-    Case("every class", "date=20240101/to/20240131", 152, None),
-    Case("one experiment", "class=od,expver=0001", 152, None),
-    Case("one day", "class=od,expver=0001,stream=oper,date=20240101", 48, None),
+    Case("every class", "date=20240101/to/20240131", 154, None),
+    Case("one experiment", "class=od,expver=0001", 154, None),
+    Case("one day", "class=od,expver=0001,stream=oper,date=20240101", 50, None),
     Case(
         "across datasets",
         "class=od,stream=oper,param=130,levelist=500,step=6,date=20240101/to/20240104",
@@ -172,8 +177,24 @@ PARTIAL = [
     Case("element keys alone", "step=24", 38, None),
     Case("param alone", "param=t", 84, None),
     Case("members of all levels", "class=od,stream=enfo,number=1/2", 12, None),
-    Case("surface fields", "levtype=sfc", 24, None),
+    Case("surface fields", "levtype=sfc", 26, None),
     Case("optional key with a value", "class=rd,domain=g", 2, None),
+]
+
+# Requests that both refuse: the request, and the key that the refusal is about.
+REFUSED: list[tuple[str, str]] = [
+    ("class=od,foo=bar", "foo"),
+    ("class=od,step=foo", "step"),
+    ("class=od,step=0/to/6/by/0", "step"),
+    ("class=od,date=20241301", "date"),
+    ("class=od,date=foo", "date"),
+    ("class=od,date=2024001", "date"),
+    ("class=od,time=2500", "time"),
+    ("class=od,time=0060", "time"),
+    ("class=od,param=foo", "param"),
+    ("class=od,number=foo", "number"),
+    ("class=od,number=1/to/4/by/0", "number"),
+    ("class=od,levelist=foo", "levelist"),
 ]
 
 GROUPS: dict[str, list[Case]] = {

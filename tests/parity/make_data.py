@@ -61,7 +61,7 @@ def plan(today: date) -> list[GribFile]:
 
 
 def deterministic() -> list[GribFile]:
-    """Stream oper: GRIB 1 at 0000, GRIB 2 at 1200, sub-hourly steps at 0600."""
+    """Stream oper: GRIB 1 at 0000, GRIB 2 at 1200, sub-hourly steps at 0600, a key of newer tables at 1800."""
     fc1 = product(
         PL1 | {"type": "fc", "dataTime": 0}, dataDate=DAYS, step=STEPS, level=LEVELS, paramId=[130, 131]
     )
@@ -88,12 +88,15 @@ def deterministic() -> list[GribFile]:
         },
         level=[85050, 50],
     )
+    modern = SFC2 | {"tablesVersion": 35, "type": "fc", "dataDate": 20240101, "dataTime": 1800}
+    over_time = {"productDefinitionTemplateNumber": 8, "paramId": 228, "stepRange": "0-6"}
     return [
         GribFile("oper_pl_1.grib", list(fc1)),
         GribFile("oper_pl_2.grib", list(fc2)),
         GribFile("oper_sfc.grib", [*sfc, *accumulated]),
         GribFile("oper_short_steps.grib", list(short)),
         GribFile("oper_fine_levels.grib", list(fine)),
+        GribFile("oper_timespan.grib", [modern | {"paramId": 167, "step": 6}, modern | over_time]),
     ]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cases import CASES, Case, table
+from cases import CASES, REFUSED, Case, table
 from conftest import ORDERS
 
 READ = [case for case in CASES if case.read is not None]
@@ -29,6 +29,12 @@ def fdb_answers(fdb):
     asked = [("list", case) for case in CASES] + [("retrieve", case) for case in READ]
     answers = fdb.ask([(operation, case.request) for operation, case in asked])
     return {(operation, case.name): answer for (operation, case), answer in zip(asked, answers)}
+
+
+@pytest.fixture(scope="session")
+def fdb_refusals(fdb):
+    """FDB's answers to the requests that both refuse."""
+    return dict(zip([text for text, _ in REFUSED], fdb.ask([("list", text) for text, _ in REFUSED])))
 
 
 @pytest.fixture(scope="session")
@@ -92,6 +98,15 @@ def test_both_read_the_same_bytes(case: Case, fdb_answers, isotach, labels) -> N
     )
     assert not unlike, f"{case.request}\n{unlike}"
     ORDERS[case.name] = "same" if theirs == ours else "differs"
+
+
+@pytest.mark.parametrize("request_text, key", REFUSED)
+def test_both_refuse(request_text: str, key: str, fdb_refusals, isotach) -> None:
+    assert fdb_refusals[request_text].error is not None
+    answer = isotach.list(request_text)
+    assert answer.error is not None, f"{request_text} gave {len(answer.keys)} fields"
+    assert key in answer.error
+    assert answer.status in (1, 2)
 
 
 def test_the_newest_of_two_fields_is_read(isotach, sources) -> None:
