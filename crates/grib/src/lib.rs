@@ -26,8 +26,11 @@
 //! # Ok::<(), ScanError>(())
 //! ```
 
+mod eccodes;
+mod ffi;
 mod scan;
 
+pub use eccodes::{Eccodes, EccodesError, message_key};
 pub use scan::{
     DEFAULT_MAX_LENGTH, LocationScanner, Message, MessageLocation, MessageRef, MessageScanner, ScanError,
     ScanProblem, SliceScanner,

@@ -6,15 +6,20 @@ use proptest::prelude::*;
 
 use super::{LocationScanner, MessageScanner, ScanError, ScanProblem, SliceScanner};
 
+/// The last `width` bytes of a number, the most significant first.
+fn big_endian(number: usize, width: usize) -> Vec<u8> {
+    number.to_le_bytes()[..width].iter().rev().copied().collect()
+}
+
 /// A message of `length` bytes whose body is filled with `fill`.
 fn message(edition: u8, length: usize, fill: u8) -> Vec<u8> {
     let mut bytes = b"GRIB".to_vec();
     if edition == 1 {
-        bytes.extend(&(length as u32).to_be_bytes()[1..]);
+        bytes.extend(big_endian(length, 3));
         bytes.push(1);
     } else {
         bytes.extend([0, 0, 0, 2]);
-        bytes.extend((length as u64).to_be_bytes());
+        bytes.extend(big_endian(length, 8));
     }
     bytes.resize(length - 4, fill);
     bytes.extend(b"7777");
@@ -183,7 +188,7 @@ fn a_promise_of_gigabytes_costs_no_more_memory_than_there_are_bytes() {
 fn large_message(blocks: usize, short: u8, flags: u8) -> Vec<u8> {
     let length = blocks * 120 + 4 - usize::from(short);
     let mut bytes = b"GRIB".to_vec();
-    bytes.extend(&(0x80_0000 | blocks as u32).to_be_bytes()[1..]);
+    bytes.extend(big_endian(0x80_0000 | blocks, 3));
     bytes.push(1);
     let mut section_1 = [0; 28];
     (section_1[2], section_1[7]) = (28, flags);

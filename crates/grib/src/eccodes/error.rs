@@ -1,0 +1,77 @@
+//! What can go wrong with ecCodes, and what to do about it.
+
+use std::path::PathBuf;
+
+use crate::ffi::Refusal;
+
+/// An error of ecCodes: it is not there, or it does not accept a message.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum EccodesError {
+    /// No ecCodes was found. Everything that does not look into messages still works.
+    #[error(
+        "ecCodes is not installed: install it with `apt install libeccodes0` or, in an active virtual environment, \
+         `pip install eccodeslib`; or set ISOTACH_ECCODES to the path of libeccodes.so (tried: {})",
+        tried.join("; ")
+    )]
+    NotInstalled {
+        /// Each place looked at, with the reason it did not do.
+        tried: Vec<String>,
+    },
+    /// The library that `ISOTACH_ECCODES` names cannot be used.
+    #[error("ISOTACH_ECCODES names {}, which cannot be loaded as ecCodes: {reason}", path.display())]
+    Unusable {
+        /// The path in the variable.
+        path: PathBuf,
+        /// What the loader said.
+        reason: String,
+    },
+    /// The bytes are not exactly one whole GRIB message, so ecCodes was not asked.
+    #[error("not one whole GRIB message: {reason}")]
+    NotOneMessage {
+        /// What a scan of the bytes found.
+        reason: String,
+    },
+    /// ecCodes refused.
+    #[error("ecCodes cannot {doing}: {reason}")]
+    Refused {
+        /// What was asked of it, as in "read the key step".
+        doing: String,
+        /// What it answered, and what it logged.
+        reason: String,
+    },
+    /// The grid is of a kind that [`crate::Grid`] does not hold.
+    #[error("a grid of type {grid_type} is not drawn, expected regular_ll")]
+    GridType {
+        /// The kind of grid, by ecCodes' name.
+        grid_type: String,
+    },
+    /// What the message says of its own size cannot be.
+    #[error("the message claims {points} points, which does not fit {limit}")]
+    Size {
+        /// The number of points claimed.
+        points: u64,
+        /// What it contradicts, in words.
+        limit: String,
+    },
+    /// A message was to be made that cannot be.
+    #[error("cannot make a message: {reason}")]
+    Specification {
+        /// What is wrong with what was asked for, and what would be right.
+        reason: String,
+    },
+}
+
+/// Says what was being done when ecCodes refused.
+pub(crate) trait Doing<T> {
+    fn doing(self, what: &str, name: &str) -> Result<T, EccodesError>;
+}
+
+impl<T> Doing<T> for Result<T, Refusal> {
+    fn doing(self, what: &str, name: &str) -> Result<T, EccodesError> {
+        self.map_err(|refusal| EccodesError::Refused {
+            doing: format!("{what} {name}"),
+            reason: refusal.reason,
+        })
+    }
+}
