@@ -36,7 +36,7 @@ test: ## Run every test
 	@scripts/setup test
 	scripts/with-eccodes cargo test --workspace --locked
 	cargo build --locked -p isotach-cli
-	ISOTACH_BIN=$(abspath $(TARGET))/debug/isotach scripts/with-eccodes $(PYTHON) -m pytest tests
+	ISOTACH_BIN=$(abspath $(TARGET))/debug/isotach scripts/with-eccodes $(PYTHON) -m pytest -rs tests
 	@echo "make test: all tests passed"
 
 test-nightly: export ISOTACH_SEQUENCES := 10000

@@ -39,7 +39,9 @@ def main() -> int:
     """Prints what is missing; the exit code."""
     if len(sys.argv) != 2:
         sys.exit("usage: requirements_met.py REQUIREMENTS.txt")
-    missing = sorted({f"{name}=={wanted}" for name, wanted in pins(Path(sys.argv[1])) if installed(name) != wanted})
+    missing = sorted(
+        {f"{name}=={wanted}" for name, wanted in pins(Path(sys.argv[1])) if installed(name) != wanted}
+    )
     print("\n".join(missing), end="\n" if missing else "")
     return 1 if missing else 0
 

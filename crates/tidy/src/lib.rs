@@ -19,6 +19,7 @@ mod finding;
 pub mod heads;
 pub mod layers;
 pub mod lengths;
+pub mod libraries;
 pub mod licences;
 pub mod links;
 pub mod manifests;

@@ -40,9 +40,9 @@ fn markdown_targets(line: &str) -> Vec<&str> {
     targets.filter(|target| !target.contains("://") && !target.starts_with("mailto:")).collect()
 }
 
-/// Pages named in text, as in `docs/FORMAT.md`.
+/// Pages named in text, as in `docs/FORMAT.md`; a link's target is not text.
 fn page_mentions(line: &str) -> Vec<&str> {
-    let mentions = line.match_indices("docs/").filter(|(at, _)| !line[..*at].ends_with(['/', '-', '_']));
+    let mentions = line.match_indices("docs/").filter(|(at, _)| !line[..*at].ends_with(['/', '-', '_', '(']));
     let pages = mentions.filter_map(|(at, _)| {
         let end = line[at..].find(|c: char| !(c.is_ascii_alphanumeric() || "/_-.".contains(c)));
         let page = &line[at..end.map_or(line.len(), |end| at + end)];

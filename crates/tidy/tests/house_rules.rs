@@ -3,8 +3,8 @@
 use std::{fs, io};
 
 use isotach_tidy::{
-    Finding, SourceFile, heads, layers, lengths, licences, links, manifests, metadata, ratchet, report,
-    repository_root, source_files, test_names, words,
+    Finding, SourceFile, heads, layers, lengths, libraries, licences, links, manifests, metadata, ratchet,
+    report, repository_root, source_files, test_names, words,
 };
 
 fn files() -> io::Result<Vec<SourceFile>> {
@@ -68,4 +68,9 @@ fn every_licence_is_on_the_list_that_deny_toml_gives() {
     let allowed = licences::allowed(&read("deny.toml").unwrap());
     assert!(!allowed.is_empty(), "deny.toml has no list `allow = [...]`");
     assert_none(&licences::check(&packages().unwrap(), &allowed));
+}
+
+#[test]
+fn every_library_has_its_reasons_on_the_page() {
+    assert_none(&libraries::check(&packages().unwrap(), &read(libraries::LIBRARIES_PATH).unwrap()));
 }
