@@ -28,9 +28,16 @@
 
 mod eccodes;
 mod ffi;
+mod grid;
+mod maker;
 mod scan;
 
 pub use eccodes::{Eccodes, EccodesError, message_key};
+pub use grid::{FieldLabel, Grid, Points};
+pub use maker::{FieldName, ForecastPlan, Layout, MessageMaker};
+#[cfg(test)]
+mod needs_eccodes;
+
 pub use scan::{
     DEFAULT_MAX_LENGTH, LocationScanner, Message, MessageLocation, MessageRef, MessageScanner, ScanError,
     ScanProblem, SliceScanner,

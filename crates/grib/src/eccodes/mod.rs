@@ -2,7 +2,7 @@
 
 mod error;
 mod find;
-mod key;
+pub(crate) mod key;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -4,8 +4,8 @@ use std::ffi::{CStr, CString, c_char, c_double, c_long, c_void};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
-use super::api::{Api, Functions, RawHandle, RawKeys, Turn};
 use super::Refusal;
+use super::api::{Api, Functions, RawHandle, RawKeys, Turn};
 
 /// No value of the MARS namespace comes near this; ecCodes refuses to write more than it is told there is room for.
 const ROOM: usize = 1024;
