@@ -2,8 +2,8 @@
 
 Usage: python scripts/requirements_met.py REQUIREMENTS.txt
 
-What must stay true: it asks the installed packages, needs no network, and understands just what our requirements
-files hold: comments, `-r FILE` relative to the file, and `name==version`.
+What must stay true: it asks the installed packages, needs no network, and understands just what our
+requirements files hold: comments, `-r FILE` relative to the file, and `name==version`.
 """
 
 from __future__ import annotations
@@ -39,9 +39,8 @@ def main() -> int:
     """Prints what is missing; the exit code."""
     if len(sys.argv) != 2:
         sys.exit("usage: requirements_met.py REQUIREMENTS.txt")
-    missing = sorted(
-        {f"{name}=={wanted}" for name, wanted in pins(Path(sys.argv[1])) if installed(name) != wanted}
-    )
+    wanted = set(pins(Path(sys.argv[1])))
+    missing = sorted(f"{name}=={pin}" for name, pin in wanted if installed(name) != pin)
     print("\n".join(missing), end="\n" if missing else "")
     return 1 if missing else 0
 
