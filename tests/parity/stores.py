@@ -132,7 +132,7 @@ class IsotachStore:
         self.uri, self.binary, self.output = f"posix:{directory / 'isotach'}", binary, directory / "read.grib"
         directory.mkdir(parents=True, exist_ok=True)
         keep = {name: value for name, value in os.environ.items() if not name.startswith("ISOTACH_")}
-        self.environment = keep | {"ISOTACH_TODAY": today.isoformat(), "LD_LIBRARY_PATH": library_path()}
+        self.environment = keep | {"ISOTACH_TODAY": today.isoformat()} | same_eccodes()
         made = self.run("init", *(["--schema", str(schema)] if schema else []))
         assert made.returncode == 0, f"init: {made.stderr}"
 
@@ -181,8 +181,7 @@ class IsotachStore:
         return Answer(data=data, error=error, status=done.returncode, log=done.stderr + done.stdout)
 
 
-def library_path() -> str:
-    """The search path of shared libraries with the ecCodes of the Python package first: one ecCodes for both."""
+def same_eccodes() -> dict[str, str]:
+    """The setting that lets the program load the ecCodes which FDB uses, so that both see the same keys."""
     found = findlibs.find("eccodes")
-    paths = [str(Path(found).parent)] if found else []
-    return ":".join([*paths, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])
+    return {"ISOTACH_ECCODES": found} if found else {}
