@@ -43,6 +43,11 @@ impl SourceFile {
         self.path.ends_with(extension)
     }
 
+    /// Whether it is Rust code that writes Rust code.
+    pub fn defines_macros(&self) -> bool {
+        self.is(".rs") && self.text.contains("macro_rules!")
+    }
+
     /// The lines with their numbers, counted from 1.
     pub fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
