@@ -7,6 +7,9 @@
 //!   perhaps before; they see them in the order of the handle.
 //! - [`Container::commit`] decides at once: when it returns, the transaction counts for everybody, and so
 //!   does everything that its handle updated before.
+//! - One call of [`Container::get_many`], [`Container::size_many`], [`Container::read_many`] or a list
+//!   answers from one state of the container, where the engine has [`crate::Capabilities::transactions`]: of
+//!   what a transaction changed it shows all or nothing.
 //! - What is flushed is durable, as far as the engine is [`crate::Capabilities::persistent`].
 //! - Every stored byte is checked against its checksum when it is read: wrong bytes are
 //!   [`crate::Error::Corrupt`], never an answer.

@@ -7,7 +7,9 @@
 //!
 //! Engines implement [`Engine`], [`Pool`] and [`Container`]: synchronous, in batches, no default bodies.
 //! Callers mostly use the typed handles [`KeyValue`] and [`Array`]. An engine is right when the exported
-//! [`conformance`] suite says so; [`memory`] is the executable model that the others are compared with.
+//! `conformance` suite says so; [`memory`] is the executable model that the others are compared with. The
+//! suite is behind the feature `conformance`, which the tests of an engine crate turn on:
+//! `isotach-object = { workspace = true, features = ["conformance"] }` under `[dev-dependencies]`.
 //!
 //! ```
 //! use isotach_object::{Array, KeyValue, Label, ObjectClass, ObjectId, ObjectType, PoolUri, memory::Memory};
@@ -34,6 +36,7 @@
 
 mod capability;
 mod class;
+#[cfg(feature = "conformance")]
 pub mod conformance;
 mod engine;
 mod epoch;

@@ -1,0 +1,61 @@
+//! The conformance suite: what every engine must do, as tests that an engine enters by one line.
+//!
+//! [`conformance_suite!`](crate::conformance_suite) makes a module with one test per case.
+//! [`model_suite!`](crate::model_suite) runs random sequences of operations on the engine and on
+//! [`crate::memory::Memory`] and compares every answer. What a case needs of an engine's surroundings comes
+//! from its [`Fixture`]; how storage is damaged or filled, from its [`Faults`].
+//!
+//! A capability that an engine lacks is tested too: it must refuse. Where several processes are needed and
+//! the engine is [`crate::Capabilities::multi_process`], a case starts its own test binary again; other
+//! engines run the same roles as threads, each with its own handle.
+//!
+//! ```no_run
+//! use isotach_object::conformance::MemoryFixture;
+//! isotach_object::conformance_suite! { memory => MemoryFixture::new() }
+//! ```
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the suite is test code that other crates run"
+)]
+
+mod bytes;
+mod fixture;
+mod memory_fixture;
+mod process;
+mod registration;
+mod trial;
+
+// The cases. Public for the macro alone; the name of each says what it tests.
+#[doc(hidden)]
+pub mod array;
+#[doc(hidden)]
+pub mod concurrency;
+#[doc(hidden)]
+pub mod container;
+#[doc(hidden)]
+pub mod faults;
+#[doc(hidden)]
+pub mod general;
+#[doc(hidden)]
+pub mod kv;
+#[doc(hidden)]
+pub mod listing;
+#[doc(hidden)]
+pub mod persistence;
+#[doc(hidden)]
+pub mod pool;
+#[doc(hidden)]
+pub mod refusal;
+#[doc(hidden)]
+pub mod transaction;
+#[doc(hidden)]
+pub mod visibility;
+
+pub use fixture::{FaultSet, Faults, Fixture};
+pub use memory_fixture::MemoryFixture;
+#[doc(hidden)]
+pub use process::run_child;
+#[doc(hidden)]
+pub use trial::{Trial, run};

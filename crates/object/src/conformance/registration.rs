@@ -1,0 +1,181 @@
+//! The line by which an engine enters the suite, and the list of all cases.
+
+/// Makes a module for an engine with one test per case: `conformance_suite! { name => fixture }`, where
+/// the fixture is an expression for a [`Fixture`](crate::conformance::Fixture), evaluated for each test.
+///
+/// The module also has a test `child_process`, which does nothing by itself: it is how a case runs a part
+/// of itself in another process.
+#[macro_export]
+macro_rules! conformance_suite {
+    ($($name:ident => $fixture:expr),+ $(,)?) => { $(
+        mod $name {
+            #[allow(unused_imports, reason = "the fixture may need none of them")]
+            use super::*;
+
+            const CHILD: &str = concat!(module_path!(), "::child_process");
+
+            #[test]
+            fn child_process() {
+                $crate::conformance::run_child(&$fixture);
+            }
+
+            $crate::__conformance_cases! { $fixture }
+        }
+    )+ };
+}
+
+/// The list of all cases, by subject. A test of this crate compares it with the functions there are.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __conformance_cases {
+    ($fixture:expr) => {
+        $crate::__conformance_tests! { $fixture;
+            pool {
+                a_pool_is_created_once_and_opened_by_its_uri,
+                a_destroyed_pool_is_gone_and_may_be_made_again_empty,
+                pools_have_their_own_containers,
+                an_option_or_a_scheme_that_the_engine_does_not_know_is_refused,
+                a_registry_finds_the_engine_by_its_scheme,
+            }
+            container {
+                a_container_is_created_once_and_opened_by_its_label,
+                labels_are_told_apart,
+                the_listing_is_sorted_and_follows,
+                a_destroyed_container_is_gone_and_may_be_made_again_empty,
+                a_handle_never_reaches_the_container_that_came_after_its_own,
+                containers_have_their_own_objects_and_ids,
+                sizes_follow_what_is_stored,
+            }
+            kv {
+                what_was_put_is_got_and_a_put_replaces_it,
+                an_empty_value_is_present,
+                a_removed_entry_is_gone_and_may_come_back,
+                sizes_are_known_without_the_values,
+                put_if_absent_keeps_what_is_there,
+                compare_and_put_needs_the_expected_value,
+                keys_are_any_bytes,
+                values_of_all_sizes_come_back,
+                a_key_or_value_of_a_forbidden_size_is_refused,
+                a_batch_is_applied_in_order_and_answered_in_order,
+                the_same_key_in_two_objects_is_two_entries,
+                a_destroyed_object_is_empty_and_may_be_written_again,
+            }
+            listing {
+                pages_of_any_size_hold_every_entry_once,
+                keys_of_any_bytes_are_listed,
+                an_ordered_listing_ascends,
+                what_is_gone_is_not_listed_and_an_empty_object_lists_nothing,
+                a_listing_goes_on_after_the_entry_it_stopped_at_was_removed,
+                a_listing_during_writes_holds_what_was_there_throughout,
+                objects_are_listed_while_they_hold_something,
+                distribution_and_attribute_keys_are_listed_in_pages,
+                a_page_of_nothing_is_refused,
+            }
+            array {
+                ranges_come_back,
+                an_array_that_is_absent_has_no_bytes,
+                reads_past_the_end_are_short,
+                overlapping_rewrites_show_the_last,
+                many_small_writes_agree_with_a_vector,
+                holes_read_as_zeros,
+                growing_adds_a_hole,
+                what_shrinking_dropped_does_not_come_back,
+                a_punch_makes_a_hole_and_keeps_the_size,
+                a_punch_of_what_is_absent_creates_nothing,
+                a_write_of_nothing_creates_and_does_not_grow,
+                many_ranges_are_read_in_one_call,
+                far_offsets_take_no_room,
+                an_extent_past_the_largest_offset_is_refused,
+                a_large_array_comes_back,
+                a_destroyed_array_is_absent_and_may_be_written_again,
+                shared_bytes_are_right_and_never_change,
+            }
+            general {
+                each_pair_of_keys_holds_its_own_value,
+                both_keys_are_any_bytes,
+                records_are_read_by_index_and_holes_are_zeros,
+                the_last_write_decides_between_value_and_records,
+                records_are_resized_punched_and_removed,
+                the_last_attribute_key_takes_its_distribution_key_along,
+                removing_a_distribution_key_removes_all_under_it,
+                a_destroyed_object_holds_nothing_and_may_be_written_again,
+                array_handles_refuse_general_objects,
+            }
+            transaction {
+                updates_of_a_transaction_count_together_and_in_order,
+                a_transaction_that_fails_changes_nothing,
+                a_conflict_names_the_object_and_the_key,
+                absent_and_present_speak_of_every_kind_of_cell,
+                an_empty_array_and_empty_records_are_present,
+                equals_compares_values_and_never_records,
+                unchanged_holds_until_an_update_names_the_cell,
+                unchanged_notices_what_came_and_went,
+                unchanged_passes_for_what_the_handle_itself_did_before_it_looked,
+                preconditions_are_judged_before_the_updates,
+                a_transaction_without_updates_only_judges,
+                epochs_grow_and_a_flush_covers_what_it_flushed,
+                what_is_committed_counts_for_all_at_once,
+            }
+            refusal {
+                a_batch_with_one_wrong_update_does_nothing,
+                reads_of_the_wrong_type_are_refused,
+                lists_of_the_wrong_type_are_refused,
+                a_precondition_on_a_malformed_cell_is_refused,
+                typed_handles_refuse_objects_of_other_types,
+                a_redundant_class_is_kept_or_refused,
+                snapshots_are_kept_or_refused,
+                an_allocation_of_no_ids_is_refused,
+            }
+            visibility {
+                a_handle_sees_its_own_updates_at_once,
+                a_flush_shows_everything_to_handles_new_and_old,
+                the_epoch_of_a_reader_reaches_what_was_flushed,
+                a_flush_shows_everything_to_other_processes,
+                what_was_flushed_outlives_a_process_that_dies,
+                others_see_the_updates_of_a_handle_in_its_order,
+            }
+            concurrency {
+                conditional_puts_have_one_winner_per_key,
+                a_counter_loses_no_increment,
+                no_id_is_handed_out_twice,
+                readers_never_see_half_a_value,
+                readers_see_both_cells_of_a_transaction_or_neither,
+                readers_see_an_array_that_is_rewritten_whole,
+                containers_created_at_once_have_one_creator_each,
+                one_handle_serves_many_threads,
+            }
+            persistence {
+                everything_is_there_when_a_new_engine_opens_the_pool,
+                history_goes_on_after_reopening,
+            }
+            faults {
+                a_flipped_bit_in_a_small_value_is_corrupt,
+                a_flipped_bit_in_a_large_value_is_corrupt,
+                a_flipped_bit_in_an_array_is_corrupt,
+                a_flipped_bit_in_shared_bytes_is_corrupt,
+                damage_to_one_array_leaves_the_others_readable,
+                after_a_crash_the_container_holds_a_prefix_with_all_that_was_flushed,
+                a_full_storage_is_no_space_and_loses_nothing,
+            }
+        }
+    };
+}
+
+/// One test per case.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __conformance_tests {
+    ($fixture:expr; $($subject:ident { $($case:ident,)+ })+) => { $(
+        mod $subject {
+            #[allow(unused_imports, reason = "the fixture may need none of them")]
+            use super::*;
+
+            $(
+                #[test]
+                fn $case() {
+                    $crate::conformance::run(&$fixture, super::CHILD, $crate::conformance::$subject::$case);
+                }
+            )+
+        }
+    )+ };
+}

@@ -1,0 +1,5 @@
+//! The memory engine obeys the contract.
+
+use isotach_object::conformance::MemoryFixture;
+
+isotach_object::conformance_suite! { memory => MemoryFixture::new() }
