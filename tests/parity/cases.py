@@ -59,6 +59,7 @@ RANGES = [
     Case("step range in units", f"{SFC},step=0/to/1d/by/6h,param=167", 4, 4),
     Case("step range in minutes", f"{SHORT},levtype=sfc,step=0/to/2/by/30m,param=2t", 3, 3),
     Case("level range", f"{PL},levelist=500/to/1000/by/500,step=6,param=130", 2, 2),
+    Case("downward range", f"{PL},levelist=1000/to/500/by/-500,step=24/to/0/by/-6,param=t", 8, 8),
     Case("number range", f"{PF},number=1/to/4,param=t", 4, 4),
     Case("list before a range", f"{PL},levelist=500,step=0/12/to/24/by/12,param=t", 3, 3),
     Case(
