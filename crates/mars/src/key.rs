@@ -194,7 +194,9 @@ impl Key {
     fn position(&self, name: &str) -> Option<usize> {
         let mut start = 0;
         for (index, span) in self.spans.iter().enumerate() {
-            if span.name_end - start == name.len() && self.text[start..span.name_end].eq_ignore_ascii_case(name) {
+            if span.name_end - start == name.len()
+                && self.text[start..span.name_end].eq_ignore_ascii_case(name)
+            {
                 return Some(index);
             }
             start = span.value_end;

@@ -4,7 +4,9 @@ use std::fmt::{self, Write};
 
 /// Characters that mean something in a key or request and so must stand in quotes when they belong to a value.
 fn is_special(character: char) -> bool {
-    matches!(character, ',' | '=' | '/' | '"' | '\'' | '\\' | '#' | '!') || character.is_whitespace() || character.is_control()
+    matches!(character, ',' | '=' | '/' | '"' | '\'' | '\\' | '#' | '!')
+        || character.is_whitespace()
+        || character.is_control()
 }
 
 /// Writes `text`, in double quotes with backslash escapes if it could not be read back bare.

@@ -6,7 +6,8 @@ use super::Expected;
 use super::civil::Day;
 use crate::clock::Clock;
 
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const EXPECTED: &str = "a date, such as 20240131, 2024-01-31, 2024-031 or -1";
 
 /// The day `text` names: absolute, or counted from today (`0`, `-1`, ...).
@@ -32,7 +33,8 @@ fn small(text: &str, digits: usize, last: u16) -> Option<u16> {
 }
 
 pub(super) fn year(text: &str, clock: Clock, out: &mut String) -> Result<(), Expected> {
-    let year = small(text, 4, 9999).or_else(|| Some(day(text, clock)?.civil().0)).ok_or("a date or a year")?;
+    let year =
+        small(text, 4, 9999).or_else(|| Some(day(text, clock)?.civil().0)).ok_or("a date or a year")?;
     let _ = write!(out, "{year}");
     Ok(())
 }
@@ -72,7 +74,8 @@ pub(super) fn climate_month(text: &str, clock: Clock, out: &mut String) -> Resul
 }
 
 pub(super) fn climate_day(text: &str, clock: Clock, out: &mut String) -> Result<(), Expected> {
-    let (month, day) = month_and_day(text, clock).ok_or("a date, or a day of the year such as jan-05 or 0105")?;
+    let (month, day) =
+        month_and_day(text, clock).ok_or("a date, or a day of the year such as jan-05 or 0105")?;
     let _ = write!(out, "{month:02}{day:02}");
     Ok(())
 }
@@ -80,7 +83,8 @@ pub(super) fn climate_day(text: &str, clock: Clock, out: &mut String) -> Result<
 fn month_and_day(text: &str, clock: Clock) -> Option<(u8, u8)> {
     // The 29th of February is a day of the climate's year, so the days are those of a leap year.
     let in_leap_year = |month: u16, day: u16| {
-        Day::from_civil(2000, u8::try_from(month).ok()?, u8::try_from(day).ok()?).map(|day| (day.civil().1, day.civil().2))
+        Day::from_civil(2000, u8::try_from(month).ok()?, u8::try_from(day).ok()?)
+            .map(|day| (day.civil().1, day.civil().2))
     };
     if text.len() == 4 && text.is_ascii() {
         if let (Some(month), Some(day)) = (small(&text[..2], 2, 12), small(&text[2..], 2, 31)) {
@@ -105,7 +109,10 @@ mod tests {
         all_mean(KeyType::Date, &["20240229", "2024-02-29", "2024-060", "-1", "-01"], "20240229");
         all_mean(KeyType::Date, &["0", "-0", "20240301"], "20240301");
         all_mean(KeyType::Date, &["-366"], "20230301");
-        all_refused(KeyType::Date, &["", "-", "1", "20230229", "2024-13-01", "240101", "20240101.5", "today", "-9999999", "-1-1"]);
+        all_refused(
+            KeyType::Date,
+            &["", "-", "1", "20230229", "2024-13-01", "240101", "20240101.5", "today", "-9999999", "-1-1"],
+        );
     }
 
     #[test]

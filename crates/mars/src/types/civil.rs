@@ -34,7 +34,11 @@ fn days_before_year(year: i64) -> i64 {
 impl Day {
     pub(crate) fn from_civil(year: u16, month: u8, day: u8) -> Option<Self> {
         let whole = i64::from(year);
-        if !(1..=9999).contains(&year) || !(1..=12).contains(&month) || day == 0 || day > days_in(whole, month) {
+        if !(1..=9999).contains(&year)
+            || !(1..=12).contains(&month)
+            || day == 0
+            || day > days_in(whole, month)
+        {
             return None;
         }
         let leap = i64::from(month > 2 && is_leap(whole));
@@ -95,7 +99,9 @@ impl Day {
             (Some(year), Some(month), Some(day), None) => {
                 return Self::from_civil(number(year, 4)?, small(month)?, small(day)?);
             }
-            (Some(year), Some(of_year), None, None) => return Self::from_ordinal(number(year, 4)?, number(of_year, 3)?),
+            (Some(year), Some(of_year), None, None) => {
+                return Self::from_ordinal(number(year, 4)?, number(of_year, 3)?);
+            }
             _ => {}
         }
         if text.len() != 8 || !text.is_ascii() {
@@ -155,7 +161,17 @@ mod tests {
 
     #[test]
     fn days_that_do_not_exist_are_refused() {
-        for text in ["20230229", "2024-13-01", "2024-366-1", "2023-366", "240101", "2024010", "00000101", "2024--1", "é240101"] {
+        for text in [
+            "20230229",
+            "2024-13-01",
+            "2024-366-1",
+            "2023-366",
+            "240101",
+            "2024010",
+            "00000101",
+            "2024--1",
+            "é240101",
+        ] {
             assert_eq!(Day::parse_absolute(text), None, "{text}");
         }
     }

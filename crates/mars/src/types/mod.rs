@@ -19,7 +19,7 @@ use std::str::FromStr;
 use crate::clock::Clock;
 
 pub use param::{param_id, param_name};
-pub(crate) use range::{RangeFault, expand};
+pub(crate) use range::{RangeFault, VALUES_MAX, expand};
 
 /// What a value should have been. The caller knows the key and the value.
 pub(crate) type Expected = Cow<'static, str>;

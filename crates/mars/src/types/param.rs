@@ -106,10 +106,35 @@ mod tests {
     #[test]
     fn common_names_mean_what_mars_means() {
         let meant = [
-            ("z", 129), ("u", 131), ("v", 132), ("q", 133), ("sp", 134), ("w", 135), ("vo", 138), ("sd", 141),
-            ("lsp", 142), ("cp", 143), ("msl", 151), ("lnsp", 152), ("d", 155), ("gh", 156), ("r", 157), ("tcc", 164),
-            ("10u", 165), ("10v", 166), ("2t", 167), ("2d", 168), ("lsm", 172), ("tp", 228), ("skt", 235),
-            ("swh", 140_229), ("mwd", 140_230), ("ci", 31), ("sst", 34), ("cape", 59), ("tcwv", 137),
+            ("z", 129),
+            ("u", 131),
+            ("v", 132),
+            ("q", 133),
+            ("sp", 134),
+            ("w", 135),
+            ("vo", 138),
+            ("sd", 141),
+            ("lsp", 142),
+            ("cp", 143),
+            ("msl", 151),
+            ("lnsp", 152),
+            ("d", 155),
+            ("gh", 156),
+            ("r", 157),
+            ("tcc", 164),
+            ("10u", 165),
+            ("10v", 166),
+            ("2t", 167),
+            ("2d", 168),
+            ("lsm", 172),
+            ("tp", 228),
+            ("skt", 235),
+            ("swh", 140_229),
+            ("mwd", 140_230),
+            ("ci", 31),
+            ("sst", 34),
+            ("cape", 59),
+            ("tcwv", 137),
         ];
         for (name, id) in meant {
             assert_eq!(param_id(name), Some(id), "{name}");
@@ -126,7 +151,10 @@ mod tests {
 
     #[test]
     fn what_is_no_parameter_is_refused() {
-        all_refused(KeyType::Param, &["", "nosuch", "130/131", "130.128.1", "-1", "1.5x", "1000.128", "130.1000", "1e3"]);
+        all_refused(
+            KeyType::Param,
+            &["", "nosuch", "130/131", "130.128.1", "-1", "1.5x", "1000.128", "130.1000", "1e3"],
+        );
         let message = canonical(KeyType::Param, "tcwvv").unwrap_err();
         assert_eq!(message, "a parameter's number or short name, such as 'tcwv'");
     }

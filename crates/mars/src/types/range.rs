@@ -35,7 +35,10 @@ enum Scale {
 /// The canonical values of a request's list, in its order, each once.
 pub(crate) fn expand(kind: KeyType, values: &[String], clock: Clock) -> Result<Vec<String>, RangeFault> {
     let mut list = List { kind, clock, seen: HashSet::new(), values: Vec::with_capacity(values.len()) };
-    if kind == KeyType::Grid && values.len() == 2 && values.iter().all(|value| value.trim().parse::<f64>().is_ok()) {
+    if kind == KeyType::Grid
+        && values.len() == 2
+        && values.iter().all(|value| value.trim().parse::<f64>().is_ok())
+    {
         // A grid's two increments stand with a slash between them, which a request reads as a list.
         list.push(&values.join("/"))?;
         return Ok(list.values);
@@ -67,9 +70,12 @@ fn is_word(value: Option<&String>, word: &str) -> bool {
 impl List {
     fn push(&mut self, value: &str) -> Result<(), RangeFault> {
         let mut canonical = String::with_capacity(value.len());
-        self.kind
-            .canonical(value, self.clock, &mut canonical)
-            .map_err(|expected| RangeFault::Value { value: value.to_owned(), expected })?;
+        // An empty value asks for fields that lack the key, whatever its type.
+        if !value.trim().is_empty() {
+            self.kind
+                .canonical(value, self.clock, &mut canonical)
+                .map_err(|expected| RangeFault::Value { value: value.to_owned(), expected })?;
+        }
         if self.seen.contains(&canonical) {
             return Ok(());
         }
@@ -92,7 +98,9 @@ impl List {
         let first = index.saturating_sub(1);
         let words = &values[first..values.len().min(index + used)];
         let fault = |reason: Expected| RangeFault::Range { range: words.join("/"), reason };
-        let (Some(from), Some(to)) = (index.checked_sub(1).and_then(|at| values.get(at)), values.get(index + 1)) else {
+        let (Some(from), Some(to)) =
+            (index.checked_sub(1).and_then(|at| values.get(at)), values.get(index + 1))
+        else {
             return Err(fault("'to' needs a value before and after it".into()));
         };
         if by && values.len() <= index + 3 {
@@ -109,10 +117,15 @@ impl List {
     /// Whether `to` is the word of a range here. For types that are words themselves it may be a value (a class is
     /// called `to`), unless it stands between numbers.
     fn has_ranges(&self, values: &[String], index: usize) -> bool {
-        if !matches!(self.kind, KeyType::Default | KeyType::First3 | KeyType::Expver | KeyType::Grid | KeyType::Ignore) {
+        if !matches!(
+            self.kind,
+            KeyType::Default | KeyType::First3 | KeyType::Expver | KeyType::Grid | KeyType::Ignore
+        ) {
             return true;
         }
-        let number = |at: Option<usize>| at.and_then(|at| values.get(at)).is_some_and(|value| value.trim().parse::<f64>().is_ok());
+        let number = |at: Option<usize>| {
+            at.and_then(|at| values.get(at)).is_some_and(|value| value.trim().parse::<f64>().is_ok())
+        };
         number(index.checked_sub(1)) && number(Some(index + 1))
     }
 
@@ -157,7 +170,11 @@ impl List {
     fn scale(&self, words: &[Option<&str>]) -> Scale {
         match self.kind {
             KeyType::Date => Scale::Days,
-            KeyType::Year | KeyType::YearMonth | KeyType::Month | KeyType::MonthOfDate | KeyType::ClimateMonthly
+            KeyType::Year
+            | KeyType::YearMonth
+            | KeyType::Month
+            | KeyType::MonthOfDate
+            | KeyType::ClimateMonthly
             | KeyType::ClimateDaily
                 if words[..2].iter().flatten().all(|word| calendar::day(word, self.clock).is_some()) =>
             {
@@ -228,7 +245,9 @@ fn read_increment(scale: Scale, text: &str) -> Option<i64> {
         None => (1, text),
     };
     let amount = match scale {
-        Scale::Days => amount.strip_suffix(['d', 'D']).unwrap_or(amount).parse().ok().filter(|days: &i64| *days >= 0)?,
+        Scale::Days => {
+            amount.strip_suffix(['d', 'D']).unwrap_or(amount).parse().ok().filter(|days: &i64| *days >= 0)?
+        }
         // As an end of a range it would be a time of day, but an increment may be a whole day.
         Scale::Minutes if amount == "24" || amount == "2400" => 24 * 60,
         Scale::Minutes => time_of_day::minutes(amount)?,
@@ -360,9 +379,15 @@ mod tests {
         assert_eq!(reason(KeyType::Step, "0/to"), "0/to: 'to' needs a value before and after it");
         assert_eq!(reason(KeyType::Step, "to/9"), "to/9: 'to' needs a value before and after it");
         assert_eq!(reason(KeyType::Step, "0/to/9/by"), "0/to/9/by: 'by' needs a value after it");
-        assert_eq!(reason(KeyType::Step, "0/to/9/by/x"), "0/to/9/by/x: 'by' must be a duration, such as 6 or 30m");
+        assert_eq!(
+            reason(KeyType::Step, "0/to/9/by/x"),
+            "0/to/9/by/x: 'by' must be a duration, such as 6 or 30m"
+        );
         assert_eq!(reason(KeyType::Step, "0-6/to/9"), "0-6/to/9: '0-6' cannot be the end of a range");
-        assert_eq!(reason(KeyType::Date, "20240101/to/2024"), "value 2024: a date, such as 20240131, 2024-01-31, 2024-031 or -1");
+        assert_eq!(
+            reason(KeyType::Date, "20240101/to/2024"),
+            "value 2024: a date, such as 20240131, 2024-01-31, 2024-031 or -1"
+        );
         assert_eq!(reason(KeyType::Integer, "0/to/1000001"), "too many");
         assert_eq!(reason(KeyType::Double, "0/to/1/by/0.0000000001"), "too many");
     }

@@ -31,7 +31,9 @@ pub(super) fn canonical(text: &str, out: &mut String) -> Result<(), Expected> {
 /// Whole hours as they would be written.
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
-    (1..=9).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_digit) && (bytes[0] != b'0' || bytes.len() == 1)
+    (1..=9).contains(&bytes.len())
+        && bytes.iter().all(u8::is_ascii_digit)
+        && (bytes[0] != b'0' || bytes.len() == 1)
 }
 
 /// Appends a duration: whole hours bare, anything finer with units.
@@ -87,7 +89,9 @@ pub(super) fn seconds_with_units(text: &str) -> Option<i64> {
     let mut total = 0_i64;
     let mut before = i64::MAX;
     while !rest.is_empty() {
-        let digits = rest.find(|character: char| !character.is_ascii_digit()).filter(|digits| (1..=12).contains(digits))?;
+        let digits = rest
+            .find(|character: char| !character.is_ascii_digit())
+            .filter(|digits| (1..=12).contains(digits))?;
         let unit = match rest.as_bytes()[digits] {
             b'd' | b'D' => 86_400,
             b'h' | b'H' => 3600,
@@ -142,7 +146,10 @@ mod tests {
 
     #[test]
     fn what_is_no_step_is_refused() {
-        all_refused(KeyType::Step, &["", "-6", "24-12", "1-2-3", "x", "30s90m", "1h1h", "h", "1:60", "1:2:3:4", "é", "24é"]);
+        all_refused(
+            KeyType::Step,
+            &["", "-6", "24-12", "1-2-3", "x", "30s90m", "1h1h", "h", "1:60", "1:2:3:4", "é", "24é"],
+        );
         all_refused(KeyType::Step, &["999999999999999999", "1.", ".", "1..2", "9999999999999d", "-", "1-"]);
     }
 }

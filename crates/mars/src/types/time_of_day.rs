@@ -64,7 +64,10 @@ mod tests {
 
     #[test]
     fn times_that_are_not_of_a_day_are_refused() {
-        all_refused(KeyType::Time, &["", "24", "2400", "25", "1260", "12:60", "12:00:30", "12:", ":", "1:2:3:4", "12345"]);
+        all_refused(
+            KeyType::Time,
+            &["", "24", "2400", "25", "1260", "12:60", "12:00:30", "12:", ":", "1:2:3:4", "12345"],
+        );
         all_refused(KeyType::Time, &["x", "-1", "1d", "24h", "12:00x", "1.5.5"]);
     }
 }

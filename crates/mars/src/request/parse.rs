@@ -1,0 +1,304 @@
+//! The text of requests, on the command line and in files.
+//!
+//! ```text
+//! requests := { [verb [","]] name "=" value { "/" value } { "," ... } }
+//! ```
+//!
+//! Blanks and line ends may stand between any two parts. A word in front that is not followed by `=` must be a known
+//! verb: a slip such as `oper` for `stream=oper` must not come to mean everything.
+
+use std::iter::Peekable;
+use std::str::CharIndices;
+
+use super::{Request, VERBS};
+use crate::error::RequestError;
+use crate::text::unescaped;
+
+/// Exactly one request, or none for the request for everything.
+pub(super) fn one(text: &str) -> Result<Request, RequestError> {
+    let mut reader = Reader::new(text);
+    reader.skip_blanks();
+    if reader.peek().is_none() {
+        return Ok(Request::new());
+    }
+    let request = reader.request()?;
+    reader.skip_blanks();
+    match reader.peek() {
+        None => Ok(request),
+        Some(_) => Err(reader.error("',' before another key, or the end of the request")),
+    }
+}
+
+pub(super) fn requests(text: &str) -> Result<Vec<Request>, RequestError> {
+    let mut reader = Reader::new(text);
+    let mut requests: Vec<Request> = Vec::new();
+    reader.skip_blanks();
+    while reader.peek().is_some() {
+        let place = reader.place();
+        let request = reader.request()?;
+        if let Some(first) = requests.first() {
+            if first.verb.is_some() && request.verb.is_none() {
+                return Err(place.error("',' at the end of the line before, or a verb", "a key".to_owned()));
+            }
+        }
+        requests.push(request);
+        reader.skip_blanks();
+    }
+    Ok(requests)
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    line: usize,
+    column: usize,
+}
+
+impl Place {
+    fn error(self, expected: &str, found: String) -> RequestError {
+        RequestError::Syntax { line: self.line, column: self.column, expected: expected.to_owned(), found }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    rest: Peekable<CharIndices<'a>>,
+    place: Place,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, rest: text.char_indices().peekable(), place: Place { line: 1, column: 1 } }
+    }
+
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        self.rest.peek().map(|(_, character)| *character)
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let (_, character) = self.rest.next()?;
+        if character == '\n' {
+            self.place = Place { line: self.place.line + 1, column: 1 };
+        } else {
+            self.place.column += 1;
+        }
+        Some(character)
+    }
+
+    fn offset(&mut self) -> usize {
+        self.rest.peek().map_or(self.text.len(), |(at, _)| *at)
+    }
+
+    fn error(&mut self, expected: &str) -> RequestError {
+        let found = self.peek().map_or_else(|| "the end".to_owned(), |character| format!("{character:?}"));
+        self.place.error(expected, found)
+    }
+
+    fn skip_blanks(&mut self) {
+        while let Some(character) = self.peek() {
+            if matches!(character, '#' | '!') {
+                while self.peek().is_some_and(|character| character != '\n') {
+                    self.next();
+                }
+            } else if !character.is_whitespace() {
+                return;
+            } else {
+                self.next();
+            }
+        }
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        self.skip_blanks();
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn request(&mut self) -> Result<Request, RequestError> {
+        let mut request = Request::new();
+        let place = self.place();
+        let first = self.word("a key or a verb")?;
+        if self.take('=') {
+            self.pair(&mut request, &first, place)?;
+        } else {
+            let verb = first.to_ascii_lowercase();
+            if !VERBS.contains(&verb.as_str()) {
+                return Err(place.error("a key with '=' or a verb such as retrieve", format!("{first:?}")));
+            }
+            request.verb = Some(verb);
+        }
+        while self.take(',') {
+            self.skip_blanks();
+            let place = self.place();
+            let name = self.word("a key")?;
+            if !self.take('=') {
+                return Err(self.error("'=' after the key"));
+            }
+            self.pair(&mut request, &name, place)?;
+        }
+        Ok(request)
+    }
+
+    fn pair(&mut self, request: &mut Request, name: &str, place: Place) -> Result<(), RequestError> {
+        if request.contains(name) {
+            return Err(place.error("each key once", format!("{name:?} again")));
+        }
+        let mut values = vec![self.value()?];
+        while self.take('/') {
+            values.push(self.value()?);
+        }
+        request.set(name, values);
+        Ok(())
+    }
+
+    /// A value; blanks inside it, but not line ends, are part of it, each run of them one space.
+    fn value(&mut self) -> Result<String, RequestError> {
+        let mut value = self.word("a value")?;
+        loop {
+            let blank = self.skip_spaces();
+            if !self.peek().is_some_and(is_bare) {
+                return Ok(value);
+            }
+            if !blank {
+                return Err(self.error("',' or '/' after the value"));
+            }
+            value.push(' ');
+            value.push_str(&self.word("a value")?);
+        }
+    }
+
+    fn skip_spaces(&mut self) -> bool {
+        let mut any = false;
+        while self.peek().is_some_and(|character| character.is_whitespace() && character != '\n') {
+            self.next();
+            any = true;
+        }
+        any
+    }
+
+    /// A run of bare characters or a quoted text.
+    fn word(&mut self, expected: &str) -> Result<String, RequestError> {
+        self.skip_blanks();
+        if let Some(quote @ ('"' | '\'')) = self.peek() {
+            return self.quoted(quote);
+        }
+        let start = self.offset();
+        while self.peek().is_some_and(is_bare) {
+            self.next();
+        }
+        let end = self.offset();
+        if start == end {
+            return Err(self.error(expected));
+        }
+        Ok(self.text[start..end].to_owned())
+    }
+
+    fn quoted(&mut self, quote: char) -> Result<String, RequestError> {
+        let opening = self.place();
+        self.next();
+        let mut word = String::new();
+        while let Some(character) = self.next() {
+            if character == quote {
+                return Ok(word);
+            }
+            match (character, self.peek()) {
+                ('\\', Some(escaped)) => {
+                    self.next();
+                    word.push(unescaped(escaped));
+                }
+                _ => word.push(character),
+            }
+        }
+        Err(opening.error("a closing quote for this one", "the end".to_owned()))
+    }
+}
+
+fn is_bare(character: char) -> bool {
+    !character.is_whitespace() && !matches!(character, ',' | '=' | '/' | '"' | '\'' | '#' | '!')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn shows(text: &str, expected: &str) {
+        assert_eq!(one(text).map(|request| request.to_string()), Ok(expected.to_owned()));
+    }
+
+    #[track_caller]
+    fn message(text: &str) -> String {
+        one(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_request_may_spread_over_lines_with_comments() {
+        shows(
+            "Retrieve, # what\n  CLASS = od, ! the operational one\n step = 0 /\n 6,\nparam=t\n",
+            "retrieve,class=od,step=0/6,param=t",
+        );
+    }
+
+    #[test]
+    fn quotes_are_dropped_and_keep_what_they_hold() {
+        shows("class='o#d',expver=\"0001\"", "class=\"o#d\",expver=0001");
+        shows("a='it\\'s'", "a=\"it's\"");
+    }
+
+    #[test]
+    fn nothing_means_everything() {
+        shows(" # nothing\n", "");
+        shows("retrieve", "retrieve");
+    }
+
+    #[test]
+    fn values_may_hold_spaces() {
+        shows("class = operational   archive ,a=1", "class=\"operational archive\",a=1");
+    }
+
+    #[test]
+    fn each_mistake_is_named_with_its_place() {
+        assert_eq!(
+            message("oper"),
+            "line 1, column 1: expected a key with '=' or a verb such as retrieve, found \"oper\""
+        );
+        assert_eq!(
+            message("class=od,\n step"),
+            "line 2, column 6: expected '=' after the key, found the end"
+        );
+        assert_eq!(message("class="), "line 1, column 7: expected a value, found the end");
+        assert_eq!(message("class=od,"), "line 1, column 10: expected a key, found the end");
+        assert_eq!(message("a=1/,b=2"), "line 1, column 5: expected a value, found ','");
+        assert_eq!(message("a=1,A=2"), "line 1, column 5: expected each key once, found \"A\" again");
+        assert_eq!(message("a='1"), "line 1, column 3: expected a closing quote for this one, found the end");
+        assert_eq!(
+            message("a=1\nb=2"),
+            "line 2, column 1: expected ',' before another key, or the end of the request, found 'b'"
+        );
+        assert_eq!(message("=1"), "line 1, column 1: expected a key or a verb, found '='");
+    }
+
+    #[test]
+    fn a_file_holds_many_requests_and_nothing_is_inherited() {
+        let many = requests("retrieve,class=od,\n step=0\n\n# next\nretrieve,param=t\nlist\n").unwrap();
+        let shown: Vec<String> = many.iter().map(ToString::to_string).collect();
+        assert_eq!(shown, ["retrieve,class=od,step=0", "retrieve,param=t", "list"]);
+        assert_eq!(requests("class=od,step=0\nclass=rd\n").unwrap().len(), 2);
+        assert!(requests("").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_forgotten_comma_between_lines_is_noticed() {
+        let error = requests("retrieve,class=od\nstep=0").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "line 2, column 1: expected ',' at the end of the line before, or a verb, found a key"
+        );
+    }
+}

@@ -1,0 +1,226 @@
+//! [`LevelFilter`]: what a request wants of one level of a rule.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::rule::{LevelKey, Presence};
+use crate::key::Key;
+use crate::types::KeyType;
+
+/// What a request wants of the keys of one level, in the order of the schema.
+#[derive(Clone, Debug)]
+pub struct LevelFilter {
+    pub(super) keys: Vec<KeyFilter>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct KeyFilter {
+    pub(super) key: Arc<LevelKey>,
+    pub(super) wanted: Wanted,
+}
+
+/// What a request wants of one key.
+#[derive(Clone, Debug)]
+pub enum Wanted {
+    /// Whatever it is.
+    Any,
+    /// One of these canonical values, in the request's order. An empty value stands for a key that is absent.
+    OneOf(Values),
+    /// None of these: the rule takes no such field.
+    NoneOf(Values),
+}
+
+/// A shared list of values that is also quick to search.
+#[derive(Clone, Debug)]
+pub struct Values {
+    list: Arc<[String]>,
+    /// Only for lists long enough that searching them one by one would cost more.
+    set: Option<Arc<HashSet<String>>>,
+}
+
+const SEARCHED_IN_ORDER_MAX: usize = 12;
+
+impl Values {
+    pub(super) fn new(list: Vec<String>) -> Self {
+        let set = (list.len() > SEARCHED_IN_ORDER_MAX).then(|| Arc::new(list.iter().cloned().collect()));
+        Self { list: list.into(), set }
+    }
+
+    /// The values in order.
+    #[must_use]
+    pub fn as_slice(&self) -> &[String] {
+        &self.list
+    }
+
+    /// Whether `value` is one of them.
+    #[must_use]
+    pub fn contains(&self, value: &str) -> bool {
+        match &self.set {
+            Some(set) => set.contains(value),
+            None => self.list.iter().any(|known| known == value),
+        }
+    }
+}
+
+impl Wanted {
+    fn admits(&self, value: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::OneOf(values) => values.contains(value),
+            Self::NoneOf(values) => !values.contains(value),
+        }
+    }
+}
+
+impl KeyFilter {
+    fn admits(&self, value: &str) -> bool {
+        let may_be_absent = !value.is_empty() || !self.key.is_mandatory() || self.key.kind == KeyType::Ignore;
+        may_be_absent && self.wanted.admits(value)
+    }
+}
+
+impl LevelFilter {
+    /// Whether a stored level key is one of this rule's level and wanted by the request.
+    #[must_use]
+    pub fn matches(&self, level_key: &Key) -> bool {
+        let known = level_key.iter().filter(|(name, _)| self.find(name).is_some()).count();
+        known == level_key.len()
+            && self.keys.iter().enumerate().all(|(index, filter)| {
+                let name = filter.key.kept.as_str();
+                // A stored level key has its keys in the order of the schema; look there first.
+                let value = match level_key.slot(index) {
+                    Some((here, value)) if here == name => value,
+                    _ => level_key.get(name).unwrap_or(""),
+                };
+                filter.admits(value)
+            })
+    }
+
+    /// Whether this stored value of one key is wanted; empty for a key that is absent. Names the level does not know
+    /// want no value.
+    #[must_use]
+    pub fn matches_value(&self, name: &str, stored: &str) -> bool {
+        match self.find(name) {
+            Some(filter) => filter.admits(stored),
+            None => stored.is_empty(),
+        }
+    }
+
+    /// What is wanted of one key, by the name the level keeps it under.
+    #[must_use]
+    pub fn wanted(&self, name: &str) -> Option<&Wanted> {
+        self.find(name).map(|filter| &filter.wanted)
+    }
+
+    /// Every key with what is wanted of it, in the order of the schema.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = (&LevelKey, &Wanted)> {
+        self.keys.iter().map(|filter| (filter.key.as_ref(), &filter.wanted))
+    }
+
+    /// The names under which the level keeps its keys, in the order of the schema.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.keys.iter().map(|filter| filter.key.kept.as_str())
+    }
+
+    /// Whether every value wanted is known by name, so that [`LevelFilter::candidates`] can name every key.
+    #[must_use]
+    pub fn is_enumerable(&self) -> bool {
+        self.keys.iter().all(|filter| matches!(filter.wanted, Wanted::OneOf(_)))
+    }
+
+    /// How many keys [`LevelFilter::candidates`] has; `None` if they cannot be named.
+    #[must_use]
+    pub fn candidate_count(&self) -> Option<u64> {
+        self.keys.iter().try_fold(1_u64, |count, filter| match &filter.wanted {
+            Wanted::OneOf(values) => Some(count.saturating_mul(values.as_slice().len() as u64)),
+            _ => None,
+        })
+    }
+
+    /// Every level key that is wanted, for looking each up: the values in the request's order, the last key of the
+    /// level changing fastest. `None` if some key may be anything; never so for a plan of
+    /// [`Match::Exact`](super::Match::Exact).
+    #[must_use]
+    pub fn candidates(&self) -> Option<Candidates<'_>> {
+        let lists = self.keys.iter().map(|filter| match &filter.wanted {
+            Wanted::OneOf(values) => Some((filter.key.kept.as_str(), values.as_slice())),
+            _ => None,
+        });
+        Some(Candidates::new(lists.collect::<Option<Vec<_>>>()?))
+    }
+
+    /// This filter with only the values that are `present`, by name and value, for leaving out what an index does not
+    /// hold; `None` if a key has no value left, so that nothing can match.
+    #[must_use]
+    pub fn restricted(&self, mut present: impl FnMut(&str, &str) -> bool) -> Option<Self> {
+        let mut keys = self.keys.clone();
+        for filter in &mut keys {
+            let Wanted::OneOf(values) = &filter.wanted else { continue };
+            let name = filter.key.kept.as_str();
+            let left: Vec<String> =
+                values.as_slice().iter().filter(|value| present(name, value)).cloned().collect();
+            if left.is_empty() {
+                return None;
+            }
+            if left.len() < values.as_slice().len() {
+                filter.wanted = Wanted::OneOf(Values::new(left));
+            }
+        }
+        Some(Self { keys })
+    }
+
+    fn find(&self, name: &str) -> Option<&KeyFilter> {
+        self.keys.iter().find(|filter| filter.key.kept == name)
+    }
+}
+
+/// The level keys a filter can name, one by one.
+#[derive(Clone, Debug)]
+pub struct Candidates<'a> {
+    lists: Vec<(&'a str, &'a [String])>,
+    /// Which value of each list comes next; `None` when all have been.
+    next: Option<Vec<usize>>,
+}
+
+impl<'a> Candidates<'a> {
+    fn new(lists: Vec<(&'a str, &'a [String])>) -> Self {
+        let any = lists.iter().all(|(_, values)| !values.is_empty());
+        Self { next: any.then(|| vec![0; lists.len()]), lists }
+    }
+
+    /// [`Iterator::next`] into a key of the caller's, whose memory is used again; `false` when all have been.
+    pub fn next_into(&mut self, key: &mut Key) -> bool {
+        let Some(next) = &mut self.next else { return false };
+        key.clear();
+        for ((name, values), index) in self.lists.iter().zip(next.iter()) {
+            let value = values.get(*index).map_or("", String::as_str);
+            key.push_with(name, |text| text.push_str(value));
+        }
+        for ((_, values), index) in self.lists.iter().zip(next.iter_mut()).rev() {
+            *index += 1;
+            if *index < values.len() {
+                return true;
+            }
+            *index = 0;
+        }
+        self.next = None;
+        true
+    }
+}
+
+impl Iterator for Candidates<'_> {
+    type Item = Key;
+
+    fn next(&mut self) -> Option<Key> {
+        let mut key = Key::new();
+        self.next_into(&mut key).then_some(key)
+    }
+}
+
+/// What a stored key has where the field lacks it and the rule hides it.
+pub(super) fn hidden_value(presence: &Presence) -> Option<&str> {
+    match presence {
+        Presence::Hidden { kept } => Some(kept),
+        _ => None,
+    }
+}

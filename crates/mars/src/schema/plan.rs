@@ -1,0 +1,351 @@
+//! Reading: a request becomes one plan for every rule that could hold what it asks for.
+
+use std::sync::Arc;
+
+use super::Schema;
+use super::filter::{KeyFilter, LevelFilter, Values, Wanted, hidden_value};
+use super::rule::{LevelKey, NameId, Presence, Rule, RuleId};
+use crate::error::{Mismatch, RequestError};
+use crate::request::Request;
+use crate::text::nearest;
+use crate::types::{KeyType, RangeFault, VALUES_MAX, expand};
+
+/// How much a request must say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// For retrieving and inspecting: every mandatory key must be named; an optional key that is left out matches
+    /// absent or its default; a step also matches the range from 0 to it. Keys that a rule does not know are passed over.
+    Exact,
+    /// For listing, wiping and the like: a key that is left out may be anything. A rule that does not know a key of the
+    /// request holds nothing of it.
+    Partial,
+}
+
+/// What to look for under one rule.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Plan {
+    /// The rule.
+    pub rule: RuleId,
+    /// What is wanted of the dataset key.
+    pub dataset: LevelFilter,
+    /// What is wanted of the collocation key.
+    pub collocation: LevelFilter,
+    /// What is wanted of the element key.
+    pub element: LevelFilter,
+}
+
+impl Plan {
+    /// The three filters, outermost level first.
+    #[must_use]
+    pub fn levels(&self) -> [&LevelFilter; 3] {
+        [&self.dataset, &self.collocation, &self.element]
+    }
+}
+
+/// Words that stand for all values of a key.
+fn is_wildcard(value: &str) -> bool {
+    let value = value.trim();
+    value == "*" || value.eq_ignore_ascii_case("all") || value.eq_ignore_ascii_case("any")
+}
+
+/// The word that takes a key out of a request.
+fn is_off(value: &str) -> bool {
+    value.trim().eq_ignore_ascii_case("off")
+}
+
+/// Whether a request could not ask for this value, because it is a word of the language.
+pub(super) fn is_reserved(value: &str) -> bool {
+    value.len() >= 1 && (value.len() <= 3 || value.trim().len() <= 3) && (is_wildcard(value) || is_off(value))
+}
+
+/// How far a rule is from fitting; a value it refuses counts double, being the rule's subject.
+pub(super) fn badness(mismatch: &Mismatch) -> usize {
+    mismatch.refused.len() * 2 + mismatch.missing.len() + mismatch.unused.len()
+}
+
+/// Other names that MARS has for a key.
+const SYNONYMS: [(&str, &str); 5] = [
+    ("leve", "levelist"),
+    ("level", "levelist"),
+    ("levellist", "levelist"),
+    ("parameter", "param"),
+    ("parameters", "param"),
+];
+
+/// A key of the request that the schema knows.
+pub(super) struct Named<'a> {
+    pub(super) number: NameId,
+    pub(super) name: &'a str,
+    /// `None` if any value will do.
+    pub(super) values: Option<&'a [String]>,
+}
+
+/// A list of values as worked out for one type, kept because many rules share it.
+type Expanded = Result<Values, RangeFault>;
+
+/// A request on its way to its plans.
+pub(super) struct Planner<'a> {
+    schema: &'a Schema,
+    mode: Match,
+    pub(super) named: Vec<Named<'a>>,
+    expanded: Vec<(usize, KeyType, Expanded)>,
+    fault: Option<RequestError>,
+}
+
+impl Schema {
+    /// The plans for a request, one for each rule that could hold what it asks for, in the order of the rules. None, if
+    /// no rule takes the values it names: such fields cannot be there.
+    ///
+    /// # Errors
+    /// [`RequestError::UnknownKey`], [`RequestError::BadValue`], [`RequestError::BadRange`] and
+    /// [`RequestError::TooManyValues`] for what no rule can make sense of; [`RequestError::Incomplete`] if `mode` is
+    /// [`Match::Exact`] and every rule that takes the values lacks a mandatory key.
+    pub fn plans(&self, request: &Request, mode: Match) -> Result<Vec<Plan>, RequestError> {
+        let mut planner = Planner::new(self, request, mode)?;
+        let plans: Vec<Plan> = self.compiled.rules.iter().filter_map(|rule| planner.plan(rule)).collect();
+        if !plans.is_empty() {
+            return Ok(plans);
+        }
+        if let Some(fault) = planner.fault.take() {
+            return Err(fault);
+        }
+        let incomplete = match mode {
+            Match::Exact => planner.mismatches().into_iter().find(|mismatch| !mismatch.missing.is_empty()),
+            Match::Partial => None,
+        };
+        incomplete.map_or(Ok(plans), |mismatch| Err(RequestError::Incomplete(mismatch)))
+    }
+
+    /// Why rules that take the values of an exact request give no plan, nearest first: what to tell a user whose
+    /// request found nothing because another rule, that needs less, answered it.
+    ///
+    /// # Errors
+    /// As [`Schema::plans`], but never [`RequestError::Incomplete`].
+    pub fn mismatches(&self, request: &Request) -> Result<Vec<Mismatch>, RequestError> {
+        Ok(Planner::new(self, request, Match::Exact)?.mismatches())
+    }
+}
+
+impl<'a> Planner<'a> {
+    pub(super) fn new(schema: &'a Schema, request: &'a Request, mode: Match) -> Result<Self, RequestError> {
+        let mut named = Vec::with_capacity(request.len());
+        for (name, values) in request.iter() {
+            let (name, number) = schema.known_name(name)?;
+            if values.iter().any(|value| is_off(value)) {
+                continue;
+            }
+            let any = values.iter().find(|value| is_wildcard(value));
+            match (any, mode) {
+                (Some(value), Match::Exact) => return Err(wildcard_refused(name, value)),
+                (Some(_), Match::Partial) => named.push(Named { number, name, values: None }),
+                (None, _) => named.push(Named { number, name, values: Some(values) }),
+            }
+        }
+        Ok(Self { schema, mode, named, expanded: Vec::new(), fault: None })
+    }
+
+    fn plan(&mut self, rule: &Rule) -> Option<Plan> {
+        if !self.takes(rule) {
+            return None;
+        }
+        let mut levels = Vec::with_capacity(3);
+        for level in rule.levels() {
+            let mut keys = Vec::with_capacity(level.keys.len());
+            for key in &level.keys {
+                keys.push(KeyFilter { wanted: self.wanted(key)?, key: Arc::clone(key) });
+            }
+            levels.push(LevelFilter { keys });
+        }
+        let mut levels = levels.into_iter();
+        Some(Plan {
+            rule: rule.id,
+            dataset: levels.next()?,
+            collocation: levels.next()?,
+            element: levels.next()?,
+        })
+    }
+
+    /// Whether the rule knows the keys that it must and takes some value of each; cheap, for most rules fail here.
+    pub(super) fn takes(&self, rule: &Rule) -> bool {
+        let clock = self.schema.clock;
+        let knows = |named: &Named<'_>| rule.knows.binary_search(&named.number).is_ok();
+        let known = self.mode == Match::Exact
+            || self.named.iter().all(|named| named.values.is_none() || knows(named));
+        known
+            && rule.keys().all(|key| {
+                let (Some(allowed), Some(values)) = (&key.allowed, self.values(key.name_id)) else {
+                    return true;
+                };
+                // A longer list may be a range; what it comes to is seen later.
+                values.len() > 1 || values.iter().any(|value| allowed.admits_raw(key.kind, value, clock))
+            })
+    }
+
+    fn values(&self, number: NameId) -> Option<&'a [String]> {
+        self.named.iter().find(|named| named.number == number).and_then(|named| named.values)
+    }
+
+    /// What is wanted of a key; `None` if the rule cannot hold what is.
+    fn wanted(&mut self, key: &LevelKey) -> Option<Wanted> {
+        if let Some(kept) = hidden_value(&key.presence) {
+            return Some(Wanted::OneOf(Values::new(vec![kept.to_owned()])));
+        }
+        if key.kind == KeyType::Ignore {
+            return Some(Wanted::OneOf(Values::new(vec![String::new()])));
+        }
+        match self.given(key) {
+            Some(values) => self.admitted(key, &values?),
+            None => self.left_out(key),
+        }
+    }
+
+    /// The values the request names for a key; outer `None` if it names none, inner if they make no sense here.
+    fn given(&mut self, key: &LevelKey) -> Option<Option<Values>> {
+        let own = self.expanded(key.name_id, key.kind);
+        if key.kept_id == key.name_id {
+            return own;
+        }
+        let part = self.expanded(key.kept_id, key.kind);
+        match (own, part) {
+            (Some(own), Some(part)) => Some(own.zip(part).map(|(own, part)| {
+                Values::new(own.as_slice().iter().filter(|value| part.contains(value)).cloned().collect())
+            })),
+            (own, part) => own.or(part),
+        }
+    }
+
+    fn expanded(&mut self, number: NameId, kind: KeyType) -> Option<Option<Values>> {
+        let at = self.named.iter().position(|named| named.number == number && named.values.is_some())?;
+        let known = self.expanded.iter().find(|(known, of, _)| *known == at && *of == kind);
+        if let Some((_, _, values)) = known {
+            return Some(values.as_ref().ok().cloned());
+        }
+        let named = self.named.get(at)?;
+        let values = expand(kind, named.values?, self.schema.clock).map(|mut list| {
+            if kind == KeyType::Step && self.mode == Match::Exact {
+                list = with_ranges_from_zero(list);
+            }
+            Values::new(list)
+        });
+        if let Err(fault) = &values {
+            self.fault.get_or_insert_with(|| request_error(named.name, fault.clone()));
+        }
+        let found = values.as_ref().ok().cloned();
+        self.expanded.push((at, kind, values));
+        Some(found)
+    }
+
+    /// Those of the values that the rule takes.
+    fn admitted(&self, key: &LevelKey, values: &Values) -> Option<Wanted> {
+        let takes = |value: &String| {
+            (!value.is_empty() || !key.is_mandatory())
+                && key.allowed.as_ref().is_none_or(|allowed| allowed.admits(value))
+        };
+        if values.as_slice().iter().all(takes) && !values.as_slice().is_empty() {
+            return Some(Wanted::OneOf(values.clone()));
+        }
+        let left: Vec<String> = values.as_slice().iter().filter(|value| takes(value)).cloned().collect();
+        (!left.is_empty()).then(|| Wanted::OneOf(Values::new(left)))
+    }
+
+    fn left_out(&self, key: &LevelKey) -> Option<Wanted> {
+        match (self.mode, &key.presence, &key.allowed) {
+            (Match::Exact, Presence::Optional { default }, _) => {
+                let mut values = vec![String::new()];
+                if !default.is_empty() {
+                    values.push(default.clone());
+                }
+                Some(Wanted::OneOf(Values::new(values)))
+            }
+            (Match::Exact, _, _) => None,
+            (Match::Partial, _, None) => Some(Wanted::Any),
+            (Match::Partial, _, Some(allowed)) => {
+                let values = Values::new(allowed.values.clone());
+                Some(if allowed.negated { Wanted::NoneOf(values) } else { Wanted::OneOf(values) })
+            }
+        }
+    }
+
+    /// What the rules that take the values of the request lack, nearest first.
+    fn mismatches(&mut self) -> Vec<Mismatch> {
+        let schema = self.schema;
+        let mut found: Vec<Mismatch> =
+            schema.compiled.rules.iter().filter_map(|rule| self.mismatch(rule)).collect();
+        found.sort_by_key(badness);
+        found
+    }
+
+    fn mismatch(&mut self, rule: &Rule) -> Option<Mismatch> {
+        if !self.takes(rule) {
+            return None;
+        }
+        let mut mismatch = Mismatch { line: rule.line, ..Mismatch::default() };
+        for key in rule.keys() {
+            match self.given(key) {
+                None if key.is_mandatory()
+                    && key.kind != KeyType::Ignore
+                    && !mismatch.missing.contains(&key.name) =>
+                {
+                    mismatch.missing.push(key.name.clone());
+                }
+                Some(values) if values.as_ref().and_then(|values| self.admitted(key, values)).is_none() => {
+                    return None;
+                }
+                _ => {}
+            }
+        }
+        let unknown = self.named.iter().filter(|named| rule.knows.binary_search(&named.number).is_err());
+        mismatch.unused = unknown.map(|named| named.name.to_owned()).collect();
+        (badness(&mismatch) > 0).then_some(mismatch)
+    }
+}
+
+impl Schema {
+    /// The name and number by which the schema knows a key of a request.
+    fn known_name<'a>(&self, name: &'a str) -> Result<(&'a str, NameId), RequestError> {
+        if let Some(number) = self.compiled.number(name) {
+            return Ok((name, number));
+        }
+        let synonym = SYNONYMS.iter().find(|(other, _)| *other == name).map(|(_, usual)| *usual);
+        if let Some((usual, number)) = synonym.and_then(|usual| Some((usual, self.compiled.number(usual)?))) {
+            return Ok((usual, number));
+        }
+        let suggestion = nearest(name, self.compiled.names.iter().map(String::as_str)).map(str::to_owned);
+        Err(RequestError::UnknownKey { name: name.to_owned(), suggestion })
+    }
+}
+
+/// Each step followed by the range from 0 to it: an accumulation is asked for by its end.
+fn with_ranges_from_zero(steps: Vec<String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::with_capacity(steps.len() * 2);
+    let named: std::collections::HashSet<String> =
+        steps.iter().filter(|step| step.contains('-')).cloned().collect();
+    for step in steps {
+        let range = (!step.contains('-') && step != "0" && !step.is_empty()).then(|| format!("0-{step}"));
+        all.push(step);
+        all.extend(range.filter(|range| !named.contains(range)));
+    }
+    all
+}
+
+fn wildcard_refused(name: &str, value: &str) -> RequestError {
+    RequestError::BadValue {
+        name: name.to_owned(),
+        value: value.to_owned(),
+        expected: "each value by name; only a listing takes all there are".to_owned(),
+    }
+}
+
+pub(super) fn request_error(name: &str, fault: RangeFault) -> RequestError {
+    let name = name.to_owned();
+    match fault {
+        RangeFault::Value { value, expected } => {
+            RequestError::BadValue { name, value, expected: expected.into_owned() }
+        }
+        RangeFault::Range { range, reason } => {
+            RequestError::BadRange { name, range, reason: reason.into_owned() }
+        }
+        RangeFault::TooMany => RequestError::TooManyValues { name, limit: VALUES_MAX },
+    }
+}

@@ -1,0 +1,78 @@
+//! The schema used where a site gives none.
+
+use std::sync::LazyLock;
+
+use super::Schema;
+
+const TEXT: &str = include_str!("standard.schema");
+
+static STANDARD: LazyLock<Option<Schema>> = LazyLock::new(|| Schema::parse(TEXT).ok());
+
+pub(super) fn schema() -> Schema {
+    // A test reads the text, so that it cannot fail here; an empty schema would take no field.
+    STANDARD.clone().unwrap_or_else(|| Schema {
+        source: "".into(),
+        tree: std::sync::Arc::default(),
+        compiled: std::sync::Arc::default(),
+        clock: crate::Clock::system(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Key, Request};
+
+    fn split(text: &str) -> String {
+        let split = schema().split(&text.parse::<Key>().unwrap()).unwrap();
+        format!("{} | {} | {}", split.dataset, split.collocation, split.element)
+    }
+
+    #[test]
+    fn its_text_is_a_schema() {
+        assert_eq!(Schema::parse(TEXT).map(|schema| schema.rules().count() > 40), Ok(true));
+    }
+
+    #[test]
+    fn ordinary_labels_of_mars_fit() {
+        assert_eq!(
+            split(
+                "domain=g,class=od,expver=1,stream=oper,date=20240101,time=12,type=fc,levtype=sfc,step=24,param=2t"
+            ),
+            "class=od,expver=0001,stream=oper,date=20240101,time=1200,domain=g | type=fc,levtype=sfc | step=24,param=167"
+        );
+        assert_eq!(
+            split(
+                "class=od,expver=1,stream=enfo,date=20240101,time=0,type=pf,levtype=pl,number=3,step=6,levelist=850,param=t"
+            ),
+            "class=od,expver=0001,stream=enfo,date=20240101,time=0000 | type=pf,levtype=pl | step=6,number=3,levelist=850,param=130"
+        );
+        assert_eq!(
+            split("class=ea,expver=1,stream=moda,date=20240101,type=an,levtype=sfc,param=2t,time=0,step=0"),
+            "class=ea,expver=0001,stream=moda | type=an,levtype=sfc | date=202401,time=0000,step=0,param=167"
+        );
+        assert_eq!(
+            split(
+                "class=od,expver=1,stream=wave,date=20240101,time=0,type=an,levtype=sfc,step=0,param=140251,direction=1,frequency=2"
+            ),
+            "class=od,expver=0001,stream=wave,date=20240101,time=0000 | type=an,levtype=sfc | step=0,param=140251,frequency=2,direction=1"
+        );
+    }
+
+    #[test]
+    fn a_message_without_class_and_stream_still_fits() {
+        assert_eq!(
+            split("date=20240101,time=0,levtype=sfc,step=3,param=tp,origin=kwbc"),
+            "date=20240101,time=0000 | origin=kwbc,levtype=sfc | step=3,param=228"
+        );
+    }
+
+    #[test]
+    fn a_request_without_a_date_says_so() {
+        let request: Request =
+            "class=od,expver=1,stream=oper,time=0,type=fc,levtype=sfc,step=3,param=tp".parse().unwrap();
+        let error = schema().plans(&request, crate::Match::Exact).unwrap_err();
+        assert!(error.to_string().starts_with("the request is incomplete: the rule at line "), "{error}");
+        assert!(error.to_string().ends_with(" also needs date"), "{error}");
+    }
+}
