@@ -1,4 +1,8 @@
 //! The key of a message: what MARS, and FDB, call the field.
+//!
+//! What must stay true: two fields that differ have different keys. Old ecCodes breaks this for steps below the hour: 2.28
+//! calls 90 minutes in GRIB 2 a step of 90, and in GRIB 1 a step of 0. Such steps are therefore read in seconds, which
+//! all versions do alike.
 
 use super::{Doing, Eccodes, EccodesError};
 use crate::SliceScanner;
@@ -7,9 +11,9 @@ use crate::ffi::Handle;
 impl Eccodes {
     /// The MARS key of one GRIB message: keys and values of the namespace `mars`, in ecCodes' order.
     ///
-    /// `param` is the numeric parameter id (`130`, never `130.128`), as FDB stores it. All other values are as ecCodes
-    /// writes them: `step` with its unit if that is not the hour (`90m`), `levelist` with its fraction (`0.1`). A newer
-    /// ecCodes may know keys that an older does not.
+    /// `param` is the numeric parameter id (`130`, never `130.128`), as FDB stores it. `step` is in hours where it is whole
+    /// hours, else in minutes or seconds with their unit (`90m`, `10s`). All other values are as ecCodes writes them, such
+    /// as `levelist` with its fraction (`0.1`). A newer ecCodes may know keys that an older does not.
     ///
     /// Decodes headers only; the cost does not depend on the number of values.
     ///
@@ -19,7 +23,7 @@ impl Eccodes {
     pub fn message_key(&'static self, message: &[u8]) -> Result<Vec<(String, String)>, EccodesError> {
         one_message(message)?;
         let handle = Handle::borrow(self.api(), message).doing("open", "the message")?;
-        let mut pairs = handle.namespace(c"mars").doing("read", "the MARS keys of the message")?;
+        let mut pairs = if below_the_hour(&handle) { self.key_by_seconds(message)? } else { mars(&handle)? };
         if let Ok(id) = handle.string(c"paramId") {
             match pairs.iter_mut().find(|(key, _)| key == "param") {
                 Some((_, value)) => *value = id,
@@ -28,6 +32,44 @@ impl Eccodes {
         }
         Ok(pairs)
     }
+
+    fn key_by_seconds(&'static self, message: &[u8]) -> Result<Vec<(String, String)>, EccodesError> {
+        // A copy, because asking for another unit modifies the handle.
+        let mut handle = Handle::copy(self.api(), message).doing("open", "the message")?;
+        handle.set_string(c"stepUnits", "s").doing("set the key", "stepUnits to s")?;
+        let mut pairs = mars(&handle)?;
+        if let Some((_, step)) = pairs.iter_mut().find(|(key, _)| key == "step") {
+            *step = step_of_seconds(step);
+        }
+        Ok(pairs)
+    }
+}
+
+fn mars(handle: &Handle<'_>) -> Result<Vec<(String, String)>, EccodesError> {
+    handle.namespace(c"mars").doing("read", "the MARS keys of the message")
+}
+
+/// Whether one of the message's time ranges counts in a unit shorter than the hour.
+fn below_the_hour(handle: &Handle<'_>) -> bool {
+    // Minutes and seconds by GRIB 2's table 4.4; quarters and halves of an hour, and seconds, by GRIB 1's table 4.
+    const SHORT: [i64; 4] = [0, 13, 14, 254];
+    [c"indicatorOfUnitOfTimeRange", c"indicatorOfUnitForTimeRange"]
+        .into_iter()
+        .any(|key| handle.long(key).is_ok_and(|unit| SHORT.contains(&unit)))
+}
+
+/// A step or range of steps in seconds, as in "5400" or "0s-5400s", in the longest unit that is exact for each.
+fn step_of_seconds(step: &str) -> String {
+    let part = |part: &str| {
+        let seconds: u64 = part.trim_end_matches('s').parse().ok()?;
+        Some(match seconds {
+            _ if seconds % 3600 == 0 => (seconds / 3600).to_string(),
+            _ if seconds % 60 == 0 => format!("{}m", seconds / 60),
+            _ => format!("{seconds}s"),
+        })
+    };
+    let parts: Option<Vec<String>> = step.split('-').map(part).collect();
+    parts.map_or_else(|| step.to_owned(), |parts| parts.join("-"))
 }
 
 /// The MARS key of one GRIB message, through ecCodes: [`Eccodes::load`], then [`Eccodes::message_key`].

@@ -71,3 +71,6 @@ impl fmt::Debug for Eccodes {
         f.debug_struct("Eccodes").field("path", &self.path).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;
