@@ -114,6 +114,14 @@ ANSWERING = [
         reason="FDB's language tables bound what may be asked; Isotach asks the schema and the data alone",
     ),
     Answering(
+        "list",
+        f"{PL.replace('type=fc', 'type=forecast')},{POINT}",
+        1,
+        0,
+        name="full word for a value",
+        reason="FDB's language tables know long forms of values; in Isotach a word stands for itself",
+    ),
+    Answering(
         "retrieve",
         f"{EP},step=48-72",
         1,
