@@ -16,6 +16,7 @@
 //! ```
 
 mod finding;
+pub mod format_page;
 pub mod heads;
 pub mod layers;
 pub mod lengths;

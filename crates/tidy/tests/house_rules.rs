@@ -3,8 +3,8 @@
 use std::{fs, io};
 
 use isotach_tidy::{
-    Finding, SourceFile, heads, layers, lengths, libraries, licences, links, manifests, metadata, ratchet,
-    report, repository_root, source_files, test_names, words,
+    Finding, SourceFile, format_page, heads, layers, lengths, libraries, licences, links, manifests,
+    metadata, ratchet, report, repository_root, source_files, test_names, words,
 };
 
 fn files() -> io::Result<Vec<SourceFile>> {
@@ -73,4 +73,9 @@ fn every_licence_is_on_the_list_that_deny_toml_gives() {
 #[test]
 fn every_library_has_its_reasons_on_the_page() {
     assert_none(&libraries::check(&packages().unwrap(), &read(libraries::LIBRARIES_PATH).unwrap()));
+}
+
+#[test]
+fn what_is_written_to_disk_is_on_the_page_of_the_format() {
+    assert_none(&format_page::check(&files().unwrap(), &read(format_page::FORMAT_PATH).unwrap()));
 }
