@@ -36,10 +36,9 @@ pub(super) fn requests(text: &str) -> Result<Vec<Request>, RequestError> {
     while reader.peek().is_some() {
         let place = reader.place();
         let request = reader.request()?;
-        if let Some(first) = requests.first() {
-            if first.verb.is_some() && request.verb.is_none() {
-                return Err(place.error("',' at the end of the line before, or a verb", "a key".to_owned()));
-            }
+        let forgotten = request.verb.is_none() && requests.first().is_some_and(|first| first.verb.is_some());
+        if forgotten {
+            return Err(place.error("',' at the end of the line before, or a verb", "a key".to_owned()));
         }
         requests.push(request);
         reader.skip_blanks();

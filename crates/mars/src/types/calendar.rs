@@ -86,15 +86,13 @@ fn month_and_day(text: &str, clock: Clock) -> Option<(u8, u8)> {
         Day::from_civil(2000, u8::try_from(month).ok()?, u8::try_from(day).ok()?)
             .map(|day| (day.civil().1, day.civil().2))
     };
-    if text.len() == 4 && text.is_ascii() {
-        if let (Some(month), Some(day)) = (small(&text[..2], 2, 12), small(&text[2..], 2, 31)) {
-            return in_leap_year(month, day);
-        }
+    let own = || Some(text).filter(|text| text.len() == 4 && text.is_ascii()).map(|text| text.split_at(2));
+    if let Some((month, day)) = own().and_then(|(month, day)| Some((small(month, 2, 12)?, small(day, 2, 31)?))) {
+        return in_leap_year(month, day);
     }
-    if let Some((name, of_month)) = text.split_once('-') {
-        if let Some(month) = named_month(name) {
-            return in_leap_year(u16::try_from(month).ok()?, small(of_month, 2, 31)?);
-        }
+    let named = text.split_once('-').and_then(|(name, of_month)| Some((named_month(name)?, of_month)));
+    if let Some((month, of_month)) = named {
+        return in_leap_year(u16::try_from(month).ok()?, small(of_month, 2, 31)?);
     }
     day(text, clock).map(|day| (day.civil().1, day.civil().2))
 }
