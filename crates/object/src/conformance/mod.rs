@@ -12,6 +12,7 @@
 //! ```no_run
 //! use isotach_object::conformance::MemoryFixture;
 //! isotach_object::conformance_suite! { memory => MemoryFixture::new() }
+//! isotach_object::model_suite! { memory_model => MemoryFixture::new() }
 //! ```
 #![expect(
     clippy::panic,
@@ -23,6 +24,7 @@
 mod bytes;
 mod fixture;
 mod memory_fixture;
+pub mod model;
 mod process;
 mod registration;
 mod trial;

@@ -121,20 +121,30 @@ pub(super) fn refused<T: Debug>(result: Result<T>, code: &str) {
 }
 
 /// Everything that a listing gives, page by page. Panics when a page is too long or the listing stands still.
-pub(super) fn all_pages(mut page_at: impl FnMut(&Anchor) -> Page, limit: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
+pub(super) fn try_all_pages(
+    mut page_at: impl FnMut(&Anchor) -> Result<Page>,
+    limit: usize,
+) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     let (mut listed, mut anchor) = (Vec::new(), Anchor::start());
     loop {
-        let page = page_at(&anchor);
+        let page = page_at(&anchor)?;
         assert!(page.len() <= limit, "a page of {} where {limit} was the limit", page.len());
         listed.extend(page.iter().map(|(key, value)| (key.to_vec(), value.to_vec())));
         match page.next() {
-            None => return listed,
-            Some(next) => {
-                assert_ne!(next, &anchor, "the listing stands still");
-                anchor = next.clone();
-            }
+            None => return Ok(listed),
+            Some(next) => anchor = moved_on(&anchor, next.clone()),
         }
     }
+}
+
+fn moved_on(anchor: &Anchor, next: Anchor) -> Anchor {
+    assert_ne!(next, *anchor, "the listing stands still");
+    next
+}
+
+/// As [`try_all_pages`], of a listing that does not fail.
+pub(super) fn all_pages(mut page_at: impl FnMut(&Anchor) -> Page, limit: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
+    try_all_pages(|anchor| Ok(page_at(anchor)), limit).unwrap()
 }
 
 /// All keys of a listing, sorted.
@@ -145,22 +155,24 @@ pub(super) fn all_keys(page_at: impl FnMut(&Anchor) -> Page, limit: usize) -> Ve
 }
 
 /// All objects of a container, sorted.
-pub(super) fn all_objects(container: &dyn Container, limit: usize) -> Vec<ObjectId> {
+pub(super) fn try_all_objects(container: &dyn Container, limit: usize) -> Result<Vec<ObjectId>> {
     let (mut listed, mut anchor) = (Vec::new(), Anchor::start());
     loop {
-        let (objects, next) = container.list_objects(&anchor, limit).unwrap();
+        let (objects, next) = container.list_objects(&anchor, limit)?;
         assert!(objects.len() <= limit, "a page of {} where {limit} was the limit", objects.len());
         listed.extend(objects);
         match next {
             None => break,
-            Some(next) => {
-                assert_ne!(next, anchor, "the listing stands still");
-                anchor = next;
-            }
+            Some(next) => anchor = moved_on(&anchor, next),
         }
     }
     listed.sort();
-    listed
+    Ok(listed)
+}
+
+/// As [`try_all_objects`], of a listing that does not fail.
+pub(super) fn all_objects(container: &dyn Container, limit: usize) -> Vec<ObjectId> {
+    try_all_objects(container, limit).unwrap()
 }
 
 /// Asks again until there is an answer; other processes run meanwhile.

@@ -1,0 +1,158 @@
+//! One of the two that are compared: an engine with its handles. The same code drives both.
+
+use std::sync::Arc;
+
+use super::{
+    super::trial::{try_all_objects, try_all_pages},
+    step::{Answer, Condition, Step},
+};
+use crate::{
+    ArrayRead, Cell, Container, Engine, Epoch, Error, Label, Pool, PoolUri, Precondition, Result,
+    Transaction, Update,
+};
+
+/// Where the containers of a side are made.
+pub(super) struct Home<'f> {
+    engine: Box<dyn Fn() -> Arc<dyn Engine> + 'f>,
+    uri: PoolUri,
+    pool: Arc<dyn Pool>,
+}
+
+impl<'f> Home<'f> {
+    pub(super) fn new(engine: Box<dyn Fn() -> Arc<dyn Engine> + 'f>, uri: PoolUri) -> Self {
+        engine().create_pool(&uri).unwrap();
+        let pool = engine().open_pool(&uri).unwrap();
+        Self { engine, uri, pool }
+    }
+
+    /// A new container with two handles.
+    pub(super) fn enter(&self, name: &Label) -> Side<'_> {
+        self.pool.create_container(name).unwrap();
+        let open = || self.pool.open_container(name).unwrap();
+        Side { home: self, name: name.clone(), handles: [open(), open()], marks: Vec::new() }
+    }
+
+    pub(super) fn leave(&self, name: &Label) {
+        self.pool.destroy_container(name).unwrap();
+    }
+}
+
+/// A container of one of the two, and what the sequence has to remember.
+pub(super) struct Side<'h> {
+    home: &'h Home<'h>,
+    name: Label,
+    handles: [Arc<dyn Container>; 2],
+    marks: Vec<Epoch>,
+}
+
+impl Side<'_> {
+    /// Does the step through one of the handles.
+    pub(super) fn act(&mut self, handle: usize, step: &Step) -> Answer {
+        self.try_act(handle, step).unwrap_or_else(|error| Answer::Refused(error.code()))
+    }
+
+    fn try_act(&mut self, handle: usize, step: &Step) -> Result<Answer> {
+        let container = Arc::clone(&self.handles[handle]);
+        match step {
+            Step::Update(updates) => container.update(updates).map(|()| Answer::Done),
+            Step::Commit { conditions, updates } => self.commit(&*container, conditions, updates),
+            Step::Mark => container.epoch().map(|epoch| self.mark(epoch)),
+            Step::Flush => container.flush().map(|_| Answer::Done),
+            Step::Reopen { new_engine } => self.reopen(handle, *new_engine),
+            Step::Get(cells) => container.get_many(cells).map(Answer::Values),
+            Step::Size(cells) => container.size_many(cells).map(Answer::Sizes),
+            Step::Read(ranges) => read(&*container, ranges),
+            Step::Share(cell, offset, length) => share(&*container, *cell, *offset, *length),
+            _ => list(&*container, step),
+        }
+    }
+
+    fn mark(&mut self, epoch: Epoch) -> Answer {
+        self.marks.push(epoch);
+        Answer::Done
+    }
+
+    fn reopen(&mut self, handle: usize, new_engine: bool) -> Result<Answer> {
+        self.handles[handle].flush()?;
+        self.handles[handle] = match new_engine {
+            true => (self.home.engine)().open_pool(&self.home.uri)?.open_container(&self.name)?,
+            false => self.home.pool.open_container(&self.name)?,
+        };
+        Ok(Answer::Done)
+    }
+
+    fn commit(
+        &mut self,
+        container: &dyn Container,
+        conditions: &[Condition],
+        updates: &[Update<'static>],
+    ) -> Result<Answer> {
+        // A malformed cell must be refused by the commit, not here.
+        let value_of = |cell: &Cell<'static>| match container.get_many(&[*cell]) {
+            Ok(values) => Ok(values.into_iter().flatten().next().unwrap_or_default()),
+            Err(Error::InvalidInput { .. }) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        };
+        let values = conditions.iter().map(|condition| match condition {
+            Condition::EqualsNow(cell) => value_of(cell),
+            _ => Ok(Vec::new()),
+        });
+        let values = values.collect::<Result<Vec<_>>>()?;
+        let fix = |(condition, value): (&Condition, _)| match *condition {
+            Condition::Fixed(precondition) => precondition,
+            Condition::EqualsNow(cell) => Precondition::Equals(cell, value),
+            Condition::UnchangedSince(cell, back) => Precondition::Unchanged(cell, self.remembered(back)),
+        };
+        let preconditions = conditions.iter().zip(values.iter().map(Vec::as_slice)).map(fix).collect();
+        let transaction = Transaction { preconditions, updates: updates.to_vec() };
+        let epoch = container.commit(&transaction)?;
+        // A commit of nothing need not have an epoch of its own.
+        Ok(if updates.is_empty() { Answer::Done } else { self.mark(epoch) })
+    }
+
+    /// The mark that lies this far back, or the beginning of time.
+    fn remembered(&self, back: usize) -> Epoch {
+        self.marks.iter().rev().nth(back).copied().unwrap_or_default()
+    }
+}
+
+fn read(container: &dyn Container, ranges: &[(Cell<'static>, u64, usize)]) -> Result<Answer> {
+    let mut buffers: Vec<_> = ranges.iter().map(|(_, _, length)| vec![0xee; *length]).collect();
+    let reads = ranges.iter().zip(&mut buffers);
+    let reads = reads.map(|(&(cell, offset, _), buffer)| ArrayRead { cell, offset, buffer, filled: 0 });
+    let mut reads: Vec<_> = reads.collect();
+    container.read_many(&mut reads)?;
+    let filled: Vec<_> = reads.iter().map(|read| read.filled).collect();
+    buffers.iter_mut().zip(filled).for_each(|(buffer, filled)| buffer.truncate(filled));
+    Ok(Answer::Bytes(buffers))
+}
+
+/// Where an engine does not lend, the same bytes are read.
+fn share(container: &dyn Container, cell: Cell<'static>, offset: u64, length: u64) -> Result<Answer> {
+    if !container.capabilities().shared_reads {
+        return read(container, &[(cell, offset, length as usize)]);
+    }
+    Ok(Answer::Bytes(vec![container.share(cell, offset, length)?.to_vec()]))
+}
+
+fn list(container: &dyn Container, step: &Step) -> Result<Answer> {
+    let mut entries = match step {
+        &Step::ListEntries { object, limit, values } => {
+            try_all_pages(|anchor| container.list_entries(object, anchor, limit, values), limit)?
+        }
+        &Step::ListDkeys { object, limit } => {
+            try_all_pages(|anchor| container.list_dkeys(object, anchor, limit), limit)?
+        }
+        &Step::ListAkeys { object, dkey, limit } => {
+            try_all_pages(|anchor| container.list_akeys(object, dkey, anchor, limit), limit)?
+        }
+        Step::ListObjects { limit } => {
+            return try_all_objects(container, *limit).map(Answer::Objects);
+        }
+        _ => unreachable!("{step:?} is no list"),
+    };
+    if !container.capabilities().ordered_listing {
+        entries.sort();
+    }
+    Ok(Answer::Entries(entries))
+}
