@@ -7,8 +7,11 @@ use crate::eccodes::key::one_message;
 use crate::eccodes::{Doing, Eccodes, EccodesError};
 use crate::ffi::Handle;
 
-/// The most points a message may claim: 2 GiB of values. A constant field claims any number in a few bytes.
-const POINTS_MAX: usize = 1 << 28;
+/// The most points a message may claim: 512 MiB of values, a global grid of less than 3 km. A constant field claims any
+/// number in a few bytes.
+const POINTS_MAX: usize = 1 << 26;
+/// The most rows between pole and equator. ecCodes computes Gaussian latitudes in a time that grows with their square.
+const GAUSSIAN_MAX: i64 = 16_384;
 /// Stands for a missing value inside ecCodes, far from any that GRIB can pack.
 const MISSING: f64 = -1.7e300;
 
@@ -121,6 +124,9 @@ pub struct Points {
 impl Eccodes {
     /// Decodes a message on a regular latitude-longitude grid.
     ///
+    /// Some versions of ecCodes (2.28 is one) end the process on packed data that contradict their header, so bytes from
+    /// an untrusted source are better decoded in a process of their own.
+    ///
     /// # Errors
     /// [`EccodesError::GridType`] for any other grid, [`EccodesError::Size`] if the number of values is not the grid's,
     /// [`EccodesError::NotOneMessage`], [`EccodesError::Refused`].
@@ -161,6 +167,7 @@ impl Eccodes {
     pub fn points(&'static self, message: &[u8]) -> Result<Points, EccodesError> {
         let handle = self.opened_for_values(message)?;
         let points = count(&handle, c"numberOfDataPoints")?;
+        check_rows(&handle, points)?;
         let mut values = room(points)?;
         let (mut latitudes, mut longitudes) = (room(points)?, room(points)?);
         handle.points(&mut latitudes, &mut longitudes, &mut values).doing(
@@ -191,6 +198,18 @@ fn count(handle: &Handle<'_>, key: &std::ffi::CStr) -> Result<usize, EccodesErro
     let value = handle.long(key).doing("read the key", &name(key))?;
     // GRIB's "missing" arrives as a huge or a negative number; both exceed what room() allows.
     Ok(usize::try_from(value).unwrap_or(usize::MAX))
+}
+
+/// Checks the numbers by which ecCodes lays out a grid before it comes to counting points.
+fn check_rows(handle: &Handle<'_>, points: usize) -> Result<(), EccodesError> {
+    let limit = i64::try_from(points).unwrap_or(i64::MAX);
+    for (key, limit) in [(c"Nj", limit), (c"N", GAUSSIAN_MAX)] {
+        if handle.long(key).is_ok_and(|value| value > limit) {
+            let limit = format!("its rows: {} is above {limit}", key.to_string_lossy());
+            return Err(EccodesError::Size { points: points as u64, limit });
+        }
+    }
+    Ok(())
 }
 
 /// Space for as many values as there are points, if that is possible.

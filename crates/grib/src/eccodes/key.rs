@@ -63,8 +63,8 @@ fn step_of_seconds(step: &str) -> String {
     let part = |part: &str| {
         let seconds: u64 = part.trim_end_matches('s').parse().ok()?;
         Some(match seconds {
-            _ if seconds % 3600 == 0 => (seconds / 3600).to_string(),
-            _ if seconds % 60 == 0 => format!("{}m", seconds / 60),
+            _ if seconds.is_multiple_of(3600) => (seconds / 3600).to_string(),
+            _ if seconds.is_multiple_of(60) => format!("{}m", seconds / 60),
             _ => format!("{seconds}s"),
         })
     };

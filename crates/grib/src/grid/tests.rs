@@ -145,7 +145,7 @@ fn other_grids_are_named_and_still_come_as_points() {
 #[test]
 fn a_claim_of_more_points_than_can_be_is_refused_before_space_is_made() {
     let error = room(usize::MAX).unwrap_err().to_string();
-    assert!(error.contains("does not fit the 268435456 points that are decoded at most"), "{error}");
+    assert!(error.contains("does not fit the 67108864 points that are decoded at most"), "{error}");
 }
 
 #[test]
@@ -153,4 +153,13 @@ fn a_number_of_values_that_is_not_the_grids_is_refused() {
     let Some(eccodes) = eccodes() else { return };
     let message = changed(eccodes, |handle| handle.set_long(c"Ni", 7).unwrap());
     assert!(matches!(eccodes.grid(&message), Err(EccodesError::Size { .. } | EccodesError::Refused { .. })));
+}
+
+#[test]
+fn a_damaged_number_of_rows_is_refused_before_latitudes_are_computed() {
+    let Some(eccodes) = eccodes() else { return };
+    let mut handle = Handle::sample(eccodes.api(), c"regular_gg_pl_grib2").unwrap();
+    handle.set_long(c"Nj", 2_000_000_000).unwrap();
+    let error = eccodes.points(&handle.message().unwrap()).unwrap_err().to_string();
+    assert!(error.contains("Nj is above"), "{error}");
 }

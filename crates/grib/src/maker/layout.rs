@@ -29,7 +29,7 @@ impl Layout {
             return Err(EccodesError::Specification { reason });
         }
         let high = (points / 2).isqrt();
-        let rows = (high * 3 / 4..=high).rev().filter(|rows| *rows > 1).min_by_key(|rows| points % rows);
+        let rows = (high * 9 / 10..=high).rev().filter(|rows| *rows > 1).min_by_key(|rows| points % rows);
         let rows = rows.unwrap_or(2);
         let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
         Ok(Self { columns: count(points / rows), rows: count(rows) })
@@ -87,7 +87,7 @@ mod tests {
             let layout = Layout::for_size(size, 180).unwrap();
             let length = 180 + layout.points() * BYTES_PER_VALUE;
             assert!(length <= size && length * 100 >= size * 99, "{size}: {length} {layout:?}");
-            assert!(layout.columns >= 2 * layout.rows - 2 && layout.columns <= 4 * layout.rows, "{layout:?}");
+            assert!(layout.columns >= 2 * layout.rows - 2 && layout.columns <= 3 * layout.rows, "{layout:?}");
         }
     }
 

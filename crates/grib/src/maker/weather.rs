@@ -105,11 +105,11 @@ impl Climate {
     fn of(name: FieldName) -> Self {
         let pressure = f64::from(name.level).clamp(1.0, 1100.0);
         // Height in the standard atmosphere, in km; temperature falls by 6.5 K a km up to the tropopause.
-        let height = 7.4 * (1013.0 / pressure).ln();
+        let height = 7.9 * (1013.0 / pressure).ln();
         let cooling = 6.5 * height.min(11.0);
         let jet = 35.0 * (PI * height.min(20.0) / 20.0).sin();
         let (equator, pole, amplitude, positive) = match name.param {
-            129 => (9807.0 * height + 600.0, 9807.0 * height - 1800.0, 1500.0, false),
+            129 => (10_107.0 * height, 9307.0 * height, 1500.0, false),
             130 => (300.0 - cooling, 255.0 - cooling * 0.8, 9.0, true),
             131 => (-4.0, jet * 0.3, 12.0 + jet * 0.4, false),
             132 => (0.0, 0.0, 10.0 + jet * 0.4, false),
