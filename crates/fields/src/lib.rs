@@ -1,1 +1,46 @@
-//! Fields: catalogue, store and the FieldStore handle, on the object model.
+//! Fields: catalogue, store and the [`FieldStore`] handle, on the object model.
+//!
+//! A weather field is named by metadata. A schema splits its key in three: the **dataset** (one forecast), the
+//! **collocation** (what belongs together in it) and the **element** (one field). The **catalogue** maps keys to
+//! [`Location`]s and the **store** holds the bytes; both are containers of the object model, on the same pool or on
+//! different ones. This crate does not know which engines exist: it opens pools through a registry.
+//!
+//! What holds, whatever the engine:
+//! - A field is visible and correctly indexed, or it is not there.
+//! - [`FieldStore::archive`] returns when the library has a copy of the bytes, [`FieldStore::flush`] when everything
+//!   archived through the handle is durable, indexed and visible to every reader, handles already open included.
+//! - Archiving a key again replaces the field: readers see the old one until the new one is complete.
+//! - A field that is not there is not an error.
+
+mod batch;
+mod bytes;
+mod checksum;
+mod config;
+mod control;
+mod dataset;
+mod error;
+mod inspect;
+mod layout;
+mod list;
+mod location;
+mod read;
+mod reader;
+mod record;
+mod retrieve;
+mod root;
+mod select;
+mod store;
+mod sync;
+mod writer;
+
+pub use checksum::crc32c;
+pub use config::{Config, Pattern, Space};
+pub use control::{Action, Locks};
+pub use error::{Error, Result};
+pub use inspect::{Inspected, Inspection, Missing};
+pub use list::{ListOptions, Listed, Listing};
+pub use location::{ContainerUri, Location, Place};
+pub use retrieve::{Field, Retrieval};
+pub(crate) use select::Selection;
+pub use store::{FieldStore, SpaceInfo};
+pub use writer::MessageKey;

@@ -1,0 +1,278 @@
+//! What a writer holds back until it is flushed: the puts of the catalogue, in the order in which they are to count.
+//!
+//! What must stay true: a collocation's entry and the axis values stand before the index entry that needs them, and the
+//! history entry after it. A reader that finds a field in the index can then rely on the axes, and a wipe that reads
+//! the history never removes an array that the index still names.
+
+use std::collections::{HashMap, HashSet};
+
+use isotach_object::{Cell, Container, ObjectId, Update};
+
+use crate::{
+    Result,
+    layout::{COLLOCATION, DATASET, kv_key, kv_of},
+};
+
+/// How many updates go to the engine in one call, to bound the memory a huge flush takes.
+const UPDATES_MAX: usize = 16_384;
+
+/// Puts into key-value objects, all in one buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Puts {
+    bytes: Vec<u8>,
+    /// Each put's object and where its key and its value end in `bytes`; it begins where the one before ends.
+    ends: Vec<(ObjectId, usize, usize)>,
+}
+
+impl Puts {
+    pub(crate) fn push(&mut self, object: ObjectId, key: &[u8], value: &[u8]) {
+        self.push_with(object, key, |bytes| bytes.extend_from_slice(value));
+    }
+
+    /// As `push`, with a value that `write` appends to the buffer.
+    pub(crate) fn push_with(&mut self, object: ObjectId, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
+        self.bytes.extend_from_slice(key);
+        let key_end = self.bytes.len();
+        write(&mut self.bytes);
+        self.ends.push((object, key_end, self.bytes.len()));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Appends all puts of `later`.
+    pub(crate) fn append(&mut self, later: &Self) {
+        for (object, key, value) in later.iter() {
+            self.push(object, key, value);
+        }
+    }
+
+    /// Each put: object, key, value.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ObjectId, &[u8], &[u8])> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, _, end)| *end));
+        self.ends.iter().zip(starts).map(|((object, key_end, end), start)| {
+            (*object, &self.bytes[start..*key_end], &self.bytes[*key_end..*end])
+        })
+    }
+
+    /// Hands all puts to the engine, in order.
+    pub(crate) fn send(&self, container: &dyn Container) -> isotach_object::Result<()> {
+        let mut updates = Vec::with_capacity(self.ends.len().min(UPDATES_MAX));
+        for (object, key, value) in self.iter() {
+            updates.push(Update::Put { cell: Cell::kv(object, key), value });
+            if updates.len() == UPDATES_MAX {
+                container.update(&updates)?;
+                updates.clear();
+            }
+        }
+        if updates.is_empty() { Ok(()) } else { container.update(&updates) }
+    }
+}
+
+/// The objects of a collocation.
+#[derive(Debug, Clone)]
+pub(crate) struct CollocationObjects {
+    pub(crate) index: ObjectId,
+    pub(crate) history: ObjectId,
+    /// One for each key of the elements, in their order.
+    pub(crate) axes: Vec<ObjectId>,
+}
+
+impl CollocationObjects {
+    /// The objects of the collocation with this text, whose elements have these names.
+    pub(crate) fn new<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Self {
+        Self {
+            index: kv_of(text, ""),
+            history: kv_of(text, "history"),
+            axes: names.map(|name| kv_of(text, &format!("axis:{name}"))).collect(),
+        }
+    }
+}
+
+/// A collocation as far as a writer has declared it: its entry, and the axis values it has put.
+#[derive(Debug)]
+struct Declared {
+    objects: CollocationObjects,
+    values: Vec<HashSet<Box<str>>>,
+}
+
+/// A field's entry in the catalogue, before it is put.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FieldEntry<'a> {
+    /// The collocation's text; see [`crate::layout::push_collocation_text`].
+    pub(crate) collocation: &'a str,
+    /// The element's values, joined.
+    pub(crate) element: &'a str,
+    /// The id of its array, or the id that its entry in the history has if it has none.
+    pub(crate) id: ObjectId,
+    /// The location's record.
+    pub(crate) record: &'a [u8],
+}
+
+/// Fields of one dataset that were archived and not yet flushed.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    puts: Puts,
+    fields: u64,
+    declared: HashMap<Box<str>, Declared>,
+}
+
+impl Batch {
+    /// How many fields there are.
+    pub(crate) fn fields(&self) -> u64 {
+        self.fields
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.puts.is_empty()
+    }
+
+    /// Adds a field: what its collocation and axes still need, then its entries.
+    pub(crate) fn add(&mut self, field: &FieldEntry<'_>) {
+        let (index, history) = self.declare(field.collocation, field.element);
+        self.puts.push(index, kv_key(field.element).as_bytes(), field.record);
+        self.puts.push_with(history, &history_key(field.id), |value| {
+            value.extend_from_slice(&u32::try_from(field.record.len()).unwrap_or(u32::MAX).to_le_bytes());
+            value.extend_from_slice(field.record);
+            value.extend_from_slice(field.element.as_bytes());
+        });
+        self.fields += 1;
+    }
+
+    /// Puts the collocation's entry and the axis values that this writer has not put yet.
+    fn declare(&mut self, collocation: &str, element: &str) -> (ObjectId, ObjectId) {
+        if !self.declared.contains_key(collocation) {
+            let declared = first_declaration(&mut self.puts, collocation);
+            self.declared.insert(collocation.into(), declared);
+        }
+        // Inserted above when it was not there.
+        let Some(declared) = self.declared.get_mut(collocation) else {
+            return (kv_of(collocation, ""), kv_of(collocation, "history"));
+        };
+        for ((value, seen), axis) in element.split(':').zip(&mut declared.values).zip(&declared.objects.axes) {
+            if !seen.contains(value) {
+                seen.insert(value.into());
+                self.puts.push(*axis, kv_key(value).as_bytes(), &[]);
+            }
+        }
+        (declared.objects.index, declared.objects.history)
+    }
+
+    /// Takes the puts out to be sent. What has been declared stays declared.
+    pub(crate) fn take(&mut self) -> (Puts, u64) {
+        (std::mem::take(&mut self.puts), std::mem::take(&mut self.fields))
+    }
+
+    /// Brings back puts that were taken and not sent, in front of what came since.
+    pub(crate) fn put_back(&mut self, mut earlier: Puts, fields: u64) {
+        earlier.append(&self.puts);
+        self.puts = earlier;
+        self.fields += fields;
+    }
+
+    /// Forgets what was declared, and returns the puts that declare again everything that `sent` and the fields added
+    /// since need: for when another process may have wiped collocations.
+    pub(crate) fn declare_again(&mut self, sent: &Puts) -> Puts {
+        let before = std::mem::take(&mut self.declared);
+        let index: HashMap<ObjectId, &str> =
+            before.iter().map(|(text, declared)| (declared.objects.index, &**text)).collect();
+        let mut again = Self::default();
+        for (object, key, _) in sent.iter().chain(self.puts.iter()) {
+            if let (Some(text), Ok(element)) = (index.get(&object), std::str::from_utf8(key)) {
+                again.declare(text, element);
+            }
+        }
+        self.declared = again.declared;
+        again.puts
+    }
+}
+
+fn first_declaration(puts: &mut Puts, collocation: &str) -> Declared {
+    let names: Vec<&str> =
+        collocation.rsplit_once(' ').map_or("", |(_, names)| names).split(',').filter(|n| !n.is_empty()).collect();
+    let objects = CollocationObjects::new(collocation, names.iter().copied());
+    let mut key = vec![COLLOCATION];
+    key.extend_from_slice(collocation.as_bytes());
+    puts.push_with(DATASET, &key, |value| {
+        value.extend_from_slice(&objects.index.hi().to_le_bytes());
+        value.extend_from_slice(&objects.index.lo().to_le_bytes());
+    });
+    Declared { values: vec![HashSet::new(); objects.axes.len()], objects }
+}
+
+/// The key of a field's entry in the history: its object id.
+fn history_key(id: ObjectId) -> [u8; 16] {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&id.hi().to_le_bytes());
+    key[8..].copy_from_slice(&id.lo().to_le_bytes());
+    key
+}
+
+/// Reads an entry of the history: the object id, the location's record, the element's text.
+pub(crate) fn parse_history<'a>(key: &[u8], value: &'a [u8]) -> Option<(ObjectId, &'a [u8], &'a str)> {
+    let (hi, lo) = (key.get(..8)?.first_chunk::<8>()?, key.get(8..)?.first_chunk::<8>()?);
+    let id = ObjectId::from_halves(u64::from_le_bytes(*hi), u64::from_le_bytes(*lo)).ok()?;
+    let (length, rest) = value.split_first_chunk::<4>()?;
+    let (record, element) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
+    Some((id, record, std::str::from_utf8(element).ok()?))
+}
+
+impl Puts {
+    /// Hands all puts to the engine and makes them durable and visible.
+    pub(crate) fn publish(&self, container: &dyn Container) -> Result<()> {
+        self.send(container)?;
+        container.flush()?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::array_of;
+
+    fn add(batch: &mut Batch, element: &str, id: u64) {
+        batch.add(&FieldEntry { collocation: "fc type step,param", element, id: array_of(id), record: b"where" });
+    }
+
+    #[test]
+    fn declarations_come_once_and_before_the_entries_that_need_them() {
+        let mut batch = Batch::default();
+        add(&mut batch, "0:130", 1);
+        add(&mut batch, "0:131", 2);
+        let objects = CollocationObjects::new("fc type step,param", ["step", "param"].into_iter());
+        let order: Vec<ObjectId> = batch.puts.iter().map(|(object, ..)| object).collect();
+        let (step, param) = (objects.axes[0], objects.axes[1]);
+        let (index, history) = (objects.index, objects.history);
+        assert_eq!(order, [DATASET, step, param, index, history, param, index, history]);
+    }
+
+    #[test]
+    fn what_comes_back_after_a_failed_flush_counts_before_what_came_since() {
+        let mut batch = Batch::default();
+        add(&mut batch, "0:130", 1);
+        let (puts, fields) = batch.take();
+        add(&mut batch, "0:130", 2);
+        batch.put_back(puts, fields);
+        let (puts, fields) = batch.take();
+        let history: Vec<_> = puts.iter().filter_map(|(_, key, value)| parse_history(key, value)).collect();
+        assert_eq!(fields, 2);
+        assert_eq!(history.iter().map(|(id, ..)| id.lo()).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!((history[0].1, history[0].2), (&b"where"[..], "0:130"));
+    }
+
+    #[test]
+    fn after_a_wipe_only_what_was_just_sent_is_declared_again() {
+        let mut batch = Batch::default();
+        add(&mut batch, "0:130", 1);
+        batch.take();
+        add(&mut batch, "6:130", 2);
+        let (sent, _) = batch.take();
+        let again = batch.declare_again(&sent);
+        let keys: Vec<&[u8]> = again.iter().map(|(_, key, _)| key).collect();
+        assert_eq!(keys, [b":fc type step,param".as_slice(), b"6", b"130"]);
+        add(&mut batch, "0:130", 3);
+        assert_eq!(batch.take().0.iter().next().unwrap().1, b"0", "the value that was forgotten is put again");
+    }
+}

@@ -1,0 +1,91 @@
+//! Patterns on dataset keys: `*` for every dataset, or `class=od,expver=xx..` with a regular expression per value.
+
+use std::{fmt, str::FromStr};
+
+use isotach_mars::Key;
+use regex_lite::Regex;
+
+use crate::{Error, Result};
+
+/// Which datasets a space takes. Each value's expression must match the whole value; a key that is not there has the
+/// empty value.
+///
+/// ```
+/// use isotach_fields::Pattern;
+/// use isotach_mars::Key;
+/// let pattern: Pattern = "class=od|rd,expver=0...".parse()?;
+/// assert!(pattern.matches(&Key::new().with("class", "rd").with("expver", "0001")));
+/// assert!(!pattern.matches(&Key::new().with("class", "rd").with("expver", "xxxx")));
+/// # Ok::<(), isotach_fields::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    text: String,
+    terms: Vec<(String, Regex)>,
+}
+
+impl Pattern {
+    /// Every dataset.
+    pub fn all() -> Self {
+        Self { text: "*".to_owned(), terms: Vec::new() }
+    }
+
+    /// Whether a dataset with this key belongs here.
+    pub fn matches(&self, dataset: &Key) -> bool {
+        self.terms.iter().all(|(name, regex)| regex.is_match(dataset.get(name).unwrap_or_default()))
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim();
+        if text == "*" || text == ".*" {
+            return Ok(Self::all());
+        }
+        let terms = text.split(',').map(parse_term).collect::<Result<_>>()?;
+        Ok(Self { text: text.to_owned(), terms })
+    }
+}
+
+fn parse_term(term: &str) -> Result<(String, Regex)> {
+    let wrong = |expected: &str| Error::invalid(format!("pattern {term:?}"), expected);
+    let (name, value) = term.split_once('=').ok_or_else(|| wrong("name=expression, or * for all"))?;
+    let name = name.trim().to_ascii_lowercase();
+    if name.is_empty() {
+        return Err(wrong("a key name before '='"));
+    }
+    let regex = Regex::new(&format!("^(?:{})$", value.trim()));
+    let regex = regex.map_err(|error| wrong(&format!("a regular expression after '=': {error}")))?;
+    Ok((name, regex))
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_term_must_match_the_whole_value_and_every_term_counts() {
+        let pattern: Pattern = "class=od,expver=xx..".parse().unwrap();
+        let key = |class, expver| Key::new().with("class", class).with("expver", expver);
+        assert!(pattern.matches(&key("od", "xx12")));
+        assert!(!pattern.matches(&key("od", "xx123")));
+        assert!(!pattern.matches(&key("rd", "xx12")));
+        assert!(Pattern::all().matches(&Key::new()));
+    }
+
+    #[test]
+    fn a_wrong_pattern_says_what_was_expected() {
+        for (text, expected) in [("class", "name=expression"), ("=od", "a key name"), ("class=(", "a regular")] {
+            let message = text.parse::<Pattern>().unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+}

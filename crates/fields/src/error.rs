@@ -1,0 +1,198 @@
+//! The one public error of the field layer.
+//!
+//! A variant exists because a caller acts on it. Each names the field, dataset or place, and keeps its cause. Codes are
+//! stable: other languages and scripts rely on them.
+
+use std::error::Error as StdError;
+
+use isotach_mars::{Key, KeyError, RequestError, SchemaError};
+
+use crate::control::Action;
+
+/// What every operation of the field layer returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why an operation on fields failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A field's key does not fit the schema; nothing was stored.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// A request cannot be understood, or no rule of the schema answers it.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// The schema's text is wrong.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// The configuration or an argument is wrong.
+    #[error("{what}: expected {expected}")]
+    Invalid {
+        /// The argument as given.
+        what: String,
+        /// What would have been accepted.
+        expected: String,
+    },
+    /// There is no field store at this place.
+    #[error("{store} is not a field store: {why}; `init` makes one")]
+    NotAStore {
+        /// The URI.
+        store: String,
+        /// What is missing.
+        why: String,
+    },
+    /// The store is there already, with another schema.
+    #[error("{store} is a field store already, with another schema; its own schema stays in force")]
+    OtherSchema {
+        /// The URI.
+        store: String,
+    },
+    /// What is stored has a newer format than this program knows.
+    #[error("{what} has format {found}, and this program knows up to {known}; use a newer one")]
+    NewerFormat {
+        /// The store or dataset.
+        what: String,
+        /// The format found.
+        found: u32,
+        /// The newest format known.
+        known: u32,
+    },
+    /// The dataset is locked for this action.
+    #[error("dataset {dataset} is locked: no {action} until it is unlocked")]
+    Locked {
+        /// The dataset's key.
+        dataset: String,
+        /// What was attempted.
+        action: Action,
+    },
+    /// A wipe or move names keys below the collocation level, where only single fields could be removed.
+    #[error(
+        "the request names {names}, which tell single fields apart; only whole datasets and collocations can be removed"
+    )]
+    BelowCollocation {
+        /// The keys at fault.
+        names: String,
+    },
+    /// The dataset was wiped while this handle wrote to it; what was archived since the last flush is gone.
+    #[error("dataset {dataset} was wiped while it was written to: {fields} fields since the last flush are gone")]
+    Wiped {
+        /// The dataset's key.
+        dataset: String,
+        /// How many fields.
+        fields: u64,
+    },
+    /// A write failed for good: what was archived since the last flush is lost and must be archived again.
+    #[error("{fields} fields archived into {dataset} since the last flush are lost: {source}")]
+    Lost {
+        /// The dataset's key.
+        dataset: String,
+        /// How many fields.
+        fields: u64,
+        /// The failure.
+        source: isotach_object::Error,
+    },
+    /// Stored bytes are damaged.
+    #[error("field {field} is corrupt: {what} in {place}")]
+    Corrupt {
+        /// The field's key.
+        field: String,
+        /// What is damaged and how it was noticed.
+        what: String,
+        /// The file or object, with the position.
+        place: String,
+    },
+    /// Storing or reading one field failed.
+    #[error("field {field}: {source}")]
+    Field {
+        /// The field's key.
+        field: String,
+        /// The failure.
+        source: isotach_object::Error,
+    },
+    /// A message's key could not be taken from it; nothing was stored.
+    #[error("{source}")]
+    Message {
+        /// The failure of the decoder.
+        source: Box<dyn StdError + Send + Sync>,
+    },
+    /// What was copied does not compare with its source; the source was left as it is.
+    #[error("the copy differs from its source, which is left as it is: {what}")]
+    CopyDiffers {
+        /// The difference.
+        what: String,
+    },
+    /// An operation of the object model failed.
+    #[error(transparent)]
+    Object(#[from] isotach_object::Error),
+}
+
+impl Error {
+    /// The stable code, shared by every language and by `--json`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Key(_) => "key",
+            Self::Request(_) => "request",
+            Self::Schema(_) => "schema",
+            Self::Invalid { .. } => "invalid-input",
+            Self::NotAStore { .. } => "not-a-store",
+            Self::OtherSchema { .. } => "other-schema",
+            Self::NewerFormat { .. } => "newer-format",
+            Self::Locked { .. } => "locked",
+            Self::BelowCollocation { .. } => "below-collocation",
+            Self::Wiped { .. } => "wiped",
+            Self::Lost { .. } => "lost",
+            Self::Corrupt { .. } => "corrupt",
+            Self::Message { .. } => "message",
+            Self::CopyDiffers { .. } => "copy-differs",
+            Self::Field { source, .. } | Self::Object(source) => source.code(),
+        }
+    }
+
+    /// Whether the caller's words are at fault (a key, request, schema or argument), not the storage.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Key(_)
+            | Self::Request(_)
+            | Self::Schema(_)
+            | Self::Invalid { .. }
+            | Self::BelowCollocation { .. } => true,
+            Self::Object(source) => matches!(source, isotach_object::Error::InvalidInput { .. }),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn invalid(what: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self::Invalid { what: what.into(), expected: expected.into() }
+    }
+
+    /// A failure of the object model while it stored or read this field.
+    pub(crate) fn of_field(key: &Key, source: isotach_object::Error) -> Self {
+        match source {
+            isotach_object::Error::Corrupt { what, place } => {
+                Self::Corrupt { field: key.to_string(), what, place }
+            }
+            source => Self::Field { field: key.to_string(), source },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_found_while_reading_a_field_names_the_field_and_the_place() {
+        let key = Key::new().with("step", "6");
+        let error = Error::of_field(&key, isotach_object::Error::corrupt("checksum differs", "data/1 at 4096"));
+        assert_eq!(error.code(), "corrupt");
+        assert_eq!(error.to_string(), "field step=6 is corrupt: checksum differs in data/1 at 4096");
+        assert!(!error.is_usage());
+    }
+
+    #[test]
+    fn a_full_disk_keeps_its_code_and_a_wrong_argument_is_the_callers() {
+        let full = isotach_object::Error::NoSpace { what: "write".to_owned() };
+        assert_eq!(Error::of_field(&Key::new(), full).code(), "no-space");
+        assert!(Error::invalid("x", "y").is_usage());
+    }
+}

@@ -1,0 +1,255 @@
+//! Inspecting: from an exact request to the fields' locations, in the request's order.
+//!
+//! The request is crossed out value by value, the last key of the schema changing fastest, but only over the values that
+//! the axes hold, and the index is asked in batches.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    sync::Arc,
+};
+
+use isotach_mars::{Key, LevelFilter, Match, Request, Wanted, WantedFields};
+use isotach_object::{Cell, ObjectId};
+
+use crate::{
+    Error, FieldStore, Location, Result,
+    control::Action,
+    layout::{element_of_kv_key, kv_key},
+    reader::{Collocation, DatasetReader},
+    select::{Selection, Target},
+    store::Inner,
+};
+
+/// How many index entries are asked for in one call.
+const LOOKUPS: usize = 512;
+
+/// How many missing fields are named; the others are only counted.
+const MISSING_NAMED_MAX: usize = 1000;
+
+/// A field that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspected {
+    /// Its whole key, in canonical form.
+    pub key: Key,
+    /// Where its bytes are.
+    pub location: Location,
+}
+
+/// The fields of a request that are not there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// How many.
+    pub count: u64,
+    /// The first of them, at most 1000, each by the keys that the request names.
+    pub keys: Vec<Key>,
+}
+
+impl FieldStore {
+    /// The locations of the fields that a request names, in the request's order: the keys nest as in the schema, the
+    /// last one changing fastest, each in the order of the request's values. A field that is not there is no error; ask
+    /// [`Inspection::missing`] afterwards.
+    ///
+    /// # Errors
+    /// [`Error::Request`] when the request cannot be understood or lacks a mandatory key. The iterator yields
+    /// [`Error::Locked`] for a dataset that is locked for retrieving, and what the engines report.
+    pub fn inspect(&self, request: &Request) -> Result<Inspection> {
+        let selections = self.inner.select(request, Match::Exact)?;
+        let wanted = self.inner.schema.wanted_fields(request)?;
+        Ok(Inspection {
+            inner: Arc::clone(&self.inner),
+            selections: selections.into(),
+            targets: VecDeque::new(),
+            current: None,
+            found: VecDeque::new(),
+            wanted,
+        })
+    }
+}
+
+/// The answer to [`FieldStore::inspect`], worked out as it is iterated.
+#[derive(Debug)]
+pub struct Inspection {
+    inner: Arc<Inner>,
+    selections: VecDeque<Selection>,
+    targets: VecDeque<Target>,
+    current: Option<Walk>,
+    found: VecDeque<Inspected>,
+    wanted: Option<WantedFields>,
+}
+
+impl Inspection {
+    /// Which of the fields that the request names have not been found. Call it when the iteration has ended. None when
+    /// the request names more fields (over 50 million) than are kept account of.
+    pub fn missing(&self) -> Option<Missing> {
+        let wanted = self.wanted.as_ref()?;
+        let count = wanted.missing_count() as u64;
+        Some(Missing { count, keys: wanted.missing().take(MISSING_NAMED_MAX).collect() })
+    }
+
+    /// Looks up the next fields. False at the end.
+    fn advance(&mut self) -> Result<bool> {
+        if let Some(walk) = &mut self.current {
+            if walk.lookup(&mut self.found, self.wanted.as_mut())? {
+                return Ok(true);
+            }
+            self.current = None;
+        }
+        if let Some(target) = self.targets.pop_front() {
+            self.current = Some(Walk::new(target)?);
+            return Ok(true);
+        }
+        let Some(selection) = self.selections.pop_front() else { return Ok(false) };
+        selection.entry.locks.check(Action::Retrieve, &selection.entry.key)?;
+        self.targets = selection.targets(&self.inner)?.into();
+        Ok(true)
+    }
+}
+
+impl Iterator for Inspection {
+    type Item = Result<Inspected>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(found) = self.found.pop_front() {
+                return Some(Ok(found));
+            }
+            match self.advance() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+/// The elements of one collocation that a request names, one batch after the other.
+#[derive(Debug)]
+struct Walk {
+    reader: Arc<DatasetReader>,
+    collocation: Arc<Collocation>,
+    remaining: VecDeque<Odometer>,
+    /// Elements already asked for, when there are several filters that may name the same.
+    seen: Option<HashSet<String>>,
+}
+
+impl Walk {
+    fn new(target: Target) -> Result<Self> {
+        let Target { reader, collocation, filters } = target;
+        let axes = reader.axes(&collocation)?;
+        let present = |name: &str, value: &str| axes.contains(name, value);
+        let remaining: VecDeque<_> =
+            filters.iter().filter_map(|filter| filter.restricted(present)).filter_map(|f| Odometer::new(&f)).collect();
+        let seen = (remaining.len() > 1).then(HashSet::new);
+        Ok(Self { reader, collocation, remaining, seen })
+    }
+
+    /// Looks up one batch. False when there is none left.
+    fn lookup(&mut self, found: &mut VecDeque<Inspected>, mut wanted: Option<&mut WantedFields>) -> Result<bool> {
+        let Some(odometer) = self.remaining.front_mut() else { return Ok(false) };
+        let mut batch: Vec<String> = Vec::new();
+        while batch.len() < LOOKUPS {
+            let Some(element) = odometer.next() else {
+                self.remaining.pop_front();
+                break;
+            };
+            let is_new = self.seen.as_mut().is_none_or(|seen| seen.insert(element.clone()));
+            if is_new {
+                batch.push(element);
+            }
+        }
+        let cells: Vec<_> =
+            batch.iter().map(|text| Cell::kv(self.collocation.objects.index, kv_key(text).as_bytes())).collect();
+        let records = self.reader.dataset.catalogue.get_many(&cells)?;
+        for (element, record) in batch.iter().zip(records) {
+            let Some(record) = record else { continue };
+            let (key, element_key) = self.collocation.keys_of(element).ok_or_else(|| self.corrupt(element))?;
+            let location = Location::decode(&record, &self.reader.dataset.uri).ok_or_else(|| self.corrupt(element))?;
+            if let Some(wanted) = &mut wanted {
+                wanted.mark([&self.reader.dataset.entry.key, &self.collocation.key, &element_key]);
+            }
+            found.push_back(Inspected { key, location });
+        }
+        Ok(true)
+    }
+
+    fn corrupt(&self, element: &str) -> Error {
+        self.reader.corrupt_entry(&self.collocation, element)
+    }
+}
+
+impl DatasetReader {
+    /// The index entry of this element cannot be read.
+    pub(crate) fn corrupt_entry(&self, collocation: &Collocation, element: &str) -> Error {
+        let field = collocation.field_key(element).map_or_else(|| element.to_owned(), |key| key.to_string());
+        self.corrupt_index(collocation.objects.index, field)
+    }
+
+    /// The location of the element with this text in an index, if it is there.
+    pub(crate) fn locate(
+        &self,
+        index: ObjectId,
+        element: &str,
+        key: impl FnOnce() -> Key,
+    ) -> Result<Option<Location>> {
+        let mut found = self.dataset.catalogue.get_many(&[Cell::kv(index, kv_key(element).as_bytes())])?;
+        let Some(record) = found.pop().flatten() else { return Ok(None) };
+        let location = Location::decode(&record, &self.dataset.uri);
+        location.map(Some).ok_or_else(|| self.corrupt_index(index, key().to_string()))
+    }
+
+    fn corrupt_index(&self, index: ObjectId, field: String) -> Error {
+        let place = format!("object {index} of {}", self.place());
+        Error::Corrupt { field, what: "its entry in the index".to_owned(), place }
+    }
+}
+
+impl Collocation {
+    /// The whole key of the field with this element text, and the element's own.
+    pub(crate) fn keys_of(&self, element: &str) -> Option<(Key, Key)> {
+        let names = self.names.iter().map(|name| &**name);
+        let element = Key::from_joined(names, element_of_kv_key(element.as_bytes(), self.names.len())?)?;
+        let mut key = (*self.whole).clone();
+        key.extend_from(&element);
+        Some((key, element))
+    }
+}
+
+/// The element texts that a filter names, the last value changing fastest.
+#[derive(Debug)]
+struct Odometer {
+    /// The values of each key, escaped as the index has them.
+    lists: Vec<Vec<String>>,
+    next: Option<Vec<usize>>,
+}
+
+impl Odometer {
+    fn new(filter: &LevelFilter) -> Option<Self> {
+        let escaped = |value: &String| Key::new().with("value", value).values_joined();
+        let lists = filter.keys().map(|(_, wanted)| match wanted {
+            Wanted::OneOf(values) => Some(values.as_slice().iter().map(escaped).collect()),
+            _ => None,
+        });
+        let lists: Vec<Vec<String>> = lists.collect::<Option<_>>()?;
+        let next = lists.iter().all(|list| !list.is_empty()).then(|| vec![0; lists.len()]);
+        Some(Self { lists, next })
+    }
+}
+
+impl Iterator for Odometer {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        let next = self.next.as_mut()?;
+        let values: Vec<&str> = self.lists.iter().zip(&*next).map(|(list, at)| list[*at].as_str()).collect();
+        let text = values.join(":");
+        for (list, at) in self.lists.iter().zip(next.iter_mut()).rev() {
+            *at += 1;
+            if *at < list.len() {
+                return Some(text);
+            }
+            *at = 0;
+        }
+        self.next = None;
+        Some(text)
+    }
+}

@@ -1,0 +1,299 @@
+//! Listing: every field that a partial request may mean, streamed page by page.
+//!
+//! A collocation none of whose axes holds a wanted value is passed over without looking into its index. Memory is
+//! bounded by one page, however many fields there are; fields of one collocation share its keys.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
+
+use isotach_mars::{Key, LevelFilter, Request, Wanted};
+use isotach_object::{Anchor, Cell, Page};
+
+use crate::{
+    Error, FieldStore, Location, Result,
+    batch::parse_history,
+    control::Action,
+    layout::{element_of_kv_key, kv_key},
+    reader::{Axes, Collocation, DatasetReader},
+    root::page_of,
+    select::{Selection, Target},
+    store::Inner,
+};
+
+/// What a listing shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ListOptions {
+    /// Also fields that were replaced.
+    pub duplicates: bool,
+}
+
+/// A field of a listing. Its keys are put together when asked for.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    reader: Arc<DatasetReader>,
+    collocation: Arc<Collocation>,
+    element: Box<str>,
+    location: Location,
+    is_replaced: bool,
+}
+
+impl Listed {
+    /// The dataset's key.
+    pub fn dataset(&self) -> &Key {
+        &self.reader.dataset.entry.key
+    }
+
+    /// The collocation's key.
+    pub fn collocation(&self) -> &Key {
+        &self.collocation.key
+    }
+
+    /// The element's key. It has a place for every key of its level, empty for those that are absent.
+    pub fn element(&self) -> Key {
+        let names = self.collocation.names.iter().map(|name| &**name);
+        Key::from_joined(names, &self.element).unwrap_or_default()
+    }
+
+    /// The whole key.
+    pub fn key(&self) -> Key {
+        self.collocation.field_key(&self.element).unwrap_or_default()
+    }
+
+    /// Where the bytes are.
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// Whether a later field has replaced it.
+    pub fn is_replaced(&self) -> bool {
+        self.is_replaced
+    }
+}
+
+impl FieldStore {
+    /// Lists the fields that a request may mean; a key left out is a wildcard. In order of datasets and collocations,
+    /// and within them in the engine's. Datasets that are locked for listing are passed over.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use isotach_fields::{Config, FieldStore, ListOptions};
+    /// # use isotach_object::{Registry, memory::Memory};
+    /// # let registry = Registry::new().with(Arc::new(Memory::new()));
+    /// # let config = Config::single(&"memory:doc".parse()?).with_schema("[ class [ type [ step: Step ]]]");
+    /// # let store = FieldStore::create(&config, &registry)?;
+    /// for step in ["0", "6", "12"] {
+    ///     store.archive(&format!("class=od,type=fc,step={step}").parse()?, b"field")?;
+    /// }
+    /// store.flush()?;
+    /// let request = "class=od,step=6/to/24/by/6".parse()?;
+    /// let found: Result<Vec<_>, _> = store.list(&request, ListOptions::default())?.collect();
+    /// assert_eq!(found?.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Request`] when the request cannot be understood; the iterator yields what the engines report.
+    pub fn list(&self, request: &Request, options: ListOptions) -> Result<Listing> {
+        Ok(Listing::new(&self.inner, self.select(request)?, options))
+    }
+}
+
+/// The answer to [`FieldStore::list`], read as it is iterated.
+#[derive(Debug)]
+pub struct Listing {
+    inner: Arc<Inner>,
+    options: ListOptions,
+    selections: VecDeque<Selection>,
+    targets: VecDeque<Target>,
+    current: Option<Walk>,
+    found: VecDeque<Listed>,
+    failed: bool,
+}
+
+impl Listing {
+    pub(crate) fn new(inner: &Arc<Inner>, mut selections: Vec<Selection>, options: ListOptions) -> Self {
+        selections.retain(|selection| !selection.is_locked(Action::List));
+        Self::unlocked(inner, selections, options)
+    }
+
+    /// As `new`, whether or not the datasets are locked for listing: for the store's own housekeeping.
+    pub(crate) fn unlocked(inner: &Arc<Inner>, selections: Vec<Selection>, options: ListOptions) -> Self {
+        Self {
+            inner: Arc::clone(inner),
+            options,
+            selections: selections.into(),
+            targets: VecDeque::new(),
+            current: None,
+            found: VecDeque::new(),
+            failed: false,
+        }
+    }
+
+    /// The fields of these collocations, whether or not their datasets are locked.
+    pub(crate) fn of_targets(inner: &Arc<Inner>, targets: Vec<Target>, options: ListOptions) -> Self {
+        Self { targets: targets.into(), ..Self::unlocked(inner, Vec::new(), options) }
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        if let Some(walk) = &mut self.current {
+            if !walk.read_page(self.options.duplicates, &mut self.found)? {
+                self.current = None;
+            }
+            return Ok(true);
+        }
+        if let Some(target) = self.targets.pop_front() {
+            self.current = Walk::new(target)?;
+            return Ok(true);
+        }
+        let Some(selection) = self.selections.pop_front() else { return Ok(false) };
+        self.targets = selection.targets(&self.inner)?.into();
+        Ok(true)
+    }
+}
+
+impl Iterator for Listing {
+    type Item = Result<Listed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(found) = self.found.pop_front() {
+                return Some(Ok(found));
+            }
+            match self.advance() {
+                _ if self.failed => return None,
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    self.failed = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}
+
+/// The fields of one collocation, a page at a time.
+#[derive(Debug)]
+struct Walk {
+    reader: Arc<DatasetReader>,
+    collocation: Arc<Collocation>,
+    filters: Vec<ElementFilter>,
+    anchor: Option<Anchor>,
+}
+
+impl Walk {
+    /// None when the axes show that nothing there is wanted.
+    fn new(target: Target) -> Result<Option<Self>> {
+        let Target { reader, collocation, filters } = target;
+        let axes = reader.axes(&collocation)?;
+        let filters: Vec<_> = filters
+            .into_iter()
+            .filter(|filter| axes.may_match(filter))
+            .map(|filter| ElementFilter::new(filter, &axes))
+            .collect();
+        let anchor = Some(Anchor::start());
+        Ok((!filters.is_empty()).then_some(Self { reader, collocation, filters, anchor }))
+    }
+
+    /// Reads the next page. False when there is none.
+    fn read_page(&mut self, duplicates: bool, found: &mut VecDeque<Listed>) -> Result<bool> {
+        let Some(anchor) = self.anchor.take() else { return Ok(false) };
+        let objects = &self.collocation.objects;
+        let object = if duplicates { objects.history } else { objects.index };
+        let page = page_of(&*self.reader.dataset.catalogue, object, &anchor)?;
+        if duplicates { self.take_history(&page, found)? } else { self.take_index(&page, found)? }
+        self.anchor = page.next().cloned();
+        Ok(true)
+    }
+
+    fn take_index(&mut self, page: &Page, found: &mut VecDeque<Listed>) -> Result<()> {
+        let names = self.collocation.names.len();
+        for (key, record) in page.iter() {
+            let element = element_of_kv_key(key, names).ok_or_else(|| self.corrupt("?"))?;
+            if self.wants(element) {
+                let listed = self.listed(element, record, false)?;
+                found.push_back(listed);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_history(&mut self, page: &Page, found: &mut VecDeque<Listed>) -> Result<()> {
+        let mut wanted: Vec<(&[u8], &str)> = Vec::new();
+        for (key, value) in page.iter() {
+            let (_, record, element) = parse_history(key, value).ok_or_else(|| self.corrupt("?"))?;
+            if self.wants(element) {
+                wanted.push((record, element));
+            }
+        }
+        let index = self.collocation.objects.index;
+        let cells: Vec<_> = wanted.iter().map(|(_, element)| Cell::kv(index, kv_key(element).as_bytes())).collect();
+        let newest = self.reader.dataset.catalogue.get_many(&cells)?;
+        for ((record, element), newest) in wanted.into_iter().zip(newest) {
+            let listed = self.listed(element, record, newest.as_deref() != Some(record))?;
+            found.push_back(listed);
+        }
+        Ok(())
+    }
+
+    fn wants(&mut self, element: &str) -> bool {
+        self.filters.iter_mut().any(|filter| filter.wants(element))
+    }
+
+    fn listed(&self, element: &str, record: &[u8], is_replaced: bool) -> Result<Listed> {
+        let location =
+            Location::decode(record, &self.reader.dataset.uri).ok_or_else(|| self.corrupt(element))?;
+        let (reader, collocation) = (Arc::clone(&self.reader), Arc::clone(&self.collocation));
+        Ok(Listed { reader, collocation, element: element.into(), location, is_replaced })
+    }
+
+    fn corrupt(&self, element: &str) -> Error {
+        self.reader.corrupt_entry(&self.collocation, element)
+    }
+}
+
+/// A filter on elements that decides each value once.
+#[derive(Debug)]
+struct ElementFilter {
+    filter: LevelFilter,
+    /// For each key: what was decided of its escaped values, or `None` where any will do.
+    decided: Vec<Option<HashMap<Box<str>, bool>>>,
+    takes_all: bool,
+}
+
+impl ElementFilter {
+    fn new(filter: LevelFilter, axes: &Axes) -> Self {
+        let is_open = |(_, wanted): (_, &Wanted)| matches!(wanted, Wanted::Any);
+        let mut decided: Vec<Option<HashMap<_, _>>> =
+            filter.keys().map(|key| (!is_open(key)).then(HashMap::new)).collect();
+        for ((name, values), decided) in axes.0.iter().zip(&mut decided) {
+            let Some(decided) = decided else { continue };
+            for value in values {
+                let escaped = Key::new().with(name, value).values_joined();
+                decided.insert(escaped.into(), filter.matches_value(name, value));
+            }
+        }
+        let takes_all = decided.iter().all(Option::is_none);
+        Self { filter, decided, takes_all }
+    }
+
+    fn wants(&mut self, element: &str) -> bool {
+        if self.takes_all {
+            return true;
+        }
+        let Self { filter, decided, .. } = self;
+        element.split(':').zip(filter.names()).zip(decided).all(|((value, name), decided)| {
+            let Some(decided) = decided else { return true };
+            if let Some(known) = decided.get(value) {
+                return *known;
+            }
+            // A value that came after the axes were read.
+            let raw = Key::from_joined([name], value).unwrap_or_default();
+            let wanted = filter.matches_value(name, raw.get(name).unwrap_or_default());
+            decided.insert(value.into(), wanted);
+            wanted
+        })
+    }
+}

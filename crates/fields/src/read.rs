@@ -1,0 +1,185 @@
+//! Reading bytes at locations: objects in batches for each container, parts of files one by one.
+//!
+//! An engine checks every byte of an object against its checksum when it is read, so it is not checked a second time
+//! here. A part of an adopted file has only the checksum of its location, and is always checked.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::ErrorKind,
+    os::unix::fs::FileExt,
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use isotach_mars::Key;
+use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError, SharedBytes};
+
+use crate::{
+    Error, FieldStore, Location, Result,
+    checksum::crc32c,
+    inspect::Inspected,
+    location::{ContainerUri, Place},
+    store::Inner,
+    sync::lock,
+};
+
+/// How many containers a handle keeps open for locations of other datasets.
+const CONTAINERS_MAX: usize = 256;
+
+/// Containers that locations name, opened once.
+#[derive(Debug, Default)]
+pub(crate) struct OpenContainers(Mutex<HashMap<Arc<ContainerUri>, Arc<dyn Container>>>);
+
+impl FieldStore {
+    /// The bytes at a location.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when fewer bytes are there or they fail their checksum; what the engine reports.
+    pub fn read(&self, location: &Location) -> Result<Vec<u8>> {
+        let field = Inspected { key: Key::new(), location: location.clone() };
+        let mut bytes = self.inner.read_fields(std::slice::from_ref(&field))?;
+        Ok(bytes.pop().unwrap_or_default())
+    }
+}
+
+impl Inner {
+    /// The bytes of several fields, in their order.
+    pub(crate) fn read_fields(&self, fields: &[Inspected]) -> Result<Vec<Vec<u8>>> {
+        let mut buffers: Vec<Vec<u8>> = Vec::with_capacity(fields.len());
+        for field in fields {
+            buffers.push(vec![0; self.length_of(field)?]);
+        }
+        let mut slices: Vec<(&Inspected, &mut [u8])> =
+            fields.iter().zip(buffers.iter_mut().map(Vec::as_mut_slice)).collect();
+        let mut groups: Vec<(Arc<ContainerUri>, Vec<(&Inspected, &mut [u8])>)> = Vec::new();
+        for (field, buffer) in slices.drain(..) {
+            match &field.location.place {
+                Place::File(path) => read_file(field, path, buffer)?,
+                Place::Object { container, .. } => match groups.iter_mut().find(|(uri, _)| uri == container) {
+                    Some((_, group)) => group.push((field, buffer)),
+                    None => groups.push((Arc::clone(container), vec![(field, buffer)])),
+                },
+            }
+        }
+        for (uri, group) in groups {
+            read_objects(&*self.container(&uri)?, group)?;
+        }
+        Ok(buffers)
+    }
+
+    /// Reads one field into the front of the caller's buffer, and returns its length.
+    pub(crate) fn read_into(&self, key: &Key, location: &Location, buffer: &mut [u8]) -> Result<usize> {
+        let field = Inspected { key: key.clone(), location: location.clone() };
+        let length = self.length_of(&field)?;
+        let have = buffer.len();
+        let expected = || format!("room for the {length} bytes of field {key}");
+        let buffer =
+            buffer.get_mut(..length).ok_or_else(|| Error::invalid(format!("a buffer of {have} bytes"), expected()))?;
+        match &field.location.place {
+            Place::File(path) => read_file(&field, path, buffer)?,
+            Place::Object { container, .. } => {
+                read_objects(&*self.container(container)?, vec![(&field, buffer)])?;
+            }
+        }
+        Ok(length)
+    }
+
+    /// The bytes of one field without a copy where the engine lends them, else in a buffer.
+    pub(crate) fn share(&self, key: &Key, location: &Location) -> Result<SharedBytes> {
+        let field = Inspected { key: key.clone(), location: location.clone() };
+        if let Place::Object { container, object } = &location.place {
+            let container = self.container(container)?;
+            if container.capabilities().shared_reads {
+                let shared = container.share(Cell::array(*object), location.offset, location.length);
+                let shared = shared.map_err(|source| Error::of_field(key, source))?;
+                check_length(&field, shared.len())?;
+                return Ok(shared);
+            }
+        }
+        let mut bytes = self.read_fields(std::slice::from_ref(&field))?;
+        Ok(bytes.pop().unwrap_or_default().into())
+    }
+
+    /// The container that a location names.
+    pub(crate) fn container(&self, uri: &Arc<ContainerUri>) -> Result<Arc<dyn Container>> {
+        if let Some(container) = lock(&self.containers.0).get(uri) {
+            return Ok(Arc::clone(container));
+        }
+        let container = self.pool(&uri.pool)?.open_container(&uri.label)?;
+        let mut open = lock(&self.containers.0);
+        if open.len() >= CONTAINERS_MAX {
+            open.clear();
+        }
+        open.insert(Arc::clone(uri), Arc::clone(&container));
+        Ok(container)
+    }
+
+    /// The length of a field in memory. A part of a file is bounded by the file, so that a wrong entry takes no memory.
+    fn length_of(&self, field: &Inspected) -> Result<usize> {
+        let Location { offset, length, .. } = field.location;
+        if let Place::File(path) = &field.location.place {
+            let size = std::fs::metadata(path).map_err(|source| file_error(field, path, source))?.len();
+            if offset.checked_add(length).is_none_or(|end| end > size) {
+                let what = format!("{length} bytes at {offset} reach past the end of the file at {size}");
+                return Err(corrupt(field, what));
+            }
+        }
+        usize::try_from(length).map_err(|_| corrupt(field, format!("its length of {length} bytes")))
+    }
+}
+
+fn read_objects(container: &dyn Container, group: Vec<(&Inspected, &mut [u8])>) -> Result<()> {
+    let (fields, buffers): (Vec<&Inspected>, Vec<&mut [u8]>) = group.into_iter().unzip();
+    let mut reads: Vec<ArrayRead<'_>> = Vec::with_capacity(fields.len());
+    for (field, buffer) in fields.iter().zip(buffers) {
+        let Some(object) = field.location.object() else { continue };
+        reads.push(ArrayRead { cell: Cell::array(object), offset: field.location.offset, buffer, filled: 0 });
+    }
+    match container.read_many(&mut reads) {
+        Ok(()) => {}
+        Err(source) if reads.len() == 1 => return Err(Error::of_field(&fields[0].key, source)),
+        // One of several failed: read them one by one, to name it.
+        Err(_) => {
+            for (field, read) in fields.iter().zip(&mut reads) {
+                container
+                    .read_many(std::slice::from_mut(read))
+                    .map_err(|source| Error::of_field(&field.key, source))?;
+            }
+        }
+    }
+    fields.iter().zip(&reads).try_for_each(|(field, read)| check_length(field, read.filled))
+}
+
+fn check_length(field: &Inspected, found: usize) -> Result<()> {
+    if found as u64 == field.location.length {
+        return Ok(());
+    }
+    Err(corrupt(field, format!("{found} bytes are there instead of {}", field.location.length)))
+}
+
+fn read_file(field: &Inspected, path: &Path, buffer: &mut [u8]) -> Result<()> {
+    let file = File::open(path).map_err(|source| file_error(field, path, source))?;
+    match file.read_exact_at(buffer, field.location.offset) {
+        Ok(()) => {}
+        Err(source) if source.kind() == ErrorKind::UnexpectedEof => {
+            return Err(corrupt(field, "the file ends within it".to_owned()));
+        }
+        Err(source) => return Err(file_error(field, path, source)),
+    }
+    let found = crc32c(buffer);
+    if found != field.location.checksum {
+        let what = format!("checksum {found:08x} differs from {:08x}", field.location.checksum);
+        return Err(corrupt(field, what));
+    }
+    Ok(())
+}
+
+fn file_error(field: &Inspected, path: &Path, source: std::io::Error) -> Error {
+    Error::of_field(&field.key, ObjectError::from_io(source, format!("adopted file {}", path.display())))
+}
+
+fn corrupt(field: &Inspected, what: String) -> Error {
+    let place = format!("{} at offset {}", field.location, field.location.offset);
+    Error::Corrupt { field: field.key.to_string(), what, place }
+}

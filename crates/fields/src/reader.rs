@@ -1,0 +1,226 @@
+//! What a handle keeps of the datasets it reads: open containers, collocations, axes.
+//!
+//! Everything kept is tied to the epoch it was read at, and read again when the container has moved on. So a handle that
+//! is open sees what others flush, at the cost of one look at the epoch.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use isotach_mars::{Key, LevelFilter};
+use isotach_object::{Epoch, Error as ObjectError, ObjectId};
+
+use crate::{
+    Error, Result,
+    batch::CollocationObjects,
+    dataset::Dataset,
+    layout::{COLLOCATION, DATASET, kv_of, parse_collocation_text, value_of_axis_key},
+    root::{Entry, Root, for_each},
+    select::Stored,
+    store::Inner,
+    sync::lock,
+};
+
+/// How many datasets a handle keeps open for reading.
+const READERS_MAX: usize = 256;
+
+/// How many names of index objects a reader keeps.
+const INDEXES_MAX: usize = 1024;
+
+/// The datasets that a handle reads, by incarnation and root.
+#[derive(Debug, Default)]
+pub(crate) struct Readers {
+    open: Mutex<HashMap<(usize, u64), Arc<DatasetReader>>>,
+    uses: AtomicU64,
+}
+
+impl Inner {
+    /// A reader of a dataset. None if the dataset was wiped after the root was looked at.
+    pub(crate) fn reader(&self, root: &Arc<Root>, entry: &Arc<Entry>) -> Result<Option<Arc<DatasetReader>>> {
+        let id = (Arc::as_ptr(root) as usize, entry.record.incarnation);
+        let now = self.readers.uses.fetch_add(1, Ordering::Relaxed);
+        if let Some(reader) = lock(&self.readers.open).get(&id) {
+            reader.used.store(now, Ordering::Relaxed);
+            return Ok(Some(Arc::clone(reader)));
+        }
+        let dataset = match Dataset::open(self, root, entry) {
+            Ok(dataset) => dataset,
+            Err(Error::Object(ObjectError::NotFound { what })) => {
+                let again = root.lookup(&entry.text)?;
+                if again.is_some_and(|again| again.record.incarnation == entry.record.incarnation) {
+                    return Err(ObjectError::NotFound { what }.into());
+                }
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let reader = Arc::new(DatasetReader::new(dataset, now));
+        let mut open = lock(&self.readers.open);
+        if open.len() >= READERS_MAX
+            && let Some(oldest) = open.iter().min_by_key(|(_, r)| r.used.load(Ordering::Relaxed)).map(|(id, _)| *id)
+        {
+            open.remove(&oldest);
+        }
+        Ok(Some(Arc::clone(open.entry(id).or_insert(reader))))
+    }
+}
+
+/// A dataset that is being read.
+#[derive(Debug)]
+pub(crate) struct DatasetReader {
+    pub(crate) dataset: Dataset,
+    collocations: Mutex<Option<(Epoch, Arc<Stored<Arc<Collocation>>>)>>,
+    /// The index objects of collocations looked into lately, to save working out their names again.
+    indexes: Mutex<HashMap<Box<str>, ObjectId>>,
+    used: AtomicU64,
+}
+
+/// A collocation of a dataset.
+#[derive(Debug)]
+pub(crate) struct Collocation {
+    pub(crate) text: Box<str>,
+    pub(crate) key: Key,
+    /// The names of its elements' keys.
+    pub(crate) names: Arc<[Box<str>]>,
+    pub(crate) objects: CollocationObjects,
+    /// Its key with the dataset's in front; shared by all its fields.
+    pub(crate) whole: Arc<Key>,
+    axes: Mutex<Option<(Epoch, Arc<Axes>)>>,
+}
+
+/// The values that the elements of a collocation have, for each of their keys; empty for an absent one.
+#[derive(Debug, Default)]
+pub(crate) struct Axes(pub(crate) Vec<(Box<str>, BTreeSet<String>)>);
+
+impl Axes {
+    /// Whether some element has this value of this key.
+    pub(crate) fn contains(&self, name: &str, value: &str) -> bool {
+        self.0.iter().find(|(known, _)| **known == *name).is_some_and(|(_, values)| values.contains(value))
+    }
+
+    /// Whether a filter wants some value of every axis. If not, none of the elements is wanted.
+    pub(crate) fn may_match(&self, filter: &LevelFilter) -> bool {
+        self.0.iter().all(|(name, values)| values.iter().any(|value| filter.matches_value(name, value)))
+    }
+}
+
+impl DatasetReader {
+    fn new(dataset: Dataset, used: u64) -> Self {
+        Self { dataset, collocations: Mutex::default(), indexes: Mutex::default(), used: AtomicU64::new(used) }
+    }
+
+    /// The dataset's collocations, as they are now.
+    pub(crate) fn collocations(&self) -> Result<Arc<Stored<Arc<Collocation>>>> {
+        let epoch = self.dataset.catalogue.epoch()?;
+        let before = lock(&self.collocations).clone();
+        if let Some((at, known)) = &before
+            && *at >= epoch
+        {
+            return Ok(Arc::clone(known));
+        }
+        let known = before.as_ref().map(|(_, known)| &**known);
+        let now = Arc::new(Stored::new(self.read_collocations(known)?, |collocation| &collocation.text));
+        *lock(&self.collocations) = Some((epoch, Arc::clone(&now)));
+        Ok(now)
+    }
+
+    fn read_collocations(&self, known: Option<&Stored<Arc<Collocation>>>) -> Result<Vec<Arc<Collocation>>> {
+        let mut collocations = Vec::new();
+        for_each(&*self.dataset.catalogue, DATASET, |key, _| {
+            let Some((&COLLOCATION, text)) = key.split_first() else { return Ok(()) };
+            let text = std::str::from_utf8(text).ok();
+            // One that is known already keeps its axes.
+            let collocation = text.and_then(|text| {
+                known.and_then(|known| known.get(text)).cloned().or_else(|| self.collocation(text).map(Arc::new))
+            });
+            collocations.push(collocation.ok_or_else(|| {
+                let name = String::from_utf8_lossy(key).into_owned();
+                ObjectError::corrupt(format!("the entry of collocation {name:?}"), self.place())
+            })?);
+            Ok(())
+        })?;
+        Ok(collocations)
+    }
+
+    /// The index of the collocation with this text, whether it is there or not.
+    pub(crate) fn index_of(&self, collocation: &str) -> ObjectId {
+        let mut indexes = lock(&self.indexes);
+        if let Some(index) = indexes.get(collocation) {
+            return *index;
+        }
+        if indexes.len() >= INDEXES_MAX {
+            indexes.clear();
+        }
+        let index = kv_of(collocation, "");
+        indexes.insert(collocation.into(), index);
+        index
+    }
+
+    /// The collocation with this text, whether it is there or not.
+    pub(crate) fn collocation(&self, text: &str) -> Option<Collocation> {
+        let (key, names) = parse_collocation_text(text)?;
+        let mut whole = self.dataset.entry.key.clone();
+        whole.extend_from(&key);
+        Some(Collocation {
+            text: text.into(),
+            objects: CollocationObjects::new(text, names.iter().map(|name| &**name)),
+            key,
+            names: names.into(),
+            whole: Arc::new(whole),
+            axes: Mutex::default(),
+        })
+    }
+
+    /// The axes of a collocation, as they are now.
+    pub(crate) fn axes(&self, collocation: &Collocation) -> Result<Arc<Axes>> {
+        let epoch = self.dataset.catalogue.epoch()?;
+        let mut kept = lock(&collocation.axes);
+        if let Some((at, axes)) = &*kept
+            && *at >= epoch
+        {
+            return Ok(Arc::clone(axes));
+        }
+        let axes = Arc::new(self.read_axes(collocation)?);
+        *kept = Some((epoch, Arc::clone(&axes)));
+        Ok(axes)
+    }
+
+    fn read_axes(&self, collocation: &Collocation) -> Result<Axes> {
+        let mut axes = Axes::default();
+        for (name, object) in collocation.names.iter().zip(&collocation.objects.axes) {
+            let mut values = BTreeSet::new();
+            for_each(&*self.dataset.catalogue, *object, |key, _| {
+                let value = value_of_axis_key(key).and_then(|value| Key::from_joined([&**name], value));
+                let value = value.ok_or_else(|| ObjectError::corrupt(format!("axis {name}"), self.place()))?;
+                values.insert(value.get(name).unwrap_or_default().to_owned());
+                Ok(())
+            })?;
+            axes.0.push((name.clone(), values));
+        }
+        Ok(axes)
+    }
+
+    /// The dataset's container of the catalogue, for messages.
+    pub(crate) fn place(&self) -> String {
+        format!("container {} of {}", self.dataset.catalogue.label(), self.dataset.root.uri())
+    }
+}
+
+impl Collocation {
+    /// Whether its elements have the keys that a filter speaks of.
+    pub(crate) fn has_elements(&self, filter: &LevelFilter) -> bool {
+        filter.names().eq(self.names.iter().map(|name| &**name))
+    }
+
+    /// The whole key of the field with this element text.
+    pub(crate) fn field_key(&self, element: &str) -> Option<Key> {
+        let element = Key::from_joined(self.names.iter().map(|name| &**name), element)?;
+        let mut key = (*self.whole).clone();
+        key.extend_from(&element);
+        Some(key)
+    }
+}

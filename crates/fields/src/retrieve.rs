@@ -1,0 +1,165 @@
+//! Retrieving: the bytes of the fields that a request names, in its order, read ahead with bounded memory.
+
+use std::collections::VecDeque;
+
+use isotach_mars::{Key, Request};
+use isotach_object::SharedBytes;
+
+use crate::{
+    FieldStore, Location, Result,
+    control::Action,
+    inspect::{Inspected, Inspection, Missing},
+    layout::{push_collocation_text, push_named_text},
+    store::Inner,
+};
+
+/// How many fields are read together.
+const AHEAD_FIELDS: usize = 8;
+
+/// How many bytes are read together; one field that is larger is read alone.
+const AHEAD_BYTES: u64 = 16 << 20;
+
+/// A field with its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// Its whole key, in canonical form.
+    pub key: Key,
+    /// Where its bytes are.
+    pub location: Location,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl FieldStore {
+    /// The fields that a request names, in the request's order (see [`FieldStore::inspect`]), read as the iterator is
+    /// advanced: at most 8 fields or 16 MiB ahead.
+    ///
+    /// # Errors
+    /// As [`FieldStore::inspect`]; the iterator yields [`crate::Error::Corrupt`] naming a field whose bytes are damaged.
+    pub fn retrieve(&self, request: &Request) -> Result<Retrieval> {
+        Ok(Retrieval { inspection: self.inspect(request)?, store: self.clone(), ahead: VecDeque::new(), next: None })
+    }
+
+    /// The bytes of one field, or `None` if it is not there. Of several that the key may mean (an optional key left out
+    /// means absent or its default) the first in the request's order.
+    ///
+    /// # Errors
+    /// As [`FieldStore::retrieve`]; [`crate::Error::Key`] or [`crate::Error::Request`] for a key that does not fit.
+    pub fn retrieve_one(&self, key: &Key) -> Result<Option<Vec<u8>>> {
+        let Some(field) = self.locate(key)? else { return Ok(None) };
+        let mut bytes = self.inner.read_fields(std::slice::from_ref(&field))?;
+        Ok(bytes.pop())
+    }
+
+    /// As [`FieldStore::retrieve_one`], into the front of the caller's buffer; returns the field's length.
+    ///
+    /// # Errors
+    /// As [`FieldStore::retrieve_one`]; [`crate::Error::Invalid`] when the buffer is too small.
+    pub fn retrieve_into(&self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>> {
+        let Some(field) = self.locate(key)? else { return Ok(None) };
+        self.inner.read_into(&field.key, &field.location, buffer).map(Some)
+    }
+
+    /// As [`FieldStore::retrieve_one`], without a copy where the engine can lend its bytes.
+    ///
+    /// # Errors
+    /// As [`FieldStore::retrieve_one`].
+    pub fn retrieve_shared(&self, key: &Key) -> Result<Option<SharedBytes>> {
+        let Some(field) = self.locate(key)? else { return Ok(None) };
+        self.inner.share(&field.key, &field.location).map(Some)
+    }
+
+    /// Where one field is, or `None` if it is not there; see [`FieldStore::retrieve_one`].
+    ///
+    /// # Errors
+    /// As [`FieldStore::retrieve_one`].
+    pub fn locate(&self, key: &Key) -> Result<Option<Inspected>> {
+        if let Some(location) = self.inner.locate_directly(key)? {
+            return Ok(Some(Inspected { key: key.clone(), location }));
+        }
+        // The key may mean a field of another rule, with an optional key's default, or with a range of steps.
+        self.inspect(&Request::from(key))?.next().transpose()
+    }
+}
+
+impl Inner {
+    /// The location of the field that would be archived under this key: one look into one index.
+    fn locate_directly(&self, key: &Key) -> Result<Option<Location>> {
+        let Ok(mut split) = self.schema.split(key) else { return Ok(None) };
+        let mut text = String::with_capacity(96);
+        push_named_text(&mut text, &split.dataset);
+        let Some((root, entry)) = self.find_dataset(&text)? else { return Ok(None) };
+        entry.locks.check(Action::Retrieve, &entry.key)?;
+        let Some(reader) = self.reader(&root, &entry)? else { return Ok(None) };
+        if entry.record.schema != self.schema_digest {
+            match reader.dataset.schema.split(key) {
+                Ok(own) => split = own,
+                Err(_) => return Ok(None),
+            }
+        }
+        text.clear();
+        push_collocation_text(&mut text, &split.collocation, &split.element);
+        let index = reader.index_of(&text);
+        let mut element = String::new();
+        split.element.values_joined_into(&mut element);
+        reader.locate(index, &element, || split.whole())
+    }
+}
+
+/// The answer to [`FieldStore::retrieve`], read as it is iterated.
+#[derive(Debug)]
+pub struct Retrieval {
+    inspection: Inspection,
+    store: FieldStore,
+    ahead: VecDeque<Field>,
+    /// A field that was found and did not fit into the last batch, or why there is none.
+    next: Option<Result<Inspected>>,
+}
+
+impl Retrieval {
+    /// Which of the fields that the request names are not there; see [`Inspection::missing`].
+    pub fn missing(&self) -> Option<Missing> {
+        self.inspection.missing()
+    }
+
+    /// Finds and reads the next batch.
+    fn read_ahead(&mut self) -> Result<()> {
+        let (mut batch, mut bytes) = (Vec::new(), 0_u64);
+        while batch.len() < AHEAD_FIELDS {
+            match self.next.take().or_else(|| self.inspection.next()) {
+                None => break,
+                // What was found before a failure is delivered before it.
+                Some(Err(error)) if batch.is_empty() => return Err(error),
+                Some(Err(error)) => {
+                    self.next = Some(Err(error));
+                    break;
+                }
+                Some(Ok(field)) if !batch.is_empty() && bytes + field.location.length > AHEAD_BYTES => {
+                    self.next = Some(Ok(field));
+                    break;
+                }
+                Some(Ok(field)) => {
+                    bytes = bytes.saturating_add(field.location.length);
+                    batch.push(field);
+                }
+            }
+        }
+        let read = self.store.inner.read_fields(&batch)?;
+        let fields = batch.into_iter().zip(read);
+        self.ahead.extend(fields.map(|(Inspected { key, location }, bytes)| Field { key, location, bytes }));
+        Ok(())
+    }
+}
+
+impl Iterator for Retrieval {
+    type Item = Result<Field>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ahead.is_empty()
+            && let Err(error) = self.read_ahead()
+        {
+            return Some(Err(error));
+        }
+        self.ahead.pop_front().map(Ok)
+    }
+}

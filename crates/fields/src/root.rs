@@ -1,0 +1,301 @@
+//! The root of a catalogue pool: which datasets there are, and what they are locked against.
+//!
+//! What is read is kept until the root's epoch moves, so a call that finds nothing new costs one look at the epoch.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex},
+};
+
+use isotach_mars::Key;
+use isotach_object::{
+    Anchor, Cell, Container, Epoch, Error as ObjectError, KeyValue, Label, ObjectId, Pool, PoolUri, Precondition,
+    Transaction, Update,
+};
+
+use crate::{
+    Error, Result,
+    bytes::Reader,
+    control::{Action, Locks, control_key, parse_control_key},
+    layout::{CONTROLS, DATASETS, ROOT, SETTINGS, VERSION, parse_named_text},
+    record::Record,
+    select::Stored,
+    sync::lock,
+};
+
+/// The entry of [`SETTINGS`] with the version of the layout.
+const SETTING_VERSION: &[u8] = b"version";
+/// The entry of [`SETTINGS`] with the schema's text.
+const SETTING_SCHEMA: &[u8] = b"schema";
+
+/// A dataset as the root knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Its text, which is its key in the root.
+    pub(crate) text: Box<str>,
+    /// Its key.
+    pub(crate) key: Key,
+    /// Its record.
+    pub(crate) record: Record,
+    /// What it is locked against.
+    pub(crate) locks: Locks,
+}
+
+/// A handle on the root container of a pool.
+pub(crate) struct Root {
+    pub(crate) pool: Arc<dyn Pool>,
+    container: Arc<dyn Container>,
+    cache: Mutex<Cache>,
+}
+
+#[derive(Default)]
+struct Cache {
+    epoch: Epoch,
+    known: HashMap<Box<str>, Option<Arc<Entry>>>,
+    all: Option<Arc<Stored<Arc<Entry>>>>,
+}
+
+impl fmt::Debug for Root {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Root({})", self.uri())
+    }
+}
+
+impl Root {
+    /// Opens the root of a pool that is a field store.
+    pub(crate) fn open(pool: Arc<dyn Pool>) -> Result<Self> {
+        let container = match pool.open_container(&label()?) {
+            Ok(container) => container,
+            Err(ObjectError::NotFound { .. }) => {
+                let why = format!("the pool has no container {ROOT:?}");
+                return Err(Error::NotAStore { store: pool.uri().to_string(), why });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let root = Self { pool, container, cache: Mutex::default() };
+        root.check_version()?;
+        Ok(root)
+    }
+
+    /// Makes the root of a pool, or opens the one that is there. Returns it with whether this call made it.
+    pub(crate) fn create(pool: Arc<dyn Pool>, schema: &str) -> Result<(Self, bool)> {
+        match pool.create_container(&label()?) {
+            Ok(()) | Err(ObjectError::AlreadyExists { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let container = pool.open_container(&label()?)?;
+        let version = Cell::kv(SETTINGS, SETTING_VERSION);
+        let puts = [
+            Update::Put { cell: Cell::kv(SETTINGS, SETTING_SCHEMA), value: schema.as_bytes() },
+            Update::Put { cell: version, value: &VERSION.to_le_bytes() },
+        ];
+        let made = commit_all(&*container, Precondition::Absent(version), &puts)?;
+        container.flush()?;
+        let root = Self { pool, container, cache: Mutex::default() };
+        root.check_version()?;
+        Ok((root, made))
+    }
+
+    fn check_version(&self) -> Result<()> {
+        let Some(version) = self.get(SETTINGS, SETTING_VERSION)? else {
+            let why = format!("container {ROOT:?} has no version");
+            return Err(Error::NotAStore { store: self.uri().to_string(), why });
+        };
+        match Reader(&version).u32() {
+            Some(VERSION) => Ok(()),
+            Some(found) => {
+                let what = format!("store {}", self.uri());
+                Err(Error::NewerFormat { what, found, known: VERSION })
+            }
+            None => Err(self.corrupt("the version of the store").into()),
+        }
+    }
+
+    pub(crate) fn uri(&self) -> &PoolUri {
+        self.pool.uri()
+    }
+
+    /// The text of the store's schema.
+    pub(crate) fn schema(&self) -> Result<String> {
+        let text = self.get(SETTINGS, SETTING_SCHEMA)?.unwrap_or_default();
+        String::from_utf8(text).map_err(|_| self.corrupt("the schema of the store").into())
+    }
+
+    /// A number that no other dataset of this root has.
+    pub(crate) fn new_incarnation(&self) -> Result<u64> {
+        let mut ids = self.container.allocate_ids(1)?;
+        Ok(ids.next().unwrap_or_default())
+    }
+
+    /// The dataset with this text, as it is now.
+    pub(crate) fn lookup(&self, text: &str) -> Result<Option<Arc<Entry>>> {
+        let epoch = self.container.epoch()?;
+        if let Some(known) = self.fresh_cache(epoch).known.get(text) {
+            return Ok(known.clone());
+        }
+        let entry = self.read_entry(text)?.map(Arc::new);
+        let mut cache = self.fresh_cache(epoch);
+        // What was read may be newer than the epoch looked at, but never older.
+        if cache.epoch == epoch {
+            cache.known.insert(text.into(), entry.clone());
+        }
+        Ok(entry)
+    }
+
+    /// All datasets, as they are now, in the order of their texts.
+    pub(crate) fn entries(&self) -> Result<Arc<Stored<Arc<Entry>>>> {
+        let epoch = self.container.epoch()?;
+        if let Some(all) = &self.fresh_cache(epoch).all {
+            return Ok(Arc::clone(all));
+        }
+        let all = Arc::new(self.read_all()?);
+        let mut cache = self.fresh_cache(epoch);
+        if cache.epoch == epoch {
+            cache.all = Some(Arc::clone(&all));
+        }
+        Ok(all)
+    }
+
+    /// The cache, emptied if it was read at an earlier epoch.
+    fn fresh_cache(&self, epoch: Epoch) -> std::sync::MutexGuard<'_, Cache> {
+        let mut cache = lock(&self.cache);
+        if cache.epoch < epoch {
+            *cache = Cache { epoch, ..Cache::default() };
+        }
+        cache
+    }
+
+    fn read_entry(&self, text: &str) -> Result<Option<Entry>> {
+        let controls = Action::ALL.map(|action| control_key(action, text));
+        let mut cells = vec![Cell::kv(DATASETS, text.as_bytes())];
+        cells.extend(controls.iter().map(|key| Cell::kv(CONTROLS, key.as_bytes())));
+        let mut found = self.container.get_many(&cells)?.into_iter();
+        let Some(record) = found.next().flatten() else { return Ok(None) };
+        let mut locks = Locks::default();
+        for (action, _) in Action::ALL.into_iter().zip(found).filter(|(_, there)| there.is_some()) {
+            locks.set(action);
+        }
+        self.entry(text, &record, locks).map(Some)
+    }
+
+    fn read_all(&self) -> Result<Stored<Arc<Entry>>> {
+        let mut locked: HashMap<Box<str>, Locks> = HashMap::new();
+        for_each(&*self.container, CONTROLS, |key, _| {
+            if let Some((action, dataset)) = parse_control_key(key) {
+                locked.entry(dataset.into()).or_default().set(action);
+            }
+            Ok(())
+        })?;
+        let mut all = Vec::new();
+        for_each(&*self.container, DATASETS, |key, record| {
+            let text = std::str::from_utf8(key).map_err(|_| self.corrupt("the key of a dataset"))?;
+            let locks = locked.get(text).copied().unwrap_or_default();
+            all.push(Arc::new(self.entry(text, record, locks)?));
+            Ok(())
+        })?;
+        Ok(Stored::new(all, |entry| &entry.text))
+    }
+
+    fn entry(&self, text: &str, record: &[u8], locks: Locks) -> Result<Entry> {
+        let parts = parse_named_text(text).zip(Record::decode(record));
+        let (key, record) = parts.ok_or_else(|| self.corrupt(&format!("the entry of dataset {text:?}")))?;
+        Ok(Entry { text: text.into(), key, record, locks })
+    }
+
+    /// Adds a dataset, if none of this text is there.
+    pub(crate) fn insert(&self, text: &str, record: &Record) -> Result<bool> {
+        let cell = Cell::kv(DATASETS, text.as_bytes());
+        self.change(Precondition::Absent(cell), Update::Put { cell, value: &record.encode() })
+    }
+
+    /// Replaces a dataset's record, if it is still `old`.
+    pub(crate) fn replace(&self, text: &str, old: &Record, new: &Record) -> Result<bool> {
+        let cell = Cell::kv(DATASETS, text.as_bytes());
+        self.change(Precondition::Equals(cell, &old.encode()), Update::Put { cell, value: &new.encode() })
+    }
+
+    /// Removes a dataset, if its record is still `old`. Of several that try, one succeeds.
+    pub(crate) fn remove(&self, text: &str, old: &Record) -> Result<bool> {
+        let cell = Cell::kv(DATASETS, text.as_bytes());
+        self.change(Precondition::Equals(cell, &old.encode()), Update::Remove { cell })
+    }
+
+    fn change(&self, condition: Precondition<'_>, update: Update<'_>) -> Result<bool> {
+        let done = commit_all(&*self.container, condition, &[update])?;
+        self.container.flush()?;
+        Ok(done)
+    }
+
+    /// Locks or unlocks a dataset against actions.
+    pub(crate) fn set_locks(&self, text: &str, locked: bool, actions: &[Action]) -> Result<()> {
+        for action in actions {
+            let key = control_key(*action, text);
+            let cell = Cell::kv(CONTROLS, key.as_bytes());
+            let update = if locked { Update::Put { cell, value: &[] } } else { Update::Remove { cell } };
+            self.container.update(&[update])?;
+        }
+        self.container.flush()?;
+        Ok(())
+    }
+
+    fn get(&self, object: ObjectId, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(KeyValue::new(&*self.container, object)?.get(key)?)
+    }
+
+    fn corrupt(&self, what: &str) -> ObjectError {
+        ObjectError::corrupt(what, format!("container {ROOT:?} of {}", self.uri()))
+    }
+}
+
+fn label() -> Result<Label> {
+    Ok(ROOT.parse::<Label>()?)
+}
+
+/// Applies `updates` if `condition` holds, and says whether it did. The last update must be of the condition's cell: an
+/// engine without transactions applies that one with the condition, and the others before it.
+pub(crate) fn commit_all(
+    container: &dyn Container,
+    condition: Precondition<'_>,
+    updates: &[Update<'_>],
+) -> Result<bool> {
+    let whole = container.capabilities().transactions;
+    let first = if whole { 0 } else { updates.len().saturating_sub(1) };
+    let (before, last) = updates.split_at(first);
+    for update in before {
+        let Update::Put { cell, .. } = update else { continue };
+        let once = Transaction { preconditions: vec![Precondition::Absent(*cell)], updates: vec![*update] };
+        conflict_is_false(container.commit(&once))?;
+    }
+    let transaction = Transaction { preconditions: vec![condition], updates: last.to_vec() };
+    conflict_is_false(container.commit(&transaction))
+}
+
+fn conflict_is_false(result: isotach_object::Result<Epoch>) -> Result<bool> {
+    match result {
+        Ok(_) => Ok(true),
+        Err(ObjectError::Conflict { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Calls `each` with every entry of a key-value object, page by page.
+pub(crate) fn for_each(
+    container: &dyn Container,
+    object: ObjectId,
+    each: impl FnMut(&[u8], &[u8]) -> Result<()>,
+) -> Result<()> {
+    KeyValue::new(container, object)?.for_each(each)
+}
+
+/// The number of entries that a page of a long listing holds.
+pub(crate) const PAGE: usize = 4096;
+
+/// A page of a key-value object with its values.
+pub(crate) fn page_of(
+    container: &dyn Container,
+    object: ObjectId,
+    anchor: &Anchor,
+) -> Result<isotach_object::Page> {
+    Ok(container.list_entries(object, anchor, PAGE, true)?)
+}

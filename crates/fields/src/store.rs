@@ -1,0 +1,204 @@
+//! The [`FieldStore`] handle: making a store, opening one, and what all its operations share.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+use isotach_mars::{Clock, Key, Schema};
+use isotach_object::{Error as ObjectError, Pool, PoolUri, Registry};
+
+use crate::{
+    Config, Error, Pattern, Result,
+    dataset::Home,
+    read::OpenContainers,
+    reader::Readers,
+    root::{Entry, Root},
+    sync::lock,
+    writer::Writers,
+};
+
+/// A handle on a field store. Threads may share it; clones are the same handle.
+///
+/// What one handle archives is seen by itself and by all others once it has flushed. See [`FieldStore::archive`] for an
+/// example.
+#[derive(Debug, Clone)]
+pub struct FieldStore {
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    registry: Registry,
+    spaces: Vec<OpenSpace>,
+    /// The roots of all spaces, each once.
+    pub(crate) roots: Vec<Arc<Root>>,
+    pools: Mutex<HashMap<PoolUri, Arc<dyn Pool>>>,
+    pub(crate) schema: Schema,
+    pub(crate) schema_digest: u64,
+    clock: Clock,
+    /// Schemas of datasets that differ from the handle's, by digest.
+    schemas: Mutex<HashMap<u64, Schema>>,
+    pub(crate) writers: Writers,
+    pub(crate) readers: Readers,
+    pub(crate) containers: OpenContainers,
+}
+
+#[derive(Debug)]
+struct OpenSpace {
+    name: String,
+    pattern: Pattern,
+    home: Home,
+}
+
+/// A space of an open store, for `where` and `info`.
+#[derive(Debug, Clone)]
+pub struct SpaceInfo {
+    /// Its name.
+    pub name: String,
+    /// Which new datasets it takes.
+    pub pattern: Pattern,
+    /// The pool of its catalogue.
+    pub catalogue: PoolUri,
+    /// The pool of its store.
+    pub store: PoolUri,
+}
+
+impl FieldStore {
+    /// Makes the pools that are not there and a field store in them, or opens the store that is there.
+    ///
+    /// # Errors
+    /// [`Error::OtherSchema`] when a store is there and `config` gives another schema; [`Error::Schema`],
+    /// [`Error::Invalid`], and what the engines report.
+    pub fn create(config: &Config, registry: &Registry) -> Result<Self> {
+        let schema = match &config.schema {
+            Some(text) => Schema::parse(text)?,
+            None => Schema::standard(),
+        };
+        for space in &config.spaces {
+            create_pool(registry, &space.catalogue)?;
+            create_pool(registry, &space.store)?;
+            let (root, made) = Root::create(registry.open_pool(&space.catalogue)?, schema.source())?;
+            if !made && config.schema.is_some() && Schema::parse(&root.schema()?)? != schema {
+                return Err(Error::OtherSchema { store: root.uri().to_string() });
+            }
+        }
+        Self::open(config, registry)
+    }
+
+    /// Opens a store that is there.
+    ///
+    /// # Errors
+    /// [`Error::NotAStore`], [`Error::NewerFormat`], [`Error::Schema`], [`Error::Invalid`]; `NotFound` and whatever
+    /// else the engines report.
+    pub fn open(config: &Config, registry: &Registry) -> Result<Self> {
+        let mut roots: Vec<Arc<Root>> = Vec::new();
+        let mut spaces = Vec::new();
+        let mut pools = HashMap::new();
+        for space in &config.spaces {
+            let catalogue = pool_of(&mut pools, registry, &space.catalogue)?;
+            let root = match roots.iter().find(|root| root.uri() == catalogue.uri()) {
+                Some(root) => Arc::clone(root),
+                None => {
+                    roots.push(Arc::new(Root::open(catalogue)?));
+                    Arc::clone(&roots[roots.len() - 1])
+                }
+            };
+            let home = Home { root, store: pool_of(&mut pools, registry, &space.store)? };
+            spaces.push(OpenSpace { name: space.name.clone(), pattern: space.pattern.clone(), home });
+        }
+        let first = roots.first().ok_or_else(|| Error::invalid("a store without spaces", "at least one space"))?;
+        let text = config.schema.clone().map_or_else(|| first.schema(), Ok)?;
+        let schema = Schema::parse(&text)?.with_clock(config.clock);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                registry: registry.clone(),
+                spaces,
+                pools: Mutex::new(pools),
+                schema_digest: schema.digest(),
+                clock: config.clock,
+                schema,
+                schemas: Mutex::default(),
+                writers: Writers::default(),
+                readers: Readers::default(),
+                containers: OpenContainers::default(),
+                roots,
+            }),
+        })
+    }
+
+    /// The schema that this handle archives and understands requests with.
+    pub fn schema(&self) -> &Schema {
+        &self.inner.schema
+    }
+
+    /// The spaces of the store and their pools.
+    pub fn spaces(&self) -> Vec<SpaceInfo> {
+        let info = |space: &OpenSpace| SpaceInfo {
+            name: space.name.clone(),
+            pattern: space.pattern.clone(),
+            catalogue: space.home.root.uri().clone(),
+            store: space.home.store.uri().clone(),
+        };
+        self.inner.spaces.iter().map(info).collect()
+    }
+}
+
+impl Inner {
+    /// The pool with this URI, opened once.
+    pub(crate) fn pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
+        pool_of(&mut lock(&self.pools), &self.registry, uri)
+    }
+
+    /// The schema with this digest; `read` fetches its text when it is not the handle's own and not known yet.
+    pub(crate) fn schema_of(&self, digest: u64, read: impl FnOnce() -> Result<String>) -> Result<Schema> {
+        if digest == self.schema_digest {
+            return Ok(self.schema.clone());
+        }
+        if let Some(schema) = lock(&self.schemas).get(&digest) {
+            return Ok(schema.clone());
+        }
+        let schema = Schema::parse(&read()?)?.with_clock(self.clock);
+        lock(&self.schemas).insert(digest, schema.clone());
+        Ok(schema)
+    }
+
+    /// The dataset with this text in the first root that has it.
+    pub(crate) fn find_dataset(&self, text: &str) -> Result<Option<(Arc<Root>, Arc<Entry>)>> {
+        for root in &self.roots {
+            if let Some(entry) = root.lookup(text)? {
+                return Ok(Some((Arc::clone(root), entry)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where a new dataset goes.
+    pub(crate) fn home_of(&self, dataset: &Key) -> Result<&Home> {
+        let space = self.spaces.iter().find(|space| space.pattern.matches(dataset));
+        let patterns = || self.spaces.iter().map(|s| s.pattern.to_string()).collect::<Vec<_>>().join(" or ");
+        space
+            .map(|space| &space.home)
+            .ok_or_else(|| Error::invalid(format!("dataset {dataset}"), format!("one that a space takes: {}", patterns())))
+    }
+}
+
+fn pool_of(
+    pools: &mut HashMap<PoolUri, Arc<dyn Pool>>,
+    registry: &Registry,
+    uri: &PoolUri,
+) -> Result<Arc<dyn Pool>> {
+    if let Some(pool) = pools.get(uri) {
+        return Ok(Arc::clone(pool));
+    }
+    let pool = registry.open_pool(uri)?;
+    pools.insert(uri.clone(), Arc::clone(&pool));
+    Ok(pool)
+}
+
+fn create_pool(registry: &Registry, uri: &PoolUri) -> Result<()> {
+    match registry.engine(uri.scheme())?.create_pool(uri) {
+        Ok(()) | Err(ObjectError::AlreadyExists { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
