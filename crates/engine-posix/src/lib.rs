@@ -1,1 +1,100 @@
-//! The default engine: a container is an append-only log on a POSIX file system.
+//! The posix engine: a container is one append-only log that all processes share, and a data file per
+//! writing process. No server, no lock.
+//!
+//! The kernel orders appends, so the log is a total order of everything that happened in the container, and
+//! an epoch is a position in it. Contention is settled by replaying that order: every process comes to the
+//! same verdict about every frame. `docs/FORMAT.md` specifies every byte.
+//!
+//! From the bottom up: [`bytes`], [`superblock`], [`extent`], [`path`], [`record`] and [`frame`] are the
+//! format and do no I/O but the superblock's; `log` and `data` append and read files; `entry`, `table` and
+//! `run` hold the state that a log amounts to; `state` replays; `checkpoint` writes runs; `listing` merges;
+//! `container`, `pool` and this file are the object model's traits.
+
+mod bytes;
+mod checkpoint;
+mod container;
+mod data;
+mod entry;
+mod extent;
+mod filesystem;
+mod frame;
+mod listing;
+mod log;
+mod map;
+mod merge;
+mod options;
+mod path;
+mod pool;
+mod record;
+mod run;
+mod state;
+mod superblock;
+mod table;
+mod writer;
+
+use std::sync::Arc;
+
+use isotach_object::{Capabilities, Engine, Pool, PoolUri, Result};
+
+use crate::pool::PosixPool;
+
+/// The scheme of this engine's URIs.
+const SCHEME: &str = "posix";
+
+const CAPABILITIES: Capabilities = Capabilities {
+    transactions: true,
+    snapshots: false,
+    redundancy: false,
+    ordered_listing: true,
+    shared_reads: true,
+    multi_process: true,
+    persistent: true,
+};
+
+/// The posix engine: `posix:/path`, with the options `?sync=no` (a scratch store: `flush` makes visible but
+/// does not wait for the device) and `?checkpoint=BYTES` (of log between checkpoints; default 16 MiB).
+///
+/// ```
+/// use isotach_engine_posix::Posix;
+/// use isotach_object::{Engine, KeyValue, ObjectClass, ObjectId, ObjectType, PoolUri};
+///
+/// let folder = tempfile::tempdir()?;
+/// let uri: PoolUri = format!("posix:{}/pool", folder.path().display()).parse()?;
+/// Posix.create_pool(&uri)?;
+/// let pool = Posix.open_pool(&uri)?;
+/// pool.create_container(&"forecast".parse()?)?;
+/// let container = pool.open_container(&"forecast".parse()?)?;
+///
+/// let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
+/// KeyValue::new(&*container, object)?.put(b"step=6", b"somewhere")?;
+/// container.flush()?;
+///
+/// let reader = pool.open_container(&"forecast".parse()?)?;
+/// assert_eq!(KeyValue::new(&*reader, object)?.get(b"step=6")?, Some(b"somewhere".to_vec()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Posix;
+
+impl Engine for Posix {
+    fn scheme(&self) -> &'static str {
+        SCHEME
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
+    }
+
+    fn create_pool(&self, uri: &PoolUri) -> Result<()> {
+        pool::create(&options::parse(uri)?.0)
+    }
+
+    fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
+        let (root, options) = options::parse(uri)?;
+        Ok(Arc::new(PosixPool::open(uri, root, options)?))
+    }
+
+    fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
+        pool::destroy(&options::parse(uri)?.0)
+    }
+}

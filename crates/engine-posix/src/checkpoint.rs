@@ -1,0 +1,170 @@
+//! Checkpoints: writing runs, and choosing among those there are.
+//!
+//! Any process may write one at any time, and nothing waits for it. A run says only what the log says, so
+//! two processes that write runs of overlapping spans do no harm; readers choose a chain of spans without
+//! gaps, the widest first, and runs inside a wider one are removed.
+
+use std::{fs, io, sync::Arc};
+
+use isotach_object::{Error, Result};
+
+use crate::{
+    entry::{Entry, Versioned},
+    merge::Merge,
+    run::{Run, RunWriter, Span},
+    state::{Place, READ_SET_WINDOW, State},
+    table::Table,
+};
+
+/// A run is merged with the one before it unless that one has this many times its entries.
+const TIER_RATIO: u64 = 4;
+/// How often a listing is tried again when a run vanishes under it.
+const LIST_TRIES: usize = 20;
+
+/// The spans of all runs of a container.
+fn spans(place: &Place) -> Result<Vec<Span>> {
+    let failed = |error| Error::from_io(error, format!("list {}", place.directory.display()));
+    let mut spans = Vec::new();
+    for entry in fs::read_dir(&place.directory).map_err(failed)? {
+        spans.extend(entry.map_err(failed)?.file_name().to_str().and_then(Span::of_file_name));
+    }
+    Ok(spans)
+}
+
+/// The chain from `start` on that takes the widest span at each step.
+fn chain(spans: &[Span], start: u64) -> Vec<Span> {
+    let mut chain: Vec<Span> = Vec::new();
+    loop {
+        let at = chain.last().map_or(start, |span| span.to);
+        match spans.iter().filter(|span| span.from == at).max_by_key(|span| span.to) {
+            Some(widest) => chain.push(*widest),
+            None => return chain,
+        }
+    }
+}
+
+/// Opens the runs that together reach furthest.
+pub(crate) fn open_runs(place: &Place) -> Result<Vec<Arc<Run>>> {
+    let mut tries = 0;
+    loop {
+        let chain = chain(&spans(place)?, place.log.epoch_at(0));
+        let open = |span: &Span| Run::open(&place.directory, place.uuid, *span).map(Arc::new);
+        match chain.iter().map(open).collect() {
+            // Another process merged it away between the listing and the opening.
+            Err(Error::NotFound { .. }) if tries < LIST_TRIES => tries += 1,
+            outcome => return outcome,
+        }
+    }
+}
+
+/// How far the runs of a container reach, without opening them.
+pub(crate) fn reach(place: &Place) -> Result<u64> {
+    let start = place.log.epoch_at(0);
+    Ok(chain(&spans(place)?, start).last().map_or(start, |span| span.to))
+}
+
+/// Writes what `state` has replayed as a run and merges small runs. A failure to write leaves the state as
+/// it was: a checkpoint is a help, never a need.
+pub(crate) fn make(state: &mut State, place: &Place) -> Result<()> {
+    state.checkpoint_due = state.position + place.options.checkpoint;
+    if !place.log.is_writable() {
+        return Ok(());
+    }
+    let covered = state.covered(place);
+    if reach(place)? > covered + place.options.checkpoint / 2 {
+        // Another process was first: what it wrote takes the place of most of the table.
+        return adopt(state, place);
+    }
+    match write(state, place) {
+        Ok(true) => merge_small(state, place),
+        Ok(false) => Ok(()),
+        Err(Error::Corrupt { what, place }) => Err(Error::Corrupt { what, place }),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Replaces the state's runs by those on disk, if they do not reach past what the state has replayed.
+fn adopt(state: &mut State, place: &Place) -> Result<()> {
+    let runs = open_runs(place)?;
+    let Some(position) = runs.last().and_then(|run| place.log.position_of(run.span().to)) else {
+        return Ok(());
+    };
+    if position <= state.position {
+        // The rest of the tail is replayed again on the new ground.
+        state.restart(place, runs, position);
+    }
+    Ok(())
+}
+
+fn write(state: &mut State, place: &Place) -> Result<bool> {
+    let span = Span { from: state.covered(place), to: place.log.epoch_at(state.position) };
+    let Some(writer) = RunWriter::create(&place.directory, place.uuid, span)? else { return Ok(false) };
+    // A run must never speak of a part of the log that a power failure can take away.
+    place.log.sync()?;
+    copy(Merge::of_table(&state.table), writer, state.runs.is_empty(), span)?;
+    state.runs.push(Arc::new(Run::open(&place.directory, place.uuid, span)?));
+    state.table = Table::new(false);
+    Ok(true)
+}
+
+fn copy(mut from: Merge<'_>, mut to: RunWriter, bottom: bool, span: Span) -> Result<()> {
+    while let Some((path, versioned)) = from.next()? {
+        let versioned = if bottom { settle(versioned) } else { versioned };
+        if !bottom || versioned.entry.is_live() || versioned.epoch + READ_SET_WINDOW > span.to {
+            to.push(path, &versioned)?;
+        }
+    }
+    to.finish()
+}
+
+/// An entry with nothing under it, in its shortest form.
+fn settle(versioned: Versioned) -> Versioned {
+    let mut entry = versioned.entry.at_bottom();
+    if let Entry::Bytes(bytes) = &mut entry {
+        bytes.fold();
+    }
+    Versioned { epoch: versioned.epoch, entry }
+}
+
+fn merge_small(state: &mut State, place: &Place) -> Result<()> {
+    while let [.., older, newer] = &state.runs[..] {
+        if older.entries() >= TIER_RATIO * newer.entries() {
+            return Ok(());
+        }
+        let (older, newer) = (Arc::clone(older), Arc::clone(newer));
+        let span = Span { from: older.span().from, to: newer.span().to };
+        let Some(writer) = RunWriter::create(&place.directory, place.uuid, span)? else { return Ok(()) };
+        copy(Merge::of_runs(&[&newer, &older])?, writer, state.runs.len() == 2, span)?;
+        let merged = Arc::new(Run::open(&place.directory, place.uuid, span)?);
+        state.runs.truncate(state.runs.len() - 2);
+        state.runs.push(merged);
+        for span in [older.span(), newer.span()] {
+            remove(place, span)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a run that lies inside a wider one. Whoever has it open reads on.
+fn remove(place: &Place, span: Span) -> Result<()> {
+    let path = place.directory.join(span.file_name());
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Error::from_io(error, format!("remove {}", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chain_takes_the_widest_span_at_each_step_and_stops_at_a_gap() {
+        let span = |from, to| Span { from, to };
+        let spans = [span(0, 5), span(0, 10), span(5, 20), span(10, 12), span(12, 15), span(16, 30)];
+        assert_eq!(chain(&spans, 0), [span(0, 10), span(10, 12), span(12, 15)]);
+        assert_eq!(chain(&[], 0), []);
+    }
+}

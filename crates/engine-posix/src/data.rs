@@ -1,0 +1,322 @@
+//! Data files: the bytes of arrays and of large values (FORMAT.md section 6).
+//!
+//! Each writing handle has a file of its own, with a random number for a name, and only ever appends to it.
+//! Bytes that a frame of the log refers to never change.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File, OpenOptions},
+    io,
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use isotach_object::{Error, Result, SharedBytes};
+
+use crate::{
+    entry::Part,
+    extent::{CHUNK, Extent, Sums},
+    map, superblock,
+};
+
+/// The folder of a container's data files.
+pub(crate) const FOLDER: &str = "data";
+/// Writes of this size and more go straight to the file; smaller ones are gathered.
+const DIRECT: usize = 128 * 1024;
+/// Gathered bytes are written when there are this many.
+const GATHER: usize = 1 << 20;
+/// A file that has grown past this is followed by a new one, so that compaction can drop whole files.
+const ROLL: u64 = 4 << 30;
+/// Open files kept for reading, per handle.
+const MAX_OPEN: usize = 128;
+/// Bytes read before they are checked, so that they are still in the processor's cache then.
+const STEP: u64 = 4 * CHUNK;
+
+fn file_name(number: u64) -> String {
+    format!("{number:016x}")
+}
+
+/// Appends to a handle's own data file. The file is made at the first write.
+#[derive(Debug)]
+pub(crate) struct DataWriter {
+    folder: PathBuf,
+    current: Option<Current>,
+    /// Files that were rolled over and are not synced.
+    rolled: Vec<File>,
+}
+
+#[derive(Debug)]
+struct Current {
+    number: u64,
+    file: File,
+    path: PathBuf,
+    /// Bytes in the file; what is gathered comes after them.
+    written: u64,
+    gathered: Vec<u8>,
+    unsynced: bool,
+    /// Whether the name of the file is on disk.
+    named: bool,
+}
+
+impl Current {
+    fn write_gathered(&mut self) -> Result<()> {
+        if self.gathered.is_empty() {
+            return Ok(());
+        }
+        let gathered = std::mem::take(&mut self.gathered);
+        let outcome = self.write(&gathered);
+        self.gathered = gathered;
+        outcome?;
+        self.gathered.clear();
+        Ok(())
+    }
+
+    /// Writes at the end. After a failure the end has not moved, so the next write covers the remains.
+    fn write(&mut self, data: &[u8]) -> Result<()> {
+        self.unsynced = true;
+        let outcome = self.file.write_all_at(data, self.written);
+        outcome.map_err(|error| Error::from_io(error, format!("write {}", self.path.display())))?;
+        self.written += data.len() as u64;
+        Ok(())
+    }
+}
+
+/// What [`DataWriter::rewind`] needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark(Option<(u64, u64)>);
+
+impl DataWriter {
+    pub(crate) fn new(container: &Path) -> Self {
+        Self { folder: container.join(FOLDER), current: None, rolled: Vec::new() }
+    }
+
+    fn current(&mut self) -> Result<&mut Current> {
+        if self.current.as_ref().is_some_and(|current| current.written > ROLL && current.gathered.is_empty())
+        {
+            let old = self.current.take();
+            self.rolled.extend(old.filter(|old| old.unsynced).map(|old| old.file));
+        }
+        match self.current {
+            Some(ref mut current) => Ok(current),
+            None => Ok(self.current.insert(create(&self.folder)?)),
+        }
+    }
+
+    /// Takes a copy of `data` and says where it is or will be.
+    pub(crate) fn append(&mut self, data: &[u8]) -> Result<Extent> {
+        let current = self.current()?;
+        if data.len() >= DIRECT || current.gathered.len() + data.len() > GATHER {
+            current.write_gathered()?;
+        }
+        let extent = Extent {
+            file: current.number,
+            position: current.written + current.gathered.len() as u64,
+            length: data.len() as u64,
+            sums: Sums::of(data),
+        };
+        if data.len() >= DIRECT {
+            current.write(data)?;
+        } else {
+            current.gathered.extend_from_slice(data);
+        }
+        Ok(extent)
+    }
+
+    /// The present end, to [`rewind`](Self::rewind) to.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(
+            self.current
+                .as_ref()
+                .map(|current| (current.number, current.written + current.gathered.len() as u64)),
+        )
+    }
+
+    /// Forgets gathered bytes since `mark`, where they have not been written yet.
+    pub(crate) fn rewind(&mut self, mark: Mark) {
+        if let (Some(current), Mark(Some((number, end)))) = (&mut self.current, mark) {
+            if current.number == number {
+                current.gathered.truncate(end.saturating_sub(current.written) as usize);
+            }
+        }
+    }
+
+    /// Hands everything to the operating system, so that other processes can read it.
+    pub(crate) fn write_out(&mut self) -> Result<()> {
+        self.current.as_mut().map_or(Ok(()), Current::write_gathered)
+    }
+
+    /// Makes everything durable.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        self.write_out()?;
+        let failed = |error| Error::from_io(error, format!("sync {}", self.folder.display()));
+        for file in self.rolled.drain(..) {
+            file.sync_data().map_err(failed)?;
+        }
+        let Some(current) = self.current.as_mut() else { return Ok(()) };
+        if current.unsynced {
+            current.file.sync_data().map_err(failed)?;
+            current.unsynced = false;
+        }
+        if !current.named {
+            File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+            current.named = true;
+        }
+        Ok(())
+    }
+}
+
+fn create(folder: &Path) -> Result<Current> {
+    let number = u64::from_le_bytes(superblock::random()?);
+    let path = folder.join(file_name(number));
+    let file = OpenOptions::new().write(true).create_new(true).open(&path);
+    let file = file.map_err(|error| Error::from_io(error, format!("create {}", path.display())))?;
+    Ok(Current { number, file, path, written: 0, gathered: Vec::new(), unsynced: false, named: false })
+}
+
+/// Reads the data files of a container.
+#[derive(Debug)]
+pub(crate) struct DataReader {
+    folder: PathBuf,
+    open: Mutex<HashMap<u64, Arc<File>>>,
+}
+
+impl DataReader {
+    pub(crate) fn new(container: &Path) -> Self {
+        Self { folder: container.join(FOLDER), open: Mutex::new(HashMap::new()) }
+    }
+
+    pub(crate) fn path(&self, number: u64) -> PathBuf {
+        self.folder.join(file_name(number))
+    }
+
+    /// The open file of a number.
+    pub(crate) fn file(&self, number: u64) -> Result<Arc<File>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = open.get(&number) {
+            return Ok(Arc::clone(file));
+        }
+        let path = self.path(number);
+        let file = File::open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::corrupt("a data file is missing", path.display().to_string()),
+            _ => Error::from_io(error, format!("open {}", path.display())),
+        })?;
+        if open.len() >= MAX_OPEN {
+            open.clear();
+        }
+        let file = Arc::new(file);
+        open.insert(number, Arc::clone(&file));
+        Ok(file)
+    }
+
+    /// All bytes of an extent, checked.
+    pub(crate) fn read_extent(&self, extent: &Extent) -> Result<Vec<u8>> {
+        self.check_length(extent)?;
+        let mut bytes = vec![0; extent.length as usize];
+        let part = Part { offset: 0, length: extent.length, skip: 0, extent: extent.clone() };
+        self.read_part(&part, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Refuses an extent that its file does not hold, before memory is taken for it.
+    pub(crate) fn check_length(&self, extent: &Extent) -> Result<()> {
+        let length = self.file(extent.file)?.metadata();
+        let length = length.map_err(|error| Error::from_io(error, "stat a data file"))?.len();
+        if extent.position + extent.length > length {
+            return Err(self.cut_short(extent, length));
+        }
+        Ok(())
+    }
+
+    fn cut_short(&self, extent: &Extent, length: u64) -> Error {
+        let end = extent.position + extent.length;
+        let what = format!("the data file has {length} bytes and should have at least {end}");
+        Error::corrupt(what, self.path(extent.file).display().to_string())
+    }
+
+    /// Reads the bytes of a part into `out`, which is as long as the part. Whole chunks are read in place;
+    /// a chunk of which only some is wanted is read aside, because only a whole chunk can be checked.
+    pub(crate) fn read_part(&self, part: &Part, out: &mut [u8]) -> Result<()> {
+        let extent = &part.extent;
+        let file = self.file(extent.file)?;
+        let (mut at, end) = (part.skip, part.skip + part.length);
+        let mut aside = Vec::new();
+        while at < end {
+            let target = (at - part.skip) as usize;
+            let chunk = at - at % CHUNK;
+            let whole_to = if end == extent.length { end } else { end - end % CHUNK };
+            if at == chunk && whole_to > at {
+                let stop = whole_to.min(at + STEP);
+                let slice = &mut out[target..target + (stop - at) as usize];
+                self.read_chunks(&file, extent, at, slice)?;
+                at = stop;
+            } else {
+                let stop = extent.length.min(chunk + CHUNK);
+                aside.resize((stop - chunk) as usize, 0);
+                self.read_chunks(&file, extent, chunk, &mut aside)?;
+                let wanted = &aside[(at - chunk) as usize..(end.min(stop) - chunk) as usize];
+                out[target..target + wanted.len()].copy_from_slice(wanted);
+                at += wanted.len() as u64;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lends the bytes of a part, checked.
+    pub(crate) fn share(&self, part: &Part) -> Result<SharedBytes> {
+        let extent = &part.extent;
+        if part.length == 0 {
+            return Ok(Vec::new().into());
+        }
+        self.check_length(extent)?;
+        let start = part.skip - part.skip % CHUNK;
+        let end = (part.skip + part.length).next_multiple_of(CHUNK).min(extent.length);
+        let place = self.path(extent.file).display().to_string();
+        let file = self.file(extent.file)?;
+        let chunks = map::share(&file, extent.position + start, end - start, &place)?;
+        self.check_chunks(extent, start, &chunks)?;
+        let from = (part.skip - start) as usize;
+        let outside = || Error::corrupt("a map shorter than asked for", place);
+        chunks.slice(from..from + part.length as usize).ok_or_else(outside)
+    }
+
+    /// Reads whole chunks of an extent, from its byte `at` on, and checks them.
+    fn read_chunks(&self, file: &File, extent: &Extent, at: u64, out: &mut [u8]) -> Result<()> {
+        file.read_exact_at(out, extent.position + at).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                self.cut_short(extent, file.metadata().map_or(0, |metadata| metadata.len()))
+            }
+            _ => Error::from_io(error, format!("read {}", self.path(extent.file).display())),
+        })?;
+        self.check_chunks(extent, at, out)
+    }
+
+    /// Checks whole chunks of an extent, which begin at its byte `at`, against their checksums.
+    pub(crate) fn check_chunks(&self, extent: &Extent, at: u64, bytes: &[u8]) -> Result<()> {
+        let sums = extent.sums.as_slice().iter().skip((at / CHUNK) as usize);
+        for (number, (chunk, sum)) in bytes.chunks(CHUNK as usize).zip(sums).enumerate() {
+            if crate::bytes::crc32c(chunk) != *sum {
+                let position = extent.position + at + number as u64 * CHUNK;
+                let place = format!("{} at byte {position}", self.path(extent.file).display());
+                return Err(Error::corrupt("stored bytes fail their checksum", place));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that the files of a container take.
+pub(crate) fn folder_size(path: &Path) -> io::Result<u64> {
+    let mut sum = 0;
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => sum += folder_size(&entry.path())?,
+            Ok(metadata) => sum += metadata.len(),
+            // Another process removed it meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(sum)
+}

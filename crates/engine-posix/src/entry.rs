@@ -1,0 +1,366 @@
+//! Entries: what a layer of the state (the table, or a run) knows about one path, and how layers combine.
+//!
+//! A layer may not know what lies under it, so bytes are kept as the operations done to them
+//! ([`Bytes::complete`] says whether anything older can matter). Combining is associative: whatever layers a
+//! process happens to hold, it comes to the same answer.
+
+use crate::{
+    bytes::{Put, Reader},
+    extent::Extent,
+};
+
+/// An entry and the epoch of its last change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Versioned {
+    pub(crate) epoch: u64,
+    pub(crate) entry: Entry,
+}
+
+/// What a layer knows about a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// A value, here.
+    Value(Box<[u8]>),
+    /// A value, in a data file.
+    ValueExtent(Extent),
+    /// Removed: nothing older counts.
+    Removed,
+    /// Bytes by offset.
+    Bytes(Bytes),
+    /// On the path of an object or a distribution key: everything older with this prefix is removed.
+    Cut,
+}
+
+/// Operations on the bytes of an array or of records, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Bytes {
+    /// Nothing older matters: the operations start from nothing.
+    pub(crate) complete: bool,
+    pub(crate) ops: Vec<ByteOp>,
+}
+
+/// One operation on bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ByteOp {
+    /// `length` bytes at `offset` are those of `extent` from its byte `skip` on.
+    Write(Part),
+    SetSize(u64),
+    Punch {
+        offset: u64,
+        length: u64,
+    },
+}
+
+/// A visible part of an extent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+    pub(crate) skip: u64,
+    pub(crate) extent: Extent,
+}
+
+impl Part {
+    pub(crate) fn end(&self) -> u64 {
+        self.offset + self.length
+    }
+
+    /// The part of it within `[start, end)`, if any.
+    pub(crate) fn clip(&self, start: u64, end: u64) -> Option<Self> {
+        let (from, to) = (self.offset.max(start), self.end().min(end));
+        (from < to).then(|| Self {
+            offset: from,
+            length: to - from,
+            skip: self.skip + (from - self.offset),
+            extent: self.extent.clone(),
+        })
+    }
+}
+
+impl ByteOp {
+    /// Whether it makes an array that was not there.
+    pub(crate) fn creates(&self) -> bool {
+        !matches!(self, Self::Punch { .. })
+    }
+}
+
+/// The bytes that operations amount to: a size, and parts by ascending offset that do not overlap.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Resolved {
+    pub(crate) size: u64,
+    pub(crate) parts: Vec<Part>,
+}
+
+impl Resolved {
+    fn apply(&mut self, op: &ByteOp) {
+        match op {
+            ByteOp::Write(part) => {
+                // As in POSIX, a write of no bytes does not change the size.
+                if part.length > 0 {
+                    self.cut_out(part.offset, part.end());
+                    let at = self.parts.partition_point(|other| other.offset < part.offset);
+                    self.parts.insert(at, part.clone());
+                    self.size = self.size.max(part.end());
+                }
+            }
+            ByteOp::SetSize(size) => {
+                self.cut_out(*size, u64::MAX);
+                self.size = *size;
+            }
+            ByteOp::Punch { offset, length } => self.cut_out(*offset, offset.saturating_add(*length)),
+        }
+    }
+
+    /// Removes `[start, end)` from the parts.
+    fn cut_out(&mut self, start: u64, end: u64) {
+        let first = self.parts.partition_point(|part| part.end() <= start);
+        let last = self.parts.partition_point(|part| part.offset < end);
+        if first >= last {
+            return;
+        }
+        let left = self.parts[first].clip(0, start);
+        let right = self.parts[last - 1].clip(end, u64::MAX);
+        self.parts.splice(first..last, left.into_iter().chain(right));
+    }
+}
+
+/// Operations kept before they are folded into what they amount to.
+const FOLD_AT: usize = 64;
+
+impl Bytes {
+    /// Adds an operation.
+    pub(crate) fn push(&mut self, op: ByteOp) {
+        self.ops.push(op);
+        if self.complete && self.ops.len() >= FOLD_AT {
+            self.fold();
+        }
+    }
+
+    /// What the operations amount to, from nothing; `None` when they create nothing.
+    pub(crate) fn resolve(&self) -> Option<Resolved> {
+        if !self.ops.iter().any(ByteOp::creates) {
+            return None;
+        }
+        let mut resolved = Resolved::default();
+        // What is done before anything is there does nothing.
+        self.ops.iter().skip_while(|op| !op.creates()).for_each(|op| resolved.apply(op));
+        Some(resolved)
+    }
+
+    /// Replaces the operations by fewer that amount to the same, when everything is known.
+    pub(crate) fn fold(&mut self) {
+        if !self.complete || self.ops.len() < 2 {
+            return;
+        }
+        if let Some(Resolved { size, parts }) = self.resolve() {
+            self.ops = parts.into_iter().map(ByteOp::Write).collect();
+            self.ops.push(ByteOp::SetSize(size));
+        }
+    }
+}
+
+impl Entry {
+    /// Whether anything older can still matter.
+    pub(crate) fn is_complete(&self) -> bool {
+        match self {
+            Self::Bytes(bytes) => bytes.complete,
+            _ => true,
+        }
+    }
+
+    /// Whether it is something that a reader sees.
+    pub(crate) fn is_live(&self) -> bool {
+        match self {
+            Self::Value(_) | Self::ValueExtent(_) => true,
+            Self::Bytes(bytes) => bytes.ops.iter().any(ByteOp::creates),
+            Self::Removed | Self::Cut => false,
+        }
+    }
+
+    /// This entry over an older one of the same path that no cut hides.
+    pub(crate) fn over(self, older: Self) -> Self {
+        let Self::Bytes(mut newer) = self else { return self };
+        if newer.complete {
+            return Self::Bytes(newer);
+        }
+        match older {
+            Self::Bytes(older) => {
+                let mut ops = older.ops;
+                ops.append(&mut newer.ops);
+                let mut bytes = Bytes { complete: older.complete, ops };
+                if bytes.ops.len() >= FOLD_AT {
+                    bytes.fold();
+                }
+                Self::Bytes(bytes)
+            }
+            // Punching a single value does nothing; writing bytes drops it.
+            Self::Value(_) | Self::ValueExtent(_) if !newer.ops.iter().any(ByteOp::creates) => older,
+            _ => Self::Bytes(Bytes { complete: true, ops: newer.ops }),
+        }
+    }
+
+    /// This entry when nothing older is left.
+    pub(crate) fn at_bottom(self) -> Self {
+        match self {
+            Self::Bytes(bytes) => Self::Bytes(Bytes { complete: true, ops: bytes.ops }),
+            other => other,
+        }
+    }
+}
+
+impl Versioned {
+    /// This over an older one; the last change is the later of both.
+    pub(crate) fn over(self, older: Self) -> Self {
+        Self { epoch: self.epoch.max(older.epoch), entry: self.entry.over(older.entry) }
+    }
+}
+
+mod tag {
+    pub(super) const VALUE: u8 = 1;
+    pub(super) const VALUE_EXTENT: u8 = 2;
+    pub(super) const REMOVED: u8 = 3;
+    pub(super) const BYTES: u8 = 4;
+    pub(super) const CUT: u8 = 5;
+    pub(super) const WRITE: u8 = 1;
+    pub(super) const SET_SIZE: u8 = 2;
+    pub(super) const PUNCH: u8 = 3;
+}
+
+impl Entry {
+    /// Appends the entry's payload in a run, and gives its tag (FORMAT.md section 7).
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) -> u8 {
+        match self {
+            Self::Value(value) => {
+                out.extend_from_slice(value);
+                tag::VALUE
+            }
+            Self::ValueExtent(extent) => {
+                extent.encode(out);
+                tag::VALUE_EXTENT
+            }
+            Self::Removed => tag::REMOVED,
+            Self::Bytes(bytes) => {
+                out.put_u32(bytes.complete.into());
+                bytes.ops.iter().for_each(|op| op.encode(out));
+                tag::BYTES
+            }
+            Self::Cut => tag::CUT,
+        }
+    }
+
+    /// Reads an entry from its tag and payload; `None` when it is malformed.
+    pub(crate) fn decode(kind: u8, payload: &[u8]) -> Option<Self> {
+        let mut reader = Reader(payload);
+        let entry = match kind {
+            tag::VALUE => return Some(Self::Value(payload.into())),
+            tag::VALUE_EXTENT => Self::ValueExtent(Extent::decode(&mut reader)?),
+            tag::REMOVED => Self::Removed,
+            tag::BYTES => {
+                let complete = reader.u32()? == 1;
+                let mut ops = Vec::new();
+                while !reader.is_empty() {
+                    ops.push(ByteOp::decode(&mut reader)?);
+                }
+                Self::Bytes(Bytes { complete, ops })
+            }
+            tag::CUT => Self::Cut,
+            _ => return None,
+        };
+        reader.is_empty().then_some(entry)
+    }
+}
+
+impl ByteOp {
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Write(part) => {
+                out.put_u8(tag::WRITE);
+                out.put_u64(part.offset);
+                out.put_u64(part.length);
+                out.put_u64(part.skip);
+                part.extent.encode(out);
+            }
+            Self::SetSize(size) => {
+                out.put_u8(tag::SET_SIZE);
+                out.put_u64(*size);
+            }
+            Self::Punch { offset, length } => {
+                out.put_u8(tag::PUNCH);
+                out.put_u64(*offset);
+                out.put_u64(*length);
+            }
+        }
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Option<Self> {
+        match reader.u8()? {
+            tag::WRITE => {
+                let (offset, length, skip) = (reader.u64()?, reader.u64()?, reader.u64()?);
+                let extent = Extent::decode(reader)?;
+                let fits = skip.checked_add(length)? <= extent.length && offset.checked_add(length).is_some();
+                fits.then_some(Self::Write(Part { offset, length, skip, extent }))
+            }
+            tag::SET_SIZE => Some(Self::SetSize(reader.u64()?)),
+            tag::PUNCH => Some(Self::Punch { offset: reader.u64()?, length: reader.u64()? }),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extent::Sums;
+
+    fn write(offset: u64, length: u64) -> ByteOp {
+        let extent = Extent { file: offset, position: 0, length, sums: Sums::One(0) };
+        ByteOp::Write(Part { offset, length, skip: 0, extent })
+    }
+
+    fn ranges(bytes: &Bytes) -> (u64, Vec<(u64, u64, u64)>) {
+        let resolved = bytes.resolve().unwrap();
+        (resolved.size, resolved.parts.iter().map(|part| (part.offset, part.length, part.skip)).collect())
+    }
+
+    #[test]
+    fn later_writes_hide_earlier_ones_and_shrinking_drops_the_rest() {
+        let mut bytes = Bytes { complete: true, ops: vec![write(0, 100), write(10, 5), write(12, 50)] };
+        assert_eq!(ranges(&bytes), (100, vec![(0, 10, 0), (10, 2, 0), (12, 50, 0), (62, 38, 62)]));
+        bytes.push(ByteOp::SetSize(20));
+        bytes.push(ByteOp::SetSize(90));
+        assert_eq!(ranges(&bytes), (90, vec![(0, 10, 0), (10, 2, 0), (12, 8, 0)]));
+        bytes.push(ByteOp::Punch { offset: 5, length: 6 });
+        let before = ranges(&bytes);
+        assert_eq!(before, (90, vec![(0, 5, 0), (11, 1, 1), (12, 8, 0)]));
+        bytes.fold();
+        assert_eq!(ranges(&bytes), before, "folding changes nothing");
+    }
+
+    #[test]
+    fn a_punch_of_nothing_creates_nothing_and_of_a_single_value_changes_nothing() {
+        let punch = Bytes { complete: false, ops: vec![ByteOp::Punch { offset: 0, length: 9 }] };
+        assert!(!Entry::Bytes(punch.clone()).is_live());
+        let value = Entry::Value(Box::from(*b"v"));
+        assert_eq!(Entry::Bytes(punch).over(value.clone()), value);
+    }
+
+    #[test]
+    fn entries_read_back_from_a_run_and_malformed_ones_are_refused() {
+        let extent = Extent { file: 1, position: 2, length: 3, sums: Sums::One(4) };
+        let ops = vec![write(5, 6), ByteOp::SetSize(7), ByteOp::Punch { offset: 8, length: 9 }];
+        let entries = [
+            Entry::Value(Box::from(*b"value")),
+            Entry::ValueExtent(extent),
+            Entry::Removed,
+            Entry::Bytes(Bytes { complete: true, ops }),
+            Entry::Cut,
+        ];
+        for entry in entries {
+            let mut payload = Vec::new();
+            let tag = entry.encode(&mut payload);
+            assert_eq!(Entry::decode(tag, &payload), Some(entry.clone()));
+            payload.push(0);
+            assert_ne!(Entry::decode(tag, &payload), Some(entry));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Extents: runs of bytes in a data file, checked chunk by chunk (FORMAT.md section 6).
+//!
+//! Bytes are checked in chunks of [`CHUNK`], counted from the extent's own beginning, so that a small read
+//! of a large extent verifies only the chunks it touches. The chunk checksums travel with the extent in the
+//! log, never with the data, so that a misdirected write cannot bring its own checksum along.
+
+use crate::bytes::{Put, Reader, crc32c};
+
+/// Bytes per checksum.
+pub(crate) const CHUNK: u64 = 64 * 1024;
+
+/// Where bytes are, and what they must sum to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// The data file's number.
+    pub(crate) file: u64,
+    /// The first byte in the file.
+    pub(crate) position: u64,
+    /// How many bytes.
+    pub(crate) length: u64,
+    /// The checksum of each chunk; the last chunk may be short.
+    pub(crate) sums: Sums,
+}
+
+/// Chunk checksums. Most extents are one chunk, which then needs no allocation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Sums {
+    One(u32),
+    Many(Box<[u32]>),
+}
+
+impl Sums {
+    /// The checksums of `data`.
+    pub(crate) fn of(data: &[u8]) -> Self {
+        if data.len() as u64 <= CHUNK {
+            return Self::One(crc32c(data));
+        }
+        Self::Many(data.chunks(CHUNK as usize).map(crc32c).collect())
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u32] {
+        match self {
+            Self::One(sum) => std::slice::from_ref(sum),
+            Self::Many(sums) => sums,
+        }
+    }
+}
+
+/// How many checksums an extent of `length` bytes has; an empty one has that of no bytes.
+fn chunks(length: u64) -> u64 {
+    length.div_ceil(CHUNK).max(1)
+}
+
+impl Extent {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        out.put_u64(self.file);
+        out.put_u64(self.position);
+        out.put_u64(self.length);
+        self.sums.as_slice().iter().for_each(|sum| out.put_u32(*sum));
+    }
+
+    pub(crate) fn decode(reader: &mut Reader<'_>) -> Option<Self> {
+        let (file, position, length) = (reader.u64()?, reader.u64()?, reader.u64()?);
+        let count = usize::try_from(chunks(length)).ok()?;
+        let bytes = reader.take(count.checked_mul(4)?)?;
+        let mut sums = Reader(bytes);
+        let sums = match count {
+            1 => Sums::One(sums.u32()?),
+            _ => Sums::Many(std::iter::from_fn(|| sums.u32()).collect()),
+        };
+        position.checked_add(length)?;
+        Some(Self { file, position, length, sums })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_of_every_length_around_a_chunk_read_back() {
+        for length in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK, 5 * CHUNK + 3] {
+            let data = vec![7u8; length as usize];
+            let extent = Extent { file: 3, position: 9, length, sums: Sums::of(&data) };
+            assert_eq!(extent.sums.as_slice().len() as u64, chunks(length));
+            let mut bytes = Vec::new();
+            extent.encode(&mut bytes);
+            let mut reader = Reader(&bytes);
+            assert_eq!(Extent::decode(&mut reader), Some(extent));
+            assert!(reader.is_empty());
+            assert_eq!(Extent::decode(&mut Reader(&bytes[..bytes.len() - 1])), None);
+        }
+    }
+}

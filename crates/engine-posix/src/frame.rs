@@ -1,0 +1,253 @@
+//! Frames of the log, and how a reader finds them (FORMAT.md section 4).
+//!
+//! A frame is a whole transaction. It begins with the container's marker, eight random bytes that stand
+//! nowhere else in the log: a body that happens to hold them is stored under another salt. So a reader that
+//! meets a marker inside what a header claims as its frame knows that the append was cut short, and every
+//! reader, whenever it looks, comes to the same verdict:
+//! - whole and right: the frame counts;
+//! - no later marker and the end of the file before the frame's end: pending, look again later;
+//! - a later marker before the frame's end: torn, never counted;
+//! - whole but wrong: damage, which is an error and never passed over.
+//!
+//! Every byte of a marker has two bits set or more and every frame ends in eight zero bytes. So neither the
+//! end of a frame nor one flipped bit in it can look like the beginning of the next marker.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use crate::bytes::{Put, Reader, crc32c};
+
+/// Bytes of a frame's header.
+pub(crate) const HEADER: usize = 40;
+/// Zero bytes at the end of every frame.
+pub(crate) const TRAILER: usize = 8;
+/// The smallest frame.
+pub(crate) const MIN_FRAME: usize = HEADER + TRAILER;
+/// The part of the header that its checksum covers: all but the marker and the checksum itself.
+const COVERED: std::ops::Range<usize> = 8..36;
+
+/// What a frame is for. Kinds from 0x8000 on are optional: a reader that does not know one passes it over.
+pub(crate) mod kind {
+    /// Preconditions and updates.
+    pub(crate) const TRANSACTION: u16 = 1;
+    /// Takes up log positions, and with them object ids; the body means nothing.
+    pub(crate) const RESERVE: u16 = 2;
+    /// The first optional kind.
+    pub(crate) const OPTIONAL: u16 = 0x8000;
+}
+
+/// Who wrote a frame: a random number per handle, and that handle's count of frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) writer: u64,
+    pub(crate) sequence: u32,
+}
+
+/// A frame that counts.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Frame<'a> {
+    pub(crate) origin: Origin,
+    pub(crate) kind: u16,
+    pub(crate) body: Cow<'a, [u8]>,
+}
+
+/// Completes a frame of which `frame` holds room for the header and then the body.
+pub(crate) fn seal(frame: &mut Vec<u8>, marker: u64, kind: u16, origin: Origin) {
+    let body = HEADER..frame.len();
+    frame.resize(body.end + TRAILER, 0);
+    let marker_bytes = marker.to_le_bytes();
+    let mut salt = 0u32;
+    while memmem::find(&frame[body.clone()], &marker_bytes).is_some() {
+        mask(&mut frame[body.clone()], salt);
+        salt = salt.wrapping_add(0x9e37_79b9);
+        mask(&mut frame[body.clone()], salt);
+    }
+    let mut header = Vec::with_capacity(HEADER);
+    header.extend_from_slice(&marker_bytes);
+    // The caller keeps frames below 4 GiB (`log::MAX_FRAME`).
+    header.put_u32(frame.len() as u32);
+    header.put_u32(salt);
+    header.put_u64(origin.writer);
+    header.put_u32(origin.sequence);
+    header.put_u16(kind);
+    header.put_u16(0);
+    header.put_u32(crc32c(&frame[HEADER..]));
+    header.put_u32(crc32c(&header[COVERED]));
+    frame[..HEADER].copy_from_slice(&header);
+}
+
+/// Takes the salt off a sealed frame, so that its body is as it was gathered and can be sealed again.
+pub(crate) fn unseal(frame: &mut [u8]) {
+    let salt = frame.get(12..16).and_then(|bytes| Reader(bytes).u32()).unwrap_or(0);
+    let body_end = frame.len().saturating_sub(TRAILER);
+    if let Some(body) = frame.get_mut(HEADER..body_end).filter(|_| salt != 0) {
+        mask(body, salt);
+    }
+}
+
+/// Applies or takes off a salt: the body XOR the salt's four bytes, repeated. Zero changes nothing.
+fn mask(body: &mut [u8], salt: u32) {
+    let bytes = salt.to_le_bytes();
+    body.iter_mut().zip(bytes.iter().cycle()).for_each(|(byte, key)| *byte ^= key);
+}
+
+/// What stands at a position of the log.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Found<'a> {
+    /// A frame that counts, `length` bytes long.
+    Frame { frame: Frame<'a>, length: usize },
+    /// Nothing that counts; look again `length` bytes on.
+    Torn { length: usize },
+    /// A frame may still be coming; at least `need` bytes from here are needed to say more.
+    Pending { need: usize },
+    /// Bytes that were a frame and are damaged.
+    Damaged { what: &'static str },
+}
+
+/// A header that has passed its checksum.
+struct Header {
+    length: usize,
+    salt: u32,
+    origin: Origin,
+    kind: u16,
+    body_sum: u32,
+}
+
+/// Reads a header, whether or not the marker before it is right.
+fn header(bytes: &[u8]) -> Option<Header> {
+    let covered = bytes.get(COVERED)?;
+    let mut reader = Reader(covered);
+    let length = reader.u32()? as usize;
+    let salt = reader.u32()?;
+    let origin = Origin { writer: reader.u64()?, sequence: reader.u32()? };
+    let (kind, _flags) = (reader.u16()?, reader.u16()?);
+    let body_sum = reader.u32()?;
+    let sum = Reader(bytes.get(COVERED.end..HEADER)?).u32()?;
+    (sum == crc32c(covered) && length >= MIN_FRAME).then_some(Header { length, salt, origin, kind, body_sum })
+}
+
+/// Says what stands at the start of `bytes`, which go on to the end of the log unless `more` is true.
+pub(crate) fn find(bytes: &[u8], marker: u64, more: bool) -> Found<'_> {
+    let marker = marker.to_le_bytes();
+    if !bytes.starts_with(&marker) {
+        return no_marker(bytes, &marker, more);
+    }
+    let next_marker = |within: &[u8]| memmem::find(&within[1..], &marker).map(|at| at + 1);
+    let torn_or = |within: &[u8], otherwise| match next_marker(within) {
+        Some(length) => Found::Torn { length },
+        None => otherwise,
+    };
+    if bytes.len() < MIN_FRAME {
+        return torn_or(bytes, Found::Pending { need: MIN_FRAME });
+    }
+    let Some(header) = header(bytes) else {
+        let damaged = Found::Damaged { what: "a frame whose header fails its checksum" };
+        return torn_or(&bytes[..MIN_FRAME], damaged);
+    };
+    let Some(whole) = bytes.get(..header.length) else {
+        return torn_or(bytes, Found::Pending { need: header.length });
+    };
+    if crc32c(&whole[HEADER..]) == header.body_sum {
+        let mut body = Cow::Borrowed(&whole[HEADER..header.length - TRAILER]);
+        if header.salt != 0 {
+            mask(body.to_mut(), header.salt);
+        }
+        let frame = Frame { origin: header.origin, kind: header.kind, body };
+        return Found::Frame { frame, length: header.length };
+    }
+    // The next marker may begin in the last bytes of the claimed frame and end past it, or past what is seen.
+    let reach = bytes.len().min(header.length + marker.len() - 1);
+    let cut_marker =
+        (1..marker.len()).any(|n| bytes.ends_with(&marker[..n]) && bytes.len() - n < header.length);
+    let otherwise = match cut_marker {
+        true => Found::Pending { need: bytes.len() + 1 },
+        false => Found::Damaged { what: "a frame whose body fails its checksum" },
+    };
+    torn_or(&bytes[..reach], otherwise)
+}
+
+/// No frame begins here: the start of one that was cut short, bytes of a stranger, or a damaged marker.
+fn no_marker<'a>(bytes: &'a [u8], marker: &[u8; 8], more: bool) -> Found<'a> {
+    if header(bytes).is_some() {
+        return Found::Damaged { what: "a frame whose marker is damaged" };
+    }
+    if let Some(length) = memmem::find(bytes, marker) {
+        return Found::Torn { length };
+    }
+    if more || bytes.len() < MIN_FRAME {
+        return Found::Pending { need: bytes.len().max(MIN_FRAME) + 1 };
+    }
+    // A marker may have begun in the last seven bytes.
+    Found::Torn { length: bytes.len() - 7 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARKER: u64 = 0x3377_5599_bbdd_eeff;
+    const ORIGIN: Origin = Origin { writer: 0x1111_2222_3333_4444, sequence: 7 };
+
+    fn sealed(body: &[u8]) -> Vec<u8> {
+        let mut frame = vec![0; HEADER];
+        frame.extend_from_slice(body);
+        seal(&mut frame, MARKER, kind::TRANSACTION, ORIGIN);
+        frame
+    }
+
+    fn good(body: &[u8]) -> Found<'_> {
+        let frame = Frame { origin: ORIGIN, kind: kind::TRANSACTION, body: Cow::Borrowed(body) };
+        Found::Frame { frame, length: MIN_FRAME + body.len() }
+    }
+
+    #[test]
+    fn a_body_that_holds_the_marker_is_stored_without_it_and_reads_back() {
+        let mut body = b"before".to_vec();
+        body.extend_from_slice(&MARKER.to_le_bytes());
+        let frame = sealed(&body);
+        assert_eq!(memmem::find(&frame[1..], &MARKER.to_le_bytes()), None);
+        assert_eq!(find(&frame, MARKER, false), good(&body));
+    }
+
+    #[test]
+    fn every_beginning_of_a_frame_is_pending_and_torn_once_another_frame_follows() {
+        let (frame, next) = (sealed(b"the first body"), sealed(b"the next"));
+        for cut in 0..frame.len() {
+            assert!(matches!(find(&frame[..cut], MARKER, false), Found::Pending { .. }), "cut at {cut}");
+            let log = [&frame[..cut], &next].concat();
+            // However much of the next frame is seen, the first is never taken for good or for damaged.
+            for seen in cut..log.len() {
+                match find(&log[..seen], MARKER, false) {
+                    Found::Pending { .. } => {}
+                    Found::Torn { length } => assert_eq!(length, cut),
+                    found => assert!(cut == 0 && seen == log.len(), "cut {cut}, seen {seen}: {found:?}"),
+                }
+            }
+            if cut > 0 {
+                assert_eq!(find(&log, MARKER, false), Found::Torn { length: cut });
+            }
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_of_a_whole_frame_is_damage_whatever_follows() {
+        let frame = sealed(b"a body of some length");
+        for after in [Vec::new(), sealed(b"next"), vec![0; 3]] {
+            for bit in 0..frame.len() * 8 {
+                let mut log = frame.clone();
+                log[bit / 8] ^= 1 << (bit % 8);
+                log.extend_from_slice(&after);
+                let found = find(&log, MARKER, false);
+                assert!(matches!(found, Found::Damaged { .. }), "bit {bit}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn garbage_is_passed_over_up_to_the_next_frame() {
+        let log = [&[0xaa; 100][..], &sealed(b"good")].concat();
+        assert_eq!(find(&log, MARKER, false), Found::Torn { length: 100 });
+        assert_eq!(find(&[0xaa; 100], MARKER, false), Found::Torn { length: 93 });
+    }
+}

@@ -1,0 +1,124 @@
+//! Pages of entries, keys and objects, from a merged walk over the state.
+
+use isotach_object::{Anchor, ObjectId, Page, PageBuilder, Result};
+
+use crate::{
+    data::DataReader,
+    entry::{Entry, Versioned},
+    merge::Merge,
+    path,
+    state::State,
+};
+
+/// How many paths of one object or distribution key are walked over before seeking past it.
+const WALK: usize = 32;
+
+/// Where a page of what is under `prefix` begins: at the prefix, or just after the anchor's path.
+fn start(prefix: &[u8], anchor: &Anchor) -> Vec<u8> {
+    let mut start = prefix.to_vec();
+    if !anchor.as_bytes().is_empty() {
+        start.extend_from_slice(anchor.as_bytes());
+        start.push(0);
+    }
+    start
+}
+
+/// A page of the live paths under `prefix`: of a KV object's keys, or of a distribution key's attribute keys.
+pub(crate) fn page(
+    state: &State,
+    data: &DataReader,
+    prefix: &[u8],
+    anchor: &Anchor,
+    limit: usize,
+    values: bool,
+) -> Result<Page> {
+    let mut page = PageBuilder::new();
+    let mut merge = Merge::of_state(state, &start(prefix, anchor))?;
+    while let Some((path, Versioned { entry, .. })) = merge.next()? {
+        let Some(key) = path.strip_prefix(prefix) else { break };
+        if !entry.is_live() {
+            continue;
+        }
+        match entry {
+            Entry::Value(value) if values => page.push(key, &value),
+            Entry::ValueExtent(extent) if values => page.push(key, &data.read_extent(&extent)?),
+            _ => page.push(key, &[]),
+        }
+        if page.len() >= limit {
+            let next = Anchor::from_bytes(key.to_vec());
+            return Ok(page.finish(Some(next)));
+        }
+    }
+    Ok(page.finish(None))
+}
+
+/// A page of the distribution keys of an object that hold something. The anchor is the key's whole path.
+pub(crate) fn dkeys(state: &State, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
+    let prefix = path::of_object(object);
+    let mut page = PageBuilder::new();
+    let mut next = match anchor.as_bytes() {
+        [] => Some(prefix.to_vec()),
+        last => path::after(last),
+    };
+    let group = |path: &[u8]| path::split_dkey(path).map_or(path::ID, |(end, _)| end);
+    while let Some(found) = first_group(state, next, &prefix, group)? {
+        let key = path::split_dkey(&found).map(|(_, key)| key).unwrap_or_default();
+        page.push(&key, &[]);
+        if page.len() >= limit {
+            return Ok(page.finish(Some(Anchor::from_bytes(found))));
+        }
+        next = path::after(&found);
+    }
+    Ok(page.finish(None))
+}
+
+/// A page of the objects that hold something.
+pub(crate) fn objects(
+    state: &State,
+    anchor: &Anchor,
+    limit: usize,
+) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
+    let mut objects = Vec::new();
+    let mut next = match anchor.as_bytes() {
+        [] => Some(Vec::new()),
+        last => path::after(last),
+    };
+    while let Some(found) = first_group(state, next, &[], |_| path::ID)? {
+        objects.extend(path::object_of(&found));
+        if objects.len() >= limit {
+            return Ok((objects, Some(Anchor::from_bytes(found))));
+        }
+        next = path::after(&found);
+    }
+    Ok((objects, None))
+}
+
+/// The first group of paths from `start` on and under `prefix` with something live in it. `group` gives the
+/// length of the part of a path that names its group.
+fn first_group(
+    state: &State,
+    start: Option<Vec<u8>>,
+    prefix: &[u8],
+    group: impl Fn(&[u8]) -> usize,
+) -> Result<Option<Vec<u8>>> {
+    let Some(mut start) = start else { return Ok(None) };
+    loop {
+        let mut merge = Merge::of_state(state, &start)?;
+        let mut walked = 0;
+        loop {
+            let Some((path, Versioned { entry, .. })) = merge.next()? else { return Ok(None) };
+            if !path.starts_with(prefix) {
+                return Ok(None);
+            }
+            if entry.is_live() {
+                return Ok(Some(path[..group(path)].to_vec()));
+            }
+            walked += 1;
+            if walked >= WALK {
+                path.clone_into(&mut start);
+                start.push(0);
+                break;
+            }
+        }
+    }
+}

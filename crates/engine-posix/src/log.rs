@@ -1,0 +1,161 @@
+//! The log file: appending frames, and reading what was appended.
+//!
+//! The file is opened with `O_APPEND`, so the kernel places each frame after all others and the
+//! descriptor's own offset then tells where it ended. One handle's appends go through one lock, because they
+//! share that offset; readers use positioned reads and never touch it.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{FileExt, MetadataExt},
+    path::{Path, PathBuf},
+};
+
+use isotach_object::{Error, Result};
+use rustix::fs as sys;
+
+use crate::bytes::{Put, Reader, crc32c};
+
+/// Bytes of a log file before its first frame.
+pub(crate) const HEADER: usize = 64;
+const MAGIC: &[u8; 8] = b"ISOTLOG1";
+/// The longest frame, so that its length fits the header with room to spare.
+pub(crate) const MAX_FRAME: usize = 1 << 30;
+/// How often a frame that was cut short is appended again before giving up.
+const APPEND_TRIES: usize = 5;
+
+/// An open log.
+#[derive(Debug)]
+pub(crate) struct Log {
+    file: File,
+    path: PathBuf,
+    /// The epoch of the first byte of the file.
+    base: u64,
+    writable: bool,
+}
+
+/// The name of the log of a generation.
+pub(crate) fn file_name(generation: u64) -> String {
+    format!("log.{generation:016x}")
+}
+
+/// The header of the log of `generation`, whose first byte is at epoch `base`.
+pub(crate) fn header(uuid: [u8; 16], generation: u64, base: u64) -> Vec<u8> {
+    let mut header = Vec::with_capacity(HEADER);
+    header.extend_from_slice(MAGIC);
+    header.put_u64(generation);
+    header.put_u64(base);
+    header.extend_from_slice(&uuid);
+    header.resize(HEADER - 4, 0);
+    header.put_u32(crc32c(&header));
+    header
+}
+
+fn base_of(bytes: &[u8; HEADER], uuid: [u8; 16], generation: u64) -> Option<u64> {
+    let (body, sum) = bytes.split_at(HEADER - 4);
+    let mut reader = Reader(body);
+    let right = Reader(sum).u32()? == crc32c(body) && reader.take(8)? == MAGIC && reader.u64()? == generation;
+    let base = reader.u64()?;
+    (right && reader.take(16)? == uuid).then_some(base)
+}
+
+impl Log {
+    /// Opens the log of a generation; for reading only where writing is not permitted.
+    pub(crate) fn open(directory: &Path, uuid: [u8; 16], generation: u64) -> Result<Self> {
+        let path = directory.join(file_name(generation));
+        let fail = |error| Error::from_io(error, format!("open {}", path.display()));
+        let (file, writable) = match OpenOptions::new().read(true).append(true).open(&path) {
+            Ok(file) => (file, true),
+            Err(error) if is_refusal(&error) => (File::open(&path).map_err(fail)?, false),
+            Err(error) => return Err(fail(error)),
+        };
+        let mut bytes = [0; HEADER];
+        let damaged = || Error::corrupt("the header of the log", path.display().to_string());
+        file.read_exact_at(&mut bytes, 0).map_err(|_| damaged())?;
+        let base = base_of(&bytes, uuid, generation).ok_or_else(damaged)?;
+        Ok(Self { file, path, base, writable })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    /// The epoch of a position in the file.
+    pub(crate) fn epoch_at(&self, position: u64) -> u64 {
+        self.base + position
+    }
+
+    /// The position in the file of an epoch.
+    pub(crate) fn position_of(&self, epoch: u64) -> Option<u64> {
+        epoch.checked_sub(self.base)
+    }
+
+    /// The length of the file now. A third of a microsecond.
+    pub(crate) fn length(&self) -> Result<u64> {
+        Ok(self.file.metadata().map_err(|error| self.failed("stat", error))?.len())
+    }
+
+    fn failed(&self, what: &str, error: io::Error) -> Error {
+        Error::from_io(error, format!("{what} {}", self.path.display()))
+    }
+
+    /// Appends a frame and gives the position of its end. The caller holds the handle's writer lock.
+    ///
+    /// A write that is cut short leaves a torn frame, which no reader counts; the whole frame is then
+    /// appended again.
+    pub(crate) fn append(&self, frame: &[u8]) -> Result<u64> {
+        if !self.writable {
+            let error = io::Error::from(io::ErrorKind::PermissionDenied);
+            return Err(self.failed("append to", error));
+        }
+        for _ in 0..APPEND_TRIES {
+            match (&self.file).write(frame) {
+                Ok(written) if written == frame.len() => {
+                    return sys::tell(&self.file).map_err(|errno| self.failed("tell", errno.into()));
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed("append to", error)),
+            }
+        }
+        Err(Error::NoSpace { what: format!("appends to {} were cut short", self.path.display()) })
+    }
+
+    /// Makes everything appended so far durable.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.file.sync_data().map_err(|error| self.failed("sync", error))
+    }
+
+    /// Reads from `position` on, at most to the end of the file; gives the bytes read.
+    pub(crate) fn read(&self, position: u64, buffer: &mut [u8]) -> Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.file.read_at(&mut buffer[filled..], position + filled as u64) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed("read", error)),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Whether the file is still the container's log, and not that of a container since removed.
+    pub(crate) fn is_current(&self) -> Result<bool> {
+        let open = self.file.metadata().map_err(|error| self.failed("stat", error))?;
+        match fs::metadata(&self.path) {
+            Ok(named) => Ok((named.dev(), named.ino()) == (open.dev(), open.ino())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(self.failed("stat", error)),
+        }
+    }
+}
+
+/// Whether an error says that writing is not permitted here.
+pub(crate) fn is_refusal(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}

@@ -1,0 +1,203 @@
+//! What a transaction's frame says: preconditions, then updates, one record each (FORMAT.md section 5).
+//!
+//! Values up to [`INLINE_MAX`] stand in the record; larger ones and all array bytes are extents of data
+//! files. Decoding never trusts a length: a record that does not fit its frame is damage.
+
+use isotach_object::{Cell, Epoch, ObjectId};
+
+use crate::{
+    bytes::{Put, Reader},
+    extent::Extent,
+};
+
+/// The longest value that is kept in the log itself.
+pub(crate) const INLINE_MAX: usize = 16 * 1024;
+
+/// A value, where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stored<'a> {
+    Inline(&'a [u8]),
+    Extent(Extent),
+}
+
+/// An update as the log has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Change<'a> {
+    Put(Stored<'a>),
+    Remove,
+    Write { offset: u64, extent: Extent },
+    SetSize(u64),
+    Punch { offset: u64, length: u64 },
+    RemoveDkey,
+    Destroy,
+}
+
+/// A precondition as the log has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Condition<'a> {
+    Absent,
+    Present,
+    Equals(&'a [u8]),
+    Unchanged(Epoch),
+}
+
+/// One record of a frame's body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Record<'a> {
+    Require(Cell<'a>, Condition<'a>),
+    Change(Cell<'a>, Change<'a>),
+}
+
+mod op {
+    pub(super) const PUT: u8 = 1;
+    pub(super) const PUT_EXTENT: u8 = 2;
+    pub(super) const REMOVE: u8 = 3;
+    pub(super) const WRITE: u8 = 4;
+    pub(super) const SET_SIZE: u8 = 5;
+    pub(super) const PUNCH: u8 = 6;
+    pub(super) const REMOVE_DKEY: u8 = 7;
+    pub(super) const DESTROY: u8 = 8;
+    pub(super) const ABSENT: u8 = 16;
+    pub(super) const PRESENT: u8 = 17;
+    pub(super) const EQUALS: u8 = 18;
+    pub(super) const UNCHANGED: u8 = 19;
+}
+
+fn head(out: &mut Vec<u8>, op: u8, cell: &Cell<'_>) {
+    // Key lengths were checked against `isotach_object::MAX_KEY`.
+    out.put_u8(op);
+    out.put_u8(0);
+    out.put_u16(cell.dkey.len() as u16);
+    out.put_u16(cell.akey.len() as u16);
+    out.put_u16(0);
+    out.put_u64(cell.object.hi());
+    out.put_u64(cell.object.lo());
+    out.extend_from_slice(cell.dkey);
+    out.extend_from_slice(cell.akey);
+}
+
+fn blob(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.put_u32(bytes.len() as u32);
+    out.extend_from_slice(bytes);
+}
+
+/// Appends a change to a frame's body.
+pub(crate) fn encode_change(out: &mut Vec<u8>, cell: &Cell<'_>, change: &Change<'_>) {
+    match change {
+        Change::Put(Stored::Inline(value)) => {
+            head(out, op::PUT, cell);
+            blob(out, value);
+        }
+        Change::Put(Stored::Extent(extent)) => {
+            head(out, op::PUT_EXTENT, cell);
+            extent.encode(out);
+        }
+        Change::Remove => head(out, op::REMOVE, cell),
+        Change::Write { offset, extent } => {
+            head(out, op::WRITE, cell);
+            out.put_u64(*offset);
+            extent.encode(out);
+        }
+        Change::SetSize(size) => {
+            head(out, op::SET_SIZE, cell);
+            out.put_u64(*size);
+        }
+        Change::Punch { offset, length } => {
+            head(out, op::PUNCH, cell);
+            out.put_u64(*offset);
+            out.put_u64(*length);
+        }
+        Change::RemoveDkey => head(out, op::REMOVE_DKEY, cell),
+        Change::Destroy => head(out, op::DESTROY, cell),
+    }
+}
+
+/// Appends a precondition to a frame's body.
+pub(crate) fn encode_condition(out: &mut Vec<u8>, cell: &Cell<'_>, condition: &Condition<'_>) {
+    match condition {
+        Condition::Absent => head(out, op::ABSENT, cell),
+        Condition::Present => head(out, op::PRESENT, cell),
+        Condition::Equals(value) => {
+            head(out, op::EQUALS, cell);
+            blob(out, value);
+        }
+        Condition::Unchanged(epoch) => {
+            head(out, op::UNCHANGED, cell);
+            out.put_u64(epoch.0);
+        }
+    }
+}
+
+/// Takes one record off a frame's body; `None` when it is malformed.
+pub(crate) fn decode<'a>(reader: &mut Reader<'a>) -> Option<Record<'a>> {
+    let (op, _flags) = (reader.u8()?, reader.u8()?);
+    let (dkey, akey, _reserved) = (reader.u16()?, reader.u16()?, reader.u16()?);
+    let object = ObjectId::from_halves(reader.u64()?, reader.u64()?).ok()?;
+    let dkey = reader.take(dkey.into())?;
+    let cell = Cell { object, dkey, akey: reader.take(akey.into())? };
+    let blob = |reader: &mut Reader<'a>| {
+        let length = reader.u32()?;
+        reader.take(length as usize)
+    };
+    let change = |change| Some(Record::Change(cell, change));
+    let require = |condition| Some(Record::Require(cell, condition));
+    match op {
+        op::PUT => change(Change::Put(Stored::Inline(blob(reader)?))),
+        op::PUT_EXTENT => change(Change::Put(Stored::Extent(Extent::decode(reader)?))),
+        op::REMOVE => change(Change::Remove),
+        op::WRITE => change(Change::Write { offset: reader.u64()?, extent: Extent::decode(reader)? }),
+        op::SET_SIZE => change(Change::SetSize(reader.u64()?)),
+        op::PUNCH => change(Change::Punch { offset: reader.u64()?, length: reader.u64()? }),
+        op::REMOVE_DKEY => change(Change::RemoveDkey),
+        op::DESTROY => change(Change::Destroy),
+        op::ABSENT => require(Condition::Absent),
+        op::PRESENT => require(Condition::Present),
+        op::EQUALS => require(Condition::Equals(blob(reader)?)),
+        op::UNCHANGED => require(Condition::Unchanged(Epoch(reader.u64()?))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use isotach_object::{ObjectClass, ObjectType};
+
+    use super::*;
+    use crate::extent::Sums;
+
+    #[test]
+    fn every_record_reads_back_and_no_shorter_text_of_it_does() {
+        let id = |otype| ObjectId::new(otype, ObjectClass::S1, 1, 2);
+        let kv = Cell::kv(id(ObjectType::KeyValue), b"key");
+        let general = Cell::general(id(ObjectType::General), b"d\0", b"a");
+        let extent = Extent { file: 1, position: 2, length: 100_000, sums: Sums::of(&[1; 100_000]) };
+        let changes = [
+            Change::Put(Stored::Inline(b"value")),
+            Change::Put(Stored::Extent(extent.clone())),
+            Change::Remove,
+            Change::Write { offset: 5, extent },
+            Change::SetSize(9),
+            Change::Punch { offset: 1, length: 2 },
+            Change::RemoveDkey,
+            Change::Destroy,
+        ];
+        let conditions =
+            [Condition::Absent, Condition::Present, Condition::Equals(b"x"), Condition::Unchanged(Epoch(4))];
+        let mut records = Vec::new();
+        for cell in [kv, general] {
+            records.extend(changes.iter().map(|change| Record::Change(cell, change.clone())));
+            records.extend(conditions.iter().map(|condition| Record::Require(cell, *condition)));
+        }
+        for record in records {
+            let mut bytes = Vec::new();
+            match &record {
+                Record::Change(cell, change) => encode_change(&mut bytes, cell, change),
+                Record::Require(cell, condition) => encode_condition(&mut bytes, cell, condition),
+            }
+            assert_eq!(decode(&mut Reader(&bytes)), Some(record));
+            for cut in 0..bytes.len() {
+                assert_eq!(decode(&mut Reader(&bytes[..cut])), None, "cut at {cut}");
+            }
+        }
+    }
+}

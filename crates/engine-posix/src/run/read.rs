@@ -1,0 +1,209 @@
+//! Reading a run: the block index is in memory, blocks are read and checked one by one.
+//!
+//! Blocks are read, not mapped: a file that is cut short under a reader is then an error and not a signal,
+//! and the resident memory of a lister is what it holds.
+
+use std::{fs::File, os::unix::fs::FileExt, path::Path};
+
+use isotach_object::{Error, Result};
+
+use super::{ENTRY_HEAD, HEADER, MAGIC, Span};
+use crate::{
+    bytes::{Reader, crc32c},
+    entry::{Entry, Versioned},
+};
+
+/// Where a block is.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    position: u64,
+    length: u32,
+    sum: u32,
+    /// The path of its first entry: `[start, end)` of the index.
+    first: (u32, u32),
+}
+
+/// An open run.
+#[derive(Debug)]
+pub(crate) struct Run {
+    file: File,
+    place: String,
+    span: Span,
+    entries: u64,
+    has_cuts: bool,
+    blocks: Vec<Block>,
+    index: Vec<u8>,
+    /// The last path: `[start, end)` of the index.
+    last: (usize, usize),
+}
+
+/// The fields of a header that vary.
+struct Header {
+    entries: u64,
+    index_position: u64,
+    index_length: u64,
+    index_sum: u32,
+    has_cuts: bool,
+}
+
+impl Run {
+    /// Opens the run of `directory` that covers `span`.
+    pub(crate) fn open(directory: &Path, uuid: [u8; 16], span: Span) -> Result<Self> {
+        let path = directory.join(span.file_name());
+        let place = path.display().to_string();
+        let file = File::open(&path).map_err(|error| Error::from_io(error, format!("open {place}")))?;
+        let length = file.metadata().map_err(|error| Error::from_io(error, format!("stat {place}")))?.len();
+        let mut header = [0; HEADER];
+        read_at(&file, &mut header, 0, &place)?;
+        let damaged = |what: &str| Error::corrupt(what, &place);
+        let header = read_header(&header, uuid, span).ok_or_else(|| damaged("the header of a run"))?;
+        // Bounded by the file's real length, so that damage cannot ask for memory.
+        if header.index_position.checked_add(header.index_length).is_none_or(|end| end > length) {
+            return Err(damaged("a run that is shorter than its header says"));
+        }
+        let mut index = vec![0; header.index_length as usize];
+        read_at(&file, &mut index, header.index_position, &place)?;
+        if crc32c(&index) != header.index_sum {
+            return Err(damaged("the block index of a run fails its checksum"));
+        }
+        let (blocks, last) = parse_index(&index).ok_or_else(|| damaged("the block index of a run"))?;
+        Ok(Self {
+            file,
+            place,
+            span,
+            entries: header.entries,
+            has_cuts: header.has_cuts,
+            blocks,
+            index,
+            last,
+        })
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.span
+    }
+
+    pub(crate) fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    pub(crate) fn has_cuts(&self) -> bool {
+        self.has_cuts
+    }
+
+    fn first(&self, block: &Block) -> &[u8] {
+        &self.index[block.first.0 as usize..block.first.1 as usize]
+    }
+
+    /// The block that would hold `path`, if any could.
+    pub(super) fn block_of(&self, path: &[u8]) -> Option<usize> {
+        if path > &self.index[self.last.0..self.last.1] {
+            return None;
+        }
+        self.blocks.partition_point(|block| self.first(block) <= path).checked_sub(1)
+    }
+
+    /// Reads block `at` into `buffer` and checks it; false past the last.
+    pub(super) fn read_block(&self, at: usize, buffer: &mut Vec<u8>) -> Result<bool> {
+        let Some(block) = self.blocks.get(at) else { return Ok(false) };
+        buffer.resize(block.length as usize, 0);
+        read_at(&self.file, buffer, block.position, &self.place)?;
+        if crc32c(buffer) != block.sum {
+            return Err(self.damaged("a block fails its checksum"));
+        }
+        Ok(true)
+    }
+
+    pub(super) fn damaged(&self, what: &str) -> Error {
+        Error::corrupt(what, &self.place)
+    }
+
+    /// The entry of a path.
+    pub(crate) fn get(&self, path: &[u8]) -> Result<Option<Versioned>> {
+        let Some(at) = self.block_of(path) else { return Ok(None) };
+        let mut block = Vec::new();
+        self.read_block(at, &mut block)?;
+        let mut current = Vec::new();
+        let mut reader = Reader(&block);
+        while !reader.is_empty() {
+            let raw =
+                next_entry(&mut reader, &mut current).ok_or_else(|| self.damaged("an entry of a run"))?;
+            match (*current).cmp(path) {
+                std::cmp::Ordering::Less => {}
+                std::cmp::Ordering::Equal => return self.decode(&raw).map(Some),
+                std::cmp::Ordering::Greater => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn decode(&self, raw: &RawEntry<'_>) -> Result<Versioned> {
+        let entry = Entry::decode(raw.tag, raw.payload).ok_or_else(|| self.damaged("an entry of a run"))?;
+        Ok(Versioned { epoch: raw.epoch, entry })
+    }
+}
+
+/// An entry whose payload is not decoded.
+pub(super) struct RawEntry<'a> {
+    pub(super) epoch: u64,
+    pub(super) tag: u8,
+    pub(super) payload: &'a [u8],
+}
+
+/// Takes an entry off a block; `current` goes from the path before to its path.
+pub(super) fn next_entry<'a>(reader: &mut Reader<'a>, current: &mut Vec<u8>) -> Option<RawEntry<'a>> {
+    let mut head = Reader(reader.take(ENTRY_HEAD)?);
+    let (shared, suffix, payload) = (head.u32()?, head.u32()?, head.u32()?);
+    let tag = head.u8()?;
+    head.take(3)?;
+    let epoch = head.u64()?;
+    if shared as usize > current.len() {
+        return None;
+    }
+    current.truncate(shared as usize);
+    current.extend_from_slice(reader.take(suffix as usize)?);
+    Some(RawEntry { epoch, tag, payload: reader.take(payload as usize)? })
+}
+
+fn read_at(file: &File, buffer: &mut [u8], position: u64, place: &str) -> Result<()> {
+    file.read_exact_at(buffer, position).map_err(|error| match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => Error::corrupt("a run that ends too early", place),
+        _ => Error::from_io(error, format!("read {place}")),
+    })
+}
+
+fn read_header(bytes: &[u8; HEADER], uuid: [u8; 16], span: Span) -> Option<Header> {
+    let (body, sum) = bytes.split_at(HEADER - 4);
+    if Reader(sum).u32()? != crc32c(body) {
+        return None;
+    }
+    let mut reader = Reader(body);
+    let known = reader.take(8)? == MAGIC && reader.take(16)? == uuid;
+    let same_span = reader.u64()? == span.from && reader.u64()? == span.to;
+    let header = Header {
+        entries: reader.u64()?,
+        index_position: reader.u64()?,
+        index_length: reader.u64()?,
+        index_sum: reader.u32()?,
+        has_cuts: reader.u32()? != 0,
+    };
+    (known && same_span).then_some(header)
+}
+
+/// The blocks, and where the last path of the run stands in the index.
+fn parse_index(index: &[u8]) -> Option<(Vec<Block>, (usize, usize))> {
+    let mut reader = Reader(index);
+    let at = |reader: &Reader<'_>| index.len() - reader.0.len();
+    let last_length = reader.u32()? as usize;
+    let last = (at(&reader), at(&reader) + last_length);
+    reader.take(last_length)?;
+    let mut blocks = Vec::new();
+    while !reader.is_empty() {
+        let (position, length, sum) = (reader.u64()?, reader.u32()?, reader.u32()?);
+        let first_length = reader.u32()? as usize;
+        let start = at(&reader);
+        reader.take(first_length)?;
+        blocks.push(Block { position, length, sum, first: (start as u32, (start + first_length) as u32) });
+    }
+    Some((blocks, last))
+}

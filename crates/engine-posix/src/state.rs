@@ -1,0 +1,322 @@
+//! The state of a container as one handle knows it: runs, and a table made by replaying the log's tail.
+//!
+//! Replaying is deterministic. Whatever runs a process starts from, it comes to the same verdict about
+//! every frame and to the same entries; everything that settles contention rests on this.
+
+use std::{collections::HashMap, sync::Arc};
+
+use isotach_object::{Error, Result};
+
+use crate::{
+    bytes::Reader,
+    checkpoint,
+    data::DataReader,
+    entry::{Entry, Versioned},
+    frame::{self, Found, Frame, Origin},
+    log::{self, Log},
+    options::Options,
+    path,
+    record::{self, Condition, Record},
+    run::Run,
+    table::Table,
+};
+
+/// Bytes of the log read at a time.
+const WINDOW: usize = 4 << 20;
+
+/// How far back a read set may reach, in bytes of log: an older `Unchanged` fails. Runs keep the traces of
+/// removed entries for as long, so every process answers alike (FORMAT.md section 5).
+pub(crate) const READ_SET_WINDOW: u64 = 64 << 20;
+
+/// What never changes about an open container.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) directory: std::path::PathBuf,
+    pub(crate) uuid: [u8; 16],
+    pub(crate) marker: u64,
+    pub(crate) log: Log,
+    pub(crate) data: DataReader,
+    pub(crate) options: Options,
+}
+
+/// Runs and table.
+#[derive(Debug)]
+pub(crate) struct State {
+    /// Oldest first; each begins where the one before ends.
+    pub(crate) runs: Vec<Arc<Run>>,
+    pub(crate) table: Table,
+    /// Where in the log file the next frame is looked for.
+    pub(crate) position: u64,
+    /// The length of the log when it was last looked at.
+    seen: u64,
+    /// The last frame of each writer.
+    sequences: HashMap<u64, u32>,
+    /// The writer whose verdicts are kept.
+    own: u64,
+    /// For each conditional frame of that writer: the number of the precondition that failed, if one did.
+    verdicts: HashMap<u32, Option<usize>>,
+    /// The position at which a checkpoint is due.
+    pub(crate) checkpoint_due: u64,
+}
+
+impl State {
+    /// The state at the end of the newest runs; `own` is the handle's writer number.
+    pub(crate) fn open(place: &Place, own: u64) -> Result<Self> {
+        let runs = checkpoint::open_runs(place)?;
+        let covered = runs.last().map(|run| run.span().to);
+        let position = match covered {
+            Some(epoch) => place.log.position_of(epoch).ok_or_else(|| outside(&place.log, epoch))?,
+            None => log::HEADER as u64,
+        };
+        if position > place.log.length()? {
+            return Err(outside(&place.log, place.log.epoch_at(position)));
+        }
+        Ok(Self {
+            table: Table::new(runs.is_empty()),
+            runs,
+            position,
+            seen: 0,
+            sequences: HashMap::new(),
+            own,
+            verdicts: HashMap::new(),
+            checkpoint_due: position + place.options.checkpoint,
+        })
+    }
+
+    /// Begins again at the end of other runs, which do not reach past what was replayed.
+    pub(crate) fn restart(&mut self, place: &Place, runs: Vec<Arc<Run>>, position: u64) {
+        self.table = Table::new(runs.is_empty());
+        self.runs = runs;
+        self.position = position;
+        self.sequences.clear();
+        self.checkpoint_due = position + place.options.checkpoint;
+    }
+
+    /// Whether nothing was appended since the log was last looked at.
+    pub(crate) fn is_fresh(&self, log_length: u64) -> bool {
+        self.seen == log_length
+    }
+
+    /// The epoch up to which runs hold everything.
+    pub(crate) fn covered(&self, place: &Place) -> u64 {
+        self.runs.last().map_or(place.log.epoch_at(0), |run| run.span().to)
+    }
+
+    /// Replays what was appended since.
+    pub(crate) fn replay(&mut self, place: &Place) -> Result<()> {
+        let length = place.log.length()?;
+        let mut window = Vec::new();
+        let mut size = WINDOW;
+        while self.position < length {
+            let wanted = usize::try_from(length - self.position).unwrap_or(usize::MAX).min(size);
+            window.resize(wanted, 0);
+            let filled = place.log.read(self.position, &mut window)?;
+            let more = self.position + (filled as u64) < length;
+            match self.replay_window(place, &window[..filled], more)? {
+                Some(need) if more => size = need.max(2 * size),
+                Some(_) => break,
+                None => size = WINDOW,
+            }
+            if self.position >= self.checkpoint_due {
+                checkpoint::make(self, place)?;
+            }
+        }
+        self.seen = length;
+        Ok(())
+    }
+
+    /// Replays the frames in a window; gives the bytes that the next frame needs when it is not whole.
+    fn replay_window(&mut self, place: &Place, window: &[u8], more: bool) -> Result<Option<usize>> {
+        let mut at = 0;
+        while at < window.len() {
+            let length = match frame::find(&window[at..], place.marker, more) {
+                Found::Frame { frame, length } => {
+                    let epoch = place.log.epoch_at(self.position + length as u64);
+                    self.apply_frame(place, &frame, epoch)?;
+                    length
+                }
+                Found::Torn { length } => length,
+                Found::Pending { need } => return Ok(Some(need)),
+                Found::Damaged { what } => return Err(self.damaged(&place.log, what)),
+            };
+            at += length;
+            self.position += length as u64;
+        }
+        Ok(None)
+    }
+
+    fn damaged(&self, log: &Log, what: &str) -> Error {
+        Error::corrupt(what, format!("{} at byte {}", log.path().display(), self.position))
+    }
+
+    fn apply_frame(&mut self, place: &Place, frame: &Frame<'_>, epoch: u64) -> Result<()> {
+        if !self.is_next(&frame.origin).map_err(|what| self.damaged(&place.log, what))? {
+            return Ok(());
+        }
+        match frame.kind {
+            frame::kind::TRANSACTION => self.apply_transaction(place, frame, epoch)?,
+            frame::kind::RESERVE => {}
+            kind if kind >= frame::kind::OPTIONAL => {}
+            kind => {
+                let what =
+                    format!("frame kind {kind} in {}: a newer Isotach wrote it", place.log.path().display());
+                return Err(Error::Unsupported { engine: "posix", what });
+            }
+        }
+        self.sequences.insert(frame.origin.writer, frame.origin.sequence);
+        Ok(())
+    }
+
+    /// Whether a frame is its writer's next. One seen before is passed over; a gap means that frames are lost.
+    fn is_next(&self, origin: &Origin) -> std::result::Result<bool, &'static str> {
+        match self.sequences.get(&origin.writer) {
+            Some(last) if origin.sequence <= *last => Ok(false),
+            Some(last) if origin.sequence > last + 1 => Err("frames of a writer are missing before this one"),
+            _ => Ok(true),
+        }
+    }
+
+    /// Decides a frame and applies it if it counts. Nothing is applied unless everything can be read.
+    fn apply_transaction(&mut self, place: &Place, frame: &Frame<'_>, epoch: u64) -> Result<()> {
+        let malformed = || self.damaged(&place.log, "a record of a frame is malformed");
+        let mut reader = Reader(&frame.body);
+        let (mut conditions, mut failed, mut changes_at) = (0, None, reader);
+        while !reader.is_empty() {
+            match record::decode(&mut reader).ok_or_else(malformed)? {
+                Record::Require(cell, condition) => {
+                    let mut path = Vec::new();
+                    path::of_cell(&cell, &mut path);
+                    if failed.is_none() && !self.holds(place, &path, &condition, epoch)? {
+                        failed = Some(conditions);
+                    }
+                    conditions += 1;
+                    changes_at = reader;
+                }
+                Record::Change(..) => {}
+            }
+        }
+        if conditions > 0 && frame.origin.writer == self.own {
+            self.verdicts.insert(frame.origin.sequence, failed);
+        }
+        if failed.is_some() {
+            return Ok(());
+        }
+        while let Some(Record::Change(cell, change)) = record::decode(&mut changes_at) {
+            self.table.apply(&cell, change, epoch);
+        }
+        Ok(())
+    }
+
+    fn holds(&self, place: &Place, path: &[u8], condition: &Condition<'_>, epoch: u64) -> Result<bool> {
+        Ok(match condition {
+            Condition::Absent => self.find(path)?.is_none(),
+            Condition::Present => self.find(path)?.is_some(),
+            Condition::Equals(expected) => match self.find(path)? {
+                Some(Entry::Value(value)) => *value == **expected,
+                Some(Entry::ValueExtent(extent)) if extent.length == expected.len() as u64 => {
+                    place.data.read_extent(&extent)? == **expected
+                }
+                _ => false,
+            },
+            Condition::Unchanged(since) => {
+                since.0.saturating_add(READ_SET_WINDOW) >= epoch && self.last_change(path)? <= since.0
+            }
+        })
+    }
+
+    /// The verdict on a conditional frame of this handle, once it is replayed.
+    pub(crate) fn take_verdict(&mut self, sequence: u32) -> Option<Option<usize>> {
+        self.verdicts.remove(&sequence)
+    }
+
+    /// What a reader sees at a path.
+    pub(crate) fn find(&self, path: &[u8]) -> Result<Option<Entry>> {
+        let mut found: Option<Entry> = None;
+        for layer in self.layers() {
+            if let Some(older) = layer.get(path)? {
+                let entry = match found {
+                    Some(newer) => newer.over(older.entry),
+                    None => older.entry,
+                };
+                if entry.is_complete() {
+                    return Ok(Some(entry).filter(Entry::is_live));
+                }
+                found = Some(entry);
+            }
+            if layer.cut(path)?.is_some() {
+                break;
+            }
+        }
+        Ok(found.map(Entry::at_bottom).filter(Entry::is_live))
+    }
+
+    /// The epoch of the last update that named a path or a prefix of it; 0 for none.
+    fn last_change(&self, path: &[u8]) -> Result<u64> {
+        for layer in self.layers() {
+            let own = layer.get(path)?.map(|versioned| versioned.epoch);
+            let last = own.max(layer.cut(path)?);
+            if let Some(epoch) = last {
+                return Ok(epoch);
+            }
+        }
+        Ok(0)
+    }
+
+    /// Newest first.
+    fn layers(&self) -> impl Iterator<Item = Layer<'_>> {
+        let runs = self.runs.iter().rev().map(|run| Layer::Run(run));
+        std::iter::once(Layer::Table(&self.table)).chain(runs)
+    }
+
+    /// The latest epoch at which `prefix` itself was cut; 0 for never.
+    pub(crate) fn cut_epoch(&self, prefix: &[u8]) -> Result<u64> {
+        let mut latest = 0;
+        for layer in self.layers().filter(Layer::has_cuts) {
+            if let Some(Versioned { epoch, entry: Entry::Cut }) = layer.get(prefix)? {
+                latest = latest.max(epoch);
+            }
+        }
+        Ok(latest)
+    }
+}
+
+/// The table or a run.
+enum Layer<'s> {
+    Table(&'s Table),
+    Run(&'s Arc<Run>),
+}
+
+impl Layer<'_> {
+    fn get(&self, path: &[u8]) -> Result<Option<Versioned>> {
+        match self {
+            Self::Table(table) => Ok(table.get(path).cloned()),
+            Self::Run(run) => run.get(path),
+        }
+    }
+
+    fn has_cuts(&self) -> bool {
+        match self {
+            Self::Table(table) => table.has_cuts(),
+            Self::Run(run) => run.has_cuts(),
+        }
+    }
+
+    /// The epoch of the latest cut of this layer on a proper prefix of `path`.
+    fn cut(&self, path: &[u8]) -> Result<Option<u64>> {
+        if !self.has_cuts() {
+            return Ok(None);
+        }
+        let mut latest = None;
+        for prefix in path::prefixes(path) {
+            if let Some(Versioned { epoch, entry: Entry::Cut }) = self.get(prefix)? {
+                latest = latest.max(Some(epoch));
+            }
+        }
+        Ok(latest)
+    }
+}
+
+fn outside(log: &Log, epoch: u64) -> Error {
+    let what = format!("a checkpoint goes to epoch {epoch}, which the log does not reach");
+    Error::corrupt(what, log.path().display().to_string())
+}

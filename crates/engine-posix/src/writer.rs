@@ -1,0 +1,231 @@
+//! The writing half of a handle: updates gathered into a frame, and the order in which files are synced.
+//!
+//! Invariants:
+//! - A frame goes to the log only after the bytes it refers to were handed to the system, and a flush syncs
+//!   the data before it appends the frame, so that a frame that survives never points at nothing.
+//! - A frame that could not be appended for want of room is kept and tried again.
+//! - After a failed sync, or an append whose outcome is unknown, the handle writes no more.
+
+use isotach_object::{Cell, Error, IdRange, Precondition, Result, Transaction, Update};
+
+use crate::{
+    data::DataWriter,
+    frame::{self, MIN_FRAME, Origin},
+    log::{Log, MAX_FRAME},
+    record::{self, Change, Condition, INLINE_MAX, Stored},
+    state::Place,
+};
+
+/// A gathered frame is published when it has this many bytes.
+const PUBLISH_AT: usize = 1 << 20;
+/// Object ids that a log position stands for: a frame owns the ids of the positions it takes up.
+const IDS_PER_BYTE: u64 = 1 << 20;
+/// Log positions whose ids fit 64 bits.
+const MAX_EPOCH: u64 = u64::MAX / IDS_PER_BYTE;
+
+/// Gathers, appends, syncs.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    own: u64,
+    marker: u64,
+    name: String,
+    /// The number of the next frame.
+    sequence: u32,
+    /// Room for a header, and the records gathered.
+    frame: Vec<u8>,
+    data: DataWriter,
+    /// Frames were appended that are not synced.
+    unsynced: bool,
+    written: bool,
+    failed: bool,
+}
+
+impl Writer {
+    pub(crate) fn new(place: &Place, own: u64) -> Self {
+        Self {
+            own,
+            marker: place.marker,
+            name: place.directory.display().to_string(),
+            sequence: 0,
+            frame: vec![0; frame::HEADER],
+            data: DataWriter::new(&place.directory),
+            unsynced: false,
+            written: false,
+            failed: false,
+        }
+    }
+
+    /// Whether this handle ever wrote anything.
+    pub(crate) fn has_written(&self) -> bool {
+        self.written
+    }
+
+    fn check_usable(&self) -> Result<()> {
+        match self.failed {
+            true => Err(Error::Poisoned { what: self.name.clone() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes a copy of blind updates. All of them or none are gathered.
+    pub(crate) fn gather(&mut self, updates: &[Update<'_>], log: &Log) -> Result<()> {
+        self.check_usable()?;
+        self.written = true;
+        let (length, mark) = (self.frame.len(), self.data.mark());
+        for update in updates {
+            if let Err(error) = encode(update, &mut self.frame, &mut self.data) {
+                self.frame.truncate(length);
+                self.data.rewind(mark);
+                return Err(error);
+            }
+        }
+        if self.frame.len() >= PUBLISH_AT {
+            // The copy is taken, so a log without room is not this call's failure: `flush` tries again.
+            match self.publish(log) {
+                Err(Error::NoSpace { .. }) if self.frame.len() < MAX_FRAME / 2 => {}
+                other => return other,
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends what is gathered, if anything is.
+    pub(crate) fn publish(&mut self, log: &Log) -> Result<()> {
+        if self.frame.len() == frame::HEADER {
+            return Ok(());
+        }
+        self.check_usable()?;
+        self.data.write_out()?;
+        let body = self.frame.len();
+        let mut frame = std::mem::take(&mut self.frame);
+        let outcome = self.append(&mut frame, frame::kind::TRANSACTION, log);
+        // Kept on failure, in the form it was gathered in; emptied with its room kept on success.
+        match &outcome {
+            Ok(_) => frame.truncate(frame::HEADER),
+            Err(_) => {
+                frame::unseal(&mut frame);
+                frame.truncate(body);
+            }
+        }
+        self.frame = frame;
+        outcome.map(|_| ())
+    }
+
+    /// Seals and appends a frame; gives its number and the position of its end.
+    fn append(&mut self, frame: &mut Vec<u8>, kind: u16, log: &Log) -> Result<(u32, u64)> {
+        self.check_usable()?;
+        if frame.len() > MAX_FRAME {
+            let what = format!("a transaction of {} bytes", frame.len());
+            return Err(Error::invalid(
+                what,
+                format!("at most {MAX_FRAME} bytes besides large values and arrays"),
+            ));
+        }
+        let sequence = self.sequence;
+        frame::seal(frame, self.marker, kind, Origin { writer: self.own, sequence });
+        match log.append(frame) {
+            Ok(end) => {
+                self.sequence += 1;
+                self.unsynced = true;
+                self.written = true;
+                Ok((sequence, end))
+            }
+            Err(error) => {
+                // Without room nothing whole was appended. Of any other failure the outcome is unknown.
+                self.failed |= !matches!(error, Error::NoSpace { .. } | Error::PermissionDenied { .. });
+                Err(error)
+            }
+        }
+    }
+
+    /// Appends a transaction at once, after what is gathered.
+    pub(crate) fn commit(&mut self, transaction: &Transaction<'_>, log: &Log) -> Result<(u32, u64)> {
+        self.check_usable()?;
+        self.publish(log)?;
+        let mut frame = vec![0; frame::HEADER];
+        for precondition in &transaction.preconditions {
+            encode_precondition(precondition, &mut frame);
+        }
+        for update in &transaction.updates {
+            encode(update, &mut frame, &mut self.data)?;
+        }
+        self.data.write_out()?;
+        self.append(&mut frame, frame::kind::TRANSACTION, log)
+    }
+
+    /// Makes everything durable and visible: the data, then the frame, then the log.
+    pub(crate) fn flush(&mut self, log: &Log, sync: bool) -> Result<()> {
+        self.check_usable()?;
+        if sync {
+            self.synced(|writer| writer.data.sync())?;
+        }
+        self.publish(log)?;
+        if sync && self.unsynced {
+            self.synced(|_| log.sync())?;
+            self.unsynced = false;
+        }
+        Ok(())
+    }
+
+    /// Runs a step that syncs. If the sync fails the system may have dropped what it could not write, so
+    /// trying again would prove nothing.
+    fn synced(&mut self, step: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let outcome = step(self);
+        self.failed |= matches!(outcome, Err(Error::Io { .. }));
+        outcome
+    }
+
+    /// Takes up log positions, and with them the object ids that belong to them. Nothing is read: the
+    /// kernel hands out positions once.
+    pub(crate) fn allocate_ids(&mut self, log: &Log, count: u64) -> Result<IdRange> {
+        let bytes = count.div_ceil(IDS_PER_BYTE).max(MIN_FRAME as u64);
+        if count == 0 || bytes > MAX_FRAME as u64 {
+            let most = MAX_FRAME as u64 * IDS_PER_BYTE;
+            return Err(Error::invalid(format!("{count} object ids"), format!("1 to {most}")));
+        }
+        let mut frame = vec![0; bytes as usize - frame::TRAILER];
+        let (_, end) = self.append(&mut frame, frame::kind::RESERVE, log)?;
+        let first = log.epoch_at(end - bytes);
+        if first + bytes > MAX_EPOCH {
+            return Err(Error::NoSpace { what: format!("{}: all object ids are handed out", self.name) });
+        }
+        let start = first * IDS_PER_BYTE;
+        Ok(IdRange { start, end: start + count })
+    }
+}
+
+fn encode_precondition(precondition: &Precondition<'_>, frame: &mut Vec<u8>) {
+    let condition = match precondition {
+        Precondition::Absent(_) => Condition::Absent,
+        Precondition::Present(_) => Condition::Present,
+        Precondition::Equals(_, value) => Condition::Equals(value),
+        Precondition::Unchanged(_, epoch) => Condition::Unchanged(*epoch),
+    };
+    record::encode_condition(frame, &precondition.cell(), &condition);
+}
+
+/// Appends an update to a frame, and its bulk bytes to the data file.
+fn encode(update: &Update<'_>, frame: &mut Vec<u8>, data: &mut DataWriter) -> Result<()> {
+    let mut record = |cell: &Cell<'_>, change: Change<'_>| {
+        record::encode_change(frame, cell, &change);
+        Ok(())
+    };
+    match update {
+        Update::Put { cell, value } if value.len() <= INLINE_MAX => {
+            record(cell, Change::Put(Stored::Inline(value)))
+        }
+        Update::Put { cell, value } => record(cell, Change::Put(Stored::Extent(data.append(value)?))),
+        Update::Remove { cell } => record(cell, Change::Remove),
+        Update::Write { cell, offset, data: bytes } => {
+            record(cell, Change::Write { offset: *offset, extent: data.append(bytes)? })
+        }
+        Update::SetSize { cell, size } => record(cell, Change::SetSize(*size)),
+        Update::Punch { cell, offset, length } => {
+            record(cell, Change::Punch { offset: *offset, length: *length })
+        }
+        Update::RemoveDkey { object, dkey } => {
+            record(&Cell { object: *object, dkey, akey: &[] }, Change::RemoveDkey)
+        }
+        Update::Destroy { object } => record(&Cell::array(*object), Change::Destroy),
+    }
+}

@@ -1,0 +1,6 @@
+//! The posix engine obeys the contract, with checkpoints far apart and with checkpoints all the time.
+
+mod support;
+
+isotach_object::conformance_suite! { posix => crate::support::PosixFixture::new() }
+isotach_object::conformance_suite! { posix_small_checkpoints => crate::support::PosixFixture::with_small_checkpoints() }

@@ -1,0 +1,130 @@
+//! Surroundings for the conformance suite: a pool in a folder of its own, on a tmpfs of its own where this
+//! process may mount one, and the means to do harm to its files.
+
+use std::{
+    fs,
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use isotach_engine_posix::Posix;
+use isotach_object::{
+    Container, Engine, PoolUri,
+    conformance::{FaultSet, Faults, Fixture},
+};
+
+/// Room of the tmpfs: more than any case needs, and little enough to fill.
+const ROOM: &str = "size=400m";
+
+/// A folder, and the pools in it.
+#[derive(Debug)]
+pub(crate) struct PosixFixture {
+    folder: tempfile::TempDir,
+    mounted: bool,
+    pools: AtomicU64,
+    /// What follows the path in the URIs of pools.
+    query: &'static str,
+}
+
+impl PosixFixture {
+    pub(crate) fn new() -> Self {
+        Self::with_query("")
+    }
+
+    /// Checkpoints every few frames, so that runs, their merging, and replaying onto them are all met.
+    pub(crate) fn with_small_checkpoints() -> Self {
+        Self::with_query("?checkpoint=1024")
+    }
+
+    fn with_query(query: &'static str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // The fixture is made again in child processes, which only open pools of their parents.
+        let child = std::env::var_os("ISOTACH_CONFORMANCE_CHILD").is_some();
+        let mount =
+            || Command::new("mount").args(["-t", "tmpfs", "-o", ROOM, "tmpfs"]).arg(folder.path()).output();
+        let mounted = !child && mount().is_ok_and(|output| output.status.success());
+        Self { folder, mounted, pools: AtomicU64::new(0), query }
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.folder.path().join("filler")
+    }
+}
+
+impl Drop for PosixFixture {
+    fn drop(&mut self) {
+        if self.mounted {
+            let _ = Command::new("umount").arg("-l").arg(self.folder.path()).status();
+        }
+    }
+}
+
+impl Fixture for PosixFixture {
+    fn engine(&self) -> Arc<dyn Engine> {
+        Arc::new(Posix)
+    }
+
+    fn fresh_pool(&self) -> PoolUri {
+        let number = self.pools.fetch_add(1, Ordering::Relaxed);
+        let path = self.folder.path().join(format!("pool-{number}"));
+        format!("posix:{}{}", path.display(), self.query).parse().unwrap()
+    }
+
+    fn faults(&self) -> Option<&dyn Faults> {
+        Some(self)
+    }
+}
+
+impl Faults for PosixFixture {
+    fn set(&self) -> FaultSet {
+        FaultSet { corruption: true, crash: true, out_of_space: self.mounted }
+    }
+
+    fn corrupt_stored(&self, uri: &PoolUri, needle: &[u8]) -> bool {
+        let mut found = false;
+        each_file(Path::new(uri.path()), &mut |path| {
+            let bytes = fs::read(path).unwrap();
+            let at = |from: usize| bytes[from..].windows(needle.len()).position(|window| window == needle);
+            let mut from = 0;
+            while let Some(offset) = at(from) {
+                let middle = from + offset + needle.len() / 2;
+                let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+                file.write_all_at(&[bytes[middle] ^ 1], middle as u64).unwrap();
+                found = true;
+                from += offset + needle.len();
+            }
+        });
+        found
+    }
+
+    fn crash(&self, container: Arc<dyn Container>) {
+        std::mem::forget(container);
+    }
+
+    fn fill_up(&self, _uri: &PoolUri) {
+        // tmpfs gives what there is and then refuses.
+        let block = vec![0; 64 * 1024];
+        let file = fs::File::create(self.filler()).unwrap();
+        let mut at = 0;
+        while let Ok(written) = file.write_at(&block, at) {
+            at += written as u64;
+            if written < block.len() {
+                break;
+            }
+        }
+    }
+
+    fn make_room(&self, _uri: &PoolUri) {
+        fs::remove_file(self.filler()).unwrap();
+    }
+}
+
+fn each_file(folder: &Path, visit: &mut dyn FnMut(&Path)) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { each_file(&path, visit) } else { visit(&path) }
+    }
+}
