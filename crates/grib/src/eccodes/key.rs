@@ -24,11 +24,11 @@ impl Eccodes {
         one_message(message)?;
         let handle = Handle::borrow(self.api(), message).doing("open", "the message")?;
         let mut pairs = if below_the_hour(&handle) { self.key_by_seconds(message)? } else { mars(&handle)? };
-        if let Ok(id) = handle.string(c"paramId") {
-            match pairs.iter_mut().find(|(key, _)| key == "param") {
-                Some((_, value)) => *value = id,
-                None => pairs.push(("param".to_owned(), id)),
-            }
+        // Without a table behind it, MARS' param is the id already; finding the id is half the work of a whole key.
+        match pairs.iter_mut().find(|(key, _)| key == "param") {
+            Some((_, value)) if value.contains('.') => *value = param_id(&handle)?,
+            Some(_) => {}
+            None => pairs.extend(param_id(&handle).ok().map(|id| ("param".to_owned(), id))),
         }
         Ok(pairs)
     }
@@ -47,6 +47,10 @@ impl Eccodes {
 
 fn mars(handle: &Handle<'_>) -> Result<Vec<(String, String)>, EccodesError> {
     handle.namespace(c"mars").doing("read", "the MARS keys of the message")
+}
+
+fn param_id(handle: &Handle<'_>) -> Result<String, EccodesError> {
+    handle.string(c"paramId").doing("read the key", "paramId")
 }
 
 /// Whether one of the message's time ranges counts in a unit shorter than the hour.

@@ -161,3 +161,20 @@ fn damaged_headers_are_refused_or_read_but_do_no_harm() {
         }
     }
 }
+
+#[test]
+fn eccodes_and_the_scan_agree_on_the_length_of_a_large_grib_1_message() {
+    let Some(eccodes) = eccodes() else { return };
+    let (columns, rows) = (2500_u32, 1700_u32);
+    let large = message(eccodes, c"regular_ll_pl_grib1", |handle| {
+        handle.set_long(c"Ni", columns.into()).unwrap();
+        handle.set_long(c"Nj", rows.into()).unwrap();
+        handle.set_long(c"bitsPerValue", 16).unwrap();
+        let values: Vec<f64> = (0..columns * rows).map(|at| f64::from(at % 65_536)).collect();
+        handle.set_doubles(c"values", &values).unwrap();
+    });
+    assert!(large.len() > 8 << 20 && large[4] & 0x80 != 0, "the length does not fit three bytes");
+    let file = [large.as_slice(), &large, b"padding"].concat();
+    let lengths: Vec<_> = crate::SliceScanner::new(&file).map(|found| found.unwrap().bytes.len()).collect();
+    assert_eq!(lengths, [large.len(); 2]);
+}
