@@ -301,10 +301,12 @@ impl Container for PosixContainer {
             bytes(state.get()?, &cell)?
         };
         let length = length.min(resolved.size.saturating_sub(offset));
-        if let [part] = &resolved.parts[..] {
-            if let Some(part) = part.clip(offset, offset + length).filter(|part| part.length == length) {
-                return self.named(&cell, self.place.data.share(&part));
-            }
+        let whole = match &resolved.parts[..] {
+            [part] => part.clip(offset, offset + length).filter(|part| part.length == length),
+            _ => None,
+        };
+        if let Some(part) = whole {
+            return self.named(&cell, self.place.data.share(&part));
         }
         // Bytes in several places, or with holes, have no one place to lend.
         let mut buffer = zeros(length)?;

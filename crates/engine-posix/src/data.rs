@@ -134,10 +134,9 @@ impl DataWriter {
 
     /// Forgets gathered bytes since `mark`, where they have not been written yet.
     pub(crate) fn rewind(&mut self, mark: Mark) {
-        if let (Some(current), Mark(Some((number, end)))) = (&mut self.current, mark) {
-            if current.number == number {
-                current.gathered.truncate(end.saturating_sub(current.written) as usize);
-            }
+        let Mark(Some((number, end))) = mark else { return };
+        if let Some(current) = self.current.as_mut().filter(|current| current.number == number) {
+            current.gathered.truncate(end.saturating_sub(current.written) as usize);
         }
     }
 

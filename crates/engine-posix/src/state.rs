@@ -264,7 +264,7 @@ impl State {
 
     /// Newest first.
     fn layers(&self) -> impl Iterator<Item = Layer<'_>> {
-        let runs = self.runs.iter().rev().map(|run| Layer::Run(run));
+        let runs = self.runs.iter().rev().map(Layer::Run);
         std::iter::once(Layer::Table(&self.table)).chain(runs)
     }
 

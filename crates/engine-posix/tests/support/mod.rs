@@ -39,6 +39,11 @@ impl PosixFixture {
         Self::with_query("?checkpoint=1024")
     }
 
+    /// The shortest interval there is: nearly every frame is a checkpoint.
+    pub(crate) fn with_constant_checkpoints() -> Self {
+        Self::with_query("?checkpoint=256")
+    }
+
     fn with_query(query: &'static str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // The fixture is made again in child processes, which only open pools of their parents.
@@ -119,6 +124,10 @@ impl Faults for PosixFixture {
 
     fn make_room(&self, _uri: &PoolUri) {
         fs::remove_file(self.filler()).unwrap();
+        // A process that was being started just then may hold the file for a moment longer.
+        while rustix::fs::statvfs(self.folder.path()).unwrap().f_bfree < 16 << 8 {
+            std::thread::yield_now();
+        }
     }
 }
 
