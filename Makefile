@@ -51,8 +51,8 @@ lint: ## Check format, lints, docs, house rules, Python and scripts
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo doc --workspace --no-deps --locked --quiet
 	cargo test --locked --quiet -p isotach-tidy
-	$(PYTHON) -m ruff check scripts tests
-	$(PYTHON) -m ruff format --check scripts tests
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
 	@$(call if_installed,cargo-deny,cargo deny --offline check licenses bans sources)
 	@$(call if_installed,shellcheck,shellcheck .ci/run scripts/setup scripts/with-eccodes)
 	@echo "make lint: clean"
