@@ -81,7 +81,8 @@ fn every_case_is_in_the_list() {
     let listed = names(&registration, "                ", ',');
     let mut written = BTreeSet::new();
     for entry in std::fs::read_dir(folder).unwrap() {
-        let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        // The folder within holds no cases.
+        let Ok(source) = std::fs::read_to_string(entry.unwrap().path()) else { continue };
         let cases = source.lines().filter(|line| line.ends_with("(trial: &Trial<'_>) {"));
         written.extend(cases.filter_map(|line| names(line, "pub fn ", '(').pop_first()));
     }

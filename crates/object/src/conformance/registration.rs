@@ -129,6 +129,7 @@ macro_rules! __conformance_cases {
             visibility {
                 a_handle_sees_its_own_updates_at_once,
                 a_flush_shows_everything_to_handles_new_and_old,
+                what_was_flushed_is_seen_by_a_handle_that_looked_before,
                 the_epoch_of_a_reader_reaches_what_was_flushed,
                 a_flush_shows_everything_to_other_processes,
                 what_was_flushed_outlives_a_process_that_dies,

@@ -39,6 +39,26 @@ pub fn a_flush_shows_everything_to_handles_new_and_old(trial: &Trial<'_>) {
     assert_eq!(kv(&old, 1).get(&[3]).unwrap(), None);
 }
 
+pub fn what_was_flushed_is_seen_by_a_handle_that_looked_before(trial: &Trial<'_>) {
+    let place = trial.place();
+    let reader = place.another();
+    let look = || {
+        let value = kv(&reader, 1).get(b"k").unwrap().unwrap_or_default();
+        let size = kv(&reader, 1).size(b"k").unwrap().unwrap_or_default();
+        let listed = kv(&reader, 1).list(&crate::Anchor::start(), 9, true).unwrap();
+        let listed = listed.get(0).map(|(_, value)| value.to_vec()).unwrap_or_default();
+        (value, size, listed, array(&reader, 1).read(0, 99).unwrap())
+    };
+    assert_eq!(look(), (vec![], 0, vec![], vec![]));
+    for step in 1..5_u8 {
+        let value = vec![step; step.into()];
+        place.kv(1).put(b"k", &value).unwrap();
+        place.array(1).write(0, &value).unwrap();
+        place.container.flush().unwrap();
+        assert_eq!(look(), (value.clone(), step.into(), value.clone(), value));
+    }
+}
+
 pub fn the_epoch_of_a_reader_reaches_what_was_flushed(trial: &Trial<'_>) {
     let place = trial.place();
     let reader = place.another();

@@ -1,0 +1,99 @@
+//! The suite finds engines that break the contract: for each rule broken, a case fails, and so does the
+//! comparison with the model unless it takes a race to see the difference.
+#![expect(clippy::unwrap_used, reason = "test code")]
+
+mod engine;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use engine::{BrokenFixture, Fault};
+use isotach_object::conformance::{
+    Trial, array, concurrency, kv, listing, model, refusal, run, transaction, visibility,
+};
+
+/// Any seed finds these; a fixed one keeps the test the same every time.
+const SEED: u64 = 1;
+const SEQUENCES: u32 = 500;
+
+fn fails(test: impl FnOnce()) -> bool {
+    catch_unwind(AssertUnwindSafe(test)).is_err()
+}
+
+#[track_caller]
+fn case_fails(fault: Fault, case: fn(&Trial<'_>)) {
+    let fixture = BrokenFixture::new(fault);
+    assert!(fails(|| run(&fixture, "", case)), "the case passes an engine that {fault:?}");
+}
+
+#[track_caller]
+fn case_and_model_fail(fault: Fault, case: fn(&Trial<'_>)) {
+    case_fails(fault, case);
+    let fixture = BrokenFixture::new(fault);
+    let compared = fails(|| model::compare(&fixture, SEQUENCES, SEED));
+    assert!(compared, "random sequences pass an engine that {fault:?}");
+}
+
+#[test]
+fn an_empty_value_that_is_absent_is_found() {
+    case_and_model_fail(Fault::EmptyIsAbsent, kv::an_empty_value_is_present);
+}
+
+#[test]
+fn a_batch_that_is_checked_too_late_is_found() {
+    case_and_model_fail(Fault::ChecksTooLate, refusal::a_batch_with_one_wrong_update_does_nothing);
+}
+
+#[test]
+fn a_batch_in_another_order_is_found() {
+    case_and_model_fail(Fault::ReversesBatches, kv::a_batch_is_applied_in_order_and_answered_in_order);
+}
+
+#[test]
+fn half_a_value_is_found() {
+    case_fails(Fault::PutsInTwo, concurrency::readers_never_see_half_a_value);
+}
+
+#[test]
+fn transactions_that_come_apart_are_found() {
+    case_fails(Fault::JudgesThenApplies, concurrency::readers_see_both_cells_of_a_transaction_or_neither);
+}
+
+#[test]
+fn conditional_updates_with_two_winners_are_found() {
+    case_fails(Fault::JudgesThenApplies, concurrency::conditional_puts_have_one_winner_per_key);
+    case_fails(Fault::JudgesThenApplies, concurrency::a_counter_loses_no_increment);
+}
+
+#[test]
+fn a_read_set_that_is_ignored_is_found() {
+    case_and_model_fail(Fault::IgnoresUnchanged, transaction::unchanged_holds_until_an_update_names_the_cell);
+}
+
+#[test]
+fn a_punch_that_is_forgotten_is_found() {
+    case_and_model_fail(Fault::ForgetsPunches, array::a_punch_makes_a_hole_and_keeps_the_size);
+}
+
+#[test]
+fn a_buffer_written_past_the_bytes_is_found() {
+    case_fails(Fault::ClearsPastTheEnd, array::reads_past_the_end_are_short);
+}
+
+#[test]
+fn entries_lost_or_repeated_between_pages_are_found() {
+    case_and_model_fail(Fault::LosesAtPageBreaks, listing::pages_of_any_size_hold_every_entry_once);
+    case_and_model_fail(Fault::RepeatsAtPageBreaks, listing::pages_of_any_size_hold_every_entry_once);
+}
+
+#[test]
+fn ids_handed_out_twice_are_found() {
+    case_fails(Fault::RepeatsIds, concurrency::no_id_is_handed_out_twice);
+}
+
+#[test]
+fn a_handle_that_does_not_see_what_others_flush_is_found() {
+    case_and_model_fail(
+        Fault::StaysStale,
+        visibility::what_was_flushed_is_seen_by_a_handle_that_looked_before,
+    );
+}
