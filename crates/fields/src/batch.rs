@@ -150,7 +150,8 @@ impl Batch {
         let Some(declared) = self.declared.get_mut(collocation) else {
             return (kv_of(collocation, ""), kv_of(collocation, "history"));
         };
-        for ((value, seen), axis) in element.split(':').zip(&mut declared.values).zip(&declared.objects.axes) {
+        for ((value, seen), axis) in element.split(':').zip(&mut declared.values).zip(&declared.objects.axes)
+        {
             if !seen.contains(value) {
                 seen.insert(value.into());
                 self.puts.push(*axis, kv_key(value).as_bytes(), &[]);
@@ -189,8 +190,12 @@ impl Batch {
 }
 
 fn first_declaration(puts: &mut Puts, collocation: &str) -> Declared {
-    let names: Vec<&str> =
-        collocation.rsplit_once(' ').map_or("", |(_, names)| names).split(',').filter(|n| !n.is_empty()).collect();
+    let names: Vec<&str> = collocation
+        .rsplit_once(' ')
+        .map_or("", |(_, names)| names)
+        .split(',')
+        .filter(|n| !n.is_empty())
+        .collect();
     let objects = CollocationObjects::new(collocation, names.iter().copied());
     let mut key = vec![COLLOCATION];
     key.extend_from_slice(collocation.as_bytes());
@@ -233,7 +238,12 @@ mod tests {
     use crate::layout::array_of;
 
     fn add(batch: &mut Batch, element: &str, id: u64) {
-        batch.add(&FieldEntry { collocation: "fc type step,param", element, id: array_of(id), record: b"where" });
+        batch.add(&FieldEntry {
+            collocation: "fc type step,param",
+            element,
+            id: array_of(id),
+            record: b"where",
+        });
     }
 
     #[test]
@@ -273,6 +283,10 @@ mod tests {
         let keys: Vec<&[u8]> = again.iter().map(|(_, key, _)| key).collect();
         assert_eq!(keys, [b":fc type step,param".as_slice(), b"6", b"130"]);
         add(&mut batch, "0:130", 3);
-        assert_eq!(batch.take().0.iter().next().unwrap().1, b"0", "the value that was forgotten is put again");
+        assert_eq!(
+            batch.take().0.iter().next().unwrap().1,
+            b"0",
+            "the value that was forgotten is put again"
+        );
     }
 }

@@ -7,16 +7,15 @@
 use std::sync::Arc;
 
 use isotach_mars::{Key, Schema};
-use isotach_object::{
-    Cell, Container, Error as ObjectError, KeyValue, Label, Pool, Precondition, Update,
-};
+use isotach_object::{Cell, Container, Error as ObjectError, KeyValue, Label, Pool, Precondition, Update};
 
 use crate::{
     Error, Result,
     bytes::Reader,
     control::Locks,
     layout::{
-        DATASET, ENTRY_KEY, ENTRY_RULE, ENTRY_SCHEMA, ENTRY_VERSION, ENTRY_WIPED, VERSION, label_of, named_text,
+        DATASET, ENTRY_KEY, ENTRY_RULE, ENTRY_SCHEMA, ENTRY_VERSION, ENTRY_WIPED, VERSION, label_of,
+        named_text,
     },
     location::ContainerUri,
     record::Record,
@@ -88,7 +87,8 @@ impl Dataset {
 
 fn read_schema(catalogue: &dyn Container) -> Result<String> {
     let text = KeyValue::new(catalogue, DATASET)?.get(ENTRY_SCHEMA)?.unwrap_or_default();
-    let corrupt = |_| ObjectError::corrupt("the schema of the dataset", format!("container {}", catalogue.label()));
+    let corrupt =
+        |_| ObjectError::corrupt("the schema of the dataset", format!("container {}", catalogue.label()));
     Ok(String::from_utf8(text).map_err(corrupt)?)
 }
 
@@ -105,7 +105,12 @@ pub(crate) fn create(home: &Home, key: &Key, schema: &Schema, rule: &str) -> Res
             continue;
         }
         if !was_wiped(home, &label)? {
-            return Ok(Arc::new(Entry { text: text.into(), key: key.clone(), record, locks: Locks::default() }));
+            return Ok(Arc::new(Entry {
+                text: text.into(),
+                key: key.clone(),
+                record,
+                locks: Locks::default(),
+            }));
         }
         // A wipe took the container between our look at it and our entry in the root: the entry must not stay.
         home.root.remove(&text, &record)?;
@@ -133,10 +138,18 @@ fn prepare(home: &Home, key: &Key, label: &Label, schema: &Schema, rule: &str) -
         return Ok(None);
     }
     if found.format != VERSION {
-        return Err(Error::NewerFormat { what: format!("dataset {key}"), found: found.format, known: VERSION });
+        return Err(Error::NewerFormat {
+            what: format!("dataset {key}"),
+            found: found.format,
+            known: VERSION,
+        });
     }
     let store = if home.is_one_pool() { String::new() } else { home.store.uri().to_string() };
-    let governing = if found.schema == schema.source() { schema.digest() } else { Schema::parse(&found.schema)?.digest() };
+    let governing = if found.schema == schema.source() {
+        schema.digest()
+    } else {
+        Schema::parse(&found.schema)?.digest()
+    };
     Ok(Some(Record {
         generation: 0,
         incarnation: found.incarnation,

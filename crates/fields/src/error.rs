@@ -74,7 +74,9 @@ pub enum Error {
         names: String,
     },
     /// The dataset was wiped while this handle wrote to it; what was archived since the last flush is gone.
-    #[error("dataset {dataset} was wiped while it was written to: {fields} fields since the last flush are gone")]
+    #[error(
+        "dataset {dataset} was wiped while it was written to: {fields} fields since the last flush are gone"
+    )]
     Wiped {
         /// The dataset's key.
         dataset: String,
@@ -183,7 +185,8 @@ mod tests {
     #[test]
     fn damage_found_while_reading_a_field_names_the_field_and_the_place() {
         let key = Key::new().with("step", "6");
-        let error = Error::of_field(&key, isotach_object::Error::corrupt("checksum differs", "data/1 at 4096"));
+        let error =
+            Error::of_field(&key, isotach_object::Error::corrupt("checksum differs", "data/1 at 4096"));
         assert_eq!(error.code(), "corrupt");
         assert_eq!(error.to_string(), "field step=6 is corrupt: checksum differs in data/1 at 4096");
         assert!(!error.is_usage());

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use isotach_mars::{Key, LevelFilter, Match, Request, Wanted, WantedFields};
+use isotach_mars::{Key, LevelFilter, Match, Request, RuleId, Schema, Wanted, WantedFields};
 use isotach_object::{Cell, ObjectId};
 
 use crate::{
@@ -95,7 +95,7 @@ impl Inspection {
             self.current = None;
         }
         if let Some(target) = self.targets.pop_front() {
-            self.current = Some(Walk::new(target)?);
+            self.current = Some(Walk::new(&self.inner, target)?);
             return Ok(true);
         }
         let Some(selection) = self.selections.pop_front() else { return Ok(false) };
@@ -127,25 +127,36 @@ impl Iterator for Inspection {
 struct Walk {
     reader: Arc<DatasetReader>,
     collocation: Arc<Collocation>,
-    remaining: VecDeque<Odometer>,
+    remaining: VecDeque<(RuleId, Odometer)>,
     /// Elements already asked for, when there are several filters that may name the same.
     seen: Option<HashSet<String>>,
+    /// The handle's schema, when the dataset has another: its rules are the ones that wanted fields are counted by.
+    counted_by: Option<Schema>,
 }
 
 impl Walk {
-    fn new(target: Target) -> Result<Self> {
-        let Target { reader, collocation, filters } = target;
+    fn new(inner: &Inner, target: Target) -> Result<Self> {
+        let Target { reader, collocation, plans } = target;
         let axes = reader.axes(&collocation)?;
         let present = |name: &str, value: &str| axes.contains(name, value);
-        let remaining: VecDeque<_> =
-            filters.iter().filter_map(|filter| filter.restricted(present)).filter_map(|f| Odometer::new(&f)).collect();
+        let remaining: VecDeque<_> = plans
+            .iter()
+            .filter_map(|plan| Some((plan.rule, Odometer::new(&plan.element.restricted(present)?)?)))
+            .collect();
         let seen = (remaining.len() > 1).then(HashSet::new);
-        Ok(Self { reader, collocation, remaining, seen })
+        let is_own = reader.dataset.entry.record.schema == inner.schema_digest;
+        let counted_by = (!is_own).then(|| inner.schema.clone());
+        Ok(Self { reader, collocation, remaining, seen, counted_by })
     }
 
     /// Looks up one batch. False when there is none left.
-    fn lookup(&mut self, found: &mut VecDeque<Inspected>, mut wanted: Option<&mut WantedFields>) -> Result<bool> {
-        let Some(odometer) = self.remaining.front_mut() else { return Ok(false) };
+    fn lookup(
+        &mut self,
+        found: &mut VecDeque<Inspected>,
+        mut wanted: Option<&mut WantedFields>,
+    ) -> Result<bool> {
+        let Some((rule, odometer)) = self.remaining.front_mut() else { return Ok(false) };
+        let rule = *rule;
         let mut batch: Vec<String> = Vec::new();
         while batch.len() < LOOKUPS {
             let Some(element) = odometer.next() else {
@@ -157,15 +168,27 @@ impl Walk {
                 batch.push(element);
             }
         }
-        let cells: Vec<_> =
-            batch.iter().map(|text| Cell::kv(self.collocation.objects.index, kv_key(text).as_bytes())).collect();
+        let cells: Vec<_> = batch
+            .iter()
+            .map(|text| Cell::kv(self.collocation.objects.index, kv_key(text).as_bytes()))
+            .collect();
         let records = self.reader.dataset.catalogue.get_many(&cells)?;
         for (element, record) in batch.iter().zip(records) {
             let Some(record) = record else { continue };
-            let (key, element_key) = self.collocation.keys_of(element).ok_or_else(|| self.corrupt(element))?;
-            let location = Location::decode(&record, &self.reader.dataset.uri).ok_or_else(|| self.corrupt(element))?;
+            let (key, element_key) =
+                self.collocation.keys_of(element).ok_or_else(|| self.corrupt(element))?;
+            let location =
+                Location::decode(&record, &self.reader.dataset.uri).ok_or_else(|| self.corrupt(element))?;
             if let Some(wanted) = &mut wanted {
-                wanted.mark([&self.reader.dataset.entry.key, &self.collocation.key, &element_key]);
+                match &self.counted_by {
+                    None => wanted
+                        .mark(rule, [&self.reader.dataset.entry.key, &self.collocation.key, &element_key]),
+                    Some(schema) => {
+                        if let Ok(split) = schema.split(&key) {
+                            wanted.mark(split.rule, [&split.dataset, &split.collocation, &split.element]);
+                        }
+                    }
+                }
             }
             found.push_back(Inspected { key, location });
         }

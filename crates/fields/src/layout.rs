@@ -157,7 +157,8 @@ pub(crate) fn label_of(dataset: &Key, attempt: u32) -> Result<Label> {
     }
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "._:-".contains(c) { c } else { '_' };
     let prefix: String = joined.chars().take(LABEL_PREFIX).map(allowed).collect();
-    let digest = digest_of(&named_text(dataset)).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    let digest =
+        digest_of(&named_text(dataset)).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
     let label = format!("{}-{digest}{suffix}", prefix.trim_start_matches('.'));
     label.parse().map_err(Error::Object)
 }

@@ -12,12 +12,16 @@
 //! - Archiving a key again replaces the field: readers see the old one until the new one is complete.
 //! - A field that is not there is not an error.
 
+mod adopt;
+mod axes;
 mod batch;
 mod bytes;
 mod checksum;
 mod config;
 mod control;
+mod copy;
 mod dataset;
+mod dump;
 mod error;
 mod inspect;
 mod layout;
@@ -29,18 +33,27 @@ mod record;
 mod retrieve;
 mod root;
 mod select;
+mod stats;
+mod status;
 mod store;
 mod sync;
+mod wipe;
 mod writer;
 
+pub use axes::Axis;
 pub use checksum::crc32c;
 pub use config::{Config, Pattern, Space};
 pub use control::{Action, Locks};
+pub use copy::CopyReport;
+pub use dump::{CollocationDump, DatasetDump};
 pub use error::{Error, Result};
 pub use inspect::{Inspected, Inspection, Missing};
 pub use list::{ListOptions, Listed, Listing};
 pub use location::{ContainerUri, Location, Place};
 pub use retrieve::{Field, Retrieval};
 pub(crate) use select::Selection;
+pub use stats::{Counts, DatasetStats};
+pub use status::DatasetStatus;
 pub use store::{FieldStore, SpaceInfo};
+pub use wipe::{WipeReport, WipedDataset};
 pub use writer::MessageKey;

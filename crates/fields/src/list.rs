@@ -186,12 +186,13 @@ struct Walk {
 impl Walk {
     /// None when the axes show that nothing there is wanted.
     fn new(target: Target) -> Result<Option<Self>> {
-        let Target { reader, collocation, filters } = target;
+        let Target { reader, collocation, plans } = target;
         let axes = reader.axes(&collocation)?;
-        let filters: Vec<_> = filters
-            .into_iter()
+        let filters: Vec<_> = plans
+            .iter()
+            .map(|plan| &plan.element)
             .filter(|filter| axes.may_match(filter))
-            .map(|filter| ElementFilter::new(filter, &axes))
+            .map(|filter| ElementFilter::new(filter.clone(), &axes))
             .collect();
         let anchor = Some(Anchor::start());
         Ok((!filters.is_empty()).then_some(Self { reader, collocation, filters, anchor }))
@@ -203,7 +204,11 @@ impl Walk {
         let objects = &self.collocation.objects;
         let object = if duplicates { objects.history } else { objects.index };
         let page = page_of(&*self.reader.dataset.catalogue, object, &anchor)?;
-        if duplicates { self.take_history(&page, found)? } else { self.take_index(&page, found)? }
+        if duplicates {
+            self.take_history(&page, found)?;
+        } else {
+            self.take_index(&page, found)?;
+        }
         self.anchor = page.next().cloned();
         Ok(true)
     }
@@ -229,7 +234,8 @@ impl Walk {
             }
         }
         let index = self.collocation.objects.index;
-        let cells: Vec<_> = wanted.iter().map(|(_, element)| Cell::kv(index, kv_key(element).as_bytes())).collect();
+        let cells: Vec<_> =
+            wanted.iter().map(|(_, element)| Cell::kv(index, kv_key(element).as_bytes())).collect();
         let newest = self.reader.dataset.catalogue.get_many(&cells)?;
         for ((record, element), newest) in wanted.into_iter().zip(newest) {
             let listed = self.listed(element, record, newest.as_deref() != Some(record))?;

@@ -108,7 +108,8 @@ impl Location {
     /// # Errors
     /// [`Error::Invalid`] for a text that is no location.
     pub fn parse(uri: &str, offset: u64, length: u64, checksum: u32) -> Result<Self> {
-        let wrong = || Error::invalid(format!("location {uri:?}"), "file:/path or a pool's URI/container/object");
+        let wrong =
+            || Error::invalid(format!("location {uri:?}"), "file:/path or a pool's URI/container/object");
         let place = match uri.strip_prefix("file:") {
             Some(path) => Place::File(absolute(path.strip_prefix("//").unwrap_or(path).as_ref())?.into()),
             None => parse_object(uri).ok_or_else(wrong)?,

@@ -31,6 +31,9 @@ const CONTAINERS_MAX: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct OpenContainers(Mutex<HashMap<Arc<ContainerUri>, Arc<dyn Container>>>);
 
+/// A field and where its bytes go.
+type Wanted<'a> = (&'a Inspected, &'a mut [u8]);
+
 impl FieldStore {
     /// The bytes at a location.
     ///
@@ -50,16 +53,18 @@ impl Inner {
         for field in fields {
             buffers.push(vec![0; self.length_of(field)?]);
         }
-        let mut slices: Vec<(&Inspected, &mut [u8])> =
+        let mut slices: Vec<Wanted<'_>> =
             fields.iter().zip(buffers.iter_mut().map(Vec::as_mut_slice)).collect();
-        let mut groups: Vec<(Arc<ContainerUri>, Vec<(&Inspected, &mut [u8])>)> = Vec::new();
+        let mut groups: Vec<(Arc<ContainerUri>, Vec<Wanted<'_>>)> = Vec::new();
         for (field, buffer) in slices.drain(..) {
             match &field.location.place {
                 Place::File(path) => read_file(field, path, buffer)?,
-                Place::Object { container, .. } => match groups.iter_mut().find(|(uri, _)| uri == container) {
-                    Some((_, group)) => group.push((field, buffer)),
-                    None => groups.push((Arc::clone(container), vec![(field, buffer)])),
-                },
+                Place::Object { container, .. } => {
+                    match groups.iter_mut().find(|(uri, _)| uri == container) {
+                        Some((_, group)) => group.push((field, buffer)),
+                        None => groups.push((Arc::clone(container), vec![(field, buffer)])),
+                    }
+                }
             }
         }
         for (uri, group) in groups {
@@ -74,8 +79,9 @@ impl Inner {
         let length = self.length_of(&field)?;
         let have = buffer.len();
         let expected = || format!("room for the {length} bytes of field {key}");
-        let buffer =
-            buffer.get_mut(..length).ok_or_else(|| Error::invalid(format!("a buffer of {have} bytes"), expected()))?;
+        let buffer = buffer
+            .get_mut(..length)
+            .ok_or_else(|| Error::invalid(format!("a buffer of {have} bytes"), expected()))?;
         match &field.location.place {
             Place::File(path) => read_file(&field, path, buffer)?,
             Place::Object { container, .. } => {
@@ -129,7 +135,7 @@ impl Inner {
     }
 }
 
-fn read_objects(container: &dyn Container, group: Vec<(&Inspected, &mut [u8])>) -> Result<()> {
+fn read_objects(container: &dyn Container, group: Vec<Wanted<'_>>) -> Result<()> {
     let (fields, buffers): (Vec<&Inspected>, Vec<&mut [u8]>) = group.into_iter().unzip();
     let mut reads: Vec<ArrayRead<'_>> = Vec::with_capacity(fields.len());
     for (field, buffer) in fields.iter().zip(buffers) {

@@ -61,7 +61,8 @@ impl Inner {
         let reader = Arc::new(DatasetReader::new(dataset, now));
         let mut open = lock(&self.readers.open);
         if open.len() >= READERS_MAX
-            && let Some(oldest) = open.iter().min_by_key(|(_, r)| r.used.load(Ordering::Relaxed)).map(|(id, _)| *id)
+            && let Some(oldest) =
+                open.iter().min_by_key(|(_, r)| r.used.load(Ordering::Relaxed)).map(|(id, _)| *id)
         {
             open.remove(&oldest);
         }
@@ -69,11 +70,14 @@ impl Inner {
     }
 }
 
+/// The collocations of a dataset.
+pub(crate) type Collocations = Stored<Arc<Collocation>>;
+
 /// A dataset that is being read.
 #[derive(Debug)]
 pub(crate) struct DatasetReader {
     pub(crate) dataset: Dataset,
-    collocations: Mutex<Option<(Epoch, Arc<Stored<Arc<Collocation>>>)>>,
+    collocations: Mutex<Option<(Epoch, Arc<Collocations>)>>,
     /// The index objects of collocations looked into lately, to save working out their names again.
     indexes: Mutex<HashMap<Box<str>, ObjectId>>,
     used: AtomicU64,
@@ -110,11 +114,16 @@ impl Axes {
 
 impl DatasetReader {
     fn new(dataset: Dataset, used: u64) -> Self {
-        Self { dataset, collocations: Mutex::default(), indexes: Mutex::default(), used: AtomicU64::new(used) }
+        Self {
+            dataset,
+            collocations: Mutex::default(),
+            indexes: Mutex::default(),
+            used: AtomicU64::new(used),
+        }
     }
 
     /// The dataset's collocations, as they are now.
-    pub(crate) fn collocations(&self) -> Result<Arc<Stored<Arc<Collocation>>>> {
+    pub(crate) fn collocations(&self) -> Result<Arc<Collocations>> {
         let epoch = self.dataset.catalogue.epoch()?;
         let before = lock(&self.collocations).clone();
         if let Some((at, known)) = &before
@@ -128,14 +137,17 @@ impl DatasetReader {
         Ok(now)
     }
 
-    fn read_collocations(&self, known: Option<&Stored<Arc<Collocation>>>) -> Result<Vec<Arc<Collocation>>> {
+    fn read_collocations(&self, known: Option<&Collocations>) -> Result<Vec<Arc<Collocation>>> {
         let mut collocations = Vec::new();
         for_each(&*self.dataset.catalogue, DATASET, |key, _| {
             let Some((&COLLOCATION, text)) = key.split_first() else { return Ok(()) };
             let text = std::str::from_utf8(text).ok();
             // One that is known already keeps its axes.
             let collocation = text.and_then(|text| {
-                known.and_then(|known| known.get(text)).cloned().or_else(|| self.collocation(text).map(Arc::new))
+                known
+                    .and_then(|known| known.get(text))
+                    .cloned()
+                    .or_else(|| self.collocation(text).map(Arc::new))
             });
             collocations.push(collocation.ok_or_else(|| {
                 let name = String::from_utf8_lossy(key).into_owned();
@@ -195,7 +207,8 @@ impl DatasetReader {
             let mut values = BTreeSet::new();
             for_each(&*self.dataset.catalogue, *object, |key, _| {
                 let value = value_of_axis_key(key).and_then(|value| Key::from_joined([&**name], value));
-                let value = value.ok_or_else(|| ObjectError::corrupt(format!("axis {name}"), self.place()))?;
+                let value =
+                    value.ok_or_else(|| ObjectError::corrupt(format!("axis {name}"), self.place()))?;
                 values.insert(value.get(name).unwrap_or_default().to_owned());
                 Ok(())
             })?;

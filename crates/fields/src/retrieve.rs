@@ -37,7 +37,12 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::inspect`]; the iterator yields [`crate::Error::Corrupt`] naming a field whose bytes are damaged.
     pub fn retrieve(&self, request: &Request) -> Result<Retrieval> {
-        Ok(Retrieval { inspection: self.inspect(request)?, store: self.clone(), ahead: VecDeque::new(), next: None })
+        Ok(Retrieval {
+            inspection: self.inspect(request)?,
+            store: self.clone(),
+            ahead: VecDeque::new(),
+            next: None,
+        })
     }
 
     /// The bytes of one field, or `None` if it is not there. Of several that the key may mean (an optional key left out

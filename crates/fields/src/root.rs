@@ -10,8 +10,8 @@ use std::{
 
 use isotach_mars::Key;
 use isotach_object::{
-    Anchor, Cell, Container, Epoch, Error as ObjectError, KeyValue, Label, ObjectId, Pool, PoolUri, Precondition,
-    Transaction, Update,
+    Anchor, Cell, Container, Epoch, Error as ObjectError, KeyValue, Label, ObjectId, Pool, PoolUri,
+    Precondition, Transaction, Update,
 };
 
 use crate::{

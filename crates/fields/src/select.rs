@@ -36,7 +36,12 @@ impl<T> Stored<T> {
 
     /// Those that a filter wants. `text` makes an item's text of a key that the filter names; `key` gives an item's
     /// own. Where the filter names its keys, they come in the request's order.
-    fn pick(&self, filter: &LevelFilter, text: impl Fn(&Key, &mut String), key: impl Fn(&T) -> &Key) -> Vec<&T> {
+    fn pick(
+        &self,
+        filter: &LevelFilter,
+        text: impl Fn(&Key, &mut String),
+        key: impl Fn(&T) -> &Key,
+    ) -> Vec<&T> {
         let few = filter.candidate_count().is_some_and(|count| count <= self.list.len() as u64);
         if let (true, Some(candidates)) = (few, filter.candidates()) {
             let mut buffer = String::new();
@@ -62,7 +67,9 @@ impl<T> Stored<T> {
 /// Where a key's values stand in the request's lists.
 fn rank(filter: &LevelFilter, key: &Key) -> Vec<usize> {
     let place = |((_, wanted), (_, value)): ((_, &Wanted), (_, &str))| match wanted {
-        Wanted::OneOf(values) => values.as_slice().iter().position(|known| known == value).unwrap_or(usize::MAX),
+        Wanted::OneOf(values) => {
+            values.as_slice().iter().position(|known| known == value).unwrap_or(usize::MAX)
+        }
         _ => 0,
     };
     filter.keys().zip(key.slots()).map(place).collect()
@@ -114,7 +121,8 @@ impl Inner {
         let begin = selections.len();
         let mut places: HashMap<&str, usize> = HashMap::new();
         for plan in plans {
-            let picked = entries.pick(&plan.dataset, |key, text| push_named_text(text, key), |entry| &entry.key);
+            let picked =
+                entries.pick(&plan.dataset, |key, text| push_named_text(text, key), |entry| &entry.key);
             for entry in picked.into_iter().filter(|entry| entry.record.schema == schema) {
                 let place = *places.entry(&entry.text).or_insert_with(|| {
                     let (root, entry) = (Arc::clone(root), Arc::clone(entry));
@@ -134,12 +142,12 @@ fn other_schemas(entries: &Stored<Arc<Entry>>, own: u64) -> HashMap<u64, &Arc<En
     others.map(|entry| (entry.record.schema, entry)).collect()
 }
 
-/// A collocation that a request may mean, and what it wants of the elements there: any of the filters.
+/// A collocation that a request may mean, and the plans by which it wants elements there.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) reader: Arc<DatasetReader>,
     pub(crate) collocation: Arc<Collocation>,
-    pub(crate) filters: Vec<LevelFilter>,
+    pub(crate) plans: Vec<Arc<Plan>>,
 }
 
 impl Selection {
@@ -161,13 +169,15 @@ impl Selection {
                 out.push_str(&elements);
             };
             let picked = collocations.pick(&plan.collocation, text, |collocation| &collocation.key);
-            for collocation in picked.into_iter().filter(|collocation| collocation.has_elements(&plan.element)) {
+            for collocation in
+                picked.into_iter().filter(|collocation| collocation.has_elements(&plan.element))
+            {
                 match targets.iter_mut().find(|target| Arc::ptr_eq(&target.collocation, collocation)) {
-                    Some(target) => target.filters.push(plan.element.clone()),
+                    Some(target) => target.plans.push(Arc::clone(plan)),
                     None => targets.push(Target {
                         reader: Arc::clone(&reader),
                         collocation: Arc::clone(collocation),
-                        filters: vec![plan.element.clone()],
+                        plans: vec![Arc::clone(plan)],
                     }),
                 }
             }
@@ -198,7 +208,8 @@ mod tests {
     fn what_is_picked_comes_in_the_requests_order_whether_few_or_many_are_named() {
         let schema = Schema::parse("[ class, expver [ type [ step ]]]").unwrap();
         let stored = stored(&["class=od,expver=1", "class=od,expver=2", "class=rd,expver=1"]);
-        for request in ["class=rd/od,expver=2/1,type=fc,step=0", "class=rd/od,expver=2/1/3/4,type=fc,step=0"] {
+        for request in ["class=rd/od,expver=2/1,type=fc,step=0", "class=rd/od,expver=2/1/3/4,type=fc,step=0"]
+        {
             let plans = schema.plans(&request.parse().unwrap(), Match::Exact).unwrap();
             let found = stored.pick(&plans[0].dataset, |key, text| push_named_text(text, key), |key| key);
             let found: Vec<String> = found.into_iter().map(ToString::to_string).collect();

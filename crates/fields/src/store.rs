@@ -107,7 +107,8 @@ impl FieldStore {
             let home = Home { root, store: pool_of(&mut pools, registry, &space.store)? };
             spaces.push(OpenSpace { name: space.name.clone(), pattern: space.pattern.clone(), home });
         }
-        let first = roots.first().ok_or_else(|| Error::invalid("a store without spaces", "at least one space"))?;
+        let first =
+            roots.first().ok_or_else(|| Error::invalid("a store without spaces", "at least one space"))?;
         let text = config.schema.clone().map_or_else(|| first.schema(), Ok)?;
         let schema = Schema::parse(&text)?.with_clock(config.clock);
         Ok(Self {
@@ -177,9 +178,9 @@ impl Inner {
     pub(crate) fn home_of(&self, dataset: &Key) -> Result<&Home> {
         let space = self.spaces.iter().find(|space| space.pattern.matches(dataset));
         let patterns = || self.spaces.iter().map(|s| s.pattern.to_string()).collect::<Vec<_>>().join(" or ");
-        space
-            .map(|space| &space.home)
-            .ok_or_else(|| Error::invalid(format!("dataset {dataset}"), format!("one that a space takes: {}", patterns())))
+        space.map(|space| &space.home).ok_or_else(|| {
+            Error::invalid(format!("dataset {dataset}"), format!("one that a space takes: {}", patterns()))
+        })
     }
 }
 

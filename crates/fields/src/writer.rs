@@ -166,7 +166,9 @@ impl Writers {
         if all.len() < WRITERS_MAX {
             return Ok(());
         }
-        let Some(oldest) = all.iter().min_by_key(|writer| writer.used.load(Ordering::Relaxed)) else { return Ok(()) };
+        let Some(oldest) = all.iter().min_by_key(|writer| writer.used.load(Ordering::Relaxed)) else {
+            return Ok(());
+        };
         oldest.flush()?;
         let idle = lock(&oldest.state).batch.is_empty();
         if idle {
@@ -258,7 +260,8 @@ struct Texts {
 
 impl DatasetWriter {
     fn new(dataset: Dataset) -> Self {
-        let state = State { batch: Batch::default(), generation: dataset.entry.record.generation, is_closed: false };
+        let state =
+            State { batch: Batch::default(), generation: dataset.entry.record.generation, is_closed: false };
         Self {
             dataset,
             ids: Mutex::new(IdRange { start: 0, end: 0 }),
@@ -293,7 +296,8 @@ impl DatasetWriter {
         match content {
             Content::Bytes(data) => self.store_bytes(split, id, data, &mut texts.record)?,
             Content::At(location) => {
-                Location { archived_us: now_us(), ..location.clone() }.encode(&self.dataset.uri, &mut texts.record);
+                Location { archived_us: now_us(), ..location.clone() }
+                    .encode(&self.dataset.uri, &mut texts.record);
             }
         }
         let mut state = lock(&self.state);
@@ -331,7 +335,13 @@ impl DatasetWriter {
         ids.next().ok_or_else(|| ObjectError::invalid("an empty range of ids", "at least one").into())
     }
 
-    fn store_bytes(&self, split: &SplitKey, object: ObjectId, data: &[u8], record: &mut Vec<u8>) -> Result<()> {
+    fn store_bytes(
+        &self,
+        split: &SplitKey,
+        object: ObjectId,
+        data: &[u8],
+        record: &mut Vec<u8>,
+    ) -> Result<()> {
         let write = Update::Write { cell: Cell::array(object), offset: 0, data };
         self.dataset.store.update(&[write]).map_err(|source| Error::of_field(&split.whole(), source))?;
         encode_own(object, data.len() as u64, crc32c(data), now_us(), record);
@@ -369,7 +379,9 @@ impl DatasetWriter {
                 return Err(Error::Wiped { dataset: self.dataset.entry.key.to_string(), fields });
             };
             let mut state = lock(&self.state);
-            if published.is_err() || (state.generation == entry.record.generation && !entry.record.is_wiping()) {
+            if published.is_err()
+                || (state.generation == entry.record.generation && !entry.record.is_wiping())
+            {
                 return published;
             }
             let again = state.batch.declare_again(puts);

@@ -83,7 +83,9 @@ mod tests {
 
     #[test]
     fn a_wrong_pattern_says_what_was_expected() {
-        for (text, expected) in [("class", "name=expression"), ("=od", "a key name"), ("class=(", "a regular")] {
+        for (text, expected) in
+            [("class", "name=expression"), ("=od", "a key name"), ("class=(", "a regular")]
+        {
             let message = text.parse::<Pattern>().unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
         }

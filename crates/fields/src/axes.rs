@@ -1,0 +1,121 @@
+//! Axes: which values the fields of a request have, for each key. A hull, not a cross product.
+
+use std::cmp::Ordering;
+
+use isotach_mars::{Key, LevelFilter, Request};
+
+use crate::{FieldStore, Result, control::Action};
+
+/// The values of one key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    /// The key.
+    pub name: String,
+    /// The values that fields have, each once: numbers by size, then words. Absent values are left out.
+    pub values: Vec<String>,
+}
+
+impl FieldStore {
+    /// For each key in the order of the schema, the values that the fields of a request have. Not every combination of
+    /// them need be there. Datasets that are locked for listing are passed over.
+    ///
+    /// # Errors
+    /// As [`FieldStore::list`].
+    pub fn axes(&self, request: &Request) -> Result<Vec<Axis>> {
+        let mut axes = Union::default();
+        for selection in self.select(request)? {
+            if selection.is_locked(Action::List) {
+                continue;
+            }
+            for target in selection.targets(&self.inner)? {
+                let values = target.reader.axes(&target.collocation)?;
+                let filters = target.plans.iter().map(|plan| &plan.element);
+                let mut filters = filters.filter(|filter| values.may_match(filter)).peekable();
+                if filters.peek().is_none() {
+                    continue;
+                }
+                axes.add_key(&selection.entry.key);
+                axes.add_key(&target.collocation.key);
+                for filter in filters {
+                    axes.add_wanted(filter, &values.0);
+                }
+            }
+        }
+        Ok(axes.finish())
+    }
+}
+
+#[derive(Default)]
+struct Union(Vec<Axis>);
+
+impl Union {
+    fn add(&mut self, name: &str, value: &str) {
+        let at = self.0.iter().position(|axis| axis.name == name).unwrap_or_else(|| {
+            self.0.push(Axis { name: name.to_owned(), values: Vec::new() });
+            self.0.len() - 1
+        });
+        if !value.is_empty() {
+            self.0[at].values.push(value.to_owned());
+        }
+    }
+
+    fn add_key(&mut self, key: &Key) {
+        key.slots().for_each(|(name, value)| self.add(name, value));
+    }
+
+    fn add_wanted<'a>(
+        &mut self,
+        filter: &LevelFilter,
+        axes: impl IntoIterator<Item = &'a (Box<str>, std::collections::BTreeSet<String>)>,
+    ) {
+        for (name, values) in axes {
+            values
+                .iter()
+                .filter(|value| filter.matches_value(name, value))
+                .for_each(|value| self.add(name, value));
+        }
+    }
+
+    fn finish(mut self) -> Vec<Axis> {
+        for axis in &mut self.0 {
+            axis.values.sort_by(|a, b| by_size(a, b));
+            axis.values.dedup();
+        }
+        self.0.retain(|axis| !axis.values.is_empty());
+        self.0
+    }
+}
+
+/// Numbers by size and before words; words by their letters.
+fn by_size(a: &str, b: &str) -> Ordering {
+    match (leading_number(a), leading_number(b)) {
+        (Some(x), Some(y)) => x.total_cmp(&y).then_with(|| a.cmp(b)),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => a.cmp(b),
+    }
+}
+
+/// The number that a value begins with: 6 of `6`, `6-12` and `6h30m`.
+fn leading_number(text: &str) -> Option<f64> {
+    let end =
+        text.char_indices().find(|(at, c)| !(c.is_ascii_digit() || *c == '.' || (*c == '-' && *at == 0)));
+    text[..end.map_or(text.len(), |(at, _)| at)].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_once_and_numbers_by_size() {
+        let mut union = Union::default();
+        for step in ["12", "6", "0-24", "100", "6", "", "an"] {
+            union.add("step", step);
+        }
+        union.add("number", "");
+        let axes = union.finish();
+        assert_eq!(axes.len(), 1);
+        assert_eq!(axes[0].values, ["0-24", "6", "12", "100", "an"]);
+    }
+}

@@ -1,0 +1,106 @@
+//! Copying and moving fields between stores.
+
+use isotach_mars::{Key, Request};
+
+use crate::{Action, Error, FieldStore, Inspected, ListOptions, Listing, Result, Selection, control::Locks};
+
+/// How many fields are read together.
+const TOGETHER: usize = 8;
+
+/// What was copied or moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CopyReport {
+    /// How many fields.
+    pub fields: u64,
+    /// How many bytes.
+    pub bytes: u64,
+}
+
+impl FieldStore {
+    /// Copies the fields that a request may mean to another store, and flushes it; a key left out is a wildcard, and
+    /// replaced fields are left out. Their keys must fit the target's schema. Of adopted files the bytes are copied.
+    ///
+    /// # Errors
+    /// What reading here and archiving there report, and [`Error::Locked`] for a dataset locked for retrieving. What was
+    /// archived before the error is in the target once that is flushed.
+    pub fn copy_to(&self, target: &Self, request: &Request) -> Result<CopyReport> {
+        let selections = self.select(request)?;
+        for selection in &selections {
+            selection.entry.locks.check(Action::Retrieve, &selection.entry.key)?;
+        }
+        let mut report = CopyReport::default();
+        let mut batch = Vec::with_capacity(TOGETHER);
+        for listed in Listing::unlocked(&self.inner, selections, ListOptions::default()) {
+            let listed = listed?;
+            batch.push(Inspected { key: listed.key(), location: listed.location().clone() });
+            if batch.len() == TOGETHER {
+                self.copy_batch(target, &mut batch, &mut report)?;
+            }
+        }
+        self.copy_batch(target, &mut batch, &mut report)?;
+        target.flush()?;
+        Ok(report)
+    }
+
+    fn copy_batch(&self, target: &Self, batch: &mut Vec<Inspected>, report: &mut CopyReport) -> Result<()> {
+        let bytes = self.inner.read_fields(batch)?;
+        for (field, bytes) in batch.drain(..).zip(&bytes) {
+            target.archive(&field.key, bytes)?;
+            report.fields += 1;
+            report.bytes += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Moves the datasets or collocations that a request names to another store: copies them, compares count, lengths
+    /// and checksums, then wipes them here. Meanwhile the datasets are locked for archiving; a writer that has fields
+    /// of them which it has not flushed must flush before.
+    ///
+    /// # Errors
+    /// As [`FieldStore::copy_to`] and [`FieldStore::wipe`], [`Error::CopyDiffers`]; the source is as it was then.
+    pub fn move_to(&self, target: &Self, request: &Request) -> Result<CopyReport> {
+        // What may not be wiped is not copied either.
+        self.wipe(request, false)?;
+        let selections = self.select(request)?;
+        for selection in &selections {
+            selection.root.set_locks(&selection.entry.text, true, &[Action::Archive])?;
+        }
+        let result = self.move_locked(target, request);
+        for selection in selections.iter().filter(|selection| !was_locked(selection)) {
+            selection.root.set_locks(&selection.entry.text, false, &[Action::Archive])?;
+        }
+        result
+    }
+
+    fn move_locked(&self, target: &Self, request: &Request) -> Result<CopyReport> {
+        let report = self.copy_to(target, request)?;
+        let mut compared = 0;
+        for listed in Listing::unlocked(&self.inner, self.select(request)?, ListOptions::default()) {
+            let listed = listed?;
+            target.compare(&listed.key(), listed.location().length, listed.location().checksum)?;
+            compared += 1;
+        }
+        if compared != report.fields {
+            let what = format!("{} fields were copied and {compared} are there", report.fields);
+            return Err(Error::CopyDiffers { what });
+        }
+        self.wipe(request, true)?;
+        Ok(report)
+    }
+
+    /// Refuses a field that is not here with this length and checksum.
+    fn compare(&self, key: &Key, length: u64, checksum: u32) -> Result<()> {
+        let differs = |what: &str| Err(Error::CopyDiffers { what: format!("field {key} {what}") });
+        match self.locate(key)?.map(|found| found.location) {
+            None => differs("is not in the target"),
+            Some(location) if location.length != length => differs("has another length"),
+            Some(location) if location.checksum != checksum => differs("has another checksum"),
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+fn was_locked(selection: &Selection) -> bool {
+    let locks: Locks = selection.entry.locks;
+    locks.contains(Action::Archive)
+}

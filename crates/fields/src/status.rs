@@ -1,0 +1,53 @@
+//! Status: the datasets of a request, where they are and what they are locked against.
+
+use isotach_mars::{Key, Request};
+
+use crate::{ContainerUri, FieldStore, Locks, Result, Selection};
+
+/// A dataset as the root knows it; asking for it does not touch the dataset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatasetStatus {
+    /// Its key.
+    pub key: Key,
+    /// What it is locked against.
+    pub locks: Locks,
+    /// When it was made, in microseconds since 1970 UTC.
+    pub created_us: u64,
+    /// The rule of the schema that made it, as the names of its three levels.
+    pub rule: String,
+    /// Its container of the catalogue.
+    pub catalogue: ContainerUri,
+    /// Its container of the store; the same one if catalogue and store share a pool.
+    pub store: ContainerUri,
+}
+
+impl FieldStore {
+    /// The datasets that a request names. Keys below the dataset level must be known to the rule but are not looked
+    /// for.
+    ///
+    /// # Errors
+    /// As [`FieldStore::list`].
+    pub fn status(&self, request: &Request) -> Result<Vec<DatasetStatus>> {
+        self.select(request)?.iter().map(Selection::status).collect()
+    }
+}
+
+impl Selection {
+    pub(crate) fn status(&self) -> Result<DatasetStatus> {
+        let record = &self.entry.record;
+        let label: isotach_object::Label = record.label.parse()?;
+        let catalogue = ContainerUri { pool: self.root.uri().clone(), label: label.clone() };
+        let store = match record.store.as_str() {
+            "" => catalogue.clone(),
+            uri => ContainerUri { pool: uri.parse()?, label },
+        };
+        Ok(DatasetStatus {
+            key: self.entry.key.clone(),
+            locks: self.entry.locks,
+            created_us: record.created_us,
+            rule: record.rule.clone(),
+            catalogue,
+            store,
+        })
+    }
+}

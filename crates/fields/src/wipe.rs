@@ -1,0 +1,276 @@
+//! Wiping: whole datasets, or whole collocations of them.
+//!
+//! Removing a dataset is removing its containers. The order makes it safe at every point: first the container is marked,
+//! so that nobody makes the dataset anew in it; then the root's entry goes, and only the one who removed it destroys the
+//! containers, the marked one last. What a crash leaves is a marked container that nobody lists.
+//!
+//! Removing a collocation is one transaction on the dataset's container. The dataset's generation in the root changes
+//! before and after, so that a writer that goes on puts again what was removed under it.
+
+use std::sync::Arc;
+
+use isotach_mars::{Key, KeyType, LevelFilter, LevelKey, Plan, Presence, Request, Wanted};
+use isotach_object::{Cell, Container, Error as ObjectError, ObjectId, Transaction, Update};
+
+use crate::{
+    ContainerUri, Counts, Error, FieldStore, ListOptions, Listing, Place, Result, Selection,
+    control::Action,
+    layout::{COLLOCATION, DATASET, ENTRY_WIPED},
+    reader::{Collocation, DatasetReader},
+    record::Record,
+    root::{Entry, Root},
+    select::Target,
+    store::Inner,
+};
+
+/// How many objects are destroyed in one call.
+const DESTROYS: usize = 4096;
+
+/// What a wipe removes, or has removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WipeReport {
+    /// False for a dry run.
+    pub done: bool,
+    /// The datasets that lose something.
+    pub datasets: Vec<WipedDataset>,
+}
+
+impl WipeReport {
+    /// The fields and bytes of all datasets.
+    pub fn counts(&self) -> Counts {
+        self.datasets.iter().fold(Counts::default(), |sum, dataset| sum.plus(dataset.counts))
+    }
+}
+
+/// What a dataset loses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WipedDataset {
+    /// The dataset.
+    pub key: Key,
+    /// Whether all of it goes.
+    pub is_whole: bool,
+    /// The collocations that go.
+    pub collocations: Vec<Key>,
+    /// The fields that go. Adopted files stay as they are.
+    pub counts: Counts,
+    /// Its container of the catalogue.
+    pub catalogue: ContainerUri,
+    /// Its container of the store.
+    pub store: ContainerUri,
+}
+
+/// A dataset with what is to go of it.
+struct Doomed {
+    selection: Selection,
+    is_whole: bool,
+    targets: Vec<Target>,
+}
+
+impl FieldStore {
+    /// Removes the datasets or collocations that a request names; a key left out is a wildcard. With `doit` false only
+    /// says what would be removed. A request that names keys of the dataset level only removes whole datasets; one that
+    /// names keys of the collocation level removes collocations.
+    ///
+    /// # Errors
+    /// [`Error::BelowCollocation`] when the request names keys that tell single fields apart, [`Error::Invalid`] when it
+    /// names none at all, [`Error::Locked`] when one of the datasets is locked for wiping: nothing is removed then.
+    /// Else as [`FieldStore::list`].
+    pub fn wipe(&self, request: &Request, doit: bool) -> Result<WipeReport> {
+        let doomed = self.doomed(request)?;
+        let mut report = WipeReport { done: doit, datasets: Vec::new() };
+        for doomed in &doomed {
+            report.datasets.push(self.report_on(doomed)?);
+        }
+        if doit {
+            doomed.iter().try_for_each(|doomed| self.inner.remove(doomed))?;
+        }
+        Ok(report)
+    }
+
+    /// What a request would remove, once it is sure that it may.
+    fn doomed(&self, request: &Request) -> Result<Vec<Doomed>> {
+        if request.is_empty() {
+            let expected = "at least one key; without any it means the whole store";
+            return Err(Error::invalid("a request without keys", expected));
+        }
+        let mut doomed = Vec::new();
+        for selection in self.select(request)? {
+            selection.entry.locks.check(Action::Wipe, &selection.entry.key)?;
+            let mut is_whole = true;
+            for plan in &selection.plans {
+                is_whole &= covers_dataset(request, plan)?;
+            }
+            let targets = selection.targets(&self.inner)?;
+            if is_whole || !targets.is_empty() {
+                doomed.push(Doomed { selection, is_whole, targets });
+            }
+        }
+        Ok(doomed)
+    }
+
+    fn report_on(&self, doomed: &Doomed) -> Result<WipedDataset> {
+        let Doomed { selection, is_whole, targets } = doomed;
+        let mut counts = Counts::default();
+        for listed in Listing::of_targets(&self.inner, targets.clone(), ListOptions { duplicates: true }) {
+            counts.add(&listed?);
+        }
+        let status = selection.status()?;
+        Ok(WipedDataset {
+            key: status.key,
+            is_whole: *is_whole,
+            collocations: targets.iter().map(|target| target.collocation.key.clone()).collect(),
+            counts,
+            catalogue: status.catalogue,
+            store: status.store,
+        })
+    }
+}
+
+/// Whether a request means all of a dataset under this plan. An error when it means single fields.
+fn covers_dataset(request: &Request, plan: &Plan) -> Result<bool> {
+    let mut below = narrowed(request, &plan.element);
+    let knows = |name: &str| {
+        let mut keys = plan.levels().into_iter().flat_map(LevelFilter::keys);
+        keys.any(|(key, _)| key.name == name || key.kept == name)
+    };
+    // Another name for a key; all that have one tell fields apart.
+    below.extend(request.iter().map(|(name, _)| name).filter(|name| !knows(name)));
+    if below.is_empty() {
+        return Ok(narrowed(request, &plan.collocation).is_empty());
+    }
+    Err(Error::BelowCollocation { names: below.join(", ") })
+}
+
+/// The keys of a level of which a request names values.
+fn narrowed<'a>(request: &Request, level: &'a LevelFilter) -> Vec<&'a str> {
+    let named = |key: &LevelKey| request.contains(&key.name) || request.contains(&key.kept);
+    let chosen =
+        |key: &LevelKey| key.kind != KeyType::Ignore && !matches!(key.presence, Presence::Hidden { .. });
+    let keys =
+        level.keys().filter(|(key, wanted)| named(key) && chosen(key) && !matches!(wanted, Wanted::Any));
+    keys.map(|(key, _)| key.name.as_str()).collect()
+}
+
+impl Inner {
+    fn remove(&self, doomed: &Doomed) -> Result<()> {
+        let Selection { root, entry, .. } = &doomed.selection;
+        if doomed.is_whole {
+            return self.remove_dataset(root, entry);
+        }
+        let Some(reader) = self.reader(root, entry)? else { return Ok(()) };
+        let Some(generation) = begin_wiping(root, entry)? else { return Ok(()) };
+        for target in &doomed.targets {
+            self.remove_collocation(&reader, &target.collocation)?;
+        }
+        end_wiping(root, entry, generation)
+    }
+
+    fn remove_dataset(&self, root: &Root, entry: &Arc<Entry>) -> Result<()> {
+        let label = entry.record.label.parse()?;
+        match root.pool.open_container(&label) {
+            Ok(container) => {
+                container.update(&[Update::Put { cell: Cell::kv(DATASET, ENTRY_WIPED), value: &[] }])?;
+                container.flush()?;
+            }
+            Err(ObjectError::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        while let Some(now) = same_life(root, entry)? {
+            if !root.remove(&entry.text, &now.record)? {
+                continue;
+            }
+            // A lock is on the dataset, and ends with it.
+            root.set_locks(&entry.text, false, &Action::ALL)?;
+            if !now.record.store.is_empty() {
+                not_found_is_fine(self.pool(&now.record.store.parse()?)?.destroy_container(&label))?;
+            }
+            return not_found_is_fine(root.pool.destroy_container(&label));
+        }
+        // Another process removed it first, and destroys the containers.
+        Ok(())
+    }
+
+    fn remove_collocation(&self, reader: &DatasetReader, collocation: &Collocation) -> Result<()> {
+        let arrays = self.arrays_of(reader, collocation)?;
+        let mut key = vec![COLLOCATION];
+        key.extend_from_slice(collocation.text.as_bytes());
+        let objects = &collocation.objects;
+        let mut updates = vec![Update::Remove { cell: Cell::kv(DATASET, &key) }];
+        updates.extend([objects.index, objects.history].map(|object| Update::Destroy { object }));
+        updates.extend(objects.axes.iter().map(|object| Update::Destroy { object: *object }));
+        // Handles of its own, so that a reader's stays free of updates.
+        let dataset = &reader.dataset;
+        let catalogue = dataset.root.pool.open_container(dataset.catalogue.label())?;
+        if catalogue.capabilities().transactions {
+            catalogue.commit(&Transaction { preconditions: Vec::new(), updates })?;
+        } else {
+            catalogue.update(&updates)?;
+        }
+        catalogue.flush()?;
+        let store: Arc<dyn Container> = match dataset.is_one_container() {
+            true => catalogue,
+            false => self.pool(&dataset.uri.pool)?.open_container(&dataset.uri.label)?,
+        };
+        for some in arrays.chunks(DESTROYS) {
+            let updates: Vec<_> = some.iter().map(|object| Update::Destroy { object: *object }).collect();
+            store.update(&updates)?;
+        }
+        store.flush()?;
+        Ok(())
+    }
+
+    /// The arrays of a collocation's fields in the dataset's own store. They are read before the collocation goes, so
+    /// an array that a writer adds meanwhile is never among them.
+    fn arrays_of(&self, reader: &DatasetReader, collocation: &Collocation) -> Result<Vec<ObjectId>> {
+        let mut arrays = Vec::new();
+        crate::root::for_each(&*reader.dataset.catalogue, collocation.objects.history, |key, value| {
+            let parsed = crate::batch::parse_history(key, value);
+            let location =
+                parsed.and_then(|(_, record, _)| crate::Location::decode(record, &reader.dataset.uri));
+            if let Some(Place::Object { container, object }) = location.map(|location| location.place)
+                && container == reader.dataset.uri
+            {
+                arrays.push(object);
+            }
+            Ok(())
+        })?;
+        Ok(arrays)
+    }
+}
+
+/// The dataset's entry, if it is still the same dataset.
+fn same_life(root: &Root, entry: &Entry) -> Result<Option<Arc<Entry>>> {
+    let now = root.lookup(&entry.text)?;
+    Ok(now.filter(|now| now.record.incarnation == entry.record.incarnation))
+}
+
+/// Sets the dataset's generation to the next odd number and returns it. None if the dataset is gone.
+fn begin_wiping(root: &Root, entry: &Entry) -> Result<Option<u32>> {
+    while let Some(now) = same_life(root, entry)? {
+        let generation = now.record.generation.wrapping_add(1 + now.record.generation % 2);
+        let next = Record { generation, ..now.record.clone() };
+        if root.replace(&entry.text, &now.record, &next)? {
+            return Ok(Some(generation));
+        }
+    }
+    Ok(None)
+}
+
+/// Sets the generation to an even number, unless another wipe has begun meanwhile: then to its next odd one.
+fn end_wiping(root: &Root, entry: &Entry, begun: u32) -> Result<()> {
+    while let Some(now) = same_life(root, entry)? {
+        let step = if now.record.generation == begun { 1 } else { 2 };
+        let next = Record { generation: now.record.generation.wrapping_add(step), ..now.record.clone() };
+        if root.replace(&entry.text, &now.record, &next)? {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+fn not_found_is_fine(result: isotach_object::Result<()>) -> Result<()> {
+    match result {
+        Ok(()) | Err(ObjectError::NotFound { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
