@@ -65,7 +65,7 @@ impl Table {
                 self.cut(&path, epoch);
             }
             Change::Destroy if cell.object.otype() == ObjectType::Array => {
-                self.set(&path, epoch, Entry::Removed)
+                self.set(&path, epoch, Entry::Removed);
             }
             Change::Destroy => self.cut(&path::of_object(cell.object), epoch),
         }
