@@ -230,6 +230,7 @@ pub enum Precondition<'a> {
     /// No update has named the cell after this epoch: the read set of a transaction. An update names its
     /// cell whether or not it finds anything there; `RemoveDkey` and `Destroy` name every cell under them,
     /// also those that never were. So the answer follows from the history alone.
+    /// An engine need not keep the history for ever: an epoch from long ago may fail without a change.
     Unchanged(Cell<'a>, Epoch),
 }
 

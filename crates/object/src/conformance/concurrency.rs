@@ -12,11 +12,11 @@ use crate::{Cell, Error, Precondition, Transaction, Update};
 /// How many run at once.
 const PARTIES: usize = 4;
 /// Keys that are fought for.
-const KEYS: u64 = 100;
+const KEYS: u64 = 300;
 /// Increments by each party.
-const INCREMENTS: u64 = 40;
+const INCREMENTS: u64 = 100;
 /// Rewrites by each writer while readers look.
-const REWRITES: u64 = 120;
+const REWRITES: u64 = 600;
 /// The shortest value that is rewritten; in one engine's log or in its data file.
 const SMALL: usize = 200;
 const LARGE: usize = 150_000;

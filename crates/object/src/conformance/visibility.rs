@@ -6,7 +6,7 @@ use super::{
 };
 
 /// How many steps a writer takes whose order is watched.
-const STEPS: u64 = 300;
+const STEPS: u64 = 2000;
 
 pub fn a_handle_sees_its_own_updates_at_once(trial: &Trial<'_>) {
     let place = trial.place();
@@ -117,7 +117,7 @@ pub(super) fn put_in_order(seat: &Seat) -> Vec<u64> {
         kv(&seat.container, 1).put(b"first", &step.to_le_bytes()).unwrap();
         array(&seat.container, 1).write(0, &step.to_le_bytes()).unwrap();
         kv(&seat.container, 2).put(b"second", &step.to_le_bytes()).unwrap();
-        if step % 10 == 0 {
+        if step % 50 == 0 {
             seat.container.flush().unwrap();
         }
     }
