@@ -1,0 +1,27 @@
+//! The `bench` command by itself, with the posix engine:
+//! `cargo run --release -p isotach-bench --example bench -- bench --quick`.
+
+use std::{process::ExitCode, sync::Arc};
+
+use clap::Parser;
+use isotach_bench::BenchArgs;
+use isotach_engine_posix::Posix;
+use isotach_object::Registry;
+
+#[derive(Parser)]
+enum Program {
+    /// Measure the field store beside plain writes and reads
+    Bench(BenchArgs),
+}
+
+fn main() -> ExitCode {
+    let Program::Bench(args) = Program::parse();
+    let registry = Registry::new().with(Arc::new(Posix));
+    match isotach_bench::run(&args, &registry) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

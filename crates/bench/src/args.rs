@@ -1,0 +1,132 @@
+//! The command line of `bench`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// `bench`: measures the field store beside plain writes and reads of the same bytes.
+#[derive(Debug, Clone, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct BenchArgs {
+    /// What to run; the whole suite if left out.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Options of the suite.
+    #[command(flatten)]
+    pub suite: SuiteArgs,
+}
+
+/// What `bench` can run.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Command {
+    /// Archive, retrieve and list beside plain writes and reads (the default)
+    Store(SuiteArgs),
+    /// One client for a driver that compares field stores: prints READY, waits for a line, works, prints one JSON line.
+    /// PEER_ROOT names an empty directory for the store; with PEER_SYNC=0 flush does not wait for the device
+    Client(ClientArgs),
+    /// One process of plain writes or reads
+    #[command(hide = true)]
+    Worker(PlainArgs),
+}
+
+/// Options of the suite.
+#[derive(Debug, Clone, Args)]
+pub struct SuiteArgs {
+    /// Folders to measure in: each gets a temporary folder of its own [default: /dev/shm and the current folder]
+    #[arg(long = "where", value_name = "FOLDER", value_delimiter = ',')]
+    pub places: Vec<PathBuf>,
+    /// Sizes of fields, in bytes
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_values_t = [1 << 20, 4096])]
+    pub sizes: Vec<usize>,
+    /// Numbers of processes
+    #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [1, 4])]
+    pub procs: Vec<usize>,
+    /// How often each figure is measured; the median is shown
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repetitions: u32,
+    /// How many fields to list; 0 leaves the listing out
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000)]
+    pub list: u64,
+    /// A tenth of the fields: to try it out, not to quote
+    #[arg(long)]
+    pub quick: bool,
+    /// One JSON object per line for each measurement, instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Also append the measurements, as with --json, to this file
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+}
+
+/// What a client does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClientOp {
+    /// Archive the fields, one flush per step of a number
+    Archive,
+    /// Retrieve the fields one by one
+    Retr1,
+    /// Retrieve all fields with one request
+    Bulk,
+    /// List all fields with their keys and locations
+    List,
+    /// The same as `list`
+    Listkeys,
+    /// List all fields as lines of JSON, and throw the lines away
+    Listjson,
+    /// Remove the dataset that all fields are in
+    Wipe,
+}
+
+/// How a client goes about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClientMode {
+    /// Open a new handle for each step
+    Fresh,
+    /// Start over until another line, or the end of input, comes on standard input
+    Loop,
+    /// No store at all: what the harness itself costs
+    Null,
+}
+
+/// The client: 100 fields (10 levels by 10 parameters) for each step of each number.
+#[derive(Debug, Clone, Args)]
+pub struct ClientArgs {
+    /// What to do
+    pub op: ClientOp,
+    /// Bytes per field, at least 32
+    pub size: usize,
+    /// The first number (ensemble member)
+    pub first_number: u32,
+    /// How many numbers
+    pub numbers: u32,
+    /// The first step
+    pub first_step: u32,
+    /// How many steps
+    pub steps: u32,
+    /// How
+    pub modes: Vec<ClientMode>,
+}
+
+/// What a plain worker does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlainOp {
+    /// write(2) to one file
+    Write,
+    /// read(2) of one file
+    Read,
+}
+
+/// A plain worker.
+#[derive(Debug, Clone, Args)]
+pub struct PlainArgs {
+    /// What to do
+    pub op: PlainOp,
+    /// The file
+    pub path: PathBuf,
+    /// How many blocks
+    pub count: u64,
+    /// Bytes per block
+    pub size: usize,
+    /// fdatasync after so many blocks; 0 for never
+    pub sync_every: u64,
+}

@@ -1,0 +1,319 @@
+//! The client: one process that archives, retrieves or lists the workload's fields, and measures itself.
+//!
+//! Opening the store is part of what is measured, as with the clients of other field stores. The store is made by
+//! whichever client comes first; several may start at once.
+
+use std::{
+    env,
+    io::{BufWriter, Write},
+    sync::atomic::Ordering,
+};
+
+use isotach_fields::{Config, FieldStore, ListOptions, Listed};
+use isotach_mars::{Key, Request};
+use isotach_object::{PoolUri, Registry};
+
+use crate::{
+    ClientArgs, ClientOp, Error, Result,
+    args::ClientMode,
+    measure::Watch,
+    protocol,
+    workload::{self, DATASET, FIELDS_PER_STEP, Keys, SIZE_MIN},
+};
+
+/// The variable that names the store's directory.
+pub(crate) const ROOT: &str = "PEER_ROOT";
+/// The variable that, when it is `0`, keeps `flush` from waiting for the device.
+pub(crate) const SYNC: &str = "PEER_SYNC";
+
+/// Runs one client.
+pub(crate) fn run(args: &ClientArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
+    if args.size < SIZE_MIN {
+        return Err(Error::invalid(format!("fields of {} bytes", args.size), format!("at least {SIZE_MIN}")));
+    }
+    let store = match args.has(ClientMode::Null) {
+        true => None,
+        false => Some(uri_from_environment()?),
+    };
+    let mut job = Job { args, buffer: workload::block(args.size), keys: Keys::new()? };
+    protocol::wait_for_go(out)?;
+    let mut watch = Watch::start();
+    let figures = match store {
+        None => {
+            let mut nothing = Null::default();
+            job.run(&mut watch, &mut nothing)?;
+            watch.stop(|| ())
+        }
+        Some(uri) => {
+            let mut target = Isotach::open(&uri, registry)?;
+            job.run(&mut watch, &mut target)?;
+            watch.stop(|| drop(target))
+        }
+    };
+    protocol::report(out, &figures)
+}
+
+fn uri_from_environment() -> Result<PoolUri> {
+    let expected = "the path of an empty directory for the store";
+    let root =
+        env::var(ROOT).map_err(|_| Error::invalid(format!("the variable {ROOT} is not set"), expected))?;
+    let sync = match env::var(SYNC).as_deref() {
+        Ok("0") => "?sync=no",
+        _ => "",
+    };
+    Ok(format!("posix:{root}{sync}").parse::<PoolUri>()?)
+}
+
+impl ClientArgs {
+    fn has(&self, mode: ClientMode) -> bool {
+        self.modes.contains(&mode)
+    }
+
+    fn numbers(&self) -> std::ops::Range<u32> {
+        self.first_number..self.first_number + self.numbers
+    }
+
+    fn steps(&self) -> std::ops::Range<u32> {
+        self.first_step..self.first_step + self.steps
+    }
+
+    /// Each step of each number.
+    fn steps_of_numbers(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let steps = self.steps();
+        self.numbers().flat_map(move |number| steps.clone().map(move |step| (number, step)))
+    }
+
+    fn count(&self) -> u64 {
+        u64::from(self.numbers) * u64::from(self.steps) * FIELDS_PER_STEP
+    }
+}
+
+/// What the workload runs on.
+trait Target {
+    fn archive(&mut self, key: &Key, bytes: &[u8]) -> Result<()>;
+    fn flush(&mut self) -> Result<()>;
+    /// One field into the buffer; its length, if it is there.
+    fn retrieve(&mut self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>>;
+    /// All fields of a request; `each` gets their bytes.
+    fn retrieve_all(&mut self, request: &str, each: &mut dyn FnMut(&[u8])) -> Result<()>;
+    /// All fields of a request; `each` gets the length of their bytes.
+    fn list(&mut self, request: &str, as_json: bool, each: &mut dyn FnMut(u64)) -> Result<()>;
+    fn wipe(&mut self, request: &str) -> Result<u64>;
+    /// Begins again with a new handle.
+    fn reopen(&mut self) -> Result<()>;
+}
+
+/// A client at work.
+struct Job<'a> {
+    args: &'a ClientArgs,
+    buffer: Vec<u8>,
+    keys: Keys,
+}
+
+impl Job<'_> {
+    fn run(&mut self, watch: &mut Watch, target: &mut dyn Target) -> Result<()> {
+        match self.args.op {
+            ClientOp::Archive => self.archive(watch, target),
+            ClientOp::Retr1 => self.retrieve_one_by_one(watch, target),
+            ClientOp::Bulk => self.retrieve_all(watch, target),
+            ClientOp::List | ClientOp::Listkeys => {
+                target.list(DATASET, false, &mut |length| watch.field(length))
+            }
+            ClientOp::Listjson => target.list(DATASET, true, &mut |length| watch.field(length)),
+            ClientOp::Wipe => {
+                let fields = target.wipe(DATASET)?;
+                (0..fields).for_each(|_| watch.field(0));
+                Ok(())
+            }
+        }
+    }
+
+    fn archive(&mut self, watch: &mut Watch, target: &mut dyn Target) -> Result<()> {
+        for (number, step) in self.args.steps_of_numbers() {
+            for name in workload::fields_of(number, step) {
+                workload::stamp(&mut self.buffer, name);
+                target.archive(&self.keys.of(name), &self.buffer)?;
+                watch.field(self.buffer.len() as u64);
+            }
+            target.flush()?;
+        }
+        Ok(())
+    }
+
+    fn retrieve_one_by_one(&mut self, watch: &mut Watch, target: &mut dyn Target) -> Result<()> {
+        let stop = self.args.has(ClientMode::Loop).then(protocol::stop_asked);
+        loop {
+            for (number, step) in self.args.steps_of_numbers() {
+                if self.args.has(ClientMode::Fresh) && watch.fields() > 0 {
+                    target.reopen()?;
+                }
+                self.retrieve_step(number, step, watch, target)?;
+                if stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                    return Ok(());
+                }
+            }
+            if stop.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn retrieve_step(
+        &mut self,
+        number: u32,
+        step: u32,
+        watch: &mut Watch,
+        target: &mut dyn Target,
+    ) -> Result<()> {
+        let is_null = self.args.has(ClientMode::Null);
+        for name in workload::fields_of(number, step) {
+            let key = self.keys.of(name);
+            let length = target.retrieve(&key, &mut self.buffer)?;
+            let length = length.ok_or_else(|| Error::wrong("no field", format!("field {key}")))?;
+            if !is_null {
+                workload::check(&self.buffer[..length], name, self.args.size)?;
+            }
+            watch.field(length as u64);
+        }
+        Ok(())
+    }
+
+    fn retrieve_all(&mut self, watch: &mut Watch, target: &mut dyn Target) -> Result<()> {
+        let size = self.args.size;
+        let mut wrong = None;
+        target.retrieve_all(&workload::request(self.args.numbers(), self.args.steps()), &mut |bytes| {
+            if bytes.len() != size {
+                wrong = Some(bytes.len());
+            }
+            watch.field(bytes.len() as u64);
+        })?;
+        if let Some(length) = wrong {
+            return Err(Error::wrong(format!("a field of {length} bytes"), format!("{size} bytes")));
+        }
+        let (found, wanted) = (watch.fields(), self.args.count());
+        if found != wanted && !self.args.has(ClientMode::Null) {
+            return Err(Error::wrong(format!("{found} fields"), format!("{wanted}")));
+        }
+        Ok(())
+    }
+}
+
+/// The field store.
+struct Isotach<'r> {
+    config: Config,
+    registry: &'r Registry,
+    store: FieldStore,
+}
+
+impl<'r> Isotach<'r> {
+    fn open(uri: &PoolUri, registry: &'r Registry) -> Result<Self> {
+        let config = Config::single(uri);
+        let store = FieldStore::create(&config, registry)?;
+        Ok(Self { config, registry, store })
+    }
+}
+
+impl Target for Isotach<'_> {
+    fn archive(&mut self, key: &Key, bytes: &[u8]) -> Result<()> {
+        Ok(self.store.archive(key, bytes)?)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(self.store.flush()?)
+    }
+
+    fn retrieve(&mut self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>> {
+        Ok(self.store.retrieve_into(key, buffer)?)
+    }
+
+    fn retrieve_all(&mut self, request: &str, each: &mut dyn FnMut(&[u8])) -> Result<()> {
+        for field in self.store.retrieve(&parse(request)?)? {
+            each(&field?.bytes);
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, request: &str, as_json: bool, each: &mut dyn FnMut(u64)) -> Result<()> {
+        let mut lines = BufWriter::with_capacity(1 << 18, std::io::sink());
+        for listed in self.store.list(&parse(request)?, ListOptions::default())? {
+            let listed = listed?;
+            match as_json {
+                true => write_json(&mut lines, &listed)?,
+                false => touch(&listed),
+            }
+            each(listed.location().length);
+        }
+        Ok(())
+    }
+
+    fn wipe(&mut self, request: &str) -> Result<u64> {
+        Ok(self.store.wipe(&parse(request)?, true)?.counts().fields)
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        self.store = FieldStore::open(&self.config, self.registry)?;
+        Ok(())
+    }
+}
+
+fn parse(request: &str) -> Result<Request> {
+    request.parse().map_err(|error| Error::from(isotach_fields::Error::from(error)))
+}
+
+/// Looks at every pair of the key and at the location, as a program that lists would.
+fn touch(listed: &Listed) {
+    let key = listed.key();
+    let sum: usize = key.iter().map(|(name, value)| name.len() + value.len()).sum();
+    std::hint::black_box((sum, listed.location()));
+}
+
+fn write_json(lines: &mut impl Write, listed: &Listed) -> Result<()> {
+    let location = listed.location();
+    let key: serde_json::Map<_, _> =
+        listed.key().iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+    let line = serde_json::json!({
+        "key": key,
+        "location": location.to_string(),
+        "offset": location.offset,
+        "length": location.length,
+        "checksum": format!("{:08x}", location.checksum),
+    });
+    writeln!(lines, "{line}").map_err(Error::pipe("write a line"))
+}
+
+/// No store: the harness alone.
+#[derive(Debug, Default)]
+struct Null {
+    bytes: u64,
+}
+
+impl Target for Null {
+    fn archive(&mut self, key: &Key, bytes: &[u8]) -> Result<()> {
+        self.bytes += std::hint::black_box((key, bytes)).1.len() as u64;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn retrieve(&mut self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>> {
+        Ok(Some(std::hint::black_box((key, buffer)).1.len()))
+    }
+
+    fn retrieve_all(&mut self, _request: &str, _each: &mut dyn FnMut(&[u8])) -> Result<()> {
+        Ok(())
+    }
+
+    fn list(&mut self, _request: &str, _as_json: bool, _each: &mut dyn FnMut(u64)) -> Result<()> {
+        Ok(())
+    }
+
+    fn wipe(&mut self, _request: &str) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn reopen(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
