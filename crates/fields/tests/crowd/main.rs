@@ -1,0 +1,68 @@
+//! A crowd on one dataset: writer and reader processes at once, for a minute.
+//!
+//! What must hold: every field that is read is whole and right; every flushed field is found by a reader that
+//! is started after the flush; and in the end all processes, whatever they saw on the way, list the same.
+//!
+//! `ISOTACH_CROWD_SECONDS` sets the time, `ISOTACH_CROWD` the number of writers and of readers.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
+
+mod cast;
+mod field;
+mod roles;
+
+use std::{
+    env,
+    time::{Duration, Instant},
+};
+
+use cast::{Child, Said};
+use field::Step;
+
+/// The environment variable that makes this program play a role instead.
+const ROLE: &str = "ISOTACH_CROWD_ROLE";
+
+fn number(name: &str, default: u64) -> u64 {
+    env::var(name).map_or(default, |text| text.parse().unwrap())
+}
+
+#[test]
+fn a_crowd_of_writers_and_readers_sees_whole_fields_and_the_same_history() {
+    if let Ok(role) = env::var(ROLE) {
+        roles::play(&role);
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // Small intervals, so that checkpoints are made and merged all the while.
+    let uri = format!("posix:{}/store?checkpoint=262144", folder.path().display());
+    roles::create(&uri);
+    let (seconds, size) = (number("ISOTACH_CROWD_SECONDS", 60), number("ISOTACH_CROWD", 16));
+    let end = Instant::now() + Duration::from_secs(seconds);
+
+    let start = |role: &str| Child::start(&format!("{role} {uri}"));
+    let mut writers: Vec<Child> = (0..size).map(|writer| start(&format!("writer {writer}"))).collect();
+    let mut readers: Vec<Child> = (0..size).map(|reader| start(&format!("reader {reader} {size}"))).collect();
+    let mut checked = 0u64;
+    while Instant::now() < end {
+        // Whatever a writer has flushed by now, a reader that starts now must find.
+        let writer = checked % size;
+        let Some(step) = writers[writer as usize].last_flushed() else { continue };
+        start(&format!("check {writer} {step}")).expect(&Said::Done);
+        checked += 1;
+    }
+    for writer in &mut writers {
+        writer.tell("stop");
+    }
+    let flushes: u64 = writers.iter_mut().map(Child::count).sum();
+    for reader in &mut readers {
+        reader.tell("stop");
+    }
+    let reads: u64 = readers.iter_mut().map(Child::count).sum();
+    let digests: Vec<String> = readers.iter_mut().chain(&mut writers).map(Child::digest).collect();
+    let fresh = start("digest").digest();
+    assert!(digests.iter().all(|digest| *digest == fresh), "{fresh} in a fresh process, {digests:?}");
+    println!(
+        "{flushes} flushes of {} fields, {reads} fields read, {checked} late readers, {fresh}",
+        Step::FIELDS
+    );
+    assert!(flushes >= size && reads > 0 && checked > 0);
+}
