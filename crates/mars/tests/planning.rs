@@ -13,7 +13,8 @@ mod tests {
             [ type, levtype [ step, number?, levelist?, param ]]]
         [ class, stream=!oper/enfo, date: Year
             [ type [ date: Date, param ]]]";
-    const FIELD: &str = "class=od,expver=1,stream=oper,date=20240101,time=12,type=fc,levtype=pl,levelist=850,step=24,param=t";
+    const FIELD: &str =
+        "class=od,expver=1,stream=oper,date=20240101,time=12,type=fc,levtype=pl,levelist=850,step=24,param=t";
 
     fn schema() -> Schema {
         Schema::parse(SCHEMA).unwrap().with_clock(Clock::fixed(2024, 1, 2).unwrap())
@@ -103,8 +104,17 @@ mod tests {
     #[test]
     fn values_are_equal_in_all_their_spellings() {
         for (name, spelling) in [
-            ("time", "1200"), ("time", "12:00"), ("time", "12:00:00"), ("levelist", "850.0"), ("param", "130.128"), ("param", "130"),
-            ("date", "-1"), ("date", "2024-001"), ("step", "1d"), ("expver", "0001"), ("class", "OD"),
+            ("time", "1200"),
+            ("time", "12:00"),
+            ("time", "12:00:00"),
+            ("levelist", "850.0"),
+            ("param", "130.128"),
+            ("param", "130"),
+            ("date", "-1"),
+            ("date", "2024-001"),
+            ("step", "1d"),
+            ("expver", "0001"),
+            ("class", "OD"),
         ] {
             let mut request: Request = FIELD.parse().unwrap();
             request.set(name, [spelling]);
@@ -128,8 +138,10 @@ mod tests {
 
     #[test]
     fn a_listing_looks_only_under_rules_that_could_hold_the_field() {
-        let dataset: Key = "class=od,expver=0001,stream=enfo,date=20240101,time=1200,domain=g".parse().unwrap();
-        let found: Vec<bool> = plans("class=od", Match::Partial).iter().map(|plan| plan.dataset.matches(&dataset)).collect();
+        let dataset: Key =
+            "class=od,expver=0001,stream=enfo,date=20240101,time=1200,domain=g".parse().unwrap();
+        let found: Vec<bool> =
+            plans("class=od", Match::Partial).iter().map(|plan| plan.dataset.matches(&dataset)).collect();
         assert_eq!(found, [false, false, true, false]);
         assert_eq!(plans("class=od,number=1", Match::Partial).len(), 1);
         assert_eq!(plans("class=od,iteration=1", Match::Partial).len(), 1);
@@ -157,8 +169,16 @@ mod tests {
 
     #[test]
     fn values_that_no_rule_takes_find_nothing() {
-        assert!(plans(&FIELD.replace("stream=oper", "stream=enfo/oper").replace("class=od", "class=rd"), Match::Exact).len() == 1);
-        let unknown = "class=od,stream=oper,type=fc,date=20240101,param=t,levtype=pl,expver=1,time=0,step=0,domain=g";
+        assert!(
+            plans(
+                &FIELD.replace("stream=oper", "stream=enfo/oper").replace("class=od", "class=rd"),
+                Match::Exact
+            )
+            .len()
+                == 1
+        );
+        let unknown =
+            "class=od,stream=oper,type=fc,date=20240101,param=t,levtype=pl,expver=1,time=0,step=0,domain=g";
         assert_eq!(plans(&unknown.replace("oper", "oper/scda/xyz"), Match::Exact).len(), 2);
         let only = Schema::parse("[ class=od [ type [ step ]]]").unwrap();
         assert!(only.plans(&"class=rd,type=fc,step=1".parse().unwrap(), Match::Exact).unwrap().is_empty());
@@ -168,7 +188,8 @@ mod tests {
     fn a_negated_rule_is_looked_under_for_all_other_values() {
         let plans = plans("class=od,type=an", Match::Partial);
         let last = plans.last().unwrap();
-        let dataset = |stream: &str| Key::new().with("class", "od").with("stream", stream).with("year", "2024");
+        let dataset =
+            |stream: &str| Key::new().with("class", "od").with("stream", stream).with("year", "2024");
         assert!(last.dataset.matches(&dataset("wave")));
         assert!(!last.dataset.matches(&dataset("oper")));
         assert!(last.dataset.matches_value("stream", "wave"));
@@ -187,10 +208,15 @@ mod tests {
 
     #[test]
     fn a_retrieval_without_a_mandatory_key_says_which() {
-        let error = schema().plans(&"class=od,stream=oper,type=fc,param=t,time=0".parse().unwrap(), Match::Exact).unwrap_err();
+        let error = schema()
+            .plans(&"class=od,stream=oper,type=fc,param=t,time=0".parse().unwrap(), Match::Exact)
+            .unwrap_err();
         let RequestError::Incomplete(mismatch) = &error else { panic!("{error}") };
         assert_eq!(mismatch.missing, ["expver", "date", "levtype", "step"]);
-        assert_eq!(error.to_string(), "the request is incomplete: the rule at line 3 also needs expver, date, levtype, step");
+        assert_eq!(
+            error.to_string(),
+            "the request is incomplete: the rule at line 3 also needs expver, date, levtype, step"
+        );
     }
 
     #[test]
@@ -206,7 +232,10 @@ mod tests {
             "step=10/to/0/by/1: it ends before it begins; to go down, 'by' must be negative"
         );
         assert_eq!(message("step=0/to/9/by/0", Match::Partial), "step=0/to/9/by/0: 'by' must not be zero");
-        assert_eq!(message("number=0/to/100000000", Match::Partial), "number comes to more than 1000000 values");
+        assert_eq!(
+            message("number=0/to/100000000", Match::Partial),
+            "number comes to more than 1000000 values"
+        );
     }
 
     #[test]

@@ -11,11 +11,27 @@ mod tests {
     fn hostile() -> impl Strategy<Value = String> {
         let pieces = prop_oneof![
             select(vec![
-                "=", ",", "/", ":", ";", "[", "]", "?", "-", "!", "#", "\"", "'", "\\", "\n", " ", "%", "%3A", "*", ".", "+",
+                "=", ",", "/", ":", ";", "[", "]", "?", "-", "!", "#", "\"", "'", "\\", "\n", " ", "%",
+                "%3A", "*", ".", "+",
             ])
             .prop_map(str::to_owned),
-            select(vec!["to", "by", "all", "off", "step", "date", "class", "Step", "Date", "retrieve", "0", "1", "24", "999999999999"])
-                .prop_map(str::to_owned),
+            select(vec![
+                "to",
+                "by",
+                "all",
+                "off",
+                "step",
+                "date",
+                "class",
+                "Step",
+                "Date",
+                "retrieve",
+                "0",
+                "1",
+                "24",
+                "999999999999"
+            ])
+            .prop_map(str::to_owned),
             any::<char>().prop_map(String::from),
             "[a-z0-9]{1,4}",
         ];
@@ -42,10 +58,17 @@ mod tests {
     fn typed(kind: KeyType) -> BoxedStrategy<String> {
         match kind {
             KeyType::Date | KeyType::Year | KeyType::YearMonth | KeyType::Month | KeyType::MonthOfDate => {
-                prop_oneof!["(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9])", "-[0-9]{1,3}", "20[0-9]{2}-[0-9]{1,3}", "[0-9]{1,6}"].boxed()
+                prop_oneof![
+                    "(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9])",
+                    "-[0-9]{1,3}",
+                    "20[0-9]{2}-[0-9]{1,3}",
+                    "[0-9]{1,6}"
+                ]
+                .boxed()
             }
             KeyType::ClimateDaily | KeyType::ClimateMonthly => {
-                prop_oneof!["(jan|Feb|dec)(-[0-9]{1,2})?", "[0-9]{1,4}", "20[0-9]{2}-[0-9]{2}-[0-9]{2}"].boxed()
+                prop_oneof!["(jan|Feb|dec)(-[0-9]{1,2})?", "[0-9]{1,4}", "20[0-9]{2}-[0-9]{2}-[0-9]{2}"]
+                    .boxed()
             }
             KeyType::Time => "([01]?[0-9](:[0-5][0-9]){0,2}|[0-9]{3,4}|[0-9]{1,2}[hm])".boxed(),
             KeyType::Step => "[0-9]{1,3}([hmsd]|\\.[0-9]{1,3})?(-[0-9]{1,4}[hm]?)?".boxed(),
@@ -75,24 +98,32 @@ mod tests {
             "\\?[a-z0-9]{0,3}",
             "-[a-z0-9]{0,3}",
         ];
-        (proptest::option::of(kind()), condition)
-            .prop_map(|(kind, condition)| kind.map_or_else(String::new, |kind| format!(": {kind}")) + &condition)
+        (proptest::option::of(kind()), condition).prop_map(|(kind, condition)| {
+            kind.map_or_else(String::new, |kind| format!(": {kind}")) + &condition
+        })
     }
 
     /// The text of a schema with the given names spread over its levels.
     fn schema_text() -> impl Strategy<Value = String> {
         let names = ["class", "stream", "date", "type", "levtype", "step", "levelist", "param"];
         let predicates = move |count: usize| {
-            (proptest::sample::subsequence(names.to_vec(), 1..=count), vec(predicate(), count)).prop_map(|(names, predicates)| {
-                let keys: Vec<String> = names.iter().zip(predicates).map(|(name, predicate)| format!("{name}{predicate}")).collect();
-                keys.join(", ")
-            })
+            (proptest::sample::subsequence(names.to_vec(), 1..=count), vec(predicate(), count)).prop_map(
+                |(names, predicates)| {
+                    let keys: Vec<String> = names
+                        .iter()
+                        .zip(predicates)
+                        .map(|(name, predicate)| format!("{name}{predicate}"))
+                        .collect();
+                    keys.join(", ")
+                },
+            )
         };
         let index = (predicates(3), vec(predicates(4), 1..3)).prop_map(|(keys, elements)| {
             let elements: Vec<String> = elements.iter().map(|keys| format!("[ {keys} ]")).collect();
             format!("[ {keys} {} ]", elements.join("\n"))
         });
-        let dataset = (predicates(4), vec(index, 1..3)).prop_map(|(keys, rules)| format!("[ {keys} {} ]", rules.join(" # and\n")));
+        let dataset = (predicates(4), vec(index, 1..3))
+            .prop_map(|(keys, rules)| format!("[ {keys} {} ]", rules.join(" # and\n")));
         let types = vec((select(names.to_vec()), kind()), 0..5).prop_map(|mut types| {
             types.sort_by_key(|(name, _)| *name);
             types.dedup_by_key(|(name, _)| *name);
@@ -102,10 +133,18 @@ mod tests {
     }
 
     fn field() -> impl Strategy<Value = Vec<(String, String)>> {
-        let one = |name: &'static str, kind: KeyType| (Just(name.to_owned()), prop_oneof![typed(kind), "[a-z0-9]{1,3}"]);
+        let one = |name: &'static str, kind: KeyType| {
+            (Just(name.to_owned()), prop_oneof![typed(kind), "[a-z0-9]{1,3}"])
+        };
         let all = (
-            one("class", KeyType::Default), one("stream", KeyType::First3), one("date", KeyType::Date), one("type", KeyType::Default),
-            one("levtype", KeyType::Default), one("step", KeyType::Step), one("levelist", KeyType::Double), one("param", KeyType::Param),
+            one("class", KeyType::Default),
+            one("stream", KeyType::First3),
+            one("date", KeyType::Date),
+            one("type", KeyType::Default),
+            one("levtype", KeyType::Default),
+            one("step", KeyType::Step),
+            one("levelist", KeyType::Double),
+            one("param", KeyType::Param),
         )
             .prop_map(|(a, b, c, d, e, f, g, h)| vec![a, b, c, d, e, f, g, h]);
         all.prop_flat_map(|all| proptest::sample::subsequence(all.clone(), 3..=all.len()))
@@ -199,7 +238,7 @@ mod tests {
                     }
                 }
                 let mut wanted = schema.wanted_fields(&Request::from(&key)).unwrap().unwrap();
-                wanted.mark([&split.dataset, &split.collocation, &split.element]);
+                wanted.mark(split.rule, [&split.dataset, &split.collocation, &split.element]);
                 prop_assert_eq!(wanted.missing_count(), 0);
             }
         }

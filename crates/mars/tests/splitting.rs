@@ -11,7 +11,8 @@ mod tests {
             [ type, levtype [ step, levelist?, param ]]]
         [ class, expver, stream=enfo, date, time, domain
             [ type, levtype [ step, number?, levelist?, param ]]]";
-    const SURFACE: &str = "class=od,expver=1,stream=oper,date=20240101,time=12,type=fc,levtype=sfc,step=24,param=2t";
+    const SURFACE: &str =
+        "class=od,expver=1,stream=oper,date=20240101,time=12,type=fc,levtype=sfc,step=24,param=2t";
 
     fn schema(text: &str) -> Schema {
         Schema::parse(text).unwrap().with_clock(Clock::fixed(2024, 1, 2).unwrap())
@@ -36,7 +37,8 @@ mod tests {
     fn a_key_is_split_in_the_order_of_the_schema_whatever_its_own() {
         let canonical = "class=od,expver=0001,stream=oper,date=20240101,time=1200 | type=fc,levtype=sfc | step=24,param=167";
         assert_eq!(split(FORECASTS, SURFACE), canonical);
-        let other = "param=167.128,step=1d,levtype=SFC,type=FC,time=12:00,date=-1,stream=OPER,expver=0001,class=OD";
+        let other =
+            "param=167.128,step=1d,levtype=SFC,type=FC,time=12:00,date=-1,stream=OPER,expver=0001,class=OD";
         assert_eq!(split(FORECASTS, other), canonical);
     }
 
@@ -46,7 +48,10 @@ mod tests {
         assert_eq!(split.dataset.get("domain"), None);
         assert_eq!(split.dataset.values_joined(), "od:0001:oper:20240101:1200:");
         assert_eq!(split.element.values_joined(), "24::167");
-        assert_eq!(split.element.slots().map(|(name, _)| name).collect::<Vec<_>>(), ["step", "levelist", "param"]);
+        assert_eq!(
+            split.element.slots().map(|(name, _)| name).collect::<Vec<_>>(),
+            ["step", "levelist", "param"]
+        );
     }
 
     #[test]
@@ -60,7 +65,9 @@ mod tests {
         let image = SURFACE.replace("type=fc", "type=im") + ",channel=3";
         assert_eq!(
             message(FORECASTS, &image),
-            format!("no rule of the schema fits the key {image}: the rule at line 3 has no place for levtype, param")
+            format!(
+                "no rule of the schema fits the key {image}: the rule at line 3 has no place for levtype, param"
+            )
         );
     }
 
@@ -69,12 +76,16 @@ mod tests {
         let incomplete = SURFACE.replace(",date=20240101", "") + ",number=3";
         assert_eq!(
             message(FORECASTS, &incomplete),
-            format!("no rule of the schema fits the key {incomplete}: the rule at line 3 also needs date and has no place for number")
+            format!(
+                "no rule of the schema fits the key {incomplete}: the rule at line 3 also needs date and has no place for number"
+            )
         );
         let other = SURFACE.replace("oper", "waef");
         assert_eq!(
             message(FORECASTS, &other),
-            format!("no rule of the schema fits the key {other}: the rule at line 3 wants stream=oper/scda, not waef")
+            format!(
+                "no rule of the schema fits the key {other}: the rule at line 3 wants stream=oper/scda, not waef"
+            )
         );
         assert_eq!(message("", "a=1"), "no rule of the schema fits the key a=1: it has no rules");
     }
@@ -85,13 +96,18 @@ mod tests {
             message(FORECASTS, &SURFACE.replace("20240101", "20240132")),
             "date=\"20240132\": expected a date, such as 20240131, 2024-01-31, 2024-031 or -1"
         );
-        assert!(message(FORECASTS, &SURFACE.replace("param=2t", "param=t/u")).starts_with("param=\"t/u\": expected a parameter's number"));
+        assert!(
+            message(FORECASTS, &SURFACE.replace("param=2t", "param=t/u"))
+                .starts_with("param=\"t/u\": expected a parameter's number")
+        );
     }
 
     #[test]
     fn words_of_the_request_language_are_no_values() {
         for word in ["all", "ANY", "off", "*"] {
-            let error = schema("[ a [ b [ c ]]]").split(&Key::new().with("a", word).with("b", "1").with("c", "1")).unwrap_err();
+            let error = schema("[ a [ b [ c ]]]")
+                .split(&Key::new().with("a", word).with("b", "1").with("c", "1"))
+                .unwrap_err();
             assert!(matches!(error, KeyError::BadValue { .. }), "{error}");
         }
     }
@@ -109,14 +125,20 @@ mod tests {
     #[test]
     fn values_in_a_rule_are_of_their_keys_type() {
         let schema = "time: Time; [ class, time=0/12 [ type [ step ]]]";
-        assert_eq!(split(schema, "class=od,time=12:00,type=fc,step=1"), "class=od,time=1200 | type=fc | step=1");
+        assert_eq!(
+            split(schema, "class=od,time=12:00,type=fc,step=1"),
+            "class=od,time=1200 | type=fc | step=1"
+        );
         assert!(message(schema, "class=od,time=6,type=fc,step=1").contains("wants time=0000/1200, not 6"));
     }
 
     #[test]
     fn a_hidden_key_is_used_up_and_not_kept() {
         let hidden = "grid: Grid; [ class [ type, grid- [ step, levelist-850 ]]]";
-        assert_eq!(split(hidden, "class=od,type=an,grid=1/1,step=0,levelist=500"), "class=od | type=an | step=0");
+        assert_eq!(
+            split(hidden, "class=od,type=an,grid=1/1,step=0,levelist=500"),
+            "class=od | type=an | step=0"
+        );
         assert_eq!(split(hidden, "class=od,type=an,step=0"), "class=od | type=an | step=0");
         assert_eq!(split("[ a [ b [ c:Integer-07 ]]]", "a=1,b=2,c=9"), "a=1 | b=2 | c=7");
     }
@@ -168,7 +190,9 @@ mod tests {
     #[test]
     fn keys_of_any_length_are_taken() {
         let long = "x".repeat(100_000);
-        let split = schema("[ a [ b [ c ]]]").split(&Key::new().with("a", "1").with("b", "2").with("c", &long)).unwrap();
+        let split = schema("[ a [ b [ c ]]]")
+            .split(&Key::new().with("a", "1").with("b", "2").with("c", &long))
+            .unwrap();
         assert_eq!(split.element.values_joined(), long);
     }
 }

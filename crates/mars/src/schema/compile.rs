@@ -1,8 +1,10 @@
 //! From the tree that was written to the rules that are applied: types inherited, names numbered, values canonical.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
+use super::filter::Values;
 use super::rule::{Allowed, Level, LevelKey, NameId, Presence, Rule, RuleId};
 use super::tree::{Condition, Node, Predicate, Tree};
 use crate::clock::Clock;
@@ -13,7 +15,29 @@ pub(super) struct Compiled {
     pub(super) rules: Vec<Rule>,
     /// Every name in the schema, by its number.
     pub(super) names: Vec<String>,
-    numbers: HashMap<String, NameId>,
+    numbers: HashMap<String, NameId, BuildHasherDefault<Fnv>>,
+}
+
+/// FNV-1a. Every key of every field that is archived is looked up: the standard hasher, made to withstand hostile keys,
+/// would cost more than the rest of the look-up, and the names in a schema are few and its author's own.
+pub(super) struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
 }
 
 impl Compiled {
@@ -92,8 +116,10 @@ fn rule(id: RuleId, line: usize, group: usize, levels: [Level; 3]) -> Rule {
         names.sort_unstable();
         names.dedup();
     }
+    let constrained =
+        levels.iter().flat_map(|level| &level.keys).filter(|key| key.allowed.is_some()).cloned().collect();
     let [dataset, collocation, element] = levels;
-    Rule { id, line, dataset, collocation, element, group, uses, knows }
+    Rule { id, line, dataset, collocation, element, group, uses, knows, constrained }
 }
 
 fn level(compiled: &mut Compiled, rule: &Node, types: &Types<'_>) -> Level {
@@ -119,6 +145,11 @@ fn level_key(compiled: &mut Compiled, predicate: &Predicate, kind: KeyType) -> L
         negated,
         values: values.iter().map(|value| canonical(kind, value)).collect(),
     });
+    let left_out = match &presence {
+        Presence::Hidden { kept } => vec![kept.clone()],
+        Presence::Optional { default } if !default.is_empty() => vec![String::new(), default.clone()],
+        _ => vec![String::new()],
+    };
     let kept = kind.kept_as().unwrap_or(&predicate.name).to_owned();
     LevelKey {
         name_id: compiled.number_or_new(&predicate.name),
@@ -127,6 +158,8 @@ fn level_key(compiled: &mut Compiled, predicate: &Predicate, kind: KeyType) -> L
         kept,
         kind,
         presence,
+        left_out: Values::new(left_out),
+        allowed_values: allowed.as_ref().map(|allowed| Values::new(allowed.values.clone())),
         allowed,
     }
 }

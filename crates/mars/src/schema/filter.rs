@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::rule::{LevelKey, Presence};
+use super::rule::LevelKey;
 use crate::key::Key;
 use crate::types::KeyType;
 
@@ -214,13 +214,5 @@ impl Iterator for Candidates<'_> {
     fn next(&mut self) -> Option<Key> {
         let mut key = Key::new();
         self.next_into(&mut key).then_some(key)
-    }
-}
-
-/// What a stored key has where the field lacks it and the rule hides it.
-pub(super) fn hidden_value(presence: &Presence) -> Option<&str> {
-    match presence {
-        Presence::Hidden { kept } => Some(kept),
-        _ => None,
     }
 }

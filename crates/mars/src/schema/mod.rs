@@ -84,10 +84,6 @@ impl Schema {
         self
     }
 
-    pub(crate) fn clock(&self) -> Clock {
-        self.clock
-    }
-
     /// The text the schema was read from, comments and all.
     #[must_use]
     pub fn source(&self) -> &str {

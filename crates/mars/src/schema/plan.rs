@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Schema;
-use super::filter::{KeyFilter, LevelFilter, Values, Wanted, hidden_value};
+use super::filter::{KeyFilter, LevelFilter, Values, Wanted};
 use super::rule::{LevelKey, NameId, Presence, Rule, RuleId};
 use crate::error::{Mismatch, RequestError};
 use crate::request::Request;
@@ -104,19 +104,7 @@ impl Schema {
     /// [`RequestError::TooManyValues`] for what no rule can make sense of; [`RequestError::Incomplete`] if `mode` is
     /// [`Match::Exact`] and every rule that takes the values lacks a mandatory key.
     pub fn plans(&self, request: &Request, mode: Match) -> Result<Vec<Plan>, RequestError> {
-        let mut planner = Planner::new(self, request, mode)?;
-        let plans: Vec<Plan> = self.compiled.rules.iter().filter_map(|rule| planner.plan(rule)).collect();
-        if !plans.is_empty() {
-            return Ok(plans);
-        }
-        if let Some(fault) = planner.fault.take() {
-            return Err(fault);
-        }
-        let incomplete = match mode {
-            Match::Exact => planner.mismatches().into_iter().find(|mismatch| !mismatch.missing.is_empty()),
-            Match::Partial => None,
-        };
-        incomplete.map_or(Ok(plans), |mismatch| Err(RequestError::Incomplete(mismatch)))
+        Planner::new(self, request, mode)?.plans()
     }
 
     /// Why rules that take the values of an exact request give no plan, nearest first: what to tell a user whose
@@ -147,6 +135,22 @@ impl<'a> Planner<'a> {
         Ok(Self { schema, mode, named, expanded: Vec::new(), fault: None })
     }
 
+    pub(super) fn plans(&mut self) -> Result<Vec<Plan>, RequestError> {
+        let schema = self.schema;
+        let plans: Vec<Plan> = schema.compiled.rules.iter().filter_map(|rule| self.plan(rule)).collect();
+        if !plans.is_empty() {
+            return Ok(plans);
+        }
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        let incomplete = match self.mode {
+            Match::Exact => self.mismatches().into_iter().find(|mismatch| !mismatch.missing.is_empty()),
+            Match::Partial => None,
+        };
+        incomplete.map_or(Ok(plans), |mismatch| Err(RequestError::Incomplete(mismatch)))
+    }
+
     fn plan(&mut self, rule: &Rule) -> Option<Plan> {
         if !self.takes(rule) {
             return None;
@@ -169,13 +173,13 @@ impl<'a> Planner<'a> {
     }
 
     /// Whether the rule knows the keys that it must and takes some value of each; cheap, for most rules fail here.
-    pub(super) fn takes(&self, rule: &Rule) -> bool {
+    fn takes(&self, rule: &Rule) -> bool {
         let clock = self.schema.clock;
         let knows = |named: &Named<'_>| rule.knows.binary_search(&named.number).is_ok();
         let known = self.mode == Match::Exact
             || self.named.iter().all(|named| named.values.is_none() || knows(named));
         known
-            && rule.keys().all(|key| {
+            && rule.constrained.iter().all(|key| {
                 let (Some(allowed), Some(values)) = (&key.allowed, self.values(key.name_id)) else {
                     return true;
                 };
@@ -190,11 +194,8 @@ impl<'a> Planner<'a> {
 
     /// What is wanted of a key; `None` if the rule cannot hold what is.
     fn wanted(&mut self, key: &LevelKey) -> Option<Wanted> {
-        if let Some(kept) = hidden_value(&key.presence) {
-            return Some(Wanted::OneOf(Values::new(vec![kept.to_owned()])));
-        }
-        if key.kind == KeyType::Ignore {
-            return Some(Wanted::OneOf(Values::new(vec![String::new()])));
+        if matches!(key.presence, Presence::Hidden { .. }) || key.kind == KeyType::Ignore {
+            return Some(Wanted::OneOf(key.left_out.clone()));
         }
         match self.given(key) {
             Some(values) => self.admitted(key, &values?),
@@ -252,20 +253,13 @@ impl<'a> Planner<'a> {
     }
 
     fn left_out(&self, key: &LevelKey) -> Option<Wanted> {
-        match (self.mode, &key.presence, &key.allowed) {
-            (Match::Exact, Presence::Optional { default }, _) => {
-                let mut values = vec![String::new()];
-                if !default.is_empty() {
-                    values.push(default.clone());
-                }
-                Some(Wanted::OneOf(Values::new(values)))
+        match (self.mode, &key.allowed, &key.allowed_values) {
+            (Match::Exact, _, _) => (!key.is_mandatory()).then(|| Wanted::OneOf(key.left_out.clone())),
+            (Match::Partial, Some(allowed), Some(values)) if allowed.negated => {
+                Some(Wanted::NoneOf(values.clone()))
             }
-            (Match::Exact, _, _) => None,
+            (Match::Partial, _, Some(values)) => Some(Wanted::OneOf(values.clone())),
             (Match::Partial, _, None) => Some(Wanted::Any),
-            (Match::Partial, _, Some(allowed)) => {
-                let values = Values::new(allowed.values.clone());
-                Some(if allowed.negated { Wanted::NoneOf(values) } else { Wanted::OneOf(values) })
-            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::filter::Values;
 use crate::clock::Clock;
 use crate::types::KeyType;
 
@@ -29,10 +30,12 @@ pub struct Rule {
     pub(super) uses: Vec<NameId>,
     /// Every name the rule knows, those it keeps a part of a date under included. Each once.
     pub(super) knows: Vec<NameId>,
+    /// The keys of which it takes some values only.
+    pub(super) constrained: Vec<Arc<LevelKey>>,
 }
 
 /// The place of a name in the schema's list of names.
-pub(super) type NameId = u16;
+pub(super) type NameId = u32;
 
 /// The keys of a level, in the order of the schema.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +57,10 @@ pub struct LevelKey {
     pub presence: Presence,
     /// The values it may have, if the rule says.
     pub(super) allowed: Option<Allowed>,
+    /// The values of [`LevelKey::allowed`], for filters to share.
+    pub(super) allowed_values: Option<Values>,
+    /// What an exact request that leaves the key out wants of it, unless the key is mandatory.
+    pub(super) left_out: Values,
     pub(super) name_id: NameId,
     pub(super) kept_id: NameId,
 }

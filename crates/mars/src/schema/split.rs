@@ -26,7 +26,7 @@ pub struct SplitKey {
 
 /// Scratch that is no part of what a split key says, kept to be used again.
 #[derive(Clone, Debug, Default)]
-struct Places(Vec<u16>);
+struct Places(Vec<u32>);
 
 impl PartialEq for Places {
     fn eq(&self, _: &Self) -> bool {
@@ -36,7 +36,7 @@ impl PartialEq for Places {
 
 impl Eq for Places {}
 
-const NOWHERE: u16 = u16::MAX;
+const NOWHERE: u32 = u32::MAX;
 
 impl SplitKey {
     /// All three levels in one key; absent values are left out.
@@ -54,7 +54,7 @@ impl SplitKey {
 /// A field's key as rules look at it.
 struct Given<'a> {
     key: &'a Key,
-    places: &'a [u16],
+    places: &'a [u32],
     clock: Clock,
     /// How many keys have a value.
     count: usize,
@@ -177,7 +177,7 @@ impl Schema {
 }
 
 /// Notes where in the key each name of the schema stands, and counts the keys that have a value.
-fn locate(compiled: &Compiled, key: &Key, places: &mut Vec<u16>) -> usize {
+fn locate(compiled: &Compiled, key: &Key, places: &mut Vec<u32>) -> usize {
     places.clear();
     places.resize(compiled.names.len(), NOWHERE);
     let mut count = 0;
@@ -186,8 +186,8 @@ fn locate(compiled: &Compiled, key: &Key, places: &mut Vec<u16>) -> usize {
             continue;
         }
         count += 1;
-        let place = compiled.number(name).and_then(|number| places.get_mut(usize::from(number)));
-        if let (Some(place), Ok(index)) = (place, u16::try_from(index)) {
+        let place = compiled.number(name).and_then(|number| places.get_mut(number as usize));
+        if let (Some(place), Ok(index)) = (place, u32::try_from(index)) {
             *place = index;
         }
     }
@@ -196,12 +196,12 @@ fn locate(compiled: &Compiled, key: &Key, places: &mut Vec<u16>) -> usize {
 
 impl<'a> Given<'a> {
     fn has(&self, name: NameId) -> bool {
-        self.places.get(usize::from(name)).is_some_and(|place| *place != NOWHERE)
+        self.places.get(name as usize).is_some_and(|place| *place != NOWHERE)
     }
 
     fn value(&self, name: NameId) -> Option<&'a str> {
-        let place = self.places.get(usize::from(name)).filter(|place| **place != NOWHERE)?;
-        self.key.slot(usize::from(*place)).map(|(_, value)| value)
+        let place = self.places.get(name as usize).filter(|place| **place != NOWHERE)?;
+        self.key.slot(*place as usize).map(|(_, value)| value)
     }
 
     /// Whether every mandatory key is there with a value the rule takes.
@@ -228,13 +228,16 @@ impl<'a> Given<'a> {
     }
 
     fn write_value(&self, key: &LevelKey, value: &str, out: &mut String) -> Result<(), KeyError> {
-        if plan::is_reserved(value) {
+        let start = out.len();
+        key.kind
+            .canonical(value, self.clock, out)
+            .map_err(|expected| bad_value(&key.name, key, value, expected.into_owned()))?;
+        // Neither spelling may be a word that a request takes for something else: the field could not be asked for.
+        if plan::is_reserved(value) || plan::is_reserved(&out[start..]) {
             let expected = "a value; requests use this word for something else";
             return Err(bad_value(&key.name, key, value, expected.to_owned()));
         }
-        key.kind
-            .canonical(value, self.clock, out)
-            .map_err(|expected| bad_value(&key.name, key, value, expected.into_owned()))
+        Ok(())
     }
 
     fn canonical(&self, key: &LevelKey, value: &str) -> Result<String, KeyError> {

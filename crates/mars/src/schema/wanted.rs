@@ -1,10 +1,13 @@
 //! [`WantedFields`]: the fields a request names, ticked off as they are found, so that the missing ones can be told.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::Schema;
-use super::plan::{Match, Planner};
-use super::rule::LevelKey;
+use super::compile::Compiled;
+use super::plan::{Match, Named, Planner, request_error};
+use super::rule::{LevelKey, NameId, Presence, Rule, RuleId};
+use crate::clock::Clock;
 use crate::error::RequestError;
 use crate::key::Key;
 use crate::request::Request;
@@ -21,24 +24,37 @@ use crate::types::{KeyType, expand};
 /// let request: Request = "class=od,type=fc,step=0/to/12/by/6".parse()?;
 /// let mut wanted = schema.wanted_fields(&request)?.expect("three fields can be counted");
 /// let found = schema.split(&"class=od,type=fc,step=6".parse::<Key>()?)?;
-/// wanted.mark([&found.dataset, &found.collocation, &found.element]);
+/// wanted.mark(found.rule, [&found.dataset, &found.collocation, &found.element]);
 /// let missing: Vec<String> = wanted.missing().map(|key| key.to_string()).collect();
 /// assert_eq!(missing, ["class=od,type=fc,step=0", "class=od,type=fc,step=12"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct WantedFields {
     keys: Vec<WantedKey>,
     found: Vec<bool>,
     missing: usize,
+    compiled: Arc<Compiled>,
+    clock: Clock,
+    /// Where the rule last marked keeps the keys: fields come in runs of one rule.
+    places: Option<(RuleId, Vec<Option<Place>>)>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct WantedKey {
     name: String,
+    number: NameId,
     kind: KeyType,
     values: Vec<String>,
-    places: HashMap<String, usize>,
+    indexes: HashMap<String, usize>,
+}
+
+/// Where a rule keeps a key whole: which level, which place in it, as what type.
+#[derive(Clone, Copy)]
+struct Place {
+    level: usize,
+    slot: usize,
+    kind: KeyType,
 }
 
 /// More fields than this are not ticked off one by one.
@@ -48,35 +64,53 @@ impl Schema {
     /// The fields that an exact request names; `None` if they are too many (50 million) to be ticked off.
     ///
     /// # Errors
-    /// As [`Schema::mismatches`], and [`RequestError::BadValue`] or [`RequestError::BadRange`] for values that make no
-    /// sense.
+    /// As [`Schema::plans`] of [`Match::Exact`].
     pub fn wanted_fields(&self, request: &Request) -> Result<Option<WantedFields>, RequestError> {
-        let planner = Planner::new(self, request, Match::Exact)?;
+        let mut planner = Planner::new(self, request, Match::Exact)?;
+        let mut rules: Vec<&Rule> = planner.plans()?.iter().filter_map(|plan| self.rule(plan.rule)).collect();
+        if rules.is_empty() {
+            // No rule takes such fields. They are wanted all the same, and missing.
+            rules.extend(self.rules());
+        }
         let mut keys = Vec::new();
         for named in &planner.named {
-            // Types may differ between rules; the key itself, not a part of it, is what the user sees.
-            let whole = |key: &&LevelKey| key.name_id == named.number && key.kept_id == named.number;
-            let rules = || self.compiled.rules.iter();
-            let taking = rules().filter(|rule| planner.takes(rule)).flat_map(|rule| rule.keys()).find(whole);
-            let Some(key) = taking.or_else(|| rules().flat_map(|rule| rule.keys()).find(whole)) else {
-                continue;
-            };
-            if key.kind == KeyType::Ignore {
-                continue;
-            }
-            let values = named.values.unwrap_or_default();
-            let values = expand(key.kind, values, self.clock())
-                .map_err(|fault| super::plan::request_error(named.name, fault))?;
-            let places = values.iter().cloned().zip(0..).collect();
-            keys.push(WantedKey { name: named.name.to_owned(), kind: key.kind, values, places });
+            keys.extend(self.wanted_key(&rules, named)?);
         }
-        let count = keys.iter().try_fold(1_usize, |count, key| count.checked_mul(key.values.len()));
+        let count =
+            keys.iter().try_fold(1_usize, |count, key: &WantedKey| count.checked_mul(key.values.len()));
         Ok(count.filter(|count| *count <= FIELDS_MAX).map(|count| WantedFields {
             keys,
             found: vec![false; count],
             missing: count,
+            compiled: Arc::clone(&self.compiled),
+            clock: self.clock,
+            places: None,
         }))
     }
+
+    /// The values of one key, by the type of the first of the rules for which they make sense; `None` if none of them
+    /// keeps the key.
+    fn wanted_key(&self, rules: &[&Rule], named: &Named<'_>) -> Result<Option<WantedKey>, RequestError> {
+        let mut tried: Vec<KeyType> = Vec::new();
+        let mut first_fault = None;
+        for key in rules.iter().flat_map(|rule| rule.keys()) {
+            if !keeps_whole(key, named.number) || tried.contains(&key.kind) {
+                continue;
+            }
+            tried.push(key.kind);
+            match expand(key.kind, named.values.unwrap_or_default(), self.clock) {
+                Ok(values) => return Ok(Some(WantedKey::new(named, key.kind, values))),
+                Err(fault) => first_fault = first_fault.or(Some(request_error(named.name, fault))),
+            }
+        }
+        first_fault.map_or(Ok(None), Err)
+    }
+}
+
+/// Whether this is the key itself, not a part of it and not hidden.
+fn keeps_whole(key: &LevelKey, number: NameId) -> bool {
+    let hidden = matches!(key.presence, Presence::Hidden { .. }) || key.kind == KeyType::Ignore;
+    key.name_id == number && key.kept_id == number && !hidden
 }
 
 impl WantedFields {
@@ -92,30 +126,44 @@ impl WantedFields {
         self.missing
     }
 
-    /// Ticks off the field with this dataset, collocation and element key. A key of the request that none of them has
-    /// was passed over in looking, and so is here: all its values are found.
-    pub fn mark(&mut self, levels: [&Key; 3]) {
-        let mut places = vec![0_usize];
-        for key in &self.keys {
-            let stored = levels.iter().find_map(|level| level.slots().find(|(name, _)| *name == key.name));
-            let Some((_, value)) = stored else {
-                places = places
-                    .iter()
-                    .flat_map(|at| (0..key.values.len()).map(move |index| at * key.values.len() + index))
-                    .collect();
+    /// Ticks off the field with this dataset, collocation and element key under this rule. A key of the request that
+    /// the rule does not keep was passed over in looking, and so is here: all its values are found.
+    pub fn mark(&mut self, rule: RuleId, levels: [&Key; 3]) {
+        self.find_places(rule);
+        let mut found = vec![0_usize];
+        for (index, key) in self.keys.iter().enumerate() {
+            let place = self.places.as_ref().and_then(|(_, places)| places.get(index).copied().flatten());
+            let Some(place) = place else {
+                let count = key.values.len();
+                found = found.iter().flat_map(|at| (0..count).map(move |index| at * count + index)).collect();
                 continue;
             };
-            let Some(index) = key.place(value) else { return };
-            for at in &mut places {
+            let stored = levels.get(place.level).and_then(|level| stored_value(level, place.slot, &key.name));
+            let Some(index) = key.index(stored.unwrap_or(""), place.kind, self.clock) else { return };
+            for at in &mut found {
                 *at = *at * key.values.len() + index;
             }
         }
-        for at in places {
+        for at in found {
             if let Some(found) = self.found.get_mut(at).filter(|found| !**found) {
                 *found = true;
                 self.missing -= 1;
             }
         }
+    }
+
+    fn find_places(&mut self, id: RuleId) {
+        if self.places.as_ref().is_some_and(|(known, _)| *known == id) {
+            return;
+        }
+        let rule = self.compiled.rules.get(id.0);
+        let place = |number: NameId| {
+            rule?.levels().into_iter().enumerate().find_map(|(level, keys)| {
+                let slot = keys.keys().position(|key| keeps_whole(key, number))?;
+                Some(Place { level, slot, kind: keys.keys().nth(slot)?.kind })
+            })
+        };
+        self.places = Some((id, self.keys.iter().map(|key| place(key.number)).collect()));
     }
 
     /// The fields not found, in the order of the request, each by the keys that the request names.
@@ -134,10 +182,41 @@ impl WantedFields {
     }
 }
 
+/// The value of a key that a level keeps at `slot`, or elsewhere if the level key has lost its absent keys.
+fn stored_value<'a>(level: &'a Key, slot: usize, name: &str) -> Option<&'a str> {
+    match level.slot(slot) {
+        Some((here, value)) if here == name => Some(value),
+        _ => level.get(name),
+    }
+}
+
 impl WantedKey {
-    fn place(&self, stored: &str) -> Option<usize> {
-        let end = || stored.strip_prefix("0-").filter(|_| self.kind == KeyType::Step);
-        self.places.get(stored).or_else(|| self.places.get(end()?)).copied()
+    fn new(named: &Named<'_>, kind: KeyType, values: Vec<String>) -> Self {
+        let indexes = values.iter().cloned().zip(0..).collect();
+        Self { name: named.name.to_owned(), number: named.number, kind, values, indexes }
+    }
+
+    /// Which of the values a stored one is. A range of steps from 0 is the step at its end, unless it was named itself.
+    fn index(&self, stored: &str, kind: KeyType, clock: Clock) -> Option<usize> {
+        let index = |stored: &str| {
+            if kind == self.kind {
+                return self.indexes.get(stored).copied();
+            }
+            // Another rule gives the key another type, and so perhaps another canonical form.
+            self.values.iter().position(|value| {
+                let mut canonical = String::new();
+                value == stored
+                    || (kind.canonical(value, clock, &mut canonical).is_ok() && canonical == stored)
+            })
+        };
+        let end = || stored.strip_prefix("0-").filter(|_| kind == KeyType::Step);
+        index(stored).or_else(|| index(end()?))
+    }
+}
+
+impl std::fmt::Debug for WantedFields {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "WantedFields({} of {} missing)", self.missing, self.found.len())
     }
 }
 
@@ -153,7 +232,7 @@ mod tests {
 
     fn mark(wanted: &mut WantedFields, text: &str) {
         let split = Schema::parse(SCHEMA).unwrap().split(&text.parse().unwrap()).unwrap();
-        wanted.mark([&split.dataset, &split.collocation, &split.element]);
+        wanted.mark(split.rule, [&split.dataset, &split.collocation, &split.element]);
     }
 
     #[test]
@@ -171,6 +250,15 @@ mod tests {
     fn a_key_that_the_rule_does_not_know_is_passed_over() {
         let mut wanted = wanted("class=od,date=20240101,type=fc,step=0,iteration=1/2");
         mark(&mut wanted, "class=od,date=20240101,type=fc,step=0");
+        assert_eq!(wanted.missing_count(), 0);
+    }
+
+    #[test]
+    fn a_key_that_the_rule_hides_is_passed_over() {
+        let schema = Schema::parse("[ a [ b, g- [ c ]] [ d, g [ c ]]]").unwrap();
+        let mut wanted = schema.wanted_fields(&"a=1,b=1,g=7,c=1".parse().unwrap()).unwrap().unwrap();
+        let split = schema.split(&"a=1,b=1,g=7,c=1".parse().unwrap()).unwrap();
+        wanted.mark(split.rule, [&split.dataset, &split.collocation, &split.element]);
         assert_eq!(wanted.missing_count(), 0);
     }
 

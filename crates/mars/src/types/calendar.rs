@@ -87,7 +87,9 @@ fn month_and_day(text: &str, clock: Clock) -> Option<(u8, u8)> {
             .map(|day| (day.civil().1, day.civil().2))
     };
     let own = || Some(text).filter(|text| text.len() == 4 && text.is_ascii()).map(|text| text.split_at(2));
-    if let Some((month, day)) = own().and_then(|(month, day)| Some((small(month, 2, 12)?, small(day, 2, 31)?))) {
+    if let Some((month, day)) =
+        own().and_then(|(month, day)| Some((small(month, 2, 12)?, small(day, 2, 31)?)))
+    {
         return in_leap_year(month, day);
     }
     let named = text.split_once('-').and_then(|(name, of_month)| Some((named_month(name)?, of_month)));

@@ -43,6 +43,11 @@ pub(crate) fn expand(kind: KeyType, values: &[String], clock: Clock) -> Result<V
         list.push(&values.join("/"))?;
         return Ok(list.values);
     }
+    if let [value] = values
+        && !is_word(Some(value), "to")
+    {
+        return Ok(vec![list.canonical(value)?]);
+    }
     let mut index = 0;
     while let Some(value) = values.get(index) {
         index += match list.range_at(values, index)? {
@@ -68,7 +73,7 @@ fn is_word(value: Option<&String>, word: &str) -> bool {
 }
 
 impl List {
-    fn push(&mut self, value: &str) -> Result<(), RangeFault> {
+    fn canonical(&self, value: &str) -> Result<String, RangeFault> {
         let mut canonical = String::with_capacity(value.len());
         // An empty value asks for fields that lack the key, whatever its type.
         if !value.trim().is_empty() {
@@ -76,6 +81,11 @@ impl List {
                 .canonical(value, self.clock, &mut canonical)
                 .map_err(|expected| RangeFault::Value { value: value.to_owned(), expected })?;
         }
+        Ok(canonical)
+    }
+
+    fn push(&mut self, value: &str) -> Result<(), RangeFault> {
+        let canonical = self.canonical(value)?;
         if self.seen.contains(&canonical) {
             return Ok(());
         }
