@@ -276,7 +276,7 @@ impl DataReader {
         self.check_chunks(extent, start, &chunks)?;
         let from = (part.skip - start) as usize;
         let outside = || Error::corrupt("a map shorter than asked for", place);
-        chunks.slice(from..from + part.length as usize).ok_or_else(outside)
+        chunks.part(from..from + part.length as usize).ok_or_else(outside)
     }
 
     /// Reads whole chunks of an extent, from its byte `at` on, and checks them.

@@ -16,13 +16,6 @@ impl SharedBytes {
         held.then_some(Self { owner, range })
     }
 
-    /// A part of these bytes, or `None` when they are fewer. Nothing is copied.
-    pub fn slice(&self, range: Range<usize>) -> Option<Self> {
-        let held = range.start <= range.end && range.end <= self.range.len();
-        let start = self.range.start;
-        held.then(|| Self { owner: Arc::clone(&self.owner), range: start + range.start..start + range.end })
-    }
-
     /// A part of these bytes, with the same owner, or `None` when they are fewer.
     pub fn part(&self, range: Range<usize>) -> Option<Self> {
         self.get(range.clone())?;
