@@ -1,6 +1,9 @@
 //! What a field store is made of: spaces, pools, schema, clock; one typed structure, checked when it is used.
 
+mod fdb;
+mod file;
 mod pattern;
+mod yaml;
 
 use isotach_mars::Clock;
 use isotach_object::PoolUri;

@@ -1,4 +1,5 @@
-//! Patterns on dataset keys: `*` for every dataset, or `class=od,expver=xx..` with a regular expression per value.
+//! Patterns on dataset keys: `*` for every dataset, or `class=od,expver=xx..` with a regular expression per value. FDB's
+//! are one expression on all values.
 
 use std::{fmt, str::FromStr};
 
@@ -22,17 +23,37 @@ use crate::{Error, Result};
 pub struct Pattern {
     text: String,
     terms: Vec<(String, Regex)>,
+    /// An expression on the values of the whole key, joined by `:`.
+    joined: Option<Regex>,
 }
 
 impl Pattern {
     /// Every dataset.
     pub fn all() -> Self {
-        Self { text: "*".to_owned(), terms: Vec::new() }
+        Self { text: "*".to_owned(), terms: Vec::new(), joined: None }
     }
 
     /// Whether a dataset with this key belongs here.
     pub fn matches(&self, dataset: &Key) -> bool {
-        self.terms.iter().all(|(name, regex)| regex.is_match(dataset.get(name).unwrap_or_default()))
+        let joined = self.joined.as_ref().is_none_or(|regex| regex.is_match(&dataset.values_joined()));
+        joined && self.terms.iter().all(|(name, regex)| regex.is_match(dataset.get(name).unwrap_or_default()))
+    }
+
+    /// An expression for each of some names.
+    pub(super) fn of_values<'a>(terms: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
+        let terms: Vec<(&str, &str)> = terms.into_iter().collect();
+        let text = terms.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",");
+        let terms = terms.into_iter().map(|(name, value)| term(name, value)).collect::<Result<_>>()?;
+        Ok(Self { text, terms, joined: None })
+    }
+
+    /// An expression that is looked for in the key's values joined by `:`, as FDB does.
+    pub(super) fn of_joined(text: &str) -> Result<Self> {
+        if text == ".*" {
+            return Ok(Self::all());
+        }
+        let joined = Some(expression(text, text)?);
+        Ok(Self { text: text.to_owned(), terms: Vec::new(), joined })
     }
 }
 
@@ -45,20 +66,29 @@ impl FromStr for Pattern {
             return Ok(Self::all());
         }
         let terms = text.split(',').map(parse_term).collect::<Result<_>>()?;
-        Ok(Self { text: text.to_owned(), terms })
+        Ok(Self { text: text.to_owned(), terms, joined: None })
     }
 }
 
-fn parse_term(term: &str) -> Result<(String, Regex)> {
-    let wrong = |expected: &str| Error::invalid(format!("pattern {term:?}"), expected);
-    let (name, value) = term.split_once('=').ok_or_else(|| wrong("name=expression, or * for all"))?;
-    let name = name.trim().to_ascii_lowercase();
-    if name.is_empty() {
+fn parse_term(text: &str) -> Result<(String, Regex)> {
+    let wrong = |expected: &str| Error::invalid(format!("pattern {text:?}"), expected);
+    let (name, value) = text.split_once('=').ok_or_else(|| wrong("name=expression, or * for all"))?;
+    if name.trim().is_empty() {
         return Err(wrong("a key name before '='"));
     }
-    let regex = Regex::new(&format!("^(?:{})$", value.trim()));
-    let regex = regex.map_err(|error| wrong(&format!("a regular expression after '=': {error}")))?;
-    Ok((name, regex))
+    term(name, value)
+}
+
+fn term(name: &str, value: &str) -> Result<(String, Regex)> {
+    let pattern = format!("{name}={value}");
+    Ok((name.trim().to_ascii_lowercase(), expression(&format!("^(?:{})$", value.trim()), &pattern)?))
+}
+
+/// A regular expression that is a part of this pattern.
+fn expression(text: &str, pattern: &str) -> Result<Regex> {
+    let wrong =
+        |error| Error::invalid(format!("pattern {pattern:?}"), format!("a regular expression: {error}"));
+    Regex::new(text).map_err(wrong)
 }
 
 impl fmt::Display for Pattern {

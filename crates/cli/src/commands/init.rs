@@ -1,0 +1,35 @@
+//! `isotach init`: makes a store.
+
+use isotach_fields::FieldStore;
+use serde_json::json;
+
+use super::requests::text_of;
+use crate::{
+    context::{self, not_opened},
+    failure::{Failure, Outcome},
+    flags::{InitFlags, PlaceFlags},
+    output::print_json,
+};
+
+/// Makes pools and schema where there are none.
+pub(crate) fn run(place: &PlaceFlags, flags: &InitFlags) -> Outcome {
+    let (mut config, source) = context::configuration(place)?;
+    if let Some(path) = &flags.schema {
+        let text = text_of(path)?;
+        isotach_mars::Schema::parse(&text).map_err(|error| {
+            let isotach_mars::SchemaError { line, column, expected, found, .. } = error;
+            Failure::usage(format!("{}:{line}:{column}: expected {expected}, found {found}", path.display()))
+        })?;
+        config = config.with_schema(text);
+    }
+    let registry = context::registry();
+    let was_there = FieldStore::open(&config, &registry).is_ok();
+    let store = FieldStore::create(&config, &registry).map_err(|error| not_opened(error, &source))?;
+    let rules = store.schema().rules().count();
+    if flags.json {
+        return print_json(&json!({"store": source.name(), "made": !was_there, "rules": rules}));
+    }
+    let done = if was_there { "is there already" } else { "made" };
+    println!("store {} {done}, with a schema of {rules} rules", source.name());
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! One line for one field, plain or JSON. A listing may have millions, so what lines share is put together once.
+
+use std::{fmt::Write as _, io::Write, sync::Arc};
+
+use isotach_fields::{ContainerUri, Inspected, Listed, Location, Place};
+use isotach_mars::Key;
+
+use crate::{
+    failure::Outcome,
+    output::{Bytes, JsonText},
+};
+
+/// Writes lines; remembers what the last one shared with those before.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    /// The field that `head` was made for. Held, so that its address means its collocation as long as it is compared.
+    last: Option<Listed>,
+    /// The beginning of each line of the collocation.
+    head: String,
+    container: Option<ContainerText>,
+    line: String,
+}
+
+/// A container's URI as it stands in lines, in front of the object's id and behind it.
+#[derive(Debug)]
+struct ContainerText {
+    container: Arc<ContainerUri>,
+    before: String,
+    after: String,
+}
+
+impl Lines {
+    /// `{"key":{...},"location":...,"offset":...,"length":...,"checksum":...}`
+    pub(crate) fn json(&mut self, out: &mut impl Write, listed: &Listed, duplicates: bool) -> Outcome {
+        if !self.is_same_collocation(listed) {
+            self.head = String::from("{\"key\":{");
+            push_json_pairs(&mut self.head, listed.dataset());
+            push_json_pairs(&mut self.head, listed.collocation());
+            self.last = Some(listed.clone());
+        }
+        self.line.clear();
+        self.line.push_str(&self.head);
+        push_json_pairs(&mut self.line, &listed.element());
+        self.push_json_location(listed.location());
+        if duplicates {
+            let _ = write!(self.line, ",\"replaced\":{}", listed.is_replaced());
+        }
+        self.line.push_str("}\n");
+        out.write_all(self.line.as_bytes())?;
+        Ok(())
+    }
+
+    /// As `json`, of a field that was inspected.
+    pub(crate) fn json_of(&mut self, out: &mut impl Write, field: &Inspected) -> Outcome {
+        self.line.clear();
+        self.line.push_str("{\"key\":{");
+        push_json_pairs(&mut self.line, &field.key);
+        self.push_json_location(&field.location);
+        self.line.push_str("}\n");
+        out.write_all(self.line.as_bytes())?;
+        Ok(())
+    }
+
+    /// `{dataset}{collocation}{element}`, and with `long` the place.
+    pub(crate) fn plain(&mut self, out: &mut impl Write, listed: &Listed, long: bool) -> Outcome {
+        if !self.is_same_collocation(listed) {
+            self.head = format!("{{{}}}{{{}}}", listed.dataset(), listed.collocation());
+            self.last = Some(listed.clone());
+        }
+        self.line.clear();
+        let _ = write!(self.line, "{}{{{}}}", self.head, listed.element());
+        if listed.is_replaced() {
+            self.line.push_str(" (replaced)");
+        }
+        if long {
+            push_place(&mut self.line, listed.location());
+        }
+        self.line.push('\n');
+        out.write_all(self.line.as_bytes())?;
+        Ok(())
+    }
+
+    /// The key and the place of a field that was inspected.
+    pub(crate) fn plain_of(&mut self, out: &mut impl Write, field: &Inspected) -> Outcome {
+        self.line.clear();
+        let _ = write!(self.line, "{}", field.key);
+        push_place(&mut self.line, &field.location);
+        self.line.push('\n');
+        out.write_all(self.line.as_bytes())?;
+        Ok(())
+    }
+
+    fn is_same_collocation(&self, listed: &Listed) -> bool {
+        self.last.as_ref().is_some_and(|last| {
+            std::ptr::eq(last.collocation(), listed.collocation())
+                && std::ptr::eq(last.dataset(), listed.dataset())
+        })
+    }
+
+    /// Closes the key and adds the place.
+    fn push_json_location(&mut self, location: &Location) {
+        self.line.push_str("},\"location\":");
+        match &location.place {
+            Place::Object { container, object } => {
+                let text = container_text(&mut self.container, container);
+                let _ = write!(self.line, "{}{object}{}", text.before, text.after);
+            }
+            Place::File(_) => {
+                let _ = write!(self.line, "{}", JsonText(&location.to_string()));
+            }
+        }
+        let Location { offset, length, checksum, .. } = location;
+        let _ = write!(
+            self.line,
+            ",\"offset\":{offset},\"length\":{length},\"checksum\":\"crc32c:{checksum:08x}\""
+        );
+    }
+}
+
+/// The text of a container, made when it is another one than before.
+fn container_text<'c>(
+    known: &'c mut Option<ContainerText>,
+    container: &Arc<ContainerUri>,
+) -> &'c ContainerText {
+    let is_known = known.as_ref().is_some_and(|known| Arc::ptr_eq(&known.container, container));
+    if !is_known {
+        *known = None;
+    }
+    known.get_or_insert_with(|| {
+        let uri = container.to_string();
+        let (path, options) = uri.split_at(uri.find('?').unwrap_or(uri.len()));
+        let quoted = |text: &str| JsonText(text).to_string();
+        let (before, after) = (quoted(&format!("{path}/")), quoted(options));
+        ContainerText {
+            container: Arc::clone(container),
+            before: before[..before.len() - 1].to_owned(),
+            after: after[1..].to_owned(),
+        }
+    })
+}
+
+/// Appends the pairs that have a value, with a comma in front unless the object begins here.
+fn push_json_pairs(line: &mut String, key: &Key) {
+    for (name, value) in key.iter() {
+        if !line.ends_with('{') {
+            line.push(',');
+        }
+        let _ = write!(line, "{}:{}", JsonText(name), JsonText(value));
+    }
+}
+
+fn push_place(line: &mut String, location: &Location) {
+    let Location { offset, length, checksum, .. } = location;
+    let _ = write!(
+        line,
+        "  {location} offset={offset} length={length} ({}) crc32c:{checksum:08x}",
+        Bytes(*length)
+    );
+}

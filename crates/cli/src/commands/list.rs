@@ -1,0 +1,33 @@
+//! `isotach list`: a line for each field.
+
+use std::io::Write;
+
+use isotach_fields::ListOptions;
+
+use super::{line::Lines, requests};
+use crate::{
+    context,
+    failure::Outcome,
+    flags::{ListFlags, PlaceFlags},
+    output::standard_output,
+};
+
+/// Streams the listing; memory does not grow with it.
+pub(crate) fn run(place: &PlaceFlags, flags: &ListFlags) -> Outcome {
+    let requests = requests::given_or_all(&flags.requests)?;
+    let store = context::open(place)?;
+    let mut out = standard_output();
+    let mut lines = Lines::default();
+    for request in &requests {
+        for listed in store.list(request, ListOptions { duplicates: flags.duplicates })? {
+            let listed = listed?;
+            if flags.json {
+                lines.json(&mut out, &listed, flags.duplicates)?;
+            } else {
+                lines.plain(&mut out, &listed, flags.long)?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! Where `read` puts its bytes.
+//!
+//! What must stay true: a file of that name is either what was there before or the whole answer.
+
+use std::{
+    fs,
+    io::{BufWriter, Stdout, Write},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use tempfile::NamedTempFile;
+
+use super::requests::is_standard;
+use crate::{
+    failure::{Failure, Outcome},
+    output::standard_output,
+};
+
+/// An output.
+#[derive(Debug)]
+pub(crate) enum Sink {
+    /// Standard output.
+    Standard(BufWriter<Stdout>),
+    /// A file that takes its name when it is whole.
+    Whole { file: BufWriter<NamedTempFile>, path: PathBuf },
+    /// Something that is no file and must not be replaced by one: a device, a pipe.
+    Special { file: fs::File, path: PathBuf },
+}
+
+/// Bytes that are gathered for one write.
+const BUFFER: usize = 1 << 20;
+
+impl Sink {
+    /// Opens the output.
+    pub(crate) fn open(path: &Path) -> Outcome<Self> {
+        if is_standard(path) {
+            return Ok(Self::Standard(standard_output()));
+        }
+        // A link stays a link: what it leads to is replaced.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = path.as_path();
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            let file = fs::OpenOptions::new().write(true).open(path);
+            return Ok(Self::Special {
+                file: file.map_err(Failure::file("open", path))?,
+                path: path.to_owned(),
+            });
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file = tempfile::Builder::new()
+            .prefix(".isotach-")
+            // As any new file's; the umask takes its part away.
+            .permissions(fs::Permissions::from_mode(0o666))
+            .tempfile_in(folder)
+            .map_err(Failure::file("create", path))?;
+        Ok(Self::Whole { file: BufWriter::with_capacity(BUFFER, file), path: path.to_owned() })
+    }
+
+    /// Appends bytes.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Outcome {
+        match self {
+            Self::Standard(out) => Ok(out.write_all(bytes)?),
+            Self::Whole { file, path } => file.write_all(bytes).map_err(Failure::file("write", path)),
+            Self::Special { file, path } => file.write_all(bytes).map_err(Failure::file("write", path)),
+        }
+    }
+
+    /// Says that all bytes are there. Without it a file does not appear.
+    pub(crate) fn finish(self) -> Outcome {
+        match self {
+            Self::Standard(mut out) => Ok(out.flush()?),
+            Self::Special { .. } => Ok(()),
+            Self::Whole { file, path } => {
+                let file =
+                    file.into_inner().map_err(|error| Failure::file("write", &path)(error.into_error()))?;
+                file.persist(&path).map_err(|error| Failure::file("write", &path)(error.error))?;
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! A file that is archived under a key that names the field whole: one message, or bytes of any kind.
+
+use std::{
+    fs::File,
+    io::{Cursor, Read, Seek, SeekFrom, stdin},
+    path::Path,
+};
+
+use isotach_grib::{LocationScanner, MessageLocation, ScanError};
+
+use super::requests::is_standard;
+use crate::failure::{Failure, Outcome};
+
+/// What a file is.
+#[derive(Debug)]
+pub(crate) enum Whole {
+    /// One field: the only message of the file, or all its bytes if it holds none.
+    Field(Vec<u8>),
+    /// Several messages, from standard input.
+    Messages(Vec<u8>),
+    /// A file of several messages, at its beginning.
+    MessagesOf(File),
+}
+
+/// Looks what a file holds, and reads it if it is one field.
+pub(crate) fn read(path: &Path, skip_bad: bool) -> Outcome<Whole> {
+    if is_standard(path) {
+        let mut bytes = Vec::new();
+        stdin().lock().read_to_end(&mut bytes).map_err(Failure::file("read", path))?;
+        let mut cursor = Cursor::new(bytes);
+        let field = field_of(&mut cursor, path, skip_bad)?;
+        return Ok(field.map_or_else(|| Whole::Messages(cursor.into_inner()), Whole::Field));
+    }
+    let mut file = File::open(path).map_err(Failure::file("open", path))?;
+    match field_of(&mut file, path, skip_bad)? {
+        Some(bytes) => Ok(Whole::Field(bytes)),
+        None => {
+            file.rewind().map_err(Failure::file("read", path))?;
+            Ok(Whole::MessagesOf(file))
+        }
+    }
+}
+
+/// The bytes of the one field, or none if there are several messages.
+fn field_of(input: &mut (impl Read + Seek), path: &Path, skip_bad: bool) -> Outcome<Option<Vec<u8>>> {
+    let mut places = LocationScanner::new(&mut *input).map_err(Failure::failed)?.skip_bad(skip_bad);
+    let first = next_good(&mut places, skip_bad);
+    let second = next_good(&mut places, skip_bad);
+    let failed = Failure::file("read", path);
+    match (first, second) {
+        (Some(Ok(place)), None) => {
+            input.seek(SeekFrom::Start(place.offset)).map_err(&failed)?;
+            read_exactly(input, place.length).map(Some).map_err(&failed)
+        }
+        (Some(Ok(_)), Some(_)) => Ok(None),
+        (Some(Err(error @ ScanError::Io { .. })), _) => Err(Failure::failed(error)),
+        (bad, _) => {
+            input.rewind().map_err(&failed)?;
+            let mut bytes = Vec::new();
+            input.read_to_end(&mut bytes).map_err(&failed)?;
+            match bad {
+                // It says that it is GRIB, so it is a bad message, not something else.
+                Some(Err(error)) if bytes.starts_with(b"GRIB") => Err(Failure::failed(error)),
+                _ => Ok(Some(bytes)),
+            }
+        }
+    }
+}
+
+/// The next message; bad ones are passed over if they are to be skipped.
+fn next_good(
+    places: &mut impl Iterator<Item = Result<MessageLocation, ScanError>>,
+    skip_bad: bool,
+) -> Option<Result<MessageLocation, ScanError>> {
+    places.find(|place| !skip_bad || place.is_ok())
+}
+
+fn read_exactly(input: &mut impl Read, length: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if input.take(length).read_to_end(&mut bytes)? as u64 != length {
+        return Err(std::io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,78 @@
+//! `isotach wipe`: says what would go, and removes it when told to.
+
+use isotach_fields::{WipeReport, WipedDataset};
+use serde_json::json;
+
+use super::requests;
+use crate::{
+    context,
+    failure::Outcome,
+    flags::{PlaceFlags, WipeFlags},
+    output::{Bytes, Table, count, key_object, print_json},
+};
+
+/// Wipes request by request.
+pub(crate) fn run(place: &PlaceFlags, flags: &WipeFlags) -> Outcome {
+    let requests = requests::given(&flags.requests)?;
+    let store = context::open(place)?;
+    for request in &requests {
+        let report = store.wipe(request, flags.doit)?;
+        if flags.json {
+            report.datasets.iter().try_for_each(|dataset| print_json(&object(dataset, report.done)))?;
+        } else {
+            print(&report)?;
+        }
+    }
+    Ok(())
+}
+
+fn print(report: &WipeReport) -> Outcome {
+    if report.datasets.is_empty() {
+        println!("nothing to wipe: the request matches no dataset");
+        return Ok(());
+    }
+    let mut table = Table::new(["dataset", "goes", "fields", "bytes"]).right(&[2, 3]);
+    for dataset in &report.datasets {
+        let counts = dataset.counts;
+        let (fields, bytes) = (counts.fields + counts.replaced_fields, counts.bytes + counts.replaced_bytes);
+        table.row([
+            dataset.key.to_string(),
+            what_goes(dataset),
+            fields.to_string(),
+            Bytes(bytes).to_string(),
+        ]);
+    }
+    table.print()?;
+    let counts = report.counts();
+    let fields = count(counts.fields + counts.replaced_fields, "field");
+    match report.done {
+        true => println!("wiped {fields}"),
+        false => println!("would wipe {fields}; nothing was removed: add --doit to remove them"),
+    }
+    Ok(())
+}
+
+fn what_goes(dataset: &WipedDataset) -> String {
+    match dataset.is_whole {
+        true => "all".to_owned(),
+        false => dataset.collocations.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and "),
+    }
+}
+
+fn object(dataset: &WipedDataset, done: bool) -> serde_json::Value {
+    let counts = dataset.counts;
+    json!({
+        "key": key_object(&dataset.key),
+        "whole": dataset.is_whole,
+        "collocations": dataset.collocations.iter().map(key_object).collect::<Vec<_>>(),
+        "fields": counts.fields,
+        "bytes": counts.bytes,
+        "replaced_fields": counts.replaced_fields,
+        "replaced_bytes": counts.replaced_bytes,
+        "adopted_fields": counts.adopted_fields,
+        "adopted_bytes": counts.adopted_bytes,
+        "catalogue": dataset.catalogue.to_string(),
+        "store": dataset.store.to_string(),
+        "done": done,
+    })
+}

@@ -1,0 +1,62 @@
+//! What can be typed: each flag once, its help beside it. One file per command.
+
+mod init;
+mod inspect;
+mod list;
+mod read;
+mod request;
+mod wipe;
+mod write;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+pub(crate) use self::{
+    init::InitFlags,
+    inspect::InspectFlags,
+    list::ListFlags,
+    read::ReadFlags,
+    request::{OneRequest, Requests},
+    wipe::WipeFlags,
+    write::WriteFlags,
+};
+
+/// Store weather fields, and find them again by what they are.
+///
+/// A field is named by metadata (class=od,date=20240101,step=6,param=t), never by a file name. Many processes write and
+/// read one store at once, without a server and without locks.
+#[derive(Debug, Parser)]
+#[command(name = "isotach", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 success, 1 failure, 2 a mistake in what was typed.")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) place: PlaceFlags,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Which store.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct PlaceFlags {
+    /// The store, as a URI: posix:/data/fields. A path alone is a posix store.
+    ///
+    /// Without it: --config, then ISOTACH_STORE and ISOTACH_CONFIG in the environment, then ./isotach.yaml, then
+    /// isotach/isotach.yaml in the user's configuration folder.
+    #[arg(long, global = true, value_name = "URI", conflicts_with = "config")]
+    pub(crate) store: Option<String>,
+    /// A configuration file.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Init(InitFlags),
+    Write(WriteFlags),
+    Read(ReadFlags),
+    List(ListFlags),
+    Inspect(InspectFlags),
+    Wipe(WipeFlags),
+}

@@ -1,0 +1,25 @@
+//! `isotach read`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Requests;
+
+/// Retrieve fields, one after the other, in the request's order
+///
+/// A field that is not there is no error: it is named on standard error.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: isotach read class=od,date=-1,time=12,type=fc,levtype=pl,levelist=500,step=6,param=t -o t500.grib"
+)]
+pub(crate) struct ReadFlags {
+    #[command(flatten)]
+    pub(crate) requests: Requests,
+    /// Where the fields go; - is standard output. A file appears when it is whole
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Fail, and leave no file, if a field is missing
+    #[arg(long)]
+    pub(crate) strict: bool,
+}

@@ -1,0 +1,50 @@
+//! Tables for people, and the same rows as JSON objects for machines.
+
+use std::io::{Write, stdout};
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle, presets};
+
+use crate::failure::Outcome;
+
+/// A line below the headings, and nothing else drawn.
+const STYLE: TableStyle = presets::NOTHING.header_separator(LineStyle::new('─', '─', '─', '─'));
+
+/// A table with a heading, columns of text to the left and of numbers to the right.
+#[derive(Debug)]
+pub(crate) struct Table(comfy_table::Table);
+
+impl Table {
+    /// An empty table with these columns.
+    pub(crate) fn new<const N: usize>(headings: [&str; N]) -> Self {
+        let mut table = comfy_table::Table::new();
+        table.load_style(STYLE);
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(headings);
+        Self(table)
+    }
+
+    /// With these columns, counted from 0, to the right.
+    pub(crate) fn right(mut self, columns: &[usize]) -> Self {
+        for column in columns {
+            if let Some(column) = self.0.column_mut(*column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        self
+    }
+
+    /// Adds a row.
+    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
+        self.0.add_row(cells);
+    }
+
+    /// Prints it.
+    pub(crate) fn print(&self) -> Outcome {
+        let mut out = stdout().lock();
+        for line in self.0.lines() {
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! Configuration files: our own, and FDB's for a local POSIX FDB.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use isotach_mars::Clock;
+use isotach_object::{Error as ObjectError, PoolUri};
+use serde::{Deserialize, Deserializer};
+
+use super::{Config, Pattern, Space, fdb::FdbFile, yaml};
+use crate::{Error, Result};
+
+/// A configuration file of our own.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: Option<String>,
+    spaces: Vec<SpaceOfFile>,
+}
+
+/// A space as it is written; `pool` is both of the others.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpaceAsWritten {
+    name: Option<String>,
+    #[serde(rename = "match", default)]
+    pattern: BTreeMap<String, String>,
+    #[serde(default, deserialize_with = "pool")]
+    pool: Option<PoolUri>,
+    #[serde(default, deserialize_with = "pool")]
+    catalogue: Option<PoolUri>,
+    #[serde(default, deserialize_with = "pool")]
+    store: Option<PoolUri>,
+}
+
+/// A space, checked.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "SpaceAsWritten")]
+struct SpaceOfFile(Space);
+
+impl TryFrom<SpaceAsWritten> for SpaceOfFile {
+    type Error = Error;
+
+    fn try_from(written: SpaceAsWritten) -> Result<Self> {
+        let (catalogue, store) = match (written.pool, written.catalogue, written.store) {
+            (Some(pool), None, None) => (pool.clone(), pool),
+            (None, Some(catalogue), Some(store)) => (catalogue, store),
+            _ => return Err(Error::invalid("a space", "either pool, or catalogue and store")),
+        };
+        let pattern = match written.pattern.is_empty() {
+            true => Pattern::all(),
+            false => Pattern::of_values(
+                written.pattern.iter().map(|(name, value)| (name.as_str(), value.as_str())),
+            )?,
+        };
+        let name = written.name.unwrap_or_else(|| "default".to_owned());
+        Ok(Self(Space { name, pattern, catalogue, store }))
+    }
+}
+
+fn pool<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<PoolUri>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map(Some).map_err(yaml::custom)
+}
+
+/// What tells FDB's files from ours.
+#[derive(Debug, Deserialize)]
+struct Marks {
+    #[serde(rename = "type")]
+    kind: Option<serde_yaml_ng::Value>,
+    engine: Option<serde_yaml_ng::Value>,
+    #[serde(default)]
+    spaces: Vec<SpaceMarks>,
+}
+
+#[derive(Debug, Deserialize)]
+struct SpaceMarks {
+    handler: Option<serde_yaml_ng::Value>,
+    regex: Option<serde_yaml_ng::Value>,
+    roots: Option<serde_yaml_ng::Value>,
+}
+
+impl Marks {
+    fn are_fdbs(&self) -> bool {
+        let of_space =
+            |space: &SpaceMarks| space.handler.is_some() || space.regex.is_some() || space.roots.is_some();
+        self.kind.is_some() || self.engine.is_some() || self.spaces.iter().any(of_space)
+    }
+}
+
+impl Config {
+    /// Reads a configuration file, ours or FDB's for a local POSIX FDB. Relative paths in it are relative to it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with file, line, column and what was expected; [`Error::Object`] when it cannot be read.
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::parse(&text_of(path)?, path)
+    }
+
+    /// As [`Config::read`], of a text that stands in the file `path`.
+    ///
+    /// ```
+    /// use isotach_fields::Config;
+    /// let text = "spaces:\n  - name: all\n    pool: posix:/data/fields\n";
+    /// let config = Config::parse(text, "isotach.yaml".as_ref())?;
+    /// assert_eq!(config.spaces[0].store.to_string(), "posix:/data/fields");
+    ///
+    /// let error = Config::parse("spaces:\n  - pol: posix:/data\n", "isotach.yaml".as_ref()).unwrap_err();
+    /// assert!(error.to_string().starts_with("isotach.yaml:2:5: spaces[0]: unknown field `pol`: expected one of"));
+    /// # Ok::<(), isotach_fields::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Config::read`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        // What is no mapping at all, or has spaces of another shape, is for the typed reader to explain.
+        let is_fdbs = serde_yaml_ng::from_str::<Marks>(text).is_ok_and(|marks| marks.are_fdbs());
+        let (schema, spaces) = if is_fdbs {
+            let file: FdbFile = yaml::parse(text, path)?;
+            (file.schema, file.spaces.into_iter().map(|space| space.0).collect())
+        } else {
+            let file: File = yaml::parse(text, path)?;
+            (file.schema, file.spaces.into_iter().map(|space| space.0).collect::<Vec<_>>())
+        };
+        if spaces.is_empty() {
+            return Err(Error::invalid(format!("{}: spaces", path.display()), "at least one space"));
+        }
+        let spaces = spaces.into_iter().map(|space| placed(space, path)).collect::<Result<_>>()?;
+        let schema = schema.map(|schema| schema_text(schema, path)).transpose()?;
+        Ok(Self { spaces, schema, clock: Clock::system() })
+    }
+}
+
+/// A space with its relative paths taken from the file's folder.
+fn placed(mut space: Space, file: &Path) -> Result<Space> {
+    for uri in [&mut space.catalogue, &mut space.store] {
+        if uri.scheme() == "posix" && !uri.path().is_empty() && !uri.path().starts_with('/') {
+            let text = uri.to_string();
+            let options = text.find('?').map_or("", |at| &text[at..]);
+            *uri = format!("posix:{}{options}", beside(file, uri.path())?.display()).parse()?;
+        }
+    }
+    Ok(space)
+}
+
+/// The schema itself, where the text is its path. No path has a bracket or more than one line.
+fn schema_text(schema: String, file: &Path) -> Result<String> {
+    if schema.contains(['[', '\n']) { Ok(schema) } else { text_of(&beside(file, &schema)?) }
+}
+
+/// The path relative to a file's folder, made absolute.
+fn beside(file: &Path, path: &str) -> Result<PathBuf> {
+    let path = file.parent().unwrap_or(Path::new("")).join(path);
+    std::path::absolute(&path).map_err(|error| failed(error, &path))
+}
+
+fn text_of(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(|error| failed(error, path))
+}
+
+fn failed(error: std::io::Error, path: &Path) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => ObjectError::not_found(format!("file {}", path.display())).into(),
+        _ => ObjectError::from_io(error, format!("read {}", path.display())).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! What files mean, and how their mistakes are told.
+
+use super::*;
+
+#[track_caller]
+fn message(text: &str) -> String {
+    Config::parse(text, Path::new("/etc/isotach.yaml")).unwrap_err().to_string()
+}
+
+fn parse(text: &str) -> Config {
+    Config::parse(text, Path::new("/etc/isotach.yaml")).unwrap()
+}
+
+fn dataset(text: &str) -> isotach_mars::Key {
+    text.parse().unwrap()
+}
+
+#[test]
+fn spaces_come_in_order_with_patterns_and_pools() {
+    let config = parse(
+        "schema: |\n  [ class [ type [ step ]]]\nspaces:\n  - name: operations\n    match: {class: od|rd, expver: \"0001\"}\n    \
+         catalogue: posix:/fast\n    store: posix:/big?sync=no\n  - pool: data/fields\n",
+    );
+    let [operations, rest] = &config.spaces[..] else { panic!("{:?}", config.spaces) };
+    assert!(operations.pattern.matches(&dataset("class=rd,expver=0001")));
+    assert!(!operations.pattern.matches(&dataset("class=rd,expver=0002")));
+    assert_eq!(operations.catalogue.to_string(), "posix:/fast");
+    assert_eq!(operations.store.to_string(), "posix:/big?sync=no");
+    assert_eq!((rest.name.as_str(), rest.pattern.to_string().as_str()), ("default", "*"));
+    assert!(config.schema.unwrap().starts_with("[ class"));
+}
+
+#[test]
+fn relative_paths_are_relative_to_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("isotach.yaml");
+    fs::write(folder.path().join("schema.txt"), "[ a [ b [ c ]]]").unwrap();
+    fs::write(&file, "schema: schema.txt\nspaces:\n  - pool: posix:here\n").unwrap();
+    let config = Config::read(&file).unwrap();
+    assert_eq!(config.schema.as_deref(), Some("[ a [ b [ c ]]]"));
+    assert_eq!(config.spaces[0].store.path(), folder.path().join("here").to_str().unwrap());
+}
+
+#[test]
+fn each_mistake_is_named_with_its_place_and_what_was_expected() {
+    for (text, expected) in [
+        (
+            "spaces:\n  - pool: posix:/a\nshema: x\n",
+            ":3:1: unknown field `shema`: expected `schema` or `spaces`",
+        ),
+        ("schema: x\n", ":1:1: expected the key `spaces`"),
+        ("spaces:\n  - name: a\n", ":2:5: spaces[0]: a space: expected either pool, or catalogue and store"),
+        ("spaces:\n  - pool: nonsense\n", "spaces[0].pool: store \"nonsense\": expected a URI such as"),
+        ("spaces:\n  - pool: posix:/a\n    match: {expver: 0001}\n", "expected a string"),
+        (
+            "spaces:\n  - pool: posix:/a\n    match: {class: \"(\"}\n",
+            "pattern \"class=(\": expected a regular expression",
+        ),
+        ("spaces: 3\n", ":1:9: spaces: invalid type: integer `3`: expected a sequence"),
+        ("spaces: []\n", ": spaces: expected at least one space"),
+        ("spaces: [\n", "expected YAML, but"),
+        ("", "expected"),
+    ] {
+        let said = message(text);
+        assert!(said.starts_with("/etc/isotach.yaml:") && said.contains(expected), "{text:?}: {said}");
+    }
+}
+
+#[test]
+fn fdbs_file_for_a_local_fdb_is_understood() {
+    let config = parse(
+        "---\ntype: local\nengine: toc\nspaces:\n- handler: Default\n  regex: \"od:.*\"\n  roots:\n  - path: /old\n    \
+         writable: false\n  - path: /data/fields\n    list: true\n- roots: [{path: /rest}]\n",
+    );
+    let [first, rest] = &config.spaces[..] else { panic!("{:?}", config.spaces) };
+    assert_eq!(first.store.to_string(), "posix:/data/fields");
+    assert!(first.pattern.matches(&dataset("class=od,expver=0001")));
+    assert!(!first.pattern.matches(&dataset("class=rd,expver=0001")));
+    assert!(rest.pattern.matches(&dataset("class=rd,expver=0001")));
+}
+
+#[test]
+fn an_fdb_of_another_kind_is_refused_by_name() {
+    for (text, expected) in [
+        ("type: remote\nhost: x\n", "unknown variant `remote`"),
+        ("type: local\nengine: daos\nspaces: []\n", "unknown variant `daos`"),
+        ("spaces:\n- handler: expver\n  roots: [{path: /a}]\n", "handler expver: expected Default or First"),
+        ("spaces:\n- roots: [{path: /a, writable: false}]\n", "roots: expected one that is writable"),
+    ] {
+        let said = message(text);
+        assert!(said.contains(expected), "{text:?}: {said}");
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let error = Config::read(Path::new("/no/such/isotach.yaml")).unwrap_err();
+    assert_eq!(error.to_string(), "file /no/such/isotach.yaml does not exist");
+    assert_eq!(error.code(), "not-found");
+}
