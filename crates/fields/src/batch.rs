@@ -241,7 +241,7 @@ mod tests {
         batch.add(&FieldEntry {
             collocation: "fc type step,param",
             element,
-            id: array_of(id),
+            id: array_of(0, id),
             record: b"where",
         });
     }

@@ -71,9 +71,11 @@ pub(crate) fn kv_of(text: &str, purpose: &str) -> ObjectId {
     named_kv(hi.map_or(0, |b| u32::from_le_bytes(*b)), lo.map_or(0, |b| u64::from_le_bytes(*b)))
 }
 
-/// The array object of a field.
-pub(crate) fn array_of(id: u64) -> ObjectId {
-    ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, id)
+/// The array object of a field. A dataset that was wiped and made again hands out the same ids once more, but as another
+/// incarnation: a location of the wiped one never names a field of the new one.
+pub(crate) fn array_of(incarnation: u64, id: u64) -> ObjectId {
+    // The low half tells apart four thousand million lives of one dataset.
+    ObjectId::new(ObjectType::Array, ObjectClass::S1, incarnation as u32, id)
 }
 
 /// MD5 of a text, to compare schemas without carrying them.

@@ -241,8 +241,8 @@ mod tests {
     fn samples() -> Vec<Location> {
         let at = |place| Location { place, offset: 3, length: 1 << 40, checksum: 7, archived_us: 9 };
         vec![
-            at(Place::Object { container: container("posix:/own"), object: array_of(1) }),
-            at(Place::Object { container: container("rados:p?user=me"), object: array_of(u64::MAX) }),
+            at(Place::Object { container: container("posix:/own"), object: array_of(0, 1) }),
+            at(Place::Object { container: container("rados:p?user=me"), object: array_of(0, u64::MAX) }),
             at(Place::File(Path::new("/data/a b.grib").into())),
         ]
     }
@@ -265,7 +265,7 @@ mod tests {
     fn a_record_of_another_version_or_kind_is_not_read() {
         let own = container("posix:/own");
         let mut record = Vec::new();
-        encode_own(array_of(1), 1, 2, 3, &mut record);
+        encode_own(array_of(0, 1), 1, 2, 3, &mut record);
         for (byte, value) in [(0, 2), (1, 9), (2, 1)] {
             let mut other = record.clone();
             other[byte] = value;

@@ -13,7 +13,7 @@ use std::{
 };
 
 use isotach_mars::Key;
-use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError, SharedBytes};
+use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError, ObjectId, SharedBytes};
 
 use crate::{
     Error, FieldStore, Location, Result,
@@ -33,6 +33,21 @@ pub(crate) struct OpenContainers(Mutex<HashMap<Arc<ContainerUri>, Arc<dyn Contai
 
 /// A field and where its bytes go.
 type Wanted<'a> = (&'a Inspected, &'a mut [u8]);
+
+impl OpenContainers {
+    /// Keeps a handle, in place of an older one.
+    pub(crate) fn keep(&self, uri: &Arc<ContainerUri>, container: &Arc<dyn Container>) {
+        let mut open = lock(&self.0);
+        if open.len() >= CONTAINERS_MAX {
+            open.clear();
+        }
+        open.insert(Arc::clone(uri), Arc::clone(container));
+    }
+
+    fn forget(&self, uri: &Arc<ContainerUri>) -> bool {
+        lock(&self.0).remove(uri).is_some()
+    }
+}
 
 impl FieldStore {
     /// The bytes at a location.
@@ -67,8 +82,8 @@ impl Inner {
                 }
             }
         }
-        for (uri, group) in groups {
-            read_objects(&*self.container(&uri)?, group)?;
+        for (uri, mut group) in groups {
+            self.read_objects(&uri, &mut group)?;
         }
         Ok(buffers)
     }
@@ -85,7 +100,7 @@ impl Inner {
         match &field.location.place {
             Place::File(path) => read_file(&field, path, buffer)?,
             Place::Object { container, .. } => {
-                read_objects(&*self.container(container)?, vec![(&field, buffer)])?;
+                self.read_objects(container, &mut [(&field, buffer)])?;
             }
         }
         Ok(length)
@@ -95,12 +110,13 @@ impl Inner {
     pub(crate) fn share(&self, key: &Key, location: &Location) -> Result<SharedBytes> {
         let field = Inspected { key: key.clone(), location: location.clone() };
         if let Place::Object { container, object } = &location.place {
-            let container = self.container(container)?;
-            if container.capabilities().shared_reads {
-                let shared = container.share(Cell::array(*object), location.offset, location.length);
-                let shared = shared.map_err(|source| Error::of_field(key, source))?;
-                check_length(&field, shared.len())?;
-                return Ok(shared);
+            let open = self.container(container)?;
+            if open.capabilities().shared_reads {
+                let shared = share_object(&*open, &field, *object);
+                if shared.is_err() && self.containers.forget(container) {
+                    return share_object(&*self.container(container)?, &field, *object);
+                }
+                return shared;
             }
         }
         let mut bytes = self.read_fields(std::slice::from_ref(&field))?;
@@ -108,17 +124,22 @@ impl Inner {
     }
 
     /// The container that a location names.
-    pub(crate) fn container(&self, uri: &Arc<ContainerUri>) -> Result<Arc<dyn Container>> {
+    fn container(&self, uri: &Arc<ContainerUri>) -> Result<Arc<dyn Container>> {
         if let Some(container) = lock(&self.containers.0).get(uri) {
             return Ok(Arc::clone(container));
         }
         let container = self.pool(&uri.pool)?.open_container(&uri.label)?;
-        let mut open = lock(&self.containers.0);
-        if open.len() >= CONTAINERS_MAX {
-            open.clear();
-        }
-        open.insert(Arc::clone(uri), Arc::clone(&container));
+        self.containers.keep(uri, &container);
         Ok(container)
+    }
+
+    fn read_objects(&self, uri: &Arc<ContainerUri>, group: &mut [Wanted<'_>]) -> Result<()> {
+        let read = read_objects(&*self.container(uri)?, group);
+        // A handle from before the dataset was wiped and made again does not know the new one's fields.
+        if read.is_err() && self.containers.forget(uri) {
+            return read_objects(&*self.container(uri)?, group);
+        }
+        read
     }
 
     /// The length of a field in memory. A part of a file is bounded by the file, so that a wrong entry takes no memory.
@@ -135,12 +156,13 @@ impl Inner {
     }
 }
 
-fn read_objects(container: &dyn Container, group: Vec<Wanted<'_>>) -> Result<()> {
-    let (fields, buffers): (Vec<&Inspected>, Vec<&mut [u8]>) = group.into_iter().unzip();
-    let mut reads: Vec<ArrayRead<'_>> = Vec::with_capacity(fields.len());
-    for (field, buffer) in fields.iter().zip(buffers) {
+fn read_objects(container: &dyn Container, group: &mut [Wanted<'_>]) -> Result<()> {
+    let (mut fields, mut reads) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
+    for (field, buffer) in group {
         let Some(object) = field.location.object() else { continue };
-        reads.push(ArrayRead { cell: Cell::array(object), offset: field.location.offset, buffer, filled: 0 });
+        let (cell, offset) = (Cell::array(object), field.location.offset);
+        fields.push(*field);
+        reads.push(ArrayRead { cell, offset, buffer, filled: 0 });
     }
     match container.read_many(&mut reads) {
         Ok(()) => {}
@@ -155,6 +177,14 @@ fn read_objects(container: &dyn Container, group: Vec<Wanted<'_>>) -> Result<()>
         }
     }
     fields.iter().zip(&reads).try_for_each(|(field, read)| check_length(field, read.filled))
+}
+
+fn share_object(container: &dyn Container, field: &Inspected, object: ObjectId) -> Result<SharedBytes> {
+    let Location { offset, length, .. } = field.location;
+    let shared = container.share(Cell::array(object), offset, length);
+    let shared = shared.map_err(|source| Error::of_field(&field.key, source))?;
+    check_length(field, shared.len())?;
+    Ok(shared)
 }
 
 fn check_length(field: &Inspected, found: usize) -> Result<()> {

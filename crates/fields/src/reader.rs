@@ -58,6 +58,8 @@ impl Inner {
             }
             Err(error) => return Err(error),
         };
+        // Reading its fields needs no handle of its own, and none from an earlier life of the dataset.
+        self.containers.keep(&dataset.uri, &dataset.store);
         let reader = Arc::new(DatasetReader::new(dataset, now));
         let mut open = lock(&self.readers.open);
         if open.len() >= READERS_MAX

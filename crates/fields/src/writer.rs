@@ -292,9 +292,13 @@ impl DatasetWriter {
         let mut texts = Texts::default();
         push_collocation_text(&mut texts.collocation, &split.collocation, &split.element);
         split.element.values_joined_into(&mut texts.element);
-        let id = array_of(self.new_id()?);
+        let id = array_of(self.dataset.entry.record.incarnation, self.new_id()?);
         match content {
-            Content::Bytes(data) => self.store_bytes(split, id, data, &mut texts.record)?,
+            Content::Bytes(data) => {
+                if let Err(error) = self.store_bytes(split, id, data, &mut texts.record) {
+                    return self.explain(error);
+                }
+            }
             Content::At(location) => {
                 Location { archived_us: now_us(), ..location.clone() }
                     .encode(&self.dataset.uri, &mut texts.record);
@@ -348,6 +352,17 @@ impl DatasetWriter {
         Ok(())
     }
 
+    /// Why bytes could not be stored: a wipe of the dataset is no failure if it took nothing of this writer's.
+    fn explain(&self, error: Error) -> Result<bool> {
+        if self.same_life()?.is_some() {
+            return Err(error);
+        }
+        match lock(&self.state).batch.take() {
+            (_, 0) => Ok(false),
+            (_, fields) => Err(self.wiped(fields)),
+        }
+    }
+
     fn flush(&self) -> Result<()> {
         let _one_at_a_time = lock(&self.flushing);
         let (puts, fields) = lock(&self.state).batch.take();
@@ -369,14 +384,14 @@ impl DatasetWriter {
     }
 
     fn publish(&self, puts: &Puts, fields: u64) -> Result<()> {
-        if !self.dataset.is_one_container() {
-            self.dataset.store.flush()?;
-        }
-        let published = puts.publish(&*self.dataset.catalogue);
+        let published = self.send(puts);
         // A container that was wiped meanwhile may refuse, or take what nobody will see.
         loop {
-            let Some(entry) = self.same_life()? else {
-                return Err(Error::Wiped { dataset: self.dataset.entry.key.to_string(), fields });
+            let entry = match (self.same_life(), &published) {
+                (Ok(Some(entry)), _) => entry,
+                (Ok(None), _) => return Err(self.wiped(fields)),
+                (Err(_), Err(_)) => return published,
+                (Err(error), Ok(())) => return Err(error),
             };
             let mut state = lock(&self.state);
             if published.is_err()
@@ -393,6 +408,18 @@ impl DatasetWriter {
                 return published;
             }
         }
+    }
+
+    /// The bytes first, then what names them.
+    fn send(&self, puts: &Puts) -> Result<()> {
+        if !self.dataset.is_one_container() {
+            self.dataset.store.flush()?;
+        }
+        puts.publish(&*self.dataset.catalogue)
+    }
+
+    fn wiped(&self, fields: u64) -> Error {
+        Error::Wiped { dataset: self.dataset.entry.key.to_string(), fields }
     }
 }
 

@@ -1,0 +1,51 @@
+//! Copying and moving between stores.
+
+use isotach_fields::{Action, Config, FieldStore};
+
+use crate::layouts::{Layout, archive, field, listed, request, with};
+
+fn target(layout: &Layout) -> FieldStore {
+    let config = Config::single(&"memory:target".parse().unwrap()).with_schema(crate::layouts::SCHEMA);
+    FieldStore::create(&config, &layout.registry).unwrap()
+}
+
+#[test]
+fn a_copy_has_the_newest_fields_that_the_request_means() {
+    for layout in Layout::all() {
+        let (store, target) = (layout.store(), target(&layout));
+        archive(&store, &[(field("0", "t"), b"old"), (field("6", "t"), b"six")]);
+        archive(&store, &[(field("0", "t"), b"new"), (with(&field("0", "t"), "class=rd"), b"rd")]);
+        let report = store.copy_to(&target, &request("class=od")).unwrap();
+        assert_eq!((report.fields, report.bytes), (2, 6), "{}", layout.name);
+        assert_eq!(listed(&target, "").len(), 2);
+        assert_eq!(target.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"new");
+        assert_eq!(listed(&store, "").len(), 3);
+    }
+}
+
+#[test]
+fn a_move_leaves_nothing_of_what_it_took_and_all_else() {
+    for layout in Layout::all() {
+        let (store, target) = (layout.store(), target(&layout));
+        let analysis = with(&field("0", "t"), "type=an");
+        archive(&store, &[(field("0", "t"), b"fc"), (analysis.clone(), b"an")]);
+        let report = store.move_to(&target, &request("class=od,type=an")).unwrap();
+        assert_eq!(report.fields, 1);
+        assert_eq!(target.retrieve_one(&analysis).unwrap().unwrap(), b"an");
+        assert!(store.retrieve_one(&analysis).unwrap().is_none());
+        assert_eq!(store.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"fc", "{}", layout.name);
+        archive(&store, &[(field("6", "t"), b"not locked any more")]);
+    }
+}
+
+#[test]
+fn a_move_that_may_not_wipe_does_not_copy() {
+    let layout = Layout::memory();
+    let (store, target) = (layout.store(), target(&layout));
+    archive(&store, &[(field("0", "t"), b"fc")]);
+    assert_eq!(store.move_to(&target, &request("class=od,step=0")).unwrap_err().code(), "below-collocation");
+    store.control(&request("class=od"), true, &[Action::Wipe]).unwrap();
+    assert_eq!(store.move_to(&target, &request("class=od")).unwrap_err().code(), "locked");
+    assert!(listed(&target, "").is_empty());
+    assert_eq!(listed(&store, "").len(), 1);
+}

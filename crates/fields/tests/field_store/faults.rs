@@ -1,0 +1,130 @@
+//! Failures of the storage, and damage to it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+use isotach_fields::{Config, Error, FieldStore};
+use isotach_object::{Error as ObjectError, Registry};
+
+use crate::{
+    faulty::{Faulty, Script},
+    layouts::{Layout, SCHEMA, archive, field, listed},
+};
+
+/// A store with one field, on an engine that fails when it is told to.
+fn faulty(catalogue: &str, store: &str) -> (FieldStore, FieldStore, Arc<Mutex<Script>>) {
+    let engine = Faulty::default();
+    let script = Arc::clone(&engine.script);
+    let registry = Registry::new().with(Arc::new(engine));
+    let config = Config::split(&catalogue.parse().unwrap(), &store.parse().unwrap()).with_schema(SCHEMA);
+    let writer = FieldStore::create(&config, &registry).unwrap();
+    let reader = FieldStore::open(&config, &registry).unwrap();
+    archive(&writer, &[(field("0", "t"), b"before")]);
+    (writer, reader, script)
+}
+
+fn full() -> Option<ObjectError> {
+    Some(ObjectError::NoSpace { what: "write of a field".to_owned() })
+}
+
+fn poisoned() -> Option<ObjectError> {
+    Some(ObjectError::Poisoned { what: "container od".to_owned() })
+}
+
+#[test]
+fn a_failed_archive_leaves_nothing_visible_and_the_handle_usable() {
+    let (writer, reader, script) = faulty("memory:a", "memory:a");
+    writer.archive(&field("6", "t"), b"six").unwrap();
+    script.lock().unwrap().updates.push_back(full());
+    let error = writer.archive(&field("12", "t"), b"never").unwrap_err();
+    assert_eq!(error.code(), "no-space");
+    assert!(error.to_string().contains("step=12"), "{error}");
+    writer.flush().unwrap();
+    assert_eq!(listed(&reader, "").len(), 2);
+    archive(&writer, &[(field("12", "t"), b"now")]);
+    assert_eq!(listed(&reader, "").len(), 3);
+}
+
+#[test]
+fn a_failed_flush_keeps_its_fields_and_can_be_tried_again() {
+    for (catalogue, store) in [("memory:a", "memory:a"), ("memory:a", "memory:b")] {
+        let (writer, reader, script) = faulty(catalogue, store);
+        for failing in 0..2 {
+            let step = (6 * (failing + 1)).to_string();
+            writer.archive(&field(&step, "t"), b"field").unwrap();
+            match failing {
+                0 => script.lock().unwrap().updates.push_back(full()),
+                _ => script.lock().unwrap().flushes.push_back(full()),
+            }
+            assert_eq!(writer.flush().unwrap_err().code(), "no-space");
+            assert!(writer.is_dirty());
+            writer.archive(&field(&step, "t"), b"newer").unwrap();
+            writer.flush().unwrap();
+            assert_eq!(reader.retrieve_one(&field(&step, "t")).unwrap().unwrap(), b"newer");
+        }
+        assert_eq!(listed(&reader, "").len(), 3);
+    }
+}
+
+#[test]
+fn the_catalogue_learns_of_nothing_that_the_store_did_not_keep() {
+    let (writer, reader, script) = faulty("memory:a", "memory:b");
+    writer.archive(&field("6", "t"), b"six").unwrap();
+    script.lock().unwrap().flushes.push_back(full());
+    assert!(writer.flush().is_err());
+    // The failing flush was the store's: the catalogue's container was not written at all.
+    assert_eq!(listed(&reader, "").len(), 1);
+}
+
+#[test]
+fn fields_lost_for_good_are_counted_and_the_handle_goes_on() {
+    let (writer, reader, script) = faulty("memory:a", "memory:a");
+    writer.archive(&field("6", "t"), b"six").unwrap();
+    writer.archive(&field("12", "t"), b"twelve").unwrap();
+    script.lock().unwrap().updates.push_back(poisoned());
+    match writer.flush().unwrap_err() {
+        Error::Lost { fields: 2, dataset, .. } => assert!(dataset.contains("class=od"), "{dataset}"),
+        error => panic!("{error:?}"),
+    }
+    assert!(!writer.is_dirty());
+    archive(&writer, &[(field("18", "t"), b"eighteen")]);
+    assert_eq!(listed(&reader, "").len(), 2);
+}
+
+/// Every file below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() { all.extend(files(&entry)) } else { all.push(entry) }
+    }
+    all
+}
+
+#[test]
+fn a_data_file_cut_short_is_corrupt_and_names_the_field_and_the_file() {
+    let layout = Layout::posix();
+    let big = vec![7_u8; 3 << 20];
+    archive(&layout.store(), &[(field("0", "t"), &big)]);
+    let data =
+        files(layout.folder.path()).into_iter().max_by_key(|path| fs::metadata(path).unwrap().len()).unwrap();
+    fs::OpenOptions::new().write(true).open(&data).unwrap().set_len(1 << 20).unwrap();
+    let store = layout.store();
+    let key = field("0", "t");
+    let mut buffer = big.clone();
+    let errors = [
+        store.retrieve_one(&key).unwrap_err(),
+        store.retrieve_into(&key, &mut buffer).unwrap_err(),
+        store.retrieve(&isotach_mars::Request::from(&key)).unwrap().next().unwrap().unwrap_err(),
+    ];
+    for error in errors {
+        let Error::Corrupt { field, place, .. } = &error else { panic!("{error:?}") };
+        assert!(field.contains("step=0"), "{error}");
+        assert!(
+            place.contains(data.file_name().unwrap().to_str().unwrap()),
+            "{error} does not name {data:?}"
+        );
+    }
+}

@@ -1,0 +1,145 @@
+//! An engine whose writes and flushes fail when a test says so.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+};
+
+use isotach_object::{
+    Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Error, IdRange, Label, ObjectId, Page,
+    Pool, PoolUri, PoolUsage, Result, SharedBytes, Snapshot, Transaction, Update, memory::Memory,
+};
+
+/// What the next calls come to: `None` succeeds.
+#[derive(Debug, Default)]
+pub(crate) struct Script {
+    pub(crate) updates: VecDeque<Option<Error>>,
+    pub(crate) flushes: VecDeque<Option<Error>>,
+}
+
+/// The memory engine with a script of failures.
+#[derive(Debug, Default)]
+pub(crate) struct Faulty {
+    memory: Memory,
+    pub(crate) script: Arc<Mutex<Script>>,
+}
+
+#[derive(Debug)]
+struct FaultyPool(Arc<dyn Pool>, Arc<Mutex<Script>>);
+
+#[derive(Debug)]
+struct FaultyContainer(Arc<dyn Container>, Arc<Mutex<Script>>);
+
+impl FaultyContainer {
+    fn next(&self, of: impl Fn(&mut Script) -> &mut VecDeque<Option<Error>>) -> Result<()> {
+        let next = of(&mut self.1.lock().unwrap()).pop_front().flatten();
+        next.map_or(Ok(()), Err)
+    }
+}
+
+impl Engine for Faulty {
+    fn scheme(&self) -> &'static str {
+        self.memory.scheme()
+    }
+    fn capabilities(&self) -> Capabilities {
+        self.memory.capabilities()
+    }
+    fn create_pool(&self, uri: &PoolUri) -> Result<()> {
+        self.memory.create_pool(uri)
+    }
+    fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
+        Ok(Arc::new(FaultyPool(self.memory.open_pool(uri)?, Arc::clone(&self.script))))
+    }
+    fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
+        self.memory.destroy_pool(uri)
+    }
+}
+
+impl Pool for FaultyPool {
+    fn uri(&self) -> &PoolUri {
+        self.0.uri()
+    }
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+    fn create_container(&self, label: &Label) -> Result<()> {
+        self.0.create_container(label)
+    }
+    fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
+        Ok(Arc::new(FaultyContainer(self.0.open_container(label)?, Arc::clone(&self.1))))
+    }
+    fn destroy_container(&self, label: &Label) -> Result<()> {
+        self.0.destroy_container(label)
+    }
+    fn list_containers(&self) -> Result<Vec<Label>> {
+        self.0.list_containers()
+    }
+    fn container_size(&self, label: &Label) -> Result<u64> {
+        self.0.container_size(label)
+    }
+    fn usage(&self) -> Result<PoolUsage> {
+        self.0.usage()
+    }
+}
+
+impl Container for FaultyContainer {
+    fn label(&self) -> &Label {
+        self.0.label()
+    }
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+    fn allocate_ids(&self, count: u64) -> Result<IdRange> {
+        self.0.allocate_ids(count)
+    }
+    fn update(&self, updates: &[Update<'_>]) -> Result<()> {
+        self.next(|script| &mut script.updates)?;
+        self.0.update(updates)
+    }
+    fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
+        self.0.commit(transaction)
+    }
+    fn flush(&self) -> Result<Epoch> {
+        self.next(|script| &mut script.flushes)?;
+        self.0.flush()
+    }
+    fn epoch(&self) -> Result<Epoch> {
+        self.0.epoch()
+    }
+    fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
+        self.0.get_many(cells)
+    }
+    fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
+        self.0.size_many(cells)
+    }
+    fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
+        self.0.read_many(reads)
+    }
+    fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
+        self.0.share(cell, offset, length)
+    }
+    fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
+        self.0.list_entries(object, anchor, limit, values)
+    }
+    fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
+        self.0.list_dkeys(object, anchor, limit)
+    }
+    fn list_akeys(&self, object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page> {
+        self.0.list_akeys(object, dkey, anchor, limit)
+    }
+    fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
+        self.0.list_objects(anchor, limit)
+    }
+    fn create_snapshot(&self, name: &Label) -> Result<Epoch> {
+        self.0.create_snapshot(name)
+    }
+    fn list_snapshots(&self) -> Result<Vec<Snapshot>> {
+        self.0.list_snapshots()
+    }
+    fn open_snapshot(&self, name: &Label) -> Result<Arc<dyn Container>> {
+        self.0.open_snapshot(name)
+    }
+    fn destroy_snapshot(&self, name: &Label) -> Result<()> {
+        self.0.destroy_snapshot(name)
+    }
+}

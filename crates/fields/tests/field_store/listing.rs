@@ -1,0 +1,124 @@
+//! Listing, axes, status, stats and dump.
+
+use isotach_fields::ListOptions;
+
+use crate::layouts::{Layout, archive, field, listed, request, with};
+
+fn filled(layout: &Layout) -> isotach_fields::FieldStore {
+    let store = layout.store();
+    for step in ["0", "6", "12"] {
+        for param in ["t", "u"] {
+            store.archive(&field(step, param), b"four").unwrap();
+        }
+    }
+    let mut surface = with(&field("0", "2t"), "levtype=sfc");
+    surface.set("levelist", "");
+    store.archive(&surface, b"sfc").unwrap();
+    store.archive(&with(&field("0", "t"), "class=rd"), b"rd").unwrap();
+    store.flush().unwrap();
+    store
+}
+
+#[test]
+fn a_key_left_out_of_a_listing_is_a_wildcard() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        let count = |text: &str| listed(&store, text).len();
+        let counts = [
+            "",
+            "class=od",
+            "class=od,param=t",
+            "step=0",
+            "levtype=pl,step=0/6,param=u",
+            "class=ei",
+            "levelist=500",
+        ];
+        assert_eq!(counts.map(count), [8, 7, 3, 4, 2, 0, 7], "{}", layout.name);
+        assert_eq!(count("step=0/to/12/by/6,class=od,levtype=pl"), 6);
+        assert_eq!(count("param=130"), count("param=t"));
+    }
+}
+
+#[test]
+fn a_listed_field_has_its_keys_and_location() {
+    let layout = Layout::posix();
+    let store = filled(&layout);
+    let mut listing = store.list(&request("levtype=sfc"), ListOptions::default()).unwrap();
+    let field = listing.next().unwrap().unwrap();
+    assert!(listing.next().is_none());
+    let dataset = "class=od,expver=0001,stream=oper,date=20240101,time=0000";
+    assert_eq!(field.dataset().to_string(), dataset);
+    assert_eq!(field.collocation().to_string(), "type=fc,levtype=sfc");
+    assert_eq!(field.element().to_string(), "step=0,param=167");
+    assert_eq!(field.location().length, 3);
+    assert!(
+        field.location().to_string().contains("/od:0001:oper:20240101:0000:/0d01"),
+        "{}",
+        field.location()
+    );
+    assert!(field.location().archived_us > 1_700_000_000_000_000);
+}
+
+#[test]
+fn axes_are_the_values_that_are_there_in_order() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        let axes = store.axes(&request("class=od,levtype=pl,param=t")).unwrap();
+        let text: Vec<String> =
+            axes.iter().map(|axis| format!("{}={}", axis.name, axis.values.join("/"))).collect();
+        let expected = "class=od expver=0001 stream=oper date=20240101 time=0000 type=fc levtype=pl step=0/6/12 levelist=500 param=130";
+        assert_eq!(text.join(" "), expected, "{}", layout.name);
+        assert!(store.axes(&request("class=ei")).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn stats_count_visible_and_replaced_fields() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        archive(&store, &[(field("0", "t"), b"longer")]);
+        let stats = store.stats(&request("class=od")).unwrap();
+        assert_eq!(stats.len(), 1);
+        let counts = stats[0].counts;
+        assert_eq!((counts.fields, counts.bytes), (7, 5 * 4 + 3 + 6), "{}", layout.name);
+        assert_eq!((counts.replaced_fields, counts.replaced_bytes), (1, 4));
+        assert_eq!((stats[0].collocations, counts.adopted_fields), (2, 0));
+        assert!(stats[0].container_bytes > 0);
+    }
+}
+
+#[test]
+fn status_and_dump_tell_where_a_dataset_is_and_what_is_in_it() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        let status = store.status(&request("class=od")).unwrap();
+        assert_eq!(status.len(), 1);
+        assert_eq!(status[0].catalogue.pool, layout.config.spaces[0].catalogue);
+        assert_eq!(status[0].store.pool, layout.config.spaces[0].store);
+        assert!(status[0].locks.is_empty());
+        let dump = store.dump(&request("class=od,levtype=pl")).unwrap();
+        assert_eq!(dump[0].schema, crate::layouts::SCHEMA);
+        let text = dump[0].to_string();
+        for part in
+            ["dataset class=od", "collocation type=fc,levtype=pl", "step=0/12/6", "rule      [ class, expver"]
+        {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+}
+
+#[test]
+fn a_listing_of_many_pages_holds_every_field_once() {
+    let layout = Layout::posix();
+    let store = layout.store();
+    for step in 0..3000 {
+        for param in ["t", "u", "v"] {
+            store.archive(&field(&step.to_string(), param), b"x").unwrap();
+        }
+    }
+    store.flush().unwrap();
+    assert_eq!(listed(&store, "class=od").len(), 9000);
+    assert_eq!(listed(&store, "param=u").len(), 3000);
+    let all = store.list(&request("class=od"), ListOptions { duplicates: true }).unwrap();
+    assert_eq!(all.filter(|listed| !listed.as_ref().unwrap().is_replaced()).count(), 9000);
+}

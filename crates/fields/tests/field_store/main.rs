@@ -1,0 +1,17 @@
+//! The field layer against engines: every rule that a user relies on, on one pool and with the catalogue and the store
+//! apart, in memory and on a file system.
+
+mod adopt;
+mod control;
+mod copy;
+mod create;
+mod faults;
+mod faulty;
+mod layouts;
+mod listing;
+mod model;
+mod retrieve;
+mod schemas;
+mod threads;
+mod visibility;
+mod wipe;

@@ -1,0 +1,147 @@
+//! Random sequences of operations, compared with a map.
+
+use std::collections::BTreeMap;
+
+use isotach_fields::{FieldStore, ListOptions};
+use isotach_mars::Key;
+use proptest::prelude::*;
+
+use crate::layouts::{Layout, field, request, with};
+
+/// A field by class, type, step and param: two datasets, two collocations in each.
+type Name = (u8, u8, u8, u8);
+
+#[derive(Debug, Clone)]
+enum Step {
+    Archive(Name, Vec<u8>),
+    Flush,
+    Reopen,
+    Retrieve(Name),
+    RetrieveMany(u8, u8),
+    List(Option<u8>, Option<u8>, Option<u8>),
+    Wipe(u8, Option<u8>),
+}
+
+fn key((class, kind, step, param): Name) -> Key {
+    let changes = format!("class={},type={}", ["od", "rd"][class as usize], ["fc", "an"][kind as usize]);
+    with(&field(&(step * 6).to_string(), &(130 + param).to_string()), &changes)
+}
+
+fn name() -> impl Strategy<Value = Name> {
+    (0..2_u8, 0..2_u8, 0..3_u8, 0..2_u8)
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (name(), proptest::collection::vec(any::<u8>(), 0..40)).prop_map(|(name, data)| Step::Archive(name, data)),
+        3 => Just(Step::Flush),
+        1 => Just(Step::Reopen),
+        3 => name().prop_map(Step::Retrieve),
+        2 => (0..2_u8, 0..2_u8).prop_map(|(class, kind)| Step::RetrieveMany(class, kind)),
+        2 => (proptest::option::of(0..2_u8), proptest::option::of(0..2_u8), proptest::option::of(0..3_u8))
+            .prop_map(|(class, kind, step)| Step::List(class, kind, step)),
+        1 => (0..2_u8, proptest::option::of(0..2_u8)).prop_map(|(class, kind)| Step::Wipe(class, kind)),
+    ]
+}
+
+/// What is visible, and what waits for a flush.
+#[derive(Debug, Default)]
+struct Model {
+    visible: BTreeMap<Name, Vec<u8>>,
+    waiting: Vec<(Name, Vec<u8>)>,
+}
+
+fn text(class: Option<u8>, kind: Option<u8>, step: Option<u8>) -> String {
+    let class = class.map(|class| format!("class={}", ["od", "rd"][class as usize]));
+    let kind = kind.map(|kind| format!("type={}", ["fc", "an"][kind as usize]));
+    let step = step.map(|step| format!("step={}", step * 6));
+    [class, kind, step].into_iter().flatten().collect::<Vec<_>>().join(",")
+}
+
+fn run(layout: &Layout, steps: &[Step]) {
+    let (mut writer, reader) = (layout.store(), layout.store());
+    let mut model = Model::default();
+    for step in steps {
+        match step {
+            Step::Archive(name, data) => {
+                writer.archive(&key(*name), data).unwrap();
+                model.waiting.push((*name, data.clone()));
+            }
+            Step::Flush => {
+                writer.flush().unwrap();
+                model.visible.extend(model.waiting.drain(..));
+            }
+            Step::Reopen => {
+                writer = layout.store();
+                model.waiting.clear();
+            }
+            Step::Wipe(class, kind) => {
+                // A wipe of a whole dataset takes what its writers hold back; here it holds back nothing.
+                writer.flush().unwrap();
+                model.visible.extend(model.waiting.drain(..));
+                reader.wipe(&request(&text(Some(*class), *kind, None)), true).unwrap();
+                model.visible.retain(|name, _| name.0 != *class || kind.is_some_and(|kind| name.1 != kind));
+            }
+            reading => compare(&reader, reading, &model),
+        }
+    }
+    writer.flush().unwrap();
+    model.visible.extend(model.waiting.drain(..));
+    compare(&layout.store(), &Step::List(None, None, None), &model);
+}
+
+fn compare(reader: &FieldStore, reading: &Step, model: &Model) {
+    match reading {
+        Step::Retrieve(name) => {
+            assert_eq!(reader.retrieve_one(&key(*name)).unwrap().as_ref(), model.visible.get(name));
+        }
+        Step::RetrieveMany(class, kind) => {
+            let changes = format!("{},step=0/6/12,param=130/131", text(Some(*class), Some(*kind), None));
+            let many = crate::layouts::request_like(&key((*class, *kind, 0, 0)), &changes);
+            let mut retrieval = reader.retrieve(&many).unwrap();
+            let found: Vec<Vec<u8>> = retrieval.by_ref().map(|field| field.unwrap().bytes).collect();
+            let expected: Vec<&Vec<u8>> = model
+                .visible
+                .iter()
+                .filter(|(name, _)| (name.0, name.1) == (*class, *kind))
+                .map(|(_, data)| data)
+                .collect();
+            assert_eq!(found.iter().collect::<Vec<_>>(), expected);
+            assert_eq!(retrieval.missing().unwrap().count as usize, 6 - expected.len());
+        }
+        Step::List(class, kind, step) => {
+            let listing = reader.list(&request(&text(*class, *kind, *step)), ListOptions::default()).unwrap();
+            let found: BTreeMap<String, Vec<u8>> = listing
+                .map(|listed| listed.unwrap())
+                .map(|listed| (listed.key().to_string(), reader.read(listed.location()).unwrap()))
+                .collect();
+            let wanted = |name: &Name| {
+                class.is_none_or(|class| class == name.0)
+                    && kind.is_none_or(|kind| kind == name.1)
+                    && step.is_none_or(|step| step == name.2)
+            };
+            let expected = model.visible.iter().filter(|(name, _)| wanted(name));
+            let canonical = |name: &Name| reader.schema().split(&key(*name)).unwrap().whole().to_string();
+            let expected: BTreeMap<String, Vec<u8>> =
+                expected.map(|(name, data)| (canonical(name), data.clone())).collect();
+            assert_eq!(found, expected);
+        }
+        other => panic!("{other:?} does not read"),
+    }
+}
+
+/// How many sequences: a nightly run sets PROPTEST_CASES.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_sequence_of_operations_gives_what_a_map_gives(steps in proptest::collection::vec(step(), 1..60)) {
+        for layout in Layout::all() {
+            run(&layout, &steps);
+        }
+    }
+}

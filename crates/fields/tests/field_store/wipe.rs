@@ -1,0 +1,137 @@
+//! Wiping datasets and collocations.
+
+use isotach_fields::{Error, FieldStore};
+
+use crate::layouts::{Layout, archive, field, listed, request, with};
+
+/// Two datasets; the first with two collocations, one field replaced.
+fn filled(layout: &Layout) -> FieldStore {
+    let store = layout.store();
+    archive(&store, &[(field("0", "t"), b"old"), (field("6", "t"), b"six")]);
+    archive(&store, &[(field("0", "t"), b"new"), (with(&field("0", "t"), "type=an"), b"analysis")]);
+    archive(&store, &[(with(&field("0", "t"), "class=rd"), b"rd")]);
+    store
+}
+
+fn containers(store: &FieldStore, layout: &Layout) -> usize {
+    let pools = [&store.spaces()[0].catalogue, &store.spaces()[0].store];
+    pools.iter().map(|uri| layout.registry.open_pool(uri).unwrap().list_containers().unwrap().len()).sum()
+}
+
+#[test]
+fn a_dry_run_reports_and_removes_nothing() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        let report = store.wipe(&request("class=od"), false).unwrap();
+        assert!(!report.done);
+        let dataset = &report.datasets[0];
+        assert!(dataset.is_whole);
+        assert_eq!((report.datasets.len(), dataset.collocations.len()), (1, 2));
+        let counts = report.counts();
+        assert_eq!((counts.fields, counts.bytes), (3, 14), "{}", layout.name);
+        assert_eq!((counts.replaced_fields, counts.replaced_bytes), (1, 3));
+        assert_eq!(listed(&store, "").len(), 4);
+    }
+}
+
+#[test]
+fn a_whole_dataset_goes_with_its_containers_and_can_be_made_again() {
+    for layout in Layout::all() {
+        let (store, other) = (filled(&layout), layout.store());
+        assert_eq!(listed(&other, "").len(), 4);
+        let before = containers(&store, &layout);
+        assert!(store.wipe(&request("class=od"), true).unwrap().done);
+        assert!(containers(&store, &layout) < before);
+        for store in [&store, &other] {
+            assert_eq!(listed(store, "").len(), 1, "{}", layout.name);
+            assert!(store.retrieve_one(&field("0", "t")).unwrap().is_none());
+        }
+        archive(&store, &[(field("12", "t"), b"again")]);
+        assert_eq!(listed(&other, "class=od").len(), 1, "nothing old came back on {}", layout.name);
+        assert_eq!(other.retrieve_one(&field("12", "t")).unwrap().unwrap(), b"again");
+    }
+}
+
+#[test]
+fn a_collocation_goes_and_the_rest_of_its_dataset_stays() {
+    for layout in Layout::all() {
+        let (store, other) = (filled(&layout), layout.store());
+        assert_eq!(listed(&other, "class=od").len(), 3);
+        let report = store.wipe(&request("class=od,type=fc"), true).unwrap();
+        let dataset = &report.datasets[0];
+        assert_eq!((dataset.is_whole, dataset.counts.fields, dataset.counts.replaced_fields), (false, 2, 1));
+        assert_eq!(listed(&other, "class=od"), listed(&store, "type=an"));
+        assert!(other.retrieve_one(&field("0", "t")).unwrap().is_none(), "{}", layout.name);
+        archive(&store, &[(field("6", "u"), b"again")]);
+        assert_eq!(listed(&other, "class=od,type=fc").len(), 1);
+        let axes = other.axes(&request("type=fc,class=od")).unwrap();
+        assert!(axes.iter().any(|axis| axis.name == "param" && axis.values == ["131"]), "{axes:?}");
+    }
+}
+
+#[test]
+fn single_fields_and_the_whole_store_are_refused() {
+    let store = filled(&Layout::memory());
+    let error = store.wipe(&request("class=od,type=fc,step=0,param=t"), true).unwrap_err();
+    assert!(error.is_usage());
+    assert_eq!(
+        error.to_string(),
+        "the request names step, param, which tell single fields apart; only whole datasets and collocations can be removed"
+    );
+    let error = store.wipe(&request(""), true).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a request without keys: expected at least one key; without any it means the whole store"
+    );
+    assert_eq!(listed(&store, "").len(), 4);
+    assert!(store.wipe(&request("class=ei"), true).unwrap().datasets.is_empty());
+}
+
+#[test]
+fn a_writer_whose_dataset_is_wiped_learns_of_it_and_can_go_on() {
+    for layout in Layout::all() {
+        let (writer, other) = (layout.store(), layout.store());
+        archive(&writer, &[(field("0", "t"), b"0")]);
+        writer.archive(&field("6", "t"), b"6").unwrap();
+        writer.archive(&with(&field("6", "t"), "class=rd"), b"rd").unwrap();
+        other.wipe(&request("class=od"), true).unwrap();
+        match writer.flush().unwrap_err() {
+            Error::Wiped { fields, dataset } => {
+                assert!(fields == 1 && dataset.contains("class=od"), "{dataset}")
+            }
+            error => panic!("{}: {error:?}", layout.name),
+        }
+        assert_eq!(listed(&other, "").len(), 1, "the other dataset was flushed all the same");
+        archive(&writer, &[(field("12", "t"), b"12")]);
+        assert_eq!(listed(&other, "class=od").len(), 1, "{}", layout.name);
+    }
+}
+
+#[test]
+fn a_dataset_wiped_between_two_batches_is_made_again_by_its_writer() {
+    for layout in Layout::all() {
+        let (writer, other) = (layout.store(), layout.store());
+        archive(&writer, &[(field("0", "t"), b"0")]);
+        other.wipe(&request("class=od"), true).unwrap();
+        archive(&writer, &[(field("6", "t"), b"6")]);
+        assert_eq!(listed(&other, "").len(), 1);
+        assert_eq!(other.retrieve_one(&field("6", "t")).unwrap().unwrap(), b"6", "{}", layout.name);
+    }
+}
+
+#[test]
+fn a_writer_declares_again_what_a_wipe_of_its_collocation_removed() {
+    for layout in Layout::all() {
+        let (writer, other) = (layout.store(), layout.store());
+        archive(&writer, &[(field("0", "t"), b"0"), (field("0", "u"), b"0u")]);
+        writer.archive(&field("0", "t"), b"new").unwrap();
+        other.wipe(&request("class=od,type=fc"), true).unwrap();
+        assert!(listed(&other, "").is_empty());
+        writer.flush().unwrap();
+        assert_eq!(listed(&other, "step=0,param=t").len(), 1, "{}", layout.name);
+        let retrieve = crate::layouts::request_like(&field("0", "t"), "param=t/u");
+        assert_eq!(crate::layouts::bytes_of(&other, &retrieve), [b"new"]);
+        archive(&writer, &[(field("0", "u"), b"u")]);
+        assert_eq!(crate::layouts::bytes_of(&other, &retrieve), [&b"new"[..], b"u"], "{}", layout.name);
+    }
+}
