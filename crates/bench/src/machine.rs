@@ -1,1 +1,92 @@
-//! x
+//! Where a figure comes from: processor, kernel, file system, version.
+
+use std::{fs, path::Path};
+
+use rustix::fs::statfs;
+use serde::Serialize;
+
+/// The machine and the program, as recorded beside the figures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Machine {
+    pub(crate) isotach: &'static str,
+    pub(crate) cpu: String,
+    pub(crate) cpus: usize,
+    pub(crate) memory_gib: u64,
+    pub(crate) kernel: String,
+    /// Processes that wanted to run, on average over the last minute, when the run began.
+    pub(crate) load: String,
+}
+
+impl Machine {
+    pub(crate) fn this() -> Self {
+        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let first = |text: String| text.split_ascii_whitespace().next().unwrap_or_default().to_owned();
+        let memory: u64 = value_of(&read("/proc/meminfo"), "MemTotal").parse().unwrap_or_default();
+        Self {
+            isotach: env!("CARGO_PKG_VERSION"),
+            cpu: value_of(&read("/proc/cpuinfo"), "model name"),
+            cpus: std::thread::available_parallelism().map_or(0, usize::from),
+            memory_gib: memory.div_ceil(1 << 20),
+            kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
+            load: first(read("/proc/loadavg")),
+        }
+    }
+
+    /// In one line.
+    pub(crate) fn text(&self) -> String {
+        let Self { isotach, cpu, cpus, memory_gib, kernel, load } = self;
+        format!(
+            "Isotach {isotach}; {cpus} CPUs ({cpu}), {memory_gib} GiB; Linux {kernel}; load {load} at the start"
+        )
+    }
+}
+
+/// The value of a `name : value kB` line.
+fn value_of(text: &str, name: &str) -> String {
+    let line = text.lines().filter_map(|line| line.split_once(':')).find(|(key, _)| key.trim() == name);
+    line.map_or("", |(_, value)| value.trim().trim_end_matches(" kB")).to_owned()
+}
+
+/// The kind of file system that a folder is on.
+fn filesystem(folder: &Path) -> String {
+    // The numbers are fixed by the kernel (linux/magic.h).
+    match statfs(folder).map(|found| found.f_type as u64) {
+        Ok(0x0102_1994) => "tmpfs".to_owned(),
+        Ok(0xef53) => "ext4".to_owned(),
+        Ok(0x5846_5342) => "xfs".to_owned(),
+        Ok(0x9123_683e) => "btrfs".to_owned(),
+        Ok(0x794c_7630) => "overlayfs".to_owned(),
+        Ok(0x0bd0_0bd0) => "lustre".to_owned(),
+        Ok(number) => format!("file system {number:#x}"),
+        Err(_) => "unknown file system".to_owned(),
+    }
+}
+
+/// A folder and the kind of file system that it is on, for people.
+pub(crate) fn place(folder: &Path) -> String {
+    format!("{} {}", filesystem(folder), folder.display())
+}
+
+/// Whether files there are in memory only, so that a sync costs nothing and proves nothing.
+pub(crate) fn is_memory(folder: &Path) -> bool {
+    filesystem(folder) == "tmpfs"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_by_their_whole_name_and_without_their_unit() {
+        let text = "MemTotalX: 1 kB\nMemTotal:       25165824 kB\nmodel name\t: A: B\n";
+        assert_eq!(value_of(text, "MemTotal"), "25165824");
+        assert_eq!(value_of(text, "model name"), "A: B");
+        assert_eq!(value_of(text, "absent"), "");
+    }
+
+    #[test]
+    fn this_machine_has_processors_and_a_kernel() {
+        let machine = Machine::this();
+        assert!(machine.cpus > 0 && machine.memory_gib > 0 && !machine.kernel.is_empty(), "{machine:?}");
+    }
+}
