@@ -98,9 +98,13 @@ fn adopt(state: &mut State, place: &Place) -> Result<()> {
 
 fn write(state: &mut State, place: &Place) -> Result<bool> {
     let span = Span { from: state.covered(place), to: place.log.epoch_at(state.position) };
-    let Some(writer) = RunWriter::create(&place.directory, place.uuid, span)? else { return Ok(false) };
-    // A run must never speak of a part of the log that a power failure can take away.
-    place.log.sync()?;
+    let Some(writer) = RunWriter::create(&place.directory, place.uuid, span, place.options.sync)? else {
+        return Ok(false);
+    };
+    if place.options.sync {
+        // A run must never speak of a part of the log that a power failure can take away.
+        place.log.sync()?;
+    }
     copy(Merge::of_table(&state.table), writer, state.runs.is_empty(), span)?;
     state.runs.push(Arc::new(Run::open(&place.directory, place.uuid, span)?));
     state.table = Table::new(false);
@@ -133,7 +137,9 @@ fn merge_small(state: &mut State, place: &Place) -> Result<()> {
         }
         let (older, newer) = (Arc::clone(older), Arc::clone(newer));
         let span = Span { from: older.span().from, to: newer.span().to };
-        let Some(writer) = RunWriter::create(&place.directory, place.uuid, span)? else { return Ok(()) };
+        let Some(writer) = RunWriter::create(&place.directory, place.uuid, span, place.options.sync)? else {
+            return Ok(());
+        };
         copy(Merge::of_runs(&[&newer, &older])?, writer, state.runs.len() == 2, span)?;
         let merged = Arc::new(Run::open(&place.directory, place.uuid, span)?);
         state.runs.truncate(state.runs.len() - 2);

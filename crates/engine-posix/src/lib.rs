@@ -52,7 +52,7 @@ const CAPABILITIES: Capabilities = Capabilities {
 };
 
 /// The posix engine: `posix:/path`, with the options `?sync=no` (a scratch store: `flush` makes visible but
-/// does not wait for the device) and `?checkpoint=BYTES` (of log between checkpoints; default 16 MiB).
+/// does not wait for the device) and `?checkpoint=BYTES` (of log between checkpoints; default 4 MiB).
 ///
 /// ```
 /// use isotach_engine_posix::Posix;

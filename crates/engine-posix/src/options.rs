@@ -7,7 +7,7 @@ use isotach_object::{Error, PoolUri, Result};
 use crate::SCHEME;
 
 /// Bytes of log after which a handle that has replayed them writes a run, unless the URI says otherwise.
-const CHECKPOINT: u64 = 16 << 20;
+const CHECKPOINT: u64 = 4 << 20;
 /// The smallest interval, so that a checkpoint is never due at every frame.
 const MIN_CHECKPOINT: u64 = 256;
 

@@ -62,7 +62,7 @@ impl RunCursor {
     /// The current path and entry; `None` at the end.
     pub(crate) fn current(&self) -> Result<Option<(&[u8], Versioned)>> {
         let Some(Current { epoch, tag, payload }) = self.current else { return Ok(None) };
-        let raw = RawEntry { epoch, tag, payload: &self.block[payload.0..payload.1] };
+        let raw = RawEntry::of_payload(epoch, tag, &self.block[payload.0..payload.1]);
         Ok(Some((&self.path, self.run.decode(&raw)?)))
     }
 

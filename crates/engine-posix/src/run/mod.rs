@@ -60,7 +60,7 @@ mod tests {
 
     fn write(directory: &std::path::Path, count: u64) -> Run {
         let span = Span { from: 0, to: 1000 };
-        let mut writer = RunWriter::create(directory, [1; 16], span).unwrap().unwrap();
+        let mut writer = RunWriter::create(directory, [1; 16], span, true).unwrap().unwrap();
         (0..count).for_each(|at| writer.push(&path(at * 2), &value(at)).unwrap());
         writer.finish().unwrap();
         Run::open(directory, [1; 16], span).unwrap()

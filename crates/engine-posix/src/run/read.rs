@@ -3,7 +3,13 @@
 //! Blocks are read, not mapped: a file that is cut short under a reader is then an error and not a signal,
 //! and the resident memory of a lister is what it holds.
 
-use std::{fs::File, os::unix::fs::FileExt, path::Path};
+use std::{
+    cmp::Ordering,
+    fs::File,
+    os::unix::fs::FileExt,
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use isotach_object::{Error, Result};
 
@@ -12,6 +18,9 @@ use crate::{
     bytes::{Reader, crc32c},
     entry::{Entry, Versioned},
 };
+
+/// Blocks that an open run keeps.
+const CACHED: usize = 16;
 
 /// Where a block is.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +44,21 @@ pub(crate) struct Run {
     index: Vec<u8>,
     /// The last path: `[start, end)` of the index.
     last: (usize, usize),
+    cache: BlockCache,
+}
+
+/// Blocks looked into lately, each in the slot that its number falls into. Look-ups that follow each other
+/// mostly fall into the same few blocks: ids are handed out in order, and fields of one step are neighbours.
+#[derive(Debug, Default)]
+struct BlockCache([Mutex<Slot>; CACHED]);
+
+/// A block's number and bytes.
+type Slot = Option<(usize, Arc<[u8]>)>;
+
+impl BlockCache {
+    fn slot(&self, at: usize) -> MutexGuard<'_, Slot> {
+        self.0[at % CACHED].lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The fields of a header that vary.
@@ -76,6 +100,7 @@ impl Run {
             blocks,
             index,
             last,
+            cache: BlockCache::default(),
         })
     }
 
@@ -118,20 +143,39 @@ impl Run {
         Error::corrupt(what, &self.place)
     }
 
+    /// A block through the cache.
+    fn cached_block(&self, at: usize) -> Result<Arc<[u8]>> {
+        if let Some((_, block)) = self.cache.slot(at).as_ref().filter(|(number, _)| *number == at) {
+            return Ok(Arc::clone(block));
+        }
+        let mut block = Vec::new();
+        self.read_block(at, &mut block)?;
+        let block: Arc<[u8]> = block.into();
+        *self.cache.slot(at) = Some((at, Arc::clone(&block)));
+        Ok(block)
+    }
+
     /// The entry of a path.
     pub(crate) fn get(&self, path: &[u8]) -> Result<Option<Versioned>> {
         let Some(at) = self.block_of(path) else { return Ok(None) };
-        let mut block = Vec::new();
-        self.read_block(at, &mut block)?;
-        let mut current = Vec::new();
+        let block = self.cached_block(at)?;
         let mut reader = Reader(&block);
+        // How much of `path` the entry before has in common with it. Every entry passed so far is less.
+        let mut matched = 0;
         while !reader.is_empty() {
-            let raw =
-                next_entry(&mut reader, &mut current).ok_or_else(|| self.damaged("an entry of a run"))?;
-            match (*current).cmp(path) {
-                std::cmp::Ordering::Less => {}
-                std::cmp::Ordering::Equal => return self.decode(&raw).map(Some),
-                std::cmp::Ordering::Greater => return Ok(None),
+            let raw = next_raw(&mut reader).ok_or_else(|| self.damaged("an entry of a run"))?;
+            match raw.shared.cmp(&matched) {
+                // It has the byte in which the entry before is less.
+                Ordering::Greater => continue,
+                // It is greater than the entry before where that one agrees with `path`.
+                Ordering::Less => return Ok(None),
+                Ordering::Equal => {}
+            }
+            let rest = &path[matched..];
+            match raw.suffix.cmp(rest) {
+                Ordering::Less => matched += raw.suffix.iter().zip(rest).take_while(|(a, b)| a == b).count(),
+                Ordering::Equal => return self.decode(&raw).map(Some),
+                Ordering::Greater => return Ok(None),
             }
         }
         Ok(None)
@@ -143,26 +187,43 @@ impl Run {
     }
 }
 
-/// An entry whose payload is not decoded.
+/// An entry as it stands in a block.
 pub(super) struct RawEntry<'a> {
     pub(super) epoch: u64,
     pub(super) tag: u8,
     pub(super) payload: &'a [u8],
+    /// How much of its path is that of the entry before.
+    shared: usize,
+    suffix: &'a [u8],
+}
+
+impl<'a> RawEntry<'a> {
+    /// An entry whose path is known.
+    pub(super) fn of_payload(epoch: u64, tag: u8, payload: &'a [u8]) -> Self {
+        Self { epoch, tag, payload, shared: 0, suffix: &[] }
+    }
+}
+
+/// Takes an entry off a block.
+fn next_raw<'a>(reader: &mut Reader<'a>) -> Option<RawEntry<'a>> {
+    let mut head = Reader(reader.take(ENTRY_HEAD)?);
+    let (shared, suffix, payload) = (head.u32()? as usize, head.u32()? as usize, head.u32()? as usize);
+    let tag = head.u8()?;
+    head.take(3)?;
+    let epoch = head.u64()?;
+    let suffix = reader.take(suffix)?;
+    Some(RawEntry { epoch, tag, payload: reader.take(payload)?, shared, suffix })
 }
 
 /// Takes an entry off a block; `current` goes from the path before to its path.
 pub(super) fn next_entry<'a>(reader: &mut Reader<'a>, current: &mut Vec<u8>) -> Option<RawEntry<'a>> {
-    let mut head = Reader(reader.take(ENTRY_HEAD)?);
-    let (shared, suffix, payload) = (head.u32()?, head.u32()?, head.u32()?);
-    let tag = head.u8()?;
-    head.take(3)?;
-    let epoch = head.u64()?;
-    if shared as usize > current.len() {
+    let raw = next_raw(reader)?;
+    if raw.shared > current.len() {
         return None;
     }
-    current.truncate(shared as usize);
-    current.extend_from_slice(reader.take(suffix as usize)?);
-    Some(RawEntry { epoch, tag, payload: reader.take(payload as usize)? })
+    current.truncate(raw.shared);
+    current.extend_from_slice(raw.suffix);
+    Some(raw)
 }
 
 fn read_at(file: &File, buffer: &mut [u8], position: u64, place: &str) -> Result<()> {

@@ -35,13 +35,15 @@ pub(crate) struct RunWriter {
     last: Vec<u8>,
     index: Vec<u8>,
     payload: Vec<u8>,
+    /// Whether the run must be on disk before it gets its name.
+    sync: bool,
     finished: bool,
 }
 
 impl RunWriter {
     /// Begins a run, or gives `None` when another process is writing one that begins at the same epoch:
     /// the temporary name tells. That saves work and nothing depends on it.
-    pub(crate) fn create(directory: &Path, uuid: [u8; 16], span: Span) -> Result<Option<Self>> {
+    pub(crate) fn create(directory: &Path, uuid: [u8; 16], span: Span, sync: bool) -> Result<Option<Self>> {
         let temporary = directory.join(format!("tmp.{:016x}", span.from));
         let create = || OpenOptions::new().write(true).create_new(true).open(&temporary);
         let file = match create() {
@@ -73,6 +75,7 @@ impl RunWriter {
             last: Vec::new(),
             index: Vec::new(),
             payload: Vec::new(),
+            sync,
             finished: false,
         };
         writer.put(&[0; HEADER])?;
@@ -143,10 +146,15 @@ impl RunWriter {
         let finish = |file: &mut io::BufWriter<File>| {
             file.flush()?;
             file.get_ref().write_all_at(&header, 0)?;
-            file.get_ref().sync_data()?;
+            if self.sync {
+                file.get_ref().sync_data()?;
+            }
             fs::rename(&self.temporary, &named)?;
-            // The name must last before anyone relies on the run instead of the log.
-            File::open(&self.directory)?.sync_all()
+            match self.sync {
+                // The name must last before anyone relies on the run instead of the log.
+                true => File::open(&self.directory)?.sync_all(),
+                false => Ok(()),
+            }
         };
         finish(&mut self.file).map_err(|error| failed(error, &self.temporary))?;
         self.finished = true;
