@@ -1,0 +1,122 @@
+"""Runs: the checkpoints of a log (docs/FORMAT.md sections 5.3 and 7)."""
+
+import re
+
+from format_bytes import Corrupt, Fields, checked, crc32c, read_extent
+from format_state import GENERAL, Cell, Part, Value, check_object
+
+VALUE, VALUE_EXTENT, REMOVED, BYTES, CUT = range(1, 6)
+
+
+def split_path(path, what):
+    """The cell of a path; for the path of an object or distribution key, what of the cell it tells."""
+    number = int.from_bytes(path[:16], "big")
+    if len(path) < 16:
+        raise Corrupt(f"{what}: a path of {len(path)} bytes")
+    check_object(number, what)
+    rest = path[16:]
+    if number >> 120 != GENERAL or not rest:
+        return Cell(number, rest, b"")
+    match = re.match(rb"((?:[^\x00]|\x00\xff)*)\x00\x01", rest, re.DOTALL)
+    if not match:
+        raise Corrupt(f"{what}: the path of a general cell")
+    return Cell(number, match[1].replace(b"\x00\xff", b"\x00"), rest[match.end() :])
+
+
+def apply_entry(state, cell, tag, payload, epoch, what):
+    """Section 7.3."""
+    fields = Fields(payload, what)
+    if tag == VALUE:
+        state.put(cell, Value(fields.take(len(payload))), epoch)
+    elif tag == VALUE_EXTENT:
+        state.put(cell, Value(read_extent(fields)), epoch)
+    elif tag == REMOVED:
+        state.remove(cell, epoch)
+    elif tag == BYTES:
+        if fields.u32() == 1:
+            state.remove(cell, epoch)
+        while fields.more():
+            operation = fields.u8()
+            if operation == 1:
+                offset, length, skip = fields.u64(), fields.u64(), fields.u64()
+                extent = read_extent(fields)
+                if skip + length > extent.length:
+                    raise Corrupt(f"{what}: a part that is longer than its extent")
+                state.write(cell, Part(offset, length, skip, extent), epoch)
+            elif operation == 2:
+                state.set_size(cell, fields.u64(), epoch)
+            elif operation == 3:
+                state.punch(cell, fields.u64(), fields.u64(), epoch)
+            else:
+                raise Corrupt(f"{what}: operation {operation} on bytes")
+        state._named(cell, epoch)
+    elif tag == CUT:
+        if cell.dkey:
+            state.remove_dkey(cell.object, cell.dkey, epoch)
+        else:
+            state.destroy(cell.object, epoch)
+    else:
+        raise Corrupt(f"{what}: an entry of tag {tag}")
+    if fields.more():
+        raise Corrupt(f"{what}: a payload that is too long")
+
+
+def read_run(path, uuid, start, end):
+    """All entries of a run, in order: (path, tag, payload, epoch)."""
+    data, what = path.read_bytes(), str(path)
+    fields = checked(data[:96], 96, what)
+    if fields.take(8) != b"ISOTRUN1" or fields.take(16) != uuid:
+        raise Corrupt(f"{what} is not a run of this container")
+    if (fields.u64(), fields.u64()) != (start, end):
+        raise Corrupt(f"{what} has another span than its name")
+    entries, position, length = fields.u64(), fields.u64(), fields.u64()
+    index_sum, has_cuts = fields.u32(), fields.u32()
+    index = data[position : position + length]
+    if len(index) != length or crc32c(index) != index_sum:
+        raise Corrupt(f"the index of {what} fails its checksum")
+    found = list(read_blocks(data, Fields(index, f"the index of {what}"), what))
+    if len(found) != entries or any(tag == CUT for _, tag, _, _ in found) != (has_cuts == 1):
+        raise Corrupt(f"{what} does not hold what its header says")
+    if any(one[0] >= two[0] for one, two in zip(found, found[1:], strict=False)):
+        raise Corrupt(f"the paths of {what} do not ascend")
+    return found
+
+
+def read_blocks(data, index, what):
+    """Section 7.2."""
+    last = index.take(index.u32())
+    path = b""
+    while index.more():
+        position, length, block_sum = index.u64(), index.u32(), index.u32()
+        first = index.take(index.u32())
+        block = data[position : position + length]
+        if len(block) != length or crc32c(block) != block_sum:
+            raise Corrupt(f"a block of {what} fails its checksum")
+        fields, path = Fields(block, f"a block of {what}"), b""
+        while fields.more():
+            shared, suffix, payload, tag = fields.u32(), fields.u32(), fields.u32(), fields.u8()
+            fields.take(3)
+            epoch = fields.u64()
+            if shared > len(path):
+                raise Corrupt(f"an entry of {what} shares more than there is")
+            at_start = not path
+            path = path[:shared] + fields.take(suffix)
+            if at_start and path != first:
+                raise Corrupt(f"the index of {what} names another first path")
+            yield path, tag, fields.take(payload), epoch
+    if path != last:
+        raise Corrupt(f"the index of {what} names another last path")
+
+
+def choose_runs(directory, base):
+    """Section 7.4: the chain of spans."""
+    spans = set()
+    for entry in directory.iterdir():
+        match = re.fullmatch(r"run\.([0-9a-f]{16})-([0-9a-f]{16})", entry.name)
+        if match and int(match[1], 16) < int(match[2], 16):
+            spans.add((int(match[1], 16), int(match[2], 16)))
+    chain, at = [], base
+    while following := [span for span in spans if span[0] == at]:
+        chain.append(max(following))
+        at = chain[-1][1]
+    return chain

@@ -1,0 +1,168 @@
+"""An independent reader of the posix engine's files, written from docs/FORMAT.md alone.
+
+It and the modules beside it use nothing but the standard library. Use it as a program:
+
+    python3 reader.py POOL CONTAINER [--no-runs] --json
+
+What must stay true: it never learns from the engine's code; where the page is silent, the page is at fault.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from format_bytes import Corrupt, DataFiles, Extent, NotThere, Unsupported, checked, crc32c
+from format_log import Frame, find_frame
+from format_runs import apply_entry, choose_runs, read_run, split_path
+from format_state import ARRAY, KEY_VALUE, State, Value, apply_update, holds, read_records
+
+
+def read_superblock(directory, magic):
+    """The uuid and the marker of a pool or container."""
+    path = directory / "superblock"
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NotThere(f"{directory} has no superblock") from error
+    if data[:8] != magic:
+        raise NotThere(f"{directory} is something else")
+    fields = checked(data, 64, str(path))
+    fields.take(8)
+    version, mandatory, _optional, _zero = (fields.u32() for _ in range(4))
+    if version > 1 or mandatory != 0:
+        raise Unsupported(f"{path}: version {version}, features {mandatory:#x}")
+    return fields.take(16), fields.take(8)
+
+
+class Container:
+    """A container, read whole."""
+
+    def __init__(self, pool, label, use_runs=True):
+        pool = Path(pool)
+        read_superblock(pool, b"ISOTPOOL")
+        self.directory = pool / "containers" / label
+        self.uuid, self.marker = read_superblock(self.directory, b"ISOTCONT")
+        self.data = DataFiles(self.directory / "data")
+        self.log = (self.directory / "log.0000000000000001").read_bytes()
+        self.base = self._check_log_header()
+        self.state = State()
+        self.counted = self.failed = self.torn = self.runs = self.with_epochs = 0
+        position = self._load_runs() if use_runs else 64
+        self._replay(position)
+
+    def _check_log_header(self):
+        fields = checked(self.log[:64], 64, "the header of the log")
+        magic, generation, base, uuid = fields.take(8), fields.u64(), fields.u64(), fields.take(16)
+        if (magic, generation, uuid) != (b"ISOTLOG1", 1, self.uuid):
+            raise Corrupt("the header of the log is another's")
+        return base
+
+    def _load_runs(self):
+        chain = choose_runs(self.directory, self.base)
+        for start, end in chain:
+            path = self.directory / f"run.{start:016x}-{end:016x}"
+            for name, tag, payload, epoch in read_run(path, self.uuid, start, end):
+                apply_entry(self.state, split_path(name, str(path)), tag, payload, epoch, str(path))
+        self.runs = len(chain)
+        position = chain[-1][1] - self.base if chain else 64
+        if position > len(self.log):
+            raise Corrupt("a run reaches past the end of the log")
+        return position
+
+    def _replay(self, position):
+        sequences = {}
+        while position < len(self.log):
+            found = find_frame(self.log, position, self.marker)
+            if isinstance(found, Frame):
+                self._take(found, self.base + position + found.length, sequences)
+                position += found.length
+            elif found[0] == "torn":
+                self.torn += 1
+                position += found[1]
+            else:
+                return
+
+    def _take(self, frame, epoch, sequences):
+        last = sequences.get(frame.writer)
+        if last is not None and frame.sequence <= last:
+            return
+        if last is not None and frame.sequence > last + 1:
+            raise Corrupt(f"frames of a writer are missing before epoch {epoch}")
+        sequences[frame.writer] = frame.sequence
+        if frame.kind == 1:
+            self._transaction(frame.body, epoch)
+        elif frame.kind != 2 and frame.kind < 0x8000:
+            raise Unsupported(f"frame of kind {frame.kind}")
+
+    def _transaction(self, body, epoch):
+        conditions, updates = read_records(body, f"the frame that ends at epoch {epoch}")
+        if not all(holds(self.state, self.data, *condition, epoch) for condition in conditions):
+            self.failed += 1
+            return
+        self.counted += 1
+        for operation, cell, argument in updates:
+            apply_update(self.state, operation, cell, argument, epoch)
+
+    def value(self, found):
+        """The bytes of a value."""
+        return self.data.read(found.stored) if isinstance(found.stored, Extent) else found.stored
+
+    def array(self, found):
+        """All bytes, holes as zeros."""
+        out = bytearray(found.size)
+        for part in found.parts:
+            out[part.offset : part.offset + part.length] = self.data.read(part.extent, part.skip, part.length)
+        return bytes(out)
+
+    def _describe(self, found):
+        if isinstance(found, Value):
+            return {"value": self.value(found).hex()}
+        return {"size": found.size, "crc32c": crc32c(self.array(found))}
+
+    def contents(self):
+        """What the container holds, in the words that the engine's example prints."""
+        objects = []
+        for number, cells in sorted(self.state.objects.items()):
+            if not cells:
+                continue
+            told = {"id": f"{number:032x}"}
+            if number >> 120 == KEY_VALUE:
+                told["entries"] = {key.hex(): self.value(v).hex() for (key, _), v in sorted(cells.items())}
+            elif number >> 120 == ARRAY:
+                told["array"] = self._describe(cells[b"", b""])
+            else:
+                told["dkeys"] = {}
+                for (dkey, akey), found in sorted(cells.items()):
+                    told["dkeys"].setdefault(dkey.hex(), {})[akey.hex()] = self._describe(found)
+            objects.append(told)
+        return {"objects": objects}
+
+
+def main():
+    """The program."""
+    parser = argparse.ArgumentParser(description="Read a container of the posix engine.")
+    parser.add_argument("pool")
+    parser.add_argument("container")
+    parser.add_argument("--no-runs", action="store_true", help="replay the whole log")
+    parser.add_argument("--json", action="store_true", help="print all that the container holds")
+    arguments = parser.parse_args()
+    try:
+        container = Container(arguments.pool, arguments.container, not arguments.no_runs)
+        contents = container.contents()
+    except (Corrupt, Unsupported, NotThere) as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    if arguments.json:
+        json.dump(contents, sys.stdout, indent=1)
+        print()
+    else:
+        counts = (
+            f"{container.counted} transactions replayed, {container.failed} failed, {container.torn} torn"
+        )
+        print(f"{len(contents['objects'])} objects; {container.runs} runs, {counts}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
