@@ -119,11 +119,6 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// How many fields there are.
-    pub(crate) fn fields(&self) -> u64 {
-        self.fields
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.puts.is_empty()
     }

@@ -29,26 +29,33 @@ impl FieldStore {
             selection.entry.locks.check(Action::Retrieve, &selection.entry.key)?;
         }
         let mut report = CopyReport::default();
-        let mut batch = Vec::with_capacity(TOGETHER);
+        let (mut batch, mut spare) = (Vec::with_capacity(TOGETHER), Vec::new());
         for listed in Listing::unlocked(&self.inner, selections, ListOptions::default()) {
             let listed = listed?;
             batch.push(Inspected { key: listed.key(), location: listed.location().clone() });
             if batch.len() == TOGETHER {
-                self.copy_batch(target, &mut batch, &mut report)?;
+                self.copy_batch(target, &mut batch, &mut spare, &mut report)?;
             }
         }
-        self.copy_batch(target, &mut batch, &mut report)?;
+        self.copy_batch(target, &mut batch, &mut spare, &mut report)?;
         target.flush()?;
         Ok(report)
     }
 
-    fn copy_batch(&self, target: &Self, batch: &mut Vec<Inspected>, report: &mut CopyReport) -> Result<()> {
-        let bytes = self.inner.read_fields(batch)?;
-        for (field, bytes) in batch.drain(..).zip(&bytes) {
+    fn copy_batch(
+        &self,
+        target: &Self,
+        batch: &mut Vec<Inspected>,
+        spare: &mut Vec<Vec<u8>>,
+        report: &mut CopyReport,
+    ) -> Result<()> {
+        let buffers = self.inner.read_fields(batch, spare)?;
+        for (field, bytes) in batch.drain(..).zip(&buffers) {
             target.archive(&field.key, bytes)?;
             report.fields += 1;
             report.bytes += bytes.len() as u64;
         }
+        spare.extend(buffers);
         Ok(())
     }
 

@@ -56,17 +56,26 @@ impl FieldStore {
     /// [`Error::Corrupt`] when fewer bytes are there or they fail their checksum; what the engine reports.
     pub fn read(&self, location: &Location) -> Result<Vec<u8>> {
         let field = Inspected { key: Key::new(), location: location.clone() };
-        let mut bytes = self.inner.read_fields(std::slice::from_ref(&field))?;
-        Ok(bytes.pop().unwrap_or_default())
+        self.inner.read_field(&field)
     }
 }
 
 impl Inner {
-    /// The bytes of several fields, in their order.
-    pub(crate) fn read_fields(&self, fields: &[Inspected]) -> Result<Vec<Vec<u8>>> {
+    /// The bytes of a field.
+    pub(crate) fn read_field(&self, field: &Inspected) -> Result<Vec<u8>> {
+        let mut bytes = self.read_fields(std::slice::from_ref(field), &mut Vec::new())?;
+        Ok(bytes.pop().unwrap_or_default())
+    }
+
+    /// The bytes of several fields, in their order. `spare` buffers are used up first.
+    pub(crate) fn read_fields(&self, fields: &[Inspected], spare: &mut Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
         let mut buffers: Vec<Vec<u8>> = Vec::with_capacity(fields.len());
         for field in fields {
-            buffers.push(vec![0; self.length_of(field)?]);
+            let length = self.length_of(field)?;
+            // A buffer that is large enough is not filled with zeros again.
+            let mut buffer = spare.pop().unwrap_or_default();
+            buffer.resize(length, 0);
+            buffers.push(buffer);
         }
         let mut slices: Vec<Wanted<'_>> =
             fields.iter().zip(buffers.iter_mut().map(Vec::as_mut_slice)).collect();
@@ -119,8 +128,7 @@ impl Inner {
                 return shared;
             }
         }
-        let mut bytes = self.read_fields(std::slice::from_ref(&field))?;
-        Ok(bytes.pop().unwrap_or_default().into())
+        self.read_field(&field).map(Into::into)
     }
 
     /// The container that a location names.

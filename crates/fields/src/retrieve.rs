@@ -35,13 +35,15 @@ impl FieldStore {
     /// advanced: at most 8 fields or 16 MiB ahead.
     ///
     /// # Errors
-    /// As [`FieldStore::inspect`]; the iterator yields [`crate::Error::Corrupt`] naming a field whose bytes are damaged.
+    /// As [`FieldStore::inspect`]; the iterator yields [`crate::Error::Corrupt`] in place of a field whose bytes are
+    /// damaged, and goes on after it.
     pub fn retrieve(&self, request: &Request) -> Result<Retrieval> {
         Ok(Retrieval {
             inspection: self.inspect(request)?,
             store: self.clone(),
             ahead: VecDeque::new(),
             next: None,
+            spare: Vec::new(),
         })
     }
 
@@ -51,9 +53,8 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::retrieve`]; [`crate::Error::Key`] or [`crate::Error::Request`] for a key that does not fit.
     pub fn retrieve_one(&self, key: &Key) -> Result<Option<Vec<u8>>> {
-        let Some(field) = self.locate(key)? else { return Ok(None) };
-        let mut bytes = self.inner.read_fields(std::slice::from_ref(&field))?;
-        Ok(bytes.pop())
+        let Some(field) = self.find(key)? else { return Ok(None) };
+        self.inner.read_field(&field).map(Some)
     }
 
     /// As [`FieldStore::retrieve_one`], into the front of the caller's buffer; returns the field's length.
@@ -61,7 +62,7 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::retrieve_one`]; [`crate::Error::Invalid`] when the buffer is too small.
     pub fn retrieve_into(&self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>> {
-        let Some(field) = self.locate(key)? else { return Ok(None) };
+        let Some(field) = self.find(key)? else { return Ok(None) };
         self.inner.read_into(&field.key, &field.location, buffer).map(Some)
     }
 
@@ -70,7 +71,7 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::retrieve_one`].
     pub fn retrieve_shared(&self, key: &Key) -> Result<Option<SharedBytes>> {
-        let Some(field) = self.locate(key)? else { return Ok(None) };
+        let Some(field) = self.find(key)? else { return Ok(None) };
         self.inner.share(&field.key, &field.location).map(Some)
     }
 
@@ -79,6 +80,15 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::retrieve_one`].
     pub fn locate(&self, key: &Key) -> Result<Option<Inspected>> {
+        let found = self.find(key)?;
+        Ok(found.map(|found| match self.inner.schema.split(&found.key) {
+            Ok(split) => Inspected { key: split.whole(), ..found },
+            Err(_) => found,
+        }))
+    }
+
+    /// As `locate`, with the key as the caller wrote it.
+    fn find(&self, key: &Key) -> Result<Option<Inspected>> {
         if let Some(location) = self.inner.locate_directly(key)? {
             return Ok(Some(Inspected { key: key.clone(), location }));
         }
@@ -116,15 +126,25 @@ impl Inner {
 pub struct Retrieval {
     inspection: Inspection,
     store: FieldStore,
-    ahead: VecDeque<Field>,
+    ahead: VecDeque<Result<Field>>,
     /// A field that was found and did not fit into the last batch, or why there is none.
     next: Option<Result<Inspected>>,
+    /// Buffers that the caller gave back.
+    spare: Vec<Vec<u8>>,
 }
 
 impl Retrieval {
     /// Which of the fields that the request names are not there; see [`Inspection::missing`].
     pub fn missing(&self) -> Option<Missing> {
         self.inspection.missing()
+    }
+
+    /// Gives a field's buffer back, for a later field to be read into: a loop that does so takes no new memory for each
+    /// field.
+    pub fn recycle(&mut self, bytes: Vec<u8>) {
+        if self.spare.len() < AHEAD_FIELDS {
+            self.spare.push(bytes);
+        }
     }
 
     /// Finds and reads the next batch.
@@ -149,10 +169,24 @@ impl Retrieval {
                 }
             }
         }
-        let read = self.store.inner.read_fields(&batch)?;
-        let fields = batch.into_iter().zip(read);
-        self.ahead.extend(fields.map(|(Inspected { key, location }, bytes)| Field { key, location, bytes }));
+        let inner = &self.store.inner;
+        match inner.read_fields(&batch, &mut self.spare) {
+            Ok(read) => {
+                self.ahead.extend(batch.into_iter().zip(read).map(|(field, bytes)| Ok(field.with(bytes))));
+            }
+            // One of them is damaged: the others are delivered all the same.
+            Err(_) => {
+                let read_alone = |field: Inspected| inner.read_field(&field).map(|bytes| field.with(bytes));
+                self.ahead.extend(batch.into_iter().map(read_alone));
+            }
+        }
         Ok(())
+    }
+}
+
+impl Inspected {
+    fn with(self, bytes: Vec<u8>) -> Field {
+        Field { key: self.key, location: self.location, bytes }
     }
 }
 
@@ -165,6 +199,6 @@ impl Iterator for Retrieval {
         {
             return Some(Err(error));
         }
-        self.ahead.pop_front().map(Ok)
+        self.ahead.pop_front()
     }
 }

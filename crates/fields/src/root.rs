@@ -29,6 +29,9 @@ const SETTING_VERSION: &[u8] = b"version";
 /// The entry of [`SETTINGS`] with the schema's text.
 const SETTING_SCHEMA: &[u8] = b"schema";
 
+/// How many datasets that were looked for are remembered, there or not.
+const KNOWN_MAX: usize = 16_384;
+
 /// A dataset as the root knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
@@ -138,6 +141,9 @@ impl Root {
         let mut cache = self.fresh_cache(epoch);
         // What was read may be newer than the epoch looked at, but never older.
         if cache.epoch == epoch {
+            if cache.known.len() >= KNOWN_MAX {
+                cache.known.clear();
+            }
             cache.known.insert(text.into(), entry.clone());
         }
         Ok(entry)

@@ -6,6 +6,7 @@
 //! - A failed archive leaves nothing visible. A failed flush keeps its entries, so that it can be tried again.
 
 use std::{
+    cell::Cell,
     collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError, RwLock,
@@ -14,7 +15,7 @@ use std::{
 };
 
 use isotach_mars::{Key, Rule, SplitKey};
-use isotach_object::{Cell, Error as ObjectError, IdRange, ObjectId, Update};
+use isotach_object::{Cell as Address, Error as ObjectError, IdRange, ObjectId, Update};
 
 use crate::{
     Error, FieldStore, Location, Result,
@@ -150,9 +151,15 @@ impl Writers {
         self.open.write().unwrap_or_else(PoisonError::into_inner).insert(text.into(), Arc::clone(writer));
     }
 
-    /// Closes a writer, so that the next field of its dataset opens another.
+    /// Closes a writer, so that the next field of its dataset opens another; unless it holds fields, which must be
+    /// flushed or reported first.
     fn close(&self, writer: &Arc<DatasetWriter>) {
-        lock(&writer.state).is_closed = true;
+        let mut state = lock(&writer.state);
+        if !state.is_closed && !state.batch.is_empty() {
+            return;
+        }
+        state.is_closed = true;
+        drop(state);
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         let text = &*writer.dataset.entry.text;
         if open.get(text).is_some_and(|there| Arc::ptr_eq(there, writer)) {
@@ -169,30 +176,51 @@ impl Writers {
         let Some(oldest) = all.iter().min_by_key(|writer| writer.used.load(Ordering::Relaxed)) else {
             return Ok(());
         };
-        oldest.flush()?;
-        let idle = lock(&oldest.state).batch.is_empty();
-        if idle {
-            self.close(oldest);
-        }
-        Ok(())
+        let flushed = oldest.flush();
+        self.close(oldest);
+        flushed
     }
+}
+
+/// Buffers of one archive call, used again by the next one of its thread.
+#[derive(Debug, Default)]
+struct Scratch {
+    split: SplitKey,
+    dataset: String,
+    collocation: String,
+    element: String,
+    record: Vec<u8>,
+}
+
+thread_local! {
+    static SCRATCH: Cell<Scratch> = Cell::default();
 }
 
 impl Inner {
     fn write(&self, key: &Key, content: Content<'_>) -> Result<()> {
-        let split = self.schema.split(key)?;
-        let mut dataset = String::with_capacity(96);
-        push_named_text(&mut dataset, &split.dataset);
+        let mut scratch = SCRATCH.take();
+        let result = self.write_with(&mut scratch, key, content);
+        SCRATCH.set(scratch);
+        result
+    }
+
+    fn write_with(&self, scratch: &mut Scratch, key: &Key, content: Content<'_>) -> Result<()> {
+        self.schema.split_into(key, &mut scratch.split)?;
+        scratch.dataset.clear();
+        push_named_text(&mut scratch.dataset, &scratch.split.dataset);
         loop {
-            let writer = match self.writers.get(&dataset) {
+            let writer = match self.writers.get(&scratch.dataset) {
                 Some(writer) => writer,
-                None => self.open_writer(&dataset, &split)?,
+                None => self.open_writer(&scratch.dataset, &scratch.split)?,
             };
-            let own = writer.split(key, &split, self.schema_digest)?;
-            if writer.write(own.as_ref().unwrap_or(&split), content)? {
+            if writer.is_governed_otherwise(self.schema_digest) {
+                scratch.split = writer.split_by_own_schema(key, &scratch.split)?;
+            }
+            if writer.write(scratch, content)? {
                 return Ok(());
             }
             self.writers.close(&writer);
+            self.schema.split_into(key, &mut scratch.split)?;
         }
     }
 
@@ -200,7 +228,7 @@ impl Inner {
         let mut first = Ok(());
         for writer in self.writers.all() {
             let result = writer.flush();
-            if matches!(result, Err(Error::Wiped { .. } | Error::Lost { .. })) {
+            if lock(&writer.state).is_closed {
                 self.writers.close(&writer);
             }
             first = first.and(result);
@@ -250,14 +278,6 @@ struct State {
     is_closed: bool,
 }
 
-/// Buffers of one archive call.
-#[derive(Debug, Default)]
-struct Texts {
-    collocation: String,
-    element: String,
-    record: Vec<u8>,
-}
-
 impl DatasetWriter {
     fn new(dataset: Dataset) -> Self {
         let state =
@@ -271,44 +291,47 @@ impl DatasetWriter {
         }
     }
 
-    /// The key split by the dataset's own schema, if that is not the handle's.
-    fn split(&self, key: &Key, split: &SplitKey, handle_schema: u64) -> Result<Option<SplitKey>> {
-        if self.dataset.entry.record.schema == handle_schema {
-            return Ok(None);
-        }
+    /// Whether the dataset was made with another schema than the handle's.
+    fn is_governed_otherwise(&self, handle_schema: u64) -> bool {
+        self.dataset.entry.record.schema != handle_schema
+    }
+
+    /// The key split by the dataset's own schema. `split` is the handle's idea of it.
+    fn split_by_own_schema(&self, key: &Key, split: &SplitKey) -> Result<SplitKey> {
         let own = self.dataset.schema.split(key)?;
         if own.dataset.slots().eq(split.dataset.slots()) {
-            return Ok(Some(own));
+            return Ok(own);
         }
         let expected = format!("a key that the dataset's own schema puts there too, not in {}", own.dataset);
         Err(Error::invalid(format!("key {key} in dataset {}", split.dataset), expected))
     }
 
     /// Stores a field and adds it to the batch. False when the writer is closed: take another.
-    fn write(&self, split: &SplitKey, content: Content<'_>) -> Result<bool> {
+    fn write(&self, scratch: &mut Scratch, content: Content<'_>) -> Result<bool> {
         if !self.begin()? {
             return Ok(false);
         }
-        let mut texts = Texts::default();
-        push_collocation_text(&mut texts.collocation, &split.collocation, &split.element);
-        split.element.values_joined_into(&mut texts.element);
+        let Scratch { split, collocation, element, record, .. } = scratch;
+        collocation.clear();
+        push_collocation_text(collocation, &split.collocation, &split.element);
+        element.clear();
+        split.element.values_joined_into(element);
+        record.clear();
         let id = array_of(self.dataset.entry.record.incarnation, self.new_id()?);
         match content {
             Content::Bytes(data) => {
-                if let Err(error) = self.store_bytes(split, id, data, &mut texts.record) {
+                if let Err(error) = self.store_bytes(split, id, data, record) {
                     return self.explain(error);
                 }
             }
             Content::At(location) => {
-                Location { archived_us: now_us(), ..location.clone() }
-                    .encode(&self.dataset.uri, &mut texts.record);
+                Location { archived_us: now_us(), ..location.clone() }.encode(&self.dataset.uri, record);
             }
         }
         let mut state = lock(&self.state);
         if state.is_closed {
             return Ok(false);
         }
-        let Texts { collocation, element, record } = &texts;
         state.batch.add(&FieldEntry { collocation, element, id, record });
         Ok(true)
     }
@@ -346,7 +369,7 @@ impl DatasetWriter {
         data: &[u8],
         record: &mut Vec<u8>,
     ) -> Result<()> {
-        let write = Update::Write { cell: Cell::array(object), offset: 0, data };
+        let write = Update::Write { cell: Address::array(object), offset: 0, data };
         self.dataset.store.update(&[write]).map_err(|source| Error::of_field(&split.whole(), source))?;
         encode_own(object, data.len() as u64, crc32c(data), now_us(), record);
         Ok(())
@@ -357,10 +380,18 @@ impl DatasetWriter {
         if self.same_life()?.is_some() {
             return Err(error);
         }
-        match lock(&self.state).batch.take() {
-            (_, 0) => Ok(false),
-            (_, fields) => Err(self.wiped(fields)),
+        match self.give_up() {
+            0 => Ok(false),
+            fields => Err(self.wiped(fields)),
         }
+    }
+
+    /// Takes no more fields, and returns how many are lost with it. In one step: a field that another thread adds is
+    /// counted here or goes to another writer.
+    fn give_up(&self) -> u64 {
+        let mut state = lock(&self.state);
+        state.is_closed = true;
+        state.batch.take().1
     }
 
     fn flush(&self) -> Result<()> {
@@ -369,35 +400,35 @@ impl DatasetWriter {
         if puts.is_empty() {
             return Ok(());
         }
-        match self.publish(&puts, fields) {
+        match self.publish(&puts) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.wiped(fields + self.give_up())),
             Err(Error::Object(source @ ObjectError::Poisoned { .. })) => {
                 let dataset = self.dataset.entry.key.to_string();
-                Err(Error::Lost { dataset, fields: fields + lock(&self.state).batch.fields(), source })
+                Err(Error::Lost { dataset, fields: fields + self.give_up(), source })
             }
-            Err(error @ Error::Wiped { .. }) => Err(error),
             Err(error) => {
                 lock(&self.state).batch.put_back(puts, fields);
                 Err(error)
             }
-            Ok(()) => Ok(()),
         }
     }
 
-    fn publish(&self, puts: &Puts, fields: u64) -> Result<()> {
+    /// Publishes puts. False when the dataset was wiped.
+    fn publish(&self, puts: &Puts) -> Result<bool> {
         let published = self.send(puts);
         // A container that was wiped meanwhile may refuse, or take what nobody will see.
         loop {
-            let entry = match (self.same_life(), &published) {
-                (Ok(Some(entry)), _) => entry,
-                (Ok(None), _) => return Err(self.wiped(fields)),
-                (Err(_), Err(_)) => return published,
-                (Err(error), Ok(())) => return Err(error),
+            let entry = match self.same_life() {
+                Ok(Some(entry)) => entry,
+                Ok(None) => return Ok(false),
+                Err(error) => return published.and(Err(error)),
             };
             let mut state = lock(&self.state);
             if published.is_err()
                 || (state.generation == entry.record.generation && !entry.record.is_wiping())
             {
-                return published;
+                return published.map(|()| true);
             }
             let again = state.batch.declare_again(puts);
             state.generation = entry.record.generation;
@@ -405,7 +436,7 @@ impl DatasetWriter {
             again.publish(&*self.dataset.catalogue)?;
             if entry.record.is_wiping() {
                 // The next flush declares again, as long as the wipe goes on.
-                return published;
+                return Ok(true);
             }
         }
     }

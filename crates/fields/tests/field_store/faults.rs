@@ -113,7 +113,7 @@ fn a_data_file_cut_short_is_corrupt_and_names_the_field_and_the_file() {
     fs::OpenOptions::new().write(true).open(&data).unwrap().set_len(1 << 20).unwrap();
     let store = layout.store();
     let key = field("0", "t");
-    let mut buffer = big.clone();
+    let mut buffer = big;
     let errors = [
         store.retrieve_one(&key).unwrap_err(),
         store.retrieve_into(&key, &mut buffer).unwrap_err(),

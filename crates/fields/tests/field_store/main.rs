@@ -1,5 +1,6 @@
 //! The field layer against engines: every rule that a user relies on, on one pool and with the catalogue and the store
 //! apart, in memory and on a file system.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod adopt;
 mod control;

@@ -97,7 +97,7 @@ fn a_writer_whose_dataset_is_wiped_learns_of_it_and_can_go_on() {
         other.wipe(&request("class=od"), true).unwrap();
         match writer.flush().unwrap_err() {
             Error::Wiped { fields, dataset } => {
-                assert!(fields == 1 && dataset.contains("class=od"), "{dataset}")
+                assert!(fields == 1 && dataset.contains("class=od"), "{dataset}");
             }
             error => panic!("{}: {error:?}", layout.name),
         }
