@@ -91,7 +91,8 @@ pub(crate) fn pool_uri(text: &str) -> Outcome<PoolUri> {
     Ok(format!("posix:{}{options}", absolute.display()).parse()?)
 }
 
-fn source(place: &PlaceFlags) -> Outcome<Source> {
+/// What names the store.
+pub(crate) fn source(place: &PlaceFlags) -> Outcome<Source> {
     let store = |text: &str, given_by| Ok(Source::Store { uri: pool_uri(text)?, given_by });
     let file = |path: PathBuf, given_by| Ok(Source::File { path, given_by });
     if let Some(text) = &place.store {

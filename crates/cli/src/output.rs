@@ -9,7 +9,7 @@ use std::io::{BufWriter, Stdout, stdout};
 pub(crate) use self::{
     json::{JsonText, key_object, print_json},
     table::Table,
-    units::{Bytes, Rate, count, seconds},
+    units::{Bytes, Rate, count, seconds, utc},
 };
 
 /// Standard output, written in large steps. Flush it before the command ends, so that a failure is told.

@@ -3,10 +3,10 @@
 use isotach_fields::FieldStore;
 use serde_json::json;
 
-use super::requests::text_of;
+use super::schema;
 use crate::{
     context::{self, not_opened},
-    failure::{Failure, Outcome},
+    failure::Outcome,
     flags::{InitFlags, PlaceFlags},
     output::print_json,
 };
@@ -15,12 +15,7 @@ use crate::{
 pub(crate) fn run(place: &PlaceFlags, flags: &InitFlags) -> Outcome {
     let (mut config, source) = context::configuration(place)?;
     if let Some(path) = &flags.schema {
-        let text = text_of(path)?;
-        isotach_mars::Schema::parse(&text).map_err(|error| {
-            let isotach_mars::SchemaError { line, column, expected, found, .. } = error;
-            Failure::usage(format!("{}:{line}:{column}: expected {expected}, found {found}", path.display()))
-        })?;
-        config = config.with_schema(text);
+        config = config.with_schema(schema::read(path)?.source());
     }
     let registry = context::registry();
     let was_there = FieldStore::open(&config, &registry).is_ok();

@@ -1,13 +1,28 @@
 //! The commands: each calls the library and prints what it says.
 
+mod adopt;
+mod axes;
+mod completions;
+mod container;
+mod control;
+mod copy;
+mod demo;
+mod dump;
+mod info;
+mod ingest;
 mod init;
 mod inspect;
 mod line;
 mod list;
 mod missing;
+mod object;
+mod pool;
 mod read;
 mod requests;
+mod schema;
 mod sink;
+mod stats;
+mod where_;
 mod whole;
 mod wipe;
 mod write;
@@ -23,9 +38,28 @@ pub(crate) fn run(cli: Cli) -> Outcome {
     match command {
         Command::Init(flags) => init::run(&place, &flags),
         Command::Write(flags) => write::run(&place, &flags),
+        Command::Adopt(flags) => adopt::run(&place, &flags),
         Command::Read(flags) => read::run(&place, &flags),
         Command::List(flags) => list::run(&place, &flags),
         Command::Inspect(flags) => inspect::run(&place, &flags),
+        Command::Axes(flags) => axes::run(&place, &flags),
         Command::Wipe(flags) => wipe::run(&place, &flags),
+        Command::Copy(flags) => copy::copy(&place, &flags.transfer),
+        Command::Move(flags) => copy::move_(&place, &flags.transfer),
+        Command::Stats(flags) => stats::run(&place, &flags),
+        Command::Dump(flags) => dump::run(&place, &flags),
+        Command::Status(flags) => control::status(&place, &flags),
+        Command::Lock(flags) => control::run(&place, &flags.control, true),
+        Command::Unlock(flags) => control::run(&place, &flags.control, false),
+        Command::Info(flags) => info::run(&place, &flags),
+        Command::Where(flags) => where_::run(&place, &flags),
+        Command::Schema(flags) => schema::run(&place, &flags),
+        Command::Pool(flags) => pool::run(&place, &flags),
+        Command::Container(flags) => container::run(&place, &flags),
+        Command::Object(flags) => object::run(&place, &flags),
+        Command::Demo(flags) => demo::run(&place, &flags),
+        Command::DemoWorker(_) => demo::work(&place),
+        Command::Completions(flags) => completions::run(&flags),
+        Command::Man(_) => completions::man(),
     }
 }

@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 #[derive(Debug)]
 pub(crate) enum Whole {
     /// One field: the only message of the file, or all its bytes if it holds none.
-    Field(Vec<u8>),
+    Field { offset: u64, bytes: Vec<u8> },
     /// Several messages, from standard input.
     Messages(Vec<u8>),
     /// A file of several messages, at its beginning.
@@ -29,11 +29,11 @@ pub(crate) fn read(path: &Path, skip_bad: bool) -> Outcome<Whole> {
         stdin().lock().read_to_end(&mut bytes).map_err(Failure::file("read", path))?;
         let mut cursor = Cursor::new(bytes);
         let field = field_of(&mut cursor, path, skip_bad)?;
-        return Ok(field.map_or_else(|| Whole::Messages(cursor.into_inner()), Whole::Field));
+        return Ok(field.unwrap_or_else(|| Whole::Messages(cursor.into_inner())));
     }
     let mut file = File::open(path).map_err(Failure::file("open", path))?;
     match field_of(&mut file, path, skip_bad)? {
-        Some(bytes) => Ok(Whole::Field(bytes)),
+        Some(field) => Ok(field),
         None => {
             file.rewind().map_err(Failure::file("read", path))?;
             Ok(Whole::MessagesOf(file))
@@ -41,8 +41,8 @@ pub(crate) fn read(path: &Path, skip_bad: bool) -> Outcome<Whole> {
     }
 }
 
-/// The bytes of the one field, or none if there are several messages.
-fn field_of(input: &mut (impl Read + Seek), path: &Path, skip_bad: bool) -> Outcome<Option<Vec<u8>>> {
+/// The one field, or none if there are several messages.
+fn field_of(input: &mut (impl Read + Seek), path: &Path, skip_bad: bool) -> Outcome<Option<Whole>> {
     let mut places = LocationScanner::new(&mut *input).map_err(Failure::failed)?.skip_bad(skip_bad);
     let first = next_good(&mut places, skip_bad);
     let second = next_good(&mut places, skip_bad);
@@ -50,7 +50,8 @@ fn field_of(input: &mut (impl Read + Seek), path: &Path, skip_bad: bool) -> Outc
     match (first, second) {
         (Some(Ok(place)), None) => {
             input.seek(SeekFrom::Start(place.offset)).map_err(&failed)?;
-            read_exactly(input, place.length).map(Some).map_err(&failed)
+            let bytes = read_exactly(input, place.length).map_err(&failed)?;
+            Ok(Some(Whole::Field { offset: place.offset, bytes }))
         }
         (Some(Ok(_)), Some(_)) => Ok(None),
         (Some(Err(error @ ScanError::Io { .. })), _) => Err(Failure::failed(error)),
@@ -61,7 +62,7 @@ fn field_of(input: &mut (impl Read + Seek), path: &Path, skip_bad: bool) -> Outc
             match bad {
                 // It says that it is GRIB, so it is a bad message, not something else.
                 Some(Err(error)) if bytes.starts_with(b"GRIB") => Err(Failure::failed(error)),
-                _ => Ok(Some(bytes)),
+                _ => Ok(Some(Whole::Field { offset: 0, bytes })),
             }
         }
     }

@@ -1,10 +1,23 @@
 //! What can be typed: each flag once, its help beside it. One file per command.
 
+mod adopt;
+mod axes;
+mod completions;
+mod container;
+mod control;
+mod copy;
+mod demo;
+mod info;
 mod init;
 mod inspect;
 mod list;
+mod object;
+mod pool;
 mod read;
 mod request;
+mod schema;
+mod size;
+mod stats;
 mod wipe;
 mod write;
 
@@ -13,11 +26,23 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use self::{
+    adopt::AdoptFlags,
+    axes::AxesFlags,
+    completions::{CompletionsFlags, ManFlags, Target},
+    container::{ContainerAction, ContainerFlags},
+    control::{Actions, ControlFlags, LockFlags, StatusFlags, UnlockFlags},
+    copy::{CopyFlags, MoveFlags, TransferFlags},
+    demo::{DemoFlags, DemoWorkerFlags},
+    info::{InfoFlags, WhereFlags},
     init::InitFlags,
     inspect::InspectFlags,
     list::ListFlags,
+    object::{ObjectAction, ObjectFlags, ObjectKind, ObjectName},
+    pool::{PoolAction, PoolFlags},
     read::ReadFlags,
     request::{OneRequest, Requests},
+    schema::{SchemaAction, SchemaCheck, SchemaFlags, SchemaShow},
+    stats::{DumpFlags, StatsFlags},
     wipe::WipeFlags,
     write::WriteFlags,
 };
@@ -55,8 +80,27 @@ pub(crate) struct PlaceFlags {
 pub(crate) enum Command {
     Init(InitFlags),
     Write(WriteFlags),
+    Adopt(AdoptFlags),
     Read(ReadFlags),
     List(ListFlags),
     Inspect(InspectFlags),
+    Axes(AxesFlags),
     Wipe(WipeFlags),
+    Copy(CopyFlags),
+    Move(MoveFlags),
+    Stats(StatsFlags),
+    Dump(DumpFlags),
+    Status(StatusFlags),
+    Lock(LockFlags),
+    Unlock(UnlockFlags),
+    Info(InfoFlags),
+    Where(WhereFlags),
+    Schema(SchemaFlags),
+    Pool(PoolFlags),
+    Container(ContainerFlags),
+    Object(ObjectFlags),
+    Demo(DemoFlags),
+    DemoWorker(DemoWorkerFlags),
+    Completions(CompletionsFlags),
+    Man(ManFlags),
 }

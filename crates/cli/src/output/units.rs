@@ -2,6 +2,8 @@
 
 use std::{fmt, time::Duration};
 
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+
 /// A number of bytes, as in `1.5 MiB`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bytes(pub(crate) u64);
@@ -44,6 +46,13 @@ pub(crate) fn seconds(time: Duration) -> String {
     format!("{:.2} s", time.as_secs_f64())
 }
 
+/// A time in microseconds since 1970, as in `2024-01-31T12:00:00Z`.
+pub(crate) fn utc(microseconds: u64) -> String {
+    let whole_seconds = i64::try_from(microseconds / 1_000_000).unwrap_or(i64::MAX);
+    let time = OffsetDateTime::from_unix_timestamp(whole_seconds).ok();
+    time.and_then(|time| time.format(&Rfc3339).ok()).unwrap_or_else(|| "-".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +67,6 @@ mod tests {
         assert_eq!(Rate(1, Duration::ZERO).to_string(), "-");
         assert_eq!(count(1, "field"), "1 field");
         assert_eq!(count(0, "field"), "0 fields");
+        assert_eq!(utc(86_400_000_000), "1970-01-02T00:00:00Z");
     }
 }

@@ -1,0 +1,30 @@
+//! `isotach axes`: the values that fields have.
+
+use isotach_fields::Axis;
+use serde_json::{Map, Value};
+
+use super::requests;
+use crate::{
+    context,
+    failure::Outcome,
+    flags::{AxesFlags, PlaceFlags},
+    output::{Table, print_json},
+};
+
+/// A row for each key.
+pub(crate) fn run(place: &PlaceFlags, flags: &AxesFlags) -> Outcome {
+    let requests = requests::given_or_all(&flags.requests)?;
+    let store = context::open(place)?;
+    for request in &requests {
+        let axes = store.axes(request)?;
+        if flags.json {
+            let values = |axis: Axis| (axis.name, Value::from(axis.values));
+            print_json(&axes.into_iter().map(values).collect::<Map<_, _>>())?;
+        } else {
+            let mut table = Table::new(["key", "values"]);
+            axes.into_iter().for_each(|axis| table.row([axis.name, axis.values.join("/")]));
+            table.print()?;
+        }
+    }
+    Ok(())
+}

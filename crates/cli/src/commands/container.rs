@@ -1,0 +1,92 @@
+//! `isotach container`: containers of the object model.
+
+use isotach_object::{Anchor, Container, Label, Pool};
+use serde_json::json;
+
+use super::pool;
+use crate::{
+    failure::{Failure, Outcome},
+    flags::{ContainerAction, ContainerFlags, PlaceFlags},
+    output::{Bytes, Table, print_json},
+};
+
+/// How many objects are asked for at once.
+const PAGE: usize = 4096;
+
+/// Makes, lists, shows or removes.
+pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
+    let pool = pool::open(place)?;
+    match &flags.action {
+        ContainerAction::Create { label } => {
+            let label = parse(label)?;
+            pool.create_container(&label)?;
+            pool::told(flags.json, "made", "container", label.as_str())
+        }
+        ContainerAction::List => list(&*pool, flags.json),
+        ContainerAction::Show { label } => show(&*pool, &parse(label)?, flags.json),
+        ContainerAction::Destroy { label, doit } => {
+            let label = parse(label)?;
+            let size = pool.container_size(&label)?;
+            if !doit {
+                println!("would remove container {label} of {}; add --doit to remove it", Bytes(size));
+                return Ok(());
+            }
+            pool.destroy_container(&label)?;
+            pool::told(flags.json, "removed", "container", label.as_str())
+        }
+    }
+}
+
+/// A label as typed.
+pub(crate) fn parse(label: &str) -> Outcome<Label> {
+    label.parse().map_err(Failure::from)
+}
+
+/// Calls `each` with every object that holds something.
+pub(crate) fn for_each_object(
+    container: &dyn Container,
+    mut each: impl FnMut(isotach_object::ObjectId) -> Outcome,
+) -> Outcome {
+    let mut anchor = Anchor::start();
+    loop {
+        let (objects, next) = container.list_objects(&anchor, PAGE)?;
+        objects.into_iter().try_for_each(&mut each)?;
+        match next {
+            Some(next) => anchor = next,
+            None => return Ok(()),
+        }
+    }
+}
+
+fn list(pool: &dyn Pool, as_json: bool) -> Outcome {
+    let mut table = Table::new(["container", "size"]).right(&[1]);
+    for label in pool.list_containers()? {
+        let size = pool.container_size(&label)?;
+        if as_json {
+            print_json(&json!({"container": label.as_str(), "bytes": size}))?;
+        } else {
+            table.row([label.to_string(), Bytes(size).to_string()]);
+        }
+    }
+    if as_json { Ok(()) } else { table.print() }
+}
+
+fn show(pool: &dyn Pool, label: &Label, as_json: bool) -> Outcome {
+    let container = pool.open_container(label)?;
+    let size = pool.container_size(label)?;
+    let mut objects = 0_u64;
+    for_each_object(&*container, |_| {
+        objects += 1;
+        Ok(())
+    })?;
+    let epoch = container.epoch()?;
+    if as_json {
+        let label = label.as_str();
+        return print_json(&json!({"container": label, "epoch": epoch.0, "objects": objects, "bytes": size}));
+    }
+    println!("container  {label}");
+    println!("epoch      {}", epoch.0);
+    println!("objects    {objects}");
+    println!("size       {}", Bytes(size));
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! `isotach lock`, `isotach unlock` and `isotach status`.
+
+use isotach_fields::{Action, DatasetStatus, Locks};
+use serde_json::{Value, json};
+
+use super::requests;
+use crate::{
+    context,
+    failure::Outcome,
+    flags::{Actions, ControlFlags, PlaceFlags, StatusFlags},
+    output::{Table, key_object, print_json, utc},
+};
+
+/// Locks datasets, or unlocks them, and shows them.
+pub(crate) fn run(place: &PlaceFlags, flags: &ControlFlags, lock: bool) -> Outcome {
+    let requests = requests::given(&flags.requests)?;
+    let store = context::open(place)?;
+    let actions = chosen(&flags.actions);
+    let mut changed = Vec::new();
+    for request in &requests {
+        store.control(request, lock, &actions)?;
+        changed.extend(store.status(request)?);
+    }
+    print(&changed, flags.json)
+}
+
+/// Shows datasets.
+pub(crate) fn status(place: &PlaceFlags, flags: &StatusFlags) -> Outcome {
+    let requests = requests::given_or_all(&flags.requests)?;
+    let store = context::open(place)?;
+    for request in &requests {
+        print(&store.status(request)?, flags.json)?;
+    }
+    Ok(())
+}
+
+fn chosen(flags: &Actions) -> Vec<Action> {
+    let of = |action| match action {
+        Action::Retrieve => flags.retrieve,
+        Action::List => flags.list,
+        Action::Archive => flags.archive,
+        Action::Wipe => flags.wipe,
+    };
+    Action::ALL.into_iter().filter(|action| of(*action)).collect()
+}
+
+fn print(datasets: &[DatasetStatus], as_json: bool) -> Outcome {
+    if as_json {
+        return datasets.iter().try_for_each(|dataset| print_json(&object(dataset)));
+    }
+    let mut table = Table::new(["dataset", "made", "locked"]);
+    for dataset in datasets {
+        let locked = names(dataset.locks).join(", ");
+        let locked = if locked.is_empty() { "-".to_owned() } else { locked };
+        table.row([dataset.key.to_string(), utc(dataset.created_us), locked]);
+    }
+    table.print()
+}
+
+fn names(locks: Locks) -> Vec<&'static str> {
+    locks.iter().map(Action::name).collect()
+}
+
+fn object(dataset: &DatasetStatus) -> Value {
+    json!({
+        "key": key_object(&dataset.key),
+        "created": utc(dataset.created_us),
+        "locked": names(dataset.locks),
+        "rule": dataset.rule,
+        "catalogue": dataset.catalogue.to_string(),
+        "store": dataset.store.to_string(),
+    })
+}

@@ -1,0 +1,91 @@
+//! A picture of RGB pixels to draw on, and to write as PNG.
+
+use std::{fs::File, io::BufWriter, path::Path};
+
+use super::font;
+use crate::failure::{Failure, Outcome};
+
+/// Red, green, blue.
+pub(crate) type Colour = [u8; 3];
+
+/// A picture.
+#[derive(Debug)]
+pub(crate) struct Canvas {
+    width: usize,
+    height: usize,
+    pixels: Vec<u8>,
+}
+
+impl Canvas {
+    /// A picture of one colour.
+    pub(crate) fn new(width: usize, height: usize, colour: Colour) -> Self {
+        Self { width, height, pixels: colour.repeat(width * height) }
+    }
+
+    /// Sets a pixel; outside nothing happens.
+    pub(crate) fn set(&mut self, x: usize, y: usize, colour: Colour) {
+        self.blend(x, y, colour, 1.0);
+    }
+
+    /// Mixes a colour into a pixel, `share` of it from 0 to 1.
+    pub(crate) fn blend(&mut self, x: usize, y: usize, colour: Colour, share: f64) {
+        if x >= self.width || y >= self.height {
+            return;
+        }
+        let start = (y * self.width + x) * 3;
+        for (pixel, wanted) in self.pixels[start..start + 3].iter_mut().zip(colour) {
+            *pixel = (f64::from(*pixel) * (1.0 - share) + f64::from(wanted) * share).round() as u8;
+        }
+    }
+
+    /// Draws the frame of a rectangle.
+    pub(crate) fn frame(&mut self, x: usize, y: usize, width: usize, height: usize, colour: Colour) {
+        for at in x..x + width {
+            self.set(at, y, colour);
+            self.set(at, y + height - 1, colour);
+        }
+        for at in y..y + height {
+            self.set(x, at, colour);
+            self.set(x + width - 1, at, colour);
+        }
+    }
+
+    /// Writes a text whose upper left corner is here.
+    pub(crate) fn text(&mut self, x: usize, y: usize, scale: usize, text: &str, colour: Colour) {
+        for (at, character) in text.chars().enumerate() {
+            for (column, row) in font::pixels(character) {
+                let left = x + (at * font::ADVANCE + column) * scale;
+                let top = y + row * scale;
+                for dot in 0..scale * scale {
+                    self.set(left + dot % scale, top + dot / scale, colour);
+                }
+            }
+        }
+    }
+
+    /// Writes a text that ends here.
+    pub(crate) fn text_to(&mut self, right: usize, y: usize, scale: usize, text: &str, colour: Colour) {
+        self.text(right.saturating_sub(font::width(text) * scale), y, scale, text, colour);
+    }
+
+    /// Writes a text with its middle here.
+    pub(crate) fn text_around(&mut self, middle: usize, y: usize, scale: usize, text: &str, colour: Colour) {
+        self.text(middle.saturating_sub(font::width(text) * scale / 2), y, scale, text, colour);
+    }
+
+    /// Writes the picture.
+    pub(crate) fn save(&self, path: &Path) -> Outcome {
+        let failed = Failure::file("write", path);
+        let file = File::create(path).map_err(&failed)?;
+        let size = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let mut encoder = png::Encoder::new(BufWriter::new(file), size(self.width), size(self.height));
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        let write = || {
+            let mut writer = encoder.write_header()?;
+            writer.write_image_data(&self.pixels)?;
+            writer.finish()
+        };
+        write().map_err(|error| failed(error.into()))
+    }
+}

@@ -1,0 +1,129 @@
+//! What the demo archives: an ensemble forecast, field by field.
+
+use isotach_grib::{Eccodes, FieldName, ForecastPlan, MessageMaker};
+use isotach_mars::{Key, Request};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    failure::{Failure, Outcome},
+    flags::DemoFlags,
+};
+
+/// Pressure levels in hPa, the ones that are looked at most first.
+const LEVELS: [u32; 13] = [850, 500, 250, 1000, 925, 700, 300, 200, 100, 50, 400, 150, 70];
+/// Temperature, wind, geopotential, humidity: ids of parameters.
+const PARAMS: [u32; 6] = [130, 131, 132, 129, 133, 157];
+/// Hours between steps.
+const INTERVAL: u32 = 6;
+
+/// The forecast, and who writes and reads it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    members: u32,
+    /// Hours.
+    pub(crate) steps: Vec<u32>,
+    levels: Vec<u32>,
+    params: Vec<u32>,
+    /// Bytes of a message, which is never longer.
+    size: usize,
+    pub(crate) writers: u32,
+    pub(crate) readers: u32,
+    /// The key of the first field, as ecCodes has it.
+    example: Vec<(String, String)>,
+}
+
+impl Plan {
+    /// The plan that the flags ask for.
+    pub(crate) fn new(eccodes: &'static Eccodes, flags: &DemoFlags) -> Outcome<Self> {
+        let mut plan = Self {
+            members: flags.members,
+            steps: (0..flags.steps).map(|step| step * INTERVAL).collect(),
+            levels: first(&LEVELS, flags.levels),
+            params: first(&PARAMS, flags.params),
+            size: usize::try_from(flags.size).unwrap_or(usize::MAX),
+            writers: flags.writers.min(flags.members),
+            readers: flags.readers,
+            example: Vec::new(),
+        };
+        let mut maker = plan.maker(eccodes).map_err(|failure| failure.about("--size"))?;
+        let name = plan.fields_of(0, 0).next().ok_or_else(|| Failure::failed("a forecast without fields"))?;
+        plan.example = eccodes.message_key(&maker.message(name)?)?;
+        Ok(plan)
+    }
+
+    /// Makes the messages.
+    pub(crate) fn maker(&self, eccodes: &'static Eccodes) -> Outcome<MessageMaker> {
+        let forecast = ForecastPlan {
+            class: "rd".to_owned(),
+            expver: "demo".to_owned(),
+            members: Some(self.members),
+            message_size: self.size,
+            ..ForecastPlan::default()
+        };
+        Ok(MessageMaker::new(eccodes, forecast)?)
+    }
+
+    /// The fields of a step that a writer makes: all of its members.
+    pub(crate) fn fields_of(&self, writer: u32, step: u32) -> impl Iterator<Item = FieldName> {
+        let members = (1..=self.members).filter(move |member| (member - 1) % self.writers == writer);
+        members.flat_map(move |member| {
+            self.levels.iter().flat_map(move |level| {
+                self.params.iter().map(move |param| FieldName { member, step, level: *level, param: *param })
+            })
+        })
+    }
+
+    /// How many fields a step has.
+    pub(crate) fn fields_per_step(&self) -> u64 {
+        u64::from(self.members) * self.levels.len() as u64 * self.params.len() as u64
+    }
+
+    /// How many fields there are in all.
+    pub(crate) fn fields(&self) -> u64 {
+        self.fields_per_step() * self.steps.len() as u64
+    }
+
+    /// About how many bytes there are in all.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.fields() * self.size as u64
+    }
+
+    /// The key of the first field.
+    pub(crate) fn example_key(&self) -> Key {
+        Key::from(self.example.clone())
+    }
+
+    /// Every field of a step.
+    pub(crate) fn request(&self, step: u32) -> Request {
+        let mut request = Request::from(&self.example_key());
+        request.set("number", (1..=self.members).map(|member| member.to_string()));
+        request.set("step", [step.to_string()]);
+        request.set("levelist", self.levels.iter().map(ToString::to_string));
+        request.set("param", self.params.iter().map(ToString::to_string));
+        request
+    }
+
+    /// Every field of the last step.
+    pub(crate) fn last_step(&self) -> Request {
+        self.request(self.steps.last().copied().unwrap_or_default())
+    }
+
+    /// One field of the last step, for the map.
+    pub(crate) fn one_field(&self) -> Request {
+        let mut request = Request::from(&self.example_key());
+        request.set("step", [self.steps.last().copied().unwrap_or_default().to_string()]);
+        request
+    }
+}
+
+impl std::fmt::Display for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { members, steps, levels, params, .. } = self;
+        let (steps, levels, params) = (steps.len(), levels.len(), params.len());
+        write!(f, "{members} members, {steps} steps, {levels} levels, {params} parameters")
+    }
+}
+
+fn first(all: &[u32], count: u32) -> Vec<u32> {
+    all.iter().copied().take(count as usize).collect()
+}

@@ -1,0 +1,54 @@
+//! `isotach dump`: the structure of datasets.
+
+use std::io::Write;
+
+use isotach_fields::{CollocationDump, DatasetDump};
+use serde_json::{Value, json};
+
+use super::requests;
+use crate::{
+    context,
+    failure::Outcome,
+    flags::{DumpFlags, PlaceFlags},
+    output::{key_object, print_json, standard_output, utc},
+};
+
+/// Dataset by dataset.
+pub(crate) fn run(place: &PlaceFlags, flags: &DumpFlags) -> Outcome {
+    let requests = requests::given_or_all(&flags.requests)?;
+    let store = context::open(place)?;
+    for request in &requests {
+        let dumps = store.dump(request)?;
+        if flags.json {
+            dumps.iter().try_for_each(|dump| print_json(&object(dump)))?;
+        } else {
+            let mut out = standard_output();
+            dumps.iter().try_for_each(|dump| write!(out, "{dump}"))?;
+            out.flush()?;
+        }
+    }
+    Ok(())
+}
+
+fn object(dump: &DatasetDump) -> Value {
+    let status = &dump.status;
+    json!({
+        "key": key_object(&status.key),
+        "created": utc(status.created_us),
+        "rule": status.rule,
+        "schema": dump.schema,
+        "catalogue": status.catalogue.to_string(),
+        "store": status.store.to_string(),
+        "collocations": dump.collocations.iter().map(collocation).collect::<Vec<_>>(),
+    })
+}
+
+fn collocation(dump: &CollocationDump) -> Value {
+    let axis = |(name, object, values): &(String, isotach_object::ObjectId, Vec<String>)| json!({"name": name, "object": object.to_string(), "values": values});
+    json!({
+        "key": key_object(&dump.key),
+        "index": dump.index.to_string(),
+        "history": dump.history.to_string(),
+        "axes": dump.axes.iter().map(axis).collect::<Vec<_>>(),
+    })
+}

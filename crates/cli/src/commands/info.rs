@@ -1,0 +1,74 @@
+//! `isotach info`: what this program is and what it works with.
+
+use isotach_grib::Eccodes;
+use isotach_object::Capabilities;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    context::{self, Source},
+    failure::Outcome,
+    flags::{InfoFlags, PlaceFlags},
+    output::print_json,
+};
+
+/// Prints what there is; a store need not be there.
+pub(crate) fn run(place: &PlaceFlags, flags: &InfoFlags) -> Outcome {
+    let source = context::source(place);
+    let eccodes = Eccodes::load();
+    if flags.json {
+        let engines = engines().map(|(scheme, can)| (scheme.to_owned(), Value::from(names(can))));
+        return print_json(&json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "store": source.as_ref().ok().map(Source::name),
+            "given_by": source.as_ref().ok().map(Source::given_by),
+            "engines": engines.collect::<Map<_, _>>(),
+            "eccodes": eccodes.ok().map(|found| json!({
+                "version": found.version(),
+                "path": found.path().display().to_string(),
+            })),
+        }));
+    }
+    println!("isotach   {}", env!("CARGO_PKG_VERSION"));
+    match &source {
+        Ok(source) => println!("store     {}, given by {}", source.name(), source.given_by()),
+        Err(_) => println!("store     none"),
+    }
+    for (scheme, can) in engines() {
+        println!("engine    {scheme}: {}", names(can).join(", "));
+    }
+    match eccodes {
+        Ok(found) => println!("ecCodes   {} from {}", found.version(), found.path().display()),
+        Err(error) => println!("ecCodes   none: {error}"),
+    }
+    Ok(())
+}
+
+fn engines() -> impl Iterator<Item = (&'static str, Capabilities)> {
+    let registry = context::registry();
+    ["posix", "memory"]
+        .into_iter()
+        .filter_map(move |scheme| Some((scheme, registry.engine(scheme).ok()?.capabilities())))
+}
+
+/// What an engine can do, by name.
+pub(crate) fn names(can: Capabilities) -> Vec<&'static str> {
+    let Capabilities {
+        transactions,
+        snapshots,
+        redundancy,
+        ordered_listing,
+        shared_reads,
+        multi_process,
+        persistent,
+    } = can;
+    let all = [
+        (transactions, "transactions"),
+        (snapshots, "snapshots"),
+        (redundancy, "redundancy"),
+        (ordered_listing, "ordered listing"),
+        (shared_reads, "shared reads"),
+        (multi_process, "many processes"),
+        (persistent, "persistent"),
+    ];
+    all.into_iter().filter_map(|(has, name)| has.then_some(name)).collect()
+}

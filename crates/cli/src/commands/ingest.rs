@@ -1,0 +1,248 @@
+//! Taking in the messages of files: archiving them, or adopting them where they are.
+//!
+//! What must stay true: what was taken in before something bad is flushed and reported, and what is reported is durable.
+
+use std::{
+    fs::File,
+    io::{Read, stdin},
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use isotach_fields::{Error as FieldsError, FieldStore, crc32c};
+use isotach_grib::{Eccodes, Message, MessageScanner, ScanError};
+use isotach_mars::Key;
+use serde_json::json;
+
+use super::{
+    requests::{is_standard, name_of},
+    whole::{self, Whole},
+};
+use crate::{
+    context,
+    failure::{Failure, Outcome, say},
+    flags::PlaceFlags,
+    output::{Bytes, Rate, count, print_json, seconds},
+    progress::Progress,
+};
+
+/// What is to be taken in, and how.
+#[derive(Debug)]
+pub(crate) struct Intake<'f> {
+    /// The files.
+    pub(crate) files: &'f [PathBuf],
+    /// Keys laid over those of the messages.
+    pub(crate) key: Option<&'f str>,
+    /// Whether to go on after a bad message.
+    pub(crate) skip_bad: bool,
+    /// After how many fields to flush, beside the end.
+    pub(crate) flush_every: u64,
+    /// Whether the bytes stay where they are.
+    pub(crate) in_place: bool,
+    /// Whether to report in JSON.
+    pub(crate) json: bool,
+}
+
+/// Takes in all files in turn, flushes and reports.
+pub(crate) fn run(place: &PlaceFlags, intake: &Intake<'_>) -> Outcome {
+    let overlay = intake.key.unwrap_or_default().parse::<Key>();
+    let overlay = overlay.map_err(|error| Failure::from(error).about("--key"))?;
+    let store = context::open(place)?;
+    let mut session = Session::new(store, overlay, intake);
+    let taken = intake.files.iter().try_for_each(|path| session.file(path));
+    let flushed = session.flush();
+    session.progress.finish();
+    session.print()?;
+    match (taken, flushed) {
+        (Err(first), Err(second)) => {
+            first.report();
+            Err(second)
+        }
+        (taken, flushed) => taken.and(flushed),
+    }
+}
+
+/// How many fields, and their bytes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    fields: u64,
+    bytes: u64,
+}
+
+struct Session<'f> {
+    store: FieldStore,
+    intake: &'f Intake<'f>,
+    overlay: Key,
+    /// Taken in since the last flush.
+    pending: Tally,
+    /// Durable and visible.
+    flushed: Tally,
+    skipped: u64,
+    begin: Instant,
+    /// Time spent in the store: archiving and flushing.
+    storing: Duration,
+    progress: Progress,
+}
+
+/// What is wrong with one message.
+enum Wrong {
+    /// It is the message: others may be good.
+    Message(Failure),
+    /// It is the store, or something that no other message would mend.
+    Store(Failure),
+}
+
+impl<'f> Session<'f> {
+    fn new(store: FieldStore, overlay: Key, intake: &'f Intake<'f>) -> Self {
+        let total = intake.files.iter().map(|path| path.metadata().map(|there| there.len()));
+        Self {
+            store,
+            intake,
+            overlay,
+            pending: Tally::default(),
+            flushed: Tally::default(),
+            skipped: 0,
+            begin: Instant::now(),
+            storing: Duration::ZERO,
+            progress: Progress::new(total.sum::<Result<u64, _>>().ok()),
+        }
+    }
+
+    fn file(&mut self, path: &Path) -> Outcome {
+        let name = name_of(path);
+        let taken = if is_standard(path) && self.intake.in_place {
+            Err(Failure::usage("expected a file, which stays where it is"))
+        } else if !self.overlay.is_empty() && self.store.schema().split(&self.overlay).is_ok() {
+            self.whole_key(path)
+        } else if is_standard(path) {
+            self.messages(stdin().lock(), path)
+        } else {
+            File::open(path).map_err(open_failed).and_then(|file| self.messages(file, path))
+        };
+        taken.map_err(|failure| failure.about(&name))
+    }
+
+    /// The key names a field whole: the file is that field, unless it holds several messages, which still need keys of
+    /// their own.
+    fn whole_key(&mut self, path: &Path) -> Outcome {
+        match whole::read(path, self.intake.skip_bad)? {
+            Whole::Field { offset, bytes } => {
+                let key = self.overlay.clone();
+                self.take(&key, path, offset, &bytes).map_err(|wrong| match wrong {
+                    Wrong::Message(failure) | Wrong::Store(failure) => failure,
+                })
+            }
+            Whole::Messages(bytes) => self.messages(bytes.as_slice(), path),
+            Whole::MessagesOf(file) => self.messages(file, path),
+        }
+    }
+
+    /// Takes in every message of a stream.
+    fn messages(&mut self, input: impl Read, path: &Path) -> Outcome {
+        for message in MessageScanner::new(input).skip_bad(self.intake.skip_bad) {
+            match message {
+                Ok(message) => self.message(&message, path)?,
+                Err(error @ ScanError::BadMessage { .. }) => self.bad(Failure::failed(error), path)?,
+                Err(error @ ScanError::NoMessage { .. }) => {
+                    let cure = "expected GRIB, or with --key a key that names the field whole";
+                    return Err(Failure::failed(format!("{error}; {cure}")));
+                }
+                Err(error) => return Err(Failure::failed(error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, message: &Message, path: &Path) -> Outcome {
+        let taken =
+            self.key_of(message).and_then(|key| self.take(&key, path, message.offset, &message.bytes));
+        let place = || format!("message {} at byte {}", message.number, message.offset);
+        match taken {
+            Ok(()) => Ok(()),
+            Err(Wrong::Store(failure)) => Err(failure.about(place())),
+            Err(Wrong::Message(failure)) => self.bad(failure.about(place()), path),
+        }
+    }
+
+    /// Ends the command, or goes on after saying why a message is left out.
+    fn bad(&mut self, failure: Failure, path: &Path) -> Outcome {
+        let message = match failure.message() {
+            Some(message) if self.intake.skip_bad => message,
+            _ => return Err(failure),
+        };
+        self.progress.finish();
+        say(format!("{}: {message}; skipped", name_of(path)));
+        self.skipped += 1;
+        Ok(())
+    }
+
+    /// The key that a message carries, with what was given laid over it.
+    fn key_of(&self, message: &Message) -> Result<Key, Wrong> {
+        // Without ecCodes no message has a key, so going on is no use.
+        let eccodes = Eccodes::load().map_err(|error| Wrong::Store(error.into()))?;
+        let pairs = eccodes.message_key(&message.bytes).map_err(|error| Wrong::Message(error.into()))?;
+        let mut key = Key::from(pairs);
+        key.extend_from(&self.overlay);
+        Ok(key)
+    }
+
+    /// Takes in one field, whose bytes stand at `offset` of the file.
+    fn take(&mut self, key: &Key, path: &Path, offset: u64, bytes: &[u8]) -> Result<(), Wrong> {
+        let begin = Instant::now();
+        let length = bytes.len() as u64;
+        let taken = if self.intake.in_place {
+            self.store.adopt(key, path, offset, length, Some(crc32c(bytes))).map(|_| ())
+        } else {
+            self.store.archive(key, bytes)
+        };
+        taken.map_err(|error| match error {
+            FieldsError::Key(error) => Wrong::Message(Failure::failed(error)),
+            error => Wrong::Store(Failure::from(error).not_typed()),
+        })?;
+        self.storing += begin.elapsed();
+        self.pending.fields += 1;
+        self.pending.bytes += length;
+        self.progress.field(length);
+        if self.pending.fields >= self.intake.flush_every {
+            self.flush().map_err(Wrong::Store)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Outcome {
+        let begin = Instant::now();
+        self.store.flush().map_err(|error| Failure::from(error).not_typed())?;
+        self.storing += begin.elapsed();
+        let pending = std::mem::take(&mut self.pending);
+        self.flushed.fields += pending.fields;
+        self.flushed.bytes += pending.bytes;
+        Ok(())
+    }
+
+    fn print(&self) -> Outcome {
+        let Tally { fields, bytes } = self.flushed;
+        let elapsed = self.begin.elapsed();
+        if self.intake.json {
+            return print_json(&json!({
+                "fields": fields,
+                "bytes": bytes,
+                "skipped": self.skipped,
+                "seconds": elapsed.as_secs_f64(),
+                "storing_seconds": self.storing.as_secs_f64(),
+            }));
+        }
+        let done = if self.intake.in_place { "adopted" } else { "archived" };
+        let skipped = match self.skipped {
+            0 => String::new(),
+            skipped => format!(", skipped {}", count(skipped, "bad message")),
+        };
+        let (fields, rate, time) = (count(fields, "field"), Rate(bytes, elapsed), seconds(elapsed));
+        println!("{done} {fields}, {} in {time} ({rate}){skipped}", Bytes(bytes));
+        Ok(())
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err calls")]
+fn open_failed(error: std::io::Error) -> Failure {
+    Failure::failed(format!("cannot open it: {error}"))
+}

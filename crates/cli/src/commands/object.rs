@@ -1,0 +1,239 @@
+//! `isotach object`: objects of the object model.
+
+use std::{
+    fs,
+    io::{Read, Write, stdin},
+    path::Path,
+    sync::Arc,
+};
+
+use isotach_object::{
+    Anchor, Array, Cell, Container, Error as ObjectError, ObjectClass, ObjectId, ObjectType, Page, Update,
+};
+
+use super::{container, pool, requests::is_standard, sink::Sink};
+use crate::{
+    failure::{Failure, Outcome},
+    flags::{ObjectAction, ObjectFlags, ObjectKind, ObjectName, PlaceFlags},
+    output::{Bytes, JsonText, count, standard_output},
+};
+
+/// How many keys are asked for at once.
+const PAGE: usize = 4096;
+/// How much of an array is read at once.
+const CHUNK: usize = 4 << 20;
+
+/// Makes, lists, shows, gets, puts or removes.
+pub(crate) fn run(place: &PlaceFlags, flags: &ObjectFlags) -> Outcome {
+    match &flags.action {
+        ObjectAction::Create { container, kind, class } => {
+            let class: ObjectClass = class.parse()?;
+            let container = open(place, container)?;
+            let lo = container.allocate_ids(1)?.next().unwrap_or_default();
+            let object = ObjectId::new(object_type(*kind), class, 0, lo);
+            let created = created(&*container, object)?;
+            container.flush()?;
+            pool::told(flags.json, created, "object", &object.to_string())
+        }
+        ObjectAction::List { container } => list(&*open(place, container)?, flags.json),
+        ObjectAction::Show { object } => {
+            let (container, object) = named(place, object)?;
+            show(&*container, object, flags.json)
+        }
+        ObjectAction::Get { object, keys, output } => {
+            let (container, object) = named(place, object)?;
+            get(&*container, object, keys, output)
+        }
+        ObjectAction::Put { object, keys, input } => {
+            let (container, object) = named(place, object)?;
+            put(&*container, object, keys, input)?;
+            container.flush()?;
+            Ok(())
+        }
+        ObjectAction::Destroy { object, doit } => {
+            let (container, object) = named(place, object)?;
+            if !doit {
+                println!("would remove object {object}; add --doit to remove it");
+                return Ok(());
+            }
+            container.update(&[Update::Destroy { object }])?;
+            container.flush()?;
+            pool::told(flags.json, "removed", "object", &object.to_string())
+        }
+    }
+}
+
+fn object_type(kind: ObjectKind) -> ObjectType {
+    match kind {
+        ObjectKind::KeyValue => ObjectType::KeyValue,
+        ObjectKind::Array => ObjectType::Array,
+        ObjectKind::General => ObjectType::General,
+    }
+}
+
+/// An array begins empty and is there; the others are there when something is put.
+fn created(container: &dyn Container, object: ObjectId) -> Outcome<&'static str> {
+    match object.otype() {
+        ObjectType::Array => {
+            Array::new(container, object)?.set_size(0)?;
+            Ok("made")
+        }
+        ObjectType::KeyValue | ObjectType::General => Ok("new"),
+    }
+}
+
+fn open(place: &PlaceFlags, label: &str) -> Outcome<Arc<dyn Container>> {
+    Ok(pool::open(place)?.open_container(&container::parse(label)?)?)
+}
+
+fn named(place: &PlaceFlags, name: &ObjectName) -> Outcome<(Arc<dyn Container>, ObjectId)> {
+    let object = name.id.parse()?;
+    Ok((open(place, &name.container)?, object))
+}
+
+fn type_name(object: ObjectId) -> &'static str {
+    match object.otype() {
+        ObjectType::KeyValue => "key-value",
+        ObjectType::Array => "array",
+        ObjectType::General => "general",
+    }
+}
+
+fn list(container: &dyn Container, as_json: bool) -> Outcome {
+    let mut out = standard_output();
+    container::for_each_object(container, |object| {
+        let (kind, class) = (type_name(object), object.class());
+        match as_json {
+            true => writeln!(out, "{{\"object\":\"{object}\",\"type\":\"{kind}\",\"class\":\"{class}\"}}")?,
+            false => writeln!(out, "{object}  {kind:<9}  {class}")?,
+        }
+        Ok(())
+    })?;
+    out.flush()?;
+    Ok(())
+}
+
+fn show(container: &dyn Container, object: ObjectId, as_json: bool) -> Outcome {
+    let mut out = standard_output();
+    match object.otype() {
+        ObjectType::Array => {
+            let size = Array::new(container, object)?.size()?.ok_or_else(|| not_there(object))?;
+            match as_json {
+                true => writeln!(out, "{{\"object\":\"{object}\",\"type\":\"array\",\"bytes\":{size}}}")?,
+                false => writeln!(out, "array of {size} bytes ({})", Bytes(size))?,
+            }
+        }
+        ObjectType::KeyValue => {
+            let page = |anchor: &Anchor| container.list_entries(object, anchor, PAGE, true);
+            for_each(page, |key, value| {
+                let (key, size) = (key.escape_ascii().to_string(), value.len() as u64);
+                match as_json {
+                    true => writeln!(out, "{{\"key\":{},\"bytes\":{size}}}", JsonText(&key))?,
+                    false => writeln!(out, "{key}  {}", count(size, "byte"))?,
+                }
+                Ok(())
+            })?;
+        }
+        ObjectType::General => {
+            for_each(
+                |anchor| container.list_dkeys(object, anchor, PAGE),
+                |dkey, _| {
+                    for_each(
+                        |anchor| container.list_akeys(object, dkey, anchor, PAGE),
+                        |akey, _| {
+                            let (dkey, akey) =
+                                (dkey.escape_ascii().to_string(), akey.escape_ascii().to_string());
+                            match as_json {
+                                true => {
+                                    writeln!(
+                                        out,
+                                        "{{\"dkey\":{},\"akey\":{}}}",
+                                        JsonText(&dkey),
+                                        JsonText(&akey)
+                                    )?;
+                                }
+                                false => writeln!(out, "{dkey}  {akey}")?,
+                            }
+                            Ok(())
+                        },
+                    )
+                },
+            )?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn for_each(
+    page: impl Fn(&Anchor) -> isotach_object::Result<Page>,
+    mut each: impl FnMut(&[u8], &[u8]) -> Outcome,
+) -> Outcome {
+    let mut anchor = Anchor::start();
+    loop {
+        let page = page(&anchor)?;
+        page.iter().try_for_each(|(key, value)| each(key, value))?;
+        match page.next() {
+            Some(next) => anchor = next.clone(),
+            None => return Ok(()),
+        }
+    }
+}
+
+/// The cell that an object and its keys name.
+fn cell(object: ObjectId, keys: &[String]) -> Outcome<Cell<'_>> {
+    let cell = match (object.otype(), keys) {
+        (ObjectType::Array, []) => Cell::array(object),
+        (ObjectType::KeyValue, [key]) => Cell::kv(object, key.as_bytes()),
+        (ObjectType::General, [dkey, akey]) => Cell::general(object, dkey.as_bytes(), akey.as_bytes()),
+        (ObjectType::Array, _) => return Err(Failure::usage("keys: expected none for an array")),
+        (ObjectType::KeyValue, _) => return Err(Failure::usage("keys: expected one for a key-value object")),
+        (ObjectType::General, _) => {
+            return Err(Failure::usage("keys: expected a distribution key and an attribute key"));
+        }
+    };
+    Ok(cell)
+}
+
+fn get(container: &dyn Container, object: ObjectId, keys: &[String], output: &Path) -> Outcome {
+    let cell = cell(object, keys)?;
+    if object.otype() != ObjectType::Array {
+        let value = container.get_many(&[cell])?.pop().flatten().ok_or_else(|| not_there(object))?;
+        let mut sink = Sink::open(output)?;
+        sink.write(&value)?;
+        return sink.finish();
+    }
+    let array = Array::new(container, object)?;
+    array.size()?.ok_or_else(|| not_there(object))?;
+    let mut sink = Sink::open(output)?;
+    let mut offset = 0;
+    loop {
+        let bytes = array.read(offset, CHUNK)?;
+        if bytes.is_empty() {
+            return sink.finish();
+        }
+        sink.write(&bytes)?;
+        offset += bytes.len() as u64;
+    }
+}
+
+fn put(container: &dyn Container, object: ObjectId, keys: &[String], input: &Path) -> Outcome {
+    let cell = cell(object, keys)?;
+    let mut bytes = Vec::new();
+    let read = if is_standard(input) {
+        stdin().lock().read_to_end(&mut bytes).map(|_| ())
+    } else {
+        fs::read(input).map(|read| bytes = read)
+    };
+    read.map_err(Failure::file("read", input))?;
+    if object.otype() == ObjectType::Array {
+        let size = bytes.len() as u64;
+        let updates = [Update::SetSize { cell, size }, Update::Write { cell, offset: 0, data: &bytes }];
+        return Ok(container.update(&updates)?);
+    }
+    Ok(container.update(&[Update::Put { cell, value: &bytes }])?)
+}
+
+fn not_there(object: ObjectId) -> Failure {
+    ObjectError::not_found(format!("object {object}, or that key of it,")).into()
+}

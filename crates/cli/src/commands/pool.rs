@@ -1,0 +1,116 @@
+//! `isotach pool`: pools of the object model.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use isotach_object::{Pool, PoolUri};
+use serde_json::json;
+
+use super::info::names;
+use crate::{
+    context,
+    failure::{Failure, Outcome},
+    flags::{PlaceFlags, PoolAction, PoolFlags},
+    output::{Bytes, Table, count, print_json},
+};
+
+/// Makes, lists, shows or removes.
+pub(crate) fn run(place: &PlaceFlags, flags: &PoolFlags) -> Outcome {
+    let registry = context::registry();
+    match flags.action {
+        PoolAction::List => list(place, flags.json),
+        PoolAction::Create => {
+            let uri = only_uri(place)?;
+            registry
+                .engine(uri.scheme())?
+                .create_pool(&uri)
+                .map_err(|error| Failure::from(error).not_typed())?;
+            told(flags.json, "made", "pool", &uri.to_string())
+        }
+        PoolAction::Show => show(&*open(place)?, flags.json),
+        PoolAction::Destroy { doit } => {
+            let pool = open(place)?;
+            let uri = pool.uri().clone();
+            if !doit {
+                let containers = count(pool.list_containers()?.len() as u64, "container");
+                println!("would remove pool {uri} with {containers}; add --doit to remove it");
+                return Ok(());
+            }
+            registry.engine(uri.scheme())?.destroy_pool(&uri)?;
+            told(flags.json, "removed", "pool", &uri.to_string())
+        }
+    }
+}
+
+/// The pool that the configuration leads to.
+pub(crate) fn open(place: &PlaceFlags) -> Outcome<Arc<dyn Pool>> {
+    let uri = only_uri(place)?;
+    context::registry().open_pool(&uri).map_err(|error| Failure::from(error).not_typed())
+}
+
+/// Says what was done with something.
+pub(crate) fn told(as_json: bool, done: &str, what: &str, name: &str) -> Outcome {
+    if as_json {
+        return print_json(&json!({(what): name, "done": done}));
+    }
+    println!("{done} {what} {name}");
+    Ok(())
+}
+
+fn uris(place: &PlaceFlags) -> Outcome<BTreeSet<PoolUri>> {
+    let (config, _) = context::configuration(place)?;
+    Ok(config.spaces.into_iter().flat_map(|space| [space.catalogue, space.store]).collect())
+}
+
+fn only_uri(place: &PlaceFlags) -> Outcome<PoolUri> {
+    let uris = uris(place)?;
+    let mut pools = uris.iter();
+    match (pools.next(), pools.next()) {
+        (Some(uri), None) => Ok(uri.clone()),
+        _ => {
+            let names: Vec<String> = uris.iter().map(ToString::to_string).collect();
+            Err(Failure::usage(format!("several pools: expected --store with one of {}", names.join(", "))))
+        }
+    }
+}
+
+fn list(place: &PlaceFlags, as_json: bool) -> Outcome {
+    let registry = context::registry();
+    let mut table = Table::new(["pool", "containers", "used", "free"]).right(&[1, 2, 3]);
+    for uri in uris(place)? {
+        let pool = registry.open_pool(&uri).map_err(|error| Failure::from(error).not_typed())?;
+        let (containers, usage) = (pool.list_containers()?.len(), pool.usage()?);
+        if as_json {
+            let (used, free) = (usage.used, usage.free);
+            print_json(
+                &json!({"pool": uri.to_string(), "containers": containers, "used": used, "free": free}),
+            )?;
+        } else {
+            let (used, free) = (Bytes(usage.used).to_string(), Bytes(usage.free).to_string());
+            table.row([uri.to_string(), containers.to_string(), used, free]);
+        }
+    }
+    if as_json { Ok(()) } else { table.print() }
+}
+
+fn show(pool: &dyn Pool, as_json: bool) -> Outcome {
+    let (containers, usage) = (pool.list_containers()?.len(), pool.usage()?);
+    let can = names(pool.capabilities());
+    if as_json {
+        return print_json(&json!({
+            "pool": pool.uri().to_string(),
+            "engine": pool.uri().scheme(),
+            "capabilities": can,
+            "containers": containers,
+            "total": usage.total,
+            "free": usage.free,
+            "used": usage.used,
+        }));
+    }
+    println!("pool          {}", pool.uri());
+    println!("engine        {}", pool.uri().scheme());
+    println!("capabilities  {}", can.join(", "));
+    println!("containers    {containers}");
+    println!("used          {}", Bytes(usage.used));
+    println!("free          {} of {}", Bytes(usage.free), Bytes(usage.total));
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! `isotach schema`: shows schemas and checks them.
+
+use std::path::Path;
+
+use isotach_mars::{Key, Schema};
+use serde_json::json;
+
+use super::requests::text_of;
+use crate::{
+    context,
+    failure::{Failure, Outcome},
+    flags::{PlaceFlags, SchemaAction, SchemaCheck, SchemaFlags, SchemaShow},
+    output::{count, key_object, print_json},
+};
+
+/// Shows or checks.
+pub(crate) fn run(place: &PlaceFlags, flags: &SchemaFlags) -> Outcome {
+    match &flags.action {
+        SchemaAction::Show(flags) => show(place, flags),
+        SchemaAction::Check(flags) => check(place, flags),
+    }
+}
+
+/// The schema of a file; a mistake is told by file, line and column.
+pub(crate) fn read(path: &Path) -> Outcome<Schema> {
+    Schema::parse(&text_of(path)?).map_err(|error| {
+        let place = format!("{}:{}:{}", path.display(), error.line, error.column);
+        Failure::usage(format!("{place}: expected {}, found {}", error.expected, error.found))
+    })
+}
+
+fn show(place: &PlaceFlags, flags: &SchemaShow) -> Outcome {
+    let schema = if flags.standard { Schema::standard() } else { context::open(place)?.schema().clone() };
+    print!("{}", schema.source());
+    Ok(())
+}
+
+fn check(place: &PlaceFlags, flags: &SchemaCheck) -> Outcome {
+    let (schema, name) = match &flags.file {
+        Some(path) => (read(path)?, path.display().to_string()),
+        None => (context::open(place)?.schema().clone(), "the schema of the store".to_owned()),
+    };
+    let rules = schema.rules().count() as u64;
+    let Some(text) = &flags.key else {
+        if flags.json {
+            return print_json(&json!({"schema": name, "rules": rules}));
+        }
+        println!("{name} is good: {}", count(rules, "rule"));
+        return Ok(());
+    };
+    let key: Key = text.parse().map_err(|error| Failure::from(error).about("--key"))?;
+    let split = schema.split(&key).map_err(Failure::failed)?;
+    let levels =
+        [("dataset", &split.dataset), ("collocation", &split.collocation), ("element", &split.element)];
+    if flags.json {
+        let [dataset, collocation, element] = levels.map(|(_, key)| key_object(key));
+        return print_json(&json!({
+            "schema": name,
+            "rules": rules,
+            "dataset": dataset,
+            "collocation": collocation,
+            "element": element,
+        }));
+    }
+    for (level, key) in levels {
+        println!("{level:<12}{key}");
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! `isotach stats`: how much there is.
+
+use isotach_fields::DatasetStats;
+use serde_json::{Value, json};
+
+use super::requests;
+use crate::{
+    context,
+    failure::Outcome,
+    flags::{PlaceFlags, StatsFlags},
+    output::{Bytes, Table, key_object, print_json},
+};
+
+/// A row for each dataset, and one for all.
+pub(crate) fn run(place: &PlaceFlags, flags: &StatsFlags) -> Outcome {
+    let requests = requests::given_or_all(&flags.requests)?;
+    let store = context::open(place)?;
+    for request in &requests {
+        let stats = store.stats(request)?;
+        if flags.json {
+            stats.iter().try_for_each(|dataset| print_json(&object(dataset)))?;
+        } else {
+            print(&stats)?;
+        }
+    }
+    Ok(())
+}
+
+fn print(stats: &[DatasetStats]) -> Outcome {
+    let headings = ["dataset", "collocations", "fields", "bytes", "replaced", "adopted", "on disk"];
+    let mut table = Table::new(headings).right(&[1, 2, 3, 4, 5, 6]);
+    let mut sum = isotach_fields::Counts::default();
+    for dataset in stats {
+        let counts = dataset.counts;
+        sum = sum.plus(counts);
+        table.row(row(dataset.key.to_string(), dataset.collocations, &counts, dataset.container_bytes));
+    }
+    if stats.len() != 1 {
+        let collocations = stats.iter().map(|dataset| dataset.collocations).sum();
+        let disk = stats.iter().map(|dataset| dataset.container_bytes).sum();
+        table.row(row(format!("{} datasets", stats.len()), collocations, &sum, disk));
+    }
+    table.print()
+}
+
+fn row(name: String, collocations: u64, counts: &isotach_fields::Counts, disk: u64) -> [String; 7] {
+    [
+        name,
+        collocations.to_string(),
+        counts.fields.to_string(),
+        Bytes(counts.bytes).to_string(),
+        counts.replaced_fields.to_string(),
+        counts.adopted_fields.to_string(),
+        Bytes(disk).to_string(),
+    ]
+}
+
+fn object(dataset: &DatasetStats) -> Value {
+    let counts = dataset.counts;
+    json!({
+        "key": key_object(&dataset.key),
+        "collocations": dataset.collocations,
+        "fields": counts.fields,
+        "bytes": counts.bytes,
+        "replaced_fields": counts.replaced_fields,
+        "replaced_bytes": counts.replaced_bytes,
+        "adopted_fields": counts.adopted_fields,
+        "adopted_bytes": counts.adopted_bytes,
+        "container_bytes": dataset.container_bytes,
+    })
+}
