@@ -13,6 +13,7 @@
 //! - A field that is not there is not an error.
 
 mod adopt;
+mod archive;
 mod axes;
 mod batch;
 mod bytes;
@@ -39,7 +40,9 @@ mod store;
 mod sync;
 mod wipe;
 mod writer;
+mod writers;
 
+pub use archive::MessageKey;
 pub use axes::Axis;
 pub use checksum::crc32c;
 pub use config::{Config, Pattern, Space};
@@ -56,4 +59,3 @@ pub use stats::{Counts, DatasetStats};
 pub use status::DatasetStatus;
 pub use store::{FieldStore, SpaceInfo};
 pub use wipe::{WipeReport, WipedDataset};
-pub use writer::MessageKey;

@@ -15,7 +15,7 @@ use crate::{
     reader::Readers,
     root::{Entry, Root},
     sync::lock,
-    writer::Writers,
+    writers::Writers,
 };
 
 /// A handle on a field store. Threads may share it; clones are the same handle.

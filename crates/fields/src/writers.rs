@@ -1,0 +1,158 @@
+//! The datasets that a handle is writing: opened when their first field comes, closed when others need the room.
+//!
+//! What must stay true: a writer that holds fields stays in the list that `flush` goes through, until it has flushed or
+//! reported them.
+
+use std::{
+    cell::Cell,
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use isotach_mars::{Key, Rule, SplitKey};
+
+use crate::{
+    Result,
+    dataset::{self, Dataset},
+    layout::push_named_text,
+    store::Inner,
+    sync::lock,
+    writer::{Content, DatasetWriter, Scratch},
+};
+
+/// How many datasets a handle writes at once. Beyond it, the one not used for longest is flushed and closed.
+const WRITERS_MAX: usize = 64;
+
+/// The datasets that a handle is writing.
+#[derive(Debug, Default)]
+pub(crate) struct Writers {
+    open: RwLock<HashMap<Box<str>, Arc<DatasetWriter>>>,
+    /// Held while a writer is opened, so that no dataset gets two.
+    opening: Mutex<()>,
+    uses: AtomicU64,
+}
+
+impl Writers {
+    fn get(&self, text: &str) -> Option<Arc<DatasetWriter>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let writer = open.get(text)?;
+        writer.used.store(self.uses.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        Some(Arc::clone(writer))
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<DatasetWriter>> {
+        self.open.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    fn insert(&self, text: &str, writer: &Arc<DatasetWriter>) {
+        self.open.write().unwrap_or_else(PoisonError::into_inner).insert(text.into(), Arc::clone(writer));
+    }
+
+    /// Closes a writer, so that the next field of its dataset opens another; unless it holds fields, which must be
+    /// flushed or reported first.
+    fn close(&self, writer: &Arc<DatasetWriter>) {
+        let mut state = lock(&writer.state);
+        if !state.is_closed && !state.batch.is_empty() {
+            return;
+        }
+        state.is_closed = true;
+        drop(state);
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let text = &*writer.dataset.entry.text;
+        if open.get(text).is_some_and(|there| Arc::ptr_eq(there, writer)) {
+            open.remove(text);
+        }
+    }
+
+    /// Makes room for one more writer.
+    fn evict(&self) -> Result<()> {
+        let all = self.all();
+        if all.len() < WRITERS_MAX {
+            return Ok(());
+        }
+        let Some(oldest) = all.iter().min_by_key(|writer| writer.used.load(Ordering::Relaxed)) else {
+            return Ok(());
+        };
+        let flushed = oldest.flush();
+        self.close(oldest);
+        flushed
+    }
+}
+
+thread_local! {
+    static SCRATCH: Cell<Scratch> = Cell::default();
+}
+
+impl Inner {
+    /// Archives what `content` is under a key.
+    pub(crate) fn write(&self, key: &Key, content: Content<'_>) -> Result<()> {
+        let mut scratch = SCRATCH.take();
+        let result = self.write_with(&mut scratch, key, content);
+        SCRATCH.set(scratch);
+        result
+    }
+
+    fn write_with(&self, scratch: &mut Scratch, key: &Key, content: Content<'_>) -> Result<()> {
+        self.schema.split_into(key, &mut scratch.split)?;
+        scratch.dataset.clear();
+        push_named_text(&mut scratch.dataset, &scratch.split.dataset);
+        loop {
+            let writer = match self.writers.get(&scratch.dataset) {
+                Some(writer) => writer,
+                None => self.open_writer(&scratch.dataset, &scratch.split)?,
+            };
+            if writer.is_governed_otherwise(self.schema_digest) {
+                scratch.split = writer.split_by_own_schema(key, &scratch.split)?;
+            }
+            if writer.write(scratch, content)? {
+                return Ok(());
+            }
+            self.writers.close(&writer);
+            self.schema.split_into(key, &mut scratch.split)?;
+        }
+    }
+
+    /// Flushes every writer, and returns the first failure.
+    pub(crate) fn flush(&self) -> Result<()> {
+        let mut first = Ok(());
+        for writer in self.writers.all() {
+            let result = writer.flush();
+            if lock(&writer.state).is_closed {
+                self.writers.close(&writer);
+            }
+            first = first.and(result);
+        }
+        first
+    }
+
+    fn open_writer(&self, text: &str, split: &SplitKey) -> Result<Arc<DatasetWriter>> {
+        let _one_at_a_time = lock(&self.writers.opening);
+        if let Some(writer) = self.writers.get(text) {
+            return Ok(writer);
+        }
+        self.writers.evict()?;
+        let (root, entry) = match self.find_dataset(text)? {
+            Some(found) => found,
+            None => {
+                let home = self.home_of(&split.dataset)?;
+                let rule = self.schema.rule(split.rule).map(rule_text).unwrap_or_default();
+                let entry = dataset::create(home, &split.dataset, &self.schema, &rule)?;
+                (Arc::clone(&home.root), entry)
+            }
+        };
+        let writer = Arc::new(DatasetWriter::new(Dataset::open(self, &root, &entry)?));
+        self.writers.insert(text, &writer);
+        // A newcomer is the one used last.
+        Ok(self.writers.get(text).unwrap_or(writer))
+    }
+}
+
+/// The names that a rule gives its three levels, as the schema nests them.
+fn rule_text(rule: &Rule) -> String {
+    let names = rule.levels().map(|level| level.names().collect::<Vec<_>>().join(", "));
+    let [dataset, collocation, element] = names;
+    format!("[ {dataset} [ {collocation} [ {element} ]]]")
+}
