@@ -99,8 +99,10 @@ def read_blocks(data, index, what):
             epoch = fields.u64()
             if shared > len(path):
                 raise Corrupt(f"an entry of {what} shares more than there is")
-            at_start = not path
+            at_start, before = not path, path
             path = path[:shared] + fields.take(suffix)
+            if before[shared : shared + 1] == path[shared : shared + 1]:
+                raise Corrupt(f"an entry of {what} shares less than there is in common")
             if at_start and path != first:
                 raise Corrupt(f"the index of {what} names another first path")
             yield path, tag, fields.take(payload), epoch
