@@ -5,7 +5,7 @@
 
 use std::{
     ffi::OsString,
-    fs::{File, OpenOptions},
+    fs::OpenOptions,
     io::Write,
     path::{Path, PathBuf},
 };
@@ -39,7 +39,6 @@ pub(crate) fn run(args: &SuiteArgs, out: &mut impl Write) -> Result<()> {
     let mut suite = Suite { args, out, all: Vec::new() };
     suite.emit(&serde_json::json!({ "what": "machine", "machine": machine }))?;
     let places = places(args)?;
-    places.iter().try_for_each(|place| warm_up(place, args.quick))?;
     for repetition in 1..=args.repetitions {
         for place in &places {
             for size in &args.sizes {
@@ -73,20 +72,16 @@ fn scratch(place: &Path) -> Result<TempDir> {
     made.map_err(Error::io("make a folder in", place))
 }
 
-/// Writes about as much as the largest measurement and removes it, so that the first one does not pay alone for memory
-/// that the machine has never used before.
-fn warm_up(place: &Path, quick: bool) -> Result<()> {
-    let folder = scratch(place)?;
-    let bytes = if quick { BYTES / 10 } else { BYTES };
-    let block = vec![0x5a; 1 << 20];
-    for name in ["plain", "store"] {
-        let path = folder.path().join(name);
-        let mut file = File::create(&path).map_err(Error::io("create", &path))?;
-        for _ in 0..bytes / block.len() as u64 {
-            file.write_all(&block).map_err(Error::io("write", &path))?;
-        }
+/// Touches as much memory as a measurement will fill and gives it back. A virtual machine gets memory from its host
+/// when it is first used, and may return what it does not use; whoever comes first would pay for that.
+fn touch_memory(bytes: u64) {
+    let length = usize::try_from(bytes.min(2 * BYTES)).unwrap_or_default();
+    let mut memory: Vec<u8> = Vec::new();
+    // Without that much memory there is nothing to prepare.
+    if memory.try_reserve_exact(length).is_ok() {
+        memory.resize(length, 0x5a);
+        std::hint::black_box(&mut memory);
     }
-    Ok(())
 }
 
 struct Suite<'a, W> {
@@ -106,7 +101,9 @@ impl<W: Write> Suite<'_, W> {
             std::fs::create_dir(folder).map_err(Error::io("make", folder))?;
         }
         let store = Store { root: &root, sync: case.sync };
+        touch_memory(load.bytes());
         let limit = self.add("plain write", &case, &load.plain("write", &plain, case.sync), None, None)?;
+        touch_memory(load.bytes());
         self.add("archive", &case, &load.clients("archive"), Some(store), Some(&limit))?;
         let limit = self.add("plain read", &case, &load.plain("read", &plain, false), None, None)?;
         self.add("retrieve", &case, &load.clients("retr1"), Some(store), Some(&limit))?;
@@ -194,6 +191,10 @@ impl Load {
         let fields = (BYTES / size.max(1) as u64).clamp(FIELDS_PER_STEP, FIELDS_MAX);
         let fields = if quick { fields / 10 } else { fields };
         Self { size, procs, steps: (fields / FIELDS_PER_STEP / procs.max(1) as u64).max(1) }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.procs as u64 * self.steps * FIELDS_PER_STEP * self.size as u64
     }
 
     /// Plain workers: the same bytes, one file per process, one sync per step.
