@@ -58,7 +58,7 @@ pub(crate) struct Dataset {
 
 impl Dataset {
     /// Opens new handles on the containers of a dataset that the root lists.
-    pub(crate) fn open(inner: &Inner, root: &Arc<Root>, entry: &Arc<Entry>) -> Result<Self> {
+    fn open(inner: &Inner, root: &Arc<Root>, entry: &Arc<Entry>) -> Result<Self> {
         let record = &entry.record;
         let label: Label = record.label.parse()?;
         let catalogue = root.pool.open_container(&label)?;
@@ -77,6 +77,23 @@ impl Dataset {
             uri: Arc::new(ContainerUri { pool, label }),
             schema,
         })
+    }
+
+    /// As `open`, or `None` if the dataset was wiped after the root was looked at.
+    pub(crate) fn open_unless_wiped(
+        inner: &Inner,
+        root: &Arc<Root>,
+        entry: &Arc<Entry>,
+    ) -> Result<Option<Self>> {
+        let opened = Self::open(inner, root, entry);
+        if opened.is_err() {
+            // Whatever it is, it is no failure if the dataset went while it was opened.
+            let now = root.lookup(&entry.text)?;
+            if now.is_none_or(|now| now.record.incarnation != entry.record.incarnation) {
+                return Ok(None);
+            }
+        }
+        opened.map(Some)
     }
 
     /// Whether the bytes and the index are in one container.
@@ -100,7 +117,13 @@ pub(crate) fn create(home: &Home, key: &Key, schema: &Schema, rule: &str) -> Res
             return Ok(entry);
         }
         let label = label_of(key, attempt)?;
-        let Some(record) = prepare(home, key, &label, schema, rule)? else { continue };
+        let record = match prepare(home, key, &label, schema, rule) {
+            Ok(Some(record)) => record,
+            Ok(None) => continue,
+            // A wipe destroyed the container under our hands.
+            Err(Error::Object(ObjectError::NotFound { .. })) if attempt + 1 < ATTEMPTS => continue,
+            Err(error) => return Err(error),
+        };
         if !home.root.insert(&text, &record)? {
             continue;
         }
@@ -128,7 +151,8 @@ fn prepare(home: &Home, key: &Key, label: &Label, schema: &Schema, rule: &str) -
     exists_is_fine(home.root.pool.create_container(label))?;
     let container = match home.root.pool.open_container(label) {
         Ok(container) => container,
-        Err(ObjectError::NotFound { .. }) => return Ok(None),
+        // Removed meanwhile, or something that is no container and has the name.
+        Err(ObjectError::NotFound { .. } | ObjectError::InvalidInput { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     describe(&*container, home, key, schema, rule)?;
@@ -215,9 +239,11 @@ impl Description {
 }
 
 fn was_wiped(home: &Home, label: &Label) -> Result<bool> {
-    match home.root.pool.open_container(label) {
-        Ok(container) => Ok(KeyValue::new(&*container, DATASET)?.get(ENTRY_WIPED)?.is_some()),
-        Err(ObjectError::NotFound { .. }) => Ok(true),
+    let container = home.root.pool.open_container(label);
+    let mark = container.and_then(|container| KeyValue::new(&*container, DATASET)?.get(ENTRY_WIPED));
+    match mark {
+        Ok(mark) => Ok(mark.is_some()),
+        Err(ObjectError::NotFound { .. } | ObjectError::InvalidInput { .. }) => Ok(true),
         Err(error) => Err(error.into()),
     }
 }

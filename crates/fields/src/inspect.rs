@@ -89,13 +89,20 @@ impl Inspection {
     /// Looks up the next fields. False at the end.
     fn advance(&mut self) -> Result<bool> {
         if let Some(walk) = &mut self.current {
-            if walk.lookup(&mut self.found, self.wanted.as_mut())? {
-                return Ok(true);
+            match walk.lookup(&mut self.found, self.wanted.as_mut()) {
+                Ok(true) => return Ok(true),
+                Ok(false) => {}
+                Err(error) if walk.reader.was_wiped(&error) => {}
+                Err(error) => return Err(error),
             }
             self.current = None;
         }
         if let Some(target) = self.targets.pop_front() {
-            self.current = Some(Walk::new(&self.inner, target)?);
+            let reader = Arc::clone(&target.reader);
+            self.current = match Walk::new(&self.inner, target) {
+                Err(error) if reader.was_wiped(&error) => None,
+                walk => Some(walk?),
+            };
             return Ok(true);
         }
         let Some(selection) = self.selections.pop_front() else { return Ok(false) };

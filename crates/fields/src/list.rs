@@ -138,13 +138,20 @@ impl Listing {
 
     fn advance(&mut self) -> Result<bool> {
         if let Some(walk) = &mut self.current {
-            if !walk.read_page(self.options.duplicates, &mut self.found)? {
-                self.current = None;
+            match walk.read_page(self.options.duplicates, &mut self.found) {
+                Ok(true) => {}
+                Ok(false) => self.current = None,
+                Err(error) if walk.reader.was_wiped(&error) => self.current = None,
+                Err(error) => return Err(error),
             }
             return Ok(true);
         }
         if let Some(target) = self.targets.pop_front() {
-            self.current = Walk::new(target)?;
+            let reader = Arc::clone(&target.reader);
+            self.current = match Walk::new(target) {
+                Err(error) if reader.was_wiped(&error) => None,
+                walk => walk?,
+            };
             return Ok(true);
         }
         let Some(selection) = self.selections.pop_front() else { return Ok(false) };

@@ -47,17 +47,7 @@ impl Inner {
             reader.used.store(now, Ordering::Relaxed);
             return Ok(Some(Arc::clone(reader)));
         }
-        let dataset = match Dataset::open(self, root, entry) {
-            Ok(dataset) => dataset,
-            Err(Error::Object(ObjectError::NotFound { what })) => {
-                let again = root.lookup(&entry.text)?;
-                if again.is_some_and(|again| again.record.incarnation == entry.record.incarnation) {
-                    return Err(ObjectError::NotFound { what }.into());
-                }
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        };
+        let Some(dataset) = Dataset::open_unless_wiped(self, root, entry)? else { return Ok(None) };
         // Reading its fields needs no handle of its own, and none from an earlier life of the dataset.
         self.containers.keep(&dataset.uri, &dataset.store);
         let reader = Arc::new(DatasetReader::new(dataset, now));
@@ -217,6 +207,16 @@ impl DatasetReader {
             axes.0.push((name.clone(), values));
         }
         Ok(axes)
+    }
+
+    /// Whether an error comes of the dataset having been wiped while it was read: what is not there is no error.
+    pub(crate) fn was_wiped(&self, error: &Error) -> bool {
+        let entry = &self.dataset.entry;
+        let is_there = || match self.dataset.root.lookup(&entry.text) {
+            Ok(now) => now.is_some_and(|now| now.record.incarnation == entry.record.incarnation),
+            Err(_) => true,
+        };
+        matches!(error, Error::Object(ObjectError::NotFound { .. })) && !is_there()
     }
 
     /// The dataset's container of the catalogue, for messages.

@@ -159,7 +159,10 @@ impl Selection {
     /// The dataset's collocations that the request may mean, in its order. None if the dataset was wiped meanwhile.
     pub(crate) fn targets(&self, inner: &Inner) -> Result<Vec<Target>> {
         let Some(reader) = inner.reader(&self.root, &self.entry)? else { return Ok(Vec::new()) };
-        let collocations = reader.collocations()?;
+        let collocations = match reader.collocations() {
+            Err(error) if reader.was_wiped(&error) => return Ok(Vec::new()),
+            collocations => collocations?,
+        };
         let mut targets: Vec<Target> = Vec::new();
         for plan in &self.plans {
             let elements = plan.element.names().collect::<Vec<_>>().join(",");

@@ -172,7 +172,8 @@ impl Inner {
                 container.update(&[Update::Put { cell: Cell::kv(DATASET, ENTRY_WIPED), value: &[] }])?;
                 container.flush()?;
             }
-            Err(ObjectError::NotFound { .. }) => {}
+            // Another process is removing it, or has.
+            Err(ObjectError::NotFound { .. } | ObjectError::InvalidInput { .. }) => {}
             Err(error) => return Err(error.into()),
         }
         while let Some(now) = same_life(root, entry)? {

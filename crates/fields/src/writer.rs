@@ -23,6 +23,9 @@ use crate::{
 /// How many object ids a writer takes at once.
 const IDS_AT_ONCE: u64 = 65_536;
 
+/// The code of a failure that only a new handle on the container can mend.
+const POISONED: &str = "poisoned";
+
 /// What is archived.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Content<'a> {
@@ -59,6 +62,15 @@ pub(crate) struct State {
     generation: u32,
     /// No more fields may come: the writer is out of the list that `flush` goes through.
     pub(crate) is_closed: bool,
+}
+
+impl State {
+    /// Takes no more fields, and returns how many are lost with it. In one step: a field that another thread adds is
+    /// counted here or goes to another writer.
+    fn give_up(&mut self) -> u64 {
+        self.is_closed = true;
+        self.batch.take().1
+    }
 }
 
 impl DatasetWriter {
@@ -100,7 +112,10 @@ impl DatasetWriter {
         element.clear();
         split.element.values_joined_into(element);
         record.clear();
-        let id = array_of(self.dataset.entry.record.incarnation, self.new_id()?);
+        let id = match self.new_id() {
+            Ok(id) => array_of(self.dataset.entry.record.incarnation, id),
+            Err(error) => return self.explain(error),
+        };
         match content {
             Content::Bytes(data) => {
                 if let Err(error) = self.store_bytes(split, id, data, record) {
@@ -158,23 +173,24 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Why bytes could not be stored: a wipe of the dataset is no failure if it took nothing of this writer's.
+    /// What a failure to store bytes comes to. If the dataset was wiped, or the handle spoilt by an earlier failure, that
+    /// is no failure of this field as long as the writer holds no other: another writer may take it.
     fn explain(&self, error: Error) -> Result<bool> {
-        if self.same_life()?.is_some() {
-            return Err(error);
+        let is_gone = self.same_life()?.is_none();
+        let is_spoilt = error.code() == POISONED;
+        let mut state = lock(&self.state);
+        if is_gone || (is_spoilt && state.batch.is_empty()) {
+            return match state.give_up() {
+                0 => Ok(false),
+                fields => Err(self.wiped(fields)),
+            };
         }
-        match self.give_up() {
-            0 => Ok(false),
-            fields => Err(self.wiped(fields)),
-        }
+        Err(error)
     }
 
-    /// Takes no more fields, and returns how many are lost with it. In one step: a field that another thread adds is
-    /// counted here or goes to another writer.
+    /// [`State::give_up`].
     fn give_up(&self) -> u64 {
-        let mut state = lock(&self.state);
-        state.is_closed = true;
-        state.batch.take().1
+        lock(&self.state).give_up()
     }
 
     pub(crate) fn flush(&self) -> Result<()> {

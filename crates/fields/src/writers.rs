@@ -13,6 +13,7 @@ use std::{
 };
 
 use isotach_mars::{Key, Rule, SplitKey};
+use isotach_object::Error as ObjectError;
 
 use crate::{
     Result,
@@ -25,6 +26,9 @@ use crate::{
 
 /// How many datasets a handle writes at once. Beyond it, the one not used for longest is flushed and closed.
 const WRITERS_MAX: usize = 64;
+
+/// How often a field is tried with another writer, after the dataset was wiped or closed under it.
+const ATTEMPTS: u32 = 64;
 
 /// The datasets that a handle is writing.
 #[derive(Debug, Default)]
@@ -99,10 +103,13 @@ impl Inner {
         self.schema.split_into(key, &mut scratch.split)?;
         scratch.dataset.clear();
         push_named_text(&mut scratch.dataset, &scratch.split.dataset);
-        loop {
+        for _ in 0..ATTEMPTS {
             let writer = match self.writers.get(&scratch.dataset) {
                 Some(writer) => writer,
-                None => self.open_writer(&scratch.dataset, &scratch.split)?,
+                None => match self.open_writer(&scratch.dataset, &scratch.split)? {
+                    Some(writer) => writer,
+                    None => continue,
+                },
             };
             if writer.is_governed_otherwise(self.schema_digest) {
                 scratch.split = writer.split_by_own_schema(key, &scratch.split)?;
@@ -113,6 +120,8 @@ impl Inner {
             self.writers.close(&writer);
             self.schema.split_into(key, &mut scratch.split)?;
         }
+        let what = format!("dataset {}: it is wiped again and again", scratch.split.dataset);
+        Err(ObjectError::Conflict { what }.into())
     }
 
     /// Flushes every writer, and returns the first failure.
@@ -128,10 +137,11 @@ impl Inner {
         first
     }
 
-    fn open_writer(&self, text: &str, split: &SplitKey) -> Result<Arc<DatasetWriter>> {
+    /// A writer of the dataset, which is made if it is not there. None if it was wiped meanwhile.
+    fn open_writer(&self, text: &str, split: &SplitKey) -> Result<Option<Arc<DatasetWriter>>> {
         let _one_at_a_time = lock(&self.writers.opening);
         if let Some(writer) = self.writers.get(text) {
-            return Ok(writer);
+            return Ok(Some(writer));
         }
         self.writers.evict()?;
         let (root, entry) = match self.find_dataset(text)? {
@@ -143,10 +153,9 @@ impl Inner {
                 (Arc::clone(&home.root), entry)
             }
         };
-        let writer = Arc::new(DatasetWriter::new(Dataset::open(self, &root, &entry)?));
-        self.writers.insert(text, &writer);
-        // A newcomer is the one used last.
-        Ok(self.writers.get(text).unwrap_or(writer))
+        let Some(dataset) = Dataset::open_unless_wiped(self, &root, &entry)? else { return Ok(None) };
+        self.writers.insert(text, &Arc::new(DatasetWriter::new(dataset)));
+        Ok(self.writers.get(text))
     }
 }
 

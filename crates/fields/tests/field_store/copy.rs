@@ -49,3 +49,19 @@ fn a_move_that_may_not_wipe_does_not_copy() {
     assert!(listed(&target, "").is_empty());
     assert_eq!(listed(&store, "").len(), 1);
 }
+
+#[test]
+fn a_field_of_another_store_can_be_indexed_without_copying_it() {
+    for layout in Layout::all() {
+        let (store, target) = (layout.store(), target(&layout));
+        archive(&store, &[(field("0", "t"), b"there")]);
+        let location = store.locate(&field("0", "t")).unwrap().unwrap().location;
+        target.index(&field("0", "t"), &location).unwrap();
+        target.flush().unwrap();
+        assert_eq!(target.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"there", "{}", layout.name);
+        let found = target.locate(&field("0", "t")).unwrap().unwrap().location;
+        assert_eq!(found.to_string(), location.to_string());
+        target.wipe(&request("class=od"), true).unwrap();
+        assert_eq!(store.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"there");
+    }
+}

@@ -94,6 +94,21 @@ fn fields_lost_for_good_are_counted_and_the_handle_goes_on() {
     assert_eq!(listed(&reader, "").len(), 2);
 }
 
+#[test]
+fn a_handle_spoilt_by_an_earlier_failure_is_replaced_when_nothing_is_lost_by_it() {
+    let (writer, reader, script) = faulty("memory:a", "memory:a");
+    script.lock().unwrap().updates.push_back(poisoned());
+    archive(&writer, &[(field("6", "t"), b"six")]);
+    assert_eq!(listed(&reader, "").len(), 2);
+    // With a field that is held back, the loss is told.
+    writer.archive(&field("12", "t"), b"twelve").unwrap();
+    script.lock().unwrap().updates.extend([poisoned(), poisoned()]);
+    assert_eq!(writer.archive(&field("18", "t"), b"eighteen").unwrap_err().code(), "poisoned");
+    assert_eq!(writer.flush().unwrap_err().code(), "lost");
+    archive(&writer, &[(field("18", "t"), b"eighteen")]);
+    assert_eq!(listed(&reader, "").len(), 3);
+}
+
 /// Every file below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();

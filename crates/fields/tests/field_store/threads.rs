@@ -92,6 +92,13 @@ fn wiping_and_writing_at_once_leaves_whole_fields_or_none() {
             });
             while !writing.is_finished() {
                 wiper.wipe(&request("class=od"), true).unwrap();
+                // A dataset that goes while it is listed is no error.
+                listed(&wiper, "");
+                wiper.inspect(&request_like(&field("0", "t"), "step=0/to/59/by/1")).unwrap().for_each(
+                    |found| {
+                        found.unwrap();
+                    },
+                );
             }
         });
         let reader = layout.store();

@@ -1,6 +1,7 @@
 //! What readers see, and when.
 
-use isotach_fields::{FieldStore, ListOptions};
+use isotach_fields::{FieldStore, ListOptions, MessageKey};
+use isotach_mars::Key;
 
 use crate::layouts::{Layout, archive, bytes_of, field, listed, request_like, with};
 
@@ -109,4 +110,27 @@ fn fields_of_any_size_come_back_byte_for_byte() {
         assert_eq!(found.len(), sizes.len());
         assert!(found.iter().zip(sizes).all(|(found, size)| *found == data(size)), "{}", layout.name);
     }
+}
+
+/// Messages whose text begins with their key.
+struct Labelled;
+
+impl MessageKey for Labelled {
+    fn key(&self, message: &[u8]) -> Result<Key, Box<dyn std::error::Error + Send + Sync>> {
+        let text = std::str::from_utf8(message)?;
+        let (key, _) = text.split_once('|').ok_or("no key in front")?;
+        Ok(key.parse()?)
+    }
+}
+
+#[test]
+fn a_message_is_archived_under_the_key_that_it_carries() {
+    let store = Layout::memory().store();
+    let message = format!("{}|data", field("0", "t"));
+    let key = store.archive_message(&Labelled, message.as_bytes()).unwrap();
+    let error = store.archive_message(&Labelled, b"no message").unwrap_err();
+    assert_eq!((error.code(), error.to_string().as_str()), ("message", "no key in front"));
+    store.flush().unwrap();
+    assert_eq!(store.retrieve_one(&key).unwrap().unwrap(), message.as_bytes());
+    assert_eq!(listed(&store, "").len(), 1);
 }
