@@ -135,6 +135,17 @@ impl From<EccodesError> for Failure {
     }
 }
 
+impl From<isotach_bench::Error> for Failure {
+    fn from(error: isotach_bench::Error) -> Self {
+        match error {
+            isotach_bench::Error::Fields(error) => error.into(),
+            isotach_bench::Error::Object(error) => error.into(),
+            isotach_bench::Error::Invalid { .. } => Self::usage(error),
+            error => Self::failed(error),
+        }
+    }
+}
+
 impl From<io::Error> for Failure {
     /// Of writing to standard output, the only stream that is written without a file's name at hand.
     fn from(error: io::Error) -> Self {

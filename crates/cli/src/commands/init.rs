@@ -8,7 +8,7 @@ use crate::{
     context::{self, not_opened},
     failure::Outcome,
     flags::{InitFlags, PlaceFlags},
-    output::print_json,
+    output::{count, print_json},
 };
 
 /// Makes pools and schema where there are none.
@@ -20,11 +20,11 @@ pub(crate) fn run(place: &PlaceFlags, flags: &InitFlags) -> Outcome {
     let registry = context::registry();
     let was_there = FieldStore::open(&config, &registry).is_ok();
     let store = FieldStore::create(&config, &registry).map_err(|error| not_opened(error, &source))?;
-    let rules = store.schema().rules().count();
+    let rules = store.schema().rules().count() as u64;
     if flags.json {
         return print_json(&json!({"store": source.name(), "made": !was_there, "rules": rules}));
     }
     let done = if was_there { "is there already" } else { "made" };
-    println!("store {} {done}, with a schema of {rules} rules", source.name());
+    println!("store {} {done}, with a schema of {}", source.name(), count(rules, "rule"));
     Ok(())
 }

@@ -28,6 +28,7 @@ mod wipe;
 mod write;
 
 use crate::{
+    context,
     failure::Outcome,
     flags::{Cli, Command},
 };
@@ -59,6 +60,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Object(flags) => object::run(&place, &flags),
         Command::Demo(flags) => demo::run(&place, &flags),
         Command::DemoWorker(_) => demo::work(&place),
+        Command::Bench(args) => Ok(isotach_bench::run(&args, &context::registry())?),
         Command::Completions(flags) => completions::run(&flags),
         Command::Man(_) => completions::man(),
     }

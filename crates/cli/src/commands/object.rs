@@ -31,6 +31,9 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ObjectFlags) -> Outcome {
             let container = open(place, container)?;
             let lo = container.allocate_ids(1)?.next().unwrap_or_default();
             let object = ObjectId::new(object_type(*kind), class, 0, lo);
+            let redundancy = container.capabilities().redundancy;
+            // Refuses a class that the engine cannot honour, before the id is in anyone's hands.
+            Update::Destroy { object }.check_for("pool's", redundancy)?;
             let created = created(&*container, object)?;
             container.flush()?;
             pool::told(flags.json, created, "object", &object.to_string())

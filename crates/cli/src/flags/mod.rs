@@ -24,6 +24,7 @@ mod write;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use isotach_bench::BenchArgs;
 
 pub(crate) use self::{
     adopt::AdoptFlags,
@@ -101,6 +102,29 @@ pub(crate) enum Command {
     Object(ObjectFlags),
     Demo(DemoFlags),
     DemoWorker(DemoWorkerFlags),
+    /// Measure archive, retrieve and list beside plain writes and reads of the same bytes
+    Bench(BenchArgs),
     Completions(CompletionsFlags),
     Man(ManFlags),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_of_all_flags_agree_with_each_other() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_says_what_it_is_for() {
+        let mut command = Cli::command();
+        command.build();
+        for command in command.get_subcommands() {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+        }
+    }
 }

@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle, pres
 use crate::failure::Outcome;
 
 /// A line below the headings, and nothing else drawn.
-const STYLE: TableStyle = presets::NOTHING.header_separator(LineStyle::new('─', '─', '─', '─'));
+const STYLE: TableStyle = presets::NOTHING.header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// A table with a heading, columns of text to the left and of numbers to the right.
 #[derive(Debug)]
@@ -20,6 +20,9 @@ impl Table {
         table.load_style(STYLE);
         table.set_content_arrangement(ContentArrangement::Disabled);
         table.set_header(headings);
+        table.column_iter_mut().for_each(|column| {
+            column.set_padding((0, 2));
+        });
         Self(table)
     }
 

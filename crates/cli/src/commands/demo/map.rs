@@ -18,9 +18,9 @@ use crate::failure::{Failure, Outcome};
 const WIDTH: usize = 1440;
 const HEIGHT: usize = WIDTH / 2;
 /// Room around the map.
-const LEFT: usize = 48;
+const LEFT: usize = 72;
 const TOP: usize = 64;
-const BELOW: usize = 96;
+const BELOW: usize = 104;
 
 const PAPER: Colour = [250, 249, 246];
 const INK: Colour = [44, 46, 52];
@@ -100,12 +100,12 @@ fn graticule(canvas: &mut Canvas) {
     for degree in (GRATICULE..360).step_by(GRATICULE) {
         let x = LEFT + degree * WIDTH / 360;
         (0..HEIGHT).filter(|y| y % 4 < 2).for_each(|y| canvas.blend(x, TOP + y, PAPER, 0.45));
-        canvas.text_around(x, TOP + HEIGHT + 8, 1, &meridian(degree), FAINT);
+        canvas.text_around(x, TOP + HEIGHT + 8, 2, &meridian(degree), FAINT);
     }
     for degree in (GRATICULE..180).step_by(GRATICULE) {
         let y = TOP + degree * HEIGHT / 180;
         (0..WIDTH).filter(|x| x % 4 < 2).for_each(|x| canvas.blend(LEFT + x, y, PAPER, 0.45));
-        canvas.text_to(LEFT - 8, y - 3, 1, &parallel(degree), FAINT);
+        canvas.text_to(LEFT - 10, y - 7, 2, &parallel(degree), FAINT);
     }
     canvas.frame(LEFT - 1, TOP - 1, WIDTH + 2, HEIGHT + 2, INK);
 }
@@ -129,7 +129,7 @@ fn parallel(degree: usize) -> String {
 }
 
 fn scale(canvas: &mut Canvas, grid: &Grid, (least, greatest): (f64, f64)) {
-    let (left, width, top) = (LEFT + WIDTH / 4, WIDTH / 2, TOP + HEIGHT + 40);
+    let (left, width, top) = (LEFT + WIDTH / 4, WIDTH / 2, TOP + HEIGHT + 44);
     for x in 0..width {
         let here = colour(x as f64 / (width - 1) as f64);
         (0..SCALE).for_each(|y| canvas.set(left + x, top + y, here));

@@ -72,8 +72,7 @@ fn wait(store: &FieldStore, request: &Request, expected: u64) -> Outcome {
 fn read(store: &FieldStore, request: &Request, eccodes: &'static Eccodes) -> Outcome<Event> {
     let (mut fields, mut bytes, mut busy) = (0, 0, Duration::ZERO);
     let mut begin = Instant::now();
-    let mut retrieval = store.retrieve(request)?;
-    while let Some(field) = retrieval.next() {
+    for field in store.retrieve(request)? {
         let field = field?;
         busy += begin.elapsed();
         check(&field, eccodes)?;

@@ -95,7 +95,7 @@ impl<'p> Report<'p> {
         let latency_ms = latency_ms(sum);
         self.latencies_ms.extend(latency_ms);
         let (name, sum) = (event.step.to_string(), sum.clone());
-        self.print(&name, json!(event.step), &sum, latency_ms)
+        self.print(&name, &json!(event.step), &sum, latency_ms)
     }
 
     /// Prints all steps together.
@@ -114,7 +114,7 @@ impl<'p> Report<'p> {
         if !self.as_json {
             println!("{}", "─".repeat(WIDTHS.iter().sum()));
         }
-        self.print("all", json!("all"), &all, worst_ms)?;
+        self.print("all", &json!("all"), &all, worst_ms)?;
         if !self.as_json {
             let read = if self.plan.readers > 0 {
                 let times = count(self.plan.readers.into(), "time");
@@ -128,7 +128,7 @@ impl<'p> Report<'p> {
         Ok(())
     }
 
-    fn print(&self, name: &str, id: Value, sum: &Sum, latency_ms: Option<f64>) -> Outcome {
+    fn print(&self, name: &str, id: &Value, sum: &Sum, latency_ms: Option<f64>) -> Outcome {
         if self.as_json {
             return print_json(&json!({
                 "step": id,

@@ -1,0 +1,77 @@
+//! The demo, made small.
+
+use crate::support::{Store, messages, program, said};
+
+const SMALL: [&str; 13] = [
+    "demo",
+    "--members",
+    "3",
+    "--steps",
+    "2",
+    "--levels",
+    "2",
+    "--params",
+    "2",
+    "--size",
+    "8KiB",
+    "--writers",
+    "2",
+];
+
+#[test]
+fn every_reader_reads_every_field_and_a_map_is_drawn() {
+    if messages(0).is_none() {
+        return;
+    }
+    let store = Store::absent();
+    let out = said(program(store.folder.path()).args(SMALL).args(["--readers", "2", "--json"])).succeeds();
+    let lines: Vec<serde_json::Value> =
+        out.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let all = lines.last().unwrap();
+    assert_eq!((&all["step"], lines.len()), (&"all".into(), 3));
+    assert_eq!((all["fields"].as_u64(), all["fields_read"].as_u64()), (Some(24), Some(48)));
+    assert_eq!(all["bytes_read"].as_u64(), all["bytes"].as_u64().map(|bytes| bytes * 2));
+    let png = std::fs::read(store.folder.path().join("demo.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 10_000);
+    assert!(!store.folder.path().join("demo-store").exists(), "the folder it made is gone");
+}
+
+#[test]
+fn a_store_that_is_named_or_kept_can_be_listed_afterwards() {
+    if messages(0).is_none() {
+        return;
+    }
+    let store = Store::new();
+    store.write_raw(0, b"mine");
+    let out = store.run([&SMALL[..], &["--readers", "0"]].concat()).succeeds();
+    assert!(
+        out.text().contains(&format!("isotach --store {} axes class=rd,expver=demo", store.uri())),
+        "{}",
+        out.text()
+    );
+    assert_eq!(store.count(), 25, "what was there is still there");
+    // Once more: the demo replaces its own dataset.
+    store.run(SMALL).succeeds();
+    assert_eq!(store.count(), 25);
+
+    let home = Store::absent();
+    said(program(home.folder.path()).args(SMALL).arg("--keep")).succeeds();
+    let kept = said(program(home.folder.path()).args(["--store", "./demo-store", "list"])).succeeds();
+    assert_eq!(kept.text().lines().count(), 24);
+}
+
+#[test]
+fn a_folder_that_is_no_store_is_left_alone_and_a_store_of_one_process_refused() {
+    if messages(0).is_none() {
+        return;
+    }
+    let home = Store::absent();
+    std::fs::create_dir(home.folder.path().join("demo-store")).unwrap();
+    home.file("demo-store/mine", b"mine");
+    said(program(home.folder.path()).args(SMALL))
+        .fails_with(1, &["cannot make the demo's store anew", "demo-store"]);
+    assert!(home.folder.path().join("demo-store/mine").exists());
+    said(program(home.folder.path()).args(["--store", "memory:x"]).args(SMALL))
+        .fails(2, "store memory:x: expected one that several processes can use, such as posix:/path");
+    assert_eq!(said(program(home.folder.path()).args(["demo", "--size", "1.5MiB"])).code, Some(2));
+}

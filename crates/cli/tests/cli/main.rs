@@ -1,0 +1,21 @@
+//! The program as its users meet it: what it prints, to the letter where they would act on it, and its exit codes.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests fail as tests do; the lints except functions marked as tests alone"
+)]
+
+mod bad_messages;
+mod bad_requests;
+mod bad_stores;
+mod commands;
+mod configuration;
+mod damage;
+mod demo;
+mod full_disk;
+mod objects;
+mod reading;
+mod support;
+mod writing;

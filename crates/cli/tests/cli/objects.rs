@@ -1,0 +1,74 @@
+//! The object model from the command line.
+
+use crate::support::Store;
+
+/// A pool with one empty container.
+fn pool() -> Store {
+    let store = Store::absent();
+    store.run(["pool", "create"]).succeeds();
+    store.run(["container", "create", "box"]).succeeds();
+    store
+}
+
+#[track_caller]
+fn new_object(store: &Store, kind: &str) -> String {
+    let said = store.run(["object", "create", "box", "--type", kind, "--json"]).succeeds();
+    let line: serde_json::Value = serde_json::from_str(said.text()).unwrap();
+    line["object"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn pools_and_containers_are_made_shown_and_removed() {
+    let store = pool();
+    store.run(["pool", "create"]).fails_with(1, &["exists already"]);
+    store.run(["container", "create", "box"]).fails_with(1, &["container box exists already"]);
+    store.run(["container", "create", "../box"]).fails_with(2, &["label \"../box\": expected 1 to 127"]);
+    let listed = store.run(["container", "list", "--json"]).succeeds();
+    assert!(listed.text().starts_with("{\"container\":\"box\",\"bytes\":"), "{}", listed.text());
+    assert!(store.run(["pool", "show"]).succeeds().text().contains("containers    1\n"));
+    assert!(store.run(["container", "show", "box"]).succeeds().text().contains("objects    0\n"));
+    assert!(
+        store
+            .run(["container", "destroy", "box"])
+            .succeeds()
+            .text()
+            .starts_with("would remove container box")
+    );
+    store.run(["container", "destroy", "box", "--doit"]).succeeds();
+    store.run(["container", "show", "box"]).fails_with(1, &["container box", "does not exist"]);
+    assert!(store.run(["pool", "destroy"]).succeeds().text().starts_with("would remove pool "));
+    store.run(["pool", "destroy", "--doit"]).succeeds();
+    assert!(!store.path().join("superblock").exists());
+}
+
+#[test]
+fn values_and_bytes_go_in_and_come_out() {
+    let store = pool();
+    let (map, array, general) =
+        (new_object(&store, "key-value"), new_object(&store, "array"), new_object(&store, "general"));
+    store.feed(["object", "put", "box", &map, "a key"], b"value").succeeds();
+    store.feed(["object", "put", "box", &array], b"0123456789").succeeds();
+    store.feed(["object", "put", "box", &array], b"short").succeeds();
+    store.feed(["object", "put", "box", &general, "dkey", "akey"], b"single").succeeds();
+    assert_eq!(store.run(["object", "get", "box", &map, "a key"]).succeeds().out, b"value");
+    assert_eq!(store.run(["object", "get", "box", &array]).succeeds().out, b"short");
+    assert_eq!(store.run(["object", "get", "box", &general, "dkey", "akey"]).succeeds().out, b"single");
+    assert_eq!(store.run(["object", "show", "box", &map]).succeeds().text(), "a key  5 bytes\n");
+    assert_eq!(store.run(["object", "show", "box", &array]).succeeds().text(), "array of 5 bytes (5 B)\n");
+    assert_eq!(store.run(["object", "show", "box", &general]).succeeds().text(), "dkey  akey\n");
+    assert_eq!(store.run(["object", "list", "box", "--json"]).succeeds().text().lines().count(), 3);
+    store.run(["object", "destroy", "box", &map, "--doit"]).succeeds();
+    store.run(["object", "get", "box", &map, "a key"]).fails_with(1, &["does not exist"]);
+    assert_eq!(store.run(["object", "list", "box"]).succeeds().text().lines().count(), 2);
+}
+
+#[test]
+fn what_does_not_fit_an_object_is_refused() {
+    let store = pool();
+    let map = new_object(&store, "key-value");
+    store.run(["object", "get", "box", &map]).fails(2, "keys: expected one for a key-value object");
+    store.run(["object", "show", "box", "12"]).fails(2, "object id \"12\": expected 32 hexadecimal digits");
+    store
+        .run(["object", "create", "box", "--class", "RP_2G1"])
+        .fails(1, "the pool's engine does not support object class RP_2G1: it keeps one copy");
+}

@@ -1,0 +1,134 @@
+//! Reading, listing and inspecting.
+
+use std::{fs, io::Read, process::Stdio};
+
+use serde_json::Value;
+
+use crate::support::{KEY, Store};
+
+#[test]
+fn a_missing_field_is_no_error_and_is_named() {
+    let store = Store::new();
+    store.write_raw(6, b"six");
+    let target = store.folder.path().join("out");
+    let read = |steps: &str, more: &[&str]| {
+        let request = format!("{KEY},step={steps}");
+        let target = target.to_str().unwrap();
+        store.run([&["read", &request, "-o", target], more].concat())
+    };
+    let said = read("0/6/12", &[]).succeeds();
+    assert_eq!(said.err, "isotach: 2 fields missing: step=0; step=12\nisotach: read 1 field, 3 B\n");
+    assert_eq!(fs::read(&target).unwrap(), b"six");
+
+    let said = read("0", &[]).succeeds();
+    assert_eq!(said.err, format!("isotach: 1 field missing: {KEY},step=0\nisotach: read 0 fields, 0 B\n"));
+    assert_eq!(fs::read(&target).unwrap(), b"");
+
+    fs::remove_file(&target).unwrap();
+    let said = read("0/6/12", &["--strict"]);
+    assert_eq!(said.code, Some(1));
+    assert_eq!(said.err, "isotach: 2 fields missing: step=0; step=12\nisotach: read 1 field, 3 B\n");
+    assert!(!target.exists(), "a strict reading leaves no part");
+    assert!(read("6", &["--strict"]).succeeds().err.ends_with("read 1 field, 3 B\n"));
+}
+
+#[test]
+fn a_file_is_replaced_when_the_answer_is_whole_and_others_are_not_replaced() {
+    let store = Store::new();
+    store.write_raw(6, b"six");
+    let target = store.file("out", b"before");
+    let link = store.folder.path().join("link");
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    let request = format!("{KEY},step=6");
+    let mut arguments = ["read".as_ref(), request.as_ref(), "-o".as_ref(), link.as_os_str()];
+    store.run(arguments).succeeds();
+    assert_eq!(fs::read(&target).unwrap(), b"six");
+    assert!(link.is_symlink());
+    arguments[3] = "/dev/null".as_ref();
+    store.run(arguments).succeeds();
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    arguments[3] = "/no/such/folder/out".as_ref();
+    store.run(arguments).fails_with(1, &["cannot create /no/such/folder/out: "]);
+    let left = fs::read_dir(store.folder.path()).unwrap().flatten();
+    assert!(!left.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with(".isotach")));
+}
+
+#[test]
+fn requests_come_from_files_and_standard_input_too() {
+    let store = Store::new();
+    store.write_raw(0, b"zero");
+    store.write_raw(6, b"six");
+    let requests = format!("retrieve, {KEY},\n step=6\nretrieve, {KEY}, step=0\n");
+    let file = store.file("requests.txt", requests.as_bytes());
+    let said = store.run(["read".as_ref(), "-f".as_ref(), file.as_os_str(), "-o".as_ref(), "-".as_ref()]);
+    assert_eq!(said.succeeds().out, b"sixzero");
+    let said = store.feed(["read", "-f", "-", "-o", "-"], requests.as_bytes()).succeeds();
+    assert_eq!(said.out, b"sixzero");
+}
+
+#[test]
+fn a_listing_in_json_has_the_documented_members() {
+    let store = Store::new();
+    store.write_raw(0, b"123456789");
+    let said = store.run(["list", "class=rd", "--json"]).succeeds();
+    let line: Value = serde_json::from_str(said.text()).unwrap();
+    let names: Vec<&String> = line.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["key", "location", "offset", "length", "checksum"]);
+    let keys: Vec<&String> = line["key"].as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["class", "expver", "stream", "date", "time", "type", "levtype", "step", "param"]);
+    assert_eq!(line["key"]["param"], "167");
+    assert!(line["location"].as_str().unwrap().starts_with(&format!("{}/", store.uri())));
+    assert_eq!((line["offset"].as_u64(), line["length"].as_u64()), (Some(0), Some(9)));
+    assert_eq!(line["checksum"], "crc32c:e3069283");
+    let inspected = store.run(["inspect", &format!("{KEY},step=0"), "--json"]).succeeds();
+    assert_eq!(inspected.text(), said.text());
+}
+
+#[test]
+fn a_listing_for_people_shows_the_three_levels() {
+    let store = Store::new();
+    store.write_raw(0, b"old");
+    store.write_raw(0, b"new");
+    let line =
+        "{class=rd,expver=test,stream=oper,date=20240101,time=0000}{type=fc,levtype=sfc}{step=0,param=167}";
+    assert_eq!(store.run(["list"]).succeeds().text(), format!("{line}\n"));
+    let both = store.run(["list", "--duplicates"]).succeeds();
+    let mut lines: Vec<&str> = both.text().lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, [line, &format!("{line} (replaced)")]);
+    assert!(store.run(["list", "--long"]).succeeds().text().contains(" length=3 (3 B) crc32c:"));
+    assert_eq!(store.run(["list", "step=24"]).succeeds().text(), "");
+}
+
+#[test]
+fn inspecting_names_what_is_missing() {
+    let store = Store::new();
+    store.write_raw(0, b"zero");
+    let request = format!("{KEY},step=0/to/48/by/6");
+    let said = store.run(["inspect", &request]).succeeds();
+    assert_eq!(said.text().lines().count(), 1);
+    assert_eq!(
+        said.err,
+        "isotach: 8 fields missing: step=6; step=12; step=18; step=24; step=30; and 3 more\n"
+    );
+    assert_eq!(store.run(["inspect", &request, "--strict"]).code, Some(1));
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_program_without_a_word() {
+    let store = Store::new();
+    for step in 0..3 {
+        store.write_raw(step, &[b'x'; 200_000]);
+    }
+    let request = format!("{KEY},step=0/to/2/by/1");
+    let mut child = store
+        .command(["read", &request, "-o", "-"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0; 10];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+}
