@@ -5,7 +5,7 @@
 
 use std::{
     ffi::OsString,
-    fs::OpenOptions,
+    fs::{self, File, OpenOptions},
     io::Write,
     path::{Path, PathBuf},
 };
@@ -72,16 +72,17 @@ fn scratch(place: &Path) -> Result<TempDir> {
     made.map_err(Error::io("make a folder in", place))
 }
 
-/// Touches as much memory as a measurement will fill and gives it back. A virtual machine gets memory from its host
-/// when it is first used, and may return what it does not use; whoever comes first would pay for that.
-fn touch_memory(bytes: u64) {
-    let length = usize::try_from(bytes.min(2 * BYTES)).unwrap_or_default();
-    let mut memory: Vec<u8> = Vec::new();
-    // Without that much memory there is nothing to prepare.
-    if memory.try_reserve_exact(length).is_ok() {
-        memory.resize(length, 0x5a);
-        std::hint::black_box(&mut memory);
+/// Writes as many bytes as a measurement will, to a file that is then removed. A virtual machine gets memory from its
+/// host when it is first used, and may give back what is free; whoever comes first would pay for that. Memory that was
+/// taken in another way, or for something else, is not what the next file gets.
+fn make_memory_ready(folder: &Path, bytes: u64) -> Result<()> {
+    let path = folder.join("ready");
+    let mut file = File::create(&path).map_err(Error::io("create", &path))?;
+    let block = vec![0x5a; 1 << 20];
+    for _ in 0..bytes.div_ceil(block.len() as u64) {
+        file.write_all(&block).map_err(Error::io("write", &path))?;
     }
+    fs::remove_file(&path).map_err(Error::io("remove", &path))
 }
 
 struct Suite<'a, W> {
@@ -98,12 +99,12 @@ impl<W: Write> Suite<'_, W> {
         let case = Case { place: machine::place(place), size, sync: !machine::is_memory(place), repetition };
         let (plain, root) = (folder.path().join("plain"), folder.path().join("store"));
         for folder in [&plain, &root] {
-            std::fs::create_dir(folder).map_err(Error::io("make", folder))?;
+            fs::create_dir(folder).map_err(Error::io("make", folder))?;
         }
         let store = Store { root: &root, sync: case.sync };
-        touch_memory(load.bytes());
+        make_memory_ready(folder.path(), load.bytes())?;
         let limit = self.add("plain write", &case, &load.plain("write", &plain, case.sync), None, None)?;
-        touch_memory(load.bytes());
+        make_memory_ready(folder.path(), load.bytes())?;
         self.add("archive", &case, &load.clients("archive"), Some(store), Some(&limit))?;
         let limit = self.add("plain read", &case, &load.plain("read", &plain, false), None, None)?;
         self.add("retrieve", &case, &load.clients("retr1"), Some(store), Some(&limit))?;
