@@ -4,7 +4,7 @@
 //! two processes that write runs of overlapping spans do no harm; readers choose a chain of spans without
 //! gaps, the widest first, and runs inside a wider one are removed.
 
-use std::{fs, io, sync::Arc};
+use std::{io, sync::Arc};
 
 use isotach_object::{Error, Result};
 
@@ -23,12 +23,7 @@ const LIST_TRIES: usize = 20;
 
 /// The spans of all runs of a container.
 fn spans(place: &Place) -> Result<Vec<Span>> {
-    let failed = |error| Error::from_io(error, format!("list {}", place.directory.display()));
-    let mut spans = Vec::new();
-    for entry in fs::read_dir(&place.directory).map_err(failed)? {
-        spans.extend(entry.map_err(failed)?.file_name().to_str().and_then(Span::of_file_name));
-    }
-    Ok(spans)
+    Ok(place.directory.names()?.iter().filter_map(|name| Span::of_file_name(name)).collect())
 }
 
 /// The chain from `start` on that takes the widest span at each step.
@@ -43,18 +38,30 @@ fn chain(spans: &[Span], start: u64) -> Vec<Span> {
     }
 }
 
-/// Opens the runs that together reach furthest.
+/// Opens the runs that together reach furthest. A run that is damaged, or that speaks of more than the log
+/// holds, is left out: the log says all that it says.
 pub(crate) fn open_runs(place: &Place) -> Result<Vec<Arc<Run>>> {
-    let mut tries = 0;
-    loop {
-        let chain = chain(&spans(place)?, place.log.epoch_at(0));
-        let open = |span: &Span| Run::open(&place.directory, place.uuid, *span).map(Arc::new);
-        match chain.iter().map(open).collect() {
-            // Another process merged it away between the listing and the opening.
-            Err(Error::NotFound { .. }) if tries < LIST_TRIES => tries += 1,
-            outcome => return outcome,
+    let start = place.log.epoch_at(0);
+    let end = place.log.epoch_at(place.log.length()?);
+    let mut unusable: Vec<Span> = Vec::new();
+    for _ in 0..LIST_TRIES {
+        let mut spans = spans(place)?;
+        spans.retain(|span| span.to <= end && !unusable.contains(span));
+        let mut runs = Vec::new();
+        for span in chain(&spans, start) {
+            match Run::open(&place.directory, place.uuid, span) {
+                Ok(run) => runs.push(Arc::new(run)),
+                // Damaged; or merged away by another process between the listing and the opening.
+                Err(Error::Corrupt { .. }) => unusable.push(span),
+                Err(Error::NotFound { .. }) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        if runs.len() == chain(&spans, start).len() {
+            return Ok(runs);
         }
     }
+    Ok(Vec::new())
 }
 
 /// How far the runs of a container reach, without opening them.
@@ -63,24 +70,26 @@ pub(crate) fn reach(place: &Place) -> Result<u64> {
     Ok(chain(&spans(place)?, start).last().map_or(start, |span| span.to))
 }
 
-/// Writes what `state` has replayed as a run and merges small runs. A failure to write leaves the state as
-/// it was: a checkpoint is a help, never a need.
-pub(crate) fn make(state: &mut State, place: &Place) -> Result<()> {
+/// Writes what `state` has replayed as a run and merges small runs. A failure leaves the state as it was, or
+/// with fewer runs merged: a checkpoint is a help, never a need.
+pub(crate) fn make(state: &mut State, place: &Place) {
     state.checkpoint_due = state.position + place.options.checkpoint;
-    if !place.log.is_writable() {
-        return Ok(());
+    if place.log.is_writable() {
+        let _ = try_make(state, place);
     }
+}
+
+fn try_make(state: &mut State, place: &Place) -> Result<()> {
     let covered = state.covered(place);
     if reach(place)? > covered + place.options.checkpoint / 2 {
         // Another process was first: what it wrote takes the place of most of the table.
         return adopt(state, place);
     }
-    match write(state, place) {
-        Ok(true) => merge_small(state, place),
-        Ok(false) => Ok(()),
-        Err(Error::Corrupt { what, place }) => Err(Error::Corrupt { what, place }),
-        Err(_) => Ok(()),
+    if write(state, place)? {
+        merge_small(state, place)?;
+        remove_narrow(place)?;
     }
+    Ok(())
 }
 
 /// Replaces the state's runs by those on disk, if they do not reach past what the state has replayed.
@@ -98,13 +107,11 @@ fn adopt(state: &mut State, place: &Place) -> Result<()> {
 
 fn write(state: &mut State, place: &Place) -> Result<bool> {
     let span = Span { from: state.covered(place), to: place.log.epoch_at(state.position) };
-    let Some(writer) = RunWriter::create(&place.directory, place.uuid, span, place.options.sync)? else {
+    let Some(writer) = RunWriter::create(&place.directory, place.uuid, span)? else {
         return Ok(false);
     };
-    if place.options.sync {
-        // A run must never speak of a part of the log that a power failure can take away.
-        place.log.sync()?;
-    }
+    // A run must never speak of a part of the log that a power failure can take away.
+    place.log.sync()?;
     copy(Merge::of_table(&state.table), writer, state.runs.is_empty(), span)?;
     state.runs.push(Arc::new(Run::open(&place.directory, place.uuid, span)?));
     state.table = Table::new(false);
@@ -137,26 +144,34 @@ fn merge_small(state: &mut State, place: &Place) -> Result<()> {
         }
         let (older, newer) = (Arc::clone(older), Arc::clone(newer));
         let span = Span { from: older.span().from, to: newer.span().to };
-        let Some(writer) = RunWriter::create(&place.directory, place.uuid, span, place.options.sync)? else {
+        let Some(writer) = RunWriter::create(&place.directory, place.uuid, span)? else {
             return Ok(());
         };
         copy(Merge::of_runs(&[&newer, &older])?, writer, state.runs.len() == 2, span)?;
         let merged = Arc::new(Run::open(&place.directory, place.uuid, span)?);
         state.runs.truncate(state.runs.len() - 2);
         state.runs.push(merged);
-        for span in [older.span(), newer.span()] {
-            remove(place, span)?;
-        }
     }
     Ok(())
 }
 
+/// Removes runs that lie inside a wider one: those just merged, and what a process that died left.
+fn remove_narrow(place: &Place) -> Result<()> {
+    let spans = spans(place)?;
+    let is_inside =
+        |inner: &Span, outer: &Span| inner != outer && outer.from <= inner.from && inner.to <= outer.to;
+    spans
+        .iter()
+        .filter(|inner| spans.iter().any(|outer| is_inside(inner, outer)))
+        .try_for_each(|span| remove(place, *span))
+}
+
 /// Removes a run that lies inside a wider one. Whoever has it open reads on.
 fn remove(place: &Place, span: Span) -> Result<()> {
-    let path = place.directory.join(span.file_name());
-    match fs::remove_file(&path) {
+    let name = span.file_name();
+    match place.directory.remove(&name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(Error::from_io(error, format!("remove {}", path.display())))
+            Err(place.directory.failed("remove", &name, error))
         }
         _ => Ok(()),
     }

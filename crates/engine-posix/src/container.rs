@@ -17,9 +17,8 @@ use isotach_object::{
 use crate::{
     CAPABILITIES, SCHEME, checkpoint,
     entry::{Entry, Resolved},
-    listing, path,
+    listing, path, random,
     state::{Place, State},
-    superblock,
     writer::Writer,
 };
 
@@ -40,7 +39,7 @@ pub(crate) struct PosixContainer {
 
 impl PosixContainer {
     pub(crate) fn new(label: Label, place: Place) -> Result<Self> {
-        let own = u64::from_le_bytes(superblock::random()?);
+        let own = random::number()?;
         let writer = Mutex::new(Writer::new(&place, own));
         let (gathered, state) = (AtomicBool::new(false), RwLock::new(None));
         let checkpointed = AtomicU64::new(0);
@@ -53,11 +52,16 @@ impl PosixContainer {
 
     /// Puts what this handle has gathered into the log, so that everyone can see it.
     fn publish(&self) -> Result<()> {
-        if self.gathered.load(Ordering::Acquire) {
-            let mut writer = self.writer();
-            writer.publish(&self.place.log)?;
-            self.gathered.store(false, Ordering::Release);
+        if !self.gathered.load(Ordering::Acquire) {
+            return Ok(());
         }
+        let mut writer = self.writer();
+        match writer.publish(&self.place.log) {
+            // This handle will never write what it gathered, and reads on without.
+            Err(Error::Poisoned { .. }) => writer.abandon(),
+            outcome => outcome?,
+        }
+        self.gathered.store(false, Ordering::Release);
         Ok(())
     }
 
@@ -76,7 +80,13 @@ impl PosixContainer {
 
     /// Replays the tail, and then lets `look` see the state.
     fn replay<T>(&self, look: impl FnOnce(&mut State) -> T) -> Result<T> {
-        let mut guard = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.state.write().unwrap_or_else(|poisoned| {
+            // A replay that panicked may have applied half a frame: begin again.
+            let mut guard = poisoned.into_inner();
+            *guard = None;
+            self.state.clear_poison();
+            guard
+        });
         let state = match guard.as_mut() {
             Some(state) => state,
             None => guard.insert(State::open(&self.place, self.own)?),
@@ -86,9 +96,10 @@ impl PosixContainer {
         Ok(look(state))
     }
 
-    /// Adds object and place to what the data files say.
-    fn named<T>(&self, cell: &Cell<'_>, outcome: Result<T>) -> Result<T> {
+    /// Adds the object to what is said of the data files, which a destroyed container no longer has.
+    fn naming_object<T>(&self, cell: &Cell<'_>, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| match error {
+            Error::Corrupt { .. } if self.check_current().is_err() => self.destroyed(),
             Error::Corrupt { what, place } => Error::Corrupt {
                 what: format!("{what} (object {} of container {})", cell.object, self.label),
                 place,
@@ -100,8 +111,8 @@ impl PosixContainer {
     fn value(&self, cell: &Cell<'_>, entry: Option<Entry>) -> Result<Option<Vec<u8>>> {
         match entry {
             Some(Entry::Value(value)) => Ok(Some(value.into_vec())),
-            Some(Entry::ValueExtent(extent)) => {
-                self.named(cell, self.place.data.read_extent(&extent)).map(Some)
+            Some(Entry::ValueExtent(extent, _)) => {
+                self.naming_object(cell, self.place.data.read_extent(&extent)).map(Some)
             }
             _ => Ok(None),
         }
@@ -117,7 +128,7 @@ impl PosixContainer {
             let Some(part) = part.clip(start, end) else { continue };
             let (from, to) = ((part.offset - start) as usize, (part.end() - start) as usize);
             read.buffer[(done - start) as usize..from].fill(0);
-            self.named(&read.cell, self.place.data.read_part(&part, &mut read.buffer[from..to]))?;
+            self.naming_object(&read.cell, self.place.data.read_part(&part, &mut read.buffer[from..to]))?;
             done = part.end();
         }
         read.buffer[(done - start) as usize..filled].fill(0);
@@ -137,11 +148,26 @@ impl PosixContainer {
         let reach = checkpoint::reach(&self.place)?;
         self.checkpointed.store(reach, Ordering::Relaxed);
         if reached >= reach + late {
-            let mut state = State::open(&self.place, self.own)?;
-            state.replay(&self.place)?;
-            self.checkpointed.store(state.covered(&self.place), Ordering::Relaxed);
+            // Tried up to here, whatever comes of it: the next attempt waits for as much again.
+            self.checkpointed.store(reached, Ordering::Relaxed);
+            State::open(&self.place, self.own)?.replay(&self.place)?;
         }
         Ok(())
+    }
+
+    fn destroyed(&self) -> Error {
+        Error::not_found(format!(
+            "container {}: it was destroyed while this handle was open, and",
+            self.label
+        ))
+    }
+
+    /// Refuses to go on in a container that was destroyed.
+    fn check_current(&self) -> Result<()> {
+        match self.place.log.is_current()? {
+            true => Ok(()),
+            false => Err(self.destroyed()),
+        }
     }
 
     fn refuse_snapshots<T>(&self) -> Result<T> {
@@ -201,6 +227,7 @@ impl Container for PosixContainer {
     }
 
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {
+        self.check_current()?;
         self.writer().allocate_ids(&self.place.log, count)
     }
 
@@ -214,6 +241,12 @@ impl Container for PosixContainer {
 
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
+        self.check_current()?;
+        let conditional = !transaction.preconditions.is_empty();
+        if conditional {
+            // A state opened after the append could begin at a run that holds the frame, and not its verdict.
+            self.state()?;
+        }
         let (sequence, end) = {
             let mut writer = self.writer();
             let appended = writer.commit(transaction, &self.place.log)?;
@@ -221,7 +254,7 @@ impl Container for PosixContainer {
             appended
         };
         let epoch = Epoch(self.place.log.epoch_at(end));
-        if transaction.preconditions.is_empty() {
+        if !conditional {
             return Ok(epoch);
         }
         // Every process that replays the log up to this frame comes to the same verdict.
@@ -236,22 +269,20 @@ impl Container for PosixContainer {
     }
 
     fn flush(&self) -> Result<Epoch> {
-        let mut writer = self.writer();
         let log = &self.place.log;
-        if writer.has_written() && !log.is_current()? {
-            return Err(Error::not_found(format!(
-                "container {}: it was destroyed, and what this handle wrote",
-                self.label
-            )));
-        }
-        writer.flush(log, self.place.options.sync)?;
-        self.gathered.store(false, Ordering::Release);
+        let mut writer = self.writer();
         let wrote = writer.has_written();
-        drop(writer);
         if wrote {
-            self.checkpoint_if_due()?;
+            self.check_current()?;
         }
-        Ok(Epoch(log.epoch_at(log.length()?)))
+        writer.flush(log, self.place.options.sync, || self.gathered.store(false, Ordering::Release))?;
+        drop(writer);
+        let epoch = Epoch(log.epoch_at(log.length()?));
+        if wrote {
+            // What was flushed is durable; a checkpoint that fails takes nothing of it back.
+            let _ = self.checkpoint_if_due();
+        }
+        Ok(epoch)
     }
 
     fn epoch(&self) -> Result<Epoch> {
@@ -276,7 +307,7 @@ impl Container for PosixContainer {
         let size = |cell: &Cell<'_>| {
             Ok(match find(state, cell)? {
                 Some(Entry::Value(value)) => Some(value.len() as u64),
-                Some(Entry::ValueExtent(extent)) => Some(extent.length),
+                Some(Entry::ValueExtent(extent, _)) => Some(extent.length),
                 Some(Entry::Bytes(bytes)) => bytes.resolve().map(|resolved| resolved.size),
                 _ => None,
             })
@@ -306,7 +337,11 @@ impl Container for PosixContainer {
             _ => None,
         };
         if let Some(part) = whole {
-            return self.named(&cell, self.place.data.share(&part));
+            match self.naming_object(&cell, self.place.data.share(&part)) {
+                // A process has only so many maps: copy instead.
+                Err(Error::Io { .. }) => {}
+                outcome => return outcome,
+            }
         }
         // Bytes in several places, or with holes, have no one place to lend.
         let mut buffer = zeros(length)?;

@@ -5,7 +5,7 @@
 
 use std::{
     collections::HashMap,
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io,
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
@@ -15,9 +15,10 @@ use std::{
 use isotach_object::{Error, Result, SharedBytes};
 
 use crate::{
+    directory::Directory,
     entry::Part,
     extent::{CHUNK, Extent, Sums},
-    map, superblock,
+    map, random,
 };
 
 /// The folder of a container's data files.
@@ -29,7 +30,7 @@ const GATHER: usize = 1 << 20;
 /// A file that has grown past this is followed by a new one, so that compaction can drop whole files.
 const ROLL: u64 = 4 << 30;
 /// Open files kept for reading, per handle.
-const MAX_OPEN: usize = 128;
+const MAX_OPEN: usize = 64;
 /// Bytes read before they are checked, so that they are still in the processor's cache then.
 const STEP: u64 = 4 * CHUNK;
 
@@ -40,32 +41,31 @@ fn file_name(number: u64) -> String {
 /// Appends to a handle's own data file. The file is made at the first write.
 #[derive(Debug)]
 pub(crate) struct DataWriter {
-    folder: PathBuf,
+    folder: Arc<Directory>,
     current: Option<Current>,
     /// Files that were rolled over and are not synced.
     rolled: Vec<File>,
+    /// Whether the name of a file is not on disk.
+    unnamed: bool,
 }
 
 #[derive(Debug)]
 struct Current {
     number: u64,
     file: File,
-    path: PathBuf,
     /// Bytes in the file; what is gathered comes after them.
     written: u64,
     gathered: Vec<u8>,
     unsynced: bool,
-    /// Whether the name of the file is on disk.
-    named: bool,
 }
 
 impl Current {
-    fn write_gathered(&mut self) -> Result<()> {
+    fn write_gathered(&mut self, folder: &Directory) -> Result<()> {
         if self.gathered.is_empty() {
             return Ok(());
         }
         let gathered = std::mem::take(&mut self.gathered);
-        let outcome = self.write(&gathered);
+        let outcome = self.write(folder, &gathered);
         self.gathered = gathered;
         outcome?;
         self.gathered.clear();
@@ -73,10 +73,10 @@ impl Current {
     }
 
     /// Writes at the end. After a failure the end has not moved, so the next write covers the remains.
-    fn write(&mut self, data: &[u8]) -> Result<()> {
+    fn write(&mut self, folder: &Directory, data: &[u8]) -> Result<()> {
         self.unsynced = true;
         let outcome = self.file.write_all_at(data, self.written);
-        outcome.map_err(|error| Error::from_io(error, format!("write {}", self.path.display())))?;
+        outcome.map_err(|error| folder.failed("write", &file_name(self.number), error))?;
         self.written += data.len() as u64;
         Ok(())
     }
@@ -87,8 +87,8 @@ impl Current {
 pub(crate) struct Mark(Option<(u64, u64)>);
 
 impl DataWriter {
-    pub(crate) fn new(container: &Path) -> Self {
-        Self { folder: container.join(FOLDER), current: None, rolled: Vec::new() }
+    pub(crate) fn new(folder: &Arc<Directory>) -> Self {
+        Self { folder: Arc::clone(folder), current: None, rolled: Vec::new(), unnamed: false }
     }
 
     fn current(&mut self) -> Result<&mut Current> {
@@ -99,15 +99,19 @@ impl DataWriter {
         }
         match self.current {
             Some(ref mut current) => Ok(current),
-            None => Ok(self.current.insert(create(&self.folder)?)),
+            None => {
+                self.unnamed = true;
+                Ok(self.current.insert(create(&self.folder)?))
+            }
         }
     }
 
     /// Takes a copy of `data` and says where it is or will be.
     pub(crate) fn append(&mut self, data: &[u8]) -> Result<Extent> {
+        let folder = Arc::clone(&self.folder);
         let current = self.current()?;
         if data.len() >= DIRECT || current.gathered.len() + data.len() > GATHER {
-            current.write_gathered()?;
+            current.write_gathered(&folder)?;
         }
         let extent = Extent {
             file: current.number,
@@ -116,7 +120,7 @@ impl DataWriter {
             sums: Sums::of(data),
         };
         if data.len() >= DIRECT {
-            current.write(data)?;
+            current.write(&folder, data)?;
         } else {
             current.gathered.extend_from_slice(data);
         }
@@ -132,61 +136,65 @@ impl DataWriter {
         )
     }
 
-    /// Forgets gathered bytes since `mark`, where they have not been written yet.
+    /// Forgets the bytes since `mark`, to which no frame refers; what is written there next replaces them.
     pub(crate) fn rewind(&mut self, mark: Mark) {
         let Mark(Some((number, end))) = mark else { return };
         if let Some(current) = self.current.as_mut().filter(|current| current.number == number) {
             current.gathered.truncate(end.saturating_sub(current.written) as usize);
+            current.written = current.written.min(end);
         }
     }
 
     /// Hands everything to the operating system, so that other processes can read it.
     pub(crate) fn write_out(&mut self) -> Result<()> {
-        self.current.as_mut().map_or(Ok(()), Current::write_gathered)
+        self.current.as_mut().map_or(Ok(()), |current| current.write_gathered(&self.folder))
     }
 
-    /// Makes everything durable.
+    /// Makes everything that is written out durable.
     pub(crate) fn sync(&mut self) -> Result<()> {
-        self.write_out()?;
-        let failed = |error| Error::from_io(error, format!("sync {}", self.folder.display()));
+        let failed = |error| Error::from_io(error, format!("sync {}", self.folder.path().display()));
         for file in self.rolled.drain(..) {
             file.sync_data().map_err(failed)?;
         }
-        let Some(current) = self.current.as_mut() else { return Ok(()) };
-        if current.unsynced {
+        if let Some(current) = self.current.as_mut().filter(|current| current.unsynced) {
             current.file.sync_data().map_err(failed)?;
             current.unsynced = false;
         }
-        if !current.named {
-            File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
-            current.named = true;
+        if self.unnamed {
+            self.folder.sync().map_err(failed)?;
+            self.unnamed = false;
         }
         Ok(())
     }
 }
 
-fn create(folder: &Path) -> Result<Current> {
-    let number = u64::from_le_bytes(superblock::random()?);
-    let path = folder.join(file_name(number));
-    let file = OpenOptions::new().write(true).create_new(true).open(&path);
-    let file = file.map_err(|error| Error::from_io(error, format!("create {}", path.display())))?;
-    Ok(Current { number, file, path, written: 0, gathered: Vec::new(), unsynced: false, named: false })
+fn create(folder: &Directory) -> Result<Current> {
+    let number = random::number()?;
+    let name = file_name(number);
+    let file = folder.create(&name).map_err(|error| folder.failed("create", &name, error))?;
+    Ok(Current { number, file, written: 0, gathered: Vec::new(), unsynced: false })
 }
 
 /// Reads the data files of a container.
 #[derive(Debug)]
 pub(crate) struct DataReader {
-    folder: PathBuf,
+    folder: Arc<Directory>,
     open: Mutex<HashMap<u64, Arc<File>>>,
 }
 
 impl DataReader {
-    pub(crate) fn new(container: &Path) -> Self {
-        Self { folder: container.join(FOLDER), open: Mutex::new(HashMap::new()) }
+    pub(crate) fn new(folder: &Arc<Directory>) -> Self {
+        Self { folder: Arc::clone(folder), open: Mutex::new(HashMap::new()) }
     }
 
-    pub(crate) fn path(&self, number: u64) -> PathBuf {
-        self.folder.join(file_name(number))
+    /// The folder of the files.
+    pub(crate) fn folder(&self) -> &Arc<Directory> {
+        &self.folder
+    }
+
+    /// A data file's path, for messages.
+    fn path(&self, number: u64) -> PathBuf {
+        self.folder.path_of(&file_name(number))
     }
 
     /// The open file of a number.
@@ -195,13 +203,16 @@ impl DataReader {
         if let Some(file) = open.get(&number) {
             return Ok(Arc::clone(file));
         }
-        let path = self.path(number);
-        let file = File::open(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Error::corrupt("a data file is missing", path.display().to_string()),
-            _ => Error::from_io(error, format!("open {}", path.display())),
+        let name = file_name(number);
+        let file = self.folder.read(&name).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                Error::corrupt("a data file is missing", self.path(number).display().to_string())
+            }
+            _ => self.folder.failed("open", &name, error),
         })?;
         if open.len() >= MAX_OPEN {
-            open.clear();
+            let any = open.keys().next().copied();
+            any.map(|number| open.remove(&number));
         }
         let file = Arc::new(file);
         open.insert(number, Arc::clone(&file));

@@ -4,9 +4,11 @@
 //! ([`Bytes::complete`] says whether anything older can matter). Combining is associative: whatever layers a
 //! process happens to hold, it comes to the same answer.
 
+use std::collections::BTreeMap;
+
 use crate::{
     bytes::{Put, Reader},
-    extent::Extent,
+    extent::{DIGEST, Digest, Extent},
 };
 
 /// An entry and the epoch of its last change.
@@ -22,7 +24,7 @@ pub(crate) enum Entry {
     /// A value, here.
     Value(Box<[u8]>),
     /// A value, in a data file.
-    ValueExtent(Extent),
+    ValueExtent(Extent, Digest),
     /// Removed: nothing older counts.
     Removed,
     /// Bytes by offset.
@@ -36,7 +38,10 @@ pub(crate) enum Entry {
 pub(crate) struct Bytes {
     /// Nothing older matters: the operations start from nothing.
     pub(crate) complete: bool,
-    pub(crate) ops: Vec<ByteOp>,
+    ops: Vec<ByteOp>,
+    /// How many operations the last folding left: the next one waits until there are twice as many, so that
+    /// folding costs each operation a constant share.
+    folded: usize,
 }
 
 /// One operation on bytes.
@@ -91,15 +96,21 @@ pub(crate) struct Resolved {
     pub(crate) parts: Vec<Part>,
 }
 
-impl Resolved {
+/// Parts by offset, while operations are applied to them.
+#[derive(Debug, Default)]
+struct Resolving {
+    size: u64,
+    parts: BTreeMap<u64, Part>,
+}
+
+impl Resolving {
     fn apply(&mut self, op: &ByteOp) {
         match op {
             ByteOp::Write(part) => {
                 // As in POSIX, a write of no bytes does not change the size.
                 if part.length > 0 {
                     self.cut_out(part.offset, part.end());
-                    let at = self.parts.partition_point(|other| other.offset < part.offset);
-                    self.parts.insert(at, part.clone());
+                    self.parts.insert(part.offset, part.clone());
                     self.size = self.size.max(part.end());
                 }
             }
@@ -113,14 +124,20 @@ impl Resolved {
 
     /// Removes `[start, end)` from the parts.
     fn cut_out(&mut self, start: u64, end: u64) {
-        let first = self.parts.partition_point(|part| part.end() <= start);
-        let last = self.parts.partition_point(|part| part.offset < end);
-        if first >= last {
-            return;
+        let before = self.parts.range(..start).next_back().filter(|(_, part)| part.end() > start);
+        let first = before.map_or(start, |(offset, _)| *offset);
+        while let Some((offset, _)) = self.parts.range(first..end).next() {
+            let offset = *offset;
+            let Some(part) = self.parts.remove(&offset) else { break };
+            let rest = [part.clip(0, start), part.clip(end, u64::MAX)].into_iter().flatten();
+            let done = part.offset < start;
+            rest.for_each(|rest| drop(self.parts.insert(rest.offset, rest)));
+            if done {
+                // What is left of it lies before the range: go on behind it.
+                self.cut_out(start, end);
+                return;
+            }
         }
-        let left = self.parts[first].clip(0, start);
-        let right = self.parts[last - 1].clip(end, u64::MAX);
-        self.parts.splice(first..last, left.into_iter().chain(right));
     }
 }
 
@@ -128,10 +145,14 @@ impl Resolved {
 const FOLD_AT: usize = 64;
 
 impl Bytes {
+    pub(crate) fn new(complete: bool, ops: Vec<ByteOp>) -> Self {
+        Self { complete, ops, folded: 0 }
+    }
+
     /// Adds an operation.
     pub(crate) fn push(&mut self, op: ByteOp) {
         self.ops.push(op);
-        if self.complete && self.ops.len() >= FOLD_AT {
+        if self.ops.len() >= FOLD_AT.max(2 * self.folded) {
             self.fold();
         }
     }
@@ -141,10 +162,10 @@ impl Bytes {
         if !self.ops.iter().any(ByteOp::creates) {
             return None;
         }
-        let mut resolved = Resolved::default();
+        let mut resolving = Resolving::default();
         // What is done before anything is there does nothing.
-        self.ops.iter().skip_while(|op| !op.creates()).for_each(|op| resolved.apply(op));
-        Some(resolved)
+        self.ops.iter().skip_while(|op| !op.creates()).for_each(|op| resolving.apply(op));
+        Some(Resolved { size: resolving.size, parts: resolving.parts.into_values().collect() })
     }
 
     /// Replaces the operations by fewer that amount to the same, when everything is known.
@@ -156,6 +177,7 @@ impl Bytes {
             self.ops = parts.into_iter().map(ByteOp::Write).collect();
             self.ops.push(ByteOp::SetSize(size));
         }
+        self.folded = self.ops.len();
     }
 }
 
@@ -171,7 +193,7 @@ impl Entry {
     /// Whether it is something that a reader sees.
     pub(crate) fn is_live(&self) -> bool {
         match self {
-            Self::Value(_) | Self::ValueExtent(_) => true,
+            Self::Value(_) | Self::ValueExtent(..) => true,
             Self::Bytes(bytes) => bytes.ops.iter().any(ByteOp::creates),
             Self::Removed | Self::Cut => false,
         }
@@ -187,22 +209,18 @@ impl Entry {
             Self::Bytes(older) => {
                 let mut ops = older.ops;
                 ops.append(&mut newer.ops);
-                let mut bytes = Bytes { complete: older.complete, ops };
-                if bytes.ops.len() >= FOLD_AT {
-                    bytes.fold();
-                }
-                Self::Bytes(bytes)
+                Self::Bytes(Bytes::new(older.complete, ops))
             }
             // Punching a single value does nothing; writing bytes drops it.
-            Self::Value(_) | Self::ValueExtent(_) if !newer.ops.iter().any(ByteOp::creates) => older,
-            _ => Self::Bytes(Bytes { complete: true, ops: newer.ops }),
+            Self::Value(_) | Self::ValueExtent(..) if !newer.ops.iter().any(ByteOp::creates) => older,
+            _ => Self::Bytes(Bytes::new(true, newer.ops)),
         }
     }
 
     /// This entry when nothing older is left.
     pub(crate) fn at_bottom(self) -> Self {
         match self {
-            Self::Bytes(bytes) => Self::Bytes(Bytes { complete: true, ops: bytes.ops }),
+            Self::Bytes(bytes) => Self::Bytes(Bytes { complete: true, ..bytes }),
             other => other,
         }
     }
@@ -234,8 +252,9 @@ impl Entry {
                 out.extend_from_slice(value);
                 tag::VALUE
             }
-            Self::ValueExtent(extent) => {
+            Self::ValueExtent(extent, digest) => {
                 extent.encode(out);
+                out.extend_from_slice(digest);
                 tag::VALUE_EXTENT
             }
             Self::Removed => tag::REMOVED,
@@ -253,7 +272,10 @@ impl Entry {
         let mut reader = Reader(payload);
         let entry = match kind {
             tag::VALUE => return Some(Self::Value(payload.into())),
-            tag::VALUE_EXTENT => Self::ValueExtent(Extent::decode(&mut reader)?),
+            tag::VALUE_EXTENT => {
+                let extent = Extent::decode(&mut reader)?;
+                Self::ValueExtent(extent, reader.take(DIGEST)?.try_into().ok()?)
+            }
             tag::REMOVED => Self::Removed,
             tag::BYTES => {
                 let complete = reader.u32()? == 1;
@@ -261,7 +283,7 @@ impl Entry {
                 while !reader.is_empty() {
                     ops.push(ByteOp::decode(&mut reader)?);
                 }
-                Self::Bytes(Bytes { complete, ops })
+                Self::Bytes(Bytes::new(complete, ops))
             }
             tag::CUT => Self::Cut,
             _ => return None,
@@ -324,7 +346,7 @@ mod tests {
 
     #[test]
     fn later_writes_hide_earlier_ones_and_shrinking_drops_the_rest() {
-        let mut bytes = Bytes { complete: true, ops: vec![write(0, 100), write(10, 5), write(12, 50)] };
+        let mut bytes = Bytes::new(true, vec![write(0, 100), write(10, 5), write(12, 50)]);
         assert_eq!(ranges(&bytes), (100, vec![(0, 10, 0), (10, 2, 0), (12, 50, 0), (62, 38, 62)]));
         bytes.push(ByteOp::SetSize(20));
         bytes.push(ByteOp::SetSize(90));
@@ -338,7 +360,7 @@ mod tests {
 
     #[test]
     fn a_punch_of_nothing_creates_nothing_and_of_a_single_value_changes_nothing() {
-        let punch = Bytes { complete: false, ops: vec![ByteOp::Punch { offset: 0, length: 9 }] };
+        let punch = Bytes::new(false, vec![ByteOp::Punch { offset: 0, length: 9 }]);
         assert!(!Entry::Bytes(punch.clone()).is_live());
         let value = Entry::Value(Box::from(*b"v"));
         assert_eq!(Entry::Bytes(punch).over(value.clone()), value);
@@ -350,9 +372,9 @@ mod tests {
         let ops = vec![write(5, 6), ByteOp::SetSize(7), ByteOp::Punch { offset: 8, length: 9 }];
         let entries = [
             Entry::Value(Box::from(*b"value")),
-            Entry::ValueExtent(extent),
+            Entry::ValueExtent(extent, [5; DIGEST]),
             Entry::Removed,
-            Entry::Bytes(Bytes { complete: true, ops }),
+            Entry::Bytes(Bytes::new(true, ops)),
             Entry::Cut,
         ];
         for entry in entries {

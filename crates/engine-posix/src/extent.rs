@@ -4,10 +4,24 @@
 //! of a large extent verifies only the chunks it touches. The chunk checksums travel with the extent in the
 //! log, never with the data, so that a misdirected write cannot bring its own checksum along.
 
+use sha2::{Digest as _, Sha256};
+
 use crate::bytes::{Put, Reader, crc32c};
 
 /// Bytes per checksum.
 pub(crate) const CHUNK: u64 = 64 * 1024;
+
+/// Bytes of a [`Digest`].
+pub(crate) const DIGEST: usize = 32;
+
+/// SHA-256 of a value in a data file. A precondition compares values by it, so that replaying the log never
+/// needs a data file.
+pub(crate) type Digest = [u8; DIGEST];
+
+/// The digest of a value.
+pub(crate) fn digest(value: &[u8]) -> Digest {
+    Sha256::digest(value).into()
+}
 
 /// Where bytes are, and what they must sum to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,13 +19,13 @@ use memchr::memmem;
 use crate::bytes::{Put, Reader, crc32c};
 
 /// Bytes of a frame's header.
-pub(crate) const HEADER: usize = 40;
+pub(crate) const HEADER: usize = 48;
 /// Zero bytes at the end of every frame.
 pub(crate) const TRAILER: usize = 8;
 /// The smallest frame.
 pub(crate) const MIN_FRAME: usize = HEADER + TRAILER;
 /// The part of the header that its checksum covers: all but the marker and the checksum itself.
-const COVERED: std::ops::Range<usize> = 8..36;
+const COVERED: std::ops::Range<usize> = 8..44;
 
 /// What a frame is for. Kinds from 0x8000 on are optional: a reader that does not know one passes it over.
 pub(crate) mod kind {
@@ -41,7 +41,7 @@ pub(crate) mod kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) writer: u64,
-    pub(crate) sequence: u32,
+    pub(crate) sequence: u64,
 }
 
 /// A frame that counts.
@@ -69,10 +69,11 @@ pub(crate) fn seal(frame: &mut Vec<u8>, marker: u64, kind: u16, origin: Origin) 
     header.put_u32(frame.len() as u32);
     header.put_u32(salt);
     header.put_u64(origin.writer);
-    header.put_u32(origin.sequence);
+    header.put_u64(origin.sequence);
     header.put_u16(kind);
     header.put_u16(0);
     header.put_u32(crc32c(&frame[HEADER..]));
+    header.put_u32(0);
     header.put_u32(crc32c(&header[COVERED]));
     frame[..HEADER].copy_from_slice(&header);
 }
@@ -120,7 +121,7 @@ fn header(bytes: &[u8]) -> Option<Header> {
     let mut reader = Reader(covered);
     let length = reader.u32()? as usize;
     let salt = reader.u32()?;
-    let origin = Origin { writer: reader.u64()?, sequence: reader.u32()? };
+    let origin = Origin { writer: reader.u64()?, sequence: reader.u64()? };
     let (kind, _flags) = (reader.u16()?, reader.u16()?);
     let body_sum = reader.u32()?;
     let sum = Reader(bytes.get(COVERED.end..HEADER)?).u32()?;
@@ -142,8 +143,14 @@ pub(crate) fn find(bytes: &[u8], marker: u64, more: bool) -> Found<'_> {
         return torn_or(bytes, Found::Pending { need: MIN_FRAME });
     }
     let Some(header) = header(bytes) else {
-        let damaged = Found::Damaged { what: "a frame whose header fails its checksum" };
-        return torn_or(&bytes[..MIN_FRAME], damaged);
+        // The next marker begins before the smallest frame would end, or this was a whole header once.
+        let reach = bytes.len().min(MIN_FRAME + marker.len() - 1);
+        let otherwise =
+            match reach < MIN_FRAME + marker.len() - 1 && prefix_at_end(&bytes[..reach], &marker) > 0 {
+                true => Found::Pending { need: MIN_FRAME + marker.len() - 1 },
+                false => Found::Damaged { what: "a frame whose header fails its checksum" },
+            };
+        return torn_or(&bytes[..reach], otherwise);
     };
     let Some(whole) = bytes.get(..header.length) else {
         return torn_or(bytes, Found::Pending { need: header.length });
@@ -156,15 +163,17 @@ pub(crate) fn find(bytes: &[u8], marker: u64, more: bool) -> Found<'_> {
         let frame = Frame { origin: header.origin, kind: header.kind, body };
         return Found::Frame { frame, length: header.length };
     }
-    // The next marker may begin in the last bytes of the claimed frame and end past it, or past what is seen.
-    let reach = bytes.len().min(header.length + marker.len() - 1);
-    let cut_marker =
-        (1..marker.len()).any(|n| bytes.ends_with(&marker[..n]) && bytes.len() - n < header.length);
-    let otherwise = match cut_marker {
-        true => Found::Pending { need: bytes.len() + 1 },
-        false => Found::Damaged { what: "a frame whose body fails its checksum" },
+    // The next marker, or one that was cut short itself, may begin in the last bytes of the claimed frame.
+    let otherwise = match prefix_at_end(whole, &marker) {
+        0 => Found::Damaged { what: "a frame whose body fails its checksum" },
+        begun => Found::Torn { length: header.length - begun },
     };
-    torn_or(&bytes[..reach], otherwise)
+    torn_or(whole, otherwise)
+}
+
+/// How many bytes of a marker that goes on past the end of `bytes` stand there.
+fn prefix_at_end(bytes: &[u8], marker: &[u8; 8]) -> usize {
+    (1..marker.len()).rev().find(|begun| bytes.ends_with(&marker[..*begun])).unwrap_or(0)
 }
 
 /// No frame begins here: the start of one that was cut short, bytes of a stranger, or a damaged marker.
@@ -226,6 +235,24 @@ mod tests {
             }
             if cut > 0 {
                 assert_eq!(find(&log, MARKER, false), Found::Torn { length: cut });
+            }
+        }
+    }
+
+    #[test]
+    fn two_frames_cut_short_one_after_the_other_hide_no_good_one() {
+        let (first, second, good_one) = (sealed(b"the first body"), sealed(b"second"), sealed(b"good"));
+        for cut in 1..first.len() {
+            for second_cut in 1..second.len() {
+                let log = [&first[..cut], &second[..second_cut], &good_one].concat();
+                let mut at = 0;
+                let found = loop {
+                    match find(&log[at..], MARKER, false) {
+                        Found::Torn { length } => at += length,
+                        found => break found,
+                    }
+                };
+                assert_eq!((at, found), (cut + second_cut, good(b"good")), "cut at {cut} and {second_cut}");
             }
         }
     }

@@ -10,8 +10,8 @@ use crate::{
     state::State,
 };
 
-/// How many paths of one object or distribution key are walked over before seeking past it.
-const WALK: usize = 32;
+/// A page ends when it holds this many bytes, however few entries that is.
+const PAGE_BYTES: usize = 8 << 20;
 
 /// Where a page of what is under `prefix` begins: at the prefix, or just after the anchor's path.
 fn start(prefix: &[u8], anchor: &Anchor) -> Vec<u8> {
@@ -41,10 +41,10 @@ pub(crate) fn page(
         }
         match entry {
             Entry::Value(value) if values => page.push(key, &value),
-            Entry::ValueExtent(extent) if values => page.push(key, &data.read_extent(&extent)?),
+            Entry::ValueExtent(extent, _) if values => page.push(key, &data.read_extent(&extent)?),
             _ => page.push(key, &[]),
         }
-        if page.len() >= limit {
+        if page.len() >= limit || page.bytes() >= PAGE_BYTES {
             let next = Anchor::from_bytes(key.to_vec());
             return Ok(page.finish(Some(next)));
         }
@@ -101,24 +101,15 @@ fn first_group(
     prefix: &[u8],
     group: impl Fn(&[u8]) -> usize,
 ) -> Result<Option<Vec<u8>>> {
-    let Some(mut start) = start else { return Ok(None) };
-    loop {
-        let mut merge = Merge::of_state(state, &start)?;
-        let mut walked = 0;
-        loop {
-            let Some((path, Versioned { entry, .. })) = merge.next()? else { return Ok(None) };
-            if !path.starts_with(prefix) {
-                return Ok(None);
-            }
-            if entry.is_live() {
-                return Ok(Some(path[..group(path)].to_vec()));
-            }
-            walked += 1;
-            if walked >= WALK {
-                path.clone_into(&mut start);
-                start.push(0);
-                break;
-            }
+    let Some(start) = start else { return Ok(None) };
+    let mut merge = Merge::of_state(state, &start)?;
+    while let Some((path, Versioned { entry, .. })) = merge.next()? {
+        if !path.starts_with(prefix) {
+            return Ok(None);
+        }
+        if entry.is_live() {
+            return Ok(Some(path[..group(path)].to_vec()));
         }
     }
+    Ok(None)
 }

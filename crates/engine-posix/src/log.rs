@@ -5,16 +5,23 @@
 //! share that offset; readers use positioned reads and never touch it.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, Write},
     os::unix::fs::{FileExt, MetadataExt},
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use isotach_object::{Error, Result};
 use rustix::fs as sys;
 
-use crate::bytes::{Put, Reader, crc32c};
+use crate::{
+    bytes::{Put, Reader, crc32c},
+    directory::Directory,
+};
 
 /// Bytes of a log file before its first frame.
 pub(crate) const HEADER: usize = 64;
@@ -32,6 +39,8 @@ pub(crate) struct Log {
     /// The epoch of the first byte of the file.
     base: u64,
     writable: bool,
+    /// A sync has failed: what was appended may be lost, and the system tells so only once.
+    failed: AtomicBool,
 }
 
 /// The name of the log of a generation.
@@ -61,19 +70,23 @@ fn base_of(bytes: &[u8; HEADER], uuid: [u8; 16], generation: u64) -> Option<u64>
 
 impl Log {
     /// Opens the log of a generation; for reading only where writing is not permitted.
-    pub(crate) fn open(directory: &Path, uuid: [u8; 16], generation: u64) -> Result<Self> {
-        let path = directory.join(file_name(generation));
-        let fail = |error| Error::from_io(error, format!("open {}", path.display()));
-        let (file, writable) = match OpenOptions::new().read(true).append(true).open(&path) {
+    pub(crate) fn open(directory: &Arc<Directory>, uuid: [u8; 16], generation: u64) -> Result<Self> {
+        let name = file_name(generation);
+        let path = directory.path_of(&name);
+        let fail = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => Error::corrupt("the log is missing", path.display().to_string()),
+            _ => directory.failed("open", &name, error),
+        };
+        let (file, writable) = match directory.append(&name) {
             Ok(file) => (file, true),
-            Err(error) if is_refusal(&error) => (File::open(&path).map_err(fail)?, false),
+            Err(error) if is_refusal(&error) => (directory.read(&name).map_err(fail)?, false),
             Err(error) => return Err(fail(error)),
         };
         let mut bytes = [0; HEADER];
         let damaged = || Error::corrupt("the header of the log", path.display().to_string());
         file.read_exact_at(&mut bytes, 0).map_err(|_| damaged())?;
         let base = base_of(&bytes, uuid, generation).ok_or_else(damaged)?;
-        Ok(Self { file, path, base, writable })
+        Ok(Self { file, path, base, writable, failed: AtomicBool::new(false) })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -82,6 +95,14 @@ impl Log {
 
     pub(crate) fn is_writable(&self) -> bool {
         self.writable
+    }
+
+    /// Refuses to write where the system does.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        match self.writable {
+            true => Ok(()),
+            false => Err(self.error("append to", io::ErrorKind::PermissionDenied.into())),
+        }
     }
 
     /// The epoch of a position in the file.
@@ -96,10 +117,10 @@ impl Log {
 
     /// The length of the file now. A third of a microsecond.
     pub(crate) fn length(&self) -> Result<u64> {
-        Ok(self.file.metadata().map_err(|error| self.failed("stat", error))?.len())
+        Ok(self.file.metadata().map_err(|error| self.error("stat", error))?.len())
     }
 
-    fn failed(&self, what: &str, error: io::Error) -> Error {
+    fn error(&self, what: &str, error: io::Error) -> Error {
         Error::from_io(error, format!("{what} {}", self.path.display()))
     }
 
@@ -108,18 +129,18 @@ impl Log {
     /// A write that is cut short leaves a torn frame, which no reader counts; the whole frame is then
     /// appended again.
     pub(crate) fn append(&self, frame: &[u8]) -> Result<u64> {
-        if !self.writable {
-            let error = io::Error::from(io::ErrorKind::PermissionDenied);
-            return Err(self.failed("append to", error));
+        self.check_writable()?;
+        if self.failed.load(Ordering::Acquire) {
+            return Err(Error::Poisoned { what: self.path.display().to_string() });
         }
         for _ in 0..APPEND_TRIES {
             match (&self.file).write(frame) {
                 Ok(written) if written == frame.len() => {
-                    return sys::tell(&self.file).map_err(|errno| self.failed("tell", errno.into()));
+                    return sys::tell(&self.file).map_err(|errno| self.error("tell", errno.into()));
                 }
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.failed("append to", error)),
+                Err(error) => return Err(self.error("append to", error)),
             }
         }
         Err(Error::NoSpace { what: format!("appends to {} were cut short", self.path.display()) })
@@ -127,7 +148,10 @@ impl Log {
 
     /// Makes everything appended so far durable.
     pub(crate) fn sync(&self) -> Result<()> {
-        self.file.sync_data().map_err(|error| self.failed("sync", error))
+        self.file.sync_data().map_err(|error| {
+            self.failed.store(true, Ordering::Release);
+            self.error("sync", error)
+        })
     }
 
     /// Reads from `position` on, at most to the end of the file; gives the bytes read.
@@ -138,7 +162,7 @@ impl Log {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.failed("read", error)),
+                Err(error) => return Err(self.error("read", error)),
             }
         }
         Ok(filled)
@@ -146,11 +170,11 @@ impl Log {
 
     /// Whether the file is still the container's log, and not that of a container since removed.
     pub(crate) fn is_current(&self) -> Result<bool> {
-        let open = self.file.metadata().map_err(|error| self.failed("stat", error))?;
+        let open = self.file.metadata().map_err(|error| self.error("stat", error))?;
         match fs::metadata(&self.path) {
             Ok(named) => Ok((named.dev(), named.ino()) == (open.dev(), open.ino())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(self.failed("stat", error)),
+            Err(error) => Err(self.error("stat", error)),
         }
     }
 }

@@ -122,7 +122,6 @@ impl<'s> Merge<'s> {
     /// Combines the entries of the present path that no cut hides, and goes past them.
     fn take(&mut self, cut: u64) -> Result<Option<Versioned>> {
         let mut found: Option<Versioned> = None;
-        let mut hidden = false;
         for source in &mut self.sources {
             if source.path() != Some(&*self.path) {
                 continue;
@@ -136,12 +135,10 @@ impl<'s> Merge<'s> {
                         None => older,
                     });
                 }
-            } else {
-                hidden = true;
             }
             source.advance()?;
         }
-        if cut > 0 || hidden {
+        if cut > 0 {
             // Nothing older than the cut is left, so what there is, is all.
             found = found.map(|Versioned { epoch, entry }| Versioned { epoch, entry: entry.at_bottom() });
         }

@@ -10,6 +10,8 @@ use crate::SCHEME;
 const CHECKPOINT: u64 = 4 << 20;
 /// The smallest interval, so that a checkpoint is never due at every frame.
 const MIN_CHECKPOINT: u64 = 256;
+/// The largest: a log that long is far past any use.
+const MAX_CHECKPOINT: u64 = 1 << 40;
 
 /// How the handles of a pool behave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +39,11 @@ pub(crate) fn parse(uri: &PoolUri) -> Result<(PathBuf, Options)> {
     };
     let checkpoint = match uri.option("checkpoint").map(str::parse::<u64>) {
         None => CHECKPOINT,
-        Some(Ok(bytes)) if bytes >= MIN_CHECKPOINT => bytes,
-        Some(_) => return Err(wrong("checkpoint", &format!("a number of bytes, at least {MIN_CHECKPOINT}"))),
+        Some(Ok(bytes)) if (MIN_CHECKPOINT..=MAX_CHECKPOINT).contains(&bytes) => bytes,
+        Some(_) => {
+            let expected = format!("a number of bytes from {MIN_CHECKPOINT} to {MAX_CHECKPOINT}");
+            return Err(wrong("checkpoint", &expected));
+        }
     };
     Ok((PathBuf::from(uri.path()), Options { sync, checkpoint }))
 }

@@ -5,18 +5,20 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
+    time::{Duration, SystemTime},
 };
 
 use isotach_object::{Capabilities, Container, Error, Label, Pool, PoolUri, PoolUsage, Result};
-use rustix::fs as sys;
 
 use crate::{
     CAPABILITIES,
     container::PosixContainer,
     data::{self, DataReader},
+    directory::Directory,
     filesystem,
     log::{self, Log},
     options::Options,
+    random,
     state::Place,
     superblock::{self, Kind, Superblock},
 };
@@ -24,6 +26,8 @@ use crate::{
 const CONTAINERS: &str = "containers";
 /// Containers that are not in the name space: being made, or being removed.
 const LIMBO: &str = "limbo";
+/// What has been in limbo for this long belongs to a process that died.
+const ABANDONED: Duration = Duration::from_secs(3600);
 /// The log's generation. Compaction will begin others.
 const GENERATION: u64 = 1;
 
@@ -58,14 +62,16 @@ fn sync_directory(path: &Path) -> Result<()> {
 pub(crate) fn create(root: &Path) -> Result<()> {
     fs::create_dir_all(root).map_err(failed("create", root))?;
     filesystem::check(root)?;
-    if root.join(superblock::FILE).exists() {
+    if is_there(&root.join(superblock::FILE))? {
         return Err(Error::AlreadyExists { what: format!("pool {}", root.display()) });
     }
     let mut entries = fs::read_dir(root).map_err(failed("list", root))?;
     let stranger = |entry: &io::Result<fs::DirEntry>| {
         entry.as_ref().is_ok_and(|entry| entry.file_name() != CONTAINERS && entry.file_name() != LIMBO)
     };
-    if entries.any(|entry| stranger(&entry)) {
+    let has_containers =
+        fs::read_dir(root.join(CONTAINERS)).is_ok_and(|mut entries| entries.next().is_some());
+    if has_containers || entries.any(|entry| stranger(&entry)) {
         return Err(Error::invalid(
             format!("{} holds other files", root.display()),
             "an empty directory, or a new one, for a pool",
@@ -75,25 +81,26 @@ pub(crate) fn create(root: &Path) -> Result<()> {
         let path = root.join(folder);
         fs::create_dir_all(&path).map_err(failed("create", &path))?;
     }
-    // The superblock comes last and by a rename that replaces nothing: a pool is there whole or not at all.
+    // The superblock comes last and by a link that replaces nothing: a pool is there whole or not at all.
     let block = Superblock::new()?.encode(Kind::Pool);
     let temporary = root.join(LIMBO).join(unique()?);
     write_new(&temporary, &block)?;
     let named = root.join(superblock::FILE);
-    rename_new(&temporary, &named).inspect_err(|_| drop(fs::remove_file(&temporary)))?;
-    sync_directory(root)
+    let linked = fs::hard_link(&temporary, &named).map_err(failed("create", &named));
+    let _ = fs::remove_file(&temporary);
+    linked?;
+    sync_directory(root)?;
+    root.parent().filter(|parent| !parent.as_os_str().is_empty()).map_or(Ok(()), sync_directory)
 }
 
-/// Renames, unless the new name is taken.
-fn rename_new(from: &Path, to: &Path) -> Result<()> {
-    let flags = sys::RenameFlags::NOREPLACE;
-    sys::renameat_with(sys::CWD, from, sys::CWD, to, flags)
-        .map_err(|errno| Error::from_io(errno.into(), format!("create {}", to.display())))
+/// Whether something has this path. A path that may not be looked at is an error, not an absence.
+fn is_there(path: &Path) -> Result<bool> {
+    path.try_exists().map_err(failed("stat", path))
 }
 
 /// A name that nothing else has.
 fn unique() -> Result<String> {
-    Ok(format!("{:032x}", u128::from_le_bytes(superblock::random()?)))
+    Ok(format!("{:032x}", u128::from_le_bytes(random::bytes()?)))
 }
 
 /// Removes a pool with everything in it.
@@ -107,7 +114,7 @@ pub(crate) fn destroy(root: &Path) -> Result<()> {
 
 /// Tells a pool that is not there from a directory that is something else.
 fn absent<T>(root: &Path) -> impl FnOnce(Error) -> Result<T> {
-    move |error| match root.exists() {
+    move |error| match is_there(root)? {
         true => Err(error),
         false => Err(Error::not_found(format!("pool {}", root.display()))),
     }
@@ -126,6 +133,26 @@ impl PosixPool {
 
     fn limbo(&self) -> Result<PathBuf> {
         Ok(self.root.join(LIMBO).join(unique()?))
+    }
+
+    fn open_place(&self, path: &Path) -> Result<Place> {
+        let directory = Arc::new(Directory::open(path)?);
+        let block = Superblock::read(path, Kind::Container)?;
+        let log = Log::open(&directory, block.uuid, GENERATION)?;
+        let data = DataReader::new(&Arc::new(directory.folder(data::FOLDER)?));
+        Ok(Place { directory, uuid: block.uuid, marker: block.marker, log, data, options: self.options })
+    }
+
+    /// Removes what processes that died left in limbo. It is a courtesy: whatever fails is left for later.
+    fn sweep_limbo(&self) {
+        let is_old = |path: &Path| {
+            let modified = fs::metadata(path).and_then(|metadata| metadata.modified());
+            modified.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > ABANDONED))
+        };
+        let entries = fs::read_dir(self.root.join(LIMBO)).into_iter().flatten().flatten();
+        for path in entries.map(|entry| entry.path()).filter(|path| is_old(path)) {
+            let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        }
     }
 
     fn not_found(&self, label: &Label) -> Error {
@@ -155,36 +182,33 @@ impl Pool for PosixPool {
 
     fn create_container(&self, label: &Label) -> Result<()> {
         let path = self.path(label);
-        if path.exists() {
+        if is_there(&path)? {
             return Err(Error::AlreadyExists { what: format!("container {label}") });
         }
         let limbo = self.limbo()?;
-        let made = fill(&limbo).and_then(|()| rename_new(&limbo, &path));
+        // A directory that holds something is never replaced by a rename.
+        let made = fill(&limbo).and_then(|()| fs::rename(&limbo, &path).map_err(failed("create", &path)));
         match made {
             Ok(()) => sync_directory(&self.root.join(CONTAINERS)),
             Err(error) => {
                 let _ = fs::remove_dir_all(&limbo);
-                Err(match error {
-                    Error::AlreadyExists { .. } => {
-                        Error::AlreadyExists { what: format!("container {label}") }
-                    }
-                    other => other,
-                })
+                match is_there(&path)? {
+                    true => Err(Error::AlreadyExists { what: format!("container {label}") }),
+                    false => Err(error),
+                }
             }
         }
     }
 
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
-        let directory = self.path(label);
-        if !directory.exists() {
-            return Err(self.not_found(label));
+        let path = self.path(label);
+        let opened = self.open_place(&path).and_then(|place| PosixContainer::new(label.clone(), place));
+        match opened {
+            Ok(container) => Ok(Arc::new(container)),
+            // Another process may have destroyed it while it was being opened.
+            Err(error) if is_there(&path)? => Err(error),
+            Err(_) => Err(self.not_found(label)),
         }
-        let block = Superblock::read(&directory, Kind::Container)?;
-        let log = Log::open(&directory, block.uuid, GENERATION)?;
-        let data = DataReader::new(&directory);
-        let place =
-            Place { directory, uuid: block.uuid, marker: block.marker, log, data, options: self.options };
-        Ok(Arc::new(PosixContainer::new(label.clone(), place)?))
     }
 
     fn destroy_container(&self, label: &Label) -> Result<()> {
@@ -195,7 +219,9 @@ impl Pool for PosixPool {
         })?;
         sync_directory(&self.root.join(CONTAINERS))?;
         // The name is gone; a death from here on leaves bytes in limbo, not a container.
-        fs::remove_dir_all(&limbo).map_err(failed("remove", &limbo))
+        fs::remove_dir_all(&limbo).map_err(failed("remove", &limbo))?;
+        self.sweep_limbo();
+        Ok(())
     }
 
     fn list_containers(&self) -> Result<Vec<Label>> {
@@ -211,7 +237,7 @@ impl Pool for PosixPool {
 
     fn container_size(&self, label: &Label) -> Result<u64> {
         let path = self.path(label);
-        if !path.exists() {
+        if !is_there(&path)? {
             return Err(self.not_found(label));
         }
         data::folder_size(&path).map_err(failed("measure", &path))

@@ -3,11 +3,11 @@
 //! Values up to [`INLINE_MAX`] stand in the record; larger ones and all array bytes are extents of data
 //! files. Decoding never trusts a length: a record that does not fit its frame is damage.
 
-use isotach_object::{Cell, Epoch, ObjectId};
+use isotach_object::{Cell, Epoch, ObjectId, ObjectType};
 
 use crate::{
     bytes::{Put, Reader},
-    extent::Extent,
+    extent::{DIGEST, Digest, Extent},
 };
 
 /// The longest value that is kept in the log itself.
@@ -17,7 +17,7 @@ pub(crate) const INLINE_MAX: usize = 16 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stored<'a> {
     Inline(&'a [u8]),
-    Extent(Extent),
+    Extent(Extent, Digest),
 }
 
 /// An update as the log has it.
@@ -88,9 +88,10 @@ pub(crate) fn encode_change(out: &mut Vec<u8>, cell: &Cell<'_>, change: &Change<
             head(out, op::PUT, cell);
             blob(out, value);
         }
-        Change::Put(Stored::Extent(extent)) => {
+        Change::Put(Stored::Extent(extent, digest)) => {
             head(out, op::PUT_EXTENT, cell);
             extent.encode(out);
+            out.extend_from_slice(digest);
         }
         Change::Remove => head(out, op::REMOVE, cell),
         Change::Write { offset, extent } => {
@@ -128,8 +129,31 @@ pub(crate) fn encode_condition(out: &mut Vec<u8>, cell: &Cell<'_>, condition: &C
     }
 }
 
-/// Takes one record off a frame's body; `None` when it is malformed.
+/// Takes one record off a frame's body; `None` when it is malformed, or says what no engine would take.
 pub(crate) fn decode<'a>(reader: &mut Reader<'a>) -> Option<Record<'a>> {
+    decode_any(reader).filter(is_sound)
+}
+
+fn is_sound(record: &Record<'_>) -> bool {
+    let ends =
+        |offset: u64, length: u64| offset.checked_add(length).is_some_and(|end| end <= i64::MAX as u64);
+    match record {
+        Record::Require(cell, Condition::Equals(_)) => cell.check_value().is_ok(),
+        Record::Require(cell, _) => cell.check().is_ok(),
+        Record::Change(cell, change) => match change {
+            Change::Put(_) | Change::Remove => cell.check_value().is_ok(),
+            Change::Write { offset, extent } => cell.check_extent().is_ok() && ends(*offset, extent.length),
+            Change::SetSize(size) => cell.check_extent().is_ok() && ends(*size, 0),
+            Change::Punch { offset, .. } => cell.check_extent().is_ok() && ends(*offset, 0),
+            Change::RemoveDkey => {
+                cell.object.otype() == ObjectType::General && !cell.dkey.is_empty() && cell.akey.is_empty()
+            }
+            Change::Destroy => cell.dkey.is_empty() && cell.akey.is_empty(),
+        },
+    }
+}
+
+fn decode_any<'a>(reader: &mut Reader<'a>) -> Option<Record<'a>> {
     let (op, _flags) = (reader.u8()?, reader.u8()?);
     let (dkey, akey, _reserved) = (reader.u16()?, reader.u16()?, reader.u16()?);
     let object = ObjectId::from_halves(reader.u64()?, reader.u64()?).ok()?;
@@ -143,7 +167,10 @@ pub(crate) fn decode<'a>(reader: &mut Reader<'a>) -> Option<Record<'a>> {
     let require = |condition| Some(Record::Require(cell, condition));
     match op {
         op::PUT => change(Change::Put(Stored::Inline(blob(reader)?))),
-        op::PUT_EXTENT => change(Change::Put(Stored::Extent(Extent::decode(reader)?))),
+        op::PUT_EXTENT => {
+            let extent = Extent::decode(reader)?;
+            change(Change::Put(Stored::Extent(extent, reader.take(DIGEST)?.try_into().ok()?)))
+        }
         op::REMOVE => change(Change::Remove),
         op::WRITE => change(Change::Write { offset: reader.u64()?, extent: Extent::decode(reader)? }),
         op::SET_SIZE => change(Change::SetSize(reader.u64()?)),
@@ -170,23 +197,26 @@ mod tests {
         let id = |otype| ObjectId::new(otype, ObjectClass::S1, 1, 2);
         let kv = Cell::kv(id(ObjectType::KeyValue), b"key");
         let general = Cell::general(id(ObjectType::General), b"d\0", b"a");
+        let dkey = Cell { akey: b"", ..general };
+        let array = Cell::array(id(ObjectType::Array));
         let extent = Extent { file: 1, position: 2, length: 100_000, sums: Sums::of(&[1; 100_000]) };
-        let changes = [
+        let values = [
             Change::Put(Stored::Inline(b"value")),
-            Change::Put(Stored::Extent(extent.clone())),
+            Change::Put(Stored::Extent(extent.clone(), [7; DIGEST])),
             Change::Remove,
-            Change::Write { offset: 5, extent },
-            Change::SetSize(9),
-            Change::Punch { offset: 1, length: 2 },
-            Change::RemoveDkey,
-            Change::Destroy,
         ];
+        let bytes =
+            [Change::Write { offset: 5, extent }, Change::SetSize(9), Change::Punch { offset: 1, length: 2 }];
         let conditions =
             [Condition::Absent, Condition::Present, Condition::Equals(b"x"), Condition::Unchanged(Epoch(4))];
-        let mut records = Vec::new();
+        let mut records =
+            vec![Record::Change(dkey, Change::RemoveDkey), Record::Change(array, Change::Destroy)];
         for cell in [kv, general] {
-            records.extend(changes.iter().map(|change| Record::Change(cell, change.clone())));
+            records.extend(values.iter().map(|change| Record::Change(cell, change.clone())));
             records.extend(conditions.iter().map(|condition| Record::Require(cell, *condition)));
+        }
+        for cell in [array, general] {
+            records.extend(bytes.iter().map(|change| Record::Change(cell, change.clone())));
         }
         for record in records {
             let mut bytes = Vec::new();
@@ -198,6 +228,23 @@ mod tests {
             for cut in 0..bytes.len() {
                 assert_eq!(decode(&mut Reader(&bytes[..cut])), None, "cut at {cut}");
             }
+        }
+    }
+
+    #[test]
+    fn a_record_that_no_engine_would_take_is_malformed() {
+        let array = Cell::array(ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, 1));
+        let extent = Extent { file: 1, position: 2, length: 10, sums: Sums::of(&[1; 10]) };
+        let wrong = [
+            Change::Put(Stored::Inline(b"value")),
+            Change::Write { offset: u64::MAX - 3, extent },
+            Change::SetSize(u64::MAX),
+            Change::RemoveDkey,
+        ];
+        for change in wrong {
+            let mut bytes = Vec::new();
+            encode_change(&mut bytes, &array, &change);
+            assert_eq!(decode(&mut Reader(&bytes)), None, "{change:?}");
         }
     }
 }

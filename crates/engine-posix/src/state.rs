@@ -8,10 +8,13 @@ use std::{collections::HashMap, sync::Arc};
 use isotach_object::{Error, Result};
 
 use crate::{
+    SCHEME,
     bytes::Reader,
     checkpoint,
     data::DataReader,
+    directory::Directory,
     entry::{Entry, Versioned},
+    extent,
     frame::{self, Found, Frame, Origin},
     log::{self, Log},
     options::Options,
@@ -31,7 +34,7 @@ pub(crate) const READ_SET_WINDOW: u64 = 64 << 20;
 /// What never changes about an open container.
 #[derive(Debug)]
 pub(crate) struct Place {
-    pub(crate) directory: std::path::PathBuf,
+    pub(crate) directory: Arc<Directory>,
     pub(crate) uuid: [u8; 16],
     pub(crate) marker: u64,
     pub(crate) log: Log,
@@ -50,11 +53,11 @@ pub(crate) struct State {
     /// The length of the log when it was last looked at.
     seen: u64,
     /// The last frame of each writer.
-    sequences: HashMap<u64, u32>,
+    sequences: HashMap<u64, u64>,
     /// The writer whose verdicts are kept.
     own: u64,
     /// For each conditional frame of that writer: the number of the precondition that failed, if one did.
-    verdicts: HashMap<u32, Option<usize>>,
+    verdicts: HashMap<u64, Option<usize>>,
     /// The position at which a checkpoint is due.
     pub(crate) checkpoint_due: u64,
 }
@@ -113,12 +116,13 @@ impl State {
             let filled = place.log.read(self.position, &mut window)?;
             let more = self.position + (filled as u64) < length;
             match self.replay_window(place, &window[..filled], more)? {
-                Some(need) if more => size = need.max(2 * size),
+                // Only a frame longer than the whole window calls for a larger one.
+                Some(need) if more => size = if need > filled { need.max(2 * filled) } else { WINDOW },
                 Some(_) => break,
                 None => size = WINDOW,
             }
             if self.position >= self.checkpoint_due {
-                checkpoint::make(self, place)?;
+                checkpoint::make(self, place);
             }
         }
         self.seen = length;
@@ -160,7 +164,7 @@ impl State {
             kind => {
                 let what =
                     format!("frame kind {kind} in {}: a newer Isotach wrote it", place.log.path().display());
-                return Err(Error::Unsupported { engine: "posix", what });
+                return Err(Error::Unsupported { engine: SCHEME, what });
             }
         }
         self.sequences.insert(frame.origin.writer, frame.origin.sequence);
@@ -171,7 +175,7 @@ impl State {
     fn is_next(&self, origin: &Origin) -> std::result::Result<bool, &'static str> {
         match self.sequences.get(&origin.writer) {
             Some(last) if origin.sequence <= *last => Ok(false),
-            Some(last) if origin.sequence > last + 1 => Err("frames of a writer are missing before this one"),
+            Some(last) if origin.sequence - last > 1 => Err("frames of a writer are missing before this one"),
             _ => Ok(true),
         }
     }
@@ -180,19 +184,20 @@ impl State {
     fn apply_transaction(&mut self, place: &Place, frame: &Frame<'_>, epoch: u64) -> Result<()> {
         let malformed = || self.damaged(&place.log, "a record of a frame is malformed");
         let mut reader = Reader(&frame.body);
-        let (mut conditions, mut failed, mut changes_at) = (0, None, reader);
+        let (mut conditions, mut failed, mut changes_at) = (0, None, None);
         while !reader.is_empty() {
+            let at = reader;
             match record::decode(&mut reader).ok_or_else(malformed)? {
+                Record::Require(..) if changes_at.is_some() => return Err(malformed()),
                 Record::Require(cell, condition) => {
                     let mut path = Vec::new();
                     path::of_cell(&cell, &mut path);
-                    if failed.is_none() && !self.holds(place, &path, &condition, epoch)? {
+                    if failed.is_none() && !self.holds(&path, &condition, epoch)? {
                         failed = Some(conditions);
                     }
                     conditions += 1;
-                    changes_at = reader;
                 }
-                Record::Change(..) => {}
+                Record::Change(..) => drop(changes_at.get_or_insert(at)),
             }
         }
         if conditions > 0 && frame.origin.writer == self.own {
@@ -201,20 +206,21 @@ impl State {
         if failed.is_some() {
             return Ok(());
         }
-        while let Some(Record::Change(cell, change)) = record::decode(&mut changes_at) {
+        let mut changes = changes_at.unwrap_or(reader);
+        while let Some(Record::Change(cell, change)) = record::decode(&mut changes) {
             self.table.apply(&cell, change, epoch);
         }
         Ok(())
     }
 
-    fn holds(&self, place: &Place, path: &[u8], condition: &Condition<'_>, epoch: u64) -> Result<bool> {
+    fn holds(&self, path: &[u8], condition: &Condition<'_>, epoch: u64) -> Result<bool> {
         Ok(match condition {
             Condition::Absent => self.find(path)?.is_none(),
             Condition::Present => self.find(path)?.is_some(),
             Condition::Equals(expected) => match self.find(path)? {
                 Some(Entry::Value(value)) => *value == **expected,
-                Some(Entry::ValueExtent(extent)) if extent.length == expected.len() as u64 => {
-                    place.data.read_extent(&extent)? == **expected
+                Some(Entry::ValueExtent(extent, digest)) => {
+                    extent.length == expected.len() as u64 && digest == extent::digest(expected)
                 }
                 _ => false,
             },
@@ -225,7 +231,7 @@ impl State {
     }
 
     /// The verdict on a conditional frame of this handle, once it is replayed.
-    pub(crate) fn take_verdict(&mut self, sequence: u32) -> Option<Option<usize>> {
+    pub(crate) fn take_verdict(&mut self, sequence: u64) -> Option<Option<usize>> {
         self.verdicts.remove(&sequence)
     }
 

@@ -4,10 +4,12 @@
 
 use std::{fs, io, path::Path};
 
+use crate::{
+    SCHEME,
+    bytes::{Put, Reader, crc32c},
+    random,
+};
 use isotach_object::{Error, Result};
-use rustix::{io::Errno, rand};
-
-use crate::bytes::{Put, Reader, crc32c};
 
 /// The name of the superblock file in a pool's or container's directory.
 pub(crate) const FILE: &str = "superblock";
@@ -48,26 +50,12 @@ pub(crate) struct Superblock {
     pub(crate) marker: u64,
 }
 
-/// Random bytes from the system.
-pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
-    let mut bytes = [0; N];
-    let mut filled = 0;
-    while filled < N {
-        match rand::getrandom(&mut bytes[filled..], rand::GetRandomFlags::empty()) {
-            Ok(count) => filled += count,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(Error::from_io(errno.into(), "random bytes of the system")),
-        }
-    }
-    Ok(bytes)
-}
-
 impl Superblock {
     /// A new identity.
     pub(crate) fn new() -> Result<Self> {
         // Two bits or more in each byte: see `frame`.
-        let marker = random::<8>()?.map(|byte| if byte.count_ones() < 2 { byte ^ 0x66 } else { byte });
-        Ok(Self { uuid: random()?, marker: u64::from_le_bytes(marker) })
+        let marker = random::bytes::<8>()?.map(|byte| if byte.count_ones() < 2 { byte ^ 0x66 } else { byte });
+        Ok(Self { uuid: random::bytes()?, marker: u64::from_le_bytes(marker) })
     }
 
     pub(crate) fn encode(&self, kind: Kind) -> Vec<u8> {
@@ -121,7 +109,7 @@ impl Superblock {
                  {VERSION}; use a newer Isotach)",
                 directory.display()
             );
-            return Err(Error::Unsupported { engine: "posix", what });
+            return Err(Error::Unsupported { engine: SCHEME, what });
         }
         Ok(block)
     }

@@ -52,7 +52,9 @@ impl Table {
         path::of_cell(cell, &mut path);
         match change {
             Change::Put(Stored::Inline(value)) => self.set(&path, epoch, Entry::Value(value.into())),
-            Change::Put(Stored::Extent(extent)) => self.set(&path, epoch, Entry::ValueExtent(extent)),
+            Change::Put(Stored::Extent(extent, digest)) => {
+                self.set(&path, epoch, Entry::ValueExtent(extent, digest));
+            }
             Change::Remove => self.set(&path, epoch, Entry::Removed),
             Change::Write { offset, extent } => {
                 let part = Part { offset, length: extent.length, skip: 0, extent };
@@ -82,9 +84,10 @@ impl Table {
 
     /// Removes everything under a prefix, here and in older layers.
     fn cut(&mut self, prefix: &[u8], epoch: u64) {
-        let mut tail = self.entries.split_off(prefix);
-        if let Some(after) = path::after(prefix) {
-            self.entries.append(&mut tail.split_off(&*after));
+        let under = self.range(prefix).map(|(path, _)| path).take_while(|path| path.starts_with(prefix));
+        let under: Vec<Box<[u8]>> = under.map(Box::from).collect();
+        for path in under {
+            self.entries.remove(&path);
         }
         self.entries.insert(prefix.into(), Versioned { epoch, entry: Entry::Cut });
         self.has_cuts = true;
@@ -93,7 +96,7 @@ impl Table {
     fn operate(&mut self, path: &[u8], epoch: u64, op: ByteOp) {
         let known_empty = self.bottom || self.is_cut(path);
         let Some(old) = self.entries.get_mut(path) else {
-            let bytes = Bytes { complete: known_empty, ops: vec![op] };
+            let bytes = Bytes::new(known_empty, vec![op]);
             self.entries.insert(path.into(), Versioned { epoch, entry: Entry::Bytes(bytes) });
             return;
         };
@@ -102,7 +105,7 @@ impl Table {
         old.epoch = epoch;
         match &mut old.entry {
             Entry::Bytes(bytes) => bytes.push(op),
-            other if op.creates() => *other = Entry::Bytes(Bytes { complete: true, ops: vec![op] }),
+            other if op.creates() => *other = Entry::Bytes(Bytes::new(true, vec![op])),
             _ => {}
         }
     }

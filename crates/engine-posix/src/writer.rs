@@ -2,14 +2,19 @@
 //!
 //! Invariants:
 //! - A frame goes to the log only after the bytes it refers to were handed to the system, and a flush syncs
-//!   the data before it appends the frame, so that a frame that survives never points at nothing.
+//!   the data before it appends the frame. A frame that is published earlier, for a reader or for its size, may
+//!   survive a power failure without its data; what it refers to then fails its checksum.
 //! - A frame that could not be appended for want of room is kept and tried again.
 //! - After a failed sync, or an append whose outcome is unknown, the handle writes no more.
+
+use std::process;
 
 use isotach_object::{Cell, Error, IdRange, Precondition, Result, Transaction, Update};
 
 use crate::{
+    SCHEME,
     data::DataWriter,
+    extent,
     frame::{self, MIN_FRAME, Origin},
     log::{Log, MAX_FRAME},
     record::{self, Change, Condition, INLINE_MAX, Stored},
@@ -18,6 +23,8 @@ use crate::{
 
 /// A gathered frame is published when it has this many bytes.
 const PUBLISH_AT: usize = 1 << 20;
+/// A batch is cut into frames of this many bytes.
+const SPLIT_AT: usize = 64 << 20;
 /// Object ids that a log position stands for: a frame owns the ids of the positions it takes up.
 const IDS_PER_BYTE: u64 = 1 << 20;
 /// Log positions whose ids fit 64 bits.
@@ -29,8 +36,10 @@ pub(crate) struct Writer {
     own: u64,
     marker: u64,
     name: String,
+    /// The process that the handle belongs to.
+    process: u32,
     /// The number of the next frame.
-    sequence: u32,
+    sequence: u64,
     /// Room for a header, and the records gathered.
     frame: Vec<u8>,
     data: DataWriter,
@@ -45,14 +54,20 @@ impl Writer {
         Self {
             own,
             marker: place.marker,
-            name: place.directory.display().to_string(),
+            name: place.directory.path().display().to_string(),
+            process: process::id(),
             sequence: 0,
             frame: vec![0; frame::HEADER],
-            data: DataWriter::new(&place.directory),
+            data: DataWriter::new(place.data.folder()),
             unsynced: false,
             written: false,
             failed: false,
         }
+    }
+
+    /// Forgets what is gathered, on a handle that will never write it.
+    pub(crate) fn abandon(&mut self) {
+        self.frame.truncate(frame::HEADER);
     }
 
     /// Whether this handle ever wrote anything.
@@ -61,18 +76,30 @@ impl Writer {
     }
 
     fn check_usable(&self) -> Result<()> {
-        match self.failed {
-            true => Err(Error::Poisoned { what: self.name.clone() }),
-            false => Ok(()),
+        if self.failed {
+            return Err(Error::Poisoned { what: self.name.clone() });
         }
+        if self.process != process::id() {
+            // Parent and child would both write this handle's next frame, and one of the two would not count.
+            let what =
+                format!("a handle on {} in a process forked after it was opened; open a new one", self.name);
+            return Err(Error::Unsupported { engine: SCHEME, what });
+        }
+        Ok(())
     }
 
-    /// Takes a copy of blind updates. All of them or none are gathered.
+    /// Takes a copy of blind updates.
     pub(crate) fn gather(&mut self, updates: &[Update<'_>], log: &Log) -> Result<()> {
         self.check_usable()?;
+        log.check_writable()?;
         self.written = true;
-        let (length, mark) = (self.frame.len(), self.data.mark());
+        let (mut length, mut mark) = (self.frame.len(), self.data.mark());
         for update in updates {
+            if self.frame.len() >= SPLIT_AT {
+                // Updates are atomic one by one, so a batch too long for a frame goes into several.
+                self.publish(log)?;
+                (length, mark) = (self.frame.len(), self.data.mark());
+            }
             if let Err(error) = encode(update, &mut self.frame, &mut self.data) {
                 self.frame.truncate(length);
                 self.data.rewind(mark);
@@ -82,8 +109,13 @@ impl Writer {
         if self.frame.len() >= PUBLISH_AT {
             // The copy is taken, so a log without room is not this call's failure: `flush` tries again.
             match self.publish(log) {
+                Ok(()) => {}
                 Err(Error::NoSpace { .. }) if self.frame.len() < MAX_FRAME / 2 => {}
-                other => return other,
+                Err(error) => {
+                    self.frame.truncate(length);
+                    self.data.rewind(mark);
+                    return Err(error);
+                }
             }
         }
         Ok(())
@@ -101,7 +133,11 @@ impl Writer {
         let outcome = self.append(&mut frame, frame::kind::TRANSACTION, log);
         // Kept on failure, in the form it was gathered in; emptied with its room kept on success.
         match &outcome {
-            Ok(_) => frame.truncate(frame::HEADER),
+            Ok(_) => {
+                frame.clear();
+                frame.shrink_to(2 * PUBLISH_AT);
+                frame.resize(frame::HEADER, 0);
+            }
             Err(_) => {
                 frame::unseal(&mut frame);
                 frame.truncate(body);
@@ -112,9 +148,9 @@ impl Writer {
     }
 
     /// Seals and appends a frame; gives its number and the position of its end.
-    fn append(&mut self, frame: &mut Vec<u8>, kind: u16, log: &Log) -> Result<(u32, u64)> {
+    fn append(&mut self, frame: &mut Vec<u8>, kind: u16, log: &Log) -> Result<(u64, u64)> {
         self.check_usable()?;
-        if frame.len() > MAX_FRAME {
+        if frame.len() + frame::TRAILER > MAX_FRAME {
             let what = format!("a transaction of {} bytes", frame.len());
             return Err(Error::invalid(
                 what,
@@ -139,40 +175,40 @@ impl Writer {
     }
 
     /// Appends a transaction at once, after what is gathered.
-    pub(crate) fn commit(&mut self, transaction: &Transaction<'_>, log: &Log) -> Result<(u32, u64)> {
+    pub(crate) fn commit(&mut self, transaction: &Transaction<'_>, log: &Log) -> Result<(u64, u64)> {
         self.check_usable()?;
         self.publish(log)?;
         let mut frame = vec![0; frame::HEADER];
         for precondition in &transaction.preconditions {
             encode_precondition(precondition, &mut frame);
         }
-        for update in &transaction.updates {
-            encode(update, &mut frame, &mut self.data)?;
-        }
-        self.data.write_out()?;
-        self.append(&mut frame, frame::kind::TRANSACTION, log)
+        let mark = self.data.mark();
+        let encoded =
+            transaction.updates.iter().try_for_each(|update| encode(update, &mut frame, &mut self.data));
+        let appended = encoded
+            .and_then(|()| self.data.write_out())
+            .and_then(|()| self.append(&mut frame, frame::kind::TRANSACTION, log));
+        appended.inspect_err(|_| self.data.rewind(mark))
     }
 
     /// Makes everything durable and visible: the data, then the frame, then the log.
-    pub(crate) fn flush(&mut self, log: &Log, sync: bool) -> Result<()> {
+    ///
+    /// If a sync fails the system may have dropped what it could not write, so trying again would prove nothing.
+    ///
+    /// `published` is called when readers need not wait for this writer any more.
+    pub(crate) fn flush(&mut self, log: &Log, sync: bool, published: impl FnOnce()) -> Result<()> {
         self.check_usable()?;
+        self.data.write_out()?;
         if sync {
-            self.synced(|writer| writer.data.sync())?;
+            self.data.sync().inspect_err(|_| self.failed = true)?;
         }
         self.publish(log)?;
+        published();
         if sync && self.unsynced {
-            self.synced(|_| log.sync())?;
+            log.sync().inspect_err(|_| self.failed = true)?;
             self.unsynced = false;
         }
         Ok(())
-    }
-
-    /// Runs a step that syncs. If the sync fails the system may have dropped what it could not write, so
-    /// trying again would prove nothing.
-    fn synced(&mut self, step: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
-        let outcome = step(self);
-        self.failed |= matches!(outcome, Err(Error::Io { .. }));
-        outcome
     }
 
     /// Takes up log positions, and with them the object ids that belong to them. Nothing is read: the
@@ -214,7 +250,9 @@ fn encode(update: &Update<'_>, frame: &mut Vec<u8>, data: &mut DataWriter) -> Re
         Update::Put { cell, value } if value.len() <= INLINE_MAX => {
             record(cell, Change::Put(Stored::Inline(value)))
         }
-        Update::Put { cell, value } => record(cell, Change::Put(Stored::Extent(data.append(value)?))),
+        Update::Put { cell, value } => {
+            record(cell, Change::Put(Stored::Extent(data.append(value)?, extent::digest(value))))
+        }
         Update::Remove { cell } => record(cell, Change::Remove),
         Update::Write { cell, offset, data: bytes } => {
             record(cell, Change::Write { offset: *offset, extent: data.append(bytes)? })

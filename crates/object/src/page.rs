@@ -92,6 +92,11 @@ impl PageBuilder {
         self.0.is_empty()
     }
 
+    /// How many bytes the keys and values have so far.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes.len()
+    }
+
     /// The page; `next` is where it goes on.
     pub fn finish(mut self, next: Option<Anchor>) -> Page {
         self.0.next = next;

@@ -36,7 +36,7 @@ impl RunCursor {
     pub(crate) fn seek(run: &Arc<Run>, start: &[u8]) -> Result<Self> {
         let mut cursor = Self {
             run: Arc::clone(run),
-            next_block: run.block_of(start).unwrap_or(0),
+            next_block: if run.ends_before(start) { usize::MAX } else { run.block_of(start).unwrap_or(0) },
             block: Vec::new(),
             consumed: 0,
             path: Vec::new(),

@@ -48,10 +48,17 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::entry::{Entry, Versioned};
+    use crate::{
+        directory::Directory,
+        entry::{Entry, Versioned},
+    };
 
     fn value(at: u64) -> Versioned {
         Versioned { epoch: at, entry: Entry::Value(at.to_le_bytes().as_slice().into()) }
+    }
+
+    fn open(path: &std::path::Path) -> std::sync::Arc<Directory> {
+        std::sync::Arc::new(Directory::open(path).unwrap())
     }
 
     fn path(at: u64) -> Vec<u8> {
@@ -59,8 +66,9 @@ mod tests {
     }
 
     fn write(directory: &std::path::Path, count: u64) -> Run {
+        let directory = &open(directory);
         let span = Span { from: 0, to: 1000 };
-        let mut writer = RunWriter::create(directory, [1; 16], span, true).unwrap().unwrap();
+        let mut writer = RunWriter::create(directory, [1; 16], span).unwrap().unwrap();
         (0..count).for_each(|at| writer.push(&path(at * 2), &value(at)).unwrap());
         writer.finish().unwrap();
         Run::open(directory, [1; 16], span).unwrap()
@@ -106,7 +114,7 @@ mod tests {
             let mut bad = good.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
             fs::write(&file, &bad).unwrap();
-            let Ok(run) = Run::open(directory.path(), [1; 16], run.span()) else { continue };
+            let Ok(run) = Run::open(&open(directory.path()), [1; 16], run.span()) else { continue };
             for at in (0..150).step_by(10) {
                 match run.get(&path(at * 2)) {
                     Ok(found) => assert_eq!(found, Some(value(at)), "bit {bit}"),

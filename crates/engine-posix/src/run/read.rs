@@ -7,7 +7,6 @@ use std::{
     cmp::Ordering,
     fs::File,
     os::unix::fs::FileExt,
-    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -16,6 +15,7 @@ use isotach_object::{Error, Result};
 use super::{ENTRY_HEAD, HEADER, MAGIC, Span};
 use crate::{
     bytes::{Reader, crc32c},
+    directory::Directory,
     entry::{Entry, Versioned},
 };
 
@@ -72,10 +72,10 @@ struct Header {
 
 impl Run {
     /// Opens the run of `directory` that covers `span`.
-    pub(crate) fn open(directory: &Path, uuid: [u8; 16], span: Span) -> Result<Self> {
-        let path = directory.join(span.file_name());
-        let place = path.display().to_string();
-        let file = File::open(&path).map_err(|error| Error::from_io(error, format!("open {place}")))?;
+    pub(crate) fn open(directory: &Directory, uuid: [u8; 16], span: Span) -> Result<Self> {
+        let name = span.file_name();
+        let place = directory.path_of(&name).display().to_string();
+        let file = directory.read(&name).map_err(|error| directory.failed("open", &name, error))?;
         let length = file.metadata().map_err(|error| Error::from_io(error, format!("stat {place}")))?.len();
         let mut header = [0; HEADER];
         read_at(&file, &mut header, 0, &place)?;
@@ -120,9 +120,14 @@ impl Run {
         &self.index[block.first.0 as usize..block.first.1 as usize]
     }
 
+    /// Whether a path comes after all of the run's.
+    pub(super) fn ends_before(&self, path: &[u8]) -> bool {
+        path > &self.index[self.last.0..self.last.1]
+    }
+
     /// The block that would hold `path`, if any could.
     pub(super) fn block_of(&self, path: &[u8]) -> Option<usize> {
-        if path > &self.index[self.last.0..self.last.1] {
+        if self.ends_before(path) {
             return None;
         }
         self.blocks.partition_point(|block| self.first(block) <= path).checked_sub(1)

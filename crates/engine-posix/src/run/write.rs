@@ -1,11 +1,11 @@
 //! Writing a run.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::File,
     io::{self, Write},
     os::unix::fs::FileExt,
-    path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use isotach_object::{Error, Result};
@@ -13,7 +13,9 @@ use isotach_object::{Error, Result};
 use super::{BLOCK, ENTRY_HEAD, HEADER, MAGIC, Span};
 use crate::{
     bytes::{Put, crc32c},
+    directory::Directory,
     entry::{Entry, Versioned},
+    random,
 };
 
 /// A temporary file that nobody has touched for this long belongs to a process that died.
@@ -22,8 +24,8 @@ const ABANDONED: Duration = Duration::from_secs(30);
 /// A run being written. Dropping it unfinished removes the temporary file.
 #[derive(Debug)]
 pub(crate) struct RunWriter {
-    directory: PathBuf,
-    temporary: PathBuf,
+    directory: Arc<Directory>,
+    temporary: String,
     file: io::BufWriter<File>,
     uuid: [u8; 16],
     span: Span,
@@ -35,34 +37,22 @@ pub(crate) struct RunWriter {
     last: Vec<u8>,
     index: Vec<u8>,
     payload: Vec<u8>,
-    /// Whether the run must be on disk before it gets its name.
-    sync: bool,
     finished: bool,
 }
 
 impl RunWriter {
     /// Begins a run, or gives `None` when another process is writing one that begins at the same epoch:
-    /// the temporary name tells. That saves work and nothing depends on it.
-    pub(crate) fn create(directory: &Path, uuid: [u8; 16], span: Span, sync: bool) -> Result<Option<Self>> {
-        let temporary = directory.join(format!("tmp.{:016x}", span.from));
-        let create = || OpenOptions::new().write(true).create_new(true).open(&temporary);
-        let file = match create() {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                if !is_abandoned(&temporary) {
-                    return Ok(None);
-                }
-                let _ = fs::remove_file(&temporary);
-                create()
-            }
-            other => other,
-        };
-        let file = match file {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
-            Err(error) => return Err(Error::from_io(error, format!("create {}", temporary.display()))),
-        };
+    /// its temporary file tells. That saves work and nothing depends on it.
+    pub(crate) fn create(directory: &Arc<Directory>, uuid: [u8; 16], span: Span) -> Result<Option<Self>> {
+        if is_being_written(directory, span)? {
+            return Ok(None);
+        }
+        // The name is this writer's alone: one that was taken for dead can never give its name to another's file.
+        let temporary = format!("{}{:016x}", temporary_prefix(span), random::number()?);
+        let file =
+            directory.create(&temporary).map_err(|error| directory.failed("create", &temporary, error))?;
         let mut writer = Self {
-            directory: directory.to_owned(),
+            directory: Arc::clone(directory),
             temporary,
             file: io::BufWriter::with_capacity(1 << 20, file),
             uuid,
@@ -75,7 +65,6 @@ impl RunWriter {
             last: Vec::new(),
             index: Vec::new(),
             payload: Vec::new(),
-            sync,
             finished: false,
         };
         writer.put(&[0; HEADER])?;
@@ -83,7 +72,7 @@ impl RunWriter {
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file.write_all(bytes).map_err(|error| failed(error, &self.temporary))
+        self.file.write_all(bytes).map_err(|error| self.directory.failed("write", &self.temporary, error))
     }
 
     /// Adds the next entry; paths come in ascending order.
@@ -102,6 +91,11 @@ impl RunWriter {
         self.payload.clear();
         let tag = entry.entry.encode(&mut self.payload);
         self.has_cuts |= entry.entry == Entry::Cut;
+        let longest = self.payload.len().max(path.len()).max(self.index.len() + path.len());
+        if u32::try_from(longest).is_err() {
+            let what = format!("a run with {longest} bytes in one place");
+            return Err(Error::invalid(what, "less than 4 GiB (FORMAT.md section 10)"));
+        }
         self.block.put_u32(shared as u32);
         self.block.put_u32((path.len() - shared) as u32);
         self.block.put_u32(self.payload.len() as u32);
@@ -142,21 +136,15 @@ impl RunWriter {
         index.append(&mut self.index);
         self.put(&index)?;
         let header = self.header(&index);
-        let named = self.directory.join(self.span.file_name());
         let finish = |file: &mut io::BufWriter<File>| {
             file.flush()?;
             file.get_ref().write_all_at(&header, 0)?;
-            if self.sync {
-                file.get_ref().sync_data()?;
-            }
-            fs::rename(&self.temporary, &named)?;
-            match self.sync {
-                // The name must last before anyone relies on the run instead of the log.
-                true => File::open(&self.directory)?.sync_all(),
-                false => Ok(()),
-            }
+            file.get_ref().sync_data()?;
+            self.directory.rename(&self.temporary, &self.span.file_name())?;
+            // The name must last before anyone relies on the run instead of the log.
+            self.directory.sync()
         };
-        finish(&mut self.file).map_err(|error| failed(error, &self.temporary))?;
+        finish(&mut self.file).map_err(|error| self.directory.failed("write", &self.temporary, error))?;
         self.finished = true;
         Ok(())
     }
@@ -181,17 +169,32 @@ impl RunWriter {
 impl Drop for RunWriter {
     fn drop(&mut self) {
         if !self.finished {
-            let _ = fs::remove_file(&self.temporary);
+            let _ = self.directory.remove(&self.temporary);
         }
     }
 }
 
-fn failed(error: io::Error, path: &Path) -> Error {
-    Error::from_io(error, format!("write {}", path.display()))
+fn temporary_prefix(span: Span) -> String {
+    format!("tmp.{:016x}.", span.from)
 }
 
-fn is_abandoned(path: &Path) -> bool {
-    let modified = fs::metadata(path).and_then(|metadata| metadata.modified());
-    // A clock that went backwards makes the file look new, and then it is left alone for longer.
-    modified.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > ABANDONED))
+/// Whether a living process writes a run that begins where `span` does. What dead ones left is removed.
+fn is_being_written(directory: &Directory, span: Span) -> Result<bool> {
+    let prefix = temporary_prefix(span);
+    let mut found = false;
+    for name in directory.names()?.iter().filter(|name| name.starts_with("tmp.")) {
+        if is_abandoned(directory, name) {
+            let _ = directory.remove(name);
+        } else {
+            found |= name.starts_with(&prefix);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a file was not touched for long. One from the future has a wrong clock behind it and counts as old.
+fn is_abandoned(directory: &Directory, name: &str) -> bool {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let touched = directory.stat(name).ok().and_then(|stat| u64::try_from(stat.st_mtime).ok());
+    touched.is_some_and(|at| now.abs_diff(Duration::from_secs(at)) > ABANDONED)
 }
