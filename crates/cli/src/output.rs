@@ -7,7 +7,7 @@ mod units;
 use std::io::{BufWriter, Stdout, stdout};
 
 pub(crate) use self::{
-    json::{JsonText, key_object, print_json},
+    json::{json_text, key_object, print_json, push_json_text},
     table::Table,
     units::{Bytes, Rate, count, seconds, utc},
 };

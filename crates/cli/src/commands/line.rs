@@ -7,7 +7,7 @@ use isotach_mars::Key;
 
 use crate::{
     failure::Outcome,
-    output::{Bytes, JsonText},
+    output::{Bytes, json_text, push_json_text},
 };
 
 /// Writes lines; remembers what the last one shared with those before.
@@ -106,7 +106,7 @@ impl Lines {
                 let _ = write!(self.line, "{}{object}{}", text.before, text.after);
             }
             Place::File(_) => {
-                let _ = write!(self.line, "{}", JsonText(&location.to_string()));
+                push_json_text(&mut self.line, &location.to_string());
             }
         }
         let Location { offset, length, checksum, .. } = location;
@@ -129,8 +129,7 @@ fn container_text<'c>(
     known.get_or_insert_with(|| {
         let uri = container.to_string();
         let (path, options) = uri.split_at(uri.find('?').unwrap_or(uri.len()));
-        let quoted = |text: &str| JsonText(text).to_string();
-        let (before, after) = (quoted(&format!("{path}/")), quoted(options));
+        let (before, after) = (json_text(&format!("{path}/")), json_text(options));
         ContainerText {
             container: Arc::clone(container),
             before: before[..before.len() - 1].to_owned(),
@@ -145,7 +144,9 @@ fn push_json_pairs(line: &mut String, key: &Key) {
         if !line.ends_with('{') {
             line.push(',');
         }
-        let _ = write!(line, "{}:{}", JsonText(name), JsonText(value));
+        push_json_text(line, name);
+        line.push(':');
+        push_json_text(line, value);
     }
 }
 

@@ -15,7 +15,7 @@ use super::{container, pool, requests::is_standard, sink::Sink};
 use crate::{
     failure::{Failure, Outcome},
     flags::{ObjectAction, ObjectFlags, ObjectKind, ObjectName, PlaceFlags},
-    output::{Bytes, JsonText, count, standard_output},
+    output::{Bytes, count, json_text, standard_output},
 };
 
 /// How many keys are asked for at once.
@@ -131,7 +131,7 @@ fn show(container: &dyn Container, object: ObjectId, as_json: bool) -> Outcome {
             for_each(page, |key, value| {
                 let (key, size) = (key.escape_ascii().to_string(), value.len() as u64);
                 match as_json {
-                    true => writeln!(out, "{{\"key\":{},\"bytes\":{size}}}", JsonText(&key))?,
+                    true => writeln!(out, "{{\"key\":{},\"bytes\":{size}}}", json_text(&key))?,
                     false => writeln!(out, "{key}  {}", count(size, "byte"))?,
                 }
                 Ok(())
@@ -151,8 +151,8 @@ fn show(container: &dyn Container, object: ObjectId, as_json: bool) -> Outcome {
                                     writeln!(
                                         out,
                                         "{{\"dkey\":{},\"akey\":{}}}",
-                                        JsonText(&dkey),
-                                        JsonText(&akey)
+                                        json_text(&dkey),
+                                        json_text(&akey)
                                     )?;
                                 }
                                 false => writeln!(out, "{dkey}  {akey}")?,

@@ -1,9 +1,6 @@
 //! JSON for machines: one object a line.
 
-use std::{
-    fmt::{self, Write as _},
-    io::{Write, stdout},
-};
+use std::io::{Write, stdout};
 
 use isotach_mars::Key;
 use serde::Serialize;
@@ -27,28 +24,33 @@ pub(crate) fn key_object(key: &Key) -> Value {
     Value::Object(pairs.collect::<Map<_, _>>())
 }
 
-/// A text as a JSON string, quotes and all. For lines that are too many to go through a tree of values.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct JsonText<'a>(pub(crate) &'a str);
-
-impl fmt::Display for JsonText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        let mut rest = self.0;
-        while let Some(at) = rest.find(|c: char| c < ' ' || c == '"' || c == '\\') {
-            let (plain, special) = rest.split_at(at);
-            f.write_str(plain)?;
-            let mut characters = special.chars();
-            match characters.next() {
-                Some(c @ ('"' | '\\')) => write!(f, "\\{c}")?,
-                Some(c) => write!(f, "\\u{:04x}", u32::from(c))?,
-                None => {}
+/// Appends a text as a JSON string, quotes and all. For lines that are too many to go through a tree of values.
+pub(crate) fn push_json_text(line: &mut String, text: &str) {
+    line.push('"');
+    if text.bytes().all(is_plain) {
+        line.push_str(text);
+    } else {
+        for character in text.chars() {
+            match character {
+                '"' | '\\' => line.extend(['\\', character]),
+                '\0'..='\u{1f}' => line.push_str(&format!("\\u{:04x}", u32::from(character))),
+                _ => line.push(character),
             }
-            rest = characters.as_str();
         }
-        f.write_str(rest)?;
-        f.write_char('"')
     }
+    line.push('"');
+}
+
+/// Whether a byte stands for itself in a JSON string.
+fn is_plain(byte: u8) -> bool {
+    byte >= b' ' && byte != b'"' && byte != b'\\'
+}
+
+/// A text as a JSON string.
+pub(crate) fn json_text(text: &str) -> String {
+    let mut line = String::new();
+    push_json_text(&mut line, text);
+    line
 }
 
 #[cfg(test)]
@@ -58,7 +60,7 @@ mod tests {
     #[test]
     fn any_text_reads_back_from_its_json() {
         for text in ["", "plain", "qu\"ote", "back\\slash", "line\nend\u{1}", "é%:/"] {
-            let back: String = serde_json::from_str(&JsonText(text).to_string()).unwrap();
+            let back: String = serde_json::from_str(&json_text(text)).unwrap();
             assert_eq!(back, text);
         }
     }
