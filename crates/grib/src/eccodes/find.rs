@@ -14,8 +14,8 @@ const ECKIT: [&str; 5] =
     ["libeckit.so", "libeckit_spec.so", "libeckit_maths.so", "libeckit_codec.so", "libeckit_geo.so"];
 
 pub(super) fn find() -> Result<Eccodes, EccodesError> {
-    let [named, environment] =
-        ["ISOTACH_ECCODES", "VIRTUAL_ENV"].map(|name| env::var_os(name).map(PathBuf::from));
+    let [named, environment] = ["ISOTACH_ECCODES", "VIRTUAL_ENV"]
+        .map(|name| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from));
     search(named, environment.as_deref())
 }
 

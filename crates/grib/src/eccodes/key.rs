@@ -15,6 +15,10 @@ impl Eccodes {
     /// hours, else in minutes or seconds with their unit (`90m`, `10s`). All other values are as ecCodes writes them, such
     /// as `levelist` with its fraction (`0.1`). A newer ecCodes may know keys that an older does not.
     ///
+    /// A message that is not labelled for MARS, one without `class`, may be of a level that MARS has no word for. Then
+    /// `levtype` is ecCodes' `typeOfLevel` in small letters, and a layer between two levels has its
+    /// upper one as `levelist`; else different fields would have one key.
+    ///
     /// Decodes headers only; the cost does not depend on the number of values.
     ///
     /// # Errors
@@ -30,6 +34,9 @@ impl Eccodes {
             Some(_) => {}
             None => pairs.extend(param_id(&handle).ok().map(|id| ("param".to_owned(), id))),
         }
+        if !pairs.iter().any(|(key, _)| key == "class") {
+            complete(&handle, &mut pairs);
+        }
         Ok(pairs)
     }
 
@@ -42,6 +49,23 @@ impl Eccodes {
             *step = step_of_seconds(step);
         }
         Ok(pairs)
+    }
+}
+
+/// Tells apart by level what MARS' keys do not.
+fn complete(handle: &Handle<'_>, pairs: &mut Vec<(String, String)>) {
+    // Older ecCodes leave `levtype` out where newer ones say `unknown`.
+    let known = pairs.iter().any(|(key, value)| key == "levtype" && value != "unknown");
+    if !known && let Ok(kind) = handle.string(c"typeOfLevel") {
+        pairs.retain(|(key, _)| key != "levtype");
+        pairs.push(("levtype".to_owned(), kind.to_lowercase()));
+    }
+    let ends = (handle.string(c"topLevel"), handle.string(c"bottomLevel"));
+    if let (Ok(top), Ok(bottom)) = ends
+        && top != bottom
+        && !pairs.iter().any(|(key, _)| key == "levelist")
+    {
+        pairs.push(("levelist".to_owned(), top));
     }
 }
 

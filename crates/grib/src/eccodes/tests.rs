@@ -90,6 +90,36 @@ fn a_level_between_whole_hectopascals_keeps_its_fraction() {
 }
 
 #[test]
+fn messages_without_mars_labels_are_told_apart_by_their_levels() {
+    let Some(eccodes) = eccodes() else { return };
+    let at = |surfaces: &[(&std::ffi::CStr, i64)]| {
+        message(eccodes, c"GRIB2", |handle| {
+            surfaces.iter().for_each(|(key, value)| handle.set_long(key, *value).unwrap());
+        })
+    };
+    // The top of clouds and the level of the strongest wind are one `unknown` to MARS.
+    let kinds = [3, 6].map(|kind| at(&[(c"typeOfFirstFixedSurface", kind)]));
+    let kinds = kinds.map(|message| value(eccodes, &message, "levtype").unwrap());
+    assert_eq!(kinds, ["cloudtop", "maxwind"]);
+    // Helicity of two layers above the ground.
+    let layer = |top| {
+        at(&[
+            (c"discipline", 0),
+            (c"parameterCategory", 7),
+            (c"parameterNumber", 8),
+            (c"typeOfFirstFixedSurface", 103),
+            (c"typeOfSecondFixedSurface", 103),
+            (c"scaleFactorOfFirstFixedSurface", 0),
+            (c"scaledValueOfFirstFixedSurface", top),
+            (c"scaleFactorOfSecondFixedSurface", 0),
+            (c"scaledValueOfSecondFixedSurface", 0),
+        ])
+    };
+    let levels = [3000, 1000].map(|top| value(eccodes, &layer(top), "levelist").unwrap());
+    assert_eq!(levels, ["3000", "1000"]);
+}
+
+#[test]
 fn a_grib_1_parameter_is_its_number_without_the_table() {
     let Some(eccodes) = eccodes() else { return };
     for (number, table, expected) in [(130, 128, "130"), (167, 128, "167"), (1, 228, "228001")] {

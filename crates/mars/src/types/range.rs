@@ -140,6 +140,11 @@ impl List {
     }
 
     fn push_range(&mut self, from: &str, to: &str, by: Option<&String>) -> Result<(), Stop> {
+        if let (KeyType::Step, Some(from), Some(to)) =
+            (self.kind, step::span(from.trim()), step::span(to.trim()))
+        {
+            return self.push_spans(from, to, by);
+        }
         let (scale, from_count, to_count) = self.ends(from.trim(), to.trim(), by)?;
         let increment = match by {
             Some(by) => read_increment(scale, by.trim()).ok_or_else(|| expected_increment(scale))?,
@@ -157,6 +162,33 @@ impl List {
             count += increment;
             text.clear();
             write_count(scale, count, &mut text);
+            self.push(&text)?;
+        }
+        Ok(())
+    }
+
+    /// A range of ranges of steps, `0-24/to/72-96/by/24`: both ends move together.
+    fn push_spans(&mut self, from: (i64, i64), to: (i64, i64), by: Option<&String>) -> Result<(), Stop> {
+        let increment = match by {
+            Some(by) => {
+                read_increment(Scale::Seconds, by.trim()).ok_or_else(|| expected_increment(Scale::Seconds))?
+            }
+            None => default_increment(Scale::Seconds),
+        };
+        if from.1 - from.0 != to.1 - to.0 {
+            return Err("its first and last ranges of steps are not equally long".into());
+        }
+        check_direction(from.0, to.0, increment)?;
+        let count = (to.0 - from.0) / increment;
+        if count >= VALUES_MAX as i64 {
+            return Err(Stop::Fault(RangeFault::TooMany));
+        }
+        let mut text = String::new();
+        for moved in (1..=count).map(|at| at * increment) {
+            text.clear();
+            step::write_seconds(from.0 + moved, &mut text);
+            text.push('-');
+            step::write_seconds(from.1 + moved, &mut text);
             self.push(&text)?;
         }
         Ok(())
@@ -318,6 +350,14 @@ mod tests {
     fn list(kind: KeyType, text: &str) -> Result<Vec<String>, RangeFault> {
         let values: Vec<String> = text.split('/').map(str::to_owned).collect();
         expand(kind, &values, Clock::fixed(2024, 3, 1).unwrap())
+    }
+
+    #[test]
+    fn ranges_of_steps_move_as_a_whole() {
+        comes_to(KeyType::Step, "0-24/to/72-96/by/24", "0-24/24-48/48-72/72-96");
+        comes_to(KeyType::Step, "0-6/to/12-18", "0-6/12-18");
+        assert!(reason(KeyType::Step, "0-24/to/24-30/by/24").contains("not equally long"));
+        assert!(reason(KeyType::Step, "24-48/to/0-24/by/24").contains("it ends before it begins"));
     }
 
     #[track_caller]

@@ -28,6 +28,12 @@ pub(super) fn canonical(text: &str, out: &mut String) -> Result<(), Expected> {
     Ok(())
 }
 
+/// The two ends, in seconds, of a range of steps such as `0-24`.
+pub(super) fn span(text: &str) -> Option<(i64, i64)> {
+    let (from, to) = text.split_once('-')?;
+    Some((seconds(from.trim_end())?, seconds(to.trim_start())?)).filter(|(from, to)| from <= to)
+}
+
 /// Whole hours as they would be written.
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
