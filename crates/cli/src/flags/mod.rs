@@ -12,6 +12,8 @@ mod init;
 mod inspect;
 mod list;
 mod object;
+#[cfg(test)]
+mod page;
 mod pool;
 mod read;
 mod request;
