@@ -2,6 +2,7 @@
 
 use isotach_mars::{Key, Request};
 
+use crate::buffers::Buffers;
 use crate::{Action, Error, FieldStore, Inspected, ListOptions, Listing, Result, Selection, control::Locks};
 
 /// How many fields are read together.
@@ -29,15 +30,15 @@ impl FieldStore {
             selection.entry.locks.check(Action::Retrieve, &selection.entry.key)?;
         }
         let mut report = CopyReport::default();
-        let (mut batch, mut spare) = (Vec::with_capacity(TOGETHER), Vec::new());
+        let (mut batch, buffers) = (Vec::with_capacity(TOGETHER), Buffers::default());
         for listed in Listing::unlocked(&self.inner, selections, ListOptions::default()) {
             let listed = listed?;
             batch.push(Inspected { key: listed.key(), location: listed.location().clone() });
             if batch.len() == TOGETHER {
-                self.copy_batch(target, &mut batch, &mut spare, &mut report)?;
+                self.copy_batch(target, &mut batch, &buffers, &mut report)?;
             }
         }
-        self.copy_batch(target, &mut batch, &mut spare, &mut report)?;
+        self.copy_batch(target, &mut batch, &buffers, &mut report)?;
         target.flush()?;
         Ok(report)
     }
@@ -46,16 +47,16 @@ impl FieldStore {
         &self,
         target: &Self,
         batch: &mut Vec<Inspected>,
-        spare: &mut Vec<Vec<u8>>,
+        buffers: &Buffers,
         report: &mut CopyReport,
     ) -> Result<()> {
-        let buffers = self.inner.read_fields(batch, spare)?;
-        for (field, bytes) in batch.drain(..).zip(&buffers) {
-            target.archive(&field.key, bytes)?;
+        let read = self.inner.read_fields(batch, buffers)?;
+        for (field, bytes) in batch.drain(..).zip(read) {
+            let bytes = buffers.lend(bytes);
+            target.archive(&field.key, &bytes)?;
             report.fields += 1;
             report.bytes += bytes.len() as u64;
         }
-        spare.extend(buffers);
         Ok(())
     }
 

@@ -16,6 +16,7 @@ mod adopt;
 mod archive;
 mod axes;
 mod batch;
+mod buffers;
 mod bytes;
 mod checksum;
 mod config;
@@ -44,6 +45,7 @@ mod writers;
 
 pub use archive::MessageKey;
 pub use axes::Axis;
+pub use buffers::FieldBytes;
 pub use checksum::crc32c;
 pub use config::{Config, Pattern, Space};
 pub use control::{Action, Locks};

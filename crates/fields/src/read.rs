@@ -17,6 +17,7 @@ use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError, ObjectId,
 
 use crate::{
     Error, FieldStore, Location, Result,
+    buffers::Buffers,
     checksum::crc32c,
     inspect::Inspected,
     location::{ContainerUri, Place},
@@ -63,22 +64,18 @@ impl FieldStore {
 impl Inner {
     /// The bytes of a field.
     pub(crate) fn read_field(&self, field: &Inspected) -> Result<Vec<u8>> {
-        let mut bytes = self.read_fields(std::slice::from_ref(field), &mut Vec::new())?;
+        let mut bytes = self.read_fields(std::slice::from_ref(field), &Buffers::default())?;
         Ok(bytes.pop().unwrap_or_default())
     }
 
-    /// The bytes of several fields, in their order. `spare` buffers are used up first.
-    pub(crate) fn read_fields(&self, fields: &[Inspected], spare: &mut Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
-        let mut buffers: Vec<Vec<u8>> = Vec::with_capacity(fields.len());
+    /// The bytes of several fields, in their order, in buffers of `buffers`.
+    pub(crate) fn read_fields(&self, fields: &[Inspected], buffers: &Buffers) -> Result<Vec<Vec<u8>>> {
+        let mut filled: Vec<Vec<u8>> = Vec::with_capacity(fields.len());
         for field in fields {
-            let length = self.length_of(field)?;
-            // A buffer that is large enough is not filled with zeros again.
-            let mut buffer = spare.pop().unwrap_or_default();
-            buffer.resize(length, 0);
-            buffers.push(buffer);
+            filled.push(buffers.take(self.length_of(field)?));
         }
         let mut slices: Vec<Wanted<'_>> =
-            fields.iter().zip(buffers.iter_mut().map(Vec::as_mut_slice)).collect();
+            fields.iter().zip(filled.iter_mut().map(Vec::as_mut_slice)).collect();
         let mut groups: Vec<(Arc<ContainerUri>, Vec<Wanted<'_>>)> = Vec::new();
         for (field, buffer) in slices.drain(..) {
             match &field.location.place {
@@ -94,7 +91,7 @@ impl Inner {
         for (uri, mut group) in groups {
             self.read_objects(&uri, &mut group)?;
         }
-        Ok(buffers)
+        Ok(filled)
     }
 
     /// Reads one field into the front of the caller's buffer, and returns its length.

@@ -6,7 +6,8 @@ use isotach_mars::{Key, Request};
 use isotach_object::SharedBytes;
 
 use crate::{
-    FieldStore, Location, Result,
+    FieldBytes, FieldStore, Location, Result,
+    buffers::Buffers,
     control::Action,
     inspect::{Inspected, Inspection, Missing},
     layout::{push_collocation_text, push_named_text},
@@ -27,7 +28,7 @@ pub struct Field {
     /// Where its bytes are.
     pub location: Location,
     /// Its bytes.
-    pub bytes: Vec<u8>,
+    pub bytes: FieldBytes,
 }
 
 impl FieldStore {
@@ -43,7 +44,7 @@ impl FieldStore {
             store: self.clone(),
             ahead: VecDeque::new(),
             next: None,
-            spare: Vec::new(),
+            buffers: Buffers::default(),
         })
     }
 
@@ -129,22 +130,13 @@ pub struct Retrieval {
     ahead: VecDeque<Result<Field>>,
     /// A field that was found and did not fit into the last batch, or why there is none.
     next: Option<Result<Inspected>>,
-    /// Buffers that the caller gave back.
-    spare: Vec<Vec<u8>>,
+    buffers: Buffers,
 }
 
 impl Retrieval {
     /// Which of the fields that the request names are not there; see [`Inspection::missing`].
     pub fn missing(&self) -> Option<Missing> {
         self.inspection.missing()
-    }
-
-    /// Gives a field's buffer back, for a later field to be read into: a loop that does so takes no new memory for each
-    /// field.
-    pub fn recycle(&mut self, bytes: Vec<u8>) {
-        if self.spare.len() < AHEAD_FIELDS {
-            self.spare.push(bytes);
-        }
     }
 
     /// Finds and reads the next batch.
@@ -170,23 +162,23 @@ impl Retrieval {
             }
         }
         let inner = &self.store.inner;
-        match inner.read_fields(&batch, &mut self.spare) {
+        let buffers = &self.buffers;
+        let with = |field: Inspected, bytes| Field {
+            key: field.key,
+            location: field.location,
+            bytes: buffers.lend(bytes),
+        };
+        match inner.read_fields(&batch, buffers) {
             Ok(read) => {
-                self.ahead.extend(batch.into_iter().zip(read).map(|(field, bytes)| Ok(field.with(bytes))));
+                self.ahead.extend(batch.into_iter().zip(read).map(|(field, bytes)| Ok(with(field, bytes))));
             }
             // One of them is damaged: the others are delivered all the same.
             Err(_) => {
-                let read_alone = |field: Inspected| inner.read_field(&field).map(|bytes| field.with(bytes));
+                let read_alone = |field: Inspected| inner.read_field(&field).map(|bytes| with(field, bytes));
                 self.ahead.extend(batch.into_iter().map(read_alone));
             }
         }
         Ok(())
-    }
-}
-
-impl Inspected {
-    fn with(self, bytes: Vec<u8>) -> Field {
-        Field { key: self.key, location: self.location, bytes }
     }
 }
 

@@ -90,10 +90,10 @@ impl Child {
 
     /// The number of the last flush known to have returned.
     pub(crate) fn last_flushed(&mut self) -> Option<u64> {
-        if self.last.is_none() {
-            if let Said::Flushed(count) = self.next() {
-                self.last = Some(count);
-            }
+        if self.last.is_none()
+            && let Said::Flushed(count) = self.next()
+        {
+            self.last = Some(count);
         }
         while let Ok(Said::Flushed(count)) = self.from.try_recv() {
             self.last = Some(count);

@@ -19,7 +19,7 @@ fn dataset(text: &str) -> isotach_mars::Key {
 fn spaces_come_in_order_with_patterns_and_pools() {
     let config = parse(
         "schema: |\n  [ class [ type [ step ]]]\nspaces:\n  - name: operations\n    match: {class: od|rd, expver: \"0001\"}\n    \
-         catalogue: posix:/fast\n    store: posix:/big?sync=no\n  - pool: data/fields\n",
+         catalogue: posix:/fast\n    store: posix:/big?sync=no\n  - pool: posix:data/fields\n",
     );
     let [operations, rest] = &config.spaces[..] else { panic!("{:?}", config.spaces) };
     assert!(operations.pattern.matches(&dataset("class=rd,expver=0001")));

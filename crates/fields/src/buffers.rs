@@ -1,0 +1,113 @@
+//! Buffers that are used again: a field's bytes go back to the retrieval that read them when they are dropped.
+//!
+//! A fresh buffer for each field costs more than reading it: the system hands out zeroed pages one fault at a time, and
+//! takes them back.
+
+use std::{
+    fmt,
+    ops::Deref,
+    sync::{Arc, Mutex},
+};
+
+use crate::sync::lock;
+
+/// How many buffers a retrieval keeps.
+const KEPT: usize = 16;
+
+/// Buffers that wait for the next field.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Buffers(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Buffers {
+    /// A buffer of `length` bytes, whatever they are.
+    pub(crate) fn take(&self, length: usize) -> Vec<u8> {
+        let mut buffer = lock(&self.0).pop().unwrap_or_default();
+        buffer.resize(length, 0);
+        buffer
+    }
+
+    fn give_back(&self, buffer: Vec<u8>) {
+        let mut kept = lock(&self.0);
+        if kept.len() < KEPT {
+            kept.push(buffer);
+        }
+    }
+
+    /// These bytes, to come back here.
+    pub(crate) fn lend(&self, bytes: Vec<u8>) -> FieldBytes {
+        FieldBytes { bytes, home: self.clone() }
+    }
+}
+
+/// The bytes of a retrieved field. When they are dropped, a later field of the same retrieval is read into their buffer.
+pub struct FieldBytes {
+    bytes: Vec<u8>,
+    home: Buffers,
+}
+
+impl FieldBytes {
+    /// The bytes as a buffer of the caller's own.
+    pub fn into_vec(mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+}
+
+impl Drop for FieldBytes {
+    fn drop(&mut self) {
+        if self.bytes.capacity() > 0 {
+            self.home.give_back(std::mem::take(&mut self.bytes));
+        }
+    }
+}
+
+impl Deref for FieldBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl AsRef<[u8]> for FieldBytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl Clone for FieldBytes {
+    fn clone(&self) -> Self {
+        self.home.lend(self.bytes.clone())
+    }
+}
+
+impl PartialEq for FieldBytes {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Eq for FieldBytes {}
+
+impl fmt::Debug for FieldBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FieldBytes({} bytes)", self.bytes.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dropped_buffer_is_the_next_one_and_a_kept_one_is_not() {
+        let buffers = Buffers::default();
+        let first = buffers.lend(buffers.take(1000));
+        let place = first.as_ptr();
+        drop(first);
+        let second = buffers.lend(buffers.take(500));
+        assert_eq!((second.as_ptr(), second.len()), (place, 500));
+        let kept = second.into_vec();
+        let third = buffers.take(500);
+        assert_ne!(third.as_ptr(), kept.as_ptr());
+    }
+}
