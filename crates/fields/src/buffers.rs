@@ -80,9 +80,9 @@ impl Clone for FieldBytes {
     }
 }
 
-impl PartialEq for FieldBytes {
-    fn eq(&self, other: &Self) -> bool {
-        self.bytes == other.bytes
+impl<T: AsRef<[u8]> + ?Sized> PartialEq<T> for FieldBytes {
+    fn eq(&self, other: &T) -> bool {
+        self.bytes == other.as_ref()
     }
 }
 

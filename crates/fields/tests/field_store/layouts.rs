@@ -92,7 +92,7 @@ pub(crate) fn request_like(key: &Key, changes: &str) -> Request {
 
 /// The bytes of all fields of an exact request, in order.
 pub(crate) fn bytes_of(store: &FieldStore, request: &Request) -> Vec<Vec<u8>> {
-    store.retrieve(request).unwrap().map(|field| field.unwrap().bytes).collect()
+    store.retrieve(request).unwrap().map(|field| field.unwrap().bytes.into_vec()).collect()
 }
 
 /// The keys of all fields of a partial request, sorted.

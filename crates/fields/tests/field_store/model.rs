@@ -99,7 +99,8 @@ fn compare(reader: &FieldStore, reading: &Step, model: &Model) {
             let changes = format!("{},step=0/6/12,param=130/131", text(Some(*class), Some(*kind), None));
             let many = crate::layouts::request_like(&key((*class, *kind, 0, 0)), &changes);
             let mut retrieval = reader.retrieve(&many).unwrap();
-            let found: Vec<Vec<u8>> = retrieval.by_ref().map(|field| field.unwrap().bytes).collect();
+            let found: Vec<Vec<u8>> =
+                retrieval.by_ref().map(|field| field.unwrap().bytes.into_vec()).collect();
             let expected: Vec<&Vec<u8>> = model
                 .visible
                 .iter()

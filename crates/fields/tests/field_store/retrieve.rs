@@ -15,7 +15,7 @@ fn a_field_that_is_not_there_is_no_error_and_is_said_to_be_missing() {
         );
         let request = request_like(&field("0", "130"), "step=0/6,param=t/u/v");
         let mut retrieval = store.retrieve(&request).unwrap();
-        let found: Vec<_> = retrieval.by_ref().map(|field| field.unwrap().bytes).collect();
+        let found: Vec<_> = retrieval.by_ref().map(|field| field.unwrap().bytes.into_vec()).collect();
         assert_eq!(found, [b"0t", b"0u", b"6t"]);
         let missing = retrieval.missing().unwrap();
         assert_eq!(missing.count, 3);
@@ -73,7 +73,7 @@ fn a_step_finds_the_range_that_ends_there() {
     let store = Layout::memory().store();
     archive(&store, &[(field("0-24", "tp"), b"range"), (field("6", "tp"), b"six")]);
     let mut retrieval = store.retrieve(&request_like(&field("0", "tp"), "step=6/24")).unwrap();
-    let found: Vec<_> = retrieval.by_ref().map(|field| field.unwrap().bytes).collect();
+    let found: Vec<_> = retrieval.by_ref().map(|field| field.unwrap().bytes.into_vec()).collect();
     assert_eq!(found, [&b"six"[..], b"range"]);
     assert_eq!(retrieval.missing().unwrap().count, 0);
     assert_eq!(store.retrieve_one(&field("24", "tp")).unwrap().unwrap(), b"range");
