@@ -4,6 +4,7 @@ import struct
 from dataclasses import dataclass
 
 CHUNK = 65536
+DIGEST = 32
 
 
 class Corrupt(Exception):
@@ -114,6 +115,19 @@ def read_extent(fields):
         raise Corrupt(f"{fields.what}: an extent past 2^64")
     sums = struct.unpack(f"<{chunks}I", fields.take(4 * chunks))
     return Extent(file, position, length, sums)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A value that is kept in a data file, and its SHA-256."""
+
+    extent: Extent
+    digest: bytes
+
+
+def read_kept(fields):
+    """Takes an extent and a digest off."""
+    return Kept(read_extent(fields), fields.take(DIGEST))
 
 
 class DataFiles:

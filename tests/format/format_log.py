@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from format_bytes import Corrupt, crc32c
 
-HEADER, TRAILER, MIN_FRAME = 40, 8, 48
+HEADER, TRAILER, MIN_FRAME = 48, 8, 56
 
 
 @dataclass
@@ -21,9 +21,9 @@ class Frame:
 
 def read_header(data):
     """Length, salt, writer, sequence, kind, body sum, if the header sum is right."""
-    if len(data) < HEADER or crc32c(data[8:36]) != int.from_bytes(data[36:40], "little"):
+    if len(data) < HEADER or crc32c(data[8:44]) != int.from_bytes(data[44:48], "little"):
         return None
-    length, salt, writer, sequence, kind, _zero, body_sum = struct.unpack("<IIQIHHI", data[8:36])
+    length, salt, writer, sequence, kind, _flags, body_sum, _zero = struct.unpack("<IIQQHHII", data[8:44])
     return (length, salt, writer, sequence, kind, body_sum) if length >= MIN_FRAME else None
 
 
@@ -37,6 +37,11 @@ def find_frame(log, position, marker):
         at = log.find(marker, position + 1, position + min(limit, n))
         return at - position if at >= 0 else 0
 
+    def begun(end):
+        """How many bytes of a marker that goes on past the first `end` bytes stand at their end."""
+        seen = log[position + end - 7 : position + end]
+        return next((count for count in range(7, 0, -1) if seen.endswith(marker[:count])), 0)
+
     header = read_header(log[position : position + HEADER])
     if log[position : position + 8] != marker:
         if header:
@@ -49,9 +54,11 @@ def find_frame(log, position, marker):
         torn = later(n)
         return ("torn", torn) if torn else ("pending", 0)
     if not header:
-        torn = later(MIN_FRAME)
+        torn = later(MIN_FRAME + 7)
         if torn:
             return "torn", torn
+        if n < MIN_FRAME + 7 and begun(n):
+            return "pending", 0
         raise Corrupt(f"{where}: the header of a frame fails its checksum")
     length, salt, writer, sequence, kind, body_sum = header
     if n < length:
@@ -63,9 +70,9 @@ def find_frame(log, position, marker):
             key = salt.to_bytes(4, "little") * (len(body) // 4 + 1)
             body = bytes(a ^ b for a, b in zip(body, key, strict=False))
         return Frame(length, writer, sequence, kind, body)
-    torn = later(length + 7)
+    torn = later(length)
     if torn:
         return "torn", torn
-    if any(log.endswith(marker[:count]) and n - count < length for count in range(1, 8)):
-        return "pending", 0
+    if begun(length):
+        return "torn", length - begun(length)
     raise Corrupt(f"{where}: the body of a frame fails its checksum")

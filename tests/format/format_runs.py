@@ -1,8 +1,9 @@
 """Runs: the checkpoints of a log (docs/FORMAT.md sections 5.3 and 7)."""
 
 import re
+from dataclasses import dataclass
 
-from format_bytes import Corrupt, Fields, checked, crc32c, read_extent
+from format_bytes import Corrupt, Fields, checked, crc32c, read_extent, read_kept
 from format_state import GENERAL, Cell, Part, Value, check_object
 
 VALUE, VALUE_EXTENT, REMOVED, BYTES, CUT = range(1, 6)
@@ -29,7 +30,7 @@ def apply_entry(state, cell, tag, payload, epoch, what):
     if tag == VALUE:
         state.put(cell, Value(fields.take(len(payload))), epoch)
     elif tag == VALUE_EXTENT:
-        state.put(cell, Value(read_extent(fields)), epoch)
+        state.put(cell, Value(read_kept(fields)), epoch)
     elif tag == REMOVED:
         state.remove(cell, epoch)
     elif tag == BYTES:
@@ -40,7 +41,7 @@ def apply_entry(state, cell, tag, payload, epoch, what):
             if operation == 1:
                 offset, length, skip = fields.u64(), fields.u64(), fields.u64()
                 extent = read_extent(fields)
-                if skip + length > extent.length:
+                if skip + length > extent.length or offset + length >= 1 << 64:
                     raise Corrupt(f"{what}: a part that is longer than its extent")
                 state.write(cell, Part(offset, length, skip, extent), epoch)
             elif operation == 2:
@@ -61,35 +62,55 @@ def apply_entry(state, cell, tag, payload, epoch, what):
         raise Corrupt(f"{what}: a payload that is too long")
 
 
-def read_run(path, uuid, start, end):
-    """All entries of a run, in order: (path, tag, payload, epoch)."""
+@dataclass
+class Run:
+    """A run whose header and index are right."""
+
+    span: tuple
+    what: str
+    data: bytes
+    entries: int
+    has_cuts: bool
+    last: bytes
+    blocks: list
+
+
+def open_run(directory, uuid, span):
+    """Section 7.1; damage here is why a run is left out."""
+    path = directory / f"run.{span[0]:016x}-{span[1]:016x}"
     data, what = path.read_bytes(), str(path)
     fields = checked(data[:96], 96, what)
     if fields.take(8) != b"ISOTRUN1" or fields.take(16) != uuid:
         raise Corrupt(f"{what} is not a run of this container")
-    if (fields.u64(), fields.u64()) != (start, end):
+    if (fields.u64(), fields.u64()) != span:
         raise Corrupt(f"{what} has another span than its name")
     entries, position, length = fields.u64(), fields.u64(), fields.u64()
     index_sum, has_cuts = fields.u32(), fields.u32()
     index = data[position : position + length]
     if len(index) != length or crc32c(index) != index_sum:
         raise Corrupt(f"the index of {what} fails its checksum")
-    found = list(read_blocks(data, Fields(index, f"the index of {what}"), what))
-    if len(found) != entries or any(tag == CUT for _, tag, _, _ in found) != (has_cuts == 1):
+    index, blocks = Fields(index, f"the index of {what}"), []
+    last = index.take(index.u32())
+    while index.more():
+        blocks.append((index.u64(), index.u32(), index.u32(), index.take(index.u32())))
+    return Run(span, what, data, entries, has_cuts == 1, last, blocks)
+
+
+def read_entries(run):
+    """All entries of a run, in order: (path, tag, payload, epoch)."""
+    found, what = list(read_blocks(run)), run.what
+    if len(found) != run.entries or any(tag == CUT for _, tag, _, _ in found) != run.has_cuts:
         raise Corrupt(f"{what} does not hold what its header says")
     if any(one[0] >= two[0] for one, two in zip(found, found[1:], strict=False)):
         raise Corrupt(f"the paths of {what} do not ascend")
     return found
 
 
-def read_blocks(data, index, what):
+def read_blocks(run):
     """Section 7.2."""
-    last = index.take(index.u32())
-    path = b""
-    while index.more():
-        position, length, block_sum = index.u64(), index.u32(), index.u32()
-        first = index.take(index.u32())
-        block = data[position : position + length]
+    path, what = b"", run.what
+    for position, length, block_sum, first in run.blocks:
+        block = run.data[position : position + length]
         if len(block) != length or crc32c(block) != block_sum:
             raise Corrupt(f"a block of {what} fails its checksum")
         fields, path = Fields(block, f"a block of {what}"), b""
@@ -106,19 +127,23 @@ def read_blocks(data, index, what):
             if at_start and path != first:
                 raise Corrupt(f"the index of {what} names another first path")
             yield path, tag, fields.take(payload), epoch
-    if path != last:
+    if path != run.last:
         raise Corrupt(f"the index of {what} names another last path")
 
 
-def choose_runs(directory, base):
-    """Section 7.4: the chain of spans."""
-    spans = set()
+def choose_runs(directory, uuid, base, log_end):
+    """Section 7.4: the chain of usable runs."""
+    usable = []
     for entry in directory.iterdir():
         match = re.fullmatch(r"run\.([0-9a-f]{16})-([0-9a-f]{16})", entry.name)
-        if match and int(match[1], 16) < int(match[2], 16):
-            spans.add((int(match[1], 16), int(match[2], 16)))
+        span = (int(match[1], 16), int(match[2], 16)) if match else (0, 0)
+        if span[0] < span[1] <= log_end:
+            try:
+                usable.append(open_run(directory, uuid, span))
+            except Corrupt:
+                continue
     chain, at = [], base
-    while following := [span for span in spans if span[0] == at]:
-        chain.append(max(following))
-        at = chain[-1][1]
+    while following := [run for run in usable if run.span[0] == at]:
+        chain.append(max(following, key=lambda run: run.span))
+        at = chain[-1].span[1]
     return chain

@@ -1,11 +1,13 @@
 """Cells, updates, verdicts: what a transaction says and does (docs/FORMAT.md section 5)."""
 
+import hashlib
 from dataclasses import dataclass, field
 
-from format_bytes import Corrupt, Extent, Fields, read_extent
+from format_bytes import Corrupt, Extent, Fields, Kept, read_extent, read_kept
 
 GENERAL, KEY_VALUE, ARRAY = 0, 8, 13
 WINDOW = 64 << 20
+MAX_END = (1 << 63) - 1
 
 
 @dataclass(frozen=True, order=True)
@@ -28,7 +30,7 @@ def check_object(number, what):
 
 @dataclass
 class Value:
-    """A value: its bytes, or the extent that holds them."""
+    """A value: its bytes, or a `Kept`."""
 
     stored: object
 
@@ -137,6 +139,29 @@ PUT, PUT_EXTENT, REMOVE, WRITE, SET_SIZE, PUNCH, REMOVE_DKEY, DESTROY = range(1,
 ABSENT, PRESENT, EQUALS, UNCHANGED = range(16, 20)
 
 
+def check_record(operation, cell, argument, what):
+    """Section 5.2: what no record may say."""
+    otype, d, a = cell.otype(), len(cell.dkey), len(cell.akey)
+    if operation == REMOVE_DKEY:
+        sound = otype == GENERAL and d > 0 and a == 0
+    elif operation == DESTROY:
+        sound = d == 0 and a == 0
+    else:
+        sound = {GENERAL: d > 0 and a > 0, KEY_VALUE: d > 0 and a == 0, ARRAY: d == 0 and a == 0}[otype]
+    if operation in (PUT, PUT_EXTENT, REMOVE, EQUALS):
+        sound = sound and otype != ARRAY
+    elif operation in (WRITE, SET_SIZE, PUNCH):
+        sound = sound and otype != KEY_VALUE
+    if operation == WRITE:
+        sound = sound and argument.offset + argument.length <= MAX_END
+    elif operation == SET_SIZE:
+        sound = sound and argument <= MAX_END
+    elif operation == PUNCH:
+        sound = sound and argument[0] <= MAX_END
+    if not sound:
+        raise Corrupt(f"{what}: operation {operation} says what it may not")
+
+
 def read_records(body, what):
     """The preconditions and the updates of a transaction: (operation, cell, argument)."""
     fields = Fields(body, what)
@@ -155,7 +180,7 @@ def read_records(body, what):
         if operation in (PUT, EQUALS):
             argument = fields.take(fields.u32())
         elif operation == PUT_EXTENT:
-            argument = read_extent(fields)
+            argument = read_kept(fields)
         elif operation == WRITE:
             offset = fields.u64()
             extent = read_extent(fields)
@@ -170,6 +195,7 @@ def read_records(body, what):
             raise Corrupt(f"{what}: operation {operation}")
         if operation >= ABSENT and updates:
             raise Corrupt(f"{what}: a precondition behind an update")
+        check_record(operation, cell, argument, what)
         (conditions if operation >= ABSENT else updates).append((operation, cell, argument))
     return conditions, updates
 
@@ -192,7 +218,7 @@ def apply_update(state, operation, cell, argument, epoch):
         state.destroy(cell.object, epoch)
 
 
-def holds(state, data, operation, cell, argument, epoch):
+def holds(state, operation, cell, argument, epoch):
     """Section 5.5."""
     found = state.find(cell)
     if operation == ABSENT:
@@ -203,9 +229,8 @@ def holds(state, data, operation, cell, argument, epoch):
         if not isinstance(found, Value):
             return False
         stored = found.stored
-        if isinstance(stored, Extent):
-            if stored.length != len(argument):
-                return False
-            stored = data.read(stored)
+        if isinstance(stored, Kept):
+            same_length = stored.extent.length == len(argument)
+            return same_length and stored.digest == hashlib.sha256(argument).digest()
         return stored == argument
     return argument + WINDOW >= epoch and state.last_change(cell) <= argument

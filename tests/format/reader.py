@@ -12,9 +12,9 @@ import json
 import sys
 from pathlib import Path
 
-from format_bytes import Corrupt, DataFiles, Extent, NotThere, Unsupported, checked, crc32c
+from format_bytes import Corrupt, DataFiles, Kept, NotThere, Unsupported, checked, crc32c
 from format_log import Frame, find_frame
-from format_runs import apply_entry, choose_runs, read_run, split_path
+from format_runs import apply_entry, choose_runs, read_entries, split_path
 from format_state import ARRAY, KEY_VALUE, State, Value, apply_update, holds, read_records
 
 
@@ -47,7 +47,8 @@ class Container:
         self.log = (self.directory / "log.0000000000000001").read_bytes()
         self.base = self._check_log_header()
         self.state = State()
-        self.counted = self.failed = self.torn = self.runs = self.with_epochs = 0
+        self.counted = self.failed = self.torn = 0
+        self.runs = []
         position = self._load_runs() if use_runs else 64
         self._replay(position)
 
@@ -59,16 +60,12 @@ class Container:
         return base
 
     def _load_runs(self):
-        chain = choose_runs(self.directory, self.base)
-        for start, end in chain:
-            path = self.directory / f"run.{start:016x}-{end:016x}"
-            for name, tag, payload, epoch in read_run(path, self.uuid, start, end):
-                apply_entry(self.state, split_path(name, str(path)), tag, payload, epoch, str(path))
-        self.runs = len(chain)
-        position = chain[-1][1] - self.base if chain else 64
-        if position > len(self.log):
-            raise Corrupt("a run reaches past the end of the log")
-        return position
+        chain = choose_runs(self.directory, self.uuid, self.base, self.base + len(self.log))
+        for run in chain:
+            for name, tag, payload, epoch in read_entries(run):
+                apply_entry(self.state, split_path(name, run.what), tag, payload, epoch, run.what)
+        self.runs = [run.span for run in chain]
+        return chain[-1].span[1] - self.base if chain else 64
 
     def _replay(self, position):
         sequences = {}
@@ -97,7 +94,7 @@ class Container:
 
     def _transaction(self, body, epoch):
         conditions, updates = read_records(body, f"the frame that ends at epoch {epoch}")
-        if not all(holds(self.state, self.data, *condition, epoch) for condition in conditions):
+        if not all(holds(self.state, *condition, epoch) for condition in conditions):
             self.failed += 1
             return
         self.counted += 1
@@ -106,7 +103,7 @@ class Container:
 
     def value(self, found):
         """The bytes of a value."""
-        return self.data.read(found.stored) if isinstance(found.stored, Extent) else found.stored
+        return self.data.read(found.stored.extent) if isinstance(found.stored, Kept) else found.stored
 
     def array(self, found):
         """All bytes, holes as zeros."""
@@ -160,7 +157,7 @@ def main():
         counts = (
             f"{container.counted} transactions replayed, {container.failed} failed, {container.torn} torn"
         )
-        print(f"{len(contents['objects'])} objects; {container.runs} runs, {counts}")
+        print(f"{len(contents['objects'])} objects; {len(container.runs)} runs, {counts}")
     return 0
 
 
