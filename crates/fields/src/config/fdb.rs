@@ -11,7 +11,7 @@ const HANDLERS: [&str; 2] = ["Default", "First"];
 
 /// The top of the file.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a mapping with spaces, as FDB has it")]
 pub(super) struct FdbFile {
     #[serde(rename = "type")]
     _kind: Option<Kind>,
@@ -45,7 +45,7 @@ enum Store {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a mapping with roots")]
 struct SpaceAsWritten {
     name: Option<String>,
     handler: Option<String>,
@@ -54,7 +54,7 @@ struct SpaceAsWritten {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a mapping with path")]
 struct Root {
     path: String,
     #[serde(rename = "name")]

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 
 /// A configuration file of our own.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a mapping with spaces, and perhaps schema")]
 struct File {
     schema: Option<String>,
     spaces: Vec<SpaceOfFile>,
@@ -23,7 +23,7 @@ struct File {
 
 /// A space as it is written; `pool` is both of the others.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a mapping with pool, or with catalogue and store")]
 struct SpaceAsWritten {
     name: Option<String>,
     #[serde(rename = "match", default)]

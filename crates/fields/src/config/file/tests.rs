@@ -18,7 +18,7 @@ fn dataset(text: &str) -> isotach_mars::Key {
 #[test]
 fn spaces_come_in_order_with_patterns_and_pools() {
     let config = parse(
-        "schema: |\n  [ class [ type [ step ]]]\nspaces:\n  - name: operations\n    match: {class: od|rd, expver: \"0001\"}\n    \
+        "schema: |\n  [ class [ type [ step ]]]\nspaces:\n  - name: operations\n    match: {class: od|rd, expver: 0001}\n    \
          catalogue: posix:/fast\n    store: posix:/big?sync=no\n  - pool: posix:data/fields\n",
     );
     let [operations, rest] = &config.spaces[..] else { panic!("{:?}", config.spaces) };
@@ -49,9 +49,12 @@ fn each_mistake_is_named_with_its_place_and_what_was_expected() {
             ":3:1: unknown field `shema`: expected `schema` or `spaces`",
         ),
         ("schema: x\n", ":1:1: expected the key `spaces`"),
-        ("spaces:\n  - name: a\n", ":2:5: spaces[0]: a space: expected either pool, or catalogue and store"),
-        ("spaces:\n  - pool: nonsense\n", "spaces[0].pool: store \"nonsense\": expected a URI such as"),
-        ("spaces:\n  - pool: posix:/a\n    match: {expver: 0001}\n", "expected a string"),
+        ("spaces:\n  - name: a\n", ":2:3: spaces: a space: expected either pool, or catalogue and store"),
+        ("spaces:\n  - pool: nonsense\n", ":2:5: spaces[0]: store \"nonsense\": expected a URI such as"),
+        (
+            "forecasts",
+            ":1:1: invalid type: string \"forecasts\": expected a mapping with spaces, and perhaps schema",
+        ),
         (
             "spaces:\n  - pool: posix:/a\n    match: {class: \"(\"}\n",
             "pattern \"class=(\": expected a regular expression",
