@@ -71,10 +71,10 @@ pub(crate) struct PlaceFlags {
     ///
     /// Without it: --config, then ISOTACH_STORE and ISOTACH_CONFIG in the environment, then ./isotach.yaml, then
     /// isotach/isotach.yaml in the user's configuration folder.
-    #[arg(long, global = true, value_name = "URI", conflicts_with = "config")]
+    #[arg(long, global = true, value_name = "URI", conflicts_with = "config", help_heading = "Which store")]
     pub(crate) store: Option<String>,
     /// A configuration file.
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Which store")]
     pub(crate) config: Option<PathBuf>,
 }
 

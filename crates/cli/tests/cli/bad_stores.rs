@@ -120,7 +120,10 @@ impl<'s> Unprivileged<'s> {
             return None;
         }
         let program = store.folder.path().join("isotach");
-        fs::copy(env!("CARGO_BIN_EXE_isotach"), &program).unwrap();
+        // Copied by another process: a descriptor of ours that is open for writing could be inherited by the children of
+        // other tests, and the system does not run a file that someone may write.
+        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_isotach")).arg(&program).status();
+        assert!(copied.unwrap().success());
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         fs::set_permissions(store.folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         Some(Self { store, program, is_root })
