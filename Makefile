@@ -40,7 +40,7 @@ test: ## Run every test
 	@echo "make test: all tests passed"
 
 test-nightly: export ISOTACH_SEQUENCES := 10000
-test-nightly: export ISOTACH_STRESS_SECONDS := 600
+test-nightly: export ISOTACH_CROWD_SECONDS := 600
 test-nightly: ## Run every test, the random and the stress tests for long
 	@$(MAKE) --no-print-directory test
 

@@ -1,4 +1,4 @@
-//! Locks on datasets: which actions are not allowed for now.
+//! Locks on datasets: which actions an operator has forbidden until unlocked.
 //!
 //! A lock is an entry of the root's control object, so that checking one never touches the dataset. A writer looks when
 //! it begins a batch, that is at its first field and at its first field after each flush; what it archived before the
