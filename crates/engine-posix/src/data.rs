@@ -72,11 +72,13 @@ impl Current {
         Ok(())
     }
 
-    /// Writes at the end. After a failure the end has not moved, so the next write covers the remains.
+    /// Writes at the end. After a failure the end has not moved, and what was written past it is given back.
     fn write(&mut self, folder: &Directory, data: &[u8]) -> Result<()> {
         self.unsynced = true;
-        let outcome = self.file.write_all_at(data, self.written);
-        outcome.map_err(|error| folder.failed("write", &file_name(self.number), error))?;
+        if let Err(error) = self.file.write_all_at(data, self.written) {
+            let _ = self.file.set_len(self.written);
+            return Err(folder.failed("write", &file_name(self.number), error));
+        }
         self.written += data.len() as u64;
         Ok(())
     }
