@@ -6,9 +6,10 @@
 //! same verdict about every frame. `docs/FORMAT.md` specifies every byte.
 //!
 //! From the bottom up: [`bytes`], [`superblock`], [`extent`], [`path`], [`record`] and [`frame`] are the
-//! format and do no I/O but the superblock's; `log` and `data` append and read files; `entry`, `table` and
-//! `run` hold the state that a log amounts to; `state` replays; `checkpoint` writes runs; `listing` merges;
-//! `container`, `pool` and this file are the object model's traits.
+//! format; [`directory`], [`log`], [`data`] and [`map`] do the I/O; [`entry`], [`table`], [`run`] and [`merge`]
+//! are the state that a log amounts to, [`state`] replays it and [`checkpoint`] writes it down; [`writer`]
+//! appends; [`handle`] joins the two, [`reading`] and [`listing`] look; [`container`], [`pool`] and this file
+//! are the object model's traits.
 
 mod bytes;
 mod checkpoint;
@@ -19,6 +20,7 @@ mod entry;
 mod extent;
 mod filesystem;
 mod frame;
+mod handle;
 mod listing;
 mod log;
 mod map;
@@ -27,6 +29,7 @@ mod options;
 mod path;
 mod pool;
 mod random;
+mod reading;
 mod record;
 mod run;
 mod state;

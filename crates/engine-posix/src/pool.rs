@@ -12,10 +12,10 @@ use isotach_object::{Capabilities, Container, Error, Label, Pool, PoolUri, PoolU
 
 use crate::{
     CAPABILITIES,
-    container::PosixContainer,
     data::{self, DataReader},
     directory::Directory,
     filesystem,
+    handle::PosixContainer,
     log::{self, Log},
     options::Options,
     random,
