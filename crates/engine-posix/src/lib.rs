@@ -5,10 +5,10 @@
 //! an epoch is a position in it. Contention is settled by replaying that order: every process comes to the
 //! same verdict about every frame. `docs/FORMAT.md` specifies every byte.
 //!
-//! From the bottom up: [`bytes`], [`superblock`], [`extent`], [`path`], [`record`] and [`frame`] are the
-//! format; [`directory`], [`log`], [`data`] and [`map`] do the I/O; [`entry`], [`table`], [`run`] and [`merge`]
-//! are the state that a log amounts to, [`state`] replays it and [`checkpoint`] writes it down; [`writer`]
-//! appends; [`handle`] joins the two, [`reading`] and [`listing`] look; [`container`], [`pool`] and this file
+//! From the bottom up: `bytes`, `superblock`, `extent`, `path`, `record` and `frame` are the
+//! format; `directory`, `log`, `data` and `map` do the I/O; `entry`, `table`, `run` and `merge`
+//! are the state that a log amounts to, `state` replays it and `checkpoint` writes it down; `writer`
+//! appends; `handle` joins the two, `reading` and `listing` look; `container`, `pool` and this file
 //! are the object model's traits.
 
 mod bytes;
