@@ -1,0 +1,63 @@
+//! Conditional updates beside others' checkpoints.
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    thread,
+};
+
+use isotach_object::{
+    Cell, Container, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Precondition, Transaction, Update,
+};
+
+use crate::{Store, assert_holds, key, object};
+
+const COMMITTERS: usize = 2;
+const CHECKPOINTERS: u64 = 3;
+const KEYS: u64 = 1000;
+
+/// Puts a key if it is absent; whether this counted.
+fn put_first(container: &dyn Container, number: u64) -> bool {
+    let (key, value) = (key(number), number.to_le_bytes());
+    let cell = Cell::kv(object(ObjectType::KeyValue), &key);
+    let update = Update::Put { cell, value: &value };
+    match container.commit(&Transaction::new().require(Precondition::Absent(cell)).update(update)) {
+        Ok(_) => true,
+        Err(Error::Conflict { .. }) => false,
+        Err(error) => panic!("key {number}: {error}"),
+    }
+}
+
+#[test]
+fn the_first_conditional_commit_of_a_handle_counts_once_or_conflicts_while_others_make_checkpoints() {
+    let store = Store::in_memory("?checkpoint=256");
+    let (won, done) = (AtomicU64::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        for number in 0..CHECKPOINTERS {
+            let (store, done) = (&store, &done);
+            scope.spawn(move || {
+                let container = store.open();
+                let other = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 1, number);
+                let entries = KeyValue::new(&*container, other).unwrap();
+                while !done.load(Ordering::Relaxed) {
+                    entries.put(b"at", &[0; 300]).unwrap();
+                    entries.get(b"at").unwrap();
+                }
+            });
+        }
+        let committers: Vec<_> = (0..COMMITTERS)
+            .map(|_| {
+                scope.spawn(|| {
+                    // Each time a new handle, which has no state yet when it commits.
+                    let won_here = (0..KEYS).filter(|number| put_first(&*store.open(), *number)).count();
+                    won.fetch_add(won_here as u64, Ordering::Relaxed);
+                })
+            })
+            .collect();
+        let outcomes: Vec<_> = committers.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        done.store(true, Ordering::Relaxed);
+        outcomes.into_iter().for_each(|outcome| outcome.unwrap());
+    });
+    assert_eq!(won.into_inner(), KEYS, "each key has one winner");
+    assert!(!store.files("run.").is_empty(), "there were checkpoints");
+    assert_holds(&*store.open(), 0..KEYS, "afterwards");
+}

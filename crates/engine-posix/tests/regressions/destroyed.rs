@@ -1,0 +1,105 @@
+//! A handle outlives its container, and another container gets the label.
+
+use std::{collections::BTreeMap, fs, path::Path, path::PathBuf, sync::Arc};
+
+use isotach_object::{Anchor, Array, Cell, Container, Error, ObjectType, Precondition, Transaction, Update};
+
+use crate::{Store, entries, key, object, put_frames};
+
+/// Longer than what is gathered before it is written.
+const BULK: usize = 300_000;
+/// Longer than what is kept in the log.
+const LONG: usize = 20_000;
+const COUNT: u64 = 40;
+
+fn array(container: &dyn Container) -> Array<'_> {
+    Array::new(container, object(ObjectType::Array)).unwrap()
+}
+
+fn fill(container: &dyn Container, byte: u8, count: u64) {
+    for number in 0..count {
+        entries(container).put(&key(number), &[byte]).unwrap();
+        container.flush().unwrap();
+    }
+    entries(container).put(b"long", &[byte; LONG]).unwrap();
+    array(container).write(0, &[byte; BULK]).unwrap();
+    container.flush().unwrap();
+}
+
+fn contents(directory: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            contents(&path, found);
+        } else {
+            found.insert(path.clone(), fs::read(path).unwrap());
+        }
+    }
+}
+
+fn is_not_found<T>(outcome: &Result<T, Error>) -> bool {
+    matches!(outcome, Err(Error::NotFound { .. }))
+}
+
+/// Handles on a container since destroyed (one that has read, one that has written, one that did nothing yet), and
+/// a container made later under its label. What the old ones have not replayed asks for checkpoints.
+fn handles(store: &Store) -> Vec<(&'static str, Arc<dyn Container>)> {
+    let (read, wrote, idle) = (store.open(), store.open(), store.open());
+    put_frames(&*wrote, 0..3);
+    assert!(entries(&*read).get(&key(0)).unwrap().is_some());
+    fill(&*wrote, b'o', COUNT);
+    store.pool.destroy_container(&store.label).unwrap();
+    store.pool.create_container(&store.label).unwrap();
+    fill(&*store.open(), b'n', 3 * COUNT);
+    vec![("read", read), ("wrote", wrote), ("idle", idle)]
+}
+
+#[test]
+fn a_handle_on_a_destroyed_container_reads_nothing_of_one_made_later_under_its_label() {
+    let store = Store::new("?checkpoint=256");
+    for (which, old) in handles(&store) {
+        let is_old = |found: Result<Vec<u8>, Error>| match found {
+            Ok(bytes) => bytes.iter().all(|byte| *byte == b'o'),
+            Err(error) => matches!(error, Error::NotFound { .. }),
+        };
+        for number in 0..3 * COUNT {
+            let found = entries(&*old).get(&key(number)).map(Option::unwrap_or_default);
+            assert!(is_old(found), "{which}: {number}");
+        }
+        assert!(is_old(entries(&*old).get(b"long").map(Option::unwrap_or_default)), "{which}");
+        assert!(is_old(array(&*old).read(0, BULK)), "{which}");
+        assert!(is_old(array(&*old).share(0, BULK as u64).map(|bytes| bytes.to_vec())), "{which}");
+        match entries(&*old).list(&Anchor::start(), 1000, false) {
+            Ok(page) => assert_eq!(page.len() as u64, COUNT + 1, "{which}"),
+            Err(error) => assert_eq!(error.code(), "not-found", "{which}"),
+        }
+    }
+}
+
+#[test]
+fn a_handle_on_a_destroyed_container_writes_nothing_into_one_made_later_under_its_label() {
+    let store = Store::new("?checkpoint=256");
+    let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
+    for (which, old) in handles(&store) {
+        before.clear();
+        after.clear();
+        contents(&store.path(), &mut before);
+        // Reading replays, and replaying makes checkpoints.
+        let _ = entries(&*old).get(&key(1));
+        let cell = Cell::kv(object(ObjectType::KeyValue), b"mine");
+        let put = Transaction::new().update(Update::Put { cell, value: b"x" });
+        assert!(is_not_found(&old.commit(&put)), "{which}");
+        assert!(is_not_found(&old.commit(&put.clone().require(Precondition::Absent(cell)))), "{which}");
+        assert!(is_not_found(&old.allocate_ids(1)), "{which}");
+        let _ = entries(&*old).put(b"mine", b"x");
+        let _ = entries(&*old).put(b"long", &[b'x'; LONG]);
+        let _ = array(&*old).write(0, &[b'x'; BULK]);
+        let _ = entries(&*old).get(b"mine");
+        let flushed = old.flush();
+        // One whose writes were all refused has nothing to flush.
+        assert!(is_not_found(&flushed), "{which}");
+        contents(&store.path(), &mut after);
+        assert!(before == after, "{which}: {:?} and {:?}", before.keys(), after.keys());
+    }
+    assert_eq!(entries(&*store.open()).get(&key(0)).unwrap(), Some(b"n".to_vec()));
+}

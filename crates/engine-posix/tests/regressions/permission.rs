@@ -1,0 +1,94 @@
+//! Containers in which the system does not permit to write. Nothing is refused to root, so these tests go on in a
+//! child process as another user.
+
+use std::{env, fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+
+use isotach_engine_posix::Posix;
+use isotach_object::{Array, Engine, ObjectType, PoolUri};
+
+use crate::{Store, assert_holds, entries, object, put_frames};
+
+const CHILD: &str = "ISOTACH_REGRESSION_POOL";
+const NOBODY: &str = "65534";
+const COUNT: u64 = 40;
+
+fn permit(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Runs `test` of this file again on the store's pool, as a user without rights of its own.
+fn as_another_user(store: &Store, test: &str) {
+    permit(store.folder.path(), 0o755);
+    // A copy, since the way to the program itself may be closed to that user.
+    let program = store.folder.path().join("regressions");
+    fs::copy(env::current_exe().unwrap(), &program).unwrap();
+    let uid = rustix::process::geteuid();
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]).arg(&program);
+    if !uid.is_root() {
+        command = Command::new(&program);
+    }
+    command.args(["--exact", &format!("permission::{test}"), "--nocapture"]);
+    match command.env(CHILD, store.folder.path().join("pool")).output() {
+        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) => eprintln!("skipped {test}: setpriv cannot be run ({error})"),
+    }
+}
+
+/// The pool of the parent, in its child.
+fn pool_of_parent() -> Option<PoolUri> {
+    let path = env::var_os(CHILD)?;
+    Some(format!("posix:{}?checkpoint=256", Path::new(&path).display()).parse().unwrap())
+}
+
+fn filled() -> Store {
+    let store = Store::new("?checkpoint=256");
+    put_frames(&*store.open(), 0..COUNT);
+    Array::new(&*store.open(), object(ObjectType::Array)).unwrap().write(0, &[7; 1000]).unwrap();
+    store
+}
+
+#[test]
+fn a_container_that_may_only_be_read_refuses_updates_and_is_read_on() {
+    let Some(uri) = pool_of_parent() else {
+        let store = filled();
+        permit(&store.path(), 0o555);
+        permit(&store.path().join("data"), 0o555);
+        store.files("").iter().filter(|path| path.is_file()).for_each(|path| permit(path, 0o444));
+        as_another_user(&store, "a_container_that_may_only_be_read_refuses_updates_and_is_read_on");
+        permit(&store.path(), 0o755);
+        return permit(&store.path().join("data"), 0o755);
+    };
+    let container = Posix.open_pool(&uri).unwrap().open_container(&"c".parse().unwrap()).unwrap();
+    for _ in 0..2 {
+        let array = Array::new(&*container, object(ObjectType::Array)).unwrap();
+        assert_eq!(entries(&*container).put(b"new", b"x").unwrap_err().code(), "permission-denied");
+        assert_eq!(entries(&*container).put_if_absent(b"new", b"x").unwrap_err().code(), "permission-denied");
+        assert_eq!(array.write(0, &[1; 200_000]).unwrap_err().code(), "permission-denied");
+        assert_eq!(container.allocate_ids(1).unwrap_err().code(), "permission-denied");
+        assert_holds(&*container, 0..COUNT, "after refusals");
+        assert!(container.flush().is_ok(), "there is nothing to flush");
+    }
+}
+
+#[test]
+fn a_flush_succeeds_where_checkpoints_cannot_be_written() {
+    let Some(uri) = pool_of_parent() else {
+        let store = filled();
+        permit(&store.path(), 0o555);
+        permit(&store.path().join("data"), 0o777);
+        permit(&store.path().join("log.0000000000000001"), 0o666);
+        let runs = store.files("run.");
+        as_another_user(&store, "a_flush_succeeds_where_checkpoints_cannot_be_written");
+        permit(&store.path(), 0o755);
+        if rustix::process::geteuid().is_root() {
+            assert_eq!(store.files("run."), runs, "no checkpoint was written there");
+        }
+        return;
+    };
+    let open = || Posix.open_pool(&uri).unwrap().open_container(&"c".parse().unwrap()).unwrap();
+    let container = open();
+    put_frames(&*container, COUNT..2 * COUNT);
+    assert_holds(&*container, 0..2 * COUNT, "by the writer");
+    assert_holds(&*open(), 0..2 * COUNT, "by another");
+}

@@ -1,0 +1,56 @@
+//! Making pools, and what their URIs may say.
+
+use std::fs;
+
+use isotach_engine_posix::Posix;
+use isotach_object::{Engine, PoolUri};
+
+fn uri(path: &std::path::Path, query: &str) -> PoolUri {
+    format!("posix:{}{query}", path.display()).parse().unwrap()
+}
+
+#[test]
+fn a_pool_is_not_made_over_containers_that_another_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = uri(folder.path(), "");
+    Posix.create_pool(&pool).unwrap();
+    Posix.open_pool(&pool).unwrap().create_container(&"old".parse().unwrap()).unwrap();
+    fs::remove_file(folder.path().join("superblock")).unwrap();
+    assert_eq!(Posix.create_pool(&pool).unwrap_err().code(), "invalid-input");
+    assert!(folder.path().join("containers/old/superblock").exists());
+    // What a process left that died while it made a pool is no hindrance.
+    fs::remove_dir_all(folder.path().join("containers/old")).unwrap();
+    fs::write(folder.path().join("limbo/half"), b"a superblock that was never linked").unwrap();
+    Posix.create_pool(&pool).unwrap();
+    assert_eq!(Posix.open_pool(&pool).unwrap().list_containers().unwrap(), []);
+}
+
+#[test]
+fn of_several_that_make_a_pool_at_once_one_succeeds() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = uri(folder.path(), "");
+        let made = std::thread::scope(|scope| {
+            let makers: Vec<_> = (0..4).map(|_| scope.spawn(|| Posix.create_pool(&pool))).collect();
+            makers.into_iter().map(|maker| maker.join().unwrap()).filter(Result::is_ok).count()
+        });
+        assert_eq!(made, 1);
+        Posix.open_pool(&pool).unwrap();
+    }
+}
+
+#[test]
+fn an_interval_between_checkpoints_that_could_not_be_counted_to_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |bytes: &str| Posix.create_pool(&uri(folder.path(), &format!("?checkpoint={bytes}")));
+    for wrong in ["0", "255", "1099511627777", "18446744073709551615", "99999999999999999999", "-1", "4k", ""]
+    {
+        assert_eq!(open(wrong).unwrap_err().code(), "invalid-input", "{wrong}");
+    }
+    open("1099511627776").unwrap();
+    let pool = Posix.open_pool(&uri(folder.path(), "?checkpoint=1099511627776")).unwrap();
+    pool.create_container(&"c".parse().unwrap()).unwrap();
+    let container = pool.open_container(&"c".parse().unwrap()).unwrap();
+    crate::put_frames(&*container, 0..3);
+    crate::assert_holds(&*container, 0..3, "with the longest interval");
+}

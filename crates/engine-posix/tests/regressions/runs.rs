@@ -1,0 +1,101 @@
+//! Runs that are damaged, and reading at their edges.
+
+use std::{fs, path::Path};
+
+use isotach_object::{Anchor, KeyValue, ObjectClass, ObjectId, ObjectType};
+
+use crate::{Store, assert_holds, ending, entries, key, put_frames};
+
+const COUNT: u64 = 60;
+
+/// Does something to the file of a run.
+type Harm = fn(&Path);
+
+/// Every way in which a run can be of no use from the moment it is opened.
+fn harms() -> [(&'static str, Harm); 6] {
+    [
+        ("a flipped bit in its header", |run| change(run, |bytes| bytes[40] ^= 1)),
+        ("a flipped bit in its index", |run| change(run, |bytes| *bytes.last_mut().unwrap() ^= 1)),
+        ("nothing left of it", |run| change(run, Vec::clear)),
+        ("its end cut off", |run| change(run, |bytes| bytes.truncate(bytes.len() - 1))),
+        ("half of it cut off", |run| change(run, |bytes| bytes.truncate(bytes.len() / 2))),
+        ("an end past the log's", |run| {
+            let from = &run.file_name().unwrap().to_str().unwrap()[..20];
+            fs::rename(run, run.with_file_name(format!("{from}-00000000ffffffff"))).unwrap();
+        }),
+    ]
+}
+
+fn change(run: &Path, harm: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = fs::read(run).unwrap();
+    harm(&mut bytes);
+    fs::write(run, bytes).unwrap();
+}
+
+/// A store whose checkpoints are several runs.
+fn with_runs() -> Store {
+    let store = Store::new("?checkpoint=256");
+    let container = store.open();
+    put_frames(&*container, 0..COUNT);
+    let mut reached = COUNT;
+    while store.files("run.").len() < 2 {
+        put_frames(&*container, reached..reached + 1);
+        entries(&*container).remove(&key(reached)).unwrap();
+        assert_holds(&*container, 0..COUNT, "while runs are made");
+        reached += 1;
+    }
+    container.flush().unwrap();
+    store
+}
+
+/// How far the runs reach that are within the log.
+fn reach(store: &Store) -> u64 {
+    let end = fs::metadata(store.path().join("log.0000000000000001")).unwrap().len();
+    let names =
+        store.files("run.").into_iter().map(|run| run.file_name().unwrap().to_str().unwrap().to_owned());
+    names.map(|name| u64::from_str_radix(&name[21..], 16).unwrap()).filter(|to| *to <= end).max().unwrap_or(0)
+}
+
+#[test]
+fn a_run_that_is_damaged_or_reaches_past_the_log_is_left_out_and_everything_is_still_right() {
+    for (what, harm) in harms() {
+        for last in [false, true] {
+            let what = format!("{what}, {}", if last { "the last run" } else { "the first run" });
+            ending(&what.clone(), move || {
+                let store = with_runs();
+                let runs = store.files("run.");
+                harm(if last { &runs[runs.len() - 1] } else { &runs[0] });
+                let reached = reach(&store);
+                let container = store.open();
+                assert_holds(&*container, 0..COUNT, &what);
+                // Going on over it, with checkpoints.
+                put_frames(&*container, COUNT..2 * COUNT);
+                assert_holds(&*container, 0..2 * COUNT, &what);
+                assert_holds(&*store.open(), 0..2 * COUNT, &what);
+                assert!(reach(&store) > reached, "{what}: checkpoints go on");
+            });
+        }
+    }
+}
+
+#[test]
+fn a_listing_that_begins_past_the_end_of_a_run_is_empty_and_ends() {
+    let store = Store::new("?checkpoint=256");
+    put_frames(&*store.open(), 0..COUNT);
+    let container = store.open();
+    assert!(!store.files("run.").is_empty());
+    for anchor in [key(COUNT - 1), b"zzz".to_vec(), vec![0xff; 40]] {
+        let page = entries(&*container).list(&Anchor::from_bytes(anchor), 10, true).unwrap();
+        assert!(page.is_empty() && page.next().is_none());
+    }
+    // Objects before and behind the only one there is.
+    for low in [0, 2, u64::MAX] {
+        let other = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, low);
+        let page = KeyValue::new(&*container, other).unwrap().list(&Anchor::start(), 10, true).unwrap();
+        assert!(page.is_empty() && page.next().is_none());
+    }
+    let (objects, next) = container.list_objects(&Anchor::start(), 1).unwrap();
+    assert_eq!(objects.len(), 1);
+    let (objects, next) = next.map_or((Vec::new(), None), |next| container.list_objects(&next, 1).unwrap());
+    assert!(objects.is_empty() && next.is_none());
+}
