@@ -1,0 +1,148 @@
+"""The engine and the independent reader take the same frames and records for right, and the same for damage."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from format_bytes import crc32c
+from format_log import MIN_FRAME, Frame, find_frame
+from format_made import Made, record, sealed, u64
+from format_state import ARRAY, GENERAL, KEY_VALUE
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [(3, "unsupported"), (7, "unsupported"), (0x7FFF, "unsupported"), (0x8000, None)]
+)
+def test_an_unknown_kind_is_refused_unless_it_is_optional(
+    made: Made, kind: int, expected: str | None
+) -> None:
+    said = made.write(68, 10)
+    frame = sealed(made, kind, b"what only a newer program knows")
+    with made.log.open("ab") as log:
+        log.write(frame)
+    assert made.reader() == made.engine() == (expected or said["objects"])
+
+
+def test_a_duplicate_is_passed_over_and_a_gap_is_damage(made: Made) -> None:
+    said = made.write(69, 10)
+    position, frame = made.frames()[-1]
+    again = made.log.read_bytes()[position : position + frame.length]
+    with made.log.open("ab") as log:
+        log.write(again)
+    assert made.reader() == made.engine() == said["objects"]
+    frames = sealed(made, 2) + sealed(made, 2, sequence=1) + sealed(made, 2, sequence=3)
+    with made.log.open("ab") as log:
+        log.write(frames[:-MIN_FRAME])
+    assert made.reader() == made.engine() == said["objects"]
+    with made.log.open("ab") as log:
+        log.write(frames[-MIN_FRAME:])
+    assert (made.reader(), made.engine()) == ("corrupt", "corrupt")
+
+
+EMPTY_EXTENT = u64(1, 0, 0) + bytes(4)
+ONE_BYTE = u64(1, 0, 1) + bytes(4)
+NO_VALUE = bytes(4)
+LAST = (1 << 63) - 1
+SOUND = {
+    "a value of no bytes": record(1, KEY_VALUE, b"k", rest=NO_VALUE),
+    "bytes up to the last there can be": record(4, ARRAY, rest=u64(LAST) + EMPTY_EXTENT),
+    "the greatest size": record(5, GENERAL, b"d", b"a", u64(LAST)) + record(5, GENERAL, b"d", b"a", u64(0)),
+    "a punch without an end": record(6, ARRAY, rest=u64(LAST, (1 << 64) - 1)),
+    "a distribution key": record(7, GENERAL, b"d"),
+    "an object": record(8, KEY_VALUE),
+}
+MALFORMED = {
+    "unknown operation": b"\x09" + bytes(23),
+    "cut short": record(3, KEY_VALUE, b"k")[:-1],
+    "unknown type": record(3, 99, b"k"),
+    "no key": record(3, KEY_VALUE),
+    "an attribute key in a key-value object": record(3, KEY_VALUE, b"k", b"a"),
+    "no attribute key": record(3, GENERAL, b"d"),
+    "a key in an array": record(5, ARRAY, b"k", rest=u64(1)),
+    "a value in an array": record(1, ARRAY, rest=NO_VALUE),
+    "a value in a data file without a digest": record(2, KEY_VALUE, b"k", rest=EMPTY_EXTENT),
+    "remove of an array": record(3, ARRAY),
+    "equals of an array": record(18, ARRAY, rest=NO_VALUE),
+    "bytes in a key-value object": record(4, KEY_VALUE, b"k", rest=u64(0) + EMPTY_EXTENT),
+    "a size in a key-value object": record(5, KEY_VALUE, b"k", rest=u64(0)),
+    "a hole in a key-value object": record(6, KEY_VALUE, b"k", rest=u64(0, 1)),
+    "bytes past the last there can be": record(4, ARRAY, rest=u64(LAST) + ONE_BYTE),
+    "a size past the greatest": record(5, ARRAY, rest=u64(LAST + 1)),
+    "a punch past the greatest size": record(6, ARRAY, rest=u64(LAST + 1, 0)),
+    "a distribution key of a key-value object": record(7, KEY_VALUE, b"k"),
+    "an empty distribution key": record(7, GENERAL),
+    "a distribution key and an attribute key": record(7, GENERAL, b"d", b"a"),
+    "destroy with a key": record(8, KEY_VALUE, b"k"),
+    "a precondition behind an update": record(3, KEY_VALUE, b"k") + record(16, KEY_VALUE, b"k"),
+    "a malformed update behind a precondition that fails": record(17, KEY_VALUE, b"never") + record(3, ARRAY),
+}
+
+
+@pytest.mark.parametrize("what", MALFORMED)
+def test_a_malformed_record_is_damage(made: Made, what: str) -> None:
+    made.write(70, 1)
+    with made.log.open("ab") as log:
+        log.write(sealed(made, 1, MALFORMED[what]))
+    assert (made.reader(), made.engine()) == ("corrupt", "corrupt")
+
+
+@pytest.mark.parametrize("what", SOUND)
+def test_a_record_at_the_limits_is_no_damage(made: Made, what: str) -> None:
+    made.write(70, 1)
+    with made.log.open("ab") as log:
+        log.write(sealed(made, 1, SOUND[what]))
+    assert made.reader() == made.engine() != "corrupt"
+
+
+def test_verdicts_need_no_data_file(made: Made) -> None:
+    value = b"some value"
+    extent = u64(7, 0, len(value)) + crc32c(value).to_bytes(4, "little")
+    put = record(2, KEY_VALUE, b"kept", rest=extent + hashlib.sha256(value).digest())
+    made.write(71, 1)
+
+    def compared(with_value: bytes, sequence: int, key: bytes) -> bytes:
+        length = len(with_value).to_bytes(4, "little")
+        body = record(18, KEY_VALUE, b"kept", rest=length + with_value) + record(
+            1, KEY_VALUE, key, rest=NO_VALUE
+        )
+        return sealed(made, 1, body, sequence)
+
+    frames = [
+        sealed(made, 1, put),
+        compared(value, 1, b"equal"),
+        compared(b"same size!", 2, b"other bytes"),
+        compared(b"short", 3, b"other length"),
+        # The value itself is taken away, so that what is left can be read without its file.
+        sealed(made, 1, record(3, KEY_VALUE, b"kept"), 4),
+    ]
+    with made.log.open("ab") as log:
+        log.write(b"".join(frames))
+    assert made.reader() == made.engine()
+    (entries,) = [o["entries"] for o in made.reader() if int(o["id"], 16) == (KEY_VALUE << 120) + 1]
+    assert list(entries) == [b"equal".hex()]
+
+
+def test_frames_cut_short_in_a_row_hide_none_and_verdicts_never_change(made: Made) -> None:
+    made.write(72, 1)
+    marker = made.open().marker
+    body = record(1, KEY_VALUE, b"k", rest=NO_VALUE)
+    whole = [sealed(made, 1, body * count, count) for count in (2, 1, 0)]
+    good = whole[2]
+    for first in range(1, len(whole[0])):
+        for second in sorted({*range(1, 20), 47, 48, 55, 56, len(whole[1]) - 1}):
+            log = whole[0][:first] + whole[1][:second] + good
+            at, found = 0, None
+            while not isinstance(found, Frame):
+                found = find_frame(log, at, marker)
+                assert isinstance(found, Frame) or found[0] == "torn", f"cut at {first} and {second}"
+                at += 0 if isinstance(found, Frame) else found[1]
+            assert at == first + second
+    for first in range(1, len(whole[0])):
+        log, verdict = whole[0][:first] + good, ("pending", 0)
+        for seen in range(len(log) + 1):
+            now = find_frame(log[:seen], 0, marker)
+            assert verdict in (("pending", 0), now), f"cut at {first}, seen {seen}"
+            verdict = now
+        assert verdict == ("torn", first)
