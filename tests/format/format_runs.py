@@ -71,6 +71,7 @@ class Run:
     data: bytes
     entries: int
     has_cuts: bool
+    log_sum: int
     last: bytes
     blocks: list
 
@@ -85,7 +86,7 @@ def open_run(directory, uuid, span):
     if (fields.u64(), fields.u64()) != span:
         raise Corrupt(f"{what} has another span than its name")
     entries, position, length = fields.u64(), fields.u64(), fields.u64()
-    index_sum, has_cuts = fields.u32(), fields.u32()
+    index_sum, has_cuts, log_sum = fields.u32(), fields.u32(), fields.u32()
     index = data[position : position + length]
     if len(index) != length or crc32c(index) != index_sum:
         raise Corrupt(f"the index of {what} fails its checksum")
@@ -93,7 +94,7 @@ def open_run(directory, uuid, span):
     last = index.take(index.u32())
     while index.more():
         blocks.append((index.u64(), index.u32(), index.u32(), index.take(index.u32())))
-    return Run(span, what, data, entries, has_cuts == 1, last, blocks)
+    return Run(span, what, data, entries, has_cuts == 1, log_sum, last, blocks)
 
 
 def read_entries(run):
@@ -131,17 +132,20 @@ def read_blocks(run):
         raise Corrupt(f"the index of {what} names another last path")
 
 
-def choose_runs(directory, uuid, base, log_end):
+def choose_runs(directory, uuid, base, log):
     """Section 7.4: the chain of usable runs."""
     usable = []
     for entry in directory.iterdir():
         match = re.fullmatch(r"run\.([0-9a-f]{16})-([0-9a-f]{16})", entry.name)
         span = (int(match[1], 16), int(match[2], 16)) if match else (0, 0)
-        if span[0] < span[1] <= log_end:
+        if span[0] < span[1] <= base + len(log):
             try:
-                usable.append(open_run(directory, uuid, span))
+                run = open_run(directory, uuid, span)
             except Corrupt:
                 continue
+            end = span[1] - base
+            if crc32c(log[max(64, end - 4096) : end]) == run.log_sum:
+                usable.append(run)
     chain, at = [], base
     while following := [run for run in usable if run.span[0] == at]:
         chain.append(max(following, key=lambda run: run.span))

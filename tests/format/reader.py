@@ -60,7 +60,7 @@ class Container:
         return base
 
     def _load_runs(self):
-        chain = choose_runs(self.directory, self.uuid, self.base, self.base + len(self.log))
+        chain = choose_runs(self.directory, self.uuid, self.base, self.log)
         for run in chain:
             for name, tag, payload, epoch in read_entries(run):
                 apply_entry(self.state, split_path(name, run.what), tag, payload, epoch, run.what)

@@ -42,15 +42,17 @@ fn chain(spans: &[Span], start: u64) -> Vec<Span> {
 /// holds, is left out: the log says all that it says.
 pub(crate) fn open_runs(place: &Place) -> Result<Vec<Arc<Run>>> {
     let start = place.log.epoch_at(0);
-    let end = place.log.epoch_at(place.log.length()?);
     let mut unusable: Vec<Span> = Vec::new();
     for _ in 0..LIST_TRIES {
         let mut spans = spans(place)?;
+        let end = place.log.epoch_at(place.log.length()?);
         spans.retain(|span| span.to <= end && !unusable.contains(span));
         let mut runs = Vec::new();
         for span in chain(&spans, start) {
             match Run::open(&place.directory, place.uuid, span) {
-                Ok(run) => runs.push(Arc::new(run)),
+                Ok(run) if run.log_sum() == place.log.sum_before(span.to)? => runs.push(Arc::new(run)),
+                // The log is not the one that this run speaks of: it was cut, and has grown again.
+                Ok(_) => unusable.push(span),
                 // Damaged; or merged away by another process between the listing and the opening.
                 Err(Error::Corrupt { .. }) => unusable.push(span),
                 Err(Error::NotFound { .. }) => break,
@@ -67,7 +69,11 @@ pub(crate) fn open_runs(place: &Place) -> Result<Vec<Arc<Run>>> {
 /// How far the runs of a container reach, without opening them.
 pub(crate) fn reach(place: &Place) -> Result<u64> {
     let start = place.log.epoch_at(0);
-    Ok(chain(&spans(place)?, start).last().map_or(start, |span| span.to))
+    let mut spans = spans(place)?;
+    // The log is measured after the listing: it only grows, so what reaches past it then never was of it.
+    let end = place.log.epoch_at(place.log.length()?);
+    spans.retain(|span| span.to <= end);
+    Ok(chain(&spans, start).last().map_or(start, |span| span.to))
 }
 
 /// Writes what `state` has replayed as a run and merges small runs. A failure leaves the state as it was, or
@@ -81,9 +87,9 @@ pub(crate) fn make(state: &mut State, place: &Place) {
 
 fn try_make(state: &mut State, place: &Place) -> Result<()> {
     let covered = state.covered(place);
-    if reach(place)? > covered + place.options.checkpoint / 2 {
-        // Another process was first: what it wrote takes the place of most of the table.
-        return adopt(state, place);
+    // If another process was first, what it wrote takes the place of most of the table.
+    if reach(place)? > covered + place.options.checkpoint / 2 && adopt(state, place)? {
+        return Ok(());
     }
     if write(state, place)? {
         merge_small(state, place)?;
@@ -92,17 +98,19 @@ fn try_make(state: &mut State, place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Replaces the state's runs by those on disk, if they do not reach past what the state has replayed.
-fn adopt(state: &mut State, place: &Place) -> Result<()> {
+/// Replaces the state's runs by those on disk, unless they reach past what the state has replayed. Tells whether there
+/// is nothing left to write: damaged runs reach nowhere, whatever their names say.
+fn adopt(state: &mut State, place: &Place) -> Result<bool> {
     let runs = open_runs(place)?;
-    let Some(position) = runs.last().and_then(|run| place.log.position_of(run.span().to)) else {
-        return Ok(());
-    };
-    if position <= state.position {
+    let Some(to) = runs.last().map(|run| run.span().to) else { return Ok(false) };
+    if to <= state.covered(place) {
+        return Ok(false);
+    }
+    if let Some(position) = place.log.position_of(to).filter(|position| *position <= state.position) {
         // The rest of the tail is replayed again on the new ground.
         state.restart(place, runs, position);
     }
-    Ok(())
+    Ok(true)
 }
 
 fn write(state: &mut State, place: &Place) -> Result<bool> {
@@ -112,20 +120,20 @@ fn write(state: &mut State, place: &Place) -> Result<bool> {
     };
     // A run must never speak of a part of the log that a power failure can take away.
     place.log.sync()?;
-    copy(Merge::of_table(&state.table), writer, state.runs.is_empty(), span)?;
+    copy(Merge::of_table(&state.table), writer, state.runs.is_empty(), span, place)?;
     state.runs.push(Arc::new(Run::open(&place.directory, place.uuid, span)?));
     state.table = Table::new(false);
     Ok(true)
 }
 
-fn copy(mut from: Merge<'_>, mut to: RunWriter, bottom: bool, span: Span) -> Result<()> {
+fn copy(mut from: Merge<'_>, mut to: RunWriter, bottom: bool, span: Span, place: &Place) -> Result<()> {
     while let Some((path, versioned)) = from.next()? {
         let versioned = if bottom { settle(versioned) } else { versioned };
         if !bottom || versioned.entry.is_live() || versioned.epoch + READ_SET_WINDOW > span.to {
             to.push(path, &versioned)?;
         }
     }
-    to.finish()
+    to.finish(place.log.sum_before(span.to)?)
 }
 
 /// An entry with nothing under it, in its shortest form.
@@ -147,7 +155,7 @@ fn merge_small(state: &mut State, place: &Place) -> Result<()> {
         let Some(writer) = RunWriter::create(&place.directory, place.uuid, span)? else {
             return Ok(());
         };
-        copy(Merge::of_runs(&[&newer, &older])?, writer, state.runs.len() == 2, span)?;
+        copy(Merge::of_runs(&[&newer, &older])?, writer, state.runs.len() == 2, span, place)?;
         let merged = Arc::new(Run::open(&place.directory, place.uuid, span)?);
         state.runs.truncate(state.runs.len() - 2);
         state.runs.push(merged);
@@ -155,15 +163,16 @@ fn merge_small(state: &mut State, place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Removes runs that lie inside a wider one: those just merged, and what a process that died left.
+/// Removes runs that lie inside a wider one: those just merged, and what a process that died left. One that reaches past
+/// the log was never of it, and goes before the log grows over its end.
 fn remove_narrow(place: &Place) -> Result<()> {
     let spans = spans(place)?;
+    let end = place.log.epoch_at(place.log.length()?);
+    let (sound, outside): (Vec<Span>, Vec<Span>) = spans.into_iter().partition(|span| span.to <= end);
     let is_inside =
         |inner: &Span, outer: &Span| inner != outer && outer.from <= inner.from && inner.to <= outer.to;
-    spans
-        .iter()
-        .filter(|inner| spans.iter().any(|outer| is_inside(inner, outer)))
-        .try_for_each(|span| remove(place, *span))
+    let inside = sound.iter().filter(|inner| sound.iter().any(|outer| is_inside(inner, outer)));
+    inside.chain(&outside).try_for_each(|span| remove(place, *span))
 }
 
 /// Removes a run that lies inside a wider one. Whoever has it open reads on.

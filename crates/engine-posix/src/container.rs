@@ -144,7 +144,8 @@ impl Container for PosixContainer {
         check_limit(limit)?;
         let state = self.state()?;
         let prefix = path::of_object(object);
-        listing::page(state.get()?, &self.place.data, &prefix, anchor, limit, values)
+        let page = listing::page(state.get()?, &self.place.data, &prefix, anchor, limit, values);
+        self.naming_object(object, page)
     }
 
     fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {

@@ -28,6 +28,8 @@ pub(crate) const HEADER: usize = 64;
 const MAGIC: &[u8; 8] = b"ISOTLOG1";
 /// The longest frame, so that its length fits the header with room to spare.
 pub(crate) const MAX_FRAME: usize = 1 << 30;
+/// Bytes of the log before a run's end that the run keeps the checksum of.
+const KNOWN_BY: u64 = 4096;
 /// How often a frame that was cut short is appended again before giving up.
 const APPEND_TRIES: usize = 5;
 
@@ -166,6 +168,15 @@ impl Log {
             }
         }
         Ok(filled)
+    }
+
+    /// The checksum of the last bytes before an epoch, by which a run knows its log again.
+    pub(crate) fn sum_before(&self, epoch: u64) -> Result<u32> {
+        let end = self.position_of(epoch).unwrap_or(0);
+        let start = end.saturating_sub(KNOWN_BY).max(HEADER as u64);
+        let mut bytes = vec![0; end.saturating_sub(start) as usize];
+        let filled = self.read(start, &mut bytes)?;
+        Ok(crc32c(&bytes[..filled]))
     }
 
     /// Whether the file is still the container's log, and not that of a container since removed.

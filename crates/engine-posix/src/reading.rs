@@ -1,6 +1,6 @@
 //! Reading cells: from what the state says to the bytes of the data files.
 
-use isotach_object::{ArrayRead, Cell, Error, Result, SharedBytes};
+use isotach_object::{ArrayRead, Cell, Error, ObjectId, Result, SharedBytes};
 
 use crate::{
     entry::{Entry, Resolved},
@@ -11,11 +11,11 @@ use crate::{
 
 impl PosixContainer {
     /// Adds the object to what is said of the data files, which a destroyed container no longer has.
-    fn naming_object<T>(&self, cell: &Cell<'_>, outcome: Result<T>) -> Result<T> {
+    pub(crate) fn naming_object<T>(&self, object: ObjectId, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| match error {
             Error::Corrupt { .. } if self.check_current().is_err() => self.destroyed(),
             Error::Corrupt { what, place } => Error::Corrupt {
-                what: format!("{what} (object {} of container {})", cell.object, self.label),
+                what: format!("{what} (object {} of container {})", object, self.label),
                 place,
             },
             other => other,
@@ -26,7 +26,7 @@ impl PosixContainer {
         match entry {
             Some(Entry::Value(value)) => Ok(Some(value.into_vec())),
             Some(Entry::ValueExtent(extent, _)) => {
-                self.naming_object(cell, self.place.data.read_extent(&extent)).map(Some)
+                self.naming_object(cell.object, self.place.data.read_extent(&extent)).map(Some)
             }
             _ => Ok(None),
         }
@@ -42,7 +42,10 @@ impl PosixContainer {
             let Some(part) = part.clip(start, end) else { continue };
             let (from, to) = ((part.offset - start) as usize, (part.end() - start) as usize);
             read.buffer[(done - start) as usize..from].fill(0);
-            self.naming_object(&read.cell, self.place.data.read_part(&part, &mut read.buffer[from..to]))?;
+            self.naming_object(
+                read.cell.object,
+                self.place.data.read_part(&part, &mut read.buffer[from..to]),
+            )?;
             done = part.end();
         }
         read.buffer[(done - start) as usize..filled].fill(0);
@@ -64,7 +67,7 @@ impl PosixContainer {
             _ => None,
         };
         if let Some(part) = whole {
-            match self.naming_object(&cell, self.place.data.share(&part)) {
+            match self.naming_object(cell.object, self.place.data.share(&part)) {
                 // A process has only so many maps: copy instead.
                 Err(Error::Io { .. }) => {}
                 outcome => return outcome,

@@ -58,6 +58,8 @@ pub(crate) struct State {
     own: u64,
     /// For each conditional frame of that writer: the number of the precondition that failed, if one did.
     verdicts: HashMap<u64, Option<usize>>,
+    /// The last of that writer's frames whose verdict was taken; a restart may replay it again.
+    taken: Option<u64>,
     /// The position at which a checkpoint is due.
     pub(crate) checkpoint_due: u64,
 }
@@ -82,6 +84,7 @@ impl State {
             sequences: HashMap::new(),
             own,
             verdicts: HashMap::new(),
+            taken: None,
             checkpoint_due: position + place.options.checkpoint,
         })
     }
@@ -200,7 +203,7 @@ impl State {
                 Record::Change(..) => drop(changes_at.get_or_insert(at)),
             }
         }
-        if conditions > 0 && frame.origin.writer == self.own {
+        if conditions > 0 && frame.origin.writer == self.own && self.taken < Some(frame.origin.sequence) {
             self.verdicts.insert(frame.origin.sequence, failed);
         }
         if failed.is_some() {
@@ -232,6 +235,7 @@ impl State {
 
     /// The verdict on a conditional frame of this handle, once it is replayed.
     pub(crate) fn take_verdict(&mut self, sequence: u64) -> Option<Option<usize>> {
+        self.taken = self.taken.max(Some(sequence));
         self.verdicts.remove(&sequence)
     }
 

@@ -97,7 +97,11 @@ impl Writer {
         for update in updates {
             if self.frame.len() >= SPLIT_AT {
                 // Updates are atomic one by one, so a batch too long for a frame goes into several.
-                self.publish(log)?;
+                if let Err(error) = self.publish(log) {
+                    self.frame.truncate(length);
+                    self.data.rewind(mark);
+                    return Err(error);
+                }
                 (length, mark) = (self.frame.len(), self.data.mark());
             }
             if let Err(error) = encode(update, &mut self.frame, &mut self.data) {

@@ -70,7 +70,7 @@ mod tests {
         let span = Span { from: 0, to: 1000 };
         let mut writer = RunWriter::create(directory, [1; 16], span).unwrap().unwrap();
         (0..count).for_each(|at| writer.push(&path(at * 2), &value(at)).unwrap());
-        writer.finish().unwrap();
+        writer.finish(0).unwrap();
         Run::open(directory, [1; 16], span).unwrap()
     }
 

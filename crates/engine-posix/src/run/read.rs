@@ -40,6 +40,7 @@ pub(crate) struct Run {
     span: Span,
     entries: u64,
     has_cuts: bool,
+    log_sum: u32,
     blocks: Vec<Block>,
     index: Vec<u8>,
     /// The last path: `[start, end)` of the index.
@@ -68,6 +69,7 @@ struct Header {
     index_length: u64,
     index_sum: u32,
     has_cuts: bool,
+    log_sum: u32,
 }
 
 impl Run {
@@ -97,6 +99,7 @@ impl Run {
             span,
             entries: header.entries,
             has_cuts: header.has_cuts,
+            log_sum: header.log_sum,
             blocks,
             index,
             last,
@@ -110,6 +113,11 @@ impl Run {
 
     pub(crate) fn entries(&self) -> u64 {
         self.entries
+    }
+
+    /// The checksum of the log's last bytes before the run's end.
+    pub(crate) fn log_sum(&self) -> u32 {
+        self.log_sum
     }
 
     pub(crate) fn has_cuts(&self) -> bool {
@@ -252,6 +260,7 @@ fn read_header(bytes: &[u8; HEADER], uuid: [u8; 16], span: Span) -> Option<Heade
         index_length: reader.u64()?,
         index_sum: reader.u32()?,
         has_cuts: reader.u32()? != 0,
+        log_sum: reader.u32()?,
     };
     (known && same_span).then_some(header)
 }

@@ -128,14 +128,16 @@ impl RunWriter {
     }
 
     /// Completes the run and gives it its name.
-    pub(crate) fn finish(mut self) -> Result<()> {
+    ///
+    /// `log_sum` is the checksum of the log's last bytes before the run's end.
+    pub(crate) fn finish(mut self, log_sum: u32) -> Result<()> {
         self.close_block()?;
         let mut index = Vec::with_capacity(4 + self.last.len() + self.index.len());
         index.put_u32(self.last.len() as u32);
         index.extend_from_slice(&self.last);
         index.append(&mut self.index);
         self.put(&index)?;
-        let header = self.header(&index);
+        let header = self.header(&index, log_sum);
         let finish = |file: &mut io::BufWriter<File>| {
             file.flush()?;
             file.get_ref().write_all_at(&header, 0)?;
@@ -149,7 +151,7 @@ impl RunWriter {
         Ok(())
     }
 
-    fn header(&self, index: &[u8]) -> Vec<u8> {
+    fn header(&self, index: &[u8], log_sum: u32) -> Vec<u8> {
         let mut header = Vec::with_capacity(HEADER);
         header.extend_from_slice(MAGIC);
         header.extend_from_slice(&self.uuid);
@@ -160,6 +162,7 @@ impl RunWriter {
         header.put_u64(index.len() as u64);
         header.put_u32(crc32c(index));
         header.put_u32(self.has_cuts.into());
+        header.put_u32(log_sum);
         header.resize(HEADER - 4, 0);
         header.put_u32(crc32c(&header));
         header
