@@ -16,9 +16,21 @@ os.environ.setdefault("ECCODES_LOG_STREAM", "stderr")
 import eccodes  # noqa: E402
 
 # Every table a centre has registered lies below; the gaps between them are cheap to try.
-CANDIDATES = [range(1, 1000), range(3000, 4000), range(129000, 131000), range(140000, 141000), range(150000, 153000),
-              range(160000, 163000), range(170000, 175000), range(180000, 181000), range(190000, 191000),
-              range(200000, 202000), range(210000, 241000), range(250000, 264000), range(265000, 267000)]
+CANDIDATES = [
+    range(1, 1000),
+    range(3000, 4000),
+    range(129000, 131000),
+    range(140000, 141000),
+    range(150000, 153000),
+    range(160000, 163000),
+    range(170000, 175000),
+    range(180000, 181000),
+    range(190000, 191000),
+    range(200000, 202000),
+    range(210000, 241000),
+    range(250000, 264000),
+    range(265000, 267000),
+]
 WORDS_OF_THE_LANGUAGE = {"all", "any", "by", "off", "to"}
 
 
@@ -40,8 +52,12 @@ def names_in(sample):
 
 def is_usable(name):
     """A name must be a word that cannot be taken for a number or for a word of the request language."""
-    return (name not in WORDS_OF_THE_LANGUAGE and name not in ("unknown", "~", "none")
-            and all(c.isalnum() or c in "_-+" for c in name) and any(c.isalpha() for c in name))
+    return (
+        name not in WORDS_OF_THE_LANGUAGE
+        and name not in ("unknown", "~", "none")
+        and all(c.isalnum() or c in "_-+" for c in name)
+        and any(c.isalpha() for c in name)
+    )
 
 
 def rank(number):
@@ -50,6 +66,7 @@ def rank(number):
 
 
 def main():
+    """Write the table that is committed beside the types."""
     chosen = {}
     for sample in ("GRIB1", "GRIB2"):
         for number, name in names_in(sample):
