@@ -33,6 +33,18 @@ fn a_missing_field_is_no_error_and_is_named() {
 }
 
 #[test]
+fn of_a_request_for_a_hundred_million_fields_what_is_missing_is_counted() {
+    let store = Store::new();
+    store.write_raw(6, b"six");
+    let request = format!("{KEY},step=0/to/10000/by/1,number=0/to/10000");
+    let said = store.run(["read", &request, "--strict", "-o", "-"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    let first = "isotach: 100020001 fields missing: step=0,number=0; step=0,number=1; ";
+    assert!(said.err.starts_with(first), "{said:?}");
+    assert!(said.err.contains("; and 100019996 more\n"), "{said:?}");
+}
+
+#[test]
 fn a_file_is_replaced_when_the_answer_is_whole_and_others_are_not_replaced() {
     let store = Store::new();
     store.write_raw(6, b"six");

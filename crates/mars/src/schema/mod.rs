@@ -11,6 +11,7 @@ mod rule;
 mod show;
 mod split;
 mod standard;
+mod ticked;
 mod tree;
 mod wanted;
 

@@ -7,6 +7,7 @@ use super::Schema;
 use super::compile::Compiled;
 use super::plan::{Match, Named, Planner, request_error};
 use super::rule::{LevelKey, NameId, Presence, Rule, RuleId};
+use super::ticked::{ANY, Ticked};
 use crate::clock::Clock;
 use crate::error::RequestError;
 use crate::key::Key;
@@ -32,8 +33,7 @@ use crate::types::{KeyType, expand};
 #[derive(Clone)]
 pub struct WantedFields {
     keys: Vec<WantedKey>,
-    found: Vec<bool>,
-    missing: usize,
+    ticked: Ticked,
     compiled: Arc<Compiled>,
     clock: Clock,
     /// Where the rule last marked keeps the keys: fields come in runs of one rule.
@@ -46,7 +46,7 @@ struct WantedKey {
     number: NameId,
     kind: KeyType,
     values: Vec<String>,
-    indexes: HashMap<String, usize>,
+    indexes: HashMap<String, u32>,
 }
 
 /// Where a rule keeps a key whole: which level, which place in it, as what type.
@@ -57,11 +57,8 @@ struct Place {
     kind: KeyType,
 }
 
-/// More fields than this are not ticked off one by one.
-const FIELDS_MAX: usize = 50_000_000;
-
 impl Schema {
-    /// The fields that an exact request names; `None` if they are too many (50 million) to be ticked off.
+    /// The fields that an exact request names. They are counted and named however many they are; it is always `Some`.
     ///
     /// # Errors
     /// As [`Schema::plans`] of [`Match::Exact`].
@@ -76,16 +73,9 @@ impl Schema {
         for named in &planner.named {
             keys.extend(self.wanted_key(&rules, named)?);
         }
-        let count =
-            keys.iter().try_fold(1_usize, |count, key: &WantedKey| count.checked_mul(key.values.len()));
-        Ok(count.filter(|count| *count <= FIELDS_MAX).map(|count| WantedFields {
-            keys,
-            found: vec![false; count],
-            missing: count,
-            compiled: Arc::clone(&self.compiled),
-            clock: self.clock,
-            places: None,
-        }))
+        let ticked = Ticked::new(keys.iter().map(|key| key.values.len()).collect());
+        let (compiled, clock) = (Arc::clone(&self.compiled), self.clock);
+        Ok(Some(WantedFields { keys, ticked, compiled, clock, places: None }))
     }
 
     /// The values of one key, by the type of the first of the rules for which they make sense; `None` if none of them
@@ -114,42 +104,34 @@ fn keeps_whole(key: &LevelKey, number: NameId) -> bool {
 }
 
 impl WantedFields {
-    /// How many fields the request names.
+    /// How many fields the request names; the largest number there is if they are more.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.found.len()
+        self.ticked.count()
     }
 
-    /// How many have not been found.
+    /// How many have not been found, counted as in [`WantedFields::count`].
     #[must_use]
     pub fn missing_count(&self) -> usize {
-        self.missing
+        self.ticked.missing_count()
     }
 
     /// Ticks off the field with this dataset, collocation and element key under this rule. A key of the request that
     /// the rule does not keep was passed over in looking, and so is here: all its values are found.
     pub fn mark(&mut self, rule: RuleId, levels: [&Key; 3]) {
         self.find_places(rule);
-        let mut found = vec![0_usize];
+        let mut pattern = Vec::with_capacity(self.keys.len());
         for (index, key) in self.keys.iter().enumerate() {
             let place = self.places.as_ref().and_then(|(_, places)| places.get(index).copied().flatten());
             let Some(place) = place else {
-                let count = key.values.len();
-                found = found.iter().flat_map(|at| (0..count).map(move |index| at * count + index)).collect();
+                pattern.push(ANY);
                 continue;
             };
             let stored = levels.get(place.level).and_then(|level| stored_value(level, place.slot, &key.name));
-            let Some(index) = key.index(stored.unwrap_or(""), place.kind, self.clock) else { return };
-            for at in &mut found {
-                *at = *at * key.values.len() + index;
-            }
+            let Some(number) = key.index(stored.unwrap_or(""), place.kind, self.clock) else { return };
+            pattern.push(number);
         }
-        for at in found {
-            if let Some(found) = self.found.get_mut(at).filter(|found| !**found) {
-                *found = true;
-                self.missing -= 1;
-            }
-        }
+        self.ticked.mark(&pattern);
     }
 
     fn find_places(&mut self, id: RuleId) {
@@ -168,17 +150,14 @@ impl WantedFields {
 
     /// The fields not found, in the order of the request, each by the keys that the request names.
     pub fn missing(&self) -> impl Iterator<Item = Key> {
-        self.found.iter().enumerate().filter(|(_, found)| !**found).map(|(at, _)| self.key(at))
+        self.ticked.missing().map(|numbers| self.key(&numbers))
     }
 
-    fn key(&self, mut at: usize) -> Key {
-        let mut values: Vec<(&str, &str)> = Vec::with_capacity(self.keys.len());
-        for key in self.keys.iter().rev() {
-            let value = key.values.get(at % key.values.len().max(1)).map_or("", String::as_str);
-            values.push((&key.name, value));
-            at /= key.values.len().max(1);
-        }
-        values.into_iter().rev().collect()
+    fn key(&self, numbers: &[u32]) -> Key {
+        let value =
+            |key: &WantedKey, number: u32| key.values.get(number as usize).cloned().unwrap_or_default();
+        let pairs = self.keys.iter().zip(numbers).map(|(key, number)| (&*key.name, value(key, *number)));
+        pairs.collect()
     }
 }
 
@@ -197,17 +176,18 @@ impl WantedKey {
     }
 
     /// Which of the values a stored one is. A range of steps from 0 is the step at its end, unless it was named itself.
-    fn index(&self, stored: &str, kind: KeyType, clock: Clock) -> Option<usize> {
+    fn index(&self, stored: &str, kind: KeyType, clock: Clock) -> Option<u32> {
         let index = |stored: &str| {
             if kind == self.kind {
                 return self.indexes.get(stored).copied();
             }
             // Another rule gives the key another type, and so perhaps another canonical form.
-            self.values.iter().position(|value| {
+            let position = self.values.iter().position(|value| {
                 let mut canonical = String::new();
                 value == stored
                     || (kind.canonical(value, clock, &mut canonical).is_ok() && canonical == stored)
-            })
+            });
+            position.and_then(|position| u32::try_from(position).ok())
         };
         let end = || stored.strip_prefix("0-").filter(|_| kind == KeyType::Step);
         index(stored).or_else(|| index(end()?))
@@ -216,7 +196,7 @@ impl WantedKey {
 
 impl std::fmt::Debug for WantedFields {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "WantedFields({} of {} missing)", self.missing, self.found.len())
+        write!(out, "WantedFields({} of {} missing)", self.missing_count(), self.count())
     }
 }
 
@@ -260,6 +240,15 @@ mod tests {
         let split = schema.split(&"a=1,b=1,g=7,c=1".parse().unwrap()).unwrap();
         wanted.mark(split.rule, [&split.dataset, &split.collocation, &split.element]);
         assert_eq!(wanted.missing_count(), 0);
+    }
+
+    #[test]
+    fn a_hundred_million_fields_are_counted_and_the_first_missing_are_named() {
+        let mut wanted = wanted("class=od,date=20240101,type=fc,step=0/to/10000/by/1,number=0/to/10000");
+        mark(&mut wanted, "class=od,date=20240101,type=fc,step=0,number=0");
+        assert_eq!(wanted.missing_count(), 10_001 * 10_001 - 1);
+        let first = wanted.missing().next().unwrap().to_string();
+        assert_eq!(first, "class=od,date=20240101,type=fc,step=0,number=1");
     }
 
     #[test]
