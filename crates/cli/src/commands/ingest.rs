@@ -144,13 +144,24 @@ impl<'f> Session<'f> {
                 Ok(message) => self.message(&message, path)?,
                 Err(error @ ScanError::BadMessage { .. }) => self.bad(Failure::failed(error), path)?,
                 Err(error @ ScanError::NoMessage { .. }) => {
-                    let cure = "expected GRIB, or with --key a key that names the field whole";
-                    return Err(Failure::failed(format!("{error}; {cure}")));
+                    return Err(Failure::failed(format!("{error}; expected GRIB, or {}", self.why_not_whole())));
                 }
                 Err(error) => return Err(Failure::failed(error)),
             }
         }
         Ok(())
+    }
+
+    /// What a key would have had to be for a file without messages, and why the one given is not.
+    fn why_not_whole(&self) -> String {
+        let cure = "with --key a key that names the field whole";
+        if self.overlay.is_empty() {
+            return cure.to_owned();
+        }
+        match self.store.schema().split(&self.overlay) {
+            Ok(_) => cure.to_owned(),
+            Err(error) => format!("{cure}; the key given does not: {error}"),
+        }
     }
 
     fn message(&mut self, message: &Message, path: &Path) -> Outcome {

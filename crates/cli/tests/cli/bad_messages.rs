@@ -89,6 +89,25 @@ fn a_broken_file_under_a_whole_key_is_no_field() {
 }
 
 #[test]
+fn a_key_that_does_not_name_the_field_whole_says_why() {
+    let store = Store::new();
+    let file = store.file("raw", &[b'x'; 100]);
+    let usual = "class=rd,expver=x001,stream=oper,type=an,levtype=sfc,step=0";
+    for (rest, why) in [
+        ("date=20240230,time=0,param=t", "date=\"20240230\": expected a date"),
+        ("date=20240101,time=24,param=t", "time=\"24\": expected "),
+        ("date=20240101,time=0,param=t/u", "param=\"t/u\": expected "),
+        ("date=20240101,time=0,param=t,bogus=1", "has no place for bogus"),
+        ("date=20240101,time=0", "needs param"),
+    ] {
+        let key = format!("{usual},{rest}");
+        let said = store.run(["write".as_ref(), "--key".as_ref(), key.as_ref(), file.as_os_str()]);
+        said.fails_with(1, &["no GRIB message found in 100 bytes; ", "; the key given does not: ", why]);
+    }
+    assert_eq!(store.count(), 0);
+}
+
+#[test]
 fn a_file_that_is_not_there_is_named() {
     let store = Store::new();
     store
