@@ -1,15 +1,21 @@
 //! `isotach read`: the bytes of fields, one after the other.
 
-use isotach_mars::Request;
+use std::io::{Write, stderr};
+
+use isotach_mars::Key;
+use serde_json::{Value, json};
 
 use super::{missing::Missing, requests, sink::Sink};
 use crate::{
     context,
     failure::{Failure, Outcome, say},
     flags::{PlaceFlags, ReadFlags},
-    output::{Bytes, count},
+    output::{Bytes, count, key_object},
     progress::Progress,
 };
+
+/// How many missing fields are named in JSON.
+const MISSING_NAMED_MAX: usize = 1000;
 
 /// Retrieves in the request's order, with bounded memory.
 pub(crate) fn run(place: &PlaceFlags, flags: &ReadFlags) -> Outcome {
@@ -17,34 +23,66 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ReadFlags) -> Outcome {
     let store = context::open(place)?;
     let mut sink = Sink::open(&flags.output)?;
     let mut progress = Progress::new(None);
-    let (mut fields, mut bytes, mut missing) = (0, 0, 0);
+    let mut summary = Summary { as_json: flags.json, ..Summary::default() };
     for request in &requests {
         let mut retrieval = store.retrieve(request)?;
         for field in retrieval.by_ref() {
             let field = field?;
             sink.write(&field.bytes)?;
             let length = field.bytes.len() as u64;
-            (fields, bytes) = (fields + 1, bytes + length);
+            (summary.fields, summary.bytes) = (summary.fields + 1, summary.bytes + length);
             progress.field(length);
         }
-        missing += tell_missing(request, retrieval.missing(), &mut progress);
+        summary.take_missing(Missing { request, found: retrieval.missing() }, &mut progress);
     }
     progress.finish();
-    let said = format!("read {}, {}", count(fields, "field"), Bytes(bytes));
-    if flags.strict && missing > 0 {
-        say(said);
+    if flags.strict && summary.missing > 0 {
+        summary.tell()?;
         return Err(Failure::Reported);
     }
     sink.finish()?;
-    say(said);
-    Ok(())
+    summary.tell()
 }
 
-fn tell_missing(request: &Request, found: Option<isotach_fields::Missing>, progress: &mut Progress) -> u64 {
-    let missing = Missing { request, found };
-    if let Some(text) = missing.text() {
-        progress.finish();
-        say(text);
+/// What was read and what was not there.
+#[derive(Debug, Default)]
+struct Summary {
+    fields: u64,
+    bytes: u64,
+    missing: u64,
+    /// The first of the missing fields, for JSON.
+    missing_keys: Vec<Key>,
+    as_json: bool,
+}
+
+impl Summary {
+    fn take_missing(&mut self, missing: Missing<'_>, progress: &mut Progress) {
+        self.missing = self.missing.saturating_add(missing.count());
+        if !self.as_json {
+            if let Some(text) = missing.text() {
+                progress.finish();
+                say(text);
+            }
+            return;
+        }
+        let room = MISSING_NAMED_MAX.saturating_sub(self.missing_keys.len());
+        let keys = missing.found.map(|found| found.keys).unwrap_or_default();
+        self.missing_keys.extend(keys.into_iter().take(room));
     }
-    missing.count()
+
+    fn tell(&self) -> Outcome {
+        if !self.as_json {
+            say(format!("read {}, {}", count(self.fields, "field"), Bytes(self.bytes)));
+            return Ok(());
+        }
+        let keys: Vec<Value> = self.missing_keys.iter().map(key_object).collect();
+        let object = json!({
+            "fields": self.fields,
+            "bytes": self.bytes,
+            "missing": self.missing,
+            "missing_keys": keys,
+        });
+        // Standard output may be where the fields go.
+        writeln!(stderr().lock(), "{object}").map_err(Failure::file("write", "standard error".as_ref()))
+    }
 }

@@ -1,9 +1,12 @@
 //! `isotach schema`: shows schemas and checks them.
 
-use std::path::Path;
+use std::{
+    io::{Write, stdout},
+    path::Path,
+};
 
-use isotach_mars::{Key, Schema};
-use serde_json::json;
+use isotach_mars::{Key, Rule, Schema};
+use serde_json::{Value, json};
 
 use super::requests::text_of;
 use crate::{
@@ -31,8 +34,21 @@ pub(crate) fn read(path: &Path) -> Outcome<Schema> {
 
 fn show(place: &PlaceFlags, flags: &SchemaShow) -> Outcome {
     let schema = if flags.standard { Schema::standard() } else { context::open(place)?.schema().clone() };
-    print!("{}", schema.source());
+    if flags.json {
+        let rules: Vec<Value> = schema.rules().map(rule_object).collect();
+        return print_json(&json!({"text": schema.source(), "rules": rules}));
+    }
+    let mut out = stdout().lock();
+    out.write_all(schema.source().as_bytes())?;
+    out.flush()?;
     Ok(())
+}
+
+/// A rule with the names of its keys, level by level.
+fn rule_object(rule: &Rule) -> Value {
+    let [dataset, collocation, element] =
+        rule.levels().map(|level| level.keys().map(|key| key.name.as_str()).collect::<Vec<_>>());
+    json!({"line": rule.line, "dataset": dataset, "collocation": collocation, "element": element})
 }
 
 fn check(place: &PlaceFlags, flags: &SchemaCheck) -> Outcome {

@@ -22,4 +22,7 @@ pub(crate) struct ReadFlags {
     /// Fail, and leave no file, if a field is missing
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Print one JSON object on standard error: fields, bytes, missing, and the first 1000 of the missing keys
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -26,6 +26,9 @@ pub(crate) struct SchemaShow {
     /// The standard schema, which `init` takes if it is given none; needs no store
     #[arg(long)]
     pub(crate) standard: bool,
+    /// Print one JSON object: text, and rules with the keys of their dataset, collocation and element
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Which schema to check.

@@ -33,6 +33,22 @@ fn a_missing_field_is_no_error_and_is_named() {
 }
 
 #[test]
+fn a_reading_in_json_is_summed_up_on_standard_error() {
+    let store = Store::new();
+    store.write_raw(6, b"six");
+    let request = format!("{KEY},step=0/to/2400/by/1");
+    let said = store.run(["read", &request, "--json", "-o", "-"]).succeeds();
+    assert_eq!((said.out.as_slice(), said.err.lines().count()), (&b"six"[..], 1));
+    let summary: Value = serde_json::from_str(&said.err).unwrap();
+    assert_eq!((&summary["fields"], &summary["bytes"]), (&Value::from(1), &Value::from(3)));
+    assert_eq!(summary["missing"], 2400);
+    let keys = summary["missing_keys"].as_array().unwrap();
+    assert_eq!((keys.len(), &keys[1]["step"]), (1000, &Value::from("1")));
+    let said = store.run(["read", &request, "--json", "--strict", "-o", "-"]);
+    assert_eq!((said.code, said.err.lines().count()), (Some(1), 1), "{said:?}");
+}
+
+#[test]
 fn of_a_request_for_a_hundred_million_fields_what_is_missing_is_counted() {
     let store = Store::new();
     store.write_raw(6, b"six");
