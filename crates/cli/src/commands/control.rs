@@ -1,12 +1,13 @@
 //! `isotach lock`, `isotach unlock` and `isotach status`.
 
 use isotach_fields::{Action, DatasetStatus, Locks};
+use isotach_mars::{Level, Match, Request, Rule, Schema};
 use serde_json::{Value, json};
 
 use super::requests;
 use crate::{
     context,
-    failure::Outcome,
+    failure::{Failure, Outcome},
     flags::{Actions, ControlFlags, PlaceFlags, StatusFlags},
     output::{Table, key_object, print_json, utc},
 };
@@ -18,10 +19,30 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ControlFlags, lock: bool) -> Outco
     let actions = chosen(&flags.actions);
     let mut changed = Vec::new();
     for request in &requests {
+        check_whole_datasets(store.schema(), request)?;
+    }
+    for request in &requests {
         store.control(request, lock, &actions)?;
         changed.extend(store.status(request)?);
     }
     print(&changed, flags.json)
+}
+
+/// Refuses a request that names a part of datasets: all of each would be locked.
+fn check_whole_datasets(schema: &Schema, request: &Request) -> Outcome {
+    let plans = schema.plans(request, Match::Partial)?;
+    let rules: Vec<&Rule> = plans.iter().filter_map(|plan| schema.rule(plan.rule)).collect();
+    let keeps = |level: &Level, name: &str| level.names().any(|kept| kept == name);
+    let is_below = |name: &str| {
+        let in_datasets = rules.iter().any(|rule| keeps(&rule.dataset, name));
+        !in_datasets && rules.iter().any(|rule| keeps(&rule.collocation, name) || keeps(&rule.element, name))
+    };
+    let below: Vec<&str> = request.iter().map(|(name, _)| name).filter(|name| is_below(name)).collect();
+    if below.is_empty() {
+        return Ok(());
+    }
+    let names = below.join(", ");
+    Err(Failure::usage(format!("the request names {names}, below the dataset; locks are for whole datasets")))
 }
 
 /// Shows datasets.

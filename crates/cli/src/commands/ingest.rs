@@ -144,7 +144,10 @@ impl<'f> Session<'f> {
                 Ok(message) => self.message(&message, path)?,
                 Err(error @ ScanError::BadMessage { .. }) => self.bad(Failure::failed(error), path)?,
                 Err(error @ ScanError::NoMessage { .. }) => {
-                    return Err(Failure::failed(format!("{error}; expected GRIB, or {}", self.why_not_whole())));
+                    return Err(Failure::failed(format!(
+                        "{error}; expected GRIB, or {}",
+                        self.why_not_whole()
+                    )));
                 }
                 Err(error) => return Err(Failure::failed(error)),
             }

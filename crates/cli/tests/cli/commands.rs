@@ -75,6 +75,23 @@ fn axes_and_stats_count_what_there_is() {
 }
 
 #[test]
+fn a_lock_on_a_part_of_a_dataset_is_refused() {
+    let store = Store::new();
+    store.write_raw(0, b"field");
+    for (command, request, named) in [
+        ("lock", "levtype=sfc", "levtype"),
+        ("lock", "class=rd,type=fc,step=0", "type, step"),
+        ("unlock", "class=rd,param=t", "param"),
+    ] {
+        store
+            .run([command, request, "--wipe"])
+            .fails(2, &format!("the request names {named}, below the dataset; locks are for whole datasets"));
+    }
+    assert_eq!(json(&store, &["status"])[0]["locked"], serde_json::json!([]));
+    assert_eq!(json(&store, &["lock", "class=rd,date=20240101", "--wipe"])[0]["locked"][0], "wipe");
+}
+
+#[test]
 fn a_lock_refuses_until_it_is_lifted() {
     let store = Store::new();
     store.write_raw(0, b"field");
@@ -128,6 +145,11 @@ fn the_structure_of_a_dataset_can_be_seen() {
 fn schemas_are_shown_and_checked() {
     let store = Store::with_schema("# mine\n[ class [ type [ step: Step ]]]\n");
     assert_eq!(store.run(["schema", "show"]).succeeds().text(), "# mine\n[ class [ type [ step: Step ]]]\n");
+    let shown = &json(&store, &["schema", "show"])[0];
+    assert_eq!(shown["text"], "# mine\n[ class [ type [ step: Step ]]]\n");
+    let rule =
+        serde_json::json!({"line": 2, "dataset": ["class"], "collocation": ["type"], "element": ["step"]});
+    assert_eq!(shown["rules"], serde_json::json!([rule]));
     let split = &json(&store, &["schema", "check", "--key", "class=od,type=fc,step=90m"])[0];
     assert_eq!(split["element"]["step"], "1h30m");
     store
