@@ -72,6 +72,10 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::archive`].
     pub fn index(&self, key: &Key, location: &Location) -> Result<()> {
+        let Location { offset, length, .. } = *location;
+        if offset.checked_add(length).is_none_or(|end| end > i64::MAX as u64) {
+            return Err(Error::invalid(format!("{length} bytes at {offset}"), "an end below 2^63"));
+        }
         self.inner.write(key, Content::At(location))
     }
 

@@ -1,6 +1,7 @@
 //! Copying and moving fields between stores.
 
 use isotach_mars::{Key, Request};
+use isotach_object::PoolUri;
 
 use crate::buffers::Buffers;
 use crate::{Action, Error, FieldStore, Inspected, ListOptions, Listing, Result, Selection, control::Locks};
@@ -25,6 +26,7 @@ impl FieldStore {
     /// What reading here and archiving there report, and [`Error::Locked`] for a dataset locked for retrieving. What was
     /// archived before the error is in the target once that is flushed.
     pub fn copy_to(&self, target: &Self, request: &Request) -> Result<CopyReport> {
+        self.refuse_itself(target)?;
         let selections = self.select(request)?;
         for selection in &selections {
             selection.entry.locks.check(Action::Retrieve, &selection.entry.key)?;
@@ -41,6 +43,22 @@ impl FieldStore {
         self.copy_batch(target, &mut batch, &buffers, &mut report)?;
         target.flush()?;
         Ok(report)
+    }
+
+    /// Refuses a target that is this store, also through another handle: a move would then wipe what it moved.
+    fn refuse_itself(&self, target: &Self) -> Result<()> {
+        // A pool that does not outlive its engine is that engine's alone, whatever its name.
+        let lasting = self.inner.roots.iter().filter(|root| root.pool.capabilities().persistent);
+        let place = |uri: &PoolUri| (uri.scheme().to_owned(), uri.path().to_owned());
+        let is_targets =
+            |uri: &PoolUri| target.inner.roots.iter().any(|root| place(root.uri()) == place(uri));
+        match lasting.map(|root| root.uri()).find(|uri| is_targets(uri)) {
+            None => Ok(()),
+            Some(uri) => {
+                let what = format!("a copy of {uri} to itself");
+                Err(Error::invalid(what, "a target whose catalogue is another pool"))
+            }
+        }
     }
 
     fn copy_batch(

@@ -172,6 +172,7 @@ impl Location {
         }
         let (checksum, offset) = (reader.u32()?, reader.u64()?);
         let (length, archived_us) = (reader.u64()?, reader.u64()?);
+        offset.checked_add(length).filter(|end| *end <= i64::MAX as u64)?;
         let place = match kind {
             KIND_OWN => Place::Object { container: Arc::clone(own), object: take_object(&mut reader)? },
             KIND_OBJECT => {

@@ -25,6 +25,9 @@ use crate::{
     sync::lock,
 };
 
+/// Fields of up to this many bytes get their buffer without a look at the object first.
+const UNCHECKED: u64 = 64 << 20;
+
 /// How many containers a handle keeps open for locations of other datasets.
 const CONTAINERS_MAX: usize = 256;
 
@@ -154,6 +157,17 @@ impl Inner {
             let size = std::fs::metadata(path).map_err(|source| file_error(field, path, source))?.len();
             if offset.checked_add(length).is_none_or(|end| end > size) {
                 let what = format!("{length} bytes at {offset} reach past the end of the file at {size}");
+                return Err(corrupt(field, what));
+            }
+        }
+        if let Place::Object { container, object } = &field.location.place
+            && length > UNCHECKED
+        {
+            // A wrong entry must not take memory for bytes that are nowhere.
+            let sizes = self.container(container)?.size_many(&[Cell::array(*object)])?;
+            let size = sizes.first().copied().flatten().unwrap_or(0);
+            if offset.checked_add(length).is_none_or(|end| end > size) {
+                let what = format!("{length} bytes at {offset} reach past the end of the object at {size}");
                 return Err(corrupt(field, what));
             }
         }

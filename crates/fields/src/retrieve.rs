@@ -99,6 +99,24 @@ impl FieldStore {
 }
 
 impl Inner {
+    /// Reads a field alone. If it cannot be read where it was found, it may have been replaced or wiped meanwhile: then
+    /// it is read where it is, or is not there any more.
+    fn read_again(&self, field: Inspected) -> Result<Option<(Inspected, Vec<u8>)>> {
+        let error = match self.read_field(&field) {
+            Ok(bytes) => return Ok(Some((field, bytes))),
+            Err(error) => error,
+        };
+        match self.locate_directly(&field.key) {
+            Ok(None) => Ok(None),
+            Ok(Some(location)) if location != field.location => {
+                let field = Inspected { location, ..field };
+                let bytes = self.read_field(&field)?;
+                Ok(Some((field, bytes)))
+            }
+            _ => Err(error),
+        }
+    }
+
     /// The location of the field that would be archived under this key: one look into one index.
     fn locate_directly(&self, key: &Key) -> Result<Option<Location>> {
         let Ok(mut split) = self.schema.split(key) else { return Ok(None) };
@@ -109,8 +127,8 @@ impl Inner {
         let Some(reader) = self.reader(&root, &entry)? else { return Ok(None) };
         if entry.record.schema != self.schema_digest {
             match reader.dataset.schema.split(key) {
-                Ok(own) => split = own,
-                Err(_) => return Ok(None),
+                Ok(own) if own.dataset.slots().eq(split.dataset.slots()) => split = own,
+                _ => return Ok(None),
             }
         }
         text.clear();
@@ -151,7 +169,9 @@ impl Retrieval {
                     self.next = Some(Err(error));
                     break;
                 }
-                Some(Ok(field)) if !batch.is_empty() && bytes + field.location.length > AHEAD_BYTES => {
+                Some(Ok(field))
+                    if !batch.is_empty() && bytes.saturating_add(field.location.length) > AHEAD_BYTES =>
+                {
                     self.next = Some(Ok(field));
                     break;
                 }
@@ -174,8 +194,8 @@ impl Retrieval {
             }
             // One of them is damaged: the others are delivered all the same.
             Err(_) => {
-                let read_alone = |field: Inspected| inner.read_field(&field).map(|bytes| with(field, bytes));
-                self.ahead.extend(batch.into_iter().map(read_alone));
+                let read = batch.into_iter().filter_map(|field| inner.read_again(field).transpose());
+                self.ahead.extend(read.map(|read| read.map(|(field, bytes)| with(field, bytes))));
             }
         }
         Ok(())

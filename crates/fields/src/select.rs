@@ -5,10 +5,10 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use isotach_mars::{Key, LevelFilter, Match, Plan, Request, Wanted};
+use isotach_mars::{Key, LevelFilter, Match, Plan, Request, Schema, Wanted};
 
 use crate::{
-    FieldStore, Result,
+    Error, FieldStore, Result,
     control::Action,
     layout::push_named_text,
     reader::{Collocation, DatasetReader},
@@ -99,15 +99,42 @@ impl Inner {
         for root in &self.roots {
             let entries = root.entries()?;
             self.select_in(root, &entries, self.schema_digest, &own, &mut selections);
-            for (digest, example) in other_schemas(&entries, self.schema_digest) {
-                let Some(reader) = self.reader(root, example)? else { continue };
+            for (digest, examples) in other_schemas(&entries, self.schema_digest) {
+                let Some(schema) = self.schema_of_any(root, digest, &examples)? else {
+                    // With all its datasets the schema is lost. What the handle's own says of them is enough to tell
+                    // of them and to wipe them.
+                    self.select_in(root, &entries, digest, &own, &mut selections);
+                    continue;
+                };
                 // A request that an older schema cannot make sense of finds nothing there.
-                let Ok(plans) = reader.dataset.schema.plans(request, mode) else { continue };
+                let Ok(plans) = schema.plans(request, mode) else { continue };
                 let plans: Vec<_> = plans.into_iter().map(Arc::new).collect();
                 self.select_in(root, &entries, digest, &plans, &mut selections);
             }
         }
         Ok(selections)
+    }
+
+    /// The schema with this digest, from the first of the datasets that it governs which can be opened. `None` when
+    /// all of them were wiped meanwhile or are lost.
+    fn schema_of_any(
+        &self,
+        root: &Arc<Root>,
+        digest: u64,
+        examples: &[&Arc<Entry>],
+    ) -> Result<Option<Schema>> {
+        if let Some(known) = self.known_schema(digest) {
+            return Ok(Some(known));
+        }
+        let mut failure = None;
+        for example in examples {
+            match self.reader(root, example) {
+                Ok(Some(reader)) => return Ok(Some(reader.dataset.schema.clone())),
+                Ok(None) | Err(Error::LostDataset { .. }) => {}
+                Err(error) => failure = Some(error),
+            }
+        }
+        failure.map_or(Ok(None), Err)
     }
 
     fn select_in(
@@ -136,10 +163,13 @@ impl Inner {
     }
 }
 
-/// Each schema that datasets have beside the handle's own, with one of them to read it from.
-fn other_schemas(entries: &Stored<Arc<Entry>>, own: u64) -> HashMap<u64, &Arc<Entry>> {
-    let others = entries.list.iter().filter(|entry| entry.record.schema != own);
-    others.map(|entry| (entry.record.schema, entry)).collect()
+/// Each schema that datasets have beside the handle's own, with the datasets to read it from.
+fn other_schemas(entries: &Stored<Arc<Entry>>, own: u64) -> HashMap<u64, Vec<&Arc<Entry>>> {
+    let mut others: HashMap<u64, Vec<&Arc<Entry>>> = HashMap::new();
+    for entry in entries.list.iter().filter(|entry| entry.record.schema != own) {
+        others.entry(entry.record.schema).or_default().push(entry);
+    }
+    others
 }
 
 /// A collocation that a request may mean, and the plans by which it wants elements there.
@@ -156,12 +186,21 @@ impl Selection {
         self.entry.locks.contains(action)
     }
 
+    /// What `result` says of the dataset; `None` if the dataset was wiped meanwhile, or is lost.
+    pub(crate) fn unless_gone<T>(&self, result: Result<T>) -> Result<Option<T>> {
+        let error = match result.map_err(|error| Error::of_listed(&self.entry.key, error)) {
+            Ok(found) => return Ok(Some(found)),
+            Err(error) => error,
+        };
+        if matches!(error, Error::LostDataset { .. }) { Ok(None) } else { Err(error) }
+    }
+
     /// The dataset's collocations that the request may mean, in its order. None if the dataset was wiped meanwhile.
     pub(crate) fn targets(&self, inner: &Inner) -> Result<Vec<Target>> {
         let Some(reader) = inner.reader(&self.root, &self.entry)? else { return Ok(Vec::new()) };
         let collocations = match reader.collocations() {
             Err(error) if reader.was_wiped(&error) => return Ok(Vec::new()),
-            collocations => collocations?,
+            collocations => collocations.map_err(|error| reader.failed(error))?,
         };
         let mut targets: Vec<Target> = Vec::new();
         for plan in &self.plans {

@@ -153,15 +153,20 @@ impl Inner {
 
     /// The schema with this digest; `read` fetches its text when it is not the handle's own and not known yet.
     pub(crate) fn schema_of(&self, digest: u64, read: impl FnOnce() -> Result<String>) -> Result<Schema> {
-        if digest == self.schema_digest {
-            return Ok(self.schema.clone());
-        }
-        if let Some(schema) = lock(&self.schemas).get(&digest) {
-            return Ok(schema.clone());
+        if let Some(schema) = self.known_schema(digest) {
+            return Ok(schema);
         }
         let schema = Schema::parse(&read()?)?.with_clock(self.clock);
         lock(&self.schemas).insert(digest, schema.clone());
         Ok(schema)
+    }
+
+    /// The schema with this digest, if this handle has met it.
+    pub(crate) fn known_schema(&self, digest: u64) -> Option<Schema> {
+        if digest == self.schema_digest {
+            return Some(self.schema.clone());
+        }
+        lock(&self.schemas).get(&digest).cloned()
     }
 
     /// The dataset with this text in the first root that has it.

@@ -207,8 +207,19 @@ impl DatasetWriter {
                 Err(Error::Lost { dataset, fields: fields + self.give_up(), source })
             }
             Err(error) => {
-                lock(&self.state).batch.put_back(puts, fields);
-                Err(error)
+                let mut state = lock(&self.state);
+                if !state.is_closed {
+                    state.batch.put_back(puts, fields);
+                    return Err(error);
+                }
+                // Another thread gave the writer up meanwhile: no flush will come to these entries again.
+                let fields = fields + state.batch.take().1;
+                drop(state);
+                let dataset = self.dataset.entry.key.to_string();
+                Err(match error {
+                    Error::Object(source) => Error::Lost { dataset, fields, source },
+                    other => other,
+                })
             }
         }
     }
@@ -230,9 +241,10 @@ impl DatasetWriter {
                 return published.map(|()| true);
             }
             let again = state.batch.declare_again(puts);
-            state.generation = entry.record.generation;
             drop(state);
             again.publish(&*self.dataset.catalogue)?;
+            // Only what is published is declared: after a failure the next flush declares again.
+            lock(&self.state).generation = entry.record.generation;
             if entry.record.is_wiping() {
                 // The next flush declares again, as long as the wipe goes on.
                 return Ok(true);

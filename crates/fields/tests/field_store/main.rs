@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod adopt;
+mod beside;
 mod control;
 mod copy;
 mod create;
@@ -10,6 +11,7 @@ mod faults;
 mod faulty;
 mod layouts;
 mod listing;
+mod lost;
 mod model;
 mod retrieve;
 mod schemas;
