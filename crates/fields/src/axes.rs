@@ -1,10 +1,10 @@
 //! Axes: which values the fields of a request have, for each key. A hull, not a cross product.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, sync::Arc};
 
 use isotach_mars::{Key, LevelFilter, Request};
 
-use crate::{FieldStore, Result, control::Action};
+use crate::{FieldStore, Result, Selection, control::Action, reader::Axes, select::Target};
 
 /// The values of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Axis {
 
 impl FieldStore {
     /// For each key in the order of the schema, the values that the fields of a request have. Not every combination of
-    /// them need be there. Datasets that are locked for listing are passed over.
+    /// them need be there. Datasets that are locked for listing or lost are passed over; see [`FieldStore::lost`].
     ///
     /// # Errors
     /// As [`FieldStore::list`].
@@ -27,8 +27,8 @@ impl FieldStore {
             if selection.is_locked(Action::List) {
                 continue;
             }
-            for target in selection.targets(&self.inner)? {
-                let values = target.reader.axes(&target.collocation)?;
+            let there = self.axes_in(&selection);
+            for (target, values) in selection.unless_gone(there)?.unwrap_or_default() {
                 let filters = target.plans.iter().map(|plan| &plan.element);
                 let mut filters = filters.filter(|filter| values.may_match(filter)).peekable();
                 if filters.peek().is_none() {
@@ -42,6 +42,11 @@ impl FieldStore {
             }
         }
         Ok(axes.finish())
+    }
+
+    fn axes_in(&self, selection: &Selection) -> Result<Vec<(Target, Arc<Axes>)>> {
+        let targets = selection.targets(&self.inner)?.into_iter();
+        targets.map(|target| target.reader.axes(&target.collocation).map(|axes| (target, axes))).collect()
     }
 }
 

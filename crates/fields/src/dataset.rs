@@ -93,7 +93,7 @@ impl Dataset {
                 return Ok(None);
             }
         }
-        opened.map(Some)
+        opened.map(Some).map_err(|error| Error::of_listed(&entry.key, error))
     }
 
     /// Whether the bytes and the index are in one container.

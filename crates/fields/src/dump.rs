@@ -5,7 +5,7 @@ use std::fmt;
 use isotach_mars::{Key, Request};
 use isotach_object::ObjectId;
 
-use crate::{DatasetStatus, FieldStore, Result, control::Action};
+use crate::{DatasetStatus, FieldStore, Result, Selection, control::Action};
 
 /// A dataset with its collocations.
 #[derive(Debug, Clone)]
@@ -33,37 +33,37 @@ pub struct CollocationDump {
 
 impl FieldStore {
     /// The structure of the datasets and collocations that a request may mean. Datasets that are locked for listing are
-    /// passed over.
+    /// passed over, and so are lost ones; see [`FieldStore::lost`].
     ///
     /// # Errors
     /// As [`FieldStore::list`].
     pub fn dump(&self, request: &Request) -> Result<Vec<DatasetDump>> {
         let mut dumps = Vec::new();
-        for selection in self.select(request)? {
-            let open = if selection.is_locked(Action::List) {
-                None
-            } else {
-                self.inner.reader(&selection.root, &selection.entry)?
-            };
-            let Some(reader) = open else { continue };
-            let mut collocations = Vec::new();
-            for target in selection.targets(&self.inner)? {
-                let objects = &target.collocation.objects;
-                let axes = reader.axes(&target.collocation)?;
-                let axes = axes.0.iter().zip(&objects.axes).map(|((name, values), object)| {
-                    (name.to_string(), *object, values.iter().cloned().collect())
-                });
-                collocations.push(CollocationDump {
-                    key: target.collocation.key.clone(),
-                    index: objects.index,
-                    history: objects.history,
-                    axes: axes.collect(),
-                });
-            }
-            let schema = reader.dataset.schema.source().to_owned();
-            dumps.push(DatasetDump { status: selection.status()?, schema, collocations });
+        for selection in self.select(request)?.iter().filter(|selection| !selection.is_locked(Action::List)) {
+            dumps.extend(selection.unless_gone(self.dump_of(selection))?.flatten());
         }
         Ok(dumps)
+    }
+
+    /// None if the dataset was wiped meanwhile.
+    fn dump_of(&self, selection: &Selection) -> Result<Option<DatasetDump>> {
+        let Some(reader) = self.inner.reader(&selection.root, &selection.entry)? else { return Ok(None) };
+        let mut collocations = Vec::new();
+        for target in selection.targets(&self.inner)? {
+            let objects = &target.collocation.objects;
+            let axes = reader.axes(&target.collocation)?;
+            let axes = axes.0.iter().zip(&objects.axes).map(|((name, values), object)| {
+                (name.to_string(), *object, values.iter().cloned().collect())
+            });
+            collocations.push(CollocationDump {
+                key: target.collocation.key.clone(),
+                index: objects.index,
+                history: objects.history,
+                axes: axes.collect(),
+            });
+        }
+        let schema = reader.dataset.schema.source().to_owned();
+        Ok(Some(DatasetDump { status: selection.status()?, schema, collocations }))
     }
 }
 

@@ -83,6 +83,16 @@ pub enum Error {
         /// How many fields.
         fields: u64,
     },
+    /// A container of a dataset that the store lists is not there: it was destroyed behind the store's back.
+    #[error(
+        "dataset {dataset} is lost: {source}; all others can be used, and `wipe` removes what is left of it"
+    )]
+    LostDataset {
+        /// The dataset's key.
+        dataset: String,
+        /// What is not there.
+        source: isotach_object::Error,
+    },
     /// A write failed for good: what was archived since the last flush is lost and must be archived again.
     #[error("{fields} fields archived into {dataset} since the last flush are lost: {source}")]
     Lost {
@@ -146,7 +156,9 @@ impl Error {
             Self::Corrupt { .. } => "corrupt",
             Self::Message { .. } => "message",
             Self::CopyDiffers { .. } => "copy-differs",
-            Self::Field { source, .. } | Self::Object(source) => source.code(),
+            Self::Field { source, .. } | Self::LostDataset { source, .. } | Self::Object(source) => {
+                source.code()
+            }
         }
     }
 
@@ -165,6 +177,16 @@ impl Error {
 
     pub(crate) fn invalid(what: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::Invalid { what: what.into(), expected: expected.into() }
+    }
+
+    /// A failure to open or read a dataset that the store lists.
+    pub(crate) fn of_listed(dataset: &Key, error: Self) -> Self {
+        match error {
+            Self::Object(source @ isotach_object::Error::NotFound { .. }) => {
+                Self::LostDataset { dataset: dataset.to_string(), source }
+            }
+            error => error,
+        }
     }
 
     /// A failure of the object model while it stored or read this field.

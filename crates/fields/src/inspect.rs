@@ -93,7 +93,7 @@ impl Inspection {
                 Ok(true) => return Ok(true),
                 Ok(false) => {}
                 Err(error) if walk.reader.was_wiped(&error) => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(walk.reader.failed(error)),
             }
             self.current = None;
         }
@@ -101,7 +101,7 @@ impl Inspection {
             let reader = Arc::clone(&target.reader);
             self.current = match Walk::new(&self.inner, target) {
                 Err(error) if reader.was_wiped(&error) => None,
-                walk => Some(walk?),
+                walk => Some(walk.map_err(|error| reader.failed(error))?),
             };
             return Ok(true);
         }

@@ -73,8 +73,9 @@ impl Listed {
 }
 
 impl FieldStore {
-    /// Lists the fields that a request may mean; a key left out is a wildcard. In order of datasets and collocations,
-    /// and within them in the engine's. Datasets that are locked for listing are passed over.
+    /// Lists the fields that a request may mean; a key left out is a wildcard. The order is not promised: fields of one
+    /// collocation come together, but steps, say, may come as 0, 12, 6. Datasets that are locked for listing are passed
+    /// over.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -94,7 +95,8 @@ impl FieldStore {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Request`] when the request cannot be understood; the iterator yields what the engines report.
+    /// [`Error::Request`] when the request cannot be understood; the iterator yields what the engines report. It yields
+    /// an [`Error::LostDataset`] for each dataset whose containers are not there, after the fields of all others.
     pub fn list(&self, request: &Request, options: ListOptions) -> Result<Listing> {
         Ok(Listing::new(&self.inner, self.select(request)?, options))
     }
@@ -109,6 +111,8 @@ pub struct Listing {
     targets: VecDeque<Target>,
     current: Option<Walk>,
     found: VecDeque<Listed>,
+    /// What is told at the end, because the other datasets can be listed all the same.
+    lost: VecDeque<Error>,
     failed: bool,
 }
 
@@ -127,6 +131,7 @@ impl Listing {
             targets: VecDeque::new(),
             current: None,
             found: VecDeque::new(),
+            lost: VecDeque::new(),
             failed: false,
         }
     }
@@ -142,7 +147,11 @@ impl Listing {
                 Ok(true) => {}
                 Ok(false) => self.current = None,
                 Err(error) if walk.reader.was_wiped(&error) => self.current = None,
-                Err(error) => return Err(error),
+                Err(error) => {
+                    let error = walk.reader.failed(error);
+                    self.current = None;
+                    return Err(error);
+                }
             }
             return Ok(true);
         }
@@ -150,7 +159,7 @@ impl Listing {
             let reader = Arc::clone(&target.reader);
             self.current = match Walk::new(target) {
                 Err(error) if reader.was_wiped(&error) => None,
-                walk => walk?,
+                walk => walk.map_err(|error| reader.failed(error))?,
             };
             return Ok(true);
         }
@@ -171,7 +180,8 @@ impl Iterator for Listing {
             match self.advance() {
                 _ if self.failed => return None,
                 Ok(true) => {}
-                Ok(false) => return None,
+                Ok(false) => return self.lost.pop_front().map(Err),
+                Err(error @ Error::LostDataset { .. }) => self.lost.push_back(error),
                 Err(error) => {
                     self.failed = true;
                     return Some(Err(error));

@@ -219,6 +219,11 @@ impl DatasetReader {
         matches!(error, Error::Object(ObjectError::NotFound { .. })) && !is_there()
     }
 
+    /// An error of reading the dataset that [`DatasetReader::was_wiped`] does not explain.
+    pub(crate) fn failed(&self, error: Error) -> Error {
+        Error::of_listed(&self.dataset.entry.key, error)
+    }
+
     /// The dataset's container of the catalogue, for messages.
     pub(crate) fn place(&self) -> String {
         format!("container {} of {}", self.dataset.catalogue.label(), self.dataset.root.uri())

@@ -65,14 +65,15 @@ pub struct DatasetStats {
 
 impl FieldStore {
     /// How much there is of what a request means, for each dataset; a key left out is a wildcard. Datasets that are
-    /// locked for listing are passed over.
+    /// locked for listing or lost are passed over; see [`FieldStore::lost`].
     ///
     /// # Errors
     /// As [`FieldStore::list`].
     pub fn stats(&self, request: &Request) -> Result<Vec<DatasetStats>> {
         let selections = self.select(request)?;
         let open = selections.iter().filter(|selection| !selection.is_locked(Action::List));
-        open.map(|selection| self.inner.stats_of(selection)).collect()
+        let stats = open.map(|selection| selection.unless_gone(self.inner.stats_of(selection)));
+        stats.filter_map(Result::transpose).collect()
     }
 }
 

@@ -73,7 +73,8 @@ impl FieldStore {
     ///
     /// # Errors
     /// [`Error::BelowCollocation`] when the request names keys that tell single fields apart, [`Error::Invalid`] when it
-    /// names none at all, [`Error::Locked`] when one of the datasets is locked for wiping: nothing is removed then.
+    /// names none at all, [`Error::LostDataset`] when it names collocations of a dataset whose containers are not there
+    /// (whole, such a dataset can be wiped), [`Error::Locked`] when one of the datasets is locked for wiping: nothing is removed then.
     /// Else as [`FieldStore::list`].
     pub fn wipe(&self, request: &Request, doit: bool) -> Result<WipeReport> {
         let doomed = self.doomed(request)?;
@@ -100,7 +101,11 @@ impl FieldStore {
             for plan in &selection.plans {
                 is_whole &= covers_dataset(request, plan)?;
             }
-            let targets = selection.targets(&self.inner)?;
+            let targets = match selection.targets(&self.inner) {
+                // Its containers are gone already; the root's entry is what is left of it.
+                Err(Error::LostDataset { .. }) if is_whole => Vec::new(),
+                targets => targets?,
+            };
             if is_whole || !targets.is_empty() {
                 doomed.push(Doomed { selection, is_whole, targets });
             }
@@ -112,7 +117,10 @@ impl FieldStore {
         let Doomed { selection, is_whole, targets } = doomed;
         let mut counts = Counts::default();
         for listed in Listing::of_targets(&self.inner, targets.clone(), ListOptions { duplicates: true }) {
-            counts.add(&listed?);
+            match listed {
+                Err(Error::LostDataset { .. }) if *is_whole => {}
+                listed => counts.add(&listed?),
+            }
         }
         let status = selection.status()?;
         Ok(WipedDataset {
@@ -183,9 +191,10 @@ impl Inner {
             // A lock is on the dataset, and ends with it.
             root.set_locks(&entry.text, false, &Action::ALL)?;
             if !now.record.store.is_empty() {
-                not_found_is_fine(self.pool(&now.record.store.parse()?)?.destroy_container(&label))?;
+                let store = self.pool(&now.record.store.parse()?);
+                not_found_is_fine(store.and_then(|pool| Ok(pool.destroy_container(&label)?)))?;
             }
-            return not_found_is_fine(root.pool.destroy_container(&label));
+            return not_found_is_fine(root.pool.destroy_container(&label).map_err(Error::from));
         }
         // Another process removed it first, and destroys the containers.
         Ok(())
@@ -269,9 +278,9 @@ fn end_wiping(root: &Root, entry: &Entry, begun: u32) -> Result<()> {
     Ok(())
 }
 
-fn not_found_is_fine(result: isotach_object::Result<()>) -> Result<()> {
+fn not_found_is_fine(result: Result<()>) -> Result<()> {
     match result {
-        Ok(()) | Err(ObjectError::NotFound { .. }) => Ok(()),
-        Err(error) => Err(error.into()),
+        Err(Error::Object(ObjectError::NotFound { .. })) => Ok(()),
+        result => result,
     }
 }

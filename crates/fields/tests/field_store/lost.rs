@@ -1,0 +1,125 @@
+//! Datasets whose containers were destroyed behind the store's back.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use isotach_fields::{Error, FieldStore, ListOptions};
+use isotach_object::PoolUri;
+
+use crate::layouts::{Layout, SCHEMA, archive, field, listed, request, with};
+
+/// Two datasets of which `od` has lost its container in the pool that `of` picks.
+fn with_a_lost_one(layout: &Layout, of: impl Fn(&FieldStore) -> PoolUri) -> FieldStore {
+    let store = layout.store();
+    archive(&store, &[(field("0", "t"), b"od"), (with(&field("0", "t"), "class=rd"), b"rd")]);
+    let label = store.status(&request("class=od")).unwrap()[0].catalogue.label.clone();
+    layout.registry.open_pool(&of(&store)).unwrap().destroy_container(&label).unwrap();
+    layout.store()
+}
+
+fn catalogue(store: &FieldStore) -> PoolUri {
+    store.spaces()[0].catalogue.clone()
+}
+
+fn is_lost_od(error: &Error) -> bool {
+    matches!(error, Error::LostDataset { dataset, .. } if dataset.contains("class=od"))
+}
+
+fn expect_all_others(store: &FieldStore, name: &str) {
+    let found: Vec<_> = store.list(&request(""), ListOptions::default()).unwrap().collect();
+    assert_eq!(found.len(), 2, "{name}");
+    assert!(found[0].as_ref().unwrap().key().to_string().contains("class=rd"), "{name}");
+    assert!(is_lost_od(found[1].as_ref().unwrap_err()), "{name}: {:?}", found[1]);
+    assert_eq!(store.stats(&request("")).unwrap().len(), 1, "{name}");
+    assert_eq!(store.dump(&request("")).unwrap().len(), 1, "{name}");
+    assert_eq!(store.status(&request("")).unwrap().len(), 2, "{name}");
+    assert_eq!(store.axes(&request("")).unwrap()[0].values, ["rd"], "{name}");
+    let lost = store.lost(&request("")).unwrap();
+    assert!(lost.len() == 1 && is_lost_od(&lost[0]), "{name}: {lost:?}");
+    assert_eq!(store.retrieve_one(&with(&field("0", "t"), "class=rd")).unwrap().unwrap(), b"rd", "{name}");
+    assert!(is_lost_od(&store.retrieve_one(&field("0", "t")).unwrap_err()), "{name}");
+    assert!(is_lost_od(&store.archive(&field("6", "t"), b"six").unwrap_err()), "{name}");
+}
+
+fn expect_a_wipe_mends(store: &FieldStore, name: &str) {
+    assert!(is_lost_od(&store.wipe(&request("class=od,type=fc"), true).unwrap_err()), "{name}");
+    let report = store.wipe(&request("class=od"), true).unwrap();
+    assert_eq!((report.datasets.len(), report.counts().fields), (1, 0), "{name}");
+    assert!(store.lost(&request("")).unwrap().is_empty(), "{name}");
+    assert_eq!(listed(store, "").len(), 1, "{name}");
+    archive(store, &[(field("6", "t"), b"again")]);
+    assert_eq!(listed(store, "").len(), 2, "{name}");
+}
+
+#[test]
+fn a_dataset_without_its_container_is_told_of_and_can_be_wiped_and_all_others_can_be_used() {
+    for layout in Layout::all() {
+        let store = with_a_lost_one(&layout, catalogue);
+        expect_all_others(&store, layout.name);
+        expect_a_wipe_mends(&store, layout.name);
+    }
+}
+
+#[test]
+fn a_dataset_without_its_container_of_the_store_pool_is_lost_too() {
+    for layout in Layout::all()
+        .into_iter()
+        .filter(|layout| layout.name.contains("and memory") || layout.name.contains("apart"))
+    {
+        let store = with_a_lost_one(&layout, |store| store.spaces()[0].store.clone());
+        expect_all_others(&store, layout.name);
+        expect_a_wipe_mends(&store, layout.name);
+    }
+}
+
+#[test]
+fn a_lost_dataset_of_another_schema_blocks_nothing() {
+    let layout = Layout::memory();
+    with_a_lost_one(&layout, catalogue);
+    let other = SCHEMA.replace("levelist=pl", "levelist");
+    let other = format!("{other}\n[ stream, class, kind [ type [ step ]]]");
+    let config = layout.config.clone().with_schema(other);
+    let store = FieldStore::open(&config, &layout.registry).unwrap();
+    assert_eq!(listed_and_lost(&store), (1, 1));
+    store.wipe(&request("class=od"), true).unwrap();
+    assert_eq!(listed_and_lost(&store), (1, 0));
+    // Now the only dataset of its schema is lost.
+    let label = store.status(&request("class=rd")).unwrap()[0].catalogue.label.clone();
+    layout.registry.open_pool(&catalogue(&store)).unwrap().destroy_container(&label).unwrap();
+    let store = FieldStore::open(&config, &layout.registry).unwrap();
+    assert_eq!(listed_and_lost(&store), (0, 1));
+    store.wipe(&request("class=rd"), true).unwrap();
+    assert_eq!(listed_and_lost(&store), (0, 0));
+}
+
+fn listed_and_lost(store: &FieldStore) -> (usize, usize) {
+    let found: Vec<_> = store.list(&request(""), ListOptions::default()).unwrap().collect();
+    (found.iter().filter(|item| item.is_ok()).count(), found.iter().filter(|item| item.is_err()).count())
+}
+
+#[test]
+fn stats_dump_and_axes_pass_over_datasets_that_are_wiped_beside_them() {
+    for layout in [Layout::memory(), Layout::posix()] {
+        let (store, other) = (layout.store(), layout.store());
+        archive(&store, &[(with(&field("0", "t"), "class=rd"), b"stays")]);
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..40 {
+                    archive(&other, &[(field("0", "t"), b"comes and goes")]);
+                    other.wipe(&request("class=od"), true).unwrap();
+                }
+                over.store(true, Ordering::Release);
+            });
+            while !over.load(Ordering::Acquire) {
+                assert!(!store.stats(&request("")).unwrap().is_empty(), "{}", layout.name);
+                assert!(!store.dump(&request("")).unwrap().is_empty(), "{}", layout.name);
+                assert!(!store.axes(&request("")).unwrap().is_empty(), "{}", layout.name);
+                assert!(store.lost(&request("")).unwrap().is_empty(), "{}", layout.name);
+                assert!(!listed(&store, "").is_empty(), "{}", layout.name);
+            }
+        });
+    }
+}
