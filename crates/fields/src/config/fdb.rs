@@ -25,21 +25,21 @@ pub(super) struct FdbFile {
 
 /// What kinds of FDB are understood.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", expecting = "local")]
 enum Kind {
     Local,
 }
 
 /// What engines of FDB are understood.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", expecting = "toc")]
 enum Engine {
     Toc,
 }
 
 /// What stores of FDB are understood.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", expecting = "file")]
 enum Store {
     File,
 }

@@ -1,14 +1,17 @@
 //! Configuration files: our own, and FDB's for a local POSIX FDB.
 
 use std::{
-    collections::BTreeMap,
-    fs,
+    collections::{BTreeMap, BTreeSet, HashSet},
+    fmt, fs,
     path::{Path, PathBuf},
 };
 
-use isotach_mars::Clock;
+use isotach_mars::{Clock, Schema};
 use isotach_object::{Error as ObjectError, PoolUri};
-use serde::{Deserialize, Deserializer};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
 
 use super::{Config, Pattern, Space, fdb::FdbFile, yaml};
 use crate::{Error, Result};
@@ -18,6 +21,7 @@ use crate::{Error, Result};
 #[serde(deny_unknown_fields, expecting = "a mapping with spaces, and perhaps schema")]
 struct File {
     schema: Option<String>,
+    #[serde(deserialize_with = "spaces")]
     spaces: Vec<SpaceOfFile>,
 }
 
@@ -26,7 +30,7 @@ struct File {
 #[serde(deny_unknown_fields, expecting = "a mapping with pool, or with catalogue and store")]
 struct SpaceAsWritten {
     name: Option<String>,
-    #[serde(rename = "match", default)]
+    #[serde(rename = "match", default, deserialize_with = "expressions")]
     pattern: BTreeMap<String, String>,
     #[serde(default, deserialize_with = "pool")]
     pool: Option<PoolUri>,
@@ -39,7 +43,10 @@ struct SpaceAsWritten {
 /// A space, checked.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "SpaceAsWritten")]
-struct SpaceOfFile(Space);
+struct SpaceOfFile {
+    space: Space,
+    is_named: bool,
+}
 
 impl TryFrom<SpaceAsWritten> for SpaceOfFile {
     type Error = Error;
@@ -56,14 +63,56 @@ impl TryFrom<SpaceAsWritten> for SpaceOfFile {
                 written.pattern.iter().map(|(name, value)| (name.as_str(), value.as_str())),
             )?,
         };
+        let is_named = written.name.is_some();
         let name = written.name.unwrap_or_else(|| "default".to_owned());
-        Ok(Self(Space { name, pattern, catalogue, store }))
+        Ok(Self { space: Space { name, pattern, catalogue, store }, is_named })
     }
 }
 
 fn pool<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<PoolUri>, D::Error> {
     let text = String::deserialize(deserializer)?;
     text.parse().map(Some).map_err(yaml::custom)
+}
+
+/// At least one space, and each name once.
+fn spaces<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<SpaceOfFile>, D::Error> {
+    let spaces = Vec::<SpaceOfFile>::deserialize(deserializer)?;
+    if spaces.is_empty() {
+        return Err(yaml::custom("spaces: expected at least one space"));
+    }
+    let mut names = HashSet::new();
+    for SpaceOfFile { space, .. } in spaces.iter().filter(|space| space.is_named) {
+        if !names.insert(space.name.as_str()) {
+            return Err(yaml::custom(format!("two spaces named {:?}: expected each name once", space.name)));
+        }
+    }
+    Ok(spaces)
+}
+
+/// The expressions of a `match`, each key once: of two, one would silently not count.
+fn expressions<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<BTreeMap<String, String>, D::Error> {
+    struct Expressions;
+    impl<'de> Visitor<'de> for Expressions {
+        type Value = BTreeMap<String, String>;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("a mapping from keys of the dataset to expressions")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
+            let mut found = BTreeMap::new();
+            while let Some((name, value)) = map.next_entry::<String, String>()? {
+                let again = format!("the key {name:?} twice: expected each key once");
+                if found.insert(name, value).is_some() {
+                    return Err(yaml::custom(again));
+                }
+            }
+            Ok(found)
+        }
+    }
+    deserializer.deserialize_map(Expressions)
 }
 
 /// What tells FDB's files from ours.
@@ -123,14 +172,45 @@ impl Config {
             (file.schema, file.spaces.into_iter().map(|space| space.0).collect())
         } else {
             let file: File = yaml::parse(text, path)?;
-            (file.schema, file.spaces.into_iter().map(|space| space.0).collect::<Vec<_>>())
+            (file.schema, file.spaces.into_iter().map(|space| space.space).collect::<Vec<_>>())
         };
         if spaces.is_empty() {
-            return Err(Error::invalid(format!("{}: spaces", path.display()), "at least one space"));
+            let place = yaml::place_of(text, path, "spaces");
+            return Err(Error::invalid(format!("{place}: spaces"), "at least one space"));
         }
         let spaces = spaces.into_iter().map(|space| placed(space, path)).collect::<Result<_>>()?;
-        let schema = schema.map(|schema| schema_text(schema, path)).transpose()?;
-        Ok(Self { spaces, schema, clock: Clock::system() })
+        let schema = schema.map(|schema| schema_text(&schema, text, path)).transpose()?;
+        let config = Self { spaces, schema, clock: Clock::system() };
+        if let Some(schema) = &config.schema {
+            config.check_matches_in(&Schema::parse(schema)?, text, path)?;
+        }
+        Ok(config)
+    }
+
+    /// Checks that the spaces match only dataset keys that the schema has: others would never match. `path` is the file
+    /// that this was read from.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with file, line, column and the keys there are; [`Error::Object`] when the file is gone.
+    pub fn check_matches(&self, schema: &Schema, path: &Path) -> Result<()> {
+        self.check_matches_in(schema, &text_of(path)?, path)
+    }
+
+    fn check_matches_in(&self, schema: &Schema, text: &str, path: &Path) -> Result<()> {
+        let known: BTreeSet<&str> = schema.rules().flat_map(|rule| rule.dataset.names()).collect();
+        let mut names = self.spaces.iter().flat_map(|space| space.pattern.names());
+        let Some(name) = names.find(|name| !known.contains(name)) else { return Ok(()) };
+        let place = yaml::place_of(text, path, name);
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        Err(Error::invalid(
+            format!("{place}: match: key {name:?}"),
+            format!("a dataset key of the schema: {known}"),
+        ))
+    }
+
+    /// Where a word stands in a configuration file, as `file:line:column`; the file alone if it cannot be told.
+    pub fn place_in(path: &Path, word: &str) -> String {
+        text_of(path).map_or_else(|_| path.display().to_string(), |text| yaml::place_of(&text, path, word))
     }
 }
 
@@ -147,8 +227,33 @@ fn placed(mut space: Space, file: &Path) -> Result<Space> {
 }
 
 /// The schema itself, where the text is its path. No path has a bracket or more than one line.
-fn schema_text(schema: String, file: &Path) -> Result<String> {
-    if schema.contains(['[', '\n']) { Ok(schema) } else { text_of(&beside(file, &schema)?) }
+fn schema_text(schema: &str, text: &str, file: &Path) -> Result<String> {
+    if schema.contains(['[', '\n']) {
+        return checked(schema.to_owned(), &yaml::place_of(text, file, "schema"));
+    }
+    let path = beside(file, schema)?;
+    let read = fs::read_to_string(&path).map_err(|error| {
+        let place = yaml::place_of(text, file, schema);
+        let what = format!("{place}: schema {}: {error}", path.display());
+        Error::invalid(what, "the path of a schema, or its text")
+    });
+    checked(read?, &path.display().to_string())
+}
+
+/// A schema that can take a field. What is wrong with it is told by where it came from.
+fn checked(text: String, place: &str) -> Result<String> {
+    let schema = Schema::parse(&text).map_err(|error| {
+        let (line, column) = (error.line, error.column);
+        let what = format!("{place}: schema: line {line}, column {column}: {}", error.found);
+        Error::invalid(what, error.expected)
+    })?;
+    match schema.rules().next() {
+        Some(_) => Ok(text),
+        None => Err(Error::invalid(
+            format!("{place}: a schema of 0 rules can take no field"),
+            "at least one rule",
+        )),
+    }
 }
 
 /// The path relative to a file's folder, made absolute.

@@ -39,6 +39,11 @@ impl Pattern {
         joined && self.terms.iter().all(|(name, regex)| regex.is_match(dataset.get(name).unwrap_or_default()))
     }
 
+    /// The keys it has an expression for.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().map(|(name, _)| name.as_str())
+    }
+
     /// An expression for each of some names.
     pub(super) fn of_values<'a>(terms: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
         let terms: Vec<(&str, &str)> = terms.into_iter().collect();

@@ -37,3 +37,31 @@ fn explain(error: &YamlError, path: &Path) -> Error {
 pub(super) fn custom<E: serde::de::Error>(error: impl Display) -> E {
     E::custom(error)
 }
+
+/// Where a word first stands outside comments, as `file:line:column`; the file alone if it does not.
+pub(super) fn place_of(text: &str, path: &Path, word: &str) -> String {
+    let is_part = |character: char| character.is_alphanumeric() || character == '_';
+    let stands = |line: &str, at: usize| {
+        !line[..at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part)
+    };
+    let found = text.lines().zip(1..).find_map(|(line, number): (&str, usize)| {
+        let line = line.find(" #").map_or(line, |comment| &line[..comment]);
+        let mut places = line.match_indices(word).map(|(at, _)| at).filter(|at| stands(line, *at));
+        let at = places.next().filter(|_| !line.starts_with('#'))?;
+        Some((number, line[..at].chars().count() + 1))
+    });
+    let file = path.display();
+    found.map_or_else(|| file.to_string(), |(line, column)| format!("{file}:{line}:{column}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_found_whole_and_outside_comments() {
+        let text = "# class\nsubclass: 1 # class\n  \"é\": {class: od}\n";
+        assert_eq!(place_of(text, Path::new("a.yaml"), "class"), "a.yaml:3:9");
+        assert_eq!(place_of(text, Path::new("a.yaml"), "other"), "a.yaml");
+    }
+}

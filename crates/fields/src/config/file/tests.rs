@@ -18,7 +18,7 @@ fn dataset(text: &str) -> isotach_mars::Key {
 #[test]
 fn spaces_come_in_order_with_patterns_and_pools() {
     let config = parse(
-        "schema: |\n  [ class [ type [ step ]]]\nspaces:\n  - name: operations\n    match: {class: od|rd, expver: 0001}\n    \
+        "schema: |\n  [ class, expver [ type [ step ]]]\nspaces:\n  - name: operations\n    match: {class: od|rd, expver: 0001}\n    \
          catalogue: posix:/fast\n    store: posix:/big?sync=no\n  - pool: posix:data/fields\n",
     );
     let [operations, rest] = &config.spaces[..] else { panic!("{:?}", config.spaces) };
@@ -60,12 +60,37 @@ fn each_mistake_is_named_with_its_place_and_what_was_expected() {
             "pattern \"class=(\": expected a regular expression",
         ),
         ("spaces: 3\n", ":1:9: spaces: invalid type: integer `3`: expected a sequence"),
-        ("spaces: []\n", ": spaces: expected at least one space"),
+        ("spaces: []\n", ":1:1: spaces: expected at least one space"),
+        (
+            "spaces:\n  - {name: a, pool: posix:/a}\n  - {name: a, pool: posix:/b}\n",
+            "two spaces named \"a\": expected each name once",
+        ),
+        (
+            "spaces:\n  - pool: posix:/a\n    match: {class: od, class: rd}\n",
+            ":3:12: spaces[0].match: the key \"class\" twice: expected each key once",
+        ),
+        ("spaces:\n  - pool: posix:/a\n    pool: posix:/b\n", "duplicate field `pool`"),
+        ("schema: none\nspaces: [{pool: 'posix:/a'}]\n", ":1:9: schema /etc/none: No such file"),
+        ("schema: '[ a [ b ]]'\nspaces: [{pool: 'posix:/a'}]\n", ":1:1: schema: line 1, column "),
+        (
+            "schema: \"# none\\n\"\nspaces: [{pool: 'posix:/a'}]\n",
+            ":1:1: a schema of 0 rules can take no field: expected at least one rule",
+        ),
+        (
+            "schema: '[ class [ b [ c ]]]'\nspaces: [{pool: 'posix:/a', match: {klass: rd}}]\n",
+            ":2:37: match: key \"klass\": expected a dataset key of the schema: class",
+        ),
+        ("- 1\n", "expected a mapping with spaces"),
+        ("spaces: [1]\n", "expected a mapping with pool, or with catalogue and store"),
+        ("spaces: [[1]]\n", "expected "),
+        ("type: [1]\nspaces: []\n", "expected "),
         ("spaces: [\n", "expected YAML, but"),
         ("", "expected"),
     ] {
         let said = message(text);
         assert!(said.starts_with("/etc/isotach.yaml:") && said.contains(expected), "{text:?}: {said}");
+        // The names of our types mean nothing to who wrote the file.
+        assert!(!["struct ", "enum ", "tuple "].iter().any(|word| said.contains(word)), "{text:?}: {said}");
     }
 }
 
