@@ -49,6 +49,14 @@ impl Source {
         }
     }
 
+    /// Where a word of it stands: a place in the file, or what named the store.
+    fn place_of(&self, word: &str) -> String {
+        match self {
+            Self::Store { given_by, .. } => (*given_by).to_owned(),
+            Self::File { path, .. } => Config::place_in(path, word.trim_end_matches(':')),
+        }
+    }
+
     /// The flag, variable or folder that named it.
     pub(crate) fn given_by(&self) -> &'static str {
         match self {
@@ -67,19 +75,48 @@ pub(crate) fn configuration(place: &PlaceFlags) -> Outcome<(Config, Source)> {
     let source = source(place)?;
     let config = match &source {
         Source::Store { uri, .. } => Config::single(uri),
-        Source::File { path, .. } => Config::read(path)?,
+        // Whatever is wrong with it, it is what was named that has to be put right.
+        Source::File { path, .. } => Config::read(path).map_err(|error| Failure::from(error).typed())?,
     };
+    check_engines(&config, &source)?;
     Ok((config.with_clock(clock()?), source))
 }
 
 /// Opens the store that is there.
 pub(crate) fn open(place: &PlaceFlags) -> Outcome<FieldStore> {
     let (config, source) = configuration(place)?;
-    FieldStore::open(&config, &registry()).map_err(|error| not_opened(error, &source))
+    let store =
+        FieldStore::open(&config, &registry()).map_err(|error| not_opened(error, &config, &source))?;
+    check_matches(&config, &source, &store)?;
+    Ok(store)
+}
+
+/// Refuses a configuration whose spaces match keys that no dataset of the store has.
+pub(crate) fn check_matches(config: &Config, source: &Source, store: &FieldStore) -> Outcome {
+    match source {
+        Source::File { path, .. } => Ok(config.check_matches(store.schema(), path)?),
+        Source::Store { .. } => Ok(()),
+    }
+}
+
+/// Refuses pools of engines that this program does not have.
+fn check_engines(config: &Config, source: &Source) -> Outcome {
+    let registry = registry();
+    for uri in uris(config) {
+        if let Err(error) = registry.engine(uri.scheme()) {
+            return Err(Failure::from(error).about(source.place_of(&format!("{}:", uri.scheme()))));
+        }
+    }
+    Ok(())
+}
+
+fn uris(config: &Config) -> impl Iterator<Item = &PoolUri> {
+    config.spaces.iter().flat_map(|space| [&space.catalogue, &space.store])
 }
 
 /// A pool's URI as typed: a relative path is taken from the working folder, so that what is stored holds anywhere.
 pub(crate) fn pool_uri(text: &str) -> Outcome<PoolUri> {
+    check_typed(text)?;
     let uri: PoolUri = text.parse()?;
     if uri.scheme() != "posix" || uri.path().is_empty() || uri.path().starts_with('/') {
         return Ok(uri);
@@ -89,6 +126,20 @@ pub(crate) fn pool_uri(text: &str) -> Outcome<PoolUri> {
     let options = uri.to_string();
     let options = options.find('?').map_or("", |at| &options[at..]);
     Ok(format!("posix:{}{options}", absolute.display()).parse()?)
+}
+
+/// Refuses what looks like a path and would be taken for something else.
+fn check_typed(text: &str) -> Outcome {
+    let is_path = ["/", "./", "../"].iter().any(|start| text.starts_with(start));
+    if is_path && text.contains('?') {
+        let expected = format!("posix:{text}, for a path alone has no options");
+        return Err(Failure::usage(format!("store {text:?}: expected {expected}")));
+    }
+    if !is_path && !text.is_empty() && !text.contains(':') {
+        let expected = format!("./{text} or posix:{text} for a folder here, or a URI such as posix:/path");
+        return Err(Failure::usage(format!("store {text:?}: expected {expected}")));
+    }
+    Ok(())
 }
 
 /// What names the store.
@@ -136,22 +187,39 @@ fn clock() -> Outcome<Clock> {
         .ok_or_else(|| Failure::usage(format!("ISOTACH_TODAY={day:?}: expected a day as 2024-01-31")))
 }
 
-/// What to say when a store cannot be opened: nothing was typed wrong in the narrow sense, so it is a failure.
-pub(crate) fn not_opened(error: FieldsError, source: &Source) -> Failure {
-    let hint = format!("create it with `isotach {} init`", source.as_flag());
-    match (error, source) {
-        (FieldsError::Object(ObjectError::NotFound { .. }), Source::Store { uri, .. }) => {
-            Failure::failed(format!("store {uri} does not exist; {hint}"))
+/// What to say when a store cannot be opened: mostly nothing was typed wrong in the narrow sense, so it is a failure.
+pub(crate) fn not_opened(error: FieldsError, config: &Config, source: &Source) -> Failure {
+    let hint = || format!("create it with `isotach {} init`", source.as_flag());
+    match error {
+        FieldsError::Object(ObjectError::NotFound { .. }) if is_in_memory(config) => Failure::failed(
+            "a memory: store lives within one process and is gone with it: expected one on a disk, such as posix:/path",
+        ),
+        FieldsError::Object(ObjectError::NotFound { what }) => match source {
+            Source::Store { uri, .. } => Failure::failed(format!("store {uri} does not exist; {}", hint())),
+            Source::File { .. } => Failure::failed(format!("{what} does not exist; {}", hint())),
+        },
+        FieldsError::NotAStore { store, why } => {
+            Failure::failed(format!("{store} is not a field store: {why}; {}", hint()))
         }
-        (FieldsError::Object(ObjectError::NotFound { what }), Source::File { .. }) => {
-            Failure::failed(format!("{what} does not exist; {hint}"))
+        // The engine refuses the URI itself, so it is what was written that has to be put right.
+        FieldsError::Object(ObjectError::InvalidInput { what, expected }) => {
+            let refused = uris(config).find(|uri| what.contains(&uri.to_string()));
+            let message = format!("{what}: expected {expected}");
+            refused.map_or_else(
+                || Failure::failed(&message),
+                |uri| Failure::usage(&message).about(source.place_of(&options_of(uri))),
+            )
         }
-        (FieldsError::Object(ObjectError::InvalidInput { what, expected }), _) => {
-            Failure::failed(format!("{what}: expected {expected}; for a new store, {hint}"))
-        }
-        (FieldsError::NotAStore { store, why }, _) => {
-            Failure::failed(format!("{store} is not a field store: {why}; {hint}"))
-        }
-        (error, _) => Failure::from(error).not_typed(),
+        error => Failure::from(error).not_typed(),
     }
+}
+
+fn is_in_memory(config: &Config) -> bool {
+    uris(config).any(|uri| uri.scheme() == "memory")
+}
+
+/// What stands behind the path of a URI: a relative path is written otherwise in the file.
+fn options_of(uri: &PoolUri) -> String {
+    let text = uri.to_string();
+    text.split_once('?').map_or_else(|| uri.scheme().to_owned(), |(_, options)| options.to_owned())
 }

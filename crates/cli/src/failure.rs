@@ -56,6 +56,14 @@ impl Failure {
         }
     }
 
+    /// This failure as one of what was typed.
+    pub(crate) fn typed(self) -> Self {
+        match self {
+            Self::Failed(message) => Self::Usage(message),
+            other => other,
+        }
+    }
+
     /// This failure as one of what was found, not of what was typed.
     pub(crate) fn not_typed(self) -> Self {
         match self {

@@ -37,10 +37,10 @@ fn transfer(
         return Err(Failure::usage(format!("--to {uri}: expected another store than the one copied from")));
     }
     let registry = context::registry();
-    let from = FieldStore::open(&config, &registry).map_err(|error| not_opened(error, &source))?;
+    let from = FieldStore::open(&config, &registry).map_err(|error| not_opened(error, &config, &source))?;
     let other = Config { clock: config.clock, ..Config::single(&uri) };
     let target = Source::Store { uri, given_by: "--to" };
-    let to = FieldStore::open(&other, &registry).map_err(|error| not_opened(error, &target))?;
+    let to = FieldStore::open(&other, &registry).map_err(|error| not_opened(error, &other, &target))?;
     let begin = Instant::now();
     let mut sum = CopyReport::default();
     for request in &requests {

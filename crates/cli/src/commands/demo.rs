@@ -92,7 +92,8 @@ fn fresh(place: &PlaceFlags, plan: &Plan) -> Outcome<FieldStore> {
             }
         }
     }
-    let store = FieldStore::create(&config, &registry).map_err(|error| not_opened(error, &source))?;
+    let store =
+        FieldStore::create(&config, &registry).map_err(|error| not_opened(error, &config, &source))?;
     let dataset = store.schema().split(&plan.example_key())?.dataset;
     store.wipe(&Request::from(&dataset), true)?;
     Ok(store)

@@ -1,12 +1,12 @@
 //! `isotach init`: makes a store.
 
-use isotach_fields::FieldStore;
+use isotach_fields::{Error as FieldsError, FieldStore};
 use serde_json::json;
 
 use super::schema;
 use crate::{
-    context::{self, not_opened},
-    failure::Outcome,
+    context::{self, check_matches, not_opened},
+    failure::{Failure, Outcome},
     flags::{InitFlags, PlaceFlags},
     output::{count, print_json},
 };
@@ -15,11 +15,17 @@ use crate::{
 pub(crate) fn run(place: &PlaceFlags, flags: &InitFlags) -> Outcome {
     let (mut config, source) = context::configuration(place)?;
     if let Some(path) = &flags.schema {
-        config = config.with_schema(schema::read(path)?.source());
+        config = config.with_schema(schema::read_useful(path)?.source());
     }
     let registry = context::registry();
     let was_there = FieldStore::open(&config, &registry).is_ok();
-    let store = FieldStore::create(&config, &registry).map_err(|error| not_opened(error, &source))?;
+    let store = FieldStore::create(&config, &registry).map_err(|error| match error {
+        FieldsError::NotAStore { store, why } => {
+            Failure::failed(format!("cannot make a field store of {store}: {why}"))
+        }
+        error => not_opened(error, &config, &source),
+    })?;
+    check_matches(&config, &source, &store)?;
     let rules = store.schema().rules().count() as u64;
     if flags.json {
         return print_json(&json!({"store": source.name(), "made": !was_there, "rules": rules}));

@@ -32,6 +32,16 @@ pub(crate) fn read(path: &Path) -> Outcome<Schema> {
     })
 }
 
+/// The schema of a file that has a rule.
+pub(crate) fn read_useful(path: &Path) -> Outcome<Schema> {
+    let schema = read(path)?;
+    if schema.rules().next().is_none() {
+        let message = "a schema of 0 rules can take no field: expected at least one rule";
+        return Err(Failure::usage(message).about(path.display()));
+    }
+    Ok(schema)
+}
+
 fn show(place: &PlaceFlags, flags: &SchemaShow) -> Outcome {
     let schema = if flags.standard { Schema::standard() } else { context::open(place)?.schema().clone() };
     if flags.json {

@@ -67,7 +67,7 @@ pub(crate) struct Cli {
 /// Which store.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PlaceFlags {
-    /// The store, as a URI: posix:/data/fields. A path alone is a posix store.
+    /// The store, as a URI: posix:/data/fields. A path alone, absolute or with ./, is a posix store.
     ///
     /// Without it: --config, then ISOTACH_STORE and ISOTACH_CONFIG in the environment, then ./isotach.yaml, then
     /// isotach/isotach.yaml in the user's configuration folder.

@@ -28,16 +28,12 @@ fn a_directory_that_is_not_a_store_is_left_alone() {
     let store = Store::absent();
     fs::create_dir(store.path()).unwrap();
     fs::write(store.path().join("mine.txt"), b"mine").unwrap();
-    let (path, uri) = (store.path(), store.uri());
-    store.run(["list"]).fails(
-        1,
-        &format!(
-            "{} is not an Isotach pool: expected a superblock file in it; for a new store, create it with `isotach \
-             --store {uri} init`",
-            path.display()
-        ),
-    );
-    store.run(["init"]).fails_with(1, &["holds other files", "an empty directory, or a new one"]);
+    let path = store.path();
+    store
+        .run(["list"])
+        .fails(1, &format!("{} is not an Isotach pool: expected a superblock file in it", path.display()));
+    let said = store.run(["init"]).fails_with(1, &["holds other files", "an empty directory, or a new one"]);
+    assert!(!said.err.contains("create it with"), "{}", said.err);
     assert_eq!(fs::read(path.join("mine.txt")).unwrap(), b"mine");
 }
 

@@ -73,7 +73,49 @@ fn a_configuration_with_a_mistake_is_told_by_file_line_and_column() {
         ),
     );
     said(program(store.folder.path()).args(["--config", "none.yaml", "list"]))
-        .fails(1, "file none.yaml does not exist");
+        .fails(2, "file none.yaml does not exist");
+    said(program(store.folder.path()).args(["--config", ".", "list"])).fails_with(2, &["directory"]);
+    store.file("binary.yaml", b"spaces: \xff\n");
+    said(program(store.folder.path()).args(["--config", "binary.yaml", "list"]))
+        .fails_with(2, &["binary.yaml", "UTF-8"]);
+}
+
+#[test]
+fn what_a_file_says_of_pools_and_datasets_is_told_by_its_place() {
+    let store = Store::absent();
+    let run = |text: &str, command: &str| {
+        store.file("bad.yaml", text.as_bytes());
+        said(program(store.folder.path()).args(["--config", "bad.yaml", command]))
+    };
+    run("spaces:\n  - pool: posix:store?sync=maybe\n", "list")
+        .fails_with(2, &["bad.yaml:2:23: option \"sync\" of store posix:", ": expected yes or no"]);
+    run("spaces:\n  - pool: foo:/x\n", "list")
+        .fails_with(2, &["bad.yaml:2:11: engine \"foo\": expected one of"]);
+    run("schema: nofile\nspaces: [{pool: 'posix:store'}]\n", "init")
+        .fails_with(2, &["bad.yaml:1:9: schema ", "nofile: No such file"]);
+    run("spaces: []\n", "list").fails_with(2, &["bad.yaml:1:1: spaces: expected at least one space"]);
+    store.run(["init"]).succeeds();
+    run("spaces:\n  - pool: posix:store\n    match: {klass: rd}\n", "list").fails_with(
+        2,
+        &["bad.yaml:3:13: match: key \"klass\": expected a dataset key of the schema: activity, class, "],
+    );
+}
+
+#[test]
+fn a_schema_without_rules_makes_no_store() {
+    let store = Store::absent();
+    let schema = store.file("empty.schema", b"# nothing\n");
+    store
+        .run(["init".as_ref(), "--schema".as_ref(), schema.as_os_str()])
+        .fails_with(2, &["empty.schema: a schema of 0 rules can take no field: expected at least one rule"]);
+    assert!(!store.path().exists());
+}
+
+#[test]
+fn a_store_in_memory_is_said_to_live_within_one_process() {
+    let store = Store::absent();
+    said(program(store.folder.path()).args(["--store", "memory:x", "list"]))
+        .fails_with(1, &["a memory: store lives within one process"]);
 }
 
 #[test]
@@ -138,8 +180,20 @@ fn a_day_that_is_none_is_a_mistake_in_the_environment() {
 }
 
 #[test]
+fn what_looks_like_a_path_says_how_to_write_it() {
+    let store = Store::absent();
+    let list = |uri: &str| said(program(store.folder.path()).args(["--store", uri, "list"]));
+    list("/data/x?sync=no").fails(
+        2,
+        "--store: store \"/data/x?sync=no\": expected posix:/data/x?sync=no, for a path alone has no options",
+    );
+    list("nam").fails_with(2, &["--store: store \"nam\": expected ./nam or posix:nam"]);
+    list("./nam").fails_with(1, &["does not exist; create it with"]);
+}
+
+#[test]
 fn a_uri_that_is_none_names_the_flag() {
     let store = Store::absent();
     said(program(store.folder.path()).args(["--store", "rados://x", "list"]))
-        .fails_with(1, &["engine \"rados\": expected one of: memory, posix"]);
+        .fails_with(2, &["--store: engine \"rados\": expected one of: memory, posix"]);
 }
