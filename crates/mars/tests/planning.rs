@@ -220,6 +220,13 @@ mod tests {
     }
 
     #[test]
+    fn an_incomplete_request_is_told_the_rule_that_has_a_place_for_all_of_it() {
+        let schema = Schema::parse("[ a [ b [ c, d ]]]\n[ a [ b [ c, d, e, f, g ]]]").unwrap();
+        let error = schema.plans(&"a=1,b=1,e=1".parse().unwrap(), Match::Exact).unwrap_err();
+        assert_eq!(error.to_string(), "the request is incomplete: the rule at line 2 also needs c, d, f, g");
+    }
+
+    #[test]
     fn what_makes_no_sense_is_named() {
         assert_eq!(message("claas=od", Match::Partial), "unknown key \"claas\"; did you mean \"class\"?");
         assert_eq!(message("nosuchkey=1", Match::Partial), "unknown key \"nosuchkey\"");

@@ -62,11 +62,18 @@ struct Reader<'a> {
     text: &'a str,
     rest: Peekable<CharIndices<'a>>,
     place: Place,
+    /// Whether a comment that began with `!` was the last thing passed over: it may have been meant as a value.
+    after_exclamation: bool,
 }
 
 impl<'a> Reader<'a> {
     fn new(text: &'a str) -> Self {
-        Self { text, rest: text.char_indices().peekable(), place: Place { line: 1, column: 1 } }
+        Self {
+            text,
+            rest: text.char_indices().peekable(),
+            place: Place { line: 1, column: 1 },
+            after_exclamation: false,
+        }
     }
 
     fn place(&self) -> Place {
@@ -97,8 +104,10 @@ impl<'a> Reader<'a> {
     }
 
     fn skip_blanks(&mut self) {
+        self.after_exclamation = false;
         while let Some(character) = self.peek() {
             if matches!(character, '#' | '!') {
+                self.after_exclamation = character == '!';
                 while self.peek().is_some_and(|character| character != '\n') {
                     self.next();
                 }
@@ -193,7 +202,11 @@ impl<'a> Reader<'a> {
         }
         let end = self.offset();
         if start == end {
-            return Err(self.error(expected));
+            let mut error = self.error(expected);
+            if let (true, RequestError::Syntax { found, .. }) = (self.after_exclamation, &mut error) {
+                found.push_str(": '!' begins a comment in a request");
+            }
+            return Err(error);
         }
         Ok(self.text[start..end].to_owned())
     }
@@ -259,6 +272,13 @@ mod tests {
     #[test]
     fn values_may_hold_spaces() {
         shows("class = operational   archive ,a=1", "class=\"operational archive\",a=1");
+    }
+
+    #[test]
+    fn a_value_that_is_a_comment_is_told_so() {
+        let found = "expected a value, found the end: '!' begins a comment in a request";
+        assert_eq!(message("class=!od"), format!("line 1, column 10: {found}"));
+        assert_eq!(message("class=# od"), "line 1, column 11: expected a value, found the end");
     }
 
     #[test]

@@ -145,7 +145,12 @@ impl<'a> Planner<'a> {
             return Err(fault);
         }
         let incomplete = match self.mode {
-            Match::Exact => self.mismatches().into_iter().find(|mismatch| !mismatch.missing.is_empty()),
+            // A rule with a place for all that is given is more likely meant than one that needs less beside it.
+            Match::Exact => self
+                .mismatches()
+                .into_iter()
+                .filter(|mismatch| !mismatch.missing.is_empty())
+                .min_by_key(|mismatch| !mismatch.unused.is_empty()),
             Match::Partial => None,
         };
         incomplete.map_or(Ok(plans), |mismatch| Err(RequestError::Incomplete(mismatch)))
