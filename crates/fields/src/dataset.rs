@@ -21,6 +21,7 @@ use crate::{
     record::Record,
     root::{Entry, Root, commit_all},
     store::Inner,
+    sweep,
     sync::now_us,
 };
 
@@ -112,6 +113,7 @@ fn read_schema(catalogue: &dyn Container) -> Result<String> {
 /// Makes the dataset `key` at `home`, or finds the one that another process made meanwhile.
 pub(crate) fn create(home: &Home, key: &Key, schema: &Schema, rule: &str) -> Result<Arc<Entry>> {
     let text = named_text(key);
+    let mut taken = Vec::new();
     for attempt in 0..ATTEMPTS {
         if let Some(entry) = home.root.lookup(&text)? {
             return Ok(entry);
@@ -119,7 +121,10 @@ pub(crate) fn create(home: &Home, key: &Key, schema: &Schema, rule: &str) -> Res
         let label = label_of(key, attempt)?;
         let record = match prepare(home, key, &label, schema, rule) {
             Ok(Some(record)) => record,
-            Ok(None) => continue,
+            Ok(None) => {
+                taken.push(label);
+                continue;
+            }
             // A wipe destroyed the container under our hands.
             Err(Error::Object(ObjectError::NotFound { .. })) if attempt + 1 < ATTEMPTS => continue,
             Err(error) => return Err(error),
@@ -128,6 +133,7 @@ pub(crate) fn create(home: &Home, key: &Key, schema: &Schema, rule: &str) -> Res
             continue;
         }
         if !was_wiped(home, &label)? {
+            end_wipes(home, &text, &taken)?;
             return Ok(Arc::new(Entry {
                 text: text.into(),
                 key: key.clone(),
@@ -140,6 +146,17 @@ pub(crate) fn create(home: &Home, key: &Key, schema: &Schema, rule: &str) -> Res
     }
     let what = format!("dataset {key}: others wiped it again and again while it was made");
     Err(Error::Object(ObjectError::Conflict { what }))
+}
+
+/// Destroys what killed wipes have left of earlier lives of a dataset, now that it is listed with another label.
+fn end_wipes(home: &Home, text: &str, labels: &[Label]) -> Result<()> {
+    for label in labels {
+        if sweep::wiped_dataset(&home.root, label)?.is_some_and(|wiped| wiped == text) {
+            let store = (!home.is_one_pool()).then_some(&*home.store);
+            sweep::destroy_wiped(&home.root, store, label)?;
+        }
+    }
+    Ok(())
 }
 
 /// Makes the containers under this label and describes the dataset there. `None` when the label is taken: by another

@@ -38,6 +38,7 @@ mod select;
 mod stats;
 mod status;
 mod store;
+mod sweep;
 mod sync;
 mod wipe;
 mod writer;

@@ -2,7 +2,8 @@
 //!
 //! Removing a dataset is removing its containers. The order makes it safe at every point: first the container is marked,
 //! so that nobody makes the dataset anew in it; then the root's entry goes, and only the one who removed it destroys the
-//! containers, the marked one last. What a crash leaves is a marked container that nobody lists.
+//! containers, the marked one last. What a crash leaves is a marked container that nobody lists; the next wipe destroys it,
+//! or whoever makes the dataset again.
 //!
 //! Removing a collocation is one transaction on the dataset's container. The dataset's generation in the root changes
 //! before and after, so that a writer that goes on puts again what was removed under it.
@@ -10,7 +11,7 @@
 use std::sync::Arc;
 
 use isotach_mars::{Key, KeyType, LevelFilter, LevelKey, Plan, Presence, Request, Wanted};
-use isotach_object::{Cell, Container, Error as ObjectError, ObjectId, Transaction, Update};
+use isotach_object::{Cell, Container, Error as ObjectError, ObjectId, Pool, Transaction, Update};
 
 use crate::{
     ContainerUri, Counts, Error, FieldStore, ListOptions, Listing, Place, Result, Selection,
@@ -21,6 +22,7 @@ use crate::{
     root::{Entry, Root},
     select::Target,
     store::Inner,
+    sweep,
 };
 
 /// How many objects are destroyed in one call.
@@ -69,7 +71,7 @@ struct Doomed {
 impl FieldStore {
     /// Removes the datasets or collocations that a request names; a key left out is a wildcard. With `doit` false only
     /// says what would be removed. A request that names keys of the dataset level only removes whole datasets; one that
-    /// names keys of the collocation level removes collocations.
+    /// names keys of the collocation level removes collocations. Also ends wipes of any dataset that were killed midway.
     ///
     /// # Errors
     /// [`Error::BelowCollocation`] when the request names keys that tell single fields apart, [`Error::Invalid`] when it
@@ -84,6 +86,7 @@ impl FieldStore {
         }
         if doit {
             doomed.iter().try_for_each(|doomed| self.inner.remove(doomed))?;
+            self.inner.sweep()?;
         }
         Ok(report)
     }
@@ -175,29 +178,42 @@ impl Inner {
 
     fn remove_dataset(&self, root: &Root, entry: &Arc<Entry>) -> Result<()> {
         let label = entry.record.label.parse()?;
-        match root.pool.open_container(&label) {
+        let is_marked = match root.pool.open_container(&label) {
             Ok(container) => {
                 container.update(&[Update::Put { cell: Cell::kv(DATASET, ENTRY_WIPED), value: &[] }])?;
                 container.flush()?;
+                true
             }
-            // Another process is removing it, or has.
-            Err(ObjectError::NotFound { .. } | ObjectError::InvalidInput { .. }) => {}
+            // Another process is removing it, or has, or the dataset is lost.
+            Err(ObjectError::NotFound { .. } | ObjectError::InvalidInput { .. }) => false,
             Err(error) => return Err(error.into()),
-        }
+        };
         while let Some(now) = same_life(root, entry)? {
+            let store = self.store_of_record(&now.record)?;
+            if let (false, Some(store)) = (is_marked, &store) {
+                // There is no mark to know it by later, and nobody makes the dataset anew while the root lists it.
+                sweep::destroy(&**store, &label)?;
+            }
             if !root.remove(&entry.text, &now.record)? {
                 continue;
             }
             // A lock is on the dataset, and ends with it.
             root.set_locks(&entry.text, false, &Action::ALL)?;
-            if !now.record.store.is_empty() {
-                let store = self.pool(&now.record.store.parse()?);
-                not_found_is_fine(store.and_then(|pool| Ok(pool.destroy_container(&label)?)))?;
-            }
-            return not_found_is_fine(root.pool.destroy_container(&label).map_err(Error::from));
+            return sweep::destroy_wiped(root, store.as_deref(), &label);
         }
         // Another process removed it first, and destroys the containers.
         Ok(())
+    }
+
+    /// The pool of a dataset's store, if it is not the catalogue's and is there.
+    fn store_of_record(&self, record: &Record) -> Result<Option<Arc<dyn Pool>>> {
+        if record.store.is_empty() {
+            return Ok(None);
+        }
+        match self.pool(&record.store.parse()?) {
+            Err(Error::Object(ObjectError::NotFound { .. })) => Ok(None),
+            pool => pool.map(Some),
+        }
     }
 
     fn remove_collocation(&self, reader: &DatasetReader, collocation: &Collocation) -> Result<()> {
@@ -276,11 +292,4 @@ fn end_wiping(root: &Root, entry: &Entry, begun: u32) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn not_found_is_fine(result: Result<()>) -> Result<()> {
-    match result {
-        Err(Error::Object(ObjectError::NotFound { .. })) => Ok(()),
-        result => result,
-    }
 }

@@ -1,6 +1,7 @@
 //! Wiping datasets and collocations.
 
 use isotach_fields::{Error, FieldStore};
+use isotach_object::{Anchor, KeyValue, ObjectClass, ObjectId, ObjectType};
 
 use crate::layouts::{Layout, archive, field, listed, request, with};
 
@@ -104,6 +105,50 @@ fn a_writer_whose_dataset_is_wiped_learns_of_it_and_can_go_on() {
         assert_eq!(listed(&other, "").len(), 1, "the other dataset was flushed all the same");
         archive(&writer, &[(field("12", "t"), b"12")]);
         assert_eq!(listed(&other, "class=od").len(), 1, "{}", layout.name);
+    }
+}
+
+/// A store that a wipe of `od` was killed in, after it had removed the root's entry.
+fn with_a_killed_wipe(layout: &Layout) -> FieldStore {
+    let store = filled(layout);
+    let of_od = store.status(&request("class=od")).unwrap().remove(0).catalogue;
+    let pool = layout.registry.open_pool(&of_od.pool).unwrap();
+    let first = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 0);
+    let marked = pool.open_container(&of_od.label).unwrap();
+    KeyValue::new(&*marked, first).unwrap().put(b"wiped", b"").unwrap();
+    marked.flush().unwrap();
+    let root = pool.open_container(&"root".parse().unwrap()).unwrap();
+    let datasets = KeyValue::new(&*root, first).unwrap();
+    let page = datasets.list(&Anchor::start(), 10, false).unwrap();
+    let text = page.iter().map(|(text, _)| text.to_vec()).find(|text| text.starts_with(b"od:")).unwrap();
+    datasets.remove(&text).unwrap();
+    root.flush().unwrap();
+    layout.store()
+}
+
+#[test]
+fn what_a_killed_wipe_left_goes_with_the_next_wipe_of_anything() {
+    for layout in Layout::all() {
+        let store = with_a_killed_wipe(&layout);
+        let before = containers(&store, &layout);
+        assert!(store.wipe(&request("class=ei"), false).unwrap().datasets.is_empty());
+        assert_eq!(containers(&store, &layout), before, "a dry run removes nothing on {}", layout.name);
+        store.wipe(&request("class=ei"), true).unwrap();
+        // The pools are counted twice where they are one.
+        assert_eq!(containers(&store, &layout), before - 2, "{}", layout.name);
+        assert_eq!(listed(&store, "").len(), 1, "{}", layout.name);
+    }
+}
+
+#[test]
+fn what_a_killed_wipe_left_goes_when_the_dataset_is_made_again() {
+    for layout in Layout::all() {
+        let store = with_a_killed_wipe(&layout);
+        let before = containers(&store, &layout);
+        archive(&store, &[(field("0", "t"), b"again")]);
+        assert_eq!(containers(&store, &layout), before, "{}", layout.name);
+        assert_eq!(listed(&layout.store(), "").len(), 2, "nothing old came back on {}", layout.name);
+        assert_eq!(store.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"again");
     }
 }
 
