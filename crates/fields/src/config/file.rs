@@ -71,7 +71,11 @@ impl TryFrom<SpaceAsWritten> for SpaceOfFile {
 
 fn pool<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<PoolUri>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    text.parse().map(Some).map_err(yaml::custom)
+    text.parse().map(Some).map_err(|error: ObjectError| {
+        // YAML takes the colon at the end of a bare value for its own.
+        let hint = if text == "memory" { "; in YAML it needs quotes, as \"memory:\"" } else { "" };
+        yaml::custom(format!("{error}{hint}"))
+    })
 }
 
 /// At least one space, and each name once.

@@ -80,6 +80,7 @@ fn each_mistake_is_named_with_its_place_and_what_was_expected() {
             "schema: '[ class [ b [ c ]]]'\nspaces: [{pool: 'posix:/a', match: {klass: rd}}]\n",
             ":2:37: match: key \"klass\": expected a dataset key of the schema: class",
         ),
+        ("spaces:\n  - pool: memory:\n", "in YAML it needs quotes, as \"memory:\""),
         ("- 1\n", "expected a mapping with spaces"),
         ("spaces: [1]\n", "expected a mapping with pool, or with catalogue and store"),
         ("spaces: [[1]]\n", "expected "),
