@@ -52,6 +52,12 @@ impl FromStr for Action {
     }
 }
 
+/// What the entry of a lock holds that a move has set; that of any other is empty.
+pub(crate) const LOCK_OF_MOVE: &[u8] = b"move";
+
+/// Beside the bits of the actions: that a move has locked the dataset for archiving.
+const OF_MOVE: u8 = 1 << 7;
+
 /// The actions a dataset is locked against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Locks(u8);
@@ -74,6 +80,19 @@ impl Locks {
 
     pub(crate) fn set(&mut self, action: Action) {
         self.0 |= Self::bit(action);
+    }
+
+    /// Sets a lock with the value that its entry in the root has.
+    pub(crate) fn set_as(&mut self, action: Action, value: &[u8]) {
+        self.set(action);
+        if action == Action::Archive && value == LOCK_OF_MOVE {
+            self.0 |= OF_MOVE;
+        }
+    }
+
+    /// Whether the lock against archiving is a move's.
+    pub(crate) fn is_of_move(self) -> bool {
+        self.0 & OF_MOVE != 0
     }
 
     /// Refuses an action that is locked.
@@ -127,7 +146,10 @@ mod tests {
         locks.set(Action::Archive);
         assert!(locks.check(Action::Retrieve, &Key::new()).is_ok());
         let error = locks.check(Action::Archive, &Key::new().with("class", "od")).unwrap_err();
-        assert_eq!(error.to_string(), "dataset class=od is locked: no archive until it is unlocked");
+        assert_eq!(
+            error.to_string(),
+            "dataset class=od is locked: no archive until it is unlocked (`isotach unlock REQUEST --archive`)"
+        );
         assert_eq!(locks.iter().collect::<Vec<_>>(), [Action::Archive]);
     }
 

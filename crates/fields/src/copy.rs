@@ -80,7 +80,8 @@ impl FieldStore {
 
     /// Moves the datasets or collocations that a request names to another store: copies them, compares count, lengths
     /// and checksums, then wipes them here. Meanwhile the datasets are locked for archiving; a writer that has fields
-    /// of them which it has not flushed must flush before.
+    /// of them which it has not flushed must flush before. A move that is killed leaves that lock; moving the same again
+    /// takes it over and takes it off, and so does unlocking the datasets for archiving.
     ///
     /// # Errors
     /// As [`FieldStore::copy_to`] and [`FieldStore::wipe`], [`Error::CopyDiffers`]; the source is as it was then.
@@ -88,14 +89,19 @@ impl FieldStore {
         // What may not be wiped is not copied either.
         self.wipe(request, false)?;
         let selections = self.select(request)?;
-        for selection in &selections {
-            selection.root.set_locks(&selection.entry.text, true, &[Action::Archive])?;
+        let open: Vec<_> = selections.iter().filter(|selection| !is_locked_by_others(selection)).collect();
+        let result =
+            open.iter().try_for_each(|selection| selection.root.lock_for_move(&selection.entry.text));
+        let result = result.and_then(|()| self.move_locked(target, request));
+        // Whatever failed, every lock is tried to be taken off, also one that a move which was killed left.
+        let mut unlocked = Ok(());
+        for selection in open {
+            unlocked =
+                unlocked.and(selection.root.set_locks(&selection.entry.text, false, &[Action::Archive]));
         }
-        let result = self.move_locked(target, request);
-        for selection in selections.iter().filter(|selection| !was_locked(selection)) {
-            selection.root.set_locks(&selection.entry.text, false, &[Action::Archive])?;
-        }
-        result
+        let report = result?;
+        unlocked?;
+        Ok(report)
     }
 
     fn move_locked(&self, target: &Self, request: &Request) -> Result<CopyReport> {
@@ -126,7 +132,8 @@ impl FieldStore {
     }
 }
 
-fn was_locked(selection: &Selection) -> bool {
+/// Whether it is locked for archiving, and not by a move: that lock is the mover's to set and to take off.
+fn is_locked_by_others(selection: &Selection) -> bool {
     let locks: Locks = selection.entry.locks;
-    locks.contains(Action::Archive)
+    locks.contains(Action::Archive) && !locks.is_of_move()
 }

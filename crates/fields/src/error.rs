@@ -58,7 +58,9 @@ pub enum Error {
         known: u32,
     },
     /// The dataset is locked for this action.
-    #[error("dataset {dataset} is locked: no {action} until it is unlocked")]
+    #[error(
+        "dataset {dataset} is locked: no {action} until it is unlocked (`isotach unlock REQUEST --{action}`)"
+    )]
     Locked {
         /// The dataset's key.
         dataset: String,

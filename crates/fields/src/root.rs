@@ -17,7 +17,7 @@ use isotach_object::{
 use crate::{
     Error, Result,
     bytes::Reader,
-    control::{Action, Locks, control_key, parse_control_key},
+    control::{Action, LOCK_OF_MOVE, Locks, control_key, parse_control_key},
     layout::{CONTROLS, DATASETS, ROOT, SETTINGS, VERSION, parse_named_text},
     record::Record,
     select::Stored,
@@ -179,17 +179,19 @@ impl Root {
         let mut found = self.container.get_many(&cells)?.into_iter();
         let Some(record) = found.next().flatten() else { return Ok(None) };
         let mut locks = Locks::default();
-        for (action, _) in Action::ALL.into_iter().zip(found).filter(|(_, there)| there.is_some()) {
-            locks.set(action);
+        for (action, value) in Action::ALL.into_iter().zip(found) {
+            if let Some(value) = value {
+                locks.set_as(action, &value);
+            }
         }
         self.entry(text, &record, locks).map(Some)
     }
 
     fn read_all(&self) -> Result<Stored<Arc<Entry>>> {
         let mut locked: HashMap<Box<str>, Locks> = HashMap::new();
-        for_each(&*self.container, CONTROLS, |key, _| {
+        for_each(&*self.container, CONTROLS, |key, value| {
             if let Some((action, dataset)) = parse_control_key(key) {
-                locked.entry(dataset.into()).or_default().set(action);
+                locked.entry(dataset.into()).or_default().set_as(action, value);
             }
             Ok(())
         })?;
@@ -241,6 +243,15 @@ impl Root {
             let update = if locked { Update::Put { cell, value: &[] } } else { Update::Remove { cell } };
             self.container.update(&[update])?;
         }
+        self.container.flush()?;
+        Ok(())
+    }
+
+    /// Locks a dataset for archiving, as a move does.
+    pub(crate) fn lock_for_move(&self, text: &str) -> Result<()> {
+        let key = control_key(Action::Archive, text);
+        let cell = Cell::kv(CONTROLS, key.as_bytes());
+        self.container.update(&[Update::Put { cell, value: LOCK_OF_MOVE }])?;
         self.container.flush()?;
         Ok(())
     }

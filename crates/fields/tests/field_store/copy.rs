@@ -1,6 +1,7 @@
 //! Copying and moving between stores.
 
 use isotach_fields::{Action, Config, FieldStore};
+use isotach_object::{Anchor, KeyValue, ObjectClass, ObjectId, ObjectType};
 
 use crate::layouts::{Layout, archive, field, listed, request, with};
 
@@ -63,5 +64,56 @@ fn a_field_of_another_store_can_be_indexed_without_copying_it() {
         assert_eq!(found.to_string(), location.to_string());
         target.wipe(&request("class=od"), true).unwrap();
         assert_eq!(store.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"there");
+    }
+}
+
+/// Gives the lock of `od` against archiving the value that a move gives it.
+fn lock_as_a_killed_move(layout: &Layout, store: &FieldStore) {
+    store.control(&request("class=od"), true, &[Action::Archive]).unwrap();
+    let pool = layout.registry.open_pool(&store.spaces()[0].catalogue).unwrap();
+    let root = pool.open_container(&"root".parse().unwrap()).unwrap();
+    let controls = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
+    let controls = KeyValue::new(&*root, controls).unwrap();
+    let page = controls.list(&Anchor::start(), 10, false).unwrap();
+    let locks: Vec<Vec<u8>> = page.iter().map(|(lock, _)| lock.to_vec()).collect();
+    assert_eq!(locks.len(), 1);
+    controls.put(&locks[0], b"move").unwrap();
+    root.flush().unwrap();
+}
+
+#[test]
+fn a_lock_left_by_a_killed_move_is_told_how_to_take_off_and_goes_with_the_next_move() {
+    for layout in Layout::all() {
+        let (store, target) = (layout.store(), target(&layout));
+        let analysis = with(&field("0", "t"), "type=an");
+        archive(&store, &[(field("0", "t"), b"fc"), (analysis, b"an")]);
+        lock_as_a_killed_move(&layout, &store);
+        let store = layout.store();
+        let error = store.archive(&field("6", "t"), b"six").unwrap_err();
+        assert!(error.to_string().contains("`isotach unlock REQUEST --archive`"), "{error}");
+        store.move_to(&target, &request("class=od,type=an")).unwrap();
+        archive(&store, &[(field("6", "t"), b"six")]);
+
+        lock_as_a_killed_move(&layout, &store);
+        store.control(&request("class=od"), false, &[Action::Archive]).unwrap();
+        archive(&store, &[(field("12", "t"), b"twelve")]);
+        assert_eq!(listed(&store, "").len(), 3, "{}", layout.name);
+    }
+}
+
+#[test]
+fn a_move_that_fails_leaves_no_lock_of_its_own_and_every_lock_of_others() {
+    for layout in Layout::all() {
+        let store = layout.store();
+        // A target whose schema takes none of the fields.
+        let config =
+            Config::single(&"memory:narrow".parse().unwrap()).with_schema("[ kind [ type [ step ]]]");
+        let narrow = FieldStore::create(&config, &layout.registry).unwrap();
+        archive(&store, &[(field("0", "t"), b"od"), (with(&field("0", "t"), "class=rd"), b"rd")]);
+        store.control(&request("class=rd"), true, &[Action::Archive]).unwrap();
+        assert_eq!(store.move_to(&narrow, &request("class=od/rd")).unwrap_err().code(), "key");
+        archive(&store, &[(field("6", "t"), b"not locked")]);
+        let locked = store.archive(&with(&field("6", "t"), "class=rd"), b"locked").unwrap_err();
+        assert_eq!(locked.code(), "locked", "{}", layout.name);
     }
 }
