@@ -101,9 +101,12 @@ fn a_lock_refuses_until_it_is_lifted() {
     store
         .run(["read", &format!("{KEY},step=0"), "-o", "-"])
         .fails(1, &format!("dataset {dataset} is locked: no retrieve until it is unlocked (`isotach unlock REQUEST --retrieve`)"));
-    store
-        .run(["wipe", "class=rd", "--doit"])
-        .fails(1, &format!("dataset {dataset} is locked: no wipe until it is unlocked (`isotach unlock REQUEST --wipe`)"));
+    store.run(["wipe", "class=rd", "--doit"]).fails(
+        1,
+        &format!(
+            "dataset {dataset} is locked: no wipe until it is unlocked (`isotach unlock REQUEST --wipe`)"
+        ),
+    );
     store.run(["unlock", "class=rd", "--retrieve", "--wipe"]).succeeds();
     assert_eq!(json(&store, &["status"])[0]["locked"], serde_json::json!([]));
     assert_eq!(store.read(&format!("{KEY},step=0")), b"field");
