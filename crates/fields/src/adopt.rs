@@ -16,7 +16,7 @@ impl FieldStore {
     /// given. Wiping the dataset leaves the file alone. Visible after [`FieldStore::flush`].
     ///
     /// # Errors
-    /// [`Error::Invalid`] when the file is too short; [`Error::Field`] when it cannot be read; else as
+    /// [`Error::Invalid`] when the file is too short or its path is not UTF-8; [`Error::Field`] when it cannot be read; else as
     /// [`FieldStore::archive`].
     pub fn adopt(
         &self,
@@ -30,6 +30,10 @@ impl FieldStore {
             Error::of_field(key, ObjectError::from_io(source, format!("{what} {}", file.display())))
         };
         let path = file.canonicalize().map_err(|source| failed(source, "find"))?;
+        if path.to_str().is_none() {
+            // Its location would not read back as it prints.
+            return Err(Error::invalid(format!("file {}", path.display()), "a path in UTF-8"));
+        }
         let opened = File::open(&path).map_err(|source| failed(source, "open"))?;
         let size = opened.metadata().map_err(|source| failed(source, "look at"))?.len();
         if offset.checked_add(length).is_none_or(|end| end > size) {

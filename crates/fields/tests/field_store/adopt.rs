@@ -1,6 +1,10 @@
 //! Files adopted where they are.
 
-use std::{fs, os::unix::fs::FileExt};
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::{ffi::OsStrExt, fs::FileExt},
+};
 
 use isotach_fields::{Error, ListOptions, crc32c};
 
@@ -65,6 +69,17 @@ fn a_part_that_the_file_does_not_have_is_refused() {
     assert_eq!(store.adopt(&field("0", "t"), &path, 3, 3, None).unwrap_err().code(), "invalid-input");
     let absent = store.adopt(&field("0", "t"), &layout.folder.path().join("absent"), 0, 1, None).unwrap_err();
     assert_eq!(absent.code(), "not-found");
+    assert!(!store.is_dirty());
+}
+
+#[test]
+fn a_file_whose_name_is_not_text_is_refused_because_its_location_would_not_read_back() {
+    let layout = Layout::memory();
+    let store = layout.store();
+    let path = layout.folder.path().join(OsStr::from_bytes(b"data-\xff"));
+    fs::write(&path, b"12345").unwrap();
+    let error = store.adopt(&field("0", "t"), &path, 0, 5, None).unwrap_err();
+    assert!(error.is_usage() && error.to_string().ends_with("expected a path in UTF-8"), "{error}");
     assert!(!store.is_dirty());
 }
 
