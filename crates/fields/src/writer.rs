@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, atomic::AtomicU64};
 
 use isotach_mars::{Key, SplitKey};
-use isotach_object::{Cell, Error as ObjectError, IdRange, ObjectId, Update};
+use isotach_object::{Cell, Error as ObjectError, IdRange, MAX_KEY, ObjectId, Update};
 
 use crate::{
     Error, Location, Result,
@@ -111,6 +111,7 @@ impl DatasetWriter {
         push_collocation_text(collocation, &split.collocation, &split.element);
         element.clear();
         split.element.values_joined_into(element);
+        check_lengths(split, collocation, element)?;
         record.clear();
         let id = match self.new_id() {
             Ok(id) => array_of(self.dataset.entry.record.incarnation, id),
@@ -263,4 +264,21 @@ impl DatasetWriter {
     fn wiped(&self, fields: u64) -> Error {
         Error::Wiped { dataset: self.dataset.entry.key.to_string(), fields }
     }
+}
+
+/// Refuses a field whose entries no container takes, before its bytes are stored: a flush would fail again and again.
+fn check_lengths(split: &SplitKey, collocation: &str, element: &str) -> Result<()> {
+    // The collocation's entry has one more byte in front. An axis value is a part of the element's text.
+    let longest = element.len().max(collocation.len() + 1);
+    if longest <= MAX_KEY {
+        return Ok(());
+    }
+    let (name, value) = split
+        .whole()
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.len()))
+        .max_by_key(|(_, length)| *length)
+        .unwrap_or_default();
+    let what = format!("a key of {longest} bytes, {value} of them the value of {name}");
+    Err(Error::invalid(what, format!("at most {MAX_KEY} bytes in the keys of one level")))
 }

@@ -11,7 +11,7 @@ use isotach_object::{Error as ObjectError, Registry};
 
 use crate::{
     faulty::{Faulty, Script},
-    layouts::{Layout, SCHEMA, archive, field, listed},
+    layouts::{Layout, SCHEMA, archive, field, listed, with},
 };
 
 /// A store with one field, on an engine that fails when it is told to.
@@ -107,6 +107,21 @@ fn a_handle_spoilt_by_an_earlier_failure_is_replaced_when_nothing_is_lost_by_it(
     assert_eq!(writer.flush().unwrap_err().code(), "lost");
     archive(&writer, &[(field("18", "t"), b"eighteen")]);
     assert_eq!(listed(&reader, "").len(), 3);
+}
+
+#[test]
+fn a_key_too_long_for_its_entries_is_refused_by_archive_and_the_next_flush_succeeds() {
+    for layout in Layout::all() {
+        let store = layout.store();
+        let long = "x".repeat(65_536);
+        for name in ["type", "number"] {
+            let key = with(&field("0", "t"), &format!("{name}={long}"));
+            let error = store.archive(&key, b"never").unwrap_err();
+            assert!(error.is_usage() && error.to_string().contains(&format!("value of {name}")), "{name}");
+        }
+        archive(&store, &[(field("0", "t"), b"zero")]);
+        assert_eq!(listed(&store, "").len(), 1, "{}", layout.name);
+    }
 }
 
 /// Every file below a folder.
