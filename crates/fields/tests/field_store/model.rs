@@ -1,10 +1,16 @@
 //! Random sequences of operations, compared with a map.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    hash::{BuildHasher, RandomState},
+};
 
 use isotach_fields::{FieldStore, ListOptions};
 use isotach_mars::Key;
-use proptest::prelude::*;
+use proptest::{
+    prelude::*,
+    test_runner::{RngAlgorithm, TestRng, TestRunner},
+};
 
 use crate::layouts::{Layout, field, request, with};
 
@@ -131,18 +137,33 @@ fn compare(reader: &FieldStore, reading: &Step, model: &Model) {
     }
 }
 
-/// How many sequences: a nightly run sets PROPTEST_CASES.
-fn cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+/// How many sequences: a nightly run sets ISOTACH_SEQUENCES to more.
+fn sequences() -> u32 {
+    std::env::var("ISOTACH_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(250)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+/// Where the random numbers begin: `ISOTACH_SEED`, in 64 hexadecimal digits, repeats a failure.
+fn seed() -> [u8; 32] {
+    let given = std::env::var("ISOTACH_SEED").unwrap_or_default();
+    let digits = |at: usize| given.get(2 * at..2 * at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    std::array::from_fn(|at| if given.is_empty() { rand_byte(at) } else { digits(at).unwrap() })
+}
 
-    #[test]
-    fn any_sequence_of_operations_gives_what_a_map_gives(steps in proptest::collection::vec(step(), 1..60)) {
-        for layout in Layout::all() {
-            run(&layout, &steps);
-        }
-    }
+/// A byte that differs from run to run.
+fn rand_byte(at: usize) -> u8 {
+    RandomState::new().hash_one(at).to_le_bytes()[0]
+}
+
+#[test]
+fn any_sequence_of_operations_gives_what_a_map_gives() {
+    let seed = seed();
+    let config =
+        ProptestConfig { cases: sequences(), failure_persistence: None, ..ProptestConfig::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
+    let result = runner.run(&proptest::collection::vec(step(), 1..60), |steps| {
+        Layout::all().iter().for_each(|layout| run(layout, &steps));
+        Ok(())
+    });
+    let hex: String = seed.iter().map(|byte| format!("{byte:02x}")).collect();
+    result.unwrap_or_else(|error| panic!("ISOTACH_SEED={hex}: {error}"));
 }
