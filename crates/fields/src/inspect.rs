@@ -78,8 +78,8 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// Which of the fields that the request names have not been found. Call it when the iteration has ended. None when
-    /// the request names more fields (over 50 million) than are kept account of.
+    /// How many of the fields that the request names have not been found, and which, as far as they are few. Call it when
+    /// the iteration has ended.
     pub fn missing(&self) -> Option<Missing> {
         let wanted = self.wanted.as_ref()?;
         let count = wanted.missing_count() as u64;
