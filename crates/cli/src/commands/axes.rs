@@ -25,6 +25,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &AxesFlags) -> Outcome {
             axes.into_iter().for_each(|axis| table.row([axis.name, axis.values.join("/")]));
             table.print()?;
         }
+        requests::tell_lost(&store, request)?;
     }
     Ok(())
 }

@@ -26,6 +26,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &DumpFlags) -> Outcome {
             dumps.iter().try_for_each(|dump| write!(out, "{dump}"))?;
             out.flush()?;
         }
+        requests::tell_lost(&store, request)?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::{
     path::Path,
 };
 
+use isotach_fields::FieldStore;
 use isotach_mars::{Request, RequestError};
 
 use crate::{
@@ -37,6 +38,14 @@ fn read(text: Option<&str>, file: Option<&Path>) -> Outcome<Vec<Request>> {
         return Err(Failure::usage(format!("{name}: expected a request, found none")));
     }
     Ok(requests)
+}
+
+/// Fails with the first dataset that the root lists and whose container is gone, once the others have been told.
+pub(crate) fn tell_lost(store: &FieldStore, request: &Request) -> Outcome {
+    match store.lost(request)?.into_iter().next() {
+        Some(lost) => Err(lost.into()),
+        None => Ok(()),
+    }
 }
 
 /// The text of a file, or of standard input for `-`.

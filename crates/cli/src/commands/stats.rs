@@ -22,6 +22,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &StatsFlags) -> Outcome {
         } else {
             print(&stats)?;
         }
+        requests::tell_lost(&store, request)?;
     }
     Ok(())
 }

@@ -139,7 +139,7 @@ fn compare(reader: &FieldStore, reading: &Step, model: &Model) {
 
 /// How many sequences: a nightly run sets ISOTACH_SEQUENCES to more.
 fn sequences() -> u32 {
-    std::env::var("ISOTACH_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(250)
+    std::env::var("ISOTACH_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
 }
 
 /// Where the random numbers begin: `ISOTACH_SEED`, in 64 hexadecimal digits, repeats a failure.
