@@ -51,7 +51,11 @@ def labels(messages: list[Message]) -> dict[str, str]:
 
 
 def latest(messages: list[Message]) -> list[Message]:
-    """The messages that stay visible: of those with the same keys, the last."""
+    """The messages that stay visible: of those with the same keys, the last. Without MARS labels all do: their keys
+    also tell levels that MARS has no words for.
+    """
+    if any("class" not in message.keys for message in messages):
+        return messages
     return list({message.name: message for message in messages}.values())
 
 
