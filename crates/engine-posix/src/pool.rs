@@ -72,6 +72,10 @@ pub(crate) fn create(root: &Path) -> Result<()> {
     let has_containers =
         fs::read_dir(root.join(CONTAINERS)).is_ok_and(|mut entries| entries.next().is_some());
     if has_containers || entries.any(|entry| stranger(&entry)) {
+        // Another process may have made the pool between the first look and this one.
+        if is_there(&root.join(superblock::FILE))? {
+            return Err(Error::AlreadyExists { what: format!("pool {}", root.display()) });
+        }
         return Err(Error::invalid(
             format!("{} holds other files", root.display()),
             "an empty directory, or a new one, for a pool",
