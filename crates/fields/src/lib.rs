@@ -41,6 +41,7 @@ mod store;
 mod sweep;
 mod sync;
 mod wipe;
+mod wipe_collocation;
 mod writer;
 mod writers;
 
