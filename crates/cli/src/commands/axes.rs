@@ -1,6 +1,7 @@
 //! `isotach axes`: the values that fields have.
 
 use isotach_fields::Axis;
+use isotach_mars::Match;
 use serde_json::{Map, Value};
 
 use super::requests;
@@ -15,7 +16,7 @@ use crate::{
 pub(crate) fn run(place: &PlaceFlags, flags: &AxesFlags) -> Outcome {
     let requests = requests::given_or_all(&flags.requests)?;
     let store = context::open(place)?;
-    for request in &requests {
+    requests.for_each(&store, Match::Partial, |request| {
         let axes = store.axes(request)?;
         if flags.json {
             let values = |axis: Axis| (axis.name, Value::from(axis.values));
@@ -25,7 +26,6 @@ pub(crate) fn run(place: &PlaceFlags, flags: &AxesFlags) -> Outcome {
             axes.into_iter().for_each(|axis| table.row([axis.name, axis.values.join("/")]));
             table.print()?;
         }
-        requests::tell_lost(&store, request)?;
-    }
-    Ok(())
+        requests::tell_lost(&store, request)
+    })
 }

@@ -18,13 +18,12 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ControlFlags, lock: bool) -> Outco
     let store = context::open(place)?;
     let actions = chosen(&flags.actions);
     let mut changed = Vec::new();
-    for request in &requests {
-        check_whole_datasets(store.schema(), request)?;
-    }
-    for request in &requests {
+    requests.for_each(&store, Match::Partial, |request| check_whole_datasets(store.schema(), request))?;
+    requests.for_each(&store, Match::Partial, |request| {
         store.control(request, lock, &actions)?;
         changed.extend(store.status(request)?);
-    }
+        Ok(())
+    })?;
     print(&changed, flags.json)
 }
 
@@ -49,10 +48,7 @@ fn check_whole_datasets(schema: &Schema, request: &Request) -> Outcome {
 pub(crate) fn status(place: &PlaceFlags, flags: &StatusFlags) -> Outcome {
     let requests = requests::given_or_all(&flags.requests)?;
     let store = context::open(place)?;
-    for request in &requests {
-        print(&store.status(request)?, flags.json)?;
-    }
-    Ok(())
+    requests.for_each(&store, Match::Partial, |request| print(&store.status(request)?, flags.json))
 }
 
 fn chosen(flags: &Actions) -> Vec<Action> {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use isotach_fields::{Config, CopyReport, FieldStore, Result};
-use isotach_mars::Request;
+use isotach_mars::{Match, Request};
 use serde_json::json;
 
 use super::requests;
@@ -43,10 +43,11 @@ fn transfer(
     let to = FieldStore::open(&other, &registry).map_err(|error| not_opened(error, &other, &target))?;
     let begin = Instant::now();
     let mut sum = CopyReport::default();
-    for request in &requests {
+    requests.for_each(&from, Match::Partial, |request| {
         let report = operation(&from, &to, request)?;
         sum = CopyReport { fields: sum.fields + report.fields, bytes: sum.bytes + report.bytes };
-    }
+        Ok(())
+    })?;
     let elapsed = begin.elapsed();
     if flags.json {
         let seconds = elapsed.as_secs_f64();

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use isotach_fields::{CollocationDump, DatasetDump};
+use isotach_mars::Match;
 use serde_json::{Value, json};
 
 use super::requests;
@@ -17,7 +18,7 @@ use crate::{
 pub(crate) fn run(place: &PlaceFlags, flags: &DumpFlags) -> Outcome {
     let requests = requests::given_or_all(&flags.requests)?;
     let store = context::open(place)?;
-    for request in &requests {
+    requests.for_each(&store, Match::Partial, |request| {
         let dumps = store.dump(request)?;
         if flags.json {
             dumps.iter().try_for_each(|dump| print_json(&object(dump)))?;
@@ -26,9 +27,8 @@ pub(crate) fn run(place: &PlaceFlags, flags: &DumpFlags) -> Outcome {
             dumps.iter().try_for_each(|dump| write!(out, "{dump}"))?;
             out.flush()?;
         }
-        requests::tell_lost(&store, request)?;
-    }
-    Ok(())
+        requests::tell_lost(&store, request)
+    })
 }
 
 fn object(dump: &DatasetDump) -> Value {

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use isotach_mars::Match;
+
 use super::{line::Lines, missing::Missing, requests};
 use crate::{
     context,
@@ -17,7 +19,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &InspectFlags) -> Outcome {
     let mut out = standard_output();
     let mut lines = Lines::default();
     let mut missing = 0;
-    for request in &requests {
+    requests.for_each(&store, Match::Exact, |request| {
         let mut inspection = store.inspect(request)?;
         for field in inspection.by_ref() {
             let field = field?;
@@ -31,6 +33,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &InspectFlags) -> Outcome {
         let found = Missing { request, found: inspection.missing() };
         missing += found.count();
         found.text().into_iter().for_each(say);
-    }
+        Ok(())
+    })?;
     if flags.strict && missing > 0 { Err(Failure::Reported) } else { Ok(()) }
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use isotach_fields::ListOptions;
+use isotach_mars::Match;
 
 use super::{line::Lines, requests};
 use crate::{
@@ -18,7 +19,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ListFlags) -> Outcome {
     let store = context::open(place)?;
     let mut out = standard_output();
     let mut lines = Lines::default();
-    for request in &requests {
+    requests.for_each(&store, Match::Partial, |request| {
         for listed in store.list(request, ListOptions { duplicates: flags.duplicates })? {
             let listed = listed?;
             if flags.json {
@@ -27,7 +28,8 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ListFlags) -> Outcome {
                 lines.plain(&mut out, &listed, flags.long)?;
             }
         }
-    }
+        Ok(())
+    })?;
     out.flush()?;
     Ok(())
 }

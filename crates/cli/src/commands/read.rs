@@ -2,7 +2,7 @@
 
 use std::io::{Write, stderr};
 
-use isotach_mars::Key;
+use isotach_mars::{Key, Match};
 use serde_json::{Value, json};
 
 use super::{missing::Missing, requests, sink::Sink};
@@ -24,7 +24,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ReadFlags) -> Outcome {
     let mut sink = Sink::open(&flags.output)?;
     let mut progress = Progress::new(None);
     let mut summary = Summary { as_json: flags.json, ..Summary::default() };
-    for request in &requests {
+    requests.for_each(&store, Match::Exact, |request| {
         let mut retrieval = store.retrieve(request)?;
         for field in retrieval.by_ref() {
             let field = field?;
@@ -34,7 +34,8 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ReadFlags) -> Outcome {
             progress.field(length);
         }
         summary.take_missing(Missing { request, found: retrieval.missing() }, &mut progress);
-    }
+        Ok(())
+    })?;
     progress.finish();
     if flags.strict && summary.missing > 0 {
         summary.tell()?;

@@ -1,4 +1,6 @@
 //! Requests from the command line or a file.
+//!
+//! What must stay true: a mistake in any of several requests is found before the first of them is answered.
 
 use std::{
     fs,
@@ -7,7 +9,7 @@ use std::{
 };
 
 use isotach_fields::FieldStore;
-use isotach_mars::{Request, RequestError};
+use isotach_mars::{Match, Request, RequestError};
 
 use crate::{
     failure::{Failure, Outcome},
@@ -15,17 +17,66 @@ use crate::{
 };
 
 /// The requests that were given; there is at least one.
-pub(crate) fn given(flags: &Requests) -> Outcome<Vec<Request>> {
+#[derive(Debug)]
+pub(crate) struct Given(Vec<Asked>);
+
+/// A request, and where it stands if that is in a file.
+#[derive(Debug)]
+struct Asked {
+    request: Request,
+    place: Option<String>,
+}
+
+impl Given {
+    /// Calls `each` with every request in turn, once all of them have a meaning under the store's schema. A mistake in
+    /// one is told with its file and line.
+    pub(crate) fn for_each(
+        &self,
+        store: &FieldStore,
+        how: Match,
+        each: impl FnMut(&Request) -> Outcome,
+    ) -> Outcome {
+        if self.are_many() {
+            self.try_each(|request| Ok(store.schema().plans(request, how).map(|_| ())?))?;
+        }
+        self.try_each(each)
+    }
+
+    /// Whether there are several.
+    pub(crate) fn are_many(&self) -> bool {
+        self.0.len() > 1
+    }
+
+    fn try_each(&self, mut each: impl FnMut(&Request) -> Outcome) -> Outcome {
+        self.0.iter().try_for_each(|asked| each(&asked.request).map_err(|failure| asked.told(failure)))
+    }
+}
+
+impl Asked {
+    /// A failure that is the request's fault names its place; of any other the request is not the cause.
+    fn told(&self, failure: Failure) -> Failure {
+        match (&self.place, failure) {
+            (Some(place), failure @ Failure::Usage(_)) => failure.about(place),
+            (_, failure) => failure,
+        }
+    }
+}
+
+/// The requests that were given.
+pub(crate) fn given(flags: &Requests) -> Outcome<Given> {
     read(flags.request.as_deref(), flags.file.as_deref())
 }
 
 /// The requests that were given; the request for everything if none was.
-pub(crate) fn given_or_all(flags: &OneRequest) -> Outcome<Vec<Request>> {
+pub(crate) fn given_or_all(flags: &OneRequest) -> Outcome<Given> {
     read(flags.request.as_deref(), flags.file.as_deref())
 }
 
-fn read(text: Option<&str>, file: Option<&Path>) -> Outcome<Vec<Request>> {
-    let Some(path) = file else { return Ok(vec![text.unwrap_or_default().parse()?]) };
+fn read(text: Option<&str>, file: Option<&Path>) -> Outcome<Given> {
+    let Some(path) = file else {
+        let request = text.unwrap_or_default().parse()?;
+        return Ok(Given(vec![Asked { request, place: None }]));
+    };
     let text = text_of(path)?;
     let name = name_of(path);
     let requests = Request::parse_many(&text).map_err(|error| match error {
@@ -37,7 +88,8 @@ fn read(text: Option<&str>, file: Option<&Path>) -> Outcome<Vec<Request>> {
     if requests.is_empty() {
         return Err(Failure::usage(format!("{name}: expected a request, found none")));
     }
-    Ok(requests)
+    let asked = |(line, request)| Asked { request, place: Some(format!("{name}:{line}")) };
+    Ok(Given(requests.into_iter().map(asked).collect()))
 }
 
 /// Fails with the first dataset that the root lists and whose container is gone, once the others have been told.

@@ -1,6 +1,7 @@
 //! `isotach stats`: how much there is.
 
 use isotach_fields::DatasetStats;
+use isotach_mars::Match;
 use serde_json::{Value, json};
 
 use super::requests;
@@ -15,16 +16,15 @@ use crate::{
 pub(crate) fn run(place: &PlaceFlags, flags: &StatsFlags) -> Outcome {
     let requests = requests::given_or_all(&flags.requests)?;
     let store = context::open(place)?;
-    for request in &requests {
+    requests.for_each(&store, Match::Partial, |request| {
         let stats = store.stats(request)?;
         if flags.json {
             stats.iter().try_for_each(|dataset| print_json(&object(dataset)))?;
         } else {
             print(&stats)?;
         }
-        requests::tell_lost(&store, request)?;
-    }
-    Ok(())
+        requests::tell_lost(&store, request)
+    })
 }
 
 fn print(stats: &[DatasetStats]) -> Outcome {

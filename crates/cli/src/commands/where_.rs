@@ -1,5 +1,6 @@
 //! `isotach where`: spaces and their pools, or datasets and their containers.
 
+use isotach_mars::Match;
 use serde_json::json;
 
 use super::requests;
@@ -18,7 +19,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &WhereFlags) -> Outcome {
     let requests = requests::given_or_all(&flags.requests)?;
     let store = context::open(place)?;
     let mut table = Table::new(["dataset", "catalogue", "store"]);
-    for request in &requests {
+    requests.for_each(&store, Match::Partial, |request| {
         for dataset in store.status(request)? {
             let (catalogue, store) = (dataset.catalogue.to_string(), dataset.store.to_string());
             if flags.json {
@@ -29,7 +30,8 @@ pub(crate) fn run(place: &PlaceFlags, flags: &WhereFlags) -> Outcome {
                 table.row([dataset.key.to_string(), catalogue, store]);
             }
         }
-    }
+        Ok(())
+    })?;
     if flags.json { Ok(()) } else { table.print() }
 }
 

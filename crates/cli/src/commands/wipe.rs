@@ -1,6 +1,7 @@
 //! `isotach wipe`: says what would go, and removes it when told to.
 
 use isotach_fields::{WipeReport, WipedDataset};
+use isotach_mars::Match;
 use serde_json::json;
 
 use super::requests;
@@ -15,15 +16,17 @@ use crate::{
 pub(crate) fn run(place: &PlaceFlags, flags: &WipeFlags) -> Outcome {
     let requests = requests::given(&flags.requests)?;
     let store = context::open(place)?;
-    for request in &requests {
+    if flags.doit && requests.are_many() {
+        // Nothing goes unless all can.
+        requests.for_each(&store, Match::Partial, |request| Ok(store.wipe(request, false).map(|_| ())?))?;
+    }
+    requests.for_each(&store, Match::Partial, |request| {
         let report = store.wipe(request, flags.doit)?;
         if flags.json {
-            report.datasets.iter().try_for_each(|dataset| print_json(&object(dataset, report.done)))?;
-        } else {
-            print(&report)?;
+            return report.datasets.iter().try_for_each(|dataset| print_json(&object(dataset, report.done)));
         }
-    }
-    Ok(())
+        print(&report)
+    })
 }
 
 fn print(report: &WipeReport) -> Outcome {

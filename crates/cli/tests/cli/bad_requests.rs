@@ -45,6 +45,56 @@ fn a_text_that_is_no_request_is_named_by_line_and_column() {
 }
 
 #[test]
+fn a_mistake_in_a_file_of_requests_is_told_with_its_line_before_any_is_answered() {
+    let store = Store::new();
+    store.write_raw(0, b"field");
+    let first = format!("retrieve, {KEY}, step=0\n\n# the next\n");
+    let run = |command: &[&str], second: &str| {
+        let file = store.file("requests.txt", format!("{first}retrieve, class=rd,\n  {second}\n").as_bytes());
+        store.run([&[command[0], "-f", file.to_str().unwrap()], &command[1..]].concat())
+    };
+    let to = Store::new();
+    let to = to.uri();
+    let name = store.folder.path().join("requests.txt").display().to_string();
+    for command in [
+        &["read", "-o", "-"][..],
+        &["list"],
+        &["inspect"],
+        &["axes"],
+        &["stats"],
+        &["dump"],
+        &["status"],
+        &["where"],
+        &["wipe", "--doit"],
+        &["copy", "--to", &to],
+        &["move", "--to", &to],
+        &["lock", "--archive"],
+        &["unlock", "--archive"],
+    ] {
+        let said = run(command, "foo=1").fails(2, &format!("{name}:4: unknown key \"foo\""));
+        assert!(said.out.is_empty(), "{command:?}: {said:?}");
+    }
+    let expected = "expected a date, such as 20240131, 2024-01-31, 2024-031 or -1";
+    run(&["list"], "date=xx").fails(2, &format!("{name}:4: date=\"xx\": {expected}"));
+    run(&["read", "-o", "-"], "param=t").fails_with(2, &[&format!("{name}:4: the request is incomplete: ")]);
+    let said = store.feed(["list", "-f", "-"], b"list, class=rd\nlist, foo=1\n");
+    said.fails(2, "standard input:2: unknown key \"foo\"");
+    assert_eq!(store.count(), 1);
+}
+
+#[test]
+fn of_several_requests_none_is_wiped_unless_all_can_be() {
+    let store = Store::new();
+    store.write_raw(0, b"field");
+    let file = store.file("requests.txt", b"class=rd\nclass=rd,step=0\n");
+    let file = file.to_str().unwrap();
+    store
+        .run(["wipe", "-f", file, "--doit"])
+        .fails_with(2, &[&format!("{file}:2: the request names step, which tell single fields apart")]);
+    assert_eq!(store.count(), 1);
+}
+
+#[test]
 fn a_mandatory_key_that_is_left_out_of_a_reading_is_named() {
     let store = Store::with_schema("[ class, expver, stream, date, time [ type, levtype [ step, param ]]]");
     store.write_raw(0, b"field");

@@ -64,12 +64,21 @@ impl Request {
         request
     }
 
-    /// The requests of a file: separated by their verbs or, without verbs, by a line that does not end in a comma.
-    /// `#` and `!` begin a comment; a request may spread over lines. Nothing is inherited from one to the next.
+    /// The requests of a file, each with the line, from 1, on which it begins. They are separated by their verbs or,
+    /// without verbs, by a line that does not end in a comma. `#` and `!` begin a comment; a request may spread over
+    /// lines. Nothing is inherited from one to the next.
+    ///
+    /// ```
+    /// use isotach_mars::Request;
+    ///
+    /// let requests = Request::parse_many("class=od,\n step=0\n\nclass=rd")?;
+    /// assert_eq!(requests[1], (4, "class=rd".parse()?));
+    /// # Ok::<(), isotach_mars::RequestError>(())
+    /// ```
     ///
     /// # Errors
     /// [`RequestError::Syntax`], with the place of the first mistake.
-    pub fn parse_many(text: &str) -> Result<Vec<Self>, RequestError> {
+    pub fn parse_many(text: &str) -> Result<Vec<(usize, Self)>, RequestError> {
         parse::requests(text)
     }
 

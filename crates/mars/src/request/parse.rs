@@ -29,18 +29,19 @@ pub(super) fn one(text: &str) -> Result<Request, RequestError> {
     }
 }
 
-pub(super) fn requests(text: &str) -> Result<Vec<Request>, RequestError> {
+pub(super) fn requests(text: &str) -> Result<Vec<(usize, Request)>, RequestError> {
     let mut reader = Reader::new(text);
-    let mut requests: Vec<Request> = Vec::new();
+    let mut requests: Vec<(usize, Request)> = Vec::new();
     reader.skip_blanks();
     while reader.peek().is_some() {
         let place = reader.place();
         let request = reader.request()?;
-        let forgotten = request.verb.is_none() && requests.first().is_some_and(|first| first.verb.is_some());
+        let forgotten =
+            request.verb.is_none() && requests.first().is_some_and(|(_, first)| first.verb.is_some());
         if forgotten {
             return Err(place.error("',' at the end of the line before, or a verb", "a key".to_owned()));
         }
-        requests.push(request);
+        requests.push((place.line, request));
         reader.skip_blanks();
     }
     Ok(requests)
@@ -306,8 +307,8 @@ mod tests {
     #[test]
     fn a_file_holds_many_requests_and_nothing_is_inherited() {
         let many = requests("retrieve,class=od,\n step=0\n\n# next\nretrieve,param=t\nlist\n").unwrap();
-        let shown: Vec<String> = many.iter().map(ToString::to_string).collect();
-        assert_eq!(shown, ["retrieve,class=od,step=0", "retrieve,param=t", "list"]);
+        let shown: Vec<String> = many.iter().map(|(line, request)| format!("{line} {request}")).collect();
+        assert_eq!(shown, ["1 retrieve,class=od,step=0", "5 retrieve,param=t", "6 list"]);
         assert_eq!(requests("class=od,step=0\nclass=rd\n").unwrap().len(), 2);
         assert!(requests("").unwrap().is_empty());
     }
