@@ -3,7 +3,10 @@
 use isotach_object::{Anchor, Container, Label, Pool};
 use serde_json::json;
 
-use super::pool;
+use super::{
+    destroy::{self, Victim},
+    pool,
+};
 use crate::{
     failure::{Failure, Outcome},
     flags::{ContainerAction, ContainerFlags, PlaceFlags},
@@ -24,15 +27,12 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
         }
         ContainerAction::List => list(&*pool, flags.json),
         ContainerAction::Show { label } => show(&*pool, &parse(label)?, flags.json),
-        ContainerAction::Destroy { label, doit } => {
+        ContainerAction::Destroy { label, destroy } => {
             let label = parse(label)?;
-            let size = pool.container_size(&label)?;
-            if !doit {
-                println!("would remove container {label} of {}; add --doit to remove it", Bytes(size));
-                return Ok(());
-            }
-            pool.destroy_container(&label)?;
-            pool::told(flags.json, "removed", "container", label.as_str())
+            let size = format!(" of {}", Bytes(pool.container_size(&label)?));
+            destroy::check_container(&*pool, &label, *destroy)?;
+            let victim = Victim { what: "container", name: label.as_str(), more: &size };
+            victim.destroy(*destroy, flags.json, || Ok(pool.destroy_container(&label)?))
         }
     }
 }

@@ -11,10 +11,11 @@ use std::{
 
 use isotach_fields::{Error as FieldsError, FieldStore, crc32c};
 use isotach_grib::{Eccodes, Message, MessageScanner, ScanError};
-use isotach_mars::Key;
+use isotach_mars::{Key, Match, Request, Schema};
 use serde_json::json;
 
 use super::{
+    input::{Input, open_failed},
     requests::{is_standard, name_of},
     whole::{self, Whole},
 };
@@ -48,6 +49,7 @@ pub(crate) fn run(place: &PlaceFlags, intake: &Intake<'_>) -> Outcome {
     let overlay = intake.key.unwrap_or_default().parse::<Key>();
     let overlay = overlay.map_err(|error| Failure::from(error).about("--key"))?;
     let store = context::open(place)?;
+    check_values(&overlay, store.schema())?;
     let mut session = Session::new(store, overlay, intake);
     let taken = intake.files.iter().try_for_each(|path| session.file(path));
     let flushed = session.flush();
@@ -60,6 +62,12 @@ pub(crate) fn run(place: &PlaceFlags, intake: &Intake<'_>) -> Outcome {
         }
         (taken, flushed) => taken.and(flushed),
     }
+}
+
+/// Refuses what no message could put right: a name that the schema does not know, a value that is not of its type.
+fn check_values(overlay: &Key, schema: &Schema) -> Outcome {
+    let checked = schema.plans(&Request::from(overlay), Match::Partial);
+    checked.map(|_| ()).map_err(|error| Failure::from(error).about("--key"))
 }
 
 /// How many fields, and their bytes.
@@ -110,22 +118,27 @@ impl<'f> Session<'f> {
 
     fn file(&mut self, path: &Path) -> Outcome {
         let name = name_of(path);
-        let taken = if is_standard(path) && self.intake.in_place {
-            Err(Failure::usage("expected a file, which stays where it is"))
-        } else if !self.overlay.is_empty() && self.store.schema().split(&self.overlay).is_ok() {
-            self.whole_key(path)
+        self.open(path).map_err(|failure| failure.about(&name))
+    }
+
+    fn open(&mut self, path: &Path) -> Outcome {
+        if self.intake.in_place {
+            Input::check_adoptable(path)?;
+        }
+        let input = Input::at(path)?;
+        if !self.overlay.is_empty() && self.store.schema().split(&self.overlay).is_ok() {
+            self.whole_key(path, input)
         } else if is_standard(path) {
             self.messages(stdin().lock(), path)
         } else {
-            File::open(path).map_err(open_failed).and_then(|file| self.messages(file, path))
-        };
-        taken.map_err(|failure| failure.about(&name))
+            self.messages(File::open(path).map_err(open_failed)?, path)
+        }
     }
 
     /// The key names a field whole: the file is that field, unless it holds several messages, which still need keys of
     /// their own.
-    fn whole_key(&mut self, path: &Path) -> Outcome {
-        match whole::read(path, self.intake.skip_bad)? {
+    fn whole_key(&mut self, path: &Path, input: Input) -> Outcome {
+        match whole::read(path, input, self.intake.skip_bad)? {
             Whole::Field { offset, bytes } => {
                 let key = self.overlay.clone();
                 self.take(&key, path, offset, &bytes).map_err(|wrong| match wrong {
@@ -254,9 +267,4 @@ impl<'f> Session<'f> {
         println!("{done} {fields}, {} in {time} ({rate}){skipped}", Bytes(bytes));
         Ok(())
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err calls")]
-fn open_failed(error: std::io::Error) -> Failure {
-    Failure::failed(format!("cannot open it: {error}"))
 }

@@ -11,7 +11,13 @@ use isotach_object::{
     Anchor, Array, Cell, Container, Error as ObjectError, ObjectClass, ObjectId, ObjectType, Page, Update,
 };
 
-use super::{container, pool, requests::is_standard, sink::Sink};
+use super::{
+    container,
+    destroy::{self, Victim},
+    pool,
+    requests::is_standard,
+    sink::Sink,
+};
 use crate::{
     failure::{Failure, Outcome},
     flags::{ObjectAction, ObjectFlags, ObjectKind, ObjectName, PlaceFlags},
@@ -53,15 +59,16 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ObjectFlags) -> Outcome {
             container.flush()?;
             Ok(())
         }
-        ObjectAction::Destroy { object, doit } => {
-            let (container, object) = named(place, object)?;
-            if !doit {
-                println!("would remove object {object}; add --doit to remove it");
-                return Ok(());
-            }
-            container.update(&[Update::Destroy { object }])?;
-            container.flush()?;
-            pool::told(flags.json, "removed", "object", &object.to_string())
+        ObjectAction::Destroy { object, destroy } => {
+            let (label, pool) = (container::parse(&object.container)?, pool::open(place)?);
+            let (object, container) = (object.id.parse::<ObjectId>()?, pool.open_container(&label)?);
+            destroy::check_container(&*pool, &label, *destroy)?;
+            let victim = Victim { what: "object", name: &object.to_string(), more: "" };
+            victim.destroy(*destroy, flags.json, || {
+                container.update(&[Update::Destroy { object }])?;
+                container.flush()?;
+                Ok(())
+            })
         }
     }
 }

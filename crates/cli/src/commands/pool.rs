@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, sync::Arc};
 use isotach_object::{Pool, PoolUri};
 use serde_json::json;
 
-use super::info::names;
+use super::{
+    destroy::{self, Victim},
+    info::names,
+};
 use crate::{
     context,
     failure::{Failure, Outcome},
@@ -27,16 +30,13 @@ pub(crate) fn run(place: &PlaceFlags, flags: &PoolFlags) -> Outcome {
             told(flags.json, "made", "pool", &uri.to_string())
         }
         PoolAction::Show => show(&*open(place)?, flags.json),
-        PoolAction::Destroy { doit } => {
+        PoolAction::Destroy { destroy } => {
             let pool = open(place)?;
-            let uri = pool.uri().clone();
-            if !doit {
-                let containers = count(pool.list_containers()?.len() as u64, "container");
-                println!("would remove pool {uri} with {containers}; add --doit to remove it");
-                return Ok(());
-            }
-            registry.engine(uri.scheme())?.destroy_pool(&uri)?;
-            told(flags.json, "removed", "pool", &uri.to_string())
+            destroy::check_pool(&*pool, destroy)?;
+            let (uri, name) = (pool.uri(), pool.uri().to_string());
+            let containers = format!(" with {}", count(pool.list_containers()?.len() as u64, "container"));
+            let victim = Victim { what: "pool", name: &name, more: &containers };
+            victim.destroy(destroy, flags.json, || Ok(registry.engine(uri.scheme())?.destroy_pool(uri)?))
         }
     }
 }

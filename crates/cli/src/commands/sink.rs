@@ -5,13 +5,13 @@
 use std::{
     fs,
     io::{BufWriter, Stdout, Write},
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
-use tempfile::NamedTempFile;
-
-use super::requests::is_standard;
+use super::{
+    draft::{Draft, folder_of},
+    requests::is_standard,
+};
 use crate::{
     failure::{Failure, Outcome},
     output::standard_output,
@@ -23,7 +23,7 @@ pub(crate) enum Sink {
     /// Standard output.
     Standard(BufWriter<Stdout>),
     /// A file that takes its name when it is whole.
-    Whole { file: BufWriter<NamedTempFile>, path: PathBuf },
+    Whole { file: BufWriter<Draft>, path: PathBuf },
     /// Something that is no file and must not be replaced by one: a device, a pipe.
     Special { file: fs::File, path: PathBuf },
 }
@@ -47,13 +47,7 @@ impl Sink {
                 path: path.to_owned(),
             });
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = tempfile::Builder::new()
-            .prefix(".isotach-")
-            // As any new file's; the umask takes its part away.
-            .permissions(fs::Permissions::from_mode(0o666))
-            .tempfile_in(folder)
-            .map_err(Failure::file("create", path))?;
+        let file = Draft::new_in(folder_of(path)).map_err(Failure::file("create", path))?;
         Ok(Self::Whole { file: BufWriter::with_capacity(BUFFER, file), path: path.to_owned() })
     }
 
@@ -74,8 +68,7 @@ impl Sink {
             Self::Whole { file, path } => {
                 let file =
                     file.into_inner().map_err(|error| Failure::file("write", &path)(error.into_error()))?;
-                file.persist(&path).map_err(|error| Failure::file("write", &path)(error.error))?;
-                Ok(())
+                file.publish(&path).map_err(Failure::file("write", &path))
             }
         }
     }

@@ -2,13 +2,13 @@
 
 use std::{
     fs::File,
-    io::{Cursor, Read, Seek, SeekFrom, stdin},
+    io::{self, Cursor, Read, Seek, SeekFrom, stdin},
     path::Path,
 };
 
 use isotach_grib::{LocationScanner, MessageLocation, ScanError};
 
-use super::requests::is_standard;
+use super::{input::Input, requests::is_standard};
 use crate::failure::{Failure, Outcome};
 
 /// What a file is.
@@ -16,17 +16,16 @@ use crate::failure::{Failure, Outcome};
 pub(crate) enum Whole {
     /// One field: the only message of the file, or all its bytes if it holds none.
     Field { offset: u64, bytes: Vec<u8> },
-    /// Several messages, from standard input.
+    /// Several messages, from a stream.
     Messages(Vec<u8>),
     /// A file of several messages, at its beginning.
     MessagesOf(File),
 }
 
 /// Looks what a file holds, and reads it if it is one field.
-pub(crate) fn read(path: &Path, skip_bad: bool) -> Outcome<Whole> {
-    if is_standard(path) {
-        let mut bytes = Vec::new();
-        stdin().lock().read_to_end(&mut bytes).map_err(Failure::file("read", path))?;
+pub(crate) fn read(path: &Path, input: Input, skip_bad: bool) -> Outcome<Whole> {
+    if input == Input::Stream {
+        let bytes = read_to_end(path).map_err(Failure::file("read", path))?;
         let mut cursor = Cursor::new(bytes);
         let field = field_of(&mut cursor, path, skip_bad)?;
         return Ok(field.unwrap_or_else(|| Whole::Messages(cursor.into_inner())));
@@ -39,6 +38,15 @@ pub(crate) fn read(path: &Path, skip_bad: bool) -> Outcome<Whole> {
             Ok(Whole::MessagesOf(file))
         }
     }
+}
+
+fn read_to_end(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match is_standard(path) {
+        true => stdin().lock().read_to_end(&mut bytes)?,
+        false => File::open(path)?.read_to_end(&mut bytes)?,
+    };
+    Ok(bytes)
 }
 
 /// The one field, or none if there are several messages.
@@ -76,10 +84,10 @@ fn next_good(
     places.find(|place| !skip_bad || place.is_ok())
 }
 
-fn read_exactly(input: &mut impl Read, length: u64) -> std::io::Result<Vec<u8>> {
+fn read_exactly(input: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if input.take(length).read_to_end(&mut bytes)? as u64 != length {
-        return Err(std::io::ErrorKind::UnexpectedEof.into());
+        return Err(io::ErrorKind::UnexpectedEof.into());
     }
     Ok(bytes)
 }

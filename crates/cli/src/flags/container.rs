@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::DestroyFlags;
+
 /// The object model: containers of the pool that --store names
 #[derive(Debug, Args)]
 pub(crate) struct ContainerFlags {
@@ -31,8 +33,7 @@ pub(crate) enum ContainerAction {
     Destroy {
         /// Its name
         label: String,
-        /// Remove it; without this only says what would go
-        #[arg(long)]
-        doit: bool,
+        #[command(flatten)]
+        destroy: DestroyFlags,
     },
 }

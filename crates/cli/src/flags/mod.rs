@@ -7,6 +7,7 @@ mod container;
 mod control;
 mod copy;
 mod demo;
+mod destroy;
 mod info;
 mod init;
 mod inspect;
@@ -36,6 +37,7 @@ pub(crate) use self::{
     control::{Actions, ControlFlags, LockFlags, StatusFlags, UnlockFlags},
     copy::{CopyFlags, MoveFlags, TransferFlags},
     demo::{DemoFlags, DemoWorkerFlags},
+    destroy::DestroyFlags,
     info::{InfoFlags, WhereFlags},
     init::InitFlags,
     inspect::InspectFlags,

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::DestroyFlags;
+
 /// The object model: objects of a container of the pool that --store names
 #[derive(Debug, Args)]
 pub(crate) struct ObjectFlags {
@@ -62,9 +64,8 @@ pub(crate) enum ObjectAction {
     Destroy {
         #[command(flatten)]
         object: ObjectName,
-        /// Remove it; without this only says what would go
-        #[arg(long)]
-        doit: bool,
+        #[command(flatten)]
+        destroy: DestroyFlags,
     },
 }
 

@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::DestroyFlags;
+
 /// The object model: pools
 #[derive(Debug, Args)]
 pub(crate) struct PoolFlags {
@@ -23,8 +25,7 @@ pub(crate) enum PoolAction {
     Show,
     /// Remove the pool and everything in it
     Destroy {
-        /// Remove it; without this only says what would go
-        #[arg(long)]
-        doit: bool,
+        #[command(flatten)]
+        destroy: DestroyFlags,
     },
 }

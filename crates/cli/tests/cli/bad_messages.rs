@@ -1,5 +1,7 @@
 //! Files that are not what `write` expects. What is good before the bad is archived and reported.
 
+use rustix::fs::{CWD, Mode, mkfifoat};
+
 use crate::support::{KEY, MESSAGE, Store, messages, same_bytes};
 
 #[test]
@@ -94,10 +96,7 @@ fn a_key_that_does_not_name_the_field_whole_says_why() {
     let file = store.file("raw", &[b'x'; 100]);
     let usual = "class=rd,expver=x001,stream=oper,type=an,levtype=sfc,step=0";
     for (rest, why) in [
-        ("date=20240230,time=0,param=t", "date=\"20240230\": expected a date"),
-        ("date=20240101,time=24,param=t", "time=\"24\": expected "),
-        ("date=20240101,time=0,param=t/u", "param=\"t/u\": expected "),
-        ("date=20240101,time=0,param=t,bogus=1", "has no place for bogus"),
+        ("date=20240101,time=0,param=t,hdate=20200101", "has no place for hdate"),
         ("date=20240101,time=0", "needs param"),
     ] {
         let key = format!("{usual},{rest}");
@@ -108,12 +107,49 @@ fn a_key_that_does_not_name_the_field_whole_says_why() {
 }
 
 #[test]
+fn a_value_given_that_is_wrong_is_told_before_any_file_is_opened() {
+    let store = Store::new();
+    let date = "expected a date, such as 20240131, 2024-01-31, 2024-031 or -1";
+    for (key, why) in [
+        ("date=xx", format!("date=\"xx\": {date}")),
+        (&format!("{KEY},step=0").replace("20240101", "20240230"), format!("date=\"20240230\": {date}")),
+        ("parm=t", "unknown key \"parm\"; did you mean \"param\"?".to_owned()),
+    ] {
+        for command in ["write", "adopt"] {
+            store.run([command, "--key", key, "/no/such/file"]).fails(2, &format!("--key: {why}"));
+        }
+    }
+    for value in ["time=24", "param=t/u"] {
+        store.run(["write", "--key", value, "/no/such/file"]).fails_with(2, &["--key: ", ": expected "]);
+    }
+}
+
+#[test]
+fn only_regular_files_can_be_adopted() {
+    let store = Store::new();
+    let folder = store.folder.path();
+    let pipe = folder.join("pipe");
+    mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
+    for (path, what) in [("-", "a stream"), ("/dev/null", "a device"), (".", "a folder"), ("pipe", "a pipe")]
+    {
+        let name = if path == "-" { "standard input" } else { path };
+        store.run(["adopt", path]).fails(
+            2,
+            &format!(
+                "{name}: it is {what}: only regular files can be adopted, for they stay where they are; \
+                 `isotach write` copies what it reads"
+            ),
+        );
+    }
+    store.run(["write", "."]).fails(2, ".: it is a folder: expected a file");
+}
+
+#[test]
 fn a_file_that_is_not_there_is_named() {
     let store = Store::new();
     store
         .run(["write", "/no/such/file.grib"])
         .fails(1, "/no/such/file.grib: cannot open it: No such file or directory (os error 2)");
-    store.run(["adopt", "-"]).fails(2, "standard input: expected a file, which stays where it is");
 }
 
 #[test]

@@ -42,8 +42,10 @@ fn a_whole_key_takes_a_file_as_it_is_without_eccodes() {
     let mut command = store.command(["write".as_ref(), "--key".as_ref(), key.as_ref(), file.as_os_str()]);
     said(command.env("ISOTACH_ECCODES", "/no/such/libeccodes.so")).succeeds();
     assert_eq!(store.read(&key), b"no message at all");
-    store.feed(["write", "--key", &format!("{KEY},step=12"), "-"], b"from a pipe").succeeds();
-    assert_eq!(store.read(&format!("{KEY},step=6/12")), b"no message at allfrom a pipe");
+    for (step, input) in [(12, "-"), (18, "/dev/stdin")] {
+        store.feed(["write", "--key", &format!("{KEY},step={step}"), input], b"from a pipe").succeeds();
+    }
+    assert_eq!(store.read(&format!("{KEY},step=6/12/18")), b"no message at allfrom a pipefrom a pipe");
 }
 
 #[test]

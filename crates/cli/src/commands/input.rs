@@ -1,0 +1,67 @@
+//! What a file that is to be taken in is: a regular file, a stream such as a pipe, or nothing that can be read.
+
+use std::{
+    fs::{self, FileType},
+    io,
+    os::unix::fs::FileTypeExt,
+    path::Path,
+};
+
+use super::requests::is_standard;
+use crate::failure::{Failure, Outcome};
+
+/// Something to read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// Standard input, a pipe or a device: its bytes come once, in order.
+    Stream,
+    /// A regular file.
+    File,
+}
+
+impl Input {
+    /// What stands at this path, without opening it: opening a pipe waits for its other end.
+    pub(crate) fn at(path: &Path) -> Outcome<Self> {
+        if is_standard(path) {
+            return Ok(Self::Stream);
+        }
+        let kind = fs::metadata(path).map_err(open_failed)?.file_type();
+        match kind.is_dir() {
+            true => Err(Failure::usage("it is a folder: expected a file")),
+            false if kind.is_file() => Ok(Self::File),
+            false => Ok(Self::Stream),
+        }
+    }
+
+    /// Refuses what does not stay where it is.
+    pub(crate) fn check_adoptable(path: &Path) -> Outcome {
+        let refused = |what| {
+            let expected = "only regular files can be adopted, for they stay where they are";
+            Err(Failure::usage(format!("it is {what}: {expected}; `isotach write` copies what it reads")))
+        };
+        if is_standard(path) {
+            return refused("a stream");
+        }
+        match kind_name(fs::metadata(path).map_err(open_failed)?.file_type()) {
+            Some(kind) => refused(kind),
+            None => Ok(()),
+        }
+    }
+}
+
+/// None for a regular file.
+fn kind_name(kind: FileType) -> Option<&'static str> {
+    match kind {
+        kind if kind.is_file() => None,
+        kind if kind.is_dir() => Some("a folder"),
+        kind if kind.is_fifo() => Some("a pipe"),
+        kind if kind.is_socket() => Some("a socket"),
+        _ => Some("a device"),
+    }
+}
+
+/// A file could not be opened; what it is called is said in front.
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err calls")]
+pub(crate) fn open_failed(error: io::Error) -> Failure {
+    Failure::failed(format!("cannot open it: {error}"))
+}

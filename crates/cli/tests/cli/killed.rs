@@ -1,0 +1,72 @@
+//! A program that is killed while it works.
+
+use std::{
+    fs,
+    io::{PipeReader, PipeWriter, Write, pipe},
+    os::unix::process::ExitStatusExt,
+    path::Path,
+    process::Child,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open},
+    process::{Pid, Signal, kill_process},
+};
+
+use crate::support::{KEY, Store, skip};
+
+#[test]
+fn a_reading_that_is_killed_leaves_nothing_behind() {
+    let store = Store::new();
+    store.write_raw(0, b"field");
+    // The field is read, and then the program waits for someone to hear which one is missing.
+    let request = format!("{KEY},step=0/6");
+    let folder = store.folder.path().join("target");
+    fs::create_dir(&folder).unwrap();
+    if open(&folder, OFlags::WRONLY | OFlags::TMPFILE, Mode::RUSR).is_err() {
+        return skip("no files without a name on this file system");
+    }
+    for (signal, before) in [(Signal::TERM, None), (Signal::INT, None), (Signal::KILL, Some("before"))] {
+        let target = folder.join("out");
+        if let Some(before) = before {
+            fs::write(&target, before).unwrap();
+        }
+        let arguments = ["read".as_ref(), request.as_ref(), "-o".as_ref(), target.as_os_str()];
+        let (_unread, full) = full_pipe();
+        let mut child = store.command(arguments).stderr(full).spawn().unwrap();
+        wait_until_it_holds_a_file_in(&folder, &mut child);
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));
+        let left: Vec<_> = fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(left, before.map(|_| "out").into_iter().collect::<Vec<_>>());
+        assert_eq!(fs::read_to_string(&target).ok().as_deref(), before);
+    }
+}
+
+/// A pipe that takes no more, so that whoever writes to it waits.
+fn full_pipe() -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = pipe().unwrap();
+    let flags = fcntl_getfl(&writer).unwrap();
+    fcntl_setfl(&writer, flags | OFlags::NONBLOCK).unwrap();
+    while writer.write(&[0; 1024]).is_ok() {}
+    while writer.write(&[0]).is_ok() {}
+    fcntl_setfl(&writer, flags).unwrap();
+    (reader, writer)
+}
+
+/// Waits until the process has a file of the folder open, whether it has a name or not.
+fn wait_until_it_holds_a_file_in(folder: &Path, child: &mut Child) {
+    let open = format!("/proc/{}/fd", child.id());
+    let begin = Instant::now();
+    let is_held = || {
+        let links =
+            fs::read_dir(&open).unwrap().flatten().filter_map(|entry| fs::read_link(entry.path()).ok());
+        links.into_iter().any(|link| link.starts_with(folder))
+    };
+    while !is_held() {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended instead of waiting");
+        assert!(begin.elapsed() < Duration::from_secs(60), "it opened no file in {}", folder.display());
+        std::thread::yield_now();
+    }
+}
