@@ -1,27 +1,24 @@
 //! A dataset's container: making it, finding it, and the containers behind it.
 //!
-//! Two processes that make the same dataset at once agree without a lock: the first to set the dataset's description
-//! in its container wins there, and the first to add it to the root wins there; everyone then uses what stands.
-//! The root's entry comes last, so what a crash leaves is a container that nobody lists and the next creator takes.
+//! Each life of a dataset has containers of its own, under a label that is never used again. So whoever destroys them,
+//! however late, destroys nothing of another life, and several that make a dataset at once each make their own: the
+//! root's entry, put if absent, decides whose it is, and the others destroy theirs, which nobody else knows.
 
 use std::sync::Arc;
 
 use isotach_mars::{Key, Schema};
-use isotach_object::{Cell, Container, Error as ObjectError, KeyValue, Label, Pool, Precondition, Update};
+use isotach_object::{Cell, Container, Error as ObjectError, KeyValue, Label, Pool, Update};
 
 use crate::{
     Error, Result,
-    bytes::Reader,
     control::Locks,
     layout::{
-        DATASET, ENTRY_KEY, ENTRY_RULE, ENTRY_SCHEMA, ENTRY_VERSION, ENTRY_WIPED, VERSION, label_of,
-        named_text,
+        DATASET, ENTRY_KEY, ENTRY_RECORD, ENTRY_SCHEMA, ENTRY_WIPED, label_of, named_text, new_incarnation,
     },
     location::ContainerUri,
     record::Record,
-    root::{Entry, Root, commit_all},
+    root::{Entry, Root},
     store::Inner,
-    sweep,
     sync::now_us,
 };
 
@@ -39,6 +36,22 @@ impl Home {
     /// Whether catalogue and store are one pool, and so each dataset one container.
     fn is_one_pool(&self) -> bool {
         self.root.uri() == self.store.uri()
+    }
+
+    /// Destroys containers that the root never listed. What fails is left for a sweep, which knows them by their age.
+    fn destroy(&self, label: &Label) {
+        if !self.is_one_pool() {
+            let _ = destroy(&*self.store, label);
+        }
+        let _ = destroy(&*self.root.pool, label);
+    }
+}
+
+/// Destroys a container. One that is not there is as good.
+pub(crate) fn destroy(pool: &dyn Pool, label: &Label) -> Result<()> {
+    match pool.destroy_container(label) {
+        Ok(()) | Err(ObjectError::NotFound { .. }) => Ok(()),
+        Err(error) => Err(Error::Object(error)),
     }
 }
 
@@ -113,161 +126,71 @@ fn read_schema(catalogue: &dyn Container) -> Result<String> {
 /// Makes the dataset `key` at `home`, or finds the one that another process made meanwhile.
 pub(crate) fn create(home: &Home, key: &Key, schema: &Schema, rule: &str) -> Result<Arc<Entry>> {
     let text = named_text(key);
-    let mut taken = Vec::new();
-    for attempt in 0..ATTEMPTS {
+    for _ in 0..ATTEMPTS {
         if let Some(entry) = home.root.lookup(&text)? {
             return Ok(entry);
         }
-        let label = label_of(key, attempt)?;
-        let record = match prepare(home, key, &label, schema, rule) {
-            Ok(Some(record)) => record,
-            Ok(None) => {
-                taken.push(label);
-                continue;
-            }
-            // A wipe destroyed the container under our hands.
-            Err(Error::Object(ObjectError::NotFound { .. })) if attempt + 1 < ATTEMPTS => continue,
-            Err(error) => return Err(error),
+        let incarnation = new_incarnation();
+        let label = label_of(key, incarnation)?;
+        let record = Record {
+            generation: 0,
+            incarnation,
+            created_us: now_us(),
+            schema: schema.digest(),
+            label: label.to_string(),
+            store: if home.is_one_pool() { String::new() } else { home.store.uri().to_string() },
+            rule: rule.to_owned(),
         };
-        if !home.root.insert(&text, &record)? {
-            continue;
+        make_containers(home, &label, &text, schema, &record)?;
+        if home.root.insert(&text, &record)? {
+            if !was_wiped(home, &label)? {
+                let (text, key) = (text.into(), key.clone());
+                return Ok(Arc::new(Entry { text, key, record, locks: Locks::default() }));
+            }
+            // A sweep, or a wipe, found the containers before they were listed or since: the entry must not stay.
+            home.root.remove(&text, incarnation)?;
         }
-        if !was_wiped(home, &label)? {
-            end_wipes(home, &text, &taken)?;
-            return Ok(Arc::new(Entry {
-                text: text.into(),
-                key: key.clone(),
-                record,
-                locks: Locks::default(),
-            }));
-        }
-        // A wipe took the container between our look at it and our entry in the root: the entry must not stay.
-        home.root.remove(&text, &record)?;
+        home.destroy(&label);
     }
     let what = format!("dataset {key}: others wiped it again and again while it was made");
     Err(Error::Object(ObjectError::Conflict { what }))
 }
 
-/// Destroys what killed wipes have left of earlier lives of a dataset, now that it is listed with another label.
-fn end_wipes(home: &Home, text: &str, labels: &[Label]) -> Result<()> {
-    for label in labels {
-        if sweep::wiped_dataset(&home.root, label)?.is_some_and(|wiped| wiped == text) {
-            let store = (!home.is_one_pool()).then_some(&*home.store);
-            sweep::destroy_wiped(&home.root, store, label)?;
-        }
+/// Makes the containers of a dataset, and writes into the catalogue's what they are. The store's comes after that, so
+/// that whatever a kill leaves of the two is known by the catalogue's.
+fn make_containers(home: &Home, label: &Label, text: &str, schema: &Schema, record: &Record) -> Result<()> {
+    home.root.pool.create_container(label)?;
+    let made = describe(home, label, text, schema, record).and_then(|()| match home.is_one_pool() {
+        true => Ok(()),
+        false => Ok(home.store.create_container(label)?),
+    });
+    if made.is_err() {
+        let _ = destroy(&*home.root.pool, label);
     }
-    Ok(())
+    made
 }
 
-/// Makes the containers under this label and describes the dataset there. `None` when the label is taken: by another
-/// dataset, or by a container that is being wiped.
-fn prepare(home: &Home, key: &Key, label: &Label, schema: &Schema, rule: &str) -> Result<Option<Record>> {
-    if !home.is_one_pool() {
-        exists_is_fine(home.store.create_container(label))?;
-    }
-    exists_is_fine(home.root.pool.create_container(label))?;
-    let container = match home.root.pool.open_container(label) {
-        Ok(container) => container,
-        // Removed meanwhile, or something that is no container and has the name.
-        Err(ObjectError::NotFound { .. } | ObjectError::InvalidInput { .. }) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    describe(&*container, home, key, schema, rule)?;
-    container.flush()?;
-    let Some(found) = Description::read(&*container)? else { return Ok(None) };
-    if found.text != named_text(key) {
-        return Ok(None);
-    }
-    if found.format != VERSION {
-        return Err(Error::NewerFormat {
-            what: format!("dataset {key}"),
-            found: found.format,
-            known: VERSION,
-        });
-    }
-    let store = if home.is_one_pool() { String::new() } else { home.store.uri().to_string() };
-    let governing = if found.schema == schema.source() {
-        schema.digest()
-    } else {
-        Schema::parse(&found.schema)?.digest()
-    };
-    Ok(Some(Record {
-        generation: 0,
-        incarnation: found.incarnation,
-        created_us: found.created_us,
-        schema: governing,
-        label: label.to_string(),
-        store,
-        rule: found.rule,
-    }))
-}
-
-/// Writes the dataset's description, if there is none yet.
-fn describe(container: &dyn Container, home: &Home, key: &Key, schema: &Schema, rule: &str) -> Result<()> {
-    let mut version = VERSION.to_le_bytes().to_vec();
-    version.extend_from_slice(&[0; 4]);
-    version.extend_from_slice(&home.root.new_incarnation()?.to_le_bytes());
-    version.extend_from_slice(&now_us().to_le_bytes());
-    let text = named_text(key);
-    let key_cell = Cell::kv(DATASET, ENTRY_KEY);
+fn describe(home: &Home, label: &Label, text: &str, schema: &Schema, record: &Record) -> Result<()> {
+    let container = home.root.pool.open_container(label)?;
+    let record = record.encode();
     let put = |name: &'static [u8], value| Update::Put { cell: Cell::kv(DATASET, name), value };
-    let updates = [
+    // The record comes last: where it is, the rest is too.
+    container.update(&[
         put(ENTRY_SCHEMA, schema.source().as_bytes()),
-        put(ENTRY_VERSION, version.as_slice()),
-        put(ENTRY_RULE, rule.as_bytes()),
-        Update::Put { cell: key_cell, value: text.as_bytes() },
-    ];
-    commit_all(container, Precondition::Absent(key_cell), &updates)?;
+        put(ENTRY_KEY, text.as_bytes()),
+        put(ENTRY_RECORD, &record),
+    ])?;
+    container.flush()?;
     Ok(())
 }
 
-/// What a dataset's container says of itself.
-struct Description {
-    text: String,
-    schema: String,
-    rule: String,
-    format: u32,
-    incarnation: u64,
-    created_us: u64,
-}
-
-impl Description {
-    /// Reads it, unless the container is being wiped.
-    fn read(container: &dyn Container) -> Result<Option<Self>> {
-        let names = [ENTRY_KEY, ENTRY_SCHEMA, ENTRY_RULE, ENTRY_VERSION, ENTRY_WIPED];
-        let mut found = container.get_many(&names.map(|name| Cell::kv(DATASET, name)))?;
-        if found.pop().flatten().is_some() {
-            return Ok(None);
-        }
-        let parsed = Self::parse(found);
-        let place = || format!("container {}", container.label());
-        Ok(Some(parsed.ok_or_else(|| ObjectError::corrupt("the description of the dataset", place()))?))
-    }
-
-    fn parse(found: Vec<Option<Vec<u8>>>) -> Option<Self> {
-        let mut found = found.into_iter().flatten();
-        let mut text = || String::from_utf8(found.next()?).ok();
-        let (text, schema, rule) = (text()?, text()?, text()?);
-        let version = found.next()?;
-        let mut reader = Reader(&version);
-        let (format, _) = (reader.u32()?, reader.u32()?);
-        Some(Self { text, schema, rule, format, incarnation: reader.u64()?, created_us: reader.u64()? })
-    }
-}
-
+/// Whether a container carries the mark of a wipe, or is gone altogether.
 fn was_wiped(home: &Home, label: &Label) -> Result<bool> {
     let container = home.root.pool.open_container(label);
     let mark = container.and_then(|container| KeyValue::new(&*container, DATASET)?.get(ENTRY_WIPED));
     match mark {
         Ok(mark) => Ok(mark.is_some()),
-        Err(ObjectError::NotFound { .. } | ObjectError::InvalidInput { .. }) => Ok(true),
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn exists_is_fine(result: isotach_object::Result<()>) -> Result<()> {
-    match result {
-        Ok(()) | Err(ObjectError::AlreadyExists { .. }) => Ok(()),
+        Err(ObjectError::NotFound { .. }) => Ok(true),
         Err(error) => Err(error.into()),
     }
 }

@@ -10,11 +10,16 @@
 //! What must stay true: archiving only puts, never reads, so that the same put twice is the same as once; within one
 //! flush the collocation entry and the axis values come before the index entries that need them.
 
+use std::{
+    hash::{BuildHasher, RandomState},
+    process,
+};
+
 use isotach_mars::Key;
 use isotach_object::{Label, ObjectClass, ObjectId, ObjectType};
 use md5::{Digest, Md5};
 
-use crate::{Error, Result};
+use crate::{Error, Result, sync::now_us};
 
 /// The container of a catalogue pool that lists its datasets.
 pub(crate) const ROOT: &str = "root";
@@ -39,11 +44,9 @@ pub(crate) const DATASET: ObjectId = named_kv(0, 0);
 pub(crate) const ENTRY_KEY: &[u8] = b"key";
 /// The schema in force when the dataset was made.
 pub(crate) const ENTRY_SCHEMA: &[u8] = b"schema";
-/// The format version, the incarnation and the time of creation.
-pub(crate) const ENTRY_VERSION: &[u8] = b"version";
-/// The rule that made the dataset.
-pub(crate) const ENTRY_RULE: &[u8] = b"rule";
-/// There from the moment a wipe begins: the container is not to be used again.
+/// The record that the dataset was first listed with.
+pub(crate) const ENTRY_RECORD: &[u8] = b"record";
+/// There from the moment a wipe begins.
 pub(crate) const ENTRY_WIPED: &[u8] = b"wiped";
 /// The first byte of a collocation's entry.
 pub(crate) const COLLOCATION: u8 = b':';
@@ -51,8 +54,8 @@ pub(crate) const COLLOCATION: u8 = b':';
 /// How an empty text is written as a key of a key-value object, which cannot be empty. No escaped value is `:`.
 const EMPTY: &str = ":";
 
-/// The longest part of a dataset's text that goes into a label with a digest.
-const LABEL_PREFIX: usize = 60;
+/// The longest part of a dataset's values that goes into its label: all but the 17 characters behind it.
+const LABEL_VALUES: usize = 110;
 
 const fn named_kv(hi: u32, lo: u64) -> ObjectId {
     ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, hi, lo)
@@ -71,16 +74,10 @@ pub(crate) fn kv_of(text: &str, purpose: &str) -> ObjectId {
     named_kv(hi.map_or(0, |b| u32::from_le_bytes(*b)), lo.map_or(0, |b| u64::from_le_bytes(*b)))
 }
 
-/// The array object of a field. A dataset that was wiped and made again hands out the same ids once more, but as another
-/// incarnation: a location of the wiped one never names a field of the new one.
+/// The array object of a field. The container hands out the ids; the incarnation tells whoever finds the array by itself
+/// which life of which dataset it belongs to.
 pub(crate) fn array_of(incarnation: u64, id: u64) -> ObjectId {
-    // The low half tells apart four thousand million lives of one dataset.
     ObjectId::new(ObjectType::Array, ObjectClass::S1, incarnation as u32, id)
-}
-
-/// MD5 of a text, to compare schemas without carrying them.
-pub(crate) fn digest_of(text: &str) -> [u8; 16] {
-    Md5::digest(text).into()
 }
 
 /// The text of a level key with its names: the values as [`Key::values_joined`] writes them, a space, the names.
@@ -148,21 +145,21 @@ pub(crate) fn value_of_axis_key(key: &[u8]) -> Option<&str> {
     element_of_kv_key(key, 1)
 }
 
-/// The label of a dataset's container. `attempt` counts the labels that another dataset or a wiped container holds.
-pub(crate) fn label_of(dataset: &Key, attempt: u32) -> Result<Label> {
-    let joined = dataset.values_joined();
-    let suffix = if attempt == 0 { String::new() } else { format!("-{}", attempt + 1) };
-    if joined != ROOT
-        && let Ok(label) = format!("{joined}{suffix}").parse::<Label>()
-    {
-        return Ok(label);
-    }
+/// A number for one life of a dataset, which no other has, in whatever root. Drawn at random, so that stores that share
+/// a pool, and a store made anew where another was, need not know of each other.
+pub(crate) fn new_incarnation() -> u64 {
+    // The keys come from the system; a process that was forked has its parent's, and another number.
+    RandomState::new().hash_one((process::id(), now_us()))
+}
+
+/// The label of the containers of one life of a dataset: its values as far as a label can have them, for people to
+/// read, and the incarnation, which makes it this life's alone.
+pub(crate) fn label_of(dataset: &Key, incarnation: u64) -> Result<Label> {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "._:-".contains(c) { c } else { '_' };
-    let prefix: String = joined.chars().take(LABEL_PREFIX).map(allowed).collect();
-    let digest =
-        digest_of(&named_text(dataset)).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
-    let label = format!("{}-{digest}{suffix}", prefix.trim_start_matches('.'));
-    label.parse().map_err(Error::Object)
+    let values: String = dataset.values_joined().chars().take(LABEL_VALUES).map(allowed).collect();
+    let values = values.trim_start_matches(['.', '-']);
+    let values = if values.is_empty() { "dataset" } else { values };
+    format!("{values}-{incarnation:016x}").parse().map_err(Error::Object)
 }
 
 #[cfg(test)]
@@ -200,14 +197,20 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_the_values_where_they_can_be_one_and_a_digest_where_not() {
+    fn a_label_begins_with_the_values_and_ends_with_the_incarnation() {
         let plain = key(&[("class", "od"), ("expver", "0001"), ("domain", "")]);
-        assert_eq!(label_of(&plain, 0).unwrap().as_str(), "od:0001:");
-        assert_eq!(label_of(&plain, 1).unwrap().as_str(), "od:0001:-2");
-        for odd in ["..", "o/d é", "root", &"x".repeat(300)] {
-            let label = label_of(&key(&[("class", odd)]), 0).unwrap();
-            assert_ne!(label.as_str(), ROOT);
-            assert!(label.as_str().len() > 32, "{label}");
+        assert_eq!(label_of(&plain, 0xab).unwrap().as_str(), "od:0001:-00000000000000ab");
+        for (odd, expected) in [("..", "dataset"), ("o/d \u{e9}", "o_2Fd__"), (ROOT, ROOT), ("", "dataset")] {
+            let label = label_of(&key(&[("class", odd)]), u64::MAX).unwrap();
+            assert_eq!(label.as_str(), format!("{expected}-ffffffffffffffff"));
         }
+        let long = label_of(&key(&[("class", &"x".repeat(300))]), 0).unwrap();
+        assert_eq!(long.as_str(), format!("{}-{:016}", "x".repeat(110), 0));
+    }
+
+    #[test]
+    fn no_two_lives_have_the_same_incarnation() {
+        let lives: std::collections::HashSet<u64> = (0..1000).map(|_| new_incarnation()).collect();
+        assert_eq!(lives.len(), 1000);
     }
 }

@@ -125,12 +125,6 @@ impl Root {
         String::from_utf8(text).map_err(|_| self.corrupt("the schema of the store").into())
     }
 
-    /// A number that no other dataset of this root has.
-    pub(crate) fn new_incarnation(&self) -> Result<u64> {
-        let mut ids = self.container.allocate_ids(1)?;
-        Ok(ids.next().unwrap_or_default())
-    }
-
     /// The dataset with this text, as it is now.
     pub(crate) fn lookup(&self, text: &str) -> Result<Option<Arc<Entry>>> {
         let epoch = self.container.epoch()?;
@@ -223,10 +217,16 @@ impl Root {
         self.change(Precondition::Equals(cell, &old.encode()), Update::Put { cell, value: &new.encode() })
     }
 
-    /// Removes a dataset, if its record is still `old`. Of several that try, one succeeds.
-    pub(crate) fn remove(&self, text: &str, old: &Record) -> Result<bool> {
+    /// Removes one life of a dataset. Of several that try, one succeeds.
+    pub(crate) fn remove(&self, text: &str, incarnation: u64) -> Result<bool> {
         let cell = Cell::kv(DATASETS, text.as_bytes());
-        self.change(Precondition::Equals(cell, &old.encode()), Update::Remove { cell })
+        while let Some(now) = self.lookup(text)?.filter(|now| now.record.incarnation == incarnation) {
+            let condition = Precondition::Equals(cell, &now.record.encode());
+            if self.change(condition, Update::Remove { cell })? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn change(&self, condition: Precondition<'_>, update: Update<'_>) -> Result<bool> {

@@ -1,81 +1,120 @@
-//! What wipes that were killed left behind: containers that are marked as wiped and that no root lists.
+//! What was left behind by whoever was killed while it wiped or made a dataset: containers that no root lists.
 //!
-//! What must stay true: a container is destroyed only while it carries the mark. Nobody makes a dataset in a marked
-//! container, so whatever is destroyed here is what a wipe was to destroy, whoever began it.
+//! What must stay true: a container is destroyed only when it carries the mark and, looked at after that, no root lists
+//! it. Whoever makes a dataset puts the root's entry and then looks at the mark, so of maker and sweeper at least one sees
+//! the other. A mark on a container that is listed after all does no harm: no other life of the dataset has its label.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use isotach_object::{Cell, Error as ObjectError, Label, Pool};
+use isotach_object::{Cell, Container, Error as ObjectError, Label, Pool, Update};
 
 use crate::{
     Error, Result,
-    layout::{DATASET, ENTRY_KEY, ENTRY_WIPED, ROOT, parse_named_text},
-    root::Root,
+    dataset::destroy,
+    layout::{COLLOCATION, DATASET, ENTRY_KEY, ENTRY_RECORD, ENTRY_WIPED, ROOT},
+    record::Record,
+    root::{Root, for_each},
     store::Inner,
+    sync::now_us,
 };
 
+/// How long the making of a dataset may take before its containers count as left behind.
+const MAKING_MAX: Duration = Duration::from_secs(3600);
+
 impl Inner {
-    /// Ends the wipes that were killed after they had removed the root's entry.
+    /// Destroys the containers that killed wipes and killed makers of datasets left.
     pub(crate) fn sweep(&self) -> Result<()> {
         for root in &self.roots {
-            for label in root.pool.list_containers()? {
-                if label.as_str() == ROOT || is_listed(root, &label)? {
-                    continue;
-                }
+            let labels = root.pool.list_containers()?;
+            let entries = root.entries()?;
+            let listed: HashSet<&str> =
+                entries.list.iter().map(|entry| entry.record.label.as_str()).chain([ROOT]).collect();
+            for label in labels.iter().filter(|label| !listed.contains(label.as_str())) {
                 // Another's container in the same pool may be unreadable; that is no failure of a wipe.
-                let Ok(Some(text)) = wiped_dataset(root, &label) else { continue };
-                // It may have been listed when the mark was read, and its wipe be under way.
-                if !is_listed(root, &label)? {
-                    destroy_wiped(root, self.store_of(root, &text).as_deref(), &label)?;
+                let Ok(Some(found)) = Unlisted::open(root, label) else { continue };
+                if found.may_go()? && !found.is_listed(root)? {
+                    self.destroy_containers(root, &found.record)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// The pool of the store of an unlisted dataset, if it is not the catalogue's.
-    fn store_of(&self, root: &Arc<Root>, text: &str) -> Option<Arc<dyn Pool>> {
-        let home = self.home_of(&parse_named_text(text)?).ok()?;
-        let is_other = Arc::ptr_eq(&home.root, root) && home.store.uri() != root.uri();
-        is_other.then(|| Arc::clone(&home.store))
+    /// Destroys the containers of a dataset, the catalogue's last: by it what a kill leaves is found again.
+    pub(crate) fn destroy_containers(&self, root: &Root, record: &Record) -> Result<()> {
+        let label = record.label.parse()?;
+        if let Some(store) = self.store_of_record(record)? {
+            destroy(&*store, &label)?;
+        }
+        destroy(&*root.pool, &label)
+    }
+
+    /// The pool of a dataset's store, if it is not the catalogue's and is there.
+    fn store_of_record(&self, record: &Record) -> Result<Option<Arc<dyn Pool>>> {
+        if record.store.is_empty() {
+            return Ok(None);
+        }
+        match self.pool(&record.store.parse()?) {
+            Err(Error::Object(ObjectError::NotFound { .. })) => Ok(None),
+            pool => pool.map(Some),
+        }
     }
 }
 
-fn is_listed(root: &Root, label: &Label) -> Result<bool> {
-    Ok(root.entries()?.list.iter().any(|entry| entry.record.label == label.as_str()))
+/// Marks a dataset's container as wiped.
+pub(crate) fn mark(container: &dyn Container) -> Result<()> {
+    container.update(&[Update::Put { cell: Cell::kv(DATASET, ENTRY_WIPED), value: &[] }])?;
+    container.flush()?;
+    Ok(())
 }
 
-/// The text of the dataset in a container that is marked as wiped. `None` for any other container, or none.
-pub(crate) fn wiped_dataset(root: &Root, label: &Label) -> Result<Option<String>> {
-    let container = match root.pool.open_container(label) {
-        Ok(container) => container,
-        Err(ObjectError::NotFound { .. } | ObjectError::InvalidInput { .. }) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    let cells = [ENTRY_KEY, ENTRY_WIPED].map(|name| Cell::kv(DATASET, name));
-    let mut found = match container.get_many(&cells) {
-        Err(ObjectError::NotFound { .. }) => return Ok(None),
-        found => found?.into_iter().flatten(),
-    };
-    let (Some(text), Some(_)) = (found.next(), found.next()) else { return Ok(None) };
-    Ok(String::from_utf8(text).ok())
+/// A container that a root did not list, and that says of itself that it is a dataset's.
+struct Unlisted {
+    container: Arc<dyn Container>,
+    text: String,
+    record: Record,
+    is_marked: bool,
 }
 
-/// Destroys the containers of a wiped dataset, the marked one last, so that what is left after a kill is known again.
-pub(crate) fn destroy_wiped(root: &Root, store: Option<&dyn Pool>, label: &Label) -> Result<()> {
-    if wiped_dataset(root, label)?.is_none() {
-        return Ok(());
+impl Unlisted {
+    /// `None` for a container of another kind, one that was not described yet, and a copy of one under another label.
+    fn open(root: &Root, label: &Label) -> Result<Option<Self>> {
+        let container = root.pool.open_container(label)?;
+        let cells = [ENTRY_KEY, ENTRY_RECORD, ENTRY_WIPED].map(|name| Cell::kv(DATASET, name));
+        let mut found = container.get_many(&cells)?.into_iter();
+        let mut next = || found.next().flatten();
+        let (text, record) = (next().and_then(|text| String::from_utf8(text).ok()), next());
+        let record = record.and_then(|record| Record::decode(&record));
+        let is_marked = next().is_some();
+        let described = text.zip(record).filter(|(_, record)| record.label == label.as_str());
+        Ok(described.map(|(text, record)| Self { container, text, record, is_marked }))
     }
-    if let Some(store) = store {
-        destroy(store, label)?;
-    }
-    destroy(&*root.pool, label)
-}
 
-/// Destroys a container. One that is not there is as good.
-pub(crate) fn destroy(pool: &dyn Pool, label: &Label) -> Result<()> {
-    match pool.destroy_container(label) {
-        Ok(()) | Err(ObjectError::NotFound { .. }) => Ok(()),
-        Err(error) => Err(Error::Object(error)),
+    /// Whether it carries the mark. One that was being made too long ago gets it now.
+    fn may_go(&self) -> Result<bool> {
+        if self.is_marked {
+            return Ok(true);
+        }
+        let age = Duration::from_micros(now_us().saturating_sub(self.record.created_us));
+        if age < MAKING_MAX || self.was_used()? {
+            return Ok(false);
+        }
+        mark(&*self.container)?;
+        Ok(true)
+    }
+
+    /// Whether fields were archived in it. Then a root has listed it and has lost the entry, by what is no wipe: not
+    /// something to destroy unasked.
+    fn was_used(&self) -> Result<bool> {
+        let mut was_used = false;
+        for_each(&*self.container, DATASET, |key, _| {
+            was_used |= key.first() == Some(&COLLOCATION);
+            Ok(())
+        })?;
+        Ok(was_used)
+    }
+
+    fn is_listed(&self, root: &Root) -> Result<bool> {
+        Ok(root.lookup(&self.text)?.is_some_and(|now| now.record.label == self.record.label))
     }
 }

@@ -1,24 +1,22 @@
 //! Wiping: whole datasets, or whole collocations of them.
 //!
-//! Removing a dataset is removing its containers. The order makes it safe at every point: first the container is marked,
-//! so that nobody makes the dataset anew in it; then the root's entry goes, and only the one who removed it destroys the
-//! containers, the marked one last. What a crash leaves is a marked container that nobody lists; the next wipe destroys it,
-//! or whoever makes the dataset again.
+//! Removing a dataset is removing its containers, and their label is never used again: whoever destroys them late destroys
+//! nothing else. The order keeps what a kill leaves findable: first the container is marked, then the root's entry goes,
+//! and only the one who removed it destroys the containers, the marked one last. The next wipe destroys what is marked and
+//! not listed.
 
 use std::sync::Arc;
 
 use isotach_mars::{Key, KeyType, LevelFilter, LevelKey, Plan, Presence, Request, Wanted};
-use isotach_object::{Cell, Error as ObjectError, Pool, Update};
+use isotach_object::Error as ObjectError;
 
 use crate::{
     ContainerUri, Counts, Error, FieldStore, ListOptions, Listing, Result, Selection,
     control::Action,
-    layout::{DATASET, ENTRY_WIPED},
-    record::Record,
     root::{Entry, Root},
     select::Target,
     store::Inner,
-    sweep,
+    sweep::mark,
 };
 
 /// What a wipe removes, or has removed.
@@ -64,7 +62,8 @@ struct Doomed {
 impl FieldStore {
     /// Removes the datasets or collocations that a request names; a key left out is a wildcard. With `doit` false only
     /// says what would be removed. A request that names keys of the dataset level only removes whole datasets; one that
-    /// names keys of the collocation level removes collocations. Also ends wipes of any dataset that were killed midway.
+    /// names keys of the collocation level removes collocations. Also destroys
+    /// what wipes of any dataset left that were killed midway, and what makers of datasets left more than an hour ago.
     ///
     /// # Errors
     /// [`Error::BelowCollocation`] when the request names keys that tell single fields apart, [`Error::Invalid`] when it
@@ -165,43 +164,31 @@ impl Inner {
     }
 
     fn remove_dataset(&self, root: &Root, entry: &Arc<Entry>) -> Result<()> {
-        let label = entry.record.label.parse()?;
-        let is_marked = match root.pool.open_container(&label) {
-            Ok(container) => {
-                container.update(&[Update::Put { cell: Cell::kv(DATASET, ENTRY_WIPED), value: &[] }])?;
-                container.flush()?;
-                true
+        let record = &entry.record;
+        let container = root.pool.open_container(&record.label.parse()?);
+        let is_marked = container.map_err(Error::from).and_then(|container| mark(&*container)).is_ok();
+        if !is_marked {
+            if same_life(root, entry)?.is_none() {
+                // Another process removed it first, and destroys the containers.
+                return Ok(());
             }
-            // Another process is removing it, or has, or the dataset is lost.
-            Err(ObjectError::NotFound { .. } | ObjectError::InvalidInput { .. }) => false,
-            Err(error) => return Err(error.into()),
+            // The disk is full, or the dataset is lost: the root's entry, by which the rest is found again, goes last.
+            self.destroy_containers(root, record)?;
+        }
+        let is_removed = match root.remove(&entry.text, record.incarnation) {
+            Err(Error::Object(ObjectError::NoSpace { .. })) => {
+                self.destroy_containers(root, record)?;
+                root.remove(&entry.text, record.incarnation)?
+            }
+            removed => removed?,
         };
-        while let Some(now) = same_life(root, entry)? {
-            let store = self.store_of_record(&now.record)?;
-            if let (false, Some(store)) = (is_marked, &store) {
-                // There is no mark to know it by later, and nobody makes the dataset anew while the root lists it.
-                sweep::destroy(&**store, &label)?;
-            }
-            if !root.remove(&entry.text, &now.record)? {
-                continue;
-            }
+        if is_removed {
             // A lock is on the dataset, and ends with it.
-            root.set_locks(&entry.text, false, &Action::ALL)?;
-            return sweep::destroy_wiped(root, store.as_deref(), &label);
+            let unlocked = root.set_locks(&entry.text, false, &Action::ALL);
+            self.destroy_containers(root, record)?;
+            unlocked?;
         }
-        // Another process removed it first, and destroys the containers.
         Ok(())
-    }
-
-    /// The pool of a dataset's store, if it is not the catalogue's and is there.
-    fn store_of_record(&self, record: &Record) -> Result<Option<Arc<dyn Pool>>> {
-        if record.store.is_empty() {
-            return Ok(None);
-        }
-        match self.pool(&record.store.parse()?) {
-            Err(Error::Object(ObjectError::NotFound { .. })) => Ok(None),
-            pool => pool.map(Some),
-        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::support::{KEY, Store};
 
-const DATASET: &str = "rd:test:oper:20240101:0000:";
 const CURE: &str = "`isotach wipe` removes datasets; --force removes this all the same";
 
 fn store_with_a_field() -> Store {
@@ -14,28 +13,29 @@ fn store_with_a_field() -> Store {
 #[test]
 fn a_dataset_is_not_destroyed_as_a_container_unless_that_is_forced() {
     let store = store_with_a_field();
+    let label = &*store.label();
     let key = "class=rd,expver=test,stream=oper,date=20240101,time=0000";
     let refused =
-        format!("container {DATASET} holds the dataset {key} of the field store {}: {CURE}", store.uri());
-    for arguments in [&["container", "destroy", DATASET][..], &["container", "destroy", DATASET, "--doit"]] {
+        format!("container {label} holds the dataset {key} of the field store {}: {CURE}", store.uri());
+    for arguments in [&["container", "destroy", label][..], &["container", "destroy", label, "--doit"]] {
         store.run(arguments).fails(1, &refused);
     }
     assert_eq!(store.read(&format!("{KEY},step=0")), b"field");
-    let said = store.run(["container", "destroy", DATASET, "--force"]).succeeds();
-    assert!(said.text().starts_with(&format!("would remove container {DATASET} of ")), "{}", said.text());
+    let said = store.run(["container", "destroy", label, "--force"]).succeeds();
+    assert!(said.text().starts_with(&format!("would remove container {label} of ")), "{}", said.text());
     assert_eq!(store.count(), 1);
-    store.run(["container", "destroy", DATASET, "--force", "--doit"]).succeeds();
+    store.run(["container", "destroy", label, "--force", "--doit"]).succeeds();
     store.run(["stats"]).fails_with(1, &["is lost"]);
 }
 
 #[test]
 fn objects_of_a_dataset_are_kept_too() {
     let store = store_with_a_field();
-    let dataset = "08010001000000000000000000000000";
+    let (label, dataset) = (&*store.label(), "08010001000000000000000000000000");
     store
-        .run(["object", "destroy", DATASET, dataset, "--doit"])
+        .run(["object", "destroy", label, dataset, "--doit"])
         .fails_with(1, &["holds the dataset class=rd", CURE]);
-    store.run(["object", "destroy", DATASET, dataset, "--force"]).succeeds();
+    store.run(["object", "destroy", label, dataset, "--force"]).succeeds();
     assert_eq!(store.count(), 1);
 }
 

@@ -48,7 +48,11 @@ fn on_a_full_disk_the_field_is_not_visible_and_the_store_goes_on() {
     assert_eq!(run(&["list"]).succeeds().text().lines().count(), 2);
     same_bytes(&run(&["read", &format!("{KEY},step=0"), "-o", "-"]).succeeds().out, &vec![7; 1 << 20]);
 
+    // Even with no byte left, neither for a file nor in the root's log, a wipe makes room.
+    let filler = std::fs::write(folder.join("filler"), vec![0; 4 << 20]);
+    assert!(filler.is_err() && (0..1000).any(|_| run(&["lock", "date=20240101", "--list"]).code != Some(0)));
     run(&["wipe", "date=20240201", "--doit"]).succeeds();
+    run(&["unlock", "date=20240101", "--list"]).succeeds();
     write("20240101", 12, 1000).succeeds();
     assert_eq!(run(&["list"]).succeeds().text().lines().count(), 2);
 }

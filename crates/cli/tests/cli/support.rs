@@ -176,12 +176,18 @@ impl Store {
         self.run(["read", request, "-o", "-"]).succeeds().out
     }
 
+    /// The label of a dataset's container.
+    #[track_caller]
+    pub(crate) fn label(&self) -> String {
+        let containers = std::fs::read_dir(self.path().join("containers")).expect("containers");
+        let mut labels = containers.flatten().map(|entry| entry.file_name().into_string().expect("a label"));
+        labels.find(|label| label != "root").expect("a dataset")
+    }
+
     /// The path of a file of a dataset's container whose name begins so.
     #[track_caller]
     pub(crate) fn file_of_container(&self, below: &str, prefix: &str) -> PathBuf {
-        let containers = std::fs::read_dir(self.path().join("containers")).expect("containers");
-        let container =
-            containers.flatten().find(|entry| entry.file_name() != "root").expect("a dataset").path();
+        let container = self.path().join("containers").join(self.label());
         let mut files: Vec<PathBuf> = std::fs::read_dir(container.join(below))
             .expect("files")
             .flatten()

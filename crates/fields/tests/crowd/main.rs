@@ -1,7 +1,8 @@
 //! A crowd on one dataset: writer and reader processes at once, for a minute.
 //!
 //! What must hold: every field that is read is whole and right; every flushed field is found by a reader that
-//! is started after the flush; and in the end all processes, whatever they saw on the way, list the same.
+//! is started after the flush; the processes, which all make the dataset at once, make one; and in the end all of them,
+//! whatever they saw on the way, list the same.
 //!
 //! `ISOTACH_CROWD_SECONDS` sets the time, `ISOTACH_CROWD` the number of writers and of readers.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
@@ -60,6 +61,7 @@ fn a_crowd_of_writers_and_readers_sees_whole_fields_and_the_same_history() {
     let digests: Vec<String> = readers.iter_mut().chain(&mut writers).map(Child::digest).collect();
     let fresh = start("digest").digest();
     assert!(digests.iter().all(|digest| *digest == fresh), "{fresh} in a fresh process, {digests:?}");
+    assert_eq!(roles::containers(&uri), 2, "the root and the dataset");
     println!(
         "{flushes} flushes of {} fields, {reads} fields read, {checked} late readers, {fresh}",
         Step::FIELDS

@@ -24,6 +24,11 @@ pub(crate) fn create(uri: &str) {
     FieldStore::create(&Config::single(&uri.parse().unwrap()), &registry()).unwrap();
 }
 
+/// How many containers there are.
+pub(crate) fn containers(uri: &str) -> usize {
+    registry().open_pool(&uri.parse().unwrap()).unwrap().list_containers().unwrap().len()
+}
+
 fn open(uri: &str) -> FieldStore {
     FieldStore::open(&Config::single(&uri.parse().unwrap()), &registry()).unwrap()
 }

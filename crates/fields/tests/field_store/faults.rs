@@ -27,7 +27,11 @@ fn faulty(catalogue: &str, store: &str) -> (FieldStore, FieldStore, Arc<Mutex<Sc
 }
 
 fn full() -> Option<ObjectError> {
-    Some(ObjectError::NoSpace { what: "write of a field".to_owned() })
+    Some(no_space())
+}
+
+pub(crate) fn no_space() -> ObjectError {
+    ObjectError::NoSpace { what: "write of a field".to_owned() }
 }
 
 fn poisoned() -> Option<ObjectError> {

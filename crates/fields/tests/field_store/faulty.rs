@@ -1,7 +1,8 @@
-//! An engine whose writes and flushes fail when a test says so.
+//! An engine whose writes and flushes fail when a test says so, and which lets others act in the midst of a call.
 
 use std::{
     collections::VecDeque,
+    fmt,
     sync::{Arc, Mutex},
 };
 
@@ -15,6 +16,36 @@ use isotach_object::{
 pub(crate) struct Script {
     pub(crate) updates: VecDeque<Option<Error>>,
     pub(crate) flushes: VecDeque<Option<Error>>,
+    pub(crate) commits: VecDeque<Option<Error>>,
+    pub(crate) before_next: Vec<Interruption>,
+}
+
+/// Where a call can be interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    Commit,
+    Flush,
+    Destroy,
+}
+
+/// What others do right before the next call of a kind.
+pub(crate) struct Interruption(pub(crate) Moment, pub(crate) Box<dyn FnOnce() + Send>);
+
+impl fmt::Debug for Interruption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "before the next {:?}", self.0)
+    }
+}
+
+fn interrupt(script: &Mutex<Script>, moment: Moment) {
+    let interruption = {
+        let waiting = &mut script.lock().unwrap().before_next;
+        waiting.iter().position(|waiting| waiting.0 == moment).map(|at| waiting.remove(at))
+    };
+    // The script is free meanwhile: those who act here use the same engine.
+    if let Some(interruption) = interruption {
+        (interruption.1)();
+    }
 }
 
 /// The memory engine with a script of failures.
@@ -69,6 +100,7 @@ impl Pool for FaultyPool {
         Ok(Arc::new(FaultyContainer(self.0.open_container(label)?, Arc::clone(&self.1))))
     }
     fn destroy_container(&self, label: &Label) -> Result<()> {
+        interrupt(&self.1, Moment::Destroy);
         self.0.destroy_container(label)
     }
     fn list_containers(&self) -> Result<Vec<Label>> {
@@ -97,9 +129,12 @@ impl Container for FaultyContainer {
         self.0.update(updates)
     }
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
+        interrupt(&self.1, Moment::Commit);
+        self.next(|script| &mut script.commits)?;
         self.0.commit(transaction)
     }
     fn flush(&self) -> Result<Epoch> {
+        interrupt(&self.1, Moment::Flush);
         self.next(|script| &mut script.flushes)?;
         self.0.flush()
     }

@@ -11,6 +11,7 @@ mod faults;
 mod faulty;
 mod layouts;
 mod listing;
+mod lives;
 mod lost;
 mod model;
 mod retrieve;

@@ -34,7 +34,7 @@ fn threads_that_share_a_handle_lose_nothing() {
 #[test]
 fn handles_that_make_the_same_dataset_at_once_share_it() {
     for layout in Layout::all() {
-        let stores: Vec<_> = (0..8).map(|_| layout.store()).collect();
+        let stores: Vec<_> = (0..16).map(|_| layout.store()).collect();
         thread::scope(|scope| {
             for (at, store) in stores.iter().enumerate() {
                 scope.spawn(move || {
@@ -45,7 +45,12 @@ fn handles_that_make_the_same_dataset_at_once_share_it() {
         });
         let store = layout.store();
         assert_eq!(store.status(&request("")).unwrap().len(), 1, "{}", layout.name);
-        assert_eq!(listed(&store, "").len(), 8, "{}", layout.name);
+        assert_eq!(listed(&store, "").len(), 16, "{}", layout.name);
+        for pool in [&store.spaces()[0].catalogue, &store.spaces()[0].store] {
+            let left = layout.registry.open_pool(pool).unwrap().list_containers().unwrap();
+            let others = left.iter().filter(|label| label.as_str() != "root");
+            assert_eq!(others.count(), 1, "{left:?} on {}", layout.name);
+        }
     }
 }
 

@@ -141,11 +141,12 @@ fn what_a_killed_wipe_left_goes_with_the_next_wipe_of_anything() {
 }
 
 #[test]
-fn what_a_killed_wipe_left_goes_when_the_dataset_is_made_again() {
+fn a_dataset_whose_wipe_was_killed_can_be_made_again_and_outlives_what_is_left_of_it() {
     for layout in Layout::all() {
         let store = with_a_killed_wipe(&layout);
         let before = containers(&store, &layout);
         archive(&store, &[(field("0", "t"), b"again")]);
+        store.wipe(&request("class=ei"), true).unwrap();
         assert_eq!(containers(&store, &layout), before, "{}", layout.name);
         assert_eq!(listed(&layout.store(), "").len(), 2, "nothing old came back on {}", layout.name);
         assert_eq!(store.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"again");
