@@ -51,7 +51,8 @@ impl FieldStore {
     ///
     /// # Errors
     /// [`Error::Request`] when the request cannot be understood or lacks a mandatory key. The iterator yields
-    /// [`Error::Locked`] for a dataset that is locked for retrieving, and what the engines report.
+    /// [`Error::Locked`] for a dataset that is locked for retrieving, [`Error::Corrupt`] in place of a field whose entry is
+    /// damaged, after which it goes on, and what the engines report.
     pub fn inspect(&self, request: &Request) -> Result<Inspection> {
         let selections = self.inner.select(request, Match::Exact)?;
         let wanted = self.inner.schema.wanted_fields(request)?;
@@ -73,7 +74,7 @@ pub struct Inspection {
     selections: VecDeque<Selection>,
     targets: VecDeque<Target>,
     current: Option<Walk>,
-    found: VecDeque<Inspected>,
+    found: VecDeque<Result<Inspected>>,
     wanted: Option<WantedFields>,
 }
 
@@ -118,7 +119,7 @@ impl Iterator for Inspection {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(found) = self.found.pop_front() {
-                return Some(Ok(found));
+                return Some(found);
             }
             match self.advance() {
                 Ok(true) => {}
@@ -159,7 +160,7 @@ impl Walk {
     /// Looks up one batch. False when there is none left.
     fn lookup(
         &mut self,
-        found: &mut VecDeque<Inspected>,
+        found: &mut VecDeque<Result<Inspected>>,
         mut wanted: Option<&mut WantedFields>,
     ) -> Result<bool> {
         let Some((rule, odometer)) = self.remaining.front_mut() else { return Ok(false) };
@@ -182,24 +183,33 @@ impl Walk {
         let records = self.reader.dataset.catalogue.get_many(&cells)?;
         for (element, record) in batch.iter().zip(records) {
             let Some(record) = record else { continue };
-            let (key, element_key) =
-                self.collocation.keys_of(element).ok_or_else(|| self.corrupt(element))?;
-            let location =
-                Location::decode(&record, &self.reader.dataset.uri).ok_or_else(|| self.corrupt(element))?;
-            if let Some(wanted) = &mut wanted {
-                match &self.counted_by {
-                    None => wanted
-                        .mark(rule, [&self.reader.dataset.entry.key, &self.collocation.key, &element_key]),
-                    Some(schema) => {
-                        if let Ok(split) = schema.split(&key) {
-                            wanted.mark(split.rule, [&split.dataset, &split.collocation, &split.element]);
-                        }
-                    }
+            let read = self.read_entry(element, &record);
+            found.push_back(read.map(|(inspected, element_key)| {
+                if let Some(wanted) = &mut wanted {
+                    self.mark(wanted, rule, &inspected.key, &element_key);
                 }
-            }
-            found.push_back(Inspected { key, location });
+                inspected
+            }));
         }
         Ok(true)
+    }
+
+    /// The field of an entry in the index, and its element key.
+    fn read_entry(&self, element: &str, record: &[u8]) -> Result<(Inspected, Key)> {
+        let keys = self.collocation.keys_of(element);
+        let location = Location::decode(record, &self.reader.dataset.uri);
+        let ((key, element_key), location) = keys.zip(location).ok_or_else(|| self.corrupt(element))?;
+        Ok((Inspected { key, location }, element_key))
+    }
+
+    /// Counts a field as found.
+    fn mark(&self, wanted: &mut WantedFields, rule: RuleId, key: &Key, element: &Key) {
+        let Some(schema) = &self.counted_by else {
+            return wanted.mark(rule, [&self.reader.dataset.entry.key, &self.collocation.key, element]);
+        };
+        if let Ok(split) = schema.split(key) {
+            wanted.mark(split.rule, [&split.dataset, &split.collocation, &split.element]);
+        }
     }
 
     fn corrupt(&self, element: &str) -> Error {

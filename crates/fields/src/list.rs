@@ -96,7 +96,7 @@ impl FieldStore {
     ///
     /// # Errors
     /// [`Error::Request`] when the request cannot be understood; the iterator yields what the engines report. It yields
-    /// an [`Error::LostDataset`] for each dataset whose containers are not there, after the fields of all others.
+    /// [`Error::Corrupt`] in place of a field whose entry is damaged, and goes on, and an [`Error::LostDataset`] for each dataset whose containers are not there, after the fields of all others.
     pub fn list(&self, request: &Request, options: ListOptions) -> Result<Listing> {
         Ok(Listing::new(&self.inner, self.select(request)?, options))
     }
@@ -110,7 +110,7 @@ pub struct Listing {
     selections: VecDeque<Selection>,
     targets: VecDeque<Target>,
     current: Option<Walk>,
-    found: VecDeque<Listed>,
+    found: VecDeque<Result<Listed>>,
     /// What is told at the end, because the other datasets can be listed all the same.
     lost: VecDeque<Error>,
     failed: bool,
@@ -175,7 +175,7 @@ impl Iterator for Listing {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(found) = self.found.pop_front() {
-                return Some(Ok(found));
+                return Some(found);
             }
             match self.advance() {
                 _ if self.failed => return None,
@@ -216,7 +216,7 @@ impl Walk {
     }
 
     /// Reads the next page. False when there is none.
-    fn read_page(&mut self, duplicates: bool, found: &mut VecDeque<Listed>) -> Result<bool> {
+    fn read_page(&mut self, duplicates: bool, found: &mut VecDeque<Result<Listed>>) -> Result<bool> {
         let Some(anchor) = self.anchor.take() else { return Ok(false) };
         let objects = &self.collocation.objects;
         let object = if duplicates { objects.history } else { objects.index };
@@ -224,30 +224,30 @@ impl Walk {
         if duplicates {
             self.take_history(&page, found)?;
         } else {
-            self.take_index(&page, found)?;
+            self.take_index(&page, found);
         }
         self.anchor = page.next().cloned();
         Ok(true)
     }
 
-    fn take_index(&mut self, page: &Page, found: &mut VecDeque<Listed>) -> Result<()> {
+    fn take_index(&mut self, page: &Page, found: &mut VecDeque<Result<Listed>>) {
         let names = self.collocation.names.len();
         for (key, record) in page.iter() {
-            let element = element_of_kv_key(key, names).ok_or_else(|| self.corrupt("?"))?;
-            if self.wants(element) {
-                let listed = self.listed(element, record, false)?;
-                found.push_back(listed);
+            match element_of_kv_key(key, names) {
+                Some(element) if !self.wants(element) => {}
+                Some(element) => found.push_back(self.listed(element, record, false)),
+                None => found.push_back(Err(self.corrupt("?"))),
             }
         }
-        Ok(())
     }
 
-    fn take_history(&mut self, page: &Page, found: &mut VecDeque<Listed>) -> Result<()> {
+    fn take_history(&mut self, page: &Page, found: &mut VecDeque<Result<Listed>>) -> Result<()> {
         let mut wanted: Vec<(&[u8], &str)> = Vec::new();
         for (key, value) in page.iter() {
-            let (_, record, element) = parse_history(key, value).ok_or_else(|| self.corrupt("?"))?;
-            if self.wants(element) {
-                wanted.push((record, element));
+            match parse_history(key, value) {
+                Some((_, _, element)) if !self.wants(element) => {}
+                Some((_, record, element)) => wanted.push((record, element)),
+                None => found.push_back(Err(self.corrupt("?"))),
             }
         }
         let index = self.collocation.objects.index;
@@ -255,8 +255,7 @@ impl Walk {
             wanted.iter().map(|(_, element)| Cell::kv(index, kv_key(element).as_bytes())).collect();
         let newest = self.reader.dataset.catalogue.get_many(&cells)?;
         for ((record, element), newest) in wanted.into_iter().zip(newest) {
-            let listed = self.listed(element, record, newest.as_deref() != Some(record))?;
-            found.push_back(listed);
+            found.push_back(self.listed(element, record, newest.as_deref() != Some(record)));
         }
         Ok(())
     }

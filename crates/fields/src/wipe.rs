@@ -114,6 +114,8 @@ impl FieldStore {
         for listed in Listing::of_targets(&self.inner, targets.clone(), ListOptions { duplicates: true }) {
             match listed {
                 Err(Error::LostDataset { .. }) if *is_whole => {}
+                // What is damaged goes too, and cannot be counted.
+                Err(Error::Corrupt { .. }) => {}
                 listed => counts.add(&listed?),
             }
         }

@@ -6,12 +6,12 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use isotach_fields::{Config, Error, FieldStore};
-use isotach_object::{Error as ObjectError, Registry};
+use isotach_fields::{Config, Error, FieldStore, ListOptions};
+use isotach_object::{Error as ObjectError, KeyValue, Registry};
 
 use crate::{
     faulty::{Faulty, Script},
-    layouts::{Layout, SCHEMA, archive, field, listed, with},
+    layouts::{Layout, SCHEMA, archive, field, listed, request, request_like, with},
 };
 
 /// A store with one field, on an engine that fails when it is told to.
@@ -161,4 +161,41 @@ fn a_data_file_cut_short_is_corrupt_and_names_the_field_and_the_file() {
             "{error} does not name {data:?}"
         );
     }
+}
+
+#[test]
+fn a_damaged_entry_of_the_index_is_told_in_its_place_and_all_others_are_found() {
+    let layout = Layout::memory();
+    let (writer, store) = (layout.store(), layout.store());
+    let steps = ["0", "6", "12", "18"];
+    for step in steps {
+        archive(&writer, &[(field(step, "t"), step.as_bytes())]);
+    }
+    let dump = store.dump(&request("")).unwrap().remove(0);
+    let label = dump.status.catalogue.label.clone();
+    let pool = layout.registry.open_pool(&dump.status.catalogue.pool).unwrap();
+    let container = pool.open_container(&label).unwrap();
+    KeyValue::new(&*container, dump.collocations[0].index).unwrap().put(b"6::500:130", b"?").unwrap();
+    container.flush().unwrap();
+
+    let exact = request_like(&field("0", "t"), "step=0/6/12/18");
+    let found: Vec<_> = store.inspect(&exact).unwrap().map(|found| found.map(|found| found.key)).collect();
+    let bytes: Vec<_> = store.retrieve(&exact).unwrap().map(|field| field.map(|field| field.bytes)).collect();
+    assert_eq!((found.len(), bytes.len()), (4, 4));
+    for (at, step) in steps.into_iter().enumerate() {
+        if step == "6" {
+            for error in [found[at].as_ref().unwrap_err(), bytes[at].as_ref().unwrap_err()] {
+                assert!(error.code() == "corrupt" && error.to_string().contains("step=6"), "{error}");
+            }
+        } else {
+            assert_eq!(found[at].as_ref().unwrap().get("step"), Some(step));
+            assert_eq!(*bytes[at].as_ref().unwrap(), step.as_bytes());
+        }
+    }
+    let listing: Vec<_> = store.list(&request(""), ListOptions::default()).unwrap().collect();
+    assert_eq!((listing.len(), listing.iter().filter(|listed| listed.is_err()).count()), (4, 1));
+    // What is damaged can be wiped.
+    assert_eq!(store.wipe(&request("class=od,type=fc"), false).unwrap().counts().fields, 3);
+    store.wipe(&request("class=od"), true).unwrap();
+    assert!(listed(&store, "").is_empty());
 }
