@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::workload::SIZE_MIN;
+
 /// `bench`: measures the field store beside plain writes and reads of the same bytes.
 #[derive(Debug, Clone, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -36,10 +38,10 @@ pub struct SuiteArgs {
     #[arg(long = "where", value_name = "FOLDER", value_delimiter = ',')]
     pub places: Vec<PathBuf>,
     /// Sizes of fields, in bytes
-    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_values_t = [1 << 20, 4096])]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_values_t = [1 << 20, 4096], value_parser = field_size)]
     pub sizes: Vec<usize>,
     /// Numbers of processes
-    #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [1, 4])]
+    #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [1, 4], value_parser = process_count)]
     pub procs: Vec<usize>,
     /// How often each figure is measured; the median is shown
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
@@ -56,6 +58,19 @@ pub struct SuiteArgs {
     /// Also append the measurements, as with --json, to this file
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+}
+
+fn field_size(text: &str) -> Result<usize, String> {
+    at_least(SIZE_MIN, text)
+}
+
+fn process_count(text: &str) -> Result<usize, String> {
+    at_least(1, text)
+}
+
+fn at_least(least: usize, text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number >= least);
+    number.ok_or_else(|| format!("expected a number, at least {least}"))
 }
 
 /// What a client does.

@@ -23,6 +23,9 @@ pub enum Error {
         /// The system's error.
         source: io::Error,
     },
+    /// Nobody reads the figures, or their file is full.
+    #[error("cannot write to standard output: {0}")]
+    Output(#[source] io::Error),
     /// A worker process ended without a figure. What it printed on standard error stands above.
     #[error("worker `{command}` {how}")]
     Worker {

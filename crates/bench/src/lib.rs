@@ -9,6 +9,8 @@
 //!   right after the other.
 //! - Every field read back is checked, so that a fast wrong answer is a failure and not a figure.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod args;
 mod client;
 mod error;

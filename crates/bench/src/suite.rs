@@ -50,7 +50,7 @@ pub(crate) fn run(args: &SuiteArgs, out: &mut impl Write) -> Result<()> {
         }
     }
     if !args.json {
-        table::print(&machine, &suite.all, suite.out).map_err(Error::pipe("print the tables"))?;
+        table::print(&machine, &suite.all, suite.out).map_err(Error::Output)?;
     }
     Ok(())
 }
@@ -156,7 +156,8 @@ impl<W: Write> Suite<'_, W> {
         let one = Measurement::new(what, case, &total, limit);
         self.emit(&one)?;
         if !self.args.json {
-            eprintln!("{}", table::progress(&one, self.args.repetitions));
+            // Progress is only for whoever looks on.
+            let _ = writeln!(std::io::stderr(), "{}", table::progress(&one, self.args.repetitions));
         }
         self.all.push(one.clone());
         Ok(one)
@@ -167,7 +168,7 @@ impl<W: Write> Suite<'_, W> {
         let line =
             serde_json::to_string(what).map_err(std::io::Error::from).map_err(Error::pipe("encode"))?;
         if self.args.json {
-            writeln!(self.out, "{line}").map_err(Error::pipe("print a figure"))?;
+            writeln!(self.out, "{line}").map_err(Error::Output)?;
         }
         if let Some(path) = &self.args.save {
             let file = OpenOptions::new().create(true).append(true).open(path);

@@ -6,6 +6,7 @@
 
 use std::{
     env,
+    ffi::OsString,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -76,7 +77,11 @@ pub(crate) fn configuration(place: &PlaceFlags) -> Outcome<(Config, Source)> {
     let config = match &source {
         Source::Store { uri, .. } => Config::single(uri),
         // Whatever is wrong with it, it is what was named that has to be put right.
-        Source::File { path, .. } => Config::read(path).map_err(|error| Failure::from(error).typed())?,
+        Source::File { path, given_by } => Config::read(path).map_err(|error| match error {
+            // Not what stands in it: that it is not there, or cannot be read.
+            error @ FieldsError::Object(_) => Failure::from(error).typed().about(given_by),
+            error => Failure::from(error).typed(),
+        })?,
     };
     check_engines(&config, &source)?;
     Ok((config.with_clock(clock()?), source))
@@ -128,6 +133,16 @@ pub(crate) fn pool_uri(text: &str) -> Outcome<PoolUri> {
     Ok(format!("posix:{}{options}", absolute.display()).parse()?)
 }
 
+/// Whether two URIs lead to one pool, however they are spelled and whatever their options.
+pub(crate) fn is_same_pool(one: &PoolUri, other: &PoolUri) -> bool {
+    let is_same_folder = || {
+        let [one, other] = [one, other].map(|uri| Path::new(uri.path()).canonicalize().ok());
+        one.is_some() && one == other
+    };
+    one.scheme() == other.scheme()
+        && (one.path() == other.path() || one.scheme() == "posix" && is_same_folder())
+}
+
 /// Refuses what looks like a path and would be taken for something else.
 fn check_typed(text: &str) -> Outcome {
     let is_path = ["/", "./", "../"].iter().any(|start| text.starts_with(start));
@@ -135,7 +150,7 @@ fn check_typed(text: &str) -> Outcome {
         let expected = format!("posix:{text}, for a path alone has no options");
         return Err(Failure::usage(format!("store {text:?}: expected {expected}")));
     }
-    if !is_path && !text.is_empty() && !text.contains(':') {
+    if !is_path && !text.trim().is_empty() && !text.contains(':') {
         let expected = format!("./{text} or posix:{text} for a folder here, or a URI such as posix:/path");
         return Err(Failure::usage(format!("store {text:?}: expected {expected}")));
     }
@@ -152,7 +167,7 @@ pub(crate) fn source(place: &PlaceFlags) -> Outcome<Source> {
     if let Some(path) = &place.config {
         return file(path.clone(), "--config");
     }
-    if let Some(text) = variable("ISOTACH_STORE") {
+    if let Some(text) = text_variable("ISOTACH_STORE")? {
         return store(&text, "ISOTACH_STORE").map_err(|failure: Failure| failure.about("ISOTACH_STORE"));
     }
     if let Some(path) = variable("ISOTACH_CONFIG") {
@@ -177,12 +192,17 @@ fn user_file() -> Option<PathBuf> {
     Some(folder.join("isotach").join(FILE))
 }
 
-fn variable(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| !value.is_empty())
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn text_variable(name: &str) -> Outcome<Option<String>> {
+    let text = variable(name).map(OsString::into_string).transpose();
+    text.map_err(|value| Failure::usage(format!("{name}={value:?}: expected text in UTF-8")))
 }
 
 fn clock() -> Outcome<Clock> {
-    let Some(day) = variable("ISOTACH_TODAY") else { return Ok(Clock::system()) };
+    let Some(day) = text_variable("ISOTACH_TODAY")? else { return Ok(Clock::system()) };
     Clock::at(&day)
         .ok_or_else(|| Failure::usage(format!("ISOTACH_TODAY={day:?}: expected a day as 2024-01-31")))
 }

@@ -149,6 +149,7 @@ impl From<isotach_bench::Error> for Failure {
             isotach_bench::Error::Fields(error) => error.into(),
             isotach_bench::Error::Object(error) => error.into(),
             isotach_bench::Error::Invalid { .. } => Self::usage(error),
+            isotach_bench::Error::Output(error) => error.into(),
             error => Self::failed(error),
         }
     }

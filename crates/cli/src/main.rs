@@ -6,6 +6,8 @@
 //! What must stay true: exit code 0 is success, 1 a failure, 2 a mistake in what was typed; a mistake of the user never
 //! prints a backtrace; a reader that goes away (`isotach list | head`) ends the program without a word.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod commands;
 mod context;
 mod failure;

@@ -4,7 +4,12 @@ mod json;
 mod table;
 mod units;
 
-use std::io::{BufWriter, Stdout, stdout};
+use std::{
+    fmt,
+    io::{BufWriter, Stdout, Write, stdout},
+};
+
+use crate::failure::Outcome;
 
 pub(crate) use self::{
     json::{json_text, key_object, print_json, push_json_text},
@@ -15,4 +20,17 @@ pub(crate) use self::{
 /// Standard output, written in large steps. Flush it before the command ends, so that a failure is told.
 pub(crate) fn standard_output() -> BufWriter<Stdout> {
     BufWriter::with_capacity(256 << 10, stdout())
+}
+
+/// As `println!`, which panics when nobody reads standard output or its device is full; this fails.
+macro_rules! outln {
+    ($($part:tt)*) => { $crate::output::print_line(format_args!($($part)*)) };
+}
+pub(crate) use outln;
+
+/// Prints a line.
+pub(crate) fn print_line(line: fmt::Arguments<'_>) -> Outcome {
+    let mut out = stdout().lock();
+    writeln!(out, "{line}")?;
+    Ok(out.flush()?)
 }

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     failure::{Failure, Outcome},
     flags::{ContainerAction, ContainerFlags, PlaceFlags},
-    output::{Bytes, Table, print_json},
+    output::{Bytes, Table, outln, print_json},
 };
 
 /// How many objects are asked for at once.
@@ -84,9 +84,8 @@ fn show(pool: &dyn Pool, label: &Label, as_json: bool) -> Outcome {
         let label = label.as_str();
         return print_json(&json!({"container": label, "epoch": epoch.0, "objects": objects, "bytes": size}));
     }
-    println!("container  {label}");
-    println!("epoch      {}", epoch.0);
-    println!("objects    {objects}");
-    println!("size       {}", Bytes(size));
-    Ok(())
+    outln!("container  {label}")?;
+    outln!("epoch      {}", epoch.0)?;
+    outln!("objects    {objects}")?;
+    outln!("size       {}", Bytes(size))
 }

@@ -9,7 +9,7 @@ use crate::{
     context,
     failure::{Failure, Outcome},
     flags::{Actions, ControlFlags, PlaceFlags, StatusFlags},
-    output::{Table, key_object, print_json, utc},
+    output::{Table, key_object, outln, print_json, utc},
 };
 
 /// Locks datasets, or unlocks them, and shows them.
@@ -24,6 +24,10 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ControlFlags, lock: bool) -> Outco
         changed.extend(store.status(request)?);
         Ok(())
     })?;
+    if changed.is_empty() && !flags.json {
+        let doing = if lock { "lock" } else { "unlock" };
+        return outln!("nothing to {doing}: the request matches no dataset");
+    }
     print(&changed, flags.json)
 }
 

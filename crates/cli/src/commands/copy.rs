@@ -8,10 +8,10 @@ use serde_json::json;
 
 use super::requests;
 use crate::{
-    context::{self, Source, not_opened, pool_uri},
+    context::{self, Source, is_same_pool, not_opened, pool_uri},
     failure::{Failure, Outcome},
     flags::{PlaceFlags, TransferFlags},
-    output::{Bytes, Rate, count, print_json, seconds},
+    output::{Bytes, Rate, count, outln, print_json, seconds},
 };
 
 /// Copies.
@@ -33,7 +33,7 @@ fn transfer(
     let requests = requests::given(&flags.requests)?;
     let uri = pool_uri(&flags.to).map_err(|failure| failure.about("--to"))?;
     let (config, source) = context::configuration(place)?;
-    if config.spaces.iter().any(|space| space.catalogue == uri) {
+    if config.spaces.iter().any(|space| is_same_pool(&space.catalogue, &uri)) {
         return Err(Failure::usage(format!("--to {uri}: expected another store than the one copied from")));
     }
     let registry = context::registry();
@@ -54,6 +54,5 @@ fn transfer(
         return print_json(&json!({"fields": sum.fields, "bytes": sum.bytes, "seconds": seconds}));
     }
     let (fields, rate, time) = (count(sum.fields, "field"), Rate(sum.bytes, elapsed), seconds(elapsed));
-    println!("{done} {fields}, {} in {time} ({rate})", Bytes(sum.bytes));
-    Ok(())
+    outln!("{done} {fields}, {} in {time} ({rate})", Bytes(sum.bytes))
 }

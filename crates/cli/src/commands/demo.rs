@@ -24,12 +24,12 @@ use self::{
     report::Report,
     task::{Role, Task},
 };
-use super::line::Lines;
+use super::{line::Lines, sink::Sink};
 use crate::{
     context::{self, not_opened, pool_uri},
     failure::{Failure, Outcome},
     flags::{DemoFlags, PlaceFlags},
-    output::{Bytes, standard_output},
+    output::{Bytes, outln, standard_output},
 };
 
 /// The folder of the store that nobody named.
@@ -61,6 +61,8 @@ pub(crate) fn work(place: &PlaceFlags) -> Outcome {
 }
 
 fn show(place: &PlaceFlags, flags: &DemoFlags, plan: &Plan, eccodes: &'static Eccodes) -> Outcome {
+    // Opened first: that it cannot be written is worth knowing before the forecast is archived.
+    let map = Sink::open(&flags.map)?;
     let store = fresh(place, plan)?;
     let mut report = Report::new(plan, flags.json);
     report.introduce(&store)?;
@@ -70,14 +72,13 @@ fn show(place: &PlaceFlags, flags: &DemoFlags, plan: &Plan, eccodes: &'static Ec
         report.take(event)?;
     }
     report.finish(begin.elapsed())?;
-    let map = draw(&store, plan, eccodes, &flags.map)?;
+    let drawn = draw(&store, plan, eccodes, map)?;
     if flags.json {
         return Ok(());
     }
     list_some(&store, plan)?;
-    println!("\n{map}");
-    suggest(place, flags, plan);
-    Ok(())
+    outln!("\n{}: {drawn}", flags.map.display())?;
+    suggest(place, flags, plan)
 }
 
 /// The store with nothing of an earlier demo in it.
@@ -120,18 +121,19 @@ fn remove_folder() -> Outcome {
 }
 
 /// Reads one field back and draws it.
-fn draw(store: &FieldStore, plan: &Plan, eccodes: &'static Eccodes, path: &Path) -> Outcome<String> {
+fn draw(store: &FieldStore, plan: &Plan, eccodes: &'static Eccodes, mut map: Sink) -> Outcome<String> {
     let request = plan.one_field();
     let field = store.retrieve(&request)?.next().transpose()?;
     let field = field.ok_or_else(|| Failure::failed(format!("the field to draw is not there: {request}")))?;
     let grid = eccodes.grid(&field.bytes)?;
-    map::draw(&grid, path)?;
+    map.write(&map::draw(&grid)?)?;
+    map.finish()?;
     let label = &grid.label;
-    Ok(format!("{}: a map of {} at {} hPa, read back and decoded", path.display(), label.name, label.level))
+    Ok(format!("a map of {} at {} hPa, read back and decoded", label.name, label.level))
 }
 
 fn list_some(store: &FieldStore, plan: &Plan) -> Outcome {
-    println!("\nsome of the fields, as isotach list shows them:");
+    outln!("\nsome of the fields, as isotach list shows them:")?;
     let mut out = standard_output();
     let mut lines = Lines::default();
     for listed in store.list(&plan.last_step(), ListOptions::default())?.take(LISTED) {
@@ -141,18 +143,17 @@ fn list_some(store: &FieldStore, plan: &Plan) -> Outcome {
     Ok(())
 }
 
-fn suggest(place: &PlaceFlags, flags: &DemoFlags, plan: &Plan) {
+fn suggest(place: &PlaceFlags, flags: &DemoFlags, plan: &Plan) -> Outcome {
     let store = match (&place.store, &place.config) {
         (Some(uri), _) => format!("--store {uri}"),
         (None, Some(path)) => format!("--config {}", path.display()),
         (None, None) => String::new(),
     };
     if place.store.as_deref().is_some_and(|uri| uri.ends_with(FOLDER)) && !flags.keep {
-        println!("The store ({}) is removed; isotach demo --keep leaves it.", Bytes(plan.bytes()));
-        return;
+        return outln!("The store ({}) is removed; isotach demo --keep leaves it.", Bytes(plan.bytes()));
     }
-    println!("\nto go on:");
-    println!("  isotach {store} axes class=rd,expver=demo");
-    println!("  isotach {store} read {} -o one.grib", plan.one_field());
-    println!("  isotach {store} wipe class=rd,expver=demo");
+    outln!("\nto go on:")?;
+    outln!("  isotach {store} axes class=rd,expver=demo")?;
+    outln!("  isotach {store} read {} -o one.grib", plan.one_field())?;
+    outln!("  isotach {store} wipe class=rd,expver=demo")
 }

@@ -10,7 +10,7 @@ use crate::{
     context,
     failure::{Failure, Outcome},
     flags::DestroyFlags,
-    output::count,
+    output::{count, outln},
 };
 
 /// The label of the container that says which datasets a field store has.
@@ -42,8 +42,7 @@ impl Victim<'_> {
         if as_json {
             return told(as_json, "would remove", what, name);
         }
-        println!("would remove {what} {name}{more}; add --doit to remove it");
-        Ok(())
+        outln!("would remove {what} {name}{more}; add --doit to remove it")
     }
 }
 

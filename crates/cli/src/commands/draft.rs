@@ -10,7 +10,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+use rustix::{
+    fs::{AtFlags, CWD, Mode, OFlags, linkat, open},
+    io::Errno,
+};
 use tempfile::{Builder, NamedTempFile};
 
 /// As any new file's; the umask takes its part away.
@@ -28,7 +31,7 @@ pub(crate) enum Draft {
 impl Draft {
     /// An empty file on the file system of this folder.
     pub(crate) fn new_in(folder: &Path) -> io::Result<Self> {
-        match nameless(folder) {
+        match nameless(folder)? {
             Some(file) => Ok(Self::Nameless(file)),
             None => named().permissions(Permissions::from_mode(MODE)).tempfile_in(folder).map(Self::Named),
         }
@@ -79,10 +82,14 @@ fn named() -> Builder<'static, 'static> {
 }
 
 /// A file without a name, if there can be one that can be given a name later.
-fn nameless(folder: &Path) -> Option<File> {
+fn nameless(folder: &Path) -> io::Result<Option<File>> {
     let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
-    let file = File::from(open(folder, flags, Mode::from_raw_mode(MODE)).ok()?);
-    handle(&file).exists().then_some(file)
+    match open(folder, flags, Mode::from_raw_mode(MODE)).map(File::from) {
+        Ok(file) => Ok(handle(&file).exists().then_some(file)),
+        // What file systems and kernels say that have no such files.
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn link(file: &File, path: &Path) -> io::Result<()> {

@@ -8,7 +8,7 @@ use crate::{
     context::{self, Source},
     failure::Outcome,
     flags::{InfoFlags, PlaceFlags},
-    output::print_json,
+    output::{outln, print_json},
 };
 
 /// Prints what there is; a store need not be there.
@@ -28,19 +28,18 @@ pub(crate) fn run(place: &PlaceFlags, flags: &InfoFlags) -> Outcome {
             })),
         }));
     }
-    println!("isotach   {}", env!("CARGO_PKG_VERSION"));
+    outln!("isotach   {}", env!("CARGO_PKG_VERSION"))?;
     match &source {
-        Ok(source) => println!("store     {}, given by {}", source.name(), source.given_by()),
-        Err(_) => println!("store     none"),
+        Ok(source) => outln!("store     {}, given by {}", source.name(), source.given_by())?,
+        Err(_) => outln!("store     none")?,
     }
     for (scheme, can) in engines() {
-        println!("engine    {scheme}: {}", names(can).join(", "));
+        outln!("engine    {scheme}: {}", names(can).join(", "))?;
     }
     match eccodes {
-        Ok(found) => println!("ecCodes   {} from {}", found.version(), found.path().display()),
-        Err(error) => println!("ecCodes   none: {error}"),
+        Ok(found) => outln!("ecCodes   {} from {}", found.version(), found.path().display()),
+        Err(error) => outln!("ecCodes   none: {error}"),
     }
-    Ok(())
 }
 
 fn engines() -> impl Iterator<Item = (&'static str, Capabilities)> {

@@ -23,7 +23,7 @@ use crate::{
     context,
     failure::{Failure, Outcome, say},
     flags::PlaceFlags,
-    output::{Bytes, Rate, count, print_json, seconds},
+    output::{Bytes, Rate, count, outln, print_json, seconds},
     progress::Progress,
 };
 
@@ -54,13 +54,13 @@ pub(crate) fn run(place: &PlaceFlags, intake: &Intake<'_>) -> Outcome {
     let taken = intake.files.iter().try_for_each(|path| session.file(path));
     let flushed = session.flush();
     session.progress.finish();
-    session.print()?;
+    let told = session.print();
     match (taken, flushed) {
         (Err(first), Err(second)) => {
             first.report();
             Err(second)
         }
-        (taken, flushed) => taken.and(flushed),
+        (taken, flushed) => taken.and(flushed).and(told),
     }
 }
 
@@ -264,7 +264,6 @@ impl<'f> Session<'f> {
             skipped => format!(", skipped {}", count(skipped, "bad message")),
         };
         let (fields, rate, time) = (count(fields, "field"), Rate(bytes, elapsed), seconds(elapsed));
-        println!("{done} {fields}, {} in {time} ({rate}){skipped}", Bytes(bytes));
-        Ok(())
+        outln!("{done} {fields}, {} in {time} ({rate}){skipped}", Bytes(bytes))
     }
 }

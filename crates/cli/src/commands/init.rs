@@ -1,6 +1,7 @@
 //! `isotach init`: makes a store.
 
 use isotach_fields::{Error as FieldsError, FieldStore};
+use isotach_object::Error as ObjectError;
 use serde_json::json;
 
 use super::schema;
@@ -8,7 +9,7 @@ use crate::{
     context::{self, check_matches, not_opened},
     failure::{Failure, Outcome},
     flags::{InitFlags, PlaceFlags},
-    output::{count, print_json},
+    output::{count, outln, print_json},
 };
 
 /// Makes pools and schema where there are none.
@@ -23,6 +24,10 @@ pub(crate) fn run(place: &PlaceFlags, flags: &InitFlags) -> Outcome {
         FieldsError::NotAStore { store, why } => {
             Failure::failed(format!("cannot make a field store of {store}: {why}"))
         }
+        // Not the advice to do what is being done.
+        FieldsError::Object(ObjectError::NotFound { .. }) => {
+            Failure::failed(format!("cannot make store {}: no folder can be made there", source.name()))
+        }
         error => not_opened(error, &config, &source),
     })?;
     check_matches(&config, &source, &store)?;
@@ -31,6 +36,5 @@ pub(crate) fn run(place: &PlaceFlags, flags: &InitFlags) -> Outcome {
         return print_json(&json!({"store": source.name(), "made": !was_there, "rules": rules}));
     }
     let done = if was_there { "is there already" } else { "made" };
-    println!("store {} {done}, with a schema of {}", source.name(), count(rules, "rule"));
-    Ok(())
+    outln!("store {} {done}, with a schema of {}", source.name(), count(rules, "rule"))
 }

@@ -13,7 +13,7 @@ use crate::{
     context,
     failure::{Failure, Outcome},
     flags::{PlaceFlags, PoolAction, PoolFlags},
-    output::{Bytes, Table, count, print_json},
+    output::{Bytes, Table, count, outln, print_json},
 };
 
 /// Makes, lists, shows or removes.
@@ -52,8 +52,7 @@ pub(crate) fn told(as_json: bool, done: &str, what: &str, name: &str) -> Outcome
     if as_json {
         return print_json(&json!({(what): name, "done": done}));
     }
-    println!("{done} {what} {name}");
-    Ok(())
+    outln!("{done} {what} {name}")
 }
 
 fn uris(place: &PlaceFlags) -> Outcome<BTreeSet<PoolUri>> {
@@ -106,11 +105,10 @@ fn show(pool: &dyn Pool, as_json: bool) -> Outcome {
             "used": usage.used,
         }));
     }
-    println!("pool          {}", pool.uri());
-    println!("engine        {}", pool.uri().scheme());
-    println!("capabilities  {}", can.join(", "));
-    println!("containers    {containers}");
-    println!("used          {}", Bytes(usage.used));
-    println!("free          {} of {}", Bytes(usage.free), Bytes(usage.total));
-    Ok(())
+    outln!("pool          {}", pool.uri())?;
+    outln!("engine        {}", pool.uri().scheme())?;
+    outln!("capabilities  {}", can.join(", "))?;
+    outln!("containers    {containers}")?;
+    outln!("used          {}", Bytes(usage.used))?;
+    outln!("free          {} of {}", Bytes(usage.free), Bytes(usage.total))
 }

@@ -102,14 +102,18 @@ pub(crate) fn tell_lost(store: &FieldStore, request: &Request) -> Outcome {
 
 /// The text of a file, or of standard input for `-`.
 pub(crate) fn text_of(path: &Path) -> Outcome<String> {
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let read = if is_standard(path) {
-        stdin().lock().read_to_string(&mut text).map(|_| ())
+        stdin().lock().read_to_end(&mut bytes).map(|_| ())
     } else {
-        fs::read_to_string(path).map(|read| text = read)
+        fs::read(path).map(|read| bytes = read)
     };
     read.map_err(Failure::file("read", path))?;
-    Ok(text)
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        Failure::usage(format!("{}:{line}: expected text in UTF-8", name_of(path)))
+    })
 }
 
 /// Whether `-`, standard input or output, was meant.

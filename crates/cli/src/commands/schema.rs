@@ -13,7 +13,7 @@ use crate::{
     context,
     failure::{Failure, Outcome},
     flags::{PlaceFlags, SchemaAction, SchemaCheck, SchemaFlags, SchemaShow},
-    output::{count, key_object, print_json},
+    output::{count, key_object, outln, print_json},
 };
 
 /// Shows or checks.
@@ -63,7 +63,7 @@ fn rule_object(rule: &Rule) -> Value {
 
 fn check(place: &PlaceFlags, flags: &SchemaCheck) -> Outcome {
     let (schema, name) = match &flags.file {
-        Some(path) => (read(path)?, path.display().to_string()),
+        Some(path) => (read_useful(path)?, path.display().to_string()),
         None => (context::open(place)?.schema().clone(), "the schema of the store".to_owned()),
     };
     let rules = schema.rules().count() as u64;
@@ -71,8 +71,7 @@ fn check(place: &PlaceFlags, flags: &SchemaCheck) -> Outcome {
         if flags.json {
             return print_json(&json!({"schema": name, "rules": rules}));
         }
-        println!("{name} is good: {}", count(rules, "rule"));
-        return Ok(());
+        return outln!("{name} is good: {}", count(rules, "rule"));
     };
     let key: Key = text.parse().map_err(|error| Failure::from(error).about("--key"))?;
     let split = schema.split(&key).map_err(Failure::failed)?;
@@ -89,7 +88,7 @@ fn check(place: &PlaceFlags, flags: &SchemaCheck) -> Outcome {
         }));
     }
     for (level, key) in levels {
-        println!("{level:<12}{key}");
+        outln!("{level:<12}{key}")?;
     }
     Ok(())
 }

@@ -34,21 +34,27 @@ const BUFFER: usize = 1 << 20;
 impl Sink {
     /// Opens the output.
     pub(crate) fn open(path: &Path) -> Outcome<Self> {
-        if is_standard(path) {
+        // What standard output leads to may be a file, which is not to be replaced but appended to.
+        if is_standard(path) || path == Path::new("/dev/stdout") {
             return Ok(Self::Standard(standard_output()));
         }
-        // A link stays a link: what it leads to is replaced.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let path = path.as_path();
-        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-            let file = fs::OpenOptions::new().write(true).open(path);
-            return Ok(Self::Special {
-                file: file.map_err(Failure::file("open", path))?,
-                path: path.to_owned(),
-            });
+        match fs::metadata(path) {
+            Ok(there) if there.is_dir() => {
+                let expected = "it is a folder: expected a file, or - for standard output";
+                Err(Failure::usage(expected).about(path.display()))
+            }
+            Ok(there) if !there.is_file() => {
+                let file = fs::OpenOptions::new().write(true).open(path);
+                let file = file.map_err(Failure::file("open", path))?;
+                Ok(Self::Special { file, path: path.to_owned() })
+            }
+            _ => {
+                // A link stays a link: what it leads to is replaced.
+                let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+                let file = Draft::new_in(folder_of(&path)).map_err(Failure::file("create", &path))?;
+                Ok(Self::Whole { file: BufWriter::with_capacity(BUFFER, file), path })
+            }
         }
-        let file = Draft::new_in(folder_of(path)).map_err(Failure::file("create", path))?;
-        Ok(Self::Whole { file: BufWriter::with_capacity(BUFFER, file), path: path.to_owned() })
     }
 
     /// Appends bytes.

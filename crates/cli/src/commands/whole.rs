@@ -8,7 +8,10 @@ use std::{
 
 use isotach_grib::{LocationScanner, MessageLocation, ScanError};
 
-use super::{input::Input, requests::is_standard};
+use super::{
+    input::{Input, open_failed},
+    requests::is_standard,
+};
 use crate::failure::{Failure, Outcome};
 
 /// What a file is.
@@ -30,7 +33,7 @@ pub(crate) fn read(path: &Path, input: Input, skip_bad: bool) -> Outcome<Whole> 
         let field = field_of(&mut cursor, path, skip_bad)?;
         return Ok(field.unwrap_or_else(|| Whole::Messages(cursor.into_inner())));
     }
-    let mut file = File::open(path).map_err(Failure::file("open", path))?;
+    let mut file = File::open(path).map_err(open_failed)?;
     match field_of(&mut file, path, skip_bad)? {
         Some(field) => Ok(field),
         None => {

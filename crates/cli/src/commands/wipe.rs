@@ -9,7 +9,7 @@ use crate::{
     context,
     failure::Outcome,
     flags::{PlaceFlags, WipeFlags},
-    output::{Bytes, Table, count, key_object, print_json},
+    output::{Bytes, Table, count, key_object, outln, print_json},
 };
 
 /// Wipes request by request.
@@ -20,19 +20,22 @@ pub(crate) fn run(place: &PlaceFlags, flags: &WipeFlags) -> Outcome {
         // Nothing goes unless all can.
         requests.for_each(&store, Match::Partial, |request| Ok(store.wipe(request, false).map(|_| ())?))?;
     }
-    requests.for_each(&store, Match::Partial, |request| {
-        let report = store.wipe(request, flags.doit)?;
-        if flags.json {
-            return report.datasets.iter().try_for_each(|dataset| print_json(&object(dataset, report.done)));
-        }
-        print(&report)
-    })
+    let mut reports = Vec::new();
+    let wiped = requests.for_each(&store, Match::Partial, |request| {
+        reports.push(store.wipe(request, flags.doit)?);
+        Ok(())
+    });
+    // Told when all is done: a reader that goes away stops no wiping.
+    let told = reports.iter().try_for_each(|report| tell(report, flags.json));
+    wiped.and(told)
 }
 
-fn print(report: &WipeReport) -> Outcome {
+fn tell(report: &WipeReport, as_json: bool) -> Outcome {
+    if as_json {
+        return report.datasets.iter().try_for_each(|dataset| print_json(&object(dataset, report.done)));
+    }
     if report.datasets.is_empty() {
-        println!("nothing to wipe: the request matches no dataset");
-        return Ok(());
+        return outln!("nothing to wipe: the request matches no dataset");
     }
     let mut table = Table::new(["dataset", "goes", "fields", "bytes"]).right(&[2, 3]);
     for dataset in &report.datasets {
@@ -49,10 +52,9 @@ fn print(report: &WipeReport) -> Outcome {
     let counts = report.counts();
     let fields = count(counts.fields + counts.replaced_fields, "field");
     match report.done {
-        true => println!("wiped {fields}"),
-        false => println!("would wipe {fields}; nothing was removed: add --doit to remove them"),
+        true => outln!("wiped {fields}"),
+        false => outln!("would wipe {fields}; nothing was removed: add --doit to remove them"),
     }
-    Ok(())
 }
 
 fn what_goes(dataset: &WipedDataset) -> String {

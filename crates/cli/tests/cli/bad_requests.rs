@@ -83,6 +83,19 @@ fn a_mistake_in_a_file_of_requests_is_told_with_its_line_before_any_is_answered(
 }
 
 #[test]
+fn a_file_that_is_no_text_is_told_with_the_line() {
+    let store = Store::new();
+    let file = store.file("binary", b"class=rd,\nstep=\xff\n");
+    let name = file.display();
+    store
+        .run(["list".as_ref(), "-f".as_ref(), file.as_os_str()])
+        .fails(2, &format!("{name}:2: expected text in UTF-8"));
+    store
+        .run(["schema".as_ref(), "check".as_ref(), file.as_os_str()])
+        .fails(2, &format!("{name}:2: expected text in UTF-8"));
+}
+
+#[test]
 fn of_several_requests_none_is_wiped_unless_all_can_be() {
     let store = Store::new();
     store.write_raw(0, b"field");

@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::PermissionsExt, os::unix::process::CommandExt, proce
 
 use isotach_fields::crc32c;
 
-use crate::support::{KEY, Store, said, skip};
+use crate::support::{KEY, Store, program, said, skip};
 
 /// An account that owns nothing.
 const NOBODY: u32 = 65534;
@@ -35,6 +35,13 @@ fn a_directory_that_is_not_a_store_is_left_alone() {
     let said = store.run(["init"]).fails_with(1, &["holds other files", "an empty directory, or a new one"]);
     assert!(!said.err.contains("create it with"), "{}", said.err);
     assert_eq!(fs::read(path.join("mine.txt")).unwrap(), b"mine");
+}
+
+#[test]
+fn a_store_that_cannot_be_made_is_not_advised_to_be_made() {
+    let store = Store::absent();
+    said(program(store.folder.path()).args(["--store", "/proc/store", "init"]))
+        .fails(1, "cannot make store posix:/proc/store: no folder can be made there");
 }
 
 #[test]

@@ -111,6 +111,8 @@ fn a_lock_refuses_until_it_is_lifted() {
     assert_eq!(json(&store, &["status"])[0]["locked"], serde_json::json!([]));
     assert_eq!(store.read(&format!("{KEY},step=0")), b"field");
     assert_eq!(store.run(["lock", "class=rd"]).code, Some(2), "which actions must be said");
+    let none = store.run(["lock", "class=od", "--wipe"]).succeeds();
+    assert_eq!(none.text(), "nothing to lock: the request matches no dataset\n");
 }
 
 #[test]
@@ -125,7 +127,16 @@ fn copying_leaves_the_source_and_moving_does_not() {
     assert!(said.text().starts_with("moved 2 fields, 7 B in "), "{}", said.text());
     assert_eq!((from.count(), to.count()), (0, 2));
     assert_eq!(to.read(&format!("{KEY},step=0/6")), b"zerosix");
-    from.run(["copy", "class=rd", "--to", &from.uri()]).fails_with(2, &["expected another store"]);
+    let link = from.folder.path().join("link");
+    std::os::unix::fs::symlink(from.path(), &link).unwrap();
+    for same in [
+        from.uri(),
+        format!("{}/", from.uri()),
+        format!("{}?sync=none", from.uri()),
+        link.display().to_string(),
+    ] {
+        from.run(["copy", "class=rd", "--to", &same]).fails_with(2, &["expected another store"]);
+    }
     let absent = Store::absent();
     from.run(["copy", "class=rd", "--to", &absent.uri()]).fails_with(1, &["does not exist; create it with"]);
 }
@@ -157,6 +168,10 @@ fn schemas_are_shown_and_checked() {
     store
         .run(["schema", "check", "--key", "class=od,step=0"])
         .fails_with(1, &["no rule of the schema fits the key class=od,step=0", "also needs type"]);
+    let empty = store.file("empty.txt", b"# no rules\n");
+    store
+        .run(["schema".as_ref(), "check".as_ref(), empty.as_os_str()])
+        .fails_with(2, &["a schema of 0 rules can take no field"]);
     let standard = said(program(store.folder.path()).args(["schema", "show", "--standard"])).succeeds();
     let file = store.file("standard.txt", standard.out.as_slice());
     let checked = store.run(["schema".as_ref(), "check".as_ref(), file.as_os_str()]).succeeds();

@@ -1,6 +1,6 @@
 //! Where the store comes from.
 
-use std::fs;
+use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
 use crate::support::{KEY, Store, program, said};
 
@@ -73,7 +73,7 @@ fn a_configuration_with_a_mistake_is_told_by_file_line_and_column() {
         ),
     );
     said(program(store.folder.path()).args(["--config", "none.yaml", "list"]))
-        .fails(2, "file none.yaml does not exist");
+        .fails(2, "--config: file none.yaml does not exist");
     said(program(store.folder.path()).args(["--config", ".", "list"])).fails_with(2, &["directory"]);
     store.file("binary.yaml", b"spaces: \xff\n");
     said(program(store.folder.path()).args(["--config", "binary.yaml", "list"]))
@@ -196,4 +196,27 @@ fn a_uri_that_is_none_names_the_flag() {
     let store = Store::absent();
     said(program(store.folder.path()).args(["--store", "rados://x", "list"]))
         .fails_with(2, &["--store: engine \"rados\": expected one of: memory, posix"]);
+}
+
+#[test]
+fn what_the_environment_says_wrong_is_told_with_the_variable() {
+    let store = Store::new();
+    let bytes = OsStr::from_bytes(b"x\xff");
+    let with = |name: &str, value: &OsStr| said(store.command(["list"]).env(name, value));
+    with("ISOTACH_TODAY", bytes).fails(2, "ISOTACH_TODAY=\"x\\xFF\": expected text in UTF-8");
+    with("ISOTACH_TODAY", "2024-02-30".as_ref())
+        .fails(2, "ISOTACH_TODAY=\"2024-02-30\": expected a day as 2024-01-31");
+    let home = |name: &str, value: &OsStr| said(program(store.folder.path()).arg("list").env(name, value));
+    home("ISOTACH_STORE", bytes).fails(2, "ISOTACH_STORE=\"x\\xFF\": expected text in UTF-8");
+    home("ISOTACH_CONFIG", "none.yaml".as_ref()).fails(2, "ISOTACH_CONFIG: file none.yaml does not exist");
+    home("ISOTACH_CONFIG", bytes).fails(2, "ISOTACH_CONFIG: file x\u{fffd} does not exist");
+}
+
+#[test]
+fn a_store_without_a_name_is_told_what_one_looks_like() {
+    let store = Store::absent();
+    for blank in ["", " "] {
+        said(program(store.folder.path()).args(["--store", blank, "list"]))
+            .fails(2, &format!("--store: store {blank:?}: expected a URI such as posix:/path or memory:"));
+    }
 }

@@ -75,3 +75,24 @@ fn a_folder_that_is_no_store_is_left_alone_and_a_store_of_one_process_refused() 
         .fails(2, "store memory:x: expected one that several processes can use, such as posix:/path");
     assert_eq!(said(program(home.folder.path()).args(["demo", "--size", "1.5MiB"])).code, Some(2));
 }
+
+#[test]
+fn that_the_map_cannot_be_written_is_told_before_the_demo_begins() {
+    if messages(0).is_none() {
+        return;
+    }
+    let home = Store::absent();
+    said(program(home.folder.path()).args(SMALL).args(["--map", "no/map.png"]))
+        .fails(1, "cannot create no/map.png: No such file or directory (os error 2)");
+    assert!(!home.folder.path().join("demo-store").exists());
+}
+
+#[test]
+fn a_benchmark_of_nothing_is_refused() {
+    let home = Store::absent();
+    for (flag, value) in [("--procs", "0"), ("--sizes", "31"), ("--sizes", "x"), ("--repetitions", "0")] {
+        let out = said(program(home.folder.path()).args(["bench", flag, value]));
+        assert_eq!(out.code, Some(2), "{out:?}");
+        assert!(out.err.contains(flag), "{out:?}");
+    }
+}

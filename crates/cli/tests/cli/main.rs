@@ -18,6 +18,7 @@ mod destroying;
 mod full_disk;
 mod killed;
 mod objects;
+mod output;
 mod reading;
 mod support;
 mod writing;

@@ -4,7 +4,7 @@ use std::{fs, io::Read, process::Stdio};
 
 use serde_json::Value;
 
-use crate::support::{KEY, Store};
+use crate::support::{KEY, Store, said};
 
 #[test]
 fn a_missing_field_is_no_error_and_is_named() {
@@ -76,9 +76,24 @@ fn a_file_is_replaced_when_the_answer_is_whole_and_others_are_not_replaced() {
     store.run(arguments).succeeds();
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
     arguments[3] = "/no/such/folder/out".as_ref();
-    store.run(arguments).fails_with(1, &["cannot create /no/such/folder/out: "]);
+    store
+        .run(arguments)
+        .fails(1, "cannot create /no/such/folder/out: No such file or directory (os error 2)");
+    arguments[3] = ".".as_ref();
+    store.run(arguments).fails(2, ".: it is a folder: expected a file, or - for standard output");
     let left = fs::read_dir(store.folder.path()).unwrap().flatten();
     assert!(!left.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with(".isotach")));
+}
+
+#[test]
+fn standard_output_by_its_path_is_appended_to() {
+    let store = Store::new();
+    store.write_raw(6, b"six");
+    let target = store.file("out", b"before ");
+    let out = fs::File::options().append(true).open(&target).unwrap();
+    let request = format!("{KEY},step=6");
+    said(store.command(["read", &request, "-o", "/dev/stdout"]).stdout(out)).succeeds();
+    assert_eq!(fs::read(&target).unwrap(), b"before six");
 }
 
 #[test]

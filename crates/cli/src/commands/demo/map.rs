@@ -4,8 +4,6 @@ mod canvas;
 mod colours;
 mod font;
 
-use std::path::Path;
-
 use isotach_grib::Grid;
 
 use self::{
@@ -32,15 +30,15 @@ const GRATICULE: usize = 30;
 /// The height of the scale of colours.
 const SCALE: usize = 18;
 
-/// Draws a field into a PNG file.
-pub(crate) fn draw(grid: &Grid, path: &Path) -> Outcome {
+/// Draws a field; the map is a PNG file.
+pub(crate) fn draw(grid: &Grid) -> Outcome<Vec<u8>> {
     let range = grid.range().ok_or_else(|| Failure::failed("the field to draw has no values"))?;
     let mut canvas = Canvas::new(WIDTH + 2 * LEFT, HEIGHT + TOP + BELOW, PAPER);
     title(&mut canvas, grid);
     field(&mut canvas, grid, range);
     graticule(&mut canvas);
     scale(&mut canvas, grid, range);
-    canvas.save(path)
+    canvas.png()
 }
 
 fn title(canvas: &mut Canvas, grid: &Grid) {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     failure::Outcome,
-    output::{Bytes, count, print_json, seconds},
+    output::{Bytes, count, outln, print_json, seconds},
 };
 
 /// What is known of a step, or of all.
@@ -66,19 +66,18 @@ impl<'p> Report<'p> {
         }
         let plan = self.plan;
         let pools: Vec<String> = store.spaces().iter().map(|space| space.store.to_string()).collect();
-        println!(
+        outln!(
             "{plan}: {} of {}",
             count(plan.fields(), "field"),
             Bytes(plan.bytes() / plan.fields().max(1))
-        );
+        )?;
         let (writers, readers) = (count(plan.writers.into(), "writer"), count(plan.readers.into(), "reader"));
-        println!("{writers} and {readers}, each a process of its own, on {}\n", pools.join(", "));
-        println!(
+        outln!("{writers} and {readers}, each a process of its own, on {}\n", pools.join(", "))?;
+        outln!(
             "{}",
             line(["step", "fields", "bytes", "write rate", "read rate", "last flush to last read"])
-        );
-        println!("{}", "─".repeat(WIDTHS.iter().sum()));
-        Ok(())
+        )?;
+        outln!("{}", "─".repeat(WIDTHS.iter().sum()))
     }
 
     /// Takes an event, and prints the step that it completes.
@@ -112,7 +111,7 @@ impl<'p> Report<'p> {
         all.read.rate = mean_rate(all.read.bytes, self.busy_us[1], self.plan.readers);
         let worst_ms = self.latencies_ms.iter().copied().reduce(f64::max);
         if !self.as_json {
-            println!("{}", "─".repeat(WIDTHS.iter().sum()));
+            outln!("{}", "─".repeat(WIDTHS.iter().sum()))?;
         }
         self.print("all", &json!("all"), &all, worst_ms)?;
         if !self.as_json {
@@ -122,8 +121,8 @@ impl<'p> Report<'p> {
             } else {
                 String::new()
             };
-            println!("\n{} archived in {}{read}", Bytes(all.write.bytes), seconds(elapsed));
-            println!("rates: all processes together, of the time they spent in the store, flushing included");
+            outln!("\n{} archived in {}{read}", Bytes(all.write.bytes), seconds(elapsed))?;
+            outln!("rates: all processes together, of the time they spent in the store, flushing included")?;
         }
         Ok(())
     }
@@ -143,8 +142,7 @@ impl<'p> Report<'p> {
         }
         let latency = latency_ms.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1} ms"));
         let (fields, bytes) = (sum.write.fields.to_string(), Bytes(sum.write.bytes).to_string());
-        println!("{}", line([name, &fields, &bytes, &rate(&sum.write), &rate(&sum.read), &latency]));
-        Ok(())
+        outln!("{}", line([name, &fields, &bytes, &rate(&sum.write), &rate(&sum.read), &latency]))
     }
 }
 

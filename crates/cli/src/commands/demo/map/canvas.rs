@@ -1,7 +1,5 @@
 //! A picture of RGB pixels to draw on, and to write as PNG.
 
-use std::{fs::File, io::BufWriter, path::Path};
-
 use super::font;
 use crate::failure::{Failure, Outcome};
 
@@ -73,19 +71,19 @@ impl Canvas {
         self.text(middle.saturating_sub(font::width(text) * scale / 2), y, scale, text, colour);
     }
 
-    /// Writes the picture.
-    pub(crate) fn save(&self, path: &Path) -> Outcome {
-        let failed = Failure::file("write", path);
-        let file = File::create(path).map_err(&failed)?;
+    /// The picture as a PNG file.
+    pub(crate) fn png(&self) -> Outcome<Vec<u8>> {
+        let mut bytes = Vec::new();
         let size = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        let mut encoder = png::Encoder::new(BufWriter::new(file), size(self.width), size(self.height));
+        let mut encoder = png::Encoder::new(&mut bytes, size(self.width), size(self.height));
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
-        let write = || {
+        let encode = || {
             let mut writer = encoder.write_header()?;
             writer.write_image_data(&self.pixels)?;
             writer.finish()
         };
-        write().map_err(|error| failed(error.into()))
+        encode().map_err(|error| Failure::failed(format!("cannot encode the map: {error}")))?;
+        Ok(bytes)
     }
 }
