@@ -39,17 +39,13 @@ pub(crate) struct OpenContainers(Mutex<HashMap<Arc<ContainerUri>, Arc<dyn Contai
 type Wanted<'a> = (&'a Inspected, &'a mut [u8]);
 
 impl OpenContainers {
-    /// Keeps a handle, in place of an older one.
+    /// Keeps a handle. No other container ever has its label, so it is never out of date.
     pub(crate) fn keep(&self, uri: &Arc<ContainerUri>, container: &Arc<dyn Container>) {
         let mut open = lock(&self.0);
         if open.len() >= CONTAINERS_MAX {
             open.clear();
         }
         open.insert(Arc::clone(uri), Arc::clone(container));
-    }
-
-    fn forget(&self, uri: &Arc<ContainerUri>) -> bool {
-        lock(&self.0).remove(uri).is_some()
     }
 }
 
@@ -92,7 +88,7 @@ impl Inner {
             }
         }
         for (uri, mut group) in groups {
-            self.read_objects(&uri, &mut group)?;
+            read_objects(&*self.container(&uri)?, &mut group)?;
         }
         Ok(filled)
     }
@@ -109,7 +105,7 @@ impl Inner {
         match &field.location.place {
             Place::File(path) => read_file(&field, path, buffer)?,
             Place::Object { container, .. } => {
-                self.read_objects(container, &mut [(&field, buffer)])?;
+                read_objects(&*self.container(container)?, &mut [(&field, buffer)])?;
             }
         }
         Ok(length)
@@ -121,11 +117,7 @@ impl Inner {
         if let Place::Object { container, object } = &location.place {
             let open = self.container(container)?;
             if open.capabilities().shared_reads {
-                let shared = share_object(&*open, &field, *object);
-                if shared.is_err() && self.containers.forget(container) {
-                    return share_object(&*self.container(container)?, &field, *object);
-                }
-                return shared;
+                return share_object(&*open, &field, *object);
             }
         }
         self.read_field(&field).map(Into::into)
@@ -139,15 +131,6 @@ impl Inner {
         let container = self.pool(&uri.pool)?.open_container(&uri.label)?;
         self.containers.keep(uri, &container);
         Ok(container)
-    }
-
-    fn read_objects(&self, uri: &Arc<ContainerUri>, group: &mut [Wanted<'_>]) -> Result<()> {
-        let read = read_objects(&*self.container(uri)?, group);
-        // A handle from before the dataset was wiped and made again does not know the new one's fields.
-        if read.is_err() && self.containers.forget(uri) {
-            return read_objects(&*self.container(uri)?, group);
-        }
-        read
     }
 
     /// The length of a field in memory. A part of a file is bounded by the file, so that a wrong entry takes no memory.

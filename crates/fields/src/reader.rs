@@ -48,7 +48,7 @@ impl Inner {
             return Ok(Some(Arc::clone(reader)));
         }
         let Some(dataset) = Dataset::open_unless_wiped(self, root, entry)? else { return Ok(None) };
-        // Reading its fields needs no handle of its own, and none from an earlier life of the dataset.
+        // Reading its fields needs no handle of its own.
         self.containers.keep(&dataset.uri, &dataset.store);
         let reader = Arc::new(DatasetReader::new(dataset, now));
         let mut open = lock(&self.readers.open);

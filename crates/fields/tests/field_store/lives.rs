@@ -125,6 +125,21 @@ fn a_dataset_that_is_made_again_has_another_label() {
 }
 
 #[test]
+fn stores_that_share_a_pool_for_their_bytes_keep_their_datasets_apart() {
+    let layout = Layout::memory();
+    let stores = ["memory:one", "memory:two"].map(|catalogue| {
+        let config = Config::split(&catalogue.parse().unwrap(), &"memory:shared".parse().unwrap());
+        FieldStore::create(&config.with_schema(SCHEMA), &layout.registry).unwrap()
+    });
+    for (store, bytes) in stores.iter().zip([b"one", b"two"]) {
+        archive(store, &[(field("0", "t"), bytes)]);
+    }
+    stores[0].wipe(&request("class=od"), true).unwrap();
+    assert!(listed(&stores[0], "").is_empty());
+    assert_eq!(stores[1].retrieve_one(&field("0", "t")).unwrap().unwrap(), b"two");
+}
+
+#[test]
 fn a_wiper_that_is_stopped_before_it_destroys_spares_the_dataset_that_was_made_meanwhile() {
     for (below, script) in interrupted() {
         let (wiper, other) = (below.store(), below.store());
