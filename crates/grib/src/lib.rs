@@ -40,5 +40,5 @@ mod needs_eccodes;
 
 pub use scan::{
     DEFAULT_MAX_LENGTH, LocationScanner, Message, MessageLocation, MessageRef, MessageScanner, ScanError,
-    ScanProblem, SliceScanner,
+    ScanProblem, Scanner, SliceScanner,
 };

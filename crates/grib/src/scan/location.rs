@@ -1,10 +1,10 @@
 //! Where messages lie in a file, for indexing them in place.
 
-use std::fmt;
 use std::io::{Read, Seek};
 
 use super::ScanError;
 use super::finder::Finder;
+use super::scanner::Scanner;
 use super::source::SeekSource;
 
 /// The place of one whole GRIB message in a file.
@@ -31,10 +31,7 @@ pub struct MessageLocation {
 /// assert_eq!((place.number, place.offset, place.length), (1, 2, 12));
 /// # Ok::<(), isotach_grib::ScanError>(())
 /// ```
-pub struct LocationScanner<R> {
-    source: SeekSource<R>,
-    finder: Finder,
-}
+pub type LocationScanner<R> = Scanner<SeekSource<R>>;
 
 impl<R: Read + Seek> LocationScanner<R> {
     /// A scanner over all of `file`, wherever it stands now.
@@ -42,28 +39,7 @@ impl<R: Read + Seek> LocationScanner<R> {
     /// # Errors
     /// [`ScanError::Io`] if the file cannot be sought in, as a pipe cannot.
     pub fn new(file: R) -> Result<Self, ScanError> {
-        let mut finder = Finder::default();
-        let source = SeekSource::new(file).map_err(|error| finder.fail(error))?;
-        Ok(Self { source, finder })
-    }
-
-    /// Whether to go on after a bad message, at the next "GRIB" behind its mark. The error is yielded either way.
-    #[must_use]
-    pub fn skip_bad(mut self, skip_bad: bool) -> Self {
-        self.finder.skip_bad = skip_bad;
-        self
-    }
-
-    /// The longest message to accept, in bytes ([`crate::DEFAULT_MAX_LENGTH`] unless set).
-    #[must_use]
-    pub fn max_length(mut self, max_length: u64) -> Self {
-        self.finder.max_length = max_length;
-        self
-    }
-
-    /// Bytes passed so far that lie between messages.
-    pub fn outside_bytes(&self) -> u64 {
-        self.finder.outside
+        SeekSource::new(file).map(Self::over).map_err(|error| Finder::default().fail(error))
     }
 }
 
@@ -77,11 +53,5 @@ impl<R: Read + Seek> Iterator for LocationScanner<R> {
             offset: found.offset,
             length: found.length,
         }))
-    }
-}
-
-impl<R> fmt::Debug for LocationScanner<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocationScanner").field("finder", &self.finder).finish_non_exhaustive()
     }
 }

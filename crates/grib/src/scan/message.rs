@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::Read;
 
 use super::ScanError;
-use super::finder::Finder;
+use super::scanner::Scanner;
 use super::source::StreamSource;
 
 /// One whole GRIB message.
@@ -49,39 +49,17 @@ impl fmt::Debug for Message {
 /// assert_eq!(good, [2]);
 /// assert!(bad[0].starts_with("message 1 at byte 0 does not end where its header says"), "{bad:?}");
 /// ```
-pub struct MessageScanner<R> {
-    source: StreamSource<R>,
-    finder: Finder,
-}
+pub type MessageScanner<R> = Scanner<StreamSource<R>>;
 
 impl<R: Read> MessageScanner<R> {
     /// A scanner that begins where `reader` stands and counts offsets from there.
     pub fn new(reader: R) -> Self {
-        Self { source: StreamSource::new(reader), finder: Finder::default() }
-    }
-
-    /// Whether to go on after a bad message, at the next "GRIB" behind its mark. The error is yielded either way.
-    #[must_use]
-    pub fn skip_bad(mut self, skip_bad: bool) -> Self {
-        self.finder.skip_bad = skip_bad;
-        self
-    }
-
-    /// The longest message to accept, in bytes ([`crate::DEFAULT_MAX_LENGTH`] unless set).
-    #[must_use]
-    pub fn max_length(mut self, max_length: u64) -> Self {
-        self.finder.max_length = max_length;
-        self
+        Self::over(StreamSource::new(reader))
     }
 
     #[cfg(test)]
     pub(super) fn source_capacity(&self) -> usize {
         self.source.capacity()
-    }
-
-    /// Bytes passed so far that lie between messages: padding, or anything else without the mark "GRIB".
-    pub fn outside_bytes(&self) -> u64 {
-        self.finder.outside
     }
 }
 
@@ -95,11 +73,5 @@ impl<R: Read> Iterator for MessageScanner<R> {
             offset: found.offset,
             bytes: self.source.take(found.offset, found.length),
         }))
-    }
-}
-
-impl<R> fmt::Debug for MessageScanner<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MessageScanner").field("finder", &self.finder).finish_non_exhaustive()
     }
 }

@@ -1,20 +1,22 @@
 //! Scanning: cutting an input into GRIB messages without looking inside them.
 //!
-//! Three scanners over one [`finder::Finder`], which holds every rule; they differ in where the bytes come from
-//! ([`source`]) and in what they hand out. All number messages from 1, bad ones included, and give byte offsets from the
-//! start of the input, because those two are what an operator needs to find a message again.
+//! Three scanners, each a [`Scanner`] over one [`finder::Finder`], which holds every rule; they differ in where the bytes
+//! come from ([`source`]) and in what they hand out. All number messages from 1, bad ones included, and give byte offsets
+//! from the start of the input, because those two are what an operator needs to find a message again.
 
 mod error;
 mod finder;
 mod large;
 mod location;
 mod message;
+mod scanner;
 mod slice;
 mod source;
 
 pub use error::{ScanError, ScanProblem};
 pub use location::{LocationScanner, MessageLocation};
 pub use message::{Message, MessageScanner};
+pub use scanner::Scanner;
 pub use slice::{MessageRef, SliceScanner};
 
 /// The longest message a scanner accepts unless told otherwise: 2 GiB.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::ScanError;
-use super::finder::Finder;
+use super::scanner::Scanner;
 use super::source::SliceSource;
 
 /// One whole GRIB message inside a larger buffer.
@@ -34,36 +34,13 @@ impl fmt::Debug for MessageRef<'_> {
 /// assert_eq!(message.bytes, &buffer[2..14]);
 /// # Ok::<(), isotach_grib::ScanError>(())
 /// ```
-pub struct SliceScanner<'a> {
-    source: SliceSource<'a>,
-    finder: Finder,
-}
+pub type SliceScanner<'a> = Scanner<SliceSource<'a>>;
 
 impl<'a> SliceScanner<'a> {
     /// A scanner over all of `bytes`.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { source: SliceSource(bytes), finder: Finder::default() }
-    }
-
-    /// Whether to go on after a bad message, at the next "GRIB" behind its mark. The error is yielded either way.
-    #[must_use]
-    pub fn skip_bad(mut self, skip_bad: bool) -> Self {
-        self.finder.skip_bad = skip_bad;
-        self
-    }
-
-    /// The longest message to accept, in bytes ([`crate::DEFAULT_MAX_LENGTH`] unless set).
-    #[must_use]
-    pub fn max_length(mut self, max_length: u64) -> Self {
-        self.finder.max_length = max_length;
-        self
-    }
-
-    /// Bytes passed so far that lie between messages.
-    #[must_use]
-    pub fn outside_bytes(&self) -> u64 {
-        self.finder.outside
+        Self::over(SliceSource(bytes))
     }
 }
 
@@ -78,11 +55,5 @@ impl<'a> Iterator for SliceScanner<'a> {
             let length = usize::try_from(found.length).unwrap_or(rest.len()).min(rest.len());
             MessageRef { number: found.number, offset: found.offset, bytes: &rest[..length] }
         }))
-    }
-}
-
-impl fmt::Debug for SliceScanner<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SliceScanner").field("finder", &self.finder).finish_non_exhaustive()
     }
 }

@@ -31,7 +31,7 @@ fn index(offset: u64, base: u64) -> usize {
 }
 
 /// The whole input is in memory.
-pub(super) struct SliceSource<'a>(pub(super) &'a [u8]);
+pub struct SliceSource<'a>(pub(super) &'a [u8]);
 
 impl<'a> SliceSource<'a> {
     /// The bytes from `offset` on, with the slice's own lifetime.
@@ -54,7 +54,7 @@ impl Source for SliceSource<'_> {
 }
 
 /// A stream that can only be read forward. Keeps what lies between the scan's position and the furthest byte read.
-pub(super) struct StreamSource<R> {
+pub struct StreamSource<R> {
     reader: R,
     buffer: Vec<u8>,
     /// Bytes at the buffer's front that are no longer needed.
@@ -139,7 +139,7 @@ impl<R: Read> Source for StreamSource<R> {
 }
 
 /// A file that can be sought in: reads headers and trailers, jumps over what lies between.
-pub(super) struct SeekSource<R> {
+pub struct SeekSource<R> {
     reader: R,
     length: u64,
     window: Vec<u8>,
