@@ -126,10 +126,11 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn measurement(what: &'static str, seconds: f64, limit: Option<&Measurement>) -> Measurement {
+    /// One process that moved a thousand fields of 1 MiB.
+    pub(crate) fn measurement(what: &'static str, seconds: f64, limit: Option<&Measurement>) -> Measurement {
         let total = Total {
             procs: 1,
             seconds,
@@ -137,10 +138,10 @@ mod tests {
             sys: 0.5,
             rss_kb: 2048,
             fields: 1000,
-            bytes: 100 << 20,
+            bytes: 1000 << 20,
             first_s: 0.002,
         };
-        let case = Case { place: "tmpfs".to_owned(), size: 104_857, sync: false, repetition: 1 };
+        let case = Case { place: "tmpfs".to_owned(), size: 1 << 20, sync: false, repetition: 1 };
         Measurement::new(what, &case, &total, limit)
     }
 
@@ -148,7 +149,7 @@ mod tests {
     fn rates_costs_and_the_ratio_to_the_limit_follow_from_a_total() {
         let limit = measurement("plain write", 1.0, None);
         let own = measurement("archive", 2.0, Some(&limit));
-        assert_eq!((own.mib_per_s, own.fields_per_s, own.ratio), (50.0, 500.0, Some(0.5)));
+        assert_eq!((own.mib_per_s, own.fields_per_s, own.ratio), (500.0, 500.0, Some(0.5)));
         assert_eq!((own.cpu_us_per_field, own.system_us_per_field, own.rss_mib), (1500.0, Some(500.0), 2.0));
     }
 
@@ -165,7 +166,7 @@ mod tests {
             groups.iter().map(|group| group.first().what).collect::<Vec<_>>(),
             ["plain write", "archive"]
         );
-        assert_eq!(groups[1].median(|one| one.mib_per_s), 50.0);
+        assert_eq!(groups[1].median(|one| one.mib_per_s), 500.0);
         assert_eq!((groups[0].ratio(), groups[1].ratio()), (None, Some(0.5)));
         assert_eq!(median(vec![1.0, 4.0]), 2.5);
     }

@@ -176,22 +176,7 @@ fn short(figure: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{results::Case, team::Total};
-
-    fn measurement(what: &'static str, seconds: f64, limit: Option<&Measurement>) -> Measurement {
-        let total = Total {
-            procs: 1,
-            seconds,
-            user: 0.5,
-            sys: 0.25,
-            rss_kb: 4096,
-            fields: 1000,
-            bytes: 1000 << 20,
-            first_s: 0.0,
-        };
-        let case = Case { place: "tmpfs".to_owned(), size: 1 << 20, sync: false, repetition: 1 };
-        Measurement::new(what, &case, &total, limit)
-    }
+    use crate::results::tests::measurement;
 
     #[test]
     fn a_table_shows_the_figure_beside_its_limit_and_the_goal() {

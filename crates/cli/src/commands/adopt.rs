@@ -8,13 +8,6 @@ use crate::{
 
 /// Adopts.
 pub(crate) fn run(place: &PlaceFlags, flags: &AdoptFlags) -> Outcome {
-    let intake = Intake {
-        files: &flags.files,
-        key: flags.key.as_deref(),
-        skip_bad: flags.skip_bad,
-        flush_every: u64::MAX,
-        in_place: true,
-        json: flags.json,
-    };
+    let intake = Intake { files: &flags.files, how: &flags.intake, flush_every: u64::MAX, in_place: true };
     ingest::run(place, &intake)
 }

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     context,
     failure::{Failure, Outcome, say},
-    flags::PlaceFlags,
+    flags::{IntakeFlags, PlaceFlags},
     output::{Bytes, Rate, count, outln, print_json, seconds},
     progress::Progress,
 };
@@ -32,21 +32,17 @@ use crate::{
 pub(crate) struct Intake<'f> {
     /// The files.
     pub(crate) files: &'f [PathBuf],
-    /// Keys laid over those of the messages.
-    pub(crate) key: Option<&'f str>,
-    /// Whether to go on after a bad message.
-    pub(crate) skip_bad: bool,
+    /// Keys, and what becomes of bad messages.
+    pub(crate) how: &'f IntakeFlags,
     /// After how many fields to flush, beside the end.
     pub(crate) flush_every: u64,
     /// Whether the bytes stay where they are.
     pub(crate) in_place: bool,
-    /// Whether to report in JSON.
-    pub(crate) json: bool,
 }
 
 /// Takes in all files in turn, flushes and reports.
 pub(crate) fn run(place: &PlaceFlags, intake: &Intake<'_>) -> Outcome {
-    let overlay = intake.key.unwrap_or_default().parse::<Key>();
+    let overlay = intake.how.key.as_deref().unwrap_or_default().parse::<Key>();
     let overlay = overlay.map_err(|error| Failure::from(error).about("--key"))?;
     let store = context::open(place)?;
     check_values(&overlay, store.schema())?;
@@ -138,7 +134,7 @@ impl<'f> Session<'f> {
     /// The key names a field whole: the file is that field, unless it holds several messages, which still need keys of
     /// their own.
     fn whole_key(&mut self, path: &Path, input: Input) -> Outcome {
-        match whole::read(path, input, self.intake.skip_bad)? {
+        match whole::read(path, input, self.intake.how.skip_bad)? {
             Whole::Field { offset, bytes } => {
                 let key = self.overlay.clone();
                 self.take(&key, path, offset, &bytes).map_err(|wrong| match wrong {
@@ -152,7 +148,7 @@ impl<'f> Session<'f> {
 
     /// Takes in every message of a stream.
     fn messages(&mut self, input: impl Read, path: &Path) -> Outcome {
-        for message in MessageScanner::new(input).skip_bad(self.intake.skip_bad) {
+        for message in MessageScanner::new(input).skip_bad(self.intake.how.skip_bad) {
             match message {
                 Ok(message) => self.message(&message, path)?,
                 Err(error @ ScanError::BadMessage { .. }) => self.bad(Failure::failed(error), path)?,
@@ -194,7 +190,7 @@ impl<'f> Session<'f> {
     /// Ends the command, or goes on after saying why a message is left out.
     fn bad(&mut self, failure: Failure, path: &Path) -> Outcome {
         let message = match failure.message() {
-            Some(message) if self.intake.skip_bad => message,
+            Some(message) if self.intake.how.skip_bad => message,
             _ => return Err(failure),
         };
         self.progress.finish();
@@ -249,7 +245,7 @@ impl<'f> Session<'f> {
     fn print(&self) -> Outcome {
         let Tally { fields, bytes } = self.flushed;
         let elapsed = self.begin.elapsed();
-        if self.intake.json {
+        if self.intake.how.json {
             return print_json(&json!({
                 "fields": fields,
                 "bytes": bytes,

@@ -10,11 +10,9 @@ use crate::{
 pub(crate) fn run(place: &PlaceFlags, flags: &WriteFlags) -> Outcome {
     let intake = Intake {
         files: &flags.files,
-        key: flags.key.as_deref(),
-        skip_bad: flags.skip_bad,
+        how: &flags.intake,
         flush_every: flags.flush_every.unwrap_or(u64::MAX),
         in_place: false,
-        json: flags.json,
     };
     ingest::run(place, &intake)
 }

@@ -11,6 +11,7 @@ mod destroy;
 mod info;
 mod init;
 mod inspect;
+mod intake;
 mod list;
 mod object;
 #[cfg(test)]
@@ -41,6 +42,7 @@ pub(crate) use self::{
     info::{InfoFlags, WhereFlags},
     init::InitFlags,
     inspect::InspectFlags,
+    intake::IntakeFlags,
     list::ListFlags,
     object::{ObjectAction, ObjectFlags, ObjectKind, ObjectName},
     pool::{PoolAction, PoolFlags},
