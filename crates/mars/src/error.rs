@@ -148,7 +148,7 @@ pub enum RequestError {
         limit: usize,
     },
     /// Every rule that takes the values given needs more keys to say which fields are meant.
-    #[error("the request is incomplete: {0}")]
+    #[error("the request is incomplete: in the schema, {0}")]
     Incomplete(Mismatch),
 }
 

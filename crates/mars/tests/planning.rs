@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(mismatch.missing, ["expver", "date", "levtype", "step"]);
         assert_eq!(
             error.to_string(),
-            "the request is incomplete: the rule at line 3 also needs expver, date, levtype, step"
+            "the request is incomplete: in the schema, the rule at line 3 also needs expver, date, levtype, step"
         );
     }
 
@@ -223,7 +223,10 @@ mod tests {
     fn an_incomplete_request_is_told_the_rule_that_has_a_place_for_all_of_it() {
         let schema = Schema::parse("[ a [ b [ c, d ]]]\n[ a [ b [ c, d, e, f, g ]]]").unwrap();
         let error = schema.plans(&"a=1,b=1,e=1".parse().unwrap(), Match::Exact).unwrap_err();
-        assert_eq!(error.to_string(), "the request is incomplete: the rule at line 2 also needs c, d, f, g");
+        assert_eq!(
+            error.to_string(),
+            "the request is incomplete: in the schema, the rule at line 2 also needs c, d, f, g"
+        );
     }
 
     #[test]

@@ -5,6 +5,8 @@ use clap::Args;
 use super::Requests;
 
 /// Show where the fields of an exact request are, in the request's order, and which are missing
+///
+/// The request names every key that the schema asks for, as for read.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example: isotach inspect class=od,date=-1,time=12,type=fc,levtype=pl,levelist=500,step=6,param=t"

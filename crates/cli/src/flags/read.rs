@@ -8,11 +8,11 @@ use super::Requests;
 
 /// Retrieve fields, one after the other, in the request's order
 ///
-/// A field that is not there is no error: it is named on standard error.
+/// The request names every key that the schema asks for; one that is optional there may be left out. A field that is not
+/// there is no error: it is named on standard error.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example: isotach read class=od,date=-1,time=12,type=fc,levtype=pl,levelist=500,step=6,param=t -o t500.grib"
-)]
+#[command(after_help = "Example:
+  isotach read class=od,date=-1,time=12,type=fc,levtype=pl,levelist=500,step=6,param=t -o t.grib")]
 pub(crate) struct ReadFlags {
     #[command(flatten)]
     pub(crate) requests: Requests,

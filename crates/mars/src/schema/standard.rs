@@ -72,7 +72,10 @@ mod tests {
         let request: Request =
             "class=od,expver=1,stream=oper,time=0,type=fc,levtype=sfc,step=3,param=tp".parse().unwrap();
         let error = schema().plans(&request, crate::Match::Exact).unwrap_err();
-        assert!(error.to_string().starts_with("the request is incomplete: the rule at line "), "{error}");
+        assert!(
+            error.to_string().starts_with("the request is incomplete: in the schema, the rule at line "),
+            "{error}"
+        );
         assert!(error.to_string().ends_with(" also needs date"), "{error}");
     }
 }
