@@ -190,8 +190,16 @@ impl Pool for PosixPool {
             return Err(Error::AlreadyExists { what: format!("container {label}") });
         }
         let limbo = self.limbo()?;
-        // A directory that holds something is never replaced by a rename.
-        let made = fill(&limbo).and_then(|()| fs::rename(&limbo, &path).map_err(failed("create", &path)));
+        // A directory that holds something is never replaced by a rename. What was in the way may be gone when looked for.
+        let rename = || {
+            fs::rename(&limbo, &path).map_err(|error| match error.kind() {
+                io::ErrorKind::DirectoryNotEmpty => {
+                    Error::AlreadyExists { what: format!("container {label}") }
+                }
+                _ => failed("create", &path)(error),
+            })
+        };
+        let made = fill(&limbo).and_then(|()| rename());
         match made {
             Ok(()) => sync_directory(&self.root.join(CONTAINERS)),
             Err(error) => {

@@ -47,6 +47,27 @@ fn of_several_that_make_a_pool_at_once_one_succeeds() {
 }
 
 #[test]
+fn a_container_that_others_make_and_destroy_is_there_or_made_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let uri = uri(folder.path(), "?sync=no");
+    Posix.create_pool(&uri).unwrap();
+    let pool = Posix.open_pool(&uri).unwrap();
+    let label = "c".parse().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..300 {
+                    let made = pool.create_container(&label);
+                    assert!(made.as_ref().err().is_none_or(|e| e.code() == "already-exists"), "{made:?}");
+                    let gone = pool.destroy_container(&label);
+                    assert!(gone.as_ref().err().is_none_or(|e| e.code() == "not-found"), "{gone:?}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
 fn an_interval_between_checkpoints_that_could_not_be_counted_to_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let open = |bytes: &str| Posix.create_pool(&uri(folder.path(), &format!("?checkpoint={bytes}")));
