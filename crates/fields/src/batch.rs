@@ -6,69 +6,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use isotach_object::{Cell, Container, ObjectId, Update};
+use isotach_object::ObjectId;
 
 use crate::{
-    Result,
     layout::{COLLOCATION, DATASET, kv_key, kv_of},
+    puts::{Load, Puts},
 };
-
-/// How many updates go to the engine in one call, to bound the memory a huge flush takes.
-const UPDATES_MAX: usize = 16_384;
-
-/// Puts into key-value objects, all in one buffer.
-#[derive(Debug, Default)]
-pub(crate) struct Puts {
-    bytes: Vec<u8>,
-    /// Each put's object and where its key and its value end in `bytes`; it begins where the one before ends.
-    ends: Vec<(ObjectId, usize, usize)>,
-}
-
-impl Puts {
-    pub(crate) fn push(&mut self, object: ObjectId, key: &[u8], value: &[u8]) {
-        self.push_with(object, key, |bytes| bytes.extend_from_slice(value));
-    }
-
-    /// As `push`, with a value that `write` appends to the buffer.
-    pub(crate) fn push_with(&mut self, object: ObjectId, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
-        self.bytes.extend_from_slice(key);
-        let key_end = self.bytes.len();
-        write(&mut self.bytes);
-        self.ends.push((object, key_end, self.bytes.len()));
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// Appends all puts of `later`.
-    pub(crate) fn append(&mut self, later: &Self) {
-        for (object, key, value) in later.iter() {
-            self.push(object, key, value);
-        }
-    }
-
-    /// Each put: object, key, value.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (ObjectId, &[u8], &[u8])> {
-        let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, _, end)| *end));
-        self.ends.iter().zip(starts).map(|((object, key_end, end), start)| {
-            (*object, &self.bytes[start..*key_end], &self.bytes[*key_end..*end])
-        })
-    }
-
-    /// Hands all puts to the engine, in order.
-    pub(crate) fn send(&self, container: &dyn Container) -> isotach_object::Result<()> {
-        let mut updates = Vec::with_capacity(self.ends.len().min(UPDATES_MAX));
-        for (object, key, value) in self.iter() {
-            updates.push(Update::Put { cell: Cell::kv(object, key), value });
-            if updates.len() == UPDATES_MAX {
-                container.update(&updates)?;
-                updates.clear();
-            }
-        }
-        if updates.is_empty() { Ok(()) } else { container.update(&updates) }
-    }
-}
 
 /// The objects of a collocation.
 #[derive(Debug, Clone)]
@@ -113,32 +56,32 @@ pub(crate) struct FieldEntry<'a> {
 /// Fields of one dataset that were archived and not yet flushed.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    puts: Puts,
-    fields: u64,
+    load: Load,
     declared: HashMap<Box<str>, Declared>,
 }
 
 impl Batch {
     pub(crate) fn is_empty(&self) -> bool {
-        self.puts.is_empty()
+        self.load.is_empty()
     }
 
     /// Adds a field: what its collocation and axes still need, then its entries.
     pub(crate) fn add(&mut self, field: &FieldEntry<'_>) {
         let (index, history) = self.declare(field.collocation, field.element);
-        self.puts.push(index, kv_key(field.element).as_bytes(), field.record);
-        self.puts.push_with(history, &history_key(field.id), |value| {
+        let puts = &mut self.load.puts;
+        puts.begin_field();
+        puts.push(index, kv_key(field.element).as_bytes(), field.record);
+        puts.push_with(history, &history_key(field.id), |value| {
             value.extend_from_slice(&u32::try_from(field.record.len()).unwrap_or(u32::MAX).to_le_bytes());
             value.extend_from_slice(field.record);
             value.extend_from_slice(field.element.as_bytes());
         });
-        self.fields += 1;
     }
 
     /// Puts the collocation's entry and the axis values that this writer has not put yet.
     fn declare(&mut self, collocation: &str, element: &str) -> (ObjectId, ObjectId) {
         if !self.declared.contains_key(collocation) {
-            let declared = first_declaration(&mut self.puts, collocation);
+            let declared = first_declaration(&mut self.load.puts, collocation);
             self.declared.insert(collocation.into(), declared);
         }
         // Inserted above when it was not there.
@@ -149,22 +92,22 @@ impl Batch {
         {
             if !seen.contains(value) {
                 seen.insert(value.into());
-                self.puts.push(*axis, kv_key(value).as_bytes(), &[]);
+                self.load.puts.push(*axis, kv_key(value).as_bytes(), &[]);
             }
         }
         (declared.objects.index, declared.objects.history)
     }
 
-    /// Takes the puts out to be sent. What has been declared stays declared.
-    pub(crate) fn take(&mut self) -> (Puts, u64) {
-        (std::mem::take(&mut self.puts), std::mem::take(&mut self.fields))
+    /// Takes out what is to be sent. What has been declared stays declared.
+    pub(crate) fn take(&mut self) -> Load {
+        std::mem::take(&mut self.load)
     }
 
-    /// Brings back puts that were taken and not sent, in front of what came since.
-    pub(crate) fn put_back(&mut self, mut earlier: Puts, fields: u64) {
-        earlier.append(&self.puts);
-        self.puts = earlier;
-        self.fields += fields;
+    /// Brings back what was taken and not flushed, in front of what came since.
+    pub(crate) fn put_back(&mut self, mut earlier: Load) {
+        earlier.puts.append(&self.load.puts);
+        earlier.wiped += self.load.wiped;
+        self.load = earlier;
     }
 
     /// Forgets what was declared, and returns the puts that declare again everything that `sent` and the fields added
@@ -174,13 +117,13 @@ impl Batch {
         let index: HashMap<ObjectId, &str> =
             before.iter().map(|(text, declared)| (declared.objects.index, &**text)).collect();
         let mut again = Self::default();
-        for (object, key, _) in sent.iter().chain(self.puts.iter()) {
+        for (object, key, _) in sent.iter().chain(self.load.puts.iter()) {
             if let (Some(text), Ok(element)) = (index.get(&object), std::str::from_utf8(key)) {
                 again.declare(text, element);
             }
         }
         self.declared = again.declared;
-        again.puts
+        again.load.puts
     }
 }
 
@@ -218,15 +161,6 @@ pub(crate) fn parse_history<'a>(key: &[u8], value: &'a [u8]) -> Option<(ObjectId
     Some((id, record, std::str::from_utf8(element).ok()?))
 }
 
-impl Puts {
-    /// Hands all puts to the engine and makes them durable and visible.
-    pub(crate) fn publish(&self, container: &dyn Container) -> Result<()> {
-        self.send(container)?;
-        container.flush()?;
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,7 +181,7 @@ mod tests {
         add(&mut batch, "0:130", 1);
         add(&mut batch, "0:131", 2);
         let objects = CollocationObjects::new("fc type step,param", ["step", "param"].into_iter());
-        let order: Vec<ObjectId> = batch.puts.iter().map(|(object, ..)| object).collect();
+        let order: Vec<ObjectId> = batch.load.puts.iter().map(|(object, ..)| object).collect();
         let (step, param) = (objects.axes[0], objects.axes[1]);
         let (index, history) = (objects.index, objects.history);
         assert_eq!(order, [DATASET, step, param, index, history, param, index, history]);
@@ -257,12 +191,13 @@ mod tests {
     fn what_comes_back_after_a_failed_flush_counts_before_what_came_since() {
         let mut batch = Batch::default();
         add(&mut batch, "0:130", 1);
-        let (puts, fields) = batch.take();
+        let load = batch.take();
         add(&mut batch, "0:130", 2);
-        batch.put_back(puts, fields);
-        let (puts, fields) = batch.take();
-        let history: Vec<_> = puts.iter().filter_map(|(_, key, value)| parse_history(key, value)).collect();
-        assert_eq!(fields, 2);
+        batch.put_back(Load { sent: 1, ..load });
+        let load = batch.take();
+        let history: Vec<_> =
+            load.puts.iter().filter_map(|(_, key, value)| parse_history(key, value)).collect();
+        assert_eq!((load.fields(), load.sent), (2, 1));
         assert_eq!(history.iter().map(|(id, ..)| id.lo()).collect::<Vec<_>>(), [1, 2]);
         assert_eq!((history[0].1, history[0].2), (&b"where"[..], "0:130"));
     }
@@ -273,13 +208,13 @@ mod tests {
         add(&mut batch, "0:130", 1);
         batch.take();
         add(&mut batch, "6:130", 2);
-        let (sent, _) = batch.take();
-        let again = batch.declare_again(&sent);
+        let sent = batch.take();
+        let again = batch.declare_again(&sent.puts);
         let keys: Vec<&[u8]> = again.iter().map(|(_, key, _)| key).collect();
         assert_eq!(keys, [b":fc type step,param".as_slice(), b"6", b"130"]);
         add(&mut batch, "0:130", 3);
         assert_eq!(
-            batch.take().0.iter().next().unwrap().1,
+            batch.take().puts.iter().next().unwrap().1,
             b"0",
             "the value that was forgotten is put again"
         );

@@ -2,7 +2,8 @@
 //!
 //! A lock is an entry of the root's control object, so that checking one never touches the dataset. A writer looks when
 //! it begins a batch, that is at its first field and at its first field after each flush; what it archived before the
-//! lock is still flushed.
+//! lock is still flushed. That a move has a dataset stands in the dataset's record, and counts as a lock against
+//! archiving that refuses flushes too.
 
 use std::{fmt, str::FromStr};
 
@@ -52,12 +53,6 @@ impl FromStr for Action {
     }
 }
 
-/// What the entry of a lock holds that a move has set; that of any other is empty.
-pub(crate) const LOCK_OF_MOVE: &[u8] = b"move";
-
-/// Beside the bits of the actions: that a move has locked the dataset for archiving.
-const OF_MOVE: u8 = 1 << 7;
-
 /// The actions a dataset is locked against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Locks(u8);
@@ -80,19 +75,6 @@ impl Locks {
 
     pub(crate) fn set(&mut self, action: Action) {
         self.0 |= Self::bit(action);
-    }
-
-    /// Sets a lock with the value that its entry in the root has.
-    pub(crate) fn set_as(&mut self, action: Action, value: &[u8]) {
-        self.set(action);
-        if action == Action::Archive && value == LOCK_OF_MOVE {
-            self.0 |= OF_MOVE;
-        }
-    }
-
-    /// Whether the lock against archiving is a move's.
-    pub(crate) fn is_of_move(self) -> bool {
-        self.0 & OF_MOVE != 0
     }
 
     /// Refuses an action that is locked.
@@ -130,6 +112,9 @@ impl FieldStore {
         for selection in self.select(request)? {
             let Selection { root, entry, .. } = &selection;
             root.set_locks(&entry.text, lock, actions)?;
+            if !lock && actions.contains(&Action::Archive) {
+                root.end_move(entry, None)?;
+            }
             changed.push(entry.key.clone());
         }
         Ok(changed)

@@ -1,13 +1,25 @@
 //! Copying and moving fields between stores.
+//!
+//! What must stay true of a move: a flush that returned without an error is in the source or in the target. The datasets
+//! carry the move's mark before their fields are listed, and a flush looks for it after its entries can be seen. So
+//! either the flush is refused, or the listing sees what it put. What a refused flush puts meanwhile is copied too, until
+//! a listing holds nothing that the target has not; and only datasets that still carry the mark are wiped.
 
-use isotach_mars::{Key, Request};
+use std::sync::Arc;
+
+use isotach_mars::Request;
 use isotach_object::PoolUri;
 
-use crate::buffers::Buffers;
-use crate::{Action, Error, FieldStore, Inspected, ListOptions, Listing, Result, Selection, control::Locks};
+use crate::{
+    Action, Error, FieldStore, Inspected, ListOptions, Listing, Result, Selection, buffers::Buffers,
+    record::MoveMark,
+};
 
 /// How many fields are read together.
 const TOGETHER: usize = 8;
+
+/// How often a move compares the copy with its source, and copies what differs.
+const ROUNDS: usize = 16;
 
 /// What was copied or moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,22 +39,34 @@ impl FieldStore {
     /// archived before the error is in the target once that is flushed.
     pub fn copy_to(&self, target: &Self, request: &Request) -> Result<CopyReport> {
         self.refuse_itself(target)?;
-        let selections = self.select(request)?;
-        for selection in &selections {
+        self.copy_selections(target, &self.select(request)?)
+    }
+
+    fn copy_selections(&self, target: &Self, selections: &[Selection]) -> Result<CopyReport> {
+        for selection in selections {
             selection.entry.locks.check(Action::Retrieve, &selection.entry.key)?;
         }
         let mut report = CopyReport::default();
         let (mut batch, buffers) = (Vec::with_capacity(TOGETHER), Buffers::default());
-        for listed in Listing::unlocked(&self.inner, selections, ListOptions::default()) {
-            let listed = listed?;
-            batch.push(Inspected { key: listed.key(), location: listed.location().clone() });
+        for field in self.fields_of(selections) {
+            let field = field?;
+            report.add(&field);
+            batch.push(field);
             if batch.len() == TOGETHER {
-                self.copy_batch(target, &mut batch, &buffers, &mut report)?;
+                self.copy_batch(target, &mut batch, &buffers)?;
             }
         }
-        self.copy_batch(target, &mut batch, &buffers, &mut report)?;
+        self.copy_batch(target, &mut batch, &buffers)?;
         target.flush()?;
         Ok(report)
+    }
+
+    /// The newest fields of these datasets, as they are now.
+    fn fields_of(&self, selections: &[Selection]) -> impl Iterator<Item = Result<Inspected>> {
+        let listing = Listing::unlocked(&self.inner, selections.to_vec(), ListOptions::default());
+        listing.map(|listed| {
+            listed.map(|listed| Inspected { key: listed.key(), location: listed.location().clone() })
+        })
     }
 
     /// Refuses a target that is this store, also through another handle: a move would then wipe what it moved.
@@ -61,79 +85,122 @@ impl FieldStore {
         }
     }
 
-    fn copy_batch(
-        &self,
-        target: &Self,
-        batch: &mut Vec<Inspected>,
-        buffers: &Buffers,
-        report: &mut CopyReport,
-    ) -> Result<()> {
+    fn copy_batch(&self, target: &Self, batch: &mut Vec<Inspected>, buffers: &Buffers) -> Result<()> {
         let read = self.inner.read_fields(batch, buffers)?;
         for (field, bytes) in batch.drain(..).zip(read) {
-            let bytes = buffers.lend(bytes);
-            target.archive(&field.key, &bytes)?;
-            report.fields += 1;
-            report.bytes += bytes.len() as u64;
+            target.archive(&field.key, &buffers.lend(bytes))?;
         }
         Ok(())
     }
 
-    /// Moves the datasets or collocations that a request names to another store: copies them, compares count, lengths
-    /// and checksums, then wipes them here. Meanwhile the datasets are locked for archiving; a writer that has fields
-    /// of them which it has not flushed must flush before. A move that is killed leaves that lock; moving the same again
-    /// takes it over and takes it off, and so does unlocking the datasets for archiving.
+    /// Moves the datasets or collocations that a request names to another store: copies them, compares lengths and
+    /// checksums, then wipes them here. What was flushed without an error is here or there at any time.
+    ///
+    /// Meanwhile the datasets are locked for archiving, and a flush of what was archived into them before fails with
+    /// [`Error::Locked`] and keeps its fields. Repeated after the move, it puts them here, or says with
+    /// [`Error::Wiped`] how many are gone with what was moved, and must be archived again.
+    ///
+    /// A move that is killed leaves that lock; moving the same again takes it over and takes it off, and so does unlocking
+    /// the datasets for archiving. A move that goes on while another takes its datasets over, or someone unlocks them,
+    /// fails before it wipes.
     ///
     /// # Errors
-    /// As [`FieldStore::copy_to`] and [`FieldStore::wipe`], [`Error::CopyDiffers`]; the source is as it was then.
+    /// As [`FieldStore::copy_to`] and [`FieldStore::wipe`]; [`Error::CopyDiffers`] when the source or the target goes on
+    /// changing; `Conflict` when the move has lost a dataset. What is not wiped yet is as it was then.
     pub fn move_to(&self, target: &Self, request: &Request) -> Result<CopyReport> {
+        self.refuse_itself(target)?;
         // What may not be wiped is not copied either.
-        self.wipe(request, false)?;
-        let selections = self.select(request)?;
-        let open: Vec<_> = selections.iter().filter(|selection| !is_locked_by_others(selection)).collect();
-        let result =
-            open.iter().try_for_each(|selection| selection.root.lock_for_move(&selection.entry.text));
-        let result = result.and_then(|()| self.move_locked(target, request));
-        // Whatever failed, every lock is tried to be taken off, also one that a move which was killed left.
-        let mut unlocked = Ok(());
-        for selection in open {
-            unlocked =
-                unlocked.and(selection.root.set_locks(&selection.entry.text, false, &[Action::Archive]));
+        self.doomed(request)?;
+        let mut taken = Vec::new();
+        let begun = self.take_for_move(request, &mut taken);
+        let result = begun.and_then(|()| self.move_taken(target, request, &taken));
+        // Whatever failed, every mark is tried to be taken off.
+        let mut ended = Ok(());
+        for Taken { selection, mark } in taken {
+            ended = ended.and(selection.root.end_move(&selection.entry, Some(mark)));
         }
         let report = result?;
-        unlocked?;
+        ended?;
         Ok(report)
     }
 
-    fn move_locked(&self, target: &Self, request: &Request) -> Result<CopyReport> {
-        let report = self.copy_to(target, request)?;
-        let mut compared = 0;
-        for listed in Listing::unlocked(&self.inner, self.select(request)?, ListOptions::default()) {
-            let listed = listed?;
-            target.compare(&listed.key(), listed.location().length, listed.location().checksum)?;
-            compared += 1;
+    fn take_for_move(&self, request: &Request, taken: &mut Vec<Taken>) -> Result<()> {
+        for selection in self.select(request)? {
+            if let Some(mark) = selection.root.begin_move(&selection.entry)? {
+                taken.push(Taken { selection, mark });
+            }
         }
-        if compared != report.fields {
-            let what = format!("{} fields were copied and {compared} are there", report.fields);
-            return Err(Error::CopyDiffers { what });
+        Ok(())
+    }
+
+    fn move_taken(&self, target: &Self, request: &Request, taken: &[Taken]) -> Result<CopyReport> {
+        let selections: Vec<_> = taken.iter().map(|taken| taken.selection.clone()).collect();
+        self.copy_selections(target, &selections)?;
+        let report = self.copy_until_equal(target, &selections)?;
+        for doomed in self.doomed(request)? {
+            // A dataset that was made since then is not the move's.
+            if let Some(taken) = taken.iter().find(|taken| taken.is_of(&doomed.selection)) {
+                self.inner.remove(&doomed, Some(taken.mark))?;
+            }
         }
-        self.wipe(request, true)?;
+        self.inner.sweep()?;
         Ok(report)
     }
 
-    /// Refuses a field that is not here with this length and checksum.
-    fn compare(&self, key: &Key, length: u64, checksum: u32) -> Result<()> {
-        let differs = |what: &str| Err(Error::CopyDiffers { what: format!("field {key} {what}") });
-        match self.locate(key)?.map(|found| found.location) {
-            None => differs("is not in the target"),
-            Some(location) if location.length != length => differs("has another length"),
-            Some(location) if location.checksum != checksum => differs("has another checksum"),
-            Some(_) => Ok(()),
+    /// Copies what the target has not, until it has everything that is here.
+    fn copy_until_equal(&self, target: &Self, selections: &[Selection]) -> Result<CopyReport> {
+        let mut what = String::new();
+        for _ in 0..ROUNDS {
+            let (mut report, buffers) = (CopyReport::default(), Buffers::default());
+            let mut is_equal = true;
+            for field in self.fields_of(selections) {
+                let field = field?;
+                report.add(&field);
+                if let Some(difference) = target.difference_from(&field)? {
+                    what = difference;
+                    is_equal = false;
+                    self.copy_batch(target, &mut vec![field], &buffers)?;
+                }
+            }
+            if is_equal {
+                return Ok(report);
+            }
+            target.flush()?;
         }
+        Err(Error::CopyDiffers { what })
+    }
+
+    /// What is wrong with this store as a copy of a field; nothing if it has one with this length and checksum.
+    fn difference_from(&self, field: &Inspected) -> Result<Option<String>> {
+        let (key, wanted) = (&field.key, &field.location);
+        Ok(match self.locate(key)?.map(|found| found.location) {
+            None => Some(format!("field {key} is not in the target")),
+            Some(found) if found.length != wanted.length => Some(format!("field {key} has another length")),
+            Some(found) if found.checksum != wanted.checksum => {
+                Some(format!("field {key} has another checksum"))
+            }
+            Some(_) => None,
+        })
     }
 }
 
-/// Whether it is locked for archiving, and not by a move: that lock is the mover's to set and to take off.
-fn is_locked_by_others(selection: &Selection) -> bool {
-    let locks: Locks = selection.entry.locks;
-    locks.contains(Action::Archive) && !locks.is_of_move()
+impl CopyReport {
+    fn add(&mut self, field: &Inspected) {
+        self.fields += 1;
+        self.bytes += field.location.length;
+    }
+}
+
+/// A dataset that a move has.
+struct Taken {
+    selection: Selection,
+    mark: MoveMark,
+}
+
+impl Taken {
+    /// Whether this selection is of the same dataset in the same life.
+    fn is_of(&self, other: &Selection) -> bool {
+        let incarnation = |selection: &Selection| selection.entry.record.incarnation;
+        Arc::ptr_eq(&self.selection.root, &other.root) && incarnation(&self.selection) == incarnation(other)
+    }
 }

@@ -133,22 +133,23 @@ pub(crate) fn create(home: &Home, key: &Key, schema: &Schema, rule: &str) -> Res
         let incarnation = new_incarnation();
         let label = label_of(key, incarnation)?;
         let record = Record {
-            generation: 0,
             incarnation,
             created_us: now_us(),
             schema: schema.digest(),
             label: label.to_string(),
             store: if home.is_one_pool() { String::new() } else { home.store.uri().to_string() },
             rule: rule.to_owned(),
+            ..Record::default()
         };
         make_containers(home, &label, &text, schema, &record)?;
-        if home.root.insert(&text, &record)? {
+        let (text, key) = (text.as_str().into(), key.clone());
+        let entry = Arc::new(Entry { text, key, record, locks: Locks::default() });
+        if home.root.insert(&entry.text, &entry.record)? {
             if !was_wiped(home, &label)? {
-                let (text, key) = (text.into(), key.clone());
-                return Ok(Arc::new(Entry { text, key, record, locks: Locks::default() }));
+                return Ok(entry);
             }
             // A sweep, or a wipe, found the containers before they were listed or since: the entry must not stay.
-            home.root.remove(&text, incarnation)?;
+            home.root.remove(&entry, None)?;
         }
         home.destroy(&label);
     }

@@ -75,7 +75,8 @@ pub enum Error {
         /// The keys at fault.
         names: String,
     },
-    /// The dataset was wiped while this handle wrote to it; what was archived since the last flush is gone.
+    /// The dataset or a collocation of it was wiped, or moved, while this handle wrote to it. That many of the fields
+    /// archived since the last flush are gone, or were moved; all others are flushed.
     #[error(
         "dataset {dataset} was wiped while it was written to: {fields} fields since the last flush are gone"
     )]

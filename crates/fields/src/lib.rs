@@ -29,6 +29,8 @@ mod inspect;
 mod layout;
 mod list;
 mod location;
+mod publish;
+mod puts;
 mod read;
 mod reader;
 mod record;

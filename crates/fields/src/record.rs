@@ -1,4 +1,7 @@
-//! The record of a dataset in the root: where its container is, and which life of it this is.
+//! The record of a dataset in the root: where its container is, which life of it this is, and what is under way there.
+//!
+//! What must stay true: whatever takes fields away says so here first, by a change on the condition that the record is
+//! as it was read. So a writer that looks here after it has put something knows what it may have met.
 
 use crate::bytes::{Reader, push_text};
 
@@ -6,10 +9,14 @@ use crate::bytes::{Reader, push_text};
 const RECORD_VERSION: u8 = 1;
 
 /// What the root says of a dataset.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// Changes whenever collocations are wiped, before and after; odd while a wipe is under way. A writer that sees
-    /// another number puts collocations and axes again.
+    /// The move that has locked the dataset for archiving, or the last one that had.
+    pub(crate) move_mark: MoveMark,
+    /// How many wipes of collocations are under way, or were killed.
+    pub(crate) wipes: u16,
+    /// Changes whenever a wipe of collocations begins or ends. A writer that sees another number puts collocations and
+    /// axes again.
     pub(crate) generation: u32,
     /// Unique in this root: a dataset that was wiped and made again has another one.
     pub(crate) incarnation: u64,
@@ -28,7 +35,8 @@ pub(crate) struct Record {
 impl Record {
     /// The bytes that stand in the root.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = vec![RECORD_VERSION, 0, 0, 0];
+        let mut out = vec![RECORD_VERSION, self.move_mark.0];
+        out.extend_from_slice(&self.wipes.to_le_bytes());
         out.extend_from_slice(&self.generation.to_le_bytes());
         out.extend_from_slice(&self.incarnation.to_le_bytes());
         out.extend_from_slice(&self.created_us.to_le_bytes());
@@ -42,10 +50,10 @@ impl Record {
     /// Reads [`Record::encode`] back.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
-        if reader.take::<4>()? != [RECORD_VERSION, 0, 0, 0] {
-            return None;
-        }
+        let [RECORD_VERSION, move_mark, wipes @ ..] = reader.take::<4>()? else { return None };
         Some(Self {
+            move_mark: MoveMark(move_mark),
+            wipes: u16::from_le_bytes(wipes),
             generation: reader.u32()?,
             incarnation: reader.u64()?,
             created_us: reader.u64()?,
@@ -56,9 +64,50 @@ impl Record {
         })
     }
 
-    /// Whether a wipe of collocations is under way, or broke off.
-    pub(crate) fn is_wiping(&self) -> bool {
-        self.generation % 2 == 1
+    /// The record with this mark.
+    pub(crate) fn with_mark(&self, move_mark: MoveMark) -> Self {
+        Self { move_mark, ..self.clone() }
+    }
+
+    /// Whether no wipe of collocations is under way.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.wipes == 0
+    }
+
+    /// The record when one more wipe of collocations is under way.
+    pub(crate) fn with_wipe(&self) -> Self {
+        let generation = self.generation.wrapping_add(1);
+        Self { wipes: self.wipes.saturating_add(1), generation, ..self.clone() }
+    }
+
+    /// The record when one of the wipes of collocations has ended.
+    pub(crate) fn without_wipe(&self) -> Self {
+        let generation = self.generation.wrapping_add(1);
+        Self { wipes: self.wipes.saturating_sub(1), generation, ..self.clone() }
+    }
+}
+
+/// Which move has a dataset: a number that tells moves apart, and whether it still has it. A move that finds another mark
+/// than its own has lost the dataset to a later move, or to someone who unlocked it, and must not wipe it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct MoveMark(u8);
+
+impl MoveMark {
+    /// The bit that is set while the move goes on.
+    const ON: u8 = 1 << 7;
+
+    pub(crate) fn is_on(self) -> bool {
+        self.0 & Self::ON != 0
+    }
+
+    /// The mark of the move after this one.
+    pub(crate) fn next(self) -> Self {
+        Self(self.0.wrapping_add(1) | Self::ON)
+    }
+
+    /// The mark when the move has ended.
+    pub(crate) fn off(self) -> Self {
+        Self(self.0 & !Self::ON)
     }
 }
 
@@ -69,6 +118,8 @@ mod tests {
     #[test]
     fn a_record_reads_back_and_a_cut_one_is_refused() {
         let record = Record {
+            move_mark: MoveMark::default().next(),
+            wipes: 259,
             generation: 1,
             incarnation: 2,
             created_us: 3,
@@ -78,10 +129,30 @@ mod tests {
             rule: "[ class [ type [ step ]]]".to_owned(),
         };
         let bytes = record.encode();
-        assert_eq!(Record::decode(&bytes), Some(record.clone()));
-        assert!(record.is_wiping());
+        assert_eq!(Record::decode(&bytes), Some(record));
         for cut in 0..bytes.len() {
             assert!(Record::decode(&bytes[..cut]).is_none(), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_dataset_is_settled_when_as_many_wipes_have_ended_as_began() {
+        let [first, second] = [Record::default().with_wipe(), Record::default().with_wipe().with_wipe()];
+        let generations = [&first, &second, &second.without_wipe(), &second.without_wipe().without_wipe()];
+        assert_eq!(generations.map(|record| record.generation), [1, 2, 3, 4]);
+        assert_eq!(generations.map(Record::is_settled), [false, false, false, true]);
+    }
+
+    #[test]
+    fn a_later_move_has_another_mark_whether_the_one_before_has_ended_or_not() {
+        let first = MoveMark::default().next();
+        assert!(first.is_on() && !first.off().is_on());
+        assert!(first.next().is_on() && first.next() != first);
+        assert_eq!(first.next(), first.off().next());
+        let mut mark = first;
+        for _ in 0..127 {
+            mark = mark.next();
+            assert!(mark.is_on() && mark != first);
         }
     }
 }

@@ -17,9 +17,9 @@ use isotach_object::{
 use crate::{
     Error, Result,
     bytes::Reader,
-    control::{Action, LOCK_OF_MOVE, Locks, control_key, parse_control_key},
+    control::{Action, Locks, control_key, parse_control_key},
     layout::{CONTROLS, DATASETS, ROOT, SETTINGS, VERSION, parse_named_text},
-    record::Record,
+    record::{MoveMark, Record},
     select::Stored,
     sync::lock,
 };
@@ -43,6 +43,17 @@ pub(crate) struct Entry {
     pub(crate) record: Record,
     /// What it is locked against.
     pub(crate) locks: Locks,
+}
+
+impl Entry {
+    /// Refuses a move with this mark if it no longer has the dataset.
+    pub(crate) fn check_move(&self, mark: Option<MoveMark>) -> Result<()> {
+        if mark.is_none_or(|mark| mark == self.record.move_mark) {
+            return Ok(());
+        }
+        let what = format!("dataset {}: another move took it over, or it was unlocked", self.key);
+        Err(ObjectError::Conflict { what }.into())
+    }
 }
 
 /// A handle on the root container of a pool.
@@ -174,8 +185,8 @@ impl Root {
         let Some(record) = found.next().flatten() else { return Ok(None) };
         let mut locks = Locks::default();
         for (action, value) in Action::ALL.into_iter().zip(found) {
-            if let Some(value) = value {
-                locks.set_as(action, &value);
+            if value.is_some() {
+                locks.set(action);
             }
         }
         self.entry(text, &record, locks).map(Some)
@@ -183,9 +194,9 @@ impl Root {
 
     fn read_all(&self) -> Result<Stored<Arc<Entry>>> {
         let mut locked: HashMap<Box<str>, Locks> = HashMap::new();
-        for_each(&*self.container, CONTROLS, |key, value| {
+        for_each(&*self.container, CONTROLS, |key, _| {
             if let Some((action, dataset)) = parse_control_key(key) {
-                locked.entry(dataset.into()).or_default().set_as(action, value);
+                locked.entry(dataset.into()).or_default().set(action);
             }
             Ok(())
         })?;
@@ -199,9 +210,12 @@ impl Root {
         Ok(Stored::new(all, |entry| &entry.text))
     }
 
-    fn entry(&self, text: &str, record: &[u8], locks: Locks) -> Result<Entry> {
+    fn entry(&self, text: &str, record: &[u8], mut locks: Locks) -> Result<Entry> {
         let parts = parse_named_text(text).zip(Record::decode(record));
         let (key, record) = parts.ok_or_else(|| self.corrupt(&format!("the entry of dataset {text:?}")))?;
+        if record.move_mark.is_on() {
+            locks.set(Action::Archive);
+        }
         Ok(Entry { text: text.into(), key, record, locks })
     }
 
@@ -217,10 +231,11 @@ impl Root {
         self.change(Precondition::Equals(cell, &old.encode()), Update::Put { cell, value: &new.encode() })
     }
 
-    /// Removes one life of a dataset. Of several that try, one succeeds.
-    pub(crate) fn remove(&self, text: &str, incarnation: u64) -> Result<bool> {
-        let cell = Cell::kv(DATASETS, text.as_bytes());
-        while let Some(now) = self.lookup(text)?.filter(|now| now.record.incarnation == incarnation) {
+    /// Removes one life of a dataset; with the mark of a move, only if that has it. Of several that try, one succeeds.
+    pub(crate) fn remove(&self, entry: &Entry, of_move: Option<MoveMark>) -> Result<bool> {
+        let cell = Cell::kv(DATASETS, entry.text.as_bytes());
+        while let Some(now) = self.same_life(entry)? {
+            now.check_move(of_move)?;
             let condition = Precondition::Equals(cell, &now.record.encode());
             if self.change(condition, Update::Remove { cell })? {
                 return Ok(true);
@@ -247,12 +262,38 @@ impl Root {
         Ok(())
     }
 
-    /// Locks a dataset for archiving, as a move does.
-    pub(crate) fn lock_for_move(&self, text: &str) -> Result<()> {
-        let key = control_key(Action::Archive, text);
-        let cell = Cell::kv(CONTROLS, key.as_bytes());
-        self.container.update(&[Update::Put { cell, value: LOCK_OF_MOVE }])?;
-        self.container.flush()?;
+    /// The dataset's entry, if it is still the same dataset.
+    pub(crate) fn same_life(&self, entry: &Entry) -> Result<Option<Arc<Entry>>> {
+        let now = self.lookup(&entry.text)?;
+        Ok(now.filter(|now| now.record.incarnation == entry.record.incarnation))
+    }
+
+    /// Changes a dataset's record to what `next` makes of it, however often others change it meanwhile, and returns it.
+    /// None if the dataset is gone.
+    pub(crate) fn change_record(
+        &self,
+        entry: &Entry,
+        next: impl Fn(&Entry) -> Result<Record>,
+    ) -> Result<Option<Record>> {
+        while let Some(now) = self.same_life(entry)? {
+            let next = next(&now)?;
+            if next == now.record || self.replace(&entry.text, &now.record, &next)? {
+                return Ok(Some(next));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives the dataset to a move, also if another one has it. None if the dataset is gone.
+    pub(crate) fn begin_move(&self, entry: &Entry) -> Result<Option<MoveMark>> {
+        let begun = self.change_record(entry, |now| Ok(now.record.with_mark(now.record.move_mark.next())))?;
+        Ok(begun.map(|record| record.move_mark))
+    }
+
+    /// Takes the dataset from the move with this mark, or from whichever has it.
+    pub(crate) fn end_move(&self, entry: &Entry, mark: Option<MoveMark>) -> Result<()> {
+        let end = |now: MoveMark| if mark.is_none_or(|mark| mark == now) { now.off() } else { now };
+        self.change_record(entry, |now| Ok(now.record.with_mark(end(now.record.move_mark))))?;
         Ok(())
     }
 

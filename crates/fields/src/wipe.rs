@@ -13,6 +13,7 @@ use isotach_object::Error as ObjectError;
 use crate::{
     ContainerUri, Counts, Error, FieldStore, ListOptions, Listing, Result, Selection,
     control::Action,
+    record::MoveMark,
     root::{Entry, Root},
     select::Target,
     store::Inner,
@@ -53,8 +54,8 @@ pub struct WipedDataset {
 }
 
 /// A dataset with what is to go of it.
-struct Doomed {
-    selection: Selection,
+pub(crate) struct Doomed {
+    pub(crate) selection: Selection,
     is_whole: bool,
     targets: Vec<Target>,
 }
@@ -77,14 +78,14 @@ impl FieldStore {
             report.datasets.push(self.report_on(doomed)?);
         }
         if doit {
-            doomed.iter().try_for_each(|doomed| self.inner.remove(doomed))?;
+            doomed.iter().try_for_each(|doomed| self.inner.remove(doomed, None))?;
             self.inner.sweep()?;
         }
         Ok(report)
     }
 
     /// What a request would remove, once it is sure that it may.
-    fn doomed(&self, request: &Request) -> Result<Vec<Doomed>> {
+    pub(crate) fn doomed(&self, request: &Request) -> Result<Vec<Doomed>> {
         if request.is_empty() {
             let expected = "at least one key; without any it means the whole store";
             return Err(Error::invalid("a request without keys", expected));
@@ -157,30 +158,30 @@ fn narrowed<'a>(request: &Request, level: &'a LevelFilter) -> Vec<&'a str> {
 }
 
 impl Inner {
-    fn remove(&self, doomed: &Doomed) -> Result<()> {
+    /// Removes what is doomed. With the mark of a move, only as long as that has the dataset.
+    pub(crate) fn remove(&self, doomed: &Doomed, of_move: Option<MoveMark>) -> Result<()> {
         let Doomed { selection: Selection { root, entry, .. }, is_whole, targets } = doomed;
         if *is_whole {
-            return self.remove_dataset(root, entry);
+            return self.remove_dataset(root, entry, of_move);
         }
-        self.remove_collocations(root, entry, targets)
+        self.remove_collocations(root, entry, targets, of_move)
     }
 
-    fn remove_dataset(&self, root: &Root, entry: &Arc<Entry>) -> Result<()> {
+    fn remove_dataset(&self, root: &Root, entry: &Arc<Entry>, of_move: Option<MoveMark>) -> Result<()> {
         let record = &entry.record;
         let container = root.pool.open_container(&record.label.parse()?);
         let is_marked = container.map_err(Error::from).and_then(|container| mark(&*container)).is_ok();
         if !is_marked {
-            if same_life(root, entry)?.is_none() {
-                // Another process removed it first, and destroys the containers.
-                return Ok(());
-            }
+            // Without an entry another process removed it first, and destroys the containers.
+            let Some(now) = root.same_life(entry)? else { return Ok(()) };
+            now.check_move(of_move)?;
             // The disk is full, or the dataset is lost: the root's entry, by which the rest is found again, goes last.
             self.destroy_containers(root, record)?;
         }
-        let is_removed = match root.remove(&entry.text, record.incarnation) {
+        let is_removed = match root.remove(entry, of_move) {
             Err(Error::Object(ObjectError::NoSpace { .. })) => {
                 self.destroy_containers(root, record)?;
-                root.remove(&entry.text, record.incarnation)?
+                root.remove(entry, of_move)?
             }
             removed => removed?,
         };
@@ -192,10 +193,4 @@ impl Inner {
         }
         Ok(())
     }
-}
-
-/// The dataset's entry, if it is still the same dataset.
-pub(crate) fn same_life(root: &Root, entry: &Entry) -> Result<Option<Arc<Entry>>> {
-    let now = root.lookup(&entry.text)?;
-    Ok(now.filter(|now| now.record.incarnation == entry.record.incarnation))
 }

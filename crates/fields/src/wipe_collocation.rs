@@ -1,7 +1,11 @@
 //! Wiping collocations of a dataset.
 //!
-//! Removing a collocation is one transaction on the dataset's container. The dataset's generation in the root changes
-//! before and after, so that a writer that goes on puts again what was removed under it.
+//! Removing a collocation is one transaction on the dataset's container. The dataset's record in the root counts the
+//! wipes that are under way, and its generation changes when one begins or ends, so that a writer that goes on puts again
+//! what was removed under it.
+//!
+//! What must stay true: an array is destroyed only while its wipe is under way, and only if the history named it before
+//! the collocation went. So when no wipe is under way, an array that is still there stays there.
 
 use std::sync::Arc;
 
@@ -12,30 +16,34 @@ use crate::{
     batch::parse_history,
     layout::{COLLOCATION, DATASET},
     reader::{Collocation, DatasetReader},
-    record::Record,
+    record::MoveMark,
     root::{Entry, Root, for_each},
     select::Target,
     store::Inner,
-    wipe::same_life,
 };
 
 /// How many objects are destroyed in one call.
 const DESTROYS: usize = 4096;
 
 impl Inner {
-    /// Removes collocations of a dataset.
+    /// Removes collocations of a dataset. With the mark of a move, only if that has the dataset.
     pub(crate) fn remove_collocations(
         &self,
         root: &Arc<Root>,
         entry: &Arc<Entry>,
         targets: &[Target],
+        of_move: Option<MoveMark>,
     ) -> Result<()> {
         let Some(reader) = self.reader(root, entry)? else { return Ok(()) };
-        let Some(generation) = begin_wiping(root, entry)? else { return Ok(()) };
-        for target in targets {
-            self.remove_collocation(&reader, &target.collocation)?;
+        let begin = |now: &Entry| now.check_move(of_move).map(|()| now.record.with_wipe());
+        if root.change_record(entry, begin)?.is_none() {
+            return Ok(());
         }
-        end_wiping(root, entry, generation)
+        let removed =
+            targets.iter().try_for_each(|target| self.remove_collocation(&reader, &target.collocation));
+        // Also after a failure: this wipe removes nothing more.
+        let ended = root.change_record(entry, |now| Ok(now.record.without_wipe()));
+        removed.and(ended.map(drop))
     }
 
     fn remove_collocation(&self, reader: &DatasetReader, collocation: &Collocation) -> Result<()> {
@@ -83,28 +91,4 @@ impl Inner {
         })?;
         Ok(arrays)
     }
-}
-
-/// Sets the dataset's generation to the next odd number and returns it. None if the dataset is gone.
-fn begin_wiping(root: &Root, entry: &Entry) -> Result<Option<u32>> {
-    while let Some(now) = same_life(root, entry)? {
-        let generation = now.record.generation.wrapping_add(1 + now.record.generation % 2);
-        let next = Record { generation, ..now.record.clone() };
-        if root.replace(&entry.text, &now.record, &next)? {
-            return Ok(Some(generation));
-        }
-    }
-    Ok(None)
-}
-
-/// Sets the generation to an even number, unless another wipe has begun meanwhile: then to its next odd one.
-fn end_wiping(root: &Root, entry: &Entry, begun: u32) -> Result<()> {
-    while let Some(now) = same_life(root, entry)? {
-        let step = if now.record.generation == begun { 1 } else { 2 };
-        let next = Record { generation: now.record.generation.wrapping_add(step), ..now.record.clone() };
-        if root.replace(&entry.text, &now.record, &next)? {
-            return Ok(());
-        }
-    }
-    Ok(())
 }

@@ -1,7 +1,6 @@
-//! The writer of one dataset: bytes to the store, entries into a batch, and the batch to the catalogue.
+//! The writer of one dataset: bytes to the store and entries into a batch, which a flush publishes.
 //!
-//! What must stay true: bytes are durable before anything names them; fields that are lost are counted, in one step with
-//! refusing more.
+//! What must stay true: fields that are lost are counted, in one step with refusing more.
 
 use std::sync::{Arc, Mutex, atomic::AtomicU64};
 
@@ -10,7 +9,7 @@ use isotach_object::{Cell, Error as ObjectError, IdRange, MAX_KEY, ObjectId, Upd
 
 use crate::{
     Error, Location, Result,
-    batch::{Batch, FieldEntry, Puts},
+    batch::{Batch, FieldEntry},
     checksum::crc32c,
     control::Action,
     dataset::Dataset,
@@ -50,7 +49,7 @@ pub(crate) struct DatasetWriter {
     ids: Mutex<IdRange>,
     pub(crate) state: Mutex<State>,
     /// Held during a flush: a second one must not return before the first, which carries its fields.
-    flushing: Mutex<()>,
+    pub(crate) flushing: Mutex<()>,
     /// When it was taken last, counted in uses of all writers.
     pub(crate) used: AtomicU64,
 }
@@ -59,7 +58,7 @@ pub(crate) struct DatasetWriter {
 pub(crate) struct State {
     pub(crate) batch: Batch,
     /// The generation of the dataset under which the declarations were put.
-    generation: u32,
+    pub(crate) generation: u32,
     /// No more fields may come: the writer is out of the list that `flush` goes through.
     pub(crate) is_closed: bool,
 }
@@ -69,7 +68,7 @@ impl State {
     /// counted here or goes to another writer.
     fn give_up(&mut self) -> u64 {
         self.is_closed = true;
-        self.batch.take().1
+        self.batch.take().fields()
     }
 }
 
@@ -148,9 +147,8 @@ impl DatasetWriter {
     }
 
     /// The dataset's entry in the root, if it is still the dataset that was opened.
-    fn same_life(&self) -> Result<Option<Arc<Entry>>> {
-        let entry = self.dataset.root.lookup(&self.dataset.entry.text)?;
-        Ok(entry.filter(|entry| entry.record.incarnation == self.dataset.entry.record.incarnation))
+    pub(crate) fn same_life(&self) -> Result<Option<Arc<Entry>>> {
+        self.dataset.root.same_life(&self.dataset.entry)
     }
 
     fn new_id(&self) -> Result<u64> {
@@ -190,79 +188,8 @@ impl DatasetWriter {
     }
 
     /// [`State::give_up`].
-    fn give_up(&self) -> u64 {
+    pub(crate) fn give_up(&self) -> u64 {
         lock(&self.state).give_up()
-    }
-
-    pub(crate) fn flush(&self) -> Result<()> {
-        let _one_at_a_time = lock(&self.flushing);
-        let (puts, fields) = lock(&self.state).batch.take();
-        if puts.is_empty() {
-            return Ok(());
-        }
-        match self.publish(&puts) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(self.wiped(fields + self.give_up())),
-            Err(Error::Object(source @ ObjectError::Poisoned { .. })) => {
-                let dataset = self.dataset.entry.key.to_string();
-                Err(Error::Lost { dataset, fields: fields + self.give_up(), source })
-            }
-            Err(error) => {
-                let mut state = lock(&self.state);
-                if !state.is_closed {
-                    state.batch.put_back(puts, fields);
-                    return Err(error);
-                }
-                // Another thread gave the writer up meanwhile: no flush will come to these entries again.
-                let fields = fields + state.batch.take().1;
-                drop(state);
-                let dataset = self.dataset.entry.key.to_string();
-                Err(match error {
-                    Error::Object(source) => Error::Lost { dataset, fields, source },
-                    other => other,
-                })
-            }
-        }
-    }
-
-    /// Publishes puts. False when the dataset was wiped.
-    fn publish(&self, puts: &Puts) -> Result<bool> {
-        let published = self.send(puts);
-        // A container that was wiped meanwhile may refuse, or take what nobody will see.
-        loop {
-            let entry = match self.same_life() {
-                Ok(Some(entry)) => entry,
-                Ok(None) => return Ok(false),
-                Err(error) => return published.and(Err(error)),
-            };
-            let mut state = lock(&self.state);
-            if published.is_err()
-                || (state.generation == entry.record.generation && !entry.record.is_wiping())
-            {
-                return published.map(|()| true);
-            }
-            let again = state.batch.declare_again(puts);
-            drop(state);
-            again.publish(&*self.dataset.catalogue)?;
-            // Only what is published is declared: after a failure the next flush declares again.
-            lock(&self.state).generation = entry.record.generation;
-            if entry.record.is_wiping() {
-                // The next flush declares again, as long as the wipe goes on.
-                return Ok(true);
-            }
-        }
-    }
-
-    /// The bytes first, then what names them.
-    fn send(&self, puts: &Puts) -> Result<()> {
-        if !self.dataset.is_one_container() {
-            self.dataset.store.flush()?;
-        }
-        puts.publish(&*self.dataset.catalogue)
-    }
-
-    fn wiped(&self, fields: u64) -> Error {
-        Error::Wiped { dataset: self.dataset.entry.key.to_string(), fields }
     }
 }
 

@@ -67,17 +67,17 @@ fn a_field_of_another_store_can_be_indexed_without_copying_it() {
     }
 }
 
-/// Gives the lock of `od` against archiving the value that a move gives it.
+/// Gives the record of `od` the mark of a move.
 fn lock_as_a_killed_move(layout: &Layout, store: &FieldStore) {
-    store.control(&request("class=od"), true, &[Action::Archive]).unwrap();
     let pool = layout.registry.open_pool(&store.spaces()[0].catalogue).unwrap();
     let root = pool.open_container(&"root".parse().unwrap()).unwrap();
-    let controls = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
-    let controls = KeyValue::new(&*root, controls).unwrap();
-    let page = controls.list(&Anchor::start(), 10, false).unwrap();
-    let locks: Vec<Vec<u8>> = page.iter().map(|(lock, _)| lock.to_vec()).collect();
-    assert_eq!(locks.len(), 1);
-    controls.put(&locks[0], b"move").unwrap();
+    let datasets = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 0);
+    let datasets = KeyValue::new(&*root, datasets).unwrap();
+    let page = datasets.list(&Anchor::start(), 10, true).unwrap();
+    let (text, record) = page.iter().find(|(text, _)| text.starts_with(b"od:")).unwrap();
+    let mut record = record.to_vec();
+    record[1] = 0x81;
+    datasets.put(text, &record).unwrap();
     root.flush().unwrap();
 }
 

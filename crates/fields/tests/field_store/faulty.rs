@@ -23,13 +23,18 @@ pub(crate) struct Script {
 /// Where a call can be interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
+    Update,
     Commit,
     Flush,
     Destroy,
 }
 
-/// What others do right before the next call of a kind.
-pub(crate) struct Interruption(pub(crate) Moment, pub(crate) Box<dyn FnOnce() + Send>);
+/// What others do right before the next call of a kind on a container whose label begins like this.
+pub(crate) struct Interruption(
+    pub(crate) Moment,
+    pub(crate) &'static str,
+    pub(crate) Box<dyn FnOnce() + Send>,
+);
 
 impl fmt::Debug for Interruption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,21 +42,22 @@ impl fmt::Debug for Interruption {
     }
 }
 
-fn interrupt(script: &Mutex<Script>, moment: Moment) {
+fn interrupt(script: &Mutex<Script>, moment: Moment, label: &Label) {
     let interruption = {
         let waiting = &mut script.lock().unwrap().before_next;
-        waiting.iter().position(|waiting| waiting.0 == moment).map(|at| waiting.remove(at))
+        let is_now = |waiting: &Interruption| waiting.0 == moment && label.as_str().starts_with(waiting.1);
+        waiting.iter().position(is_now).map(|at| waiting.remove(at))
     };
     // The script is free meanwhile: those who act here use the same engine.
     if let Some(interruption) = interruption {
-        (interruption.1)();
+        (interruption.2)();
     }
 }
 
 /// The memory engine with a script of failures.
 #[derive(Debug, Default)]
 pub(crate) struct Faulty {
-    memory: Memory,
+    pub(crate) memory: Memory,
     pub(crate) script: Arc<Mutex<Script>>,
 }
 
@@ -100,7 +106,7 @@ impl Pool for FaultyPool {
         Ok(Arc::new(FaultyContainer(self.0.open_container(label)?, Arc::clone(&self.1))))
     }
     fn destroy_container(&self, label: &Label) -> Result<()> {
-        interrupt(&self.1, Moment::Destroy);
+        interrupt(&self.1, Moment::Destroy, label);
         self.0.destroy_container(label)
     }
     fn list_containers(&self) -> Result<Vec<Label>> {
@@ -125,16 +131,17 @@ impl Container for FaultyContainer {
         self.0.allocate_ids(count)
     }
     fn update(&self, updates: &[Update<'_>]) -> Result<()> {
+        interrupt(&self.1, Moment::Update, self.label());
         self.next(|script| &mut script.updates)?;
         self.0.update(updates)
     }
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
-        interrupt(&self.1, Moment::Commit);
+        interrupt(&self.1, Moment::Commit, self.label());
         self.next(|script| &mut script.commits)?;
         self.0.commit(transaction)
     }
     fn flush(&self) -> Result<Epoch> {
-        interrupt(&self.1, Moment::Flush);
+        interrupt(&self.1, Moment::Flush, self.label());
         self.next(|script| &mut script.flushes)?;
         self.0.flush()
     }

@@ -46,13 +46,18 @@ impl Layout {
         Self::new("posix", "posix:DIR/all?sync=no", "posix:DIR/all?sync=no")
     }
 
+    /// Catalogue and store in two folders.
+    pub(crate) fn apart() -> Self {
+        Self::new("posix apart", "posix:DIR/catalogue?sync=no", "posix:DIR/store?sync=no")
+    }
+
     /// All layouts.
     pub(crate) fn all() -> Vec<Self> {
         vec![
             Self::memory(),
             Self::posix(),
             Self::new("memory apart", "memory:catalogue", "memory:store"),
-            Self::new("posix apart", "posix:DIR/catalogue?sync=no", "posix:DIR/store?sync=no"),
+            Self::apart(),
             Self::new("posix and memory", "posix:DIR/catalogue?sync=no", "memory:store"),
         ]
     }

@@ -97,7 +97,7 @@ fn interrupted() -> Vec<(Arc<Below>, Arc<Mutex<Script>>)> {
 }
 
 fn before_next(script: &Mutex<Script>, moment: Moment, act: impl FnOnce() + Send + 'static) {
-    script.lock().unwrap().before_next.push(Interruption(moment, Box::new(act)));
+    script.lock().unwrap().before_next.push(Interruption(moment, "", Box::new(act)));
 }
 
 fn sweep(store: &FieldStore) {

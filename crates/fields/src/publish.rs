@@ -1,0 +1,193 @@
+//! Flushing a writer: its batch to the catalogue, and what became of it if others wiped or moved the dataset meanwhile.
+//!
+//! A flush looks at the dataset's record before it sends anything and after all of it can be seen. What must stay true:
+//! - Bytes are durable before anything names them.
+//! - A flush that returns without an error has found no move's mark: a move that comes later lists what was put.
+//! - If a wipe of collocations began or ended meanwhile, entries that are not there any more are reported as wiped.
+//! - An array that a wipe may still destroy, or has destroyed, is named by no entry that the flush leaves behind. That is
+//!   at stake only where an earlier flush failed and its entries are sent again: a wipe may have found the array by them.
+
+use std::sync::Arc;
+
+use isotach_object::{Cell, Container, Error as ObjectError, ObjectId, Precondition, Update};
+
+use crate::{
+    Error, Location, Place, Result,
+    control::Action,
+    puts::{Load, Put},
+    record::Record,
+    root::{Entry, commit_all},
+    sync::lock,
+    writer::DatasetWriter,
+};
+
+/// How many cells are asked about in one call.
+const CELLS_MAX: usize = 16_384;
+
+impl DatasetWriter {
+    /// Publishes what was archived. What fails is kept, except with [`Error::Lost`] and [`Error::Wiped`].
+    pub(crate) fn flush(&self) -> Result<()> {
+        let _one_at_a_time = lock(&self.flushing);
+        let mut load = lock(&self.state).batch.take();
+        if load.is_empty() {
+            return Ok(());
+        }
+        match self.publish(&mut load) {
+            Ok(true) if load.wiped == 0 => Ok(()),
+            Ok(true) => Err(self.wiped(load.wiped)),
+            Ok(false) => Err(self.wiped(load.fields() + self.give_up())),
+            Err(Error::Object(source @ ObjectError::Poisoned { .. })) => {
+                Err(self.lost(load.fields() + self.give_up(), source))
+            }
+            Err(error) => {
+                let mut state = lock(&self.state);
+                if !state.is_closed {
+                    state.batch.put_back(load);
+                    return Err(error);
+                }
+                // Another thread gave the writer up meanwhile: no flush will come to these entries again.
+                let fields = load.fields() + state.batch.take().fields();
+                drop(state);
+                Err(self.lost(
+                    fields,
+                    match error {
+                        Error::Object(source) => source,
+                        other => ObjectError::Conflict { what: other.to_string() },
+                    },
+                ))
+            }
+        }
+    }
+
+    /// Publishes a load, and leaves in it what it could not. False when the dataset was wiped.
+    fn publish(&self, load: &mut Load) -> Result<bool> {
+        let Some(before) = self.same_life()? else { return Ok(false) };
+        refuse_while_moved(&before)?;
+        self.drop_wiped(load, &before.record)?;
+        let sent_before = load.sent;
+        let sent = self.send(load, before.record.generation);
+        let Some(after) = self.declare(load, sent)? else { return Ok(false) };
+        if after.record.generation != before.record.generation {
+            let gone = self.gone_meanwhile(load, sent_before)?;
+            load.drop_fields(&gone);
+        }
+        Ok(true)
+    }
+
+    /// The bytes first, then what names them.
+    fn send(&self, load: &mut Load, generation: u32) -> Result<()> {
+        if !self.dataset.is_one_container() {
+            self.dataset.store.flush()?;
+        }
+        load.sent = load.puts.fields().count();
+        load.generation = generation;
+        load.puts.publish(&*self.dataset.catalogue)
+    }
+
+    /// Puts the collocations and axis values again that a wipe may have removed, and returns the dataset's entry as it
+    /// was when all were there. None when the dataset was wiped.
+    fn declare(&self, load: &Load, mut sent: Result<()>) -> Result<Option<Arc<Entry>>> {
+        let mut declared = None;
+        loop {
+            // A container that was wiped meanwhile may refuse, or take what nobody will see.
+            let entry = match self.same_life() {
+                Ok(Some(entry)) => entry,
+                Ok(None) => return Ok(None),
+                Err(error) => return sent.and(Err(error)),
+            };
+            std::mem::replace(&mut sent, Ok(()))?;
+            refuse_while_moved(&entry)?;
+            let now = entry.record.generation;
+            let mut state = lock(&self.state);
+            // As long as a wipe is under way, what was declared by an earlier flush may go.
+            let stays = state.generation == now && entry.record.is_settled();
+            if stays || declared == Some(now) {
+                return Ok(Some(entry));
+            }
+            let again = state.batch.declare_again(&load.puts);
+            drop(state);
+            again.publish(&*self.dataset.catalogue)?;
+            // Only what is published is declared: after a failure the next flush declares again.
+            lock(&self.state).generation = now;
+            declared = Some(now);
+        }
+    }
+
+    /// Drops the fields that an earlier flush has sent and whose arrays have been wiped since, or may still be.
+    fn drop_wiped(&self, load: &mut Load, now: &Record) -> Result<()> {
+        if load.sent == 0 || (load.generation == now.generation && now.is_settled()) {
+            return Ok(());
+        }
+        let arrays: Vec<_> =
+            load.puts.fields().take(load.sent).map(|(entry, _)| self.own_array(entry)).collect();
+        let gone = if now.is_settled() {
+            self.are_missing(&*self.dataset.store, arrays.iter().map(|array| array.map(Cell::array)))?
+        } else {
+            arrays.iter().map(Option::is_some).collect()
+        };
+        load.drop_fields(&gone);
+        Ok(())
+    }
+
+    /// Which fields of a load are gone with a wipe that began or ended while they were sent. The first of them had been
+    /// sent before; their arrays may go any time if they are not gone yet, so their entries are taken back.
+    fn gone_meanwhile(&self, load: &Load, sent_before: usize) -> Result<Vec<bool>> {
+        let entries = load.puts.fields().map(|((index, element, _), _)| Some(Cell::kv(index, element)));
+        let mut gone = self.are_missing(&*self.dataset.catalogue, entries)?;
+        for ((entry, history), is_gone) in load.puts.fields().zip(&mut gone).take(sent_before) {
+            if let Some(array) = self.own_array(entry) {
+                self.take_back(entry, history, array)?;
+                *is_gone = true;
+            }
+        }
+        self.dataset.catalogue.flush()?;
+        Ok(gone)
+    }
+
+    /// Removes a field's entries, unless another field has taken its place in the index, and its array.
+    fn take_back(&self, entry: Put<'_>, history: Put<'_>, array: ObjectId) -> Result<()> {
+        let ((index, element, record), (history, id, _)) = (entry, history);
+        let (catalogue, cell) = (&*self.dataset.catalogue, Cell::kv(index, element));
+        commit_all(catalogue, Precondition::Equals(cell, record), &[Update::Remove { cell }])?;
+        catalogue.update(&[Update::Remove { cell: Cell::kv(history, id) }])?;
+        self.dataset.store.update(&[Update::Destroy { object: array }])?;
+        Ok(())
+    }
+
+    /// The array of a field whose bytes are in the dataset's own store; an adopted field has none.
+    fn own_array(&self, (_, _, record): Put<'_>) -> Option<ObjectId> {
+        match Location::decode(record, &self.dataset.uri)?.place {
+            Place::Object { container, object } if container == self.dataset.uri => Some(object),
+            _ => None,
+        }
+    }
+
+    /// Which of these cells hold nothing. Where there is no cell, nothing is missing.
+    fn are_missing<'a>(
+        &self,
+        container: &dyn Container,
+        cells: impl Iterator<Item = Option<Cell<'a>>>,
+    ) -> Result<Vec<bool>> {
+        let cells: Vec<_> = cells.collect();
+        let asked: Vec<_> = cells.iter().copied().flatten().collect();
+        let mut sizes = Vec::with_capacity(asked.len());
+        for some in asked.chunks(CELLS_MAX) {
+            sizes.extend(container.size_many(some)?);
+        }
+        let mut sizes = sizes.into_iter();
+        Ok(cells.iter().map(|cell| cell.is_some() && sizes.next().flatten().is_none()).collect())
+    }
+
+    pub(crate) fn wiped(&self, fields: u64) -> Error {
+        Error::Wiped { dataset: self.dataset.entry.key.to_string(), fields }
+    }
+
+    fn lost(&self, fields: u64, source: ObjectError) -> Error {
+        Error::Lost { dataset: self.dataset.entry.key.to_string(), fields, source }
+    }
+}
+
+/// Refuses to publish into a dataset that a move has: it may have listed the fields already.
+fn refuse_while_moved(entry: &Entry) -> Result<()> {
+    if entry.record.move_mark.is_on() { entry.locks.check(Action::Archive, &entry.key) } else { Ok(()) }
+}

@@ -1,0 +1,326 @@
+//! What a flush comes to when another handle moves or wipes what it flushes, at that very moment.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread,
+};
+
+use isotach_fields::{Action, Config, Error, FieldStore, Result};
+use isotach_object::{Error as ObjectError, Registry, memory::Memory};
+
+use crate::{
+    faulty::{Faulty, Interruption, Moment, Script},
+    layouts::{SCHEMA, archive, field, listed, request, with},
+};
+
+/// A handle and the script of its engine.
+struct Player {
+    store: FieldStore,
+    script: Arc<Mutex<Script>>,
+}
+
+impl Player {
+    /// Acts before the next call of this kind on the container of `od`.
+    fn before(&self, call: Moment, act: impl FnOnce() + Send + 'static) {
+        self.script.lock().unwrap().before_next.push(Interruption(call, "od", Box::new(act)));
+    }
+}
+
+/// One store in memory, whose handles have a script each.
+#[derive(Default)]
+struct Stage(Memory);
+
+impl Stage {
+    fn player(&self, pool: &str) -> Player {
+        let engine = Faulty { memory: self.0.clone(), ..Faulty::default() };
+        let script = Arc::clone(&engine.script);
+        let registry = Registry::new().with(Arc::new(engine));
+        let config = Config::single(&pool.parse().unwrap()).with_schema(SCHEMA);
+        Player { store: FieldStore::create(&config, &registry).unwrap(), script }
+    }
+
+    /// A writer that has flushed step 0, someone else at the same store, and another store.
+    fn set() -> (Player, Player, Player) {
+        let stage = Self::default();
+        let players = ["memory:source", "memory:source", "memory:target"].map(|pool| stage.player(pool));
+        let [writer, other, target] = players;
+        archive(&writer.store, &[(field("0", "t"), b"zero")]);
+        (writer, other, target)
+    }
+}
+
+fn full() -> Option<ObjectError> {
+    Some(ObjectError::NoSpace { what: "a put".to_owned() })
+}
+
+fn code(result: &Result<()>) -> &'static str {
+    result.as_ref().map_or_else(Error::code, |()| "ok")
+}
+
+fn assert_wiped(result: Result<()>, fields: u64) {
+    match result.unwrap_err() {
+        Error::Wiped { fields: found, .. } => assert_eq!(found, fields),
+        error => panic!("{error:?}"),
+    }
+}
+
+/// The bytes of step 6.
+fn six(player: &Player) -> Option<Vec<u8>> {
+    player.store.retrieve_one(&field("6", "t")).unwrap()
+}
+
+/// That whatever is listed can be read.
+fn assert_all_readable(player: &Player) {
+    let listing = player.store.list(&request(""), isotach_fields::ListOptions { duplicates: true }).unwrap();
+    for listed in listing {
+        let listed = listed.unwrap();
+        assert!(!player.store.read(listed.location()).unwrap().is_empty(), "{}", listed.key());
+    }
+}
+
+#[test]
+fn a_flush_beside_a_move_is_refused_and_goes_through_once_the_move_has_failed() {
+    let (writer, mover, target) = Stage::set();
+    writer.store.archive(&field("6", "t"), b"six").unwrap();
+    let beside = writer.store.clone();
+    mover.before(Moment::Update, move || {
+        assert_eq!(code(&beside.flush()), "locked");
+        assert!(beside.is_dirty());
+        assert_eq!(listed(&beside, "").len(), 1, "a flush that finds the mark at once puts nothing");
+    });
+    // What the root refuses is to forget the dataset, after it took the move's mark.
+    let refused = ObjectError::corrupt("the root", "a test");
+    mover.script.lock().unwrap().commits.extend([None, Some(refused)]);
+    let moved = mover.store.move_to(&target.store, &request("class=od"));
+    assert_eq!(moved.unwrap_err().code(), "corrupt");
+    writer.store.flush().unwrap();
+    assert_eq!(six(&mover).unwrap(), b"six");
+    assert_eq!(listed(&mover.store, "").len(), 2);
+}
+
+#[test]
+fn a_flush_that_a_move_refused_goes_into_what_is_left_and_is_told_of_what_is_gone() {
+    for (moved, call) in [("class=od", Moment::Update), ("class=od,type=fc", Moment::Commit)] {
+        let (writer, mover, target) = Stage::set();
+        writer.store.archive(&field("6", "t"), b"six").unwrap();
+        let beside = writer.store.clone();
+        mover.before(call, move || assert_eq!(code(&beside.flush()), "locked"));
+        mover.store.move_to(&target.store, &request(moved)).unwrap();
+        assert_eq!(listed(&target.store, "").len(), 1);
+        match call {
+            Moment::Update => assert_wiped(writer.store.flush(), 1),
+            _ => {
+                writer.store.flush().unwrap();
+                assert_eq!(six(&mover).unwrap(), b"six");
+            }
+        }
+    }
+}
+
+/// Stops a player before a call until the sender is used or dropped; the receiver tells that it has stopped.
+fn stop_before(player: &Player, call: Moment) -> (Receiver<()>, Sender<()>) {
+    let ((stopped, has_stopped), (go, may_go)) = (channel(), channel::<()>());
+    player.before(call, move || {
+        stopped.send(()).unwrap();
+        may_go.recv().unwrap_or_default();
+    });
+    (has_stopped, go)
+}
+
+/// Moves while a flush of step 6 has looked for locks and not put its entries yet; they are put at `call` of the mover
+/// or of the target, whichever is `at`. Returns what the flush came to, and how many fields were moved.
+fn put_during_move(
+    (writer, mover, target): &(Player, Player, Player),
+    moved: &str,
+    at: &Player,
+    call: Moment,
+) -> (Result<()>, u64) {
+    writer.store.archive(&field("6", "t"), b"six").unwrap();
+    let (has_stopped, go) = stop_before(writer, Moment::Update);
+    let store = writer.store.clone();
+    let flush = thread::spawn(move || store.flush());
+    has_stopped.recv().unwrap();
+    let (send, result) = channel();
+    at.before(call, move || {
+        drop(go);
+        send.send(flush.join().unwrap()).unwrap();
+    });
+    let report = mover.store.move_to(&target.store, &request(moved)).unwrap();
+    (result.recv().unwrap(), report.fields)
+}
+
+#[test]
+fn entries_put_between_the_comparison_and_the_wipe_of_a_move_are_no_success() {
+    let set = Stage::set();
+    let (flushed, moved) = put_during_move(&set, "class=od", &set.1, Moment::Update);
+    assert_eq!((code(&flushed), moved), ("locked", 1));
+    assert_wiped(set.0.store.flush(), 1);
+    assert!(six(&set.1).is_none() && six(&set.2).is_none());
+}
+
+#[test]
+fn entries_put_while_a_collocation_is_moved_are_put_again_as_long_as_their_bytes_are_there() {
+    let set = Stage::set();
+    let (flushed, moved) = put_during_move(&set, "class=od,type=fc", &set.1, Moment::Commit);
+    assert_eq!((code(&flushed), moved), ("locked", 1));
+    assert!(six(&set.1).is_none());
+    set.0.store.flush().unwrap();
+    assert_eq!(six(&set.1).unwrap(), b"six");
+    assert_eq!(listed(&set.1.store, "").len(), 1);
+}
+
+#[test]
+fn what_a_refused_flush_puts_during_a_copy_is_moved_too() {
+    for moved in ["class=od", "class=od,type=fc"] {
+        let set = Stage::set();
+        let (flushed, fields) = put_during_move(&set, moved, &set.2, Moment::Flush);
+        assert_eq!((code(&flushed), fields), ("locked", 2));
+        assert_eq!(six(&set.2).unwrap(), b"six");
+        assert_wiped(set.0.store.flush(), 1);
+        assert!(listed(&set.1.store, "").is_empty());
+    }
+}
+
+#[test]
+fn a_flush_whose_entries_are_moved_before_it_looks_again_says_that_they_are_gone() {
+    for moved in ["class=od", "class=od,type=fc"] {
+        let (writer, mover, target) = Stage::set();
+        writer.store.archive(&field("6", "t"), b"six").unwrap();
+        let (from, to) = (mover.store.clone(), target.store.clone());
+        writer.before(Moment::Flush, move || {
+            assert_eq!(from.move_to(&to, &request(moved)).unwrap().fields, 2);
+        });
+        assert_wiped(writer.store.flush(), 1);
+        assert_eq!(six(&target).unwrap(), b"six");
+        assert!(six(&mover).is_none());
+        archive(&writer.store, &[(field("6", "t"), b"again")]);
+        assert_eq!(six(&mover).unwrap(), b"again");
+    }
+}
+
+#[test]
+fn a_dataset_that_is_made_again_beside_a_move_stays() {
+    // After the move has removed it, and when someone else wiped it first.
+    for (of_target, call) in [(false, Moment::Destroy), (true, Moment::Flush)] {
+        let (writer, mover, target) = Stage::set();
+        let (store, other) = (writer.store.clone(), mover.store.clone());
+        let at = if of_target { &target } else { &mover };
+        at.before(call, move || {
+            if of_target {
+                other.wipe(&request("class=od"), true).unwrap();
+            }
+            archive(&store, &[(field("6", "t"), b"six")]);
+        });
+        mover.store.move_to(&target.store, &request("class=od")).unwrap();
+        assert_eq!(listed(&mover.store, "").len(), 1, "{call:?}");
+        assert_eq!(six(&mover).unwrap(), b"six");
+        archive(&writer.store, &[(field("12", "t"), b"no lock is left")]);
+    }
+}
+
+#[test]
+fn a_move_whose_dataset_is_unlocked_fails_before_it_wipes() {
+    for (moved, call) in [("class=od", Moment::Update), ("class=od,type=fc", Moment::Flush)] {
+        let (writer, mover, target) = Stage::set();
+        let at = if call == Moment::Update { &mover } else { &target };
+        let store = writer.store.clone();
+        at.before(call, move || {
+            store.control(&request("class=od"), false, &[Action::Archive]).unwrap();
+            archive(&store, &[(field("6", "t"), b"six")]);
+        });
+        assert_eq!(mover.store.move_to(&target.store, &request(moved)).unwrap_err().code(), "conflict");
+        assert_eq!(listed(&mover.store, "").len(), 2, "{moved}");
+        archive(&writer.store, &[(field("12", "t"), b"twelve")]);
+    }
+}
+
+/// A flush of step 6, of another collocation and of a field of the target's store that fails once all of it can be
+/// seen.
+fn failed_flush((writer, _, target): &(Player, Player, Player)) {
+    archive(&target.store, &[(field("0", "t"), b"elsewhere")]);
+    let elsewhere = target.store.locate(&field("0", "t")).unwrap().unwrap().location;
+    writer.store.archive(&field("6", "t"), b"six").unwrap();
+    writer.store.archive(&with(&field("6", "t"), "type=an"), b"an").unwrap();
+    writer.store.index(&field("12", "t"), &elsewhere).unwrap();
+    writer.script.lock().unwrap().flushes.push_back(full());
+    assert_eq!(code(&writer.store.flush()), "no-space");
+}
+
+#[test]
+fn a_flush_that_is_repeated_after_a_wipe_of_its_collocation_names_no_array_that_is_gone() {
+    let set = Stage::set();
+    failed_flush(&set);
+    set.1.store.wipe(&request("class=od,type=fc"), true).unwrap();
+    assert_wiped(set.0.store.flush(), 1);
+    let expected = [listed(&set.1.store, "step=12"), listed(&set.1.store, "type=an")].concat();
+    assert_eq!(expected.len(), 2, "an adopted field and another collocation stay");
+    assert_eq!(listed(&set.1.store, "").len(), 2);
+    assert_all_readable(&set.1);
+    set.0.store.flush().unwrap();
+    archive(&set.0.store, &[(field("6", "t"), b"again")]);
+    assert_eq!(six(&set.1).unwrap(), b"again");
+}
+
+#[test]
+fn a_flush_that_is_repeated_while_its_collocation_is_wiped_takes_back_what_the_wipe_destroys() {
+    let set = Stage::set();
+    failed_flush(&set);
+    let wiper = set.1.store.clone();
+    set.0.before(Moment::Update, move || {
+        wiper.wipe(&request("class=od,type=fc"), true).unwrap();
+    });
+    // Also of the other collocation: the writer cannot know that its arrays stay.
+    assert_wiped(set.0.store.flush(), 2);
+    assert_eq!(listed(&set.1.store, "").len(), 1);
+    assert_all_readable(&set.1);
+}
+
+#[test]
+fn a_flush_that_is_repeated_between_the_steps_of_a_wipe_names_no_array_that_is_to_go() {
+    for call in [Moment::Commit, Moment::Update] {
+        let set = Stage::set();
+        failed_flush(&set);
+        let store = set.0.store.clone();
+        set.1.before(call, move || assert_wiped(store.flush(), 2));
+        set.1.store.wipe(&request("class=od,type=fc"), true).unwrap();
+        assert!(six(&set.1).is_none());
+        assert_all_readable(&set.1);
+    }
+}
+
+#[test]
+fn a_flush_beside_the_second_of_two_wipes_is_listed_though_the_first_has_ended() {
+    let (writer, wiper, _) = Stage::set();
+    let analysis = with(&field("0", "t"), "type=an");
+    archive(&writer.store, &[(analysis, b"an")]);
+    let store = writer.store.clone();
+    wiper.before(Moment::Commit, move || {
+        store.wipe(&request("class=od,type=an"), true).unwrap();
+        archive(&store, &[(field("6", "t"), b"before the wipe's transaction")]);
+    });
+    let (reader, store) = (wiper.store.clone(), writer.store);
+    wiper.before(Moment::Update, move || {
+        archive(&store, &[(field("12", "t"), b"after it")]);
+        assert_eq!(listed(&reader, "type=fc").len(), 1);
+    });
+    wiper.store.wipe(&request("class=od,type=fc"), true).unwrap();
+    assert_eq!(listed(&wiper.store, "").len(), 1);
+    assert_all_readable(&wiper);
+}
+
+#[test]
+fn a_wipe_that_failed_midway_leaves_nothing_under_way() {
+    let (writer, wiper, _) = Stage::set();
+    wiper.script.lock().unwrap().updates.push_back(full());
+    let wiped = wiper.store.wipe(&request("class=od,type=fc"), true).map(drop);
+    assert_eq!(code(&wiped), "no-space");
+    writer.store.archive(&field("6", "t"), b"six").unwrap();
+    writer.script.lock().unwrap().flushes.push_back(full());
+    assert_eq!(code(&writer.store.flush()), "no-space");
+    // With a wipe under way its field would be given up.
+    writer.store.flush().unwrap();
+    assert_eq!(six(&wiper).unwrap(), b"six");
+}

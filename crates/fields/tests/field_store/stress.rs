@@ -1,0 +1,140 @@
+//! Writers beside movers and wipers, each in a thread and with a handle of its own.
+//!
+//! What must hold: a flush that returned without an error has its fields where they can be read, until someone wipes
+//! them; and whatever is listed in the end can be read.
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    thread,
+};
+
+use isotach_fields::{Config, FieldStore, ListOptions};
+use isotach_mars::Key;
+
+use crate::layouts::{Layout, archive, field, request, with};
+
+/// How many threads write.
+const WRITERS: usize = 3;
+/// How many rounds of flushes each of them makes.
+const ROUNDS: usize = 60;
+
+fn layouts() -> [Layout; 3] {
+    [Layout::memory(), Layout::posix(), Layout::apart()]
+}
+
+fn writers(layout: &Layout) -> Vec<FieldStore> {
+    (0..WRITERS).map(|_| layout.store()).collect()
+}
+
+/// The fields of a round: none like it in any other.
+fn fields_of(writer: usize, round: usize) -> Vec<(Key, Vec<u8>)> {
+    let kinds = ["class=od,type=fc", "class=od,type=an", "class=rd,type=fc"];
+    let key = |kind: &str| with(&field(&round.to_string(), "t"), &format!("{kind},number={writer}"));
+    kinds.iter().map(|kind| (key(kind), format!("{kind} {writer} {round}").into_bytes())).collect()
+}
+
+/// Writes, and returns what was flushed without an error.
+fn write(store: &FieldStore, writer: usize) -> Vec<(Key, Vec<u8>)> {
+    let rounds = (0..ROUNDS).flat_map(|round| fields_of(writer, round));
+    let is_flushed = |(key, bytes): &(Key, Vec<u8>)| {
+        until_unlocked(|| store.archive(key, bytes)) && until_unlocked(|| store.flush())
+    };
+    rounds.filter(is_flushed).collect()
+}
+
+/// Repeats what a move refuses. False when a wipe or a move took the field.
+fn until_unlocked(mut act: impl FnMut() -> isotach_fields::Result<()>) -> bool {
+    loop {
+        match act() {
+            Ok(()) => return true,
+            Err(error) if error.code() == "locked" => thread::yield_now(),
+            Err(error) if error.code() == "wiped" => return false,
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+}
+
+fn assert_all_readable(store: &FieldStore, name: &str) {
+    for listed in store.list(&request(""), ListOptions { duplicates: true }).unwrap() {
+        let listed = listed.unwrap();
+        assert!(!store.read(listed.location()).unwrap().is_empty(), "{} on {name}", listed.key());
+    }
+}
+
+/// Runs the writers, and the others until they have finished; what the writers flushed without an error.
+fn beside(
+    stores: &[FieldStore],
+    layout: &Layout,
+    others: &[&(dyn Fn(&FieldStore) + Sync)],
+) -> Vec<(Key, Vec<u8>)> {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let writing: Vec<_> =
+            (0..).zip(stores).map(|(writer, store)| scope.spawn(move || write(store, writer))).collect();
+        for act in others {
+            let (store, is_over) = (layout.store(), &is_over);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    act(&store);
+                }
+            });
+        }
+        let written: Vec<_> = writing.into_iter().map(|writing| writing.join()).collect();
+        is_over.store(true, Ordering::Relaxed);
+        written.into_iter().flat_map(|fields| fields.unwrap()).collect()
+    })
+}
+
+#[test]
+fn whatever_is_flushed_while_all_of_it_is_moved_again_and_again_is_in_one_of_the_stores() {
+    for layout in layouts() {
+        let config = Config::single(&"memory:target".parse().unwrap()).with_schema(crate::layouts::SCHEMA);
+        let target = FieldStore::create(&config, &layout.registry).unwrap();
+        let moved = AtomicUsize::new(0);
+        let mover = |store: &FieldStore| {
+            for what in ["class=od,type=fc", "class=rd", "class=od"] {
+                let report = store.move_to(&target, &request(what)).unwrap();
+                moved.fetch_add(usize::try_from(report.fields).unwrap(), Ordering::Relaxed);
+            }
+        };
+        let flushed = beside(&writers(&layout), &layout, &[&mover]);
+        let source = layout.store();
+        for (key, bytes) in &flushed {
+            let found = [&source, &target].map(|store| store.retrieve_one(key).unwrap());
+            let found = found.into_iter().flatten().next();
+            assert_eq!(found.as_ref(), Some(bytes), "{key} on {}", layout.name);
+        }
+        let moved = moved.into_inner();
+        assert!(moved > 0 && !flushed.is_empty(), "{moved} and {} on {}", flushed.len(), layout.name);
+        assert_all_readable(&source, layout.name);
+        assert_all_readable(&target, layout.name);
+        source.archive_many(&[(field("0", "t"), b"no lock is left")]).unwrap();
+    }
+}
+
+#[test]
+fn two_wipes_of_collocations_beside_writers_leave_whole_fields_and_all_that_comes_later() {
+    for layout in layouts() {
+        let wiper = |what: &'static str| {
+            move |store: &FieldStore| {
+                store.wipe(&request(what), true).unwrap();
+            }
+        };
+        let [fc, an] = ["class=od,type=fc", "class=od,type=an"].map(wiper);
+        let stores = writers(&layout);
+        beside(&stores, &layout, &[&fc, &an, &fc]);
+        let reader = layout.store();
+        assert_all_readable(&reader, layout.name);
+        for (writer, store) in stores.iter().enumerate() {
+            let fields = fields_of(writer, ROUNDS);
+            let fields: Vec<(Key, &[u8])> =
+                fields.iter().map(|(key, bytes)| (key.clone(), &**bytes)).collect();
+            archive(store, &fields);
+            for (key, bytes) in fields {
+                let exact = reader.list(&isotach_mars::Request::from(&key), ListOptions::default()).unwrap();
+                assert_eq!(exact.count(), 1, "{key} on {}", layout.name);
+                assert_eq!(reader.retrieve_one(&key).unwrap().as_deref(), Some(bytes), "{}", layout.name);
+            }
+        }
+    }
+}
