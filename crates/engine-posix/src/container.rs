@@ -48,6 +48,7 @@ impl Container for PosixContainer {
         transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
         self.check_current()?;
         let conditional = !transaction.preconditions.is_empty();
+        let _awaited = conditional.then(|| self.await_verdict());
         if conditional {
             // A state opened after the append could begin at a run that holds the frame, and not its verdict.
             self.state()?;
@@ -63,7 +64,7 @@ impl Container for PosixContainer {
             return Ok(epoch);
         }
         // Every process that replays the log up to this frame comes to the same verdict.
-        match self.replay(|state| state.take_verdict(sequence))? {
+        match self.replay(|state| state.verdicts.take(sequence))? {
             Some(None) => Ok(epoch),
             Some(Some(failed)) => Err(transaction.preconditions[failed].conflict()),
             None => Err(Error::corrupt(

@@ -233,15 +233,16 @@ impl Versioned {
     }
 }
 
-mod tag {
-    pub(super) const VALUE: u8 = 1;
-    pub(super) const VALUE_EXTENT: u8 = 2;
-    pub(super) const REMOVED: u8 = 3;
-    pub(super) const BYTES: u8 = 4;
-    pub(super) const CUT: u8 = 5;
-    pub(super) const WRITE: u8 = 1;
-    pub(super) const SET_SIZE: u8 = 2;
-    pub(super) const PUNCH: u8 = 3;
+/// What an entry's payload is, and what an operation's bytes are.
+pub(crate) mod tag {
+    pub(crate) const VALUE: u8 = 1;
+    pub(crate) const VALUE_EXTENT: u8 = 2;
+    pub(crate) const REMOVED: u8 = 3;
+    pub(crate) const BYTES: u8 = 4;
+    pub(crate) const CUT: u8 = 5;
+    pub(crate) const WRITE: u8 = 1;
+    pub(crate) const SET_SIZE: u8 = 2;
+    pub(crate) const PUNCH: u8 = 3;
 }
 
 impl Entry {
@@ -265,6 +266,26 @@ impl Entry {
             }
             Self::Cut => tag::CUT,
         }
+    }
+
+    /// Appends the payload of one operation on bytes.
+    pub(crate) fn encode_op(complete: bool, op: &ByteOp, out: &mut Vec<u8>) {
+        out.put_u32(complete.into());
+        op.encode(out);
+    }
+
+    /// Whether a payload of bytes begins with saying that nothing older matters.
+    pub(crate) fn says_complete(payload: &[u8]) -> bool {
+        Reader(payload).u32() == Some(1)
+    }
+
+    /// Whether a payload of bytes is complete and nothing but one write.
+    pub(crate) fn is_one_write(payload: &[u8]) -> bool {
+        let mut reader = Reader(payload);
+        reader.u32() == Some(1)
+            && reader.0.first() == Some(&tag::WRITE)
+            && ByteOp::decode(&mut reader).is_some()
+            && reader.is_empty()
     }
 
     /// Reads an entry from its tag and payload; `None` when it is malformed.

@@ -5,17 +5,22 @@
 //! like everyone else's. A handle that only writes never builds the state.
 
 use std::sync::{
-    Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+    Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
 };
 
 use isotach_object::{Error, Label, Result};
 
 use crate::{
-    SCHEME, checkpoint, random,
+    SCHEME, chain, checkpoint, random,
+    run::Run,
     state::{Place, State},
     writer::Writer,
 };
+
+/// How many intervals the log grows before a handle that reads sees to runs: those who write do so after one, and a reader
+/// has to only where they are gone.
+const READER_WAITS: u64 = 4;
 
 /// An open container.
 #[derive(Debug)]
@@ -28,8 +33,21 @@ pub(crate) struct PosixContainer {
     /// Whether the writer holds something that is not in the log yet.
     pub(crate) gathered: AtomicBool,
     state: RwLock<Option<State>>,
-    /// The log position up to which this handle knows runs to reach.
-    checkpointed: AtomicU64,
+    /// Conditional frames of this handle whose verdict somebody still waits for.
+    awaited: AtomicUsize,
+    /// Held by the thread that sees to runs.
+    renewing: Mutex<()>,
+    /// The epoch at which this handle last saw to runs, or up to which it then found them.
+    renewed: AtomicU64,
+}
+
+/// As long as it lives, the state goes nowhere without the verdict on a frame appended meanwhile.
+pub(crate) struct Awaited<'c>(&'c AtomicUsize);
+
+impl Drop for Awaited<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 impl PosixContainer {
@@ -37,8 +55,8 @@ impl PosixContainer {
         let own = random::number()?;
         let writer = Mutex::new(Writer::new(&place, own));
         let (gathered, state) = (AtomicBool::new(false), RwLock::new(None));
-        let checkpointed = AtomicU64::new(0);
-        Ok(Self { label, place, own, writer, gathered, state, checkpointed })
+        let (awaited, renewing, renewed) = (AtomicUsize::new(0), Mutex::new(()), AtomicU64::new(0));
+        Ok(Self { label, place, own, writer, gathered, state, awaited, renewing, renewed })
     }
 
     pub(crate) fn writer(&self) -> MutexGuard<'_, Writer> {
@@ -75,38 +93,96 @@ impl PosixContainer {
 
     /// Replays the tail, and then lets `look` see the state.
     pub(crate) fn replay<T>(&self, look: impl FnOnce(&mut State) -> T) -> Result<T> {
-        let mut guard = self.state.write().unwrap_or_else(|poisoned| {
+        // A run is a help, never a need: what keeps this handle from reading shows below.
+        let _ = self.renew_if_due(READER_WAITS.saturating_mul(self.place.options.checkpoint));
+        let mut guard = self.state_to_change();
+        let state = match guard.as_mut() {
+            Some(state) => state,
+            None => guard.insert(State::open(&self.place, self.own, &[])?),
+        };
+        state.replay(&self.place)?;
+        Ok(look(state))
+    }
+
+    fn state_to_change(&self) -> RwLockWriteGuard<'_, Option<State>> {
+        self.state.write().unwrap_or_else(|poisoned| {
             // A replay that panicked may have applied half a frame: begin again.
             let mut guard = poisoned.into_inner();
             *guard = None;
             self.state.clear_poison();
             guard
-        });
-        let state = match guard.as_mut() {
-            Some(state) => state,
-            None => guard.insert(State::open(&self.place, self.own)?),
-        };
-        state.replay(&self.place)?;
-        self.checkpointed.store(state.covered(&self.place), Ordering::Relaxed);
-        Ok(look(state))
+        })
     }
 
-    /// Writes a checkpoint if the log has grown far past the last one and no reader of this handle does it.
+    /// Called before a conditional frame is appended, and kept until its verdict is taken.
+    pub(crate) fn await_verdict(&self) -> Awaited<'_> {
+        self.awaited.fetch_add(1, Ordering::AcqRel);
+        Awaited(&self.awaited)
+    }
+
+    /// Writes runs if the log has grown past them and nobody else does it.
     pub(crate) fn checkpoint_if_due(&self) -> Result<()> {
-        // Handles differ by a random part, so that they do not all begin at once.
-        let interval = self.place.options.checkpoint;
-        let late = 2 * interval + self.own % interval;
-        let reached = self.place.log.epoch_at(self.place.log.length()?);
-        if reached < self.checkpointed.load(Ordering::Relaxed) + late {
+        self.renew_if_due(self.place.options.checkpoint)
+    }
+
+    /// Sees to runs when the log has grown by `after`: writes them if there are none up to there, and if they reach much
+    /// further than those of the state, puts a state that begins at them in its place. Other threads read on
+    /// meanwhile.
+    fn renew_if_due(&self, after: u64) -> Result<()> {
+        let is_due = |end: u64| end >= self.renewed.load(Ordering::Acquire).saturating_add(after);
+        let end = self.place.log.epoch_at(self.place.log.length()?);
+        if !is_due(end) {
             return Ok(());
         }
-        let reach = checkpoint::reach(&self.place)?;
-        self.checkpointed.store(reach, Ordering::Relaxed);
-        if reached >= reach + late {
-            // Tried up to here, whatever comes of it: the next attempt waits for as much again.
-            self.checkpointed.store(reached, Ordering::Relaxed);
-            State::open(&self.place, self.own)?.replay(&self.place)?;
+        let _renewing = match self.renewing.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(()),
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        };
+        if !is_due(end) {
+            return Ok(());
         }
+        let mut reach = chain::reach(&self.place)?;
+        let mut runs = Vec::new();
+        // Whatever comes of it, the next attempt waits for as much log again.
+        self.renewed.store(end, Ordering::Release);
+        if end < reach.saturating_add(after) {
+            self.renewed.store(reach, Ordering::Release);
+        } else if self.place.log.is_writable() {
+            runs = checkpoint::make(&self.place)?;
+            reach = runs.last().map_or(reach, |run| run.span().to);
+        }
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let covered = state.as_ref().map(|state| state.covered(&self.place));
+        drop(state);
+        match covered {
+            Some(covered) if reach >= covered + self.place.options.checkpoint / 2 => {
+                self.begin_at_runs(covered, &runs)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts a state that begins at the newest runs in the place of this handle's, whose runs reach to `covered`.
+    fn begin_at_runs(&self, covered: u64, known: &[Arc<Run>]) -> Result<()> {
+        let mut new = State::open(&self.place, self.own, known)?;
+        if new.covered(&self.place) <= covered {
+            // Those that seemed to reach further are damaged.
+            return Ok(());
+        }
+        new.replay(&self.place)?;
+        let mut guard = self.state_to_change();
+        let Some(old) = guard.as_mut() else { return Ok(()) };
+        // Of a frame that the runs hold they do not tell the verdict. Nobody may wait for one that the old state
+        // has not come to; a frame that is appended from now on lies behind these runs.
+        let reach = self.place.log.position_of(new.covered(&self.place));
+        if self.awaited.load(Ordering::Acquire) > 0 && reach > Some(old.position) {
+            return Ok(());
+        }
+        // Nobody sees the state go back.
+        new.replay(&self.place)?;
+        new.verdicts.take_over(&mut old.verdicts);
+        *guard = Some(new);
         Ok(())
     }
 

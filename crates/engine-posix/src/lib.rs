@@ -6,12 +6,13 @@
 //! same verdict about every frame. `docs/FORMAT.md` specifies every byte.
 //!
 //! From the bottom up: `bytes`, `superblock`, `extent`, `path`, `record` and `frame` are the
-//! format; `directory`, `log`, `data` and `map` do the I/O; `entry`, `table`, `run` and `merge`
-//! are the state that a log amounts to, `state` replays it and `checkpoint` writes it down; `writer`
+//! format; `directory`, `log`, `data` and `map` do the I/O; `entry`, `raw`, `table`, `run` and `merge`
+//! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs and `chain` chooses among them; `writer`
 //! appends; `handle` joins the two, `reading` and `listing` look; `container`, `pool` and this file
 //! are the object model's traits.
 
 mod bytes;
+mod chain;
 mod checkpoint;
 mod container;
 mod data;
@@ -29,12 +30,14 @@ mod options;
 mod path;
 mod pool;
 mod random;
+mod raw;
 mod reading;
 mod record;
 mod run;
 mod state;
 mod superblock;
 mod table;
+mod verdict;
 mod writer;
 
 use std::sync::Arc;
@@ -57,7 +60,7 @@ const CAPABILITIES: Capabilities = Capabilities {
 };
 
 /// The posix engine: `posix:/path`, with the options `?sync=no` (a scratch store: `flush` makes visible but
-/// does not wait for the device) and `?checkpoint=BYTES` (of log between checkpoints; default 4 MiB).
+/// does not wait for the device) and `?checkpoint=BYTES` (of log between checkpoints; default 1 MiB).
 ///
 /// ```
 /// use isotach_engine_posix::Posix;

@@ -4,9 +4,10 @@ use isotach_object::{Anchor, ObjectId, Page, PageBuilder, Result};
 
 use crate::{
     data::DataReader,
-    entry::{Entry, Versioned},
+    entry::{Entry, tag},
     merge::Merge,
     path,
+    raw::{Kept, Raw},
     state::State,
 };
 
@@ -34,15 +35,19 @@ pub(crate) fn page(
 ) -> Result<Page> {
     let mut page = PageBuilder::new();
     let mut merge = Merge::of_state(state, &start(prefix, anchor))?;
-    while let Some((path, Versioned { entry, .. })) = merge.next()? {
+    while let Some((path, kept)) = merge.next()? {
         let Some(key) = path.strip_prefix(prefix) else { break };
-        if !entry.is_live() {
+        if !kept.is_live()? {
             continue;
         }
-        match entry {
-            Entry::Value(value) if values => page.push(key, &value),
-            Entry::ValueExtent(extent, _) if values => page.push(key, &data.read_extent(&extent)?),
-            _ => page.push(key, &[]),
+        match kept {
+            _ if !values => page.push(key, &[]),
+            Kept::Raw(Raw { tag: tag::VALUE, payload, .. }) => page.push(key, payload),
+            kept => match kept.into_versioned()?.entry {
+                Entry::Value(value) => page.push(key, &value),
+                Entry::ValueExtent(extent, _) => page.push(key, &data.read_extent(&extent)?),
+                _ => page.push(key, &[]),
+            },
         }
         if page.len() >= limit || page.bytes() >= PAGE_BYTES {
             let next = Anchor::from_bytes(key.to_vec());
@@ -103,11 +108,11 @@ fn first_group(
 ) -> Result<Option<Vec<u8>>> {
     let Some(start) = start else { return Ok(None) };
     let mut merge = Merge::of_state(state, &start)?;
-    while let Some((path, Versioned { entry, .. })) = merge.next()? {
+    while let Some((path, kept)) = merge.next()? {
         if !path.starts_with(prefix) {
             return Ok(None);
         }
-        if entry.is_live() {
+        if kept.is_live()? {
             return Ok(Some(path[..group(path)].to_vec()));
         }
     }

@@ -6,8 +6,9 @@ use isotach_object::{Error, PoolUri, Result};
 
 use crate::SCHEME;
 
-/// Bytes of log after which a handle that has replayed them writes a run, unless the URI says otherwise.
-const CHECKPOINT: u64 = 4 << 20;
+/// Bytes of log after which somebody writes a run, unless the URI says otherwise. Whoever opens a container that is being written to
+/// replays half of this, as a rule.
+const CHECKPOINT: u64 = 1 << 20;
 /// The smallest interval, so that a checkpoint is never due at every frame.
 const MIN_CHECKPOINT: u64 = 256;
 /// The largest: a log that long is far past any use.

@@ -10,7 +10,7 @@ use isotach_object::{Error, Result};
 use crate::{
     SCHEME,
     bytes::Reader,
-    checkpoint,
+    chain,
     data::DataReader,
     directory::Directory,
     entry::{Entry, Versioned},
@@ -19,9 +19,11 @@ use crate::{
     log::{self, Log},
     options::Options,
     path,
+    raw::Kept,
     record::{self, Condition, Record},
     run::Run,
     table::Table,
+    verdict::Verdicts,
 };
 
 /// Bytes of the log read at a time.
@@ -54,20 +56,15 @@ pub(crate) struct State {
     seen: u64,
     /// The last frame of each writer.
     sequences: HashMap<u64, u64>,
-    /// The writer whose verdicts are kept.
-    own: u64,
-    /// For each conditional frame of that writer: the number of the precondition that failed, if one did.
-    verdicts: HashMap<u64, Option<usize>>,
-    /// The last of that writer's frames whose verdict was taken; a restart may replay it again.
-    taken: Option<u64>,
-    /// The position at which a checkpoint is due.
-    pub(crate) checkpoint_due: u64,
+    /// Of the handle's own conditional frames.
+    pub(crate) verdicts: Verdicts,
 }
 
 impl State {
-    /// The state at the end of the newest runs; `own` is the handle's writer number.
-    pub(crate) fn open(place: &Place, own: u64) -> Result<Self> {
-        let runs = checkpoint::open_runs(place)?;
+    /// The state at the end of the newest runs; `own` is the handle's writer number. Runs that are open already
+    /// may be handed in.
+    pub(crate) fn open(place: &Place, own: u64, known: &[Arc<Run>]) -> Result<Self> {
+        let runs = chain::open_runs(place, known)?;
         let covered = runs.last().map(|run| run.span().to);
         let position = match covered {
             Some(epoch) => place.log.position_of(epoch).ok_or_else(|| outside(&place.log, epoch))?,
@@ -82,20 +79,8 @@ impl State {
             position,
             seen: 0,
             sequences: HashMap::new(),
-            own,
-            verdicts: HashMap::new(),
-            taken: None,
-            checkpoint_due: position + place.options.checkpoint,
+            verdicts: Verdicts::of(own),
         })
-    }
-
-    /// Begins again at the end of other runs, which do not reach past what was replayed.
-    pub(crate) fn restart(&mut self, place: &Place, runs: Vec<Arc<Run>>, position: u64) {
-        self.table = Table::new(runs.is_empty());
-        self.runs = runs;
-        self.position = position;
-        self.sequences.clear();
-        self.checkpoint_due = position + place.options.checkpoint;
     }
 
     /// Whether nothing was appended since the log was last looked at.
@@ -110,32 +95,40 @@ impl State {
 
     /// Replays what was appended since.
     pub(crate) fn replay(&mut self, place: &Place) -> Result<()> {
+        self.replay_to(place, u64::MAX)
+    }
+
+    /// Replays what was appended since, up to the first frame that ends at position `until` or after.
+    pub(crate) fn replay_to(&mut self, place: &Place, until: u64) -> Result<()> {
         let length = place.log.length()?;
         let mut window = Vec::new();
         let mut size = WINDOW;
-        while self.position < length {
+        while self.position < length.min(until) {
             let wanted = usize::try_from(length - self.position).unwrap_or(usize::MAX).min(size);
             window.resize(wanted, 0);
             let filled = place.log.read(self.position, &mut window)?;
             let more = self.position + (filled as u64) < length;
-            match self.replay_window(place, &window[..filled], more)? {
+            match self.replay_window(place, &window[..filled], more, until)? {
                 // Only a frame longer than the whole window calls for a larger one.
                 Some(need) if more => size = if need > filled { need.max(2 * filled) } else { WINDOW },
                 Some(_) => break,
                 None => size = WINDOW,
             }
-            if self.position >= self.checkpoint_due {
-                checkpoint::make(self, place);
-            }
         }
-        self.seen = length;
+        self.seen = length.min(until);
         Ok(())
     }
 
     /// Replays the frames in a window; gives the bytes that the next frame needs when it is not whole.
-    fn replay_window(&mut self, place: &Place, window: &[u8], more: bool) -> Result<Option<usize>> {
+    fn replay_window(
+        &mut self,
+        place: &Place,
+        window: &[u8],
+        more: bool,
+        until: u64,
+    ) -> Result<Option<usize>> {
         let mut at = 0;
-        while at < window.len() {
+        while at < window.len() && self.position < until {
             let length = match frame::find(&window[at..], place.marker, more) {
                 Found::Frame { frame, length } => {
                     let epoch = place.log.epoch_at(self.position + length as u64);
@@ -203,8 +196,8 @@ impl State {
                 Record::Change(..) => drop(changes_at.get_or_insert(at)),
             }
         }
-        if conditions > 0 && frame.origin.writer == self.own && self.taken < Some(frame.origin.sequence) {
-            self.verdicts.insert(frame.origin.sequence, failed);
+        if conditions > 0 {
+            self.verdicts.keep(frame.origin, failed);
         }
         if failed.is_some() {
             return Ok(());
@@ -233,20 +226,15 @@ impl State {
         })
     }
 
-    /// The verdict on a conditional frame of this handle, once it is replayed.
-    pub(crate) fn take_verdict(&mut self, sequence: u64) -> Option<Option<usize>> {
-        self.taken = self.taken.max(Some(sequence));
-        self.verdicts.remove(&sequence)
-    }
-
     /// What a reader sees at a path.
     pub(crate) fn find(&self, path: &[u8]) -> Result<Option<Entry>> {
         let mut found: Option<Entry> = None;
         for layer in self.layers() {
             if let Some(older) = layer.get(path)? {
+                let older = older.entry;
                 let entry = match found {
-                    Some(newer) => newer.over(older.entry),
-                    None => older.entry,
+                    Some(newer) => newer.over(older),
+                    None => older,
                 };
                 if entry.is_complete() {
                     return Ok(Some(entry).filter(Entry::is_live));
@@ -299,7 +287,7 @@ enum Layer<'s> {
 impl Layer<'_> {
     fn get(&self, path: &[u8]) -> Result<Option<Versioned>> {
         match self {
-            Self::Table(table) => Ok(table.get(path).cloned()),
+            Self::Table(table) => table.get(path).map(Kept::into_versioned).transpose(),
             Self::Run(run) => run.get(path),
         }
     }

@@ -4,11 +4,8 @@ use std::sync::Arc;
 
 use isotach_object::Result;
 
-use super::{
-    Run,
-    read::{RawEntry, next_entry},
-};
-use crate::{bytes::Reader, entry::Versioned};
+use super::{Run, read::next_entry};
+use crate::{bytes::Reader, raw::Raw};
 
 /// A place in a run.
 #[derive(Debug)]
@@ -59,11 +56,10 @@ impl RunCursor {
         self.current.map_or(0, |current| current.epoch)
     }
 
-    /// The current path and entry; `None` at the end.
-    pub(crate) fn current(&self) -> Result<Option<(&[u8], Versioned)>> {
-        let Some(Current { epoch, tag, payload }) = self.current else { return Ok(None) };
-        let raw = RawEntry::of_payload(epoch, tag, &self.block[payload.0..payload.1]);
-        Ok(Some((&self.path, self.run.decode(&raw)?)))
+    /// The current entry; `None` at the end.
+    pub(crate) fn current(&self) -> Option<Raw<'_>> {
+        let Current { epoch, tag, payload } = self.current?;
+        Some(self.run.raw(epoch, tag, &self.block[payload.0..payload.1]))
     }
 
     /// Goes on to the next entry.

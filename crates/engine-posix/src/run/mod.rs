@@ -4,6 +4,7 @@
 //! each begins where the one before ends, and the tail of the log after the last, are its state. A run is
 //! written under a temporary name, synced, and renamed: it is there whole or not at all.
 
+mod claim;
 mod cursor;
 mod read;
 mod write;
@@ -51,6 +52,7 @@ mod tests {
     use crate::{
         directory::Directory,
         entry::{Entry, Versioned},
+        raw::Kept,
     };
 
     fn value(at: u64) -> Versioned {
@@ -68,9 +70,9 @@ mod tests {
     fn write(directory: &std::path::Path, count: u64) -> Run {
         let directory = &open(directory);
         let span = Span { from: 0, to: 1000 };
-        let mut writer = RunWriter::create(directory, [1; 16], span).unwrap().unwrap();
-        (0..count).for_each(|at| writer.push(&path(at * 2), &value(at)).unwrap());
-        writer.finish(0).unwrap();
+        let mut writer = RunWriter::claim(directory, [1; 16], span.from).unwrap().unwrap();
+        (0..count).for_each(|at| writer.push(&path(at * 2), &Kept::Own(value(at))).unwrap());
+        assert_eq!(writer.finish(span.to, 0).unwrap(), span);
         Run::open(directory, [1; 16], span).unwrap()
     }
 
@@ -95,8 +97,9 @@ mod tests {
         for start in [0, 1, 2999, 3000, 5998, 6000] {
             let mut cursor = RunCursor::seek(&run, &path(start)).unwrap();
             let mut expected = start.div_ceil(2);
-            while let Some((found, entry)) = cursor.current().unwrap() {
-                assert_eq!((found, entry), (path(expected * 2).as_slice(), value(expected)));
+            while let Some(raw) = cursor.current() {
+                assert_eq!(cursor.path(), Some(&*path(expected * 2)));
+                assert_eq!(raw.decode().unwrap(), value(expected));
                 expected += 1;
                 cursor.advance().unwrap();
             }

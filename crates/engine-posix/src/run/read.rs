@@ -16,7 +16,8 @@ use super::{ENTRY_HEAD, HEADER, MAGIC, Span};
 use crate::{
     bytes::{Reader, crc32c},
     directory::Directory,
-    entry::{Entry, Versioned},
+    entry::Versioned,
+    raw::Raw,
 };
 
 /// Blocks that an open run keeps.
@@ -187,16 +188,16 @@ impl Run {
             let rest = &path[matched..];
             match raw.suffix.cmp(rest) {
                 Ordering::Less => matched += raw.suffix.iter().zip(rest).take_while(|(a, b)| a == b).count(),
-                Ordering::Equal => return self.decode(&raw).map(Some),
+                Ordering::Equal => return self.raw(raw.epoch, raw.tag, raw.payload).decode().map(Some),
                 Ordering::Greater => return Ok(None),
             }
         }
         Ok(None)
     }
 
-    pub(super) fn decode(&self, raw: &RawEntry<'_>) -> Result<Versioned> {
-        let entry = Entry::decode(raw.tag, raw.payload).ok_or_else(|| self.damaged("an entry of a run"))?;
-        Ok(Versioned { epoch: raw.epoch, entry })
+    /// An entry of this run.
+    pub(super) fn raw<'a>(&'a self, epoch: u64, tag: u8, payload: &'a [u8]) -> Raw<'a> {
+        Raw { epoch, tag, payload, place: &self.place }
     }
 }
 
@@ -208,13 +209,6 @@ pub(super) struct RawEntry<'a> {
     /// How much of its path is that of the entry before.
     shared: usize,
     suffix: &'a [u8],
-}
-
-impl<'a> RawEntry<'a> {
-    /// An entry whose path is known.
-    pub(super) fn of_payload(epoch: u64, tag: u8, payload: &'a [u8]) -> Self {
-        Self { epoch, tag, payload, shared: 0, suffix: &[] }
-    }
 }
 
 /// Takes an entry off a block.

@@ -9,7 +9,7 @@ use isotach_object::{
     Cell, Container, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Precondition, Transaction, Update,
 };
 
-use crate::{Store, assert_holds, key, object};
+use crate::{Store, assert_holds, entries, key, object};
 
 const COMMITTERS: usize = 2;
 const CHECKPOINTERS: u64 = 3;
@@ -60,4 +60,45 @@ fn the_first_conditional_commit_of_a_handle_counts_once_or_conflicts_while_other
     assert_eq!(won.into_inner(), KEYS, "each key has one winner");
     assert!(!store.files("run.").is_empty(), "there were checkpoints");
     assert_holds(&*store.open(), 0..KEYS, "afterwards");
+}
+
+#[test]
+fn threads_that_share_a_handle_get_their_verdicts_and_never_see_it_go_back_while_it_moves_to_new_runs() {
+    const EACH: u64 = 400;
+    let store = Store::in_memory("?checkpoint=256");
+    let (shared, done) = (store.open(), AtomicBool::new(false));
+    let others = [(); 2].map(|()| store.open());
+    thread::scope(|scope| {
+        // Runs come from others' handles, and reach past what the shared one has replayed.
+        for (number, other) in others.iter().enumerate() {
+            let done = &done;
+            scope.spawn(move || {
+                let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 1, number as u64);
+                let entries = KeyValue::new(&**other, object).unwrap();
+                while !done.load(Ordering::Relaxed) {
+                    entries.put(b"at", &[0; 300]).unwrap();
+                    other.flush().unwrap();
+                }
+            });
+        }
+        let committers: Vec<_> = (0..2)
+            .map(|_| scope.spawn(|| (0..EACH).filter(|number| put_first(&*shared, *number)).count() as u64))
+            .collect();
+        let watcher = scope.spawn(|| {
+            let mut seen = 0;
+            while !done.load(Ordering::Relaxed) {
+                while entries(&*shared).get(&key(seen)).unwrap().is_some() {
+                    seen += 1;
+                }
+                let last = seen.checked_sub(1).map(|last| entries(&*shared).get(&key(last)).unwrap());
+                assert!(last.is_none_or(|last| last.is_some()), "key {} was there and is gone", seen - 1);
+            }
+        });
+        let outcomes: Vec<_> = committers.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        done.store(true, Ordering::Relaxed);
+        let won: u64 = outcomes.into_iter().map(|outcome| outcome.unwrap()).sum();
+        watcher.join().unwrap();
+        assert_eq!(won, EACH, "each key has one winner");
+    });
+    assert_holds(&*shared, 0..EACH, "afterwards");
 }
