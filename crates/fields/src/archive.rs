@@ -43,7 +43,9 @@ impl FieldStore {
     ///
     /// # Errors
     /// [`Error::Key`] when the key does not fit the schema, [`Error::Locked`], [`Error::Field`] when the bytes could
-    /// not be stored. Nothing of the field is visible then, and the handle can be used on.
+    /// not be stored. Nothing of the field is visible then, and the handle can be used on. A handle that writes to many
+    /// datasets flushes some on its own; should that fail, the next [`FieldStore::flush`] says so. Only when 128 of them
+    /// hold fields that cannot be flushed, a field of a further dataset is refused with that failure.
     pub fn archive(&self, key: &Key, data: &[u8]) -> Result<()> {
         self.inner.write(key, Content::Bytes(data))
     }
@@ -91,8 +93,9 @@ impl FieldStore {
         self.inner.flush()
     }
 
-    /// Whether something was archived through this handle since it was flushed.
+    /// Whether something was archived through this handle, or lost, since it was flushed.
     pub fn is_dirty(&self) -> bool {
-        self.inner.writers.all().iter().any(|writer| !lock(&writer.state).batch.is_empty())
+        let writers = &self.inner.writers;
+        writers.loss().is_some() || writers.all().iter().any(|writer| !lock(&writer.state).batch.is_empty())
     }
 }

@@ -1,13 +1,18 @@
 //! The datasets that a handle is writing: opened when their first field comes, closed when others need the room.
 //!
 //! What must stay true: a writer that holds fields stays in the list that `flush` goes through, until it has flushed or
-//! reported them.
+//! reported them. A loss that is met while a writer makes room is kept for the next `flush`, so that `archive` fails for
+//! the sake of its own field only.
+//!
+//! A handle keeps few writers open, whatever fails: one that cannot be flushed stays, up to a limit beyond which no
+//! further dataset is taken. What a writer holds of each field, its entries in the catalogue, is bounded by how much is
+//! archived between two flushes, and by nothing else.
 
 use std::{
     cell::Cell,
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError, RwLock,
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -16,7 +21,7 @@ use isotach_mars::{Key, Rule, SplitKey};
 use isotach_object::Error as ObjectError;
 
 use crate::{
-    Result,
+    Error, Result,
     dataset::{self, Dataset},
     layout::push_named_text,
     store::Inner,
@@ -24,8 +29,14 @@ use crate::{
     writer::{Content, DatasetWriter, Scratch},
 };
 
-/// How many datasets a handle writes at once. Beyond it, the one not used for longest is flushed and closed.
+/// How many datasets a handle writes at once. Beyond it, those not used for longest are flushed and closed.
 const WRITERS_MAX: usize = 64;
+
+/// How many datasets it writes while flushing those that are to make room fails. Each has its files open.
+const WRITERS_HELD_MAX: usize = 128;
+
+/// How many writers make room for one, so that after failures there are fewer again.
+const EVICTIONS: usize = 2;
 
 /// How often a field is tried with another writer, after the dataset was wiped or closed under it.
 const ATTEMPTS: u32 = 64;
@@ -37,13 +48,15 @@ pub(crate) struct Writers {
     /// Held while a writer is opened, so that no dataset gets two.
     opening: Mutex<()>,
     uses: AtomicU64,
+    /// The first loss that no `flush` has reported yet.
+    loss: Mutex<Option<Error>>,
 }
 
 impl Writers {
     fn get(&self, text: &str) -> Option<Arc<DatasetWriter>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         let writer = open.get(text)?;
-        writer.used.store(self.uses.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        self.touch(writer);
         Some(Arc::clone(writer))
     }
 
@@ -71,18 +84,33 @@ impl Writers {
         }
     }
 
-    /// Makes room for one more writer.
+    /// Makes room for one more writer. A failure means that there is none.
     fn evict(&self) -> Result<()> {
-        let all = self.all();
-        if all.len() < WRITERS_MAX {
-            return Ok(());
+        for _ in 0..EVICTIONS {
+            let all = self.all();
+            let oldest = all.iter().min_by_key(|writer| writer.used.load(Ordering::Relaxed));
+            let Some(oldest) = oldest.filter(|_| all.len() >= WRITERS_MAX) else { return Ok(()) };
+            match oldest.flush() {
+                Ok(()) => {}
+                Err(error @ (Error::Lost { .. } | Error::Wiped { .. })) => {
+                    self.loss().get_or_insert(error);
+                }
+                Err(error) if all.len() >= WRITERS_HELD_MAX => return Err(error),
+                // It keeps its fields, and the next to make room is another.
+                Err(_) => self.touch(oldest),
+            }
+            self.close(oldest);
         }
-        let Some(oldest) = all.iter().min_by_key(|writer| writer.used.load(Ordering::Relaxed)) else {
-            return Ok(());
-        };
-        let flushed = oldest.flush();
-        self.close(oldest);
-        flushed
+        Ok(())
+    }
+
+    /// The first loss that no `flush` has reported yet.
+    pub(crate) fn loss(&self) -> MutexGuard<'_, Option<Error>> {
+        lock(&self.loss)
+    }
+
+    fn touch(&self, writer: &DatasetWriter) {
+        writer.used.store(self.uses.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
     }
 }
 
@@ -126,7 +154,7 @@ impl Inner {
 
     /// Flushes every writer, and returns the first failure.
     pub(crate) fn flush(&self) -> Result<()> {
-        let mut first = Ok(());
+        let mut first = self.writers.loss().take().map_or(Ok(()), Err);
         for writer in self.writers.all() {
             let result = writer.flush();
             if lock(&writer.state).is_closed {

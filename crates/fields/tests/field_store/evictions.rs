@@ -1,0 +1,73 @@
+//! A handle that writes to more datasets than it keeps open.
+
+use std::sync::{Arc, Mutex};
+
+use isotach_fields::{Config, FieldStore};
+use isotach_mars::Key;
+use isotach_object::{Error as ObjectError, Registry};
+
+use crate::{
+    faulty::{Faulty, Script},
+    layouts::{SCHEMA, field, listed, with},
+};
+
+/// A store on an engine that fails when it is told to, with as many datasets of one field.
+fn with_datasets(count: usize) -> (FieldStore, Arc<Mutex<Script>>) {
+    let engine = Faulty::default();
+    let script = Arc::clone(&engine.script);
+    let config = Config::single(&"memory:all".parse().unwrap()).with_schema(SCHEMA);
+    let registry = Registry::new().with(Arc::new(engine));
+    let store = FieldStore::create(&config, &registry).unwrap();
+    (0..count).for_each(|dataset| store.archive(&key(dataset, 0), b"first").unwrap());
+    store.flush().unwrap();
+    (FieldStore::open(&config, &registry).unwrap(), script)
+}
+
+fn key(dataset: usize, step: usize) -> Key {
+    with(&field(&step.to_string(), "t"), &format!("class=c{dataset}"))
+}
+
+fn full() -> Option<ObjectError> {
+    Some(ObjectError::NoSpace { what: "a put".to_owned() })
+}
+
+#[test]
+fn a_dataset_that_cannot_be_flushed_to_make_room_keeps_its_fields_and_fails_no_other() {
+    let (store, script) = with_datasets(70);
+    (0..64).for_each(|dataset| store.archive(&key(dataset, 6), b"second").unwrap());
+    // The two that are to make room.
+    script.lock().unwrap().updates.extend([full(), full()]);
+    (64..70).for_each(|dataset| store.archive(&key(dataset, 6), b"second").unwrap());
+    assert!(store.is_dirty());
+    store.flush().unwrap();
+    assert_eq!(listed(&store, "step=6").len(), 70);
+}
+
+#[test]
+fn what_is_lost_while_a_dataset_makes_room_is_told_by_the_next_flush() {
+    let (store, script) = with_datasets(66);
+    (0..64).for_each(|dataset| store.archive(&key(dataset, 6), b"second").unwrap());
+    script.lock().unwrap().updates.push_back(Some(ObjectError::Poisoned { what: "container".to_owned() }));
+    store.archive(&key(64, 6), b"second").unwrap();
+    store.archive(&key(65, 6), b"second").unwrap();
+    let error = store.flush().unwrap_err();
+    assert!(error.code() == "lost" && error.to_string().contains("class=c0,"), "{error}");
+    assert_eq!(listed(&store, "step=6").len(), 65);
+    assert!(!store.is_dirty());
+    store.flush().unwrap();
+}
+
+#[test]
+fn so_many_datasets_that_cannot_be_flushed_are_held_and_no_more() {
+    let (store, script) = with_datasets(130);
+    script.lock().unwrap().flushes.extend((0..1000).map(|_| full()));
+    (0..128).for_each(|dataset| store.archive(&key(dataset, 6), b"second").unwrap());
+    let refused = store.archive(&key(128, 6), b"second").unwrap_err();
+    assert_eq!(refused.code(), "no-space");
+    store.archive(&key(5, 12), b"of a dataset that is held").unwrap();
+    script.lock().unwrap().flushes.clear();
+    store.archive(&key(128, 6), b"second").unwrap();
+    store.archive(&key(129, 6), b"second").unwrap();
+    store.flush().unwrap();
+    assert_eq!((listed(&store, "step=6").len(), listed(&store, "step=12").len()), (130, 1));
+}
