@@ -25,8 +25,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    fn new(name: &'static str, catalogue: &str, store: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+    fn new(folder: TempDir, name: &'static str, catalogue: &str, store: &str) -> Self {
         let at =
             |uri: &str| -> PoolUri { uri.replace("DIR", folder.path().to_str().unwrap()).parse().unwrap() };
         let registry = Registry::new().with(Arc::new(Memory::new())).with(Arc::new(Posix));
@@ -38,27 +37,38 @@ impl Layout {
 
     /// Everything in one pool in memory.
     pub(crate) fn memory() -> Self {
-        Self::new("memory", "memory:all", "memory:all")
+        Self::all().swap_remove(0)
     }
 
     /// Everything in one folder, which does not wait for the device.
     pub(crate) fn posix() -> Self {
-        Self::new("posix", "posix:DIR/all?sync=no", "posix:DIR/all?sync=no")
+        Self::all().swap_remove(1)
     }
 
     /// Catalogue and store in two folders.
     pub(crate) fn apart() -> Self {
-        Self::new("posix apart", "posix:DIR/catalogue?sync=no", "posix:DIR/store?sync=no")
+        Self::all().swap_remove(3)
     }
 
     /// All layouts.
     pub(crate) fn all() -> Vec<Self> {
+        Self::all_in(|| tempfile::tempdir().unwrap())
+    }
+
+    /// All layouts, for what is not about files: in memory where the system has a folder there. Making a container waits
+    /// for the device, which else takes most of the time.
+    pub(crate) fn all_off_disk() -> Vec<Self> {
+        Self::all_in(|| tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
+    fn all_in(folder: impl Fn() -> TempDir) -> Vec<Self> {
+        let new = |name, catalogue, store| Self::new(folder(), name, catalogue, store);
         vec![
-            Self::memory(),
-            Self::posix(),
-            Self::new("memory apart", "memory:catalogue", "memory:store"),
-            Self::apart(),
-            Self::new("posix and memory", "posix:DIR/catalogue?sync=no", "memory:store"),
+            new("memory", "memory:all", "memory:all"),
+            new("posix", "posix:DIR/all?sync=no", "posix:DIR/all?sync=no"),
+            new("memory apart", "memory:catalogue", "memory:store"),
+            new("posix apart", "posix:DIR/catalogue?sync=no", "posix:DIR/store?sync=no"),
+            new("posix and memory", "posix:DIR/catalogue?sync=no", "memory:store"),
         ]
     }
 
