@@ -11,8 +11,10 @@ use crate::{
     CAPABILITIES, SCHEME,
     entry::Entry,
     handle::PosixContainer,
-    listing, path,
-    reading::{bytes, find},
+    listing,
+    look::Seen,
+    path,
+    reading::{bytes, find, look},
 };
 
 fn check_limit(limit: usize) -> Result<()> {
@@ -111,10 +113,10 @@ impl Container for PosixContainer {
         let state = self.state()?;
         let state = state.get()?;
         let size = |cell: &Cell<'_>| {
-            Ok(match find(state, cell)? {
-                Some(Entry::Value(value)) => Some(value.len() as u64),
-                Some(Entry::ValueExtent(extent, _)) => Some(extent.length),
-                Some(Entry::Bytes(bytes)) => bytes.resolve().map(|resolved| resolved.size),
+            Ok(match look(state, cell, 0, 0)? {
+                Seen::Value(Entry::Value(value)) => Some(value.len() as u64),
+                Seen::Value(Entry::ValueExtent(extent, _)) => Some(extent.length),
+                Seen::Bytes(resolved) => Some(resolved.size),
                 _ => None,
             })
         };
@@ -126,7 +128,10 @@ impl Container for PosixContainer {
         let resolved: Vec<_> = {
             let state = self.state()?;
             let state = state.get()?;
-            reads.iter().map(|read| bytes(state, &read.cell)).collect::<Result<_>>()?
+            reads
+                .iter()
+                .map(|read| bytes(state, &read.cell, read.offset, read.buffer.len() as u64))
+                .collect::<Result<_>>()?
         };
         reads.iter_mut().zip(&resolved).try_for_each(|(read, resolved)| self.read(read, resolved))
     }
@@ -135,7 +140,7 @@ impl Container for PosixContainer {
         cell.check_extent()?;
         let resolved = {
             let state = self.state()?;
-            bytes(state.get()?, &cell)?
+            bytes(state.get()?, &cell, offset, length)?
         };
         self.lend(cell, offset, length, &resolved)
     }

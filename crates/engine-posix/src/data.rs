@@ -16,9 +16,10 @@ use isotach_object::{Error, Result, SharedBytes};
 
 use crate::{
     directory::Directory,
-    entry::Part,
     extent::{CHUNK, Extent, Sums},
-    map, random,
+    map,
+    ops::Part,
+    random,
 };
 
 /// The folder of a container's data files.

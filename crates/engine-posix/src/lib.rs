@@ -6,9 +6,9 @@
 //! same verdict about every frame. `docs/FORMAT.md` specifies every byte.
 //!
 //! From the bottom up: `bytes`, `superblock`, `extent`, `path`, `record` and `frame` are the
-//! format; `directory`, `log`, `data` and `map` do the I/O; `entry`, `raw`, `table`, `run` and `merge`
+//! format; `directory`, `log`, `data` and `map` do the I/O; `ops`, `entry`, `raw`, `table`, `run` and `merge`
 //! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs and `chain` chooses among them; `writer`
-//! appends; `handle` joins the two, `reading` and `listing` look; `container`, `pool` and this file
+//! appends; `handle` joins the two, `look`, `reading` and `listing` look; `container`, `pool` and this file
 //! are the object model's traits.
 
 mod bytes;
@@ -24,8 +24,10 @@ mod frame;
 mod handle;
 mod listing;
 mod log;
+mod look;
 mod map;
 mod merge;
+mod ops;
 mod options;
 mod path;
 mod pool;

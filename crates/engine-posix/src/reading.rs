@@ -2,12 +2,7 @@
 
 use isotach_object::{ArrayRead, Cell, Error, ObjectId, Result, SharedBytes};
 
-use crate::{
-    entry::{Entry, Resolved},
-    handle::PosixContainer,
-    path,
-    state::State,
-};
+use crate::{entry::Entry, handle::PosixContainer, look::Seen, ops::Resolved, path, state::State};
 
 impl PosixContainer {
     /// Adds the object to what is said of the data files, which a destroyed container no longer has.
@@ -88,10 +83,17 @@ pub(crate) fn find(state: &State, cell: &Cell<'_>) -> Result<Option<Entry>> {
     state.find(&path)
 }
 
-/// The bytes of an array or of records; none for anything else.
-pub(crate) fn bytes(state: &State, cell: &Cell<'_>) -> Result<Resolved> {
-    match find(state, cell)? {
-        Some(Entry::Bytes(bytes)) => Ok(bytes.resolve().unwrap_or_default()),
+/// What stands in a cell, with the parts of a range if it is bytes.
+pub(crate) fn look(state: &State, cell: &Cell<'_>, offset: u64, length: u64) -> Result<Seen> {
+    let mut path = Vec::new();
+    path::of_cell(cell, &mut path);
+    state.look(&path, offset..offset.saturating_add(length))
+}
+
+/// A range of an array or of records; nothing of anything else.
+pub(crate) fn bytes(state: &State, cell: &Cell<'_>, offset: u64, length: u64) -> Result<Resolved> {
+    match look(state, cell, offset, length)? {
+        Seen::Bytes(resolved) => Ok(resolved),
         _ => Ok(Resolved::default()),
     }
 }

@@ -261,7 +261,7 @@ impl State {
     }
 
     /// Newest first.
-    fn layers(&self) -> impl Iterator<Item = Layer<'_>> {
+    pub(crate) fn layers(&self) -> impl Iterator<Item = Layer<'_>> {
         let runs = self.runs.iter().rev().map(Layer::Run);
         std::iter::once(Layer::Table(&self.table)).chain(runs)
     }
@@ -279,7 +279,7 @@ impl State {
 }
 
 /// The table or a run.
-enum Layer<'s> {
+pub(crate) enum Layer<'s> {
     Table(&'s Table),
     Run(&'s Arc<Run>),
 }
@@ -300,7 +300,7 @@ impl Layer<'_> {
     }
 
     /// The epoch of the latest cut of this layer on a proper prefix of `path`.
-    fn cut(&self, path: &[u8]) -> Result<Option<u64>> {
+    pub(crate) fn cut(&self, path: &[u8]) -> Result<Option<u64>> {
         if !self.has_cuts() {
             return Ok(None);
         }

@@ -16,12 +16,18 @@ use super::{ENTRY_HEAD, HEADER, MAGIC, Span};
 use crate::{
     bytes::{Reader, crc32c},
     directory::Directory,
-    entry::Versioned,
+    entry::{Entry, Versioned, tag},
+    look::{Known, Lent},
+    ops::Bytes,
     raw::Raw,
 };
 
 /// Blocks that an open run keeps.
 const CACHED: usize = 16;
+/// Bytes of operations that are worth decoding only once.
+const LONG: usize = 4096;
+/// How many entries as long as that an open run keeps.
+const LONG_KEPT: usize = 2;
 
 /// Where a block is.
 #[derive(Debug, Clone, Copy)]
@@ -47,12 +53,17 @@ pub(crate) struct Run {
     /// The last path: `[start, end)` of the index.
     last: (usize, usize),
     cache: BlockCache,
+    /// The operations of a few long entries by path, the last decoded first.
+    long: Mutex<Vec<Long>>,
 }
 
 /// Blocks looked into lately, each in the slot that its number falls into. Look-ups that follow each other
 /// mostly fall into the same few blocks: ids are handed out in order, and fields of one step are neighbours.
 #[derive(Debug, Default)]
 struct BlockCache([Mutex<Slot>; CACHED]);
+
+/// A path, and the operations of its entry.
+type Long = (Box<[u8]>, Arc<Bytes>);
 
 /// A block's number and bytes.
 type Slot = Option<(usize, Arc<[u8]>)>;
@@ -105,6 +116,7 @@ impl Run {
             index,
             last,
             cache: BlockCache::default(),
+            long: Mutex::default(),
         })
     }
 
@@ -171,6 +183,31 @@ impl Run {
 
     /// The entry of a path.
     pub(crate) fn get(&self, path: &[u8]) -> Result<Option<Versioned>> {
+        self.with(path, |raw| raw.decode())
+    }
+
+    /// As [`get`](Self::get), with long lists of operations decoded once for all who look.
+    pub(crate) fn known<'k>(&self, path: &[u8]) -> Result<Option<Known<'k>>> {
+        self.with(path, |raw| match raw.tag == tag::BYTES && raw.payload.len() >= LONG {
+            true => self.long(path, &raw).map(|bytes| Known::Bytes(Lent::Shared(bytes))),
+            false => Ok(Known::of(raw.decode()?.entry)),
+        })
+    }
+
+    fn long(&self, path: &[u8], raw: &Raw<'_>) -> Result<Arc<Bytes>> {
+        let mut kept = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, bytes)) = kept.iter().find(|(of, _)| **of == *path) {
+            return Ok(Arc::clone(bytes));
+        }
+        let Entry::Bytes(bytes) = raw.decode()?.entry else { return Err(self.damaged("an entry of a run")) };
+        let bytes = Arc::new(bytes);
+        kept.truncate(LONG_KEPT - 1);
+        kept.insert(0, (path.into(), Arc::clone(&bytes)));
+        Ok(bytes)
+    }
+
+    /// Lets `look` see the entry of a path.
+    fn with<T>(&self, path: &[u8], look: impl FnOnce(Raw<'_>) -> Result<T>) -> Result<Option<T>> {
         let Some(at) = self.block_of(path) else { return Ok(None) };
         let block = self.cached_block(at)?;
         let mut reader = Reader(&block);
@@ -188,7 +225,7 @@ impl Run {
             let rest = &path[matched..];
             match raw.suffix.cmp(rest) {
                 Ordering::Less => matched += raw.suffix.iter().zip(rest).take_while(|(a, b)| a == b).count(),
-                Ordering::Equal => return self.raw(raw.epoch, raw.tag, raw.payload).decode().map(Some),
+                Ordering::Equal => return look(self.raw(raw.epoch, raw.tag, raw.payload)).map(Some),
                 Ordering::Greater => return Ok(None),
             }
         }

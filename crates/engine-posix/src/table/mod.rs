@@ -12,10 +12,12 @@ use std::{
 };
 
 use hashbrown::{DefaultHashBuilder, HashTable};
-use isotach_object::{Cell, ObjectType};
+use isotach_object::{Cell, ObjectType, Result};
 
 use crate::{
-    entry::{ByteOp, Bytes, Entry, Part, Versioned, tag},
+    entry::{Entry, Versioned, tag},
+    look::{Known, Lent},
+    ops::{ByteOp, Bytes, Part},
     path,
     raw::{Kept, Raw},
     record::{Change, Stored},
@@ -90,6 +92,16 @@ impl Table {
 
     pub(crate) fn get(&self, path: &[u8]) -> Option<Kept<'_>> {
         self.kept(self.slot_of(path)?)
+    }
+
+    /// As [`get`](Self::get), with operations on bytes lent.
+    pub(crate) fn known(&self, path: &[u8]) -> Result<Option<Known<'_>>> {
+        let Some(slot) = self.slot_of(path) else { return Ok(None) };
+        if let Held::Bytes(bytes) = &self.slots[slot as usize].held {
+            return Ok(Some(Known::Bytes(Lent::InTable(bytes))));
+        }
+        let versioned = self.kept(slot).map(Kept::into_versioned).transpose()?;
+        Ok(versioned.map(|Versioned { entry, .. }| Known::of(entry)))
     }
 
     fn path(&self, slot: u32) -> &[u8] {

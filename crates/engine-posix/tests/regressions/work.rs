@@ -5,7 +5,7 @@
 
 use std::{cmp::min, time::Duration};
 
-use isotach_object::{Anchor, Cell, Container, ObjectType, Update};
+use isotach_object::{Anchor, ArrayRead, Cell, Container, ObjectType, Update};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::{Store, entries, key, object};
@@ -51,6 +51,39 @@ fn an_array_of_many_parts_is_replayed_in_proportion() {
         cost(&store, size)
     };
     assert_no_square(made(5_000), made(20_000));
+}
+
+#[test]
+fn a_range_of_an_array_costs_what_lies_in_it_however_many_parts_the_array_has() {
+    const READS: u64 = 50;
+    // From the log, and from runs.
+    for query in ["?checkpoint=1099511627776", "?checkpoint=4096"] {
+        let made = |parts: u64| {
+            let store = Store::new(query);
+            let container = store.open();
+            let cell = Cell::array(object(ObjectType::Array));
+            let write = |part: u64| Update::Write { cell, offset: 3 * part, data: b"x" };
+            container.update(&(0..parts).map(write).collect::<Vec<_>>()).unwrap();
+            container.flush().unwrap();
+            let read = |at: u64| {
+                let mut buffer = [7; 7];
+                container
+                    .read_many(&mut [ArrayRead { cell, offset: at, buffer: &mut buffer, filled: 0 }])
+                    .unwrap();
+                assert_eq!(buffer, *b"x\0\0x\0\0x", "at {at} of {parts} parts");
+            };
+            read(0);
+            let all = || (0..READS).for_each(|number| read(number * 7919 % (parts - 2) * 3));
+            let one = || {
+                let before = worked();
+                all();
+                worked() - before
+            };
+            (0..TRIES).map(|_| one()).fold(Duration::MAX, min)
+        };
+        let (few, many) = (made(1_000), made(32_000));
+        assert!(many < few * 4, "{query}: {few:?}, and {many:?} for 32 times the parts");
+    }
 }
 
 #[test]
