@@ -94,9 +94,11 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>)
     if word.len() > 64 {
         return None;
     }
+    // In a short word two changes leave too little of it.
+    let changes_max = |candidate: &str| ((candidate.chars().count() + 1) / 3).min(2);
     candidates
         .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|(changes, candidate)| *changes <= changes_max(candidate))
         .min_by_key(|(changes, _)| *changes)
-        .filter(|(changes, candidate)| *changes <= 2 && *changes < candidate.chars().count())
         .map(|(_, candidate)| candidate)
 }

@@ -232,7 +232,15 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_named() {
         assert_eq!(message("claas=od", Match::Partial), "unknown key \"claas\"; did you mean \"class\"?");
-        assert_eq!(message("nosuchkey=1", Match::Partial), "unknown key \"nosuchkey\"");
+        for (typed, meant) in [("stp", "step"), ("calss", "class")] {
+            let expected = format!("unknown key \"{typed}\"; did you mean \"{meant}\"?");
+            assert_eq!(message(&format!("{typed}=1"), Match::Partial), expected);
+        }
+        // Two letters of `type` and of `step` are the same, which is too little to go by.
+        for nonsense in ["nosuchkey", "nope", "stxx"] {
+            let expected = format!("unknown key \"{nonsense}\"");
+            assert_eq!(message(&format!("{nonsense}=1"), Match::Partial), expected);
+        }
         assert_eq!(
             message("date=2024-13-01", Match::Partial),
             "date=\"2024-13-01\": expected a date, such as 20240131, 2024-01-31, 2024-031 or -1"
