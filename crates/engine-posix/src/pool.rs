@@ -60,7 +60,12 @@ fn sync_directory(path: &Path) -> Result<()> {
 
 /// Makes an empty pool at `root`, which may be an empty directory or not there.
 pub(crate) fn create(root: &Path) -> Result<()> {
-    fs::create_dir_all(root).map_err(failed("create", root))?;
+    fs::create_dir_all(root).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            superblock::not_a_directory(root, Kind::Pool)
+        }
+        _ => failed("create", root)(error),
+    })?;
     filesystem::check(root)?;
     if is_there(&root.join(superblock::FILE))? {
         return Err(Error::AlreadyExists { what: format!("pool {}", root.display()) });
@@ -118,9 +123,9 @@ pub(crate) fn destroy(root: &Path) -> Result<()> {
 
 /// Tells a pool that is not there from a directory that is something else.
 fn absent<T>(root: &Path) -> impl FnOnce(Error) -> Result<T> {
-    move |error| match is_there(root)? {
-        true => Err(error),
-        false => Err(Error::not_found(format!("pool {}", root.display()))),
+    move |error| match is_there(root) {
+        Ok(false) => Err(Error::not_found(format!("pool {}", root.display()))),
+        Ok(true) | Err(_) => Err(error),
     }
 }
 

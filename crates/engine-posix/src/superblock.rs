@@ -76,7 +76,8 @@ impl Superblock {
     pub(crate) fn read(directory: &Path, kind: Kind) -> Result<Self> {
         let path = directory.join(FILE);
         let bytes = fs::read(&path).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => not_one(directory, kind),
+            io::ErrorKind::NotFound => not_one(directory, kind),
+            io::ErrorKind::NotADirectory => not_a_directory(directory, kind),
             _ => Error::from_io(source, format!("read {}", path.display())),
         })?;
         Self::decode(&bytes, kind, directory)
@@ -118,6 +119,14 @@ impl Superblock {
 /// The error for a directory that is something else.
 fn not_one(directory: &Path, kind: Kind) -> Error {
     Error::invalid(format!("{} is not {}", directory.display(), kind.name()), format!("a {FILE} file in it"))
+}
+
+/// The error for a path that leads to a file, a device or the like, or through one.
+pub(crate) fn not_a_directory(path: &Path, kind: Kind) -> Error {
+    Error::invalid(
+        format!("{} is not a directory", path.display()),
+        format!("the directory of {}", kind.name()),
+    )
 }
 
 #[cfg(test)]

@@ -38,6 +38,21 @@ fn a_directory_that_is_not_a_store_is_left_alone() {
 }
 
 #[test]
+fn a_store_at_a_file_or_device_is_told_to_be_no_directory() {
+    let store = Store::new();
+    let file = store.file("file", b"mine");
+    for path in ["/dev/null".to_owned(), file.display().to_string(), format!("{}/below", file.display())] {
+        let uri = format!("posix:{path}");
+        for arguments in [&["list"][..], &["init"], &["pool", "create"], &["pool", "destroy", "--doit"]] {
+            let mut command = program(store.folder.path());
+            said(command.args(["--store", &uri]).args(arguments))
+                .fails(1, &format!("{path} is not a directory: expected the directory of an Isotach pool"));
+        }
+    }
+    assert_eq!(fs::read(file).unwrap(), b"mine");
+}
+
+#[test]
 fn a_store_that_cannot_be_made_is_not_advised_to_be_made() {
     let store = Store::absent();
     said(program(store.folder.path()).args(["--store", "/proc/store", "init"]))
