@@ -61,7 +61,7 @@ fn assert_all_readable(store: &FieldStore, name: &str) {
     }
 }
 
-/// Runs the writers, and the others until they have finished; what the writers flushed without an error.
+/// Runs the writers, and the others until they have finished, and once more after that; what the writers flushed without an error.
 fn beside(
     stores: &[FieldStore],
     layout: &Layout,
@@ -74,9 +74,11 @@ fn beside(
         for act in others {
             let (store, is_over) = (layout.store(), &is_over);
             scope.spawn(move || {
+                // A thread that the system kept waiting until now has something to act on, too.
                 while !is_over.load(Ordering::Relaxed) {
                     act(&store);
                 }
+                act(&store);
             });
         }
         let written: Vec<_> = writing.into_iter().map(|writing| writing.join()).collect();
