@@ -78,7 +78,9 @@ pub enum Error {
     /// The dataset or a collocation of it was wiped, or moved, while this handle wrote to it. That many of the fields
     /// archived since the last flush are gone, or were moved; all others are flushed.
     #[error(
-        "dataset {dataset} was wiped while it was written to: {fields} fields since the last flush are gone"
+        "dataset {dataset} was wiped while it was written to: {} since the last flush {} gone",
+        counted(*fields),
+        are(*fields)
     )]
     Wiped {
         /// The dataset's key.
@@ -96,8 +98,18 @@ pub enum Error {
         /// What is not there.
         source: isotach_object::Error,
     },
+    /// A container of a dataset cannot be read: its files are damaged.
+    #[error(
+        "dataset {dataset} is damaged: {source}; all others can be used, and `wipe` removes it as a whole"
+    )]
+    DamagedDataset {
+        /// The dataset's key.
+        dataset: String,
+        /// What is damaged.
+        source: isotach_object::Error,
+    },
     /// A write failed for good: what was archived since the last flush is lost and must be archived again.
-    #[error("{fields} fields archived into {dataset} since the last flush are lost: {source}")]
+    #[error("{} archived into {dataset} since the last flush {} lost: {source}", counted(*fields), are(*fields))]
     Lost {
         /// The dataset's key.
         dataset: String,
@@ -159,9 +171,10 @@ impl Error {
             Self::Corrupt { .. } => "corrupt",
             Self::Message { .. } => "message",
             Self::CopyDiffers { .. } => "copy-differs",
-            Self::Field { source, .. } | Self::LostDataset { source, .. } | Self::Object(source) => {
-                source.code()
-            }
+            Self::Field { source, .. }
+            | Self::LostDataset { source, .. }
+            | Self::DamagedDataset { source, .. }
+            | Self::Object(source) => source.code(),
         }
     }
 
@@ -188,8 +201,16 @@ impl Error {
             Self::Object(source @ isotach_object::Error::NotFound { .. }) => {
                 Self::LostDataset { dataset: dataset.to_string(), source }
             }
+            Self::Object(source @ isotach_object::Error::Corrupt { .. }) => {
+                Self::DamagedDataset { dataset: dataset.to_string(), source }
+            }
             error => error,
         }
+    }
+
+    /// Whether a dataset cannot be used while all others can.
+    pub(crate) fn is_of_dataset(&self) -> bool {
+        matches!(self, Self::LostDataset { .. } | Self::DamagedDataset { .. })
     }
 
     /// A failure of the object model while it stored or read this field.
@@ -203,9 +224,29 @@ impl Error {
     }
 }
 
+fn counted(fields: u64) -> String {
+    format!("{fields} field{}", if fields == 1 { "" } else { "s" })
+}
+
+fn are(fields: u64) -> &'static str {
+    if fields == 1 { "is" } else { "are" }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_field_is_told_as_one() {
+        let wiped = |fields| Error::Wiped { dataset: "class=od".to_owned(), fields }.to_string();
+        assert!(wiped(1).ends_with(": 1 field since the last flush is gone"), "{}", wiped(1));
+        assert!(wiped(2).ends_with(": 2 fields since the last flush are gone"), "{}", wiped(2));
+        let source = isotach_object::Error::Poisoned { what: "container od".to_owned() };
+        let lost = Error::Lost { dataset: "class=od".to_owned(), fields: 1, source };
+        assert!(
+            lost.to_string().starts_with("1 field archived into class=od since the last flush is lost: ")
+        );
+    }
 
     #[test]
     fn damage_found_while_reading_a_field_names_the_field_and_the_place() {

@@ -96,7 +96,9 @@ impl FieldStore {
     ///
     /// # Errors
     /// [`Error::Request`] when the request cannot be understood; the iterator yields what the engines report. It yields
-    /// [`Error::Corrupt`] in place of a field whose entry is damaged, and goes on, and an [`Error::LostDataset`] for each dataset whose containers are not there, after the fields of all others.
+    /// [`Error::Corrupt`] in place of a field whose entry is damaged, and goes on; after the fields of all others, an
+    /// [`Error::LostDataset`] for each dataset whose containers are not there, and an [`Error::DamagedDataset`] for each that
+    /// cannot be read, or not to its end.
     pub fn list(&self, request: &Request, options: ListOptions) -> Result<Listing> {
         Ok(Listing::new(&self.inner, self.select(request)?, options))
     }
@@ -112,7 +114,7 @@ pub struct Listing {
     current: Option<Walk>,
     found: VecDeque<Result<Listed>>,
     /// What is told at the end, because the other datasets can be listed all the same.
-    lost: VecDeque<Error>,
+    unusable: VecDeque<Error>,
     failed: bool,
 }
 
@@ -131,7 +133,7 @@ impl Listing {
             targets: VecDeque::new(),
             current: None,
             found: VecDeque::new(),
-            lost: VecDeque::new(),
+            unusable: VecDeque::new(),
             failed: false,
         }
     }
@@ -180,8 +182,8 @@ impl Iterator for Listing {
             match self.advance() {
                 _ if self.failed => return None,
                 Ok(true) => {}
-                Ok(false) => return self.lost.pop_front().map(Err),
-                Err(error @ Error::LostDataset { .. }) => self.lost.push_back(error),
+                Ok(false) => return self.unusable.pop_front().map(Err),
+                Err(error) if error.is_of_dataset() => self.unusable.push_back(error),
                 Err(error) => {
                     self.failed = true;
                     return Some(Err(error));

@@ -116,7 +116,7 @@ impl Inner {
     }
 
     /// The schema with this digest, from the first of the datasets that it governs which can be opened. `None` when
-    /// all of them were wiped meanwhile or are lost.
+    /// all of them were wiped meanwhile, or are lost or damaged.
     fn schema_of_any(
         &self,
         root: &Arc<Root>,
@@ -130,7 +130,8 @@ impl Inner {
         for example in examples {
             match self.reader(root, example) {
                 Ok(Some(reader)) => return Ok(Some(reader.dataset.schema.clone())),
-                Ok(None) | Err(Error::LostDataset { .. }) => {}
+                Ok(None) => {}
+                Err(error) if error.is_of_dataset() => {}
                 Err(error) => failure = Some(error),
             }
         }

@@ -47,6 +47,8 @@ pub struct WipedDataset {
     pub collocations: Vec<Key>,
     /// The fields that go. Adopted files stay as they are.
     pub counts: Counts,
+    /// Why there may be more fields than could be counted: the dataset is damaged or lost.
+    pub uncounted: Option<String>,
     /// Its container of the catalogue.
     pub catalogue: ContainerUri,
     /// Its container of the store.
@@ -58,6 +60,8 @@ pub(crate) struct Doomed {
     pub(crate) selection: Selection,
     is_whole: bool,
     targets: Vec<Target>,
+    /// Why the collocations of a whole dataset could not be looked up.
+    unusable: Option<Error>,
 }
 
 impl FieldStore {
@@ -68,8 +72,8 @@ impl FieldStore {
     ///
     /// # Errors
     /// [`Error::BelowCollocation`] when the request names keys that tell single fields apart, [`Error::Invalid`] when it
-    /// names none at all, [`Error::LostDataset`] when it names collocations of a dataset whose containers are not there
-    /// (whole, such a dataset can be wiped), [`Error::Locked`] when one of the datasets is locked for wiping: nothing is removed then.
+    /// names none at all, [`Error::LostDataset`] or [`Error::DamagedDataset`] when it names collocations of such a
+    /// dataset (whole, it can be wiped), [`Error::Locked`] when one of the datasets is locked for wiping: nothing is removed then.
     /// Else as [`FieldStore::list`].
     pub fn wipe(&self, request: &Request, doit: bool) -> Result<WipeReport> {
         let doomed = self.doomed(request)?;
@@ -97,27 +101,31 @@ impl FieldStore {
             for plan in &selection.plans {
                 is_whole &= covers_dataset(request, plan)?;
             }
-            let targets = match selection.targets(&self.inner) {
-                // Its containers are gone already; the root's entry is what is left of it.
-                Err(Error::LostDataset { .. }) if is_whole => Vec::new(),
-                targets => targets?,
+            let (targets, unusable) = match selection.targets(&self.inner) {
+                // What is left of it can go all the same.
+                Err(error) if is_whole && error.is_of_dataset() => (Vec::new(), Some(error)),
+                targets => (targets?, None),
             };
             if is_whole || !targets.is_empty() {
-                doomed.push(Doomed { selection, is_whole, targets });
+                doomed.push(Doomed { selection, is_whole, targets, unusable });
             }
         }
         Ok(doomed)
     }
 
     fn report_on(&self, doomed: &Doomed) -> Result<WipedDataset> {
-        let Doomed { selection, is_whole, targets } = doomed;
-        let mut counts = Counts::default();
+        let Doomed { selection, is_whole, targets, unusable } = doomed;
+        let (mut counts, mut uncounted) = (Counts::default(), unusable.as_ref().map(ToString::to_string));
         for listed in Listing::of_targets(&self.inner, targets.clone(), ListOptions { duplicates: true }) {
             match listed {
-                Err(Error::LostDataset { .. }) if *is_whole => {}
-                // What is damaged goes too, and cannot be counted.
-                Err(Error::Corrupt { .. }) => {}
-                listed => counts.add(&listed?),
+                Ok(listed) => counts.add(&listed),
+                // It goes too.
+                Err(error)
+                    if matches!(error, Error::Corrupt { .. }) || *is_whole && error.is_of_dataset() =>
+                {
+                    uncounted.get_or_insert_with(|| error.to_string());
+                }
+                Err(error) => return Err(error),
             }
         }
         let status = selection.status()?;
@@ -126,6 +134,7 @@ impl FieldStore {
             is_whole: *is_whole,
             collocations: targets.iter().map(|target| target.collocation.key.clone()).collect(),
             counts,
+            uncounted,
             catalogue: status.catalogue,
             store: status.store,
         })
@@ -160,7 +169,7 @@ fn narrowed<'a>(request: &Request, level: &'a LevelFilter) -> Vec<&'a str> {
 impl Inner {
     /// Removes what is doomed. With the mark of a move, only as long as that has the dataset.
     pub(crate) fn remove(&self, doomed: &Doomed, of_move: Option<MoveMark>) -> Result<()> {
-        let Doomed { selection: Selection { root, entry, .. }, is_whole, targets } = doomed;
+        let Doomed { selection: Selection { root, entry, .. }, is_whole, targets, .. } = doomed;
         if *is_whole {
             return self.remove_dataset(root, entry, of_move);
         }
@@ -175,7 +184,7 @@ impl Inner {
             // Without an entry another process removed it first, and destroys the containers.
             let Some(now) = root.same_life(entry)? else { return Ok(()) };
             now.check_move(of_move)?;
-            // The disk is full, or the dataset is lost: the root's entry, by which the rest is found again, goes last.
+            // The disk is full, or the dataset is lost or damaged: the root's entry, by which the rest is found again, goes last.
             self.destroy_containers(root, record)?;
         }
         let is_removed = match root.remove(entry, of_move) {

@@ -50,7 +50,13 @@ fn tell(report: &WipeReport, as_json: bool) -> Outcome {
     }
     table.print()?;
     let counts = report.counts();
-    let fields = count(counts.fields + counts.replaced_fields, "field");
+    let mut fields = count(counts.fields + counts.replaced_fields, "field");
+    let uncounted: Vec<&str> =
+        report.datasets.iter().filter_map(|dataset| dataset.uncounted.as_deref()).collect();
+    if !uncounted.is_empty() {
+        fields = format!("at least {fields}");
+        uncounted.iter().try_for_each(|why| outln!("not all fields can be counted: {why}"))?;
+    }
     match report.done {
         true => outln!("wiped {fields}"),
         false => outln!("would wipe {fields}; nothing was removed: add --doit to remove them"),
@@ -76,6 +82,7 @@ fn object(dataset: &WipedDataset, done: bool) -> serde_json::Value {
         "replaced_bytes": counts.replaced_bytes,
         "adopted_fields": counts.adopted_fields,
         "adopted_bytes": counts.adopted_bytes,
+        "uncounted": dataset.uncounted,
         "catalogue": dataset.catalogue.to_string(),
         "store": dataset.store.to_string(),
         "done": done,

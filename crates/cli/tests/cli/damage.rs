@@ -38,6 +38,38 @@ fn a_data_file_cut_short_names_field_and_file() {
 }
 
 #[test]
+fn a_damaged_dataset_hides_no_other_and_can_be_wiped() {
+    // Each is damaged in its own way: a frame of the log, its header, what says that it is a container.
+    for (file, range) in [("log", 200..400), ("log", 0..8), ("superblock", 0..8)] {
+        let store = Store::new();
+        store.write_raw(0, b"field");
+        let damaged = store.file_of_container("", file);
+        let mut bytes = fs::read(&damaged).unwrap();
+        bytes[range].iter_mut().for_each(|byte| *byte ^= 0x55);
+        fs::write(&damaged, bytes).unwrap();
+        let (other, raw) = (format!("{KEY},step=0").replace("test", "zzzz"), store.file("raw", b"other"));
+        store.run(["write".as_ref(), "--key".as_ref(), other.as_ref(), raw.as_os_str()]).succeeds();
+
+        let why = ["dataset class=rd,expver=test", "is damaged: corrupt: ", "`wipe` removes it as a whole"];
+        let listed = store.run(["list"]).fails_with(1, &why);
+        assert!(listed.text().lines().count() == 1 && listed.text().contains("expver=zzzz"), "{listed:?}");
+        store.run(["read", &format!("{KEY},step=0"), "-o", "-"]).fails_with(1, &why);
+        store.run(["wipe", "expver=test,type=fc", "--doit"]).fails_with(1, &why);
+        let said = store.run(["wipe", "expver=test"]).succeeds().text().to_owned();
+        assert!(said.contains("not all fields can be counted: dataset class=rd,expver=test"), "{said}");
+        assert!(said.contains("would wipe at least 0 fields; nothing was removed"), "{said}");
+        let said = store.run(["wipe", "expver=test", "--json"]).succeeds().text().to_owned();
+        assert!(said.contains("\"uncounted\":\"dataset class=rd,expver=test"), "{said}");
+        assert!(damaged.exists());
+        store.run(["wipe", "expver=test", "--doit"]).succeeds();
+        assert!(!damaged.exists());
+        assert_eq!(store.count(), 1);
+        store.write_raw(0, b"again");
+        assert_eq!(store.read(&format!("{KEY},step=0")), b"again");
+    }
+}
+
+#[test]
 fn a_flipped_bit_is_corrupt_and_never_wrong_data() {
     let store = Store::new();
     store.write_raw(0, &[7; 100_000]);

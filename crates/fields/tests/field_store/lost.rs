@@ -123,3 +123,22 @@ fn stats_dump_and_axes_pass_over_datasets_that_are_wiped_beside_them() {
         });
     }
 }
+
+#[test]
+fn a_damaged_dataset_of_another_schema_blocks_nothing() {
+    let layout = Layout::posix();
+    let store = layout.store();
+    archive(&store, &[(field("0", "t"), b"od")]);
+    let label = store.status(&request("class=od")).unwrap()[0].catalogue.label.clone();
+    let log = layout.folder.path().join(format!("all/containers/{label}/log.0000000000000001"));
+    std::fs::write(log, b"no log").unwrap();
+    let config = layout.config.clone().with_schema(SCHEMA.replace("levelist=pl", "levelist"));
+    let store = FieldStore::open(&config, &layout.registry).unwrap();
+    archive(&store, &[(with(&field("0", "t"), "class=rd"), b"rd")]);
+    assert_eq!(listed(&store, "class=rd").len(), 1);
+    assert_eq!(store.retrieve_one(&with(&field("0", "t"), "class=rd")).unwrap().unwrap(), b"rd");
+    assert_eq!(listed_and_lost(&store), (1, 1));
+    let report = store.wipe(&request("class=od"), true).unwrap();
+    assert!(report.datasets[0].uncounted.as_ref().unwrap().contains("is damaged"), "{report:?}");
+    assert_eq!(listed_and_lost(&store), (1, 0));
+}
