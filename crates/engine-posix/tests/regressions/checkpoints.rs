@@ -18,9 +18,11 @@ fn what_a_checkpointer_that_died_left_is_removed_and_keeps_nobody_from_writing_r
     let store = Store::new("?checkpoint=256");
     for name in [TEMPORARY, "tmp.0000000000000000", "tmp.00000000000000ff.0123456789abcdef"] {
         fs::write(store.path().join(name), b"half a run").unwrap();
-        let file = File::options().write(true).open(store.path().join(name)).unwrap();
-        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
     }
+    // One that was stopped, and still has its lock.
+    let stopped = File::create_new(store.path().join("tmp.0000000000000000.00000000000000ff")).unwrap();
+    stopped.lock().unwrap();
+    stopped.set_modified(SystemTime::UNIX_EPOCH).unwrap();
     let container = store.open();
     put_frames(&*container, 0..30);
     assert_holds(&*container, 0..30, "after the dead one was cleared away");
@@ -31,7 +33,8 @@ fn what_a_checkpointer_that_died_left_is_removed_and_keeps_nobody_from_writing_r
 #[test]
 fn a_run_that_another_process_is_writing_is_not_written_twice() {
     let store = Store::new("?checkpoint=256");
-    fs::write(store.path().join(TEMPORARY), b"half a run").unwrap();
+    let others = File::create_new(store.path().join(TEMPORARY)).unwrap();
+    others.lock().unwrap();
     let container = store.open();
     put_frames(&*container, 0..30);
     assert_holds(&*container, 0..30, "while another writes");
