@@ -22,7 +22,8 @@ use crate::{
 const MAKING_MAX: Duration = Duration::from_secs(3600);
 
 impl Inner {
-    /// Destroys the containers that killed wipes and killed makers of datasets left.
+    /// Destroys the containers that killed wipes and killed makers of datasets left. It is a courtesy: what cannot be
+    /// looked into or destroyed, because it is another's, or another sweep has it, is no failure, and is left for later.
     pub(crate) fn sweep(&self) -> Result<()> {
         for root in &self.roots {
             let labels = root.pool.list_containers()?;
@@ -30,14 +31,19 @@ impl Inner {
             let listed: HashSet<&str> =
                 entries.list.iter().map(|entry| entry.record.label.as_str()).chain([ROOT]).collect();
             for label in labels.iter().filter(|label| !listed.contains(label.as_str())) {
-                // Another's container in the same pool may be unreadable; that is no failure of a wipe.
-                let Ok(Some(found)) = Unlisted::open(root, label) else { continue };
-                if found.may_go()? && !found.is_listed(root)? {
-                    self.destroy_containers(root, &found.record)?;
-                }
+                let _ = self.sweep_container(root, label);
             }
         }
         Ok(())
+    }
+
+    fn sweep_container(&self, root: &Root, label: &Label) -> Result<()> {
+        match Unlisted::open(root, label)? {
+            Some(found) if found.may_go()? && !found.is_listed(root)? => {
+                self.destroy_containers(root, &found.record)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Destroys the containers of a dataset, the catalogue's last: by it what a kill leaves is found again.

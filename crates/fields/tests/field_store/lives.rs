@@ -219,6 +219,30 @@ fn what_a_killed_maker_left_goes_with_a_wipe_an_hour_later() {
 }
 
 #[test]
+fn what_a_sweep_cannot_remove_fails_no_wipe_and_goes_with_a_later_one() {
+    for (below, script) in interrupted() {
+        let (store, other) = (below.store(), below.store());
+        for what in ["cannot be marked", "goes with another sweep"] {
+            store.archive(&field("0", "t"), b"never flushed").unwrap();
+            below.make_old(&label_of(&store));
+            below.unlist();
+            if what == "cannot be marked" {
+                script.lock().unwrap().updates.push_back(Some(crate::faults::no_space()));
+                sweep(&store);
+                assert_eq!(below.containers().len(), below.each(), "{what}");
+                sweep(&store);
+            } else {
+                let other = other.clone();
+                before_next(&script, Moment::Update, move || sweep(&other));
+                sweep(&store);
+            }
+            assert!(below.containers().is_empty(), "{what}");
+            assert_eq!(store.flush().unwrap_err().code(), "wiped", "{what}");
+        }
+    }
+}
+
+#[test]
 fn a_sweep_leaves_what_holds_fields_what_is_a_copy_and_what_is_no_datasets() {
     for layout in Layout::all() {
         let (below, store) = (Below::of(&layout), layout.store());
