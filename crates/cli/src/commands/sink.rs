@@ -49,8 +49,7 @@ impl Sink {
                 Ok(Self::Special { file, path: path.to_owned() })
             }
             _ => {
-                // A link stays a link: what it leads to is replaced.
-                let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+                let path = followed(path);
                 let file = Draft::new_in(folder_of(&path)).map_err(Failure::file("create", &path))?;
                 Ok(Self::Whole { file: BufWriter::with_capacity(BUFFER, file), path })
             }
@@ -78,4 +77,12 @@ impl Sink {
             }
         }
     }
+}
+
+/// What a path leads to. A link stays a link: the file that it leads to is replaced, or made.
+fn followed(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| match path.read_link() {
+        Ok(target) => folder_of(path).join(target),
+        Err(_) => path.to_owned(),
+    })
 }

@@ -72,6 +72,10 @@ fn a_file_is_replaced_when_the_answer_is_whole_and_others_are_not_replaced() {
     store.run(arguments).succeeds();
     assert_eq!(fs::read(&target).unwrap(), b"six");
     assert!(link.is_symlink());
+    fs::remove_file(&target).unwrap();
+    store.run(arguments).succeeds();
+    assert_eq!(fs::read(&target).unwrap(), b"six", "a link to nothing says where the file is to be made");
+    assert!(link.is_symlink());
     arguments[3] = "/dev/null".as_ref();
     store.run(arguments).succeeds();
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
