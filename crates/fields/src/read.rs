@@ -47,6 +47,11 @@ impl OpenContainers {
         }
         open.insert(Arc::clone(uri), Arc::clone(container));
     }
+
+    /// Closes a container, as far as it is up to this handle.
+    pub(crate) fn forget(&self, uri: &ContainerUri) {
+        lock(&self.0).remove(uri);
+    }
 }
 
 impl FieldStore {

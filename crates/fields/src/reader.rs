@@ -36,6 +36,8 @@ const INDEXES_MAX: usize = 1024;
 pub(crate) struct Readers {
     open: Mutex<HashMap<(usize, u64), Arc<DatasetReader>>>,
     uses: AtomicU64,
+    /// The epoch of each root when it was last looked which datasets were wiped.
+    looked: Mutex<HashMap<usize, Epoch>>,
 }
 
 impl Inner {
@@ -48,6 +50,7 @@ impl Inner {
             return Ok(Some(Arc::clone(reader)));
         }
         let Some(dataset) = Dataset::open_unless_wiped(self, root, entry)? else { return Ok(None) };
+        self.close_wiped(root)?;
         // Reading its fields needs no handle of its own.
         self.containers.keep(&dataset.uri, &dataset.store);
         let reader = Arc::new(DatasetReader::new(dataset, now));
@@ -59,6 +62,20 @@ impl Inner {
             open.remove(&oldest);
         }
         Ok(Some(Arc::clone(open.entry(id).or_insert(reader))))
+    }
+
+    /// Closes the datasets of this root that were wiped: while their files are open, their room on the disk is not free.
+    fn close_wiped(&self, root: &Arc<Root>) -> Result<()> {
+        let (root, epoch) = (Arc::as_ptr(root) as usize, root.epoch()?);
+        if lock(&self.readers.looked).insert(root, epoch) == Some(epoch) {
+            return Ok(());
+        }
+        let open = lock(&self.readers.open).clone();
+        for (id, reader) in open.iter().filter(|((of, _), reader)| *of == root && !reader.is_listed()) {
+            lock(&self.readers.open).remove(id);
+            self.containers.forget(&reader.dataset.uri);
+        }
+        Ok(())
     }
 }
 
@@ -211,12 +228,12 @@ impl DatasetReader {
 
     /// Whether an error comes of the dataset having been wiped while it was read: what is not there is no error.
     pub(crate) fn was_wiped(&self, error: &Error) -> bool {
-        let entry = &self.dataset.entry;
-        let is_there = || match self.dataset.root.lookup(&entry.text) {
-            Ok(now) => now.is_some_and(|now| now.record.incarnation == entry.record.incarnation),
-            Err(_) => true,
-        };
-        matches!(error, Error::Object(ObjectError::NotFound { .. })) && !is_there()
+        matches!(error, Error::Object(ObjectError::NotFound { .. })) && !self.is_listed()
+    }
+
+    /// Whether the root lists it, as far as that can be told.
+    fn is_listed(&self) -> bool {
+        !matches!(self.dataset.root.same_life(&self.dataset.entry), Ok(None))
     }
 
     /// An error of reading the dataset that [`DatasetReader::was_wiped`] does not explain.

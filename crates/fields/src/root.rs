@@ -130,6 +130,11 @@ impl Root {
         self.pool.uri()
     }
 
+    /// How far the root has come.
+    pub(crate) fn epoch(&self) -> Result<Epoch> {
+        Ok(self.container.epoch()?)
+    }
+
     /// The text of the store's schema.
     pub(crate) fn schema(&self) -> Result<String> {
         let text = self.get(SETTINGS, SETTING_SCHEMA)?.unwrap_or_default();

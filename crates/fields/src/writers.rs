@@ -84,6 +84,12 @@ impl Writers {
         }
     }
 
+    /// Closes the writers of datasets that were wiped: while their files are open, their room on the disk is not free.
+    fn close_wiped(&self) {
+        let is_wiped = |writer: &Arc<DatasetWriter>| matches!(writer.same_life(), Ok(None));
+        self.all().into_iter().filter(is_wiped).for_each(|writer| self.close(&writer));
+    }
+
     /// Makes room for one more writer. A failure means that there is none.
     fn evict(&self) -> Result<()> {
         for _ in 0..EVICTIONS {
@@ -171,6 +177,7 @@ impl Inner {
         if let Some(writer) = self.writers.get(text) {
             return Ok(Some(writer));
         }
+        self.writers.close_wiped();
         self.writers.evict()?;
         let (root, entry) = match self.find_dataset(text)? {
             Some(found) => found,

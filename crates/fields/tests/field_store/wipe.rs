@@ -154,6 +154,28 @@ fn a_dataset_whose_wipe_was_killed_can_be_made_again_and_outlives_what_is_left_o
 }
 
 #[test]
+fn what_was_wiped_is_not_held_open_by_handles_that_go_on_to_other_datasets() {
+    let layout = Layout::apart();
+    let (reader, writer, wiper) = (layout.store(), layout.store(), layout.store());
+    let open_files_of_wiped = || {
+        let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+        let files = open.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+        let of_wiped = files
+            .filter(|file| file.starts_with(&layout.folder) && file.to_string_lossy().contains("deleted"));
+        of_wiped.count()
+    };
+    let mut held = Vec::new();
+    for expver in 1..=8 {
+        let key = with(&field("0", "t"), &format!("expver={expver}"));
+        archive(&writer, &[(key.clone(), &[7; 100_000])]);
+        assert_eq!(reader.retrieve_one(&key).unwrap().unwrap().len(), 100_000);
+        held.push(open_files_of_wiped());
+        wiper.wipe(&request(&format!("expver={expver}")), true).unwrap();
+    }
+    assert!(held.iter().all(|count| *count <= held[1]), "{held:?}");
+}
+
+#[test]
 fn a_dataset_wiped_between_two_batches_is_made_again_by_its_writer() {
     for layout in Layout::all() {
         let (writer, other) = (layout.store(), layout.store());
