@@ -71,6 +71,8 @@ fn field_of(input: &mut (impl Read + Seek), path: &Path, skip_bad: bool) -> Outc
             let mut bytes = Vec::new();
             input.read_to_end(&mut bytes).map_err(&failed)?;
             match bad {
+                // What a program leaves that failed before it wrote anything: no field to put in another's place.
+                _ if bytes.is_empty() => Err(Failure::failed("it is empty: expected the bytes of a field")),
                 // It says that it is GRIB, so it is a bad message, not something else.
                 Some(Err(error)) if bytes.starts_with(b"GRIB") => Err(Failure::failed(error)),
                 _ => Ok(Some(Whole::Field { offset: 0, bytes })),

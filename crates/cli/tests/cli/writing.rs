@@ -49,6 +49,24 @@ fn a_whole_key_takes_a_file_as_it_is_without_eccodes() {
 }
 
 #[test]
+fn input_without_a_byte_replaces_no_field() {
+    let store = Store::new();
+    store.write_raw(6, b"good");
+    let (key, empty) = (format!("{KEY},step=6"), store.file("empty", b""));
+    let expected = "it is empty: expected the bytes of a field";
+    for input in ["-", "/dev/stdin"] {
+        let name = if input == "-" { "standard input" } else { input };
+        store.feed(["write", "--key", &key, input], b"").fails(1, &format!("{name}: {expected}"));
+    }
+    for command in ["write", "adopt"] {
+        store
+            .run([command.as_ref(), "--key".as_ref(), key.as_ref(), empty.as_os_str()])
+            .fails(1, &format!("{}: {expected}", empty.display()));
+    }
+    assert_eq!(store.read(&key), b"good");
+}
+
+#[test]
 fn a_whole_key_names_a_single_message_and_several_keep_their_own() {
     let Some(good) = messages(2) else { return };
     let store = Store::new();
