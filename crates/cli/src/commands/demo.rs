@@ -1,7 +1,7 @@
 //! `isotach demo`: writers and readers at work on one forecast, and a map of it.
 //!
-//! What must stay true: it touches no store that was not named on the command line, and there only its own dataset; the
-//! folder it makes is gone when it ends, unless it is to be kept.
+//! What must stay true: in a store that was named on the command line it touches only its own dataset. A folder that it
+//! makes itself is gone when it ends, unless it is to be kept; one that holds anything but a demo's store is left alone.
 
 mod crew;
 mod map;
@@ -11,12 +11,12 @@ mod report;
 mod task;
 mod writer;
 
-use std::{path::Path, time::Instant};
+use std::time::Instant;
 
 use isotach_fields::{FieldStore, ListOptions};
 use isotach_grib::Eccodes;
 use isotach_mars::Request;
-use isotach_object::PoolUri;
+use isotach_object::{Error as ObjectError, Label, PoolUri};
 
 use self::{
     crew::Crew,
@@ -24,7 +24,7 @@ use self::{
     report::Report,
     task::{Role, Task},
 };
-use super::{line::Lines, sink::Sink};
+use super::{destroy::ROOT, line::Lines, sink::Sink};
 use crate::{
     context::{self, not_opened, pool_uri},
     failure::{Failure, Outcome},
@@ -43,8 +43,9 @@ pub(crate) fn run(place: &PlaceFlags, flags: &DemoFlags) -> Outcome {
     let plan = Plan::new(eccodes, flags)?;
     let is_named = place.store.is_some() || place.config.is_some();
     let place = if is_named { place.clone() } else { own_folder()? };
-    let done = show(&place, flags, &plan, eccodes);
-    if is_named || flags.keep {
+    let stays = is_named || flags.keep;
+    let done = show(&place, flags, &plan, eccodes, stays);
+    if stays {
         return done;
     }
     let removed = remove_folder();
@@ -60,7 +61,13 @@ pub(crate) fn work(place: &PlaceFlags) -> Outcome {
     }
 }
 
-fn show(place: &PlaceFlags, flags: &DemoFlags, plan: &Plan, eccodes: &'static Eccodes) -> Outcome {
+fn show(
+    place: &PlaceFlags,
+    flags: &DemoFlags,
+    plan: &Plan,
+    eccodes: &'static Eccodes,
+    stays: bool,
+) -> Outcome {
     // Opened first: that it cannot be written is worth knowing before the forecast is archived.
     let map = Sink::open(&flags.map)?;
     let store = fresh(place, plan)?;
@@ -78,7 +85,7 @@ fn show(place: &PlaceFlags, flags: &DemoFlags, plan: &Plan, eccodes: &'static Ec
     }
     list_some(&store, plan)?;
     outln!("\n{}: {drawn}", flags.map.display())?;
-    suggest(place, flags, plan)
+    suggest(place, plan, stays)
 }
 
 /// The store with nothing of an earlier demo in it.
@@ -100,24 +107,43 @@ fn fresh(place: &PlaceFlags, plan: &Plan) -> Outcome<FieldStore> {
     Ok(store)
 }
 
+/// The demo's own folder, with nothing in it.
 fn own_folder() -> Outcome<PlaceFlags> {
-    remove_folder()?;
-    Ok(PlaceFlags { store: Some(own_uri()?.to_string()), config: None })
+    let uri = own_uri()?;
+    match context::registry().engine(uri.scheme())?.create_pool(&uri) {
+        Ok(()) => {}
+        Err(ObjectError::AlreadyExists { .. }) => remove_folder()?,
+        Err(error) => return Err(no_room(&error.to_string())),
+    }
+    Ok(PlaceFlags { store: Some(uri.to_string()), config: None })
 }
 
 fn own_uri() -> Outcome<PoolUri> {
     pool_uri(&format!("posix:{FOLDER}"))
 }
 
-/// Removes the demo's own folder, if it is there. A folder that is no pool is left alone.
+/// Removes the demo's own folder, if it is a demo's indeed.
 fn remove_folder() -> Outcome {
-    let uri = own_uri()?;
-    if Path::new(FOLDER).exists() {
-        let removed = context::registry().engine(uri.scheme())?.destroy_pool(&uri);
-        removed
-            .map_err(|error| Failure::from(error).not_typed().about("cannot make the demo's store anew"))?;
+    let (uri, registry) = (own_uri()?, context::registry());
+    let refused = |error: ObjectError| no_room(&error.to_string());
+    let labels = registry.open_pool(&uri).and_then(|pool| pool.list_containers()).map_err(refused)?;
+    if let Some(stranger) = labels.iter().find(|label| !is_of_a_demo(label)) {
+        return Err(no_room(&format!(
+            "{FOLDER} holds the container {stranger}, which no demo made: expected an earlier demo's store, or nothing"
+        )));
     }
-    Ok(())
+    registry.engine(uri.scheme())?.destroy_pool(&uri).map_err(refused)
+}
+
+/// Whether a container is one that a demo makes. A killed one may leave any of them without the others, so what the
+/// store says of its datasets is not asked: the label of a dataset's containers begins with its values.
+fn is_of_a_demo(label: &Label) -> bool {
+    label.as_str() == ROOT || label.as_str().starts_with("rd:demo:")
+}
+
+fn no_room(why: &str) -> Failure {
+    let advice = format!("move {FOLDER} away, or name another store with --store");
+    Failure::failed(format!("{why}; the demo makes its own store in {FOLDER}: {advice}"))
 }
 
 /// Reads one field back and draws it.
@@ -143,13 +169,13 @@ fn list_some(store: &FieldStore, plan: &Plan) -> Outcome {
     Ok(())
 }
 
-fn suggest(place: &PlaceFlags, flags: &DemoFlags, plan: &Plan) -> Outcome {
+fn suggest(place: &PlaceFlags, plan: &Plan, stays: bool) -> Outcome {
     let store = match (&place.store, &place.config) {
         (Some(uri), _) => format!("--store {uri}"),
         (None, Some(path)) => format!("--config {}", path.display()),
         (None, None) => String::new(),
     };
-    if place.store.as_deref().is_some_and(|uri| uri.ends_with(FOLDER)) && !flags.keep {
+    if !stays {
         return outln!("The store ({}) is removed; isotach demo --keep leaves it.", Bytes(plan.bytes()));
     }
     outln!("\nto go on:")?;

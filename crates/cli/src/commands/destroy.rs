@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The label of the container that says which datasets a field store has.
-const ROOT: &str = "root";
+pub(crate) const ROOT: &str = "root";
 const FORCE: &str = "`isotach wipe` removes datasets; --force removes this all the same";
 
 /// Something that may go.

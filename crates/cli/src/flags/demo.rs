@@ -10,7 +10,8 @@ use super::size::parse_size;
 ///
 /// Writers and readers are processes. Each writer archives its members and flushes after each step; each reader waits for
 /// a step to be complete, reads all of it and checks every field. Then one field is drawn as a map. Without --store the
-/// store is the folder demo-store, made anew and removed at the end. With --store the demo runs in that store, which is
+/// store is the folder demo-store, made anew and removed at the end; one that holds anything but an earlier demo's store
+/// is left alone, and the demo refuses to run. With --store the demo runs in that store, which is
 /// made if it is not there and stays; only the demo's own dataset (class=rd,expver=demo) is replaced in it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach demo --members 8 --writers 4 --keep")]

@@ -1,6 +1,6 @@
 //! The demo, made small.
 
-use crate::support::{Store, messages, program, said};
+use crate::support::{KEY, Store, messages, program, said};
 
 const SMALL: [&str; 13] = [
     "demo",
@@ -60,6 +60,64 @@ fn a_store_that_is_named_or_kept_can_be_listed_afterwards() {
     assert_eq!(kept.text().lines().count(), 24);
 }
 
+const MOVE_IT: &str =
+    "; the demo makes its own store in demo-store: move demo-store away, or name another store with --store";
+
+#[test]
+fn a_store_of_that_name_that_is_no_demos_is_left_alone() {
+    if messages(0).is_none() {
+        return;
+    }
+    let expected = "which no demo made: expected an earlier demo's store, or nothing";
+    let home = Store::absent();
+    let run = |arguments: &[&str]| {
+        said(program(home.folder.path()).args(["--store", "./demo-store"]).args(arguments))
+    };
+    let demo = || said(program(home.folder.path()).args(SMALL));
+    run(&["pool", "create"]).succeeds();
+    run(&["container", "create", "mine"]).succeeds();
+    demo().fails_with(1, &["demo-store holds the container mine, ", expected, MOVE_IT]);
+    run(&["container", "destroy", "mine", "--doit"]).succeeds();
+
+    run(&["init"]).succeeds();
+    let (raw, key) = (home.file("raw", b"field"), format!("{KEY},step=0"));
+    let write = |key: &str| run(&["write", "--key", key, &raw.display().to_string()]).succeeds();
+    write(&key.replace("expver=test", "expver=demo"));
+    write(&key);
+    demo().fails_with(1, &["demo-store holds the container rd:test:", expected, MOVE_IT]);
+    assert_eq!(run(&["list"]).succeeds().text().lines().count(), 2);
+    assert!(!home.folder.path().join("demo.png").exists());
+
+    // With nothing but the demo's it is replaced, and gone in the end.
+    run(&["wipe", "expver=test", "--doit"]).succeeds();
+    demo().succeeds();
+    assert!(!home.folder.path().join("demo-store").exists());
+}
+
+#[test]
+fn what_a_demo_left_that_was_killed_early_is_taken_over() {
+    if messages(0).is_none() {
+        return;
+    }
+    let home = Store::absent();
+    let folder = home.folder.path().join("demo-store");
+    let run = |arguments: &[&str]| {
+        said(program(home.folder.path()).args(["--store", "./demo-store"]).args(arguments)).succeeds()
+    };
+    // A pool begins with two folders, and is one when its superblock is there; then comes the root of the store.
+    let beginnings: [&dyn Fn(); 4] = [
+        &|| std::fs::create_dir(&folder).unwrap(),
+        &|| std::fs::create_dir_all(folder.join("containers")).unwrap(),
+        &|| drop(run(&["pool", "create"])),
+        &|| drop((run(&["pool", "create"]), run(&["container", "create", "root"]))),
+    ];
+    for begin in beginnings {
+        begin();
+        said(program(home.folder.path()).args(SMALL)).succeeds();
+        assert!(!folder.exists());
+    }
+}
+
 #[test]
 fn a_folder_that_is_no_store_is_left_alone_and_a_store_of_one_process_refused() {
     if messages(0).is_none() {
@@ -68,8 +126,7 @@ fn a_folder_that_is_no_store_is_left_alone_and_a_store_of_one_process_refused() 
     let home = Store::absent();
     std::fs::create_dir(home.folder.path().join("demo-store")).unwrap();
     home.file("demo-store/mine", b"mine");
-    said(program(home.folder.path()).args(SMALL))
-        .fails_with(1, &["cannot make the demo's store anew", "demo-store"]);
+    said(program(home.folder.path()).args(SMALL)).fails_with(1, &["demo-store holds other files", MOVE_IT]);
     assert!(home.folder.path().join("demo-store/mine").exists());
     said(program(home.folder.path()).args(["--store", "memory:x"]).args(SMALL))
         .fails(2, "store memory:x: expected one that several processes can use, such as posix:/path");
