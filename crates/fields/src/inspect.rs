@@ -79,8 +79,9 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// How many of the fields that the request names have not been found, and which, as far as they are few. Call it when
-    /// the iteration has ended.
+    /// How many of the fields that the request names are not there, and which, as far as they are few. Fields that the
+    /// iterator yielded an error for are not among them. `None` if it could not look into a whole dataset or collocation,
+    /// because that is locked or damaged, say: then it cannot be told. Call it when the iteration has ended.
     pub fn missing(&self) -> Option<Missing> {
         let wanted = self.wanted.as_ref()?;
         let count = wanted.missing_count() as u64;
@@ -90,14 +91,17 @@ impl Inspection {
     /// Looks up the next fields. False at the end.
     fn advance(&mut self) -> Result<bool> {
         if let Some(walk) = &mut self.current {
-            match walk.lookup(&mut self.found, self.wanted.as_mut()) {
-                Ok(true) => return Ok(true),
-                Ok(false) => {}
-                Err(error) if walk.reader.was_wiped(&error) => {}
-                Err(error) => return Err(walk.reader.failed(error)),
+            if walk.lookup(&mut self.found, self.wanted.as_mut())? {
+                return Ok(true);
             }
             self.current = None;
         }
+        // What is there and cannot be looked into is not missing, and which fields those are is not known.
+        self.advance_walk().inspect_err(|_| self.wanted = None)
+    }
+
+    /// Goes on to the next collocation. False if there is none.
+    fn advance_walk(&mut self) -> Result<bool> {
         if let Some(target) = self.targets.pop_front() {
             let reader = Arc::clone(&target.reader);
             self.current = match Walk::new(&self.inner, target) {
@@ -157,7 +161,7 @@ impl Walk {
         Ok(Self { reader, collocation, remaining, seen, counted_by })
     }
 
-    /// Looks up one batch. False when there is none left.
+    /// Looks up one batch. False when there is none left, or the dataset was wiped.
     fn lookup(
         &mut self,
         found: &mut VecDeque<Result<Inspected>>,
@@ -180,29 +184,34 @@ impl Walk {
             .iter()
             .map(|text| Cell::kv(self.collocation.objects.index, kv_key(text).as_bytes()))
             .collect();
-        let records = self.reader.dataset.catalogue.get_many(&cells)?;
+        let records = match self.reader.dataset.catalogue.get_many(&cells).map_err(Error::from) {
+            Ok(records) => records,
+            Err(error) if self.reader.was_wiped(&error) => return Ok(false),
+            Err(error) => {
+                batch.iter().for_each(|element| drop(self.told(rule, element, wanted.as_deref_mut())));
+                return Err(self.reader.failed(error));
+            }
+        };
         for (element, record) in batch.iter().zip(records) {
             let Some(record) = record else { continue };
-            let read = self.read_entry(element, &record);
-            found.push_back(read.map(|(inspected, element_key)| {
-                if let Some(wanted) = &mut wanted {
-                    self.mark(wanted, rule, &inspected.key, &element_key);
-                }
-                inspected
-            }));
+            let key = self.told(rule, element, wanted.as_deref_mut());
+            let location = Location::decode(&record, &self.reader.dataset.uri);
+            let read = key.zip(location).map(|(key, location)| Inspected { key, location });
+            found.push_back(read.ok_or_else(|| self.corrupt(element)));
         }
         Ok(true)
     }
 
-    /// The field of an entry in the index, and its element key.
-    fn read_entry(&self, element: &str, record: &[u8]) -> Result<(Inspected, Key)> {
-        let keys = self.collocation.keys_of(element);
-        let location = Location::decode(record, &self.reader.dataset.uri);
-        let ((key, element_key), location) = keys.zip(location).ok_or_else(|| self.corrupt(element))?;
-        Ok((Inspected { key, location }, element_key))
+    /// The whole key of a field. It is not missing: it is found, or an error tells of it.
+    fn told(&self, rule: RuleId, element: &str, wanted: Option<&mut WantedFields>) -> Option<Key> {
+        let (key, element) = self.collocation.keys_of(element)?;
+        if let Some(wanted) = wanted {
+            self.mark(wanted, rule, &key, &element);
+        }
+        Some(key)
     }
 
-    /// Counts a field as found.
+    /// Counts a field as not missing.
     fn mark(&self, wanted: &mut WantedFields, rule: RuleId, key: &Key, element: &Key) {
         let Some(schema) = &self.counted_by else {
             return wanted.mark(rule, [&self.reader.dataset.entry.key, &self.collocation.key, element]);

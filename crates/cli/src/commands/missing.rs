@@ -12,7 +12,7 @@ const NAMED: usize = 5;
 pub(crate) struct Missing<'r> {
     /// The request.
     pub(crate) request: &'r Request,
-    /// None for a request too large to keep account of.
+    /// None if it cannot be told.
     pub(crate) found: Option<isotach_fields::Missing>,
 }
 

@@ -6,7 +6,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use isotach_fields::{Config, Error, FieldStore, ListOptions};
+use isotach_fields::{Action, Config, Error, FieldStore, ListOptions};
+use isotach_mars::Key;
 use isotach_object::{Error as ObjectError, KeyValue, Registry};
 
 use crate::{
@@ -164,6 +165,51 @@ fn a_data_file_cut_short_is_corrupt_and_names_the_field_and_the_file() {
 }
 
 #[test]
+fn what_could_not_be_looked_up_is_told_by_the_failure_and_is_not_missing() {
+    let (writer, reader, script) = faulty("memory:a", "memory:a");
+    let steps = 0..600;
+    for step in steps.clone() {
+        writer.archive(&field(&step.to_string(), "t"), b"t").unwrap();
+    }
+    writer.archive(&field("0", "q"), b"q").unwrap();
+    writer.flush().unwrap();
+    // Two parameters for each step: lookups of 512 fields, 512, and 176.
+    let all = request_like(&field("0", "t"), "step=0/to/599/by/1,param=t/q");
+    let complete = reader.inspect(&all).unwrap();
+    assert_eq!(complete.map(Result::unwrap).count(), 601);
+
+    script.lock().unwrap().lookups.extend([None, full()]);
+    let mut inspection = reader.inspect(&all).unwrap();
+    let (found, failures): (Vec<_>, Vec<_>) = inspection.by_ref().partition(Result::is_ok);
+    assert_eq!((found.len(), failures.len()), (256 + 1 + 88, 1));
+    assert_eq!(failures[0].as_ref().unwrap_err().code(), "no-space");
+    let step_of = |key: &Key| key.get("step").unwrap().parse::<u32>().unwrap();
+    let missing = inspection.missing().unwrap();
+    let expected: Vec<u32> = steps.filter(|step| (1..256).contains(step) || *step >= 512).collect();
+    assert_eq!(missing.count, expected.len() as u64);
+    assert_eq!(missing.keys.iter().map(step_of).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn what_is_missing_cannot_be_told_when_a_dataset_could_not_be_looked_into() {
+    let (writer, reader, _) = faulty("memory:a", "memory:a");
+    archive(&writer, &[(with(&field("0", "t"), "class=rd"), b"rd")]);
+    let both = request_like(&field("0", "t"), "class=od/rd,step=0/6");
+    let inspect = || {
+        let mut inspection = reader.inspect(&both).unwrap();
+        let said: Vec<_> = inspection.by_ref().map(|found| found.map_err(|error| error.code())).collect();
+        (
+            said.len(),
+            said.into_iter().find_map(Result::err),
+            inspection.missing().map(|missing| missing.count),
+        )
+    };
+    assert_eq!(inspect(), (2, None, Some(2)));
+    writer.control(&request("class=rd"), true, &[Action::Retrieve]).unwrap();
+    assert_eq!(inspect(), (2, Some("locked"), None));
+}
+
+#[test]
 fn a_damaged_entry_of_the_index_is_told_in_its_place_and_all_others_are_found() {
     let layout = Layout::memory();
     let (writer, store) = (layout.store(), layout.store());
@@ -179,7 +225,9 @@ fn a_damaged_entry_of_the_index_is_told_in_its_place_and_all_others_are_found() 
     container.flush().unwrap();
 
     let exact = request_like(&field("0", "t"), "step=0/6/12/18");
-    let found: Vec<_> = store.inspect(&exact).unwrap().map(|found| found.map(|found| found.key)).collect();
+    let mut inspection = store.inspect(&exact).unwrap();
+    let found: Vec<_> = inspection.by_ref().map(|found| found.map(|found| found.key)).collect();
+    assert_eq!(inspection.missing().unwrap().count, 0, "it is there, though damaged");
     let bytes: Vec<_> = store.retrieve(&exact).unwrap().map(|field| field.map(|field| field.bytes)).collect();
     assert_eq!((found.len(), bytes.len()), (4, 4));
     for (at, step) in steps.into_iter().enumerate() {

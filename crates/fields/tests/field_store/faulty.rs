@@ -1,4 +1,4 @@
-//! An engine whose writes and flushes fail when a test says so, and which lets others act in the midst of a call.
+//! An engine whose writes, flushes and lookups fail when a test says so, and which lets others act in the midst of a call.
 
 use std::{
     collections::VecDeque,
@@ -17,6 +17,7 @@ pub(crate) struct Script {
     pub(crate) updates: VecDeque<Option<Error>>,
     pub(crate) flushes: VecDeque<Option<Error>>,
     pub(crate) commits: VecDeque<Option<Error>>,
+    pub(crate) lookups: VecDeque<Option<Error>>,
     pub(crate) before_next: Vec<Interruption>,
 }
 
@@ -149,6 +150,7 @@ impl Container for FaultyContainer {
         self.0.epoch()
     }
     fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
+        self.next(|script| &mut script.lookups)?;
         self.0.get_many(cells)
     }
     fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
