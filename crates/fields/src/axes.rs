@@ -4,7 +4,7 @@ use std::{cmp::Ordering, sync::Arc};
 
 use isotach_mars::{Key, LevelFilter, Request};
 
-use crate::{FieldStore, Result, Selection, control::Action, reader::Axes, select::Target};
+use crate::{Answer, FieldStore, Result, Selection, reader::Axes, select::Target};
 
 /// The values of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,31 +17,25 @@ pub struct Axis {
 
 impl FieldStore {
     /// For each key in the order of the schema, the values that the fields of a request have. Not every combination of
-    /// them need be there. Datasets that are locked for listing or lost are passed over; see [`FieldStore::lost`].
+    /// them need be there. Datasets that are locked for listing are passed over.
     ///
     /// # Errors
-    /// As [`FieldStore::list`].
-    pub fn axes(&self, request: &Request) -> Result<Vec<Axis>> {
+    /// As [`FieldStore::list`], but for datasets that cannot be used: those are in the answer.
+    pub fn axes(&self, request: &Request) -> Result<Answer<Axis>> {
+        let there = self.ask(request, |selection| self.axes_in(selection).map(Some))?;
         let mut axes = Union::default();
-        for selection in self.select(request)? {
-            if selection.is_locked(Action::List) {
+        for (target, values) in there.found.into_iter().flatten() {
+            let filters = target.plans.iter().map(|plan| &plan.element);
+            let mut filters = filters.filter(|filter| values.may_match(filter)).peekable();
+            if filters.peek().is_none() {
                 continue;
             }
-            let there = self.axes_in(&selection);
-            for (target, values) in selection.unless_gone(there)?.unwrap_or_default() {
-                let filters = target.plans.iter().map(|plan| &plan.element);
-                let mut filters = filters.filter(|filter| values.may_match(filter)).peekable();
-                if filters.peek().is_none() {
-                    continue;
-                }
-                axes.add_key(&selection.entry.key);
-                axes.add_key(&target.collocation.key);
-                for filter in filters {
-                    axes.add_wanted(filter, &values.0);
-                }
+            axes.add_key(&target.collocation.whole);
+            for filter in filters {
+                axes.add_wanted(filter, &values.0);
             }
         }
-        Ok(axes.finish())
+        Ok(Answer { found: axes.finish(), unusable: there.unusable })
     }
 
     fn axes_in(&self, selection: &Selection) -> Result<Vec<(Target, Arc<Axes>)>> {

@@ -5,7 +5,7 @@ use std::fmt;
 use isotach_mars::{Key, Request};
 use isotach_object::ObjectId;
 
-use crate::{DatasetStatus, FieldStore, Result, Selection, control::Action};
+use crate::{Answer, DatasetStatus, FieldStore, Result, Selection};
 
 /// A dataset with its collocations.
 #[derive(Debug, Clone)]
@@ -33,16 +33,12 @@ pub struct CollocationDump {
 
 impl FieldStore {
     /// The structure of the datasets and collocations that a request may mean. Datasets that are locked for listing are
-    /// passed over, and so are lost ones; see [`FieldStore::lost`].
+    /// passed over.
     ///
     /// # Errors
-    /// As [`FieldStore::list`].
-    pub fn dump(&self, request: &Request) -> Result<Vec<DatasetDump>> {
-        let mut dumps = Vec::new();
-        for selection in self.select(request)?.iter().filter(|selection| !selection.is_locked(Action::List)) {
-            dumps.extend(selection.unless_gone(self.dump_of(selection))?.flatten());
-        }
-        Ok(dumps)
+    /// As [`FieldStore::list`], but for datasets that cannot be used: those are in the answer.
+    pub fn dump(&self, request: &Request) -> Result<Answer<DatasetDump>> {
+        self.ask(request, |selection| self.dump_of(selection))
     }
 
     /// None if the dataset was wiped meanwhile.

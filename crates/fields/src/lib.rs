@@ -13,6 +13,7 @@
 //! - A field that is not there is not an error.
 
 mod adopt;
+mod answer;
 mod archive;
 mod axes;
 mod batch;
@@ -47,6 +48,7 @@ mod wipe_collocation;
 mod writer;
 mod writers;
 
+pub use answer::Answer;
 pub use archive::MessageKey;
 pub use axes::Axis;
 pub use buffers::FieldBytes;

@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::Arc};
 use isotach_mars::{Key, LevelFilter, Match, Plan, Request, Schema, Wanted};
 
 use crate::{
-    Error, FieldStore, Result,
+    FieldStore, Result,
     control::Action,
     layout::push_named_text,
     reader::{Collocation, DatasetReader},
@@ -185,15 +185,6 @@ impl Selection {
     /// Whether an action on the dataset is locked.
     pub(crate) fn is_locked(&self, action: Action) -> bool {
         self.entry.locks.contains(action)
-    }
-
-    /// What `result` says of the dataset; `None` if the dataset was wiped meanwhile, or is lost.
-    pub(crate) fn unless_gone<T>(&self, result: Result<T>) -> Result<Option<T>> {
-        let error = match result.map_err(|error| Error::of_listed(&self.entry.key, error)) {
-            Ok(found) => return Ok(Some(found)),
-            Err(error) => error,
-        };
-        if matches!(error, Error::LostDataset { .. }) { Ok(None) } else { Err(error) }
     }
 
     /// The dataset's collocations that the request may mean, in its order. None if the dataset was wiped meanwhile.

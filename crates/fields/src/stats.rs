@@ -2,7 +2,7 @@
 
 use isotach_mars::{Key, Request};
 
-use crate::{FieldStore, ListOptions, Listed, Listing, Result, Selection, control::Action, store::Inner};
+use crate::{Answer, FieldStore, ListOptions, Listed, Listing, Result, Selection, store::Inner};
 
 /// Counts of fields and of their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,15 +65,12 @@ pub struct DatasetStats {
 
 impl FieldStore {
     /// How much there is of what a request means, for each dataset; a key left out is a wildcard. Datasets that are
-    /// locked for listing or lost are passed over; see [`FieldStore::lost`].
+    /// locked for listing are passed over.
     ///
     /// # Errors
-    /// As [`FieldStore::list`].
-    pub fn stats(&self, request: &Request) -> Result<Vec<DatasetStats>> {
-        let selections = self.select(request)?;
-        let open = selections.iter().filter(|selection| !selection.is_locked(Action::List));
-        let stats = open.map(|selection| selection.unless_gone(self.inner.stats_of(selection)));
-        stats.filter_map(Result::transpose).collect()
+    /// As [`FieldStore::list`], but for datasets that cannot be used: those are in the answer.
+    pub fn stats(&self, request: &Request) -> Result<Answer<DatasetStats>> {
+        self.ask(request, |selection| self.inner.stats_of(selection).map(Some))
     }
 }
 

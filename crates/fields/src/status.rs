@@ -2,7 +2,7 @@
 
 use isotach_mars::{Key, Request};
 
-use crate::{Action, ContainerUri, Error, FieldStore, Locks, Result, Selection, dataset::Dataset};
+use crate::{ContainerUri, FieldStore, Locks, Result, Selection};
 
 /// A dataset as the root knows it; asking for it does not touch the dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,25 +29,6 @@ impl FieldStore {
     /// As [`FieldStore::list`].
     pub fn status(&self, request: &Request) -> Result<Vec<DatasetStatus>> {
         self.select(request)?.iter().map(Selection::status).collect()
-    }
-
-    /// An [`Error::LostDataset`] for each dataset that a request may mean whose containers are not there, though the
-    /// store lists it. Stats, axes and dump pass over such datasets; [`FieldStore::wipe`] removes what is left of them.
-    /// Datasets that are locked for listing are passed over.
-    ///
-    /// # Errors
-    /// As [`FieldStore::list`].
-    pub fn lost(&self, request: &Request) -> Result<Vec<Error>> {
-        let mut lost = Vec::new();
-        for selection in self.select(request)?.iter().filter(|selection| !selection.is_locked(Action::List)) {
-            // Opened anew: a handle that is open may outlive its container.
-            match Dataset::open_unless_wiped(&self.inner, &selection.root, &selection.entry) {
-                Ok(_) => {}
-                Err(error @ Error::LostDataset { .. }) => lost.push(error),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(lost)
     }
 }
 

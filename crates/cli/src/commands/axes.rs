@@ -17,15 +17,15 @@ pub(crate) fn run(place: &PlaceFlags, flags: &AxesFlags) -> Outcome {
     let requests = requests::given_or_all(&flags.requests)?;
     let store = context::open(place)?;
     requests.for_each(&store, Match::Partial, |request| {
-        let axes = store.axes(request)?;
+        let answer = store.axes(request)?;
         if flags.json {
             let values = |axis: Axis| (axis.name, Value::from(axis.values));
-            print_json(&axes.into_iter().map(values).collect::<Map<_, _>>())?;
+            print_json(&answer.found.into_iter().map(values).collect::<Map<_, _>>())?;
         } else {
             let mut table = Table::new(["key", "values"]);
-            axes.into_iter().for_each(|axis| table.row([axis.name, axis.values.join("/")]));
+            answer.found.into_iter().for_each(|axis| table.row([axis.name, axis.values.join("/")]));
             table.print()?;
         }
-        requests::tell_lost(&store, request)
+        requests::tell_unusable(answer.unusable)
     })
 }

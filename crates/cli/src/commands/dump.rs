@@ -19,15 +19,15 @@ pub(crate) fn run(place: &PlaceFlags, flags: &DumpFlags) -> Outcome {
     let requests = requests::given_or_all(&flags.requests)?;
     let store = context::open(place)?;
     requests.for_each(&store, Match::Partial, |request| {
-        let dumps = store.dump(request)?;
+        let answer = store.dump(request)?;
         if flags.json {
-            dumps.iter().try_for_each(|dump| print_json(&object(dump)))?;
+            answer.found.iter().try_for_each(|dump| print_json(&object(dump)))?;
         } else {
             let mut out = standard_output();
-            dumps.iter().try_for_each(|dump| write!(out, "{dump}"))?;
+            answer.found.iter().try_for_each(|dump| write!(out, "{dump}"))?;
             out.flush()?;
         }
-        requests::tell_lost(&store, request)
+        requests::tell_unusable(answer.unusable)
     })
 }
 

@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use isotach_fields::FieldStore;
+use isotach_fields::{Error, FieldStore};
 use isotach_mars::{Match, Request, RequestError};
 
 use crate::{
@@ -92,12 +92,9 @@ fn read(text: Option<&str>, file: Option<&Path>) -> Outcome<Given> {
     Ok(Given(requests.into_iter().map(asked).collect()))
 }
 
-/// Fails with the first dataset that the root lists and whose container is gone, once the others have been told.
-pub(crate) fn tell_lost(store: &FieldStore, request: &Request) -> Outcome {
-    match store.lost(request)?.into_iter().next() {
-        Some(lost) => Err(lost.into()),
-        None => Ok(()),
-    }
+/// Fails with the first dataset that cannot be used, once the others have been told.
+pub(crate) fn tell_unusable(unusable: Vec<Error>) -> Outcome {
+    unusable.into_iter().next().map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// The text of a file, or of standard input for `-`.

@@ -17,13 +17,13 @@ pub(crate) fn run(place: &PlaceFlags, flags: &StatsFlags) -> Outcome {
     let requests = requests::given_or_all(&flags.requests)?;
     let store = context::open(place)?;
     requests.for_each(&store, Match::Partial, |request| {
-        let stats = store.stats(request)?;
+        let answer = store.stats(request)?;
         if flags.json {
-            stats.iter().try_for_each(|dataset| print_json(&object(dataset)))?;
+            answer.found.iter().try_for_each(|dataset| print_json(&object(dataset)))?;
         } else {
-            print(&stats)?;
+            print(&answer.found)?;
         }
-        requests::tell_lost(&store, request)
+        requests::tell_unusable(answer.unusable)
     })
 }
 

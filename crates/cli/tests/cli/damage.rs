@@ -53,6 +53,12 @@ fn a_damaged_dataset_hides_no_other_and_can_be_wiped() {
         let why = ["dataset class=rd,expver=test", "is damaged: corrupt: ", "`wipe` removes it as a whole"];
         let listed = store.run(["list"]).fails_with(1, &why);
         assert!(listed.text().lines().count() == 1 && listed.text().contains("expver=zzzz"), "{listed:?}");
+        for (command, part) in [("stats", "expver=zzzz"), ("dump", "expver=zzzz"), ("axes", " zzzz\n")] {
+            let said = store.run([command]).fails_with(1, &why);
+            assert!(said.text().contains(part) && !said.text().contains("expver=test"), "{said:?}");
+            let said = store.run([command, "--json"]).fails_with(1, &why);
+            assert!(said.text().lines().count() == 1 && said.text().contains("zzzz"), "{said:?}");
+        }
         store.run(["read", &format!("{KEY},step=0"), "-o", "-"]).fails_with(1, &why);
         store.run(["wipe", "expver=test,type=fc", "--doit"]).fails_with(1, &why);
         let said = store.run(["wipe", "expver=test"]).succeeds().text().to_owned();

@@ -23,7 +23,7 @@ fn adopted_parts_of_a_file_are_read_from_it_and_outlive_a_wipe() {
         let steps = request_like(&field("0", "t"), "step=0/6/12");
         assert_eq!(bytes_of(&store, &steps), [&b"GRIB-one"[..], b"GRIB-two", b"own"], "{}", layout.name);
         assert_eq!(&*store.retrieve_shared(&field("0", "t")).unwrap().unwrap(), b"GRIB-one");
-        let stats = store.stats(&request("class=od")).unwrap()[0].counts;
+        let stats = store.stats(&request("class=od")).unwrap().found[0].counts;
         assert_eq!((stats.fields, stats.adopted_fields, stats.adopted_bytes), (3, 2, 16));
 
         let report = store.wipe(&request("class=od"), true).unwrap();

@@ -217,7 +217,7 @@ fn a_damaged_entry_of_the_index_is_told_in_its_place_and_all_others_are_found() 
     for step in steps {
         archive(&writer, &[(field(step, "t"), step.as_bytes())]);
     }
-    let dump = store.dump(&request("")).unwrap().remove(0);
+    let dump = store.dump(&request("")).unwrap().found.remove(0);
     let label = dump.status.catalogue.label.clone();
     let pool = layout.registry.open_pool(&dump.status.catalogue.pool).unwrap();
     let container = pool.open_container(&label).unwrap();

@@ -59,12 +59,12 @@ fn a_listed_field_has_its_keys_and_location() {
 fn axes_are_the_values_that_are_there_in_order() {
     for layout in Layout::all() {
         let store = filled(&layout);
-        let axes = store.axes(&request("class=od,levtype=pl,param=t")).unwrap();
+        let axes = store.axes(&request("class=od,levtype=pl,param=t")).unwrap().found;
         let text: Vec<String> =
             axes.iter().map(|axis| format!("{}={}", axis.name, axis.values.join("/"))).collect();
         let expected = "class=od expver=0001 stream=oper date=20240101 time=0000 type=fc levtype=pl step=0/6/12 levelist=500 param=130";
         assert_eq!(text.join(" "), expected, "{}", layout.name);
-        assert!(store.axes(&request("class=ei")).unwrap().is_empty());
+        assert!(store.axes(&request("class=ei")).unwrap().found.is_empty());
     }
 }
 
@@ -73,7 +73,7 @@ fn stats_count_visible_and_replaced_fields() {
     for layout in Layout::all() {
         let store = filled(&layout);
         archive(&store, &[(field("0", "t"), b"longer")]);
-        let stats = store.stats(&request("class=od")).unwrap();
+        let stats = store.stats(&request("class=od")).unwrap().found;
         assert_eq!(stats.len(), 1);
         let counts = stats[0].counts;
         assert_eq!((counts.fields, counts.bytes), (7, 5 * 4 + 3 + 6), "{}", layout.name);
@@ -92,7 +92,7 @@ fn status_and_dump_tell_where_a_dataset_is_and_what_is_in_it() {
         assert_eq!(status[0].catalogue.pool, layout.config.spaces[0].catalogue);
         assert_eq!(status[0].store.pool, layout.config.spaces[0].store);
         assert!(status[0].locks.is_empty());
-        let dump = store.dump(&request("class=od,levtype=pl")).unwrap();
+        let dump = store.dump(&request("class=od,levtype=pl")).unwrap().found;
         assert_eq!(dump[0].schema, crate::layouts::SCHEMA);
         let text = dump[0].to_string();
         for part in

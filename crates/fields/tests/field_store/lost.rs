@@ -1,4 +1,4 @@
-//! Datasets whose containers were destroyed behind the store's back.
+//! Datasets whose containers were destroyed behind the store's back, or damaged.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -6,7 +6,7 @@ use std::{
 };
 
 use isotach_fields::{Error, FieldStore, ListOptions};
-use isotach_object::PoolUri;
+use isotach_object::{KeyValue, PoolUri};
 
 use crate::layouts::{Layout, SCHEMA, archive, field, listed, request, with};
 
@@ -32,12 +32,14 @@ fn expect_all_others(store: &FieldStore, name: &str) {
     assert_eq!(found.len(), 2, "{name}");
     assert!(found[0].as_ref().unwrap().key().to_string().contains("class=rd"), "{name}");
     assert!(is_lost_od(found[1].as_ref().unwrap_err()), "{name}: {:?}", found[1]);
-    assert_eq!(store.stats(&request("")).unwrap().len(), 1, "{name}");
-    assert_eq!(store.dump(&request("")).unwrap().len(), 1, "{name}");
     assert_eq!(store.status(&request("")).unwrap().len(), 2, "{name}");
-    assert_eq!(store.axes(&request("")).unwrap()[0].values, ["rd"], "{name}");
-    let lost = store.lost(&request("")).unwrap();
-    assert!(lost.len() == 1 && is_lost_od(&lost[0]), "{name}: {lost:?}");
+    let (stats, dump) = (store.stats(&request("")).unwrap(), store.dump(&request("")).unwrap());
+    let axes = store.axes(&request("")).unwrap();
+    assert_eq!((stats.found.len(), dump.found.len()), (1, 1), "{name}");
+    assert_eq!(axes.found[0].values, ["rd"], "{name}");
+    for unusable in [stats.unusable, dump.unusable, axes.unusable] {
+        assert!(unusable.len() == 1 && is_lost_od(&unusable[0]), "{name}: {unusable:?}");
+    }
     assert_eq!(store.retrieve_one(&with(&field("0", "t"), "class=rd")).unwrap().unwrap(), b"rd", "{name}");
     assert!(is_lost_od(&store.retrieve_one(&field("0", "t")).unwrap_err()), "{name}");
     assert!(is_lost_od(&store.archive(&field("6", "t"), b"six").unwrap_err()), "{name}");
@@ -47,8 +49,8 @@ fn expect_a_wipe_mends(store: &FieldStore, name: &str) {
     assert!(is_lost_od(&store.wipe(&request("class=od,type=fc"), true).unwrap_err()), "{name}");
     let report = store.wipe(&request("class=od"), true).unwrap();
     assert_eq!((report.datasets.len(), report.counts().fields), (1, 0), "{name}");
-    assert!(store.lost(&request("")).unwrap().is_empty(), "{name}");
     assert_eq!(listed(store, "").len(), 1, "{name}");
+    assert!(store.stats(&request("")).unwrap().unusable.is_empty(), "{name}");
     archive(store, &[(field("6", "t"), b"again")]);
     assert_eq!(listed(store, "").len(), 2, "{name}");
 }
@@ -117,13 +119,37 @@ fn stats_dump_and_axes_pass_over_datasets_that_are_wiped_beside_them() {
                 over.store(true, Ordering::Release);
             });
             while !over.load(Ordering::Acquire) {
-                assert!(!store.stats(&request("")).unwrap().is_empty(), "{}", layout.name);
-                assert!(!store.dump(&request("")).unwrap().is_empty(), "{}", layout.name);
-                assert!(!store.axes(&request("")).unwrap().is_empty(), "{}", layout.name);
-                assert!(store.lost(&request("")).unwrap().is_empty(), "{}", layout.name);
+                let (stats, dump) = (store.stats(&request("")).unwrap(), store.dump(&request("")).unwrap());
+                let axes = store.axes(&request("")).unwrap();
+                assert!(stats.unusable.is_empty() && !stats.found.is_empty(), "{}: {stats:?}", layout.name);
+                assert!(dump.unusable.is_empty() && !dump.found.is_empty(), "{}: {dump:?}", layout.name);
+                assert!(axes.unusable.is_empty() && !axes.found.is_empty(), "{}: {axes:?}", layout.name);
                 assert!(!listed(&store, "").is_empty(), "{}", layout.name);
             }
         });
+    }
+}
+
+#[test]
+fn damage_that_only_shows_in_reading_a_dataset_hides_no_other() {
+    let layout = Layout::memory();
+    let store = layout.store();
+    archive(&store, &[(field("0", "t"), b"od"), (with(&field("0", "t"), "class=rd"), b"rd")]);
+    let dump = store.dump(&request("class=od")).unwrap().found.remove(0);
+    let at = &dump.status.catalogue;
+    let container = layout.registry.open_pool(&at.pool).unwrap().open_container(&at.label).unwrap();
+    KeyValue::new(&*container, dump.collocations[0].axes[0].1).unwrap().put(b"\xff", b"").unwrap();
+    container.flush().unwrap();
+    assert_eq!(listed_and_lost(&store), (1, 1));
+    let (stats, dump) = (store.stats(&request("")).unwrap(), store.dump(&request("")).unwrap());
+    let axes = store.axes(&request("")).unwrap();
+    assert_eq!((stats.found[0].key.get("class"), stats.found.len()), (Some("rd"), 1));
+    assert_eq!((dump.found[0].status.key.get("class"), dump.found.len()), (Some("rd"), 1));
+    assert_eq!(axes.found[0].values, ["rd"]);
+    for unusable in [stats.unusable, dump.unusable, axes.unusable] {
+        assert!(
+            matches!(&unusable[..], [Error::DamagedDataset { dataset, .. }] if dataset.contains("class=od"))
+        );
     }
 }
 

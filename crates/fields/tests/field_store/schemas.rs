@@ -72,7 +72,7 @@ fn a_dataset_is_governed_by_the_schema_it_was_made_with() {
     archive(&store, &[("class=rd,type=fc,step=0".parse().unwrap(), b"new")]);
     archive(&store, &[("class=od,type=fc,step=6".parse().unwrap(), b"old too")]);
     let collocations = |text: &str| -> Vec<String> {
-        store.dump(&request(text)).unwrap()[0].collocations.iter().map(|c| c.key.to_string()).collect()
+        store.dump(&request(text)).unwrap().found[0].collocations.iter().map(|c| c.key.to_string()).collect()
     };
     assert_eq!(collocations("class=od"), ["type=fc"]);
     assert_eq!(collocations("class=rd"), ["type=fc,step=0"]);

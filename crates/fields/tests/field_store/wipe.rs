@@ -65,7 +65,7 @@ fn a_collocation_goes_and_the_rest_of_its_dataset_stays() {
         assert!(other.retrieve_one(&field("0", "t")).unwrap().is_none(), "{}", layout.name);
         archive(&store, &[(field("6", "u"), b"again")]);
         assert_eq!(listed(&other, "class=od,type=fc").len(), 1);
-        let axes = other.axes(&request("type=fc,class=od")).unwrap();
+        let axes = other.axes(&request("type=fc,class=od")).unwrap().found;
         assert!(axes.iter().any(|axis| axis.name == "param" && axis.values == ["131"]), "{axes:?}");
     }
 }
