@@ -63,12 +63,34 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ObjectFlags) -> Outcome {
             let (label, pool) = (container::parse(&object.container)?, pool::open(place)?);
             let (object, container) = (object.id.parse::<ObjectId>()?, pool.open_container(&label)?);
             destroy::check_container(&*pool, &label, *destroy)?;
+            if !is_there(&*container, object)? {
+                return Err(ObjectError::not_found(format!("object {object} in container {label}")).into());
+            }
             let victim = Victim { what: "object", name: &object.to_string(), more: "" };
             victim.destroy(*destroy, flags.json, || {
                 container.update(&[Update::Destroy { object }])?;
                 container.flush()?;
                 Ok(())
             })
+        }
+    }
+}
+
+/// Whether an object holds something. Destroying one that does not is no error to an engine, which does not look.
+fn is_there(container: &dyn Container, object: ObjectId) -> Outcome<bool> {
+    if object.otype() == ObjectType::Array {
+        return Ok(Array::new(container, object)?.size()?.is_some());
+    }
+    let mut anchor = Anchor::start();
+    loop {
+        let page = match object.otype() {
+            ObjectType::KeyValue => container.list_entries(object, &anchor, 1, false)?,
+            _ => container.list_dkeys(object, &anchor, 1)?,
+        };
+        match (page.iter().next(), page.next()) {
+            (Some(_), _) => return Ok(true),
+            (None, Some(next)) => anchor = next.clone(),
+            (None, None) => return Ok(false),
         }
     }
 }

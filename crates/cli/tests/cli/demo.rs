@@ -113,7 +113,11 @@ fn what_a_demo_left_that_was_killed_early_is_taken_over() {
     ];
     for begin in beginnings {
         begin();
-        said(program(home.folder.path()).args(SMALL)).succeeds();
+        let one = ["--members", "--steps", "--levels", "--params", "--readers"].map(|flag| [flag, "1"]);
+        let out =
+            said(program(home.folder.path()).arg("demo").args(one.as_flattened()).args(["--size", "8KiB"]));
+        let text = out.succeeds().text().to_owned();
+        assert!(text.starts_with("1 member, 1 step, 1 level, 1 parameter: 1 field of "), "{text}");
         assert!(!folder.exists());
     }
 }

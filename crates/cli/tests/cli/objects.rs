@@ -57,7 +57,15 @@ fn values_and_bytes_go_in_and_come_out() {
     assert_eq!(store.run(["object", "show", "box", &array]).succeeds().text(), "array of 5 bytes (5 B)\n");
     assert_eq!(store.run(["object", "show", "box", &general]).succeeds().text(), "dkey  akey\n");
     assert_eq!(store.run(["object", "list", "box", "--json"]).succeeds().text().lines().count(), 3);
+    let gone = |id: &str| format!("object {id} in container box does not exist");
+    for id in [&map, &array, &general] {
+        assert!(store.run(["object", "destroy", "box", id]).succeeds().text().starts_with("would remove"));
+        let none = format!("{}ffffffff", &id[..24]);
+        store.run(["object", "destroy", "box", &none]).fails(1, &gone(&none));
+        store.run(["object", "destroy", "box", &none, "--doit"]).fails(1, &gone(&none));
+    }
     store.run(["object", "destroy", "box", &map, "--doit"]).succeeds();
+    store.run(["object", "destroy", "box", &map, "--doit"]).fails(1, &gone(&map));
     store.run(["object", "get", "box", &map, "a key"]).fails_with(1, &["does not exist"]);
     assert_eq!(store.run(["object", "list", "box"]).succeeds().text().lines().count(), 2);
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     failure::{Failure, Outcome},
     flags::DemoFlags,
+    output::count,
 };
 
 /// Pressure levels in hPa, the ones that are looked at most first.
@@ -118,9 +119,11 @@ impl Plan {
 
 impl std::fmt::Display for Plan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { members, steps, levels, params, .. } = self;
-        let (steps, levels, params) = (steps.len(), levels.len(), params.len());
-        write!(f, "{members} members, {steps} steps, {levels} levels, {params} parameters")
+        let members = count(self.members.into(), "member");
+        let [steps, levels, params] =
+            [(self.steps.len(), "step"), (self.levels.len(), "level"), (self.params.len(), "parameter")]
+                .map(|(number, noun)| count(number as u64, noun));
+        write!(f, "{members}, {steps}, {levels}, {params}")
     }
 }
 

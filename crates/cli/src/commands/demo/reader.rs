@@ -17,6 +17,7 @@ use crate::{
     context,
     failure::{Failure, Outcome},
     flags::PlaceFlags,
+    output::count,
 };
 
 /// The first and the longest pause between two looks whether a step is complete.
@@ -33,8 +34,8 @@ pub(crate) fn run(place: &PlaceFlags, plan: &Plan) -> Outcome {
         wait(&store, &request, plan.fields_per_step())?;
         let event = read(&store, &request, eccodes)?;
         if event.fields != plan.fields_per_step() {
-            let (found, expected) = (event.fields, plan.fields_per_step());
-            return Err(Failure::failed(format!("step {step}: {found} fields were read, {expected} listed")));
+            let (found, expected) = (count(event.fields, "field"), plan.fields_per_step());
+            return Err(Failure::failed(format!("step {step}: read {found}, and {expected} are listed")));
         }
         Event { step: *step, ..event }.send()?;
     }
@@ -60,7 +61,8 @@ fn wait(store: &FieldStore, request: &Request, expected: u64) -> Outcome {
         if since.elapsed() > PATIENCE {
             let waited = PATIENCE.as_secs();
             return Err(Failure::failed(format!(
-                "{found} of {expected} fields, and no new one in {waited} s"
+                "{found} of {}, and no new one in {waited} s",
+                count(expected, "field")
             )));
         }
         thread::sleep(pause);
