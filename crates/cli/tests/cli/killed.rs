@@ -27,7 +27,8 @@ fn a_reading_that_is_killed_leaves_nothing_behind() {
     if open(&folder, OFlags::WRONLY | OFlags::TMPFILE, Mode::RUSR).is_err() {
         return skip("no files without a name on this file system");
     }
-    for (signal, before) in [(Signal::TERM, None), (Signal::INT, None), (Signal::KILL, Some("before"))] {
+    // Not SIGINT: where the tests run in the background of a script it is ignored, here and in all they start.
+    for (signal, before) in [(Signal::TERM, None), (Signal::KILL, Some("before"))] {
         let target = folder.join("out");
         if let Some(before) = before {
             fs::write(&target, before).unwrap();
