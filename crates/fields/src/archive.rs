@@ -87,7 +87,7 @@ impl FieldStore {
     ///
     /// # Errors
     /// The first failure, after all datasets were tried. What failed is kept and tried again by the next flush, except
-    /// with [`Error::Lost`] and [`Error::Wiped`], after which it must be archived again. [`Error::Locked`] while a move
+    /// with [`Error::Lost`] and [`Error::Wiped`], after which it must be archived again. [`Error::Moving`] while a move
     /// has a dataset; see [`FieldStore::move_to`].
     pub fn flush(&self) -> Result<()> {
         self.inner.flush()

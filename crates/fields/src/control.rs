@@ -58,6 +58,9 @@ impl FromStr for Action {
 pub struct Locks(u8);
 
 impl Locks {
+    /// The bit, above those of the actions, that is set while a move has the dataset.
+    const MOVING: u8 = 1 << 7;
+
     /// Whether this action is locked.
     pub fn contains(self, action: Action) -> bool {
         self.0 & Self::bit(action) != 0
@@ -77,8 +80,16 @@ impl Locks {
         self.0 |= Self::bit(action);
     }
 
+    /// Locks archiving because a move has the dataset.
+    pub(crate) fn set_moving(&mut self) {
+        self.0 |= Self::MOVING | Self::bit(Action::Archive);
+    }
+
     /// Refuses an action that is locked.
     pub(crate) fn check(self, action: Action, dataset: &Key) -> Result<()> {
+        if action == Action::Archive && self.0 & Self::MOVING != 0 {
+            return Err(Error::Moving { dataset: dataset.to_string() });
+        }
         if self.contains(action) {
             return Err(Error::Locked { dataset: dataset.to_string(), action });
         }

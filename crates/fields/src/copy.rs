@@ -49,14 +49,12 @@ impl FieldStore {
         let mut report = CopyReport::default();
         let (mut batch, buffers) = (Vec::with_capacity(TOGETHER), Buffers::default());
         for field in self.fields_of(selections) {
-            let field = field?;
-            report.add(&field);
-            batch.push(field);
+            batch.push(field?);
             if batch.len() == TOGETHER {
-                self.copy_batch(target, &mut batch, &buffers)?;
+                self.copy_batch(target, &mut batch, &buffers, &mut report)?;
             }
         }
-        self.copy_batch(target, &mut batch, &buffers)?;
+        self.copy_batch(target, &mut batch, &buffers, &mut report)?;
         target.flush()?;
         Ok(report)
     }
@@ -85,10 +83,29 @@ impl FieldStore {
         }
     }
 
-    fn copy_batch(&self, target: &Self, batch: &mut Vec<Inspected>, buffers: &Buffers) -> Result<()> {
-        let read = self.inner.read_fields(batch, buffers)?;
-        for (field, bytes) in batch.drain(..).zip(read) {
-            target.archive(&field.key, &buffers.lend(bytes))?;
+    fn copy_batch(
+        &self,
+        target: &Self,
+        batch: &mut Vec<Inspected>,
+        buffers: &Buffers,
+        report: &mut CopyReport,
+    ) -> Result<()> {
+        match self.inner.read_fields(batch, buffers) {
+            Ok(read) => {
+                for (field, bytes) in batch.drain(..).zip(read) {
+                    target.archive(&field.key, &buffers.lend(bytes))?;
+                    report.add(&field);
+                }
+            }
+            // One of them may have been wiped since it was listed.
+            Err(_) => {
+                for field in batch.drain(..) {
+                    if let Some((field, bytes)) = self.read_again(field)? {
+                        target.archive(&field.key, &bytes)?;
+                        report.add(&field);
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -97,23 +114,24 @@ impl FieldStore {
     /// checksums, then wipes them here. What was flushed without an error is here or there at any time.
     ///
     /// Meanwhile the datasets are locked for archiving, and a flush of what was archived into them before fails with
-    /// [`Error::Locked`] and keeps its fields. Repeated after the move, it puts them here, or says with
+    /// [`Error::Moving`] and keeps its fields. Repeated after the move, it puts them here, or says with
     /// [`Error::Wiped`] how many are gone with what was moved, and must be archived again.
     ///
-    /// A move that is killed leaves that lock; moving the same again takes it over and takes it off, and so does unlocking
-    /// the datasets for archiving. A move that goes on while another takes its datasets over, or someone unlocks them,
-    /// fails before it wipes.
+    /// A move that is killed leaves that lock. Moving the same again takes it over and takes it off, unless it was killed
+    /// while it wiped; unlocking the datasets for archiving takes it off in any case. A move that goes on while another
+    /// takes its datasets over, or someone unlocks them, fails before it wipes.
     ///
     /// # Errors
     /// As [`FieldStore::copy_to`] and [`FieldStore::wipe`]; [`Error::CopyDiffers`] when the source or the target goes on
-    /// changing; `Conflict` when the move has lost a dataset. What is not wiped yet is as it was then.
+    /// changing; `Conflict` when the move has lost a dataset, and [`Error::Moving`] when another one wipes it. What is not
+    /// wiped yet is as it was then.
     pub fn move_to(&self, target: &Self, request: &Request) -> Result<CopyReport> {
         self.refuse_itself(target)?;
         // What may not be wiped is not copied either.
         self.doomed(request)?;
         let mut taken = Vec::new();
         let begun = self.take_for_move(request, &mut taken);
-        let result = begun.and_then(|()| self.move_taken(target, request, &taken));
+        let result = begun.and_then(|()| self.move_taken(target, request, &mut taken));
         // Whatever failed, every mark is tried to be taken off.
         let mut ended = Ok(());
         for Taken { selection, mark } in taken {
@@ -133,13 +151,15 @@ impl FieldStore {
         Ok(())
     }
 
-    fn move_taken(&self, target: &Self, request: &Request, taken: &[Taken]) -> Result<CopyReport> {
+    fn move_taken(&self, target: &Self, request: &Request, taken: &mut [Taken]) -> Result<CopyReport> {
         let selections: Vec<_> = taken.iter().map(|taken| taken.selection.clone()).collect();
         self.copy_selections(target, &selections)?;
         let report = self.copy_until_equal(target, &selections)?;
         for doomed in self.doomed(request)? {
             // A dataset that was made since then is not the move's.
-            if let Some(taken) = taken.iter().find(|taken| taken.is_of(&doomed.selection)) {
+            if let Some(taken) = taken.iter_mut().find(|taken| taken.is_of(&doomed.selection)) {
+                let Selection { root, entry, .. } = &doomed.selection;
+                taken.mark = root.begin_wipe_of_move(entry, taken.mark)?;
                 self.inner.remove(&doomed, Some(taken.mark))?;
             }
         }
@@ -151,19 +171,20 @@ impl FieldStore {
     fn copy_until_equal(&self, target: &Self, selections: &[Selection]) -> Result<CopyReport> {
         let mut what = String::new();
         for _ in 0..ROUNDS {
-            let (mut report, buffers) = (CopyReport::default(), Buffers::default());
-            let mut is_equal = true;
+            let (mut equal, mut copied) = (CopyReport::default(), CopyReport::default());
+            let buffers = Buffers::default();
             for field in self.fields_of(selections) {
                 let field = field?;
-                report.add(&field);
-                if let Some(difference) = target.difference_from(&field)? {
-                    what = difference;
-                    is_equal = false;
-                    self.copy_batch(target, &mut vec![field], &buffers)?;
+                match target.difference_from(&field)? {
+                    None => equal.add(&field),
+                    Some(difference) => {
+                        what = difference;
+                        self.copy_batch(target, &mut vec![field], &buffers, &mut copied)?;
+                    }
                 }
             }
-            if is_equal {
-                return Ok(report);
+            if copied.fields == 0 {
+                return Ok(equal);
             }
             target.flush()?;
         }

@@ -13,7 +13,8 @@ use crate::{
     Error, Result,
     control::Locks,
     layout::{
-        DATASET, ENTRY_KEY, ENTRY_RECORD, ENTRY_SCHEMA, ENTRY_WIPED, label_of, named_text, new_incarnation,
+        DATASET, ENTRY_ABANDONED, ENTRY_KEY, ENTRY_RECORD, ENTRY_SCHEMA, label_of, named_text,
+        new_incarnation,
     },
     location::ContainerUri,
     record::Record,
@@ -153,10 +154,10 @@ pub(crate) fn create(home: &Home, key: &Key, schema: &Schema, rule: &str) -> Res
         let (text, key) = (text.as_str().into(), key.clone());
         let entry = Arc::new(Entry { text, key, record, locks: Locks::default() });
         if home.root.insert(&entry.text, &entry.record)? {
-            if !was_wiped(home, &label)? {
+            if !was_swept(home, &label)? {
                 return Ok(entry);
             }
-            // A sweep, or a wipe, found the containers before they were listed or since: the entry must not stay.
+            // A sweep found the containers before they were listed, or a wipe since: the entry must not stay.
             home.root.remove(&entry, None)?;
         }
         home.destroy(&label);
@@ -193,10 +194,10 @@ fn describe(home: &Home, label: &Label, text: &str, schema: &Schema, record: &Re
     Ok(())
 }
 
-/// Whether a container carries the mark of a wipe, or is gone altogether.
-fn was_wiped(home: &Home, label: &Label) -> Result<bool> {
+/// Whether a container carries the mark of a sweep, or is gone altogether.
+fn was_swept(home: &Home, label: &Label) -> Result<bool> {
     let container = home.root.pool.open_container(label);
-    let mark = container.and_then(|container| KeyValue::new(&*container, DATASET)?.get(ENTRY_WIPED));
+    let mark = container.and_then(|container| KeyValue::new(&*container, DATASET)?.get(ENTRY_ABANDONED));
     match mark {
         Ok(mark) => Ok(mark.is_some()),
         Err(ObjectError::NotFound { .. }) => Ok(true),

@@ -67,6 +67,15 @@ pub enum Error {
         /// What was attempted.
         action: Action,
     },
+    /// A move has the dataset: nothing is archived in it, and nothing that was archived is flushed.
+    #[error(
+        "dataset {dataset} is being moved: no archive until the move is over \
+         (a killed one goes on when it is repeated, and `isotach unlock REQUEST --archive` ends it)"
+    )]
+    Moving {
+        /// The dataset's key.
+        dataset: String,
+    },
     /// A wipe or move names keys below the collocation level, where only single fields could be removed.
     #[error(
         "the request names {names}, which tell single fields apart; only whole datasets and collocations can be removed"
@@ -165,6 +174,7 @@ impl Error {
             Self::OtherSchema { .. } => "other-schema",
             Self::NewerFormat { .. } => "newer-format",
             Self::Locked { .. } => "locked",
+            Self::Moving { .. } => "moving",
             Self::BelowCollocation { .. } => "below-collocation",
             Self::Wiped { .. } => "wiped",
             Self::Lost { .. } => "lost",

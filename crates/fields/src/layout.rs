@@ -46,8 +46,10 @@ pub(crate) const ENTRY_KEY: &[u8] = b"key";
 pub(crate) const ENTRY_SCHEMA: &[u8] = b"schema";
 /// The record that the dataset was first listed with.
 pub(crate) const ENTRY_RECORD: &[u8] = b"record";
-/// There from the moment a wipe begins.
+/// There from the moment a wipe begins. The dataset is listed then.
 pub(crate) const ENTRY_WIPED: &[u8] = b"wiped";
+/// There from the moment a sweep has given up the maker, before the dataset was listed.
+pub(crate) const ENTRY_ABANDONED: &[u8] = b"abandoned";
 /// The first byte of a collocation's entry.
 pub(crate) const COLLOCATION: u8 = b':';
 

@@ -61,12 +61,21 @@ impl DatasetWriter {
 
     /// Publishes a load, and leaves in it what it could not. False when the dataset was wiped.
     fn publish(&self, load: &mut Load) -> Result<bool> {
+        let published = self.publish_alive(load);
+        // A container that was wiped meanwhile may refuse, or take what nobody will see.
+        if published.is_err() && matches!(self.same_life(), Ok(None)) {
+            return Ok(false);
+        }
+        published
+    }
+
+    fn publish_alive(&self, load: &mut Load) -> Result<bool> {
         let Some(before) = self.same_life()? else { return Ok(false) };
         refuse_while_moved(&before)?;
         self.drop_wiped(load, &before.record)?;
         let sent_before = load.sent;
-        let sent = self.send(load, before.record.generation);
-        let Some(after) = self.declare(load, sent)? else { return Ok(false) };
+        self.send(load, before.record.generation)?;
+        let Some(after) = self.declare(load)? else { return Ok(false) };
         if after.record.generation != before.record.generation {
             let gone = self.gone_meanwhile(load, sent_before)?;
             load.drop_fields(&gone);
@@ -86,16 +95,10 @@ impl DatasetWriter {
 
     /// Puts the collocations and axis values again that a wipe may have removed, and returns the dataset's entry as it
     /// was when all were there. None when the dataset was wiped.
-    fn declare(&self, load: &Load, mut sent: Result<()>) -> Result<Option<Arc<Entry>>> {
+    fn declare(&self, load: &Load) -> Result<Option<Arc<Entry>>> {
         let mut declared = None;
         loop {
-            // A container that was wiped meanwhile may refuse, or take what nobody will see.
-            let entry = match self.same_life() {
-                Ok(Some(entry)) => entry,
-                Ok(None) => return Ok(None),
-                Err(error) => return sent.and(Err(error)),
-            };
-            std::mem::replace(&mut sent, Ok(()))?;
+            let Some(entry) = self.same_life()? else { return Ok(None) };
             refuse_while_moved(&entry)?;
             let now = entry.record.generation;
             let mut state = lock(&self.state);

@@ -96,27 +96,26 @@ impl FieldStore {
         // The key may mean a field of another rule, with an optional key's default, or with a range of steps.
         self.inspect(&Request::from(key))?.next().transpose()
     }
-}
 
-impl Inner {
     /// Reads a field alone. If it cannot be read where it was found, it may have been replaced or wiped meanwhile: then
     /// it is read where it is, or is not there any more.
-    fn read_again(&self, field: Inspected) -> Result<Option<(Inspected, Vec<u8>)>> {
-        let error = match self.read_field(&field) {
+    pub(crate) fn read_again(&self, field: Inspected) -> Result<Option<(Inspected, Vec<u8>)>> {
+        let error = match self.inner.read_field(&field) {
             Ok(bytes) => return Ok(Some((field, bytes))),
             Err(error) => error,
         };
-        match self.locate_directly(&field.key) {
+        match self.find(&field.key) {
             Ok(None) => Ok(None),
-            Ok(Some(location)) if location != field.location => {
-                let field = Inspected { location, ..field };
-                let bytes = self.read_field(&field)?;
-                Ok(Some((field, bytes)))
+            Ok(Some(found)) if found.location != field.location => {
+                let bytes = self.inner.read_field(&found)?;
+                Ok(Some((Inspected { key: field.key, ..found }, bytes)))
             }
             _ => Err(error),
         }
     }
+}
 
+impl Inner {
     /// The location of the field that would be archived under this key: one look into one index.
     fn locate_directly(&self, key: &Key) -> Result<Option<Location>> {
         let Ok(mut split) = self.schema.split(key) else { return Ok(None) };
@@ -194,7 +193,7 @@ impl Retrieval {
             }
             // One of them is damaged: the others are delivered all the same.
             Err(_) => {
-                let read = batch.into_iter().filter_map(|field| inner.read_again(field).transpose());
+                let read = batch.into_iter().filter_map(|field| self.store.read_again(field).transpose());
                 self.ahead.extend(read.map(|read| read.map(|(field, bytes)| with(field, bytes))));
             }
         }

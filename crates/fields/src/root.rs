@@ -219,7 +219,7 @@ impl Root {
         let parts = parse_named_text(text).zip(Record::decode(record));
         let (key, record) = parts.ok_or_else(|| self.corrupt(&format!("the entry of dataset {text:?}")))?;
         if record.move_mark.is_on() {
-            locks.set(Action::Archive);
+            locks.set_moving();
         }
         Ok(Entry { text: text.into(), key, record, locks })
     }
@@ -289,10 +289,20 @@ impl Root {
         Ok(None)
     }
 
-    /// Gives the dataset to a move, also if another one has it. None if the dataset is gone.
+    /// Gives the dataset to a move, also if another one has it and does not wipe yet. None if the dataset is gone.
     pub(crate) fn begin_move(&self, entry: &Entry) -> Result<Option<MoveMark>> {
-        let begun = self.change_record(entry, |now| Ok(now.record.with_mark(now.record.move_mark.next())))?;
-        Ok(begun.map(|record| record.move_mark))
+        let begin = |now: &Entry| {
+            let moving = || Error::Moving { dataset: now.key.to_string() };
+            Ok(now.record.with_mark(now.record.move_mark.next().ok_or_else(moving)?))
+        };
+        Ok(self.change_record(entry, begin)?.map(|record| record.move_mark))
+    }
+
+    /// Lets the move with this mark wipe the dataset, if it still has it, and returns its mark from now on.
+    pub(crate) fn begin_wipe_of_move(&self, entry: &Entry, mark: MoveMark) -> Result<MoveMark> {
+        let wiping = mark.wiping();
+        self.change_record(entry, |now| now.check_move(Some(mark)).map(|()| now.record.with_mark(wiping)))?;
+        Ok(wiping)
     }
 
     /// Takes the dataset from the move with this mark, or from whichever has it.

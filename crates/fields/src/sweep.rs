@@ -1,8 +1,10 @@
 //! What was left behind by whoever was killed while it wiped or made a dataset: containers that no root lists.
 //!
-//! What must stay true: a container is destroyed only when it carries the mark and, looked at after that, no root lists
-//! it. Whoever makes a dataset puts the root's entry and then looks at the mark, so of maker and sweeper at least one sees
-//! the other. A mark on a container that is listed after all does no harm: no other life of the dataset has its label.
+//! What must stay true: a container is destroyed only when it carries a mark and, looked at after that, no root lists it.
+//! Whoever makes a dataset puts the root's entry and then looks at the sweep's mark, so of maker and sweeper at least one
+//! sees the other. A mark on a container that is listed after all does no harm: no other life of the dataset has its label.
+//! A wipe's mark is another one, which the maker does not heed: a move that sets it may still leave the dataset, and
+//! others have archived there.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -11,7 +13,7 @@ use isotach_object::{Cell, Container, Error as ObjectError, Label, Pool, Update}
 use crate::{
     Error, Result,
     dataset::destroy,
-    layout::{COLLOCATION, DATASET, ENTRY_KEY, ENTRY_RECORD, ENTRY_WIPED, ROOT},
+    layout::{COLLOCATION, DATASET, ENTRY_ABANDONED, ENTRY_KEY, ENTRY_RECORD, ENTRY_WIPED, ROOT},
     record::Record,
     root::{Root, for_each},
     store::Inner,
@@ -67,9 +69,9 @@ impl Inner {
     }
 }
 
-/// Marks a dataset's container as wiped.
-pub(crate) fn mark(container: &dyn Container) -> Result<()> {
-    container.update(&[Update::Put { cell: Cell::kv(DATASET, ENTRY_WIPED), value: &[] }])?;
+/// Marks a dataset's container as wiped, or as abandoned.
+pub(crate) fn mark(container: &dyn Container, entry: &[u8]) -> Result<()> {
+    container.update(&[Update::Put { cell: Cell::kv(DATASET, entry), value: &[] }])?;
     container.flush()?;
     Ok(())
 }
@@ -86,12 +88,13 @@ impl Unlisted {
     /// `None` for a container of another kind, one that was not described yet, and a copy of one under another label.
     fn open(root: &Root, label: &Label) -> Result<Option<Self>> {
         let container = root.pool.open_container(label)?;
-        let cells = [ENTRY_KEY, ENTRY_RECORD, ENTRY_WIPED].map(|name| Cell::kv(DATASET, name));
+        let names = [ENTRY_KEY, ENTRY_RECORD, ENTRY_WIPED, ENTRY_ABANDONED];
+        let cells = names.map(|name| Cell::kv(DATASET, name));
         let mut found = container.get_many(&cells)?.into_iter();
         let mut next = || found.next().flatten();
         let (text, record) = (next().and_then(|text| String::from_utf8(text).ok()), next());
         let record = record.and_then(|record| Record::decode(&record));
-        let is_marked = next().is_some();
+        let is_marked = next().is_some() | next().is_some();
         let described = text.zip(record).filter(|(_, record)| record.label == label.as_str());
         Ok(described.map(|(text, record)| Self { container, text, record, is_marked }))
     }
@@ -105,7 +108,7 @@ impl Unlisted {
         if age < MAKING_MAX || self.was_used()? {
             return Ok(false);
         }
-        mark(&*self.container)?;
+        mark(&*self.container, ENTRY_ABANDONED)?;
         Ok(true)
     }
 

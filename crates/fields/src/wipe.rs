@@ -13,6 +13,7 @@ use isotach_object::Error as ObjectError;
 use crate::{
     ContainerUri, Counts, Error, FieldStore, ListOptions, Listing, Result, Selection,
     control::Action,
+    layout::ENTRY_WIPED,
     record::MoveMark,
     root::{Entry, Root},
     select::Target,
@@ -179,7 +180,8 @@ impl Inner {
     fn remove_dataset(&self, root: &Root, entry: &Arc<Entry>, of_move: Option<MoveMark>) -> Result<()> {
         let record = &entry.record;
         let container = root.pool.open_container(&record.label.parse()?);
-        let is_marked = container.map_err(Error::from).and_then(|container| mark(&*container)).is_ok();
+        let is_marked =
+            container.map_err(Error::from).and_then(|container| mark(&*container, ENTRY_WIPED)).is_ok();
         if !is_marked {
             // Without an entry another process removed it first, and destroys the containers.
             let Some(now) = root.same_life(entry)? else { return Ok(()) };

@@ -68,7 +68,7 @@ fn a_field_of_another_store_can_be_indexed_without_copying_it() {
 }
 
 /// Gives the record of `od` the mark of a move.
-fn lock_as_a_killed_move(layout: &Layout, store: &FieldStore) {
+fn lock_as_a_killed_move(layout: &Layout, store: &FieldStore, mark: u8) {
     let pool = layout.registry.open_pool(&store.spaces()[0].catalogue).unwrap();
     let root = pool.open_container(&"root".parse().unwrap()).unwrap();
     let datasets = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 0);
@@ -76,7 +76,7 @@ fn lock_as_a_killed_move(layout: &Layout, store: &FieldStore) {
     let page = datasets.list(&Anchor::start(), 10, true).unwrap();
     let (text, record) = page.iter().find(|(text, _)| text.starts_with(b"od:")).unwrap();
     let mut record = record.to_vec();
-    record[1] = 0x81;
+    record[1] = mark;
     datasets.put(text, &record).unwrap();
     root.flush().unwrap();
 }
@@ -87,17 +87,24 @@ fn a_lock_left_by_a_killed_move_is_told_how_to_take_off_and_goes_with_the_next_m
         let (store, target) = (layout.store(), target(&layout));
         let analysis = with(&field("0", "t"), "type=an");
         archive(&store, &[(field("0", "t"), b"fc"), (analysis, b"an")]);
-        lock_as_a_killed_move(&layout, &store);
+        lock_as_a_killed_move(&layout, &store, 0x81);
         let store = layout.store();
         let error = store.archive(&field("6", "t"), b"six").unwrap_err();
+        assert!(error.to_string().contains("is being moved"), "{error}");
         assert!(error.to_string().contains("`isotach unlock REQUEST --archive`"), "{error}");
         store.move_to(&target, &request("class=od,type=an")).unwrap();
         archive(&store, &[(field("6", "t"), b"six")]);
 
-        lock_as_a_killed_move(&layout, &store);
+        lock_as_a_killed_move(&layout, &store, 0x81);
         store.control(&request("class=od"), false, &[Action::Archive]).unwrap();
         archive(&store, &[(field("12", "t"), b"twelve")]);
         assert_eq!(listed(&store, "").len(), 3, "{}", layout.name);
+
+        // Killed while it wiped, it can be told from one that still does by nobody but an operator.
+        lock_as_a_killed_move(&layout, &store, 0xc1);
+        assert_eq!(store.move_to(&target, &request("class=od")).unwrap_err().code(), "moving");
+        store.control(&request("class=od"), false, &[Action::Archive]).unwrap();
+        assert_eq!(store.move_to(&target, &request("class=od")).unwrap().fields, 3);
     }
 }
 

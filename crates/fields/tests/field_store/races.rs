@@ -88,7 +88,7 @@ fn a_flush_beside_a_move_is_refused_and_goes_through_once_the_move_has_failed() 
     writer.store.archive(&field("6", "t"), b"six").unwrap();
     let beside = writer.store.clone();
     mover.before(Moment::Update, move || {
-        assert_eq!(code(&beside.flush()), "locked");
+        assert_eq!(code(&beside.flush()), "moving");
         assert!(beside.is_dirty());
         assert_eq!(listed(&beside, "").len(), 1, "a flush that finds the mark at once puts nothing");
     });
@@ -108,7 +108,7 @@ fn a_flush_that_a_move_refused_goes_into_what_is_left_and_is_told_of_what_is_gon
         let (writer, mover, target) = Stage::set();
         writer.store.archive(&field("6", "t"), b"six").unwrap();
         let beside = writer.store.clone();
-        mover.before(call, move || assert_eq!(code(&beside.flush()), "locked"));
+        mover.before(call, move || assert_eq!(code(&beside.flush()), "moving"));
         mover.store.move_to(&target.store, &request(moved)).unwrap();
         assert_eq!(listed(&target.store, "").len(), 1);
         match call {
@@ -157,7 +157,7 @@ fn put_during_move(
 fn entries_put_between_the_comparison_and_the_wipe_of_a_move_are_no_success() {
     let set = Stage::set();
     let (flushed, moved) = put_during_move(&set, "class=od", &set.1, Moment::Update);
-    assert_eq!((code(&flushed), moved), ("locked", 1));
+    assert_eq!((code(&flushed), moved), ("moving", 1));
     assert_wiped(set.0.store.flush(), 1);
     assert!(six(&set.1).is_none() && six(&set.2).is_none());
 }
@@ -166,7 +166,7 @@ fn entries_put_between_the_comparison_and_the_wipe_of_a_move_are_no_success() {
 fn entries_put_while_a_collocation_is_moved_are_put_again_as_long_as_their_bytes_are_there() {
     let set = Stage::set();
     let (flushed, moved) = put_during_move(&set, "class=od,type=fc", &set.1, Moment::Commit);
-    assert_eq!((code(&flushed), moved), ("locked", 1));
+    assert_eq!((code(&flushed), moved), ("moving", 1));
     assert!(six(&set.1).is_none());
     set.0.store.flush().unwrap();
     assert_eq!(six(&set.1).unwrap(), b"six");
@@ -178,7 +178,7 @@ fn what_a_refused_flush_puts_during_a_copy_is_moved_too() {
     for moved in ["class=od", "class=od,type=fc"] {
         let set = Stage::set();
         let (flushed, fields) = put_during_move(&set, moved, &set.2, Moment::Flush);
-        assert_eq!((code(&flushed), fields), ("locked", 2));
+        assert_eq!((code(&flushed), fields), ("moving", 2));
         assert_eq!(six(&set.2).unwrap(), b"six");
         assert_wiped(set.0.store.flush(), 1);
         assert!(listed(&set.1.store, "").is_empty());
@@ -235,6 +235,64 @@ fn a_move_whose_dataset_is_unlocked_fails_before_it_wipes() {
         assert_eq!(mover.store.move_to(&target.store, &request(moved)).unwrap_err().code(), "conflict");
         assert_eq!(listed(&mover.store, "").len(), 2, "{moved}");
         archive(&writer.store, &[(field("12", "t"), b"twelve")]);
+    }
+}
+
+#[test]
+fn of_two_moves_the_later_takes_over_unless_the_earlier_wipes_already() {
+    let stage = Stage::default();
+    let players = ["memory:source", "memory:source", "memory:target", "memory:target"];
+    let [other, mover, target, to] = players.map(|pool| stage.player(pool));
+    archive(&other.store, &[(field("0", "t"), b"zero"), (with(&field("0", "t"), "type=an"), b"stays")]);
+    let (later, late) = (other.store.clone(), to.store.clone());
+    target.before(Moment::Flush, move || {
+        assert_eq!(later.move_to(&late, &request("class=od,type=fc")).unwrap().fields, 1);
+        // The mark of the later one is off by now. What comes here must not go with the earlier one.
+        archive(&later, &[(field("6", "t"), b"six")]);
+    });
+    let moved = mover.store.move_to(&target.store, &request("class=od,type=fc"));
+    assert_eq!(moved.unwrap_err().code(), "conflict");
+    assert_eq!(six(&other).unwrap(), b"six");
+
+    mover.before(Moment::Commit, move || {
+        assert_eq!(
+            other.store.move_to(&to.store, &request("class=od,type=an")).unwrap_err().code(),
+            "moving"
+        );
+    });
+    mover.store.move_to(&target.store, &request("class=od,type=fc")).unwrap();
+    assert_eq!((listed(&mover.store, "").len(), listed(&target.store, "").len()), (1, 2));
+}
+
+#[test]
+fn a_maker_that_looks_after_a_move_gave_up_its_dataset_leaves_it_there() {
+    let stage = Stage::default();
+    let players = ["memory:source", "memory:source", "memory:source", "memory:target"];
+    let [maker, writer, mover, target] = players.map(|pool| stage.player(pool));
+    let (wrote, unlocked) = (writer.store.clone(), writer.store.clone());
+    mover.before(Moment::Flush, move || {
+        unlocked.control(&request("class=od"), false, &[Action::Archive]).unwrap();
+    });
+    let act = move || {
+        archive(&wrote, &[(field("6", "t"), b"six")]);
+        assert_eq!(mover.store.move_to(&target.store, &request("class=od")).unwrap_err().code(), "conflict");
+    };
+    // The entry can be seen, and the maker has yet to look at the marks.
+    maker.script.lock().unwrap().before_next.push(Interruption(Moment::Flush, "root", Box::new(act)));
+    archive(&maker.store, &[(field("0", "t"), b"zero")]);
+    assert_eq!(listed(&writer.store, "").len(), 2);
+    assert_eq!(six(&writer).unwrap(), b"six");
+}
+
+#[test]
+fn a_collocation_whose_dataset_goes_while_it_is_wiped_is_wiped() {
+    for (call, label) in [(Moment::Flush, "root"), (Moment::Commit, "od"), (Moment::Update, "od")] {
+        let (_, wiper, _) = Stage::set();
+        let other = wiper.store.clone();
+        let act = move || drop(other.wipe(&request("class=od"), true).unwrap());
+        wiper.script.lock().unwrap().before_next.push(Interruption(call, label, Box::new(act)));
+        wiper.store.wipe(&request("class=od,type=fc"), true).unwrap();
+        assert!(listed(&wiper.store, "").is_empty());
     }
 }
 
