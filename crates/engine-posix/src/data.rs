@@ -5,10 +5,8 @@
 
 use std::{
     collections::HashMap,
-    fs::{self, File},
     io,
-    os::unix::fs::FileExt,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -16,8 +14,8 @@ use isotach_object::{Error, Result, SharedBytes};
 
 use crate::{
     directory::Directory,
+    disk::File,
     extent::{CHUNK, Extent, Sums},
-    map,
     ops::Part,
     random,
 };
@@ -45,7 +43,7 @@ pub(crate) struct DataWriter {
     folder: Arc<Directory>,
     current: Option<Current>,
     /// Files that were rolled over and are not synced.
-    rolled: Vec<File>,
+    rolled: Vec<Arc<dyn File>>,
     /// Whether the name of a file is not on disk.
     unnamed: bool,
 }
@@ -53,7 +51,7 @@ pub(crate) struct DataWriter {
 #[derive(Debug)]
 struct Current {
     number: u64,
-    file: File,
+    file: Arc<dyn File>,
     /// Bytes in the file; what is gathered comes after them.
     written: u64,
     gathered: Vec<u8>,
@@ -77,7 +75,7 @@ impl Current {
     fn write(&mut self, folder: &Directory, data: &[u8]) -> Result<()> {
         self.unsynced = true;
         if let Err(error) = self.file.write_all_at(data, self.written) {
-            let _ = self.file.set_len(self.written);
+            let _ = self.file.set_length(self.written);
             return Err(folder.failed("write", &file_name(self.number), error));
         }
         self.written += data.len() as u64;
@@ -157,10 +155,10 @@ impl DataWriter {
     pub(crate) fn sync(&mut self) -> Result<()> {
         let failed = |error| Error::from_io(error, format!("sync {}", self.folder.path().display()));
         for file in self.rolled.drain(..) {
-            file.sync_data().map_err(failed)?;
+            file.sync().map_err(failed)?;
         }
         if let Some(current) = self.current.as_mut().filter(|current| current.unsynced) {
-            current.file.sync_data().map_err(failed)?;
+            current.file.sync().map_err(failed)?;
             current.unsynced = false;
         }
         if self.unnamed {
@@ -182,7 +180,7 @@ fn create(folder: &Directory) -> Result<Current> {
 #[derive(Debug)]
 pub(crate) struct DataReader {
     folder: Arc<Directory>,
-    open: Mutex<HashMap<u64, Arc<File>>>,
+    open: Mutex<HashMap<u64, Arc<dyn File>>>,
 }
 
 impl DataReader {
@@ -201,7 +199,7 @@ impl DataReader {
     }
 
     /// The open file of a number.
-    pub(crate) fn file(&self, number: u64) -> Result<Arc<File>> {
+    pub(crate) fn file(&self, number: u64) -> Result<Arc<dyn File>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = open.get(&number) {
             return Ok(Arc::clone(file));
@@ -217,7 +215,6 @@ impl DataReader {
             let any = open.keys().next().copied();
             any.map(|number| open.remove(&number));
         }
-        let file = Arc::new(file);
         open.insert(number, Arc::clone(&file));
         Ok(file)
     }
@@ -233,8 +230,8 @@ impl DataReader {
 
     /// Refuses an extent that its file does not hold, before memory is taken for it.
     pub(crate) fn check_length(&self, extent: &Extent) -> Result<()> {
-        let length = self.file(extent.file)?.metadata();
-        let length = length.map_err(|error| Error::from_io(error, "stat a data file"))?.len();
+        let stat = self.file(extent.file)?.stat();
+        let length = stat.map_err(|error| Error::from_io(error, "stat a data file"))?.length;
         if extent.position + extent.length > length {
             return Err(self.cut_short(extent, length));
         }
@@ -261,12 +258,12 @@ impl DataReader {
             if at == chunk && whole_to > at {
                 let stop = whole_to.min(at + STEP);
                 let slice = &mut out[target..target + (stop - at) as usize];
-                self.read_chunks(&file, extent, at, slice)?;
+                self.read_chunks(&*file, extent, at, slice)?;
                 at = stop;
             } else {
                 let stop = extent.length.min(chunk + CHUNK);
                 aside.resize((stop - chunk) as usize, 0);
-                self.read_chunks(&file, extent, chunk, &mut aside)?;
+                self.read_chunks(&*file, extent, chunk, &mut aside)?;
                 let wanted = &aside[(at - chunk) as usize..(end.min(stop) - chunk) as usize];
                 out[target..target + wanted.len()].copy_from_slice(wanted);
                 at += wanted.len() as u64;
@@ -286,7 +283,8 @@ impl DataReader {
         let end = (part.skip + part.length).next_multiple_of(CHUNK).min(extent.length);
         let place = self.path(extent.file).display().to_string();
         let file = self.file(extent.file)?;
-        let chunks = map::share(&file, extent.position + start, end - start, &place)?;
+        let chunks = file.share(extent.position + start, end - start);
+        let chunks = chunks.map_err(|error| Error::from_io(error, format!("map {place}")))?;
         self.check_chunks(extent, start, &chunks)?;
         let from = (part.skip - start) as usize;
         let outside = || Error::corrupt("a map shorter than asked for", place);
@@ -294,11 +292,9 @@ impl DataReader {
     }
 
     /// Reads whole chunks of an extent, from its byte `at` on, and checks them.
-    fn read_chunks(&self, file: &File, extent: &Extent, at: u64, out: &mut [u8]) -> Result<()> {
+    fn read_chunks(&self, file: &dyn File, extent: &Extent, at: u64, out: &mut [u8]) -> Result<()> {
         file.read_exact_at(out, extent.position + at).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => {
-                self.cut_short(extent, file.metadata().map_or(0, |metadata| metadata.len()))
-            }
+            io::ErrorKind::UnexpectedEof => self.cut_short(extent, file.stat().map_or(0, |stat| stat.length)),
             _ => Error::from_io(error, format!("read {}", self.path(extent.file).display())),
         })?;
         self.check_chunks(extent, at, out)
@@ -316,20 +312,4 @@ impl DataReader {
         }
         Ok(())
     }
-}
-
-/// Bytes that the files of a container take.
-pub(crate) fn folder_size(path: &Path) -> io::Result<u64> {
-    let mut sum = 0;
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => sum += folder_size(&entry.path())?,
-            Ok(metadata) => sum += metadata.len(),
-            // Another process removed it meanwhile.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(sum)
 }

@@ -8,7 +8,8 @@
 use std::path::Path;
 
 use isotach_object::{Error, Result};
-use rustix::fs as sys;
+
+use crate::disk::{Folder, Space};
 
 /// File systems that do not order appends between clients: the `statfs` number, and the name.
 const REFUSED: [(u64, &str); 8] = [
@@ -23,11 +24,8 @@ const REFUSED: [(u64, &str); 8] = [
 ];
 
 /// Refuses a pool on a file system that cannot keep the engine's promises.
-pub(crate) fn check(path: &Path) -> Result<()> {
-    let stat = sys::statfs(path);
-    let stat = stat.map_err(|errno| Error::from_io(errno.into(), format!("statfs {}", path.display())))?;
-    // The number is 32 bits wide and signed on some systems.
-    check_type(stat.f_type as u64 & 0xffff_ffff, path)
+pub(crate) fn check(disk: &dyn Folder, path: &Path) -> Result<()> {
+    check_type(space(disk, path)?.kind, path)
 }
 
 fn check_type(number: u64, path: &Path) -> Result<()> {
@@ -44,11 +42,10 @@ fn check_type(number: u64, path: &Path) -> Result<()> {
     }
 }
 
-/// Total and free bytes of the file system under `path`.
-pub(crate) fn room(path: &Path) -> Result<(u64, u64)> {
-    let stat = sys::statvfs(path);
-    let stat = stat.map_err(|errno| Error::from_io(errno.into(), format!("statvfs {}", path.display())))?;
-    Ok((stat.f_blocks.saturating_mul(stat.f_frsize), stat.f_bavail.saturating_mul(stat.f_frsize)))
+/// What there is to say of the file system under `path`.
+pub(crate) fn space(disk: &dyn Folder, path: &Path) -> Result<Space> {
+    let space = disk.folder(path, true).and_then(|folder| folder.space());
+    space.map_err(|error| Error::from_io(error, format!("statfs {}", path.display())))
 }
 
 #[cfg(test)]
@@ -60,6 +57,6 @@ mod tests {
         let error = check_type(0x6969, Path::new("/nfs/store")).unwrap_err();
         assert_eq!(error.code(), "unsupported");
         assert!(error.to_string().contains("/nfs/store is on NFS, which does not order appends"), "{error}");
-        assert!(check(Path::new("/")).is_ok());
+        assert!(check(&*crate::disk::system(), Path::new("/")).is_ok());
     }
 }

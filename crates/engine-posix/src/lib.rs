@@ -6,7 +6,7 @@
 //! same verdict about every frame. `docs/FORMAT.md` specifies every byte.
 //!
 //! From the bottom up: `bytes`, `superblock`, `extent`, `path`, `record` and `frame` are the
-//! format; `directory`, `log`, `data` and `map` do the I/O; `ops`, `entry`, `raw`, `table`, `run` and `merge`
+//! format; `disk` is the way to files; `directory`, `log`, `data` and `map` do the I/O; `ops`, `entry`, `raw`, `table`, `run` and `merge`
 //! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs and `chain` chooses among them; `writer`
 //! appends; `handle` joins the two, `look`, `reading` and `listing` look; `container`, `pool` and this file
 //! are the object model's traits.
@@ -17,6 +17,7 @@ mod checkpoint;
 mod container;
 mod data;
 mod directory;
+mod disk;
 mod entry;
 mod extent;
 mod filesystem;
@@ -46,7 +47,7 @@ use std::sync::Arc;
 
 use isotach_object::{Capabilities, Engine, Pool, PoolUri, Result};
 
-use crate::pool::PosixPool;
+use crate::{disk::Folder, pool::PosixPool};
 
 /// The scheme of this engine's URIs.
 const SCHEME: &str = "posix";
@@ -96,15 +97,41 @@ impl Engine for Posix {
     }
 
     fn create_pool(&self, uri: &PoolUri) -> Result<()> {
-        pool::create(&options::parse(uri)?.0)
+        OnDisk(disk::system()).create_pool(uri)
+    }
+
+    fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
+        OnDisk(disk::system()).open_pool(uri)
+    }
+
+    fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
+        OnDisk(disk::system()).destroy_pool(uri)
+    }
+}
+
+/// The engine on some disk.
+#[derive(Debug)]
+struct OnDisk(Arc<dyn Folder>);
+
+impl Engine for OnDisk {
+    fn scheme(&self) -> &'static str {
+        SCHEME
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
+    }
+
+    fn create_pool(&self, uri: &PoolUri) -> Result<()> {
+        pool::create(&*self.0, &options::parse(uri)?.0)
     }
 
     fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
         let (root, options) = options::parse(uri)?;
-        Ok(Arc::new(PosixPool::open(uri, root, options)?))
+        Ok(Arc::new(PosixPool::open(&self.0, uri, root, options)?))
     }
 
     fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
-        pool::destroy(&options::parse(uri)?.0)
+        pool::destroy(&*self.0, &options::parse(uri)?.0)
     }
 }

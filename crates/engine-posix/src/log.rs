@@ -5,9 +5,7 @@
 //! share that offset; readers use positioned reads and never touch it.
 
 use std::{
-    fs::{self, File},
-    io::{self, Write},
-    os::unix::fs::{FileExt, MetadataExt},
+    io,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -16,11 +14,11 @@ use std::{
 };
 
 use isotach_object::{Error, Result};
-use rustix::fs as sys;
 
 use crate::{
     bytes::{Put, Reader, crc32c},
     directory::Directory,
+    disk::{File, Folder},
 };
 
 /// Bytes of a log file before its first frame.
@@ -36,7 +34,8 @@ const APPEND_TRIES: usize = 5;
 /// An open log.
 #[derive(Debug)]
 pub(crate) struct Log {
-    file: File,
+    file: Arc<dyn File>,
+    disk: Arc<dyn Folder>,
     path: PathBuf,
     /// The epoch of the first byte of the file.
     base: u64,
@@ -72,7 +71,12 @@ fn base_of(bytes: &[u8; HEADER], uuid: [u8; 16], generation: u64) -> Option<u64>
 
 impl Log {
     /// Opens the log of a generation; for reading only where writing is not permitted.
-    pub(crate) fn open(directory: &Arc<Directory>, uuid: [u8; 16], generation: u64) -> Result<Self> {
+    pub(crate) fn open(
+        disk: &Arc<dyn Folder>,
+        directory: &Directory,
+        uuid: [u8; 16],
+        generation: u64,
+    ) -> Result<Self> {
         let name = file_name(generation);
         let path = directory.path_of(&name);
         let fail = |error: io::Error| match error.kind() {
@@ -88,7 +92,7 @@ impl Log {
         let damaged = || Error::corrupt("the header of the log", path.display().to_string());
         file.read_exact_at(&mut bytes, 0).map_err(|_| damaged())?;
         let base = base_of(&bytes, uuid, generation).ok_or_else(damaged)?;
-        Ok(Self { file, path, base, writable, failed: AtomicBool::new(false) })
+        Ok(Self { file, disk: Arc::clone(disk), path, base, writable, failed: AtomicBool::new(false) })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -119,7 +123,7 @@ impl Log {
 
     /// The length of the file now. A third of a microsecond.
     pub(crate) fn length(&self) -> Result<u64> {
-        Ok(self.file.metadata().map_err(|error| self.error("stat", error))?.len())
+        Ok(self.file.stat().map_err(|error| self.error("stat", error))?.length)
     }
 
     fn error(&self, what: &str, error: io::Error) -> Error {
@@ -136,11 +140,9 @@ impl Log {
             return Err(Error::Poisoned { what: self.path.display().to_string() });
         }
         for _ in 0..APPEND_TRIES {
-            match (&self.file).write(frame) {
-                Ok(written) if written == frame.len() => {
-                    return sys::tell(&self.file).map_err(|errno| self.error("tell", errno.into()));
-                }
-                Ok(_) => {}
+            match self.file.append(frame) {
+                Ok(Some(end)) => return Ok(end),
+                Ok(None) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.error("append to", error)),
             }
@@ -150,7 +152,7 @@ impl Log {
 
     /// Makes everything appended so far durable.
     pub(crate) fn sync(&self) -> Result<()> {
-        self.file.sync_data().map_err(|error| {
+        self.file.sync().map_err(|error| {
             self.failed.store(true, Ordering::Release);
             self.error("sync", error)
         })
@@ -158,16 +160,7 @@ impl Log {
 
     /// Reads from `position` on, at most to the end of the file; gives the bytes read.
     pub(crate) fn read(&self, position: u64, buffer: &mut [u8]) -> Result<usize> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match self.file.read_at(&mut buffer[filled..], position + filled as u64) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.error("read", error)),
-            }
-        }
-        Ok(filled)
+        self.file.read_full_at(buffer, position).map_err(|error| self.error("read", error))
     }
 
     /// The checksum of the last bytes before an epoch, by which a run knows its log again.
@@ -181,9 +174,9 @@ impl Log {
 
     /// Whether the file is still the container's log, and not that of a container since removed.
     pub(crate) fn is_current(&self) -> Result<bool> {
-        let open = self.file.metadata().map_err(|error| self.error("stat", error))?;
-        match fs::metadata(&self.path) {
-            Ok(named) => Ok((named.dev(), named.ino()) == (open.dev(), open.ino())),
+        let open = self.file.stat().map_err(|error| self.error("stat", error))?;
+        match self.disk.stat(&self.path) {
+            Ok(named) => Ok(named.identity == open.identity),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(self.error("stat", error)),
         }

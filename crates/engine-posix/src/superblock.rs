@@ -2,11 +2,12 @@
 //!
 //! An unknown mandatory feature or a newer version is refused; an unknown optional feature is ignored.
 
-use std::{fs, io, path::Path};
+use std::{io, path::Path};
 
 use crate::{
     SCHEME,
     bytes::{Put, Reader, crc32c},
+    disk::Folder,
     random,
 };
 use isotach_object::{Error, Result};
@@ -73,9 +74,9 @@ impl Superblock {
     }
 
     /// Reads the superblock of `directory`.
-    pub(crate) fn read(directory: &Path, kind: Kind) -> Result<Self> {
+    pub(crate) fn read(disk: &dyn Folder, directory: &Path, kind: Kind) -> Result<Self> {
         let path = directory.join(FILE);
-        let bytes = fs::read(&path).map_err(|source| match source.kind() {
+        let bytes = disk.read(&path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => not_one(directory, kind),
             io::ErrorKind::NotADirectory => not_a_directory(directory, kind),
             _ => Error::from_io(source, format!("read {}", path.display())),

@@ -5,13 +5,18 @@
 //! alone, so one that was taken for dead and is not never gives its run's name to the file of another: its rename fails.
 
 use std::{
-    fs::{File, TryLockError},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    fs::TryLockError,
+    sync::Arc,
+    time::{Duration, SystemTime},
 };
 
 use isotach_object::Result;
 
-use crate::{directory::Directory, random};
+use crate::{
+    directory::Directory,
+    disk::{File, Stat},
+    random,
+};
 
 /// A claim that nobody has touched for this long is given up. One that is alive touches it every few
 /// megabytes; the longest in between is a sync.
@@ -20,7 +25,7 @@ const ABANDONED: Duration = Duration::from_secs(10);
 /// Makes the temporary file of a run that begins at `from`, unless another process has one.
 ///
 /// It may be that none of several that try at the same moment succeeds; there will be another moment.
-pub(super) fn claim(directory: &Directory, from: u64) -> Result<Option<(String, File)>> {
+pub(super) fn claim(directory: &Directory, from: u64) -> Result<Option<(String, Arc<dyn File>)>> {
     let prefix = format!("tmp.{from:016x}.");
     let is_taken = living(directory)?.iter().any(|name| name.starts_with(&prefix));
     if is_taken {
@@ -53,24 +58,26 @@ fn living(directory: &Directory) -> Result<Vec<String>> {
 
 /// Whether the maker of a claim is dead, or has not touched it for long. One from the future has a wrong clock behind it and counts as old.
 fn is_abandoned(directory: &Directory, name: &str) -> bool {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let touched = directory.stat(name).ok().and_then(|stat| u64::try_from(stat.st_mtime).ok());
-    let is_old = touched.is_some_and(|at| now.abs_diff(Duration::from_secs(at)) > ABANDONED);
+    let now = SystemTime::now();
+    let is_old = directory.stat(name).is_ok_and(|Stat { modified, .. }| {
+        let age = now.duration_since(modified).unwrap_or_else(|future| future.duration());
+        age > ABANDONED
+    });
     // A lock that can be had is nobody's. It is given back when the file is closed.
     is_old || directory.read(name).is_ok_and(|file| file.try_lock().is_ok())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::{fs, time::UNIX_EPOCH};
 
     use super::*;
-    use crate::run::RunWriter;
+    use crate::{disk, run::RunWriter};
 
     #[test]
     fn one_claims_a_run_until_it_ends_or_dies_or_was_not_seen_for_long() {
         let folder = tempfile::tempdir().unwrap();
-        let directory = Arc::new(Directory::open(folder.path()).unwrap());
+        let directory = Arc::new(Directory::open(&*disk::system(), folder.path()).unwrap());
         let claim = |from| RunWriter::claim(&directory, [1; 16], from).unwrap();
         let first = claim(7).unwrap();
         assert!(claim(7).is_none());
@@ -82,7 +89,7 @@ mod tests {
         let stopped = claim(7).unwrap();
         assert!(!directory.names().unwrap().contains(&left));
         for name in directory.names().unwrap().iter().filter(|name| name.starts_with("tmp.")) {
-            let file = File::options().write(true).open(folder.path().join(name)).unwrap();
+            let file = fs::File::options().write(true).open(folder.path().join(name)).unwrap();
             file.set_modified(UNIX_EPOCH).unwrap();
         }
         let taken_over = claim(7).unwrap();
@@ -95,7 +102,7 @@ mod tests {
     #[test]
     fn those_that_claim_at_the_same_moment_leave_nothing_in_the_way_of_the_next() {
         let folder = tempfile::tempdir().unwrap();
-        let directory = Arc::new(Directory::open(folder.path()).unwrap());
+        let directory = Arc::new(Directory::open(&*disk::system(), folder.path()).unwrap());
         let claim = || RunWriter::claim(&directory, [1; 16], 7).unwrap();
         for round in 0..200 {
             std::thread::scope(|scope| {

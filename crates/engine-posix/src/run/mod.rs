@@ -51,6 +51,7 @@ mod tests {
     use super::*;
     use crate::{
         directory::Directory,
+        disk,
         entry::{Entry, Versioned},
         raw::Kept,
     };
@@ -60,7 +61,7 @@ mod tests {
     }
 
     fn open(path: &std::path::Path) -> std::sync::Arc<Directory> {
-        std::sync::Arc::new(Directory::open(path).unwrap())
+        std::sync::Arc::new(Directory::open(&*disk::system(), path).unwrap())
     }
 
     fn path(at: u64) -> Vec<u8> {

@@ -5,8 +5,6 @@
 
 use std::{
     cmp::Ordering,
-    fs::File,
-    os::unix::fs::FileExt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -16,6 +14,7 @@ use super::{ENTRY_HEAD, HEADER, MAGIC, Span};
 use crate::{
     bytes::{Reader, crc32c},
     directory::Directory,
+    disk::File,
     entry::{Entry, Versioned, tag},
     look::{Known, Lent},
     ops::Bytes,
@@ -42,7 +41,7 @@ struct Block {
 /// An open run.
 #[derive(Debug)]
 pub(crate) struct Run {
-    file: File,
+    file: Arc<dyn File>,
     place: String,
     span: Span,
     entries: u64,
@@ -90,9 +89,9 @@ impl Run {
         let name = span.file_name();
         let place = directory.path_of(&name).display().to_string();
         let file = directory.read(&name).map_err(|error| directory.failed("open", &name, error))?;
-        let length = file.metadata().map_err(|error| Error::from_io(error, format!("stat {place}")))?.len();
+        let length = file.stat().map_err(|error| Error::from_io(error, format!("stat {place}")))?.length;
         let mut header = [0; HEADER];
-        read_at(&file, &mut header, 0, &place)?;
+        read_at(&*file, &mut header, 0, &place)?;
         let damaged = |what: &str| Error::corrupt(what, &place);
         let header = read_header(&header, uuid, span).ok_or_else(|| damaged("the header of a run"))?;
         // Bounded by the file's real length, so that damage cannot ask for memory.
@@ -100,7 +99,7 @@ impl Run {
             return Err(damaged("a run that is shorter than its header says"));
         }
         let mut index = vec![0; header.index_length as usize];
-        read_at(&file, &mut index, header.index_position, &place)?;
+        read_at(&*file, &mut index, header.index_position, &place)?;
         if crc32c(&index) != header.index_sum {
             return Err(damaged("the block index of a run fails its checksum"));
         }
@@ -158,7 +157,7 @@ impl Run {
     pub(super) fn read_block(&self, at: usize, buffer: &mut Vec<u8>) -> Result<bool> {
         let Some(block) = self.blocks.get(at) else { return Ok(false) };
         buffer.resize(block.length as usize, 0);
-        read_at(&self.file, buffer, block.position, &self.place)?;
+        read_at(&*self.file, buffer, block.position, &self.place)?;
         if crc32c(buffer) != block.sum {
             return Err(self.damaged("a block fails its checksum"));
         }
@@ -270,7 +269,7 @@ pub(super) fn next_entry<'a>(reader: &mut Reader<'a>, current: &mut Vec<u8>) -> 
     Some(raw)
 }
 
-fn read_at(file: &File, buffer: &mut [u8], position: u64, place: &str) -> Result<()> {
+fn read_at(file: &dyn File, buffer: &mut [u8], position: u64, place: &str) -> Result<()> {
     file.read_exact_at(buffer, position).map_err(|error| match error.kind() {
         std::io::ErrorKind::UnexpectedEof => Error::corrupt("a run that ends too early", place),
         _ => Error::from_io(error, format!("read {place}")),

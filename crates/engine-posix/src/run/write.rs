@@ -1,11 +1,6 @@
 //! Writing a run.
 
-use std::{
-    fs::File,
-    io::{self, Write},
-    os::unix::fs::FileExt,
-    sync::Arc,
-};
+use std::{io, sync::Arc};
 
 use isotach_object::{Error, Result};
 
@@ -13,16 +8,23 @@ use super::{BLOCK, ENTRY_HEAD, HEADER, MAGIC, Span, claim};
 use crate::{
     bytes::{Put, crc32c},
     directory::Directory,
+    disk::File,
     entry::{Versioned, tag},
     raw::Kept,
 };
+
+/// Bytes gathered before they are written.
+const GATHER: usize = 1 << 20;
 
 /// A run being written. Dropping it unfinished removes the temporary file.
 #[derive(Debug)]
 pub(crate) struct RunWriter {
     directory: Arc<Directory>,
     temporary: String,
-    file: io::BufWriter<File>,
+    file: Arc<dyn File>,
+    /// What comes after the bytes written so far.
+    gathered: Vec<u8>,
+    written: u64,
     uuid: [u8; 16],
     from: u64,
     position: u64,
@@ -43,7 +45,9 @@ impl RunWriter {
         Ok(Some(Self {
             directory: Arc::clone(directory),
             temporary,
-            file: io::BufWriter::with_capacity(1 << 20, file),
+            file,
+            gathered: Vec::with_capacity(GATHER),
+            written: 0,
             uuid,
             from,
             position: HEADER as u64,
@@ -58,14 +62,29 @@ impl RunWriter {
         }))
     }
 
+    fn failed(&self, error: io::Error) -> Error {
+        self.directory.failed("write", &self.temporary, error)
+    }
+
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file.write_all(bytes).map_err(|error| self.directory.failed("write", &self.temporary, error))
+        if self.gathered.len() + bytes.len() > GATHER {
+            self.write_out()?;
+        }
+        self.gathered.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn write_out(&mut self) -> Result<()> {
+        self.file.write_all_at(&self.gathered, self.written).map_err(|error| self.failed(error))?;
+        self.written += self.gathered.len() as u64;
+        self.gathered.clear();
+        Ok(())
     }
 
     /// Writes the room of the header, which also shows that the claim is alive.
     fn begin(&mut self) -> Result<()> {
         self.put(&[0; HEADER])?;
-        self.file.flush().map_err(|error| self.directory.failed("write", &self.temporary, error))
+        self.write_out()
     }
 
     /// Adds the next entry; paths come in ascending order.
@@ -150,15 +169,15 @@ impl RunWriter {
         index.append(&mut self.index);
         self.put(&index)?;
         let header = self.header(span, &index, log_sum);
-        let finish = |file: &mut io::BufWriter<File>| {
-            file.flush()?;
-            file.get_ref().write_all_at(&header, 0)?;
-            file.get_ref().sync_data()?;
+        self.write_out()?;
+        let finish = || {
+            self.file.write_all_at(&header, 0)?;
+            self.file.sync()?;
             self.directory.rename(&self.temporary, &span.file_name())?;
             // The name must last before anyone relies on the run instead of the log.
             self.directory.sync()
         };
-        finish(&mut self.file).map_err(|error| self.directory.failed("write", &self.temporary, error))?;
+        finish().map_err(|error| self.failed(error))?;
         self.finished = true;
         Ok(span)
     }

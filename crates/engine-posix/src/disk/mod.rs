@@ -1,0 +1,205 @@
+//! The one way to files: everything that the engine does to a disk goes through [`Folder`] and [`File`].
+//!
+//! There is the disk of the system, and behind the feature `simulation` one in memory that loses, tears and fails what it
+//! is told to. Both run the same engine, so what is shown on the second holds for the first as far as it keeps the
+//! promises of FORMAT.md section 9.
+
+mod real;
+
+use std::{ffi::OsString, fmt, fs::TryLockError, io, path::Path, sync::Arc, time::SystemTime};
+
+use isotach_object::SharedBytes;
+
+pub(crate) use real::system;
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// For reading.
+    Read,
+    /// For reading and appending.
+    Append,
+    /// For writing; it must not be there yet.
+    New,
+}
+
+/// What a disk says of a file or folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stat {
+    pub(crate) length: u64,
+    /// Tells two files apart, whatever their names.
+    pub(crate) identity: (u64, u64),
+    pub(crate) modified: SystemTime,
+    pub(crate) is_folder: bool,
+}
+
+/// What a disk says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Space {
+    /// The kind of file system, as `statfs` numbers them.
+    pub(crate) kind: u64,
+    /// Its size in bytes.
+    pub(crate) total: u64,
+    /// Bytes that may be written.
+    pub(crate) free: u64,
+}
+
+/// An open folder, from which paths lead to files. A disk is the folder from which all paths lead.
+pub(crate) trait Folder: fmt::Debug + Send + Sync {
+    /// Opens a file.
+    fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn File>>;
+    /// Opens a folder; fails if the last part of the path is a link and links are not to be followed.
+    fn folder(&self, path: &Path, follow: bool) -> io::Result<Box<dyn Folder>>;
+    /// Makes a folder, in one that is there.
+    fn make_folder(&self, path: &Path) -> io::Result<()>;
+    /// Gives a file a second name, which must be free.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file or folder another name; a file or an empty folder that has it is replaced.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Takes a file's name away.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Removes an empty folder.
+    fn remove_folder(&self, path: &Path) -> io::Result<()>;
+    /// What there is to say of a file or folder.
+    fn stat(&self, path: &Path) -> io::Result<Stat>;
+    /// The names in this folder, in no order.
+    fn names(&self) -> io::Result<Vec<OsString>>;
+    /// Makes the names in this folder durable.
+    fn sync(&self) -> io::Result<()>;
+    /// What the disk says of itself.
+    fn space(&self) -> io::Result<Space>;
+}
+
+/// An open file.
+pub(crate) trait File: fmt::Debug + Send + Sync {
+    /// Reads at a position; gives how many bytes, 0 at the end.
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize>;
+    /// Appends in one write; gives the file's length after it, or `None` if the write was cut short.
+    fn append(&self, bytes: &[u8]) -> io::Result<Option<u64>>;
+    /// Writes all of `bytes` at a position.
+    fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()>;
+    /// Cuts the file off.
+    fn set_length(&self, length: u64) -> io::Result<()>;
+    /// What there is to say of it.
+    fn stat(&self) -> io::Result<Stat>;
+    /// Makes its bytes and length durable.
+    fn sync(&self) -> io::Result<()>;
+    /// Takes the lock that one open file at a time can have, until it is closed.
+    fn try_lock(&self) -> Result<(), TryLockError>;
+    /// Lends bytes that the caller has found to be within the file and that do not change.
+    fn share(&self, position: u64, length: u64) -> io::Result<SharedBytes>;
+}
+
+impl dyn File + '_ {
+    /// Fills the buffer, or fails with `UnexpectedEof`.
+    pub(crate) fn read_exact_at(&self, buffer: &mut [u8], position: u64) -> io::Result<()> {
+        match self.read_full_at(buffer, position)? == buffer.len() {
+            true => Ok(()),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    /// Fills the buffer as far as the file goes; gives how far.
+    pub(crate) fn read_full_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.read_at(&mut buffer[filled..], position + filled as u64) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+}
+
+/// What the rest of the engine makes of the primitives.
+impl dyn Folder + '_ {
+    /// Whether something has this path. A path that may not be looked at is an error, not an absence.
+    pub(crate) fn is_there(&self, path: &Path) -> io::Result<bool> {
+        match self.stat(path) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// All bytes of a file.
+    pub(crate) fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let file = self.open(path, Access::Read)?;
+        let mut bytes = vec![0; file.stat()?.length as usize];
+        let filled = file.read_full_at(&mut bytes, 0)?;
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
+
+    /// Writes a new file and makes its bytes durable.
+    pub(crate) fn write_new(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let file = self.open(path, Access::New)?;
+        file.write_all_at(bytes, 0)?;
+        file.sync()
+    }
+
+    /// Makes a folder, and those above it, unless they are there.
+    pub(crate) fn make_folders(&self, path: &Path) -> io::Result<()> {
+        match self.make_folder(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let above = path.parent().filter(|above| !above.as_os_str().is_empty()).ok_or(error)?;
+                self.make_folders(above)?;
+                self.make_folders(path)
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                self.stat(path)?.is_folder.then_some(()).ok_or(error)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// The names in a folder.
+    pub(crate) fn names_in(&self, path: &Path) -> io::Result<Vec<OsString>> {
+        self.folder(path, true)?.names()
+    }
+
+    /// Makes the names in a folder durable.
+    pub(crate) fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.folder(path, true)?.sync()
+    }
+
+    /// Removes a file, or a folder with everything in it. Never follows a link.
+    pub(crate) fn remove_all(&self, path: &Path) -> io::Result<()> {
+        let folder = match self.folder(path, false) {
+            Ok(folder) => folder,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
+            Err(_) => return self.remove(path),
+        };
+        for name in folder.names()? {
+            match folder.remove_all(Path::new(&name)) {
+                // Another process removed it meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                outcome => outcome?,
+            }
+        }
+        self.remove_folder(path)
+    }
+
+    /// Bytes of the files in a folder and the folders in it.
+    pub(crate) fn size_of_all(&self, path: &Path) -> io::Result<u64> {
+        let folder = self.folder(path, false)?;
+        let mut sum = 0;
+        for name in folder.names()? {
+            let name = Path::new(&name);
+            let size = folder.stat(name).and_then(|stat| match stat.is_folder {
+                true => folder.size_of_all(name),
+                false => Ok(stat.length),
+            });
+            match size {
+                Ok(size) => sum += size,
+                // Another process removed it meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(sum)
+    }
+}
