@@ -8,7 +8,7 @@ use isotach_object::{
 };
 
 use crate::{
-    CAPABILITIES, SCHEME,
+    CAPABILITIES, SCHEME, capabilities,
     entry::Entry,
     handle::PosixContainer,
     listing,
@@ -30,7 +30,7 @@ impl Container for PosixContainer {
     }
 
     fn capabilities(&self) -> Capabilities {
-        CAPABILITIES
+        capabilities(self.place.log.disk())
     }
 
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {

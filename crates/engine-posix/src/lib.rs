@@ -9,7 +9,7 @@
 //! format; `disk` is the way to files; `directory`, `log`, `data` and `map` do the I/O; `ops`, `entry`, `raw`, `table`, `run` and `merge`
 //! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs and `chain` chooses among them; `writer`
 //! appends; `handle` joins the two, `look`, `reading` and `listing` look; `container`, `pool` and this file
-//! are the object model's traits.
+//! are the object model's traits. `simulation` is a disk for tests.
 
 mod bytes;
 mod chain;
@@ -37,6 +37,8 @@ mod raw;
 mod reading;
 mod record;
 mod run;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod state;
 mod superblock;
 mod table;
@@ -61,6 +63,11 @@ const CAPABILITIES: Capabilities = Capabilities {
     multi_process: true,
     persistent: true,
 };
+
+/// What the engine can do on a disk.
+fn capabilities(disk: &dyn Folder) -> Capabilities {
+    Capabilities { multi_process: disk.is_shared(), ..CAPABILITIES }
+}
 
 /// The posix engine: `posix:/path`, with the options `?sync=no` (a scratch store: `flush` makes visible but
 /// does not wait for the device) and `?checkpoint=BYTES` (of log between checkpoints; default 1 MiB).
@@ -119,7 +126,7 @@ impl Engine for OnDisk {
     }
 
     fn capabilities(&self) -> Capabilities {
-        CAPABILITIES
+        capabilities(&*self.0)
     }
 
     fn create_pool(&self, uri: &PoolUri) -> Result<()> {

@@ -95,6 +95,11 @@ impl Log {
         Ok(Self { file, disk: Arc::clone(disk), path, base, writable, failed: AtomicBool::new(false) })
     }
 
+    /// The disk that it is on.
+    pub(crate) fn disk(&self) -> &dyn Folder {
+        &*self.disk
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -10,7 +10,7 @@ use std::{
 use isotach_object::{Capabilities, Container, Error, Label, Pool, PoolUri, PoolUsage, Result};
 
 use crate::{
-    CAPABILITIES,
+    capabilities,
     data::{self, DataReader},
     directory::Directory,
     disk::{Folder, Space},
@@ -187,7 +187,7 @@ impl Pool for PosixPool {
     }
 
     fn capabilities(&self) -> Capabilities {
-        CAPABILITIES
+        capabilities(&*self.disk)
     }
 
     fn create_container(&self, label: &Label) -> Result<()> {

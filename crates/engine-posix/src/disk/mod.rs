@@ -68,6 +68,8 @@ pub(crate) trait Folder: fmt::Debug + Send + Sync {
     fn sync(&self) -> io::Result<()>;
     /// What the disk says of itself.
     fn space(&self) -> io::Result<Space>;
+    /// Whether other processes see the same files.
+    fn is_shared(&self) -> bool;
 }
 
 /// An open file.

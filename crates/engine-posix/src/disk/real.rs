@@ -109,6 +109,10 @@ impl<F: AsFd + fmt::Debug + Send + Sync> Folder for At<F> {
             free: room.f_bavail.saturating_mul(room.f_frsize),
         })
     }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
 }
 
 impl File for fs::File {

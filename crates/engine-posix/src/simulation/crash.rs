@@ -1,0 +1,100 @@
+//! What a power failure leaves of a simulated disk.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Loss, SECTOR,
+    tree::{Change, Tree},
+};
+
+/// The tree that is found after these changes and a power failure.
+pub(super) fn left(journal: &[Change], loss: Loss) -> Tree {
+    let last_write = journal.iter().rposition(|change| matches!(change, Change::Write { .. }));
+    let mut random = match loss {
+        Loss::Seeded(seed) | Loss::LastTorn(seed) => Random(seed),
+        Loss::All | Loss::Nothing => Random(0),
+    };
+    let mut tree = Tree::default();
+    // Backwards, so that it is known of each change whether a sync follows.
+    let mut synced = BTreeSet::new();
+    let mut durable: Vec<bool> = journal.iter().rev().map(|change| is_durable(change, &mut synced)).collect();
+    durable.reverse();
+    let mut open: BTreeMap<u64, Vec<&Change>> = BTreeMap::new();
+    for (at, (change, durable)) in journal.iter().zip(durable).enumerate() {
+        match (change, loss) {
+            _ if durable => tree.apply(change),
+            (_, Loss::All) => {}
+            (Change::Write { inode, position, bytes }, Loss::LastTorn(_)) if last_write == Some(at) => {
+                let kept = random.below(bytes.len() as u64 + 1) as usize;
+                let (inode, position, bytes) = (*inode, *position, bytes[..kept].into());
+                tree.apply(&Change::Write { inode, position, bytes });
+            }
+            (_, Loss::Nothing | Loss::LastTorn(_)) => tree.apply(change),
+            (Change::Write { inode, .. } | Change::SetLength { inode, .. }, Loss::Seeded(_)) => {
+                open.entry(*inode).or_default().push(change);
+            }
+            (_, Loss::Seeded(_)) => {
+                if random.below(2) == 0 {
+                    tree.apply(change);
+                }
+            }
+        }
+    }
+    for (inode, changes) in open {
+        scatter(&mut tree, inode, &changes, &mut random);
+    }
+    tree
+}
+
+/// Whether a change outlives the power failure; `synced` are those of which a sync follows.
+fn is_durable(change: &Change, synced: &mut BTreeSet<u64>) -> bool {
+    match change {
+        Change::Make { .. } => true,
+        Change::Name(names) => names.iter().any(|(folder, ..)| synced.contains(folder)),
+        Change::Write { inode, .. } | Change::SetLength { inode, .. } => synced.contains(inode),
+        Change::Sync { inode } => {
+            synced.insert(*inode);
+            true
+        }
+    }
+}
+
+/// Gives each sector of a file, and its length, the state that it had at some moment since the file was synced.
+fn scatter(tree: &mut Tree, inode: u64, changes: &[&Change], random: &mut Random) {
+    let state = |tree: &Tree| tree.bytes(inode).map(<[u8]>::to_vec).unwrap_or_default();
+    let mut states = vec![state(tree)];
+    for change in changes {
+        tree.apply(change);
+        states.push(state(tree));
+    }
+    // Now most of it survives and now little, so that long tails with few holes are met, and short ones.
+    let odds = random.below(9);
+    let mut pick = || match random.below(8) < odds {
+        true => states.len() - 1,
+        false => random.below(states.len() as u64) as usize,
+    };
+    let mut file = states[pick()].clone();
+    for (number, sector) in file.chunks_mut(SECTOR).enumerate() {
+        let chosen = &states[pick()];
+        let start = chosen.len().min(number * SECTOR);
+        let there = &chosen[start..chosen.len().min(start + sector.len())];
+        sector.fill(0);
+        sector[..there.len()].copy_from_slice(there);
+    }
+    tree.apply(&Change::SetLength { inode, length: 0 });
+    tree.apply(&Change::Write { inode, position: 0, bytes: file.into() });
+}
+
+/// Numbers that follow from a seed (SplitMix64).
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    /// A number below `end`, which is not 0.
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (bits ^ (bits >> 31)) % end
+    }
+}

@@ -1,0 +1,275 @@
+//! Folders and files of a simulated disk, as the engine meets them.
+
+use std::{
+    ffi::OsString,
+    fs::TryLockError,
+    io,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use isotach_object::SharedBytes;
+
+use super::{
+    Fault, SimulatedDisk, World,
+    tree::{Change, Node},
+};
+use crate::disk::{Access, File, Folder, Space, Stat};
+
+/// The size that a simulated disk says it has.
+const SIZE: u64 = 1 << 40;
+
+/// An open folder.
+#[derive(Debug)]
+pub(super) struct SimulatedFolder {
+    disk: SimulatedDisk,
+    inode: u64,
+}
+
+impl SimulatedFolder {
+    pub(super) fn new(disk: &SimulatedDisk, inode: u64) -> Self {
+        Self { disk: disk.clone(), inode }
+    }
+
+    /// Makes something and gives it a name that is free.
+    fn make(&self, world: &mut World, path: &Path, folder: bool) -> io::Result<u64> {
+        world.call_for_room()?;
+        let (parent, name) = world.tree.find_parent(self.inode, path)?;
+        if world.tree.names(parent)?.contains_key(name) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let inode = world.tree.next();
+        world.change(Change::Make { inode, folder });
+        world.change(Change::Name(vec![(parent, name.to_owned(), Some(inode))]));
+        Ok(inode)
+    }
+
+    fn unname(&self, path: &Path, check: impl FnOnce(&Node) -> io::Result<()>) -> io::Result<()> {
+        let mut world = self.disk.world();
+        world.call()?;
+        let inode = world.tree.find(self.inode, path)?;
+        check(&world.tree.node(inode)?.0)?;
+        let (parent, name) = world.tree.find_parent(self.inode, path)?;
+        world.change(Change::Name(vec![(parent, name.to_owned(), None)]));
+        Ok(())
+    }
+}
+
+impl Folder for SimulatedFolder {
+    fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn File>> {
+        let mut world = self.disk.world();
+        let inode = if access == Access::New {
+            self.make(&mut world, path, false)?
+        } else {
+            world.call()?;
+            let inode = world.tree.find(self.inode, path)?;
+            world.tree.bytes(inode)?;
+            inode
+        };
+        Ok(Arc::new(SimulatedFile { disk: self.disk.clone(), inode, locked: AtomicBool::new(false) }))
+    }
+
+    fn folder(&self, path: &Path, _follow: bool) -> io::Result<Box<dyn Folder>> {
+        let mut world = self.disk.world();
+        world.call()?;
+        let inode = world.tree.find(self.inode, path)?;
+        world.tree.names(inode)?;
+        Ok(Box::new(Self::new(&self.disk, inode)))
+    }
+
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        self.make(&mut self.disk.world(), path, true).map(|_| ())
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut world = self.disk.world();
+        world.call_for_room()?;
+        let inode = world.tree.find(self.inode, from)?;
+        let (parent, name) = world.tree.find_parent(self.inode, to)?;
+        if world.tree.names(parent)?.contains_key(name) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        world.change(Change::Name(vec![(parent, name.to_owned(), Some(inode))]));
+        Ok(())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut world = self.disk.world();
+        world.call_for_room()?;
+        let inode = world.tree.find(self.inode, from)?;
+        let (old, old_name) = world.tree.find_parent(self.inode, from)?;
+        let (new, new_name) = world.tree.find_parent(self.inode, to)?;
+        if let Some(there) = world.tree.names(new)?.get(new_name) {
+            match (&world.tree.node(inode)?.0, &world.tree.node(*there)?.0) {
+                (Node::File(_), Node::File(_)) => {}
+                (Node::Folder(_), Node::Folder(names)) if names.is_empty() => {}
+                (Node::Folder(_), Node::Folder(_)) => return Err(io::ErrorKind::DirectoryNotEmpty.into()),
+                (Node::File(_), Node::Folder(_)) => return Err(io::ErrorKind::IsADirectory.into()),
+                (Node::Folder(_), Node::File(_)) => return Err(io::ErrorKind::NotADirectory.into()),
+            }
+        }
+        let names = vec![(old, old_name.to_owned(), None), (new, new_name.to_owned(), Some(inode))];
+        world.change(Change::Name(names));
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.unname(path, |node| match node {
+            Node::File(_) => Ok(()),
+            Node::Folder(_) => Err(io::ErrorKind::IsADirectory.into()),
+        })
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        self.unname(path, |node| match node {
+            Node::Folder(names) if names.is_empty() => Ok(()),
+            Node::Folder(_) => Err(io::ErrorKind::DirectoryNotEmpty.into()),
+            Node::File(_) => Err(io::ErrorKind::NotADirectory.into()),
+        })
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        let mut world = self.disk.world();
+        world.call()?;
+        let inode = world.tree.find(self.inode, path)?;
+        stat(&world, inode)
+    }
+
+    fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut world = self.disk.world();
+        world.call()?;
+        Ok(world.tree.names(self.inode)?.keys().cloned().collect())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        sync(&self.disk, self.inode)
+    }
+
+    fn space(&self) -> io::Result<Space> {
+        let mut world = self.disk.world();
+        world.call()?;
+        let used: u64 = world.tree.files().iter().map(|(_, length)| length).sum();
+        Ok(Space { kind: 0, total: SIZE, free: SIZE.saturating_sub(used) })
+    }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
+}
+
+fn stat(world: &World, inode: u64) -> io::Result<Stat> {
+    let (node, modified) = world.tree.node(inode)?;
+    let (length, is_folder) = match node {
+        Node::File(bytes) => (bytes.len() as u64, false),
+        Node::Folder(_) => (0, true),
+    };
+    Ok(Stat { length, identity: (0, inode), modified: *modified, is_folder })
+}
+
+fn sync(disk: &SimulatedDisk, inode: u64) -> io::Result<()> {
+    let mut world = disk.world();
+    world.call()?;
+    world.change(Change::Sync { inode });
+    Ok(())
+}
+
+/// An open file.
+#[derive(Debug)]
+struct SimulatedFile {
+    disk: SimulatedDisk,
+    inode: u64,
+    /// Whether the lock on it is held through this opening.
+    locked: AtomicBool,
+}
+
+impl SimulatedFile {
+    /// Writes as much as there is room for; gives how much that is.
+    fn write(&self, world: &mut World, bytes: &[u8], position: u64) -> io::Result<usize> {
+        let written = match world.call_for_room() {
+            Ok(()) => bytes.len(),
+            Err(error) if matches!(world.fault, Some(Fault::Full(_))) && !world.cut => {
+                world.cut = true;
+                if bytes.len() < 2 {
+                    return Err(error);
+                }
+                bytes.len() / 2
+            }
+            Err(error) => return Err(error),
+        };
+        let (inode, bytes) = (self.inode, bytes[..written].into());
+        world.change(Change::Write { inode, position, bytes });
+        Ok(written)
+    }
+}
+
+impl File for SimulatedFile {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        let mut world = self.disk.world();
+        world.call()?;
+        let bytes = world.tree.bytes(self.inode)?;
+        let there = bytes.get(position as usize..).unwrap_or_default();
+        let count = there.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&there[..count]);
+        Ok(count)
+    }
+
+    fn append(&self, bytes: &[u8]) -> io::Result<Option<u64>> {
+        let mut world = self.disk.world();
+        let end = world.tree.bytes(self.inode)?.len() as u64;
+        let written = self.write(&mut world, bytes, end)?;
+        Ok((written == bytes.len()).then_some(end + written as u64))
+    }
+
+    fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
+        match self.write(&mut self.disk.world(), bytes, position)? == bytes.len() {
+            true => Ok(()),
+            false => Err(io::ErrorKind::StorageFull.into()),
+        }
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        let mut world = self.disk.world();
+        world.call()?;
+        world.change(Change::SetLength { inode: self.inode, length });
+        Ok(())
+    }
+
+    fn stat(&self) -> io::Result<Stat> {
+        let mut world = self.disk.world();
+        world.call()?;
+        stat(&world, self.inode)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        sync(&self.disk, self.inode)
+    }
+
+    fn try_lock(&self) -> Result<(), TryLockError> {
+        let mut world = self.disk.world();
+        world.call().map_err(TryLockError::Error)?;
+        if world.locked.contains(&self.inode) {
+            return Err(TryLockError::WouldBlock);
+        }
+        world.locked.push(self.inode);
+        self.locked.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    fn share(&self, position: u64, length: u64) -> io::Result<SharedBytes> {
+        let mut bytes = vec![0; length as usize];
+        let file: &dyn File = self;
+        file.read_exact_at(&mut bytes, position)?;
+        Ok(bytes.into())
+    }
+}
+
+impl Drop for SimulatedFile {
+    fn drop(&mut self) {
+        if self.locked.load(Ordering::Acquire) {
+            self.disk.world().locked.retain(|inode| *inode != self.inode);
+        }
+    }
+}

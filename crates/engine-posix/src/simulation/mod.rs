@@ -1,0 +1,178 @@
+//! A disk in memory that does what disks do when things go wrong: behind the feature `simulation`, for tests.
+//!
+//! It runs the engine itself, not a model of it. Everything done to it is written down in a journal, so that what is on
+//! the device after a power failure can be made up for any moment of the past: see [`SimulatedDisk::after_crash`].
+//! Calls can be made to fail, and bits be flipped.
+//!
+//! What it assumes of a device and a file system: a sector of [`SECTOR`] bytes is written whole or not at all, and with it
+//! all that was written to it before; each sector, the length of a file and each change of a name survive or not,
+//! independently of the others, unless they were synced; what did not survive below the length of a file reads as zeros. A sync of a file
+//! makes its bytes and length durable and not its name; a sync of a folder makes the names in it durable.
+//!
+//! Processes are not simulated: threads with handles of their own stand for them.
+
+mod crash;
+mod folder;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use isotach_object::Engine;
+
+use self::{
+    folder::SimulatedFolder,
+    tree::{Change, ROOT, Tree},
+};
+use crate::OnDisk;
+
+/// Bytes that reach the device together.
+pub const SECTOR: usize = 512;
+
+/// A simulated disk. Clones are the same disk.
+#[derive(Debug, Clone)]
+pub struct SimulatedDisk(Arc<Mutex<World>>);
+
+/// What a power failure does to that which was not synced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// All of it is lost.
+    All,
+    /// None of it is lost.
+    Nothing,
+    /// Of the last write some bytes at its end, as many as the seed says; of the rest nothing.
+    LastTorn(u64),
+    /// Whatever the seed says: each sector, length and name by itself.
+    Seeded(u64),
+}
+
+/// Calls that fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The call of this number, counted from 0, fails with `EIO`.
+    Broken(u64),
+    /// From the call of this number on, all that need room fail with `ENOSPC`, the first of them after half of its bytes.
+    Full(u64),
+}
+
+/// What a disk is.
+#[derive(Debug, Default)]
+struct World {
+    tree: Tree,
+    journal: Vec<Change>,
+    calls: u64,
+    fault: Option<Fault>,
+    /// Whether a write was already cut short for want of room.
+    cut: bool,
+    /// How often the machine was started.
+    boot: u64,
+    /// Files that are locked.
+    locked: Vec<u64>,
+}
+
+impl World {
+    /// Counts a call and lets it fail if it is to.
+    fn call(&mut self) -> io::Result<()> {
+        let number = self.calls;
+        self.calls += 1;
+        match self.fault {
+            Some(Fault::Broken(at)) if at == number => Err(io::Error::from_raw_os_error(5)),
+            _ => Ok(()),
+        }
+    }
+
+    /// As [`call`](Self::call), for one that needs room.
+    fn call_for_room(&mut self) -> io::Result<()> {
+        let number = self.calls;
+        self.call()?;
+        match self.fault {
+            Some(Fault::Full(from)) if number >= from => Err(io::ErrorKind::StorageFull.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn change(&mut self, change: Change) {
+        self.tree.apply(&change);
+        self.journal.push(change);
+    }
+}
+
+impl Default for SimulatedDisk {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl SimulatedDisk {
+    /// An empty disk.
+    pub fn new() -> Self {
+        Self(Arc::new(Mutex::new(World::default())))
+    }
+
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The posix engine on this disk. It tells that it serves one process alone.
+    pub fn engine(&self) -> Arc<dyn Engine> {
+        Arc::new(OnDisk(Arc::new(SimulatedFolder::new(self, ROOT))))
+    }
+
+    /// How many calls were made.
+    pub fn calls(&self) -> u64 {
+        self.world().calls
+    }
+
+    /// Lets calls fail, or no more.
+    pub fn set_fault(&self, fault: Option<Fault>) {
+        let mut world = self.world();
+        world.fault = fault;
+        world.cut = false;
+    }
+
+    /// How many changes were made: writes, names and syncs.
+    pub fn changes(&self) -> usize {
+        self.world().journal.len()
+    }
+
+    /// The disk as it is found when power failed after so many changes, and the machine was started again.
+    pub fn after_crash(&self, changes: usize, loss: Loss) -> Self {
+        let world = self.world();
+        let changes = changes.min(world.journal.len());
+        let tree = crash::left(&world.journal[..changes], loss);
+        Self(Arc::new(Mutex::new(World { tree, boot: world.boot + 1, ..World::default() })))
+    }
+
+    /// A copy of the disk as it is, on the same machine; no file of the copy is open.
+    pub fn copy(&self) -> Self {
+        let world = self.world();
+        let (tree, boot) = (world.tree.clone(), world.boot);
+        Self(Arc::new(Mutex::new(World { tree, boot, ..World::default() })))
+    }
+
+    /// All files, with their lengths.
+    pub fn files(&self) -> Vec<(PathBuf, u64)> {
+        self.world().tree.files()
+    }
+
+    /// Flips a bit of a file behind everyone's back. Bit 0 is the least of the first byte. False if there is none.
+    pub fn flip_bit(&self, path: &Path, bit: u64) -> bool {
+        let mut world = self.world();
+        let Ok(inode) = world.tree.find(ROOT, path) else { return false };
+        let byte = world.tree.bytes_mut(inode).and_then(|bytes| bytes.get_mut((bit / 8) as usize));
+        byte.map(|byte| *byte ^= 1 << (bit % 8)).is_some()
+    }
+
+    /// The bytes of a file, if it is there.
+    pub fn read(&self, path: &Path) -> Option<Vec<u8>> {
+        let world = self.world();
+        let inode = world.tree.find(ROOT, path).ok()?;
+        world.tree.bytes(inode).ok().map(<[u8]>::to_vec)
+    }
+}

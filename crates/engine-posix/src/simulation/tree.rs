@@ -1,0 +1,166 @@
+//! What is on a simulated disk, and the changes that make it so.
+//!
+//! Files and folders have numbers that are never used again. A name leads to a number, so a change of a name and a change
+//! of what it names are two things, of which a power failure may take either.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    io,
+    path::{Component, Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
+
+/// The number of the folder from which all paths lead.
+pub(super) const ROOT: u64 = 0;
+
+/// One change of a disk.
+#[derive(Debug, Clone)]
+pub(super) enum Change {
+    /// A file or folder comes to be, without a name. It costs nothing and is never lost.
+    Make { inode: u64, folder: bool },
+    /// Names of folders come to lead to something, or to nothing, all at once.
+    Name(Vec<(u64, OsString, Option<u64>)>),
+    /// Bytes are written at a position.
+    Write { inode: u64, position: u64, bytes: Arc<[u8]> },
+    /// A file gets a length.
+    SetLength { inode: u64, length: u64 },
+    /// What was done to a file's bytes, or a folder's names, is durable.
+    Sync { inode: u64 },
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Node {
+    File(Vec<u8>),
+    Folder(BTreeMap<OsString, u64>),
+}
+
+/// All files and folders.
+#[derive(Debug, Clone)]
+pub(super) struct Tree {
+    nodes: BTreeMap<u64, (Node, SystemTime)>,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Self { nodes: BTreeMap::from([(ROOT, (Node::Folder(BTreeMap::new()), SystemTime::now()))]) }
+    }
+}
+
+impl Tree {
+    pub(super) fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Make { inode, folder } => {
+                let node = if *folder { Node::Folder(BTreeMap::new()) } else { Node::File(Vec::new()) };
+                self.nodes.insert(*inode, (node, SystemTime::now()));
+            }
+            Change::Name(names) => {
+                for (folder, name, target) in names {
+                    let Some((Node::Folder(entries), modified)) = self.nodes.get_mut(folder) else {
+                        continue;
+                    };
+                    *modified = SystemTime::now();
+                    match target {
+                        Some(inode) => entries.insert(name.clone(), *inode),
+                        None => entries.remove(name),
+                    };
+                }
+            }
+            Change::Write { inode, position, bytes } => {
+                let Some(file) = self.bytes_mut(*inode) else { return };
+                let start = *position as usize;
+                let end = start + bytes.len();
+                file.resize(file.len().max(end), 0);
+                file[start..end].copy_from_slice(bytes);
+            }
+            Change::SetLength { inode, length } => {
+                if let Some(file) = self.bytes_mut(*inode) {
+                    file.resize(*length as usize, 0);
+                }
+            }
+            Change::Sync { .. } => {}
+        }
+    }
+
+    /// A number that nothing has.
+    pub(super) fn next(&self) -> u64 {
+        self.nodes.keys().next_back().map_or(ROOT, |last| last + 1)
+    }
+
+    pub(super) fn node(&self, inode: u64) -> io::Result<&(Node, SystemTime)> {
+        self.nodes.get(&inode).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    pub(super) fn bytes(&self, inode: u64) -> io::Result<&[u8]> {
+        match self.node(inode)? {
+            (Node::File(bytes), _) => Ok(bytes),
+            _ => Err(io::ErrorKind::IsADirectory.into()),
+        }
+    }
+
+    pub(super) fn bytes_mut(&mut self, inode: u64) -> Option<&mut Vec<u8>> {
+        match self.nodes.get_mut(&inode) {
+            Some((Node::File(bytes), modified)) => {
+                *modified = SystemTime::now();
+                Some(bytes)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn names(&self, inode: u64) -> io::Result<&BTreeMap<OsString, u64>> {
+        match self.node(inode)? {
+            (Node::Folder(names), _) => Ok(names),
+            _ => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// What a path leads to from a folder on.
+    pub(super) fn find(&self, from: u64, path: &Path) -> io::Result<u64> {
+        let mut at = from;
+        for component in path.components() {
+            at = match component {
+                Component::RootDir => ROOT,
+                Component::Normal(name) => *self.names(at)?.get(name).ok_or(io::ErrorKind::NotFound)?,
+                _ => return Err(io::ErrorKind::InvalidInput.into()),
+            };
+        }
+        Ok(at)
+    }
+
+    /// The folder and the name that a path ends with. Nothing can be made in a folder that was removed.
+    pub(super) fn find_parent<'p>(&self, from: u64, path: &'p Path) -> io::Result<(u64, &'p OsStr)> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let folder = self.find(from, path.parent().unwrap_or(Path::new("")))?;
+        self.names(folder)?;
+        match folder == ROOT || self.is_named(folder) {
+            true => Ok((folder, name)),
+            false => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn is_named(&self, inode: u64) -> bool {
+        let mut folders = self.nodes.values().filter_map(|(node, _)| match node {
+            Node::Folder(names) => Some(names),
+            Node::File(_) => None,
+        });
+        folders.any(|names| names.values().any(|named| *named == inode))
+    }
+
+    /// All files that have a name, with their lengths.
+    pub(super) fn files(&self) -> Vec<(PathBuf, u64)> {
+        let mut files = Vec::new();
+        self.files_in(ROOT, Path::new("/"), &mut files);
+        files
+    }
+
+    fn files_in(&self, folder: u64, path: &Path, files: &mut Vec<(PathBuf, u64)>) {
+        for (name, inode) in self.names(folder).into_iter().flatten() {
+            match self.nodes.get(inode) {
+                Some((Node::File(bytes), _)) => files.push((path.join(name), bytes.len() as u64)),
+                _ => self.files_in(*inode, &path.join(name), files),
+            }
+        }
+    }
+}
