@@ -41,6 +41,7 @@ test: ## Run every test
 
 test-nightly: export ISOTACH_SEQUENCES := 10000
 test-nightly: export ISOTACH_CROWD_SECONDS := 600
+test-nightly: export ISOTACH_STAGED_MIB := 1100
 test-nightly: ## Run every test, the random and the stress tests for long
 	@$(MAKE) --no-print-directory test
 

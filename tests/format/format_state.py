@@ -8,6 +8,7 @@ from format_bytes import Corrupt, Extent, Fields, Kept, read_extent, read_kept
 GENERAL, KEY_VALUE, ARRAY = 0, 8, 13
 WINDOW = 64 << 20
 MAX_END = (1 << 63) - 1
+MAX_SEGMENT = 1 << 30
 
 
 @dataclass(frozen=True, order=True)
@@ -135,7 +136,7 @@ class State:
         self.object_changes[number] = epoch
 
 
-PUT, PUT_EXTENT, REMOVE, WRITE, SET_SIZE, PUNCH, REMOVE_DKEY, DESTROY = range(1, 9)
+PUT, PUT_EXTENT, REMOVE, WRITE, SET_SIZE, PUNCH, REMOVE_DKEY, DESTROY, SEGMENT = range(1, 10)
 ABSENT, PRESENT, EQUALS, UNCHANGED = range(16, 20)
 
 
@@ -146,6 +147,8 @@ def check_record(operation, cell, argument, what):
         sound = otype == GENERAL and d > 0 and a == 0
     elif operation == DESTROY:
         sound = d == 0 and a == 0
+    elif operation == SEGMENT:
+        sound = cell == Cell(0, b"", b"") and argument.length <= MAX_SEGMENT
     else:
         sound = {GENERAL: d > 0 and a > 0, KEY_VALUE: d > 0 and a == 0, ARRAY: d == 0 and a == 0}[otype]
     if operation in (PUT, PUT_EXTENT, REMOVE, EQUALS):
@@ -185,6 +188,8 @@ def read_records(body, what):
             offset = fields.u64()
             extent = read_extent(fields)
             argument = Part(offset, extent.length, 0, extent)
+        elif operation == SEGMENT:
+            argument = read_extent(fields)
         elif operation in (SET_SIZE, UNCHANGED):
             argument = fields.u64()
         elif operation == PUNCH:
@@ -198,6 +203,14 @@ def read_records(body, what):
         check_record(operation, cell, argument, what)
         (conditions if operation >= ABSENT else updates).append((operation, cell, argument))
     return conditions, updates
+
+
+def read_segment(body, what):
+    """The updates of a segment."""
+    conditions, updates = read_records(body, what)
+    if conditions or any(operation == SEGMENT for operation, _, _ in updates):
+        raise Corrupt(f"{what}: a segment holds what it may not")
+    return updates
 
 
 def apply_update(state, operation, cell, argument, epoch):

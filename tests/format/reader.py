@@ -15,7 +15,17 @@ from pathlib import Path
 from format_bytes import Corrupt, DataFiles, Kept, NotThere, Unsupported, checked, crc32c
 from format_log import Frame, find_frame
 from format_runs import apply_entry, choose_runs, read_entries, split_path
-from format_state import ARRAY, KEY_VALUE, State, Value, apply_update, holds, read_records
+from format_state import (
+    ARRAY,
+    KEY_VALUE,
+    SEGMENT,
+    State,
+    Value,
+    apply_update,
+    holds,
+    read_records,
+    read_segment,
+)
 
 
 def read_superblock(directory, magic):
@@ -99,7 +109,12 @@ class Container:
             return
         self.counted += 1
         for operation, cell, argument in updates:
-            apply_update(self.state, operation, cell, argument, epoch)
+            if operation == SEGMENT:
+                what = f"a segment of the frame that ends at epoch {epoch}"
+                for update in read_segment(self.data.read(argument), what):
+                    apply_update(self.state, *update, epoch)
+            else:
+                apply_update(self.state, operation, cell, argument, epoch)
 
     def value(self, found):
         """The bytes of a value."""

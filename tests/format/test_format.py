@@ -20,7 +20,7 @@ import pytest
 from format_bytes import Kept, crc32c
 from format_log import MIN_FRAME
 from format_made import LABEL, Made, flip
-from format_state import Value
+from format_state import SEGMENT, Value, read_records
 
 WINDOW = 64 << 20
 SEEDS = max(2, min(40, int(os.environ.get("ISOTACH_SEQUENCES") or 0) // 250))
@@ -210,6 +210,15 @@ def test_a_newer_version_is_refused_and_an_optional_feature_is_not(
     path.write_bytes(bytes(block) + crc32c(bytes(block)).to_bytes(4, "little"))
     assert (made.reader() == "unsupported") == refused
     assert made.reader() == made.engine()
+
+
+@pytest.mark.parametrize(("segment", "most"), [(256, 3), (1000, 1)])
+def test_transactions_in_segments_are_read_as_those_in_frames(made: Made, segment: int, most: int) -> None:
+    said = made.write(80, 150, segment=segment, checkpoint=1024)
+    found = [read_records(frame.body, "")[1] for _, frame in made.frames() if frame.kind == 1]
+    segments = [sum(operation == SEGMENT for operation, _, _ in updates) for updates in found]
+    assert max(segments) >= most
+    assert made.reader() == made.reader(use_runs=False) == made.engine() == said["objects"]
 
 
 def test_the_digests_of_values_in_data_files_are_right(made: Made) -> None:

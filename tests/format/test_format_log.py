@@ -13,7 +13,7 @@ from format_state import ARRAY, GENERAL, KEY_VALUE
 
 
 @pytest.mark.parametrize(
-    ("kind", "expected"), [(3, "unsupported"), (7, "unsupported"), (0x7FFF, "unsupported"), (0x8000, None)]
+    ("kind", "expected"), [(3, "unsupported"), (6, "unsupported"), (0x7FFF, "unsupported"), (0x8000, None)]
 )
 def test_an_unknown_kind_is_refused_unless_it_is_optional(
     made: Made, kind: int, expected: str | None
@@ -54,7 +54,7 @@ SOUND = {
     "an object": record(8, KEY_VALUE),
 }
 MALFORMED = {
-    "unknown operation": b"\x09" + bytes(23),
+    "unknown operation": b"\x0a" + bytes(23),
     "cut short": record(3, KEY_VALUE, b"k")[:-1],
     "unknown type": record(3, 99, b"k"),
     "no key": record(3, KEY_VALUE),
@@ -75,6 +75,13 @@ MALFORMED = {
     "an empty distribution key": record(7, GENERAL),
     "a distribution key and an attribute key": record(7, GENERAL, b"d", b"a"),
     "destroy with a key": record(8, KEY_VALUE, b"k"),
+    "a segment with a key": record(9, GENERAL, b"d", rest=EMPTY_EXTENT),
+    "a segment of an object": record(9, GENERAL, rest=EMPTY_EXTENT),
+    "a segment longer than a frame": bytes([9])
+    + bytes(23)
+    + u64(1, 0, (1 << 30) + 1)
+    + bytes(4 * ((1 << 14) + 1)),
+    "a precondition behind a segment": bytes([9]) + bytes(23) + EMPTY_EXTENT + record(16, KEY_VALUE, b"k"),
     "a precondition behind an update": record(3, KEY_VALUE, b"k") + record(16, KEY_VALUE, b"k"),
     "a malformed update behind a precondition that fails": record(17, KEY_VALUE, b"never") + record(3, ARRAY),
 }
@@ -94,6 +101,59 @@ def test_a_record_at_the_limits_is_no_damage(made: Made, what: str) -> None:
     with made.log.open("ab") as log:
         log.write(sealed(made, 1, SOUND[what]))
     assert made.reader() == made.engine() != "corrupt"
+
+
+KEY = record(1, KEY_VALUE, b"k", rest=NO_VALUE)
+
+
+def segment(made: Made, number: int, records: bytes, wrong: int = 0) -> bytes:
+    """A segment record, whose records are put into a data file."""
+    (made.directory / "data" / f"{number:016x}").write_bytes(records)
+    total = (crc32c(records) ^ wrong).to_bytes(4, "little")
+    return bytes([9]) + bytes(23) + u64(number, 0, len(records)) + total
+
+
+def test_the_records_of_a_segment_are_applied_in_its_place(made: Made) -> None:
+    made.write(73, 1)
+
+    def value(text: bytes) -> bytes:
+        return record(1, KEY_VALUE, b"segment", rest=len(text).to_bytes(4, "little") + text)
+
+    for number, expected in enumerate([b"inline", b"second"]):
+        frame = value(b"before") + segment(made, 10, value(b"first")) + segment(made, 11, value(b"second"))
+        body = frame + (value(b"inline") if expected == b"inline" else b"")
+        with made.log.open("ab") as log:
+            log.write(sealed(made, 1, body, number))
+        assert made.reader() == made.engine()
+        (entries,) = [o["entries"] for o in made.reader() if int(o["id"], 16) == (KEY_VALUE << 120) + 1]
+        assert entries[b"segment".hex()] == expected.hex()
+
+
+@pytest.mark.parametrize(
+    ("what", "records"),
+    [
+        ("a precondition", KEY + record(16, KEY_VALUE, b"never")),
+        ("bytes that are no record", KEY + b"x"),
+        ("a malformed update", KEY + record(3, ARRAY)),
+        ("a segment", KEY + bytes([9]) + bytes(23) + EMPTY_EXTENT),
+    ],
+)
+def test_a_segment_that_holds_what_it_may_not_is_damage(made: Made, what: str, records: bytes) -> None:
+    made.write(74, 1)
+    with made.log.open("ab") as log:
+        log.write(sealed(made, 1, segment(made, 10, records)))
+    assert (made.reader(), made.engine()) == ("corrupt", "corrupt"), what
+
+
+def test_a_damaged_segment_is_damage_unless_its_transaction_fails(made: Made) -> None:
+    said = made.write(75, 1)["objects"]
+    wrong = segment(made, 10, KEY, wrong=1)
+    with made.log.open("ab") as log:
+        log.write(sealed(made, 1, record(17, KEY_VALUE, b"never") + wrong))
+    assert made.reader() == made.engine() == said
+    with made.log.open("ab") as log:
+        log.write(sealed(made, 1, wrong, 1))
+    assert (made.reader(), made.engine()) == ("corrupt", "corrupt")
 
 
 def test_verdicts_need_no_data_file(made: Made) -> None:

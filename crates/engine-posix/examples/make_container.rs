@@ -4,7 +4,7 @@
 //! seed makes the same updates; the files differ by their random numbers. A container that is there already is
 //! written on.
 //!
-//!     make_container POOL CONTAINER [--seed N] [--count N] [--handles N] [--checkpoint BYTES] [--reserve BYTES] [--check]
+//!     make_container POOL CONTAINER [--seed N] [--count N] [--handles N] [--checkpoint BYTES] [--segment BYTES] [--reserve BYTES] [--check]
 //!
 //! `--reserve` first takes up that much of the log, so that what came before is further back than a read set reaches.
 
@@ -55,6 +55,7 @@ struct Arguments {
     count: u64,
     handles: usize,
     checkpoint: Option<u64>,
+    segment: u64,
     reserve: u64,
     check: bool,
 }
@@ -69,6 +70,7 @@ fn arguments() -> Outcome<Arguments> {
         count: 100,
         handles: 3,
         checkpoint: None,
+        segment: 1000,
         reserve: 0,
         check: false,
     };
@@ -83,6 +85,7 @@ fn arguments() -> Outcome<Arguments> {
             "--count" => given.count = number,
             "--handles" => given.handles = usize::try_from(number)?.max(1),
             "--checkpoint" => given.checkpoint = Some(number),
+            "--segment" => given.segment = number,
             "--reserve" => given.reserve = number,
             _ => return Err(format!("unknown option {option}").into()),
         }
@@ -92,8 +95,8 @@ fn arguments() -> Outcome<Arguments> {
 
 fn run() -> Outcome<String> {
     let given = arguments()?;
-    let query = given.checkpoint.map_or(String::new(), |bytes| format!("?checkpoint={bytes}"));
-    let uri: PoolUri = format!("posix:{}{query}", given.pool).parse()?;
+    let query = given.checkpoint.map_or(String::new(), |bytes| format!("&checkpoint={bytes}"));
+    let uri: PoolUri = format!("posix:{}?segment={}{query}", given.pool, given.segment).parse()?;
     if !given.check {
         tolerate("already-exists", Posix.create_pool(&uri))?;
     }
@@ -234,10 +237,16 @@ impl Maker {
                 _ => Precondition::Unchanged(self.random.any_cell(), since),
             });
         }
-        for _ in 0..=self.random.below(3) {
+        let staged = self.random.one_in(3);
+        let updates = if staged { 12 } else { 3 };
+        for _ in 0..=self.random.below(updates) {
             transaction = transaction.update(self.one(&bytes));
         }
-        match handle.commit(&transaction) {
+        let outcome = match staged {
+            true => commit_staged(handle, &transaction),
+            false => handle.commit(&transaction),
+        };
+        match outcome {
             Ok(_) => self.committed += 1,
             Err(StoreError::Conflict { .. }) => self.conflicts += 1,
             Err(error) => return Err(error.into()),
@@ -279,6 +288,13 @@ impl Maker {
             _ => Update::Destroy { object: random.any_cell().object },
         }
     }
+}
+
+/// Commits updates that were given one by one.
+fn commit_staged(handle: &dyn Container, transaction: &Transaction<'_>) -> Result<Epoch, StoreError> {
+    let mut staging = handle.stage()?;
+    transaction.updates.iter().try_for_each(|update| staging.update(&[*update]))?;
+    staging.commit(&transaction.preconditions)
 }
 
 /// Everything in the container, as the members of a JSON array.

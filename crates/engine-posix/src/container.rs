@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::Ordering};
 
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
-    Page, Result, SharedBytes, Snapshot, Transaction, Update,
+    Page, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
 };
 
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     look::Seen,
     path,
     reading::{bytes, find, look},
+    staging::PosixStaging,
 };
 
 fn check_limit(limit: usize) -> Result<()> {
@@ -48,32 +49,11 @@ impl Container for PosixContainer {
 
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
-        self.check_current()?;
-        let conditional = !transaction.preconditions.is_empty();
-        let _awaited = conditional.then(|| self.await_verdict());
-        if conditional {
-            // A state opened after the append could begin at a run that holds the frame, and not its verdict.
-            self.state()?;
-        }
-        let (sequence, end) = {
-            let mut writer = self.writer();
-            let appended = writer.commit(transaction, &self.place.log)?;
-            self.gathered.store(false, Ordering::Release);
-            appended
-        };
-        let epoch = Epoch(self.place.log.epoch_at(end));
-        if !conditional {
-            return Ok(epoch);
-        }
-        // Every process that replays the log up to this frame comes to the same verdict.
-        match self.replay(|state| state.verdicts.take(sequence))? {
-            Some(None) => Ok(epoch),
-            Some(Some(failed)) => Err(transaction.preconditions[failed].conflict()),
-            None => Err(Error::corrupt(
-                "the log does not hold a frame just appended",
-                self.place.log.path().display().to_string(),
-            )),
-        }
+        self.decide(&transaction.preconditions, |writer| writer.commit(transaction, &self.place.log))
+    }
+
+    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
+        Ok(Box::new(PosixStaging::new(self)))
     }
 
     fn flush(&self) -> Result<Epoch> {

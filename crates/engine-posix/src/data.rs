@@ -42,6 +42,8 @@ fn file_name(number: u64) -> String {
 pub(crate) struct DataWriter {
     folder: Arc<Directory>,
     current: Option<Current>,
+    /// All files that it has made.
+    made: Vec<u64>,
     /// Files that were rolled over and are not synced.
     rolled: Vec<Arc<dyn File>>,
     /// Whether the name of a file is not on disk.
@@ -89,7 +91,13 @@ pub(crate) struct Mark(Option<(u64, u64)>);
 
 impl DataWriter {
     pub(crate) fn new(folder: &Arc<Directory>) -> Self {
-        Self { folder: Arc::clone(folder), current: None, rolled: Vec::new(), unnamed: false }
+        Self {
+            folder: Arc::clone(folder),
+            current: None,
+            made: Vec::new(),
+            rolled: Vec::new(),
+            unnamed: false,
+        }
     }
 
     fn current(&mut self) -> Result<&mut Current> {
@@ -101,8 +109,10 @@ impl DataWriter {
         match self.current {
             Some(ref mut current) => Ok(current),
             None => {
+                let current = create(&self.folder)?;
                 self.unnamed = true;
-                Ok(self.current.insert(create(&self.folder)?))
+                self.made.push(current.number);
+                Ok(self.current.insert(current))
             }
         }
     }
@@ -143,6 +153,15 @@ impl DataWriter {
         if let Some(current) = self.current.as_mut().filter(|current| current.number == number) {
             current.gathered.truncate(end.saturating_sub(current.written) as usize);
             current.written = current.written.min(end);
+        }
+    }
+
+    /// Removes the files, to which no frame refers that counts or ever will.
+    pub(crate) fn discard(&mut self) {
+        self.current = None;
+        for number in self.made.drain(..) {
+            // One that stays takes room, and means nothing.
+            let _ = self.folder.remove(&file_name(number));
         }
     }
 

@@ -100,7 +100,16 @@ impl PosixContainer {
             Some(state) => state,
             None => guard.insert(State::open(&self.place, self.own, &[])?),
         };
-        state.replay(&self.place)?;
+        if let Err(error) = state.replay(&self.place) {
+            if state.is_spoilt {
+                *guard = None;
+            }
+            return Err(match error {
+                // A destroyed container has its log as long as it is open, and no segments.
+                Error::Corrupt { .. } if self.check_current().is_err() => self.destroyed(),
+                other => other,
+            });
+        }
         Ok(look(state))
     }
 

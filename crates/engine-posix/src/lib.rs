@@ -8,12 +8,14 @@
 //! From the bottom up: `bytes`, `superblock`, `extent`, `path`, `record` and `frame` are the
 //! format; `disk` is the way to files; `directory`, `log`, `data` and `map` do the I/O; `ops`, `entry`, `raw`, `table`, `run` and `merge`
 //! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs and `chain` chooses among them; `writer`
-//! appends; `handle` joins the two, `look`, `reading` and `listing` look; `container`, `pool` and this file
-//! are the object model's traits. `simulation` is a disk for tests.
+//! appends and `staging` gathers what is to count together, `commit` learns whether it does; `handle` joins the two,
+//! `look`, `reading` and `listing` look; `container`, `pool` and this file are the object model's traits. `simulation` is a
+//! disk for tests.
 
 mod bytes;
 mod chain;
 mod checkpoint;
+mod commit;
 mod container;
 mod data;
 mod directory;
@@ -39,6 +41,7 @@ mod record;
 mod run;
 #[cfg(feature = "simulation")]
 pub mod simulation;
+mod staging;
 mod state;
 mod superblock;
 mod table;
@@ -70,7 +73,8 @@ fn capabilities(disk: &dyn Folder) -> Capabilities {
 }
 
 /// The posix engine: `posix:/path`, with the options `?sync=no` (a scratch store: `flush` makes visible but
-/// does not wait for the device) and `?checkpoint=BYTES` (of log between checkpoints; default 1 MiB).
+/// does not wait for the device), `?checkpoint=BYTES` (of log between checkpoints; default 1 MiB) and `?segment=BYTES` (of
+/// a staged transaction's records that are held in memory; default 4 MiB).
 ///
 /// ```
 /// use isotach_engine_posix::Posix;

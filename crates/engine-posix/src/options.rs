@@ -14,6 +14,14 @@ const MIN_CHECKPOINT: u64 = 256;
 /// The largest: a log that long is far past any use.
 const MAX_CHECKPOINT: u64 = 1 << 40;
 
+/// Bytes of a staged transaction's records that go to a data file together, unless the URI says otherwise: so many are held
+/// in memory, by who stages them and by who replays them.
+const SEGMENT: u64 = 4 << 20;
+/// No fewer: each takes a record in the frame.
+const MIN_SEGMENT: u64 = 256;
+/// No more: a segment fits a frame.
+const MAX_SEGMENT: u64 = 512 << 20;
+
 /// How the handles of a pool behave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Options {
@@ -21,6 +29,8 @@ pub(crate) struct Options {
     pub(crate) sync: bool,
     /// Bytes of log between checkpoints.
     pub(crate) checkpoint: u64,
+    /// Bytes of records in a segment.
+    pub(crate) segment: u64,
 }
 
 /// Reads the pool's directory and options.
@@ -30,23 +40,22 @@ pub(crate) fn parse(uri: &PoolUri) -> Result<(PathBuf, Options)> {
     }
     let wrong =
         |name: &str, expected: &str| Error::invalid(format!("option {name:?} of store {uri}"), expected);
-    if let Some(name) = uri.option_names().find(|name| !["sync", "checkpoint"].contains(name)) {
-        return Err(wrong(name, "sync or checkpoint"));
+    if let Some(name) = uri.option_names().find(|name| !["sync", "checkpoint", "segment"].contains(name)) {
+        return Err(wrong(name, "sync, checkpoint or segment"));
     }
     let sync = match uri.option("sync") {
         None | Some("yes") => true,
         Some("no") => false,
         Some(_) => return Err(wrong("sync", "yes or no")),
     };
-    let checkpoint = match uri.option("checkpoint").map(str::parse::<u64>) {
-        None => CHECKPOINT,
-        Some(Ok(bytes)) if (MIN_CHECKPOINT..=MAX_CHECKPOINT).contains(&bytes) => bytes,
-        Some(_) => {
-            let expected = format!("a number of bytes from {MIN_CHECKPOINT} to {MAX_CHECKPOINT}");
-            return Err(wrong("checkpoint", &expected));
-        }
+    let bytes = |name: &str, usual: u64, least: u64, most: u64| match uri.option(name).map(str::parse) {
+        None => Ok(usual),
+        Some(Ok(bytes)) if (least..=most).contains(&bytes) => Ok(bytes),
+        Some(_) => Err(wrong(name, &format!("a number of bytes from {least} to {most}"))),
     };
-    Ok((PathBuf::from(uri.path()), Options { sync, checkpoint }))
+    let checkpoint = bytes("checkpoint", CHECKPOINT, MIN_CHECKPOINT, MAX_CHECKPOINT)?;
+    let segment = bytes("segment", SEGMENT, MIN_SEGMENT, MAX_SEGMENT)?;
+    Ok((PathBuf::from(uri.path()), Options { sync, checkpoint, segment }))
 }
 
 #[cfg(test)]
@@ -56,12 +65,18 @@ mod tests {
     #[test]
     fn options_are_read_and_wrong_ones_are_named() {
         let parse = |text: &str| parse(&text.parse().unwrap());
-        let (path, options) = parse("posix:/a?sync=no&checkpoint=4096").unwrap();
-        assert_eq!((path, options), ("/a".into(), Options { sync: false, checkpoint: 4096 }));
-        assert_eq!(parse("posix:/a").unwrap().1, Options { sync: true, checkpoint: CHECKPOINT });
-        for wrong in
-            ["posix:", "posix:/a?sync=maybe", "posix:/a?checkpoint=1", "posix:/a?snyc=no", "rados:/a"]
-        {
+        let (path, options) = parse("posix:/a?sync=no&checkpoint=4096&segment=300").unwrap();
+        assert_eq!((path, options), ("/a".into(), Options { sync: false, checkpoint: 4096, segment: 300 }));
+        let usual = Options { sync: true, checkpoint: CHECKPOINT, segment: SEGMENT };
+        assert_eq!(parse("posix:/a").unwrap().1, usual);
+        for wrong in [
+            "posix:",
+            "posix:/a?sync=maybe",
+            "posix:/a?checkpoint=1",
+            "posix:/a?segment=4x",
+            "posix:/a?snyc=no",
+            "rados:/a",
+        ] {
             assert_eq!(parse(wrong).unwrap_err().code(), "invalid-input", "{wrong}");
         }
     }

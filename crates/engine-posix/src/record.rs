@@ -8,6 +8,7 @@ use isotach_object::{Cell, Epoch, ObjectId, ObjectType};
 use crate::{
     bytes::{Put, Reader},
     extent::{DIGEST, Digest, Extent},
+    log::MAX_FRAME,
 };
 
 /// The longest value that is kept in the log itself.
@@ -46,6 +47,8 @@ pub(crate) enum Condition<'a> {
 pub(crate) enum Record<'a> {
     Require(Cell<'a>, Condition<'a>),
     Change(Cell<'a>, Change<'a>),
+    /// The changes whose records these bytes are.
+    Segment(Extent),
 }
 
 mod op {
@@ -57,11 +60,15 @@ mod op {
     pub(super) const PUNCH: u8 = 6;
     pub(super) const REMOVE_DKEY: u8 = 7;
     pub(super) const DESTROY: u8 = 8;
+    pub(super) const SEGMENT: u8 = 9;
     pub(super) const ABSENT: u8 = 16;
     pub(super) const PRESENT: u8 = 17;
     pub(super) const EQUALS: u8 = 18;
     pub(super) const UNCHANGED: u8 = 19;
 }
+
+/// Bytes of a record before its keys.
+const HEAD: usize = 24;
 
 fn head(out: &mut Vec<u8>, op: u8, cell: &Cell<'_>) {
     // Key lengths were checked against `isotach_object::MAX_KEY`.
@@ -113,6 +120,13 @@ pub(crate) fn encode_change(out: &mut Vec<u8>, cell: &Cell<'_>, change: &Change<
     }
 }
 
+/// Appends to a frame's body that further records are in an extent.
+pub(crate) fn encode_segment(out: &mut Vec<u8>, segment: &Extent) {
+    out.put_u8(op::SEGMENT);
+    out.resize(out.len() + HEAD - 1, 0);
+    segment.encode(out);
+}
+
 /// Appends a precondition to a frame's body.
 pub(crate) fn encode_condition(out: &mut Vec<u8>, cell: &Cell<'_>, condition: &Condition<'_>) {
     match condition {
@@ -150,6 +164,8 @@ fn is_sound(record: &Record<'_>) -> bool {
             }
             Change::Destroy => cell.dkey.is_empty() && cell.akey.is_empty(),
         },
+        // No segment is made longer than a few records above the size at which one is closed.
+        Record::Segment(segment) => segment.length <= MAX_FRAME as u64,
     }
 }
 
@@ -159,6 +175,7 @@ fn decode_any<'a>(reader: &mut Reader<'a>) -> Option<Record<'a>> {
     let object = ObjectId::from_halves(reader.u64()?, reader.u64()?).ok()?;
     let dkey = reader.take(dkey.into())?;
     let cell = Cell { object, dkey, akey: reader.take(akey.into())? };
+    let is_bare = (object.hi(), object.lo(), dkey, cell.akey) == (0, 0, b"", b"");
     let blob = |reader: &mut Reader<'a>| {
         let length = reader.u32()?;
         reader.take(length as usize)
@@ -177,6 +194,7 @@ fn decode_any<'a>(reader: &mut Reader<'a>) -> Option<Record<'a>> {
         op::PUNCH => change(Change::Punch { offset: reader.u64()?, length: reader.u64()? }),
         op::REMOVE_DKEY => change(Change::RemoveDkey),
         op::DESTROY => change(Change::Destroy),
+        op::SEGMENT if is_bare => Some(Record::Segment(Extent::decode(reader)?)),
         op::ABSENT => require(Condition::Absent),
         op::PRESENT => require(Condition::Present),
         op::EQUALS => require(Condition::Equals(blob(reader)?)),
@@ -205,12 +223,16 @@ mod tests {
             Change::Put(Stored::Extent(extent.clone(), [7; DIGEST])),
             Change::Remove,
         ];
-        let bytes =
-            [Change::Write { offset: 5, extent }, Change::SetSize(9), Change::Punch { offset: 1, length: 2 }];
+        let bytes = [
+            Change::Write { offset: 5, extent: extent.clone() },
+            Change::SetSize(9),
+            Change::Punch { offset: 1, length: 2 },
+        ];
         let conditions =
             [Condition::Absent, Condition::Present, Condition::Equals(b"x"), Condition::Unchanged(Epoch(4))];
         let mut records =
             vec![Record::Change(dkey, Change::RemoveDkey), Record::Change(array, Change::Destroy)];
+        records.push(Record::Segment(extent));
         for cell in [kv, general] {
             records.extend(values.iter().map(|change| Record::Change(cell, change.clone())));
             records.extend(conditions.iter().map(|condition| Record::Require(cell, *condition)));
@@ -223,6 +245,7 @@ mod tests {
             match &record {
                 Record::Change(cell, change) => encode_change(&mut bytes, cell, change),
                 Record::Require(cell, condition) => encode_condition(&mut bytes, cell, condition),
+                Record::Segment(segment) => encode_segment(&mut bytes, segment),
             }
             assert_eq!(decode(&mut Reader(&bytes)), Some(record));
             for cut in 0..bytes.len() {
@@ -245,6 +268,18 @@ mod tests {
             let mut bytes = Vec::new();
             encode_change(&mut bytes, &array, &change);
             assert_eq!(decode(&mut Reader(&bytes)), None, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn a_segment_has_no_object_and_no_keys() {
+        let mut right = Vec::new();
+        encode_segment(&mut right, &Extent { file: 1, position: 2, length: 10, sums: Sums::of(&[1; 10]) });
+        for at in [2, 4, 8, 23] {
+            let mut wrong = right.clone();
+            wrong[at] = 1;
+            wrong.push(0);
+            assert_eq!(decode(&mut Reader(&wrong)), None, "byte {at}");
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     data::DataReader,
     directory::Directory,
     entry::{Entry, Versioned},
-    extent,
+    extent::{self, Extent},
     frame::{self, Found, Frame, Origin},
     log::{self, Log},
     options::Options,
@@ -58,6 +58,8 @@ pub(crate) struct State {
     sequences: HashMap<u64, u64>,
     /// Of the handle's own conditional frames.
     pub(crate) verdicts: Verdicts,
+    /// A frame was applied in part, because a segment of it is damaged. Nobody must see this state.
+    pub(crate) is_spoilt: bool,
 }
 
 impl State {
@@ -80,6 +82,7 @@ impl State {
             seen: 0,
             sequences: HashMap::new(),
             verdicts: Verdicts::of(own),
+            is_spoilt: false,
         })
     }
 
@@ -176,15 +179,16 @@ impl State {
         }
     }
 
-    /// Decides a frame and applies it if it counts. Nothing is applied unless everything can be read.
+    /// Decides a frame and applies it if it counts. Nothing is applied unless everything in the frame can be read; its
+    /// segments are read one by one, so that memory need not hold all of them.
     fn apply_transaction(&mut self, place: &Place, frame: &Frame<'_>, epoch: u64) -> Result<()> {
-        let malformed = || self.damaged(&place.log, "a record of a frame is malformed");
+        let malformed = |state: &Self| state.damaged(&place.log, "a record of a frame is malformed");
         let mut reader = Reader(&frame.body);
         let (mut conditions, mut failed, mut changes_at) = (0, None, None);
         while !reader.is_empty() {
             let at = reader;
-            match record::decode(&mut reader).ok_or_else(malformed)? {
-                Record::Require(..) if changes_at.is_some() => return Err(malformed()),
+            match record::decode(&mut reader).ok_or_else(|| malformed(self))? {
+                Record::Require(..) if changes_at.is_some() => return Err(malformed(self)),
                 Record::Require(cell, condition) => {
                     let mut path = Vec::new();
                     path::of_cell(&cell, &mut path);
@@ -193,7 +197,7 @@ impl State {
                     }
                     conditions += 1;
                 }
-                Record::Change(..) => drop(changes_at.get_or_insert(at)),
+                Record::Change(..) | Record::Segment(_) => drop(changes_at.get_or_insert(at)),
             }
         }
         if conditions > 0 {
@@ -203,7 +207,34 @@ impl State {
             return Ok(());
         }
         let mut changes = changes_at.unwrap_or(reader);
-        while let Some(Record::Change(cell, change)) = record::decode(&mut changes) {
+        while let Some(record) = record::decode(&mut changes) {
+            match record {
+                Record::Change(cell, change) => self.table.apply(&cell, change, epoch),
+                Record::Segment(segment) => {
+                    self.is_spoilt = true;
+                    self.apply_segment(place, &segment, epoch)?;
+                }
+                Record::Require(..) => return Err(malformed(self)),
+            }
+        }
+        self.is_spoilt = false;
+        Ok(())
+    }
+
+    /// Applies the records that a frame has in a data file.
+    fn apply_segment(&mut self, place: &Place, segment: &Extent, epoch: u64) -> Result<()> {
+        let records = place.data.read_extent(segment).map_err(|error| match error {
+            Error::Corrupt { what, place } => Error::Corrupt {
+                what: format!("{what} (records of the transaction at epoch {epoch})"),
+                place,
+            },
+            other => other,
+        })?;
+        let mut reader = Reader(&records);
+        while !reader.is_empty() {
+            let Some(Record::Change(cell, change)) = record::decode(&mut reader) else {
+                return Err(self.damaged(&place.log, "a record of a segment is malformed"));
+            };
             self.table.apply(&cell, change, epoch);
         }
         Ok(())

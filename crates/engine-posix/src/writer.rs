@@ -195,6 +195,27 @@ impl Writer {
         appended.inspect_err(|_| self.data.rewind(mark))
     }
 
+    /// Appends a transaction at once, after what is gathered, from records whose bulk bytes are in files of their own.
+    /// All bytes that this writer's frames name are durable before, if `sync` says so.
+    pub(crate) fn commit_staged(
+        &mut self,
+        preconditions: &[Precondition<'_>],
+        records: &[u8],
+        log: &Log,
+        sync: bool,
+    ) -> Result<(u64, u64)> {
+        self.check_usable()?;
+        self.data.write_out()?;
+        if sync {
+            self.data.sync().inspect_err(|_| self.failed = true)?;
+        }
+        self.publish(log)?;
+        let mut frame = vec![0; frame::HEADER];
+        preconditions.iter().for_each(|precondition| encode_precondition(precondition, &mut frame));
+        frame.extend_from_slice(records);
+        self.append(&mut frame, frame::kind::TRANSACTION, log)
+    }
+
     /// Makes everything durable and visible: the data, then the frame, then the log.
     ///
     /// If a sync fails the system may have dropped what it could not write, so trying again would prove nothing.
@@ -245,7 +266,7 @@ fn encode_precondition(precondition: &Precondition<'_>, frame: &mut Vec<u8>) {
 }
 
 /// Appends an update to a frame, and its bulk bytes to the data file.
-fn encode(update: &Update<'_>, frame: &mut Vec<u8>, data: &mut DataWriter) -> Result<()> {
+pub(crate) fn encode(update: &Update<'_>, frame: &mut Vec<u8>, data: &mut DataWriter) -> Result<()> {
     let mut record = |cell: &Cell<'_>, change: Change<'_>| {
         record::encode_change(frame, cell, &change);
         Ok(())

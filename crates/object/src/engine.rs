@@ -24,8 +24,8 @@
 use std::{fmt::Debug, sync::Arc};
 
 use crate::{
-    Anchor, Capabilities, Cell, Epoch, IdRange, Label, ObjectId, Page, PoolUri, Result, SharedBytes,
-    Snapshot, Transaction, Update,
+    Anchor, Capabilities, Cell, Epoch, IdRange, Label, ObjectId, Page, PoolUri, Precondition, Result,
+    SharedBytes, Snapshot, Transaction, Update,
 };
 
 /// A kind of storage, named by the scheme of its URIs.
@@ -127,6 +127,44 @@ pub struct ArrayRead<'a> {
     pub filled: usize,
 }
 
+/// The updates of a transaction that is being put together; see [`Container::stage`]. Nobody sees them, nor does the
+/// handle itself, before they are committed. Dropped, or left by a process that dies, they never count.
+///
+/// ```
+/// # use isotach_object::{Cell, Container, Engine, KeyValue, Pool, memory::Memory};
+/// # use isotach_object::{ObjectClass, ObjectId, ObjectType, Precondition, Update};
+/// # let engine = Memory::new();
+/// # engine.create_pool(&"memory:doc".parse()?)?;
+/// # let pool = engine.open_pool(&"memory:doc".parse()?)?;
+/// # pool.create_container(&"c".parse()?)?;
+/// # let container = pool.open_container(&"c".parse()?)?;
+/// let steps = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
+/// let mut staging = container.stage()?;
+/// for step in 0..10_000_u32 {
+///     let key = step.to_string();
+///     staging.update(&[Update::Put { cell: Cell::kv(steps, key.as_bytes()), value: b"here" }])?;
+/// }
+/// assert_eq!(KeyValue::new(&*container, steps)?.get(b"6")?, None);
+/// staging.commit(&[Precondition::Absent(Cell::kv(steps, b"0"))])?;
+/// assert_eq!(KeyValue::new(&*container, steps)?.get(b"6")?, Some(b"here".to_vec()));
+/// # Ok::<(), isotach_object::Error>(())
+/// ```
+pub trait Staging: Debug + Send {
+    /// Adds updates behind those that were given before.
+    ///
+    /// # Errors
+    /// `InvalidInput` and `Unsupported` before any of these is added. After `NoSpace` or `Io` the staging cannot be
+    /// committed any more (`Poisoned`).
+    fn update(&mut self, updates: &[Update<'_>]) -> Result<()>;
+
+    /// Applies all updates at one epoch, if the preconditions hold there. Whatever comes of it, the staging has ended.
+    ///
+    /// # Errors
+    /// As [`Container::commit`]. After `Conflict`, `InvalidInput` or `NoSpace` nothing counts; after `Io` or `Corrupt` it
+    /// is not known whether all or nothing does.
+    fn commit(self: Box<Self>, preconditions: &[Precondition<'_>]) -> Result<Epoch>;
+}
+
 /// A handle on a container.
 pub trait Container: Debug + Send + Sync {
     /// Its name in the pool.
@@ -155,6 +193,13 @@ pub trait Container: Debug + Send + Sync {
     /// `Conflict` names the precondition that failed. An engine without
     /// [`Capabilities::transactions`] refuses more than one cell with `Unsupported`. Else as `update`.
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch>;
+
+    /// Begins a transaction whose updates are given in pieces, and which may be larger than memory. For few updates
+    /// [`Container::commit`] costs less.
+    ///
+    /// # Errors
+    /// `Unsupported` without [`Capabilities::transactions`].
+    fn stage(&self) -> Result<Box<dyn Staging + '_>>;
 
     /// Makes everything this handle updated durable and visible to every reader. The epoch is not before
     /// any of these updates.

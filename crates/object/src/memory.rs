@@ -14,6 +14,7 @@ use crate::{Capabilities, Engine, Error, Pool, PoolUri, Result};
 mod container;
 mod extents;
 mod pool;
+mod staging;
 mod state;
 
 use pool::MemoryPool;

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
 
 use std::{
-    fs,
+    env, fs,
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
     process::Command,
@@ -17,8 +17,14 @@ use isotach_object::{
     conformance::{FaultSet, Faults, Fixture},
 };
 
-/// Room of the tmpfs: more than any case needs, and little enough to fill.
-const ROOM: &str = "size=400m";
+/// Room of the tmpfs in MiB: more than any case needs, and little enough to fill.
+const ROOM: u64 = 400;
+
+/// The room for the case that stages as much as it is told.
+fn room() -> String {
+    let staged = env::var("ISOTACH_STAGED_MIB").map_or(0, |mib| mib.parse().unwrap());
+    format!("size={}m", ROOM + 2 * staged)
+}
 
 /// A folder, and the pools in it.
 #[derive(Debug)]
@@ -35,22 +41,23 @@ impl PosixFixture {
         Self::with_query("")
     }
 
-    /// Checkpoints every few frames, so that runs, their merging, and replaying onto them are all met.
+    /// Checkpoints every few frames, so that runs, their merging, and replaying onto them are all met; and short segments.
     pub(crate) fn with_small_checkpoints() -> Self {
-        Self::with_query("?checkpoint=1024")
+        Self::with_query("?checkpoint=1024&segment=300")
     }
 
     /// The shortest interval there is: nearly every frame is a checkpoint.
     pub(crate) fn with_constant_checkpoints() -> Self {
-        Self::with_query("?checkpoint=256")
+        Self::with_query("?checkpoint=256&segment=4096")
     }
 
     fn with_query(query: &'static str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // The fixture is made again in child processes, which only open pools of their parents.
-        let child = std::env::var_os("ISOTACH_CONFORMANCE_CHILD").is_some();
-        let mount =
-            || Command::new("mount").args(["-t", "tmpfs", "-o", ROOM, "tmpfs"]).arg(folder.path()).output();
+        let child = env::var_os("ISOTACH_CONFORMANCE_CHILD").is_some();
+        let mount = || {
+            Command::new("mount").args(["-t", "tmpfs", "-o", &room(), "tmpfs"]).arg(folder.path()).output()
+        };
         let mounted = !child && mount().is_ok_and(|output| output.status.success());
         Self { folder, mounted, pools: AtomicU64::new(0), query }
     }

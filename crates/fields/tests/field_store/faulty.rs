@@ -8,7 +8,7 @@ use std::{
 
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Error, IdRange, Label, ObjectId, Page,
-    Pool, PoolUri, PoolUsage, Result, SharedBytes, Snapshot, Transaction, Update, memory::Memory,
+    Pool, PoolUri, PoolUsage, Result, SharedBytes, Snapshot, Staging, Transaction, Update, memory::Memory,
 };
 
 /// What the next calls come to: `None` succeeds.
@@ -140,6 +140,11 @@ impl Container for FaultyContainer {
         interrupt(&self.1, Moment::Commit, self.label());
         self.next(|script| &mut script.commits)?;
         self.0.commit(transaction)
+    }
+    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
+        interrupt(&self.1, Moment::Commit, self.label());
+        self.next(|script| &mut script.commits)?;
+        self.0.stage()
     }
     fn flush(&self) -> Result<Epoch> {
         interrupt(&self.1, Moment::Flush, self.label());

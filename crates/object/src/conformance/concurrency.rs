@@ -231,13 +231,13 @@ pub(super) fn read_array(seat: &Seat) -> Vec<u64> {
 /// The object in which writers say that they are done; the first two parties write.
 const DONE: u64 = 99;
 
-fn finish(seat: &Seat) -> Vec<u64> {
+pub(super) fn finish(seat: &Seat) -> Vec<u64> {
     kv(&seat.container, DONE).put(&seat.who.to_le_bytes(), b"done").unwrap();
     seat.container.flush().unwrap();
     Vec::new()
 }
 
-fn while_writers_work(seat: &Seat, mut look: impl FnMut()) -> Vec<u64> {
+pub(super) fn while_writers_work(seat: &Seat, mut look: impl FnMut()) -> Vec<u64> {
     let mut looks = 0;
     super::trial::wait_for("the end of the writers", || {
         look();

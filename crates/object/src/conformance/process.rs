@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{
-    Fixture, concurrency,
+    Fixture, concurrency, staging,
     trial::{Place, Trial, kv, wait_for},
     visibility,
 };
@@ -52,6 +52,10 @@ const ROLES: &[(&str, Role)] = &[
     ("read_pairs", concurrency::read_pairs),
     ("rewrite_array", concurrency::rewrite_array),
     ("read_array", concurrency::read_array),
+    ("commit_staged", staging::commit_staged),
+    ("read_staged", staging::read_staged),
+    ("stage_and_die", staging::stage_and_die),
+    ("count_with_retry", staging::count_with_retry),
     ("put_in_order", visibility::put_in_order),
     ("read_in_order", visibility::read_in_order),
     ("put_and_flush", visibility::put_and_flush),

@@ -116,6 +116,18 @@ macro_rules! __conformance_cases {
                 epochs_grow_and_a_flush_covers_what_it_flushed,
                 what_is_committed_counts_for_all_at_once,
             }
+            staging {
+                what_is_staged_is_unseen_until_it_is_committed,
+                every_kind_of_update_can_be_staged_and_counts_in_order,
+                a_staging_that_is_dropped_leaves_nothing,
+                a_staging_that_conflicts_changes_nothing,
+                a_wrong_update_is_refused_and_the_staging_goes_on,
+                stagings_of_one_handle_are_apart,
+                a_staging_has_no_limit_in_size,
+                readers_see_all_that_was_staged_or_nothing,
+                what_a_process_has_staged_dies_with_it,
+                who_retries_a_conflict_loses_no_increment,
+            }
             refusal {
                 a_batch_with_one_wrong_update_does_nothing,
                 reads_of_the_wrong_type_are_refused,

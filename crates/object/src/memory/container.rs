@@ -7,12 +7,13 @@ use std::{
 
 use super::{
     CAPABILITIES, SCHEME, lock,
+    staging::MemoryStaging,
     state::{Content, Keys, State},
     unsupported,
 };
 use crate::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
-    Page, PageBuilder, Result, SharedBytes, Snapshot, Transaction, Update,
+    Page, PageBuilder, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
 };
 
 /// A handle. It holds nothing of its own: all handles see the same state.
@@ -61,6 +62,10 @@ impl Container for MemoryContainer {
             Some(failed) => Err(failed.conflict()),
             None => Ok(state.apply(&transaction.updates)),
         }
+    }
+
+    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
+        Ok(Box::new(MemoryStaging::new(self)))
     }
 
     fn flush(&self) -> Result<Epoch> {

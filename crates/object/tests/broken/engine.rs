@@ -11,7 +11,8 @@ use std::{
 
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, IdRange, Label, ObjectId, Page,
-    PageBuilder, Pool, PoolUri, PoolUsage, Precondition, Result, SharedBytes, Snapshot, Transaction, Update,
+    PageBuilder, Pool, PoolUri, PoolUsage, Precondition, Result, SharedBytes, Snapshot, Staging, Transaction,
+    Update,
     conformance::{Faults, Fixture, MemoryFixture},
 };
 
@@ -42,6 +43,8 @@ pub(crate) enum Fault {
     RepeatsIds,
     /// A handle goes on seeing what it saw first.
     StaysStale,
+    /// What is staged is applied at once.
+    ShowsWhatIsStaged,
 }
 
 #[derive(Debug)]
@@ -251,6 +254,14 @@ impl Container for Broken {
         }
     }
 
+    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
+        self.seen.lock().unwrap().clear();
+        match self.fault {
+            Fault::ShowsWhatIsStaged => Ok(Box::new(Shown(&*self.inner))),
+            _ => self.inner.stage(),
+        }
+    }
+
     fn flush(&self) -> Result<Epoch> {
         self.inner.flush()
     }
@@ -313,5 +324,19 @@ impl Container for Broken {
 
     fn destroy_snapshot(&self, name: &Label) -> Result<()> {
         self.inner.destroy_snapshot(name)
+    }
+}
+
+/// A staging that keeps nothing back.
+#[derive(Debug)]
+struct Shown<'c>(&'c dyn Container);
+
+impl Staging for Shown<'_> {
+    fn update(&mut self, updates: &[Update<'_>]) -> Result<()> {
+        self.0.update(updates)
+    }
+
+    fn commit(self: Box<Self>, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
+        self.0.commit(&Transaction { preconditions: preconditions.to_vec(), updates: Vec::new() })
     }
 }

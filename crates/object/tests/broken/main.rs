@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use engine::{BrokenFixture, Fault};
 use isotach_object::conformance::{
-    Trial, array, concurrency, kv, listing, model, refusal, run, transaction, visibility,
+    Trial, array, concurrency, kv, listing, model, refusal, run, staging, transaction, visibility,
 };
 
 /// Any seed finds these; a fixed one keeps the test the same every time.
@@ -96,4 +96,13 @@ fn a_handle_that_does_not_see_what_others_flush_is_found() {
         Fault::StaysStale,
         visibility::what_was_flushed_is_seen_by_a_handle_that_looked_before,
     );
+}
+
+#[test]
+fn a_staging_that_is_seen_before_its_commit_is_found() {
+    let fault = Fault::ShowsWhatIsStaged;
+    case_and_model_fail(fault, staging::what_is_staged_is_unseen_until_it_is_committed);
+    case_fails(fault, staging::a_staging_that_is_dropped_leaves_nothing);
+    case_fails(fault, staging::a_staging_that_conflicts_changes_nothing);
+    case_fails(fault, staging::readers_see_all_that_was_staged_or_nothing);
 }

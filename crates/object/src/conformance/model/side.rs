@@ -7,7 +7,7 @@ use super::{
     step::{Answer, Condition, Step},
 };
 use crate::{
-    ArrayRead, Cell, Container, Engine, Epoch, Error, Label, Pool, PoolUri, Precondition, Result,
+    ArrayRead, Cell, Container, Engine, Epoch, Error, Label, Pool, PoolUri, Precondition, Result, Staging,
     Transaction, Update,
 };
 
@@ -55,7 +55,10 @@ impl Side<'_> {
         let container = Arc::clone(&self.handles[handle]);
         match step {
             Step::Update(updates) => container.update(updates).map(|()| Answer::Done),
-            Step::Commit { conditions, updates } => self.commit(&*container, conditions, updates),
+            Step::Commit { conditions, updates, staged } => {
+                self.commit(&*container, conditions, updates, *staged)
+            }
+            Step::GiveUp(updates) => stage(&*container, updates).map(|_| Answer::Done),
             Step::Mark => container.epoch().map(|epoch| self.mark(epoch)),
             Step::Flush => container.flush().map(|_| Answer::Done),
             Step::Reopen { new_engine } => self.reopen(handle, *new_engine),
@@ -86,6 +89,7 @@ impl Side<'_> {
         container: &dyn Container,
         conditions: &[Condition],
         updates: &[Update<'static>],
+        staged: bool,
     ) -> Result<Answer> {
         // A malformed cell must be refused by the commit, not here.
         let value_of = |cell: &Cell<'static>| match container.get_many(&[*cell]) {
@@ -105,7 +109,10 @@ impl Side<'_> {
         };
         let preconditions = conditions.iter().zip(values.iter().map(Vec::as_slice)).map(fix).collect();
         let transaction = Transaction { preconditions, updates: updates.to_vec() };
-        let epoch = container.commit(&transaction)?;
+        let epoch = match staged {
+            true => stage(container, updates)?.commit(&transaction.preconditions)?,
+            false => container.commit(&transaction)?,
+        };
         // A commit of nothing need not have an epoch of its own.
         Ok(if updates.is_empty() { Answer::Done } else { self.mark(epoch) })
     }
@@ -114,6 +121,12 @@ impl Side<'_> {
     fn remembered(&self, back: usize) -> Epoch {
         self.marks.iter().rev().nth(back).copied().unwrap_or_default()
     }
+}
+
+fn stage<'c>(container: &'c dyn Container, updates: &[Update<'_>]) -> Result<Box<dyn Staging + 'c>> {
+    let mut staging = container.stage()?;
+    updates.iter().try_for_each(|update| staging.update(&[*update]))?;
+    Ok(staging)
 }
 
 fn read(container: &dyn Container, ranges: &[(Cell<'static>, u64, usize)]) -> Result<Answer> {

@@ -18,7 +18,11 @@ pub(super) enum Step {
     Commit {
         conditions: Vec<Condition>,
         updates: Vec<Update<'static>>,
+        /// Through a staging, one update after the other.
+        staged: bool,
     },
+    /// Stages updates and drops them.
+    GiveUp(Vec<Update<'static>>),
     /// Remembers the epoch that the handle sees.
     Mark,
     Flush,
@@ -53,7 +57,11 @@ pub(super) enum Step {
 impl Step {
     /// The step as it is for an engine whose transactions are of one cell: the first update's.
     pub(super) fn of_one_cell(self) -> Self {
-        let Self::Commit { mut conditions, mut updates } = self else { return self };
+        let (mut conditions, mut updates) = match self {
+            Self::Commit { conditions, updates, .. } => (conditions, updates),
+            Self::GiveUp(updates) => return Self::Update(updates),
+            step => return step,
+        };
         updates.truncate(1);
         match updates.first() {
             Some(
@@ -66,7 +74,7 @@ impl Step {
             Some(Update::RemoveDkey { .. } | Update::Destroy { .. }) => return Self::Update(updates),
             None => conditions.truncate(1),
         }
-        Self::Commit { conditions, updates }
+        Self::Commit { conditions, updates, staged: false }
     }
 }
 
@@ -173,9 +181,10 @@ impl fmt::Debug for Step {
         let places = |cells: &[Cell<'static>]| format!("{:?}", Vec::from_iter(cells.iter().map(Place)));
         match self {
             Self::Update(updates) => write!(f, "update {}", changes(updates)),
-            Self::Commit { conditions, updates } => {
-                write!(f, "commit {} if {conditions:?}", changes(updates))
+            Self::Commit { conditions, updates, staged } => {
+                write!(f, "commit {} if {conditions:?}, staged: {staged}", changes(updates))
             }
+            Self::GiveUp(updates) => write!(f, "stage and drop {}", changes(updates)),
             Self::Mark => f.write_str("mark"),
             Self::Flush => f.write_str("flush"),
             Self::Reopen { new_engine } => write!(f, "flush and reopen, new engine: {new_engine}"),

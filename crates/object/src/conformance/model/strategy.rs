@@ -36,8 +36,9 @@ pub(super) fn turn() -> impl Strategy<Value = Turn> {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         12 => vec(update(), 0..6).prop_map(Step::Update),
-        6 => (vec(condition(), 0..3), vec(update(), 0..4))
-            .prop_map(|(conditions, updates)| Step::Commit { conditions, updates }),
+        8 => (vec(condition(), 0..3), vec(update(), 0..4), any::<bool>())
+            .prop_map(|(conditions, updates, staged)| Step::Commit { conditions, updates, staged }),
+        1 => vec(update(), 0..4).prop_map(Step::GiveUp),
         2 => Just(Step::Mark),
         1 => Just(Step::Flush),
         1 => any::<bool>().prop_map(|new_engine| Step::Reopen { new_engine }),

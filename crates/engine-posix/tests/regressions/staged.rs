@@ -1,0 +1,125 @@
+//! Transactions whose records are in a data file: what its damage does, and what is left of those that never counted.
+
+use std::{fs, path::PathBuf};
+
+use isotach_object::{Cell, Container, ObjectType, Precondition, Update};
+
+use crate::{Store, entries, key, object, put_frames};
+
+/// Entries whose records need several segments.
+const MANY: u64 = 12_000;
+
+/// Stages the keys from 100 on and commits them.
+fn commit_many(container: &dyn Container, preconditions: &[Precondition<'_>]) -> isotach_object::Result<()> {
+    let mut staging = container.stage()?;
+    for number in 100..100 + MANY {
+        let (key, value) = (key(number), vec![number as u8; 1000]);
+        let cell = Cell::kv(object(ObjectType::KeyValue), &key);
+        staging.update(&[Update::Put { cell, value: &value }])?;
+    }
+    staging.commit(preconditions).map(|_| ())
+}
+
+fn data_files(store: &Store) -> Vec<PathBuf> {
+    fs::read_dir(store.path().join("data")).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+/// The store with a transaction in segments, and a handle that has looked before it. The log is small beside it.
+fn with_segments() -> (Store, std::sync::Arc<dyn Container>) {
+    let store = Store::new("");
+    let reader = store.open();
+    put_frames(&*store.open(), 0..10);
+    assert_eq!(entries(&*reader).get(&key(3)).unwrap().unwrap(), 3_u64.to_le_bytes());
+    commit_many(&*store.open(), &[]).unwrap();
+    assert!(fs::metadata(&store.files("log.")[0]).unwrap().len() < 8 << 20);
+    (store, reader)
+}
+
+#[test]
+fn a_flipped_bit_or_a_cut_in_a_segment_is_corrupt_and_never_shows_a_part() {
+    type Harm = fn(&mut Vec<u8>);
+    let harms: [(&str, Harm); 3] = [
+        ("a flipped bit in the first segment", |bytes| bytes[1000] ^= 1),
+        ("a flipped bit in the last segment", |bytes| *bytes.last_mut().unwrap() ^= 1),
+        ("a cut file", |bytes| bytes.truncate(bytes.len() - 1)),
+    ];
+    for (what, harm) in harms {
+        let (store, reader) = with_segments();
+        let [file] = &data_files(&store)[..] else { panic!("one data file") };
+        let whole = fs::read(file).unwrap();
+        let mut bytes = whole.clone();
+        harm(&mut bytes);
+        fs::write(file, bytes).unwrap();
+        for container in [&reader, &store.open()] {
+            for number in [3, 100, 99 + MANY, 3] {
+                let error = entries(&**container).get(&key(number)).unwrap_err();
+                assert_eq!(error.code(), "corrupt", "{what}: {error}");
+                assert!(error.to_string().contains("data/"), "{what}: {error}");
+            }
+        }
+        // It comes back from a copy, say: the same handles go on.
+        fs::write(file, whole).unwrap();
+        for container in [&reader, &store.open()] {
+            assert_eq!(entries(&**container).get(&key(99 + MANY)).unwrap().unwrap().len(), 1000, "{what}");
+            assert_eq!(entries(&**container).get(&key(3)).unwrap().unwrap().len(), 8, "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_segment_that_is_missing_is_corrupt_and_says_which_file() {
+    let (store, reader) = with_segments();
+    let file = data_files(&store).remove(0);
+    fs::remove_file(&file).unwrap();
+    let error = entries(&*reader).get(&key(3)).unwrap_err().to_string();
+    assert!(error.contains("missing") && error.contains(&*file.to_string_lossy()), "{error}");
+}
+
+#[test]
+fn a_reader_of_a_destroyed_container_is_told_so_though_its_segments_are_gone() {
+    let (store, reader) = with_segments();
+    store.pool.destroy_container(&store.label).unwrap();
+    assert_eq!(entries(&*reader).get(&key(100)).unwrap_err().code(), "not-found");
+}
+
+#[test]
+fn what_lost_or_was_dropped_gives_its_files_back_and_all_others_read_on() {
+    for query in ["", "?checkpoint=256"] {
+        let store = Store::new(query);
+        let (container, reader) = (store.open(), store.open());
+        put_frames(&*container, 0..10);
+        let before = data_files(&store);
+        let present = key(3);
+        let cell = Cell::kv(object(ObjectType::KeyValue), &present);
+        let lost = commit_many(&*container, &[Precondition::Absent(cell)]).unwrap_err();
+        assert_eq!(lost.code(), "conflict");
+        let mut dropped = container.stage().unwrap();
+        let array = Cell::array(object(ObjectType::Array));
+        dropped.update(&[Update::Write { cell: array, offset: 0, data: &[1; 1 << 20] }]).unwrap();
+        assert_eq!(data_files(&store).len(), before.len() + 1);
+        drop(dropped);
+        assert_eq!(data_files(&store), before);
+        // Frames that failed still name the files: nobody opens them, whatever it begins at.
+        put_frames(&*container, 10..20);
+        for container in [&reader, &container, &store.open()] {
+            assert_eq!(entries(&**container).get(&key(15)).unwrap().unwrap(), 15_u64.to_le_bytes());
+            assert_eq!(entries(&**container).get(&key(100)).unwrap(), None);
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_follows_and_one_that_begins_at_runs_see_the_same() {
+    let store = Store::new("?checkpoint=256");
+    let (container, follower) = (store.open(), store.open());
+    put_frames(&*container, 0..10);
+    assert_eq!(entries(&*follower).get(&key(100)).unwrap(), None);
+    commit_many(&*container, &[]).unwrap();
+    assert_eq!(entries(&*follower).get(&key(99 + MANY)).unwrap().unwrap().len(), 1000);
+    put_frames(&*container, 20..30);
+    assert!(!store.files("run.").is_empty());
+    // A run says what the segments said: it needs them no more.
+    data_files(&store).iter().for_each(|file| fs::remove_file(file).unwrap());
+    let late = store.open();
+    assert_eq!(entries(&*late).get(&key(99 + MANY)).unwrap().unwrap(), vec![(99 + MANY) as u8; 1000]);
+}
