@@ -42,6 +42,9 @@ test: ## Run every test
 test-nightly: export ISOTACH_SEQUENCES := 10000
 test-nightly: export ISOTACH_CROWD_SECONDS := 600
 test-nightly: export ISOTACH_STAGED_MIB := 1100
+test-nightly: export ISOTACH_KILLS := 300
+test-nightly: export ISOTACH_STOPS := 100
+test-nightly: export ISOTACH_CLOCK_FLUSHES := 2000
 test-nightly: ## Run every test, the random and the stress tests for long
 	@$(MAKE) --no-print-directory test
 

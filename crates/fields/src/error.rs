@@ -223,6 +223,11 @@ impl Error {
         matches!(self, Self::LostDataset { .. } | Self::DamagedDataset { .. })
     }
 
+    /// Whether the process may open no more files.
+    pub(crate) fn is_too_many_open(&self) -> bool {
+        self.code() == "too-many-open"
+    }
+
     /// A failure of the object model while it stored or read this field.
     pub(crate) fn of_field(key: &Key, source: isotach_object::Error) -> Self {
         match source {

@@ -36,6 +36,7 @@ mod read;
 mod reader;
 mod record;
 mod retrieve;
+mod room;
 mod root;
 mod select;
 mod stats;

@@ -28,9 +28,6 @@ use crate::{
 /// Fields of up to this many bytes get their buffer without a look at the object first.
 const UNCHECKED: u64 = 64 << 20;
 
-/// How many containers a handle keeps open for locations of other datasets.
-const CONTAINERS_MAX: usize = 256;
-
 /// Containers that locations name, opened once.
 #[derive(Debug, Default)]
 pub(crate) struct OpenContainers(Mutex<HashMap<Arc<ContainerUri>, Arc<dyn Container>>>);
@@ -39,13 +36,18 @@ pub(crate) struct OpenContainers(Mutex<HashMap<Arc<ContainerUri>, Arc<dyn Contai
 type Wanted<'a> = (&'a Inspected, &'a mut [u8]);
 
 impl OpenContainers {
-    /// Keeps a handle. No other container ever has its label, so it is never out of date.
-    pub(crate) fn keep(&self, uri: &Arc<ContainerUri>, container: &Arc<dyn Container>) {
+    /// Keeps a handle, with at most so many. No other container ever has its label, so it is never out of date.
+    pub(crate) fn keep(&self, uri: &Arc<ContainerUri>, container: &Arc<dyn Container>, max: usize) {
         let mut open = lock(&self.0);
-        if open.len() >= CONTAINERS_MAX {
+        if open.len() >= max {
             open.clear();
         }
         open.insert(Arc::clone(uri), Arc::clone(container));
+    }
+
+    /// Closes all that nobody uses; how many there were.
+    pub(crate) fn close(&self) -> usize {
+        std::mem::take(&mut *lock(&self.0)).len()
     }
 
     /// Closes a container, as far as it is up to this handle.
@@ -93,7 +95,7 @@ impl Inner {
             }
         }
         for (uri, mut group) in groups {
-            read_objects(&*self.container(&uri)?, &mut group)?;
+            self.with_room(|| read_objects(&*self.container(&uri)?, &mut group))?;
         }
         Ok(filled)
     }
@@ -110,7 +112,8 @@ impl Inner {
         match &field.location.place {
             Place::File(path) => read_file(&field, path, buffer)?,
             Place::Object { container, .. } => {
-                read_objects(&*self.container(container)?, &mut [(&field, buffer)])?;
+                let mut wanted = [(&field, buffer)];
+                self.with_room(|| read_objects(&*self.container(container)?, &mut wanted))?;
             }
         }
         Ok(length)
@@ -122,7 +125,7 @@ impl Inner {
         if let Place::Object { container, object } = &location.place {
             let open = self.container(container)?;
             if open.capabilities().shared_reads {
-                return share_object(&*open, &field, *object);
+                return self.with_room(|| share_object(&*open, &field, *object));
             }
         }
         self.read_field(&field).map(Into::into)
@@ -133,8 +136,9 @@ impl Inner {
         if let Some(container) = lock(&self.containers.0).get(uri) {
             return Ok(Arc::clone(container));
         }
-        let container = self.pool(&uri.pool)?.open_container(&uri.label)?;
-        self.containers.keep(uri, &container);
+        let pool = self.pool(&uri.pool)?;
+        let container = self.with_room(|| Ok(pool.open_container(&uri.label)?))?;
+        self.containers.keep(uri, &container, self.room.readers_max());
         Ok(container)
     }
 

@@ -25,9 +25,6 @@ use crate::{
     sync::lock,
 };
 
-/// How many datasets a handle keeps open for reading.
-const READERS_MAX: usize = 256;
-
 /// How many names of index objects a reader keeps.
 const INDEXES_MAX: usize = 1024;
 
@@ -40,6 +37,24 @@ pub(crate) struct Readers {
     looked: Mutex<HashMap<usize, Epoch>>,
 }
 
+impl Readers {
+    /// How many datasets are open.
+    pub(crate) fn count(&self) -> usize {
+        lock(&self.open).len()
+    }
+
+    /// Closes those not used for longest, until so many are left. Whoever uses one of them goes on with it.
+    pub(crate) fn close_oldest(&self, left: usize) {
+        let mut open = lock(&self.open);
+        while open.len() > left
+            && let Some(oldest) =
+                open.iter().min_by_key(|(_, r)| r.used.load(Ordering::Relaxed)).map(|(id, _)| *id)
+        {
+            open.remove(&oldest);
+        }
+    }
+}
+
 impl Inner {
     /// A reader of a dataset. None if the dataset was wiped after the root was looked at.
     pub(crate) fn reader(&self, root: &Arc<Root>, entry: &Arc<Entry>) -> Result<Option<Arc<DatasetReader>>> {
@@ -49,19 +64,14 @@ impl Inner {
             reader.used.store(now, Ordering::Relaxed);
             return Ok(Some(Arc::clone(reader)));
         }
-        let Some(dataset) = Dataset::open_unless_wiped(self, root, entry)? else { return Ok(None) };
+        let opened = self.with_room(|| Dataset::open_unless_wiped(self, root, entry))?;
+        let Some(dataset) = opened else { return Ok(None) };
         self.close_wiped(root)?;
         // Reading its fields needs no handle of its own.
-        self.containers.keep(&dataset.uri, &dataset.store);
+        self.containers.keep(&dataset.uri, &dataset.store, self.room.readers_max());
         let reader = Arc::new(DatasetReader::new(dataset, now));
-        let mut open = lock(&self.readers.open);
-        if open.len() >= READERS_MAX
-            && let Some(oldest) =
-                open.iter().min_by_key(|(_, r)| r.used.load(Ordering::Relaxed)).map(|(id, _)| *id)
-        {
-            open.remove(&oldest);
-        }
-        Ok(Some(Arc::clone(open.entry(id).or_insert(reader))))
+        self.readers.close_oldest(self.room.readers_max().saturating_sub(1));
+        Ok(Some(Arc::clone(lock(&self.readers.open).entry(id).or_insert(reader))))
     }
 
     /// Closes the datasets of this root that were wiped: while their files are open, their room on the disk is not free.

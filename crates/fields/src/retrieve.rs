@@ -135,7 +135,7 @@ impl Inner {
         let index = reader.index_of(&text);
         let mut element = String::new();
         split.element.values_joined_into(&mut element);
-        reader.locate(index, &element, || split.whole())
+        self.with_room(|| reader.locate(index, &element, || split.whole()))
     }
 }
 

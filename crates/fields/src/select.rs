@@ -189,6 +189,10 @@ impl Selection {
 
     /// The dataset's collocations that the request may mean, in its order. None if the dataset was wiped meanwhile.
     pub(crate) fn targets(&self, inner: &Inner) -> Result<Vec<Target>> {
+        inner.with_room(|| self.targets_now(inner))
+    }
+
+    fn targets_now(&self, inner: &Inner) -> Result<Vec<Target>> {
         let Some(reader) = inner.reader(&self.root, &self.entry)? else { return Ok(Vec::new()) };
         let collocations = match reader.collocations() {
             Err(error) if reader.was_wiped(&error) => return Ok(Vec::new()),

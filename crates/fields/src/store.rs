@@ -13,6 +13,7 @@ use crate::{
     dataset::Home,
     read::OpenContainers,
     reader::Readers,
+    room::Room,
     root::{Entry, Root},
     sync::lock,
     writers::Writers,
@@ -42,6 +43,7 @@ pub(crate) struct Inner {
     pub(crate) writers: Writers,
     pub(crate) readers: Readers,
     pub(crate) containers: OpenContainers,
+    pub(crate) room: Room,
 }
 
 #[derive(Debug)]
@@ -123,6 +125,7 @@ impl FieldStore {
                 writers: Writers::default(),
                 readers: Readers::default(),
                 containers: OpenContainers::default(),
+                room: Room::default(),
                 roots,
             }),
         })

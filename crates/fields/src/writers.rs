@@ -29,9 +29,6 @@ use crate::{
     writer::{Content, DatasetWriter, Scratch},
 };
 
-/// How many datasets a handle writes at once. Beyond it, those not used for longest are flushed and closed.
-const WRITERS_MAX: usize = 64;
-
 /// How many datasets it writes while flushing those that are to make room fails. Each has its files open.
 const WRITERS_HELD_MAX: usize = 128;
 
@@ -90,12 +87,19 @@ impl Writers {
         self.all().into_iter().filter(is_wiped).for_each(|writer| self.close(&writer));
     }
 
-    /// Makes room for one more writer. A failure means that there is none.
-    fn evict(&self) -> Result<()> {
-        for _ in 0..EVICTIONS {
+    /// Closes writers that hold no fields; how many there were.
+    pub(crate) fn close_clean(&self) -> usize {
+        let all = self.all();
+        let clean = all.iter().filter(|writer| lock(&writer.state).batch.is_empty());
+        clean.map(|writer| self.close(writer)).count()
+    }
+
+    /// Makes room for one more writer, so that there are `max`. A failure means that there is none.
+    fn evict(&self, max: usize, evictions: usize) -> Result<()> {
+        for _ in 0..evictions {
             let all = self.all();
             let oldest = all.iter().min_by_key(|writer| writer.used.load(Ordering::Relaxed));
-            let Some(oldest) = oldest.filter(|_| all.len() >= WRITERS_MAX) else { return Ok(()) };
+            let Some(oldest) = oldest.filter(|_| all.len() >= max) else { return Ok(()) };
             match oldest.flush() {
                 Ok(()) => {}
                 Err(error @ (Error::Lost { .. } | Error::Wiped { .. })) => {
@@ -148,8 +152,12 @@ impl Inner {
             if writer.is_governed_otherwise(self.schema_digest) {
                 scratch.split = writer.split_by_own_schema(key, &scratch.split)?;
             }
-            if writer.write(scratch, content)? {
-                return Ok(());
+            match self.with_room(|| writer.write(scratch, content)) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                // The first bytes need a file of their own.
+                Err(error) if error.is_too_many_open() && self.evict_for_room()? => {}
+                Err(error) => return Err(error),
             }
             self.writers.close(&writer);
             self.schema.split_into(key, &mut scratch.split)?;
@@ -162,7 +170,7 @@ impl Inner {
     pub(crate) fn flush(&self) -> Result<()> {
         let mut first = self.writers.loss().take().map_or(Ok(()), Err);
         for writer in self.writers.all() {
-            let result = writer.flush();
+            let result = self.with_room(|| writer.flush());
             if lock(&writer.state).is_closed {
                 self.writers.close(&writer);
             }
@@ -178,7 +186,19 @@ impl Inner {
             return Ok(Some(writer));
         }
         self.writers.close_wiped();
-        self.writers.evict()?;
+        self.writers.evict(self.room.writers_max(), EVICTIONS)?;
+        let dataset = match self.with_room(|| self.open_or_create(text, split)) {
+            Err(error) if error.is_too_many_open() && self.evict_for_room()? => {
+                self.open_or_create(text, split)?
+            }
+            opened => opened?,
+        };
+        let Some(dataset) = dataset else { return Ok(None) };
+        self.writers.insert(text, &Arc::new(DatasetWriter::new(dataset)));
+        Ok(self.writers.get(text))
+    }
+
+    fn open_or_create(&self, text: &str, split: &SplitKey) -> Result<Option<Dataset>> {
         let (root, entry) = match self.find_dataset(text)? {
             Some(found) => found,
             None => {
@@ -188,9 +208,15 @@ impl Inner {
                 (Arc::clone(&home.root), entry)
             }
         };
-        let Some(dataset) = Dataset::open_unless_wiped(self, &root, &entry)? else { return Ok(None) };
-        self.writers.insert(text, &Arc::new(DatasetWriter::new(dataset)));
-        Ok(self.writers.get(text))
+        Dataset::open_unless_wiped(self, &root, &entry)
+    }
+
+    /// Flushes and closes half of the writers, where the process may open no more files; false if there are none.
+    fn evict_for_room(&self) -> Result<bool> {
+        let before = self.writers.all().len();
+        let max = self.room.halve_writers(before);
+        self.writers.evict(max, before)?;
+        Ok(self.writers.all().len() < before)
     }
 }
 

@@ -5,6 +5,10 @@
 
 use std::{error::Error as StdError, io};
 
+/// The system, and the process, can open no more files: as Linux numbers its errors.
+const ENFILE: i32 = 23;
+const EMFILE: i32 = 24;
+
 /// What every operation of the model returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -61,6 +65,16 @@ pub enum Error {
         /// What was being written.
         what: String,
     },
+    /// The process, or the system, has as many files open as it may. Close handles, or raise the limit.
+    #[error(
+        "{what}: {source}; close other handles, or raise how many files a process may have open (`ulimit -n`)"
+    )]
+    TooManyOpen {
+        /// What was to be opened.
+        what: String,
+        /// The system's own error.
+        source: io::Error,
+    },
     /// An operation of the operating system or of a vendor's library failed.
     #[error("{what}: {source}")]
     Io {
@@ -96,6 +110,7 @@ impl Error {
             Self::Corrupt { .. } => "corrupt",
             Self::PermissionDenied { .. } => "permission-denied",
             Self::NoSpace { .. } => "no-space",
+            Self::TooManyOpen { .. } => "too-many-open",
             Self::Io { .. } => "io",
             Self::InvalidInput { .. } => "invalid-input",
             Self::Poisoned { .. } => "poisoned",
@@ -129,6 +144,7 @@ impl Error {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
                 Self::NoSpace { what: format!("{what}: {source}") }
             }
+            _ if matches!(source.raw_os_error(), Some(ENFILE | EMFILE)) => Self::TooManyOpen { what, source },
             _ => Self::Io { what, source: Box::new(source) },
         }
     }
@@ -139,9 +155,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_no_space_and_other_failures_keep_their_cause() {
+    fn a_full_disk_is_no_space_too_many_files_are_told_with_the_limit_and_other_failures_keep_their_cause() {
         let full = Error::from_io(io::Error::from_raw_os_error(28), "write data/1");
         assert_eq!(full.code(), "no-space");
+        let many = Error::from_io(io::Error::from_raw_os_error(24), "open data/1");
+        assert!(many.code() == "too-many-open" && many.to_string().contains("`ulimit -n`"), "{many}");
         let other = Error::from_io(io::Error::from_raw_os_error(5), "read data/1");
         assert_eq!(other.code(), "io");
         assert!(other.source().is_some());

@@ -4,11 +4,17 @@ use std::{
     env,
     io::{BufRead, BufReader, Write},
     process::{ChildStdin, Command, Stdio},
-    sync::mpsc::{Receiver, channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
+    time::{Duration, Instant},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::ROLE;
+
+/// How long the slowest machine may take for what should come at once.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What a process says, a line each.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,8 +64,13 @@ pub(crate) struct Child {
 
 impl Child {
     pub(crate) fn start(role: &str) -> Self {
-        let mut process = Command::new(env::current_exe().unwrap())
-            .args(["--nocapture", "--test-threads=1"])
+        Self::start_by(&mut Command::new(env::current_exe().unwrap()), role)
+    }
+
+    /// Starts this program by another that takes it as its arguments, or with another environment.
+    pub(crate) fn start_by(command: &mut Command, role: &str) -> Self {
+        let mut process = command
+            .args(["--exact", "child_process", "--nocapture", "--test-threads=1"])
             .env(ROLE, role)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -86,6 +97,41 @@ impl Child {
     pub(crate) fn expect(mut self, said: &Said) {
         assert_eq!(self.next(), *said, "{}", self.role);
         assert!(self.process.wait().unwrap().success(), "{}", self.role);
+    }
+
+    /// Ends it in the midst of whatever it does, and gives the number of the last flush that it said had returned.
+    pub(crate) fn kill(mut self) -> Option<u64> {
+        self.assert_lives();
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        // All that was in the pipe when it died is still to come.
+        while let Ok(said) = self.from.recv() {
+            let Said::Flushed(count) = said else { panic!("{}: {said:?}", self.role) };
+            self.last = Some(count);
+        }
+        self.last
+    }
+
+    pub(crate) fn assert_lives(&mut self) {
+        let ended = self.process.try_wait().unwrap();
+        assert!(ended.is_none(), "{} ended of itself: {ended:?}", self.role);
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.process), signal).unwrap();
+    }
+
+    /// Waits until the flush of this number or a later one has returned.
+    pub(crate) fn wait_flushed(&mut self, number: u64) {
+        let begin = Instant::now();
+        while self.last < Some(number) {
+            match self.from.recv_timeout(PATIENCE.saturating_sub(begin.elapsed())) {
+                Ok(Said::Flushed(count)) => self.last = Some(count),
+                Ok(other) => panic!("{}: {other:?}", self.role),
+                Err(RecvTimeoutError::Timeout) => panic!("{} is held up at {:?}", self.role, self.last),
+                Err(RecvTimeoutError::Disconnected) => panic!("{}: {:?}", self.role, self.process.wait()),
+            }
+        }
     }
 
     /// The number of the last flush known to have returned.

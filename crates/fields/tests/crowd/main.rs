@@ -1,15 +1,22 @@
-//! A crowd on one dataset: writer and reader processes at once, for a minute.
+//! Writer and reader processes at once: left alone for a minute, killed, stopped, with clocks that jump, on disks that are
+//! full or may not be written, and with more datasets than they may have files open.
 //!
 //! What must hold: every field that is read is whole and right; every flushed field is found by a reader that
-//! is started after the flush; the processes, which all make the dataset at once, make one; and in the end all of them,
-//! whatever they saw on the way, list the same.
+//! is started after the flush; the processes, which all make a dataset at once, make one; and in the end all of them,
+//! whatever they saw on the way, list the same. What was flushed is told to the test through a pipe, never by the store.
 //!
-//! `ISOTACH_CROWD_SECONDS` sets the time, `ISOTACH_CROWD` the number of writers and of readers.
+//! `ISOTACH_CROWD_SECONDS` sets the time, `ISOTACH_CROWD` the number of writers and of readers; `ISOTACH_KILLS` and
+//! `ISOTACH_STOPS` how often processes are killed and stopped.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod cast;
+mod clocks;
+mod disks;
 mod field;
+mod kills;
+mod limits;
 mod roles;
+mod stops;
 
 use std::{
     env,
@@ -21,17 +28,23 @@ use field::Step;
 
 /// The environment variable that makes this program play a role instead.
 const ROLE: &str = "ISOTACH_CROWD_ROLE";
+/// The flushes of a writer that never goes on to another dataset.
+const ONE: u64 = u64::MAX;
 
 fn number(name: &str, default: u64) -> u64 {
     env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
+/// Not a test by itself: what the processes that the tests start run.
 #[test]
-fn a_crowd_of_writers_and_readers_sees_whole_fields_and_the_same_history() {
+fn child_process() {
     if let Ok(role) = env::var(ROLE) {
         roles::play(&role);
-        return;
     }
+}
+
+#[test]
+fn a_crowd_of_writers_and_readers_sees_whole_fields_and_the_same_history() {
     let folder = tempfile::tempdir().unwrap();
     // Small intervals, so that checkpoints are made and merged all the while.
     let uri = format!("posix:{}/store?checkpoint=262144", folder.path().display());
@@ -40,14 +53,16 @@ fn a_crowd_of_writers_and_readers_sees_whole_fields_and_the_same_history() {
     let end = Instant::now() + Duration::from_secs(seconds);
 
     let start = |role: &str| Child::start(&format!("{role} {uri}"));
-    let mut writers: Vec<Child> = (0..size).map(|writer| start(&format!("writer {writer}"))).collect();
-    let mut readers: Vec<Child> = (0..size).map(|reader| start(&format!("reader {reader} {size}"))).collect();
+    let mut writers: Vec<Child> =
+        (0..size).map(|writer| start(&format!("writer {writer} 0 {ONE}"))).collect();
+    let mut readers: Vec<Child> =
+        (0..size).map(|reader| start(&format!("reader {reader} {size} {ONE}"))).collect();
     let mut checked = 0u64;
     while Instant::now() < end {
         // Whatever a writer has flushed by now, a reader that starts now must find.
         let writer = checked % size;
         let Some(step) = writers[writer as usize].last_flushed() else { continue };
-        start(&format!("check {writer} {step}")).expect(&Said::Done);
+        start(&format!("check {writer} {step} {ONE}")).expect(&Said::Done);
         checked += 1;
     }
     for writer in &mut writers {

@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead, stdin},
+    process::exit,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -14,7 +15,7 @@ use isotach_fields::{Config, FieldStore, ListOptions, crc32c};
 use isotach_mars::Request;
 use isotach_object::Registry;
 
-use crate::{cast::Said, field::Step};
+use crate::{ONE, cast::Said, disks, field::Step, limits};
 
 fn registry() -> Registry {
     Registry::new().with(Arc::new(Posix))
@@ -29,11 +30,11 @@ pub(crate) fn containers(uri: &str) -> usize {
     registry().open_pool(&uri.parse().unwrap()).unwrap().list_containers().unwrap().len()
 }
 
-fn open(uri: &str) -> FieldStore {
+pub(crate) fn open(uri: &str) -> FieldStore {
     FieldStore::open(&Config::single(&uri.parse().unwrap()), &registry()).unwrap()
 }
 
-fn say(said: &Said) {
+pub(crate) fn say(said: &Said) {
     println!("{}", said.line());
 }
 
@@ -43,10 +44,16 @@ pub(crate) fn play(role: &str) {
     let number = |at: usize| words[at].parse::<u64>().unwrap();
     let uri = words[words.len() - 1];
     match words[0] {
-        "writer" => write(uri, number(1)),
-        "reader" => read(uri, number(1), number(2)),
-        "check" => check(&open(uri), number(1), number(2)),
+        "writer" => write(uri, number(1), number(2), number(3)),
+        "reader" => read(uri, number(1), number(2), number(3)),
+        "check" => {
+            check(&open(uri), Step::nth(number(1), number(2), number(3)));
+            say(&Said::Done);
+        }
         "digest" => digest(&open(uri)),
+        "full" => disks::fill_again_and_again(uri),
+        "protected" => disks::write_protect(uri),
+        "limited" => limits::open_many(uri),
         other => panic!("no role {other}"),
     }
 }
@@ -62,17 +69,20 @@ fn told_to_stop() -> Arc<AtomicBool> {
     stop
 }
 
-/// Waits for a line.
+/// Waits for a line. Whoever started this may have failed and be gone: then nobody needs it any more.
 fn wait() {
-    assert!(stdin().lock().read_line(&mut String::new()).unwrap() > 0, "the one who started this is gone");
+    if stdin().lock().read_line(&mut String::new()).unwrap() == 0 {
+        exit(1);
+    }
 }
 
-fn write(uri: &str, writer: u64) {
+/// Archives and flushes from the flush of number `first` on.
+fn write(uri: &str, writer: u64, first: u64, span: u64) {
     let store = open(uri);
     let stop = told_to_stop();
-    let mut count = 0;
+    let mut count = first;
     while !stop.load(Ordering::Relaxed) {
-        let step = Step::nth(writer, count);
+        let step = Step::nth(writer, count, span);
         for param in 0..Step::FIELDS {
             store.archive(&step.key(param), &step.bytes(param)).unwrap();
         }
@@ -85,14 +95,20 @@ fn write(uri: &str, writer: u64) {
     digest(&store);
 }
 
-fn read(uri: &str, reader: u64, writers: u64) {
+/// Reads steps at random, of datasets as far as there are any.
+fn read(uri: &str, reader: u64, writers: u64, span: u64) {
     let store = open(uri);
     let stop = told_to_stop();
-    let (mut fields, mut noise) = (0, reader + 1);
+    let (mut fields, mut noise, mut datasets) = (0, reader + 1, 1);
     while !stop.load(Ordering::Relaxed) {
         noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let step = Step { writer: (noise >> 33) % writers, step: (noise >> 45) % Step::STEPS, version: 0 };
-        fields += versions(&store, &step).len() as u64;
+        let dataset = if span == ONE { 0 } else { (noise >> 40) % (datasets + 1) };
+        let (writer, step) = ((noise >> 33) % writers, (noise >> 45) % Step::STEPS);
+        let found = versions(&store, &Step { writer, dataset, step, version: 0 }).len() as u64;
+        fields += found;
+        if found > 0 && dataset == datasets {
+            datasets += 1;
+        }
     }
     say(&Said::Count(fields));
     wait();
@@ -111,13 +127,11 @@ fn versions(store: &FieldStore, step: &Step) -> Vec<u64> {
     store.retrieve(&step.request()).unwrap().map(version).collect()
 }
 
-/// A reader that starts after the flush `count` of a writer finds all its fields, or later ones.
-fn check(store: &FieldStore, writer: u64, count: u64) {
-    let step = Step::nth(writer, count);
+/// A reader that starts after the flush of a step finds all its fields, or later ones.
+pub(crate) fn check(store: &FieldStore, step: Step) {
     let found = versions(store, &step);
     assert_eq!(found.len() as u64, Step::FIELDS, "{step:?} was flushed");
     assert!(found.iter().all(|version| *version >= step.version), "{step:?} was flushed, found {found:?}");
-    say(&Said::Done);
 }
 
 /// One number for everything that the dataset lists.
