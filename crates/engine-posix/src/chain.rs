@@ -21,7 +21,7 @@ pub(crate) fn spans(place: &Place) -> Result<Vec<Span>> {
 }
 
 /// The chain from `start` on that takes the widest span at each step.
-fn chain(spans: &[Span], start: u64) -> Vec<Span> {
+pub(crate) fn chain(spans: &[Span], start: u64) -> Vec<Span> {
     let mut chain: Vec<Span> = Vec::new();
     loop {
         let at = chain.last().map_or(start, |span| span.to);

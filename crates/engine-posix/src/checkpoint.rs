@@ -11,7 +11,7 @@ use isotach_object::Result;
 use crate::{
     chain,
     merge::Merge,
-    run::{Run, RunWriter},
+    run::{Run, RunWriter, Span},
     state::{Place, READ_SET_WINDOW, State},
     table::Table,
 };
@@ -58,13 +58,22 @@ fn write(state: &mut State, place: &Place, writer: RunWriter) -> Result<()> {
     let to = place.log.epoch_at(state.position);
     // A run must never speak of a part of the log that a power failure can take away.
     place.log.sync()?;
-    let run = copy(Merge::of_table(&state.table), writer, state.runs.is_empty(), to, place)?;
-    state.runs.push(run);
+    let sum = place.log.sum_before(to)?;
+    let span = copy(Merge::of_table(&state.table), writer, state.runs.is_empty(), to, sum)?;
+    state.runs.push(Arc::new(Run::open(&place.directory, place.uuid, span)?));
     state.table = Table::new(false);
     Ok(())
 }
 
-fn copy(mut from: Merge<'_>, mut run: RunWriter, bottom: bool, to: u64, place: &Place) -> Result<Arc<Run>> {
+/// Writes a run that goes up to epoch `to`, with `bottom` as one with nothing under it. `log_sum` is the checksum of the
+/// log's last bytes before `to`.
+pub(crate) fn copy(
+    mut from: Merge<'_>,
+    mut run: RunWriter,
+    bottom: bool,
+    to: u64,
+    log_sum: u32,
+) -> Result<Span> {
     while let Some((path, kept)) = from.next()? {
         if !bottom {
             run.push(path, &kept)?;
@@ -75,12 +84,11 @@ fn copy(mut from: Merge<'_>, mut run: RunWriter, bottom: bool, to: u64, place: &
             run.push(path, &kept)?;
         }
     }
-    let span = run.finish(to, place.log.sum_before(to)?)?;
-    Ok(Arc::new(Run::open(&place.directory, place.uuid, span)?))
+    run.finish(to, log_sum)
 }
 
 /// How many of the newest runs are merged, given the entries of each, oldest first.
-fn mergeable(entries: &[u64]) -> usize {
+pub(crate) fn mergeable(entries: &[u64]) -> usize {
     let Some((newest, older)) = entries.split_last() else { return 0 };
     let mut sum = *newest;
     let more = older.iter().rev().take_while(|entries| {
@@ -98,9 +106,10 @@ fn merge_small(state: &mut State, place: &Place) -> Result<()> {
     let [oldest, .., newest] = merging else { return Ok(()) };
     let (from, to) = (oldest.span().from, newest.span().to);
     let Some(writer) = RunWriter::claim(&place.directory, place.uuid, from)? else { return Ok(()) };
-    let merged = copy(Merge::of_runs(merging)?, writer, kept == 0, to, place)?;
+    let span = copy(Merge::of_runs(merging)?, writer, kept == 0, to, place.log.sum_before(to)?)?;
+    let merged = Run::open(&place.directory, place.uuid, span)?;
     state.runs.truncate(kept);
-    state.runs.push(merged);
+    state.runs.push(Arc::new(merged));
     Ok(())
 }
 

@@ -32,6 +32,8 @@ const ROLL: u64 = 4 << 30;
 const MAX_OPEN: usize = 64;
 /// Bytes read before they are checked, so that they are still in the processor's cache then.
 const STEP: u64 = 4 * CHUNK;
+/// Bytes read in one call where nobody waits for them: the device is busy longer than the processor.
+const VERIFY_STEP: u64 = 16 * CHUNK;
 
 fn file_name(number: u64) -> String {
     format!("{number:016x}")
@@ -213,7 +215,7 @@ impl DataReader {
     }
 
     /// A data file's path, for messages.
-    fn path(&self, number: u64) -> PathBuf {
+    pub(crate) fn path(&self, number: u64) -> PathBuf {
         self.folder.path_of(&file_name(number))
     }
 
@@ -238,6 +240,12 @@ impl DataReader {
         Ok(file)
     }
 
+    /// The length of a data file now.
+    pub(crate) fn length(&self, number: u64) -> Result<u64> {
+        let stat = self.file(number)?.stat();
+        Ok(stat.map_err(|error| Error::from_io(error, "stat a data file"))?.length)
+    }
+
     /// All bytes of an extent, checked.
     pub(crate) fn read_extent(&self, extent: &Extent) -> Result<Vec<u8>> {
         self.check_length(extent)?;
@@ -249,8 +257,7 @@ impl DataReader {
 
     /// Refuses an extent that its file does not hold, before memory is taken for it.
     pub(crate) fn check_length(&self, extent: &Extent) -> Result<()> {
-        let stat = self.file(extent.file)?.stat();
-        let length = stat.map_err(|error| Error::from_io(error, "stat a data file"))?.length;
+        let length = self.length(extent.file)?;
         if extent.position + extent.length > length {
             return Err(self.cut_short(extent, length));
         }
@@ -312,23 +319,54 @@ impl DataReader {
 
     /// Reads whole chunks of an extent, from its byte `at` on, and checks them.
     fn read_chunks(&self, file: &dyn File, extent: &Extent, at: u64, out: &mut [u8]) -> Result<()> {
+        self.read_raw(file, extent, at, out)?;
+        self.check_chunks(extent, at, out)
+    }
+
+    /// Reads bytes of an extent, from its byte `at` on.
+    fn read_raw(&self, file: &dyn File, extent: &Extent, at: u64, out: &mut [u8]) -> Result<()> {
         file.read_exact_at(out, extent.position + at).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => self.cut_short(extent, file.stat().map_or(0, |stat| stat.length)),
             _ => Error::from_io(error, format!("read {}", self.path(extent.file).display())),
-        })?;
-        self.check_chunks(extent, at, out)
+        })
     }
 
     /// Checks whole chunks of an extent, which begin at its byte `at`, against their checksums.
     pub(crate) fn check_chunks(&self, extent: &Extent, at: u64, bytes: &[u8]) -> Result<()> {
-        let sums = extent.sums.as_slice().iter().skip((at / CHUNK) as usize);
-        for (number, (chunk, sum)) in bytes.chunks(CHUNK as usize).zip(sums).enumerate() {
-            if crate::bytes::crc32c(chunk) != *sum {
-                let position = extent.position + at + number as u64 * CHUNK;
-                let place = format!("{} at byte {position}", self.path(extent.file).display());
-                return Err(Error::corrupt("stored bytes fail their checksum", place));
-            }
-        }
-        Ok(())
+        let Some(position) = bad_chunk(extent, at, bytes) else { return Ok(()) };
+        let place = format!("{} at byte {position}", self.path(extent.file).display());
+        Err(Error::corrupt("stored bytes fail their checksum", place))
     }
+
+    /// Reads every chunk of which a part uses a byte. Gives the position in the file of the first that is damaged.
+    pub(crate) fn find_bad_chunk(
+        &self,
+        part: &Part,
+        buffer: &mut Vec<u8>,
+        was_read: impl Fn(u64),
+    ) -> Result<Option<u64>> {
+        let extent = &part.extent;
+        let file = self.file(extent.file)?;
+        let mut at = part.skip - part.skip % CHUNK;
+        let end = (part.skip + part.length).next_multiple_of(CHUNK).min(extent.length);
+        while at < end {
+            let stop = end.min(at + VERIFY_STEP);
+            buffer.resize((stop - at) as usize, 0);
+            self.read_raw(&*file, extent, at, buffer)?;
+            was_read(stop - at);
+            if let Some(position) = bad_chunk(extent, at, buffer) {
+                return Ok(Some(position));
+            }
+            at = stop;
+        }
+        Ok(None)
+    }
+}
+
+/// The position in the file of the first of whole chunks of an extent, from its byte `at` on, that is damaged.
+fn bad_chunk(extent: &Extent, at: u64, bytes: &[u8]) -> Option<u64> {
+    let sums = extent.sums.as_slice().iter().skip((at / CHUNK) as usize);
+    let mut chunks = bytes.chunks(CHUNK as usize).zip(sums);
+    let number = chunks.position(|(chunk, sum)| crate::bytes::crc32c(chunk) != *sum)?;
+    Some(extent.position + at + number as u64 * CHUNK)
 }

@@ -87,6 +87,11 @@ impl Directory {
         Ok(names.into_iter().filter_map(|name| name.into_string().ok()).collect())
     }
 
+    /// Bytes of the files in it.
+    pub(crate) fn size(&self) -> Result<u64> {
+        Ok(self.names()?.iter().filter_map(|name| self.stat(name).ok()).map(|stat| stat.length).sum())
+    }
+
     /// Makes the names in it durable.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.folder.sync()

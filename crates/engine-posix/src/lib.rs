@@ -9,9 +9,10 @@
 //! format; `disk` is the way to files; `directory`, `log`, `data` and `map` do the I/O; `ops`, `entry`, `raw`, `table`, `run` and `merge`
 //! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs and `chain` chooses among them; `writer`
 //! appends and `staging` gathers what is to count together, `commit` learns whether it does; `handle` joins the two,
-//! `look`, `reading` and `listing` look; `container`, `pool` and this file are the object model's traits. `simulation` is a
-//! disk for tests.
+//! `look`, `reading` and `listing` look; `verify` looks at everything and `aside` keeps what it found damaged; `container`,
+//! `pool` and this file are the object model's traits. `simulation` is a disk for tests.
 
+mod aside;
 mod bytes;
 mod chain;
 mod checkpoint;
@@ -46,6 +47,7 @@ mod state;
 mod superblock;
 mod table;
 mod verdict;
+mod verify;
 mod writer;
 
 use std::sync::Arc;

@@ -107,7 +107,15 @@ impl<'s> Merge<'s> {
 
     /// Over all of some runs, given oldest first, for making a run.
     pub(crate) fn of_runs(runs: &[Arc<Run>]) -> Result<Self> {
-        let sources = runs.iter().rev().map(|run| Source::run(run, &[])).collect::<Result<_>>()?;
+        Self::of_layers(runs, None)
+    }
+
+    /// Over all of some runs, given oldest first, and of a table over them.
+    pub(crate) fn of_layers(runs: &[Arc<Run>], table: Option<&'s Table>) -> Result<Self> {
+        let table =
+            table.into_iter().flat_map(|table| table.from(&[])).map(|cursor| Ok(Source::Table(cursor)));
+        let sources =
+            table.chain(runs.iter().rev().map(|run| Source::run(run, &[]))).collect::<Result<_>>()?;
         Ok(Self::of(sources, Vec::new()))
     }
 

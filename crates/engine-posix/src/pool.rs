@@ -7,10 +7,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use isotach_object::{Capabilities, Container, Error, Label, Pool, PoolUri, PoolUsage, Result};
+use isotach_object::{
+    Capabilities, Container, Error, Finding, Label, Pool, PoolUri, PoolUsage, Result, SetAside, Verified,
+    Verify, VerifyProgress,
+};
 
 use crate::{
-    capabilities,
+    aside, capabilities,
     data::{self, DataReader},
     directory::Directory,
     disk::{Folder, Space},
@@ -21,6 +24,7 @@ use crate::{
     random,
     state::Place,
     superblock::{self, Kind, Superblock},
+    verify,
 };
 
 const CONTAINERS: &str = "containers";
@@ -40,7 +44,7 @@ pub(crate) struct PosixPool {
     options: Options,
 }
 
-fn failed<'p>(what: &'p str, path: &'p Path) -> impl Fn(io::Error) -> Error + 'p {
+pub(crate) fn failed<'p>(what: &'p str, path: &'p Path) -> impl Fn(io::Error) -> Error + 'p {
     move |error| Error::from_io(error, format!("{what} {}", path.display()))
 }
 
@@ -257,6 +261,34 @@ impl Pool for PosixPool {
             return Err(self.not_found(label));
         }
         self.disk.size_of_all(&path).map_err(failed("measure", &path))
+    }
+
+    fn verify_container(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
+        let path = self.path(label);
+        let looked = match self.open_place(&path) {
+            Ok(place) => verify::verify(&place, how, progress).and_then(|verified| {
+                // Of files that are being removed nothing can be said.
+                if verified.is_sound() || place.log.is_current()? {
+                    return Ok(verified);
+                }
+                Err(self.not_found(label))
+            }),
+            Err(error) if is_there(&*self.disk, &path)? => verify::of_unopened(error),
+            Err(_) => Err(self.not_found(label)),
+        };
+        match looked {
+            Err(error) if is_there(&*self.disk, &path)? => Err(error),
+            Err(_) => Err(self.not_found(label)),
+            verified => verified,
+        }
+    }
+
+    fn set_aside(&self, label: &Label, findings: &[Finding], note: &str) -> Result<SetAside> {
+        let path = self.path(label);
+        if !is_there(&*self.disk, &path)? {
+            return Err(self.not_found(label));
+        }
+        aside::set_aside(&*self.disk, &self.root, label, &path, findings, note)
     }
 
     fn usage(&self) -> Result<PoolUsage> {

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Bytes of the log read at a time.
-const WINDOW: usize = 4 << 20;
+pub(crate) const WINDOW: usize = 4 << 20;
 
 /// How far back a read set may reach, in bytes of log: an older `Unchanged` fails. Runs keep the traces of
 /// removed entries for as long, so every process answers alike (FORMAT.md section 5).
@@ -75,7 +75,12 @@ impl State {
         if position > place.log.length()? {
             return Err(outside(&place.log, place.log.epoch_at(position)));
         }
-        Ok(Self {
+        Ok(Self::at_runs(runs, position, own))
+    }
+
+    /// The state at the end of these runs, which is at byte `position` of the log.
+    pub(crate) fn at_runs(runs: Vec<Arc<Run>>, position: u64, own: u64) -> Self {
+        Self {
             table: Table::new(runs.is_empty()),
             runs,
             position,
@@ -83,7 +88,7 @@ impl State {
             sequences: HashMap::new(),
             verdicts: Verdicts::of(own),
             is_spoilt: false,
-        })
+        }
     }
 
     /// Whether nothing was appended since the log was last looked at.
@@ -160,11 +165,7 @@ impl State {
             frame::kind::TRANSACTION => self.apply_transaction(place, frame, epoch)?,
             frame::kind::RESERVE => {}
             kind if kind >= frame::kind::OPTIONAL => {}
-            kind => {
-                let what =
-                    format!("frame kind {kind} in {}: a newer Isotach wrote it", place.log.path().display());
-                return Err(Error::Unsupported { engine: SCHEME, what });
-            }
+            kind => return Err(unknown_kind(&place.log, kind)),
         }
         self.sequences.insert(frame.origin.writer, frame.origin.sequence);
         Ok(())
@@ -343,6 +344,12 @@ impl Layer<'_> {
         }
         Ok(latest)
     }
+}
+
+/// The error for a kind of frame that this program does not know.
+pub(crate) fn unknown_kind(log: &Log, kind: u16) -> Error {
+    let what = format!("frame kind {kind} in {}: a newer Isotach wrote it", log.path().display());
+    Error::Unsupported { engine: SCHEME, what }
 }
 
 fn outside(log: &Log, epoch: u64) -> Error {

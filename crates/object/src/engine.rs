@@ -24,8 +24,8 @@
 use std::{fmt::Debug, sync::Arc};
 
 use crate::{
-    Anchor, Capabilities, Cell, Epoch, IdRange, Label, ObjectId, Page, PoolUri, Precondition, Result,
-    SharedBytes, Snapshot, Transaction, Update,
+    Anchor, Capabilities, Cell, Epoch, Finding, IdRange, Label, ObjectId, Page, PoolUri, Precondition,
+    Result, SetAside, SharedBytes, Snapshot, Transaction, Update, Verified, Verify, VerifyProgress,
 };
 
 /// A kind of storage, named by the scheme of its URIs.
@@ -106,6 +106,21 @@ pub trait Pool: Debug + Send + Sync {
     /// # Errors
     /// `NotFound`, `Io`.
     fn container_size(&self, label: &Label) -> Result<u64>;
+
+    /// Looks whether everything stored of a container is as it was written, and goes on after damage. Reads all and
+    /// changes nothing; others may write meanwhile. An engine that can find nothing wrong says what it has.
+    ///
+    /// # Errors
+    /// `NotFound`, `PermissionDenied`, `Io`: what cannot be read is not the same as damaged.
+    fn verify_container(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified>;
+
+    /// Moves aside what `findings` name of a container's [`crate::Part::Derived`], which is made anew when it is missed,
+    /// and keeps `note` beside it for people to read. Passes over all other findings. Nothing is deleted. The note is
+    /// durable when this returns.
+    ///
+    /// # Errors
+    /// `NotFound`, `PermissionDenied`, `NoSpace`, `Io`; `Unsupported` where nothing outlives the process.
+    fn set_aside(&self, label: &Label, findings: &[Finding], note: &str) -> Result<SetAside>;
 
     /// The room there is.
     ///

@@ -51,6 +51,7 @@ mod retry;
 mod shared;
 mod transaction;
 mod uri;
+mod verify;
 
 pub use capability::Capabilities;
 pub use class::ObjectClass;
@@ -66,3 +67,4 @@ pub use retry::{Backoff, retry};
 pub use shared::SharedBytes;
 pub use transaction::{Cell, MAX_KEY, MAX_VALUE, Precondition, Transaction, Update};
 pub use uri::PoolUri;
+pub use verify::{Finding, FoundCell, Part, SetAside, Verified, Verify, VerifyProgress};

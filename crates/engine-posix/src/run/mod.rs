@@ -4,6 +4,7 @@
 //! each begins where the one before ends, and the tail of the log after the last, are its state. A run is
 //! written under a temporary name, synced, and renamed: it is there whole or not at all.
 
+mod check;
 mod claim;
 mod cursor;
 mod read;

@@ -45,6 +45,7 @@ pub(crate) struct Run {
     place: String,
     span: Span,
     entries: u64,
+    index_position: u64,
     has_cuts: bool,
     log_sum: u32,
     blocks: Vec<Block>,
@@ -109,6 +110,7 @@ impl Run {
             place,
             span,
             entries: header.entries,
+            index_position: header.index_position,
             has_cuts: header.has_cuts,
             log_sum: header.log_sum,
             blocks,
@@ -142,7 +144,7 @@ impl Run {
 
     /// Whether a path comes after all of the run's.
     pub(super) fn ends_before(&self, path: &[u8]) -> bool {
-        path > &self.index[self.last.0..self.last.1]
+        path > self.last_path()
     }
 
     /// The block that would hold `path`, if any could.
@@ -162,6 +164,31 @@ impl Run {
             return Err(self.damaged("a block fails its checksum"));
         }
         Ok(true)
+    }
+
+    /// How many blocks there are.
+    pub(super) fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Where a block begins, and the path of its first entry.
+    pub(super) fn block_at(&self, at: usize) -> (u64, &[u8]) {
+        self.blocks.get(at).map_or((0, &[]), |block| (block.position, self.first(block)))
+    }
+
+    /// The path of the last entry.
+    pub(super) fn last_path(&self) -> &[u8] {
+        &self.index[self.last.0..self.last.1]
+    }
+
+    /// Where the blocks end.
+    pub(crate) fn index_position(&self) -> u64 {
+        self.index_position
+    }
+
+    /// Its file, for messages.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
     }
 
     pub(super) fn damaged(&self, what: &str) -> Error {
@@ -243,12 +270,12 @@ pub(super) struct RawEntry<'a> {
     pub(super) tag: u8,
     pub(super) payload: &'a [u8],
     /// How much of its path is that of the entry before.
-    shared: usize,
-    suffix: &'a [u8],
+    pub(super) shared: usize,
+    pub(super) suffix: &'a [u8],
 }
 
 /// Takes an entry off a block.
-fn next_raw<'a>(reader: &mut Reader<'a>) -> Option<RawEntry<'a>> {
+pub(super) fn next_raw<'a>(reader: &mut Reader<'a>) -> Option<RawEntry<'a>> {
     let mut head = Reader(reader.take(ENTRY_HEAD)?);
     let (shared, suffix, payload) = (head.u32()? as usize, head.u32()? as usize, head.u32()? as usize);
     let tag = head.u8()?;

@@ -10,6 +10,7 @@ mod permission;
 mod pools;
 mod runs;
 mod staged;
+mod verify;
 mod work;
 
 use std::{

@@ -7,8 +7,9 @@ use std::{
 };
 
 use isotach_object::{
-    Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Error, IdRange, Label, ObjectId, Page,
-    Pool, PoolUri, PoolUsage, Result, SharedBytes, Snapshot, Staging, Transaction, Update, memory::Memory,
+    Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Error, Finding, IdRange, Label,
+    ObjectId, Page, Pool, PoolUri, PoolUsage, Result, SetAside, SharedBytes, Snapshot, Staging, Transaction,
+    Update, Verified, Verify, VerifyProgress, memory::Memory,
 };
 
 /// What the next calls come to: `None` succeeds.
@@ -115,6 +116,12 @@ impl Pool for FaultyPool {
     }
     fn container_size(&self, label: &Label) -> Result<u64> {
         self.0.container_size(label)
+    }
+    fn verify_container(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
+        self.0.verify_container(label, how, progress)
+    }
+    fn set_aside(&self, label: &Label, findings: &[Finding], note: &str) -> Result<SetAside> {
+        self.0.set_aside(label, findings, note)
     }
     fn usage(&self) -> Result<PoolUsage> {
         self.0.usage()

@@ -10,9 +10,9 @@ use std::{
 };
 
 use isotach_object::{
-    Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, IdRange, Label, ObjectId, Page,
-    PageBuilder, Pool, PoolUri, PoolUsage, Precondition, Result, SharedBytes, Snapshot, Staging, Transaction,
-    Update,
+    Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Finding, IdRange, Label, ObjectId, Page,
+    PageBuilder, Pool, PoolUri, PoolUsage, Precondition, Result, SetAside, SharedBytes, Snapshot, Staging,
+    Transaction, Update, Verified, Verify, VerifyProgress,
     conformance::{Faults, Fixture, MemoryFixture},
 };
 
@@ -125,6 +125,14 @@ impl Pool for BrokenPool {
 
     fn container_size(&self, label: &Label) -> Result<u64> {
         self.0.container_size(label)
+    }
+
+    fn verify_container(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
+        self.0.verify_container(label, how, progress)
+    }
+
+    fn set_aside(&self, label: &Label, findings: &[Finding], note: &str) -> Result<SetAside> {
+        self.0.set_aside(label, findings, note)
     }
 
     fn usage(&self) -> Result<PoolUsage> {

@@ -1,0 +1,164 @@
+//! Verifying that the bytes that readers can reach are there, and are those that were written.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Mutex, PoisonError,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread,
+};
+
+use isotach_object::{Error, Finding, FoundCell, Part as Damaged, Result, Verify};
+
+use super::found::{Findings, Meter, cell_of};
+use crate::{
+    entry::Entry,
+    extent::Extent,
+    merge::Merge,
+    ops::Part,
+    raw::Kept,
+    state::{Place, State},
+};
+
+/// How many cells go to a thread at once.
+const BATCH: usize = 64;
+
+/// A cell and the parts of data files that it is made of.
+type Job = (Vec<u8>, Vec<Part>);
+
+/// Looks at every extent that a reader of `state` can come to. Values are always read, bytes of arrays and records if
+/// `how` says so. Gives how many extents there are.
+pub(super) fn check(
+    place: &Place,
+    state: &State,
+    how: Verify,
+    found: &Findings,
+    meter: &Meter<'_>,
+) -> Result<u64> {
+    let (give, take) = sync_channel::<Vec<Job>>(2 * how.threads.max(1));
+    let take = Mutex::new(take);
+    thread::scope(|scope| {
+        let take = &take;
+        let readers: Vec<_> = (0..how.threads.max(1))
+            .map(|_| scope.spawn(move || read_all(place, take, found, meter)))
+            .collect();
+        let walked = walk(place, state, how, found, &give);
+        drop(give);
+        for reader in readers {
+            reader.join().map_err(|_| Error::corrupt("a thread that reads has failed", "memory"))??;
+        }
+        walked
+    })
+}
+
+/// Hands out what is to be read.
+fn walk(
+    place: &Place,
+    state: &State,
+    how: Verify,
+    found: &Findings,
+    give: &SyncSender<Vec<Job>>,
+) -> Result<u64> {
+    let mut lengths = Lengths { place, known: HashMap::new() };
+    let mut extents = 0;
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut merge = Merge::of_state(state, &[])?;
+    while let Some((path, kept)) = merge.next()? {
+        let Some((is_value, parts)) = parts_of(kept)? else { continue };
+        extents += parts.len() as u64;
+        let lost = parts.iter().find_map(|part| lengths.lost(&part.extent).transpose()).transpose()?;
+        if let Some((what, place)) = lost {
+            found.add(Finding { part: Damaged::Bytes, what, place, byte: None, cell: cell_of(path) });
+        } else if (is_value || how.data) && !parts.is_empty() {
+            batch.push((path.to_vec(), parts));
+        }
+        // A reader that has failed takes nothing more, and says why when it is joined.
+        if batch.len() >= BATCH && give.send(std::mem::take(&mut batch)).is_err() {
+            return Ok(extents);
+        }
+    }
+    let _ = give.send(batch);
+    Ok(extents)
+}
+
+/// The parts that an entry is made of, and whether it is a value; nothing for what has none.
+fn parts_of(kept: Kept<'_>) -> Result<Option<(bool, Vec<Part>)>> {
+    Ok(match kept.into_versioned()?.entry {
+        Entry::ValueExtent(extent, _) => {
+            Some((true, vec![Part { offset: 0, length: extent.length, skip: 0, extent }]))
+        }
+        Entry::Bytes(bytes) => bytes.resolve().map(|resolved| (false, resolved.parts)),
+        Entry::Value(_) | Entry::Removed | Entry::Cut => None,
+    })
+}
+
+/// The lengths of data files.
+struct Lengths<'v> {
+    place: &'v Place,
+    known: HashMap<u64, Option<u64>>,
+}
+
+impl Lengths<'_> {
+    /// What is wrong with an extent's file, and its path.
+    fn lost(&mut self, extent: &Extent) -> Result<Option<(String, String)>> {
+        let end = extent.position + extent.length;
+        if matches!(self.known.get(&extent.file), Some(Some(length)) if *length >= end) {
+            return Ok(None);
+        }
+        let place = || self.place.data.path(extent.file).display().to_string();
+        // It may have grown since it was last looked at.
+        let length = match self.place.data.length(extent.file) {
+            Ok(length) => Some(length),
+            Err(Error::Corrupt { .. }) => None,
+            Err(other) => return Err(other),
+        };
+        self.known.insert(extent.file, length);
+        Ok(match length {
+            None => Some(("a data file is missing".to_owned(), place())),
+            Some(length) if length < end => {
+                Some((format!("the data file has {length} bytes and should have at least {end}"), place()))
+            }
+            Some(_) => None,
+        })
+    }
+}
+
+fn read_all(
+    place: &Place,
+    take: &Mutex<Receiver<Vec<Job>>>,
+    found: &Findings,
+    meter: &Meter<'_>,
+) -> Result<()> {
+    let mut buffer = Vec::new();
+    loop {
+        let batch = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(batch) = batch else { return Ok(()) };
+        for (path, parts) in batch {
+            for part in parts {
+                read(place, &path, &part, &mut buffer, found, meter)?;
+            }
+        }
+    }
+}
+
+fn read(
+    place: &Place,
+    path: &[u8],
+    part: &Part,
+    buffer: &mut Vec<u8>,
+    found: &Findings,
+    meter: &Meter<'_>,
+) -> Result<()> {
+    let cell: Option<FoundCell> = cell_of(path);
+    match place.data.find_bad_chunk(part, buffer, |bytes| meter.read(bytes)) {
+        Ok(None) => {}
+        Ok(Some(byte)) => {
+            let place = place.data.path(part.extent.file).display().to_string();
+            let what = "stored bytes fail their checksum".to_owned();
+            found.add(Finding { part: Damaged::Bytes, what, place, byte: Some(byte), cell });
+        }
+        Err(error) => found.take(Damaged::Bytes, cell, error)?,
+    }
+    Ok(())
+}

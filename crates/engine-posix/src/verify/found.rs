@@ -1,0 +1,96 @@
+//! What a verification has found, and how far it is; both are added to by several threads.
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+
+use isotach_object::{Error, Finding, FoundCell, ObjectType, Part, Result, VerifyProgress};
+
+use crate::path;
+
+/// How many findings are told.
+const TOLD_MAX: usize = 10_000;
+
+/// Findings so far.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    told: Mutex<Vec<Finding>>,
+    more: AtomicU64,
+}
+
+impl Findings {
+    pub(crate) fn add(&self, finding: Finding) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() < TOLD_MAX {
+            told.push(finding);
+        } else {
+            self.more.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether something wrong with the history at this byte of the log was found.
+    pub(super) fn has_history_at(&self, position: u64) -> bool {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.iter().any(|finding| finding.part == Part::History && finding.byte == Some(position))
+    }
+
+    /// Adds what an error tells, if it tells of damage.
+    pub(crate) fn take(&self, part: Part, cell: Option<FoundCell>, error: Error) -> Result<()> {
+        let (what, place) = match error {
+            Error::Corrupt { what, place } => (what, place),
+            // A sector that cannot be read any more is damage, too.
+            Error::Io { what, source } => ("cannot be read".to_owned(), format!("{what}: {source}")),
+            other => return Err(other),
+        };
+        self.add(Finding { part, what, place, byte: None, cell });
+        Ok(())
+    }
+
+    /// The findings by part, place and byte, and how many more there are.
+    pub(super) fn finish(self) -> (Vec<Finding>, u64) {
+        let mut told = self.told.into_inner().unwrap_or_else(PoisonError::into_inner);
+        told.sort_by(|a, b| (a.part, &a.place, a.byte).cmp(&(b.part, &b.place, b.byte)));
+        (told, self.more.into_inner())
+    }
+}
+
+/// Counts the bytes that were read, and tells whoever waits.
+pub(crate) struct Meter<'p> {
+    done: AtomicU64,
+    total: AtomicU64,
+    progress: VerifyProgress<'p>,
+}
+
+impl<'p> Meter<'p> {
+    pub(super) fn new(progress: VerifyProgress<'p>) -> Self {
+        Self { done: AtomicU64::new(0), total: AtomicU64::new(0), progress }
+    }
+
+    /// There are this many bytes more to read.
+    pub(super) fn expect(&self, bytes: u64) {
+        self.total.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// This many bytes were read.
+    pub(crate) fn read(&self, bytes: u64) {
+        let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        (self.progress)(done, self.total.load(Ordering::Relaxed).max(done));
+    }
+
+    pub(super) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+}
+
+/// The cell with this path.
+pub(crate) fn cell_of(path: &[u8]) -> Option<FoundCell> {
+    let object = path::object_of(path)?;
+    let rest = &path[path::ID..];
+    let (dkey, akey) = match object.otype() {
+        ObjectType::General => path::split_dkey(path)
+            .map_or((Vec::new(), Vec::new()), |(end, dkey)| (dkey, path[end..].to_vec())),
+        _ => (rest.to_vec(), Vec::new()),
+    };
+    Some(FoundCell { object, dkey, akey })
+}

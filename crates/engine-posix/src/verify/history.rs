@@ -1,0 +1,238 @@
+//! Verifying that the runs say what the log says, and coming to the state that readers should see.
+//!
+//! The log is replayed from its beginning. Where it comes to the end of a run it has gathered, by itself, what the run
+//! must hold, and the two are compared. A run that holds it takes the place of what was gathered, and the next one is
+//! compared with what comes after it. So memory is bounded by a piece of log; what is more is put down as runs in a
+//! temporary folder, outside the pool.
+
+use std::sync::Arc;
+
+use isotach_object::{Error, Finding, Part, Result};
+
+use super::found::{Findings, Meter, cell_of};
+use crate::{
+    chain, checkpoint,
+    directory::Directory,
+    disk,
+    entry::{Entry, Versioned},
+    log,
+    merge::Merge,
+    ops::Resolved,
+    raw::Kept,
+    run::{Run, RunWriter},
+    state::{Place, READ_SET_WINDOW, State},
+    table::Table,
+};
+
+/// How many checkpoints' worth of log is held in memory, and how many bytes of it at most.
+const INTERVALS: u64 = 64;
+const PIECE_MAX: u64 = 64 << 20;
+/// No handle's writer number.
+const NOBODY: u64 = 0;
+
+/// Replays the log up to byte `end` and compares the sound runs with it. Gives the state as it then is: up to where the
+/// log is damaged, or to the end if sound runs reach over that.
+pub(super) fn follow(
+    place: &Place,
+    sound: &[Arc<Run>],
+    end: u64,
+    found: &Findings,
+    meter: &Meter<'_>,
+) -> Result<State> {
+    let piece = place.options.checkpoint.saturating_mul(INTERVALS).min(PIECE_MAX);
+    let state = State::at_runs(Vec::new(), log::HEADER as u64, NOBODY);
+    let mut replay = Replay { place, found, meter, piece, state, folder: None };
+    let spans: Vec<_> = sound.iter().map(|run| run.span()).collect();
+    for span in chain::chain(&spans, place.log.epoch_at(0)) {
+        let Some(run) = sound.iter().find(|run| run.span() == span) else { continue };
+        let to = place.log.position_of(span.to).unwrap_or(0);
+        let base = replay.state.runs.len();
+        if !replay.to(to, base)? {
+            // The log is damaged before the end of the run, so the run is all there is.
+            let runs = replay.state.runs.drain(..base).chain([Arc::clone(run)]).collect();
+            replay.state = State::at_runs(runs, to, NOBODY);
+            continue;
+        }
+        let wrong = compare(&replay.state, base, run)?;
+        if let Some((count, path)) = wrong {
+            let what = format!("{count} entries of a run are not what the log says");
+            let place = run.place().to_owned();
+            found.add(Finding { part: Part::Derived, what, place, byte: None, cell: cell_of(&path) });
+            replay.put_down(base)?;
+        } else {
+            replay.state.runs.truncate(base);
+            replay.state.runs.push(Arc::clone(run));
+            replay.state.table = Table::new(false);
+        }
+    }
+    let base = replay.state.runs.len();
+    replay.to(end, base)?;
+    let Replay { state, .. } = replay;
+    Ok(state)
+}
+
+struct Replay<'v> {
+    place: &'v Place,
+    found: &'v Findings,
+    meter: &'v Meter<'v>,
+    piece: u64,
+    state: State,
+    /// Where pieces are put down. Open runs outlive their names.
+    folder: Option<(tempfile::TempDir, Arc<Directory>)>,
+}
+
+impl Replay<'_> {
+    /// Replays up to byte `end`; the runs from number `base` on are pieces of this. False if the log is damaged before.
+    fn to(&mut self, end: u64, base: usize) -> Result<bool> {
+        let mut began = self.state.position;
+        loop {
+            let before = self.state.position;
+            match self.state.replay_to(self.place, end.min(before.saturating_add(self.piece))) {
+                Ok(()) => {}
+                Err(Error::Corrupt { what, place }) => {
+                    self.tell(&what, &place);
+                    return Ok(false);
+                }
+                Err(other) => return Err(other),
+            }
+            self.meter.read(self.state.position.saturating_sub(before));
+            if self.state.position >= end || self.state.position == before {
+                return Ok(true);
+            }
+            if self.state.position - began >= self.piece {
+                self.put_down(base)?;
+                began = self.state.position;
+            }
+        }
+    }
+
+    /// Tells what keeps the replay from going on, unless the scan of the log has: a segment that is damaged, say.
+    fn tell(&self, what: &str, damaged: &str) {
+        let position = self.state.position;
+        if self.found.has_history_at(position) {
+            return;
+        }
+        let place = self.place.log.path().display().to_string();
+        let what = if damaged.starts_with(&place) { what.to_owned() } else { format!("{what} in {damaged}") };
+        self.found.add(Finding { part: Part::History, what, place, byte: Some(position), cell: None });
+    }
+
+    /// Puts the table down as a run, beside those from number `base` on.
+    fn put_down(&mut self, base: usize) -> Result<()> {
+        let (from, to) = (self.state.covered(self.place), self.place.log.epoch_at(self.state.position));
+        if to <= from {
+            return Ok(());
+        }
+        let failed = |error| Error::from_io(error, "make a temporary folder");
+        let folder = match &self.folder {
+            Some((_, folder)) => Arc::clone(folder),
+            None => {
+                let temporary = tempfile::tempdir().map_err(failed)?;
+                let folder = Arc::new(Directory::open(&*disk::system(), temporary.path())?);
+                self.folder = Some((temporary, Arc::clone(&folder)));
+                folder
+            }
+        };
+        let Some(writer) = RunWriter::claim(&folder, self.place.uuid, from)? else { return Ok(()) };
+        let bottom = self.state.runs.is_empty();
+        let span = checkpoint::copy(Merge::of_table(&self.state.table), writer, bottom, to, 0)?;
+        self.state.runs.push(Arc::new(Run::open(&folder, self.place.uuid, span)?));
+        self.state.table = Table::new(false);
+        self.merge_small(&folder, base)
+    }
+
+    /// Merges pieces of like size, so that their number grows with the logarithm of the log.
+    fn merge_small(&mut self, folder: &Arc<Directory>, base: usize) -> Result<()> {
+        let runs = &mut self.state.runs;
+        let entries: Vec<u64> = runs[base..].iter().map(|run| run.entries()).collect();
+        let kept = runs.len() - checkpoint::mergeable(&entries);
+        let [oldest, .., newest] = &runs[kept..] else { return Ok(()) };
+        let (from, to) = (oldest.span().from, newest.span().to);
+        let Some(writer) = RunWriter::claim(folder, self.place.uuid, from)? else { return Ok(()) };
+        let span = checkpoint::copy(Merge::of_runs(&runs[kept..])?, writer, kept == 0, to, 0)?;
+        for old in runs.drain(kept..) {
+            // Gives its room back; whatever fails goes with the folder.
+            let _ = folder.remove(&old.span().file_name());
+        }
+        runs.push(Arc::new(Run::open(folder, self.place.uuid, span)?));
+        Ok(())
+    }
+}
+
+/// Compares a run with what was gathered since the run before it, which is in the table and in the runs from `base` on.
+/// Gives how many entries differ and the path of the first.
+fn compare(state: &State, base: usize, run: &Arc<Run>) -> Result<Option<(u64, Vec<u8>)>> {
+    let to = run.span().to;
+    let bottom = base == 0;
+    let mut log = Side { merge: Merge::of_layers(&state.runs[base..], Some(&state.table))?, bottom, to };
+    let mut run = Side { merge: Merge::of_runs(std::slice::from_ref(run))?, bottom, to };
+    let (mut count, mut first) = (0, None);
+    let (mut expected, mut found) = (log.next()?, run.next()?);
+    loop {
+        let order = match (&expected, &found) {
+            (None, None) => return Ok(first.map(|path| (count, path))),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (Some((a, ..)), Some((b, ..))) => a.cmp(b),
+        };
+        let differ = order.is_ne() || expected != found;
+        if differ {
+            count += 1;
+            let path = if order.is_gt() { &found } else { &expected };
+            first = first.or_else(|| path.as_ref().map(|(path, ..)| path.clone()));
+        }
+        if order.is_le() {
+            expected = log.next()?;
+        }
+        if order.is_ge() {
+            found = run.next()?;
+        }
+    }
+}
+
+/// A path, the epoch of its last change, and what stands there.
+type Compared = (Vec<u8>, u64, Normal);
+
+/// One of the two that are compared.
+struct Side<'s> {
+    merge: Merge<'s>,
+    bottom: bool,
+    to: u64,
+}
+
+impl Side<'_> {
+    /// The next entry that both must have.
+    fn next(&mut self) -> Result<Option<Compared>> {
+        while let Some((path, kept)) = self.merge.next()? {
+            let kept = if self.bottom { kept.settled()? } else { kept };
+            // A run with nothing under it may leave out what has been gone for long.
+            if self.bottom && !kept.is_live()? && kept.epoch().saturating_add(READ_SET_WINDOW) <= self.to {
+                continue;
+            }
+            let path = path.to_vec();
+            let (epoch, normal) = normal(kept)?;
+            return Ok(Some((path, epoch, normal)));
+        }
+        Ok(None)
+    }
+}
+
+/// An entry in a form that is the same however it came about.
+#[derive(PartialEq)]
+enum Normal {
+    /// Bytes of which all is known, as what was done to them amounts to.
+    Bytes(Resolved),
+    Other(Entry),
+}
+
+fn normal(kept: Kept<'_>) -> Result<(u64, Normal)> {
+    let Versioned { epoch, entry } = kept.into_versioned()?;
+    let normal = match entry {
+        // What was punched after it was removed holds nothing, as what was only removed.
+        Entry::Bytes(bytes) if bytes.complete => {
+            bytes.resolve().map_or(Normal::Other(Entry::Removed), Normal::Bytes)
+        }
+        other => Normal::Other(other),
+    };
+    Ok((epoch, normal))
+}

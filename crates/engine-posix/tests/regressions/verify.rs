@@ -1,0 +1,371 @@
+//! Verifying: it finds every harm and names it, and nothing in what is whole.
+
+use std::{
+    fs,
+    path::Path,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use isotach_object::{
+    Array, Cell, Container, Finding, ObjectClass, ObjectId, ObjectType, Part, Precondition, Transaction,
+    Update, Verified, Verify,
+};
+
+use crate::{Store, assert_holds, entries, key, object, put_frames};
+
+const ALL: Verify = Verify { data: true, threads: 2 };
+
+impl Store {
+    fn verify(&self, how: Verify) -> Verified {
+        self.pool.verify_container(&self.label, how, &|_, _| ()).unwrap()
+    }
+
+    /// The only thing that is wrong.
+    #[track_caller]
+    fn only_finding(&self) -> Finding {
+        let mut found = self.verify(ALL).findings;
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    }
+}
+
+fn count(verified: &Verified, what: &str) -> u64 {
+    verified.checked.iter().find(|(name, _)| *name == what).unwrap().1
+}
+
+fn change(path: &Path, how: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = fs::read(path).unwrap();
+    how(&mut bytes);
+    fs::write(path, bytes).unwrap();
+}
+
+fn crc(bytes: &[u8]) -> [u8; 4] {
+    (crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32Iscsi, bytes) as u32).to_le_bytes()
+}
+
+/// Random updates and transactions of every kind on a few cells.
+fn do_at_random(container: &dyn Container, steps: u64, mut random: impl FnMut(u64) -> u64) {
+    let general = ObjectId::new(ObjectType::General, ObjectClass::S1, 0, 2);
+    let names = [b"a", b"b", b"c"];
+    for step in 0..steps {
+        let long = vec![step as u8; 20_000];
+        let name: &[u8] = names[random(3) as usize];
+        let entry = Cell::kv(object(ObjectType::KeyValue), name);
+        let array = Cell::array(object(ObjectType::Array));
+        let (record, single) =
+            (Cell::general(general, name, b"record"), Cell::general(general, name, b"single"));
+        let bytes = [array, record, single][random(3) as usize];
+        let offset = random(200_000);
+        let update = match random(12) {
+            0 => Update::Put { cell: entry, value: &long },
+            1 | 2 => Update::Put { cell: entry, value: name },
+            3 => Update::Put { cell: single, value: name },
+            4 => Update::Remove { cell: entry },
+            5 => Update::SetSize { cell: bytes, size: offset },
+            6 => Update::Punch { cell: bytes, offset, length: 70_000 },
+            7 => Update::RemoveDkey { object: general, dkey: name },
+            8 => Update::Destroy {
+                object: [object(ObjectType::KeyValue), general, array.object][random(3) as usize],
+            },
+            _ => Update::Write { cell: bytes, offset, data: &long[..random(20_000) as usize] },
+        };
+        let preconditions = match random(4) {
+            0 => vec![Precondition::Absent(entry)],
+            1 => vec![Precondition::Equals(entry, name)],
+            _ => Vec::new(),
+        };
+        match container.commit(&Transaction { preconditions, updates: vec![update] }) {
+            Ok(_) | Err(isotach_object::Error::Conflict { .. }) => {}
+            Err(error) => panic!("step {step}: {error}"),
+        }
+        if random(3) == 0 {
+            container.flush().unwrap();
+        }
+    }
+    container.flush().unwrap();
+}
+
+#[test]
+fn nothing_is_wrong_with_what_random_work_leaves_and_runs_agree_with_the_log() {
+    let seed = std::env::var("ISOTACH_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(3u64);
+    for query in ["?checkpoint=256", "?checkpoint=4096", "?checkpoint=1099511627776"] {
+        for round in 0..6 {
+            let mut state = seed + round;
+            let random = |below: u64| {
+                // The constants of Knuth's MMIX; the low bits of such a generator are poor.
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) % below
+            };
+            let store = Store::in_memory(query);
+            do_at_random(&*store.open(), 400, random);
+            let verified = store.verify(ALL);
+            assert!(verified.is_sound(), "seed {seed}, round {round}, {query}: {:?}", verified.findings);
+            assert!(count(&verified, "frames") >= 400 && count(&verified, "extents") > 0);
+            assert_eq!(count(&verified, "runs") > 0, query.len() < 20, "{query}");
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_of_any_file_is_found_there() {
+    let store = Store::in_memory("?checkpoint=2048");
+    let container = store.open();
+    put_frames(&*container, 0..30);
+    entries(&*container).put(b"long", &[5; 17_000]).unwrap();
+    Array::new(&*container, object(ObjectType::Array)).unwrap().write(0, &[6; 2000]).unwrap();
+    container.flush().unwrap();
+    // The last frames are in no run yet.
+    put_frames(&*container, 30..33);
+    drop(container);
+    assert!(store.verify(ALL).is_sound());
+    let mut files = [store.files("log."), store.files("run."), store.files("superblock")].concat();
+    files.extend(fs::read_dir(store.path().join("data")).unwrap().map(|entry| entry.unwrap().path()));
+    assert!(files.len() >= 4, "{files:?}");
+    let mut flipped = 0;
+    for file in files {
+        let good = fs::read(&file).unwrap();
+        // A step that is odd meets every bit of a byte.
+        for bit in (0..good.len() * 8).step_by(151) {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            fs::write(&file, &bad).unwrap();
+            let found = store.verify(ALL).findings;
+            let name = file.display().to_string();
+            let in_name =
+                |finding: &Finding| name.starts_with(finding.place.split(" is not ").next().unwrap());
+            assert!(
+                found.iter().any(|finding| finding.place == name || in_name(finding)),
+                "bit {bit} of {name}: {found:?}"
+            );
+            flipped += 1;
+        }
+        fs::write(&file, &good).unwrap();
+    }
+    println!("{flipped} bits flipped");
+    assert!(store.verify(ALL).is_sound());
+}
+
+#[test]
+fn damaged_bytes_are_told_with_their_file_place_and_cell_and_hide_no_others() {
+    let store = Store::new("");
+    let container = store.open();
+    let arrays = [7, 8, 9].map(|low| ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, low));
+    for array in arrays {
+        Array::new(&*container, array).unwrap().write(0, &[array.lo() as u8; 200_000]).unwrap();
+    }
+    entries(&*container).put(b"long", &[1; 30_000]).unwrap();
+    container.flush().unwrap();
+    let data = fs::read_dir(store.path().join("data")).unwrap().next().unwrap().unwrap().path();
+    change(&data, |bytes| {
+        bytes[150_000] ^= 1;
+        bytes[400_001] ^= 1;
+        bytes[600_001] ^= 1;
+    });
+    let without = store.verify(Verify { data: false, threads: 1 });
+    assert_eq!(without.findings.len(), 1, "values are always looked at: {without:?}");
+    let found = store.verify(ALL).findings;
+    let told: Vec<_> = found
+        .iter()
+        .map(|finding| {
+            assert_eq!((finding.part, &*finding.place), (Part::Bytes, &*data.display().to_string()));
+            (finding.cell.as_ref().unwrap().object, finding.byte.unwrap())
+        })
+        .collect();
+    // Chunks are counted from the beginning of each extent.
+    let kv = object(ObjectType::KeyValue);
+    assert_eq!(told, [(arrays[0], 131_072), (arrays[2], 400_000), (kv, 600_000)]);
+    assert_eq!(found[2].cell.as_ref().unwrap().dkey, b"long");
+
+    change(&data, |bytes| bytes.truncate(450_000));
+    let without = store.verify(Verify { data: false, threads: 1 }).findings;
+    let cut: Vec<_> = without.iter().map(|finding| finding.cell.as_ref().unwrap().object).collect();
+    assert_eq!(cut, [kv, arrays[2]], "{without:?}");
+    fs::remove_file(&data).unwrap();
+    let found = store.verify(Verify { data: false, threads: 1 }).findings;
+    assert!(
+        found.len() == 4 && found.iter().all(|finding| finding.what == "a data file is missing"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn each_damaged_frame_is_told_and_the_scan_goes_on_behind_it() {
+    let store = Store::new("?checkpoint=1099511627776");
+    let container = store.open();
+    put_frames(&*container, 0..20);
+    drop(container);
+    let log = store.files("log.").remove(0);
+    let length = fs::metadata(&log).unwrap().len();
+    let frame = (length - 64) / 20;
+    let (first, second) = (64 + 5 * frame, 64 + 11 * frame);
+    change(&log, |bytes| {
+        bytes[first as usize + 60] ^= 1;
+        bytes[second as usize] ^= 1;
+    });
+    let found = store.verify(ALL).findings;
+    let told: Vec<_> = found.iter().map(|finding| (finding.part, finding.byte.unwrap())).collect();
+    assert_eq!(told, [(Part::History, first), (Part::History, second)], "{found:?}");
+}
+
+#[test]
+fn garbage_and_appends_that_were_cut_short_are_no_damage() {
+    let store = Store::new("");
+    put_frames(&*store.open(), 0..3);
+    let log = store.files("log.").remove(0);
+    change(&log, |bytes| {
+        let torn = bytes[64..100].to_vec();
+        bytes.extend(torn);
+    });
+    put_frames(&*store.open(), 3..5);
+    change(&log, |bytes| bytes.extend(b"garbage that is no frame ".repeat(20)));
+    let verified = store.verify(ALL);
+    assert!(verified.is_sound(), "{verified:?}");
+    assert_eq!((count(&verified, "frames"), count(&verified, "torn frames")), (5, 2));
+}
+
+#[test]
+fn a_damaged_segment_of_a_frame_that_counts_is_told_with_the_frame_and_one_of_a_frame_that_does_not_is_none()
+{
+    let store = Store::new("?checkpoint=1099511627776&segment=300");
+    let container = store.open();
+    put_frames(&*container, 0..1);
+    let stage = |condition: Precondition<'_>| {
+        let mut staging = container.stage().unwrap();
+        for number in 100..130 {
+            let (key, value) = (key(number), [9; 30]);
+            let cell = Cell::kv(object(ObjectType::KeyValue), &key);
+            staging.update(&[Update::Put { cell, value: &value }]).unwrap();
+        }
+        staging.commit(&[condition])
+    };
+    let cell = Cell::kv(object(ObjectType::KeyValue), b"key-00000000");
+    stage(Precondition::Absent(cell)).unwrap_err();
+    let verified = store.verify(ALL);
+    assert!(verified.is_sound(), "{verified:?}");
+    stage(Precondition::Present(cell)).unwrap();
+    assert!(store.verify(ALL).is_sound());
+    for entry in fs::read_dir(store.path().join("data")).unwrap() {
+        change(&entry.unwrap().path(), |bytes| bytes.iter_mut().for_each(|byte| *byte ^= 1));
+    }
+    let finding = store.only_finding();
+    assert_eq!(finding.part, Part::History);
+    assert!(finding.what.contains("fail their checksum") && finding.what.contains("/data/"), "{finding}");
+    assert!(finding.place.contains("/log.") && finding.byte > Some(64), "{finding}");
+}
+
+/// Changes a value in a run, and all the checksums above it.
+fn forge(run: &Path, value: u64, other: u64) {
+    change(run, |bytes| {
+        let at = bytes.windows(8).position(|window| window == value.to_le_bytes()).unwrap();
+        bytes[at..at + 8].copy_from_slice(&other.to_le_bytes());
+        let number =
+            |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+        let (index, length) = (number(bytes, 48), number(bytes, 56));
+        assert!(index < 9000, "one block");
+        let last = u32::from_le_bytes(bytes[index..index + 4].try_into().unwrap()) as usize;
+        let sum = crc(&bytes[96..index]);
+        bytes[index + 4 + last + 12..][..4].copy_from_slice(&sum);
+        let sum = crc(&bytes[index..index + length]);
+        bytes[64..68].copy_from_slice(&sum);
+        let sum = crc(&bytes[..92]);
+        bytes[92..96].copy_from_slice(&sum);
+    });
+}
+
+#[test]
+fn a_run_whose_checksums_are_right_and_which_says_what_the_log_does_not_is_found_and_set_aside() {
+    let store = Store::in_memory("?checkpoint=1024");
+    put_frames(&*store.open(), 0..40);
+    let run = store.files("run.").remove(0);
+    forge(&run, 7, 1 << 40);
+    assert_ne!(entries(&*store.open()).get(&key(7)).unwrap(), Some(7u64.to_le_bytes().to_vec()));
+    let finding = store.only_finding();
+    assert_eq!((finding.part, &*finding.place), (Part::Derived, &*run.display().to_string()));
+    assert_eq!(finding.cell.as_ref().unwrap().dkey, key(7));
+    assert!(finding.what.starts_with("1 entries"), "{finding}");
+
+    let aside = store.pool.set_aside(&store.label, &[finding], "found by a test").unwrap();
+    assert_eq!(aside.moved, [run.file_name().unwrap().to_str().unwrap()]);
+    assert_eq!(fs::read_to_string(Path::new(&aside.place).join("note.txt")).unwrap(), "found by a test");
+    assert!(!run.exists() && Path::new(&aside.place).join(&aside.moved[0]).exists());
+    assert!(store.verify(ALL).is_sound());
+    assert_holds(&*store.open(), 0..40, "replayed from the log");
+}
+
+#[test]
+fn a_damaged_run_stays_where_the_log_is_damaged_too() {
+    let store = Store::in_memory("?checkpoint=1024");
+    put_frames(&*store.open(), 0..40);
+    let (run, log) = (store.files("run.").remove(0), store.files("log.").remove(0));
+    change(&log, |bytes| bytes[100] ^= 1);
+    assert_eq!(store.only_finding().part, Part::History);
+    assert_holds(&*store.open(), 0..40, "from the runs");
+    let index = fs::read(&run).unwrap()[48..56].try_into().map(u64::from_le_bytes).unwrap() as usize;
+    change(&run, |bytes| bytes[index - 1] ^= 1);
+    let findings = store.verify(ALL).findings;
+    let parts: Vec<_> = findings.iter().map(|finding| finding.part).collect();
+    assert_eq!(parts, [Part::History, Part::Derived], "{findings:?}");
+    assert_eq!(store.pool.set_aside(&store.label, &findings, "").unwrap().moved, [""; 0]);
+    assert!(run.exists());
+}
+
+#[test]
+fn a_log_that_lost_its_end_is_found_by_the_run_that_speaks_of_it() {
+    let store = Store::in_memory("?checkpoint=1024");
+    put_frames(&*store.open(), 0..40);
+    change(&store.files("log.").remove(0), |bytes| bytes.truncate(500));
+    let findings = store.verify(ALL).findings;
+    assert!(findings[0].what.contains("the log has only 500 bytes"), "{findings:?}");
+    assert!(findings.iter().all(|finding| finding.part == Part::Derived));
+}
+
+#[test]
+fn a_container_that_cannot_be_opened_is_a_finding_and_one_that_is_not_there_is_none() {
+    let store = Store::new("");
+    for (name, bytes) in [("log.", 0..1), ("superblock", 0..1), ("superblock", 30..31)] {
+        let file = store.files(name).remove(0);
+        let good = fs::read(&file).unwrap();
+        change(&file, |all| all[bytes].fill(0xee));
+        assert_eq!(store.only_finding().part, Part::Description, "{name}");
+        fs::remove_file(&file).unwrap();
+        assert_eq!(store.only_finding().part, Part::Description, "{name}");
+        fs::write(&file, good).unwrap();
+    }
+    let absent = store.pool.verify_container(&"other".parse().unwrap(), ALL, &|_, _| ());
+    assert_eq!(absent.unwrap_err().code(), "not-found");
+}
+
+#[test]
+fn verifying_beside_writers_finds_nothing_and_tells_how_far_it_is() {
+    let store = Store::in_memory("?checkpoint=256&sync=no");
+    let (stop, most) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for half in [0, 1] {
+            let (store, stop) = (&store, &stop);
+            scope.spawn(move || {
+                let container = store.open();
+                for number in 0..500 {
+                    put_frames(&*container, 1000 * half + number..1000 * half + number + 1);
+                    let array = ObjectId::new(ObjectType::Array, ObjectClass::S1, half as u32, number);
+                    Array::new(&*container, array).unwrap().write(0, &[1; 1000]).unwrap();
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+            });
+        }
+        for round in 0..40 {
+            let progress = |done: u64, total: u64| {
+                assert!(done <= total);
+                most.fetch_max(done, Ordering::Relaxed);
+            };
+            let verified = store.pool.verify_container(&store.label, ALL, &progress).unwrap();
+            if !verified.is_sound() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            assert!(verified.is_sound(), "round {round}: {:?}", verified.findings);
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(most.load(Ordering::Relaxed) > 0);
+}
