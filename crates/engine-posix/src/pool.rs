@@ -4,7 +4,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::Arc,
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use isotach_object::{
@@ -146,11 +146,14 @@ impl PosixPool {
     }
 
     /// Removes what processes that died left in limbo. It is a courtesy: whatever fails is left for later.
+    /// Called right after something was put there.
     fn sweep_limbo(&self) {
         let limbo = self.root.join(LIMBO);
+        let modified = |path: &Path| self.disk.stat(path).map(|stat| stat.modified);
+        // The folder was changed just now, by the clock that also dated what is in it. This process's may be another.
+        let Ok(now) = modified(&limbo) else { return };
         let is_old = |path: &Path| {
-            let modified = self.disk.stat(path).map(|stat| stat.modified);
-            modified.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > ABANDONED))
+            modified(path).is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > ABANDONED))
         };
         let names = self.disk.names_in(&limbo).unwrap_or_default();
         for path in names.iter().map(|name| limbo.join(name)).filter(|path| is_old(path)) {
