@@ -60,6 +60,14 @@ class Made:
         """Opens it with the reader."""
         return Container(self.pool, LABEL, use_runs)
 
+    def past(self, use_runs: bool = True) -> dict:
+        """What the reader finds in each snapshot."""
+        snapshots = self.open(use_runs).state.snapshots()
+        return {
+            name: Container(self.pool, LABEL, use_runs, epoch).contents()["objects"]
+            for name, epoch in snapshots.items()
+        }
+
     def reader(self, use_runs: bool = True):
         """What the reader finds, in the words of `engine`."""
         try:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from format_bytes import Corrupt, Extent, Fields, Kept, read_extent, read_kept
 
-GENERAL, KEY_VALUE, ARRAY = 0, 8, 13
+GENERAL, KEY_VALUE, ARRAY, SYSTEM = 0, 8, 13, 255
+SNAPSHOTS = 0xFF010001 << 96
 WINDOW = 64 << 20
 MAX_END = (1 << 63) - 1
 MAX_SEGMENT = 1 << 30
@@ -25,7 +26,7 @@ class Cell:
 
 def check_object(number, what):
     """Refuses an id of an unknown type."""
-    if number >> 120 not in (GENERAL, KEY_VALUE, ARRAY):
+    if number >> 120 not in (GENERAL, KEY_VALUE, ARRAY, SYSTEM):
         raise Corrupt(f"{what}: object id of unknown type {number >> 120}")
 
 
@@ -94,6 +95,11 @@ class State:
             self.object_changes.get(cell.object, 0),
         )
 
+    def snapshots(self):
+        """Names of snapshots, and the epochs that they name (section 5.8)."""
+        cells = self.objects.get(SNAPSHOTS, {})
+        return {name.decode("ascii"): self.last_change(Cell(SNAPSHOTS, name, b"")) for name, _ in cells}
+
     def _named(self, cell, epoch):
         self.changes.setdefault(cell.object, {})[cell.dkey, cell.akey] = epoch
 
@@ -146,15 +152,17 @@ def check_record(operation, cell, argument, what):
     if operation == REMOVE_DKEY:
         sound = otype == GENERAL and d > 0 and a == 0
     elif operation == DESTROY:
-        sound = d == 0 and a == 0
+        sound = d == 0 and a == 0 and otype != SYSTEM
     elif operation == SEGMENT:
         sound = cell == Cell(0, b"", b"") and argument.length <= MAX_SEGMENT
+    elif otype in (KEY_VALUE, SYSTEM):
+        sound = d > 0 and a == 0
     else:
-        sound = {GENERAL: d > 0 and a > 0, KEY_VALUE: d > 0 and a == 0, ARRAY: d == 0 and a == 0}[otype]
+        sound = {GENERAL: d > 0 and a > 0, ARRAY: d == 0 and a == 0}[otype]
     if operation in (PUT, PUT_EXTENT, REMOVE, EQUALS):
         sound = sound and otype != ARRAY
     elif operation in (WRITE, SET_SIZE, PUNCH):
-        sound = sound and otype != KEY_VALUE
+        sound = sound and otype not in (KEY_VALUE, SYSTEM)
     if operation == WRITE:
         sound = sound and argument.offset + argument.length <= MAX_END
     elif operation == SET_SIZE:

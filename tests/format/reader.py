@@ -2,7 +2,7 @@
 
 It and the modules beside it use nothing but the standard library. Use it as a program:
 
-    python3 reader.py POOL CONTAINER [--no-runs] --json
+    python3 reader.py POOL CONTAINER [--no-runs] [--at SNAPSHOT] --json
 
 What must stay true: it never learns from the engine's code; where the page is silent, the page is at fault.
 """
@@ -19,6 +19,7 @@ from format_state import (
     ARRAY,
     KEY_VALUE,
     SEGMENT,
+    SYSTEM,
     State,
     Value,
     apply_update,
@@ -46,9 +47,9 @@ def read_superblock(directory, magic):
 
 
 class Container:
-    """A container, read whole."""
+    """A container, read whole; with `end`, as it was at that epoch."""
 
-    def __init__(self, pool, label, use_runs=True):
+    def __init__(self, pool, label, use_runs=True, end=None):
         pool = Path(pool)
         read_superblock(pool, b"ISOTPOOL")
         self.directory = pool / "containers" / label
@@ -56,6 +57,8 @@ class Container:
         self.data = DataFiles(self.directory / "data")
         self.log = (self.directory / "log.0000000000000001").read_bytes()
         self.base = self._check_log_header()
+        if end is not None:
+            self.log = self.log[: end - self.base]
         self.state = State()
         self.counted = self.failed = self.torn = 0
         self.runs = []
@@ -136,7 +139,7 @@ class Container:
         """What the container holds, in the words that the engine's example prints."""
         objects = []
         for number, cells in sorted(self.state.objects.items()):
-            if not cells:
+            if not cells or number >> 120 == SYSTEM:
                 continue
             told = {"id": f"{number:032x}"}
             if number >> 120 == KEY_VALUE:
@@ -148,7 +151,7 @@ class Container:
                 for (dkey, akey), found in sorted(cells.items()):
                     told["dkeys"].setdefault(dkey.hex(), {})[akey.hex()] = self._describe(found)
             objects.append(told)
-        return {"objects": objects}
+        return {"objects": objects, "snapshots": self.state.snapshots()}
 
 
 def main():
@@ -157,10 +160,17 @@ def main():
     parser.add_argument("pool")
     parser.add_argument("container")
     parser.add_argument("--no-runs", action="store_true", help="replay the whole log")
+    parser.add_argument("--at", help="as it was when this snapshot was made")
     parser.add_argument("--json", action="store_true", help="print all that the container holds")
     arguments = parser.parse_args()
     try:
-        container = Container(arguments.pool, arguments.container, not arguments.no_runs)
+        place = (arguments.pool, arguments.container, not arguments.no_runs)
+        container = Container(*place)
+        if arguments.at:
+            snapshots = container.state.snapshots()
+            if arguments.at not in snapshots:
+                raise NotThere(f"snapshot {arguments.at}")
+            container = Container(*place, snapshots[arguments.at])
         contents = container.contents()
     except (Corrupt, Unsupported, NotThere) as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)

@@ -42,6 +42,21 @@ def test_reader_and_engine_agree_with_and_without_runs(made: Made, seed: int, ch
     assert bool(made.open().runs) == (checkpoint < 1 << 24)
 
 
+@pytest.mark.parametrize("checkpoint", [1 << 24, 300])
+@pytest.mark.parametrize("seed", range(300, 300 + SEEDS))
+def test_reader_and_engine_agree_on_the_past(made: Made, seed: int, checkpoint: int) -> None:
+    said = made.write(seed, 150, checkpoint=checkpoint, snapshots=1)
+    assert said["snapshots"], "there are some"
+    assert made.past() == made.past(use_runs=False) == said["snapshots"]
+    assert any(objects != said["objects"] for objects in said["snapshots"].values())
+    epochs = made.open().state.snapshots().values()
+    runs = made.open().runs
+    assert not any(start < epoch < end for start, end in runs for epoch in epochs)
+    # Later changes change none of them, unless they remove it.
+    later = made.write(seed + 1, 60, checkpoint=checkpoint)["snapshots"]
+    assert later == said["snapshots"] == made.past()
+
+
 @pytest.mark.parametrize("seed", range(100, 100 + SEEDS))
 def test_the_tail_is_replayed_on_runs_as_on_the_whole_log(made: Made, seed: int) -> None:
     made.write(seed, 80, checkpoint=1024)

@@ -4,8 +4,10 @@
 //! seed makes the same updates; the files differ by their random numbers. A container that is there already is
 //! written on.
 //!
-//!     make_container POOL CONTAINER [--seed N] [--count N] [--handles N] [--checkpoint BYTES] [--segment BYTES] [--reserve BYTES] [--check]
+//!     make_container POOL CONTAINER [--seed N] [--count N] [--handles N] [--checkpoint BYTES] [--segment BYTES]
+//!     [--reserve BYTES] [--snapshots 1] [--check]
 //!
+//! With `--snapshots 1` snapshots are made and destroyed in between; what each shows is printed in any case.
 //! `--reserve` first takes up that much of the log, so that what came before is further back than a read set reaches.
 
 use std::{
@@ -57,6 +59,7 @@ struct Arguments {
     checkpoint: Option<u64>,
     segment: u64,
     reserve: u64,
+    snapshots: bool,
     check: bool,
 }
 
@@ -72,6 +75,7 @@ fn arguments() -> Outcome<Arguments> {
         checkpoint: None,
         segment: 1000,
         reserve: 0,
+        snapshots: false,
         check: false,
     };
     while let Some(option) = rest.next() {
@@ -86,6 +90,7 @@ fn arguments() -> Outcome<Arguments> {
             "--handles" => given.handles = usize::try_from(number)?.max(1),
             "--checkpoint" => given.checkpoint = Some(number),
             "--segment" => given.segment = number,
+            "--snapshots" => given.snapshots = number > 0,
             "--reserve" => given.reserve = number,
             _ => return Err(format!("unknown option {option}").into()),
         }
@@ -110,13 +115,17 @@ fn run() -> Outcome<String> {
         let handles = (0..given.handles).map(open).collect::<Result<_, _>>()?;
         let superblock = fs::read(format!("{}/containers/{}/superblock", given.pool, given.label))?;
         let marker = superblock.get(40..48).ok_or("a short superblock")?.to_vec();
-        let mut maker = Maker { handles, random: Random(given.seed), marker, committed: 0, conflicts: 0 };
+        let (random, snapshots) = (Random(given.seed), given.snapshots);
+        let mut maker = Maker { handles, random, marker, snapshots, committed: 0, conflicts: 0 };
         maker.reserve(given.reserve)?;
         maker.make(given.count)?;
         told = (maker.committed, maker.conflicts);
     }
-    let contents = contents(&*pool.open_container(&given.label)?)?;
-    Ok(format!("{{\"objects\": [{contents}], \"committed\": {}, \"conflicts\": {}}}", told.0, told.1))
+    let container = pool.open_container(&given.label)?;
+    let contents = contents(&*container)?;
+    let past = past(&*container)?;
+    let counts = format!("\"committed\": {}, \"conflicts\": {}", told.0, told.1);
+    Ok(format!("{{\"objects\": [{contents}], \"snapshots\": {past}, {counts}}}"))
 }
 
 /// Success, or an error of this code.
@@ -167,7 +176,7 @@ impl Random {
         match otype {
             ObjectType::KeyValue => Cell::kv(object, self.pick(&KEYS)),
             ObjectType::Array => Cell::array(object),
-            ObjectType::General => Cell::general(object, self.pick(&KEYS[..7]), self.pick(&KEYS[2..])),
+            _ => Cell::general(object, self.pick(&KEYS[..7]), self.pick(&KEYS[2..])),
         }
     }
 
@@ -182,6 +191,7 @@ struct Maker {
     handles: Vec<Arc<dyn Container>>,
     random: Random,
     marker: Vec<u8>,
+    snapshots: bool,
     committed: u64,
     conflicts: u64,
 }
@@ -199,6 +209,9 @@ impl Maker {
         for _ in 0..count {
             let at = self.random.below(self.handles.len() as u64) as usize;
             let handle = Arc::clone(&self.handles[at]);
+            if self.snapshots && self.random.one_in(12) {
+                self.snapshot(&*handle)?;
+            }
             match self.random.below(8) {
                 0..4 => self.update(&*handle)?,
                 4..6 => self.commit(&*handle)?,
@@ -208,6 +221,15 @@ impl Maker {
         }
         self.handles.iter().try_for_each(|handle| handle.flush().map(drop))?;
         Ok(())
+    }
+
+    /// Makes a snapshot, or destroys the one of that name.
+    fn snapshot(&mut self, handle: &dyn Container) -> Outcome<()> {
+        let name = format!("snapshot-{}", self.random.below(9)).parse()?;
+        match handle.create_snapshot(&name) {
+            Err(StoreError::AlreadyExists { .. }) => Ok(handle.destroy_snapshot(&name)?),
+            made => Ok(made.map(drop)?),
+        }
     }
 
     fn update(&mut self, handle: &dyn Container) -> Outcome<()> {
@@ -297,6 +319,16 @@ fn commit_staged(handle: &dyn Container, transaction: &Transaction<'_>) -> Resul
     staging.commit(&transaction.preconditions)
 }
 
+/// What each snapshot shows, as a JSON object.
+fn past(container: &dyn Container) -> Outcome<String> {
+    let mut shown = Vec::new();
+    for snapshot in container.list_snapshots()? {
+        let past = container.open_snapshot(&snapshot.name)?;
+        shown.push(member(snapshot.name.as_str(), format!("[{}]", contents(&*past)?)));
+    }
+    Ok(object_of(&shown))
+}
+
 /// Everything in the container, as the members of a JSON array.
 fn contents(container: &dyn Container) -> Outcome<String> {
     let (mut objects, mut anchor) = (Vec::new(), Anchor::start());
@@ -327,7 +359,7 @@ fn describe(container: &dyn Container, object: ObjectId) -> Outcome<String> {
             let size = array.size()?.ok_or("an array that is listed and has no size")?;
             member("array", bytes_of(size, &array.read(0, usize::try_from(size)?)?))
         }
-        ObjectType::General => {
+        ObjectType::General | ObjectType::System => {
             let mut dkeys = Vec::new();
             for dkey in keys(|anchor| container.list_dkeys(object, anchor, PAGE))? {
                 let mut akeys = Vec::new();

@@ -4,7 +4,7 @@
 //! handles of any process read from. A process first claims the work, so that of many that see the log grown one
 //! replays it. A run says only what the log says, so two that write runs of overlapping spans all the same do no harm.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use isotach_object::Result;
 
@@ -12,6 +12,7 @@ use crate::{
     chain,
     merge::Merge,
     run::{Run, RunWriter, Span},
+    snapshot,
     state::{Place, READ_SET_WINDOW, State},
     table::Table,
 };
@@ -99,17 +100,32 @@ pub(crate) fn mergeable(entries: &[u64]) -> usize {
     1 + more.count()
 }
 
+/// Merges small runs, but none across the epoch of a snapshot: from the runs before it the past is made. So runs that end
+/// long before the last may become mergeable, when a snapshot between them is removed.
 fn merge_small(state: &mut State, place: &Place) -> Result<()> {
-    let entries: Vec<u64> = state.runs.iter().map(|run| run.entries()).collect();
-    let kept = state.runs.len() - mergeable(&entries);
-    let merging = &state.runs[kept..];
+    let kept: Vec<u64> = snapshot::all(state)?.iter().map(|snapshot| snapshot.epoch.0).collect();
+    let mut end = state.runs.len();
+    while end > 0 {
+        let begins_at_one = |run: &Arc<Run>| kept.contains(&run.span().from);
+        let start = state.runs[..end].iter().rposition(begins_at_one).unwrap_or(0);
+        let entries: Vec<u64> = state.runs[start..end].iter().map(|run| run.entries()).collect();
+        let first = end - mergeable(&entries);
+        merge(state, place, first..end)?;
+        end = first;
+    }
+    Ok(())
+}
+
+/// Puts one run in the place of these of the state.
+fn merge(state: &mut State, place: &Place, which: Range<usize>) -> Result<()> {
+    let merging = &state.runs[which.clone()];
     let [oldest, .., newest] = merging else { return Ok(()) };
     let (from, to) = (oldest.span().from, newest.span().to);
     let Some(writer) = RunWriter::claim(&place.directory, place.uuid, from)? else { return Ok(()) };
-    let span = copy(Merge::of_runs(merging)?, writer, kept == 0, to, place.log.sum_before(to)?)?;
+    let bottom = which.start == 0;
+    let span = copy(Merge::of_runs(merging)?, writer, bottom, to, place.log.sum_before(to)?)?;
     let merged = Run::open(&place.directory, place.uuid, span)?;
-    state.runs.truncate(kept);
-    state.runs.push(Arc::new(merged));
+    state.runs.splice(which, [Arc::new(merged)]);
     Ok(())
 }
 

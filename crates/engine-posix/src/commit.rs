@@ -14,6 +14,7 @@ impl PosixContainer {
         preconditions: &[Precondition<'_>],
         append: impl FnOnce(&mut Writer) -> Result<(u64, u64)>,
     ) -> Result<Epoch> {
+        self.place.log.check_writable()?;
         self.check_current()?;
         let conditional = !preconditions.is_empty();
         let _awaited = conditional.then(|| self.await_verdict());

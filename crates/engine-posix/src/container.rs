@@ -15,6 +15,7 @@ use crate::{
     look::Seen,
     path,
     reading::{bytes, find, look},
+    snapshot,
     staging::PosixStaging,
 };
 
@@ -22,6 +23,13 @@ fn check_limit(limit: usize) -> Result<()> {
     match limit {
         0 => Err(Error::invalid("a page of 0 entries", "a limit of at least 1")),
         _ => Ok(()),
+    }
+}
+
+impl PosixContainer {
+    /// Commits what was checked, or what no caller may ask for.
+    pub(crate) fn commit_checked(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
+        self.decide(&transaction.preconditions, |writer| writer.commit(transaction, &self.place.log))
     }
 }
 
@@ -35,6 +43,7 @@ impl Container for PosixContainer {
     }
 
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {
+        self.place.log.check_writable()?;
         self.check_current()?;
         self.writer().allocate_ids(&self.place.log, count)
     }
@@ -49,7 +58,7 @@ impl Container for PosixContainer {
 
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
-        self.decide(&transaction.preconditions, |writer| writer.commit(transaction, &self.place.log))
+        self.commit_checked(transaction)
     }
 
     fn stage(&self) -> Result<Box<dyn Staging + '_>> {
@@ -157,19 +166,24 @@ impl Container for PosixContainer {
         listing::objects(state.get()?, anchor, limit)
     }
 
-    fn create_snapshot(&self, _name: &Label) -> Result<Epoch> {
-        self.refuse_snapshots()
+    fn create_snapshot(&self, name: &Label) -> Result<Epoch> {
+        self.name_present(name)
     }
 
     fn list_snapshots(&self) -> Result<Vec<Snapshot>> {
-        self.refuse_snapshots()
+        let state = self.state()?;
+        snapshot::all(state.get()?)
     }
 
-    fn open_snapshot(&self, _name: &Label) -> Result<Arc<dyn Container>> {
-        self.refuse_snapshots()
+    fn open_snapshot(&self, name: &Label) -> Result<Arc<dyn Container>> {
+        self.past(self.epoch_of(name)?)
     }
 
-    fn destroy_snapshot(&self, _name: &Label) -> Result<()> {
-        self.refuse_snapshots()
+    fn open_at(&self, epoch: Epoch) -> Result<Arc<dyn Container>> {
+        self.past(epoch)
+    }
+
+    fn destroy_snapshot(&self, name: &Label) -> Result<()> {
+        self.forget_name(name)
     }
 }

@@ -12,7 +12,7 @@ use std::sync::{
 use isotach_object::{Error, Label, Result};
 
 use crate::{
-    SCHEME, chain, checkpoint, random,
+    chain, checkpoint, random,
     run::Run,
     state::{Place, State},
     writer::Writer,
@@ -208,10 +208,6 @@ impl PosixContainer {
             true => Ok(()),
             false => Err(self.destroyed()),
         }
-    }
-
-    pub(crate) fn refuse_snapshots<T>(&self) -> Result<T> {
-        Err(Error::Unsupported { engine: SCHEME, what: "snapshots".to_owned() })
     }
 }
 

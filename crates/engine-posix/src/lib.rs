@@ -9,8 +9,8 @@
 //! format; `disk` is the way to files; `directory`, `log`, `data` and `map` do the I/O; `ops`, `entry`, `raw`, `table`, `run` and `merge`
 //! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs and `chain` chooses among them; `writer`
 //! appends and `staging` gathers what is to count together, `commit` learns whether it does; `handle` joins the two,
-//! `look`, `reading` and `listing` look; `verify` looks at everything and `aside` keeps what it found damaged; `container`,
-//! `pool` and this file are the object model's traits. `simulation` is a disk for tests.
+//! `look`, `reading` and `listing` look, `snapshot` names what was; `verify` looks at everything and `aside` keeps what it
+//! found damaged; `container`, `pool` and this file are the object model's traits. `simulation` is a disk for tests.
 
 mod aside;
 mod bytes;
@@ -42,6 +42,7 @@ mod record;
 mod run;
 #[cfg(feature = "simulation")]
 pub mod simulation;
+mod snapshot;
 mod staging;
 mod state;
 mod superblock;
@@ -61,7 +62,7 @@ const SCHEME: &str = "posix";
 
 const CAPABILITIES: Capabilities = Capabilities {
     transactions: true,
-    snapshots: false,
+    snapshots: true,
     redundancy: false,
     ordered_listing: true,
     shared_reads: true,

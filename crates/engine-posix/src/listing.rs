@@ -1,6 +1,6 @@
 //! Pages of entries, keys and objects, from a merged walk over the state.
 
-use isotach_object::{Anchor, ObjectId, Page, PageBuilder, Result};
+use isotach_object::{Anchor, ObjectId, ObjectType, Page, PageBuilder, Result};
 
 use crate::{
     data::DataReader,
@@ -89,7 +89,12 @@ pub(crate) fn objects(
         last => path::after(last),
     };
     while let Some(found) = first_group(state, next, &[], |_| path::ID)? {
-        objects.extend(path::object_of(&found));
+        let object = path::object_of(&found);
+        if object.is_some_and(|object| object.otype() == ObjectType::System) {
+            // They come last, and are nobody's.
+            break;
+        }
+        objects.extend(object);
         if objects.len() >= limit {
             return Ok((objects, Some(Anchor::from_bytes(found))));
         }

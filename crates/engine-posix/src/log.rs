@@ -40,6 +40,8 @@ pub(crate) struct Log {
     /// The epoch of the first byte of the file.
     base: u64,
     writable: bool,
+    /// Where the log of a handle on the past ends, whatever was appended since.
+    end: Option<u64>,
     /// A sync has failed: what was appended may be lost, and the system tells so only once.
     failed: AtomicBool,
 }
@@ -92,7 +94,21 @@ impl Log {
         let damaged = || Error::corrupt("the header of the log", path.display().to_string());
         file.read_exact_at(&mut bytes, 0).map_err(|_| damaged())?;
         let base = base_of(&bytes, uuid, generation).ok_or_else(damaged)?;
-        Ok(Self { file, disk: Arc::clone(disk), path, base, writable, failed: AtomicBool::new(false) })
+        let disk = Arc::clone(disk);
+        Ok(Self { file, disk, path, base, writable, end: None, failed: AtomicBool::new(false) })
+    }
+
+    /// The log as it was when it had this length: frames that end later are not there, and it takes no others. Since the
+    /// verdicts on its bytes never change, nobody can tell it from the log of then.
+    pub(crate) fn ended_at(
+        &self,
+        position: u64,
+        directory: &Arc<Directory>,
+        uuid: [u8; 16],
+        generation: u64,
+    ) -> Result<Self> {
+        let log = Self::open(&self.disk, directory, uuid, generation)?;
+        Ok(Self { writable: false, end: Some(position.max(HEADER as u64)), ..log })
     }
 
     /// The disk that it is on.
@@ -110,9 +126,14 @@ impl Log {
 
     /// Refuses to write where the system does.
     pub(crate) fn check_writable(&self) -> Result<()> {
-        match self.writable {
-            true => Ok(()),
-            false => Err(self.error("append to", io::ErrorKind::PermissionDenied.into())),
+        match (self.writable, self.end) {
+            (true, _) => Ok(()),
+            (false, Some(end)) => {
+                let what =
+                    format!("write to the past, {} up to epoch {}", self.path.display(), self.base + end);
+                Err(Error::PermissionDenied { what, source: None })
+            }
+            (false, None) => Err(self.error("append to", io::ErrorKind::PermissionDenied.into())),
         }
     }
 
@@ -128,7 +149,8 @@ impl Log {
 
     /// The length of the file now. A third of a microsecond.
     pub(crate) fn length(&self) -> Result<u64> {
-        Ok(self.file.stat().map_err(|error| self.error("stat", error))?.length)
+        let length = self.file.stat().map_err(|error| self.error("stat", error))?.length;
+        Ok(self.end.map_or(length, |end| end.min(length)))
     }
 
     fn error(&self, what: &str, error: io::Error) -> Error {

@@ -33,7 +33,7 @@ const LIMBO: &str = "limbo";
 /// What has been in limbo for this long belongs to a process that died.
 const ABANDONED: Duration = Duration::from_secs(3600);
 /// The log's generation. Compaction will begin others.
-const GENERATION: u64 = 1;
+pub(crate) const GENERATION: u64 = 1;
 
 /// An open pool.
 #[derive(Debug)]

@@ -152,6 +152,11 @@ fn is_sound(record: &Record<'_>) -> bool {
     let ends =
         |offset: u64, length: u64| offset.checked_add(length).is_some_and(|end| end <= i64::MAX as u64);
     match record {
+        Record::Require(cell, _) | Record::Change(cell, Change::Put(_) | Change::Remove)
+            if cell.object.otype() == ObjectType::System =>
+        {
+            !cell.dkey.is_empty() && cell.akey.is_empty()
+        }
         Record::Require(cell, Condition::Equals(_)) => cell.check_value().is_ok(),
         Record::Require(cell, _) => cell.check().is_ok(),
         Record::Change(cell, change) => match change {
@@ -162,7 +167,9 @@ fn is_sound(record: &Record<'_>) -> bool {
             Change::RemoveDkey => {
                 cell.object.otype() == ObjectType::General && !cell.dkey.is_empty() && cell.akey.is_empty()
             }
-            Change::Destroy => cell.dkey.is_empty() && cell.akey.is_empty(),
+            Change::Destroy => {
+                cell.dkey.is_empty() && cell.akey.is_empty() && cell.object.otype() != ObjectType::System
+            }
         },
         // No segment is made longer than a few records above the size at which one is closed.
         Record::Segment(segment) => segment.length <= MAX_FRAME as u64,
@@ -264,6 +271,16 @@ mod tests {
             Change::SetSize(u64::MAX),
             Change::RemoveDkey,
         ];
+        let system = ObjectId::new(ObjectType::System, ObjectClass::S1, 0, 0);
+        let named = |cell: Cell<'static>, change| {
+            let mut bytes = Vec::new();
+            encode_change(&mut bytes, &cell, &change);
+            decode(&mut Reader(&bytes)).is_some()
+        };
+        assert!(named(Cell::kv(system, b"name"), Change::Remove));
+        assert!(!named(Cell::array(system), Change::Remove));
+        assert!(!named(Cell::array(system), Change::Destroy));
+        assert!(!named(Cell::kv(system, b"name"), Change::SetSize(1)));
         for change in wrong {
             let mut bytes = Vec::new();
             encode_change(&mut bytes, &array, &change);

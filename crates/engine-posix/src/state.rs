@@ -19,9 +19,11 @@ use crate::{
     log::{self, Log},
     options::Options,
     path,
+    pool::GENERATION,
     raw::Kept,
-    record::{self, Condition, Record},
+    record::{self, Change, Condition, Record},
     run::Run,
+    snapshot,
     table::Table,
     verdict::Verdicts,
 };
@@ -44,6 +46,18 @@ pub(crate) struct Place {
     pub(crate) options: Options,
 }
 
+impl Place {
+    /// The place as it was at an epoch.
+    pub(crate) fn at(&self, epoch: u64) -> Result<Self> {
+        let position = self.log.position_of(epoch).ok_or_else(|| outside(&self.log, epoch))?;
+        let Self { directory, uuid, marker, options, .. } = self;
+        let log = self.log.ended_at(position, directory, *uuid, GENERATION)?;
+        let data = DataReader::new(self.data.folder());
+        let (directory, uuid, marker, options) = (Arc::clone(directory), *uuid, *marker, *options);
+        Ok(Self { directory, uuid, marker, log, data, options })
+    }
+}
+
 /// Runs and table.
 #[derive(Debug)]
 pub(crate) struct State {
@@ -54,6 +68,8 @@ pub(crate) struct State {
     pub(crate) position: u64,
     /// The length of the log when it was last looked at.
     seen: u64,
+    /// Where the last frame ends that made a snapshot, of those replayed since this was set to 0.
+    snapshot_at: u64,
     /// The last frame of each writer.
     sequences: HashMap<u64, u64>,
     /// Of the handle's own conditional frames.
@@ -85,6 +101,7 @@ impl State {
             runs,
             position,
             seen: 0,
+            snapshot_at: 0,
             sequences: HashMap::new(),
             verdicts: Verdicts::of(own),
             is_spoilt: false,
@@ -103,27 +120,37 @@ impl State {
 
     /// Replays what was appended since.
     pub(crate) fn replay(&mut self, place: &Place) -> Result<()> {
-        self.replay_to(place, u64::MAX)
+        let length = place.log.length()?;
+        self.go_on(place, length, |_| false)?;
+        self.seen = length;
+        Ok(())
     }
 
-    /// Replays what was appended since, up to the first frame that ends at position `until` or after.
+    /// Replays what was appended since, up to the first frame that ends at position `until` or after, or that makes a
+    /// snapshot.
     pub(crate) fn replay_to(&mut self, place: &Place, until: u64) -> Result<()> {
-        let length = place.log.length()?;
+        self.snapshot_at = 0;
+        self.go_on(place, place.log.length()?, |state| {
+            state.position >= until || state.position == state.snapshot_at
+        })
+    }
+
+    /// Replays up to `length`, or until it is enough.
+    fn go_on(&mut self, place: &Place, length: u64, is_enough: impl Fn(&Self) -> bool) -> Result<()> {
         let mut window = Vec::new();
         let mut size = WINDOW;
-        while self.position < length.min(until) {
+        while self.position < length && !is_enough(self) {
             let wanted = usize::try_from(length - self.position).unwrap_or(usize::MAX).min(size);
             window.resize(wanted, 0);
             let filled = place.log.read(self.position, &mut window)?;
             let more = self.position + (filled as u64) < length;
-            match self.replay_window(place, &window[..filled], more, until)? {
+            match self.replay_window(place, &window[..filled], more, &is_enough)? {
                 // Only a frame longer than the whole window calls for a larger one.
                 Some(need) if more => size = if need > filled { need.max(2 * filled) } else { WINDOW },
                 Some(_) => break,
                 None => size = WINDOW,
             }
         }
-        self.seen = length.min(until);
         Ok(())
     }
 
@@ -133,10 +160,10 @@ impl State {
         place: &Place,
         window: &[u8],
         more: bool,
-        until: u64,
+        is_enough: &impl Fn(&Self) -> bool,
     ) -> Result<Option<usize>> {
         let mut at = 0;
-        while at < window.len() && self.position < until {
+        while at < window.len() && !is_enough(self) {
             let length = match frame::find(&window[at..], place.marker, more) {
                 Found::Frame { frame, length } => {
                     let epoch = place.log.epoch_at(self.position + length as u64);
@@ -210,7 +237,12 @@ impl State {
         let mut changes = changes_at.unwrap_or(reader);
         while let Some(record) = record::decode(&mut changes) {
             match record {
-                Record::Change(cell, change) => self.table.apply(&cell, change, epoch),
+                Record::Change(cell, change) => {
+                    if cell.object == snapshot::NAMES && change != Change::Remove {
+                        self.snapshot_at = place.log.position_of(epoch).unwrap_or(0);
+                    }
+                    self.table.apply(&cell, change, epoch);
+                }
                 Record::Segment(segment) => {
                     self.is_spoilt = true;
                     self.apply_segment(place, &segment, epoch)?;
@@ -281,7 +313,7 @@ impl State {
     }
 
     /// The epoch of the last update that named a path or a prefix of it; 0 for none.
-    fn last_change(&self, path: &[u8]) -> Result<u64> {
+    pub(crate) fn last_change(&self, path: &[u8]) -> Result<u64> {
         for layer in self.layers() {
             let own = layer.get(path)?.map(|versioned| versioned.epoch);
             let last = own.max(layer.cut(path)?);

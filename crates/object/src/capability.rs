@@ -6,7 +6,7 @@
 pub struct Capabilities {
     /// A [`crate::Transaction`] may touch several cells and counts entirely or not at all.
     pub transactions: bool,
-    /// Past states can be named and stay readable.
+    /// Past states can be named and stay readable ([`crate::Container::create_snapshot`]).
     pub snapshots: bool,
     /// Object classes with replicas or parity are honoured.
     pub redundancy: bool,

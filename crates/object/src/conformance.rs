@@ -51,6 +51,8 @@ pub mod pool;
 #[doc(hidden)]
 pub mod refusal;
 #[doc(hidden)]
+pub mod snapshot;
+#[doc(hidden)]
 pub mod staging;
 #[doc(hidden)]
 pub mod transaction;

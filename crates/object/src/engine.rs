@@ -14,6 +14,7 @@
 //! - Every stored byte is checked against its checksum when it is read: wrong bytes are
 //!   [`crate::Error::Corrupt`], never an answer.
 //! - After a failed sync a handle takes no more writes ([`crate::Error::Poisoned`]).
+//! - A snapshot shows the container at one place of its history, and the same for ever.
 //!
 //! All traits may be used from several threads at once. No call blocks another process.
 //!
@@ -285,27 +286,37 @@ pub trait Container: Debug + Send + Sync {
     /// `InvalidInput` for a limit of 0; `Corrupt`, `Io`.
     fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)>;
 
-    /// Names the present state, so that it stays readable.
+    /// Names the present state, so that it stays readable: everything that this handle updated, and of the others all
+    /// that counts before. It decides at once, as [`Container::commit`] does, and is durable as that is.
     ///
     /// # Errors
-    /// `AlreadyExists`; `Unsupported` without [`Capabilities::snapshots`].
+    /// `AlreadyExists`; `Unsupported` without [`Capabilities::snapshots`]; else as `commit`.
     fn create_snapshot(&self, name: &Label) -> Result<Epoch>;
 
-    /// All snapshots, oldest first.
+    /// All snapshots, oldest first. A handle on the past lists those that there were then, its own included.
     ///
     /// # Errors
-    /// `Unsupported` without [`Capabilities::snapshots`].
+    /// `Unsupported` without [`Capabilities::snapshots`]; `Corrupt`, `Io`.
     fn list_snapshots(&self) -> Result<Vec<Snapshot>>;
 
-    /// A read-only handle on the state that a snapshot names.
+    /// A read-only handle on the state that a snapshot names. It never changes, and refuses every write with
+    /// `PermissionDenied`. Open, it may outlive its snapshot.
     ///
     /// # Errors
     /// `NotFound`; `Unsupported` without [`Capabilities::snapshots`].
     fn open_snapshot(&self, name: &Label) -> Result<Arc<dyn Container>>;
 
+    /// A read-only handle, as [`Container::open_snapshot`] gives one, on the state at an epoch: what counted up to and with
+    /// it. The present epoch and those of the snapshots are kept; an engine may keep others.
+    ///
+    /// # Errors
+    /// `NotFound` for an epoch that is not kept or has not come yet, saying which are kept; `Unsupported` without
+    /// [`Capabilities::snapshots`].
+    fn open_at(&self, epoch: Epoch) -> Result<Arc<dyn Container>>;
+
     /// Forgets a snapshot.
     ///
     /// # Errors
-    /// `NotFound`; `Unsupported` without [`Capabilities::snapshots`].
+    /// `NotFound`; `Unsupported` without [`Capabilities::snapshots`]; else as `commit`.
     fn destroy_snapshot(&self, name: &Label) -> Result<()>;
 }

@@ -25,7 +25,7 @@ const SCHEME: &str = "memory";
 /// What it can do beyond the core.
 const CAPABILITIES: Capabilities = Capabilities {
     transactions: true,
-    snapshots: false,
+    snapshots: true,
     redundancy: false,
     ordered_listing: true,
     shared_reads: true,
@@ -101,8 +101,4 @@ fn pool_name(uri: &PoolUri) -> Result<&str> {
 /// Locks, also after a panic of another thread: every change is made whole while the lock is held.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn unsupported(what: &str) -> Error {
-    Error::Unsupported { engine: SCHEME, what: what.to_owned() }
 }

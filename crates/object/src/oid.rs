@@ -18,11 +18,14 @@ pub enum ObjectType {
     KeyValue = 8,
     /// An array of bytes (`DAOS_OT_ARRAY_BYTE`).
     Array = 13,
+    /// The engine's own: it keeps there what belongs to the container and to no caller, such as the names of snapshots.
+    /// No operation takes such an object, and no listing shows one.
+    System = 255,
 }
 
 impl ObjectType {
     fn from_number(number: u8) -> Option<Self> {
-        [Self::General, Self::KeyValue, Self::Array].into_iter().find(|t| *t as u8 == number)
+        [Self::General, Self::KeyValue, Self::Array, Self::System].into_iter().find(|t| *t as u8 == number)
     }
 }
 
@@ -57,7 +60,7 @@ impl ObjectId {
         if ObjectType::from_number(number).is_none() {
             return Err(Error::invalid(
                 format!("object id {hi:016x}{lo:016x} of type {number}"),
-                "type 0 (general), 8 (key-value) or 13 (array)",
+                "type 0 (general), 8 (key-value) or 13 (array); 255 is the engine's",
             ));
         }
         Ok(Self { hi, lo })

@@ -53,6 +53,7 @@ impl<'a> Cell<'a> {
             ObjectType::KeyValue => "a key, and no attribute key, for a key-value object",
             ObjectType::Array if self.dkey.is_empty() && self.akey.is_empty() => return Ok(()),
             ObjectType::Array => "no keys for an array",
+            ObjectType::System => return Err(not_a_callers(self.object)),
             ObjectType::General => {
                 check_key("distribution key", self.dkey)?;
                 return check_key("attribute key", self.akey);
@@ -88,6 +89,11 @@ impl<'a> Cell<'a> {
 
 fn wrong_type(object: ObjectId, expected: &str) -> Error {
     Error::invalid(format!("object {object} of type {:?}", object.otype()), expected)
+}
+
+/// An object of the engine's, which no operation takes.
+fn not_a_callers(object: ObjectId) -> Error {
+    wrong_type(object, "an object of the caller's")
 }
 
 fn check_key(what: &str, key: &[u8]) -> Result<()> {
@@ -190,6 +196,7 @@ impl Update<'_> {
                 ObjectType::General => check_key("distribution key", dkey),
                 _ => Err(wrong_type(*object, "a general object for a distribution key")),
             },
+            Self::Destroy { object } if object.otype() == ObjectType::System => Err(not_a_callers(*object)),
             Self::Destroy { .. } => Ok(()),
         }
     }
@@ -319,6 +326,7 @@ mod tests {
     #[test]
     fn each_update_is_refused_for_the_wrong_type_of_object() {
         let (kv, array) = (object(ObjectType::KeyValue), object(ObjectType::Array));
+        let system = object(ObjectType::System);
         let wrong = [
             Update::Put { cell: Cell::array(array), value: b"x" },
             Update::Put { cell: Cell::kv(array, b"k"), value: b"x" },
@@ -328,6 +336,11 @@ mod tests {
             Update::Put { cell: Cell::kv(kv, b""), value: b"x" },
             Update::Put { cell: Cell::general(object(ObjectType::General), b"d", b""), value: b"x" },
             Update::Write { cell: Cell::array(array), offset: u64::MAX, data: b"x" },
+            Update::Destroy { object: system },
+            Update::Put { cell: Cell::kv(system, b"k"), value: b"x" },
+            Update::Remove { cell: Cell::general(system, b"d", b"a") },
+            Update::Write { cell: Cell::array(system), offset: 0, data: b"x" },
+            Update::RemoveDkey { object: system, dkey: b"k" },
         ];
         for update in wrong {
             assert_eq!(update.check().unwrap_err().code(), "invalid-input", "{update:?}");

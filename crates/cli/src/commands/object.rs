@@ -110,7 +110,7 @@ fn created(container: &dyn Container, object: ObjectId) -> Outcome<&'static str>
             Array::new(container, object)?.set_size(0)?;
             Ok("made")
         }
-        ObjectType::KeyValue | ObjectType::General => Ok("new"),
+        _ => Ok("new"),
     }
 }
 
@@ -128,6 +128,7 @@ fn type_name(object: ObjectId) -> &'static str {
         ObjectType::KeyValue => "key-value",
         ObjectType::Array => "array",
         ObjectType::General => "general",
+        ObjectType::System => "system",
     }
 }
 
@@ -166,7 +167,7 @@ fn show(container: &dyn Container, object: ObjectId, as_json: bool) -> Outcome {
                 Ok(())
             })?;
         }
-        ObjectType::General => {
+        ObjectType::General | ObjectType::System => {
             for_each(
                 |anchor| container.list_dkeys(object, anchor, PAGE),
                 |dkey, _| {
@@ -222,6 +223,9 @@ fn cell(object: ObjectId, keys: &[String]) -> Outcome<Cell<'_>> {
         (ObjectType::KeyValue, _) => return Err(Failure::usage("keys: expected one for a key-value object")),
         (ObjectType::General, _) => {
             return Err(Failure::usage("keys: expected a distribution key and an attribute key"));
+        }
+        (ObjectType::System, _) => {
+            return Err(Failure::usage("an object: expected one that is not the engine's"));
         }
     };
     Ok(cell)

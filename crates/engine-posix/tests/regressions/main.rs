@@ -9,6 +9,7 @@ mod destroyed;
 mod permission;
 mod pools;
 mod runs;
+mod snapshots;
 mod staged;
 mod verify;
 mod work;

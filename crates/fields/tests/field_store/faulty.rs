@@ -195,6 +195,9 @@ impl Container for FaultyContainer {
     fn open_snapshot(&self, name: &Label) -> Result<Arc<dyn Container>> {
         self.0.open_snapshot(name)
     }
+    fn open_at(&self, epoch: Epoch) -> Result<Arc<dyn Container>> {
+        self.0.open_at(epoch)
+    }
     fn destroy_snapshot(&self, name: &Label) -> Result<()> {
         self.0.destroy_snapshot(name)
     }

@@ -135,9 +135,7 @@ pub fn objects_are_listed_while_they_hold_something(trial: &Trial<'_>) {
         let update = match object.otype() {
             crate::ObjectType::KeyValue => Update::Put { cell: Cell::kv(*object, b"k"), value: b"" },
             crate::ObjectType::Array => Update::Write { cell: Cell::array(*object), offset: 0, data: b"" },
-            crate::ObjectType::General => {
-                Update::Put { cell: Cell::general(*object, b"d", b"a"), value: b"" }
-            }
+            _ => Update::Put { cell: Cell::general(*object, b"d", b"a"), value: b"" },
         };
         place.container.update(&[update]).unwrap();
     }

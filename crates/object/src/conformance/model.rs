@@ -19,7 +19,7 @@ use super::{
     Fixture,
     trial::{general_id, kv_id, label},
 };
-use crate::memory::Memory;
+use crate::{Capabilities, memory::Memory};
 
 mod side;
 mod step;
@@ -75,10 +75,10 @@ pub fn compare(fixture: &dyn Fixture, sequences: u32, seed: u64) {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed_bytes);
     let mut runner = TestRunner::new_with_rng(config, rng);
     let arena = Arena::new(fixture);
-    let several_cells = fixture.engine().capabilities().transactions;
-    let turn = strategy::turn().prop_map(move |turn| match several_cells {
-        true => turn,
-        false => Turn { step: turn.step.of_one_cell(), ..turn },
+    let Capabilities { transactions, snapshots, .. } = fixture.engine().capabilities();
+    let turn = strategy::turn().prop_map(move |Turn { handle, step }| {
+        let step = if snapshots { step } else { step.of_the_present() };
+        Turn { handle, step: if transactions { step } else { step.of_one_cell() } }
     });
     let turns = vec(turn, 1..TURNS).prop_map(Turns);
     if let Err(failure) = runner.run(&turns, |turns| arena.run(&turns.0).map_err(TestCaseError::fail)) {
@@ -138,7 +138,15 @@ fn play(sides: &mut [Side<'_>; 2], turns: &[Turn]) -> Result<(), String> {
         same(sides, handle, &Step::Flush)?;
         same(sides, handle, &Step::Reopen { new_engine: true })?;
     }
-    closing_look().iter().try_for_each(|step| same(sides, 0, step))
+    let look = closing_look();
+    look.iter().try_for_each(|step| same(sides, 0, step))?;
+    if !sides[0].has_snapshots() {
+        return Ok(());
+    }
+    same(sides, 0, &Step::ListSnapshots)?;
+    // One that is not there is refused by both.
+    let mut at_all = strategy::SNAPSHOTS.iter().flat_map(|name| look.iter().map(move |step| (*name, step)));
+    at_all.try_for_each(|(name, step)| same(sides, 0, &Step::At(name, Box::new(step.clone()))))
 }
 
 fn at_turn(at: usize, difference: &str) -> String {

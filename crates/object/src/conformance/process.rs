@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{
-    Fixture, concurrency, staging,
+    Fixture, concurrency, snapshot, staging,
     trial::{Place, Trial, kv, wait_for},
     visibility,
 };
@@ -56,6 +56,8 @@ const ROLES: &[(&str, Role)] = &[
     ("read_staged", staging::read_staged),
     ("stage_and_die", staging::stage_and_die),
     ("count_with_retry", staging::count_with_retry),
+    ("put_numbered", snapshot::put_numbered),
+    ("make_snapshots", snapshot::make_snapshots),
     ("put_in_order", visibility::put_in_order),
     ("read_in_order", visibility::read_in_order),
     ("put_and_flush", visibility::put_and_flush),

@@ -128,6 +128,16 @@ macro_rules! __conformance_cases {
                 what_a_process_has_staged_dies_with_it,
                 who_retries_a_conflict_loses_no_increment,
             }
+            snapshot {
+                a_snapshot_does_not_change_while_the_container_goes_on,
+                a_snapshot_holds_what_its_handle_had_not_flushed,
+                snapshots_are_listed_from_the_oldest_and_by_every_handle,
+                a_name_is_given_once_and_is_free_again_when_its_snapshot_is_gone,
+                a_handle_on_a_snapshot_refuses_every_write,
+                an_epoch_that_is_kept_is_opened_and_another_is_told,
+                an_object_of_the_engine_is_nobodys,
+                a_snapshot_made_while_writers_write_is_a_prefix,
+            }
             refusal {
                 a_batch_with_one_wrong_update_does_nothing,
                 reads_of_the_wrong_type_are_refused,
@@ -135,7 +145,7 @@ macro_rules! __conformance_cases {
                 a_precondition_on_a_malformed_cell_is_refused,
                 typed_handles_refuse_objects_of_other_types,
                 a_redundant_class_is_kept_or_refused,
-                snapshots_are_kept_or_refused,
+                snapshots_are_refused_where_there_are_none,
                 an_allocation_of_no_ids_is_refused,
             }
             visibility {

@@ -9,27 +9,42 @@ use super::{
     CAPABILITIES, SCHEME, lock,
     staging::MemoryStaging,
     state::{Content, Keys, State},
-    unsupported,
 };
 use crate::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
     Page, PageBuilder, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
 };
 
-/// A handle. It holds nothing of its own: all handles see the same state.
+/// A handle. All handles on the present see the same state; one on the past has a copy, which nobody changes.
 #[derive(Debug)]
 pub(super) struct MemoryContainer {
     label: Label,
     state: Arc<Mutex<State>>,
+    is_past: bool,
 }
 
 impl MemoryContainer {
     pub(super) fn new(label: Label, state: Arc<Mutex<State>>) -> Self {
-        Self { label, state }
+        Self { label, state, is_past: false }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
+    }
+
+    /// The state, to be changed.
+    fn state_to_change(&self) -> Result<MutexGuard<'_, State>> {
+        match self.is_past {
+            false => Ok(self.state()),
+            true => {
+                let what = format!("write to the past of container {}", self.label);
+                Err(Error::PermissionDenied { what, source: None })
+            }
+        }
+    }
+
+    fn no_snapshot(&self, name: &Label) -> Error {
+        Error::not_found(format!("snapshot {name} of container {}", self.label))
     }
 }
 
@@ -46,18 +61,18 @@ impl Container for MemoryContainer {
         if count == 0 {
             return Err(Error::invalid("allocation of 0 object ids", "at least 1"));
         }
-        self.state().allocate_ids(count)
+        self.state_to_change()?.allocate_ids(count)
     }
 
     fn update(&self, updates: &[Update<'_>]) -> Result<()> {
         updates.iter().try_for_each(|update| update.check_for(SCHEME, CAPABILITIES.redundancy))?;
-        self.state().apply(updates);
+        self.state_to_change()?.apply(updates);
         Ok(())
     }
 
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
-        let mut state = self.state();
+        let mut state = self.state_to_change()?;
         match transaction.preconditions.iter().find(|precondition| !state.holds(precondition)) {
             Some(failed) => Err(failed.conflict()),
             None => Ok(state.apply(&transaction.updates)),
@@ -147,20 +162,34 @@ impl Container for MemoryContainer {
         Ok((listed, next))
     }
 
-    fn create_snapshot(&self, _name: &Label) -> Result<Epoch> {
-        Err(unsupported("snapshots"))
+    fn create_snapshot(&self, name: &Label) -> Result<Epoch> {
+        let exists = || Error::AlreadyExists { what: format!("snapshot {name} of container {}", self.label) };
+        self.state_to_change()?.create_snapshot(name).ok_or_else(exists)
     }
 
     fn list_snapshots(&self) -> Result<Vec<Snapshot>> {
-        Err(unsupported("snapshots"))
+        Ok(self.state().snapshots())
     }
 
-    fn open_snapshot(&self, _name: &Label) -> Result<Arc<dyn Container>> {
-        Err(unsupported("snapshots"))
+    fn open_snapshot(&self, name: &Label) -> Result<Arc<dyn Container>> {
+        let epoch = self.state().snapshot(name).ok_or_else(|| self.no_snapshot(name))?;
+        self.open_at(epoch)
     }
 
-    fn destroy_snapshot(&self, _name: &Label) -> Result<()> {
-        Err(unsupported("snapshots"))
+    fn open_at(&self, epoch: Epoch) -> Result<Arc<dyn Container>> {
+        let state = self.state();
+        let unknown = || {
+            let kept: Vec<_> = state.snapshots().iter().map(|kept| format!("{}, ", kept.epoch)).collect();
+            let (label, now) = (&self.label, state.epoch());
+            Error::not_found(format!("epoch {epoch} of container {label} (kept are {}{now})", kept.concat()))
+        };
+        let past = state.at(epoch).ok_or_else(unknown)?;
+        Ok(Arc::new(Self { label: self.label.clone(), state: Arc::new(Mutex::new(past)), is_past: true }))
+    }
+
+    fn destroy_snapshot(&self, name: &Label) -> Result<()> {
+        let destroyed = self.state_to_change()?.destroy_snapshot(name);
+        destroyed.map(drop).ok_or_else(|| self.no_snapshot(name))
     }
 }
 

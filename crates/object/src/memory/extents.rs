@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, ops::Range};
 use crate::{Error, Result, SharedBytes};
 
 /// An array, or the records of an attribute key.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Extents {
     size: u64,
     /// By first byte.

@@ -3,16 +3,18 @@
 //! An object is there as long as it holds a cell. `changed` remembers when cells were last changed, also
 //! cells that are gone, so that a precondition can tell "never touched" from "put and removed again".
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::extents::Extents;
-use crate::{Cell, Epoch, Error, IdRange, ObjectId, Precondition, Result, SharedBytes, Update};
+use crate::{
+    Cell, Epoch, Error, IdRange, Label, ObjectId, Precondition, Result, SharedBytes, Snapshot, Update,
+};
 
 /// A distribution key and an attribute key, as in [`Cell`].
 pub(super) type Keys = (Vec<u8>, Vec<u8>);
 
 /// What a cell holds.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Content {
     Value(Vec<u8>),
     Bytes(Extents),
@@ -39,7 +41,7 @@ impl Content {
 }
 
 /// The content of a container.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct State {
     /// Grows with every update and every commit.
     epoch: u64,
@@ -47,6 +49,9 @@ pub(super) struct State {
     pub(super) objects: BTreeMap<ObjectId, BTreeMap<Keys, Content>>,
     /// The last change of each cell. Empty keys stand for all there is under the object or the dkey.
     changed: BTreeMap<(ObjectId, Keys), u64>,
+    snapshots: BTreeMap<Label, Epoch>,
+    /// The states that snapshots name.
+    kept: BTreeMap<Epoch, Arc<State>>,
 }
 
 impl State {
@@ -64,6 +69,44 @@ impl State {
         let start = self.next_id;
         self.next_id = start.checked_add(count).ok_or_else(too_many)?;
         Ok(IdRange { start, end: self.next_id })
+    }
+
+    /// Names the present. The change is an epoch of its own, so no two snapshots have the same.
+    pub(super) fn create_snapshot(&mut self, name: &Label) -> Option<Epoch> {
+        if self.snapshots.contains_key(name) {
+            return None;
+        }
+        self.epoch += 1;
+        self.snapshots.insert(name.clone(), self.epoch());
+        self.kept.insert(self.epoch(), Arc::new(self.clone()));
+        Some(self.epoch())
+    }
+
+    pub(super) fn destroy_snapshot(&mut self, name: &Label) -> Option<Epoch> {
+        let epoch = self.snapshots.remove(name)?;
+        self.epoch += 1;
+        self.kept.remove(&epoch);
+        Some(epoch)
+    }
+
+    pub(super) fn snapshot(&self, name: &Label) -> Option<Epoch> {
+        self.snapshots.get(name).copied()
+    }
+
+    /// All snapshots, oldest first.
+    pub(super) fn snapshots(&self) -> Vec<Snapshot> {
+        let snapshots = self.snapshots.iter().map(|(name, epoch)| (name.clone(), *epoch));
+        let mut snapshots: Vec<_> = snapshots.map(|(name, epoch)| Snapshot { name, epoch }).collect();
+        snapshots.sort_by_key(|snapshot| snapshot.epoch);
+        snapshots
+    }
+
+    /// A copy of the state at an epoch, if that is the present one or a snapshot's.
+    pub(super) fn at(&self, epoch: Epoch) -> Option<Self> {
+        match self.kept.get(&epoch) {
+            Some(kept) => Some((**kept).clone()),
+            None => (epoch == self.epoch()).then(|| self.clone()),
+        }
     }
 
     pub(super) fn cell(&self, cell: &Cell<'_>) -> Option<&Content> {

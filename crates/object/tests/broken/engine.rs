@@ -45,6 +45,8 @@ pub(crate) enum Fault {
     StaysStale,
     /// What is staged is applied at once.
     ShowsWhatIsStaged,
+    /// A snapshot shows the present, and takes writes.
+    SnapshotsFollow,
 }
 
 #[derive(Debug)]
@@ -327,7 +329,12 @@ impl Container for Broken {
     }
 
     fn open_snapshot(&self, name: &Label) -> Result<Arc<dyn Container>> {
-        self.inner.open_snapshot(name)
+        let past = self.inner.open_snapshot(name)?;
+        Ok(if self.fault == Fault::SnapshotsFollow { Arc::clone(&self.inner) } else { past })
+    }
+
+    fn open_at(&self, epoch: Epoch) -> Result<Arc<dyn Container>> {
+        self.inner.open_at(epoch)
     }
 
     fn destroy_snapshot(&self, name: &Label) -> Result<()> {

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use engine::{BrokenFixture, Fault};
 use isotach_object::conformance::{
-    Trial, array, concurrency, kv, listing, model, refusal, run, staging, transaction, visibility,
+    Trial, array, concurrency, kv, listing, model, refusal, run, snapshot, staging, transaction, visibility,
 };
 
 /// Any seed finds these; a fixed one keeps the test the same every time.
@@ -105,4 +105,11 @@ fn a_staging_that_is_seen_before_its_commit_is_found() {
     case_fails(fault, staging::a_staging_that_is_dropped_leaves_nothing);
     case_fails(fault, staging::a_staging_that_conflicts_changes_nothing);
     case_fails(fault, staging::readers_see_all_that_was_staged_or_nothing);
+}
+
+#[test]
+fn a_snapshot_that_changes_is_found() {
+    let case = snapshot::a_snapshot_does_not_change_while_the_container_goes_on;
+    case_and_model_fail(Fault::SnapshotsFollow, case);
+    case_fails(Fault::SnapshotsFollow, snapshot::a_handle_on_a_snapshot_refuses_every_write);
 }

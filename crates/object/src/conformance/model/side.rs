@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::{
-    super::trial::{try_all_objects, try_all_pages},
+    super::trial::{label, try_all_objects, try_all_pages},
     step::{Answer, Condition, Step},
 };
 use crate::{
-    ArrayRead, Cell, Container, Engine, Epoch, Error, Label, Pool, PoolUri, Precondition, Result, Staging,
-    Transaction, Update,
+    ArrayRead, Cell, Container, Engine, Epoch, Error, Label, Pool, PoolUri, Precondition, Result, Snapshot,
+    Staging, Transaction, Update,
 };
 
 /// Where the containers of a side are made.
@@ -46,6 +46,10 @@ pub(super) struct Side<'h> {
 }
 
 impl Side<'_> {
+    pub(super) fn has_snapshots(&self) -> bool {
+        self.handles[0].capabilities().snapshots
+    }
+
     /// Does the step through one of the handles.
     pub(super) fn act(&mut self, handle: usize, step: &Step) -> Answer {
         self.try_act(handle, step).unwrap_or_else(|error| Answer::Refused(error.code()))
@@ -53,20 +57,33 @@ impl Side<'_> {
 
     fn try_act(&mut self, handle: usize, step: &Step) -> Result<Answer> {
         let container = Arc::clone(&self.handles[handle]);
+        self.try_act_on(&container, handle, step)
+    }
+
+    fn try_act_on(&mut self, container: &Arc<dyn Container>, handle: usize, step: &Step) -> Result<Answer> {
         match step {
             Step::Update(updates) => container.update(updates).map(|()| Answer::Done),
             Step::Commit { conditions, updates, staged } => {
-                self.commit(&*container, conditions, updates, *staged)
+                self.commit(&**container, conditions, updates, *staged)
             }
-            Step::GiveUp(updates) => stage(&*container, updates).map(|_| Answer::Done),
+            Step::GiveUp(updates) => stage(&**container, updates).map(|_| Answer::Done),
             Step::Mark => container.epoch().map(|epoch| self.mark(epoch)),
             Step::Flush => container.flush().map(|_| Answer::Done),
             Step::Reopen { new_engine } => self.reopen(handle, *new_engine),
             Step::Get(cells) => container.get_many(cells).map(Answer::Values),
             Step::Size(cells) => container.size_many(cells).map(Answer::Sizes),
-            Step::Read(ranges) => read(&*container, ranges),
-            Step::Share(cell, offset, length) => share(&*container, *cell, *offset, *length),
-            _ => list(&*container, step),
+            Step::Read(ranges) => read(&**container, ranges),
+            Step::Share(cell, offset, length) => share(&**container, *cell, *offset, *length),
+            Step::CreateSnapshot(name) => {
+                container.create_snapshot(&label(name)).map(|epoch| self.mark(epoch))
+            }
+            Step::DestroySnapshot(name) => container.destroy_snapshot(&label(name)).map(|()| Answer::Done),
+            Step::At(name, step) => {
+                let past = container.open_snapshot(&label(name))?;
+                self.try_act_on(&past, handle, step)
+            }
+            Step::ListSnapshots => container.list_snapshots().map(names),
+            _ => list(&**container, step),
         }
     }
 
@@ -127,6 +144,10 @@ fn stage<'c>(container: &'c dyn Container, updates: &[Update<'_>]) -> Result<Box
     let mut staging = container.stage()?;
     updates.iter().try_for_each(|update| staging.update(&[*update]))?;
     Ok(staging)
+}
+
+fn names(snapshots: Vec<Snapshot>) -> Answer {
+    Answer::Names(snapshots.into_iter().map(|snapshot| snapshot.name.to_string()).collect())
 }
 
 fn read(container: &dyn Container, ranges: &[(Cell<'static>, u64, usize)]) -> Result<Answer> {

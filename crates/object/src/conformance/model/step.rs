@@ -52,14 +52,29 @@ pub(super) enum Step {
     ListObjects {
         limit: usize,
     },
+    CreateSnapshot(&'static str),
+    DestroySnapshot(&'static str),
+    ListSnapshots,
+    /// A step through a handle on a snapshot.
+    At(&'static str, Box<Step>),
 }
 
 impl Step {
+    /// The step as it is for an engine without snapshots.
+    pub(super) fn of_the_present(self) -> Self {
+        match self {
+            Self::CreateSnapshot(_) | Self::DestroySnapshot(_) | Self::ListSnapshots => Self::Flush,
+            Self::At(_, step) => *step,
+            step => step,
+        }
+    }
+
     /// The step as it is for an engine whose transactions are of one cell: the first update's.
     pub(super) fn of_one_cell(self) -> Self {
         let (mut conditions, mut updates) = match self {
             Self::Commit { conditions, updates, .. } => (conditions, updates),
             Self::GiveUp(updates) => return Self::Update(updates),
+            Self::At(name, step) => return Self::At(name, Box::new(step.of_one_cell())),
             step => return step,
         };
         updates.truncate(1);
@@ -106,6 +121,7 @@ pub(super) enum Answer {
     Bytes(Vec<Vec<u8>>),
     Entries(Vec<(Vec<u8>, Vec<u8>)>),
     Objects(Vec<ObjectId>),
+    Names(Vec<String>),
     /// By the error's code.
     Refused(&'static str),
 }
@@ -203,6 +219,10 @@ impl fmt::Debug for Step {
                 write!(f, "list akeys of {object} {:?} by {limit}", Brief(dkey))
             }
             Self::ListObjects { limit } => write!(f, "list objects by {limit}"),
+            Self::CreateSnapshot(name) => write!(f, "create snapshot {name}"),
+            Self::DestroySnapshot(name) => write!(f, "destroy snapshot {name}"),
+            Self::ListSnapshots => f.write_str("list snapshots"),
+            Self::At(name, step) => write!(f, "at {name}: {step:?}"),
         }
     }
 }
@@ -220,6 +240,7 @@ impl fmt::Debug for Answer {
                 f.debug_map().entries(entries.iter().map(|(key, value)| (Brief(key), Brief(value)))).finish()
             }
             Self::Objects(objects) => write!(f, "{objects:?}"),
+            Self::Names(names) => write!(f, "{names:?}"),
             Self::Refused(code) => f.write_str(code),
         }
     }

@@ -20,6 +20,8 @@ use crate::{Cell, Epoch, ObjectId, Precondition, Update};
 
 /// All keys that occur, for every kind of key.
 pub(super) const KEYS: [&[u8]; 4] = [b"a", b"a\0", b"b", b"\xff"];
+/// All names of snapshots.
+pub(super) const SNAPSHOTS: [&str; 2] = ["one", "two"];
 /// An offset far from everything.
 pub(super) const FAR: u64 = 1 << 40;
 /// The largest offset there is.
@@ -43,6 +45,32 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Flush),
         1 => any::<bool>().prop_map(|new_engine| Step::Reopen { new_engine }),
         12 => look(),
+        3 => snapshot(),
+    ]
+}
+
+/// Few names, so that snapshots are met when they are looked for.
+fn snapshot() -> impl Strategy<Value = Step> {
+    let name = || select(SNAPSHOTS.to_vec());
+    // What is done with the past is mostly looking; the others must be refused.
+    let there = prop_oneof![9 => look(), 1 => change()];
+    prop_oneof![
+        4 => name().prop_map(Step::CreateSnapshot),
+        1 => name().prop_map(Step::DestroySnapshot),
+        1 => Just(Step::ListSnapshots),
+        6 => (name(), there).prop_map(|(name, step)| Step::At(name, Box::new(step))),
+    ]
+}
+
+fn change() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        vec(update(), 1..3).prop_map(Step::Update),
+        vec(update(), 1..3).prop_map(|updates| Step::Commit {
+            conditions: Vec::new(),
+            updates,
+            staged: false
+        }),
+        select(SNAPSHOTS.to_vec()).prop_map(Step::CreateSnapshot),
     ]
 }
 

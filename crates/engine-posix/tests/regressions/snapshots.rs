@@ -1,0 +1,157 @@
+//! Snapshots in the files: what one costs, and that checkpoints and merges keep what it needs.
+
+use std::{fs, ops::Range};
+
+use isotach_object::{Container, Epoch, Label, Snapshot};
+
+use crate::{Store, assert_holds, entries, key, put_frames};
+
+fn name(number: u64) -> Label {
+    format!("step-{number}").parse().unwrap()
+}
+
+/// The spans of the container's runs.
+fn spans(store: &Store) -> Vec<Range<u64>> {
+    let names =
+        store.files("run.").into_iter().map(|run| run.file_name().unwrap().to_str().unwrap().to_owned());
+    let number = |digits: &str| u64::from_str_radix(digits, 16).unwrap();
+    names.map(|name| number(&name[4..20])..number(&name[21..])).collect()
+}
+
+fn assert_no_run_spans(store: &Store, snapshots: &[Snapshot]) {
+    for span in spans(store) {
+        for Snapshot { epoch: Epoch(epoch), name } in snapshots {
+            assert!(!(span.start < *epoch && *epoch < span.end), "run {span:?} spans {name} at {epoch}");
+        }
+    }
+}
+
+/// Puts and removes until the runs reach `epoch`.
+fn go_on_past(store: &Store, container: &dyn Container, epoch: u64) {
+    while !spans(store).iter().any(|span| span.end >= epoch) {
+        entries(container).put(b"other", &[7; 100]).unwrap();
+        container.flush().unwrap();
+    }
+    entries(container).remove(b"other").unwrap();
+    container.flush().unwrap();
+}
+
+#[test]
+fn a_snapshot_costs_one_frame() {
+    let store = Store::new("");
+    let container = store.open();
+    put_frames(&*container, 0..3);
+    let log = store.path().join("log.0000000000000001");
+    let size = || fs::metadata(&log).unwrap().len();
+    let (before, files) = (size(), store.files(""));
+    let epoch = container.create_snapshot(&name(1)).unwrap();
+    container.flush().unwrap();
+    // A header and a trailer; the name must be absent, and is put with an empty value.
+    let frame = 48 + (24 + 6) + (24 + 6 + 4) + 8;
+    assert_eq!((size() - before, epoch), (frame, Epoch(size())));
+    assert_eq!(store.files(""), files, "and no file");
+    container.destroy_snapshot(&name(1)).unwrap();
+    assert_eq!(size(), epoch.0 + 48 + 2 * (24 + 6) + 8);
+}
+
+#[test]
+fn checkpoints_and_merges_never_lose_a_snapshot() {
+    const SNAPSHOTS: u64 = 8;
+    const BETWEEN: u64 = 25;
+    let store = Store::in_memory("?checkpoint=256");
+    let container = store.open();
+    for number in 0..SNAPSHOTS {
+        put_frames(&*container, number * BETWEEN..(number + 1) * BETWEEN);
+        container.create_snapshot(&name(number)).unwrap();
+    }
+    let snapshots = container.list_snapshots().unwrap();
+    let last = snapshots.last().unwrap().epoch.0;
+    go_on_past(&store, &*container, last + 1);
+    assert_no_run_spans(&store, &snapshots);
+    let ends: Vec<u64> = spans(&store).iter().map(|span| span.end).collect();
+    assert!(
+        snapshots.iter().all(|snapshot| ends.contains(&snapshot.epoch.0)),
+        "a run ends at each: {ends:?}"
+    );
+    for number in 0..SNAPSHOTS {
+        let past = store.open().open_snapshot(&name(number)).unwrap();
+        assert_holds(&*past, 0..(number + 1) * BETWEEN, &name(number).to_string());
+    }
+    // The log is not needed for what runs hold: they alone make the past.
+    let past = container.open_snapshot(&name(3)).unwrap();
+    assert_eq!(past.epoch().unwrap(), snapshots[3].epoch);
+}
+
+#[test]
+fn runs_are_merged_over_what_was_a_snapshot_and_who_reads_the_past_reads_on() {
+    let store = Store::in_memory("?checkpoint=256");
+    let container = store.open();
+    for number in 0..12 {
+        put_frames(&*container, number * 5..(number + 1) * 5);
+        container.create_snapshot(&name(number)).unwrap();
+    }
+    let end = container.epoch().unwrap().0;
+    go_on_past(&store, &*container, end);
+    let before = spans(&store).len();
+    assert!(before >= 12, "{before} runs");
+    let open = container.open_snapshot(&name(2)).unwrap();
+    let lazy = container.open_snapshot(&name(3)).unwrap();
+    assert_holds(&*open, 0..15, "before");
+    (0..12)
+        .filter(|number| *number != 6)
+        .for_each(|number| container.destroy_snapshot(&name(number)).unwrap());
+    // Small runs wait for others of their size.
+    for round in 0_u64.. {
+        put_frames(&*container, 60..80);
+        (60..80).for_each(|number| entries(&*container).remove(&key(number)).unwrap());
+        let after = spans(&store).len();
+        if after < before / 2 {
+            break;
+        }
+        assert!(round < 50, "{after} runs of {before}");
+    }
+    container.flush().unwrap();
+    assert_no_run_spans(&store, &container.list_snapshots().unwrap());
+    assert_holds(&*store.open().open_snapshot(&name(6)).unwrap(), 0..35, "of the one that is left");
+    assert_holds(&*open, 0..15, "of one that was read before it was destroyed");
+    assert_holds(&*lazy, 0..20, "of one that was only open");
+    assert_holds(&*store.open(), 0..60, "of the present");
+}
+
+#[test]
+fn every_epoch_of_the_log_can_be_opened_and_shows_whole_frames() {
+    for query in ["", "?checkpoint=256"] {
+        let store = Store::in_memory(query);
+        let container = store.open();
+        let mut epochs = vec![container.epoch().unwrap()];
+        for number in 0..20 {
+            put_frames(&*container, number..number + 1);
+            epochs.push(container.epoch().unwrap());
+        }
+        for (count, pair) in (0..).zip(epochs.windows(2)) {
+            for epoch in [pair[0].0, pair[0].0 + 1, pair[1].0 - 1] {
+                let past = container.open_at(Epoch(epoch)).unwrap();
+                assert_holds(&*past, 0..count, &format!("at {epoch}, {query}"));
+                assert_eq!(past.epoch().unwrap(), Epoch(epoch));
+            }
+        }
+        assert_holds(&*container.open_at(Epoch(0)).unwrap(), 0..0, "before everything");
+        let message = container.open_at(Epoch(epochs[20].0 + 1)).unwrap_err().to_string();
+        assert!(message.contains(&format!("kept are 0 to {}", epochs[20])), "{message}");
+    }
+}
+
+#[test]
+fn a_snapshot_of_a_container_that_was_destroyed_is_not_there() {
+    let store = Store::new("");
+    let container = store.open();
+    put_frames(&*container, 0..3);
+    container.create_snapshot(&name(1)).unwrap();
+    let open = container.open_snapshot(&name(1)).unwrap();
+    store.pool.destroy_container(&store.label).unwrap();
+    store.pool.create_container(&store.label).unwrap();
+    assert_eq!(container.open_snapshot(&name(1)).unwrap_err().code(), "not-found");
+    assert_eq!(container.create_snapshot(&name(2)).unwrap_err().code(), "not-found");
+    assert!(store.open().list_snapshots().unwrap().is_empty());
+    assert_eq!(entries(&*open).get(&key(0)).unwrap().unwrap(), 0_u64.to_le_bytes(), "its log is still open");
+}
