@@ -6,6 +6,16 @@ from dataclasses import dataclass
 from format_bytes import Corrupt, crc32c
 
 HEADER, TRAILER, MIN_FRAME = 48, 8, 56
+RECOVERY = 3
+SETTLED = 1
+
+
+class Damaged(Corrupt):
+    """A frame whose bytes are not what was written: changed, or lost. `length` is what a right header says."""
+
+    def __init__(self, what, length=MIN_FRAME):
+        super().__init__(what)
+        self.length = length
 
 
 @dataclass
@@ -17,18 +27,19 @@ class Frame:
     sequence: int
     kind: int
     body: bytes
+    settled: bool = False
 
 
 def read_header(data):
-    """Length, salt, writer, sequence, kind, body sum, if the header sum is right."""
+    """Length, salt, writer, sequence, kind, flags, body sum, if the header sum is right."""
     if len(data) < HEADER or crc32c(data[8:44]) != int.from_bytes(data[44:48], "little"):
         return None
-    length, salt, writer, sequence, kind, _flags, body_sum, _zero = struct.unpack("<IIQQHHII", data[8:44])
-    return (length, salt, writer, sequence, kind, body_sum) if length >= MIN_FRAME else None
+    length, salt, writer, sequence, kind, flags, body_sum, _zero = struct.unpack("<IIQQHHII", data[8:44])
+    return (length, salt, writer, sequence, kind, flags, body_sum) if length >= MIN_FRAME else None
 
 
 def find_frame(log, position, marker):
-    """What stands at a position: a Frame, ("torn", bytes to go on) or ("pending", 0). Damage is raised."""
+    """What stands at a position: a Frame, ("torn" or "strange", bytes to go on) or ("pending", 0). Damage is raised."""
     n = len(log) - position
     where = f"the log at byte {position}"
 
@@ -45,11 +56,11 @@ def find_frame(log, position, marker):
     header = read_header(log[position : position + HEADER])
     if log[position : position + 8] != marker:
         if header:
-            raise Corrupt(f"{where}: the marker of a frame is damaged")
-        torn = later(n)
-        if torn:
-            return "torn", torn
-        return ("pending", 0) if n < MIN_FRAME else ("torn", n - 7)
+            raise Damaged(f"{where}: the marker of a frame is damaged", header[0])
+        strange = later(n)
+        if strange:
+            return "strange", strange
+        return ("pending", 0) if n < MIN_FRAME else ("strange", n - 7)
     if n < MIN_FRAME:
         torn = later(n)
         return ("torn", torn) if torn else ("pending", 0)
@@ -59,8 +70,8 @@ def find_frame(log, position, marker):
             return "torn", torn
         if n < MIN_FRAME + 7 and begun(n):
             return "pending", 0
-        raise Corrupt(f"{where}: the header of a frame fails its checksum")
-    length, salt, writer, sequence, kind, body_sum = header
+        raise Damaged(f"{where}: the header of a frame fails its checksum")
+    length, salt, writer, sequence, kind, flags, body_sum = header
     if n < length:
         torn = later(n)
         return ("torn", torn) if torn else ("pending", 0)
@@ -69,10 +80,10 @@ def find_frame(log, position, marker):
         if salt:
             key = salt.to_bytes(4, "little") * (len(body) // 4 + 1)
             body = bytes(a ^ b for a, b in zip(body, key, strict=False))
-        return Frame(length, writer, sequence, kind, body)
+        return Frame(length, writer, sequence, kind, body, bool(flags & SETTLED))
     torn = later(length)
     if torn:
         return "torn", torn
     if begun(length):
         return "torn", length - begun(length)
-    raise Corrupt(f"{where}: the body of a frame fails its checksum")
+    raise Damaged(f"{where}: the body of a frame fails its checksum", length)

@@ -94,7 +94,7 @@ class Made:
             if isinstance(here, Frame):
                 found.append((position, here))
                 position += here.length
-            elif here[0] == "torn":
+            elif here[0] in ("torn", "strange"):
                 position += here[1]
             else:
                 break
@@ -110,13 +110,18 @@ def flip(path: Path, bit: int) -> None:
         file.write(bytes([byte ^ 1 << bit % 8]))
 
 
-def sealed(made: Made, kind: int, body: bytes = b"", sequence: int = 0) -> bytes:
+def sealed(
+    made: Made, kind: int, body: bytes = b"", sequence: int = 0, writer: bytes = b"somebody", flags: int = 0
+) -> bytes:
     """A frame that is whole and right, as no engine of today writes it."""
     tail = body + bytes(8)
-    middle = (
-        (HEADER + len(tail)).to_bytes(4, "little") + bytes(4) + b"somebody" + sequence.to_bytes(8, "little")
+    middle = (HEADER + len(tail)).to_bytes(4, "little") + bytes(4) + writer + sequence.to_bytes(8, "little")
+    middle += (
+        kind.to_bytes(2, "little")
+        + flags.to_bytes(2, "little")
+        + crc32c(tail).to_bytes(4, "little")
+        + bytes(4)
     )
-    middle += kind.to_bytes(2, "little") + bytes(2) + crc32c(tail).to_bytes(4, "little") + bytes(4)
     return made.open().marker + middle + crc32c(middle).to_bytes(4, "little") + tail
 
 

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 from format_bytes import Corrupt, DataFiles, Kept, NotThere, Unsupported, checked, crc32c
-from format_log import Frame, find_frame
+from format_log import RECOVERY, Damaged, Frame, find_frame
+from format_lost import lost_until
 from format_runs import apply_entry, choose_runs, read_entries, split_path
 from format_state import (
     ARRAY,
@@ -83,15 +84,26 @@ class Container:
     def _replay(self, position):
         sequences = {}
         while position < len(self.log):
-            found = find_frame(self.log, position, self.marker)
+            try:
+                found, damage = find_frame(self.log, position, self.marker), None
+            except Damaged as error:
+                found, damage = ("damaged", 0), error
             if isinstance(found, Frame):
                 self._take(found, self.base + position + found.length, sequences)
                 position += found.length
-            elif found[0] == "torn":
-                self.torn += 1
-                position += found[1]
-            else:
+                continue
+            if found[0] == "pending":
                 return
+            self.torn += 1
+            if found[0] != "torn":
+                claimed = damage and damage.length
+                lost = lost_until(self.log, position, claimed, self.marker, self.directory)
+                if lost is not None:
+                    position = lost
+                    continue
+            if damage:
+                raise damage
+            position += found[1]
 
     def _take(self, frame, epoch, sequences):
         last = sequences.get(frame.writer)
@@ -102,7 +114,7 @@ class Container:
         sequences[frame.writer] = frame.sequence
         if frame.kind == 1:
             self._transaction(frame.body, epoch)
-        elif frame.kind != 2 and frame.kind < 0x8000:
+        elif frame.kind not in (2, RECOVERY) and frame.kind < 0x8000:
             raise Unsupported(f"frame of kind {frame.kind}")
 
     def _transaction(self, body, epoch):

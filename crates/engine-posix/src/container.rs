@@ -72,7 +72,7 @@ impl Container for PosixContainer {
         if wrote {
             self.check_current()?;
         }
-        writer.flush(log, self.place.options.sync, || self.gathered.store(false, Ordering::Release))?;
+        writer.flush(log, || self.gathered.store(false, Ordering::Release))?;
         drop(writer);
         let epoch = Epoch(log.epoch_at(log.length()?));
         if wrote {

@@ -92,6 +92,11 @@ impl Directory {
         Ok(self.names()?.iter().filter_map(|name| self.stat(name).ok()).map(|stat| stat.length).sum())
     }
 
+    /// The number of this start of the machine, where one machine alone writes to the disk.
+    pub(crate) fn boot(&self) -> io::Result<Option<u64>> {
+        self.folder.boot()
+    }
+
     /// Makes the names in it durable.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.folder.sync()

@@ -33,9 +33,14 @@ pub(crate) mod kind {
     pub(crate) const TRANSACTION: u16 = 1;
     /// Takes up log positions, and with them object ids; the body means nothing.
     pub(crate) const RESERVE: u16 = 2;
+    /// The first frame after a start of the machine; the body is that start's number. See `lost`.
+    pub(crate) const RECOVERY: u16 = 3;
     /// The first optional kind.
     pub(crate) const OPTIONAL: u16 = 0x8000;
 }
+
+/// The flag of a frame whose writer had synced the log after its frame before.
+const SETTLED: u16 = 1;
 
 /// Who wrote a frame: a random number per handle, and that handle's count of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,11 +54,13 @@ pub(crate) struct Origin {
 pub(crate) struct Frame<'a> {
     pub(crate) origin: Origin,
     pub(crate) kind: u16,
+    /// Whether its writer had synced the log after its frame before.
+    pub(crate) settled: bool,
     pub(crate) body: Cow<'a, [u8]>,
 }
 
 /// Completes a frame of which `frame` holds room for the header and then the body.
-pub(crate) fn seal(frame: &mut Vec<u8>, marker: u64, kind: u16, origin: Origin) {
+pub(crate) fn seal(frame: &mut Vec<u8>, marker: u64, kind: u16, origin: Origin, settled: bool) {
     let body = HEADER..frame.len();
     frame.resize(body.end + TRAILER, 0);
     let marker_bytes = marker.to_le_bytes();
@@ -71,19 +78,21 @@ pub(crate) fn seal(frame: &mut Vec<u8>, marker: u64, kind: u16, origin: Origin) 
     header.put_u64(origin.writer);
     header.put_u64(origin.sequence);
     header.put_u16(kind);
-    header.put_u16(0);
+    header.put_u16(if settled { SETTLED } else { 0 });
     header.put_u32(crc32c(&frame[HEADER..]));
     header.put_u32(0);
     header.put_u32(crc32c(&header[COVERED]));
     frame[..HEADER].copy_from_slice(&header);
 }
 
-/// Takes the salt off a sealed frame, so that its body is as it was gathered and can be sealed again.
+/// Takes the salt off a sealed frame, so that its body is as it was gathered and can be sealed again. Does nothing to one
+/// that was never sealed.
 pub(crate) fn unseal(frame: &mut [u8]) {
     let salt = frame.get(12..16).and_then(|bytes| Reader(bytes).u32()).unwrap_or(0);
     let body_end = frame.len().saturating_sub(TRAILER);
     if let Some(body) = frame.get_mut(HEADER..body_end).filter(|_| salt != 0) {
         mask(body, salt);
+        frame[12..16].fill(0);
     }
 }
 
@@ -100,10 +109,14 @@ pub(crate) enum Found<'a> {
     Frame { frame: Frame<'a>, length: usize },
     /// Nothing that counts; look again `length` bytes on.
     Torn { length: usize },
+    /// An append that was cut short within its marker, or bytes that nobody wrote or that were lost; a frame may begin
+    /// `length` bytes on.
+    Strange { length: usize },
     /// A frame may still be coming; at least `need` bytes from here are needed to say more.
     Pending { need: usize },
     /// Bytes that were a frame and are damaged.
-    Damaged { what: &'static str },
+    /// `length` is what their header says, if that is right.
+    Damaged { what: &'static str, length: usize },
 }
 
 /// A header that has passed its checksum.
@@ -112,6 +125,7 @@ struct Header {
     salt: u32,
     origin: Origin,
     kind: u16,
+    settled: bool,
     body_sum: u32,
 }
 
@@ -122,10 +136,17 @@ fn header(bytes: &[u8]) -> Option<Header> {
     let length = reader.u32()? as usize;
     let salt = reader.u32()?;
     let origin = Origin { writer: reader.u64()?, sequence: reader.u64()? };
-    let (kind, _flags) = (reader.u16()?, reader.u16()?);
+    let (kind, settled) = (reader.u16()?, reader.u16()? & SETTLED != 0);
     let body_sum = reader.u32()?;
     let sum = Reader(bytes.get(COVERED.end..HEADER)?).u32()?;
-    (sum == crc32c(covered) && length >= MIN_FRAME).then_some(Header { length, salt, origin, kind, body_sum })
+    (sum == crc32c(covered) && length >= MIN_FRAME).then_some(Header {
+        length,
+        salt,
+        origin,
+        kind,
+        settled,
+        body_sum,
+    })
 }
 
 /// Says what stands at the start of `bytes`, which go on to the end of the log unless `more` is true.
@@ -145,11 +166,12 @@ pub(crate) fn find(bytes: &[u8], marker: u64, more: bool) -> Found<'_> {
     let Some(header) = header(bytes) else {
         // The next marker begins before the smallest frame would end, or this was a whole header once.
         let reach = bytes.len().min(MIN_FRAME + marker.len() - 1);
-        let otherwise =
-            match reach < MIN_FRAME + marker.len() - 1 && prefix_at_end(&bytes[..reach], &marker) > 0 {
-                true => Found::Pending { need: MIN_FRAME + marker.len() - 1 },
-                false => Found::Damaged { what: "a frame whose header fails its checksum" },
-            };
+        let otherwise = match reach < MIN_FRAME + marker.len() - 1
+            && prefix_at_end(&bytes[..reach], &marker) > 0
+        {
+            true => Found::Pending { need: MIN_FRAME + marker.len() - 1 },
+            false => Found::Damaged { what: "a frame whose header fails its checksum", length: MIN_FRAME },
+        };
         return torn_or(&bytes[..reach], otherwise);
     };
     let Some(whole) = bytes.get(..header.length) else {
@@ -160,12 +182,12 @@ pub(crate) fn find(bytes: &[u8], marker: u64, more: bool) -> Found<'_> {
         if header.salt != 0 {
             mask(body.to_mut(), header.salt);
         }
-        let frame = Frame { origin: header.origin, kind: header.kind, body };
+        let frame = Frame { origin: header.origin, kind: header.kind, settled: header.settled, body };
         return Found::Frame { frame, length: header.length };
     }
     // The next marker, or one that was cut short itself, may begin in the last bytes of the claimed frame.
     let otherwise = match prefix_at_end(whole, &marker) {
-        0 => Found::Damaged { what: "a frame whose body fails its checksum" },
+        0 => Found::Damaged { what: "a frame whose body fails its checksum", length: header.length },
         begun => Found::Torn { length: header.length - begun },
     };
     torn_or(whole, otherwise)
@@ -178,17 +200,17 @@ fn prefix_at_end(bytes: &[u8], marker: &[u8; 8]) -> usize {
 
 /// No frame begins here: the start of one that was cut short, bytes of a stranger, or a damaged marker.
 fn no_marker<'a>(bytes: &'a [u8], marker: &[u8; 8], more: bool) -> Found<'a> {
-    if header(bytes).is_some() {
-        return Found::Damaged { what: "a frame whose marker is damaged" };
+    if let Some(Header { length, .. }) = header(bytes) {
+        return Found::Damaged { what: "a frame whose marker is damaged", length };
     }
     if let Some(length) = memmem::find(bytes, marker) {
-        return Found::Torn { length };
+        return Found::Strange { length };
     }
     if more || bytes.len() < MIN_FRAME {
         return Found::Pending { need: bytes.len().max(MIN_FRAME) + 1 };
     }
     // A marker may have begun in the last seven bytes.
-    Found::Torn { length: bytes.len() - 7 }
+    Found::Strange { length: bytes.len() - 7 }
 }
 
 #[cfg(test)]
@@ -201,12 +223,13 @@ mod tests {
     fn sealed(body: &[u8]) -> Vec<u8> {
         let mut frame = vec![0; HEADER];
         frame.extend_from_slice(body);
-        seal(&mut frame, MARKER, kind::TRANSACTION, ORIGIN);
+        seal(&mut frame, MARKER, kind::TRANSACTION, ORIGIN, false);
         frame
     }
 
     fn good(body: &[u8]) -> Found<'_> {
-        let frame = Frame { origin: ORIGIN, kind: kind::TRANSACTION, body: Cow::Borrowed(body) };
+        let frame =
+            Frame { origin: ORIGIN, kind: kind::TRANSACTION, settled: false, body: Cow::Borrowed(body) };
         Found::Frame { frame, length: MIN_FRAME + body.len() }
     }
 
@@ -229,12 +252,17 @@ mod tests {
             for seen in cut..log.len() {
                 match find(&log[..seen], MARKER, false) {
                     Found::Pending { .. } => {}
-                    Found::Torn { length } => assert_eq!(length, cut),
+                    Found::Torn { length } | Found::Strange { length } => assert_eq!(length, cut),
                     found => assert!(cut == 0 && seen == log.len(), "cut {cut}, seen {seen}: {found:?}"),
                 }
             }
             if cut > 0 {
-                assert_eq!(find(&log, MARKER, false), Found::Torn { length: cut });
+                let found = find(&log, MARKER, false);
+                let is_cut = match found {
+                    Found::Strange { length } => length == cut && cut < 8,
+                    found => found == Found::Torn { length: cut },
+                };
+                assert!(is_cut, "cut at {cut}");
             }
         }
     }
@@ -248,7 +276,7 @@ mod tests {
                 let mut at = 0;
                 let found = loop {
                     match find(&log[at..], MARKER, false) {
-                        Found::Torn { length } => at += length,
+                        Found::Torn { length } | Found::Strange { length } => at += length,
                         found => break found,
                     }
                 };
@@ -274,7 +302,7 @@ mod tests {
     #[test]
     fn garbage_is_passed_over_up_to_the_next_frame() {
         let log = [&[0xaa; 100][..], &sealed(b"good")].concat();
-        assert_eq!(find(&log, MARKER, false), Found::Torn { length: 100 });
-        assert_eq!(find(&[0xaa; 100], MARKER, false), Found::Torn { length: 93 });
+        assert_eq!(find(&log, MARKER, false), Found::Strange { length: 100 });
+        assert_eq!(find(&[0xaa; 100], MARKER, false), Found::Strange { length: 93 });
     }
 }

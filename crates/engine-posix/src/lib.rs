@@ -13,6 +13,7 @@
 //! found damaged; `container`, `pool` and this file are the object model's traits. `simulation` is a disk for tests.
 
 mod aside;
+mod boot;
 mod bytes;
 mod chain;
 mod checkpoint;
@@ -29,6 +30,7 @@ mod handle;
 mod listing;
 mod log;
 mod look;
+mod lost;
 mod map;
 mod merge;
 mod ops;

@@ -82,16 +82,15 @@ impl Staging for PosixStaging<'_> {
         preconditions.iter().try_for_each(Precondition::check)?;
         self.check_usable()?;
         self.container.check_current()?;
-        let sync = self.container.place.options.sync;
         self.data.write_out()?;
-        if sync || !self.segments.is_empty() {
+        if self.container.place.options.sync || !self.segments.is_empty() {
             self.data.sync()?;
         }
         let mut records = std::mem::take(&mut self.segments);
         records.append(&mut self.records);
         let container = self.container;
         let outcome = container.decide(preconditions, |writer| {
-            let appended = writer.commit_staged(preconditions, &records, &container.place.log, sync);
+            let appended = writer.commit_staged(preconditions, &records, &container.place.log);
             self.committed = !appended.as_ref().is_err_and(is_refusal);
             appended
         });

@@ -17,6 +17,7 @@ use crate::{
     extent::{self, Extent},
     frame::{self, Found, Frame, Origin},
     log::{self, Log},
+    lost::{self, Judged},
     options::Options,
     path,
     pool::GENERATION,
@@ -146,7 +147,9 @@ impl State {
             let more = self.position + (filled as u64) < length;
             match self.replay_window(place, &window[..filled], more, &is_enough)? {
                 // Only a frame longer than the whole window calls for a larger one.
-                Some(need) if more => size = if need > filled { need.max(2 * filled) } else { WINDOW },
+                Some(need) if more && need > 0 => {
+                    size = if need > filled { need.max(2 * filled) } else { WINDOW }
+                }
                 Some(_) => break,
                 None => size = WINDOW,
             }
@@ -172,12 +175,32 @@ impl State {
                 }
                 Found::Torn { length } => length,
                 Found::Pending { need } => return Ok(Some(need)),
-                Found::Damaged { what } => return Err(self.damaged(&place.log, what)),
+                Found::Strange { length } => match lost::judge(place, self.position, None)? {
+                    Judged::NotLost => length,
+                    judged => return Ok(self.pass_over(judged)),
+                },
+                Found::Damaged { what, length } => {
+                    match lost::judge(place, self.position, Some(length as u64))? {
+                        Judged::NotLost => return Err(self.damaged(&place.log, what)),
+                        judged => return Ok(self.pass_over(judged)),
+                    }
+                }
             };
             at += length;
             self.position += length as u64;
         }
         Ok(None)
+    }
+
+    /// Goes on behind what was lost; gives the bytes that are needed when nothing stands there yet.
+    fn pass_over(&mut self, judged: Judged) -> Option<usize> {
+        match judged {
+            Judged::LostUntil(position) => {
+                self.position = position;
+                None
+            }
+            _ => Some(0),
+        }
     }
 
     fn damaged(&self, log: &Log, what: &str) -> Error {
@@ -190,7 +213,7 @@ impl State {
         }
         match frame.kind {
             frame::kind::TRANSACTION => self.apply_transaction(place, frame, epoch)?,
-            frame::kind::RESERVE => {}
+            frame::kind::RESERVE | frame::kind::RECOVERY => {}
             kind if kind >= frame::kind::OPTIONAL => {}
             kind => return Err(unknown_kind(&place.log, kind)),
         }

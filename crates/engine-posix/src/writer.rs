@@ -1,19 +1,21 @@
 //! The writing half of a handle: updates gathered into a frame, and the order in which files are synced.
 //!
 //! Invariants:
-//! - A frame goes to the log only after the bytes it refers to were handed to the system, and a flush syncs
-//!   the data before it appends the frame. A frame that is published earlier, for a reader or for its size, may
-//!   survive a power failure without its data; what it refers to then fails its checksum.
+//! - A frame goes to the log only after the bytes it refers to are durable, so a power failure that spares the frame
+//!   spares them too.
+//! - The first frame after a start of the machine is a recovery frame.
 //! - A frame that could not be appended for want of room is kept and tried again.
 //! - After a failed sync, or an append whose outcome is unknown, the handle writes no more.
 
-use std::process;
+use std::{process, sync::Arc};
 
 use isotach_object::{Cell, Error, IdRange, Precondition, Result, Transaction, Update};
 
 use crate::{
-    SCHEME,
+    SCHEME, boot,
+    bytes::Put,
     data::DataWriter,
+    directory::Directory,
     extent,
     frame::{self, MIN_FRAME, Origin},
     log::{Log, MAX_FRAME},
@@ -35,7 +37,11 @@ const MAX_EPOCH: u64 = u64::MAX / IDS_PER_BYTE;
 pub(crate) struct Writer {
     own: u64,
     marker: u64,
-    name: String,
+    directory: Arc<Directory>,
+    /// Whether flushing waits for the device.
+    sync: bool,
+    /// Whether the log is known to have the recovery frame of this start of the machine.
+    announced: bool,
     /// The process that the handle belongs to.
     process: u32,
     /// The number of the next frame.
@@ -54,7 +60,9 @@ impl Writer {
         Self {
             own,
             marker: place.marker,
-            name: place.directory.path().display().to_string(),
+            directory: Arc::clone(&place.directory),
+            sync: place.options.sync,
+            announced: false,
             process: process::id(),
             sequence: 0,
             frame: vec![0; frame::HEADER],
@@ -70,6 +78,10 @@ impl Writer {
         self.frame.truncate(frame::HEADER);
     }
 
+    fn name(&self) -> String {
+        self.directory.path().display().to_string()
+    }
+
     /// Whether this handle ever wrote anything.
     pub(crate) fn has_written(&self) -> bool {
         self.written
@@ -77,12 +89,14 @@ impl Writer {
 
     fn check_usable(&self) -> Result<()> {
         if self.failed {
-            return Err(Error::Poisoned { what: self.name.clone() });
+            return Err(Error::Poisoned { what: self.name() });
         }
         if self.process != process::id() {
             // Parent and child would both write this handle's next frame, and one of the two would not count.
-            let what =
-                format!("a handle on {} in a process forked after it was opened; open a new one", self.name);
+            let what = format!(
+                "a handle on {} in a process forked after it was opened; open a new one",
+                self.name()
+            );
             return Err(Error::Unsupported { engine: SCHEME, what });
         }
         Ok(())
@@ -131,7 +145,7 @@ impl Writer {
             return Ok(());
         }
         self.check_usable()?;
-        self.data.write_out()?;
+        self.hand_over()?;
         let body = self.frame.len();
         let mut frame = std::mem::take(&mut self.frame);
         let outcome = self.append(&mut frame, frame::kind::TRANSACTION, log);
@@ -151,7 +165,30 @@ impl Writer {
         outcome.map(|_| ())
     }
 
-    /// Seals and appends a frame; gives its number and the position of its end.
+    /// Makes durable what frames to come refer to, unless this handle does not wait for the device.
+    fn hand_over(&mut self) -> Result<()> {
+        self.data.write_out()?;
+        match self.sync {
+            true => self.data.sync().inspect_err(|_| self.failed = true),
+            false => Ok(()),
+        }
+    }
+
+    /// Sees to it that the log has the recovery frame of this start of the machine before anything else of it.
+    fn announce(&mut self, log: &Log) -> Result<()> {
+        // Where one cannot tell, one frame too many does no harm.
+        let boot = boot::unrecorded(&self.directory).or_else(|_| self.directory.boot()).ok().flatten();
+        if let Some(boot) = boot {
+            let mut frame = vec![0; frame::HEADER];
+            frame.put_u64(boot);
+            self.put(&mut frame, frame::kind::RECOVERY, log)?;
+            let _ = boot::record(&self.directory, boot);
+        }
+        self.announced = true;
+        Ok(())
+    }
+
+    /// Appends a frame; gives its number and the position of its end.
     fn append(&mut self, frame: &mut Vec<u8>, kind: u16, log: &Log) -> Result<(u64, u64)> {
         self.check_usable()?;
         if frame.len() + frame::TRAILER > MAX_FRAME {
@@ -161,8 +198,16 @@ impl Writer {
                 format!("at most {MAX_FRAME} bytes besides large values and arrays"),
             ));
         }
+        if !self.announced {
+            self.announce(log)?;
+        }
+        self.put(frame, kind, log)
+    }
+
+    fn put(&mut self, frame: &mut Vec<u8>, kind: u16, log: &Log) -> Result<(u64, u64)> {
         let sequence = self.sequence;
-        frame::seal(frame, self.marker, kind, Origin { writer: self.own, sequence });
+        let settled = sequence > 0 && !self.unsynced;
+        frame::seal(frame, self.marker, kind, Origin { writer: self.own, sequence }, settled);
         match log.append(frame) {
             Ok(end) => {
                 self.sequence += 1;
@@ -190,25 +235,19 @@ impl Writer {
         let encoded =
             transaction.updates.iter().try_for_each(|update| encode(update, &mut frame, &mut self.data));
         let appended = encoded
-            .and_then(|()| self.data.write_out())
+            .and_then(|()| self.hand_over())
             .and_then(|()| self.append(&mut frame, frame::kind::TRANSACTION, log));
         appended.inspect_err(|_| self.data.rewind(mark))
     }
 
     /// Appends a transaction at once, after what is gathered, from records whose bulk bytes are in files of their own.
-    /// All bytes that this writer's frames name are durable before, if `sync` says so.
     pub(crate) fn commit_staged(
         &mut self,
         preconditions: &[Precondition<'_>],
         records: &[u8],
         log: &Log,
-        sync: bool,
     ) -> Result<(u64, u64)> {
         self.check_usable()?;
-        self.data.write_out()?;
-        if sync {
-            self.data.sync().inspect_err(|_| self.failed = true)?;
-        }
         self.publish(log)?;
         let mut frame = vec![0; frame::HEADER];
         preconditions.iter().for_each(|precondition| encode_precondition(precondition, &mut frame));
@@ -221,15 +260,12 @@ impl Writer {
     /// If a sync fails the system may have dropped what it could not write, so trying again would prove nothing.
     ///
     /// `published` is called when readers need not wait for this writer any more.
-    pub(crate) fn flush(&mut self, log: &Log, sync: bool, published: impl FnOnce()) -> Result<()> {
+    pub(crate) fn flush(&mut self, log: &Log, published: impl FnOnce()) -> Result<()> {
         self.check_usable()?;
-        self.data.write_out()?;
-        if sync {
-            self.data.sync().inspect_err(|_| self.failed = true)?;
-        }
+        self.hand_over()?;
         self.publish(log)?;
         published();
-        if sync && self.unsynced {
+        if self.sync && self.unsynced {
             log.sync().inspect_err(|_| self.failed = true)?;
             self.unsynced = false;
         }
@@ -248,7 +284,7 @@ impl Writer {
         let (_, end) = self.append(&mut frame, frame::kind::RESERVE, log)?;
         let first = log.epoch_at(end - bytes);
         if first + bytes > MAX_EPOCH {
-            return Err(Error::NoSpace { what: format!("{}: all object ids are handed out", self.name) });
+            return Err(Error::NoSpace { what: format!("{}: all object ids are handed out", self.name()) });
         }
         let start = first * IDS_PER_BYTE;
         Ok(IdRange { start, end: start + count })

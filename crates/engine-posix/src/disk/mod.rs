@@ -68,6 +68,9 @@ pub(crate) trait Folder: fmt::Debug + Send + Sync {
     fn sync(&self) -> io::Result<()>;
     /// What the disk says of itself.
     fn space(&self) -> io::Result<Space>;
+    /// The number of this start of the machine, by which it is known from others; `None` where other machines may write to
+    /// the disk, or nothing is known.
+    fn boot(&self) -> io::Result<Option<u64>>;
     /// Whether other processes see the same files.
     fn is_shared(&self) -> bool;
 }

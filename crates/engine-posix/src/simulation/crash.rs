@@ -7,14 +7,14 @@ use super::{
     tree::{Change, Tree},
 };
 
-/// The tree that is found after these changes and a power failure.
-pub(super) fn left(journal: &[Change], loss: Loss) -> Tree {
+/// The tree that is found after these changes of `base` and a power failure.
+pub(super) fn left(base: &Tree, journal: &[Change], loss: Loss) -> Tree {
     let last_write = journal.iter().rposition(|change| matches!(change, Change::Write { .. }));
     let mut random = match loss {
         Loss::Seeded(seed) | Loss::LastTorn(seed) => Random(seed),
         Loss::All | Loss::Nothing => Random(0),
     };
-    let mut tree = Tree::default();
+    let mut tree = base.clone();
     // Backwards, so that it is known of each change whether a sync follows.
     let mut synced = BTreeSet::new();
     let mut durable: Vec<bool> = journal.iter().rev().map(|change| is_durable(change, &mut synced)).collect();

@@ -155,6 +155,12 @@ impl Folder for SimulatedFolder {
         Ok(Space { kind: 0, total: SIZE, free: SIZE.saturating_sub(used) })
     }
 
+    fn boot(&self) -> io::Result<Option<u64>> {
+        let mut world = self.disk.world();
+        world.call()?;
+        Ok(Some(world.boot))
+    }
+
     fn is_shared(&self) -> bool {
         false
     }

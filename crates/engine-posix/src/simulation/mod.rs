@@ -64,6 +64,8 @@ pub enum Fault {
 /// What a disk is.
 #[derive(Debug, Default)]
 struct World {
+    /// What was there before the journal begins.
+    base: Tree,
     tree: Tree,
     journal: Vec<Change>,
     calls: u64,
@@ -145,15 +147,19 @@ impl SimulatedDisk {
     pub fn after_crash(&self, changes: usize, loss: Loss) -> Self {
         let world = self.world();
         let changes = changes.min(world.journal.len());
-        let tree = crash::left(&world.journal[..changes], loss);
-        Self(Arc::new(Mutex::new(World { tree, boot: world.boot + 1, ..World::default() })))
+        let tree = crash::left(&world.base, &world.journal[..changes], loss);
+        Self::found(tree, world.boot + 1)
     }
 
     /// A copy of the disk as it is, on the same machine; no file of the copy is open.
     pub fn copy(&self) -> Self {
         let world = self.world();
-        let (tree, boot) = (world.tree.clone(), world.boot);
-        Self(Arc::new(Mutex::new(World { tree, boot, ..World::default() })))
+        Self::found(world.tree.clone(), world.boot)
+    }
+
+    fn found(tree: Tree, boot: u64) -> Self {
+        let base = tree.clone();
+        Self(Arc::new(Mutex::new(World { base, tree, boot, ..World::default() })))
     }
 
     /// All files, with their lengths.
@@ -161,12 +167,18 @@ impl SimulatedDisk {
         self.world().tree.files()
     }
 
-    /// Flips a bit of a file behind everyone's back. Bit 0 is the least of the first byte. False if there is none.
-    pub fn flip_bit(&self, path: &Path, bit: u64) -> bool {
+    /// Changes bytes of a file from a position on behind everyone's back. False if they are not all there.
+    pub fn tamper(&self, path: &Path, position: u64, change: impl FnOnce(&mut [u8]), length: usize) -> bool {
         let mut world = self.world();
         let Ok(inode) = world.tree.find(ROOT, path) else { return false };
-        let byte = world.tree.bytes_mut(inode).and_then(|bytes| bytes.get_mut((bit / 8) as usize));
-        byte.map(|byte| *byte ^= 1 << (bit % 8)).is_some()
+        let start = position as usize;
+        let bytes = world.tree.bytes_mut(inode).and_then(|bytes| bytes.get_mut(start..start + length));
+        bytes.map(change).is_some()
+    }
+
+    /// Flips a bit of a file behind everyone's back. Bit 0 is the least of the first byte. False if there is none.
+    pub fn flip_bit(&self, path: &Path, bit: u64) -> bool {
+        self.tamper(path, bit / 8, |bytes| bytes.iter_mut().for_each(|byte| *byte ^= 1 << (bit % 8)), 1)
     }
 
     /// The bytes of a file, if it is there.

@@ -13,6 +13,7 @@ use crate::{
     bytes::Reader,
     frame::{self, Found, Frame},
     log,
+    lost::{self, Judged},
     record::{self, Record},
     state::{Place, WINDOW, unknown_kind},
 };
@@ -26,6 +27,7 @@ pub(super) struct Counts {
 
 struct Scan<'v> {
     place: &'v Place,
+    end: u64,
     found: &'v Findings,
     counts: Counts,
     /// The last frame of each writer since the beginning, or since what was damaged.
@@ -34,7 +36,7 @@ struct Scan<'v> {
 
 /// Looks at the log up to byte `end`.
 pub(super) fn scan(place: &Place, end: u64, found: &Findings, meter: &Meter<'_>) -> Result<Counts> {
-    let mut scan = Scan { place, found, counts: Counts::default(), sequences: HashMap::new() };
+    let mut scan = Scan { place, end, found, counts: Counts::default(), sequences: HashMap::new() };
     let (mut position, mut size) = (log::HEADER as u64, WINDOW);
     let mut window = Vec::new();
     while position < end {
@@ -70,7 +72,16 @@ impl Scan<'_> {
                     length
                 }
                 Found::Pending { need } => return Ok((at, Some(need))),
-                Found::Damaged { what } => {
+                Found::Strange { length } => {
+                    self.counts.torn += 1;
+                    self.lost(position + at as u64, None)?.unwrap_or(length)
+                }
+                Found::Damaged { what, length } => {
+                    if let Some(lost) = self.lost(position + at as u64, Some(length as u64))? {
+                        self.counts.torn += 1;
+                        at += lost;
+                        continue;
+                    }
                     self.damaged(what, position + at as u64);
                     let marker = self.place.marker.to_le_bytes();
                     let rest = &window[at + 1..];
@@ -81,6 +92,16 @@ impl Scan<'_> {
             };
         }
         Ok((at, None))
+    }
+
+    /// How many bytes from a position on a power failure took, if it did.
+    fn lost(&self, position: u64, claimed: Option<u64>) -> Result<Option<usize>> {
+        let until = match lost::judge(self.place, position, claimed)? {
+            Judged::NotLost => return Ok(None),
+            Judged::LostUntil(until) => until,
+            Judged::LostToEnd => self.end,
+        };
+        Ok(Some(until.saturating_sub(position) as usize))
     }
 
     fn frame(&mut self, frame: &Frame<'_>, position: u64) -> Result<()> {
@@ -99,7 +120,10 @@ impl Scan<'_> {
             frame::kind::TRANSACTION if !is_well_formed(&frame.body) => {
                 self.damaged("a record of a frame is malformed", position);
             }
-            frame::kind::TRANSACTION | frame::kind::RESERVE | frame::kind::OPTIONAL.. => {}
+            frame::kind::TRANSACTION
+            | frame::kind::RESERVE
+            | frame::kind::RECOVERY
+            | frame::kind::OPTIONAL.. => {}
             kind => return Err(unknown_kind(&self.place.log, kind)),
         }
         Ok(())

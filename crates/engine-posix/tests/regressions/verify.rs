@@ -196,8 +196,9 @@ fn each_damaged_frame_is_told_and_the_scan_goes_on_behind_it() {
     drop(container);
     let log = store.files("log.").remove(0);
     let length = fs::metadata(&log).unwrap().len();
-    let frame = (length - 64) / 20;
-    let (first, second) = (64 + 5 * frame, 64 + 11 * frame);
+    // The log begins with its header and a recovery frame, both 64 bytes long.
+    let frame = (length - 128) / 20;
+    let (first, second) = (128 + 5 * frame, 128 + 11 * frame);
     change(&log, |bytes| {
         bytes[first as usize + 60] ^= 1;
         bytes[second as usize] ^= 1;
@@ -220,7 +221,8 @@ fn garbage_and_appends_that_were_cut_short_are_no_damage() {
     change(&log, |bytes| bytes.extend(b"garbage that is no frame ".repeat(20)));
     let verified = store.verify(ALL);
     assert!(verified.is_sound(), "{verified:?}");
-    assert_eq!((count(&verified, "frames"), count(&verified, "torn frames")), (5, 2));
+    // One of them is the recovery frame.
+    assert_eq!((count(&verified, "frames"), count(&verified, "torn frames")), (6, 2));
 }
 
 #[test]
@@ -295,11 +297,11 @@ fn a_run_whose_checksums_are_right_and_which_says_what_the_log_does_not_is_found
 #[test]
 fn a_damaged_run_stays_where_the_log_is_damaged_too() {
     let store = Store::in_memory("?checkpoint=1024");
-    put_frames(&*store.open(), 0..40);
+    put_frames(&*store.open(), 0..100);
     let (run, log) = (store.files("run.").remove(0), store.files("log.").remove(0));
     change(&log, |bytes| bytes[100] ^= 1);
     assert_eq!(store.only_finding().part, Part::History);
-    assert_holds(&*store.open(), 0..40, "from the runs");
+    assert_holds(&*store.open(), 0..100, "from the runs");
     let index = fs::read(&run).unwrap()[48..56].try_into().map(u64::from_le_bytes).unwrap() as usize;
     change(&run, |bytes| bytes[index - 1] ^= 1);
     let findings = store.verify(ALL).findings;

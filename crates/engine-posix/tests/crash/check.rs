@@ -1,0 +1,95 @@
+//! Opening what a power failure left, and comparing it with the history.
+
+use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
+use isotach_object::{Container, KeyValue, PoolUri, Result};
+
+use crate::workload::{Contents, History, POOL, contents, index, open};
+
+/// Says which case it was, if the thread panics while it lives.
+struct Case<'h>(&'h History, usize, Loss);
+
+impl Drop for Case<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let Self(history, changes, loss) = self;
+            eprintln!("ISOTACH_SEED={}: power failed after {changes} changes, {loss:?}", history.seed);
+        }
+    }
+}
+
+/// Lets power fail after so many changes and checks what is found then, what comes of writing on, and what of another
+/// power failure after that.
+pub(crate) fn check(history: &History, changes: usize, loss: Loss) {
+    let _case = Case(history, changes, loss);
+    let disk = history.disk.after_crash(changes, loss);
+    let Some(found) = found(&disk, changes >= history.made) else { return };
+    let is_visible = history.visible(changes).any(|visible| visible == found);
+    assert!(is_visible, "{}", difference(history, changes, &found));
+    let (mut disk, mut expected) = (disk, found);
+    for (round, next) in [Loss::All, loss].into_iter().enumerate() {
+        disk = write_on(&disk, &mut expected, round as u8, next);
+        let again = contents(&*open_on(&disk)).unwrap();
+        let mut with_published = expected.clone();
+        with_published.values.insert(PUBLISHED.to_vec(), published(round as u8).as_slice().into());
+        let is_right = again == expected || next != Loss::All && again == with_published;
+        assert!(is_right, "after writing on and another power failure, {next:?}");
+        expected = again;
+    }
+}
+
+/// The key of a value that is published and not flushed.
+const PUBLISHED: &[u8] = b"published";
+
+fn published(round: u8) -> Vec<u8> {
+    vec![round; 1500]
+}
+
+/// Flushes a value and publishes another, and lets power fail.
+fn write_on(disk: &SimulatedDisk, expected: &mut Contents, round: u8, loss: Loss) -> SimulatedDisk {
+    let container = open_on(disk);
+    let values = KeyValue::new(&*container, index()).unwrap();
+    values.put(b"later", &[round]).unwrap();
+    container.flush().unwrap();
+    expected.values.insert(b"later".to_vec(), [round].as_slice().into());
+    assert!(contents(&*container).unwrap() == *expected, "what was found changed when it was written on");
+    assert!(contents(&*open_on(disk)).unwrap() == *expected, "another handle finds something else");
+    values.put(PUBLISHED, &published(round)).unwrap();
+    assert!(values.get(PUBLISHED).unwrap().is_some());
+    disk.after_crash(disk.changes(), loss)
+}
+
+fn open_on(disk: &SimulatedDisk) -> std::sync::Arc<dyn Container> {
+    let uri: PoolUri = POOL.parse().unwrap();
+    open(&*disk.engine().open_pool(&uri).unwrap())
+}
+
+/// What is in the container, which may be missing if it was not made for certain.
+fn found(disk: &SimulatedDisk, is_made: bool) -> Option<Contents> {
+    let look = || -> Result<Contents> {
+        let pool = disk.engine().open_pool(&POOL.parse()?)?;
+        contents(&*pool.open_container(&"c".parse()?)?)
+    };
+    match look() {
+        Ok(contents) => Some(contents),
+        Err(error) if !is_made && ["not-found", "invalid-input"].contains(&error.code()) => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn difference(history: &History, changes: usize, found: &Contents) -> String {
+    let expected = history.visible(changes).next().unwrap_or_default();
+    let keys = |contents: &Contents| -> Vec<String> {
+        contents.values.iter().map(|(key, value)| format!("{}={value:02x?}", key.escape_ascii())).collect()
+    };
+    let short = |texts: Vec<String>| -> Vec<String> {
+        texts.into_iter().map(|text| text.chars().take(60).collect()).collect()
+    };
+    format!(
+        "no prefix of the history ({} possible): found {:?} and {} arrays, flushed were {:?} and {} arrays",
+        history.visible(changes).count(),
+        short(keys(found)),
+        found.arrays.len(),
+        short(keys(&expected)),
+        expected.arrays.len(),
+    )
+}

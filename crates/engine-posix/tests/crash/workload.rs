@@ -1,0 +1,284 @@
+//! A workload, and what must be visible after each part of it.
+//!
+//! The visible history is a sequence of frames: what a handle gathered goes in together, and so does a transaction.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use isotach_engine_posix::simulation::SimulatedDisk;
+use isotach_object::{
+    Array, Cell, Container, KeyValue, ObjectClass, ObjectId, ObjectType, Pool, PoolUri, Precondition,
+    Transaction, Update,
+};
+
+/// Checkpoints every few frames, so that runs are written and merged all the time.
+pub(crate) const POOL: &str = "posix:/pool?checkpoint=1024";
+/// Keys, few enough that most are replaced.
+const KEYS: u64 = 12;
+
+/// Numbers that follow from a seed (SplitMix64).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    fn bytes(&mut self, length: usize) -> Vec<u8> {
+        // Zeros are what lost bytes read as, so some of it is zeros.
+        let zeros = self.below(4) == 0;
+        (0..length).map(|_| if zeros { 0 } else { self.next() as u8 }).collect()
+    }
+}
+
+/// What is in a container: the values of keys, and the bytes of arrays.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Contents {
+    pub(crate) values: BTreeMap<Vec<u8>, Arc<[u8]>>,
+    pub(crate) arrays: BTreeMap<ObjectId, Arc<[u8]>>,
+}
+
+/// One update of the workload.
+#[derive(Debug, Clone)]
+enum Step {
+    Put(Vec<u8>, Arc<[u8]>),
+    Remove(Vec<u8>),
+    Array(ObjectId, Arc<[u8]>),
+}
+
+impl Step {
+    fn update(&self) -> Update<'_> {
+        match self {
+            Self::Put(key, value) => Update::Put { cell: Cell::kv(index(), key), value },
+            Self::Remove(key) => Update::Remove { cell: Cell::kv(index(), key) },
+            Self::Array(id, data) => Update::Write { cell: Cell::array(*id), offset: 0, data },
+        }
+    }
+
+    fn apply(&self, contents: &mut Contents) {
+        match self.clone() {
+            Self::Put(key, value) => drop(contents.values.insert(key, value)),
+            Self::Remove(key) => drop(contents.values.remove(&key)),
+            Self::Array(id, data) => drop(contents.arrays.insert(id, data)),
+        }
+    }
+}
+
+/// The key-value object of the workload.
+pub(crate) fn index() -> ObjectId {
+    ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1)
+}
+
+/// A point of the visible history.
+struct Frame {
+    /// How many changes of the disk came before it.
+    changes: usize,
+    after: Contents,
+}
+
+/// What was done to a disk, and what must be visible of it.
+pub(crate) struct History {
+    pub(crate) seed: u64,
+    pub(crate) disk: SimulatedDisk,
+    /// How many changes it took to make the container.
+    pub(crate) made: usize,
+    frames: Vec<Frame>,
+    /// After how many changes how many frames were flushed.
+    flushed: Vec<(usize, usize)>,
+}
+
+impl History {
+    /// Runs the workload with two handles in turns.
+    pub(crate) fn record(seed: u64, operations: usize) -> Self {
+        let mut work = Work::new(seed, POOL, 1);
+        for _ in 0..operations {
+            let at = work.random.below(2) as usize;
+            work.operation(at);
+        }
+        work.history
+    }
+
+    /// As [`record`](Self::record) with arrays that are `1 / shrink` as long; then everything is flushed.
+    pub(crate) fn record_small(seed: u64, operations: usize) -> Self {
+        let mut work = Work::new(seed, POOL, 20);
+        for _ in 0..operations {
+            let at = work.random.below(2) as usize;
+            work.operation(at);
+        }
+        (0..2).for_each(|at| work.flush(at));
+        work.history
+    }
+
+    /// As [`record_small`](Self::record_small), with a flush after each operation and no checkpoints.
+    pub(crate) fn record_flushed(seed: u64, operations: usize) -> Self {
+        let mut work = Work::new(seed, "posix:/pool", 20);
+        for _ in 0..operations {
+            let at = work.random.below(2) as usize;
+            work.operation(at);
+            work.flush(at);
+        }
+        work.history
+    }
+
+    /// What may be visible when power failed after so many changes: the contents after each frame that may have survived,
+    /// beginning with the last that was flushed.
+    pub(crate) fn visible(&self, changes: usize) -> impl Iterator<Item = Contents> {
+        let flushed = self.flushed.iter().filter(|(at, _)| *at <= changes);
+        let least = flushed.map(|(_, frames)| *frames).max().unwrap_or(0);
+        let most = self.frames.iter().filter(|frame| frame.changes < changes).count();
+        (least..=most.max(least)).map(|frames| match frames.checked_sub(1) {
+            Some(last) => self.frames[last].after.clone(),
+            None => Contents::default(),
+        })
+    }
+}
+
+/// Opens the container of the workload.
+pub(crate) fn open(pool: &dyn Pool) -> Arc<dyn Container> {
+    pool.open_container(&"c".parse().unwrap()).unwrap()
+}
+
+struct Work {
+    history: History,
+    random: Random,
+    handles: [Arc<dyn Container>; 2],
+    /// By how much arrays are shorter.
+    shrink: usize,
+    /// What each handle has gathered.
+    gathered: [Vec<Step>; 2],
+    /// How many frames there were after the last of each handle: its flush promises these.
+    own: [usize; 2],
+}
+
+impl Work {
+    fn new(seed: u64, uri: &str, shrink: usize) -> Self {
+        let disk = SimulatedDisk::new();
+        let uri: PoolUri = uri.parse().unwrap();
+        disk.engine().create_pool(&uri).unwrap();
+        let pool = disk.engine().open_pool(&uri).unwrap();
+        pool.create_container(&"c".parse().unwrap()).unwrap();
+        let handles = [open(&*pool), open(&*pool)];
+        let history = History { seed, made: disk.changes(), disk, frames: Vec::new(), flushed: Vec::new() };
+        let gathered = [Vec::new(), Vec::new()];
+        Self { history, random: Random(seed), handles, shrink, gathered, own: [0; 2] }
+    }
+
+    fn operation(&mut self, at: usize) {
+        let key = format!("key-{}", self.random.below(KEYS)).into_bytes();
+        match self.random.below(20) {
+            0..8 => self.archive(at, key),
+            8 => self.gather(at, vec![Step::Remove(key)]),
+            9 => {
+                let value = self.random.bytes(17_000).into();
+                self.gather(at, vec![Step::Put(key, value)]);
+            }
+            10..13 => self.transaction(at),
+            13..15 => {
+                // Who reads publishes first what it has gathered.
+                self.publish(at);
+                KeyValue::new(&*self.handles[at], index()).unwrap().get(&key).unwrap();
+            }
+            _ => self.flush(at),
+        }
+    }
+
+    fn archive(&mut self, at: usize, key: Vec<u8>) {
+        let number = self.handles[at].allocate_ids(1).unwrap().start;
+        let id = ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, number);
+        let length = match self.random.below(30) {
+            0 => 140_000,
+            1..5 => 20_000,
+            _ => 1 + self.random.below(1500) as usize,
+        };
+        let data = self.random.bytes(length.div_ceil(self.shrink)).into();
+        let value = number.to_le_bytes().as_slice().into();
+        self.gather(at, vec![Step::Array(id, data), Step::Put(key, value)]);
+    }
+
+    fn gather(&mut self, at: usize, steps: Vec<Step>) {
+        let updates: Vec<_> = steps.iter().map(Step::update).collect();
+        self.handles[at].update(&updates).unwrap();
+        self.gathered[at].extend(steps);
+    }
+
+    /// What a handle has gathered goes into the log.
+    fn publish(&mut self, at: usize) {
+        let steps = std::mem::take(&mut self.gathered[at]);
+        self.frame(at, &steps);
+    }
+
+    fn frame(&mut self, at: usize, steps: &[Step]) {
+        if steps.is_empty() {
+            return;
+        }
+        let mut after = self.history.frames.last().map(|frame| frame.after.clone()).unwrap_or_default();
+        steps.iter().for_each(|step| step.apply(&mut after));
+        self.history.frames.push(Frame { changes: self.history.disk.changes(), after });
+        self.own[at] = self.history.frames.len();
+    }
+
+    fn flush(&mut self, at: usize) {
+        self.publish(at);
+        self.handles[at].flush().unwrap();
+        self.history.flushed.push((self.history.disk.changes(), self.own[at]));
+    }
+
+    /// Two values and an array that belong together, on a condition that holds or does not.
+    fn transaction(&mut self, at: usize) {
+        self.publish(at);
+        let number = self.handles[at].allocate_ids(1).unwrap().start;
+        let id = ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, number);
+        let value: Arc<[u8]> = number.to_le_bytes().as_slice().into();
+        let length = 1 + self.random.below(3000) as usize;
+        let steps = [
+            Step::Put(b"pair-a".to_vec(), Arc::clone(&value)),
+            Step::Array(id, self.random.bytes(length).into()),
+            Step::Put(b"pair-b".to_vec(), value),
+        ];
+        let is_there =
+            self.history.frames.last().is_some_and(|frame| frame.after.values.contains_key(&b"pair-a"[..]));
+        let cell = Cell::kv(index(), b"pair-a");
+        let wants_there = self.random.below(3) > 0;
+        let condition = if wants_there { Precondition::Present(cell) } else { Precondition::Absent(cell) };
+        let updates = steps.iter().map(Step::update).collect();
+        let transaction = Transaction { preconditions: vec![condition], updates };
+        let changes = self.history.disk.changes();
+        match self.handles[at].commit(&transaction) {
+            Ok(_) if wants_there == is_there => {
+                self.frame(at, &steps);
+                if let Some(frame) = self.history.frames.last_mut() {
+                    frame.changes = changes;
+                }
+            }
+            Err(error) if error.code() == "conflict" && wants_there != is_there => {}
+            outcome => panic!("a transaction that came to {outcome:?}"),
+        }
+    }
+}
+
+/// All that a container holds.
+pub(crate) fn contents(container: &dyn Container) -> isotach_object::Result<Contents> {
+    let mut contents = Contents::default();
+    KeyValue::new(container, index())?.for_each(|key, value| {
+        contents.values.insert(key.to_vec(), value.into());
+        Ok::<(), isotach_object::Error>(())
+    })?;
+    let mut anchor = Some(isotach_object::Anchor::start());
+    while let Some(from) = anchor {
+        let (objects, next) = container.list_objects(&from, 100)?;
+        for id in objects.into_iter().filter(|id| *id != index()) {
+            let array = Array::new(container, id)?;
+            let size = array.size()?.unwrap_or(0);
+            contents.arrays.insert(id, array.read(0, size as usize)?.into());
+        }
+        anchor = next;
+    }
+    Ok(contents)
+}
