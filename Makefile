@@ -5,7 +5,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench docs test-nightly clean build build-test
+.PHONY: help setup demo test lint fuzz fuzz-long bench docs test-nightly clean build build-test
 
 # Options are passed on: make demo DEMO="--members 8", make bench BENCH="--quick".
 DEMO ?=
@@ -48,6 +48,14 @@ test-nightly: export ISOTACH_CLOCK_FLUSHES := 2000
 test-nightly: ## Run every test, the random and the stress tests for long
 	@$(MAKE) --no-print-directory test
 
+FUZZ_SECONDS ?= 60
+fuzz: ## Give each parser odd bytes for a minute
+	@scripts/setup fuzz
+	scripts/fuzz $(FUZZ_SECONDS) $(abspath $(TARGET))/fuzz
+
+fuzz-long: FUZZ_SECONDS := 3600
+fuzz-long: fuzz ## Give each parser odd bytes for an hour
+
 lint: export RUSTDOCFLAGS := -D warnings
 lint: ## Check format, lints, docs, house rules, Python and scripts
 	@scripts/setup lint
@@ -58,7 +66,7 @@ lint: ## Check format, lints, docs, house rules, Python and scripts
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	@$(call if_installed,cargo-deny,cargo deny --offline check licenses bans sources)
-	@$(call if_installed,shellcheck,shellcheck .ci/run scripts/setup scripts/with-eccodes)
+	@$(call if_installed,shellcheck,shellcheck .ci/run scripts/setup scripts/fuzz scripts/with-eccodes)
 	@echo "make lint: clean"
 
 # if_installed PROGRAM,COMMAND: for checks that only sharpen what another check here covers.

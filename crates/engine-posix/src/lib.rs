@@ -26,6 +26,8 @@ mod entry;
 mod extent;
 mod filesystem;
 mod frame;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod handle;
 mod listing;
 mod log;

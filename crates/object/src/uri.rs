@@ -68,9 +68,16 @@ impl FromStr for PoolUri {
     }
 }
 
+/// Parsing what is printed gives the same URI again: records keep URIs as texts.
 impl fmt::Display for PoolUri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.scheme, self.path)?;
+        // After a scheme, a question mark begins the options; only a path without one can have it.
+        if self.path.contains('?') {
+            return f.write_str(&self.path);
+        }
+        // Two slashes after the scheme are no part of the path.
+        let slashes = if self.path.starts_with("//") { "//" } else { "" };
+        write!(f, "{}:{slashes}{}", self.scheme, self.path)?;
         for (at, (key, value)) in self.query.iter().enumerate() {
             write!(f, "{}{key}={value}", if at == 0 { '?' } else { '&' })?;
         }
@@ -88,6 +95,12 @@ mod tests {
         assert_eq!((uri.path(), uri.option("conf")), ("fields", Some("/etc/ceph.conf")));
         assert_eq!(uri.to_string().parse::<PoolUri>().unwrap(), uri);
         assert_eq!("/data/x".parse::<PoolUri>().unwrap().to_string(), "posix:/data/x");
+        for text in
+            ["/what?x=y", "./a?b", "//data", "posix:////data?sync=no", "posix:///x", "memory:a?b=c=d&e"]
+        {
+            let uri: PoolUri = text.parse().unwrap();
+            assert_eq!(uri.to_string().parse::<PoolUri>().unwrap(), uri, "{text}");
+        }
         for text in ["", "plain", ":x", "po six:/x"] {
             assert!(text.parse::<PoolUri>().is_err(), "{text:?}");
         }

@@ -18,7 +18,7 @@ pub struct SourceFile {
 }
 
 /// The ends of names that make a file ours to check; files without an extension are known by their whole name.
-const TEXT_FILES: [&str; 11] = [
+const TEXT_FILES: [&str; 12] = [
     ".rs",
     ".py",
     ".md",
@@ -27,6 +27,7 @@ const TEXT_FILES: [&str; 11] = [
     ".yml",
     ".sh",
     "Makefile",
+    "scripts/fuzz",
     "scripts/setup",
     "scripts/with-eccodes",
     ".ci/run",

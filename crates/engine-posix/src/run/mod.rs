@@ -7,6 +7,8 @@
 mod check;
 mod claim;
 mod cursor;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod read;
 mod write;
 

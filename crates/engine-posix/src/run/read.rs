@@ -30,7 +30,7 @@ const LONG_KEPT: usize = 2;
 
 /// Where a block is.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+pub(super) struct Block {
     position: u64,
     length: u32,
     sum: u32,
@@ -90,6 +90,11 @@ impl Run {
         let name = span.file_name();
         let place = directory.path_of(&name).display().to_string();
         let file = directory.read(&name).map_err(|error| directory.failed("open", &name, error))?;
+        Self::of_file(file, place, uuid, span)
+    }
+
+    /// The run that a file should be.
+    pub(super) fn of_file(file: Arc<dyn File>, place: String, uuid: [u8; 16], span: Span) -> Result<Self> {
         let length = file.stat().map_err(|error| Error::from_io(error, format!("stat {place}")))?.length;
         let mut header = [0; HEADER];
         read_at(&*file, &mut header, 0, &place)?;
@@ -323,7 +328,7 @@ fn read_header(bytes: &[u8; HEADER], uuid: [u8; 16], span: Span) -> Option<Heade
 }
 
 /// The blocks, and where the last path of the run stands in the index.
-fn parse_index(index: &[u8]) -> Option<(Vec<Block>, (usize, usize))> {
+pub(super) fn parse_index(index: &[u8]) -> Option<(Vec<Block>, (usize, usize))> {
     let mut reader = Reader(index);
     let at = |reader: &Reader<'_>| index.len() - reader.0.len();
     let last_length = reader.u32()? as usize;

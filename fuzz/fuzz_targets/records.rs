@@ -1,0 +1,4 @@
+//! The records of a frame.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| isotach_engine_posix::fuzzing::records(bytes));
