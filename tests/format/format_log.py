@@ -11,11 +11,11 @@ SETTLED = 1
 
 
 class Damaged(Corrupt):
-    """A frame whose bytes are not what was written: changed, or lost. `length` is what a right header says."""
+    """A frame whose bytes are not what was written: changed, or lost. The first `reach` were one write."""
 
-    def __init__(self, what, length=MIN_FRAME):
+    def __init__(self, what, reach=HEADER):
         super().__init__(what)
-        self.length = length
+        self.reach = reach
 
 
 @dataclass
@@ -56,7 +56,7 @@ def find_frame(log, position, marker):
     header = read_header(log[position : position + HEADER])
     if log[position : position + 8] != marker:
         if header:
-            raise Damaged(f"{where}: the marker of a frame is damaged", header[0])
+            raise Damaged(f"{where}: the marker of a frame is damaged", header[0] - TRAILER)
         strange = later(n)
         if strange:
             return "strange", strange
@@ -86,4 +86,4 @@ def find_frame(log, position, marker):
         return "torn", torn
     if begun(length):
         return "torn", length - begun(length)
-    raise Damaged(f"{where}: the body of a frame fails its checksum", length)
+    raise Damaged(f"{where}: the body of a frame fails its checksum", length - TRAILER)

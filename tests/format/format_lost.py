@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from format_log import RECOVERY, TRAILER, Damaged, Frame, find_frame
+from format_log import RECOVERY, Damaged, Frame, find_frame
 
 SECTOR = 512
 
@@ -13,25 +13,23 @@ def is_recorded(directory):
     return (directory / f"boot.{boot}").exists()
 
 
-def _reads_as_zeros(log, start, end, first_alone):
-    """Whether a sector holds nothing but zeros of what lies from start to end."""
-    while start < end:
-        stop = min(end, start - start % SECTOR + SECTOR)
-        if not any(log[start:stop]):
+def _reads_as_zeros(log, start, reach, end):
+    """Whether one of the sectors that the bytes from start to reach lie in has nothing but zeros up to end."""
+    at = start
+    while at < min(reach, end):
+        stop = min(end, at - at % SECTOR + SECTOR)
+        if not any(log[at:stop]):
             return True
-        if first_alone:
-            return False
-        start = stop
+        at = stop
     return False
 
 
-def lost_until(log, position, claimed, marker, directory):
-    """Where the log goes on behind bytes that were lost: a position, or None if none were. `claimed` is the length of
-    damaged bytes, None for strange ones."""
+def lost_until(log, position, reach, marker, directory):
+    """Where the log goes on behind bytes that were lost: a position, or None if none were. The first `reach` of them were
+    one write."""
     found = log.find(marker, position + 1)
     following = found if found >= 0 else len(log)
-    end = following if claimed is None else min(following, position + claimed) - TRAILER
-    if not _reads_as_zeros(log, position, end, claimed is None):
+    if not _reads_as_zeros(log, position, position + reach, following):
         return None
     last, at = {}, following
     while at < len(log):

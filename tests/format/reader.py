@@ -96,8 +96,8 @@ class Container:
                 return
             self.torn += 1
             if found[0] != "torn":
-                claimed = damage and damage.length
-                lost = lost_until(self.log, position, claimed, self.marker, self.directory)
+                reach = damage.reach if damage else len(self.marker)
+                lost = lost_until(self.log, position, reach, self.marker, self.directory)
                 if lost is not None:
                     position = lost
                     continue

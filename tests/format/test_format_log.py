@@ -210,23 +210,32 @@ def test_frames_cut_short_in_a_row_hide_none_and_verdicts_never_change(made: Mad
         assert verdict == ("torn" if first >= 8 else "strange", first)
 
 
-def lost_tail(made: Made) -> bytes:
-    """A frame, one of which a sector is lost, and one that survived behind it."""
-    put = record(1, KEY_VALUE, b"k" * 1500, rest=NO_VALUE)
+def lost_tail(made: Made, in_marker: bool = False) -> bytes:
+    """Three frames: of the second a sector is lost, from within its marker on if that is asked for; the third survived."""
     start = len(made.log.read_bytes())
-    tail = bytearray(sealed(made, 1, put) + sealed(made, 1, put, 1) + sealed(made, 1, put, 2))
-    middle = (start + len(tail) // 2) // 512 * 512 - start
-    tail[middle : middle + 512] = bytes(512)
+    empty = len(sealed(made, 1, record(1, KEY_VALUE, b"", rest=NO_VALUE)))
+    # The second frame begins three bytes before a sector.
+    length = 1024 + (509 - start - empty) % 512
+    puts = [
+        record(1, KEY_VALUE, b"k" * length, rest=NO_VALUE),
+        record(1, KEY_VALUE, b"l" * 1500, rest=NO_VALUE),
+    ]
+    first = sealed(made, 1, puts[0])
+    tail = bytearray(first + sealed(made, 1, puts[1], 1) + sealed(made, 1, puts[1], 2))
+    lost = len(first) + 3 + (0 if in_marker else 512)
+    assert (start + lost) % 512 == 0
+    tail[lost : lost + 512] = bytes(512)
     return bytes(tail)
 
 
+@pytest.mark.parametrize("in_marker", [False, True])
 @pytest.mark.parametrize("recovered", [False, True])
 @pytest.mark.parametrize("same_boot", [False, True])
 def test_a_tail_that_a_power_failure_left_half_ends_at_the_loss_and_what_follows_counts(
-    made: Made, same_boot: bool, recovered: bool
+    made: Made, same_boot: bool, recovered: bool, in_marker: bool
 ) -> None:
     made.write(73, 5)
-    tail = lost_tail(made)
+    tail = lost_tail(made, in_marker)
     if recovered:
         tail += sealed(made, 3, u64(77), writer=b"recovery")
         tail += sealed(made, 1, record(1, KEY_VALUE, b"after", rest=NO_VALUE), 1, b"recovery")
@@ -241,7 +250,8 @@ def test_a_tail_that_a_power_failure_left_half_ends_at_the_loss_and_what_follows
         assert found == "corrupt"
         return
     (entries,) = [o["entries"] for o in found if int(o["id"], 16) == (KEY_VALUE << 120) + 1]
-    assert (b"k" * 1500).hex() in entries, "the frame before the loss"
+    assert any(key.startswith(b"kkk".hex()) for key in entries), "the frame before the loss"
+    assert not any(key.startswith(b"lll".hex()) for key in entries), "the frames behind it"
     assert (b"after".hex() in entries) == recovered
 
 

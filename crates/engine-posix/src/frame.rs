@@ -115,8 +115,8 @@ pub(crate) enum Found<'a> {
     /// A frame may still be coming; at least `need` bytes from here are needed to say more.
     Pending { need: usize },
     /// Bytes that were a frame and are damaged.
-    /// `length` is what their header says, if that is right.
-    Damaged { what: &'static str, length: usize },
+    /// The first `reach` of them, at least, were written together.
+    Damaged { what: &'static str, reach: usize },
 }
 
 /// A header that has passed its checksum.
@@ -166,12 +166,11 @@ pub(crate) fn find(bytes: &[u8], marker: u64, more: bool) -> Found<'_> {
     let Some(header) = header(bytes) else {
         // The next marker begins before the smallest frame would end, or this was a whole header once.
         let reach = bytes.len().min(MIN_FRAME + marker.len() - 1);
-        let otherwise = match reach < MIN_FRAME + marker.len() - 1
-            && prefix_at_end(&bytes[..reach], &marker) > 0
-        {
-            true => Found::Pending { need: MIN_FRAME + marker.len() - 1 },
-            false => Found::Damaged { what: "a frame whose header fails its checksum", length: MIN_FRAME },
-        };
+        let otherwise =
+            match reach < MIN_FRAME + marker.len() - 1 && prefix_at_end(&bytes[..reach], &marker) > 0 {
+                true => Found::Pending { need: MIN_FRAME + marker.len() - 1 },
+                false => Found::Damaged { what: "a frame whose header fails its checksum", reach: HEADER },
+            };
         return torn_or(&bytes[..reach], otherwise);
     };
     let Some(whole) = bytes.get(..header.length) else {
@@ -187,7 +186,7 @@ pub(crate) fn find(bytes: &[u8], marker: u64, more: bool) -> Found<'_> {
     }
     // The next marker, or one that was cut short itself, may begin in the last bytes of the claimed frame.
     let otherwise = match prefix_at_end(whole, &marker) {
-        0 => Found::Damaged { what: "a frame whose body fails its checksum", length: header.length },
+        0 => Found::Damaged { what: "a frame whose body fails its checksum", reach: header.length - TRAILER },
         begun => Found::Torn { length: header.length - begun },
     };
     torn_or(whole, otherwise)
@@ -201,7 +200,7 @@ fn prefix_at_end(bytes: &[u8], marker: &[u8; 8]) -> usize {
 /// No frame begins here: the start of one that was cut short, bytes of a stranger, or a damaged marker.
 fn no_marker<'a>(bytes: &'a [u8], marker: &[u8; 8], more: bool) -> Found<'a> {
     if let Some(Header { length, .. }) = header(bytes) {
-        return Found::Damaged { what: "a frame whose marker is damaged", length };
+        return Found::Damaged { what: "a frame whose marker is damaged", reach: length - TRAILER };
     }
     if let Some(length) = memmem::find(bytes, marker) {
         return Found::Strange { length };

@@ -92,7 +92,10 @@ impl Log {
         };
         let mut bytes = [0; HEADER];
         let damaged = || Error::corrupt("the header of the log", path.display().to_string());
-        file.read_exact_at(&mut bytes, 0).map_err(|_| damaged())?;
+        file.read_exact_at(&mut bytes, 0).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => damaged(),
+            _ => directory.failed("read", &name, error),
+        })?;
         let base = base_of(&bytes, uuid, generation).ok_or_else(damaged)?;
         let disk = Arc::clone(disk);
         Ok(Self { file, disk, path, base, writable, end: None, failed: AtomicBool::new(false) })

@@ -32,13 +32,14 @@ pub(crate) enum Judged {
     LostToEnd,
 }
 
-/// Judges the bytes at `position`, where no frame is that counts: one that is `claimed` bytes long and damaged, or
-/// something without a marker.
-pub(crate) fn judge(place: &Place, position: u64, claimed: Option<u64>) -> Result<Judged> {
+/// How much of what begins without a marker was written together, at least.
+pub(crate) const MARKER: u64 = 8;
+
+/// Judges the bytes at `position`, where no frame is that counts. The first `reach` of them, at least, were one write.
+pub(crate) fn judge(place: &Place, position: u64, reach: u64) -> Result<Judged> {
     let measured = place.log.length()?;
     let next = next_marker(place, position + 1, measured)?;
-    let until = claimed.map_or(u64::MAX, |claimed| position + claimed).min(next.unwrap_or(measured));
-    if !has_lost_sector(place, position, until, claimed.is_some())? {
+    if !has_lost_sector(place, position, position + reach, next.unwrap_or(measured))? {
         return Ok(Judged::NotLost);
     }
     // Looked for before the log is measured: a name that is there says that the recovery frame is, too.
@@ -109,22 +110,21 @@ fn next_marker(place: &Place, from: u64, end: u64) -> Result<Option<u64>> {
     Ok(None)
 }
 
-/// Whether a sector holds nothing but zeros of what lies in `[start, end)`; without `any`, whether the first does. The trailer
-/// of a frame, which is zero anyway, says nothing.
-fn has_lost_sector(place: &Place, start: u64, end: u64, any: bool) -> Result<bool> {
-    let end = if any { end.saturating_sub(frame::TRAILER as u64) } else { end };
+/// Whether one of the sectors that `[start, reach)` lies in has nothing but zeros between `start` and `end`.
+fn has_lost_sector(place: &Place, start: u64, reach: u64, end: u64) -> Result<bool> {
     let mut at = start;
-    while at < end {
-        let stop = (at - at % SECTOR + WINDOW as u64).min(end);
+    while at < reach.min(end) {
+        let sectors = (reach.min(end) - at).min(WINDOW as u64);
+        let stop = (at + sectors).next_multiple_of(SECTOR).min(end);
         let window = read(place, at, (stop - at) as usize)?;
+        if window.is_empty() {
+            break;
+        }
         let first = ((SECTOR - at % SECTOR) as usize).min(window.len());
         let (head, rest) = window.split_at(first);
         let is_lost = |sector: &[u8]| sector.iter().all(|byte| *byte == 0);
-        if !head.is_empty() && is_lost(head) || any && rest.chunks(SECTOR as usize).any(is_lost) {
+        if is_lost(head) || rest.chunks(SECTOR as usize).any(is_lost) {
             return Ok(true);
-        }
-        if !any || window.is_empty() {
-            break;
         }
         at += window.len() as u64;
     }

@@ -175,16 +175,14 @@ impl State {
                 }
                 Found::Torn { length } => length,
                 Found::Pending { need } => return Ok(Some(need)),
-                Found::Strange { length } => match lost::judge(place, self.position, None)? {
+                Found::Strange { length } => match lost::judge(place, self.position, lost::MARKER)? {
                     Judged::NotLost => length,
                     judged => return Ok(self.pass_over(judged)),
                 },
-                Found::Damaged { what, length } => {
-                    match lost::judge(place, self.position, Some(length as u64))? {
-                        Judged::NotLost => return Err(self.damaged(&place.log, what)),
-                        judged => return Ok(self.pass_over(judged)),
-                    }
-                }
+                Found::Damaged { what, reach } => match lost::judge(place, self.position, reach as u64)? {
+                    Judged::NotLost => return Err(self.damaged(&place.log, what)),
+                    judged => return Ok(self.pass_over(judged)),
+                },
             };
             at += length;
             self.position += length as u64;

@@ -74,10 +74,10 @@ impl Scan<'_> {
                 Found::Pending { need } => return Ok((at, Some(need))),
                 Found::Strange { length } => {
                     self.counts.torn += 1;
-                    self.lost(position + at as u64, None)?.unwrap_or(length)
+                    self.lost(position + at as u64, lost::MARKER)?.unwrap_or(length)
                 }
-                Found::Damaged { what, length } => {
-                    if let Some(lost) = self.lost(position + at as u64, Some(length as u64))? {
+                Found::Damaged { what, reach } => {
+                    if let Some(lost) = self.lost(position + at as u64, reach as u64)? {
                         self.counts.torn += 1;
                         at += lost;
                         continue;
@@ -95,8 +95,8 @@ impl Scan<'_> {
     }
 
     /// How many bytes from a position on a power failure took, if it did.
-    fn lost(&self, position: u64, claimed: Option<u64>) -> Result<Option<usize>> {
-        let until = match lost::judge(self.place, position, claimed)? {
+    fn lost(&self, position: u64, reach: u64) -> Result<Option<usize>> {
+        let until = match lost::judge(self.place, position, reach)? {
             Judged::NotLost => return Ok(None),
             Judged::LostUntil(until) => until,
             Judged::LostToEnd => self.end,

@@ -1,7 +1,7 @@
 //! Opening what a power failure left, and comparing it with the history.
 
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
-use isotach_object::{Container, KeyValue, PoolUri, Result};
+use isotach_object::{Container, KeyValue, PoolUri, Result, Verify};
 
 use crate::workload::{Contents, History, POOL, contents, index, open};
 
@@ -25,6 +25,12 @@ pub(crate) fn check(history: &History, changes: usize, loss: Loss) {
     let Some(found) = found(&disk, changes >= history.made) else { return };
     let is_visible = history.visible(changes).any(|visible| visible == found);
     assert!(is_visible, "{}", difference(history, changes, &found));
+    if matches!(loss, Loss::Seeded(_)) {
+        let pool = disk.engine().open_pool(&POOL.parse().unwrap()).unwrap();
+        let how = Verify { data: true, threads: 1 };
+        let verified = pool.verify_container(&"c".parse().unwrap(), how, &|_, _| ()).unwrap();
+        assert!(verified.is_sound(), "a power failure is no damage: {verified:?}");
+    }
     let (mut disk, mut expected) = (disk, found);
     for (round, next) in [Loss::All, loss].into_iter().enumerate() {
         disk = write_on(&disk, &mut expected, round as u8, next);
@@ -58,7 +64,8 @@ fn write_on(disk: &SimulatedDisk, expected: &mut Contents, round: u8, loss: Loss
     disk.after_crash(disk.changes(), loss)
 }
 
-fn open_on(disk: &SimulatedDisk) -> std::sync::Arc<dyn Container> {
+/// Opens the container of the workload on a disk.
+pub(crate) fn open_on(disk: &SimulatedDisk) -> std::sync::Arc<dyn Container> {
     let uri: PoolUri = POOL.parse().unwrap();
     open(&*disk.engine().open_pool(&uri).unwrap())
 }

@@ -9,6 +9,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod check;
+mod failures;
 mod flips;
 mod workload;
 

@@ -1,0 +1,112 @@
+//! A device that fails once at any call, and one that is full from any call on: nothing wrong is seen, nothing that was
+//! flushed is lost, and who opens the container afterwards goes on.
+
+use isotach_engine_posix::simulation::{Fault, SimulatedDisk};
+use isotach_object::{Array, Container, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Result};
+
+use crate::{
+    check::open_on,
+    workload::{POOL, index},
+};
+
+/// How many rounds of writing there are.
+const ROUNDS: u64 = 24;
+
+fn array(number: u64) -> ObjectId {
+    ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, 1000 + number)
+}
+
+fn bytes(number: u64) -> Vec<u8> {
+    vec![number as u8 + 1; 700]
+}
+
+/// Makes a container and writes rounds of a field and its entry, each flushed by a handle of its own if the last has
+/// failed. Gives which rounds were flushed.
+fn work(disk: &SimulatedDisk) -> Vec<u64> {
+    let mut flushed = Vec::new();
+    let open = || -> Result<_> {
+        let uri = POOL.parse()?;
+        match disk.engine().create_pool(&uri) {
+            Ok(()) | Err(Error::AlreadyExists { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let pool = disk.engine().open_pool(&uri)?;
+        match pool.create_container(&"c".parse()?) {
+            Ok(()) | Err(Error::AlreadyExists { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        pool.open_container(&"c".parse()?)
+    };
+    let round = |container: &dyn Container, number: u64| -> Result<()> {
+        Array::new(container, array(number))?.write(0, &bytes(number))?;
+        let values = KeyValue::new(container, index())?;
+        values.put(&number.to_le_bytes(), b"there")?;
+        values.get(b"what is not there")?;
+        container.flush().map(|_| ())
+    };
+    let mut handle = None;
+    for number in 0..ROUNDS {
+        let container = match handle.take().map_or_else(open, Ok) {
+            Ok(container) => container,
+            Err(error) => {
+                assert!(is_fault(&error), "opening for round {number}: {error}");
+                continue;
+            }
+        };
+        match round(&*container, number) {
+            Ok(()) => {
+                flushed.push(number);
+                handle = Some(container);
+            }
+            Err(error) => assert!(is_fault(&error), "round {number}: {error}"),
+        }
+    }
+    flushed
+}
+
+/// Whether an error says what was wrong with the device.
+fn is_fault(error: &Error) -> bool {
+    matches!(error, Error::Io { .. } | Error::NoSpace { .. } | Error::Poisoned { .. })
+}
+
+/// Checks that what was flushed is there.
+fn check(disk: &SimulatedDisk, flushed: &[u64], case: &str) {
+    if flushed.is_empty() {
+        return;
+    }
+    let container = open_on(disk);
+    for number in flushed {
+        let found = KeyValue::new(&*container, index()).unwrap().get(&number.to_le_bytes()).unwrap();
+        assert_eq!(found.as_deref(), Some(&b"there"[..]), "{case}: entry {number}");
+        let found = Array::new(&*container, array(*number)).unwrap().read(0, 1000).unwrap();
+        assert_eq!(found, bytes(*number), "{case}: array {number}");
+    }
+}
+
+/// Runs the work with a fault at each call in turn.
+fn at_every_call(fault: fn(u64) -> Fault) {
+    let whole = SimulatedDisk::new();
+    assert_eq!(work(&whole).len() as u64, ROUNDS);
+    for call in 0..whole.calls() {
+        let disk = SimulatedDisk::new();
+        disk.set_fault(Some(fault(call)));
+        let flushed = work(&disk);
+        let case = format!("{:?}", fault(call));
+        disk.set_fault(None);
+        check(&disk, &flushed, &case);
+        let again = work(&disk);
+        assert_eq!(again.len() as u64, ROUNDS, "{case}: what failed works without the fault");
+        check(&disk, &again, &case);
+    }
+    println!("{} calls, each failed in turn", whole.calls());
+}
+
+#[test]
+fn a_device_that_fails_at_any_call_loses_nothing_flushed_and_is_in_nobodys_way_afterwards() {
+    at_every_call(Fault::Broken);
+}
+
+#[test]
+fn a_device_that_is_full_from_any_call_on_loses_nothing_flushed_and_takes_all_when_there_is_room() {
+    at_every_call(Fault::Full);
+}
