@@ -18,7 +18,7 @@ use isotach_object::{Error as ObjectError, PoolUri, Registry, memory::Memory};
 
 use crate::{
     failure::{Failure, Outcome},
-    flags::PlaceFlags,
+    flags::{AtFlag, PlaceFlags},
 };
 
 /// The file that is looked for in the working folder and, below `isotach`, in the user's configuration folder.
@@ -94,6 +94,15 @@ pub(crate) fn open(place: &PlaceFlags) -> Outcome<FieldStore> {
         FieldStore::open(&config, &registry()).map_err(|error| not_opened(error, &config, &source))?;
     check_matches(&config, &source, &store)?;
     Ok(store)
+}
+
+/// Opens the store that is there, as it is or as a snapshot shows it.
+pub(crate) fn open_at(place: &PlaceFlags, at: &AtFlag) -> Outcome<FieldStore> {
+    let store = open(place)?;
+    match &at.at {
+        Some(name) => store.at(name).map_err(|error| Failure::from(error).about("--at")),
+        None => Ok(store),
+    }
 }
 
 /// Refuses a configuration whose spaces match keys that no dataset of the store has.

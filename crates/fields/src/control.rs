@@ -119,6 +119,7 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::list`], and what the catalogue's engine reports.
     pub fn control(&self, request: &Request, lock: bool, actions: &[Action]) -> Result<Vec<Key>> {
+        self.inner.check_present(if lock { "lock" } else { "unlock" })?;
         let mut changed = Vec::new();
         for selection in self.select(request)? {
             let Selection { root, entry, .. } = &selection;

@@ -76,12 +76,12 @@ impl Dataset {
     fn open(inner: &Inner, root: &Arc<Root>, entry: &Arc<Entry>) -> Result<Self> {
         let record = &entry.record;
         let label: Label = record.label.parse()?;
-        let catalogue = open_listed(&*root.pool, &label)?;
+        let catalogue = root.open_listed(&*root.pool, &label)?;
         let (store, pool) = if record.store.is_empty() {
             (Arc::clone(&catalogue), root.uri().clone())
         } else {
             let pool = inner.pool(&record.store.parse()?)?;
-            (open_listed(&*pool, &label)?, pool.uri().clone())
+            (root.open_listed(&*pool, &label)?, pool.uri().clone())
         };
         let schema = inner.schema_of(record.schema, || read_schema(&*catalogue))?;
         Ok(Self {
@@ -115,14 +115,6 @@ impl Dataset {
     pub(crate) fn is_one_container(&self) -> bool {
         self.entry.record.store.is_empty()
     }
-}
-
-/// Opens a container that the root speaks of. Something else in its place is damage, not a wrong name.
-fn open_listed(pool: &dyn Pool, label: &Label) -> Result<Arc<dyn Container>> {
-    pool.open_container(label).map_err(|error| match error {
-        ObjectError::InvalidInput { what, .. } => ObjectError::corrupt(what, pool.uri().to_string()).into(),
-        error => error.into(),
-    })
 }
 
 fn read_schema(catalogue: &dyn Container) -> Result<String> {

@@ -76,6 +76,14 @@ pub enum Error {
         /// The dataset's key.
         dataset: String,
     },
+    /// The handle shows a snapshot of the store, which nothing can change.
+    #[error("snapshot {snapshot} is read only: {what} the store as it is now, without `--at`")]
+    ReadOnly {
+        /// The snapshot's name.
+        snapshot: String,
+        /// What was attempted: a verb.
+        what: &'static str,
+    },
     /// A wipe or move names keys below the collocation level, where only single fields could be removed.
     #[error(
         "the request names {names}, which tell single fields apart; only whole datasets and collocations can be removed"
@@ -175,6 +183,7 @@ impl Error {
             Self::NewerFormat { .. } => "newer-format",
             Self::Locked { .. } => "locked",
             Self::Moving { .. } => "moving",
+            Self::ReadOnly { .. } => "read-only",
             Self::BelowCollocation { .. } => "below-collocation",
             Self::Wiped { .. } => "wiped",
             Self::Lost { .. } => "lost",
@@ -195,6 +204,7 @@ impl Error {
             | Self::Request(_)
             | Self::Schema(_)
             | Self::Invalid { .. }
+            | Self::ReadOnly { .. }
             | Self::BelowCollocation { .. } => true,
             Self::Object(source) => matches!(source, isotach_object::Error::InvalidInput { .. }),
             _ => false,

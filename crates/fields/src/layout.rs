@@ -1,7 +1,7 @@
 //! Where everything stands in the object model. `docs/field-layout.md` specifies it; this file is its code.
 //!
-//! - A catalogue pool has the container `root` with three key-value objects: 0.0 the datasets, 0.1 the controls, 0.2
-//!   the settings. It is small, so checking a lock or finding a dataset never replays a dataset's history.
+//! - A catalogue pool has the container `root` with four key-value objects: 0.0 the datasets, 0.1 the controls, 0.2
+//!   the settings, 0.3 the snapshots. It is small, so checking a lock or finding a dataset never replays a dataset's history.
 //! - A dataset has one container in the catalogue pool and one of the same label in the store pool (the same one when
 //!   the pools are the same). In it: the dataset object 0.0, and for each collocation an index, a history and an axis
 //!   for each key of its elements, named by the MD5 of their text. Racing writers so agree on the names without asking.
@@ -35,6 +35,9 @@ pub(crate) const CONTROLS: ObjectId = named_kv(0, 1);
 
 /// The root's object that holds the version and the schema of the store.
 pub(crate) const SETTINGS: ObjectId = named_kv(0, 2);
+
+/// The root's object that holds the snapshots of the store.
+pub(crate) const SNAPSHOTS: ObjectId = named_kv(0, 3);
 
 /// The object of a dataset's container that describes it and lists its collocations.
 pub(crate) const DATASET: ObjectId = named_kv(0, 0);

@@ -137,7 +137,14 @@ impl Inner {
             return Ok(Arc::clone(container));
         }
         let pool = self.pool(&uri.pool)?;
-        let container = self.with_room(|| Ok(pool.open_container(&uri.label)?))?;
+        let container = self.with_room(|| {
+            let now = pool.open_container(&uri.label)?;
+            // A container of a dataset that the snapshot has not, to which a location leads, is read as it is.
+            match self.past.as_ref().map(|name| now.open_snapshot(name)) {
+                None | Some(Err(ObjectError::NotFound { .. })) => Ok(now),
+                Some(past) => Ok(past?),
+            }
+        })?;
         self.containers.keep(uri, &container, self.room.readers_max());
         Ok(container)
     }

@@ -18,9 +18,10 @@ use crate::{
     Error, Result,
     bytes::Reader,
     control::{Action, Locks, control_key, parse_control_key},
-    layout::{CONTROLS, DATASETS, ROOT, SETTINGS, VERSION, parse_named_text},
+    layout::{CONTROLS, DATASETS, ROOT, SETTINGS, SNAPSHOTS, VERSION, parse_named_text},
     record::{MoveMark, Record},
     select::Stored,
+    snapshots::{kept_key, parse_kept_key},
     sync::lock,
 };
 
@@ -59,7 +60,9 @@ impl Entry {
 /// A handle on the root container of a pool.
 pub(crate) struct Root {
     pub(crate) pool: Arc<dyn Pool>,
-    container: Arc<dyn Container>,
+    pub(crate) container: Arc<dyn Container>,
+    /// The snapshot whose datasets it shows; all there are now without one.
+    pub(crate) past: Option<Label>,
     cache: Mutex<Cache>,
 }
 
@@ -87,7 +90,7 @@ impl Root {
             }
             Err(error) => return Err(error.into()),
         };
-        let root = Self { pool, container, cache: Mutex::default() };
+        let root = Self { pool, container, past: None, cache: Mutex::default() };
         root.check_version()?;
         Ok(root)
     }
@@ -106,9 +109,27 @@ impl Root {
         ];
         let made = commit_all(&*container, Precondition::Absent(version), &puts)?;
         container.flush()?;
-        let root = Self { pool, container, cache: Mutex::default() };
+        let root = Self { pool, container, past: None, cache: Mutex::default() };
         root.check_version()?;
         Ok((root, made))
+    }
+
+    /// The root as a snapshot has it.
+    pub(crate) fn at(&self, name: &Label) -> Self {
+        let (pool, container) = (Arc::clone(&self.pool), Arc::clone(&self.container));
+        Self { pool, container, past: Some(name.clone()), cache: Mutex::default() }
+    }
+
+    /// Opens a container that the root speaks of. Something else in its place is damage, not a wrong name.
+    pub(crate) fn open_listed(&self, pool: &dyn Pool, label: &Label) -> Result<Arc<dyn Container>> {
+        let container = pool.open_container(label).map_err(|error| match error {
+            ObjectError::InvalidInput { what, .. } => ObjectError::corrupt(what, pool.uri().to_string()),
+            error => error,
+        })?;
+        match &self.past {
+            Some(name) => Ok(container.open_snapshot(name)?),
+            None => Ok(container),
+        }
     }
 
     fn check_version(&self) -> Result<()> {
@@ -184,7 +205,13 @@ impl Root {
 
     fn read_entry(&self, text: &str) -> Result<Option<Entry>> {
         let controls = Action::ALL.map(|action| control_key(action, text));
-        let mut cells = vec![Cell::kv(DATASETS, text.as_bytes())];
+        let kept = self.past.as_ref().map(|name| kept_key(name, text));
+        let cell = match &kept {
+            Some(key) => Cell::kv(SNAPSHOTS, key.as_bytes()),
+            None => Cell::kv(DATASETS, text.as_bytes()),
+        };
+        self.check_past()?;
+        let mut cells = vec![cell];
         cells.extend(controls.iter().map(|key| Cell::kv(CONTROLS, key.as_bytes())));
         let mut found = self.container.get_many(&cells)?.into_iter();
         let Some(record) = found.next().flatten() else { return Ok(None) };
@@ -206,8 +233,16 @@ impl Root {
             Ok(())
         })?;
         let mut all = Vec::new();
-        for_each(&*self.container, DATASETS, |key, record| {
-            let text = std::str::from_utf8(key).map_err(|_| self.corrupt("the key of a dataset"))?;
+        self.check_past()?;
+        let object = if self.past.is_some() { SNAPSHOTS } else { DATASETS };
+        for_each(&*self.container, object, |key, record| {
+            let text = match &self.past {
+                None => Some(std::str::from_utf8(key).map_err(|_| self.corrupt("the key of a dataset"))?),
+                Some(name) => {
+                    parse_kept_key(key).filter(|(of, _)| *of == name.as_str()).map(|(_, text)| text)
+                }
+            };
+            let Some(text) = text else { return Ok(()) };
             let locks = locked.get(text).copied().unwrap_or_default();
             all.push(Arc::new(self.entry(text, record, locks)?));
             Ok(())
@@ -312,11 +347,11 @@ impl Root {
         Ok(())
     }
 
-    fn get(&self, object: ObjectId, key: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn get(&self, object: ObjectId, key: &[u8]) -> Result<Option<Vec<u8>>> {
         Ok(KeyValue::new(&*self.container, object)?.get(key)?)
     }
 
-    fn corrupt(&self, what: &str) -> ObjectError {
+    pub(crate) fn corrupt(&self, what: &str) -> ObjectError {
         ObjectError::corrupt(what, format!("container {ROOT:?} of {}", self.uri()))
     }
 }
@@ -344,7 +379,7 @@ pub(crate) fn commit_all(
     conflict_is_false(container.commit(&transaction))
 }
 
-fn conflict_is_false(result: isotach_object::Result<Epoch>) -> Result<bool> {
+pub(crate) fn conflict_is_false(result: isotach_object::Result<Epoch>) -> Result<bool> {
     match result {
         Ok(_) => Ok(true),
         Err(ObjectError::Conflict { .. }) => Ok(false),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use isotach_mars::{Clock, Key, Schema};
-use isotach_object::{Error as ObjectError, Pool, PoolUri, Registry};
+use isotach_object::{Error as ObjectError, Label, Pool, PoolUri, Registry};
 
 use crate::{
     Config, Error, Pattern, Result,
@@ -44,9 +44,11 @@ pub(crate) struct Inner {
     pub(crate) readers: Readers,
     pub(crate) containers: OpenContainers,
     pub(crate) room: Room,
+    /// The snapshot that this handle shows.
+    pub(crate) past: Option<Label>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct OpenSpace {
     name: String,
     pattern: Pattern,
@@ -126,6 +128,7 @@ impl FieldStore {
                 readers: Readers::default(),
                 containers: OpenContainers::default(),
                 room: Room::default(),
+                past: None,
                 roots,
             }),
         })
@@ -149,6 +152,38 @@ impl FieldStore {
 }
 
 impl Inner {
+    /// A handle of its own on the store as a snapshot has it.
+    pub(crate) fn at(&self, name: &Label) -> Self {
+        Self {
+            registry: self.registry.clone(),
+            spaces: self.spaces.clone(),
+            roots: self.roots.iter().map(|root| Arc::new(root.at(name))).collect(),
+            pools: Mutex::new(lock(&self.pools).clone()),
+            schema: self.schema.clone(),
+            schema_digest: self.schema_digest,
+            clock: self.clock,
+            schemas: Mutex::new(lock(&self.schemas).clone()),
+            writers: Writers::default(),
+            readers: Readers::default(),
+            containers: OpenContainers::default(),
+            room: Room::default(),
+            past: Some(name.clone()),
+        }
+    }
+
+    /// The name of a pool's engine.
+    pub(crate) fn scheme_of(&self, pool: &dyn Pool) -> Result<&'static str> {
+        Ok(self.registry.engine(pool.uri().scheme())?.scheme())
+    }
+
+    /// Refuses to change what is past.
+    pub(crate) fn check_present(&self, what: &'static str) -> Result<()> {
+        match &self.past {
+            None => Ok(()),
+            Some(name) => Err(Error::ReadOnly { snapshot: name.to_string(), what }),
+        }
+    }
+
     /// The pool with this URI, opened once.
     pub(crate) fn pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
         pool_of(&mut lock(&self.pools), &self.registry, uri)

@@ -48,8 +48,12 @@ impl Inner {
         }
     }
 
-    /// Destroys the containers of a dataset, the catalogue's last: by it what a kill leaves is found again.
+    /// Destroys the containers of a dataset that is listed no more, the catalogue's last: by it what a kill leaves is
+    /// found again. If snapshots show them, they stay until the last of these is removed.
     pub(crate) fn destroy_containers(&self, root: &Root, record: &Record) -> Result<()> {
+        if !root.keepers(record)?.is_empty() {
+            return Ok(());
+        }
         let label = record.label.parse()?;
         if let Some(store) = self.store_of_record(record)? {
             destroy(&*store, &label)?;

@@ -48,6 +48,8 @@ pub struct WipedDataset {
     pub collocations: Vec<Key>,
     /// The fields that go. Adopted files stay as they are.
     pub counts: Counts,
+    /// The snapshots that go on showing a whole dataset. What it takes is given back when they are removed.
+    pub kept_by: Vec<String>,
     /// Why there may be more fields than could be counted: the dataset is damaged or lost.
     pub uncounted: Option<String>,
     /// Its container of the catalogue.
@@ -68,7 +70,8 @@ pub(crate) struct Doomed {
 impl FieldStore {
     /// Removes the datasets or collocations that a request names; a key left out is a wildcard. With `doit` false only
     /// says what would be removed. A request that names keys of the dataset level only removes whole datasets; one that
-    /// names keys of the collocation level removes collocations. Also destroys
+    /// names keys of the collocation level removes collocations. A snapshot goes on showing what it shows: its datasets
+    /// keep their containers until it is removed. Also destroys
     /// what wipes of any dataset left that were killed midway, and what makers of datasets left more than an hour ago.
     ///
     /// # Errors
@@ -91,6 +94,7 @@ impl FieldStore {
 
     /// What a request would remove, once it is sure that it may.
     pub(crate) fn doomed(&self, request: &Request) -> Result<Vec<Doomed>> {
+        self.inner.check_present("wipe")?;
         if request.is_empty() {
             let expected = "at least one key; without any it means the whole store";
             return Err(Error::invalid("a request without keys", expected));
@@ -130,7 +134,12 @@ impl FieldStore {
             }
         }
         let status = selection.status()?;
+        let kept_by = match is_whole {
+            true => selection.root.keepers(&selection.entry.record)?,
+            false => Vec::new(),
+        };
         Ok(WipedDataset {
+            kept_by,
             key: status.key,
             is_whole: *is_whole,
             collocations: targets.iter().map(|target| target.collocation.key.clone()).collect(),

@@ -131,6 +131,7 @@ thread_local! {
 impl Inner {
     /// Archives what `content` is under a key.
     pub(crate) fn write(&self, key: &Key, content: Content<'_>) -> Result<()> {
+        self.check_present("archive into")?;
         let mut scratch = SCRATCH.take();
         let result = self.write_with(&mut scratch, key, content);
         SCRATCH.set(scratch);

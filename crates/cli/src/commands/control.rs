@@ -18,7 +18,9 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ControlFlags, lock: bool) -> Outco
     let store = context::open(place)?;
     let actions = chosen(&flags.actions);
     let mut changed = Vec::new();
-    requests.for_each(&store, Match::Partial, |request| check_whole_datasets(store.schema(), request))?;
+    requests.for_each(&store, Match::Partial, |request| {
+        check_whole_datasets(store.schema(), request, "locks are for")
+    })?;
     requests.for_each(&store, Match::Partial, |request| {
         store.control(request, lock, &actions)?;
         changed.extend(store.status(request)?);
@@ -31,8 +33,8 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ControlFlags, lock: bool) -> Outco
     print(&changed, flags.json)
 }
 
-/// Refuses a request that names a part of datasets: all of each would be locked.
-fn check_whole_datasets(schema: &Schema, request: &Request) -> Outcome {
+/// Refuses a request that names a part of datasets, where all of each would be meant: `what` says so.
+pub(crate) fn check_whole_datasets(schema: &Schema, request: &Request, what: &str) -> Outcome {
     let plans = schema.plans(request, Match::Partial)?;
     let rules: Vec<&Rule> = plans.iter().filter_map(|plan| schema.rule(plan.rule)).collect();
     let keeps = |level: &Level, name: &str| level.names().any(|kept| kept == name);
@@ -45,7 +47,7 @@ fn check_whole_datasets(schema: &Schema, request: &Request) -> Outcome {
         return Ok(());
     }
     let names = below.join(", ");
-    Err(Failure::usage(format!("the request names {names}, below the dataset; locks are for whole datasets")))
+    Err(Failure::usage(format!("the request names {names}, below the dataset; {what} whole datasets")))
 }
 
 /// Shows datasets.

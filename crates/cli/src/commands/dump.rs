@@ -17,7 +17,7 @@ use crate::{
 /// Dataset by dataset.
 pub(crate) fn run(place: &PlaceFlags, flags: &DumpFlags) -> Outcome {
     let requests = requests::given_or_all(&flags.requests)?;
-    let store = context::open(place)?;
+    let store = context::open_at(place, &flags.at)?;
     requests.for_each(&store, Match::Partial, |request| {
         let answer = store.dump(request)?;
         if flags.json {

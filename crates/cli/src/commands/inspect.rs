@@ -15,7 +15,7 @@ use crate::{
 /// A line for each field that is there; on standard error those that are not.
 pub(crate) fn run(place: &PlaceFlags, flags: &InspectFlags) -> Outcome {
     let requests = requests::given(&flags.requests)?;
-    let store = context::open(place)?;
+    let store = context::open_at(place, &flags.at)?;
     let mut out = standard_output();
     let mut lines = Lines::default();
     let mut missing = 0;

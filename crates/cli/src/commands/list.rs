@@ -16,7 +16,7 @@ use crate::{
 /// Streams the listing; memory does not grow with it.
 pub(crate) fn run(place: &PlaceFlags, flags: &ListFlags) -> Outcome {
     let requests = requests::given_or_all(&flags.requests)?;
-    let store = context::open(place)?;
+    let store = context::open_at(place, &flags.at)?;
     let mut out = standard_output();
     let mut lines = Lines::default();
     requests.for_each(&store, Match::Partial, |request| {

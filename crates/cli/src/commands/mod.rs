@@ -24,6 +24,7 @@ mod read;
 mod requests;
 mod schema;
 mod sink;
+mod snapshot;
 mod stats;
 mod where_;
 mod whole;
@@ -50,6 +51,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Wipe(flags) => wipe::run(&place, &flags),
         Command::Copy(flags) => copy::copy(&place, &flags.transfer),
         Command::Move(flags) => copy::move_(&place, &flags.transfer),
+        Command::Snapshot(flags) => snapshot::run(&place, &flags),
         Command::Stats(flags) => stats::run(&place, &flags),
         Command::Dump(flags) => dump::run(&place, &flags),
         Command::Status(flags) => control::status(&place, &flags),

@@ -20,7 +20,7 @@ const MISSING_NAMED_MAX: usize = 1000;
 /// Retrieves in the request's order, with bounded memory.
 pub(crate) fn run(place: &PlaceFlags, flags: &ReadFlags) -> Outcome {
     let requests = requests::given(&flags.requests)?;
-    let store = context::open(place)?;
+    let store = context::open_at(place, &flags.at)?;
     let mut sink = Sink::open(&flags.output)?;
     let mut progress = Progress::new(None);
     let mut summary = Summary { as_json: flags.json, ..Summary::default() };

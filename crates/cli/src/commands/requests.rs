@@ -72,6 +72,11 @@ pub(crate) fn given_or_all(flags: &OneRequest) -> Outcome<Given> {
     read(flags.request.as_deref(), flags.file.as_deref())
 }
 
+/// The request that was typed; the one for everything if none was.
+pub(crate) fn typed(text: Option<&str>) -> Outcome<Given> {
+    read(text, None)
+}
+
 fn read(text: Option<&str>, file: Option<&Path>) -> Outcome<Given> {
     let Some(path) = file else {
         let request = text.unwrap_or_default().parse()?;

@@ -15,7 +15,7 @@ use crate::{
 /// A row for each dataset, and one for all.
 pub(crate) fn run(place: &PlaceFlags, flags: &StatsFlags) -> Outcome {
     let requests = requests::given_or_all(&flags.requests)?;
-    let store = context::open(place)?;
+    let store = context::open_at(place, &flags.at)?;
     requests.for_each(&store, Match::Partial, |request| {
         let answer = store.stats(request)?;
         if flags.json {

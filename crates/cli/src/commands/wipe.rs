@@ -57,6 +57,10 @@ fn tell(report: &WipeReport, as_json: bool) -> Outcome {
         fields = format!("at least {fields}");
         uncounted.iter().try_for_each(|why| outln!("not all fields can be counted: {why}"))?;
     }
+    for dataset in report.datasets.iter().filter(|dataset| !dataset.kept_by.is_empty()) {
+        let names = dataset.kept_by.join(", ");
+        outln!("dataset {} stays readable, and takes its room, in: snapshot {names}", dataset.key)?;
+    }
     match report.done {
         true => outln!("wiped {fields}"),
         false => outln!("would wipe {fields}; nothing was removed: add --doit to remove them"),
@@ -83,6 +87,7 @@ fn object(dataset: &WipedDataset, done: bool) -> serde_json::Value {
         "adopted_fields": counts.adopted_fields,
         "adopted_bytes": counts.adopted_bytes,
         "uncounted": dataset.uncounted,
+        "kept_by": dataset.kept_by,
         "catalogue": dataset.catalogue.to_string(),
         "store": dataset.store.to_string(),
         "done": done,

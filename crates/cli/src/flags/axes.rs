@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::OneRequest;
+use super::{AtFlag, OneRequest};
 
 /// Show which values the fields of a request have, for each key
 ///
@@ -12,6 +12,8 @@ use super::OneRequest;
 pub(crate) struct AxesFlags {
     #[command(flatten)]
     pub(crate) requests: OneRequest,
+    #[command(flatten)]
+    pub(crate) at: AtFlag,
     /// Print one JSON object: a list of values for each key
     #[arg(long)]
     pub(crate) json: bool,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Requests;
+use super::{AtFlag, Requests};
 
 /// Show where the fields of an exact request are, in the request's order, and which are missing
 ///
@@ -14,6 +14,8 @@ use super::Requests;
 pub(crate) struct InspectFlags {
     #[command(flatten)]
     pub(crate) requests: Requests,
+    #[command(flatten)]
+    pub(crate) at: AtFlag,
     /// Fail if a field is missing
     #[arg(long)]
     pub(crate) strict: bool,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::OneRequest;
+use super::{AtFlag, OneRequest};
 
 /// List fields
 ///
@@ -12,6 +12,8 @@ use super::OneRequest;
 pub(crate) struct ListFlags {
     #[command(flatten)]
     pub(crate) requests: OneRequest,
+    #[command(flatten)]
+    pub(crate) at: AtFlag,
     /// Also show fields that were replaced
     #[arg(long)]
     pub(crate) duplicates: bool,

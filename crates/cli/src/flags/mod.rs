@@ -21,6 +21,7 @@ mod read;
 mod request;
 mod schema;
 mod size;
+mod snapshot;
 mod stats;
 mod wipe;
 mod write;
@@ -49,6 +50,7 @@ pub(crate) use self::{
     read::ReadFlags,
     request::{OneRequest, Requests},
     schema::{SchemaAction, SchemaCheck, SchemaFlags, SchemaShow},
+    snapshot::{AtFlag, SnapshotAction, SnapshotFlags},
     stats::{DumpFlags, StatsFlags},
     wipe::WipeFlags,
     write::WriteFlags,
@@ -95,6 +97,7 @@ pub(crate) enum Command {
     Wipe(WipeFlags),
     Copy(CopyFlags),
     Move(MoveFlags),
+    Snapshot(SnapshotFlags),
     Stats(StatsFlags),
     Dump(DumpFlags),
     Status(StatusFlags),

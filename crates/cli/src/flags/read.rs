@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Requests;
+use super::{AtFlag, Requests};
 
 /// Retrieve fields, one after the other, in the request's order
 ///
@@ -16,6 +16,8 @@ use super::Requests;
 pub(crate) struct ReadFlags {
     #[command(flatten)]
     pub(crate) requests: Requests,
+    #[command(flatten)]
+    pub(crate) at: AtFlag,
     /// Where the fields go; - is standard output. A file appears when it is whole
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,

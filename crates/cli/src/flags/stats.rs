@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::OneRequest;
+use super::{AtFlag, OneRequest};
 
 /// Count fields and bytes, for each dataset
 #[derive(Debug, Args)]
@@ -10,6 +10,8 @@ use super::OneRequest;
 pub(crate) struct StatsFlags {
     #[command(flatten)]
     pub(crate) requests: OneRequest,
+    #[command(flatten)]
+    pub(crate) at: AtFlag,
     /// Print one JSON object for each dataset
     #[arg(long)]
     pub(crate) json: bool,
@@ -21,6 +23,8 @@ pub(crate) struct StatsFlags {
 pub(crate) struct DumpFlags {
     #[command(flatten)]
     pub(crate) requests: OneRequest,
+    #[command(flatten)]
+    pub(crate) at: AtFlag,
     /// Print one JSON object for each dataset
     #[arg(long)]
     pub(crate) json: bool,

@@ -20,5 +20,6 @@ mod killed;
 mod objects;
 mod output;
 mod reading;
+mod snapshots;
 mod support;
 mod writing;

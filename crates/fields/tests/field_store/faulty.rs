@@ -29,6 +29,7 @@ pub(crate) enum Moment {
     Commit,
     Flush,
     Destroy,
+    Snapshot,
 }
 
 /// What others do right before the next call of a kind on a container whose label begins like this.
@@ -187,6 +188,7 @@ impl Container for FaultyContainer {
         self.0.list_objects(anchor, limit)
     }
     fn create_snapshot(&self, name: &Label) -> Result<Epoch> {
+        interrupt(&self.1, Moment::Snapshot, self.label());
         self.0.create_snapshot(name)
     }
     fn list_snapshots(&self) -> Result<Vec<Snapshot>> {

@@ -18,6 +18,7 @@ mod model;
 mod races;
 mod retrieve;
 mod schemas;
+mod snapshots;
 mod stress;
 mod threads;
 mod visibility;

@@ -1,0 +1,278 @@
+//! Snapshots of a store: what they show, what they outlive, and what they refuse.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex},
+};
+
+use isotach_fields::{Action, Config, FieldStore, ListOptions};
+use isotach_object::{Registry, memory::Memory};
+
+use crate::{
+    faulty::{Faulty, Interruption, Moment, Script},
+    layouts::{Layout, SCHEMA, archive, field, listed, request, with},
+};
+
+/// Two datasets, the first with two collocations.
+fn filled(layout: &Layout) -> FieldStore {
+    let store = layout.store();
+    archive(&store, &[(field("0", "t"), b"old"), (field("6", "t"), b"six")]);
+    archive(&store, &[(with(&field("0", "t"), "type=an"), b"analysis")]);
+    archive(&store, &[(with(&field("0", "t"), "class=rd"), b"rd")]);
+    store
+}
+
+/// Every field of a request, by its bytes.
+fn bytes(store: &FieldStore, text: &str) -> Vec<Vec<u8>> {
+    let listing = store.list(&request(text), ListOptions::default()).unwrap();
+    let mut all: Vec<_> = listing.map(|field| store.read(field.unwrap().location()).unwrap()).collect();
+    all.sort();
+    all
+}
+
+fn containers(store: &FieldStore, layout: &Layout) -> usize {
+    let pools = [&store.spaces()[0].catalogue, &store.spaces()[0].store];
+    pools.iter().map(|uri| layout.registry.open_pool(uri).unwrap().list_containers().unwrap().len()).sum()
+}
+
+#[test]
+fn a_snapshot_shows_its_datasets_as_they_were_whatever_is_archived_later() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        let made = store.snapshot(&request("class=od"), "before").unwrap();
+        assert!(made.is_complete);
+        assert_eq!((made.datasets.len(), made.request.as_str()), (1, "class=od"));
+        archive(&store, &[(field("0", "t"), b"new"), (field("12", "t"), b"twelve")]);
+        archive(&store, &[(with(&field("0", "t"), "class=od,expver=9"), b"a dataset made later")]);
+        for store in [&store, &layout.store()] {
+            let past = store.at("before").unwrap();
+            assert_eq!(bytes(&past, ""), [&b"analysis"[..], b"old", b"six"], "{}", layout.name);
+            assert_eq!(past.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"old");
+            assert!(past.retrieve_one(&field("12", "t")).unwrap().is_none());
+            assert!(past.retrieve_one(&with(&field("0", "t"), "class=rd")).unwrap().is_none());
+            let steps = past.axes(&request("class=od,type=fc")).unwrap().found;
+            let steps = steps.iter().find(|axis| axis.name == "step").unwrap();
+            assert_eq!(steps.values, ["0", "6"]);
+            let stats = past.stats(&request("")).unwrap().found;
+            assert_eq!((stats.len(), stats[0].counts.fields, stats[0].counts.replaced_fields), (1, 3, 0));
+            assert_eq!(past.dump(&request("")).unwrap().found[0].collocations.len(), 2);
+            assert_eq!(past.inspect(&past_request()).unwrap().count(), 2);
+            assert_eq!(store.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"new");
+        }
+        assert_eq!(store.snapshots().unwrap(), [made]);
+    }
+}
+
+fn past_request() -> isotach_mars::Request {
+    let key = with(&field("0", "t"), "step=0");
+    let names =
+        key.slots().map(
+            |(name, value)| {
+                if name == "step" { "step=0/6/12".to_owned() } else { format!("{name}={value}") }
+            },
+        );
+    request(&names.collect::<Vec<_>>().join(","))
+}
+
+#[test]
+fn a_snapshot_outlives_what_is_wiped_and_the_room_comes_back_with_it() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        let open = containers(&store, &layout);
+        store.snapshot(&request(""), "all").unwrap();
+        store.snapshot(&request("class=od"), "od").unwrap();
+        store.wipe(&request("class=od,type=an"), true).unwrap();
+        assert_eq!(
+            bytes(&store.at("od").unwrap(), ""),
+            [&b"analysis"[..], b"old", b"six"],
+            "{}",
+            layout.name
+        );
+        let report = store.wipe(&request("class=od"), true).unwrap();
+        let mut kept_by = report.datasets[0].kept_by.clone();
+        kept_by.sort();
+        assert_eq!(kept_by, ["all", "od"]);
+        assert_eq!(listed(&store, "").len(), 1);
+        // Neither a sweep nor a dataset of the same key takes it away.
+        archive(&store, &[(field("0", "t"), b"another life")]);
+        store.wipe(&request("class=rd"), true).unwrap();
+        for name in ["od", "all"] {
+            let past = layout.store().at(name).unwrap();
+            assert_eq!(past.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"old", "{name}");
+            assert_eq!(past.retrieve_one(&with(&field("0", "t"), "type=an")).unwrap().unwrap(), b"analysis");
+        }
+        store.remove_snapshot("od").unwrap();
+        assert_eq!(bytes(&store.at("all").unwrap(), "").len(), 4);
+        assert_eq!(store.at("od").unwrap_err().code(), "not-found");
+        store.remove_snapshot("all").unwrap();
+        assert_eq!(store.remove_snapshot("all").unwrap_err().code(), "not-found");
+        assert!(store.snapshots().unwrap().is_empty());
+        assert_eq!(bytes(&store, ""), [b"another life"]);
+        // One dataset of two is left; pools that are one are counted twice.
+        assert_eq!(containers(&store, &layout), open - 2, "{}", layout.name);
+    }
+}
+
+#[test]
+fn a_name_is_given_once_and_a_snapshot_of_nothing_is_refused() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        let everything = request("");
+        store.snapshot(&request("class=rd"), "one").unwrap();
+        assert_eq!(store.snapshot(&everything, "one").unwrap_err().code(), "already-exists");
+        assert_eq!(bytes(&store.at("one").unwrap(), ""), [b"rd"], "it is as it was");
+        assert_eq!(store.snapshot(&request("class=xx"), "none").unwrap_err().code(), "invalid-input");
+        for name in ["", "a/b", "..", "a@b", &"x".repeat(128)] {
+            assert_eq!(store.snapshot(&everything, name).unwrap_err().code(), "invalid-input", "{name:?}");
+            assert_eq!(store.at(name).unwrap_err().code(), "invalid-input", "{name:?}");
+        }
+        store.snapshot(&everything, "two").unwrap();
+        let names: Vec<_> =
+            store.snapshots().unwrap().into_iter().map(|kept| kept.name.to_string()).collect();
+        assert_eq!(names, ["one", "two"]);
+        store.remove_snapshot("one").unwrap();
+        store.snapshot(&everything, "one").unwrap();
+        assert_eq!(bytes(&store.at("one").unwrap(), "").len(), 4);
+    }
+}
+
+#[test]
+fn nothing_changes_a_store_through_its_past() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        store.snapshot(&request(""), "before").unwrap();
+        let past = store.at("before").unwrap();
+        let everything = request("class=od");
+        assert_eq!(past.archive(&field("0", "t"), b"new").unwrap_err().code(), "read-only");
+        assert_eq!(past.wipe(&everything, true).unwrap_err().code(), "read-only");
+        assert_eq!(past.wipe(&everything, false).unwrap_err().code(), "read-only");
+        assert_eq!(past.control(&everything, true, &[Action::Wipe]).unwrap_err().code(), "read-only");
+        assert_eq!(past.snapshot(&everything, "more").unwrap_err().code(), "read-only");
+        assert_eq!(past.remove_snapshot("before").unwrap_err().code(), "read-only");
+        past.flush().unwrap();
+        assert_eq!(listed(&store, "").len(), 4);
+        assert_eq!(past.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"old");
+        // Locks are of today.
+        store.control(&everything, true, &[Action::Retrieve]).unwrap();
+        assert_eq!(past.retrieve_one(&field("0", "t")).unwrap_err().code(), "locked");
+    }
+}
+
+#[test]
+fn a_reader_of_a_snapshot_that_is_removed_is_told() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        store.snapshot(&request(""), "before").unwrap();
+        let past = store.at("before").unwrap();
+        assert_eq!(listed(&past, "").len(), 4);
+        store.remove_snapshot("before").unwrap();
+        assert_eq!(past.list(&request(""), ListOptions::default()).unwrap_err().code(), "not-found");
+        assert_eq!(past.retrieve_one(&field("0", "t")).unwrap_err().code(), "not-found");
+    }
+}
+
+#[test]
+fn every_field_of_a_snapshot_can_be_read_though_others_archive_and_wipe_meanwhile() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                let store = layout.store();
+                for round in 0..40 {
+                    let fields = ["0", "6", "12"].map(|step| (field(step, "t"), round.to_string()));
+                    for (key, value) in &fields {
+                        // A wipe may take what was archived since the last flush.
+                        let _ = store.archive(key, value.as_bytes());
+                    }
+                    let _ = store.flush();
+                }
+            });
+            let wiper = scope.spawn(|| {
+                let store = layout.store();
+                for _ in 0..15 {
+                    store.wipe(&request("class=od,type=fc"), true).unwrap();
+                }
+            });
+            for round in 0..8 {
+                let name = format!("round-{round}");
+                store.snapshot(&request(""), &name).unwrap();
+                let past = store.at(&name).unwrap();
+                assert_eq!(bytes(&past, ""), bytes(&past, ""), "{} {name}", layout.name);
+            }
+            writer.join().unwrap();
+            wiper.join().unwrap();
+        });
+        for round in 0..8 {
+            let past = layout.store().at(&format!("round-{round}")).unwrap();
+            assert!(bytes(&past, "").contains(&b"rd".to_vec()), "{}", layout.name);
+        }
+    }
+}
+
+/// A store with its bytes in another pool, two handles on it, and the script of the first one's engine.
+fn apart() -> (FieldStore, FieldStore, Arc<Mutex<Script>>) {
+    let engine = Faulty::default();
+    let (memory, script): (Memory, _) = (engine.memory.clone(), Arc::clone(&engine.script));
+    let config = Config::split(&"memory:catalogue".parse().unwrap(), &"memory:store".parse().unwrap());
+    let open = |registry| FieldStore::create(&config.clone().with_schema(SCHEMA), &registry).unwrap();
+    let store = open(Registry::new().with(Arc::new(engine)));
+    let other = open(Registry::new().with(Arc::new(memory)));
+    archive(&store, &[(field("0", "t"), b"zero"), (with(&field("0", "t"), "type=an"), b"analysis")]);
+    (store, other, script)
+}
+
+fn before_snapshot(script: &Mutex<Script>, act: impl FnOnce() + Send + 'static) {
+    let interruption = Interruption(Moment::Snapshot, "od", Box::new(act));
+    script.lock().unwrap().before_next.push(interruption);
+}
+
+#[test]
+fn what_is_wiped_between_the_catalogue_and_the_store_is_not_in_the_snapshot() {
+    let (store, other, script) = apart();
+    let again = Arc::clone(&script);
+    before_snapshot(&script, move || {
+        // The next one is the store's.
+        before_snapshot(&again, move || drop(other.wipe(&request("class=od,type=fc"), true).unwrap()));
+    });
+    store.snapshot(&request(""), "now").unwrap();
+    assert_eq!(bytes(&store.at("now").unwrap(), ""), [b"analysis"]);
+}
+
+#[test]
+fn what_is_archived_between_the_catalogue_and_the_store_hides_nothing() {
+    let (store, other, script) = apart();
+    let again = Arc::clone(&script);
+    before_snapshot(&script, move || {
+        before_snapshot(&again, move || {
+            archive(&other, &[(field("0", "t"), b"new"), (field("6", "t"), b"six")])
+        });
+    });
+    store.snapshot(&request(""), "now").unwrap();
+    let past = store.at("now").unwrap();
+    let zero = past.retrieve_one(&field("0", "t")).unwrap().unwrap();
+    assert!(zero == b"zero" || zero == b"new", "{zero:?}");
+    assert!(bytes(&past, "").len() >= 2);
+}
+
+#[test]
+fn a_dataset_that_is_wiped_while_its_snapshot_is_made_is_in_it() {
+    let (store, other, script) = apart();
+    before_snapshot(&script, move || drop(other.wipe(&request("class=od"), true).unwrap()));
+    store.snapshot(&request(""), "now").unwrap();
+    assert!(listed(&store, "").is_empty());
+    assert_eq!(bytes(&store.at("now").unwrap(), ""), [&b"analysis"[..], b"zero"]);
+}
+
+#[test]
+fn a_snapshot_whose_maker_died_is_told_and_can_be_removed() {
+    let (store, other, script) = apart();
+    before_snapshot(&script, || panic!("the maker dies"));
+    assert!(catch_unwind(AssertUnwindSafe(|| store.snapshot(&request(""), "half"))).is_err());
+    let left = other.snapshots().unwrap();
+    assert_eq!((left.len(), left[0].is_complete, left[0].datasets.len()), (1, false, 1));
+    assert_eq!(other.at("half").unwrap_err().code(), "not-found");
+    assert_eq!(other.snapshot(&request(""), "half").unwrap_err().code(), "already-exists");
+    other.remove_snapshot("half").unwrap();
+    other.snapshot(&request(""), "half").unwrap();
+    assert_eq!(bytes(&other.at("half").unwrap(), "").len(), 2);
+}
