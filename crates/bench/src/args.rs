@@ -49,6 +49,9 @@ pub struct SuiteArgs {
     /// How many fields to list; 0 leaves the listing out
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000)]
     pub list: u64,
+    /// Also archive with a transaction for each step, beside archiving with a flush for each
+    #[arg(long)]
+    pub transactions: bool,
     /// A tenth of the fields: to try it out, not to quote
     #[arg(long)]
     pub quick: bool,
@@ -97,6 +100,8 @@ pub enum ClientOp {
 pub enum ClientMode {
     /// Open a new handle for each step
     Fresh,
+    /// Archive each step in a transaction
+    Atomic,
     /// Start over until another line, or the end of input, comes on standard input
     Loop,
     /// No store at all: what the harness itself costs

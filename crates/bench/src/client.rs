@@ -9,7 +9,7 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use isotach_fields::{Config, FieldStore, ListOptions, Listed};
+use isotach_fields::{Config, FieldStore, ListOptions, Listed, Transaction};
 use isotach_mars::{Key, Request};
 use isotach_object::{PoolUri, Registry};
 
@@ -46,6 +46,7 @@ pub(crate) fn run(args: &ClientArgs, registry: &Registry, out: &mut impl Write) 
         }
         Some(uri) => {
             let mut target = Isotach::open(&uri, registry)?;
+            target.transaction = args.has(ClientMode::Atomic).then(|| target.store.transaction());
             job.run(&mut watch, &mut target)?;
             watch.stop(|| drop(target))
         }
@@ -203,23 +204,33 @@ struct Isotach<'r> {
     config: Config,
     registry: &'r Registry,
     store: FieldStore,
+    /// Where steps go that become visible at once.
+    transaction: Option<Transaction>,
 }
 
 impl<'r> Isotach<'r> {
     fn open(uri: &PoolUri, registry: &'r Registry) -> Result<Self> {
         let config = Config::single(uri);
         let store = FieldStore::create(&config, registry)?;
-        Ok(Self { config, registry, store })
+        Ok(Self { config, registry, store, transaction: None })
     }
 }
 
 impl Target for Isotach<'_> {
     fn archive(&mut self, key: &Key, bytes: &[u8]) -> Result<()> {
-        Ok(self.store.archive(key, bytes)?)
+        match &self.transaction {
+            Some(step) => step.archive(key, bytes)?,
+            None => self.store.archive(key, bytes)?,
+        }
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<()> {
-        Ok(self.store.flush()?)
+        match &self.transaction {
+            Some(step) => step.commit()?,
+            None => self.store.flush()?,
+        }
+        Ok(())
     }
 
     fn retrieve(&mut self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>> {

@@ -97,15 +97,23 @@ impl<W: Write> Suite<'_, W> {
         let load = Load::new(size, procs, self.args.quick);
         let folder = scratch(place)?;
         let case = Case { place: machine::place(place), size, sync: !machine::is_memory(place), repetition };
-        let (plain, root) = (folder.path().join("plain"), folder.path().join("store"));
-        for folder in [&plain, &root] {
+        let [plain, root, atomic] = ["plain", "store", "atomic"].map(|name| folder.path().join(name));
+        for folder in [&plain, &root, &atomic] {
             fs::create_dir(folder).map_err(Error::io("make", folder))?;
         }
         let store = Store { root: &root, sync: case.sync };
         make_memory_ready(folder.path(), load.bytes())?;
         let limit = self.add("plain write", &case, &load.plain("write", &plain, case.sync), None, None)?;
         make_memory_ready(folder.path(), load.bytes())?;
-        self.add("archive", &case, &load.clients("archive"), Some(store), Some(&limit))?;
+        let archive = self.add("archive", &case, &load.clients("archive"), Some(store), Some(&limit))?;
+        if self.args.transactions {
+            make_memory_ready(folder.path(), load.bytes())?;
+            let steps = load.clients("archive").into_iter().map(|line| with(line, ["atomic"]));
+            let store = Store { root: &atomic, sync: case.sync };
+            let steps: Vec<Line> = steps.collect();
+            self.add("archive, transactions, of archive", &case, &steps, Some(store), Some(&archive))?;
+            fs::remove_dir_all(&atomic).map_err(Error::io("remove", &atomic))?;
+        }
         let limit = self.add("plain read", &case, &load.plain("read", &plain, false), None, None)?;
         self.add("retrieve", &case, &load.clients("retr1"), Some(store), Some(&limit))?;
         self.add("retrieve, one request", &case, &load.clients("bulk"), Some(store), Some(&limit))?;

@@ -74,10 +74,7 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::archive`].
     pub fn index(&self, key: &Key, location: &Location) -> Result<()> {
-        let Location { offset, length, .. } = *location;
-        if offset.checked_add(length).is_none_or(|end| end > i64::MAX as u64) {
-            return Err(Error::invalid(format!("{length} bytes at {offset}"), "an end below 2^63"));
-        }
+        check_location(location)?;
         self.inner.write(key, Content::At(location))
     }
 
@@ -98,4 +95,13 @@ impl FieldStore {
         let writers = &self.inner.writers;
         writers.loss().is_some() || writers.all().iter().any(|writer| !lock(&writer.state).batch.is_empty())
     }
+}
+
+/// Refuses a location that ends where no object can.
+pub(crate) fn check_location(location: &Location) -> Result<()> {
+    let Location { offset, length, .. } = *location;
+    if offset.checked_add(length).is_none_or(|end| end > i64::MAX as u64) {
+        return Err(Error::invalid(format!("{length} bytes at {offset}"), "an end below 2^63"));
+    }
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::{cmp::Ordering, sync::Arc};
 
 use isotach_mars::{Key, LevelFilter, Request};
 
-use crate::{Answer, FieldStore, Result, Selection, reader::Axes, select::Target};
+use crate::{Answer, FieldStore, Result, Selection, at_once::at_once, reader::Axes, select::Target};
 
 /// The values of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,9 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::list`], but for datasets that cannot be used: those are in the answer.
     pub fn axes(&self, request: &Request) -> Result<Answer<Axis>> {
-        let there = self.ask(request, |selection| self.axes_in(selection).map(Some))?;
+        let there = self.ask(request, |selection| {
+            at_once(&self.inner, selection, || self.axes_in(selection)).map(Some)
+        })?;
         let mut axes = Union::default();
         for (target, values) in there.found.into_iter().flatten() {
             let filters = target.plans.iter().map(|plan| &plan.element);

@@ -103,6 +103,12 @@ impl Batch {
         std::mem::take(&mut self.load)
     }
 
+    /// Takes out what is to be sent, and forgets what has been declared: the next to be sent declares all that it needs.
+    pub(crate) fn take_whole(&mut self) -> Load {
+        self.declared.clear();
+        self.take()
+    }
+
     /// Brings back what was taken and not flushed, in front of what came since.
     pub(crate) fn put_back(&mut self, mut earlier: Load) {
         earlier.puts.append(&self.load.puts);

@@ -13,6 +13,7 @@ use isotach_object::{Cell, ObjectId};
 
 use crate::{
     Error, FieldStore, Location, Result,
+    at_once::{HELD_MAX, Reading},
     control::Action,
     layout::{element_of_kv_key, kv_key},
     reader::{Collocation, DatasetReader},
@@ -62,6 +63,7 @@ impl FieldStore {
             targets: VecDeque::new(),
             current: None,
             found: VecDeque::new(),
+            reading: None,
             wanted,
         })
     }
@@ -74,7 +76,9 @@ pub struct Inspection {
     selections: VecDeque<Selection>,
     targets: VecDeque<Target>,
     current: Option<Walk>,
+    /// While a dataset is being read they are held back, unless they are too many.
     found: VecDeque<Result<Inspected>>,
+    reading: Option<(Selection, Reading)>,
     wanted: Option<WantedFields>,
 }
 
@@ -110,9 +114,19 @@ impl Inspection {
             };
             return Ok(true);
         }
+        if let Some((selection, mut reading)) = self.reading.take() {
+            if reading.is_outdated()? {
+                self.found.clear();
+                self.targets = selection.targets(&self.inner)?.into();
+                self.reading = Some((selection, reading));
+            }
+            return Ok(true);
+        }
         let Some(selection) = self.selections.pop_front() else { return Ok(false) };
         selection.entry.locks.check(Action::Retrieve, &selection.entry.key)?;
+        let reading = Reading::begin(&self.inner, &selection)?;
         self.targets = selection.targets(&self.inner)?.into();
+        self.reading = reading.map(|reading| (selection, reading));
         Ok(true)
     }
 }
@@ -122,13 +136,21 @@ impl Iterator for Inspection {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(found) = self.found.pop_front() {
+            if self.found.len() > HELD_MAX {
+                self.reading = None;
+            }
+            if self.reading.is_none()
+                && let Some(found) = self.found.pop_front()
+            {
                 return Some(found);
             }
             match self.advance() {
                 Ok(true) => {}
                 Ok(false) => return None,
-                Err(error) => return Some(Err(error)),
+                Err(error) => {
+                    self.reading = None;
+                    self.found.push_back(Err(error));
+                }
             }
         }
     }

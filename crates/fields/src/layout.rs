@@ -53,6 +53,8 @@ pub(crate) const ENTRY_RECORD: &[u8] = b"record";
 pub(crate) const ENTRY_WIPED: &[u8] = b"wiped";
 /// There from the moment a sweep has given up the maker, before the dataset was listed.
 pub(crate) const ENTRY_ABANDONED: &[u8] = b"abandoned";
+/// Another value after each transaction.
+pub(crate) const ENTRY_TRANSACTION: &[u8] = b"transaction";
 /// The first byte of a collocation's entry.
 pub(crate) const COLLOCATION: u8 = b':';
 

@@ -10,11 +10,13 @@
 //! - [`FieldStore::archive`] returns when the library has a copy of the bytes, [`FieldStore::flush`] when everything
 //!   archived through the handle is durable, indexed and visible to every reader, handles already open included.
 //! - Archiving a key again replaces the field: readers see the old one until the new one is complete.
+//! - Fields archived in a [`Transaction`] become visible together, or not at all.
 //! - A field that is not there is not an error.
 
 mod adopt;
 mod answer;
 mod archive;
+mod at_once;
 mod axes;
 mod batch;
 mod buffers;
@@ -45,6 +47,7 @@ mod status;
 mod store;
 mod sweep;
 mod sync;
+mod transaction;
 mod wipe;
 mod wipe_collocation;
 mod writer;
@@ -69,4 +72,5 @@ pub use snapshots::StoreSnapshot;
 pub use stats::{Counts, DatasetStats};
 pub use status::DatasetStatus;
 pub use store::{FieldStore, SpaceInfo};
+pub use transaction::Transaction;
 pub use wipe::{WipeReport, WipedDataset};

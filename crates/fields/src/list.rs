@@ -1,7 +1,7 @@
 //! Listing: every field that a partial request may mean, streamed page by page.
 //!
 //! A collocation none of whose axes holds a wanted value is passed over without looking into its index. Memory is
-//! bounded by one page, however many fields there are; fields of one collocation share its keys.
+//! bounded by a page and the fields that are held back, however many there are; fields of one collocation share its keys.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -13,6 +13,7 @@ use isotach_object::{Anchor, Cell, Page};
 
 use crate::{
     Error, FieldStore, Location, Result,
+    at_once::{HELD_MAX, Reading},
     batch::parse_history,
     control::Action,
     layout::{element_of_kv_key, kv_key},
@@ -112,10 +113,11 @@ pub struct Listing {
     selections: VecDeque<Selection>,
     targets: VecDeque<Target>,
     current: Option<Walk>,
+    /// While a dataset is being read they are held back, unless they are too many.
     found: VecDeque<Result<Listed>>,
+    reading: Option<(Selection, Reading)>,
     /// What is told at the end, because the other datasets can be listed all the same.
     unusable: VecDeque<Error>,
-    failed: bool,
 }
 
 impl Listing {
@@ -133,8 +135,8 @@ impl Listing {
             targets: VecDeque::new(),
             current: None,
             found: VecDeque::new(),
+            reading: None,
             unusable: VecDeque::new(),
-            failed: false,
         }
     }
 
@@ -165,9 +167,28 @@ impl Listing {
             };
             return Ok(true);
         }
+        if let Some((selection, mut reading)) = self.reading.take() {
+            if reading.is_outdated()? {
+                self.found.clear();
+                self.targets = selection.targets(&self.inner)?.into();
+                self.reading = Some((selection, reading));
+            }
+            return Ok(true);
+        }
         let Some(selection) = self.selections.pop_front() else { return Ok(false) };
+        let reading = Reading::begin(&self.inner, &selection)?;
         self.targets = selection.targets(&self.inner)?.into();
+        self.reading = reading.map(|reading| (selection, reading));
         Ok(true)
+    }
+
+    /// Tells of a failure, after what was found before it.
+    fn fail(&mut self, error: Error) {
+        self.found.push_back(Err(error));
+        self.selections.clear();
+        self.targets.clear();
+        self.unusable.clear();
+        self.current = None;
     }
 }
 
@@ -176,17 +197,23 @@ impl Iterator for Listing {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(found) = self.found.pop_front() {
+            if self.found.len() > HELD_MAX {
+                self.reading = None;
+            }
+            if self.reading.is_none()
+                && let Some(found) = self.found.pop_front()
+            {
                 return Some(found);
             }
             match self.advance() {
-                _ if self.failed => return None,
                 Ok(true) => {}
                 Ok(false) => return self.unusable.pop_front().map(Err),
-                Err(error) if error.is_of_dataset() => self.unusable.push_back(error),
                 Err(error) => {
-                    self.failed = true;
-                    return Some(Err(error));
+                    self.reading = None;
+                    match error.is_of_dataset() {
+                        true => self.unusable.push_back(error),
+                        false => self.fail(error),
+                    }
                 }
             }
         }

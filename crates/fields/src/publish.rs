@@ -28,7 +28,10 @@ impl DatasetWriter {
     /// Publishes what was archived. What fails is kept, except with [`Error::Lost`] and [`Error::Wiped`].
     pub(crate) fn flush(&self) -> Result<()> {
         let _one_at_a_time = lock(&self.flushing);
-        let mut load = lock(&self.state).batch.take();
+        let mut load = match self.is_transaction {
+            true => lock(&self.state).batch.take_whole(),
+            false => lock(&self.state).batch.take(),
+        };
         if load.is_empty() {
             return Ok(());
         }
@@ -75,7 +78,8 @@ impl DatasetWriter {
         self.drop_wiped(load, &before.record)?;
         let sent_before = load.sent;
         self.send(load, before.record.generation)?;
-        let Some(after) = self.declare(load)? else { return Ok(false) };
+        let after = if self.is_transaction { self.look_again()? } else { self.declare(load)? };
+        let Some(after) = after else { return Ok(false) };
         if after.record.generation != before.record.generation {
             let gone = self.gone_meanwhile(load, sent_before)?;
             load.drop_fields(&gone);
@@ -90,7 +94,18 @@ impl DatasetWriter {
         }
         load.sent = load.puts.fields().count();
         load.generation = generation;
-        load.puts.publish(&*self.dataset.catalogue)
+        match self.is_transaction {
+            true => load.puts.commit(&*self.dataset.catalogue),
+            false => load.puts.publish(&*self.dataset.catalogue),
+        }
+    }
+
+    /// The dataset's entry, after a transaction that can be seen. It brought along all that its fields need, so a wipe took
+    /// either nothing of it or, with a collocation, its fields. None when the dataset was wiped.
+    fn look_again(&self) -> Result<Option<Arc<Entry>>> {
+        let Some(entry) = self.same_life()? else { return Ok(None) };
+        refuse_while_moved(&entry)?;
+        Ok(Some(entry))
     }
 
     /// Puts the collocations and axis values again that a wipe may have removed, and returns the dataset's entry as it
@@ -155,6 +170,19 @@ impl DatasetWriter {
         catalogue.update(&[Update::Remove { cell: Cell::kv(history, id) }])?;
         self.dataset.store.update(&[Update::Destroy { object: array }])?;
         Ok(())
+    }
+
+    /// Gives up fields that nobody will publish: the arrays that no entry ever named are destroyed, with the next flush of
+    /// the store's handle.
+    pub(crate) fn give_back(&self) {
+        let load = lock(&self.state).batch.take();
+        let unsent = load.puts.fields().skip(load.sent);
+        let arrays: Vec<_> = unsent.filter_map(|(entry, _)| self.own_array(entry)).collect();
+        for some in arrays.chunks(CELLS_MAX) {
+            let updates: Vec<_> = some.iter().map(|object| Update::Destroy { object: *object }).collect();
+            // Where it fails, the bytes stay until the dataset goes.
+            let _ = self.dataset.store.update(&updates);
+        }
     }
 
     /// The array of a field whose bytes are in the dataset's own store; an adopted field has none.

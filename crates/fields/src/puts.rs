@@ -2,7 +2,10 @@
 
 use isotach_object::{Cell, Container, ObjectId, Update};
 
-use crate::Result;
+use crate::{
+    Result,
+    layout::{DATASET, ENTRY_TRANSACTION, new_incarnation},
+};
 
 /// How many updates go to the engine in one call, to bound the memory a huge flush takes.
 const UPDATES_MAX: usize = 16_384;
@@ -115,15 +118,34 @@ impl Puts {
 
     /// Hands all puts to the engine, in order.
     pub(crate) fn send(&self, container: &dyn Container) -> isotach_object::Result<()> {
+        self.in_chunks(|updates| container.update(updates))
+    }
+
+    /// Gives all puts to `take`, in order, so many at a time.
+    fn in_chunks(
+        &self,
+        mut take: impl FnMut(&[Update<'_>]) -> isotach_object::Result<()>,
+    ) -> isotach_object::Result<()> {
         let mut updates = Vec::with_capacity(self.ends.len().min(UPDATES_MAX));
         for (object, key, value) in self.iter() {
             updates.push(Update::Put { cell: Cell::kv(object, key), value });
             if updates.len() == UPDATES_MAX {
-                container.update(&updates)?;
+                take(&updates)?;
                 updates.clear();
             }
         }
-        if updates.is_empty() { Ok(()) } else { container.update(&updates) }
+        if updates.is_empty() { Ok(()) } else { take(&updates) }
+    }
+
+    /// Hands all puts to the engine, in order, as one transaction, and makes them durable and visible.
+    pub(crate) fn commit(&self, container: &dyn Container) -> Result<()> {
+        let mut staging = container.stage()?;
+        self.in_chunks(|updates| staging.update(updates))?;
+        let mark = new_incarnation().to_le_bytes();
+        staging.update(&[Update::Put { cell: Cell::kv(DATASET, ENTRY_TRANSACTION), value: &mark }])?;
+        staging.commit(&[])?;
+        container.flush()?;
+        Ok(())
     }
 
     /// Hands all puts to the engine and makes them durable and visible.
@@ -137,7 +159,7 @@ impl Puts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::{DATASET, array_of};
+    use crate::layout::array_of;
 
     /// A declaration and a field, as often as there are elements.
     fn load(elements: &[&str]) -> Load {

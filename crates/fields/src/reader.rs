@@ -12,13 +12,13 @@ use std::{
 };
 
 use isotach_mars::{Key, LevelFilter};
-use isotach_object::{Epoch, Error as ObjectError, ObjectId};
+use isotach_object::{Cell, Epoch, Error as ObjectError, ObjectId};
 
 use crate::{
     Error, Result,
     batch::CollocationObjects,
     dataset::Dataset,
-    layout::{COLLOCATION, DATASET, kv_of, parse_collocation_text, value_of_axis_key},
+    layout::{COLLOCATION, DATASET, ENTRY_TRANSACTION, kv_of, parse_collocation_text, value_of_axis_key},
     root::{Entry, Root, for_each},
     select::Stored,
     store::Inner,
@@ -92,6 +92,9 @@ impl Inner {
 /// The collocations of a dataset.
 pub(crate) type Collocations = Stored<Arc<Collocation>>;
 
+/// What a transaction leaves in its dataset, which no other leaves; None before the first.
+pub(crate) type Mark = Option<Arc<[u8]>>;
+
 /// A dataset that is being read.
 #[derive(Debug)]
 pub(crate) struct DatasetReader {
@@ -99,6 +102,7 @@ pub(crate) struct DatasetReader {
     collocations: Mutex<Option<(Epoch, Arc<Collocations>)>>,
     /// The index objects of collocations looked into lately, to save working out their names again.
     indexes: Mutex<HashMap<Box<str>, ObjectId>>,
+    last_transaction: Mutex<Option<(Epoch, Mark)>>,
     used: AtomicU64,
 }
 
@@ -137,8 +141,24 @@ impl DatasetReader {
             dataset,
             collocations: Mutex::default(),
             indexes: Mutex::default(),
+            last_transaction: Mutex::default(),
             used: AtomicU64::new(used),
         }
+    }
+
+    /// What each transaction of the dataset changes, as it is now.
+    pub(crate) fn last_transaction(&self) -> Result<Mark> {
+        let epoch = self.dataset.catalogue.epoch()?;
+        let mut kept = lock(&self.last_transaction);
+        if let Some((at, mark)) = &*kept
+            && *at >= epoch
+        {
+            return Ok(mark.clone());
+        }
+        let mark = self.dataset.catalogue.get_many(&[Cell::kv(DATASET, ENTRY_TRANSACTION)])?;
+        let mark = mark.into_iter().flatten().next().map(Arc::from);
+        *kept = Some((epoch, mark.clone()));
+        Ok(mark)
     }
 
     /// The dataset's collocations, as they are now.

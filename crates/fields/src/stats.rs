@@ -2,7 +2,9 @@
 
 use isotach_mars::{Key, Request};
 
-use crate::{Answer, FieldStore, ListOptions, Listed, Listing, Result, Selection, store::Inner};
+use crate::{
+    Answer, FieldStore, ListOptions, Listed, Listing, Result, Selection, at_once::at_once, store::Inner,
+};
 
 /// Counts of fields and of their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,7 +72,9 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::list`], but for datasets that cannot be used: those are in the answer.
     pub fn stats(&self, request: &Request) -> Result<Answer<DatasetStats>> {
-        self.ask(request, |selection| self.inner.stats_of(selection).map(Some))
+        self.ask(request, |selection| {
+            at_once(&self.inner, selection, || self.inner.stats_of(selection)).map(Some)
+        })
     }
 }
 

@@ -46,6 +46,8 @@ pub(crate) struct Scratch {
 #[derive(Debug)]
 pub(crate) struct DatasetWriter {
     pub(crate) dataset: Dataset,
+    /// Whether all that it publishes at a time counts together.
+    pub(crate) is_transaction: bool,
     ids: Mutex<IdRange>,
     pub(crate) state: Mutex<State>,
     /// Held during a flush: a second one must not return before the first, which carries its fields.
@@ -78,11 +80,17 @@ impl DatasetWriter {
             State { batch: Batch::default(), generation: dataset.entry.record.generation, is_closed: false };
         Self {
             dataset,
+            is_transaction: false,
             ids: Mutex::new(IdRange { start: 0, end: 0 }),
             state: Mutex::new(state),
             flushing: Mutex::default(),
             used: AtomicU64::new(0),
         }
+    }
+
+    /// A writer whose flushes are transactions.
+    pub(crate) fn of_transaction(dataset: Dataset) -> Self {
+        Self { is_transaction: true, ..Self::new(dataset) }
     }
 
     /// Whether the dataset was made with another schema than the handle's.

@@ -131,25 +131,42 @@ thread_local! {
 impl Inner {
     /// Archives what `content` is under a key.
     pub(crate) fn write(&self, key: &Key, content: Content<'_>) -> Result<()> {
+        self.write_to(
+            key,
+            content,
+            |text, split| self.writer_of(text, split),
+            |writer| self.writers.close(writer),
+        )
+    }
+
+    /// As `write`, with a writer that the caller finds, and finds anew when one has been closed.
+    pub(crate) fn write_to(
+        &self,
+        key: &Key,
+        content: Content<'_>,
+        writer_of: impl Fn(&str, &SplitKey) -> Result<Option<Arc<DatasetWriter>>>,
+        close: impl Fn(&Arc<DatasetWriter>),
+    ) -> Result<()> {
         self.check_present("archive into")?;
         let mut scratch = SCRATCH.take();
-        let result = self.write_with(&mut scratch, key, content);
+        let result = self.write_with(&mut scratch, key, content, writer_of, close);
         SCRATCH.set(scratch);
         result
     }
 
-    fn write_with(&self, scratch: &mut Scratch, key: &Key, content: Content<'_>) -> Result<()> {
+    fn write_with(
+        &self,
+        scratch: &mut Scratch,
+        key: &Key,
+        content: Content<'_>,
+        writer_of: impl Fn(&str, &SplitKey) -> Result<Option<Arc<DatasetWriter>>>,
+        close: impl Fn(&Arc<DatasetWriter>),
+    ) -> Result<()> {
         self.schema.split_into(key, &mut scratch.split)?;
         scratch.dataset.clear();
         push_named_text(&mut scratch.dataset, &scratch.split.dataset);
         for _ in 0..ATTEMPTS {
-            let writer = match self.writers.get(&scratch.dataset) {
-                Some(writer) => writer,
-                None => match self.open_writer(&scratch.dataset, &scratch.split)? {
-                    Some(writer) => writer,
-                    None => continue,
-                },
-            };
+            let Some(writer) = writer_of(&scratch.dataset, &scratch.split)? else { continue };
             if writer.is_governed_otherwise(self.schema_digest) {
                 scratch.split = writer.split_by_own_schema(key, &scratch.split)?;
             }
@@ -160,7 +177,7 @@ impl Inner {
                 Err(error) if error.is_too_many_open() && self.evict_for_room()? => {}
                 Err(error) => return Err(error),
             }
-            self.writers.close(&writer);
+            close(&writer);
             self.schema.split_into(key, &mut scratch.split)?;
         }
         let what = format!("dataset {}: it is wiped again and again", scratch.split.dataset);
@@ -178,6 +195,26 @@ impl Inner {
             first = first.and(result);
         }
         first
+    }
+
+    /// The writer of the dataset. None if it was wiped meanwhile.
+    fn writer_of(&self, text: &str, split: &SplitKey) -> Result<Option<Arc<DatasetWriter>>> {
+        match self.writers.get(text) {
+            Some(writer) => Ok(Some(writer)),
+            None => self.open_writer(text, split),
+        }
+    }
+
+    /// The dataset, for a writer of its own: with the handles that this handle writes to it with. None if it was wiped
+    /// meanwhile.
+    pub(crate) fn dataset_of(&self, text: &str, split: &SplitKey) -> Result<Option<Dataset>> {
+        let Some(writer) = self.writer_of(text, split)? else { return Ok(None) };
+        if writer.same_life()?.is_some() {
+            return Ok(Some(writer.dataset.clone()));
+        }
+        // If it holds fields it stays, for a flush to report them.
+        self.writers.close(&writer);
+        self.open_or_create(text, split)
     }
 
     /// A writer of the dataset, which is made if it is not there. None if it was wiped meanwhile.

@@ -8,6 +8,12 @@ use crate::{
 
 /// Adopts.
 pub(crate) fn run(place: &PlaceFlags, flags: &AdoptFlags) -> Outcome {
-    let intake = Intake { files: &flags.files, how: &flags.intake, flush_every: u64::MAX, in_place: true };
+    let intake = Intake {
+        files: &flags.files,
+        how: &flags.intake,
+        flush_every: u64::MAX,
+        in_place: true,
+        atomic: false,
+    };
     ingest::run(place, &intake)
 }

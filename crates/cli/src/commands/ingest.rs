@@ -1,6 +1,7 @@
 //! Taking in the messages of files: archiving them, or adopting them where they are.
 //!
-//! What must stay true: what was taken in before something bad is flushed and reported, and what is reported is durable.
+//! What must stay true: what was taken in before something bad is flushed and reported, unless all is to be taken in at
+//! once; and what is reported is durable.
 
 use std::{
     fs::File,
@@ -9,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use isotach_fields::{Error as FieldsError, FieldStore, crc32c};
+use isotach_fields::{Error as FieldsError, FieldStore, Transaction, crc32c};
 use isotach_grib::{Eccodes, Message, MessageScanner, ScanError};
 use isotach_mars::{Key, Match, Request, Schema};
 use serde_json::json;
@@ -38,6 +39,8 @@ pub(crate) struct Intake<'f> {
     pub(crate) flush_every: u64,
     /// Whether the bytes stay where they are.
     pub(crate) in_place: bool,
+    /// Whether all becomes visible together, or nothing after something bad.
+    pub(crate) atomic: bool,
 }
 
 /// Takes in all files in turn, flushes and reports.
@@ -48,7 +51,10 @@ pub(crate) fn run(place: &PlaceFlags, intake: &Intake<'_>) -> Outcome {
     check_values(&overlay, store.schema())?;
     let mut session = Session::new(store, overlay, intake);
     let taken = intake.files.iter().try_for_each(|path| session.file(path));
-    let flushed = session.flush();
+    let flushed = match intake.atomic && taken.is_err() {
+        true => Ok(()),
+        false => session.flush(),
+    };
     session.progress.finish();
     let told = session.print();
     match (taken, flushed) {
@@ -75,6 +81,8 @@ struct Tally {
 
 struct Session<'f> {
     store: FieldStore,
+    /// Where all goes that is to become visible together.
+    transaction: Option<Transaction>,
     intake: &'f Intake<'f>,
     overlay: Key,
     /// Taken in since the last flush.
@@ -100,6 +108,7 @@ impl<'f> Session<'f> {
     fn new(store: FieldStore, overlay: Key, intake: &'f Intake<'f>) -> Self {
         let total = intake.files.iter().map(|path| path.metadata().map(|there| there.len()));
         Self {
+            transaction: intake.atomic.then(|| store.transaction()),
             store,
             intake,
             overlay,
@@ -213,10 +222,12 @@ impl<'f> Session<'f> {
     fn take(&mut self, key: &Key, path: &Path, offset: u64, bytes: &[u8]) -> Result<(), Wrong> {
         let begin = Instant::now();
         let length = bytes.len() as u64;
-        let taken = if self.intake.in_place {
-            self.store.adopt(key, path, offset, length, Some(crc32c(bytes))).map(|_| ())
-        } else {
-            self.store.archive(key, bytes)
+        let taken = match &self.transaction {
+            Some(transaction) => transaction.archive(key, bytes),
+            None if self.intake.in_place => {
+                self.store.adopt(key, path, offset, length, Some(crc32c(bytes))).map(|_| ())
+            }
+            None => self.store.archive(key, bytes),
         };
         taken.map_err(|error| match error {
             FieldsError::Key(error) => Wrong::Message(Failure::failed(error)),
@@ -234,7 +245,11 @@ impl<'f> Session<'f> {
 
     fn flush(&mut self) -> Outcome {
         let begin = Instant::now();
-        self.store.flush().map_err(|error| Failure::from(error).not_typed())?;
+        let flushed = match &self.transaction {
+            Some(transaction) => transaction.commit(),
+            None => self.store.flush(),
+        };
+        flushed.map_err(|error| Failure::from(error).not_typed())?;
         self.storing += begin.elapsed();
         let pending = std::mem::take(&mut self.pending);
         self.flushed.fields += pending.fields;

@@ -13,6 +13,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &WriteFlags) -> Outcome {
         how: &flags.intake,
         flush_every: flags.flush_every.unwrap_or(u64::MAX),
         in_place: false,
+        atomic: flags.atomic,
     };
     ingest::run(place, &intake)
 }

@@ -9,10 +9,11 @@ use super::IntakeFlags;
 /// Archive the messages of files
 ///
 /// Each GRIB message is archived under the key that it carries. What was archived is durable and visible to every reader
-/// when the command ends. A bad message ends it; the good ones before it are archived.
+/// when the command ends. A bad message ends it; the good ones before it are archived, unless --atomic is given.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   isotach write forecast.grib
+  isotach write --atomic step-6.grib step-6-surface.grib
   isotach write --key class=rd,expver=x001 unlabelled.grib
   isotach write --key class=rd,expver=x001,date=20240101,time=0,levtype=sfc,step=0,param=t image.raw")]
 pub(crate) struct WriteFlags {
@@ -24,4 +25,7 @@ pub(crate) struct WriteFlags {
     /// Also flush after every N fields, so that readers see them while the command goes on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) flush_every: Option<u64>,
+    /// Let all fields become visible at once, or none if something is bad; they must be of one dataset
+    #[arg(long, conflicts_with = "flush_every")]
+    pub(crate) atomic: bool,
 }

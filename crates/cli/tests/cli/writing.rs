@@ -26,6 +26,26 @@ fn standard_input_is_a_file_like_another() {
 }
 
 #[test]
+fn an_atomic_write_of_several_files_shows_all_or_after_a_bad_message_nothing() {
+    let Some(good) = messages(3) else { return };
+    let store = Store::new();
+    let (first, last) = (store.file("first.grib", &good[..2].concat()), store.file("last.grib", &good[2]));
+    let cut = store.file("cut.grib", &good[2][..good[2].len() - 1]);
+    let write = |files: [&std::path::Path; 2]| {
+        let words = ["write".as_ref(), "--atomic".as_ref()];
+        store.run(words.into_iter().chain(files.map(std::path::Path::as_os_str)))
+    };
+    let said = write([&first, &cut]);
+    assert!(said.text().starts_with("archived 0 fields"), "{}", said.text());
+    said.fails_with(1, &["cut.grib", "is cut short"]);
+    assert_eq!(store.count(), 0);
+    write([&first, &last]).succeeds();
+    assert_eq!(store.count(), 3);
+    let said = store.run(["write", "--atomic", "--flush-every", "2", "x"]);
+    assert!(said.err.contains("cannot be used with"), "{}", said.err);
+}
+
+#[test]
 fn given_keys_are_laid_over_those_of_the_messages() {
     let Some(good) = messages(2) else { return };
     let store = Store::new();

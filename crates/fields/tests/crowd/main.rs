@@ -1,5 +1,5 @@
 //! Writer and reader processes at once: left alone for a minute, killed, stopped, with clocks that jump, on disks that are
-//! full or may not be written, and with more datasets than they may have files open.
+//! full or may not be written, with more datasets than they may have files open, and with a transaction for each step.
 //!
 //! What must hold: every field that is read is whole and right; every flushed field is found by a reader that
 //! is started after the flush; the processes, which all make a dataset at once, make one; and in the end all of them,
@@ -16,6 +16,7 @@ mod field;
 mod kills;
 mod limits;
 mod roles;
+mod steps;
 mod stops;
 
 use std::{

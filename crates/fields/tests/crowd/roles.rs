@@ -15,7 +15,7 @@ use isotach_fields::{Config, FieldStore, ListOptions, crc32c};
 use isotach_mars::Request;
 use isotach_object::Registry;
 
-use crate::{ONE, cast::Said, disks, field::Step, limits};
+use crate::{ONE, cast::Said, disks, field::Step, limits, steps};
 
 fn registry() -> Registry {
     Registry::new().with(Arc::new(Posix))
@@ -50,6 +50,8 @@ pub(crate) fn play(role: &str) {
             check(&open(uri), Step::nth(number(1), number(2), number(3)));
             say(&Said::Done);
         }
+        "stepper" => steps::archive(uri, number(1)),
+        "follower" => steps::follow(uri, number(1), number(2)),
         "digest" => digest(&open(uri)),
         "full" => disks::fill_again_and_again(uri),
         "protected" => disks::write_protect(uri),
@@ -59,7 +61,7 @@ pub(crate) fn play(role: &str) {
 }
 
 /// Becomes true at the first line that is told.
-fn told_to_stop() -> Arc<AtomicBool> {
+pub(crate) fn told_to_stop() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     thread::spawn(move || {
@@ -70,7 +72,7 @@ fn told_to_stop() -> Arc<AtomicBool> {
 }
 
 /// Waits for a line. Whoever started this may have failed and be gone: then nobody needs it any more.
-fn wait() {
+pub(crate) fn wait() {
     if stdin().lock().read_line(&mut String::new()).unwrap() == 0 {
         exit(1);
     }
@@ -116,7 +118,7 @@ fn read(uri: &str, reader: u64, writers: u64, span: u64) {
 }
 
 /// Reads what there is of a step and checks every field; the versions found.
-fn versions(store: &FieldStore, step: &Step) -> Vec<u64> {
+pub(crate) fn versions(store: &FieldStore, step: &Step) -> Vec<u64> {
     let version = |field: isotach_fields::Result<isotach_fields::Field>| {
         let field = field.unwrap();
         let param = field.key.get("param").unwrap().parse::<u64>().unwrap() - 130;
@@ -135,7 +137,7 @@ pub(crate) fn check(store: &FieldStore, step: Step) {
 }
 
 /// One number for everything that the dataset lists.
-fn digest(store: &FieldStore) {
+pub(crate) fn digest(store: &FieldStore) {
     let everything: Request = "".parse().unwrap();
     let listed = store.list(&everything, ListOptions::default()).unwrap();
     let mut lines: Vec<String> = listed

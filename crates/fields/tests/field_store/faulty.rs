@@ -30,6 +30,8 @@ pub(crate) enum Moment {
     Flush,
     Destroy,
     Snapshot,
+    /// A lookup or a page of a listing.
+    Look,
 }
 
 /// What others do right before the next call of a kind on a container whose label begins like this.
@@ -163,6 +165,7 @@ impl Container for FaultyContainer {
         self.0.epoch()
     }
     fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
+        interrupt(&self.1, Moment::Look, self.label());
         self.next(|script| &mut script.lookups)?;
         self.0.get_many(cells)
     }
@@ -176,6 +179,7 @@ impl Container for FaultyContainer {
         self.0.share(cell, offset, length)
     }
     fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
+        interrupt(&self.1, Moment::Look, self.label());
         self.0.list_entries(object, anchor, limit, values)
     }
     fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {

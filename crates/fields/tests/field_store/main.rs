@@ -21,5 +21,6 @@ mod schemas;
 mod snapshots;
 mod stress;
 mod threads;
+mod transactions;
 mod visibility;
 mod wipe;

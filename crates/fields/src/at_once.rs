@@ -1,0 +1,76 @@
+//! Reading a dataset with several calls as if with one: where a transaction was committed in between, again.
+//!
+//! What must stay true: each transaction changes the dataset's `transaction` entry in its own frame. So between two looks
+//! that find the same there none was committed, and what was read in between holds all of each transaction, or nothing.
+
+use std::sync::Arc;
+
+use isotach_object::Error as ObjectError;
+
+use crate::{
+    Result,
+    reader::{DatasetReader, Mark},
+    select::Selection,
+    store::Inner,
+};
+
+/// How many fields of a dataset are held back until it is sure that they are one state. Of more, those that a listing comes to
+/// later may be of a later state.
+pub(crate) const HELD_MAX: usize = 16_384;
+
+/// How often a dataset is read again. Transactions are seconds apart as a rule, and reading takes milliseconds.
+const TRIES_MAX: u32 = 1000;
+
+/// The reading of a dataset.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    reader: Arc<DatasetReader>,
+    /// What the entry held before.
+    before: Mark,
+    tries: u32,
+}
+
+impl Reading {
+    /// To be called before anything is read. None if the dataset was wiped.
+    pub(crate) fn begin(inner: &Inner, selection: &Selection) -> Result<Option<Self>> {
+        let Some(reader) = inner.reader(&selection.root, &selection.entry)? else { return Ok(None) };
+        match reader.last_transaction() {
+            Ok(before) => Ok(Some(Self { reader, before, tries: 0 })),
+            Err(error) if reader.was_wiped(&error) => Ok(None),
+            Err(error) => Err(reader.failed(error)),
+        }
+    }
+
+    /// Whether a transaction was committed since the last look, so that what was read must be read again.
+    pub(crate) fn is_outdated(&mut self) -> Result<bool> {
+        let now = match self.reader.last_transaction() {
+            Err(error) if self.reader.was_wiped(&error) => return Ok(false),
+            now => now.map_err(|error| self.reader.failed(error))?,
+        };
+        if now == self.before {
+            return Ok(false);
+        }
+        self.before = now;
+        self.tries += 1;
+        if self.tries < TRIES_MAX {
+            return Ok(true);
+        }
+        let what = format!(
+            "dataset {}: transactions follow each other too fast to read it",
+            self.reader.dataset.entry.key
+        );
+        Err(ObjectError::Conflict { what }.into())
+    }
+}
+
+/// What `read` finds in a dataset, with all of each transaction or nothing of it.
+pub(crate) fn at_once<T>(inner: &Inner, selection: &Selection, read: impl Fn() -> Result<T>) -> Result<T> {
+    let mut reading = Reading::begin(inner, selection)?;
+    loop {
+        let found = read()?;
+        let is_outdated = reading.as_mut().map_or(Ok(false), Reading::is_outdated)?;
+        if !is_outdated {
+            return Ok(found);
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Fields that are archived together: seen together or not at all, whatever happens beside.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use isotach_fields::{Config, Error, FieldStore};
+use isotach_object::{Error as ObjectError, Registry, memory::Memory};
+
+use crate::{
+    faulty::{Faulty, Interruption, Moment, Script},
+    layouts::{Layout, SCHEMA, archive, bytes_of, field, listed, request, request_like, with},
+};
+
+const PARAMS: [&str; 3] = ["130", "131", "132"];
+
+/// Archives a step in two collocations, in a transaction that is not committed.
+fn step_of(store: &FieldStore, step: &str, bytes: &[u8]) -> isotach_fields::Transaction {
+    let transaction = store.transaction();
+    for kind in ["type=fc", "type=an"] {
+        for param in PARAMS {
+            transaction.archive(&with(&field(step, param), kind), bytes).unwrap();
+        }
+    }
+    transaction
+}
+
+/// The bytes of all fields of a step.
+fn seen(store: &FieldStore, step: &str) -> Vec<Vec<u8>> {
+    bytes_of(store, &request_like(&field(step, "130"), "type=fc/an,param=130/131/132"))
+}
+
+#[test]
+fn fields_of_a_transaction_are_unseen_before_the_commit_and_all_seen_after_it() {
+    for layout in Layout::all() {
+        let (writer, reader) = (layout.store(), layout.store());
+        for step in ["0", "6"] {
+            let transaction = step_of(&writer, step, b"first");
+            writer.archive(&field("99", "130"), b"beside").unwrap();
+            writer.flush().unwrap();
+            assert!(!transaction.is_empty(), "{}", layout.name);
+            assert!(seen(&reader, step).is_empty() && seen(&writer, step).is_empty(), "{}", layout.name);
+            transaction.commit().unwrap();
+            assert!(transaction.is_empty());
+            assert_eq!(seen(&reader, step), vec![b"first".to_vec(); 6], "{}", layout.name);
+            assert_eq!(listed(&layout.store(), &format!("step={step}")).len(), 6, "{}", layout.name);
+        }
+    }
+}
+
+#[test]
+fn a_replaced_field_is_seen_until_the_commit_and_the_transaction_can_be_used_again() {
+    for layout in Layout::all() {
+        let (writer, reader) = (layout.store(), layout.store());
+        let transaction = step_of(&writer, "0", b"old");
+        transaction.commit().unwrap();
+        for param in PARAMS {
+            transaction.archive(&field("0", param), b"new").unwrap();
+        }
+        assert_eq!(seen(&reader, "0"), vec![b"old".to_vec(); 6], "{}", layout.name);
+        transaction.commit().unwrap();
+        let now = [vec![b"new".to_vec(); 3], vec![b"old".to_vec(); 3]].concat();
+        assert_eq!(seen(&reader, "0"), now, "{}", layout.name);
+        transaction.commit().unwrap();
+        // Another dataset is another transaction.
+        let other = with(&field("0", "130"), "expver=2");
+        transaction.archive(&other, b"other").unwrap();
+        transaction.commit().unwrap();
+        assert_eq!(reader.retrieve_one(&other).unwrap().unwrap(), b"other");
+    }
+}
+
+#[test]
+fn a_transaction_that_is_dropped_leaves_nothing_that_can_be_seen() {
+    for layout in Layout::all() {
+        let writer = layout.store();
+        drop(step_of(&writer, "0", b"dropped"));
+        writer.archive(&field("6", "130"), b"kept").unwrap();
+        writer.flush().unwrap();
+        let reader = layout.store();
+        assert!(seen(&reader, "0").is_empty(), "{}", layout.name);
+        assert_eq!(listed(&reader, "class=od").len(), 1, "{}", layout.name);
+    }
+}
+
+#[test]
+fn what_a_dropped_transaction_stored_is_given_back() {
+    let layout = Layout::memory();
+    let writer = layout.store();
+    archive(&writer, &[(field("6", "130"), b"kept")]);
+    let size = || writer.stats(&request("class=od")).unwrap().found[0].container_bytes;
+    let before = size();
+    let transaction = step_of(&writer, "0", &[7; 100_000]);
+    assert!(size() >= before + 600_000);
+    drop(transaction);
+    assert_eq!(size(), before);
+}
+
+#[test]
+fn fields_of_another_dataset_are_refused_and_the_transaction_goes_on() {
+    for layout in Layout::all() {
+        let store = layout.store();
+        let transaction = step_of(&store, "0", b"one");
+        let error = transaction.archive(&with(&field("0", "130"), "expver=2"), b"two").unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("expver=0002"), "{error}");
+        transaction.commit().unwrap();
+        assert_eq!(listed(&store, "").len(), 6, "{}", layout.name);
+    }
+}
+
+/// A handle on a store in memory, and the script of its engine.
+struct Player {
+    store: FieldStore,
+    script: Arc<Mutex<Script>>,
+}
+
+impl Player {
+    fn of(memory: &Memory) -> Self {
+        Self::in_pool(memory, "memory:all")
+    }
+
+    fn in_pool(memory: &Memory, pool: &str) -> Self {
+        let engine = Faulty { memory: memory.clone(), ..Faulty::default() };
+        let script = Arc::clone(&engine.script);
+        let config = Config::single(&pool.parse().unwrap()).with_schema(SCHEMA);
+        let store = FieldStore::create(&config, &Registry::new().with(Arc::new(engine))).unwrap();
+        Self { store, script }
+    }
+
+    fn before(&self, moment: Moment, act: impl FnOnce() + Send + 'static) {
+        self.script.lock().unwrap().before_next.push(Interruption(moment, "od", Box::new(act)));
+    }
+}
+
+#[test]
+fn a_commit_without_room_shows_nothing_and_may_be_repeated() {
+    let memory = Memory::new();
+    let (writer, reader) = (Player::of(&memory), Player::of(&memory));
+    let transaction = step_of(&writer.store, "0", b"zero");
+    let full = ObjectError::NoSpace { what: "a commit".to_owned() };
+    writer.script.lock().unwrap().commits.push_back(Some(full));
+    assert_eq!(transaction.commit().unwrap_err().code(), "no-space");
+    assert!(seen(&reader.store, "0").is_empty());
+    transaction.archive(&field("6", "130"), b"since").unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(seen(&reader.store, "0").len(), 6);
+    assert_eq!(seen(&reader.store, "6").len(), 1);
+}
+
+#[test]
+fn a_flush_that_fails_behind_the_commit_may_be_repeated_or_dropped_and_takes_nothing_back() {
+    for repeat in [true, false] {
+        let memory = Memory::new();
+        let (writer, reader) = (Player::of(&memory), Player::of(&memory));
+        let transaction = step_of(&writer.store, "0", b"zero");
+        let broken = ObjectError::NoSpace { what: "a flush".to_owned() };
+        writer.script.lock().unwrap().flushes.push_back(Some(broken));
+        assert_eq!(transaction.commit().unwrap_err().code(), "no-space");
+        assert_eq!(seen(&reader.store, "0").len(), 6, "in memory what is committed is seen");
+        if repeat {
+            transaction.commit().unwrap();
+        }
+        drop(transaction);
+        writer.store.flush().unwrap();
+        assert_eq!(seen(&reader.store, "0"), vec![b"zero".to_vec(); 6]);
+    }
+}
+
+#[test]
+fn a_transaction_on_a_dataset_that_was_wiped_is_told_so() {
+    for layout in Layout::all() {
+        let (writer, other) = (layout.store(), layout.store());
+        let transaction = step_of(&writer, "0", b"zero");
+        other.wipe(&request("class=od"), true).unwrap();
+        match transaction.commit().unwrap_err() {
+            Error::Wiped { fields, .. } => assert_eq!(fields, 6, "{}", layout.name),
+            error => panic!("{}: {error:?}", layout.name),
+        }
+        // What comes next is in the dataset that is made anew.
+        transaction.archive(&field("6", "130"), b"six").unwrap();
+        transaction.commit().unwrap();
+        assert_eq!(listed(&other, "").len(), 1, "{}", layout.name);
+    }
+}
+
+#[test]
+fn collocations_wiped_before_the_commit_come_with_it_again() {
+    for layout in Layout::all() {
+        let (writer, other) = (layout.store(), layout.store());
+        let transaction = step_of(&writer, "0", b"zero");
+        transaction.commit().unwrap();
+        for param in PARAMS {
+            transaction.archive(&field("6", param), b"six").unwrap();
+        }
+        other.wipe(&request("class=od,type=fc"), true).unwrap();
+        transaction.commit().unwrap();
+        assert_eq!(listed(&other, "type=fc").len(), 3, "{}", layout.name);
+        assert_eq!(bytes_of(&other, &request_like(&field("6", "130"), "param=130/131/132")).len(), 3);
+    }
+}
+
+#[test]
+fn a_wipe_of_a_collocation_right_before_or_after_the_commit_leaves_all_of_it_or_says_what_went() {
+    for moment in [Moment::Commit, Moment::Flush] {
+        let memory = Memory::new();
+        let (writer, other) = (Player::of(&memory), Player::of(&memory));
+        archive(&other.store, &[(field("0", "130"), b"zero")]);
+        let transaction = step_of(&writer.store, "6", b"six");
+        let beside = other.store.clone();
+        writer.before(moment, move || {
+            beside.wipe(&request("class=od,type=fc"), true).unwrap();
+        });
+        let result = transaction.commit();
+        match moment {
+            Moment::Commit => {
+                result.unwrap();
+                assert_eq!(seen(&other.store, "6").len(), 6);
+            }
+            _ => {
+                assert!(matches!(result, Err(Error::Wiped { fields: 3, .. })), "{result:?}");
+                assert_eq!(listed(&other.store, "").len(), 3, "the other collocation's");
+            }
+        }
+        assert!(transaction.is_empty());
+    }
+}
+
+#[test]
+fn a_commit_beside_a_move_is_refused_and_goes_through_once_the_move_has_failed() {
+    let memory = Memory::new();
+    let (writer, mover) = (Player::of(&memory), Player::of(&memory));
+    let target = Player::in_pool(&memory, "memory:target");
+    archive(&writer.store, &[(field("0", "130"), b"zero")]);
+    let transaction = Arc::new(step_of(&writer.store, "6", b"six"));
+    let (beside, reader) = (Arc::clone(&transaction), writer.store);
+    mover.before(Moment::Update, move || {
+        assert_eq!(beside.commit().unwrap_err().code(), "moving");
+        assert!(seen(&reader, "6").is_empty());
+    });
+    let refused = ObjectError::corrupt("the root", "a test");
+    mover.script.lock().unwrap().commits.extend([None, Some(refused)]);
+    let moved = mover.store.move_to(&target.store, &request("class=od"));
+    assert_eq!(moved.unwrap_err().code(), "corrupt");
+    transaction.commit().unwrap();
+    assert_eq!(seen(&mover.store, "6").len(), 6);
+}
+
+/// Has a transaction committed before one call after the other of a reading, and looks how many fields that finds.
+fn counts_beside_a_commit(read: impl Fn(&FieldStore) -> usize) -> Vec<usize> {
+    let mut counts = Vec::new();
+    for after in 0..60 {
+        let memory = Memory::new();
+        let (writer, reader) = (Player::of(&memory), Player::of(&memory));
+        archive(
+            &writer.store,
+            &[(field("0", "130"), b"zero"), (with(&field("0", "130"), "type=an"), b"zero")],
+        );
+        assert_eq!(read(&reader.store), 2);
+        archive(&writer.store, &[(field("0", "130"), b"again")]);
+        let transaction = step_of(&writer.store, "6", b"six");
+        let calls = Arc::new(AtomicUsize::new(0));
+        for _ in 0..after {
+            let calls = Arc::clone(&calls);
+            reader.before(Moment::Look, move || _ = calls.fetch_add(1, Ordering::Relaxed));
+        }
+        reader.before(Moment::Look, move || transaction.commit().unwrap());
+        counts.push(read(&reader.store));
+        if calls.load(Ordering::Relaxed) < after {
+            // There are no more calls to get in between.
+            return counts;
+        }
+    }
+    panic!("a reading of more calls than expected")
+}
+
+#[test]
+fn a_reader_sees_all_of_a_transaction_that_is_committed_while_it_reads_or_nothing() {
+    let all = request_like(&field("0", "130"), "type=fc/an,step=0/6,param=130/131/132");
+    let counts = [
+        counts_beside_a_commit(|store| listed(store, "class=od").len()),
+        counts_beside_a_commit(|store| bytes_of(store, &all).len()),
+        counts_beside_a_commit(|store| {
+            store.stats(&request("class=od")).unwrap().found[0].counts.fields as usize
+        }),
+    ];
+    for counts in counts {
+        assert!(counts.len() > 3 && counts.contains(&8), "{counts:?}");
+        assert!(counts.iter().all(|count| [2, 8].contains(count)), "{counts:?}");
+    }
+}
