@@ -34,8 +34,14 @@ impl Progress {
 
     /// One more field of this many bytes.
     pub(crate) fn field(&mut self, bytes: u64) {
-        self.done += bytes;
-        self.fields += 1;
+        self.reach(self.fields + 1, self.done + bytes, self.total);
+    }
+
+    /// This many fields and bytes so far, of `total` bytes if their number is known.
+    pub(crate) fn reach(&mut self, fields: u64, bytes: u64, total: Option<u64>) {
+        self.done = self.done.max(bytes);
+        self.fields = self.fields.max(fields);
+        self.total = total;
         let elapsed = self.begin.elapsed();
         if !self.is_terminal || elapsed < PATIENCE {
             return;

@@ -50,7 +50,8 @@ impl FieldStore {
     }
 }
 
-fn checksum_of(file: &File, mut offset: u64, mut length: u64) -> std::io::Result<u32> {
+/// CRC32C of a part of a file.
+pub(crate) fn checksum_of(file: &File, mut offset: u64, mut length: u64) -> std::io::Result<u32> {
     let mut crc = Crc32c::new();
     let mut buffer = vec![0; CHUNK.min(usize::try_from(length).unwrap_or(CHUNK))];
     while length > 0 {

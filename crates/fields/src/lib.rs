@@ -48,6 +48,7 @@ mod store;
 mod sweep;
 mod sync;
 mod transaction;
+mod verify;
 mod wipe;
 mod wipe_collocation;
 mod writer;
@@ -73,4 +74,7 @@ pub use stats::{Counts, DatasetStats};
 pub use status::DatasetStatus;
 pub use store::{FieldStore, SpaceInfo};
 pub use transaction::Transaction;
+pub use verify::{
+    Damage, Level, Repair, RepairReport, Repaired, VerifiedPart, VerifyOptions, VerifyProgress, VerifyReport,
+};
 pub use wipe::{WipeReport, WipedDataset};

@@ -132,7 +132,7 @@ impl Inner {
     }
 
     /// The container that a location names.
-    fn container(&self, uri: &Arc<ContainerUri>) -> Result<Arc<dyn Container>> {
+    pub(crate) fn container(&self, uri: &Arc<ContainerUri>) -> Result<Arc<dyn Container>> {
         if let Some(container) = lock(&self.containers.0).get(uri) {
             return Ok(Arc::clone(container));
         }

@@ -26,6 +26,7 @@ mod schema;
 mod sink;
 mod snapshot;
 mod stats;
+mod verify;
 mod where_;
 mod whole;
 mod wipe;
@@ -54,6 +55,8 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Snapshot(flags) => snapshot::run(&place, &flags),
         Command::Stats(flags) => stats::run(&place, &flags),
         Command::Dump(flags) => dump::run(&place, &flags),
+        Command::Verify(flags) => verify::verify(&place, &flags),
+        Command::Repair(flags) => verify::repair(&place, &flags),
         Command::Status(flags) => control::status(&place, &flags),
         Command::Lock(flags) => control::run(&place, &flags.control, true),
         Command::Unlock(flags) => control::run(&place, &flags.control, false),

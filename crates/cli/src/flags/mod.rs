@@ -23,6 +23,7 @@ mod schema;
 mod size;
 mod snapshot;
 mod stats;
+mod verify;
 mod wipe;
 mod write;
 
@@ -52,6 +53,7 @@ pub(crate) use self::{
     schema::{SchemaAction, SchemaCheck, SchemaFlags, SchemaShow},
     snapshot::{AtFlag, SnapshotAction, SnapshotFlags},
     stats::{DumpFlags, StatsFlags},
+    verify::{RepairFlags, VerifyFlags},
     wipe::WipeFlags,
     write::WriteFlags,
 };
@@ -100,6 +102,8 @@ pub(crate) enum Command {
     Snapshot(SnapshotFlags),
     Stats(StatsFlags),
     Dump(DumpFlags),
+    Verify(VerifyFlags),
+    Repair(RepairFlags),
     Status(StatusFlags),
     Lock(LockFlags),
     Unlock(UnlockFlags),

@@ -88,3 +88,94 @@ fn a_flipped_bit_is_corrupt_and_never_wrong_data() {
         .run(["read", &format!("{KEY},step=0"), "-o", "-"])
         .fails_with(1, &["is corrupt: ", &*data.to_string_lossy()]);
 }
+
+/// What `verify` prints of a store, by line.
+fn damages(store: &Store, arguments: &[&str]) -> Vec<serde_json::Value> {
+    let said = store.run([&["verify", "--json"], arguments].concat());
+    let lines: Vec<_> = said.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(said.code, Some(i32::from(lines.len() > 1)), "{said:?}");
+    lines
+}
+
+#[test]
+fn verify_names_damaged_fields_and_repair_takes_them_out_for_others_to_be_read() {
+    let store = Store::new();
+    store.write_raw(0, &[7; 100_000]);
+    store.write_raw(6, &[8; 100_000]);
+    let said = store.run(["verify", "--data"]).succeeds();
+    assert!(said.text().contains("verified 1 dataset, 2 fields and 0 replaced fields in "), "{said:?}");
+    assert!(said.text().ends_with("nothing is damaged\n") && said.err.is_empty(), "{said:?}");
+    let whole = damages(&store, &["--data"]);
+    assert_eq!(
+        (&whole[0]["datasets"], &whole[0]["fields"], &whole[0]["damages"]),
+        (&1.into(), &2.into(), &0.into())
+    );
+
+    // Each process has a data file of its own.
+    let data = store.path().join("containers").join(store.label()).join("data");
+    let holds = |path: &std::path::Path| fs::read(path).unwrap().contains(&8);
+    let file =
+        fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path()).find(|path| holds(path)).unwrap();
+    let mut bytes = fs::read(&file).unwrap();
+    bytes[70_000] ^= 1;
+    fs::write(&file, bytes).unwrap();
+    assert_eq!(damages(&store, &[]).len(), 1, "without --data the bytes are not read");
+    let found = damages(&store, &["--data"]);
+    assert_eq!(
+        (found.len(), &found[0]["damaged"], &found[0]["key"]["step"]),
+        (2, &"field".into(), &"6".into())
+    );
+    assert!(found[0]["place"].as_str().unwrap().contains(&*file.to_string_lossy()), "{found:?}");
+    let said = store.run(["verify", "--data"]);
+    assert_eq!(said.code, Some(1));
+    assert!(
+        said.text().contains("step=6") && said.text().contains("1 damaged place: `isotach repair`"),
+        "{said:?}"
+    );
+
+    let said = store.run(["repair", "--data"]).succeeds();
+    assert!(
+        said.text().contains("taken out") && said.text().contains("nothing was changed: add --doit"),
+        "{said:?}"
+    );
+    assert_eq!(store.count(), 2);
+    let said = store.run(["repair", "--data", "--doit"]).succeeds();
+    assert!(said.text().contains("what was set aside is in "), "{said:?}");
+    assert_eq!(store.count(), 1);
+    let said = store.run(["read", &format!("{KEY},step=0/6"), "-o", "-"]).succeeds();
+    assert!(said.out == [7; 100_000] && said.err.contains("1 field missing: step=6"));
+    assert!(file.exists(), "the bytes stay");
+}
+
+#[test]
+fn a_damaged_log_is_told_with_its_byte_and_cannot_be_repaired() {
+    let store = Store::new();
+    store.write_raw(0, b"field");
+    let log = store.file_of_container("", "log");
+    let mut bytes = fs::read(&log).unwrap();
+    bytes[200] ^= 1;
+    fs::write(&log, bytes).unwrap();
+    let found = damages(&store, &[]);
+    assert_eq!((&found[0]["damaged"], &found[0]["byte"]), (&"dataset".into(), &64.into()), "{found:?}");
+    let said = store.run(["repair", "--doit"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.text().contains("1 damaged place left: `isotach wipe` removes damaged datasets"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_damaged_list_of_datasets_is_told_though_the_store_cannot_be_opened() {
+    let store = Store::new();
+    store.write_raw(0, b"field");
+    let log = fs::read_dir(store.path().join("containers/root")).unwrap().map(|entry| entry.unwrap().path());
+    let log =
+        log.into_iter().find(|path| path.file_name().unwrap().to_string_lossy().starts_with("log.")).unwrap();
+    let mut bytes = fs::read(&log).unwrap();
+    bytes[200] ^= 1;
+    fs::write(&log, bytes).unwrap();
+    store.run(["list"]).fails_with(1, &["corrupt"]);
+    let found = damages(&store, &[]);
+    assert_eq!((&found[0]["damaged"], &found[0]["byte"]), (&"store".into(), &64.into()), "{found:?}");
+}

@@ -41,7 +41,12 @@ pub(super) fn check(
     thread::scope(|scope| {
         let take = &take;
         let readers: Vec<_> = (0..how.threads.max(1))
-            .map(|_| scope.spawn(move || read_all(place, take, found, meter)))
+            .map(|_| {
+                scope.spawn(move || {
+                    // Whoever hands out must not wait for one that takes nothing more.
+                    read_all(place, take, found, meter).inspect_err(|_| while next(take).is_some() {})
+                })
+            })
             .collect();
         let walked = walk(place, state, how, found, &give);
         drop(give);
@@ -73,9 +78,8 @@ fn walk(
         } else if (is_value || how.data) && !parts.is_empty() {
             batch.push((path.to_vec(), parts));
         }
-        // A reader that has failed takes nothing more, and says why when it is joined.
-        if batch.len() >= BATCH && give.send(std::mem::take(&mut batch)).is_err() {
-            return Ok(extents);
+        if batch.len() >= BATCH {
+            let _ = give.send(std::mem::take(&mut batch));
         }
     }
     let _ = give.send(batch);
@@ -124,6 +128,10 @@ impl Lengths<'_> {
     }
 }
 
+fn next(take: &Mutex<Receiver<Vec<Job>>>) -> Option<Vec<Job>> {
+    take.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+}
+
 fn read_all(
     place: &Place,
     take: &Mutex<Receiver<Vec<Job>>>,
@@ -132,8 +140,7 @@ fn read_all(
 ) -> Result<()> {
     let mut buffer = Vec::new();
     loop {
-        let batch = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(batch) = batch else { return Ok(()) };
+        let Some(batch) = next(take) else { return Ok(()) };
         for (path, parts) in batch {
             for part in parts {
                 read(place, &path, &part, &mut buffer, found, meter)?;

@@ -22,5 +22,6 @@ mod snapshots;
 mod stress;
 mod threads;
 mod transactions;
+mod verify;
 mod visibility;
 mod wipe;

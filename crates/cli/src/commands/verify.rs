@@ -1,0 +1,205 @@
+//! `isotach verify` and `isotach repair`: what is damaged, and what can be done about it.
+
+use std::{sync::Mutex, time::Instant};
+
+use isotach_fields::{
+    Damage, FieldStore, Repair, RepairReport, VerifiedPart, VerifyOptions, VerifyProgress, VerifyReport,
+};
+use isotach_mars::{Key, Match, Request};
+use serde_json::{Value, json};
+
+use super::requests;
+use crate::{
+    context,
+    failure::{Failure, Outcome},
+    flags::{OneRequest, PlaceFlags, RepairFlags, VerifyFlags},
+    output::{Bytes, Rate, Table, count, key_object, outln, print_json, seconds},
+    progress::Progress,
+};
+
+/// Looks, and says what is damaged.
+pub(crate) fn verify(place: &PlaceFlags, flags: &VerifyFlags) -> Outcome {
+    each_report(place, &flags.requests, flags.data, |report, begin| {
+        if flags.json {
+            report
+                .parts
+                .iter()
+                .flat_map(|part| part.damage.iter().map(move |damage| (part, damage)))
+                .try_for_each(|(part, damage)| print_json(&object(&part.key, damage)))?;
+            print_json(&sum(report))?;
+        } else {
+            print(report, begin)?;
+        }
+        if report.is_sound() { Ok(()) } else { Err(Failure::Reported) }
+    })
+}
+
+/// Looks, and repairs what can be.
+pub(crate) fn repair(place: &PlaceFlags, flags: &RepairFlags) -> Outcome {
+    each_report(place, &flags.requests, flags.data, |report, _| {
+        let repair = report.repair(flags.doit)?;
+        if flags.json {
+            repair.repaired.iter().try_for_each(|repaired| {
+                let mut object = object(&repaired.dataset, &repaired.damage);
+                object["repair"] = repaired.repair.code().into();
+                object["aside"] = repaired.aside.clone().into();
+                object["done"] = repair.done.into();
+                print_json(&object)
+            })?;
+        } else {
+            print_repair(&repair)?;
+        }
+        let is_left = repair.repaired.iter().any(|repaired| repaired.repair == Repair::Left);
+        if is_left { Err(Failure::Reported) } else { Ok(()) }
+    })
+}
+
+/// Calls `each` with what verifying the requests finds and when that began.
+fn each_report(
+    place: &PlaceFlags,
+    flags: &OneRequest,
+    data: bool,
+    mut each: impl FnMut(&VerifyReport, Instant) -> Outcome,
+) -> Outcome {
+    let requests = requests::given_or_all(flags)?;
+    let options = VerifyOptions { data, ..VerifyOptions::default() };
+    let begin = Instant::now();
+    let store = match context::open(place) {
+        Ok(store) => store,
+        Err(failure) => return unopened(place, options, failure, |report| each(report, begin)),
+    };
+    let mut damaged = Ok(());
+    requests.for_each(&store, Match::Partial, |request| {
+        match each(&look(&store, request, options)?, Instant::now().min(begin)) {
+            // The other requests are answered all the same.
+            Err(Failure::Reported) => damaged = Err(Failure::Reported),
+            other => other?,
+        }
+        Ok(())
+    })?;
+    damaged
+}
+
+/// A store that cannot be opened may have a list of datasets that is damaged.
+fn unopened(
+    place: &PlaceFlags,
+    options: VerifyOptions,
+    failure: Failure,
+    each: impl FnOnce(&VerifyReport) -> Outcome,
+) -> Outcome {
+    let Ok((config, _)) = context::configuration(place) else { return Err(failure) };
+    match FieldStore::verify_unopened(&config, &context::registry(), options) {
+        Ok(report) if !report.is_sound() => each(&report),
+        _ => Err(failure),
+    }
+}
+
+fn look(store: &FieldStore, request: &Request, options: VerifyOptions) -> Outcome<VerifyReport> {
+    let progress = Mutex::new(Progress::new(None));
+    let tell = |now: VerifyProgress| {
+        // Who comes while another tells has nothing newer to say.
+        if let Ok(mut progress) = progress.try_lock() {
+            progress.reach(now.fields, now.bytes, now.total);
+        }
+    };
+    let report = store.verify(request, options, &tell);
+    if let Ok(mut progress) = progress.lock() {
+        progress.finish();
+    }
+    Ok(report?)
+}
+
+fn print(report: &VerifyReport, begin: Instant) -> Outcome {
+    if !report.is_sound() {
+        let mut table = Table::new(["damaged", "of", "what", "where"]);
+        for damage in report.parts.iter().flat_map(|part| &part.damage) {
+            table.row([
+                damage.level.code().to_owned(),
+                name(&damage.key),
+                damage.what.clone(),
+                place_of(damage),
+            ]);
+        }
+        table.print()?;
+    }
+    let elapsed = begin.elapsed();
+    let datasets = report.parts.iter().filter(|part| !part.key.is_empty()).count() as u64;
+    let sum_of = |of: fn(&VerifiedPart) -> u64| report.parts.iter().map(of).sum::<u64>();
+    let (fields, replaced) = (sum_of(|part| part.fields), sum_of(|part| part.replaced_fields));
+    outln!(
+        "verified {}, {} and {} in {} ({}, {})",
+        count(datasets, "dataset"),
+        count(fields, "field"),
+        count(replaced, "replaced field"),
+        seconds(elapsed),
+        Bytes(report.bytes),
+        Rate(report.bytes, elapsed)
+    )?;
+    let more = sum_of(|part| part.more_damage);
+    let damages = sum_of(|part| part.damage.len() as u64) + more;
+    match damages {
+        0 => outln!("nothing is damaged"),
+        _ if more > 0 => {
+            outln!("{}, of which {more} are not told one by one", count(damages, "damaged place"))
+        }
+        _ => outln!("{}: `isotach repair` says what can be done", count(damages, "damaged place")),
+    }
+}
+
+fn print_repair(report: &RepairReport) -> Outcome {
+    if report.repaired.is_empty() {
+        return outln!("nothing is damaged");
+    }
+    let mut table = Table::new(["repair", "damaged", "of", "what", "where"]);
+    for repaired in &report.repaired {
+        let damage = &repaired.damage;
+        let (level, of) = (damage.level.code().to_owned(), name(&damage.key));
+        table.row([repaired.repair.code().to_owned(), level, of, damage.what.clone(), place_of(damage)]);
+    }
+    table.print()?;
+    let mut asides: Vec<_> = report.repaired.iter().filter_map(|repaired| repaired.aside.as_ref()).collect();
+    asides.dedup();
+    asides.iter().try_for_each(|aside| outln!("what was set aside is in {aside}"))?;
+    let left = report.repaired.iter().filter(|repaired| repaired.repair == Repair::Left).count();
+    if left > 0 {
+        outln!("{} left: `isotach wipe` removes damaged datasets", count(left as u64, "damaged place"))?;
+    }
+    match report.done {
+        true => Ok(()),
+        false => outln!("nothing was changed: add --doit to repair"),
+    }
+}
+
+fn name(key: &Key) -> String {
+    if key.is_empty() { "list of datasets".to_owned() } else { key.to_string() }
+}
+
+fn place_of(damage: &Damage) -> String {
+    match damage.byte {
+        Some(byte) => format!("{} at byte {byte}", damage.place),
+        None => damage.place.clone(),
+    }
+}
+
+fn object(dataset: &Key, damage: &Damage) -> Value {
+    json!({
+        "dataset": key_object(dataset),
+        "damaged": damage.level.code(),
+        "key": key_object(&damage.key),
+        "what": damage.what,
+        "place": damage.place,
+        "byte": damage.byte,
+    })
+}
+
+fn sum(report: &VerifyReport) -> Value {
+    let sum_of = |of: fn(&VerifiedPart) -> u64| report.parts.iter().map(of).sum::<u64>();
+    json!({
+        "datasets": report.parts.iter().filter(|part| !part.key.is_empty()).count(),
+        "fields": sum_of(|part| part.fields),
+        "replaced_fields": sum_of(|part| part.replaced_fields),
+        "bytes": report.bytes,
+        "damages": sum_of(|part| part.damage.len() as u64),
+        "more_damages": sum_of(|part| part.more_damage),
+    })
+}

@@ -1,0 +1,244 @@
+//! Whether the bytes of fields are where the catalogue says.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs::File,
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use isotach_mars::Key;
+use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError, Finding, ObjectId};
+
+use super::{Cure, Damage, Level, Meter};
+use crate::{
+    Error, Location, Result, adopt::checksum_of, checksum::Crc32c, location::Place, reader::DatasetReader,
+    store::Inner, sync::lock,
+};
+
+/// Bytes read in one call.
+const STEP: usize = 4 << 20;
+
+/// An entry of an index or a history, as it was when it was listed.
+pub(super) struct Candidate {
+    pub(super) object: ObjectId,
+    pub(super) key: Vec<u8>,
+    pub(super) value: Vec<u8>,
+    pub(super) field: Key,
+    pub(super) location: Location,
+    /// For an entry of the history: index and key of the newest field, and the record that it has if it is this one.
+    pub(super) newest: Option<(ObjectId, Vec<u8>, Vec<u8>)>,
+}
+
+/// What is wrong with a field.
+struct Wrong {
+    what: String,
+    place: String,
+    byte: Option<u64>,
+}
+
+/// Looks at fields of one dataset; several threads may.
+pub(super) struct Checker<'c> {
+    pub(super) inner: &'c Inner,
+    pub(super) reader: &'c DatasetReader,
+    pub(super) lost: &'c HashMap<ObjectId, Finding>,
+    pub(super) data: bool,
+    pub(super) meter: &'c Meter<'c>,
+    pub(super) found: Mutex<Vec<Damage>>,
+    /// How many replaced fields there are.
+    pub(super) replaced: AtomicU64,
+    /// Which of the arrays whose bytes are lost belong to fields.
+    pub(super) seen: Mutex<HashSet<ObjectId>>,
+}
+
+impl Checker<'_> {
+    pub(super) fn check(&self, batch: &[Candidate]) -> Result<()> {
+        let sizes = self.sizes(batch)?;
+        let newest = self.newest(batch)?;
+        let mut buffer = Vec::new();
+        for ((candidate, size), is_newest) in batch.iter().zip(sizes).zip(newest) {
+            // The newest field stands in the index, too, and is looked at there.
+            if is_newest {
+                continue;
+            }
+            if candidate.newest.is_some() {
+                self.replaced.fetch_add(1, Ordering::Relaxed);
+            }
+            let (wrong, bytes) = self.check_one(candidate, size, &mut buffer)?;
+            self.meter.add(1, bytes);
+            if let Some(wrong) = wrong.filter(|_| self.is_still_there(candidate)) {
+                self.tell(candidate, wrong);
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, candidate: &Candidate, Wrong { what, place, byte }: Wrong) {
+        let (object, key, value) = (candidate.object, candidate.key.clone(), candidate.value.clone());
+        // A replaced field keeps its entry, by which a wipe finds what is left of it.
+        let (level, cure) = match candidate.newest {
+            None => (Level::Field, Cure::Remove { object, key, value }),
+            Some(_) => (Level::ReplacedField, Cure::None),
+        };
+        lock(&self.found).push(Damage { level, key: candidate.field.clone(), what, place, byte, cure });
+    }
+
+    /// Whether each entry of a history is the newest.
+    fn newest(&self, batch: &[Candidate]) -> Result<Vec<bool>> {
+        let asked: Vec<_> = batch.iter().filter_map(|candidate| candidate.newest.as_ref()).collect();
+        let cells: Vec<_> = asked.iter().map(|(index, key, _)| Cell::kv(*index, key)).collect();
+        let mut found = match self.reader.dataset.catalogue.get_many(&cells) {
+            Ok(found) => {
+                found.into_iter().zip(asked).map(|(found, (_, _, own))| found.as_ref() == Some(own)).collect()
+            }
+            Err(ObjectError::Corrupt { .. }) => vec![false; asked.len()],
+            Err(error) => return self.reader_gone(error.into()).map(|()| vec![true; batch.len()]),
+        }
+        .into_iter();
+        let is_newest = |candidate: &Candidate| candidate.newest.is_some() && found.next().unwrap_or(false);
+        Ok(batch.iter().map(is_newest).collect())
+    }
+
+    fn reader_gone(&self, error: Error) -> Result<()> {
+        if self.reader.was_wiped(&error) { Ok(()) } else { Err(error) }
+    }
+
+    /// The sizes of the arrays of the dataset's own store.
+    fn sizes(&self, batch: &[Candidate]) -> Result<Vec<Option<u64>>> {
+        let own = |candidate: &&Candidate| matches!(&candidate.location.place, Place::Object { container, .. } if **container == *self.reader.dataset.uri);
+        let cells: Vec<_> = batch
+            .iter()
+            .filter(own)
+            .filter_map(|candidate| candidate.location.object())
+            .map(Cell::array)
+            .collect();
+        let mut sizes = match self.reader.dataset.store.size_many(&cells) {
+            Ok(sizes) => sizes.into_iter(),
+            // One of them is no array, or cannot be read: each is asked by itself.
+            Err(ObjectError::Corrupt { .. } | ObjectError::InvalidInput { .. }) => {
+                let one =
+                    |cell: &Cell<'_>| self.reader.dataset.store.size_many(&[*cell]).ok()?.pop().flatten();
+                cells.iter().map(one).collect::<Vec<_>>().into_iter()
+            }
+            Err(error) => return self.reader_gone(error.into()).map(|()| vec![None; batch.len()]),
+        };
+        Ok(batch
+            .iter()
+            .map(|candidate| if own(&candidate) { sizes.next().flatten() } else { None })
+            .collect())
+    }
+
+    /// What is wrong with a field, and how many bytes were read.
+    fn check_one(
+        &self,
+        candidate: &Candidate,
+        size: Option<u64>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(Option<Wrong>, u64)> {
+        let location = &candidate.location;
+        let wrong = |what: String| Some(Wrong { what, place: location.to_string(), byte: None });
+        let (container, object) = match &location.place {
+            Place::File(path) => return Ok(self.check_file(location, path)),
+            Place::Object { container, object } => (container, *object),
+        };
+        let (open, size) = if **container == *self.reader.dataset.uri {
+            if let Some(finding) = self.lost.get(&object) {
+                lock(&self.seen).insert(object);
+                let Finding { what, place, byte, .. } = finding.clone();
+                return Ok((Some(Wrong { what, place, byte }), 0));
+            }
+            (Arc::clone(&self.reader.dataset.store), size)
+        } else {
+            let asked = self.inner.container(container).and_then(|open| {
+                let size = open.size_many(&[Cell::array(object)])?.pop().flatten();
+                Ok((open, size))
+            });
+            match asked {
+                Ok(asked) => asked,
+                Err(error) => return Ok((wrong(error.to_string()), 0)),
+            }
+        };
+        let end = location.offset + location.length;
+        match size {
+            None if end > 0 => return Ok((wrong("its bytes are not there".to_owned()), 0)),
+            Some(size) if size < end => {
+                return Ok((wrong(format!("{size} bytes are there instead of {end}")), 0));
+            }
+            _ => {}
+        }
+        if !self.data {
+            return Ok((None, 0));
+        }
+        match checksum_in(&*open, object, location, buffer) {
+            Ok(found) if found == location.checksum => Ok((None, location.length)),
+            Ok(found) => Ok((
+                wrong(format!("checksum {found:08x} differs from {:08x}", location.checksum)),
+                location.length,
+            )),
+            Err(ObjectError::Corrupt { what, place }) => {
+                Ok((Some(Wrong { what, place, byte: None }), location.length))
+            }
+            Err(error) => Ok((wrong(error.to_string()), location.length)),
+        }
+    }
+
+    /// What is wrong with a part of an adopted file.
+    fn check_file(&self, location: &Location, path: &Path) -> (Option<Wrong>, u64) {
+        let wrong = |what: String| {
+            Some(Wrong { what, place: path.display().to_string(), byte: Some(location.offset) })
+        };
+        let end = location.offset + location.length;
+        let file = match File::open(path).and_then(|file| Ok((file.metadata()?.len(), file))) {
+            Ok((length, _)) if length < end => {
+                return (wrong(format!("the file has {length} bytes and should have at least {end}")), 0);
+            }
+            Ok((_, file)) => file,
+            Err(error) => return (wrong(format!("the adopted file cannot be read: {error}")), 0),
+        };
+        if !self.data {
+            return (None, 0);
+        }
+        match checksum_of(&file, location.offset, location.length) {
+            Ok(found) if found == location.checksum => (None, location.length),
+            Ok(found) => (
+                wrong(format!("checksum {found:08x} differs from {:08x}", location.checksum)),
+                location.length,
+            ),
+            Err(error) => (wrong(format!("the adopted file cannot be read: {error}")), location.length),
+        }
+    }
+
+    /// Whether an entry is as it was when it was listed; if not, whatever was wrong with it is not any more.
+    fn is_still_there(&self, candidate: &Candidate) -> bool {
+        let cell = Cell::kv(candidate.object, &candidate.key);
+        let now = self.reader.dataset.catalogue.get_many(&[cell]);
+        now.is_ok_and(|mut now| now.pop().flatten().as_deref() == Some(&*candidate.value))
+    }
+}
+
+/// The checksum of the bytes at a location, piece by piece.
+fn checksum_in(
+    container: &dyn Container,
+    object: ObjectId,
+    location: &Location,
+    buffer: &mut Vec<u8>,
+) -> isotach_object::Result<u32> {
+    let mut crc = Crc32c::new();
+    let mut done = 0;
+    while done < location.length {
+        let step = usize::try_from(location.length - done).unwrap_or(STEP).min(STEP);
+        buffer.resize(step, 0);
+        let (cell, offset) = (Cell::array(object), location.offset + done);
+        let mut read = [ArrayRead { cell, offset, buffer, filled: 0 }];
+        container.read_many(&mut read)?;
+        if read[0].filled < step {
+            return Err(ObjectError::corrupt("its bytes end early", location.to_string()));
+        }
+        crc.update(buffer);
+        done += step as u64;
+    }
+    Ok(crc.finish())
+}

@@ -1,0 +1,217 @@
+//! Verifying a collocation: its axes, every entry of its index, every entry of its history.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex, atomic::AtomicU64, mpsc::SyncSender},
+    thread,
+};
+
+use isotach_mars::Key;
+use isotach_object::{Anchor, Error as ObjectError, Finding, ObjectId, Page};
+
+use super::{
+    Cure, Damage, Level, Meter, VerifiedPart, VerifyOptions,
+    check::{Candidate, Checker},
+};
+use crate::{
+    Location, Result,
+    batch::parse_history,
+    layout::{element_of_kv_key, kv_key},
+    reader::DatasetReader,
+    root::page_of,
+    select::Target,
+    store::Inner,
+    sync::lock,
+};
+
+/// How many fields go to a thread at once.
+const BATCH: usize = 256;
+
+/// Looks at collocations of a dataset. What is in `lost` when this returns belongs to no field.
+pub(super) fn verify(
+    inner: &Arc<Inner>,
+    reader: &Arc<DatasetReader>,
+    targets: &[Target],
+    lost: &mut HashMap<ObjectId, Finding>,
+    options: VerifyOptions,
+    part: &mut VerifiedPart,
+    meter: &Meter<'_>,
+) -> Result<()> {
+    let known = std::mem::take(lost);
+    let checker = Checker {
+        inner,
+        reader,
+        lost: &known,
+        data: options.data,
+        meter,
+        found: Mutex::default(),
+        replaced: AtomicU64::new(0),
+        seen: Mutex::default(),
+    };
+    let (give, take) = std::sync::mpsc::sync_channel::<Vec<Candidate>>(2 * options.threads.max(1));
+    let take = Mutex::new(take);
+    let walked = thread::scope(|scope| {
+        let (checker, take) = (&checker, &take);
+        let threads: Vec<_> = (0..options.threads.max(1))
+            .map(|_| {
+                scope.spawn(move || -> Result<()> {
+                    loop {
+                        let batch = lock(take).recv();
+                        let Ok(batch) = batch else { return Ok(()) };
+                        if let Err(error) = checker.check(&batch) {
+                            // Whoever hands out must not wait for one that takes nothing more.
+                            while lock(take).recv().is_ok() {}
+                            return Err(error);
+                        }
+                    }
+                })
+            })
+            .collect();
+        let walked = targets.iter().try_for_each(|target| {
+            Walk { reader, target, give: &give, part: &mut *part, batch: Vec::new(), axes: Vec::new() }.walk()
+        });
+        drop(give);
+        for thread in threads {
+            let panicked = |_| ObjectError::corrupt("a thread that reads has failed", "memory");
+            thread.join().map_err(panicked)??;
+        }
+        walked
+    });
+    let Checker { found, replaced, seen, .. } = checker;
+    part.replaced_fields += replaced.into_inner();
+    let mut found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    found.sort_by_cached_key(|damage: &Damage| damage.key.values_joined());
+    part.damage.append(&mut found);
+    let seen = seen.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    lost.extend(known.into_iter().filter(|(object, _)| !seen.contains(object)));
+    walked
+}
+
+/// Goes through one collocation.
+struct Walk<'w> {
+    reader: &'w Arc<DatasetReader>,
+    target: &'w Target,
+    give: &'w SyncSender<Vec<Candidate>>,
+    part: &'w mut VerifiedPart,
+    batch: Vec<Candidate>,
+    /// The values of each axis, and those that were missed.
+    axes: Vec<(BTreeSet<String>, BTreeSet<String>)>,
+}
+
+impl Walk<'_> {
+    fn walk(&mut self) -> Result<()> {
+        let collocation = &self.target.collocation;
+        match self.reader.axes(collocation) {
+            Ok(axes) => {
+                self.axes = axes.0.iter().map(|(_, values)| (values.clone(), BTreeSet::new())).collect();
+            }
+            Err(error) if error.code() == "corrupt" => {
+                self.damaged(
+                    Level::Collocation,
+                    &(*collocation.whole).clone(),
+                    &error.to_string(),
+                    Cure::None,
+                );
+            }
+            Err(error) => return self.unless_wiped(error),
+        }
+        let objects = &collocation.objects;
+        for (object, is_history) in [(objects.index, false), (objects.history, true)] {
+            let mut anchor = Some(Anchor::start());
+            while let Some(at) = anchor.take() {
+                match page_of(&*self.reader.dataset.catalogue, object, &at) {
+                    Ok(page) => {
+                        self.page(object, is_history, &page);
+                        anchor = page.next().cloned();
+                    }
+                    Err(error) if error.code() == "corrupt" => {
+                        let key = (*collocation.whole).clone();
+                        self.damaged(Level::Collocation, &key, &error.to_string(), Cure::None);
+                    }
+                    Err(error) => return self.unless_wiped(error),
+                }
+            }
+        }
+        let batch = std::mem::take(&mut self.batch);
+        let _ = self.give.send(batch);
+        Ok(())
+    }
+
+    fn unless_wiped(&self, error: crate::Error) -> Result<()> {
+        if self.reader.was_wiped(&error) { Ok(()) } else { Err(error) }
+    }
+
+    fn damaged(&mut self, level: Level, key: &Key, what: &str, cure: Cure) {
+        let (key, what, place) = (key.clone(), what.to_owned(), self.reader.place());
+        self.part.damage.push(Damage { level, key, what, place, byte: None, cure });
+    }
+
+    fn page(&mut self, object: ObjectId, is_history: bool, page: &Page) {
+        let names = self.target.collocation.names.len();
+        for (key, value) in page.iter() {
+            let (element, record) = match is_history {
+                false => (element_of_kv_key(key, names), Some(value)),
+                true => parse_history(key, value)
+                    .map_or((None, None), |(_, record, element)| (Some(element), Some(record))),
+            };
+            let whole = element.and_then(|element| self.target.collocation.field_key(element));
+            if whole.as_ref().zip(element).is_some_and(|(_, element)| !self.wants(element)) {
+                continue;
+            }
+            let level = if is_history { Level::ReplacedField } else { Level::Field };
+            let location = record.and_then(|record| Location::decode(record, &self.reader.dataset.uri));
+            let (Some(whole), Some(element), Some(location)) = (&whole, element, location) else {
+                let what = format!("the entry {:?} cannot be read", String::from_utf8_lossy(key));
+                let cure = Cure::Remove { object, key: key.to_vec(), value: value.to_vec() };
+                let whole = whole.unwrap_or_else(|| (*self.target.collocation.whole).clone());
+                self.damaged(level, &whole, &what, cure);
+                continue;
+            };
+            if !is_history {
+                self.part.fields += 1;
+                self.look_on_axes(whole, element);
+            }
+            let newest = is_history.then(|| {
+                (
+                    self.target.collocation.objects.index,
+                    kv_key(element).as_bytes().to_vec(),
+                    record.unwrap_or_default().to_vec(),
+                )
+            });
+            let (key, value) = (key.to_vec(), value.to_vec());
+            self.batch.push(Candidate { object, key, value, field: whole.clone(), location, newest });
+            if self.batch.len() >= BATCH {
+                let batch = std::mem::take(&mut self.batch);
+                let _ = self.give.send(batch);
+            }
+        }
+    }
+
+    fn wants(&self, element: &str) -> bool {
+        let names = self.target.collocation.names.iter().map(|name| &**name);
+        let Some(element) = Key::from_joined(names, element) else { return true };
+        self.target.plans.iter().any(|plan| plan.element.matches(&element))
+    }
+
+    /// Readers pass over a field whose values are not on the axes.
+    fn look_on_axes(&mut self, whole: &Key, element: &str) {
+        let names = Arc::clone(&self.target.collocation.names);
+        let Some(key) = Key::from_joined(names.iter().map(|name| &**name), element) else { return };
+        let mut missed = Vec::new();
+        for (at, ((name, value), (values, told))) in key.slots().zip(&mut self.axes).enumerate() {
+            if !values.contains(value) && told.insert(value.to_owned()) {
+                missed.push((at, name.to_owned(), value.to_owned()));
+            }
+        }
+        for (at, name, value) in missed {
+            let what = format!("axis {name} lacks {value:?}, so that its fields are not found");
+            let escaped = Key::new().with(&name, &value).values_joined();
+            let key = kv_key(&escaped).as_bytes().to_vec();
+            let cure = match self.target.collocation.objects.axes.get(at) {
+                Some(object) => Cure::PutBack { object: *object, key },
+                None => Cure::None,
+            };
+            self.damaged(Level::Collocation, whole, &what, cure);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Verifying a dataset: its containers, its description, its collocations.
+
+use std::{collections::HashMap, sync::Arc};
+
+use isotach_object::{Error as ObjectError, Finding, KeyValue, Label, ObjectId, ObjectType, Part, Pool};
+
+use super::{
+    Cure, Damage, Level, Looked, Meter, VerifiedPart, VerifyOptions, collocation, look, of_container,
+};
+use crate::{
+    Result, Selection,
+    layout::{COLLOCATION, DATASET, ENTRY_KEY, ENTRY_RECORD},
+    reader::DatasetReader,
+    record::Record,
+    root::for_each,
+    select::Target,
+    store::Inner,
+};
+
+/// What the containers of a dataset take.
+pub(super) fn size(inner: &Inner, selection: &Selection) -> Result<u64> {
+    containers(inner, selection)?.into_iter().map(|(pool, label)| Ok(pool.container_size(&label)?)).sum()
+}
+
+/// The catalogue's container, and the store's if it is another one.
+fn containers(inner: &Inner, selection: &Selection) -> Result<Vec<(Arc<dyn Pool>, Label)>> {
+    let status = selection.status()?;
+    let mut containers = vec![(Arc::clone(&selection.root.pool), status.catalogue.label.clone())];
+    if status.store != status.catalogue {
+        containers.push((inner.pool(&status.store.pool)?, status.store.label));
+    }
+    Ok(containers)
+}
+
+/// Looks at a dataset. None if it was wiped meanwhile.
+pub(super) fn verify(
+    inner: &Arc<Inner>,
+    selection: &Selection,
+    options: VerifyOptions,
+    meter: &Meter<'_>,
+) -> Result<Option<VerifiedPart>> {
+    let key = selection.entry.key.clone();
+    let place = selection.status()?.catalogue.to_string();
+    let mut part = VerifiedPart {
+        key,
+        place,
+        fields: 0,
+        replaced_fields: 0,
+        damage: Vec::new(),
+        more_damage: 0,
+        containers: Vec::new(),
+    };
+    // Bytes that are not there, by the array that they were of.
+    let mut lost: HashMap<ObjectId, Finding> = HashMap::new();
+    for (pool, label) in containers(inner, selection)? {
+        match look(&*pool, &label, options, meter) {
+            Ok(verified) => {
+                part.more_damage += verified.more_findings;
+                for finding in &verified.findings {
+                    match array_of(finding) {
+                        Some(object) => drop(lost.insert(object, finding.clone())),
+                        None => part.damage.push(of_container(Level::Dataset, &part.key, finding)),
+                    }
+                }
+                part.containers.push(Looked { pool, label, findings: verified.findings });
+            }
+            Err(error) if error.code() == "not-found" => part.damaged(&format!("it is lost: {error}")),
+            Err(error) => return Err(error),
+        }
+    }
+    if selection.root.same_life(&selection.entry)?.is_none() {
+        return Ok(None);
+    }
+    match inner.reader(&selection.root, &selection.entry) {
+        Ok(None) => return Ok(None),
+        Ok(Some(reader)) => {
+            let targets = targets(inner, selection, &reader, &mut part)?;
+            collocation::verify(inner, &reader, &targets, &mut lost, options, &mut part, meter)?;
+        }
+        // What is damaged was told already; else it is told here.
+        Err(error) if part.damage.is_empty() => part.damaged(&error.to_string()),
+        Err(_) => {}
+    }
+    if selection.root.same_life(&selection.entry)?.is_none() {
+        return Ok(None);
+    }
+    let unnamed = lost.values().map(|finding| {
+        let mut damage = of_container(Level::Dataset, &part.key, finding);
+        damage.what = format!("{}; no field that was asked for has it", damage.what);
+        damage
+    });
+    part.damage.extend(unnamed);
+    Ok(Some(part))
+}
+
+/// The array whose bytes a finding is of.
+fn array_of(finding: &Finding) -> Option<ObjectId> {
+    let object = finding.cell.as_ref()?.object;
+    (finding.part == Part::Bytes && object.otype() == ObjectType::Array).then_some(object)
+}
+
+impl VerifiedPart {
+    /// Adds a damage of the dataset as a whole.
+    pub(super) fn damaged(&mut self, what: &str) {
+        self.add(Level::Dataset, what, Cure::None);
+    }
+
+    fn add(&mut self, level: Level, what: &str, cure: Cure) {
+        let (key, place) = (self.key.clone(), self.place.clone());
+        self.damage.push(Damage { level, key, what: what.to_owned(), place, byte: None, cure });
+    }
+}
+
+/// Looks at what the dataset says of itself. Gives the collocations that the request may mean, as far as they are known.
+fn targets(
+    inner: &Inner,
+    selection: &Selection,
+    reader: &Arc<DatasetReader>,
+    part: &mut VerifiedPart,
+) -> Result<Vec<Target>> {
+    let catalogue = &*reader.dataset.catalogue;
+    let description = KeyValue::new(catalogue, DATASET)?;
+    let described = |name| description.get(name).map_err(|error: ObjectError| error.to_string());
+    match described(ENTRY_KEY) {
+        Ok(Some(text)) if *text == *selection.entry.text.as_bytes() => {}
+        Ok(_) => part.damaged("its container is not described as this dataset's"),
+        Err(what) => part.damaged(&what),
+    }
+    match described(ENTRY_RECORD).map(|record| record.as_deref().and_then(Record::decode)) {
+        Ok(Some(record)) if record.incarnation == selection.entry.record.incarnation => {}
+        Ok(_) => part.damaged("its container has no record of this life of it"),
+        Err(what) => part.damaged(&what),
+    }
+    let mut wrong = Vec::new();
+    let listed = for_each(catalogue, DATASET, |key, value| {
+        let Some((&COLLOCATION, text)) = key.split_first() else { return Ok(()) };
+        let known = std::str::from_utf8(text).is_ok_and(|text| reader.collocation(text).is_some());
+        if !known {
+            wrong.push((key.to_vec(), value.to_vec()));
+        }
+        Ok(())
+    });
+    if let Err(error) = listed {
+        part.damaged(&error.to_string());
+        return Ok(Vec::new());
+    }
+    if wrong.is_empty() {
+        return selection.targets(inner);
+    }
+    for (key, value) in wrong {
+        let what = format!("the entry of collocation {:?} cannot be read", String::from_utf8_lossy(&key));
+        part.add(Level::Dataset, &what, Cure::Remove { object: DATASET, key, value });
+    }
+    // With an entry that cannot be read the dataset's collocations cannot be listed; once it is taken out they can.
+    part.damaged("its fields were not looked at: repair, and verify again");
+    Ok(Vec::new())
+}

@@ -1,0 +1,233 @@
+//! Verifying and repairing: damage of every kind is told with the field's key, and mended as far as nothing is lost.
+
+use std::{fs, path::Path};
+
+use isotach_fields::{FieldStore, Level, ListOptions, Repair, VerifyOptions, VerifyReport, crc32c};
+use isotach_object::{Array, Container, KeyValue, ObjectId};
+
+use crate::layouts::{Layout, archive, bytes_of, field, listed, request, request_like};
+
+const ALL: VerifyOptions = VerifyOptions { data: true, threads: 2 };
+const WITHOUT: VerifyOptions = VerifyOptions { data: false, threads: 2 };
+
+fn verify(store: &FieldStore, options: VerifyOptions) -> VerifyReport {
+    store.verify(&request(""), options, &|_| ()).unwrap()
+}
+
+/// What is damaged: of what, which step, what.
+fn told(report: &VerifyReport) -> Vec<(Level, String, String)> {
+    let damage = report.parts.iter().flat_map(|part| &part.damage);
+    damage
+        .map(|damage| (damage.level, damage.key.get("step").unwrap_or("-").to_owned(), damage.what.clone()))
+        .collect()
+}
+
+fn catalogue(layout: &Layout, store: &FieldStore) -> std::sync::Arc<dyn Container> {
+    let status = store.status(&request("")).unwrap().remove(0);
+    layout
+        .registry
+        .open_pool(&status.catalogue.pool)
+        .unwrap()
+        .open_container(&status.catalogue.label)
+        .unwrap()
+}
+
+/// The index of the only collocation, its history, and the axis of steps.
+fn objects(store: &FieldStore) -> [ObjectId; 3] {
+    let dump = store.dump(&request("")).unwrap().found.remove(0).collocations.remove(0);
+    let steps = dump.axes.iter().find(|(name, ..)| name == "step").unwrap().1;
+    [dump.index, dump.history, steps]
+}
+
+/// Three steps, of which one was replaced.
+fn with_three_steps(layout: &Layout) -> FieldStore {
+    let store = layout.store();
+    archive(&store, &[(field("0", "t"), b"old"), (field("6", "t"), b"six"), (field("12", "t"), b"twelve")]);
+    archive(&store, &[(field("0", "t"), b"new")]);
+    store
+}
+
+#[test]
+fn nothing_is_damaged_in_a_store_that_is_whole_and_everything_is_counted() {
+    for layout in Layout::all() {
+        let store = with_three_steps(&layout);
+        let file = layout.folder.path().join("adopted");
+        fs::write(&file, b"pad-adopted").unwrap();
+        store.adopt(&field("18", "t"), &file, 4, 7, None).unwrap();
+        store.flush().unwrap();
+        for options in [ALL, WITHOUT] {
+            let report = verify(&store, options);
+            assert!(report.is_sound(), "{}: {:?}", layout.name, told(&report));
+            let dataset = &report.parts[1];
+            assert_eq!(
+                (report.parts.len(), dataset.fields, dataset.replaced_fields),
+                (2, 4, 1),
+                "{}",
+                layout.name
+            );
+        }
+        let some = store.verify(&request("step=6/12"), ALL, &|_| ()).unwrap();
+        assert_eq!((some.parts[1].fields, some.parts[1].replaced_fields), (2, 0));
+    }
+}
+
+#[test]
+fn wrong_entries_and_missing_arrays_are_told_with_their_fields_and_taken_out() {
+    for layout in Layout::all() {
+        let store = with_three_steps(&layout);
+        let [index, history, _] = objects(&store);
+        let container = catalogue(&layout, &store);
+        let index = KeyValue::new(&*container, index).unwrap();
+        index.put(b"6::500:130", b"?").unwrap();
+        KeyValue::new(&*container, history).unwrap().put(b"no id", b"?").unwrap();
+        container.flush().unwrap();
+        let location =
+            store.inspect(&request_like(&field("12", "t"), "")).unwrap().next().unwrap().unwrap().location;
+        let at = store.status(&request("")).unwrap().remove(0).store;
+        let bytes = layout.registry.open_pool(&at.pool).unwrap().open_container(&at.label).unwrap();
+        Array::new(&*bytes, location.object().unwrap()).unwrap().set_size(4).unwrap();
+        bytes.flush().unwrap();
+
+        let report = verify(&store, WITHOUT);
+        let told = told(&report);
+        assert_eq!(told.len(), 3, "{}: {told:?}", layout.name);
+        let has = |level, step: &str, what: &str| {
+            told.iter().any(|(l, s, w)| *l == level && s == step && w.contains(what))
+        };
+        assert!(has(Level::Field, "6", "cannot be read"), "{told:?}");
+        assert!(has(Level::ReplacedField, "-", "cannot be read"), "{told:?}");
+        assert!(has(Level::Field, "12", "4 bytes are there instead of 6"), "{told:?}");
+
+        let plan = report.repair(false).unwrap();
+        assert!(
+            plan.repaired
+                .iter()
+                .all(|repaired| repaired.repair == Repair::TakenOut && repaired.aside.is_none())
+        );
+        assert_eq!(index.get(b"6::500:130").unwrap().unwrap(), b"?", "a plan changes nothing");
+        if layout.name.starts_with("memory") {
+            assert_eq!(report.repair(true).unwrap_err().code(), "unsupported");
+            continue;
+        }
+        let done = report.repair(true).unwrap();
+        assert!(done.repaired.iter().all(|repaired| repaired.repair == Repair::TakenOut), "{done:?}");
+        let note =
+            fs::read_to_string(Path::new(done.repaired[0].aside.as_ref().unwrap()).join("note.txt")).unwrap();
+        assert!(note.contains("step=12") && note.contains("key 363a3a3530303a313330 value 3f"), "{note}");
+        assert_eq!(bytes_of(&layout.store(), &request_like(&field("0", "t"), "step=0/6/12")), [b"new"]);
+        let all: Vec<_> =
+            layout.store().list(&request(""), ListOptions { duplicates: true }).unwrap().collect();
+        assert!(all.iter().all(Result::is_ok), "{all:?}");
+        archive(&store, &[(field("6", "t"), b"again")]);
+        assert_eq!(listed(&store, "").len(), 2);
+        let after = verify(&store, ALL);
+        // What the entries were replaced by is gone; that it was there is still told.
+        assert!(
+            after.parts[1].damage.iter().all(|damage| damage.level == Level::ReplacedField),
+            "{:?}",
+            after.parts[1]
+        );
+    }
+}
+
+#[test]
+fn bytes_that_are_not_those_of_the_entry_are_found_when_they_are_read() {
+    for layout in Layout::all() {
+        let store = with_three_steps(&layout);
+        let file = layout.folder.path().join("adopted");
+        fs::write(&file, b"pad-adopted").unwrap();
+        store.adopt(&field("18", "t"), &file, 4, 7, None).unwrap();
+        store.flush().unwrap();
+        let mut location =
+            store.inspect(&request_like(&field("12", "t"), "")).unwrap().next().unwrap().unwrap().location;
+        location.checksum = crc32c(b"others");
+        store.index(&field("24", "t"), &location).unwrap();
+        store.flush().unwrap();
+        fs::write(&file, b"pad-adapted").unwrap();
+        assert!(verify(&store, WITHOUT).is_sound(), "{}", layout.name);
+        let report = verify(&store, ALL);
+        let steps: Vec<_> = told(&report).into_iter().map(|(level, step, _)| (level, step)).collect();
+        assert!(steps.contains(&(Level::Field, "18".to_owned())), "{}: {steps:?}", layout.name);
+        assert!(steps.contains(&(Level::Field, "24".to_owned())), "{}: {steps:?}", layout.name);
+        assert_eq!(steps.len(), 2, "{}: {steps:?}", layout.name);
+        fs::remove_file(&file).unwrap();
+        let told = told(&verify(&store, WITHOUT));
+        assert!(told.len() == 1 && told[0].2.contains("cannot be read"), "{told:?}");
+    }
+}
+
+#[test]
+fn a_value_that_an_axis_lacks_hides_its_fields_until_it_is_put_back() {
+    let layout = Layout::posix();
+    let store = with_three_steps(&layout);
+    let [.., steps] = objects(&store);
+    let container = catalogue(&layout, &store);
+    KeyValue::new(&*container, steps).unwrap().remove(b"6").unwrap();
+    container.flush().unwrap();
+    let six = request_like(&field("6", "t"), "");
+    assert!(bytes_of(&store, &six).is_empty());
+    let report = verify(&store, WITHOUT);
+    let told = told(&report);
+    assert!(
+        told.len() == 1 && told[0].0 == Level::Collocation && told[0].2.contains("axis step lacks \"6\""),
+        "{told:?}"
+    );
+    assert_eq!(report.repair(true).unwrap().repaired[0].repair, Repair::PutBack);
+    assert_eq!(bytes_of(&store, &six), [b"six"]);
+    assert!(verify(&store, ALL).is_sound());
+}
+
+#[test]
+fn a_lost_dataset_is_told_and_left() {
+    let layout = Layout::posix();
+    let store = with_three_steps(&layout);
+    let status = store.status(&request("")).unwrap().remove(0);
+    layout
+        .registry
+        .open_pool(&status.catalogue.pool)
+        .unwrap()
+        .destroy_container(&status.catalogue.label)
+        .unwrap();
+    let report = verify(&layout.store(), ALL);
+    let told = told(&report);
+    assert!(told.len() == 1 && told[0].0 == Level::Dataset && told[0].2.contains("it is lost"), "{told:?}");
+    assert_eq!(report.repair(true).unwrap().repaired[0].repair, Repair::Left);
+}
+
+#[test]
+fn an_entry_that_changed_since_it_was_looked_at_is_left() {
+    let layout = Layout::posix();
+    let store = with_three_steps(&layout);
+    let [index, ..] = objects(&store);
+    let container = catalogue(&layout, &store);
+    KeyValue::new(&*container, index).unwrap().put(b"6::500:130", b"?").unwrap();
+    container.flush().unwrap();
+    let report = verify(&store, WITHOUT);
+    archive(&store, &[(field("6", "t"), b"newer")]);
+    assert_eq!(report.repair(true).unwrap().repaired[0].repair, Repair::Left);
+    assert_eq!(bytes_of(&store, &request_like(&field("6", "t"), "")), [b"newer"]);
+}
+
+#[test]
+fn verifying_beside_writers_and_wipers_finds_nothing() {
+    let layout = Layout::posix();
+    with_three_steps(&layout);
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            let store = layout.store();
+            for round in 0..60 {
+                for step in ["0", "6", "12"] {
+                    archive(&store, &[(field(step, "t"), format!("{round}").as_bytes())]);
+                }
+                if round % 10 == 9 {
+                    store.wipe(&request("type=fc"), true).unwrap();
+                }
+            }
+        });
+        let store = layout.store();
+        while !writing.is_finished() {
+            let report = verify(&store, ALL);
+            assert!(report.is_sound(), "{:?}", told(&report));
+        }
+    });
+}
