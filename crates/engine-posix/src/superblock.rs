@@ -76,7 +76,7 @@ impl Superblock {
     /// Reads the superblock of `directory`.
     pub(crate) fn read(disk: &dyn Folder, directory: &Path, kind: Kind) -> Result<Self> {
         let path = directory.join(FILE);
-        let bytes = disk.read(&path).map_err(|source| match source.kind() {
+        let bytes = disk.read(&path, SIZE + 1).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => not_one(directory, kind),
             io::ErrorKind::NotADirectory => not_a_directory(directory, kind),
             _ => Error::from_io(source, format!("read {}", path.display())),

@@ -130,10 +130,10 @@ impl dyn Folder + '_ {
         }
     }
 
-    /// All bytes of a file.
-    pub(crate) fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+    /// The bytes of a file, the first `length_max` of them.
+    pub(crate) fn read(&self, path: &Path, length_max: usize) -> io::Result<Vec<u8>> {
         let file = self.open(path, Access::Read)?;
-        let mut bytes = vec![0; file.stat()?.length as usize];
+        let mut bytes = vec![0; length_max];
         let filled = file.read_full_at(&mut bytes, 0)?;
         bytes.truncate(filled);
         Ok(bytes)
@@ -148,12 +148,16 @@ impl dyn Folder + '_ {
 
     /// Makes a folder, and those above it, unless they are there.
     pub(crate) fn make_folders(&self, path: &Path) -> io::Result<()> {
-        match self.make_folder(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let above = path.parent().filter(|above| !above.as_os_str().is_empty()).ok_or(error)?;
-                self.make_folders(above)?;
-                self.make_folders(path)
-            }
+        let mut made = self.make_folder(path);
+        if let Err(error) = made.as_ref()
+            && error.kind() == io::ErrorKind::NotFound
+            && let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty())
+        {
+            self.make_folders(above)?;
+            // Once more only: some file systems say "not found" where no folder can ever be made.
+            made = self.make_folder(path);
+        }
+        match made {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 self.stat(path)?.is_folder.then_some(()).ok_or(error)
             }

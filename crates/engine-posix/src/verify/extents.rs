@@ -28,10 +28,11 @@ const BATCH: usize = 64;
 type Job = (Vec<u8>, Vec<Part>);
 
 /// Looks at every extent that a reader of `state` can come to. Values are always read, bytes of arrays and records if
-/// `how` says so. Gives how many extents there are.
+/// `how` says so. What is the same in a `newer` state was looked at there. Gives how many extents there are.
 pub(super) fn check(
     place: &Place,
     state: &State,
+    newer: Option<&State>,
     how: Verify,
     found: &Findings,
     meter: &Meter<'_>,
@@ -48,7 +49,7 @@ pub(super) fn check(
                 })
             })
             .collect();
-        let walked = walk(place, state, how, found, &give);
+        let walked = Newer::of(newer).and_then(|newer| walk(place, state, newer, how, found, &give));
         drop(give);
         for reader in readers {
             reader.join().map_err(|_| Error::corrupt("a thread that reads has failed", "memory"))??;
@@ -61,6 +62,7 @@ pub(super) fn check(
 fn walk(
     place: &Place,
     state: &State,
+    mut newer: Newer<'_>,
     how: Verify,
     found: &Findings,
     give: &SyncSender<Vec<Job>>,
@@ -70,6 +72,9 @@ fn walk(
     let mut batch = Vec::with_capacity(BATCH);
     let mut merge = Merge::of_state(state, &[])?;
     while let Some((path, kept)) = merge.next()? {
+        if newer.has(path, kept.epoch())? {
+            continue;
+        }
         let Some((is_value, parts)) = parts_of(kept)? else { continue };
         extents += parts.len() as u64;
         let lost = parts.iter().find_map(|part| lengths.lost(&part.extent).transpose()).transpose()?;
@@ -84,6 +89,34 @@ fn walk(
     }
     let _ = give.send(batch);
     Ok(extents)
+}
+
+/// A newer state, walked beside an older one.
+struct Newer<'s> {
+    merge: Option<Merge<'s>>,
+    path: Vec<u8>,
+    epoch: u64,
+}
+
+impl<'s> Newer<'s> {
+    fn of(state: Option<&'s State>) -> Result<Self> {
+        let merge = state.map(|state| Merge::of_state(state, &[])).transpose()?;
+        Ok(Self { merge, path: Vec::new(), epoch: 0 })
+    }
+
+    /// Whether it has what an older state has at this path, which comes after those asked for before.
+    fn has(&mut self, path: &[u8], epoch: u64) -> Result<bool> {
+        while let Some(merge) = self.merge.as_mut().filter(|_| *self.path < *path) {
+            match merge.next()? {
+                Some((next, kept)) => {
+                    next.clone_into(&mut self.path);
+                    self.epoch = kept.epoch();
+                }
+                None => self.merge = None,
+            }
+        }
+        Ok(self.path == path && self.epoch == epoch)
+    }
 }
 
 /// The parts that an entry is made of, and whether it is a value; nothing for what has none.

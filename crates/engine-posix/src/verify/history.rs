@@ -9,7 +9,10 @@ use std::sync::Arc;
 
 use isotach_object::{Error, Finding, Part, Result};
 
-use super::found::{Findings, Meter, cell_of};
+use super::{
+    NOBODY,
+    found::{Findings, Meter, cell_of},
+};
 use crate::{
     chain, checkpoint,
     directory::Directory,
@@ -27,8 +30,6 @@ use crate::{
 /// How many checkpoints' worth of log is held in memory, and how many bytes of it at most.
 const INTERVALS: u64 = 64;
 const PIECE_MAX: u64 = 64 << 20;
-/// No handle's writer number.
-const NOBODY: u64 = 0;
 
 /// Replays the log up to byte `end` and compares the sound runs with it. Gives the state as it then is: up to where the
 /// log is damaged, or to the end if sound runs reach over that.

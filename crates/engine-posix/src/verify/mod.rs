@@ -24,10 +24,13 @@ use crate::{
     chain,
     log::HEADER,
     run::{Run, Span},
-    state::Place,
+    snapshot,
+    state::{Place, State},
     verify::frames::Counts,
 };
 
+/// No handle's writer number.
+const NOBODY: u64 = 0;
 /// How often runs are listed again because others have merged some meanwhile.
 const LIST_TRIES: usize = 20;
 
@@ -57,7 +60,7 @@ pub(crate) fn verify(place: &Place, how: Verify, progress: VerifyProgress<'_>) -
     if how.data {
         meter.expect(place.data.folder().size()?);
     }
-    let extents = extents::check(place, &state, how, &found, &meter)?;
+    let (extents, snapshots) = check_extents(place, state, &sound, how, &found, &meter)?;
     let entries = sound.iter().map(|run| run.entries()).sum();
     let (findings, more_findings) = found.finish();
     let checked = vec![
@@ -66,8 +69,37 @@ pub(crate) fn verify(place: &Place, how: Verify, progress: VerifyProgress<'_>) -
         ("runs", runs.len() as u64),
         ("entries of runs", entries),
         ("extents", extents),
+        ("snapshots", snapshots),
     ];
     Ok(Verified { checked, bytes: meter.done(), findings, more_findings })
+}
+
+/// Looks at the extents of the present and of each snapshot. Gives how many of both there are.
+fn check_extents(
+    place: &Place,
+    mut newer: State,
+    sound: &[Arc<Run>],
+    how: Verify,
+    found: &Findings,
+    meter: &Meter<'_>,
+) -> Result<(u64, u64)> {
+    let snapshots = snapshot::all(&newer)?;
+    let mut extents = extents::check(place, &newer, None, how, found, meter)?;
+    for snapshot in snapshots.iter().rev() {
+        let past = place.at(snapshot.epoch.0)?;
+        let state =
+            State::open(&past, NOBODY, sound).and_then(|mut state| state.replay(&past).map(|()| state));
+        match state {
+            Ok(state) => {
+                extents += extents::check(place, &state, Some(&newer), how, found, meter)?;
+                newer = state;
+            }
+            // What keeps the past from being read is damage of the log or of a run, and told already.
+            Err(Error::Corrupt { .. }) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    Ok((extents, snapshots.len() as u64))
 }
 
 /// The runs that were looked at; those that are sound are open.

@@ -81,6 +81,12 @@ fn do_at_random(container: &dyn Container, steps: u64, mut random: impl FnMut(u6
         if random(3) == 0 {
             container.flush().unwrap();
         }
+        let snapshot = ["s", "t", "u"][random(3) as usize].parse().unwrap();
+        match random(20) {
+            0 => drop(container.create_snapshot(&snapshot)),
+            1 => drop(container.destroy_snapshot(&snapshot)),
+            _ => {}
+        }
     }
     container.flush().unwrap();
 }
@@ -186,6 +192,29 @@ fn damaged_bytes_are_told_with_their_file_place_and_cell_and_hide_no_others() {
         found.len() == 4 && found.iter().all(|finding| finding.what == "a data file is missing"),
         "{found:?}"
     );
+}
+
+#[test]
+fn bytes_that_only_a_snapshot_has_are_looked_at_too() {
+    let store = Store::new("?checkpoint=256");
+    let container = store.open();
+    let array = Array::new(&*container, object(ObjectType::Array)).unwrap();
+    for (name, byte) in [("one", 1), ("two", 2), ("three", 3)] {
+        array.write(0, &[byte; 1000]).unwrap();
+        put_frames(&*container, u64::from(byte)..u64::from(byte) + 1);
+        container.create_snapshot(&name.parse().unwrap()).unwrap();
+    }
+    array.write(0, &[4; 1000]).unwrap();
+    container.flush().unwrap();
+    let verified = store.verify(ALL);
+    assert!(verified.is_sound(), "{verified:?}");
+    assert_eq!((count(&verified, "snapshots"), count(&verified, "extents")), (3, 4), "{verified:?}");
+    let data = fs::read_dir(store.path().join("data")).unwrap().next().unwrap().unwrap().path();
+    change(&data, |bytes| bytes[1500] ^= 1);
+    let finding = store.only_finding();
+    assert_eq!((finding.part, finding.byte), (Part::Bytes, Some(1000)));
+    container.destroy_snapshot(&"two".parse().unwrap()).unwrap();
+    assert!(store.verify(ALL).is_sound());
 }
 
 #[test]

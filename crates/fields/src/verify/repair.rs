@@ -82,9 +82,10 @@ impl VerifiedPart {
             // The note stands beside the catalogue's container, which has the entries.
             let has_derived =
                 |looked: &Looked| looked.findings.iter().any(|finding| finding.part == Part::Derived);
-            for (_, looked) in
-                self.containers.iter().enumerate().filter(|(at, looked)| *at == 0 || has_derived(looked))
-            {
+            for (at, looked) in self.containers.iter().enumerate() {
+                if at > 0 && !has_derived(looked) {
+                    continue;
+                }
                 let set = looked.pool.set_aside(&looked.label, &looked.findings, &note)?;
                 moved.extend(set.moved);
                 aside.get_or_insert(set.place);
@@ -101,13 +102,8 @@ impl VerifiedPart {
                     if is_moved { Repair::MovedAside } else { Repair::Left }
                 }
                 (cure, Some(catalogue)) if doit => cure_entry(&**catalogue, cure)?,
-                (cure, _) => {
-                    if doit {
-                        Repair::Left
-                    } else {
-                        cure.plan()
-                    }
-                }
+                _ if doit => Repair::Left,
+                (cure, _) => cure.plan(),
             };
             let aside = aside.clone().filter(|_| repair != Repair::Left);
             repaired.push(Repaired { dataset: self.key.clone(), damage: damage.clone(), repair, aside });
