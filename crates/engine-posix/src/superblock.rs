@@ -91,7 +91,8 @@ impl Superblock {
             return Err(not_one(directory, kind));
         }
         if bytes.len() != SIZE {
-            return Err(Error::corrupt(format!("{} bytes instead of {SIZE}", bytes.len()), place()));
+            let than = if bytes.len() > SIZE { "more" } else { "fewer" };
+            return Err(Error::corrupt(format!("{than} than {SIZE} bytes"), place()));
         }
         let (body, mut sum) = (&bytes[..SIZE - 4], Reader(&bytes[SIZE - 4..]));
         if sum.u32() != Some(crc32c(body)) {

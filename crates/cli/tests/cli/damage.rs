@@ -156,7 +156,7 @@ fn a_damaged_log_is_told_with_its_byte_and_cannot_be_repaired() {
     bytes[200] ^= 1;
     fs::write(&log, bytes).unwrap();
     let found = damages(&store, &[]);
-    assert_eq!((&found[0]["damaged"], &found[0]["byte"]), (&"dataset".into(), &64.into()), "{found:?}");
+    assert_eq!((&found[0]["damaged"], &found[0]["byte"]), (&"dataset".into(), &128.into()), "{found:?}");
     let said = store.run(["repair", "--doit"]);
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(
@@ -177,5 +177,5 @@ fn a_damaged_list_of_datasets_is_told_though_the_store_cannot_be_opened() {
     fs::write(&log, bytes).unwrap();
     store.run(["list"]).fails_with(1, &["corrupt"]);
     let found = damages(&store, &[]);
-    assert_eq!((&found[0]["damaged"], &found[0]["byte"]), (&"store".into(), &64.into()), "{found:?}");
+    assert_eq!((&found[0]["damaged"], &found[0]["byte"]), (&"store".into(), &128.into()), "{found:?}");
 }

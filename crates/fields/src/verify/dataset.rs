@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use isotach_object::{Error as ObjectError, Finding, KeyValue, Label, ObjectId, ObjectType, Part, Pool};
+use isotach_object::{Finding, KeyValue, Label, ObjectId, ObjectType, Part, Pool};
 
 use super::{
     Cure, Damage, Level, Looked, Meter, VerifiedPart, VerifyOptions, collocation, look, of_container,
@@ -71,10 +71,14 @@ pub(super) fn verify(
     if selection.root.same_life(&selection.entry)?.is_none() {
         return Ok(None);
     }
-    match inner.reader(&selection.root, &selection.entry) {
+    let opened = inner.reader(&selection.root, &selection.entry).and_then(|reader| {
+        let Some(reader) = reader else { return Ok(None) };
+        let targets = targets(inner, selection, &reader, &mut part)?;
+        Ok(Some((reader, targets)))
+    });
+    match opened {
         Ok(None) => return Ok(None),
-        Ok(Some(reader)) => {
-            let targets = targets(inner, selection, &reader, &mut part)?;
+        Ok(Some((reader, targets))) => {
             collocation::verify(inner, &reader, &targets, &mut lost, options, &mut part, meter)?;
         }
         // What is damaged was told already; else it is told here.
@@ -120,30 +124,22 @@ fn targets(
 ) -> Result<Vec<Target>> {
     let catalogue = &*reader.dataset.catalogue;
     let description = KeyValue::new(catalogue, DATASET)?;
-    let described = |name| description.get(name).map_err(|error: ObjectError| error.to_string());
-    match described(ENTRY_KEY) {
-        Ok(Some(text)) if *text == *selection.entry.text.as_bytes() => {}
-        Ok(_) => part.damaged("its container is not described as this dataset's"),
-        Err(what) => part.damaged(&what),
+    if description.get(ENTRY_KEY)?.is_none_or(|text| *text != *selection.entry.text.as_bytes()) {
+        part.damaged("its container is not described as this dataset's");
     }
-    match described(ENTRY_RECORD).map(|record| record.as_deref().and_then(Record::decode)) {
-        Ok(Some(record)) if record.incarnation == selection.entry.record.incarnation => {}
-        Ok(_) => part.damaged("its container has no record of this life of it"),
-        Err(what) => part.damaged(&what),
+    let record = description.get(ENTRY_RECORD)?.as_deref().and_then(Record::decode);
+    if record.is_none_or(|record| record.incarnation != selection.entry.record.incarnation) {
+        part.damaged("its container has no record of this life of it");
     }
     let mut wrong = Vec::new();
-    let listed = for_each(catalogue, DATASET, |key, value| {
+    for_each(catalogue, DATASET, |key, value| {
         let Some((&COLLOCATION, text)) = key.split_first() else { return Ok(()) };
         let known = std::str::from_utf8(text).is_ok_and(|text| reader.collocation(text).is_some());
         if !known {
             wrong.push((key.to_vec(), value.to_vec()));
         }
         Ok(())
-    });
-    if let Err(error) = listed {
-        part.damaged(&error.to_string());
-        return Ok(Vec::new());
-    }
+    })?;
     if wrong.is_empty() {
         return selection.targets(inner);
     }

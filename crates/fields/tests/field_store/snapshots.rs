@@ -244,7 +244,7 @@ fn what_is_archived_between_the_catalogue_and_the_store_hides_nothing() {
     let again = Arc::clone(&script);
     before_snapshot(&script, move || {
         before_snapshot(&again, move || {
-            archive(&other, &[(field("0", "t"), b"new"), (field("6", "t"), b"six")])
+            archive(&other, &[(field("0", "t"), b"new"), (field("6", "t"), b"six")]);
         });
     });
     store.snapshot(&request(""), "now").unwrap();
