@@ -29,8 +29,7 @@ class Made:
 
     def last_run(self) -> Path:
         """The file of the last run that is in use."""
-        start, end = self.open().runs[-1]
-        return self.directory / f"run.{start:016x}-{end:016x}"
+        return self.open().run_files[-1]
 
     @property
     def log(self) -> Path:

@@ -67,6 +67,7 @@ class Run:
     """A run whose header and index are right."""
 
     span: tuple
+    tag: int
     what: str
     data: bytes
     entries: int
@@ -76,9 +77,10 @@ class Run:
     blocks: list
 
 
-def open_run(directory, uuid, span):
+def open_run(directory, uuid, span, tag):
     """Section 7.1; damage here is why a run is left out."""
-    path = directory / f"run.{span[0]:016x}-{span[1]:016x}"
+    start = f"{tag:016x}." if tag else ""
+    path = directory / f"run.{start}{span[0]:016x}-{span[1]:016x}"
     data, what = path.read_bytes(), str(path)
     fields = checked(data[:96], 96, what)
     if fields.take(8) != b"ISOTRUN1" or fields.take(16) != uuid:
@@ -87,6 +89,8 @@ def open_run(directory, uuid, span):
         raise Corrupt(f"{what} has another span than its name")
     entries, position, length = fields.u64(), fields.u64(), fields.u64()
     index_sum, has_cuts, log_sum = fields.u32(), fields.u32(), fields.u32()
+    if fields.u64() != tag:
+        raise Corrupt(f"{what} is of another generation than its name says")
     index = data[position : position + length]
     if len(index) != length or crc32c(index) != index_sum:
         raise Corrupt(f"the index of {what} fails its checksum")
@@ -94,7 +98,7 @@ def open_run(directory, uuid, span):
     last = index.take(index.u32())
     while index.more():
         blocks.append((index.u64(), index.u32(), index.u32(), index.take(index.u32())))
-    return Run(span, what, data, entries, has_cuts == 1, log_sum, last, blocks)
+    return Run(span, tag, what, data, entries, has_cuts == 1, log_sum, last, blocks)
 
 
 def read_entries(run):
@@ -132,22 +136,53 @@ def read_blocks(run):
         raise Corrupt(f"the index of {what} names another last path")
 
 
-def choose_runs(directory, uuid, base, log):
-    """Section 7.4: the chain of usable runs."""
+@dataclass
+class Floor:
+    """What the last purge published."""
+
+    sequence: int
+    epoch: int
+    hole_end: int
+    tag: int
+
+
+def read_floor(directory, uuid):
+    """Section 7.6: the floor of the greatest sequence, if there is one."""
+    names = [entry.name for entry in directory.iterdir()]
+    sequences = [int(name[6:], 16) for name in names if re.fullmatch(r"floor\.[0-9a-f]{16}", name)]
+    if not sequences:
+        return None
+    path = directory / f"floor.{max(sequences):016x}"
+    fields = checked(path.read_bytes(), 64, str(path))
+    if fields.take(8) != b"ISOTFLR1" or fields.take(16) != uuid:
+        raise Corrupt(f"{path} is not a floor of this container")
+    floor = Floor(fields.u64(), fields.u64(), fields.u64(), fields.u64())
+    if floor.sequence != max(sequences) or not floor.tag or floor.hole_end > floor.epoch:
+        raise Corrupt(f"{path} contradicts itself")
+    return floor
+
+
+def choose_runs(directory, uuid, base, log, all_of_them=True):
+    """Section 7.4: the chain of usable runs; without `all_of_them` no more than must be used."""
+    floor, end_of_log = read_floor(directory, uuid), base + len(log)
     usable = []
     for entry in directory.iterdir():
-        match = re.fullmatch(r"run\.([0-9a-f]{16})-([0-9a-f]{16})", entry.name)
-        span = (int(match[1], 16), int(match[2], 16)) if match else (0, 0)
-        if span[0] < span[1] <= base + len(log):
+        match = re.fullmatch(r"run\.(?:([0-9a-f]{16})\.)?([0-9a-f]{16})-([0-9a-f]{16})", entry.name)
+        tag, start, end = (int(number or "0", 16) for number in match.groups()) if match else (0, 0, 0)
+        valid = tag == floor.tag or (not tag and start >= floor.epoch) if floor else not tag
+        needed = all_of_them or (floor and start < floor.epoch)
+        if valid and needed and start < end <= end_of_log:
             try:
-                run = open_run(directory, uuid, span)
+                run = open_run(directory, uuid, (start, end), tag)
             except Corrupt:
                 continue
-            end = span[1] - base
-            if crc32c(log[max(64, end - 4096) : end]) == run.log_sum:
+            known = log[max(64, end - base - 4096) : end - base]
+            if (floor and end < floor.epoch) or crc32c(known) == run.log_sum:
                 usable.append(run)
     chain, at = [], base
     while following := [run for run in usable if run.span[0] == at]:
         chain.append(max(following, key=lambda run: run.span))
         at = chain[-1].span[1]
+    if floor and at < min(floor.epoch, end_of_log):
+        raise Corrupt(f"the runs go to epoch {at}, and the log was purged up to {floor.epoch}")
     return chain

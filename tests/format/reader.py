@@ -63,8 +63,7 @@ class Container:
         self.state = State()
         self.counted = self.failed = self.torn = 0
         self.runs = []
-        position = self._load_runs() if use_runs else 64
-        self._replay(position)
+        self._replay(self._load_runs(use_runs))
 
     def _check_log_header(self):
         fields = checked(self.log[:64], 64, "the header of the log")
@@ -73,12 +72,13 @@ class Container:
             raise Corrupt("the header of the log is another's")
         return base
 
-    def _load_runs(self):
-        chain = choose_runs(self.directory, self.uuid, self.base, self.log)
+    def _load_runs(self, use_runs):
+        chain = choose_runs(self.directory, self.uuid, self.base, self.log, use_runs)
         for run in chain:
             for name, tag, payload, epoch in read_entries(run):
                 apply_entry(self.state, split_path(name, run.what), tag, payload, epoch, run.what)
         self.runs = [run.span for run in chain]
+        self.run_files = [Path(run.what) for run in chain]
         return chain[-1].span[1] - self.base if chain else 64
 
     def _replay(self, position):
@@ -171,7 +171,7 @@ def main():
     parser = argparse.ArgumentParser(description="Read a container of the posix engine.")
     parser.add_argument("pool")
     parser.add_argument("container")
-    parser.add_argument("--no-runs", action="store_true", help="replay the whole log")
+    parser.add_argument("--no-runs", action="store_true", help="replay all of the log that is there")
     parser.add_argument("--at", help="as it was when this snapshot was made")
     parser.add_argument("--json", action="store_true", help="print all that the container holds")
     arguments = parser.parse_args()

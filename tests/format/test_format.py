@@ -20,6 +20,7 @@ import pytest
 from format_bytes import Kept, crc32c
 from format_log import MIN_FRAME
 from format_made import LABEL, Made, flip
+from format_runs import read_floor
 from format_state import SEGMENT, Value, read_records
 
 WINDOW = 64 << 20
@@ -55,6 +56,24 @@ def test_reader_and_engine_agree_on_the_past(made: Made, seed: int, checkpoint: 
     # Later changes change none of them, unless they remove it.
     later = made.write(seed + 1, 60, checkpoint=checkpoint)["snapshots"]
     assert later == said["snapshots"] == made.past()
+
+
+@pytest.mark.parametrize("checkpoint", [1 << 24, 300])
+@pytest.mark.parametrize("seed", range(400, 400 + SEEDS))
+def test_reader_and_engine_agree_after_purges(made: Made, seed: int, checkpoint: int) -> None:
+    options = {"checkpoint": checkpoint, "snapshots": 1, "purge": 1}
+    before = made.write(seed, 100, checkpoint=checkpoint, snapshots=1)
+    # More log than a purge keeps.
+    said = made.write(seed + 1, 60, **options, reserve=2 << 20)
+    floor = read_floor(made.directory, made.open().uuid)
+    assert floor and floor.hole_end > 1 << 20, "there was something to purge"
+    assert not any(made.log.read_bytes()[4096 : floor.hole_end])
+    assert before["snapshots"], "there are some"
+    assert made.past() == made.past(use_runs=False) == said["snapshots"]
+    assert made.reader() == made.reader(use_runs=False) == made.engine() == said["objects"]
+    said = made.write(seed + 2, 60, **options)
+    assert made.reader() == made.reader(use_runs=False) == made.engine() == said["objects"]
+    assert made.past() == said["snapshots"]
 
 
 @pytest.mark.parametrize("seed", range(100, 100 + SEEDS))

@@ -5,10 +5,10 @@
 //! written on.
 //!
 //!     make_container POOL CONTAINER [--seed N] [--count N] [--handles N] [--checkpoint BYTES] [--segment BYTES]
-//!     [--reserve BYTES] [--snapshots 1] [--check]
+//!     [--reserve BYTES] [--snapshots 1] [--purge 1] [--check]
 //!
 //! With `--snapshots 1` snapshots are made and destroyed in between; what each shows is printed in any case.
-//! `--reserve` first takes up that much of the log, so that what came before is further back than a read set reaches.
+//! With `--purge 1` the container is purged at the end. `--reserve` first takes up that much of the log, so that what came before is further back than a read set reaches.
 
 use std::{
     error::Error,
@@ -60,6 +60,7 @@ struct Arguments {
     segment: u64,
     reserve: u64,
     snapshots: bool,
+    purge: bool,
     check: bool,
 }
 
@@ -76,6 +77,7 @@ fn arguments() -> Outcome<Arguments> {
         segment: 1000,
         reserve: 0,
         snapshots: false,
+        purge: false,
         check: false,
     };
     while let Some(option) = rest.next() {
@@ -91,6 +93,7 @@ fn arguments() -> Outcome<Arguments> {
             "--checkpoint" => given.checkpoint = Some(number),
             "--segment" => given.segment = number,
             "--snapshots" => given.snapshots = number > 0,
+            "--purge" => given.purge = number > 0,
             "--reserve" => given.reserve = number,
             _ => return Err(format!("unknown option {option}").into()),
         }
@@ -120,6 +123,10 @@ fn run() -> Outcome<String> {
         maker.reserve(given.reserve)?;
         maker.make(given.count)?;
         told = (maker.committed, maker.conflicts);
+        drop(maker);
+        if given.purge {
+            pool.purge_container(&given.label, true)?;
+        }
     }
     let container = pool.open_container(&given.label)?;
     let contents = contents(&*container)?;

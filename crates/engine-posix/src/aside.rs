@@ -72,6 +72,7 @@ fn movable(container: &Path, findings: &[Finding]) -> BTreeSet<Span> {
             let span = Span::of_file_name(path.file_name()?.to_str()?)?;
             (path.parent() == Some(container)).then_some(span)
         })
-        .filter(|span| !covers_damage(span))
+        // What a purge made says what the log does not any more.
+        .filter(|span| span.tag == 0 && !covers_damage(span))
         .collect()
 }

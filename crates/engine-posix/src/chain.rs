@@ -1,13 +1,14 @@
 //! Choosing among the runs of a container.
 //!
 //! A reader takes a chain of spans without gaps, the widest first; runs inside a wider one are removed. Runs say only
-//! what the log says, so any that cannot be used is left out.
+//! what the log says, so any that cannot be used is left out, but for those that say what was purged from it.
 
 use std::{io, sync::Arc};
 
 use isotach_object::{Error, Result};
 
 use crate::{
+    floor::Floor,
     run::{Run, Span},
     state::Place,
 };
@@ -15,9 +16,12 @@ use crate::{
 /// How often a listing is tried again when a run vanishes under it.
 const LIST_TRIES: usize = 20;
 
-/// The spans of all runs of a container.
-pub(crate) fn spans(place: &Place) -> Result<Vec<Span>> {
-    Ok(place.directory.names()?.iter().filter_map(|name| Span::of_file_name(name)).collect())
+/// The spans of all runs of a container that count, and the floor that says so.
+pub(crate) fn spans(place: &Place) -> Result<(Vec<Span>, Option<Floor>)> {
+    let (names, floor) = Floor::list(place)?;
+    let mut spans: Vec<Span> = names.iter().filter_map(|name| Span::of_file_name(name)).collect();
+    spans.retain(|span| Floor::admits(floor.as_ref(), span));
+    Ok((spans, floor))
 }
 
 /// The chain from `start` on that takes the widest span at each step.
@@ -33,12 +37,14 @@ pub(crate) fn chain(spans: &[Span], start: u64) -> Vec<Span> {
 }
 
 /// Opens the runs that together reach furthest; those of `known` are taken as they are. A run that is damaged, or that
-/// speaks of more than the log holds, is left out: the log says all that it says.
-pub(crate) fn open_runs(place: &Place, known: &[Arc<Run>]) -> Result<Vec<Arc<Run>>> {
+/// speaks of more than the log holds, is left out: the log says all that it says. Below the floor the log says nothing, so
+/// the runs must reach that far.
+pub(crate) fn open_runs(place: &Place, known: &[Arc<Run>]) -> Result<(Vec<Arc<Run>>, Option<Floor>)> {
     let start = place.log.epoch_at(0);
     let mut unusable: Vec<Span> = Vec::new();
+    let mut damage = None;
     for _ in 0..LIST_TRIES {
-        let mut spans = spans(place)?;
+        let (mut spans, floor) = spans(place)?;
         let end = place.log.epoch_at(place.log.length()?);
         spans.retain(|span| span.to <= end && !unusable.contains(span));
         let mut runs = Vec::new();
@@ -48,26 +54,56 @@ pub(crate) fn open_runs(place: &Place, known: &[Arc<Run>]) -> Result<Vec<Arc<Run
                 continue;
             }
             match Run::open(&place.directory, place.uuid, span) {
-                Ok(run) if run.log_sum() == place.log.sum_before(span.to)? => runs.push(Arc::new(run)),
+                Ok(run) if knows_log(place, &run, floor.as_ref())? => runs.push(Arc::new(run)),
                 // The log is not the one that this run speaks of: it was cut, and has grown again.
                 Ok(_) => unusable.push(span),
                 // Damaged; or merged away by another process between the listing and the opening.
-                Err(Error::Corrupt { .. }) => unusable.push(span),
+                Err(error @ Error::Corrupt { .. }) => {
+                    unusable.push(span);
+                    damage = Some(error);
+                }
                 Err(Error::NotFound { .. }) => break,
                 Err(error) => return Err(error),
             }
         }
         if runs.len() == chain(&spans, start).len() {
-            return Ok(runs);
+            let reach = runs.last().map_or(start, |run| run.span().to);
+            // The past before the floor can only be read where runs end.
+            return match floor.filter(|floor| reach < floor.epoch.min(end)) {
+                None => Ok((runs, floor)),
+                Some(floor) => Err(damage.unwrap_or_else(|| missing(place, reach, &floor))),
+            };
         }
     }
-    Ok(Vec::new())
+    match Floor::current(place)? {
+        None => Ok((Vec::new(), None)),
+        Some(floor) => Err(missing(place, start, &floor)),
+    }
+}
+
+/// Whether the log is the one that a run speaks of. Of what was purged from it nothing can be said.
+pub(crate) fn knows_log(place: &Place, run: &Run, floor: Option<&Floor>) -> Result<bool> {
+    let to = run.span().to;
+    Ok(floor.is_some_and(|floor| to < floor.epoch) || run.log_sum() == place.log.sum_before(to)?)
+}
+
+fn missing(place: &Place, reach: u64, floor: &Floor) -> Error {
+    if let Some(epoch) = place.log.past() {
+        let floor = floor.epoch;
+        let what = format!(
+            "epoch {epoch} of {} (it was purged; kept are {floor} and later, and those of snapshots)",
+            place.directory.path().display()
+        );
+        return Error::not_found(what);
+    }
+    let what = format!("the runs go to epoch {reach}, and the log was purged up to {}", floor.epoch);
+    Error::corrupt(what, place.directory.path().display().to_string())
 }
 
 /// How far the runs of a container reach, without opening them.
 pub(crate) fn reach(place: &Place) -> Result<u64> {
     let start = place.log.epoch_at(0);
-    let mut spans = spans(place)?;
+    let (mut spans, _) = spans(place)?;
     // The log is measured after the listing: it only grows, so what reaches past it then never was of it.
     let end = place.log.epoch_at(place.log.length()?);
     spans.retain(|span| span.to <= end);
@@ -77,20 +113,24 @@ pub(crate) fn reach(place: &Place) -> Result<u64> {
 /// Removes runs that lie inside one of `runs`: those just merged, and what a process that died left. One that reaches past
 /// the log was never of it, and goes before the log grows over its end.
 ///
-/// Runs that nobody has opened take nothing's place, however wide their names are: they may be damaged.
+/// Runs that nobody has opened take nothing's place, however wide their names are: they may be damaged. Nor does a run take
+/// the place of one of another generation: it may be of one that was purged meanwhile.
 pub(crate) fn remove_narrow(place: &Place, runs: &[Arc<Run>]) -> Result<()> {
-    let spans = spans(place)?;
+    let (spans, _) = spans(place)?;
     let end = place.log.epoch_at(place.log.length()?);
     let is_inside = |inner: &Span| {
         let mut outer = runs.iter().map(|run| run.span());
-        outer.any(|outer| *inner != outer && outer.from <= inner.from && inner.to <= outer.to)
+        outer.any(|outer| {
+            let replaces = inner.tag == 0 || inner.tag == outer.tag;
+            replaces && *inner != outer && outer.from <= inner.from && inner.to <= outer.to
+        })
     };
-    let useless = spans.iter().filter(|span| span.to > end || is_inside(span));
+    let useless = spans.iter().filter(|span| (span.to > end && span.tag == 0) || is_inside(span));
     useless.copied().try_for_each(|span| remove(place, span))
 }
 
 /// Removes a run that lies inside a wider one. Whoever has it open reads on.
-fn remove(place: &Place, span: Span) -> Result<()> {
+pub(crate) fn remove(place: &Place, span: Span) -> Result<()> {
     let name = span.file_name();
     match place.directory.remove(&name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -106,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_chain_takes_the_widest_span_at_each_step_and_stops_at_a_gap() {
-        let span = |from, to| Span { from, to };
+        let span = |from, to| Span { from, to, tag: 0 };
         let spans = [span(0, 5), span(0, 10), span(5, 20), span(10, 12), span(12, 15), span(16, 30)];
         assert_eq!(chain(&spans, 0), [span(0, 10), span(10, 12), span(12, 15)]);
         assert_eq!(chain(&[], 0), []);

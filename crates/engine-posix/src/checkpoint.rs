@@ -9,8 +9,9 @@ use std::{ops::Range, sync::Arc};
 use isotach_object::Result;
 
 use crate::{
-    chain,
+    chain, log,
     merge::Merge,
+    raw::Kept,
     run::{Run, RunWriter, Span},
     snapshot,
     state::{Place, READ_SET_WINDOW, State},
@@ -28,7 +29,7 @@ const NOBODY: u64 = 0;
 /// Writes runs until they reach to within an interval of the log's end, unless another process is at it. Gives the
 /// runs there were when it ended.
 pub(crate) fn make(place: &Place) -> Result<Vec<Arc<Run>>> {
-    let before = chain::spans(place)?;
+    let (before, _) = chain::spans(place)?;
     let mut state = State::open(place, NOBODY, &[])?;
     loop {
         let from = state.covered(place);
@@ -36,11 +37,12 @@ pub(crate) fn make(place: &Place) -> Result<Vec<Arc<Run>>> {
         if end < from + place.options.checkpoint {
             return Ok(state.runs);
         }
-        let Some(writer) = RunWriter::claim(&place.directory, place.uuid, from)? else {
+        let Some(writer) = RunWriter::claim(&place.directory, place.uuid, from, 0)? else {
             return Ok(state.runs);
         };
         // Whoever had the claim before may have just finished.
-        if chain::spans(place)?.iter().any(|span| span.from == from && !before.contains(span)) {
+        let (now, _) = chain::spans(place)?;
+        if now.iter().any(|span| span.from == from && !before.contains(span)) {
             return Ok(state.runs);
         }
         state.replay_to(place, state.position.saturating_add(PIECE))?;
@@ -51,6 +53,21 @@ pub(crate) fn make(place: &Place) -> Result<Vec<Arc<Run>>> {
         write(&mut state, place, writer)?;
         merge_small(&mut state, place)?;
         chain::remove_narrow(place, &state.runs)?;
+    }
+}
+
+/// Writes runs to the log's end as it is when it gets there, under a temporary name of the caller's own, whoever else does. Gives the
+/// state, of which the table is empty.
+pub(crate) fn make_all(place: &Place, temporary: &str) -> Result<State> {
+    let mut state = State::open(place, NOBODY, &[])?;
+    loop {
+        let from = state.covered(place);
+        state.replay_to(place, state.position.saturating_add(PIECE))?;
+        if place.log.epoch_at(state.position) <= from.max(place.log.epoch_at(log::HEADER as u64)) {
+            return Ok(state);
+        }
+        let writer = RunWriter::unclaimed(&place.directory, temporary.to_owned(), place.uuid, from, 0)?;
+        write(&mut state, place, writer)?;
     }
 }
 
@@ -76,16 +93,20 @@ pub(crate) fn copy(
     log_sum: u32,
 ) -> Result<Span> {
     while let Some((path, kept)) = from.next()? {
-        if !bottom {
-            run.push(path, &kept)?;
-            continue;
-        }
-        let kept = kept.settled()?;
-        if kept.is_live()? || kept.epoch() + READ_SET_WINDOW > to {
+        if let Some(kept) = needed(kept, bottom, to)? {
             run.push(path, &kept)?;
         }
     }
     run.finish(to, log_sum)
+}
+
+/// What a run that goes up to epoch `to` holds of an entry, with `bottom` as one with nothing under it.
+pub(crate) fn needed(kept: Kept<'_>, bottom: bool, to: u64) -> Result<Option<Kept<'_>>> {
+    if !bottom {
+        return Ok(Some(kept));
+    }
+    let kept = kept.settled()?;
+    Ok((kept.is_live()? || kept.epoch() + READ_SET_WINDOW > to).then_some(kept))
 }
 
 /// How many of the newest runs are merged, given the entries of each, oldest first.
@@ -120,8 +141,8 @@ fn merge_small(state: &mut State, place: &Place) -> Result<()> {
 fn merge(state: &mut State, place: &Place, which: Range<usize>) -> Result<()> {
     let merging = &state.runs[which.clone()];
     let [oldest, .., newest] = merging else { return Ok(()) };
-    let (from, to) = (oldest.span().from, newest.span().to);
-    let Some(writer) = RunWriter::claim(&place.directory, place.uuid, from)? else { return Ok(()) };
+    let (Span { from, tag, .. }, to) = (oldest.span(), newest.span().to);
+    let Some(writer) = RunWriter::claim(&place.directory, place.uuid, from, tag)? else { return Ok(()) };
     let bottom = which.start == 0;
     let span = copy(Merge::of_runs(merging)?, writer, bottom, to, place.log.sum_before(to)?)?;
     let merged = Run::open(&place.directory, place.uuid, span)?;

@@ -36,6 +36,12 @@ impl PosixContainer {
         match self.replay(|state| state.verdicts.take(sequence))? {
             Some(None) => Ok(epoch),
             Some(Some(failed)) => Err(preconditions[failed].conflict()),
+            None if self.state()?.get()?.covered(&self.place) >= epoch.0 => {
+                let what =
+                    format!("learn the verdict on a transaction in {}", self.place.log.path().display());
+                let reason = "the log was purged up to it meanwhile, so whether it counts is not known; read what it changes";
+                Err(Error::from_io(std::io::Error::other(reason), what))
+            }
             None => Err(Error::corrupt(
                 "the log does not hold a frame just appended",
                 self.place.log.path().display().to_string(),

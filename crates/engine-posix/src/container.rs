@@ -89,12 +89,14 @@ impl Container for PosixContainer {
 
     fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
         cells.iter().try_for_each(Cell::check_value)?;
-        let found: Vec<_> = {
-            let state = self.state()?;
-            let state = state.get()?;
-            cells.iter().map(|cell| find(state, cell)).collect::<Result<_>>()?
-        };
-        cells.iter().zip(found).map(|(cell, entry)| self.value(cell, entry)).collect()
+        self.look_again(|| {
+            let found: Vec<_> = {
+                let state = self.state()?;
+                let state = state.get()?;
+                cells.iter().map(|cell| find(state, cell)).collect::<Result<_>>()?
+            };
+            cells.iter().zip(found).map(|(cell, entry)| self.value(cell, entry)).collect()
+        })
     }
 
     fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
@@ -114,33 +116,39 @@ impl Container for PosixContainer {
 
     fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
         reads.iter().try_for_each(|read| read.cell.check_extent())?;
-        let resolved: Vec<_> = {
-            let state = self.state()?;
-            let state = state.get()?;
-            reads
-                .iter()
-                .map(|read| bytes(state, &read.cell, read.offset, read.buffer.len() as u64))
-                .collect::<Result<_>>()?
-        };
-        reads.iter_mut().zip(&resolved).try_for_each(|(read, resolved)| self.read(read, resolved))
+        self.look_again(|| {
+            let resolved: Vec<_> = {
+                let state = self.state()?;
+                let state = state.get()?;
+                reads
+                    .iter()
+                    .map(|read| bytes(state, &read.cell, read.offset, read.buffer.len() as u64))
+                    .collect::<Result<_>>()?
+            };
+            reads.iter_mut().zip(&resolved).try_for_each(|(read, resolved)| self.read(read, resolved))
+        })
     }
 
     fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
         cell.check_extent()?;
-        let resolved = {
-            let state = self.state()?;
-            bytes(state.get()?, &cell, offset, length)?
-        };
-        self.lend(cell, offset, length, &resolved)
+        self.look_again(|| {
+            let resolved = {
+                let state = self.state()?;
+                bytes(state.get()?, &cell, offset, length)?
+            };
+            self.lend(cell, offset, length, &resolved)
+        })
     }
 
     fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
         object.expect_type(ObjectType::KeyValue)?;
         check_limit(limit)?;
-        let state = self.state()?;
         let prefix = path::of_object(object);
-        let page = listing::page(state.get()?, &self.place.data, &prefix, anchor, limit, values);
-        self.naming_object(object, page)
+        self.look_again(|| {
+            let state = self.state()?;
+            let page = listing::page(state.get()?, &self.place.data, &prefix, anchor, limit, values);
+            self.naming_object(object, page)
+        })
     }
 
     fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {

@@ -5,6 +5,7 @@
 
 use std::{
     collections::HashMap,
+    fs::TryLockError,
     io,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
@@ -26,8 +27,10 @@ pub(crate) const FOLDER: &str = "data";
 const DIRECT: usize = 128 * 1024;
 /// Gathered bytes are written when there are this many.
 const GATHER: usize = 1 << 20;
-/// A file that has grown past this is followed by a new one, so that compaction can drop whole files.
-const ROLL: u64 = 4 << 30;
+/// A file that has grown past this is followed by a new one, so that a purge can remove what a writer wrote long ago.
+const ROLL: u64 = 256 << 20;
+/// How often a data file is made again because a purge had it before it was locked.
+const CREATE_TRIES: usize = 20;
 /// Open files kept for reading, per handle.
 const MAX_OPEN: usize = 64;
 /// Bytes read before they are checked, so that they are still in the processor's cache then.
@@ -35,8 +38,14 @@ const STEP: u64 = 4 * CHUNK;
 /// Bytes read in one call where nobody waits for them: the device is busy longer than the processor.
 const VERIFY_STEP: u64 = 16 * CHUNK;
 
-fn file_name(number: u64) -> String {
+pub(crate) fn file_name(number: u64) -> String {
     format!("{number:016x}")
+}
+
+/// The number that a file name tells, if it is a data file's.
+pub(crate) fn of_file_name(name: &str) -> Option<u64> {
+    let number = u64::from_str_radix(name, 16).ok()?;
+    (file_name(number) == name).then_some(number)
 }
 
 /// Appends to a handle's own data file. The file is made at the first write.
@@ -48,6 +57,8 @@ pub(crate) struct DataWriter {
     made: Vec<u64>,
     /// Files that were rolled over and are not synced.
     rolled: Vec<Arc<dyn File>>,
+    /// Files that were rolled over, open so that they stay locked until all that refers to them is in the log.
+    held: Vec<Arc<dyn File>>,
     /// Whether the name of a file is not on disk.
     unnamed: bool,
 }
@@ -98,6 +109,7 @@ impl DataWriter {
             current: None,
             made: Vec::new(),
             rolled: Vec::new(),
+            held: Vec::new(),
             unnamed: false,
         }
     }
@@ -106,6 +118,7 @@ impl DataWriter {
         if self.current.as_ref().is_some_and(|current| current.written > ROLL && current.gathered.is_empty())
         {
             let old = self.current.take();
+            self.held.extend(old.as_ref().map(|old| Arc::clone(&old.file)));
             self.rolled.extend(old.filter(|old| old.unsynced).map(|old| old.file));
         }
         match self.current {
@@ -167,6 +180,11 @@ impl DataWriter {
         }
     }
 
+    /// Lets purges have the files that were rolled over: all that refers to them is in the log.
+    pub(crate) fn release(&mut self) {
+        self.held.clear();
+    }
+
     /// Hands everything to the operating system, so that other processes can read it.
     pub(crate) fn write_out(&mut self) -> Result<()> {
         self.current.as_mut().map_or(Ok(()), |current| current.write_gathered(&self.folder))
@@ -190,11 +208,34 @@ impl DataWriter {
     }
 }
 
+/// Makes a data file and locks it, so that no purge takes it for one that nobody writes to.
 fn create(folder: &Directory) -> Result<Current> {
-    let number = random::number()?;
-    let name = file_name(number);
-    let file = folder.create(&name).map_err(|error| folder.failed("create", &name, error))?;
-    Ok(Current { number, file, written: 0, gathered: Vec::new(), unsynced: false })
+    let failed = |what: &'static str, name: &str| {
+        let name = name.to_owned();
+        move |error| folder.failed(what, &name, error)
+    };
+    for _ in 0..CREATE_TRIES {
+        let number = random::number()?;
+        let name = file_name(number);
+        let file = folder.create(&name).map_err(failed("create", &name))?;
+        // Where there are no locks there is no purge either.
+        if !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            let own = file.stat().map_err(failed("stat", &name))?.identity;
+            match folder.stat(&name) {
+                Ok(named) if named.identity == own => {
+                    return Ok(Current { number, file, written: 0, gathered: Vec::new(), unsynced: false });
+                }
+                // A purge saw it before it was locked.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(failed("stat", &name)(error));
+                }
+                _ => {}
+            }
+        }
+        let _ = folder.remove(&name);
+    }
+    let what = format!("a data file in {}: purges took {CREATE_TRIES} of them away", folder.path().display());
+    Err(Error::Conflict { what })
 }
 
 /// Reads the data files of a container.

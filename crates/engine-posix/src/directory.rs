@@ -70,6 +70,11 @@ impl Directory {
         self.folder.rename(from.as_ref(), to.as_ref())
     }
 
+    /// Gives a file a second name, which must be free.
+    pub(crate) fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        self.folder.link(from.as_ref(), to.as_ref())
+    }
+
     /// Removes a file.
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
         self.folder.remove(name.as_ref())

@@ -100,7 +100,12 @@ impl PosixContainer {
             Some(state) => state,
             None => guard.insert(State::open(&self.place, self.own, &[])?),
         };
-        if let Err(error) = state.replay(&self.place) {
+        while let Err(error) = state.replay(&self.place) {
+            if matches!(error, Error::Corrupt { .. }) && state.is_purged(&self.place)? {
+                // What it was to read next is gone, and the new runs say what it was.
+                self.begin_again(state)?;
+                continue;
+            }
             if state.is_spoilt {
                 *guard = None;
             }
@@ -111,6 +116,36 @@ impl PosixContainer {
             });
         }
         Ok(look(state))
+    }
+
+    /// Puts a state at the newest runs in the place of one whose runs were purged.
+    fn begin_again(&self, state: &mut State) -> Result<()> {
+        let mut new = State::open(&self.place, self.own, &[])?;
+        // Of a frame that the runs hold they do not tell the verdict; the log does, where it is not gone yet.
+        let reach = self.place.log.position_of(new.covered(&self.place)).unwrap_or(0);
+        let _ = state.replay_to(&self.place, reach);
+        new.verdicts.take_over(&mut state.verdicts);
+        *state = new;
+        Ok(())
+    }
+
+    /// Looks, and looks again where bytes were missing or wrong: if there was a purge meanwhile, they may be elsewhere now.
+    pub(crate) fn look_again<T>(&self, mut look: impl FnMut() -> Result<T>) -> Result<T> {
+        let mut has_floor = false;
+        loop {
+            let error = match look() {
+                Err(error @ Error::Corrupt { .. }) => error,
+                outcome => return outcome,
+            };
+            let mut guard = self.state_to_change();
+            match guard.as_mut() {
+                Some(state) if state.is_purged(&self.place)? => self.begin_again(state)?,
+                // Another thread may have been first to notice.
+                Some(state) if !has_floor && state.has_floor() => {}
+                _ => return Err(error),
+            }
+            has_floor = true;
+        }
     }
 
     fn state_to_change(&self) -> RwLockWriteGuard<'_, Option<State>> {

@@ -7,7 +7,7 @@
 //!
 //! From the bottom up: `bytes`, `superblock`, `extent`, `path`, `record` and `frame` are the
 //! format; `disk` is the way to files; `directory`, `log`, `data` and `map` do the I/O; `ops`, `entry`, `raw`, `table`, `run` and `merge`
-//! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs and `chain` chooses among them; `writer`
+//! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs, `chain` chooses among them and `purge` makes them anew from a `floor` on; `writer`
 //! appends and `staging` gathers what is to count together, `commit` learns whether it does; `handle` joins the two,
 //! `look`, `reading` and `listing` look, `snapshot` names what was; `verify` looks at everything and `aside` keeps what it
 //! found damaged; `container`, `pool` and this file are the object model's traits. `simulation` is a disk for tests.
@@ -25,6 +25,7 @@ mod disk;
 mod entry;
 mod extent;
 mod filesystem;
+mod floor;
 mod frame;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
@@ -39,6 +40,7 @@ mod ops;
 mod options;
 mod path;
 mod pool;
+mod purge;
 mod random;
 mod raw;
 mod reading;

@@ -28,6 +28,8 @@ const MAGIC: &[u8; 8] = b"ISOTLOG1";
 pub(crate) const MAX_FRAME: usize = 1 << 30;
 /// Bytes of the log before a run's end that the run keeps the checksum of.
 const KNOWN_BY: u64 = 4096;
+/// Holes begin and end at multiples of this.
+pub(crate) const BLOCK: u64 = 4096;
 /// How often a frame that was cut short is appended again before giving up.
 const APPEND_TRIES: usize = 5;
 
@@ -125,6 +127,22 @@ impl Log {
 
     pub(crate) fn is_writable(&self) -> bool {
         self.writable
+    }
+
+    /// The epoch at which this log of a handle on the past ends.
+    pub(crate) fn past(&self) -> Option<u64> {
+        self.end.map(|end| self.epoch_at(end))
+    }
+
+    /// Gives back the room of what lies before a position, but for the first block, which has the header. False where
+    /// the file system cannot.
+    pub(crate) fn punch(&self, until: u64) -> Result<bool> {
+        let Some(length) = until.checked_sub(BLOCK).filter(|length| *length > 0) else { return Ok(true) };
+        match self.file.punch(BLOCK, length) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(false),
+            Err(error) => Err(self.error("punch a hole into", error)),
+        }
     }
 
     /// Refuses to write where the system does.

@@ -204,6 +204,29 @@ impl Bytes {
         self.find_sorted();
     }
 
+    /// The same with every part replaced by those that `move_part` gives for it.
+    pub(crate) fn map_parts<E>(
+        self,
+        mut move_part: impl FnMut(Part) -> Result<Vec<Part>, E>,
+    ) -> Result<Self, E> {
+        let mut ops = Vec::with_capacity(self.ops.len());
+        for op in self.ops {
+            match op {
+                ByteOp::Write(part) => ops.extend(move_part(part)?.into_iter().map(ByteOp::Write)),
+                other => ops.push(other),
+            }
+        }
+        Ok(Self::new(self.complete, ops))
+    }
+
+    /// The parts that the operations write, also those that later ones hide.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.ops.iter().filter_map(|op| match op {
+            ByteOp::Write(part) => Some(part),
+            _ => None,
+        })
+    }
+
     /// Whether there is something once this is done, whatever was there before.
     pub(crate) fn creates(&self) -> bool {
         self.ops.iter().any(ByteOp::creates)

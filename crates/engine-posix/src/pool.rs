@@ -8,8 +8,8 @@ use std::{
 };
 
 use isotach_object::{
-    Capabilities, Container, Error, Finding, Label, Pool, PoolUri, PoolUsage, Result, SetAside, Verified,
-    Verify, VerifyProgress,
+    Capabilities, Container, Error, Finding, Label, Pool, PoolUri, PoolUsage, Purged, Result, SetAside,
+    Verified, Verify, VerifyProgress,
 };
 
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
     handle::PosixContainer,
     log::{self, Log},
     options::Options,
-    random,
+    purge, random,
     state::Place,
     superblock::{self, Kind, Superblock},
     verify,
@@ -264,6 +264,16 @@ impl Pool for PosixPool {
             return Err(self.not_found(label));
         }
         self.disk.size_of_all(&path).map_err(failed("measure", &path))
+    }
+
+    fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {
+        let path = self.path(label);
+        let purged = self.open_place(&path).and_then(|place| purge::purge(&*self.disk, &place, carry_out));
+        match purged {
+            // It was destroyed meanwhile.
+            Err(_) if !is_there(&*self.disk, &path)? => Err(self.not_found(label)),
+            purged => purged,
+        }
     }
 
     fn verify_container(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {

@@ -10,7 +10,7 @@ use isotach_object::{
     Transaction, Update,
 };
 
-use crate::{handle::PosixContainer, merge::Merge, path, state::State};
+use crate::{floor::Floor, handle::PosixContainer, merge::Merge, path, state::State};
 
 /// The object whose entries are the snapshots' names. Their values are empty.
 pub(crate) const NAMES: ObjectId = ObjectId::new(ObjectType::System, ObjectClass::S1, 0, 0);
@@ -86,6 +86,10 @@ impl PosixContainer {
             Ok(()) => error,
             Err(_) => self.destroyed(),
         })?;
+        if Floor::current(&place)?.is_some_and(|floor| epoch.0 < floor.epoch) {
+            // Here it shows whether the epoch is still kept.
+            State::open(&place, self.own, &[])?;
+        }
         Ok(Arc::new(Self::new(self.label.clone(), place)?))
     }
 }

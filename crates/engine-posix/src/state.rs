@@ -15,6 +15,7 @@ use crate::{
     directory::Directory,
     entry::{Entry, Versioned},
     extent::{self, Extent},
+    floor::Floor,
     frame::{self, Found, Frame, Origin},
     log::{self, Log},
     lost::{self, Judged},
@@ -64,6 +65,8 @@ impl Place {
 pub(crate) struct State {
     /// Oldest first; each begins where the one before ends.
     pub(crate) runs: Vec<Arc<Run>>,
+    /// The floor that counted when the runs were chosen.
+    floor: Option<Floor>,
     pub(crate) table: Table,
     /// Where in the log file the next frame is looked for.
     pub(crate) position: u64,
@@ -83,7 +86,7 @@ impl State {
     /// The state at the end of the newest runs; `own` is the handle's writer number. Runs that are open already
     /// may be handed in.
     pub(crate) fn open(place: &Place, own: u64, known: &[Arc<Run>]) -> Result<Self> {
-        let runs = chain::open_runs(place, known)?;
+        let (runs, floor) = chain::open_runs(place, known)?;
         let covered = runs.last().map(|run| run.span().to);
         let position = match covered {
             Some(epoch) => place.log.position_of(epoch).ok_or_else(|| outside(&place.log, epoch))?,
@@ -92,7 +95,7 @@ impl State {
         if position > place.log.length()? {
             return Err(outside(&place.log, place.log.epoch_at(position)));
         }
-        Ok(Self::at_runs(runs, position, own))
+        Ok(Self { floor, ..Self::at_runs(runs, position, own) })
     }
 
     /// The state at the end of these runs, which is at byte `position` of the log.
@@ -100,6 +103,7 @@ impl State {
         Self {
             table: Table::new(runs.is_empty()),
             runs,
+            floor: None,
             position,
             seen: 0,
             snapshot_at: 0,
@@ -167,7 +171,11 @@ impl State {
     ) -> Result<Option<usize>> {
         let mut at = 0;
         while at < window.len() && !is_enough(self) {
-            let length = match frame::find(&window[at..], place.marker, more) {
+            let found = frame::find(&window[at..], place.marker, more);
+            if !matches!(found, Found::Frame { .. }) && self.is_in_hole(place)? {
+                return Err(self.damaged(&place.log, "the log was purged up to a place behind this one"));
+            }
+            let length = match found {
                 Found::Frame { frame, length } => {
                     let epoch = place.log.epoch_at(self.position + length as u64);
                     self.apply_frame(place, &frame, epoch)?;
@@ -199,6 +207,22 @@ impl State {
             }
             _ => Some(0),
         }
+    }
+
+    /// Whether a purge may have taken what stands at this position of the log.
+    fn is_in_hole(&self, place: &Place) -> Result<bool> {
+        let floor = Floor::current(place)?;
+        Ok(floor.is_some_and(|floor| place.log.epoch_at(self.position) < floor.hole_end))
+    }
+
+    /// Whether there was a purge since the runs were chosen, so that what they, or the log before, refer to may be gone.
+    pub(crate) fn is_purged(&self, place: &Place) -> Result<bool> {
+        Ok(Floor::current(place)? != self.floor)
+    }
+
+    /// Whether there was a purge before the runs were chosen.
+    pub(crate) fn has_floor(&self) -> bool {
+        self.floor.is_some()
     }
 
     fn damaged(&self, log: &Log, what: &str) -> Error {

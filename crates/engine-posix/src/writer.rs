@@ -155,6 +155,7 @@ impl Writer {
                 frame.clear();
                 frame.shrink_to(2 * PUBLISH_AT);
                 frame.resize(frame::HEADER, 0);
+                self.data.release();
             }
             Err(_) => {
                 frame::unseal(&mut frame);
@@ -237,7 +238,11 @@ impl Writer {
         let appended = encoded
             .and_then(|()| self.hand_over())
             .and_then(|()| self.append(&mut frame, frame::kind::TRANSACTION, log));
-        appended.inspect_err(|_| self.data.rewind(mark))
+        match &appended {
+            Ok(_) => self.data.release(),
+            Err(_) => self.data.rewind(mark),
+        }
+        appended
     }
 
     /// Appends a transaction at once, after what is gathered, from records whose bulk bytes are in files of their own.

@@ -26,7 +26,7 @@ use std::{fmt::Debug, sync::Arc};
 
 use crate::{
     Anchor, Capabilities, Cell, Epoch, Finding, IdRange, Label, ObjectId, Page, PoolUri, Precondition,
-    Result, SetAside, SharedBytes, Snapshot, Transaction, Update, Verified, Verify, VerifyProgress,
+    Purged, Result, SetAside, SharedBytes, Snapshot, Transaction, Update, Verified, Verify, VerifyProgress,
 };
 
 /// A kind of storage, named by the scheme of its URIs.
@@ -122,6 +122,15 @@ pub trait Pool: Debug + Send + Sync {
     /// # Errors
     /// `NotFound`, `PermissionDenied`, `NoSpace`, `Io`; `Unsupported` where nothing outlives the process.
     fn set_aside(&self, label: &Label, findings: &[Finding], note: &str) -> Result<SetAside>;
+
+    /// Gives back the room of what was replaced or removed in a container and of which no snapshot needs anything; only tells how
+    /// much that is unless `carry_out`. Others may read and write meanwhile: what they see does not change. A handle whose
+    /// process was stopped for long in a commit may find that it can no more learn the outcome, and fails with `Io`.
+    ///
+    /// # Errors
+    /// `NotFound`, `PermissionDenied`, `NoSpace` for what must be copied first, `Corrupt`, `Io`; `Conflict` while another
+    /// purge of the container is under way; `Unsupported` where it cannot be known who else writes.
+    fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged>;
 
     /// The room there is.
     ///

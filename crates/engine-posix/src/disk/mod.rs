@@ -27,6 +27,8 @@ pub(crate) enum Access {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) length: u64,
+    /// Bytes that it takes up, holes left out; no more than the length.
+    pub(crate) room: u64,
     /// Tells two files apart, whatever their names.
     pub(crate) identity: (u64, u64),
     pub(crate) modified: SystemTime,
@@ -89,6 +91,8 @@ pub(crate) trait File: fmt::Debug + Send + Sync {
     fn stat(&self) -> io::Result<Stat>;
     /// Makes its bytes and length durable.
     fn sync(&self) -> io::Result<()>;
+    /// Gives the room of these bytes back, which then read as zeros. The length stays.
+    fn punch(&self, position: u64, length: u64) -> io::Result<()>;
     /// Takes the lock that one open file at a time can have, until it is closed.
     fn try_lock(&self) -> Result<(), TryLockError>;
     /// Lends bytes that the caller has found to be within the file and that do not change.
@@ -200,7 +204,7 @@ impl dyn Folder + '_ {
             let name = Path::new(&name);
             let size = folder.stat(name).and_then(|stat| match stat.is_folder {
                 true => folder.size_of_all(name),
-                false => Ok(stat.length),
+                false => Ok(stat.room),
             });
             match size {
                 Ok(size) => sum += size,

@@ -21,15 +21,10 @@ use isotach_object::SharedBytes;
 use rustix::fs::{self as sys, AtFlags, Mode, OFlags};
 
 use super::{Access, File, Folder, Space, Stat};
-use crate::map;
+use crate::{filesystem::LOCAL, map};
 
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
-
-/// File systems that one machine alone writes to, as `statfs` numbers them: ext2 to ext4, XFS, Btrfs, F2FS, ZFS, bcachefs,
-/// tmpfs, overlayfs.
-const LOCAL: [u64; 8] =
-    [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x2fc1_2fc1, 0xca45_1a4e, 0x0102_1994, 0x794c_7630];
 
 /// The number that the system chose at random when it was started.
 static BOOT: LazyLock<Option<u64>> = LazyLock::new(|| {
@@ -37,6 +32,11 @@ static BOOT: LazyLock<Option<u64>> = LazyLock::new(|| {
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).take(16).collect();
     u64::from_str_radix(&digits, 16).ok()
 });
+
+/// Bytes that a file takes up, of which the system tells how many blocks of 512 bytes it has.
+fn room(length: u64, blocks: u64) -> u64 {
+    length.min(blocks.saturating_mul(512))
+}
 
 /// The disk: paths are those of the system, relative ones from where this process works.
 pub(crate) fn system() -> Arc<dyn Folder> {
@@ -90,6 +90,7 @@ impl<F: AsFd + fmt::Debug + Send + Sync> Folder for At<F> {
         let at = Duration::new(u64::try_from(stat.st_mtime).unwrap_or(0), stat.st_mtime_nsec as u32);
         Ok(Stat {
             length: stat.st_size as u64,
+            room: room(stat.st_size as u64, stat.st_blocks as u64),
             identity: (stat.st_dev, stat.st_ino),
             modified: UNIX_EPOCH + at,
             is_folder: sys::FileType::from_raw_mode(stat.st_mode).is_dir(),
@@ -156,6 +157,7 @@ impl File for fs::File {
         let metadata = self.metadata()?;
         Ok(Stat {
             length: metadata.len(),
+            room: room(metadata.len(), metadata.blocks()),
             identity: (metadata.dev(), metadata.ino()),
             modified: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
             is_folder: metadata.is_dir(),
@@ -164,6 +166,11 @@ impl File for fs::File {
 
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
+    }
+
+    fn punch(&self, position: u64, length: u64) -> io::Result<()> {
+        let flags = sys::FallocateFlags::PUNCH_HOLE | sys::FallocateFlags::KEEP_SIZE;
+        Ok(sys::fallocate(self, flags, position, length)?)
     }
 
     fn try_lock(&self) -> Result<(), TryLockError> {

@@ -78,7 +78,7 @@ mod tests {
     fn one_claims_a_run_until_it_ends_or_dies_or_was_not_seen_for_long() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Arc::new(Directory::open(&*disk::system(), folder.path()).unwrap());
-        let claim = |from| RunWriter::claim(&directory, [1; 16], from).unwrap();
+        let claim = |from| RunWriter::claim(&directory, [1; 16], from, 0).unwrap();
         let first = claim(7).unwrap();
         assert!(claim(7).is_none());
         assert!(claim(8).is_some(), "another run is nobody's");
@@ -103,7 +103,7 @@ mod tests {
     fn those_that_claim_at_the_same_moment_leave_nothing_in_the_way_of_the_next() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Arc::new(Directory::open(&*disk::system(), folder.path()).unwrap());
-        let claim = || RunWriter::claim(&directory, [1; 16], 7).unwrap();
+        let claim = || RunWriter::claim(&directory, [1; 16], 7, 0).unwrap();
         for round in 0..200 {
             std::thread::scope(|scope| {
                 [(); 3].map(|()| scope.spawn(|| drop(claim()))).map(|thread| thread.join().unwrap())

@@ -24,26 +24,33 @@ const BLOCK: usize = 8 * 1024;
 /// Bytes of an entry before its suffix and payload.
 const ENTRY_HEAD: usize = 24;
 
-/// The interval of epochs that a run covers: after `from`, up to and with `to`.
+/// The interval of epochs that a run covers, after `from`, up to and with `to`; and whose it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Span {
     pub(crate) from: u64,
     pub(crate) to: u64,
+    /// The generation that a purge gave it; 0 for a run that was made of the log alone.
+    pub(crate) tag: u64,
 }
 
 impl Span {
     /// The name of the run's file.
     pub(crate) fn file_name(self) -> String {
-        format!("run.{:016x}-{:016x}", self.from, self.to)
+        match self.tag {
+            0 => format!("run.{:016x}-{:016x}", self.from, self.to),
+            tag => format!("run.{tag:016x}.{:016x}-{:016x}", self.from, self.to),
+        }
     }
 
     /// The span that a file name tells, if it is a run's.
     pub(crate) fn of_file_name(name: &str) -> Option<Self> {
-        let (from, to) = name.strip_prefix("run.")?.split_once('-')?;
+        let (start, to) = name.strip_prefix("run.")?.split_once('-')?;
+        let (tag, from) = start.split_once('.').unwrap_or(("0000000000000000", start));
         let number =
             |digits: &str| (digits.len() == 16).then(|| u64::from_str_radix(digits, 16).ok()).flatten();
-        let span = Self { from: number(from)?, to: number(to)? };
-        (span.from < span.to).then_some(span)
+        let span = Self { from: number(from)?, to: number(to)?, tag: number(tag)? };
+        // One name for each.
+        (span.from < span.to && span.file_name() == name).then_some(span)
     }
 }
 
@@ -73,8 +80,8 @@ mod tests {
 
     fn write(directory: &std::path::Path, count: u64) -> Run {
         let directory = &open(directory);
-        let span = Span { from: 0, to: 1000 };
-        let mut writer = RunWriter::claim(directory, [1; 16], span.from).unwrap().unwrap();
+        let span = Span { from: 0, to: 1000, tag: 0 };
+        let mut writer = RunWriter::claim(directory, [1; 16], span.from, 0).unwrap().unwrap();
         (0..count).for_each(|at| writer.push(&path(at * 2), &Kept::Own(value(at))).unwrap());
         assert_eq!(writer.finish(span.to, 0).unwrap(), span);
         Run::open(directory, [1; 16], span).unwrap()
@@ -133,9 +140,12 @@ mod tests {
 
     #[test]
     fn file_names_tell_their_span_and_other_names_none() {
-        let span = Span { from: 1, to: 0xabc };
-        assert_eq!(Span::of_file_name(&span.file_name()), Some(span));
-        for name in ["run.1-2", "run.0000000000000002-0000000000000001", "log.0000000000000001", "run."] {
+        for span in [Span { from: 1, to: 0xabc, tag: 0 }, Span { from: 0, to: 9, tag: u64::MAX }] {
+            assert_eq!(Span::of_file_name(&span.file_name()), Some(span));
+        }
+        let untagged = "run.0000000000000000.0000000000000001-0000000000000002";
+        let reversed = "run.0000000000000002-0000000000000001";
+        for name in ["run.1-2", reversed, untagged, "log.0000000000000001", "run."] {
             assert_eq!(Span::of_file_name(name), None, "{name}");
         }
     }

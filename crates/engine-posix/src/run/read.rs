@@ -324,6 +324,7 @@ fn read_header(bytes: &[u8; HEADER], uuid: [u8; 16], span: Span) -> Option<Heade
         has_cuts: reader.u32()? != 0,
         log_sum: reader.u32()?,
     };
+    let same_span = same_span && reader.u64()? == span.tag;
     (known && same_span).then_some(header)
 }
 

@@ -27,6 +27,7 @@ pub(crate) struct RunWriter {
     written: u64,
     uuid: [u8; 16],
     from: u64,
+    tag: u64,
     position: u64,
     entries: u64,
     has_cuts: bool,
@@ -40,9 +41,38 @@ pub(crate) struct RunWriter {
 
 impl RunWriter {
     /// Claims the making of a run that begins at `from`, or gives `None` when another process has.
-    pub(crate) fn claim(directory: &Arc<Directory>, uuid: [u8; 16], from: u64) -> Result<Option<Self>> {
-        let Some((temporary, file)) = claim::claim(directory, from)? else { return Ok(None) };
-        Ok(Some(Self {
+    pub(crate) fn claim(
+        directory: &Arc<Directory>,
+        uuid: [u8; 16],
+        from: u64,
+        tag: u64,
+    ) -> Result<Option<Self>> {
+        let claimed = claim::claim(directory, from)?;
+        Ok(claimed.map(|(temporary, file)| Self::of_file(directory, temporary, file, uuid, from, tag)))
+    }
+
+    /// Begins a run that begins at `from` under a temporary name of the caller's own, whoever else makes one.
+    pub(crate) fn unclaimed(
+        directory: &Arc<Directory>,
+        temporary: String,
+        uuid: [u8; 16],
+        from: u64,
+        tag: u64,
+    ) -> Result<Self> {
+        let file =
+            directory.create(&temporary).map_err(|error| directory.failed("create", &temporary, error))?;
+        Ok(Self::of_file(directory, temporary, file, uuid, from, tag))
+    }
+
+    fn of_file(
+        directory: &Arc<Directory>,
+        temporary: String,
+        file: Arc<dyn File>,
+        uuid: [u8; 16],
+        from: u64,
+        tag: u64,
+    ) -> Self {
+        Self {
             directory: Arc::clone(directory),
             temporary,
             file,
@@ -50,6 +80,7 @@ impl RunWriter {
             written: 0,
             uuid,
             from,
+            tag,
             position: HEADER as u64,
             entries: 0,
             has_cuts: false,
@@ -59,7 +90,7 @@ impl RunWriter {
             index: Vec::new(),
             payload: Vec::new(),
             finished: false,
-        }))
+        }
     }
 
     fn failed(&self, error: io::Error) -> Error {
@@ -158,7 +189,7 @@ impl RunWriter {
     ///
     /// `log_sum` is the checksum of the log's last bytes before the run's end.
     pub(crate) fn finish(mut self, to: u64, log_sum: u32) -> Result<Span> {
-        let span = Span { from: self.from, to };
+        let span = Span { from: self.from, to, tag: self.tag };
         if self.entries == 0 {
             self.begin()?;
         }
@@ -194,6 +225,7 @@ impl RunWriter {
         header.put_u32(crc32c(index));
         header.put_u32(self.has_cuts.into());
         header.put_u32(log_sum);
+        header.put_u64(span.tag);
         header.resize(HEADER - 4, 0);
         header.put_u32(crc32c(&header));
         header

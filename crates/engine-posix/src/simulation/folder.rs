@@ -172,7 +172,7 @@ fn stat(world: &World, inode: u64) -> io::Result<Stat> {
         Node::File(bytes) => (bytes.len() as u64, false),
         Node::Folder(_) => (0, true),
     };
-    Ok(Stat { length, identity: (0, inode), modified: *modified, is_folder })
+    Ok(Stat { length, room: length, identity: (0, inode), modified: *modified, is_folder })
 }
 
 fn sync(disk: &SimulatedDisk, inode: u64) -> io::Result<()> {
@@ -251,6 +251,16 @@ impl File for SimulatedFile {
 
     fn sync(&self) -> io::Result<()> {
         sync(&self.disk, self.inode)
+    }
+
+    fn punch(&self, position: u64, length: u64) -> io::Result<()> {
+        let mut world = self.disk.world();
+        world.call()?;
+        let there = world.tree.bytes(self.inode)?.len() as u64;
+        let end = there.min(position.saturating_add(length));
+        let bytes = vec![0; end.saturating_sub(position) as usize].into();
+        world.change(Change::Write { inode: self.inode, position, bytes });
+        Ok(())
     }
 
     fn try_lock(&self) -> Result<(), TryLockError> {

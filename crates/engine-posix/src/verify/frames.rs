@@ -3,7 +3,7 @@
 //! Unlike a reader it goes on after damage, at the next marker, because a marker stands nowhere but at the beginning of a
 //! frame. What frames have in segments is looked at when they are replayed: only of those that count must it be there.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use isotach_object::{Finding, Part, Result};
 use memchr::memmem;
@@ -12,7 +12,6 @@ use super::found::{Findings, Meter};
 use crate::{
     bytes::Reader,
     frame::{self, Found, Frame},
-    log,
     lost::{self, Judged},
     record::{self, Record},
     state::{Place, WINDOW, unknown_kind},
@@ -34,10 +33,11 @@ struct Scan<'v> {
     sequences: HashMap<u64, u64>,
 }
 
-/// Looks at the log up to byte `end`.
-pub(super) fn scan(place: &Place, end: u64, found: &Findings, meter: &Meter<'_>) -> Result<Counts> {
+/// Looks at a range of the log's bytes, which begins where a frame is looked for.
+pub(super) fn scan(place: &Place, range: Range<u64>, found: &Findings, meter: &Meter<'_>) -> Result<Counts> {
+    let end = range.end;
     let mut scan = Scan { place, end, found, counts: Counts::default(), sequences: HashMap::new() };
-    let (mut position, mut size) = (log::HEADER as u64, WINDOW);
+    let (mut position, mut size) = (range.start, WINDOW);
     let mut window = Vec::new();
     while position < end {
         let wanted = usize::try_from(end - position).unwrap_or(usize::MAX).min(size);

@@ -18,6 +18,7 @@ use crate::{
     directory::Directory,
     disk,
     entry::{Entry, Versioned},
+    floor::Floor,
     log,
     merge::Merge,
     ops::Resolved,
@@ -36,15 +37,26 @@ const PIECE_MAX: u64 = 64 << 20;
 pub(super) fn follow(
     place: &Place,
     sound: &[Arc<Run>],
+    floor: Option<&Floor>,
     end: u64,
     found: &Findings,
     meter: &Meter<'_>,
 ) -> Result<State> {
     let piece = place.options.checkpoint.saturating_mul(INTERVALS).min(PIECE_MAX);
-    let state = State::at_runs(Vec::new(), log::HEADER as u64, NOBODY);
+    let base: Vec<_> = purged_runs(place, sound);
+    let reach = base.last().map_or(place.log.epoch_at(0), |run| run.span().to);
+    let start = place.log.position_of(reach).unwrap_or(0).max(log::HEADER as u64);
+    let state = State::at_runs(base, start, NOBODY);
+    if let Some(floor) = floor.filter(|floor| reach < floor.epoch) {
+        let what =
+            format!("the sound runs go to epoch {reach}, and the log was purged up to {}", floor.epoch);
+        let place = place.directory.path().display().to_string();
+        found.add(Finding { part: Part::History, what, place, byte: None, cell: None });
+        return Ok(state);
+    }
     let mut replay = Replay { place, found, meter, piece, state, folder: None };
     let spans: Vec<_> = sound.iter().map(|run| run.span()).collect();
-    for span in chain::chain(&spans, place.log.epoch_at(0)) {
+    for span in chain::chain(&spans, reach) {
         let Some(run) = sound.iter().find(|run| run.span() == span) else { continue };
         let to = place.log.position_of(span.to).unwrap_or(0);
         let base = replay.state.runs.len();
@@ -70,6 +82,13 @@ pub(super) fn follow(
     replay.to(end, base)?;
     let Replay { state, .. } = replay;
     Ok(state)
+}
+
+/// The chain of runs that a purge made, and those merged with them: what they say is not in the log any more.
+fn purged_runs(place: &Place, sound: &[Arc<Run>]) -> Vec<Arc<Run>> {
+    let tagged: Vec<_> = sound.iter().map(|run| run.span()).filter(|span| span.tag != 0).collect();
+    let chain = chain::chain(&tagged, place.log.epoch_at(0));
+    chain.iter().filter_map(|span| sound.iter().find(|run| run.span() == *span).cloned()).collect()
 }
 
 struct Replay<'v> {
@@ -134,7 +153,7 @@ impl Replay<'_> {
                 folder
             }
         };
-        let Some(writer) = RunWriter::claim(&folder, self.place.uuid, from)? else { return Ok(()) };
+        let Some(writer) = RunWriter::claim(&folder, self.place.uuid, from, 0)? else { return Ok(()) };
         let bottom = self.state.runs.is_empty();
         let span = checkpoint::copy(Merge::of_table(&self.state.table), writer, bottom, to, 0)?;
         self.state.runs.push(Arc::new(Run::open(&folder, self.place.uuid, span)?));
@@ -149,7 +168,7 @@ impl Replay<'_> {
         let kept = runs.len() - checkpoint::mergeable(&entries);
         let [oldest, .., newest] = &runs[kept..] else { return Ok(()) };
         let (from, to) = (oldest.span().from, newest.span().to);
-        let Some(writer) = RunWriter::claim(folder, self.place.uuid, from)? else { return Ok(()) };
+        let Some(writer) = RunWriter::claim(folder, self.place.uuid, from, 0)? else { return Ok(()) };
         let span = checkpoint::copy(Merge::of_runs(&runs[kept..])?, writer, kept == 0, to, 0)?;
         for old in runs.drain(kept..) {
             // Gives its room back; whatever fails goes with the folder.

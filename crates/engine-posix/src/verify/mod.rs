@@ -22,6 +22,7 @@ use isotach_object::{Error, Finding, Part, Result, Verified, Verify, VerifyProgr
 pub(crate) use self::found::{Findings, Meter, cell_of};
 use crate::{
     chain,
+    floor::Floor,
     log::HEADER,
     run::{Run, Span},
     snapshot,
@@ -48,15 +49,35 @@ pub(crate) fn of_unopened(error: Error) -> Result<Verified> {
 
 /// Looks at all of an open container.
 pub(crate) fn verify(place: &Place, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
+    let mut tries = LIST_TRIES;
+    loop {
+        let (spans, floor) = chain::spans(place)?;
+        let verified = look(place, &spans, floor, how, progress)?;
+        tries -= 1;
+        // What a purge took away meanwhile is not damaged.
+        if verified.is_sound() || tries == 0 || Floor::current(place)? == floor {
+            return Ok(verified);
+        }
+    }
+}
+
+fn look(
+    place: &Place,
+    spans: &[Span],
+    floor: Option<Floor>,
+    how: Verify,
+    progress: VerifyProgress<'_>,
+) -> Result<Verified> {
     let (found, meter) = (Findings::default(), Meter::new(progress));
-    let spans = chain::spans(place)?;
     // After the listing: the log only grows, and runs speak of what is in it.
     let end = place.log.length()?;
-    meter.expect(2 * end.saturating_sub(HEADER as u64));
-    let apart = Apart { place, end, found: &found, meter: &meter };
-    let (counts, runs) = apart.check(&spans, how.threads)?;
+    // What was purged of the log is in the runs alone.
+    let start = floor.and_then(|floor| place.log.position_of(floor.epoch)).unwrap_or(HEADER as u64);
+    meter.expect(2 * end.saturating_sub(start));
+    let apart = Apart { place, start, end, floor, found: &found, meter: &meter };
+    let (counts, runs) = apart.check(spans, how.threads)?;
     let sound: Vec<Arc<Run>> = runs.values().flatten().cloned().collect();
-    let state = history::follow(place, &sound, end, &found, &meter)?;
+    let state = history::follow(place, &sound, floor.as_ref(), end, &found, &meter)?;
     if how.data {
         meter.expect(place.data.folder().size()?);
     }
@@ -108,7 +129,9 @@ type Runs = BTreeMap<Span, Option<Arc<Run>>>;
 /// The log and each run, each by itself.
 struct Apart<'v> {
     place: &'v Place,
+    start: u64,
     end: u64,
+    floor: Option<Floor>,
     found: &'v Findings,
     meter: &'v Meter<'v>,
 }
@@ -124,7 +147,7 @@ impl Apart<'_> {
             }
             // Wider ones have taken the place of those that are gone.
             let new: Vec<Span> =
-                chain::spans(self.place)?.into_iter().filter(|span| !runs.contains_key(span)).collect();
+                chain::spans(self.place)?.0.into_iter().filter(|span| !runs.contains_key(span)).collect();
             let (more, vanished) = self.check_listed(&new, false, threads, &mut runs)?;
             counts = if counts == Counts::default() { more } else { counts };
             again = vanished;
@@ -146,7 +169,7 @@ impl Apart<'_> {
             loop {
                 let job = next.fetch_add(1, Ordering::Relaxed);
                 if job == 0 {
-                    let scanned = frames::scan(self.place, self.end, self.found, self.meter)?;
+                    let scanned = frames::scan(self.place, self.start..self.end, self.found, self.meter)?;
                     *counts.lock().unwrap_or_else(PoisonError::into_inner) = scanned;
                     continue;
                 }
@@ -175,12 +198,14 @@ impl Apart<'_> {
     }
 
     fn check_run(&self, span: Span) -> Result<Looked> {
+        // What a purge made says what the log does not any more.
+        let part = if span.tag == 0 { Part::Derived } else { Part::History };
         let run = match Run::open(&self.place.directory, self.place.uuid, span) {
             Ok(run) => run,
             // Merged into a wider one by another process.
             Err(Error::NotFound { .. }) => return Ok(Looked::Gone),
             Err(error) => {
-                self.found.take(Part::Derived, None, error)?;
+                self.found.take(part, None, error)?;
                 return Ok(Looked::Unsound);
             }
         };
@@ -189,14 +214,14 @@ impl Apart<'_> {
         let length = self.place.log.length()?;
         let wrong = if span.to > self.place.log.epoch_at(length) {
             Some(format!("the log has only {length} bytes: it has lost some that were durable"))
-        } else if run.log_sum() != self.place.log.sum_before(span.to)? {
+        } else if !chain::knows_log(self.place, &run, self.floor.as_ref())? {
             Some("the run is of another log, or the log has changed before the run's end".to_owned())
         } else {
             None
         };
         if let Some(what) = wrong {
             let place = run.place().to_owned();
-            self.found.add(Finding { part: Part::Derived, what, place, byte: None, cell: None });
+            self.found.add(Finding { part, what, place, byte: None, cell: None });
             sound = false;
         }
         Ok(if sound { Looked::Sound(Arc::new(run)) } else { Looked::Unsound })

@@ -11,6 +11,7 @@
 mod check;
 mod failures;
 mod flips;
+mod purge;
 mod workload;
 
 use std::{

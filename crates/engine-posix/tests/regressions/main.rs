@@ -8,6 +8,7 @@ mod contention;
 mod destroyed;
 mod permission;
 mod pools;
+mod purge;
 mod runs;
 mod snapshots;
 mod staged;

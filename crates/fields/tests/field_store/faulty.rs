@@ -8,8 +8,8 @@ use std::{
 
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Error, Finding, IdRange, Label,
-    ObjectId, Page, Pool, PoolUri, PoolUsage, Result, SetAside, SharedBytes, Snapshot, Staging, Transaction,
-    Update, Verified, Verify, VerifyProgress, memory::Memory,
+    ObjectId, Page, Pool, PoolUri, PoolUsage, Purged, Result, SetAside, SharedBytes, Snapshot, Staging,
+    Transaction, Update, Verified, Verify, VerifyProgress, memory::Memory,
 };
 
 /// What the next calls come to: `None` succeeds.
@@ -117,6 +117,10 @@ impl Pool for FaultyPool {
     fn list_containers(&self) -> Result<Vec<Label>> {
         self.0.list_containers()
     }
+    fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {
+        self.0.purge_container(label, carry_out)
+    }
+
     fn container_size(&self, label: &Label) -> Result<u64> {
         self.0.container_size(label)
     }

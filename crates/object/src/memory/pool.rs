@@ -7,8 +7,8 @@ use std::{
 
 use super::{CAPABILITIES, container::MemoryContainer, lock, state::State};
 use crate::{
-    Capabilities, Container, Error, Finding, Label, Pool, PoolUri, PoolUsage, Result, SetAside, Verified,
-    Verify, VerifyProgress,
+    Capabilities, Container, Error, Finding, Label, Pool, PoolUri, PoolUsage, Purged, Result, SetAside,
+    Verified, Verify, VerifyProgress,
 };
 
 /// A pool. Containers that were destroyed live on in the handles that are open on them, unseen by others.
@@ -78,6 +78,11 @@ impl Pool for MemoryPool {
             engine: "memory",
             what: "setting aside: it would be gone with the process".to_owned(),
         })
+    }
+
+    /// Memory holds nothing that was replaced.
+    fn purge_container(&self, label: &Label, _: bool) -> Result<Purged> {
+        Ok(Purged { before: self.container_size(label)?, ..Purged::default() })
     }
 
     /// Memory has no bound of its own here, so the total is the largest number there is.

@@ -11,8 +11,8 @@ use std::{
 
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Finding, IdRange, Label, ObjectId, Page,
-    PageBuilder, Pool, PoolUri, PoolUsage, Precondition, Result, SetAside, SharedBytes, Snapshot, Staging,
-    Transaction, Update, Verified, Verify, VerifyProgress,
+    PageBuilder, Pool, PoolUri, PoolUsage, Precondition, Purged, Result, SetAside, SharedBytes, Snapshot,
+    Staging, Transaction, Update, Verified, Verify, VerifyProgress,
     conformance::{Faults, Fixture, MemoryFixture},
 };
 
@@ -123,6 +123,10 @@ impl Pool for BrokenPool {
 
     fn list_containers(&self) -> Result<Vec<Label>> {
         self.0.list_containers()
+    }
+
+    fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {
+        self.0.purge_container(label, carry_out)
     }
 
     fn container_size(&self, label: &Label) -> Result<u64> {

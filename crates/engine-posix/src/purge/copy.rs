@@ -1,0 +1,154 @@
+//! Writing a generation: the runs, and the bytes that move out of the data files that are to go.
+//!
+//! Nothing refers to what is made here before the floor is published. If that does not come about it is removed; after the death
+//! of the process the next purge finds it: the data file has no references, and the runs a tag that nobody looks for.
+
+use std::collections::HashSet;
+
+use isotach_object::{Error, Result};
+
+use super::{Stretch, live::refers, stretches};
+use crate::{
+    checkpoint,
+    data::DataWriter,
+    entry::{Entry, Versioned},
+    floor::Floor,
+    merge::Merge,
+    ops::Part,
+    raw::Kept,
+    run::{RunWriter, Span},
+    state::{Place, State},
+};
+
+/// Bytes that are held in memory on their way.
+const PIECE: u64 = 32 << 20;
+
+/// Copies what is live into a new generation.
+pub(super) struct Copier<'p> {
+    place: &'p Place,
+    data: DataWriter,
+    /// The data files that are to go.
+    chosen: HashSet<u64>,
+    /// Those of them that cannot, because they are damaged.
+    staying: HashSet<u64>,
+    tag: u64,
+    temporary: String,
+    /// Bytes of data that were copied.
+    copied: u64,
+    runs: Vec<Span>,
+}
+
+impl<'p> Copier<'p> {
+    pub(super) fn new(place: &'p Place, chosen: HashSet<u64>, tag: u64, temporary: String) -> Self {
+        let data = DataWriter::new(place.data.folder());
+        Self { place, data, chosen, staying: HashSet::new(), tag, temporary, copied: 0, runs: Vec::new() }
+    }
+
+    /// Makes the generation of a state whose runs hold everything up to the floor, and publishes it. Gives the bytes that were
+    /// written, and the data files to which nothing refers any more.
+    pub(super) fn publish(mut self, state: &State, floor: Floor) -> Result<(u64, HashSet<u64>)> {
+        if let Err(error) = self.make(state).and_then(|()| floor.publish(self.place, &self.temporary)) {
+            self.take_back(&floor);
+            return Err(error);
+        }
+        let sizes = self.runs.iter().map(|span| self.place.directory.stat(&span.file_name()));
+        let runs: u64 = sizes.filter_map(|stat| Some(stat.ok()?.room)).sum();
+        Ok((self.copied + runs, &self.chosen - &self.staying))
+    }
+
+    fn make(&mut self, state: &State) -> Result<()> {
+        for (number, stretch) in stretches(state)?.iter().enumerate() {
+            let span = self.write_run(stretch, number == 0)?;
+            self.runs.push(span);
+        }
+        self.data.write_out()?;
+        self.data.sync()
+    }
+
+    /// Removes what was made, unless it is not sure that it does not count.
+    fn take_back(&mut self, floor: &Floor) {
+        let published = Floor::current(self.place);
+        if matches!(published, Ok(now) if now.is_none_or(|now| now.tag != floor.tag)) {
+            self.data.discard();
+            for span in &self.runs {
+                let _ = crate::chain::remove(self.place, *span);
+            }
+        }
+    }
+
+    fn write_run(&mut self, stretch: &Stretch, bottom: bool) -> Result<Span> {
+        let from = stretch.first().map_or(0, |run| run.span().from);
+        let to = stretch.last().map_or(0, |run| run.span().to);
+        let Place { directory, uuid, log, .. } = self.place;
+        let mut run = RunWriter::unclaimed(directory, self.temporary.clone(), *uuid, from, self.tag)?;
+        let mut merge = Merge::of_runs(stretch)?;
+        while let Some((path, kept)) = merge.next()? {
+            let Some(kept) = checkpoint::needed(kept, bottom, to)? else { continue };
+            let moved = if refers(&kept) { Kept::Own(self.moved(kept.into_versioned()?)?) } else { kept };
+            run.push(path, &moved)?;
+        }
+        run.finish(to, log.sum_before(to)?)
+    }
+
+    /// The entry with its bytes elsewhere, if they are in a file that is to go.
+    fn moved(&mut self, Versioned { epoch, entry }: Versioned) -> Result<Versioned> {
+        let entry = match entry {
+            Entry::ValueExtent(extent, digest) if self.chosen.contains(&extent.file) => {
+                match self.place.data.read_extent(&extent) {
+                    Ok(value) => {
+                        self.copied += extent.length;
+                        Entry::ValueExtent(self.data.append(&value)?, digest)
+                    }
+                    Err(Error::Corrupt { .. }) => {
+                        self.staying.insert(extent.file);
+                        Entry::ValueExtent(extent, digest)
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            Entry::Bytes(mut bytes) => {
+                bytes.fold();
+                Entry::Bytes(bytes.map_parts(|part| self.moved_part(part))?)
+            }
+            entry => entry,
+        };
+        Ok(Versioned { epoch, entry })
+    }
+
+    fn moved_part(&mut self, part: Part) -> Result<Vec<Part>> {
+        let Part { offset, length, skip, ref extent } = part;
+        if !self.chosen.contains(&extent.file) {
+            return Ok(vec![part]);
+        }
+        let mut pieces = Vec::new();
+        let mut done = 0;
+        // One of no bytes makes an array, too.
+        while done < length || pieces.is_empty() {
+            let piece = PIECE.min(length - done);
+            let from = Part { offset: 0, length: piece, skip: skip + done, extent: extent.clone() };
+            let bytes = match self.read(&from) {
+                Ok(bytes) => bytes,
+                Err(Error::Corrupt { .. }) => {
+                    self.staying.insert(extent.file);
+                    return Ok(vec![part]);
+                }
+                Err(error) => return Err(error),
+            };
+            let extent = self.data.append(&bytes)?;
+            pieces.push(Part { offset: offset + done, length: piece, skip: 0, extent });
+            done += piece;
+            self.copied += piece;
+        }
+        Ok(pieces)
+    }
+
+    fn read(&self, part: &Part) -> Result<Vec<u8>> {
+        if part.length == 0 {
+            return Ok(Vec::new());
+        }
+        self.place.data.check_length(&part.extent)?;
+        let mut bytes = vec![0; part.length as usize];
+        self.place.data.read_part(part, &mut bytes)?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,398 @@
+//! Purging: room comes back, nothing that anyone needs goes, and whoever is killed or late does no harm.
+
+use std::{
+    fs,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+};
+
+use isotach_object::{
+    ArrayRead, Cell, Container, Error, Label, ObjectClass, ObjectId, ObjectType, Precondition, Purged,
+    Transaction, Update,
+};
+
+use crate::{Store, assert_holds, entries, key, put_frames};
+
+const SIZE: usize = 200_000;
+
+fn array(number: u64) -> ObjectId {
+    ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, number)
+}
+
+/// The bytes of array `number` after it was written for the `round`th time.
+fn content(number: u64, round: u64) -> Vec<u8> {
+    let mut state = (number << 32 | round).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut bytes: Vec<u8> = (0..SIZE / 8).flat_map(|_| next().to_le_bytes()).collect();
+    bytes[..8].copy_from_slice(&round.to_le_bytes());
+    bytes
+}
+
+/// Replaces arrays, each in a transaction of its own so that a reader never sees one between two rounds.
+fn write(container: &dyn Container, numbers: impl Iterator<Item = u64>, round: u64) {
+    for number in numbers {
+        let (cell, data) = (Cell::array(array(number)), content(number, round));
+        let transaction = Transaction::new()
+            .update(Update::Destroy { object: cell.object })
+            .update(Update::Write { cell, offset: 0, data: &data });
+        container.commit(&transaction).unwrap();
+    }
+    container.flush().unwrap();
+}
+
+/// The round of which an array has the bytes, all of them.
+fn round_of(container: &dyn Container, number: u64) -> u64 {
+    let mut buffer = vec![0; SIZE + 1];
+    let mut reads =
+        [ArrayRead { cell: Cell::array(array(number)), offset: 0, buffer: &mut buffer, filled: 0 }];
+    container.read_many(&mut reads).unwrap();
+    assert_eq!(reads[0].filled, SIZE, "array {number}");
+    let round = u64::from_le_bytes(buffer[..8].try_into().unwrap());
+    assert!(buffer[..SIZE] == content(number, round), "array {number} in round {round}");
+    let shared = container.share(Cell::array(array(number)), 0, u64::MAX).unwrap();
+    assert_eq!(shared.len(), SIZE, "array {number}");
+    round
+}
+
+/// What `du` says.
+fn du(path: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = fs::symlink_metadata(path).unwrap();
+    match metadata.is_dir() {
+        true => fs::read_dir(path).unwrap().map(|entry| du(&entry.unwrap().path())).sum(),
+        false => metadata.blocks() * 512,
+    }
+}
+
+fn purge(store: &Store) -> Purged {
+    store.pool.purge_container(&store.label, true).unwrap()
+}
+
+/// Log enough that some of it can go.
+fn grow_log(container: &dyn Container) {
+    for number in 0..400 {
+        entries(container).put(&key(number), &vec![7; 10_000]).unwrap();
+        container.flush().unwrap();
+    }
+    for number in 0..400 {
+        entries(container).put(&key(number), &number.to_le_bytes()).unwrap();
+    }
+    container.flush().unwrap();
+}
+
+#[test]
+fn room_of_what_was_replaced_comes_back_as_told_and_all_else_stays() {
+    let store = Store::new("");
+    for round in 0..10 {
+        write(&*store.open(), 0..20, round);
+    }
+    grow_log(&*store.open());
+    let reader = store.open();
+    let lent = reader.share(Cell::array(array(3)), 0, u64::MAX).unwrap();
+    let before = du(&store.path());
+    let told = store.pool.purge_container(&store.label, false).unwrap();
+    assert_eq!(store.files("floor."), Vec::<std::path::PathBuf>::new(), "telling changes nothing");
+    let purged = purge(&store);
+    let (after, live) = (du(&store.path()), 20 * SIZE as u64);
+    // A megabyte of log is kept.
+    assert!(after < live + live / 10 + (1 << 20), "{after} for {live}, {before} before: {purged:?}");
+    let freed = before - after;
+    for said in [told.freed, purged.freed] {
+        assert!(said.abs_diff(freed) < freed / 50, "said {said}, freed {freed}");
+    }
+    assert_eq!((told.held, purged.held, purged.history_stays), (0, 0, false));
+    for container in [&reader, &store.open()] {
+        (0..20).for_each(|number| assert_eq!(round_of(&**container, number), 9));
+        assert_holds(&**container, 0..400, "after the purge");
+    }
+    assert!(*lent == content(3, 9)[..], "what was lent stays");
+    // Another purge finds nothing to do, and writing goes on.
+    assert_eq!(purge(&store).freed, 0);
+    write(&*store.open(), 0..20, 10);
+    purge(&store);
+    (0..20).for_each(|number| assert_eq!(round_of(&*reader, number), 10));
+    let found = store.pool.verify_container(
+        &store.label,
+        isotach_object::Verify { data: true, threads: 2 },
+        &|_, _| (),
+    );
+    assert_eq!(found.unwrap().findings, []);
+}
+
+#[test]
+fn values_records_and_holes_move_as_they_are() {
+    let store = Store::new("");
+    let container = store.open();
+    let object = ObjectId::new(ObjectType::General, ObjectClass::S1, 0, 1);
+    let record = Cell::general(object, b"d", b"a");
+    let value = vec![3; 50_000];
+    entries(&*container).put(b"gone", &vec![1; 300_000]).unwrap();
+    entries(&*container).put(b"large", &value).unwrap();
+    container
+        .update(&[
+            Update::Write { cell: record, offset: 10, data: &[5; 200_000] },
+            Update::Punch { cell: record, offset: 1_000, length: 100_000 },
+            Update::Write { cell: Cell::array(array(1)), offset: 0, data: b"" },
+            Update::SetSize { cell: Cell::array(array(2)), size: 77 },
+        ])
+        .unwrap();
+    entries(&*container).remove(b"gone").unwrap();
+    let epoch = container.flush().unwrap();
+    drop(container);
+    assert!(purge(&store).freed > 300_000);
+    let container = store.open();
+    assert_eq!(entries(&*container).get(b"large").unwrap(), Some(value.clone()));
+    assert_eq!(entries(&*container).get(b"gone").unwrap(), None);
+    let mut buffer = vec![9; 300_000];
+    let mut reads = [ArrayRead { cell: record, offset: 0, buffer: &mut buffer, filled: 0 }];
+    container.read_many(&mut reads).unwrap();
+    assert_eq!(reads[0].filled, 200_010);
+    let is_five = |at: usize| (10..1_000).contains(&at) || (101_000..200_010).contains(&at);
+    assert!((0..200_010).all(|at| buffer[at] == if is_five(at) { 5 } else { 0 }));
+    let sizes = container.size_many(&[Cell::array(array(1)), Cell::array(array(2))]).unwrap();
+    assert_eq!(sizes, [Some(0), Some(77)]);
+    // Preconditions know the value, and what was removed a short while ago.
+    let kv = Cell::kv(object_of_entries(), b"large");
+    let gone = Cell::kv(object_of_entries(), b"gone");
+    let equals = Transaction::new().require(Precondition::Equals(kv, &value));
+    container.commit(&equals.update(Update::Put { cell: kv, value: b"new" })).unwrap();
+    let since = |epoch| Transaction::new().require(Precondition::Unchanged(gone, epoch));
+    container.commit(&since(epoch).update(Update::Put { cell: kv, value: b"newer" })).unwrap();
+    let before = isotach_object::Epoch(100);
+    let late = container.commit(&since(before).update(Update::Put { cell: kv, value: b"late" }));
+    assert!(matches!(late, Err(Error::Conflict { .. })), "{late:?}");
+}
+
+fn object_of_entries() -> ObjectId {
+    crate::object(ObjectType::KeyValue)
+}
+
+#[test]
+fn a_snapshot_keeps_what_it_needs_until_it_is_removed() {
+    let store = Store::new("");
+    let name: Label = "then".parse().unwrap();
+    write(&*store.open(), 0..10, 0);
+    let epoch = store.open().create_snapshot(&name).unwrap();
+    write(&*store.open(), 0..10, 1);
+    write(&*store.open(), 0..10, 2);
+    grow_log(&*store.open());
+    let past = store.open().open_snapshot(&name).unwrap();
+    assert_eq!(round_of(&*past, 1), 0);
+    purge(&store);
+    for past in [&past, &store.open().open_snapshot(&name).unwrap(), &store.open().open_at(epoch).unwrap()] {
+        (0..10).for_each(|number| assert_eq!(round_of(&**past, number), 0));
+        assert_eq!(entries(&**past).get(&key(0)).unwrap(), None);
+    }
+    (0..10).for_each(|number| assert_eq!(round_of(&*store.open(), number), 2));
+    let between = store.open().open_at(isotach_object::Epoch(epoch.0 + 1)).unwrap_err();
+    assert_eq!(between.code(), "not-found", "{between}");
+    let (two, purged) = (du(&store.path()), store.open());
+    purged.destroy_snapshot(&name).unwrap();
+    purged.flush().unwrap();
+    purge(&store);
+    assert!(two - du(&store.path()) > 9 * SIZE as u64);
+    assert_eq!(round_of(&*purged, 5), 2);
+    let fresh = store.open().open_at(epoch).unwrap_err();
+    assert_eq!(fresh.code(), "not-found", "{fresh}");
+}
+
+#[test]
+fn a_file_that_a_writer_is_at_stays_and_the_others_go() {
+    let store = Store::new("");
+    write(&*store.open(), 0..5, 0);
+    let writer = store.open();
+    write(&*writer, 0..5, 1);
+    write(&*writer, 0..5, 2);
+    // Not in the log yet.
+    let data = content(9, 3);
+    writer.update(&[Update::Write { cell: Cell::array(array(9)), offset: 0, data: &data }]).unwrap();
+    let purged = purge(&store);
+    assert!(purged.freed > 4 * SIZE as u64 && purged.held > 4 * SIZE as u64, "{purged:?}");
+    writer.flush().unwrap();
+    let reader = store.open();
+    (0..5).for_each(|number| assert_eq!(round_of(&*reader, number), 2));
+    assert_eq!(round_of(&*reader, 9), 3);
+    drop(writer);
+    assert!(purge(&store).freed > 4 * SIZE as u64);
+    assert_eq!(round_of(&*reader, 9), 3);
+}
+
+#[test]
+fn handles_that_opened_before_a_purge_read_and_write_on() {
+    let store = Store::new("?checkpoint=256");
+    for round in 0..3 {
+        write(&*store.open(), 0..5, round);
+    }
+    grow_log(&*store.open());
+    // One knows all of it, one has only looked at the beginning, one has looked at nothing.
+    let (full, none) = (store.open(), store.open());
+    assert_eq!(round_of(&*full, 0), 2);
+    purge(&store);
+    for container in [&full, &none] {
+        (0..5).for_each(|number| assert_eq!(round_of(&**container, number), 2));
+        assert_holds(&**container, 0..400, "old handle");
+    }
+    for container in [&full, &none] {
+        write(&**container, 0..5, 3);
+    }
+    purge(&store);
+    put_frames(&*none, 0..400);
+    for container in [full, none, store.open()] {
+        (0..5).for_each(|number| assert_eq!(round_of(&*container, number), 3));
+        assert_holds(&*container, 0..400, "old handle");
+    }
+}
+
+#[test]
+fn a_handle_that_stood_still_in_what_became_a_hole_begins_again() {
+    let store = Store::new("?checkpoint=1099511627776");
+    put_frames(&*store.open(), 0..10);
+    let late = store.open();
+    assert_holds(&*late, 0..10, "before");
+    grow_log(&*store.open());
+    write(&*store.open(), 0..5, 0);
+    let purged = purge(&store);
+    assert!(purged.freed > 2 << 20, "{purged:?}");
+    assert_holds(&*late, 0..400, "after");
+    assert_eq!(round_of(&*late, 4), 0);
+}
+
+#[test]
+fn two_purges_at_once_and_readers_and_writers_beside_them_get_what_they_should() {
+    const ARRAYS: u64 = 8;
+    let store = Arc::new(Store::in_memory("?checkpoint=4096"));
+    write(&*store.open(), 0..ARRAYS, 0);
+    let (done, rounds) = (AtomicBool::new(false), AtomicU64::new(0));
+    let reads = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Acquire) {
+                    match store.pool.purge_container(&store.label, true) {
+                        Ok(_) => drop(rounds.fetch_add(1, Ordering::AcqRel)),
+                        Err(Error::Conflict { .. }) => thread::yield_now(),
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            });
+        }
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let (container, mut last) = (store.open(), [0; ARRAYS as usize]);
+                while !done.load(Ordering::Acquire) {
+                    for number in 0..ARRAYS {
+                        let round = round_of(&*container, number);
+                        assert!(round >= last[number as usize], "array {number} went back");
+                        last[number as usize] = round;
+                        reads.fetch_add(1, Ordering::AcqRel);
+                    }
+                }
+            });
+        }
+        let writer = scope.spawn(|| {
+            let mut round = 0;
+            while round < 30 || rounds.load(Ordering::Acquire) < 10 {
+                round += 1;
+                write(&*store.open(), 0..ARRAYS, round);
+            }
+            round
+        });
+        let last = writer.join();
+        done.store(true, Ordering::Release);
+        let last = last.unwrap();
+        (0..ARRAYS).for_each(|number| assert_eq!(round_of(&*store.open(), number), last));
+    });
+    assert!(reads.load(Ordering::Acquire) > 0);
+    purge(&store);
+    let live = ARRAYS * SIZE as u64;
+    assert!(du(&store.path()) < live + live / 10 + (1 << 20) + (64 << 10));
+}
+
+#[test]
+fn the_run_of_a_slow_merger_counts_for_nobody_after_a_purge() {
+    let store = Store::new("?checkpoint=1024");
+    put_frames(&*store.open(), 0..50);
+    write(&*store.open(), 0..5, 0);
+    write(&*store.open(), 0..5, 1);
+    put_frames(&*store.open(), 50..60);
+    // What a merger of before may still give a name: a sound run from the beginning, wider than the floor's.
+    let runs = store.files("run.");
+    let old: Vec<_> = runs.iter().map(|run| (run.clone(), fs::read(run).unwrap())).collect();
+    purge(&store);
+    assert!(store.files("run.").iter().all(|run| !runs.contains(run)));
+    old.iter().for_each(|(run, bytes)| fs::write(run, bytes).unwrap());
+    let reader = store.open();
+    assert_holds(&*reader, 0..60, "beside old runs");
+    (0..5).for_each(|number| assert_eq!(round_of(&*reader, number), 1));
+    put_frames(&*reader, 60..200);
+    assert_holds(&*store.open(), 0..200, "after more merges");
+    (0..5).for_each(|number| assert_eq!(round_of(&*store.open(), number), 1));
+    purge(&store);
+    assert!(store.files("run.").iter().all(|run| !runs.contains(run)), "the next purge cleans");
+    assert_holds(&*store.open(), 0..200, "after the next purge");
+}
+
+#[test]
+fn a_lost_or_damaged_run_of_a_purge_is_damage_and_never_an_older_state() {
+    let store = Store::new("");
+    put_frames(&*store.open(), 0..50);
+    write(&*store.open(), 0..5, 0);
+    write(&*store.open(), 0..5, 1);
+    purge(&store);
+    let [run] = &store.files("run.")[..] else { panic!("one run") };
+    let good = fs::read(run).unwrap();
+    let mut bad = good.clone();
+    bad[70] ^= 1;
+    for damage in [Some(bad), None] {
+        match damage {
+            Some(bytes) => fs::write(run, bytes).unwrap(),
+            None => fs::remove_file(run).unwrap(),
+        }
+        let error = entries(&*store.open()).get(b"key").unwrap_err();
+        assert_eq!(error.code(), "corrupt", "{error}");
+        let look = isotach_object::Verify { data: false, threads: 1 };
+        let found = store.pool.verify_container(&store.label, look, &|_, _| ()).unwrap();
+        assert!(
+            found.findings.iter().any(|finding| finding.part == isotach_object::Part::History),
+            "{found:?}"
+        );
+        let aside = store.pool.set_aside(&store.label, &found.findings, "").unwrap();
+        assert_eq!(aside.moved, Vec::<String>::new());
+    }
+    fs::write(run, good).unwrap();
+    assert_holds(&*store.open(), 0..50, "mended");
+}
+
+#[test]
+fn a_damaged_array_stays_with_its_file_and_everything_else_moves() {
+    let store = Store::new("");
+    let container = store.open();
+    write(&*container, 0..5, 0);
+    write(&*container, 0..3, 1);
+    drop(container);
+    let [data] =
+        &fs::read_dir(store.path().join("data")).unwrap().map(|e| e.unwrap().path()).collect::<Vec<_>>()[..]
+    else {
+        panic!("one file")
+    };
+    let mut bytes = fs::read(data).unwrap();
+    bytes[4 * SIZE + 5] ^= 1;
+    fs::write(data, &bytes).unwrap();
+    purge(&store);
+    assert!(data.exists());
+    let container = store.open();
+    (0..3).for_each(|number| assert_eq!(round_of(&*container, number), 1));
+    assert_eq!(round_of(&*container, 3), 0);
+    let mut buffer = vec![0; SIZE];
+    let mut reads = [ArrayRead { cell: Cell::array(array(4)), offset: 0, buffer: &mut buffer, filled: 0 }];
+    assert_eq!(container.read_many(&mut reads).unwrap_err().code(), "corrupt");
+}
