@@ -54,8 +54,7 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::retrieve`]; [`crate::Error::Key`] or [`crate::Error::Request`] for a key that does not fit.
     pub fn retrieve_one(&self, key: &Key) -> Result<Option<Vec<u8>>> {
-        let Some(field) = self.find(key)? else { return Ok(None) };
-        self.inner.read_field(&field).map(Some)
+        self.read_found(key, |field| self.inner.read_field(field))
     }
 
     /// As [`FieldStore::retrieve_one`], into the front of the caller's buffer; returns the field's length.
@@ -63,8 +62,7 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::retrieve_one`]; [`crate::Error::Invalid`] when the buffer is too small.
     pub fn retrieve_into(&self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>> {
-        let Some(field) = self.find(key)? else { return Ok(None) };
-        self.inner.read_into(&field.key, &field.location, buffer).map(Some)
+        self.read_found(key, |field| self.inner.read_into(&field.key, &field.location, buffer))
     }
 
     /// As [`FieldStore::retrieve_one`], without a copy where the engine can lend its bytes.
@@ -72,8 +70,7 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::retrieve_one`].
     pub fn retrieve_shared(&self, key: &Key) -> Result<Option<SharedBytes>> {
-        let Some(field) = self.find(key)? else { return Ok(None) };
-        self.inner.share(&field.key, &field.location).map(Some)
+        self.read_found(key, |field| self.inner.share(&field.key, &field.location))
     }
 
     /// Where one field is, or `None` if it is not there; see [`FieldStore::retrieve_one`].
@@ -97,20 +94,33 @@ impl FieldStore {
         self.inspect(&Request::from(key))?.next().transpose()
     }
 
+    /// Finds a field and reads it, and again where others replaced and purged, or wiped it meanwhile.
+    fn read_found<T>(&self, key: &Key, mut read: impl FnMut(&Inspected) -> Result<T>) -> Result<Option<T>> {
+        let Some(field) = self.find(key)? else { return Ok(None) };
+        Ok(self.read_where_it_is(field, &mut read)?.map(|(_, read)| read))
+    }
+
     /// Reads a field alone. If it cannot be read where it was found, it may have been replaced or wiped meanwhile: then
     /// it is read where it is, or is not there any more.
     pub(crate) fn read_again(&self, field: Inspected) -> Result<Option<(Inspected, Vec<u8>)>> {
-        let error = match self.inner.read_field(&field) {
-            Ok(bytes) => return Ok(Some((field, bytes))),
-            Err(error) => error,
-        };
-        match self.find(&field.key) {
-            Ok(None) => Ok(None),
-            Ok(Some(found)) if found.location != field.location => {
-                let bytes = self.inner.read_field(&found)?;
-                Ok(Some((Inspected { key: field.key, ..found }, bytes)))
+        self.read_where_it_is(field, &mut |field| self.inner.read_field(field))
+    }
+
+    fn read_where_it_is<T>(
+        &self,
+        mut field: Inspected,
+        read: &mut impl FnMut(&Inspected) -> Result<T>,
+    ) -> Result<Option<(Inspected, T)>> {
+        loop {
+            let error = match read(&field) {
+                Ok(read) => return Ok(Some((field, read))),
+                Err(error) => error,
+            };
+            match self.find(&field.key) {
+                Ok(None) => return Ok(None),
+                Ok(Some(found)) if found.location != field.location => field.location = found.location,
+                _ => return Err(error),
             }
-            _ => Err(error),
         }
     }
 }

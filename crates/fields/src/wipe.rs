@@ -152,7 +152,7 @@ impl FieldStore {
 }
 
 /// Whether a request means all of a dataset under this plan. An error when it means single fields.
-fn covers_dataset(request: &Request, plan: &Plan) -> Result<bool> {
+pub(crate) fn covers_dataset(request: &Request, plan: &Plan) -> Result<bool> {
     let mut below = narrowed(request, &plan.element);
     let knows = |name: &str| {
         let mut keys = plan.levels().into_iter().flat_map(LevelFilter::keys);

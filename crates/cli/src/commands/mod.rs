@@ -20,6 +20,7 @@ mod list;
 mod missing;
 mod object;
 mod pool;
+mod purge;
 mod read;
 mod requests;
 mod schema;
@@ -49,6 +50,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::List(flags) => list::run(&place, &flags),
         Command::Inspect(flags) => inspect::run(&place, &flags),
         Command::Axes(flags) => axes::run(&place, &flags),
+        Command::Purge(flags) => purge::run(&place, &flags),
         Command::Wipe(flags) => wipe::run(&place, &flags),
         Command::Copy(flags) => copy::copy(&place, &flags.transfer),
         Command::Move(flags) => copy::move_(&place, &flags.transfer),

@@ -17,6 +17,7 @@ mod object;
 #[cfg(test)]
 mod page;
 mod pool;
+mod purge;
 mod read;
 mod request;
 mod schema;
@@ -48,6 +49,7 @@ pub(crate) use self::{
     list::ListFlags,
     object::{ObjectAction, ObjectFlags, ObjectKind, ObjectName},
     pool::{PoolAction, PoolFlags},
+    purge::PurgeFlags,
     read::ReadFlags,
     request::{OneRequest, Requests},
     schema::{SchemaAction, SchemaCheck, SchemaFlags, SchemaShow},
@@ -96,6 +98,7 @@ pub(crate) enum Command {
     List(ListFlags),
     Inspect(InspectFlags),
     Axes(AxesFlags),
+    Purge(PurgeFlags),
     Wipe(WipeFlags),
     Copy(CopyFlags),
     Move(MoveFlags),

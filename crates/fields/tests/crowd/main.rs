@@ -15,6 +15,7 @@ mod disks;
 mod field;
 mod kills;
 mod limits;
+mod purges;
 mod roles;
 mod steps;
 mod stops;

@@ -1,0 +1,73 @@
+//! `isotach purge`: says what would be given back, and does it when told to.
+
+use isotach_fields::PurgedDataset;
+use isotach_mars::Match;
+use serde_json::json;
+
+use super::requests;
+use crate::{
+    context,
+    failure::Outcome,
+    flags::{PlaceFlags, PurgeFlags},
+    output::{Bytes, Table, count, key_object, outln, print_json},
+};
+
+/// Purges request by request.
+pub(crate) fn run(place: &PlaceFlags, flags: &PurgeFlags) -> Outcome {
+    let requests = requests::given_or_all(&flags.requests)?;
+    let store = context::open(place)?;
+    requests.for_each(&store, Match::Partial, |request| {
+        let answer = store.purge(request, flags.doit)?;
+        if flags.json {
+            answer.found.iter().try_for_each(|dataset| print_json(&object(dataset, flags.doit)))?;
+        } else {
+            print(&answer.found, flags.doit)?;
+        }
+        requests::tell_unusable(answer.unusable)
+    })
+}
+
+fn print(purged: &[PurgedDataset], done: bool) -> Outcome {
+    let freed = if done { "freed" } else { "would free" };
+    let mut table = Table::new(["dataset", "replaced", "on disk", freed, "in use"]).right(&[1, 2, 3, 4]);
+    for dataset in purged {
+        table.row([
+            dataset.key.to_string(),
+            dataset.replaced_fields.to_string(),
+            Bytes(dataset.before).to_string(),
+            Bytes(dataset.freed).to_string(),
+            Bytes(dataset.held).to_string(),
+        ]);
+    }
+    table.print()?;
+    let (fields, bytes) =
+        (sum(purged, |dataset| dataset.replaced_fields), sum(purged, |dataset| dataset.freed));
+    let fields = count(fields, "replaced field");
+    if purged.iter().any(|dataset| dataset.history_stays) {
+        outln!("this file system cannot punch holes: the logs of the containers keep their size")?;
+    }
+    match done {
+        true => outln!("removed {fields}, freed {}", Bytes(bytes)),
+        false => outln!(
+            "would remove {fields} and free {}; nothing was removed: add --doit to do it",
+            Bytes(bytes)
+        ),
+    }
+}
+
+fn sum(purged: &[PurgedDataset], of: impl Fn(&PurgedDataset) -> u64) -> u64 {
+    purged.iter().map(of).sum()
+}
+
+fn object(dataset: &PurgedDataset, done: bool) -> serde_json::Value {
+    json!({
+        "key": key_object(&dataset.key),
+        "replaced_fields": dataset.replaced_fields,
+        "replaced_bytes": dataset.replaced_bytes,
+        "container_bytes": dataset.before,
+        "freed_bytes": dataset.freed,
+        "held_bytes": dataset.held,
+        "history_stays": dataset.history_stays,
+        "done": done,
+    })
+}

@@ -1,0 +1,232 @@
+//! Purging: fields that were replaced go, and then the containers give back the room of everything that went.
+//!
+//! What must stay true: an array goes only if the history names it, and no entry that a reader can find does. It goes while a
+//! wipe is counted as under way, so that a flush that is tried again does not name it once more (see `publish`).
+
+use std::{collections::HashSet, sync::Arc};
+
+use isotach_mars::{Key, Request};
+use isotach_object::{Anchor, Cell, Container, Label, ObjectId, Pool, Purged, Update};
+
+use crate::{
+    Answer, Error, FieldStore, Location, Place, Result, Selection,
+    batch::parse_history,
+    control::Action,
+    layout::kv_key,
+    reader::{Collocation, DatasetReader},
+    root::{for_each, page_of},
+    store::Inner,
+    wipe::covers_dataset,
+};
+
+/// What a purge gives back of a dataset, or has given back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PurgedDataset {
+    /// The dataset.
+    pub key: Key,
+    /// Fields that were replaced.
+    pub replaced_fields: u64,
+    /// Their bytes, without those of adopted files, which stay.
+    pub replaced_bytes: u64,
+    /// What the dataset's containers took before, in bytes of storage.
+    pub before: u64,
+    /// What they take less afterwards; of a dry run what they would, as far as that can be told beforehand.
+    pub freed: u64,
+    /// What writers are still at; it can be purged when they have finished.
+    pub held: u64,
+    /// Whether the storage cannot give back the room of a container's history.
+    pub history_stays: bool,
+}
+
+impl FieldStore {
+    /// Removes the fields that were replaced in the datasets that a request names, which a listing shows with
+    /// [`crate::ListOptions::duplicates`], and gives back the room of everything that was replaced or removed there. With `doit`
+    /// false only says how much that is. Others may read, archive and flush meanwhile: who reads a field that is replaced just then gets the one or the other.
+    /// What a snapshot needs stays.
+    ///
+    /// # Errors
+    /// [`Error::BelowCollocation`] or [`Error::Invalid`] when the request names anything but whole datasets;
+    /// [`Error::Locked`] for one that is locked for wiping. Datasets that cannot be used are in the answer. Else what the engines
+    /// report: `Conflict` while another purge is under way, `Unsupported` where it cannot be known who else writes.
+    pub fn purge(&self, request: &Request, doit: bool) -> Result<Answer<PurgedDataset>> {
+        for selection in self.select(request)? {
+            selection.entry.locks.check(Action::Wipe, &selection.entry.key)?;
+            for plan in &selection.plans {
+                if !covers_dataset(request, plan)? {
+                    let expected = "keys of the dataset level only: a container is purged as a whole";
+                    return Err(Error::invalid(format!("request {request}"), expected));
+                }
+            }
+        }
+        self.ask(request, |selection| self.inner.purge_dataset(selection, doit))
+    }
+}
+
+/// The fields of a collocation that were replaced.
+#[derive(Debug, Default)]
+struct Replaced {
+    fields: u64,
+    bytes: u64,
+}
+
+impl Inner {
+    fn purge_dataset(self: &Arc<Self>, selection: &Selection, doit: bool) -> Result<Option<PurgedDataset>> {
+        let Some(reader) = self.reader(&selection.root, &selection.entry)? else { return Ok(None) };
+        let replaced = self.replaced_of(&reader, doit)?;
+        let dataset = &reader.dataset;
+        let mut purged = purge(&*dataset.root.pool, dataset.catalogue.label(), doit)?;
+        if !dataset.is_one_container() {
+            let store = purge(&*self.pool(&dataset.uri.pool)?, &dataset.uri.label, doit)?;
+            purged.before += store.before;
+            purged.freed += store.freed;
+            purged.held += store.held;
+            purged.history_stays |= store.history_stays;
+        }
+        if !doit {
+            // They are still there, so the containers know nothing of them yet.
+            purged.freed = (purged.freed + replaced.bytes).min(purged.before);
+        }
+        Ok(Some(PurgedDataset {
+            key: selection.entry.key.clone(),
+            replaced_fields: replaced.fields,
+            replaced_bytes: replaced.bytes,
+            before: purged.before,
+            freed: purged.freed,
+            held: purged.held,
+            history_stays: purged.history_stays,
+        }))
+    }
+
+    /// Counts the fields of a dataset that were replaced, and removes them if `doit` says so.
+    fn replaced_of(self: &Arc<Self>, reader: &DatasetReader, doit: bool) -> Result<Replaced> {
+        let collocations = reader.collocations()?;
+        let mut sum = Replaced::default();
+        let shared = shared_arrays(reader, collocations.list.iter())?;
+        for collocation in collocations.list.iter() {
+            go_through(reader, collocation, &shared, &mut sum, None)?;
+        }
+        if !doit || sum.fields == 0 {
+            return Ok(sum);
+        }
+        let dataset = &reader.dataset;
+        if dataset.root.change_record(&dataset.entry, |now| Ok(now.record.with_wipe()))?.is_none() {
+            return Ok(sum);
+        }
+        let mut removed = Replaced::default();
+        let outcome = self.remover(reader).and_then(|remover| {
+            collocations.list.iter().try_for_each(|collocation| {
+                go_through(reader, collocation, &shared, &mut removed, Some(&remover))
+            })
+        });
+        // Also after a failure: this purge removes nothing more.
+        dataset.root.change_record(&dataset.entry, |now| Ok(now.record.without_wipe()))?;
+        outcome.map(|()| removed)
+    }
+
+    /// Handles of its own, so that a reader's stay free of updates.
+    fn remover(&self, reader: &DatasetReader) -> Result<Remover> {
+        let dataset = &reader.dataset;
+        let catalogue = dataset.root.pool.open_container(dataset.catalogue.label())?;
+        let store = match dataset.is_one_container() {
+            true => Arc::clone(&catalogue),
+            false => self.pool(&dataset.uri.pool)?.open_container(&dataset.uri.label)?,
+        };
+        Ok(Remover { catalogue, store })
+    }
+}
+
+fn purge(pool: &dyn Pool, label: &Label, doit: bool) -> Result<Purged> {
+    Ok(pool.purge_container(label, doit)?)
+}
+
+/// Where what was replaced is removed.
+struct Remover {
+    catalogue: Arc<dyn Container>,
+    store: Arc<dyn Container>,
+}
+
+impl Remover {
+    /// The arrays first, durably: an entry of the history is all that leads to its array.
+    fn remove(&self, history: ObjectId, keys: &[&[u8]], arrays: &[ObjectId]) -> Result<()> {
+        let arrays: Vec<_> = arrays.iter().map(|object| Update::Destroy { object: *object }).collect();
+        self.store.update(&arrays)?;
+        self.store.flush()?;
+        let entries: Vec<_> =
+            keys.iter().map(|key| Update::Remove { cell: Cell::kv(history, key) }).collect();
+        self.catalogue.update(&entries)?;
+        self.catalogue.flush()?;
+        Ok(())
+    }
+}
+
+/// The array of a location in the dataset's own store.
+fn own_array(reader: &DatasetReader, location: &Location) -> Option<ObjectId> {
+    match &location.place {
+        Place::Object { container, object } if *container == reader.dataset.uri => Some(*object),
+        _ => None,
+    }
+}
+
+/// Arrays of the dataset that were entered once more under another key, where they are.
+fn shared_arrays<'c>(
+    reader: &DatasetReader,
+    collocations: impl Iterator<Item = &'c Arc<Collocation>>,
+) -> Result<HashSet<ObjectId>> {
+    let mut shared = HashSet::new();
+    for collocation in collocations {
+        for_each(&*reader.dataset.catalogue, collocation.objects.history, |key, value| {
+            if let Some((id, record, _)) = parse_history(key, value) {
+                let location = Location::decode(record, &reader.dataset.uri);
+                shared.extend(
+                    location.and_then(|location| own_array(reader, &location)).filter(|own| *own != id),
+                );
+            }
+            Ok(())
+        })?;
+    }
+    Ok(shared)
+}
+
+/// Goes through the history of a collocation, counts what was replaced, and removes it through `remover`. An entry that cannot be read
+/// stays.
+fn go_through(
+    reader: &DatasetReader,
+    collocation: &Collocation,
+    shared: &HashSet<ObjectId>,
+    sum: &mut Replaced,
+    remover: Option<&Remover>,
+) -> Result<()> {
+    let (history, index) = (collocation.objects.history, collocation.objects.index);
+    let mut next = Some(Anchor::start());
+    while let Some(anchor) = next {
+        let page = page_of(&*reader.dataset.catalogue, history, &anchor)?;
+        next = page.next().cloned();
+        let entries: Vec<_> = page
+            .iter()
+            .filter_map(|(key, value)| {
+                parse_history(key, value).map(|(_, record, element)| (key, record, element))
+            })
+            .collect();
+        let cells: Vec<_> =
+            entries.iter().map(|(_, _, element)| Cell::kv(index, kv_key(element).as_bytes())).collect();
+        let newest = reader.dataset.catalogue.get_many(&cells)?;
+        let (mut keys, mut arrays) = (Vec::new(), Vec::new());
+        for ((key, record, _), newest) in entries.into_iter().zip(newest) {
+            // A field that is in no index was wiped, or is about to come.
+            if newest.is_none_or(|newest| newest == record) {
+                continue;
+            }
+            let Some(location) = Location::decode(record, &reader.dataset.uri) else { continue };
+            keys.push(key);
+            sum.fields += 1;
+            if let Some(array) = own_array(reader, &location).filter(|array| !shared.contains(array)) {
+                arrays.push(array);
+                sum.bytes += location.length;
+            }
+        }
+        if let Some(remover) = remover.filter(|_| !keys.is_empty()) {
+            remover.remove(history, &keys, &arrays)?;
+        }
+    }
+    Ok(())
+}
