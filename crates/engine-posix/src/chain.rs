@@ -89,12 +89,9 @@ pub(crate) fn knows_log(place: &Place, run: &Run, floor: Option<&Floor>) -> Resu
 
 fn missing(place: &Place, reach: u64, floor: &Floor) -> Error {
     if let Some(epoch) = place.log.past() {
-        let floor = floor.epoch;
-        let what = format!(
-            "epoch {epoch} of {} (it was purged; kept are {floor} and later, and those of snapshots)",
-            place.directory.path().display()
-        );
-        return Error::not_found(what);
+        let container = place.directory.path().display();
+        let kept = "after a purge the present, and the epochs of snapshots";
+        return Error::not_found(format!("epoch {epoch} of {container} (kept are {kept})"));
     }
     let what = format!("the runs go to epoch {reach}, and the log was purged up to {}", floor.epoch);
     Error::corrupt(what, place.directory.path().display().to_string())

@@ -56,8 +56,8 @@ pub(crate) fn make(place: &Place) -> Result<Vec<Arc<Run>>> {
     }
 }
 
-/// Writes runs to the log's end as it is when it gets there, under a temporary name of the caller's own, whoever else does. Gives the
-/// state, of which the table is empty.
+/// Writes runs to the log's end as it is when it gets there, under a temporary name of the caller's own, whoever else
+/// does. Gives the state, of which the table is empty.
 pub(crate) fn make_all(place: &Place, temporary: &str) -> Result<State> {
     let mut state = State::open(place, NOBODY, &[])?;
     loop {

@@ -7,10 +7,12 @@
 //!
 //! From the bottom up: `bytes`, `superblock`, `extent`, `path`, `record` and `frame` are the
 //! format; `disk` is the way to files; `directory`, `log`, `data` and `map` do the I/O; `ops`, `entry`, `raw`, `table`, `run` and `merge`
-//! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs, `chain` chooses among them and `purge` makes them anew from a `floor` on; `writer`
-//! appends and `staging` gathers what is to count together, `commit` learns whether it does; `handle` joins the two,
-//! `look`, `reading` and `listing` look, `snapshot` names what was; `verify` looks at everything and `aside` keeps what it
-//! found damaged; `container`, `pool` and this file are the object model's traits. `simulation` is a disk for tests.
+//! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs, `chain` chooses among
+//! them and `purge` makes them anew, with a `floor` below which the log says nothing any more; `writer` appends, `boot` and
+//! `lost` tell what a power failure took and `staging` gathers what is to count together, `commit` learns whether it does;
+//! `handle` joins the two, `look`, `reading` and `listing` look, `snapshot` names what was; `verify` looks at everything
+//! and `aside` keeps what it found damaged; `container`, `pool` and this file are the object model's traits. `simulation`
+//! is a disk for tests.
 
 mod aside;
 mod boot;

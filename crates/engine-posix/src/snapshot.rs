@@ -86,10 +86,11 @@ impl PosixContainer {
             Ok(()) => error,
             Err(_) => self.destroyed(),
         })?;
-        if Floor::current(&place)?.is_some_and(|floor| epoch.0 < floor.epoch) {
-            // Here it shows whether the epoch is still kept.
-            State::open(&place, self.own, &[])?;
+        let past = Self::new(self.label.clone(), place)?;
+        if Floor::current(&self.place)?.is_some() {
+            // Here it shows whether the epoch is still kept; and the runs that keep it are open from now on.
+            drop(past.state()?);
         }
-        Ok(Arc::new(Self::new(self.label.clone(), place)?))
+        Ok(Arc::new(past))
     }
 }
