@@ -1,5 +1,7 @@
 //! Opening what a power failure left, and comparing it with the history.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
 use isotach_object::{Container, KeyValue, PoolUri, Result, Verify};
 
@@ -84,19 +86,33 @@ fn found(disk: &SimulatedDisk, is_made: bool) -> Option<Contents> {
 }
 
 fn difference(history: &History, changes: usize, found: &Contents) -> String {
-    let expected = history.visible(changes).next().unwrap_or_default();
-    let keys = |contents: &Contents| -> Vec<String> {
-        contents.values.iter().map(|(key, value)| format!("{}={value:02x?}", key.escape_ascii())).collect()
-    };
-    let short = |texts: Vec<String>| -> Vec<String> {
-        texts.into_iter().map(|text| text.chars().take(60).collect()).collect()
-    };
+    let possible = history.visible(changes).count();
+    let expected = history.visible(changes).map(|visible| different(found, &visible).join(", "));
     format!(
-        "no prefix of the history ({} possible): found {:?} and {} arrays, flushed were {:?} and {} arrays",
-        history.visible(changes).count(),
-        short(keys(found)),
-        found.arrays.len(),
-        short(keys(&expected)),
-        expected.arrays.len(),
+        "no prefix of the history ({possible} possible); different are: {}",
+        expected.collect::<Vec<_>>().join("; or: ")
     )
+}
+
+/// The names of what is not the same.
+fn different(found: &Contents, visible: &Contents) -> Vec<String> {
+    let values = differing(&found.values, &visible.values).map(|key| key.escape_ascii().to_string());
+    let arrays = differing(&found.arrays, &visible.arrays).map(|id| format!("array {id}"));
+    let snapshots = differing(&found.snapshots, &visible.snapshots).map(|name| {
+        match (found.snapshots.get(name), visible.snapshots.get(name)) {
+            (Some(found), Some(visible)) => {
+                format!("snapshot {name} ({})", different(found, visible).join(", "))
+            }
+            (found, _) => format!("snapshot {name} (is there: {})", found.is_some()),
+        }
+    });
+    values.chain(arrays).chain(snapshots).collect()
+}
+
+fn differing<'m, K: Ord, V: PartialEq>(
+    one: &'m BTreeMap<K, V>,
+    other: &'m BTreeMap<K, V>,
+) -> impl Iterator<Item = &'m K> {
+    let keys: BTreeSet<_> = one.keys().chain(other.keys()).collect();
+    keys.into_iter().filter(|key| one.get(key) != other.get(key))
 }

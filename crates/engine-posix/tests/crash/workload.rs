@@ -6,12 +6,13 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use isotach_engine_posix::simulation::SimulatedDisk;
 use isotach_object::{
-    Array, Cell, Container, KeyValue, ObjectClass, ObjectId, ObjectType, Pool, PoolUri, Precondition,
-    Transaction, Update,
+    Array, Cell, Container, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri, Precondition,
+    Snapshot, Transaction, Update,
 };
 
-/// Checkpoints every few frames, so that runs are written and merged all the time.
-pub(crate) const POOL: &str = "posix:/pool?checkpoint=1024";
+/// Checkpoints every few frames, so that runs are written and merged all the time; and staged transactions of several
+/// segments.
+pub(crate) const POOL: &str = "posix:/pool?checkpoint=1024&segment=256";
 /// Keys, few enough that most are replaced.
 const KEYS: u64 = 12;
 
@@ -38,11 +39,12 @@ impl Random {
     }
 }
 
-/// What is in a container: the values of keys, and the bytes of arrays.
+/// What is in a container: the values of keys, the bytes of arrays, and what there was when a snapshot was made.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Contents {
     pub(crate) values: BTreeMap<Vec<u8>, Arc<[u8]>>,
     pub(crate) arrays: BTreeMap<ObjectId, Arc<[u8]>>,
+    pub(crate) snapshots: BTreeMap<Label, Arc<Contents>>,
 }
 
 /// One update of the workload.
@@ -98,8 +100,11 @@ impl History {
     /// Runs the workload with two handles in turns.
     pub(crate) fn record(seed: u64, operations: usize) -> Self {
         let mut work = Work::new(seed, POOL, 1);
-        for _ in 0..operations {
+        for number in 0..operations {
             let at = work.random.below(2) as usize;
+            if number == operations * 3 / 4 {
+                work.purge();
+            }
             work.operation(at);
         }
         work.history
@@ -147,6 +152,7 @@ pub(crate) fn open(pool: &dyn Pool) -> Arc<dyn Container> {
 
 struct Work {
     history: History,
+    pool: Arc<dyn Pool>,
     random: Random,
     handles: [Arc<dyn Container>; 2],
     /// By how much arrays are shorter.
@@ -167,7 +173,7 @@ impl Work {
         let handles = [open(&*pool), open(&*pool)];
         let history = History { seed, made: disk.changes(), disk, frames: Vec::new(), flushed: Vec::new() };
         let gathered = [Vec::new(), Vec::new()];
-        Self { history, random: Random(seed), handles, shrink, gathered, own: [0; 2] }
+        Self { history, pool, random: Random(seed), handles, shrink, gathered, own: [0; 2] }
     }
 
     fn operation(&mut self, at: usize) {
@@ -180,7 +186,9 @@ impl Work {
                 self.gather(at, vec![Step::Put(key, value)]);
             }
             10..13 => self.transaction(at),
-            13..15 => {
+            13 => self.snapshot(at),
+            14 => self.staged(at),
+            15 => {
                 // Who reads publishes first what it has gathered.
                 self.publish(at);
                 KeyValue::new(&*self.handles[at], index()).unwrap().get(&key).unwrap();
@@ -215,12 +223,19 @@ impl Work {
     }
 
     fn frame(&mut self, at: usize, steps: &[Step]) {
-        if steps.is_empty() {
-            return;
+        if !steps.is_empty() {
+            self.decided(at, self.history.disk.changes(), steps);
         }
-        let mut after = self.history.frames.last().map(|frame| frame.after.clone()).unwrap_or_default();
-        steps.iter().for_each(|step| step.apply(&mut after));
-        self.history.frames.push(Frame { changes: self.history.disk.changes(), after });
+    }
+
+    /// What the last frame made visible.
+    fn newest(&self) -> Contents {
+        self.history.frames.last().map(|frame| frame.after.clone()).unwrap_or_default()
+    }
+
+    /// Adds a frame of a handle that was begun after so many changes.
+    fn push(&mut self, at: usize, changes: usize, after: Contents) {
+        self.history.frames.push(Frame { changes, after });
         self.own[at] = self.history.frames.len();
     }
 
@@ -242,8 +257,7 @@ impl Work {
             Step::Array(id, self.random.bytes(length).into()),
             Step::Put(b"pair-b".to_vec(), value),
         ];
-        let is_there =
-            self.history.frames.last().is_some_and(|frame| frame.after.values.contains_key(&b"pair-a"[..]));
+        let is_there = self.newest().values.contains_key(&b"pair-a"[..]);
         let cell = Cell::kv(index(), b"pair-a");
         let wants_there = self.random.below(3) > 0;
         let condition = if wants_there { Precondition::Present(cell) } else { Precondition::Absent(cell) };
@@ -251,20 +265,78 @@ impl Work {
         let transaction = Transaction { preconditions: vec![condition], updates };
         let changes = self.history.disk.changes();
         match self.handles[at].commit(&transaction) {
-            Ok(_) if wants_there == is_there => {
-                self.frame(at, &steps);
-                if let Some(frame) = self.history.frames.last_mut() {
-                    frame.changes = changes;
-                }
-            }
+            Ok(_) if wants_there == is_there => self.decided(at, changes, &steps),
             Err(error) if error.code() == "conflict" && wants_there != is_there => {}
             outcome => panic!("a transaction that came to {outcome:?}"),
         }
     }
+
+    /// A transaction that was begun after so many changes counts.
+    fn decided(&mut self, at: usize, changes: usize, steps: &[Step]) {
+        let mut after = self.newest();
+        steps.iter().for_each(|step| step.apply(&mut after));
+        self.push(at, changes, after);
+    }
+
+    /// A transaction that is given in pieces, whose records take several segments; every third is dropped.
+    fn staged(&mut self, at: usize) {
+        let numbers = self.handles[at].allocate_ids(8).unwrap();
+        let mut steps = Vec::new();
+        for number in numbers.start..numbers.start + 8 {
+            let id = ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, number);
+            let length = 1 + self.random.below(4000) as usize / self.shrink;
+            steps.push(Step::Array(id, self.random.bytes(length).into()));
+            let key = format!("key-{}", self.random.below(KEYS)).into_bytes();
+            steps.push(Step::Put(key, number.to_le_bytes().as_slice().into()));
+        }
+        let handle = Arc::clone(&self.handles[at]);
+        let mut staging = handle.stage().unwrap();
+        steps.iter().for_each(|step| staging.update(&[step.update()]).unwrap());
+        if self.random.below(3) > 0 {
+            self.publish(at);
+            let changes = self.history.disk.changes();
+            staging.commit(&[]).unwrap();
+            self.decided(at, changes, &steps);
+        }
+    }
+
+    /// Names the present state, or forgets the name if there is one.
+    fn snapshot(&mut self, at: usize) {
+        self.publish(at);
+        let name: Label = format!("past-{}", self.random.below(2)).parse().unwrap();
+        let changes = self.history.disk.changes();
+        let mut after = self.newest();
+        if after.snapshots.remove(&name).is_some() {
+            self.handles[at].destroy_snapshot(&name).unwrap();
+        } else {
+            self.handles[at].create_snapshot(&name).unwrap();
+            let past = Contents { snapshots: BTreeMap::new(), ..self.newest() };
+            after.snapshots.insert(name, Arc::new(past));
+        }
+        self.push(at, changes, after);
+    }
+
+    /// Gives back the room of what was replaced, with no writer at the files; what is in the log is durable then.
+    fn purge(&mut self) {
+        (0..2).for_each(|at| self.flush(at));
+        self.handles = [open(&*self.pool), open(&*self.pool)];
+        let purged = self.pool.purge_container(&"c".parse().unwrap(), true).unwrap();
+        assert!(purged.freed > 0, "{purged:?}");
+        self.history.flushed.push((self.history.disk.changes(), self.history.frames.len()));
+    }
 }
 
-/// All that a container holds.
+/// All that a container holds, and held when its snapshots were made.
 pub(crate) fn contents(container: &dyn Container) -> isotach_object::Result<Contents> {
+    let mut all = present(container)?;
+    for Snapshot { name, .. } in container.list_snapshots()? {
+        let past = present(&*container.open_snapshot(&name)?)?;
+        all.snapshots.insert(name, Arc::new(past));
+    }
+    Ok(all)
+}
+
+fn present(container: &dyn Container) -> isotach_object::Result<Contents> {
     let mut contents = Contents::default();
     KeyValue::new(container, index())?.for_each(|key, value| {
         contents.values.insert(key.to_vec(), value.into());
