@@ -31,7 +31,7 @@ pub fn log(bytes: &[u8]) {
         match frame::find(&rest[..earlier], MARKER, false) {
             Found::Pending { .. } => {}
             // Of a stranger's bytes as many are passed over as there are: more of them later.
-            Found::Torn { length } if length + 7 == earlier => {}
+            Found::Strange { length } if length + 7 == earlier => {}
             settled => assert_eq!(
                 settled, whole,
                 "at {at} of {log:02x?}, {earlier} bytes of which stood there first"
@@ -42,7 +42,7 @@ pub fn log(bytes: &[u8]) {
                 records(&frame.body);
                 length
             }
-            Found::Torn { length } => length,
+            Found::Torn { length } | Found::Strange { length } => length,
             Found::Pending { .. } | Found::Damaged { .. } => return,
         };
     }
@@ -58,7 +58,7 @@ fn log_of(mut bytes: &[u8]) -> Vec<u8> {
         let mut frame = vec![0; frame::HEADER];
         frame.extend_from_slice(piece);
         let origin = Origin { writer: 1, sequence: log.len() as u64 };
-        frame::seal(&mut frame, MARKER, kind::TRANSACTION, origin);
+        frame::seal(&mut frame, MARKER, kind::TRANSACTION, origin, what & 0x80 != 0);
         match what % 5 {
             0 => log.extend_from_slice(piece),
             1 => log.extend_from_slice(&frame),

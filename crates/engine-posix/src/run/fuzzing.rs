@@ -11,7 +11,7 @@ use crate::{
 };
 
 const UUID: [u8; 16] = [1; 16];
-const SPAN: Span = Span { from: 0, to: 1000 };
+const SPAN: Span = Span { from: 0, to: 1000, tag: 0 };
 
 /// The index of a run.
 pub fn run_index(bytes: &[u8]) {
@@ -84,9 +84,12 @@ impl File for Memory {
     }
     fn stat(&self) -> io::Result<Stat> {
         let length = self.0.len() as u64;
-        Ok(Stat { length, identity: (0, 0), modified: UNIX_EPOCH, is_folder: false })
+        Ok(Stat { length, room: length, identity: (0, 0), modified: UNIX_EPOCH, is_folder: false })
     }
     fn sync(&self) -> io::Result<()> {
+        refused()
+    }
+    fn punch(&self, _: u64, _: u64) -> io::Result<()> {
         refused()
     }
     fn try_lock(&self) -> Result<(), TryLockError> {
