@@ -26,9 +26,14 @@ pub enum Command {
     /// One client for a driver that compares field stores: prints READY, waits for a line, works, prints one JSON line.
     /// PEER_ROOT names an empty directory for the store; with PEER_SYNC=0 flush does not wait for the device
     Client(ClientArgs),
+    /// Fill one container with many entries, then open it and look keys up in processes that have just been started
+    Entries(EntriesArgs),
     /// One process of plain writes or reads
     #[command(hide = true)]
     Worker(PlainArgs),
+    /// One process that opens the container of `entries`
+    #[command(hide = true)]
+    Opener(OpenerArgs),
 }
 
 /// Options of the suite.
@@ -149,4 +154,32 @@ pub struct PlainArgs {
     pub size: usize,
     /// fdatasync after so many blocks; 0 for never
     pub sync_every: u64,
+}
+
+/// Options of `entries`.
+#[derive(Debug, Clone, Args)]
+pub struct EntriesArgs {
+    /// How many entries
+    #[arg(default_value_t = 25_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: u64,
+    /// The folder to measure in, which gets a temporary folder for it
+    #[arg(long = "where", value_name = "FOLDER", default_value = ".")]
+    pub place: PathBuf,
+    /// How many processes open it, one after the other; the median is shown
+    #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repetitions: u32,
+    /// One JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A process that opens the container of `entries`.
+#[derive(Debug, Clone, Args)]
+pub struct OpenerArgs {
+    /// The pool
+    pub pool: String,
+    /// How many entries there are
+    pub count: u64,
+    /// How many keys to look up
+    pub look_ups: u64,
 }

@@ -13,6 +13,7 @@
 
 mod args;
 mod client;
+mod entries;
 mod error;
 mod machine;
 mod measure;
@@ -28,7 +29,9 @@ use std::io;
 
 use isotach_object::Registry;
 
-pub use args::{BenchArgs, ClientArgs, ClientOp, Command, PlainArgs, PlainOp, SuiteArgs};
+pub use args::{
+    BenchArgs, ClientArgs, ClientOp, Command, EntriesArgs, OpenerArgs, PlainArgs, PlainOp, SuiteArgs,
+};
 pub use error::{Error, Result};
 
 /// The name under which a program offers [`BenchArgs`]. Workers are started as `PROGRAM bench ...`.
@@ -46,6 +49,8 @@ pub fn run(args: &BenchArgs, registry: &Registry) -> Result<()> {
         None => suite::run(&args.suite, &mut out),
         Some(Command::Store(suite)) => suite::run(suite, &mut out),
         Some(Command::Client(client)) => client::run(client, registry, &mut out),
+        Some(Command::Entries(entries)) => entries::run(entries, registry, &mut out),
+        Some(Command::Opener(opener)) => entries::open(opener, registry, &mut out),
         Some(Command::Worker(plain)) => plain::run(plain, &mut out),
     }
 }

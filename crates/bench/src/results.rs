@@ -115,7 +115,8 @@ impl<'a> Repetitions<'a> {
     }
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// The middle one, or the mean of the two in the middle.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let half = values.len() / 2;
     match values.len() {

@@ -67,7 +67,7 @@ fn places(args: &SuiteArgs) -> Result<Vec<PathBuf>> {
 }
 
 /// A folder of a measurement's own; removed with everything in it.
-fn scratch(place: &Path) -> Result<TempDir> {
+pub(crate) fn scratch(place: &Path) -> Result<TempDir> {
     let made = tempfile::Builder::new().prefix("isotach-bench-").tempdir_in(place);
     made.map_err(Error::io("make a folder in", place))
 }

@@ -152,3 +152,25 @@ fn the_suite_measures_each_figure_beside_its_limit_and_leaves_nothing_behind() {
     assert!(of("machine")["machine"]["cpus"].as_u64().unwrap() > 0);
     assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
 }
+
+#[test]
+fn a_container_of_many_entries_is_filled_and_searched_by_processes_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |words: &[&str]| {
+        let mut command = Command::new(program());
+        let output =
+            command.args(["bench", "entries", "--where"]).arg(folder.path()).args(words).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let measured: Value = serde_json::from_str(&run(&["120000", "--repetitions", "2", "--json"])).unwrap();
+    assert_eq!(measured["entries"], 120_000);
+    // Keys and values alone take as much.
+    assert!(measured["stored_bytes"].as_u64().unwrap() > 120_000 * 69, "{measured}");
+    assert!(
+        measured["first_s"].as_f64().unwrap() > 0.0 && measured["rss_mib"].as_f64().unwrap() > 1.0,
+        "{measured}"
+    );
+    assert!(run(&["7"]).contains("open and find the first key"));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "its folder is removed");
+}

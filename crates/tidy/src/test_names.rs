@@ -2,26 +2,54 @@
 //!
 //! Files that define macros are left out: the names of the tests that a macro writes are its callers'.
 
+use std::collections::BTreeSet;
+
 use crate::{Finding, SourceFile};
 
 /// The name of a test that does nothing by itself: other tests run it in a process of its own.
 const HELPER: &str = "child_process";
 const RULE: &str = "a test's name is a sentence";
 
+/// The page that says which test shows what.
+const SHOWN_BY: &str = "docs/DURABILITY.md";
+const MENTIONED: &str = "a test that a page names is there";
+
+/// Every test that the page on durability names and that is not there.
+pub fn check_mentioned(files: &[SourceFile]) -> Vec<Finding> {
+    let tests: BTreeSet<&str> = files.iter().flat_map(all_tests).map(|(_, name)| name).collect();
+    let pages = files.iter().filter(|file| file.path == SHOWN_BY);
+    let mentions = pages.flat_map(|page| page.lines().map(move |(number, line)| (page, number, line)));
+    let missing = mentions.flat_map(|(page, number, line)| {
+        let names = line.split('`').skip(1).step_by(2).filter(|name| is_long(name) && !tests.contains(name));
+        names
+            .map(move |name| Finding::at(&page.path, number, MENTIONED, format!("there is no test `{name}`")))
+    });
+    missing.collect()
+}
+
+/// Whether this can be nothing but the name of a test.
+fn is_long(name: &str) -> bool {
+    let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    is_name && name.matches('_').count() >= 3
+}
+
 /// Every test whose name is too short to say what holds.
 pub fn check(files: &[SourceFile]) -> Vec<Finding> {
     files.iter().filter(|file| !file.defines_macros()).flat_map(in_file).collect()
 }
 
-fn in_file(file: &SourceFile) -> Vec<Finding> {
-    let names = if file.is(".rs") {
+fn all_tests(file: &SourceFile) -> Vec<(usize, &str)> {
+    if file.is(".rs") {
         rust_tests(file)
     } else if file.is(".py") {
         python_tests(file)
     } else {
         Vec::new()
-    };
-    let short = names.into_iter().filter(|(_, name)| !is_sentence(name));
+    }
+}
+
+fn in_file(file: &SourceFile) -> Vec<Finding> {
+    let short = all_tests(file).into_iter().filter(|(_, name)| !is_sentence(name));
     short
         .map(|(number, name)| {
             let instead = format!("`{name}`: name what holds, as in `a_torn_frame_never_counts`");
@@ -62,6 +90,7 @@ fn python_tests(file: &SourceFile) -> Vec<(usize, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report;
 
     #[test]
     fn a_test_named_for_a_function_is_found_and_a_sentence_is_not() {
@@ -70,5 +99,13 @@ mod tests {
         let found = check(&[SourceFile::new("a.rs", rust), SourceFile::new("a.py", "def test_put(x):\n")]);
         let places: Vec<&str> = found.iter().map(|finding| finding.place.as_str()).collect();
         assert_eq!(places, ["a.rs:2", "a.py:1"]);
+    }
+    #[test]
+    fn a_test_that_the_page_names_and_nobody_wrote_is_found() {
+        let page = "| `flush` | `a_put_is_seen` and `nobody_wrote_this_one`, `put_if` |\n";
+        let tests = SourceFile::new("a.rs", "#[test]\nfn a_put_is_seen() {}\n");
+        let found = check_mentioned(&[tests, SourceFile::new(SHOWN_BY, page)]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(report(&found).contains("nobody_wrote_this_one"), "{found:?}");
     }
 }

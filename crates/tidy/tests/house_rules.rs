@@ -40,6 +40,11 @@ fn every_test_is_named_by_a_sentence() {
 }
 
 #[test]
+fn every_test_that_the_page_on_durability_names_is_there() {
+    assert_none(&test_names::check_mentioned(&files().unwrap()));
+}
+
+#[test]
 fn every_link_leads_somewhere() {
     let root = repository_root();
     assert_none(&links::check(&files().unwrap(), |path| root.join(path).exists()));
