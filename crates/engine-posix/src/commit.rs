@@ -14,6 +14,16 @@ impl PosixContainer {
         preconditions: &[Precondition<'_>],
         append: impl FnOnce(&mut Writer) -> Result<(u64, u64)>,
     ) -> Result<Epoch> {
+        let decided = self.judge(preconditions, append)?;
+        decided.map_err(|failed| preconditions[failed].conflict())
+    }
+
+    /// As [`decide`](Self::decide); of a frame that does not count it gives which precondition failed first.
+    pub(crate) fn judge(
+        &self,
+        preconditions: &[Precondition<'_>],
+        append: impl FnOnce(&mut Writer) -> Result<(u64, u64)>,
+    ) -> Result<std::result::Result<Epoch, usize>> {
         self.place.log.check_writable()?;
         self.check_current()?;
         let conditional = !preconditions.is_empty();
@@ -30,12 +40,12 @@ impl PosixContainer {
         };
         let epoch = Epoch(self.place.log.epoch_at(end));
         if !conditional {
-            return Ok(epoch);
+            return Ok(Ok(epoch));
         }
         // Every process that replays the log up to this frame comes to the same verdict.
         match self.replay(|state| state.verdicts.take(sequence))? {
-            Some(None) => Ok(epoch),
-            Some(Some(failed)) => Err(preconditions[failed].conflict()),
+            Some(None) => Ok(Ok(epoch)),
+            Some(Some(failed)) => Ok(Err(failed)),
             None if self.state()?.get()?.covered(&self.place) >= epoch.0 => {
                 let what =
                     format!("learn the verdict on a transaction in {}", self.place.log.path().display());

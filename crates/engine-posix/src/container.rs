@@ -29,7 +29,7 @@ fn check_limit(limit: usize) -> Result<()> {
 impl PosixContainer {
     /// Commits what was checked, or what no caller may ask for.
     pub(crate) fn commit_checked(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
-        self.decide(&transaction.preconditions, |writer| writer.commit(transaction, &self.place.log))
+        self.decide(&transaction.preconditions, |writer| writer.commit(transaction, &[], &self.place.log))
     }
 }
 
@@ -63,6 +63,19 @@ impl Container for PosixContainer {
 
     fn stage(&self) -> Result<Box<dyn Staging + '_>> {
         Ok(Box::new(PosixStaging::new(self)))
+    }
+
+    fn list_parked(&self, prefix: &str) -> Result<Vec<Label>> {
+        self.parked_names(prefix)
+    }
+
+    fn commit_parked(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
+        transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
+        self.take_up(names, transaction)
+    }
+
+    fn discard_parked(&self, name: &Label) -> Result<()> {
+        self.give_up(name)
     }
 
     fn flush(&self) -> Result<Epoch> {

@@ -171,6 +171,11 @@ impl DataWriter {
         }
     }
 
+    /// The files that it has made.
+    pub(crate) fn made(&self) -> &[u64] {
+        &self.made
+    }
+
     /// Removes the files, to which no frame refers that counts or ever will.
     pub(crate) fn discard(&mut self) {
         self.current = None;

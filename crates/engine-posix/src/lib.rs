@@ -10,7 +10,7 @@
 //! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs, `chain` chooses among
 //! them and `purge` makes them anew, with a `floor` below which the log says nothing any more; `writer` appends, `boot` and
 //! `lost` tell what a power failure took and `staging` gathers what is to count together, `commit` learns whether it does;
-//! `handle` joins the two, `look`, `reading` and `listing` look, `snapshot` names what was; `verify` looks at everything
+//! `parked` keeps it for whoever commits it; `handle` joins the two, `look`, `reading` and `listing` look, `snapshot` names what was; `verify` looks at everything
 //! and `aside` keeps what it found damaged; `container`, `pool` and this file are the object model's traits. `simulation`
 //! is a disk for tests.
 
@@ -40,6 +40,7 @@ mod map;
 mod merge;
 mod ops;
 mod options;
+mod parked;
 mod path;
 mod pool;
 mod purge;
@@ -70,6 +71,7 @@ const SCHEME: &str = "posix";
 
 const CAPABILITIES: Capabilities = Capabilities {
     transactions: true,
+    parking: true,
     snapshots: true,
     redundancy: false,
     ordered_listing: true,

@@ -4,14 +4,22 @@
 //! Invariants:
 //! - Until the frame is in the log nothing refers to the files. Dropped, they are removed; after the death of the
 //!   process they lie there and never count.
+//! - The files stay locked until the verdict on the frame is known, so that no purge takes them before it can see the frame.
 //! - The frame goes to the log when all that it names is on the device. A segment is read by everybody who replays
 //!   the log, so it must not be lost where the frame survives.
 
 use std::process;
 
-use isotach_object::{Capabilities, Epoch, Error, Precondition, Result, Staging, Update};
+use isotach_object::{Capabilities, Epoch, Error, Label, Precondition, Result, Staging, Transaction, Update};
 
-use crate::{CAPABILITIES, SCHEME, data::DataWriter, handle::PosixContainer, record, writer::encode};
+use crate::{
+    CAPABILITIES, SCHEME,
+    data::DataWriter,
+    handle::PosixContainer,
+    parked::{self, Stage},
+    record::{self, INLINE_MAX},
+    writer::encode,
+};
 
 /// The updates of a transaction that is being put together.
 #[derive(Debug)]
@@ -57,12 +65,47 @@ impl<'c> PosixStaging<'c> {
         Ok(())
     }
 
+    /// Puts the records gathered so far into the data file.
+    fn close_segment(&mut self) -> Result<()> {
+        let segment = self.data.append(&self.records)?;
+        record::encode_segment(&mut self.segments, &segment);
+        self.records.clear();
+        Ok(())
+    }
+
+    /// Makes what was staged ready for a frame: hands the files to the device and gives the records.
+    fn close(&mut self) -> Result<Vec<u8>> {
+        self.data.write_out()?;
+        if self.container.place.options.sync || !self.segments.is_empty() {
+            self.data.sync()?;
+        }
+        let mut records = std::mem::take(&mut self.segments);
+        records.append(&mut self.records);
+        Ok(records)
+    }
+
+    /// Appends a frame with these preconditions and records, and comes to the verdict on it; of one that does not count, which
+    /// precondition failed first.
+    fn append(
+        &mut self,
+        preconditions: Vec<Precondition<'_>>,
+        records: &[u8],
+    ) -> Result<std::result::Result<Epoch, usize>> {
+        let container = self.container;
+        let transaction = Transaction { preconditions, updates: Vec::new() };
+        let outcome = container.judge(&transaction.preconditions, |writer| {
+            let appended = writer.commit(&transaction, records, &container.place.log);
+            self.committed = !appended.as_ref().is_err_and(is_refusal);
+            appended
+        });
+        self.committed &= !matches!(outcome, Ok(Err(_)));
+        outcome
+    }
+
     fn add(&mut self, update: &Update<'_>) -> Result<()> {
         encode(update, &mut self.records, &mut self.data)?;
         if self.records.len() as u64 >= self.container.place.options.segment {
-            let segment = self.data.append(&self.records)?;
-            record::encode_segment(&mut self.segments, &segment);
-            self.records.clear();
+            self.close_segment()?;
         }
         Ok(())
     }
@@ -82,20 +125,30 @@ impl Staging for PosixStaging<'_> {
         preconditions.iter().try_for_each(Precondition::check)?;
         self.check_usable()?;
         self.container.check_current()?;
-        self.data.write_out()?;
-        if self.container.place.options.sync || !self.segments.is_empty() {
-            self.data.sync()?;
+        let records = self.close()?;
+        let decided = self.append(preconditions.to_vec(), &records)?;
+        decided.map_err(|failed| preconditions[failed].conflict())
+    }
+
+    fn park(mut self: Box<Self>, name: &Label, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
+        preconditions.iter().try_for_each(Precondition::check)?;
+        self.check_usable()?;
+        self.container.check_current()?;
+        if self.records.len() > INLINE_MAX {
+            self.close_segment()?;
         }
-        let mut records = std::mem::take(&mut self.segments);
-        records.append(&mut self.records);
-        let container = self.container;
-        let outcome = container.decide(preconditions, |writer| {
-            let appended = writer.commit_staged(preconditions, &records, &container.place.log);
-            self.committed = !appended.as_ref().is_err_and(is_refusal);
-            appended
-        });
-        self.committed &= !matches!(outcome, Err(Error::Conflict { .. }));
-        outcome
+        let records = self.close()?;
+        let mut put = Vec::new();
+        Stage { files: self.data.made().to_vec(), records: &records }.encode(name, &mut put);
+        let free = [Precondition::Absent(parked::cell(name))];
+        let decided = self.append([&free, preconditions].concat(), &put)?;
+        decided.map_err(|failed| match failed.checked_sub(1) {
+            Some(failed) => preconditions[failed].conflict(),
+            None => {
+                let what = format!("parked stage {name} of container {}", self.container.label);
+                Error::AlreadyExists { what }
+            }
+        })
     }
 }
 

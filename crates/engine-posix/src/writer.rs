@@ -224,14 +224,21 @@ impl Writer {
         }
     }
 
-    /// Appends a transaction at once, after what is gathered.
-    pub(crate) fn commit(&mut self, transaction: &Transaction<'_>, log: &Log) -> Result<(u64, u64)> {
+    /// Appends a transaction at once, after what is gathered. Before its own updates stand the records in `staged`, whose bulk
+    /// bytes are in files of their own.
+    pub(crate) fn commit(
+        &mut self,
+        transaction: &Transaction<'_>,
+        staged: &[u8],
+        log: &Log,
+    ) -> Result<(u64, u64)> {
         self.check_usable()?;
         self.publish(log)?;
         let mut frame = vec![0; frame::HEADER];
         for precondition in &transaction.preconditions {
             encode_precondition(precondition, &mut frame);
         }
+        frame.extend_from_slice(staged);
         let mark = self.data.mark();
         let encoded =
             transaction.updates.iter().try_for_each(|update| encode(update, &mut frame, &mut self.data));
@@ -243,21 +250,6 @@ impl Writer {
             Err(_) => self.data.rewind(mark),
         }
         appended
-    }
-
-    /// Appends a transaction at once, after what is gathered, from records whose bulk bytes are in files of their own.
-    pub(crate) fn commit_staged(
-        &mut self,
-        preconditions: &[Precondition<'_>],
-        records: &[u8],
-        log: &Log,
-    ) -> Result<(u64, u64)> {
-        self.check_usable()?;
-        self.publish(log)?;
-        let mut frame = vec![0; frame::HEADER];
-        preconditions.iter().for_each(|precondition| encode_precondition(precondition, &mut frame));
-        frame.extend_from_slice(records);
-        self.append(&mut frame, frame::kind::TRANSACTION, log)
     }
 
     /// Makes everything durable and visible: the data, then the frame, then the log.

@@ -6,6 +6,8 @@
 pub struct Capabilities {
     /// A [`crate::Transaction`] may touch several cells and counts entirely or not at all.
     pub transactions: bool,
+    /// What is staged can be kept under a name, whoever dies, until any process commits it ([`crate::Staging::park`]).
+    pub parking: bool,
     /// Past states can be named and stay readable ([`crate::Container::create_snapshot`]).
     pub snapshots: bool,
     /// Object classes with replicas or parity are honoured.

@@ -188,6 +188,15 @@ pub trait Staging: Debug + Send {
     /// As [`Container::commit`]. After `Conflict`, `InvalidInput` or `NoSpace` nothing counts; after `Io` or `Corrupt` it
     /// is not known whether all or nothing does.
     fn commit(self: Box<Self>, preconditions: &[Precondition<'_>]) -> Result<Epoch>;
+
+    /// Keeps all updates under a name, if the preconditions hold, for whoever commits them by [`Container::commit_parked`]. Nobody
+    /// sees anything of them before that. They outlive the handle and its process, and no purge takes them. It decides at once, as
+    /// [`Container::commit`] does, and is durable as that is. Whatever comes of it, the staging has ended.
+    ///
+    /// # Errors
+    /// `AlreadyExists` when something else is parked under the name; `Unsupported` without [`Capabilities::parking`]; else as
+    /// [`Staging::commit`].
+    fn park(self: Box<Self>, name: &Label, preconditions: &[Precondition<'_>]) -> Result<Epoch>;
 }
 
 /// A handle on a container.
@@ -225,6 +234,27 @@ pub trait Container: Debug + Send + Sync {
     /// # Errors
     /// `Unsupported` without [`Capabilities::transactions`].
     fn stage(&self) -> Result<Box<dyn Staging + '_>>;
+
+    /// The names of what is parked and begins with `prefix`, sorted. A handle on the past lists what was parked then.
+    ///
+    /// # Errors
+    /// `Unsupported` without [`Capabilities::parking`]; `Corrupt`, `Io`.
+    fn list_parked(&self, prefix: &str) -> Result<Vec<Label>>;
+
+    /// Applies at one epoch the updates of what is parked under these names, in this order, and then those of the transaction,
+    /// if its preconditions hold there; nothing is parked under the names then.
+    ///
+    /// # Errors
+    /// `NotFound` when nothing is parked under one of the names, `Conflict` when it was committed or discarded just then;
+    /// `InvalidInput` for a name given twice; `Corrupt` when what is parked is damaged; `Unsupported` without
+    /// [`Capabilities::parking`]; else as `commit`. What is parked stays so.
+    fn commit_parked(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch>;
+
+    /// Gives up what is parked under a name: it never counts.
+    ///
+    /// # Errors
+    /// `NotFound`; `Unsupported` without [`Capabilities::parking`]; else as `commit`.
+    fn discard_parked(&self, name: &Label) -> Result<()>;
 
     /// Makes everything this handle updated durable and visible to every reader. The epoch is not before
     /// any of these updates.

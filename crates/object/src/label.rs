@@ -1,6 +1,6 @@
 //! Names of containers and snapshots.
 
-use std::{fmt, str::FromStr};
+use std::{collections::BTreeSet, fmt, str::FromStr};
 
 use crate::Error;
 
@@ -22,6 +22,18 @@ impl Label {
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// Refuses a name that is given twice, as [`crate::Container::commit_parked`] must.
+///
+/// # Errors
+/// [`Error::InvalidInput`].
+pub fn check_distinct(names: &[Label]) -> Result<(), Error> {
+    let mut seen = BTreeSet::new();
+    match names.iter().find(|name| !seen.insert(*name)) {
+        Some(twice) => Err(Error::invalid(format!("name {twice} given twice"), "each name once")),
+        None => Ok(()),
     }
 }
 

@@ -60,7 +60,7 @@ pub use engine::{ArrayRead, Container, Engine, Pool, PoolUsage, Staging};
 pub use epoch::{Epoch, Snapshot};
 pub use error::{Error, Result};
 pub use handles::{Array, KeyValue, Records, Single};
-pub use label::Label;
+pub use label::{Label, check_distinct};
 pub use oid::{IdRange, ObjectId, ObjectType};
 pub use page::{Anchor, Page, PageBuilder};
 pub use purge::Purged;

@@ -25,6 +25,7 @@ const SCHEME: &str = "memory";
 /// What it can do beyond the core.
 const CAPABILITIES: Capabilities = Capabilities {
     transactions: true,
+    parking: true,
     snapshots: true,
     redundancy: false,
     ordered_listing: true,

@@ -53,6 +53,7 @@ fn engines() -> impl Iterator<Item = (&'static str, Capabilities)> {
 pub(crate) fn names(can: Capabilities) -> Vec<&'static str> {
     let Capabilities {
         transactions,
+        parking,
         snapshots,
         redundancy,
         ordered_listing,
@@ -62,6 +63,7 @@ pub(crate) fn names(can: Capabilities) -> Vec<&'static str> {
     } = can;
     let all = [
         (transactions, "transactions"),
+        (parking, "parking"),
         (snapshots, "snapshots"),
         (redundancy, "redundancy"),
         (ordered_listing, "ordered listing"),

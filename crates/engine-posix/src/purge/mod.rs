@@ -3,7 +3,7 @@
 //! What must stay true at every moment, whoever dies: the floor that counts has its runs, and all that they and the log
 //! behind it refer to is there. So everything new is on the device before the floor is published, and only then is anything
 //! removed. What may be removed is what no valid run and no frame behind the floor refers to; that a data file is such is
-//! known because its writer has given up its lock before the log was read to its end.
+//! known because its writer has given up its lock before the log was read to its end, and because nothing that is parked names it.
 
 mod clean;
 mod copy;
@@ -20,7 +20,7 @@ use crate::{
     filesystem,
     floor::Floor,
     log::BLOCK,
-    random, snapshot,
+    parked, random, snapshot,
     state::{Place, State},
     superblock,
 };
@@ -130,7 +130,10 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(place: &Place, state: &State, old: Option<Floor>, files: Vec<DataFile>) -> Result<Self> {
+    fn new(place: &Place, state: &State, old: Option<Floor>, mut files: Vec<DataFile>) -> Result<Self> {
+        // What is parked may be committed after the floor, by a frame that says where its bytes are now.
+        let parked = parked::files(state)?;
+        files.retain(|file| !parked.contains(&file.number));
         let end = state.covered(place);
         let position = place.log.position_of(end).unwrap_or(0).saturating_sub(KEPT);
         let hole = (position - position % BLOCK).max(BLOCK);

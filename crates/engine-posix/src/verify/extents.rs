@@ -67,7 +67,7 @@ fn walk(
     found: &Findings,
     give: &SyncSender<Vec<Job>>,
 ) -> Result<u64> {
-    let mut lengths = Lengths { place, known: HashMap::new() };
+    let mut lengths = Lengths::of(place);
     let mut extents = 0;
     let mut batch = Vec::with_capacity(BATCH);
     let mut merge = Merge::of_state(state, &[])?;
@@ -131,14 +131,18 @@ fn parts_of(kept: Kept<'_>) -> Result<Option<(bool, Vec<Part>)>> {
 }
 
 /// The lengths of data files.
-struct Lengths<'v> {
+pub(super) struct Lengths<'v> {
     place: &'v Place,
     known: HashMap<u64, Option<u64>>,
 }
 
-impl Lengths<'_> {
+impl<'v> Lengths<'v> {
+    pub(super) fn of(place: &'v Place) -> Self {
+        Self { place, known: HashMap::new() }
+    }
+
     /// What is wrong with an extent's file, and its path.
-    fn lost(&mut self, extent: &Extent) -> Result<Option<(String, String)>> {
+    pub(super) fn lost(&mut self, extent: &Extent) -> Result<Option<(String, String)>> {
         let end = extent.position + extent.length;
         if matches!(self.known.get(&extent.file), Some(Some(length)) if *length >= end) {
             return Ok(None);

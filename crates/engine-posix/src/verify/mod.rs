@@ -7,6 +7,7 @@ mod extents;
 mod found;
 mod frames;
 mod history;
+mod parked;
 
 use std::{
     collections::BTreeMap,
@@ -81,6 +82,7 @@ fn look(
     if how.data {
         meter.expect(place.data.folder().size()?);
     }
+    let parked = parked::check(place, &state, how, &found, &meter)?;
     let (extents, snapshots) = check_extents(place, state, &sound, how, &found, &meter)?;
     let entries = sound.iter().map(|run| run.entries()).sum();
     let (findings, more_findings) = found.finish();
@@ -91,6 +93,7 @@ fn look(
         ("entries of runs", entries),
         ("extents", extents),
         ("snapshots", snapshots),
+        ("parked stages", parked),
     ];
     Ok(Verified { checked, bytes: meter.done(), findings, more_findings })
 }

@@ -6,6 +6,7 @@
 mod checkpoints;
 mod contention;
 mod destroyed;
+mod parked;
 mod permission;
 mod pools;
 mod purge;

@@ -160,6 +160,17 @@ impl Container for FaultyContainer {
         self.next(|script| &mut script.commits)?;
         self.0.stage()
     }
+    fn list_parked(&self, prefix: &str) -> Result<Vec<Label>> {
+        self.0.list_parked(prefix)
+    }
+    fn commit_parked(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
+        interrupt(&self.1, Moment::Commit, self.label());
+        self.next(|script| &mut script.commits)?;
+        self.0.commit_parked(names, transaction)
+    }
+    fn discard_parked(&self, name: &Label) -> Result<()> {
+        self.0.discard_parked(name)
+    }
     fn flush(&self) -> Result<Epoch> {
         interrupt(&self.1, Moment::Flush, self.label());
         self.next(|script| &mut script.flushes)?;

@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{
-    Fixture, concurrency, snapshot, staging,
+    Fixture, concurrency, parked, snapshot, staging,
     trial::{Place, Trial, kv, wait_for},
     visibility,
 };
@@ -56,6 +56,9 @@ const ROLES: &[(&str, Role)] = &[
     ("read_staged", staging::read_staged),
     ("stage_and_die", staging::stage_and_die),
     ("count_with_retry", staging::count_with_retry),
+    ("park_and_die", parked::park_and_die),
+    ("take_parked", parked::take_parked),
+    ("discard_races", parked::discard_races),
     ("put_numbered", snapshot::put_numbered),
     ("make_snapshots", snapshot::make_snapshots),
     ("put_in_order", visibility::put_in_order),

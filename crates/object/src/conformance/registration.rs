@@ -128,6 +128,15 @@ macro_rules! __conformance_cases {
                 what_a_process_has_staged_dies_with_it,
                 who_retries_a_conflict_loses_no_increment,
             }
+            parked {
+                what_is_parked_is_unseen_until_it_is_committed_and_then_counts_in_order,
+                a_parked_name_is_given_once_and_free_again_when_it_is_committed_or_discarded,
+                what_is_not_parked_cannot_be_committed_or_discarded,
+                a_condition_that_fails_parks_nothing_and_commits_nothing_parked,
+                a_handle_on_the_past_shows_what_was_parked_and_commits_nothing,
+                what_processes_have_parked_outlives_them_and_is_committed_by_another,
+                of_several_that_commit_or_discard_what_is_parked_one_succeeds,
+            }
             snapshot {
                 a_snapshot_does_not_change_while_the_container_goes_on,
                 a_snapshot_holds_what_its_handle_had_not_flushed,

@@ -7,12 +7,13 @@ use std::{
 
 use super::{
     CAPABILITIES, SCHEME, lock,
-    staging::MemoryStaging,
+    staging::{MemoryStaging, Owned},
     state::{Content, Keys, State},
 };
 use crate::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
-    Page, PageBuilder, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
+    Page, PageBuilder, Precondition, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
+    check_distinct,
 };
 
 /// A handle. All handles on the present see the same state; one on the past has a copy, which nobody changes.
@@ -40,6 +41,29 @@ impl MemoryContainer {
                 let what = format!("write to the past of container {}", self.label);
                 Err(Error::PermissionDenied { what, source: None })
             }
+        }
+    }
+
+    fn not_parked(&self, name: &Label) -> Error {
+        Error::not_found(format!("parked stage {name} of container {}", self.label))
+    }
+
+    /// Keeps what was staged under a name.
+    pub(super) fn park(
+        &self,
+        name: &Label,
+        preconditions: &[Precondition<'_>],
+        updates: Vec<Owned>,
+    ) -> Result<Epoch> {
+        preconditions.iter().try_for_each(Precondition::check)?;
+        let mut state = self.state_to_change()?;
+        if state.parked.contains_key(name) {
+            let what = format!("parked stage {name} of container {}", self.label);
+            return Err(Error::AlreadyExists { what });
+        }
+        match preconditions.iter().find(|precondition| !state.holds(precondition)) {
+            Some(failed) => Err(failed.conflict()),
+            None => Ok(state.park(name, updates)),
         }
     }
 
@@ -81,6 +105,30 @@ impl Container for MemoryContainer {
 
     fn stage(&self) -> Result<Box<dyn Staging + '_>> {
         Ok(Box::new(MemoryStaging::new(self)))
+    }
+
+    fn list_parked(&self, prefix: &str) -> Result<Vec<Label>> {
+        let state = self.state();
+        Ok(state.parked.keys().filter(|name| name.as_str().starts_with(prefix)).cloned().collect())
+    }
+
+    fn commit_parked(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
+        transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
+        check_distinct(names)?;
+        let mut state = self.state_to_change()?;
+        let find = |name| state.parked.get(name).cloned().ok_or_else(|| self.not_parked(name));
+        let parked: Vec<_> = names.iter().map(find).collect::<Result<_>>()?;
+        if let Some(failed) = transaction.preconditions.iter().find(|precondition| !state.holds(precondition))
+        {
+            return Err(failed.conflict());
+        }
+        names.iter().for_each(|name| drop(state.parked.remove(name)));
+        Ok(state.apply_parked(&parked, &transaction.updates))
+    }
+
+    fn discard_parked(&self, name: &Label) -> Result<()> {
+        let discarded = self.state_to_change()?.discard_parked(name);
+        discarded.map(drop).ok_or_else(|| self.not_parked(name))
     }
 
     fn flush(&self) -> Result<Epoch> {

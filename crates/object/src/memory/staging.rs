@@ -1,7 +1,7 @@
 //! Updates that wait in memory until they are committed.
 
 use super::{CAPABILITIES, SCHEME, container::MemoryContainer};
-use crate::{Cell, Container, Epoch, Precondition, Result, Staging, Transaction, Update};
+use crate::{Cell, Container, Epoch, Label, Precondition, Result, Staging, Transaction, Update};
 
 /// The updates of a transaction that is being put together.
 #[derive(Debug)]
@@ -27,11 +27,15 @@ impl Staging for MemoryStaging<'_> {
         let updates = self.updates.iter().map(Owned::update).collect();
         self.container.commit(&Transaction { preconditions: preconditions.to_vec(), updates })
     }
+
+    fn park(self: Box<Self>, name: &Label, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
+        self.container.park(name, preconditions, self.updates)
+    }
 }
 
 /// An update with a copy of what it refers to.
 #[derive(Debug)]
-struct Owned {
+pub(super) struct Owned {
     /// With empty keys and data.
     bare: Update<'static>,
     dkey: Vec<u8>,
@@ -55,7 +59,7 @@ impl Owned {
         Self { bare, dkey: dkey.to_vec(), akey: akey.to_vec(), data: data.to_vec() }
     }
 
-    fn update(&self) -> Update<'_> {
+    pub(super) fn update(&self) -> Update<'_> {
         with(&self.bare, &self.dkey, &self.akey, &self.data)
     }
 }

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::extents::Extents;
+use super::{extents::Extents, staging::Owned};
 use crate::{
     Cell, Epoch, Error, IdRange, Label, ObjectId, Precondition, Result, SharedBytes, Snapshot, Update,
 };
@@ -49,6 +49,8 @@ pub(super) struct State {
     pub(super) objects: BTreeMap<ObjectId, BTreeMap<Keys, Content>>,
     /// The last change of each cell. Empty keys stand for all there is under the object or the dkey.
     changed: BTreeMap<(ObjectId, Keys), u64>,
+    /// What was staged and waits under a name.
+    pub(super) parked: BTreeMap<Label, Arc<Vec<Owned>>>,
     snapshots: BTreeMap<Label, Epoch>,
     /// The states that snapshots name.
     kept: BTreeMap<Epoch, Arc<State>>,
@@ -80,6 +82,28 @@ impl State {
         self.snapshots.insert(name.clone(), self.epoch());
         self.kept.insert(self.epoch(), Arc::new(self.clone()));
         Some(self.epoch())
+    }
+
+    pub(super) fn park(&mut self, name: &Label, updates: Vec<Owned>) -> Epoch {
+        self.epoch += 1;
+        self.parked.insert(name.clone(), Arc::new(updates));
+        self.epoch()
+    }
+
+    /// Takes what is parked and does nothing with it.
+    pub(super) fn discard_parked(&mut self, name: &Label) -> Option<Epoch> {
+        self.parked.remove(name)?;
+        self.epoch += 1;
+        Some(self.epoch())
+    }
+
+    /// Applies what is parked under these names, all of them taken, and then further updates.
+    pub(super) fn apply_parked(&mut self, parked: &[Arc<Vec<Owned>>], updates: &[Update<'_>]) -> Epoch {
+        let staged = parked.iter().flat_map(|updates| updates.iter().map(Owned::update));
+        let all: Vec<_> = staged.chain(updates.iter().copied()).collect();
+        // Taking them is a change, also where they hold nothing.
+        self.epoch += u64::from(all.is_empty());
+        self.apply(&all)
     }
 
     pub(super) fn destroy_snapshot(&mut self, name: &Label) -> Option<Epoch> {

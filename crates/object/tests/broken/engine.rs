@@ -45,6 +45,8 @@ pub(crate) enum Fault {
     StaysStale,
     /// What is staged is applied at once.
     ShowsWhatIsStaged,
+    /// What is parked is committed name by name.
+    TakesUpOneByOne,
     /// A snapshot shows the present, and takes writes.
     SnapshotsFollow,
 }
@@ -276,6 +278,26 @@ impl Container for Broken {
         }
     }
 
+    fn list_parked(&self, prefix: &str) -> Result<Vec<Label>> {
+        self.inner.list_parked(prefix)
+    }
+
+    fn commit_parked(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
+        self.seen.lock().unwrap().clear();
+        if self.fault == Fault::TakesUpOneByOne {
+            for name in names {
+                self.inner.commit_parked(std::slice::from_ref(name), &Transaction::new())?;
+                let_others_look();
+            }
+            return self.inner.commit(transaction);
+        }
+        self.inner.commit_parked(names, transaction)
+    }
+
+    fn discard_parked(&self, name: &Label) -> Result<()> {
+        self.inner.discard_parked(name)
+    }
+
     fn flush(&self) -> Result<Epoch> {
         self.inner.flush()
     }
@@ -357,5 +379,9 @@ impl Staging for Shown<'_> {
 
     fn commit(self: Box<Self>, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
         self.0.commit(&Transaction { preconditions: preconditions.to_vec(), updates: Vec::new() })
+    }
+
+    fn park(self: Box<Self>, name: &Label, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
+        self.0.stage()?.park(name, preconditions)
     }
 }

@@ -8,7 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use engine::{BrokenFixture, Fault};
 use isotach_object::conformance::{
-    Trial, array, concurrency, kv, listing, model, refusal, run, snapshot, staging, transaction, visibility,
+    Trial, array, concurrency, kv, listing, model, parked, refusal, run, snapshot, staging, transaction,
+    visibility,
 };
 
 /// Any seed finds these; a fixed one keeps the test the same every time.
@@ -105,6 +106,15 @@ fn a_staging_that_is_seen_before_its_commit_is_found() {
     case_fails(fault, staging::a_staging_that_is_dropped_leaves_nothing);
     case_fails(fault, staging::a_staging_that_conflicts_changes_nothing);
     case_fails(fault, staging::readers_see_all_that_was_staged_or_nothing);
+}
+
+#[test]
+fn parked_stages_that_are_committed_one_by_one_are_found() {
+    case_fails(Fault::TakesUpOneByOne, parked::what_is_not_parked_cannot_be_committed_or_discarded);
+    case_fails(
+        Fault::TakesUpOneByOne,
+        parked::a_condition_that_fails_parks_nothing_and_commits_nothing_parked,
+    );
 }
 
 #[test]

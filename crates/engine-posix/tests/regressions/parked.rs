@@ -1,0 +1,179 @@
+//! Parked stages and what may happen to them: purges, damage, deaths, and locks.
+
+use std::{fs, os::unix::fs::FileExt, path::PathBuf};
+
+use isotach_object::{
+    Array, Cell, Container, Label, ObjectClass, ObjectId, ObjectType, Precondition, Transaction, Update,
+    Verify,
+};
+
+use crate::{Store, entries, key, object};
+
+const LONG: usize = 400_000;
+
+fn name(text: &str) -> Label {
+    text.parse().unwrap()
+}
+
+fn array(number: u64) -> ObjectId {
+    ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, number)
+}
+
+fn content(number: u64) -> Vec<u8> {
+    (0..LONG as u64).map(|at| (at * 31 + number * 7 + at / 251) as u8).collect()
+}
+
+/// Parks an array and so many entries.
+fn park(container: &dyn Container, stage: &str, number: u64, count: u64) {
+    let mut staging = container.stage().unwrap();
+    let cell = Cell::array(array(number));
+    staging.update(&[Update::Write { cell, offset: 0, data: &content(number) }]).unwrap();
+    for entry in 0..count {
+        let (key, value) = (key(number * 10_000 + entry), entry.to_le_bytes());
+        let cell = Cell::kv(object(ObjectType::KeyValue), &key);
+        staging.update(&[Update::Put { cell, value: &value }]).unwrap();
+    }
+    staging.park(&name(stage), &[]).unwrap();
+}
+
+fn assert_parked_is_there(container: &dyn Container, number: u64, count: u64) {
+    let found = Array::new(container, array(number)).unwrap().read(0, LONG + 1).unwrap();
+    assert!(found == content(number), "array {number}");
+    for entry in 0..count {
+        let found = entries(container).get(&key(number * 10_000 + entry)).unwrap();
+        assert_eq!(found, Some(entry.to_le_bytes().to_vec()), "entry {entry} of {number}");
+    }
+}
+
+fn data_files(store: &Store) -> Vec<PathBuf> {
+    fs::read_dir(store.path().join("data")).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+fn verify(store: &Store, data: bool) -> (u64, Vec<String>) {
+    let how = Verify { data, threads: 2 };
+    let verified = store.pool.verify_container(&store.label, how, &|_, _| ()).unwrap();
+    let (_, parked) = verified.checked.iter().find(|(what, _)| *what == "parked stages").unwrap();
+    (*parked, verified.findings.iter().map(ToString::to_string).collect())
+}
+
+/// Writes and replaces enough that a purge has something to do.
+fn litter(store: &Store) {
+    let container = store.open();
+    for round in 0..4 {
+        Array::new(&*container, array(99)).unwrap().write(0, &content(round)).unwrap();
+        container.flush().unwrap();
+    }
+}
+
+#[test]
+fn a_purge_takes_nothing_of_what_dead_processes_have_parked() {
+    for query in ["", "?checkpoint=4096&segment=2000"] {
+        let store = Store::new(query);
+        litter(&store);
+        for (stage, number) in [("one", 1), ("two", 2), ("three", 3)] {
+            // The handle goes away, and with it all its locks.
+            park(&*store.open(), stage, number, 500);
+        }
+        store.open().create_snapshot(&name("between")).unwrap();
+        litter(&store);
+        for round in 0..3 {
+            let expected = store.pool.purge_container(&store.label, false).unwrap();
+            let purged = store.pool.purge_container(&store.label, true).unwrap();
+            assert_eq!(purged.freed > 0, round == 0, "{query}: {expected:?} {purged:?}");
+            assert_eq!(verify(&store, true), (3, Vec::new()), "{query}, purge {round}");
+        }
+        let container = store.open();
+        container.commit_parked(&[name("one"), name("three")], &Transaction::new()).unwrap();
+        for _ in 0..2 {
+            litter(&store);
+            store.pool.purge_container(&store.label, true).unwrap();
+            for container in [&container, &store.open()] {
+                assert_parked_is_there(&**container, 1, 500);
+                assert_parked_is_there(&**container, 3, 500);
+                assert_eq!(container.list_parked("").unwrap(), [name("two")]);
+            }
+            assert_eq!(verify(&store, true), (1, Vec::new()), "{query}");
+        }
+    }
+}
+
+#[test]
+fn what_was_parked_and_discarded_gives_back_its_room() {
+    let store = Store::new("");
+    park(&*store.open(), "kept", 1, 10);
+    park(&*store.open(), "discarded", 2, 10);
+    store.open().discard_parked(&name("discarded")).unwrap();
+    assert_eq!(data_files(&store).len(), 2);
+    let purged = store.pool.purge_container(&store.label, true).unwrap();
+    assert!(purged.freed > LONG as u64 / 2, "{purged:?}");
+    assert_eq!(data_files(&store).len(), 1);
+    store.open().commit_parked(&[name("kept")], &Transaction::new()).unwrap();
+    assert_parked_is_there(&*store.open(), 1, 10);
+}
+
+#[test]
+fn a_stage_that_could_not_be_parked_leaves_no_file() {
+    let store = Store::new("");
+    park(&*store.open(), "name", 1, 0);
+    let container = store.open();
+    for (stage, code) in [("name", "already-exists"), ("other", "conflict")] {
+        let mut staging = container.stage().unwrap();
+        staging
+            .update(&[Update::Write { cell: Cell::array(array(2)), offset: 0, data: &content(2) }])
+            .unwrap();
+        let missing = Precondition::Present(Cell::array(array(7)));
+        assert_eq!(staging.park(&name(stage), &[missing]).unwrap_err().code(), code);
+    }
+    assert_eq!(data_files(&store).len(), 1);
+    assert_eq!(container.list_parked("").unwrap(), [name("name")]);
+}
+
+#[test]
+fn a_damaged_segment_of_a_parked_stage_keeps_it_from_being_committed_and_nobody_from_anything_else() {
+    let store = Store::new("?segment=2000");
+    park(&*store.open(), "good", 1, 300);
+    let before = data_files(&store);
+    park(&*store.open(), "bad", 2, 300);
+    let bad = data_files(&store).into_iter().find(|path| !before.contains(path)).unwrap();
+    assert_eq!(verify(&store, true), (2, Vec::new()));
+    let harm = |at: u64| {
+        let file = fs::File::options().read(true).write(true).open(&bad).unwrap();
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at).unwrap();
+        file.write_all_at(&[byte[0] ^ 1], at).unwrap();
+    };
+    // The bulk bytes come first, then the segments.
+    harm(100);
+    let (_, findings) = verify(&store, true);
+    assert!(findings.len() == 1 && findings[0].contains("key bad"), "{findings:?}");
+    assert_eq!(verify(&store, false), (2, Vec::new()));
+    harm(100);
+    harm(LONG as u64 + 100);
+    let (_, findings) = verify(&store, false);
+    assert!(findings.len() == 1 && findings[0].contains("key bad"), "{findings:?}");
+    let container = store.open();
+    let error = container.commit_parked(&[name("good"), name("bad")], &Transaction::new()).unwrap_err();
+    assert_eq!(error.code(), "corrupt", "{error}");
+    container.commit_parked(&[name("good")], &Transaction::new()).unwrap();
+    assert_parked_is_there(&*store.open(), 1, 300);
+    fs::remove_file(&bad).unwrap();
+    let error = container.commit_parked(&[name("bad")], &Transaction::new()).unwrap_err();
+    assert_eq!(error.code(), "corrupt", "{error}");
+    assert_eq!(verify(&store, false).1.len(), 1);
+    container.discard_parked(&name("bad")).unwrap();
+    assert_eq!(verify(&store, true), (0, Vec::new()));
+}
+
+#[test]
+fn a_purge_leaves_alone_what_is_being_staged_until_it_is_parked() {
+    let store = Store::new("");
+    litter(&store);
+    let container = store.open();
+    let mut staging = container.stage().unwrap();
+    staging.update(&[Update::Write { cell: Cell::array(array(1)), offset: 0, data: &content(1) }]).unwrap();
+    store.pool.purge_container(&store.label, true).unwrap();
+    staging.park(&name("late"), &[]).unwrap();
+    store.pool.purge_container(&store.label, true).unwrap();
+    store.open().commit_parked(&[name("late")], &Transaction::new()).unwrap();
+    assert_parked_is_there(&*container, 1, 0);
+}
