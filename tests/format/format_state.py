@@ -7,6 +7,7 @@ from format_bytes import Corrupt, Extent, Fields, Kept, read_extent, read_kept
 
 GENERAL, KEY_VALUE, ARRAY, SYSTEM = 0, 8, 13, 255
 SNAPSHOTS = 0xFF010001 << 96
+PARKED = SNAPSHOTS | 1
 WINDOW = 64 << 20
 MAX_END = (1 << 63) - 1
 MAX_SEGMENT = 1 << 30
@@ -99,6 +100,11 @@ class State:
         """Names of snapshots, and the epochs that they name (section 5.8)."""
         cells = self.objects.get(SNAPSHOTS, {})
         return {name.decode("ascii"): self.last_change(Cell(SNAPSHOTS, name, b"")) for name, _ in cells}
+
+    def parked(self):
+        """Names of parked stages, and what their values say (section 5.9)."""
+        cells = self.objects.get(PARKED, {})
+        return {name.decode("ascii"): read_stage(found, name) for (name, _), found in cells.items()}
 
     def _named(self, cell, epoch):
         self.changes.setdefault(cell.object, {})[cell.dkey, cell.akey] = epoch
@@ -219,6 +225,19 @@ def read_segment(body, what):
     if conditions or any(operation == SEGMENT for operation, _, _ in updates):
         raise Corrupt(f"{what}: a segment holds what it may not")
     return updates
+
+
+def read_stage(found, name):
+    """The numbers of the data files of a parked stage, and its updates and segments."""
+    what = f"the parked stage {name}"
+    if isinstance(found.stored, Kept):
+        raise Corrupt(f"{what}: its value is not in the record")
+    fields = Fields(found.stored, what)
+    files = [fields.u64() for _ in range(fields.u32())]
+    conditions, updates = read_records(found.stored[4 + 8 * len(files) :], what)
+    if conditions:
+        raise Corrupt(f"{what}: a precondition")
+    return files, updates
 
 
 def apply_update(state, operation, cell, argument, epoch):

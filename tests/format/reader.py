@@ -131,6 +131,20 @@ class Container:
             else:
                 apply_update(self.state, operation, cell, argument, epoch)
 
+    def parked(self):
+        """The parked stages: all their updates, those in segments included."""
+        stages = {}
+        for name, (files, updates) in self.state.parked().items():
+            stages[name] = []
+            for operation, cell, argument in updates:
+                if operation == SEGMENT:
+                    if argument.file not in files:
+                        raise Corrupt(f"the parked stage {name} does not name a data file of its own")
+                    stages[name] += read_segment(self.data.read(argument), f"a segment of the stage {name}")
+                else:
+                    stages[name].append((operation, cell, argument))
+        return stages
+
     def value(self, found):
         """The bytes of a value."""
         return self.data.read(found.stored.extent) if isinstance(found.stored, Kept) else found.stored

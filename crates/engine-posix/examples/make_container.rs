@@ -131,7 +131,9 @@ fn run() -> Outcome<String> {
     let container = pool.open_container(&given.label)?;
     let contents = contents(&*container)?;
     let past = past(&*container)?;
-    let counts = format!("\"committed\": {}, \"conflicts\": {}", told.0, told.1);
+    let parked: Vec<_> = container.list_parked("")?.iter().map(|name| format!("\"{name}\"")).collect();
+    let counts =
+        format!("\"parked\": [{}], \"committed\": {}, \"conflicts\": {}", parked.join(", "), told.0, told.1);
     Ok(format!("{{\"objects\": [{contents}], \"snapshots\": {past}, {counts}}}"))
 }
 
@@ -272,6 +274,10 @@ impl Maker {
             transaction = transaction.update(self.one(&bytes));
         }
         let outcome = match staged {
+            true if self.committed.is_multiple_of(2) => {
+                let other = !self.committed.is_multiple_of(6);
+                park(handle, &transaction, other.then_some(&*self.handles[0]))
+            }
             true => commit_staged(handle, &transaction),
             false => handle.commit(&transaction),
         };
@@ -324,6 +330,20 @@ fn commit_staged(handle: &dyn Container, transaction: &Transaction<'_>) -> Resul
     let mut staging = handle.stage()?;
     transaction.updates.iter().try_for_each(|update| staging.update(&[*update]))?;
     staging.commit(&transaction.preconditions)
+}
+
+/// Parks updates that were given one by one; another handle may commit them.
+fn park(
+    handle: &dyn Container,
+    transaction: &Transaction<'_>,
+    other: Option<&dyn Container>,
+) -> Result<Epoch, StoreError> {
+    // Nothing else has the epoch of now.
+    let name: Label = format!("stage-{}", handle.epoch()?).parse()?;
+    let mut staging = handle.stage()?;
+    transaction.updates.iter().try_for_each(|update| staging.update(&[*update]))?;
+    let epoch = staging.park(&name, &transaction.preconditions)?;
+    other.map_or(Ok(epoch), |other| other.commit_parked(&[name], &Transaction::new()))
 }
 
 /// What each snapshot shows, as a JSON object.

@@ -7,6 +7,7 @@ use crate::{
     bytes::{Put, Reader, crc32c},
     entry::Entry,
     frame::{self, Found, Origin, kind},
+    parked::Stage,
     record,
     superblock::{Kind, Superblock},
 };
@@ -76,6 +77,7 @@ fn log_of(mut bytes: &[u8]) -> Vec<u8> {
 
 /// The records of a frame's body.
 pub fn records(bytes: &[u8]) {
+    let _ = Stage::decode(bytes);
     let mut reader = Reader(bytes);
     while !reader.is_empty() && record::decode(&mut reader).is_some() {}
 }

@@ -159,13 +159,26 @@ impl PosixContainer {
         Ok(entry)
     }
 
+    /// The entries under these names, of which all segments are sound.
+    fn parked_entries(&self, names: &[Label]) -> Result<Vec<Entry>> {
+        self.look_again(|| names.iter().map(|name| self.parked_entry(name)).collect())
+    }
+
     pub(crate) fn take_up(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
         check_distinct(names)?;
-        let entries: Vec<Entry> =
-            self.look_again(|| names.iter().map(|name| self.parked_entry(name)).collect())?;
+        self.take_up_entries(names, &self.parked_entries(names)?, transaction)
+    }
+
+    /// Commits what was found under these names, if it is there still.
+    fn take_up_entries(
+        &self,
+        names: &[Label],
+        entries: &[Entry],
+        transaction: &Transaction<'_>,
+    ) -> Result<Epoch> {
         let mut preconditions = transaction.preconditions.clone();
         let mut records = Vec::new();
-        for (name, entry) in names.iter().zip(&entries) {
+        for (name, entry) in names.iter().zip(entries) {
             records.extend_from_slice(stage(name.as_str(), entry)?.records);
             record::encode_change(&mut records, &cell(name), &Change::Remove);
             if let Entry::Value(value) = entry {
@@ -197,9 +210,14 @@ impl PosixContainer {
 
 #[cfg(test)]
 mod tests {
+    use isotach_object::{Container, Engine, Pool, PoolUri};
+
     use super::*;
     use crate::{
+        Posix, disk,
         extent::{Extent, Sums},
+        options,
+        pool::PosixPool,
         record::Condition,
     };
 
@@ -230,5 +248,43 @@ mod tests {
         record::encode_condition(&mut conditional, &Cell::kv(object, b"key"), &Condition::Absent);
         assert_eq!(Stage::decode(&conditional), None);
         assert_eq!(Stage::decode(&u32::MAX.to_le_bytes()), None);
+    }
+
+    #[test]
+    fn what_was_found_parked_is_not_committed_when_it_is_gone_or_something_else_has_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let uri: PoolUri = format!("posix:{}/pool", folder.path().display()).parse().unwrap();
+        Posix.create_pool(&uri).unwrap();
+        let (root, options) = options::parse(&uri).unwrap();
+        let pool = PosixPool::open(&disk::system(), &uri, root, options).unwrap();
+        let (label, name): (Label, Label) = ("c".parse().unwrap(), "name".parse().unwrap());
+        pool.create_container(&label).unwrap();
+        let place = pool.open_place(&folder.path().join("pool/containers/c")).unwrap();
+        let slow = PosixContainer::new(label.clone(), place).unwrap();
+        let other = pool.open_container(&label).unwrap();
+        let cell = Cell::kv(ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1), b"key");
+        let park = |value: &[u8]| {
+            let mut staging = other.stage().unwrap();
+            staging.update(&[Update::Put { cell, value }]).unwrap();
+            staging.park(&name, &[]).unwrap();
+        };
+        let names = [name.clone()];
+        let value = || slow.get_many(&[cell]).unwrap().pop().flatten();
+        park(b"first");
+        let found = slow.parked_entries(&names).unwrap();
+        for next in [None, Some(&b"second"[..])] {
+            match next {
+                None => other.discard_parked(&name).unwrap(),
+                Some(value) => park(value),
+            }
+            let late = slow.take_up_entries(&names, &found, &Transaction::new());
+            assert_eq!((late.unwrap_err().code(), value()), ("conflict", None), "{next:?}");
+        }
+        let found = slow.parked_entries(&names).unwrap();
+        other.commit_parked(&names, &Transaction::new()).unwrap();
+        other.update(&[Update::Put { cell, value: b"third" }]).unwrap();
+        other.flush().unwrap();
+        let late = slow.take_up_entries(&names, &found, &Transaction::new());
+        assert_eq!((late.unwrap_err().code(), value().as_deref()), ("conflict", Some(&b"third"[..])));
     }
 }

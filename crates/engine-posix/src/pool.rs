@@ -137,7 +137,7 @@ impl PosixPool {
         Ok(self.root.join(LIMBO).join(unique()?))
     }
 
-    fn open_place(&self, path: &Path) -> Result<Place> {
+    pub(crate) fn open_place(&self, path: &Path) -> Result<Place> {
         let directory = Arc::new(Directory::open(&*self.disk, path)?);
         let block = Superblock::read(&*self.disk, path, Kind::Container)?;
         let log = Log::open(&self.disk, &directory, block.uuid, GENERATION)?;

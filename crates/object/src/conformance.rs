@@ -45,6 +45,8 @@ pub mod kv;
 #[doc(hidden)]
 pub mod listing;
 #[doc(hidden)]
+pub mod numbered;
+#[doc(hidden)]
 pub mod parked;
 #[doc(hidden)]
 pub mod persistence;

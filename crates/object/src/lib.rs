@@ -53,6 +53,7 @@ mod shared;
 mod transaction;
 mod uri;
 mod verify;
+mod versions;
 
 pub use capability::Capabilities;
 pub use class::ObjectClass;
@@ -70,3 +71,4 @@ pub use shared::SharedBytes;
 pub use transaction::{Cell, MAX_KEY, MAX_VALUE, Precondition, Transaction, Update};
 pub use uri::PoolUri;
 pub use verify::{Finding, FoundCell, Part, SetAside, Verified, Verify, VerifyProgress};
+pub use versions::{NumberedTransaction, Outcome, Status, Versions};

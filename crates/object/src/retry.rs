@@ -28,6 +28,11 @@ impl Default for Backoff {
 }
 
 impl Backoff {
+    /// Waits after this many attempts, one or more, and not longer than `most`.
+    pub(crate) fn pause(&self, attempts: u32, most: Duration) {
+        thread::sleep(part_of(self.limit(attempts)).min(most));
+    }
+
     /// The longest wait after this many conflicts, one or more.
     fn limit(&self, conflicts: u32) -> Duration {
         let doubled = 1_u32.checked_shl(conflicts - 1).unwrap_or(u32::MAX);
@@ -66,7 +71,7 @@ pub fn retry<T>(backoff: Backoff, mut attempt: impl FnMut() -> Result<T>) -> Res
         match attempt() {
             Err(Error::Conflict { .. }) if conflicts + 1 < backoff.attempts => {
                 conflicts += 1;
-                thread::sleep(part_of(backoff.limit(conflicts)));
+                backoff.pause(conflicts, Duration::MAX);
             }
             outcome => return outcome,
         }

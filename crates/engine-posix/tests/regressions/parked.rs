@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::FileExt, path::PathBuf};
 
 use isotach_object::{
     Array, Cell, Container, Label, ObjectClass, ObjectId, ObjectType, Precondition, Transaction, Update,
-    Verify,
+    Verify, Versions,
 };
 
 use crate::{Store, entries, key, object};
@@ -176,4 +176,63 @@ fn a_purge_leaves_alone_what_is_being_staged_until_it_is_parked() {
     store.pool.purge_container(&store.label, true).unwrap();
     store.open().commit_parked(&[name("late")], &Transaction::new()).unwrap();
     assert_parked_is_there(&*container, 1, 0);
+}
+
+/// The books of numbered transactions.
+fn books() -> ObjectId {
+    ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 70)
+}
+
+/// Takes part in a numbered transaction through a handle that goes away.
+fn finish(store: &Store, number: u64, participant: u32) {
+    let container = store.open();
+    let mut part = Versions::new(&*container, books()).unwrap().start(number, participant, 2).unwrap();
+    let cell = Cell::array(array(participant.into()));
+    let write = Update::Write { cell, offset: 0, data: &content(number) };
+    part.update(&[Update::Destroy { object: cell.object }, write]).unwrap();
+    part.finish().unwrap();
+}
+
+fn assert_version(container: &dyn Container, number: u64) {
+    for participant in 0..2 {
+        let found = Array::new(container, array(participant)).unwrap().read(0, LONG + 1).unwrap();
+        assert!(found == content(number), "version {number}, participant {participant}");
+    }
+}
+
+#[test]
+fn a_purge_between_finishing_and_committing_takes_nothing_and_old_versions_are_read_from_snapshots() {
+    let store = Store::new("");
+    (0..2).for_each(|participant| finish(&store, 1, participant));
+    store.open().create_snapshot(&name("first")).unwrap();
+    (0..2).for_each(|participant| finish(&store, 2, participant));
+    // Number 4 is whole and waits for number 3, of which one participant is missing.
+    (0..2).for_each(|participant| finish(&store, 4, participant));
+    finish(&store, 3, 1);
+    litter(&store);
+    for _ in 0..2 {
+        let container = store.open();
+        let versions = Versions::new(&*container, books()).unwrap();
+        assert_eq!(versions.version().unwrap(), 2);
+        assert_version(&*container, 2);
+        assert_version(&*versions.open_version(1).unwrap(), 1);
+        store.pool.purge_container(&store.label, true).unwrap();
+        assert_eq!(verify(&store, true), (3, Vec::new()));
+    }
+    finish(&store, 3, 0);
+    let container = store.open();
+    let versions = Versions::new(&*container, books()).unwrap();
+    assert_eq!(versions.version().unwrap(), 4);
+    assert_version(&*container, 4);
+    for number in 1..=4 {
+        assert_version(&*versions.open_version(number).unwrap(), number);
+    }
+    // Now the epochs that were noted lie below the floor.
+    let purged = store.pool.purge_container(&store.label, true).unwrap();
+    assert!(purged.freed > LONG as u64, "{purged:?}");
+    assert_version(&*versions.open_version(1).unwrap(), 1);
+    assert_version(&*versions.open_version(4).unwrap(), 4);
+    for number in [2, 3] {
+        assert_eq!(versions.open_version(number).unwrap_err().code(), "not-found", "version {number}");
+    }
 }

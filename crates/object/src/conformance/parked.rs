@@ -3,12 +3,14 @@
 use super::{
     bytes::{number_of, numbered},
     process::{Seat, Task},
-    trial::{Place, Trial, array, array_id, kv, kv_id, label, refused},
+    trial::{Place, Trial, array, array_id, kv, kv_id, label, refused, wait_for},
 };
 use crate::{Cell, Container, Label, Precondition, Result, Transaction, Update};
 
 /// Stages that several commit at the same time.
-const RACES: u64 = 40;
+const RACES: u64 = 100;
+/// How many they are.
+const RACERS: u64 = 3;
 /// Bytes of an array that is parked.
 const LARGE: usize = 3 << 20;
 
@@ -159,7 +161,7 @@ pub fn what_processes_have_parked_outlives_them_and_is_committed_by_another(tria
         for who in 0..3 {
             let value = kv(container, 1).get(&[who as u8]).unwrap().unwrap();
             assert_eq!(number_of(&value, 5000), who);
-            assert_eq!(number_of(&array(container, who).read(0, LARGE).unwrap(), LARGE), who);
+            assert_eq!(number_of(&array(container, who).read(0, usize::MAX).unwrap(), LARGE), who);
         }
         assert!(names(&**container, "").is_empty());
     }
@@ -186,7 +188,7 @@ pub fn of_several_that_commit_or_discard_what_is_parked_one_succeeds(trial: &Tri
     let roles = ["take_parked", "take_parked", "discard_races"].map(|role| Task::new(role, &[]));
     let wins = trial.together(&place, &roles);
     for race in 0..RACES {
-        let winners: Vec<usize> = (0..3).filter(|who| wins[*who].contains(&race)).collect();
+        let winners: Vec<usize> = (0..RACERS as usize).filter(|who| wins[*who].contains(&race)).collect();
         assert_eq!(winners.len(), 1, "race {race} was won by {winners:?}");
         let value = place.kv(1).get(&race.to_le_bytes()).unwrap();
         assert_eq!(value.is_some(), winners[0] < 2, "race {race} was won by {winners:?}");
@@ -196,10 +198,16 @@ pub fn of_several_that_commit_or_discard_what_is_parked_one_succeeds(trial: &Tri
     }
 }
 
-/// The races that `take` does not lose.
-fn won(mut take: impl FnMut(u64, Label) -> Result<()>) -> Vec<u64> {
+/// The races that `take` does not lose. All begin each race together.
+fn won(seat: &Seat, mut take: impl FnMut(u64, Label) -> Result<()>) -> Vec<u64> {
+    let starts = kv(&seat.container, 3);
     let mut won = Vec::new();
     for race in 0..RACES {
+        starts.put(&[seat.who as u8, race as u8], b"here").unwrap();
+        seat.container.flush().unwrap();
+        for other in 0..RACERS {
+            wait_for("the start", || starts.get(&[other as u8, race as u8]).unwrap());
+        }
         match take(race, label(&format!("race-{race}"))) {
             Ok(()) => won.push(race),
             Err(error) => assert!(["not-found", "conflict"].contains(&error.code()), "{error}"),
@@ -210,7 +218,7 @@ fn won(mut take: impl FnMut(u64, Label) -> Result<()>) -> Vec<u64> {
 
 pub(super) fn take_parked(seat: &Seat) -> Vec<u64> {
     let own = seat.who.to_le_bytes();
-    won(|race, name| {
+    won(seat, |race, name| {
         let key = race.to_le_bytes();
         let note = Update::Put { cell: Cell::kv(kv_id(2), &key), value: &own };
         let taken = seat.container.commit_parked(&[name], &Transaction::new().update(note));
@@ -219,5 +227,5 @@ pub(super) fn take_parked(seat: &Seat) -> Vec<u64> {
 }
 
 pub(super) fn discard_races(seat: &Seat) -> Vec<u64> {
-    won(|_, name| seat.container.discard_parked(&name))
+    won(seat, |_, name| seat.container.discard_parked(&name))
 }

@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{
-    Fixture, concurrency, parked, snapshot, staging,
+    Fixture, concurrency, numbered, parked, snapshot, staging,
     trial::{Place, Trial, kv, wait_for},
     visibility,
 };
@@ -59,6 +59,10 @@ const ROLES: &[(&str, Role)] = &[
     ("park_and_die", parked::park_and_die),
     ("take_parked", parked::take_parked),
     ("discard_races", parked::discard_races),
+    ("take_part", numbered::take_part),
+    ("read_versions", numbered::read_versions),
+    ("finish_and_die", numbered::finish_and_die),
+    ("update_and_die", numbered::update_and_die),
     ("put_numbered", snapshot::put_numbered),
     ("make_snapshots", snapshot::make_snapshots),
     ("put_in_order", visibility::put_in_order),

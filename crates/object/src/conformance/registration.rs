@@ -137,6 +137,16 @@ macro_rules! __conformance_cases {
                 what_processes_have_parked_outlives_them_and_is_committed_by_another,
                 of_several_that_commit_or_discard_what_is_parked_one_succeeds,
             }
+            numbered {
+                a_version_is_seen_when_all_participants_have_finished_and_not_before,
+                versions_come_in_the_order_of_their_numbers,
+                an_aborted_number_is_skipped_and_counts,
+                what_makes_no_transaction_is_refused,
+                a_version_can_be_read_while_others_are_committed,
+                random_starts_finishes_and_aborts_agree_with_a_plain_model,
+                processes_write_versions_together_and_readers_see_each_whole_and_in_order,
+                who_dies_before_finishing_is_aborted_and_who_dies_after_it_is_committed_by_others,
+            }
             snapshot {
                 a_snapshot_does_not_change_while_the_container_goes_on,
                 a_snapshot_holds_what_its_handle_had_not_flushed,

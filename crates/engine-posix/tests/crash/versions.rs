@@ -1,0 +1,151 @@
+//! Numbered transactions of two handles, with power failing at every moment: what had finished is there, versions are whole and in
+//! order, and whoever comes afterwards goes on.
+
+use std::sync::Arc;
+
+use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
+use isotach_object::{
+    Array, Cell, Container, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Outcome, Update, Verify,
+    Versions,
+};
+
+use crate::{
+    check::open_on,
+    workload::{POOL, index},
+};
+
+/// Numbers, of which one is aborted.
+const NUMBERS: u64 = 4;
+const ABORTED: u64 = 3;
+const PARTICIPANTS: u32 = 2;
+/// The order in which parts are finished: all numbers and participants.
+const ORDER: [(u64, u32); 6] = [(2, 0), (1, 1), (4, 1), (2, 1), (1, 0), (4, 0)];
+/// Bytes of each part in an array, more than a segment holds.
+const PART: u64 = 5000;
+
+fn books() -> ObjectId {
+    ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 70)
+}
+
+fn array() -> ObjectId {
+    ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, 71)
+}
+
+fn versions(container: &dyn Container) -> Versions<'_> {
+    Versions::new(container, books()).unwrap()
+}
+
+fn write(container: &dyn Container, number: u64, participant: u32) -> Result<(), Error> {
+    let mut part = versions(container).start(number, participant, PARTICIPANTS)?;
+    let data = [number as u8; PART as usize];
+    let (offset, key) = (u64::from(participant) * PART, [participant as u8]);
+    part.update(&[Update::Write { cell: Cell::array(array()), offset, data: &data }])?;
+    // Some that need segments.
+    let value = [number as u8; 3000];
+    part.update(&[Update::Put { cell: Cell::kv(index(), &key), value: &value }])?;
+    part.finish()
+}
+
+/// The version, which everything must tell.
+fn version(container: &dyn Container) -> u64 {
+    let version = versions(container).version().unwrap();
+    let expected = (version > 0).then_some(version as u8);
+    for participant in 0..PARTICIPANTS {
+        let found = KeyValue::new(container, index()).unwrap().get(&[participant as u8]).unwrap();
+        assert_eq!(found, expected.map(|byte| vec![byte; 3000]), "version {version}");
+    }
+    let found = Array::new(container, array()).unwrap().read(0, usize::MAX).unwrap();
+    let expected = expected.map_or(Vec::new(), |byte| vec![byte; 2 * PART as usize]);
+    assert!(found == expected, "version {version}: {} bytes", found.len());
+    version
+}
+
+/// What was promised: after so many changes this participant had finished, or the number was aborted.
+type Promise = (usize, u64, Option<u32>);
+
+fn record(uri: &str) -> (SimulatedDisk, Vec<Promise>) {
+    let disk = SimulatedDisk::new();
+    let uri = uri.parse().unwrap();
+    disk.engine().create_pool(&uri).unwrap();
+    let pool = disk.engine().open_pool(&uri).unwrap();
+    pool.create_container(&"c".parse().unwrap()).unwrap();
+    let handles: [Arc<dyn Container>; 2] =
+        [(); 2].map(|()| pool.open_container(&"c".parse().unwrap()).unwrap());
+    let mut promises = vec![(disk.changes(), 0, None)];
+    for (step, (number, participant)) in ORDER.into_iter().enumerate() {
+        if step == 3 {
+            versions(&*handles[0]).abort(ABORTED).unwrap();
+            promises.push((disk.changes(), ABORTED, None));
+        }
+        if step == 4 {
+            pool.purge_container(&"c".parse().unwrap(), true).unwrap();
+        }
+        write(&*handles[participant as usize], number, participant).unwrap();
+        promises.push((disk.changes(), number, Some(participant)));
+    }
+    assert_eq!(version(&*handles[0]), NUMBERS);
+    (disk, promises)
+}
+
+fn check(whole: &SimulatedDisk, promises: &[Promise], changes: usize, loss: Loss) {
+    let what = format!("power failed after {changes} changes, {loss:?}");
+    let kept: Vec<_> = promises.iter().filter(|(at, ..)| *at <= changes).collect();
+    if kept.is_empty() {
+        return;
+    }
+    let disk = whole.after_crash(changes, loss);
+    let pool = disk.engine().open_pool(&POOL.parse().unwrap()).unwrap();
+    let how = Verify { data: true, threads: 1 };
+    let verified = pool.verify_container(&"c".parse().unwrap(), how, &|_, _| ()).unwrap();
+    assert!(verified.is_sound(), "{what}: {verified:?}");
+    let container = open_on(&disk);
+    let found = version(&*container);
+    let finished = |number: u64| {
+        (0..PARTICIPANTS)
+            .all(|participant| kept.iter().any(|(_, kept, by)| (*kept, *by) == (number, Some(participant))))
+    };
+    let aborted = |number: u64| kept.iter().any(|(_, kept, by)| (*kept, *by) == (number, None));
+    let settled =
+        (1..=NUMBERS).take_while(|number| finished(*number) || aborted(*number)).last().unwrap_or(0);
+    let promised = (1..=settled).rfind(|number| finished(*number)).unwrap_or(0);
+    assert!(found >= promised, "{what}: version {found}, and {promised} was promised");
+    // Everybody comes again, with what he has done before or not.
+    versions(&*container).abort(ABORTED).unwrap();
+    for (number, participant) in ORDER {
+        match write(&*container, number, participant) {
+            Ok(()) => {
+                let again = kept.iter().any(|(_, kept, by)| (*kept, *by) == (number, Some(participant)));
+                assert!(!again, "{what}: participant {participant} of {number} had finished");
+            }
+            // It has finished, or all have.
+            Err(error) => {
+                assert!(["already-exists", "invalid-input"].contains(&error.code()), "{what}: {error}");
+            }
+        }
+        version(&*container);
+    }
+    assert_eq!(version(&*container), NUMBERS, "{what}");
+    pool.purge_container(&"c".parse().unwrap(), true).unwrap();
+    let container = open_on(&disk);
+    assert_eq!(version(&*container), NUMBERS, "{what}");
+    let outcome = versions(&*container).wait(ABORTED, std::time::Duration::ZERO).unwrap();
+    assert_eq!(outcome, Some(Outcome::Aborted), "{what}");
+    assert!(container.list_parked("").unwrap().is_empty(), "{what}");
+}
+
+#[test]
+fn whenever_power_fails_what_had_finished_is_committed_in_order_by_whoever_comes_next() {
+    for query in ["", "&segment=2000"] {
+        let (disk, promises) = record(&format!("{POOL}{query}"));
+        let mut checked = 0;
+        for changes in 0..=disk.changes() {
+            for loss in
+                [Loss::All, Loss::Nothing, Loss::LastTorn(changes as u64), Loss::Seeded(changes as u64)]
+            {
+                check(&disk, &promises, changes, loss);
+                checked += 1;
+            }
+        }
+        println!("{checked} crashes of {} changes", disk.changes());
+    }
+}
