@@ -136,7 +136,7 @@ fn check(whole: &SimulatedDisk, promises: &[Promise], changes: usize, loss: Loss
 #[test]
 fn whenever_power_fails_what_had_finished_is_committed_in_order_by_whoever_comes_next() {
     for query in ["", "&segment=2000"] {
-        let (disk, promises) = record(&format!("{POOL}{query}"));
+        let (disk, promises) = record(&format!("posix:/pool?checkpoint=1024{query}"));
         let mut checked = 0;
         for changes in 0..=disk.changes() {
             for loss in
