@@ -9,7 +9,13 @@ use std::{
 
 use isotach_object::{Finding, Label, Part, Result, SetAside};
 
-use crate::{disk::Folder, pool::failed, random, run::Span};
+use crate::{
+    directory::Directory,
+    disk::{Folder, Naming},
+    pool::failed,
+    random, rights,
+    run::Span,
+};
 
 /// The folder of a pool with what was set aside.
 pub(crate) const FOLDER: &str = "aside";
@@ -22,11 +28,14 @@ pub(crate) fn set_aside(
     disk: &dyn Folder,
     root: &Path,
     label: &Label,
-    container: &Path,
+    container: &Directory,
     findings: &[Finding],
     note: &str,
 ) -> Result<SetAside> {
     let folder = make_folder(disk, root, label)?;
+    // What was behind the container's gate stays behind one.
+    rights::copy_gate(container, &Directory::open(disk, &folder)?)?;
+    let container = container.path();
     let file = folder.join(NOTE);
     disk.write_new(&file, note.as_bytes()).map_err(failed("create", &file))?;
     let mut moved = Vec::new();
@@ -40,7 +49,7 @@ pub(crate) fn set_aside(
             Err(error) => return Err(failed("move aside", &from)(error)),
         }
     }
-    for path in [&folder, container] {
+    for path in [&*folder, container] {
         disk.sync_folder(path).map_err(failed("sync", path))?;
     }
     Ok(SetAside { place: folder.display().to_string(), moved })
@@ -48,14 +57,14 @@ pub(crate) fn set_aside(
 
 fn make_folder(disk: &dyn Folder, root: &Path, label: &Label) -> Result<PathBuf> {
     let all = root.join(FOLDER);
-    match disk.make_folder(&all) {
+    match disk.make_folder(&all, Naming::Owned) {
         Ok(()) => disk.sync_folder(root).map_err(failed("sync", root))?,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(failed("create", &all)(error)),
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let folder = all.join(format!("{label}.{now}.{:016x}", random::number()?));
-    disk.make_folder(&folder).map_err(failed("create", &folder))?;
+    disk.make_folder(&folder, Naming::Shared).map_err(failed("create", &folder))?;
     disk.sync_folder(&all).map_err(failed("sync", &all))?;
     Ok(folder)
 }

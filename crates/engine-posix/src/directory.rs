@@ -6,33 +6,35 @@
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use isotach_object::{Error, Result};
 
-use crate::disk::{Access, File, Folder, Stat};
+use crate::disk::{self, Access, File, Folder, Guard, NewGuard, Stat};
 
 /// An open directory, and the path it was opened by, for messages.
 #[derive(Debug)]
 pub(crate) struct Directory {
     folder: Box<dyn Folder>,
     path: PathBuf,
+    /// The mode that files made here are given, where the file system does not see to it.
+    mode: OnceLock<Option<u32>>,
 }
 
 impl Directory {
-    /// Opens the directory at `path`.
+    /// Opens the directory at `path`, which may be reached through links but is none.
     pub(crate) fn open(disk: &dyn Folder, path: &Path) -> Result<Self> {
-        let folder = disk.folder(path, true);
-        let folder = folder.map_err(|error| Error::from_io(error, format!("open {}", path.display())))?;
-        Ok(Self { folder, path: path.to_owned() })
+        let folder = disk.folder(path, false);
+        let folder = folder.map_err(|error| disk::failed("open", path, error))?;
+        Ok(Self { folder, path: path.to_owned(), mode: OnceLock::new() })
     }
 
     /// Opens the directory `name` in this one.
     pub(crate) fn folder(&self, name: &str) -> Result<Self> {
-        let folder = self.folder.folder(name.as_ref(), true);
+        let folder = self.folder.folder(name.as_ref(), false);
         let folder = folder.map_err(|error| self.failed("open", name, error))?;
-        Ok(Self { folder, path: self.path_of(name) })
+        Ok(Self { folder, path: self.path_of(name), mode: OnceLock::new() })
     }
 
     /// The path it was opened by.
@@ -47,7 +49,7 @@ impl Directory {
 
     /// An error that says what was done to which file.
     pub(crate) fn failed(&self, what: &str, name: &str, error: io::Error) -> Error {
-        Error::from_io(error, format!("{what} {}", self.path_of(name).display()))
+        disk::failed(what, &self.path_of(name), error)
     }
 
     /// Opens a file for reading.
@@ -62,7 +64,28 @@ impl Directory {
 
     /// Makes a file that is not there yet, for writing.
     pub(crate) fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
-        self.folder.open(name.as_ref(), Access::New)
+        let file = self.folder.open(name.as_ref(), Access::New)?;
+        // Else the umask of this process would say who can read what all are to read.
+        let mode = *self.mode.get_or_init(|| self.folder.mode_of_files().unwrap_or_default());
+        mode.map_or(Ok(()), |mode| file.set_mode(mode))?;
+        Ok(file)
+    }
+
+    /// All of a file, the first `length_max` bytes of it.
+    pub(crate) fn read_all(&self, name: &str, length_max: usize) -> io::Result<Vec<u8>> {
+        self.folder.read(name.as_ref(), length_max)
+    }
+
+    /// Whose a file in it is, and who may do what with it; `None` where nobody is told from others.
+    pub(crate) fn guard(&self, name: &str) -> Result<Option<Guard>> {
+        let guard = self.folder.guard(name.as_ref());
+        guard.map_err(|error| self.failed("look at the rights of", name, error))
+    }
+
+    /// Changes whose a file in it is, and who may do what with it.
+    pub(crate) fn set_guard(&self, name: &str, guard: &NewGuard) -> Result<()> {
+        let set = self.folder.set_guard(name.as_ref(), guard);
+        set.map_err(|error| self.failed("change the rights of", name, error))
     }
 
     /// Gives a file another name, replacing what has it.

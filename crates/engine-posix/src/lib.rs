@@ -10,7 +10,8 @@
 //! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs, `chain` chooses among
 //! them and `purge` makes them anew, with a `floor` below which the log says nothing any more; `writer` appends, `boot` and
 //! `lost` tell what a power failure took and `staging` gathers what is to count together, `commit` learns whether it does;
-//! `parked` keeps it for whoever commits it; `handle` joins the two, `look`, `reading` and `listing` look, `snapshot` names what was; `verify` looks at everything
+//! `parked` keeps it for whoever commits it; `handle` joins the two, `rights`, `posix_acl` and `people` say who may; `look`,
+//! `reading` and `listing` look, `snapshot` names what was; `verify` looks at everything
 //! and `aside` keeps what it found damaged; `container`, `pool` and this file are the object model's traits. `simulation`
 //! is a disk for tests.
 
@@ -42,12 +43,15 @@ mod ops;
 mod options;
 mod parked;
 mod path;
+mod people;
 mod pool;
+mod posix_acl;
 mod purge;
 mod random;
 mod raw;
 mod reading;
 mod record;
+mod rights;
 mod run;
 #[cfg(feature = "simulation")]
 pub mod simulation;
@@ -77,12 +81,13 @@ const CAPABILITIES: Capabilities = Capabilities {
     ordered_listing: true,
     shared_reads: true,
     multi_process: true,
+    permissions: true,
     persistent: true,
 };
 
 /// What the engine can do on a disk.
 fn capabilities(disk: &dyn Folder) -> Capabilities {
-    Capabilities { multi_process: disk.is_shared(), ..CAPABILITIES }
+    Capabilities { multi_process: disk.is_shared(), permissions: disk.is_shared(), ..CAPABILITIES }
 }
 
 /// The posix engine: `posix:/path`, with the options `?sync=no` (a scratch store: `flush` makes visible but

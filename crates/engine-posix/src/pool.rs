@@ -8,20 +8,20 @@ use std::{
 };
 
 use isotach_object::{
-    Capabilities, Container, Error, Finding, Label, Pool, PoolUri, PoolUsage, Purged, Result, SetAside,
-    Verified, Verify, VerifyProgress,
+    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Purged, Result,
+    Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
 };
 
 use crate::{
     aside, capabilities,
     data::{self, DataReader},
     directory::Directory,
-    disk::{Folder, Space},
+    disk::{self, Folder, Hidden, Naming, Space},
     filesystem,
     handle::PosixContainer,
     log::{self, Log},
     options::Options,
-    purge, random,
+    purge, random, rights,
     state::Place,
     superblock::{self, Kind, Superblock},
     verify,
@@ -45,7 +45,7 @@ pub(crate) struct PosixPool {
 }
 
 pub(crate) fn failed<'p>(what: &'p str, path: &'p Path) -> impl Fn(io::Error) -> Error + 'p {
-    move |error| Error::from_io(error, format!("{what} {}", path.display()))
+    move |error| disk::failed(what, path, error)
 }
 
 /// Makes an empty pool at `root`, which may be an empty directory or not there.
@@ -76,7 +76,12 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
     }
     for folder in [CONTAINERS, LIMBO] {
         let path = root.join(folder);
-        disk.make_folders(&path).map_err(failed("create", &path))?;
+        // Who may make containers here does not thereby remove those of others.
+        let made = disk.make_folder(&path, Naming::Owned).or_else(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => disk.folder(&path, true).map(drop),
+            _ => Err(error),
+        });
+        made.map_err(failed("create", &path))?;
     }
     // The superblock comes last and by a link that replaces nothing: a pool is there whole or not at all.
     let block = Superblock::new()?.encode(Kind::Pool);
@@ -106,7 +111,15 @@ pub(crate) fn destroy(disk: &dyn Folder, root: &Path) -> Result<()> {
     // Without its superblock it is no pool any more, whatever happens to the rest.
     let block = root.join(superblock::FILE);
     disk.remove(&block).map_err(failed("remove", &block))?;
-    disk.remove_all(root).map_err(failed("remove", root))
+    for name in disk.names_in(root).map_err(failed("list", root))? {
+        let path = root.join(name);
+        disk.remove_all(&path).map_err(failed("remove", &path))?;
+    }
+    // The path may be a link to the folder: the link is not the engine's.
+    match disk.remove_folder(root) {
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(()),
+        outcome => outcome.map_err(failed("remove", root)),
+    }
 }
 
 /// Tells a pool that is not there from a directory that is something else.
@@ -139,7 +152,7 @@ impl PosixPool {
 
     pub(crate) fn open_place(&self, path: &Path) -> Result<Place> {
         let directory = Arc::new(Directory::open(&*self.disk, path)?);
-        let block = Superblock::read(&*self.disk, path, Kind::Container)?;
+        let block = Superblock::read_in(&directory, Kind::Container)?;
         let log = Log::open(&self.disk, &directory, block.uuid, GENERATION)?;
         let data = DataReader::new(&Arc::new(directory.folder(data::FOLDER)?));
         Ok(Place { directory, uuid: block.uuid, marker: block.marker, log, data, options: self.options })
@@ -172,10 +185,10 @@ impl PosixPool {
 }
 
 /// Makes the files of a container.
-fn fill(disk: &dyn Folder, directory: &Path) -> Result<()> {
+fn fill(disk: &dyn Folder, directory: &Path, rights: &NewRights) -> Result<()> {
     let folder = directory.join(data::FOLDER);
     for path in [directory, &folder] {
-        disk.make_folder(path).map_err(failed("create", path))?;
+        disk.make_folder(path, Naming::Shared).map_err(failed("create", path))?;
     }
     let block = Superblock::new()?;
     let log = log::header(block.uuid, GENERATION, 0);
@@ -185,6 +198,7 @@ fn fill(disk: &dyn Folder, directory: &Path) -> Result<()> {
         let path = directory.join(name);
         disk.write_new(&path, bytes).map_err(failed("create", &path))?;
     }
+    rights::begin(&Directory::open(disk, directory)?, rights)?;
     disk.sync_folder(directory).map_err(failed("sync", directory))
 }
 
@@ -198,6 +212,10 @@ impl Pool for PosixPool {
     }
 
     fn create_container(&self, label: &Label) -> Result<()> {
+        self.create_container_with(label, &NewRights::default())
+    }
+
+    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
         let path = self.path(label);
         if is_there(&*self.disk, &path)? {
             return Err(Error::AlreadyExists { what: format!("container {label}") });
@@ -212,7 +230,7 @@ impl Pool for PosixPool {
                 _ => failed("create", &path)(error),
             })
         };
-        let made = fill(&*self.disk, &limbo).and_then(|()| rename());
+        let made = fill(&*self.disk, &limbo, rights).and_then(|()| rename());
         match made {
             Ok(()) => self.sync_containers(),
             Err(error) => {
@@ -225,22 +243,58 @@ impl Pool for PosixPool {
         }
     }
 
+    fn rights(&self, label: &Label) -> Result<Rights> {
+        let path = self.path(label);
+        rights::of(&*self.disk, &path).map_err(|error| match error {
+            Error::NotFound { .. } => self.not_found(label),
+            error => error,
+        })
+    }
+
+    fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights> {
+        let path = self.path(label);
+        if !is_there(&*self.disk, &path)? {
+            return Err(self.not_found(label));
+        }
+        let need = "to own it, or to be root";
+        let directory = Directory::open(&*self.disk, &path);
+        let changed = directory.and_then(|directory| rights::change(&directory, change));
+        changed.map_err(|error| rights::explain(&*self.disk, &path, need, error))?;
+        self.rights(label)
+    }
+
+    fn admit(&self, acl: &Acl) -> Result<()> {
+        [LIMBO, CONTAINERS].iter().try_for_each(|name| {
+            let path = self.root.join(name);
+            let folder = Directory::open(&*self.disk, &path).and_then(|folder| rights::admit(&folder, acl));
+            folder.map_err(|error| rights::explain(&*self.disk, &path, "to own it, or to be root", error))
+        })
+    }
+
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
         let path = self.path(label);
         let opened = self.open_place(&path).and_then(|place| PosixContainer::new(label.clone(), place));
         match opened {
             Ok(container) => Ok(Arc::new(container)),
             // Another process may have destroyed it while it was being opened.
-            Err(error) if is_there(&*self.disk, &path)? => Err(error),
+            Err(error) if is_there(&*self.disk, &path)? => {
+                Err(rights::explain(&*self.disk, &path, "permission to read it", error))
+            }
             Err(_) => Err(self.not_found(label)),
         }
     }
 
     fn destroy_container(&self, label: &Label) -> Result<()> {
         let limbo = self.limbo()?;
-        self.disk.rename(&self.path(label), &limbo).map_err(|error| match error.kind() {
+        let path = self.path(label);
+        self.disk.rename(&path, &limbo).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => self.not_found(label),
-            _ => Error::from_io(error, format!("remove container {label}")),
+            _ => {
+                let containers = self.root.join(CONTAINERS);
+                let need =
+                    format!("to own it and be permitted to write to {}, or to be root", containers.display());
+                rights::explain(&*self.disk, &path, &need, failed("remove", &path)(error))
+            }
         })?;
         self.sync_containers()?;
         // The name is gone. What cannot be removed, because a handle still writes there, or for want of time,
@@ -263,7 +317,9 @@ impl Pool for PosixPool {
         if !is_there(&*self.disk, &path)? {
             return Err(self.not_found(label));
         }
-        self.disk.size_of_all(&path).map_err(failed("measure", &path))
+        self.disk.size_of_all(&path, Hidden::Refused).map_err(|error| {
+            rights::explain(&*self.disk, &path, "permission to read it", failed("measure", &path)(error))
+        })
     }
 
     fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {
@@ -301,11 +357,14 @@ impl Pool for PosixPool {
         if !is_there(&*self.disk, &path)? {
             return Err(self.not_found(label));
         }
-        aside::set_aside(&*self.disk, &self.root, label, &path, findings, note)
+        let container = Directory::open(&*self.disk, &path)?;
+        aside::set_aside(&*self.disk, &self.root, label, &container, findings, note)
     }
 
     fn usage(&self) -> Result<PoolUsage> {
-        let used = self.disk.size_of_all(&self.root).map_err(failed("measure", &self.root))?;
+        // What is closed to this user is left out.
+        let used = self.disk.folder(&self.root, true).and_then(|root| root.size_of_names(Hidden::PassedOver));
+        let used = used.map_err(failed("measure", &self.root))?;
         let Space { total, free, .. } = filesystem::space(&*self.disk, &self.root)?;
         Ok(PoolUsage { total, free, used })
     }

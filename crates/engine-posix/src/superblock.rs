@@ -7,7 +7,8 @@ use std::{io, path::Path};
 use crate::{
     SCHEME,
     bytes::{Put, Reader, crc32c},
-    disk::Folder,
+    directory::Directory,
+    disk::{self, Folder},
     random,
 };
 use isotach_object::{Error, Result};
@@ -75,11 +76,19 @@ impl Superblock {
 
     /// Reads the superblock of `directory`.
     pub(crate) fn read(disk: &dyn Folder, directory: &Path, kind: Kind) -> Result<Self> {
-        let path = directory.join(FILE);
-        let bytes = disk.read(&path, SIZE + 1).map_err(|source| match source.kind() {
+        Self::of_bytes(disk.read(&directory.join(FILE), SIZE + 1), kind, directory)
+    }
+
+    /// Reads the superblock of an open directory.
+    pub(crate) fn read_in(directory: &Directory, kind: Kind) -> Result<Self> {
+        Self::of_bytes(directory.read_all(FILE, SIZE + 1), kind, directory.path())
+    }
+
+    fn of_bytes(bytes: io::Result<Vec<u8>>, kind: Kind, directory: &Path) -> Result<Self> {
+        let bytes = bytes.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => not_one(directory, kind),
             io::ErrorKind::NotADirectory => not_a_directory(directory, kind),
-            _ => Error::from_io(source, format!("read {}", path.display())),
+            _ => disk::failed("read", &directory.join(FILE), source),
         })?;
         Self::decode(&bytes, kind, directory)
     }

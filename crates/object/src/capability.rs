@@ -18,6 +18,8 @@ pub struct Capabilities {
     pub shared_reads: bool,
     /// Several processes may use one pool at once.
     pub multi_process: bool,
+    /// A container has an owner, a group and an access control list ([`crate::Pool::rights`]), and they are enforced.
+    pub permissions: bool,
     /// What was flushed outlives the process.
     pub persistent: bool,
 }

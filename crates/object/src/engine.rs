@@ -25,8 +25,9 @@
 use std::{fmt::Debug, sync::Arc};
 
 use crate::{
-    Anchor, Capabilities, Cell, Epoch, Finding, IdRange, Label, ObjectId, Page, PoolUri, Precondition,
-    Purged, Result, SetAside, SharedBytes, Snapshot, Transaction, Update, Verified, Verify, VerifyProgress,
+    Acl, Anchor, Capabilities, Cell, Epoch, Finding, IdRange, Label, NewRights, ObjectId, Page, PoolUri,
+    Precondition, Purged, Result, Rights, RightsChange, SetAside, SharedBytes, Snapshot, Transaction, Update,
+    Verified, Verify, VerifyProgress,
 };
 
 /// A kind of storage, named by the scheme of its URIs.
@@ -81,6 +82,33 @@ pub trait Pool: Debug + Send + Sync {
     /// # Errors
     /// `AlreadyExists`, `PermissionDenied`, `NoSpace`, `Io`.
     fn create_container(&self, label: &Label) -> Result<()>;
+
+    /// As [`Pool::create_container`], with these rights from the first moment on.
+    ///
+    /// # Errors
+    /// As [`Pool::set_rights`], and as `create_container`.
+    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()>;
+
+    /// Whose a container is, and who may do what with it, as far as the engine enforces it.
+    ///
+    /// # Errors
+    /// `NotFound`, `PermissionDenied`, `Io`; `Unsupported` without [`Capabilities::permissions`].
+    fn rights(&self, label: &Label) -> Result<Rights>;
+
+    /// Changes whose a container is, and who may do what with it; gives what holds then. Handles that are open keep what
+    /// they have.
+    ///
+    /// # Errors
+    /// `Unsupported` without [`Capabilities::permissions`], and for a list that the storage cannot enforce, saying what
+    /// of it; `InvalidInput` for a user or group that nobody knows; `NotFound`, `PermissionDenied`, `Io`.
+    fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights>;
+
+    /// Lets those who may write by this list make containers in the pool, and nobody else but the pool's owner. They own what
+    /// they make.
+    ///
+    /// # Errors
+    /// As [`Pool::set_rights`].
+    fn admit(&self, acl: &Acl) -> Result<()>;
 
     /// Opens a handle on a container. Handles are independent: each has its own view of the history.
     ///

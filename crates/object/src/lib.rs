@@ -34,6 +34,7 @@
 //! # Ok::<(), isotach_object::Error>(())
 //! ```
 
+mod acl;
 mod capability;
 mod class;
 #[cfg(feature = "conformance")]
@@ -49,12 +50,14 @@ mod page;
 mod purge;
 mod registry;
 mod retry;
+mod rights;
 mod shared;
 mod transaction;
 mod uri;
 mod verify;
 mod versions;
 
+pub use acl::{Acl, Permissions, Principal};
 pub use capability::Capabilities;
 pub use class::ObjectClass;
 pub use engine::{ArrayRead, Container, Engine, Pool, PoolUsage, Staging};
@@ -67,6 +70,7 @@ pub use page::{Anchor, Page, PageBuilder};
 pub use purge::Purged;
 pub use registry::Registry;
 pub use retry::{Backoff, retry};
+pub use rights::{NewRights, Rights, RightsChange};
 pub use shared::SharedBytes;
 pub use transaction::{Cell, MAX_KEY, MAX_VALUE, Precondition, Transaction, Update};
 pub use uri::PoolUri;

@@ -31,6 +31,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     ordered_listing: true,
     shared_reads: true,
     multi_process: false,
+    permissions: false,
     persistent: false,
 };
 

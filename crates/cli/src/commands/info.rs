@@ -59,6 +59,7 @@ pub(crate) fn names(can: Capabilities) -> Vec<&'static str> {
         ordered_listing,
         shared_reads,
         multi_process,
+        permissions,
         persistent,
     } = can;
     let all = [
@@ -69,6 +70,7 @@ pub(crate) fn names(can: Capabilities) -> Vec<&'static str> {
         (ordered_listing, "ordered listing"),
         (shared_reads, "shared reads"),
         (multi_process, "many processes"),
+        (permissions, "permissions"),
         (persistent, "persistent"),
     ];
     all.into_iter().filter_map(|(has, name)| has.then_some(name)).collect()

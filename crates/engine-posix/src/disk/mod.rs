@@ -8,9 +8,29 @@ mod real;
 
 use std::{ffi::OsString, fmt, fs::TryLockError, io, path::Path, sync::Arc, time::SystemTime};
 
-use isotach_object::SharedBytes;
+use isotach_object::{Error, SharedBytes};
 
 pub(crate) use real::system;
+
+/// Why a path that ends at a symbolic link is not gone along: the engine makes none, so it leads to something else.
+#[derive(Debug)]
+pub(crate) struct LinkRefused;
+
+impl fmt::Display for LinkRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a symbolic link, which is not followed, stands")
+    }
+}
+
+impl std::error::Error for LinkRefused {}
+
+/// An error with what was done to which path.
+pub(crate) fn failed(what: &str, path: &Path, error: io::Error) -> Error {
+    match error.get_ref().is_some_and(|inner| inner.is::<LinkRefused>()) {
+        true => Error::corrupt(LinkRefused.to_string(), path.display().to_string()),
+        false => Error::from_io(error, format!("{what} {}", path.display())),
+    }
+}
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +43,25 @@ pub(crate) enum Access {
     New,
 }
 
-/// What a disk says of a file or folder.
+/// What is made of folders that may not be looked into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hidden {
+    /// That is a failure.
+    Refused,
+    /// They are passed over.
+    PassedOver,
+}
+
+/// Who may take names in a folder away again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// Whoever may make them.
+    Shared,
+    /// Only who owns what they name, or the folder.
+    Owned,
+}
+
+/// What a disk says of a file or folder. A link is neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) length: u64,
@@ -33,6 +71,29 @@ pub(crate) struct Stat {
     pub(crate) identity: (u64, u64),
     pub(crate) modified: SystemTime,
     pub(crate) is_folder: bool,
+}
+
+/// Whose a file or folder is, and who may do what with it, as the file system has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Guard {
+    pub(crate) owner: u32,
+    pub(crate) group: u32,
+    pub(crate) mode: u32,
+    /// The access list, if it says more than the mode.
+    pub(crate) list: Option<Vec<u8>>,
+    /// Whether the file system has access lists.
+    pub(crate) keeps_lists: bool,
+}
+
+/// What is to be set of a [`Guard`]. The lists only where the file system has some.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NewGuard {
+    pub(crate) owner: Option<u32>,
+    pub(crate) group: Option<u32>,
+    pub(crate) mode: u32,
+    pub(crate) list: Option<Vec<u8>>,
+    /// The list that is given to what is made in a folder.
+    pub(crate) default: Option<Vec<u8>>,
 }
 
 /// What a disk says of itself.
@@ -46,14 +107,15 @@ pub(crate) struct Space {
     pub(crate) free: u64,
 }
 
-/// An open folder, from which paths lead to files. A disk is the folder from which all paths lead.
+/// An open folder, from which paths lead to files. A path may go through links; what it ends at is never one that is followed,
+/// unless a call says so. A disk is the folder from which all paths lead.
 pub(crate) trait Folder: fmt::Debug + Send + Sync {
     /// Opens a file.
     fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn File>>;
-    /// Opens a folder; fails if the last part of the path is a link and links are not to be followed.
+    /// Opens a folder; fails if the path ends at a link and links are not to be followed.
     fn folder(&self, path: &Path, follow: bool) -> io::Result<Box<dyn Folder>>;
     /// Makes a folder, in one that is there.
-    fn make_folder(&self, path: &Path) -> io::Result<()>;
+    fn make_folder(&self, path: &Path, naming: Naming) -> io::Result<()>;
     /// Gives a file a second name, which must be free.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Gives a file or folder another name; a file or an empty folder that has it is replaced.
@@ -64,6 +126,13 @@ pub(crate) trait Folder: fmt::Debug + Send + Sync {
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
     /// What there is to say of a file or folder.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
+    /// Whose a file or folder is, and who may do what with it; `None` where nobody is told from others.
+    fn guard(&self, path: &Path) -> io::Result<Option<Guard>>;
+    /// Changes whose a file or folder is, and who may do what with it.
+    fn set_guard(&self, path: &Path, guard: &NewGuard) -> io::Result<()>;
+    /// The mode that files made in this folder are to be given, where the file system does not give them one by the
+    /// folder's list.
+    fn mode_of_files(&self) -> io::Result<Option<u32>>;
     /// The names in this folder, in no order.
     fn names(&self) -> io::Result<Vec<OsString>>;
     /// Makes the names in this folder durable.
@@ -89,6 +158,8 @@ pub(crate) trait File: fmt::Debug + Send + Sync {
     fn set_length(&self, length: u64) -> io::Result<()>;
     /// What there is to say of it.
     fn stat(&self) -> io::Result<Stat>;
+    /// Changes its mode.
+    fn set_mode(&self, mode: u32) -> io::Result<()>;
     /// Makes its bytes and length durable.
     fn sync(&self) -> io::Result<()>;
     /// Gives the room of these bytes back, which then read as zeros. The length stays.
@@ -152,18 +223,18 @@ impl dyn Folder + '_ {
 
     /// Makes a folder, and those above it, unless they are there.
     pub(crate) fn make_folders(&self, path: &Path) -> io::Result<()> {
-        let mut made = self.make_folder(path);
+        let mut made = self.make_folder(path, Naming::Shared);
         if let Err(error) = made.as_ref()
             && error.kind() == io::ErrorKind::NotFound
             && let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty())
         {
             self.make_folders(above)?;
             // Once more only: some file systems say "not found" where no folder can ever be made.
-            made = self.make_folder(path);
+            made = self.make_folder(path, Naming::Shared);
         }
         match made {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                self.stat(path)?.is_folder.then_some(()).ok_or(error)
+                self.folder(path, true).map(drop).map_err(|_| error)
             }
             outcome => outcome,
         }
@@ -196,20 +267,26 @@ impl dyn Folder + '_ {
         self.remove_folder(path)
     }
 
-    /// Bytes of the files in a folder and the folders in it.
-    pub(crate) fn size_of_all(&self, path: &Path) -> io::Result<u64> {
-        let folder = self.folder(path, false)?;
+    /// Bytes of the files in a folder and the folders in it, without those that are `hidden` from whoever asks.
+    pub(crate) fn size_of_all(&self, path: &Path, hidden: Hidden) -> io::Result<u64> {
+        self.folder(path, false)?.size_of_names(hidden)
+    }
+
+    /// Bytes of the files in this folder and the folders in it.
+    pub(crate) fn size_of_names(&self, hidden: Hidden) -> io::Result<u64> {
         let mut sum = 0;
-        for name in folder.names()? {
+        for name in self.names()? {
             let name = Path::new(&name);
-            let size = folder.stat(name).and_then(|stat| match stat.is_folder {
-                true => folder.size_of_all(name),
+            let size = self.stat(name).and_then(|stat| match stat.is_folder {
+                true => self.size_of_all(name, hidden),
                 false => Ok(stat.room),
             });
             match size {
                 Ok(size) => sum += size,
                 // Another process removed it meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error)
+                    if error.kind() == io::ErrorKind::PermissionDenied && hidden == Hidden::PassedOver => {}
                 Err(error) => return Err(error),
             }
         }

@@ -16,7 +16,7 @@ use isotach_object::{Error, Purged, Result};
 use self::{copy::Copier, live::Live};
 use crate::{
     checkpoint, data,
-    disk::{File, Folder},
+    disk::{File, Folder, Hidden},
     filesystem,
     floor::Floor,
     log::BLOCK,
@@ -66,7 +66,7 @@ pub(crate) fn purge(disk: &dyn Folder, place: &Place, carry_out: bool) -> Result
 
 fn size(place: &Place) -> Result<u64> {
     let path = place.directory.path();
-    let size = place.log.disk().size_of_all(path);
+    let size = place.log.disk().size_of_all(path, Hidden::Refused);
     size.map_err(|error| Error::from_io(error, format!("measure {}", path.display())))
 }
 

@@ -17,7 +17,7 @@ use super::{
     Fault, SimulatedDisk, World,
     tree::{Change, Node},
 };
-use crate::disk::{Access, File, Folder, Space, Stat};
+use crate::disk::{Access, File, Folder, Guard, Naming, NewGuard, Space, Stat};
 
 /// The size that a simulated disk says it has.
 const SIZE: u64 = 1 << 40;
@@ -80,7 +80,7 @@ impl Folder for SimulatedFolder {
         Ok(Box::new(Self::new(&self.disk, inode)))
     }
 
-    fn make_folder(&self, path: &Path) -> io::Result<()> {
+    fn make_folder(&self, path: &Path, _: Naming) -> io::Result<()> {
         self.make(&mut self.disk.world(), path, true).map(|_| ())
     }
 
@@ -136,6 +136,19 @@ impl Folder for SimulatedFolder {
         world.call()?;
         let inode = world.tree.find(self.inode, path)?;
         stat(&world, inode)
+    }
+
+    /// All that happens here is of one user.
+    fn guard(&self, _: &Path) -> io::Result<Option<Guard>> {
+        Ok(None)
+    }
+
+    fn set_guard(&self, _: &Path, _: &NewGuard) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn mode_of_files(&self) -> io::Result<Option<u32>> {
+        Ok(None)
     }
 
     fn names(&self) -> io::Result<Vec<OsString>> {
@@ -247,6 +260,10 @@ impl File for SimulatedFile {
         let mut world = self.disk.world();
         world.call()?;
         stat(&world, self.inode)
+    }
+
+    fn set_mode(&self, _: u32) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     fn sync(&self) -> io::Result<()> {

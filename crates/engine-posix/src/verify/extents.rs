@@ -133,7 +133,7 @@ fn parts_of(kept: Kept<'_>) -> Result<Option<(bool, Vec<Part>)>> {
 /// The lengths of data files.
 pub(super) struct Lengths<'v> {
     place: &'v Place,
-    known: HashMap<u64, Option<u64>>,
+    known: HashMap<u64, u64>,
 }
 
 impl<'v> Lengths<'v> {
@@ -144,24 +144,19 @@ impl<'v> Lengths<'v> {
     /// What is wrong with an extent's file, and its path.
     pub(super) fn lost(&mut self, extent: &Extent) -> Result<Option<(String, String)>> {
         let end = extent.position + extent.length;
-        if matches!(self.known.get(&extent.file), Some(Some(length)) if *length >= end) {
+        if self.known.get(&extent.file).is_some_and(|length| *length >= end) {
             return Ok(None);
         }
-        let place = || self.place.data.path(extent.file).display().to_string();
         // It may have grown since it was last looked at.
         let length = match self.place.data.length(extent.file) {
-            Ok(length) => Some(length),
-            Err(Error::Corrupt { .. }) => None,
+            Ok(length) => length,
+            Err(Error::Corrupt { what, place }) => return Ok(Some((what, place))),
             Err(other) => return Err(other),
         };
         self.known.insert(extent.file, length);
-        Ok(match length {
-            None => Some(("a data file is missing".to_owned(), place())),
-            Some(length) if length < end => {
-                Some((format!("the data file has {length} bytes and should have at least {end}"), place()))
-            }
-            Some(_) => None,
-        })
+        let what = || format!("the data file has {length} bytes and should have at least {end}");
+        let place = || self.place.data.path(extent.file).display().to_string();
+        Ok((length < end).then(|| (what(), place())))
     }
 }
 

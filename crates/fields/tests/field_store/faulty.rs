@@ -7,9 +7,9 @@ use std::{
 };
 
 use isotach_object::{
-    Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Error, Finding, IdRange, Label,
-    ObjectId, Page, Pool, PoolUri, PoolUsage, Purged, Result, SetAside, SharedBytes, Snapshot, Staging,
-    Transaction, Update, Verified, Verify, VerifyProgress, memory::Memory,
+    Acl, Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Error, Finding, IdRange, Label,
+    NewRights, ObjectId, Page, Pool, PoolUri, PoolUsage, Purged, Result, Rights, RightsChange, SetAside,
+    SharedBytes, Snapshot, Staging, Transaction, Update, Verified, Verify, VerifyProgress, memory::Memory,
 };
 
 /// What the next calls come to: `None` succeeds.
@@ -107,6 +107,22 @@ impl Pool for FaultyPool {
     fn create_container(&self, label: &Label) -> Result<()> {
         self.0.create_container(label)
     }
+    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
+        self.0.create_container_with(label, rights)
+    }
+
+    fn rights(&self, label: &Label) -> Result<Rights> {
+        self.0.rights(label)
+    }
+
+    fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights> {
+        self.0.set_rights(label, change)
+    }
+
+    fn admit(&self, acl: &Acl) -> Result<()> {
+        self.0.admit(acl)
+    }
+
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
         Ok(Arc::new(FaultyContainer(self.0.open_container(label)?, Arc::clone(&self.1))))
     }

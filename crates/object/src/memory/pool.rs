@@ -5,10 +5,10 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use super::{CAPABILITIES, container::MemoryContainer, lock, state::State};
+use super::{CAPABILITIES, SCHEME, container::MemoryContainer, lock, state::State};
 use crate::{
-    Capabilities, Container, Error, Finding, Label, Pool, PoolUri, PoolUsage, Purged, Result, SetAside,
-    Verified, Verify, VerifyProgress,
+    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Purged, Result,
+    Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
 };
 
 /// A pool. Containers that were destroyed live on in the handles that are open on them, unseen by others.
@@ -32,6 +32,11 @@ impl MemoryPool {
     }
 }
 
+fn no_rights() -> Error {
+    let what = "rights: what is in memory is of one process, and so of one user".to_owned();
+    Error::Unsupported { engine: SCHEME, what }
+}
+
 impl Pool for MemoryPool {
     fn uri(&self) -> &PoolUri {
         &self.uri
@@ -48,6 +53,27 @@ impl Pool for MemoryPool {
         }
         containers.insert(label.clone(), Arc::default());
         Ok(())
+    }
+
+    /// All that is in memory is of one process, and so of one user.
+    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
+        match *rights == NewRights::default() {
+            true => self.create_container(label),
+            false => Err(no_rights()),
+        }
+    }
+
+    fn rights(&self, label: &Label) -> Result<Rights> {
+        self.find(label)?;
+        Err(no_rights())
+    }
+
+    fn set_rights(&self, label: &Label, _: &RightsChange) -> Result<Rights> {
+        self.rights(label)
+    }
+
+    fn admit(&self, _: &Acl) -> Result<()> {
+        Err(no_rights())
     }
 
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {

@@ -10,9 +10,10 @@ use std::{
 };
 
 use isotach_object::{
-    Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Finding, IdRange, Label, ObjectId, Page,
-    PageBuilder, Pool, PoolUri, PoolUsage, Precondition, Purged, Result, SetAside, SharedBytes, Snapshot,
-    Staging, Transaction, Update, Verified, Verify, VerifyProgress,
+    Acl, Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Finding, IdRange, Label, NewRights,
+    ObjectId, Page, PageBuilder, Pool, PoolUri, PoolUsage, Precondition, Purged, Result, Rights,
+    RightsChange, SetAside, SharedBytes, Snapshot, Staging, Transaction, Update, Verified, Verify,
+    VerifyProgress,
     conformance::{Faults, Fixture, MemoryFixture},
 };
 
@@ -112,6 +113,22 @@ impl Pool for BrokenPool {
 
     fn create_container(&self, label: &Label) -> Result<()> {
         self.0.create_container(label)
+    }
+
+    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
+        self.0.create_container_with(label, rights)
+    }
+
+    fn rights(&self, label: &Label) -> Result<Rights> {
+        self.0.rights(label)
+    }
+
+    fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights> {
+        self.0.set_rights(label, change)
+    }
+
+    fn admit(&self, acl: &Acl) -> Result<()> {
+        self.0.admit(acl)
     }
 
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {

@@ -1,0 +1,145 @@
+//! Owner, group, others and those in the list, each with everything that can be permitted.
+
+use std::fs;
+
+use isotach_object::{Acl, RightsChange};
+
+use crate::{ALICE, BOB, MATE, OWNER, Person, Place, STRANGER, label, mode};
+
+/// What each may do: to read and to write.
+type Row<'a> = (&'a str, Person, &'a str);
+
+const ACTIONS: [(&str, char); 4] = [("read", 'r'), ("write", 'w'), ("administer", 'A'), ("delete", 'd')];
+
+fn list(rest: &str) -> String {
+    rest.replace("ALICE", &ALICE.user.to_string())
+        .replace("BOBS", &BOB.group.to_string())
+        .replace("BOB", &BOB.user.to_string())
+}
+
+/// Tries everything as everybody, the owner last, since what he may do is not refused.
+fn check(place: &Place, acl: &str, rows: &[Row<'_>]) -> usize {
+    for (name, who, may) in rows {
+        for (action, letter) in ACTIONS {
+            let came = place.act(*who, &[action]);
+            let wanted = if may.contains(letter) { "ok" } else { "permission-denied: " };
+            assert!(came.starts_with(wanted), "{action} by {name} with {acl}: {came}");
+            if wanted != "ok" && action != "write" {
+                // Who it is, what it is, and what would be needed.
+                for fact in [who.user, OWNER.user].map(|user| user.to_string()) {
+                    assert!(came.contains(&fact), "{action} by {name} does not tell {fact}: {came}");
+                }
+            }
+            assert!(wanted == "ok" || came.contains("/containers/c"), "no place: {came}");
+        }
+    }
+    rows.len() * ACTIONS.len()
+}
+
+#[test]
+fn everybody_may_do_what_the_list_says_and_nothing_else() {
+    let Some(place) = Place::new("everybody_may_do_what_the_list_says_and_nothing_else") else { return };
+    let lists: [(&str, [&str; 4]); 8] = [
+        // The group's member, alice, bob, a stranger.
+        ("", ["", "", "", ""]),
+        ("A:G:GROUP@:r", ["r", "", "", ""]),
+        ("A:G:GROUP@:rw,A::EVERYONE@:r", ["rw", "r", "r", "r"]),
+        ("A::EVERYONE@:rw", ["", "rw", "rw", "rw"]),
+        ("A::ALICE@:r,A:G:BOBS@:rw", ["", "r", "rw", ""]),
+        ("A::ALICE@:rw,A::BOB@:,A::EVERYONE@:r", ["", "rw", "", "r"]),
+        ("A::ALICE@:r,A::EVERYONE@:rw,A:G:GROUP@:r", ["r", "r", "rw", "rw"]),
+        ("A:G:BOBS@:,A::BOB@:rw,A:G:GROUP@:rw", ["rw", "", "rw", ""]),
+    ];
+    let mut tried = 0;
+    for (text, may) in lists {
+        let acl = list(text);
+        place.must(OWNER, &["create", &acl]);
+        place.must(OWNER, &["write"]);
+        let rights = place.pool().rights(&label()).unwrap();
+        let names = [OWNER.user, OWNER.group].map(|number| number.to_string());
+        assert_eq!([rights.owner, rights.group], names);
+        let named: Acl = acl.parse().unwrap();
+        let wanted: Vec<String> = named.texts().collect();
+        assert_eq!(rights.acl.texts().collect::<Vec<_>>(), wanted, "what was set is what is told");
+        let people = [MATE, ALICE, BOB, STRANGER];
+        let rows: Vec<Row<'_>> = ["mate", "alice", "bob", "stranger"]
+            .into_iter()
+            .zip(people)
+            .zip(may)
+            .map(|((name, who), may)| (name, who, may))
+            .chain([("owner", OWNER, "rwAd")])
+            .collect();
+        tried += check(&place, &acl, &rows);
+        assert!(!place.container().exists());
+    }
+    println!("{tried} attempts by 5 users with {} lists", lists.len());
+}
+
+#[test]
+fn a_list_that_is_set_later_counts_for_what_others_made_before() {
+    let Some(place) = Place::new("a_list_that_is_set_later_counts_for_what_others_made_before") else {
+        return;
+    };
+    let both = list("A::ALICE@:rw,A::BOB@:rw");
+    place.must(OWNER, &["create", &both]);
+    place.must(ALICE, &["write"]);
+    // Alice is out, and what she wrote is still of all; the stranger is in.
+    let stranger = list(&format!("A::BOB@:rw,A::{}@:r", STRANGER.user));
+    place.must(OWNER, &["set-acl", &stranger]);
+    for (who, what) in [(STRANGER, "read"), (BOB, "read"), (BOB, "write"), (OWNER, "read"), (OWNER, "verify")]
+    {
+        place.must(who, &[what]);
+    }
+    for (who, what) in [(ALICE, "read"), (ALICE, "write"), (STRANGER, "write"), (STRANGER, "administer")] {
+        let came = place.act(who, &[what]);
+        assert!(came.starts_with("permission-denied: "), "{what} by {who:?}: {came}");
+    }
+    // Only root gives it to somebody else, who then has it whole.
+    let stranger = STRANGER.user.to_string();
+    let came = place.act(OWNER, &["set-owner", &stranger]);
+    assert!(came.starts_with("permission-denied: ") && came.contains("only root"), "{came}");
+    let change = RightsChange { owner: Some(stranger.clone()), ..RightsChange::default() };
+    assert_eq!(place.pool().set_rights(&label(), &change).unwrap().owner, stranger);
+    for (who, what) in [(STRANGER, "write"), (STRANGER, "administer"), (BOB, "write"), (STRANGER, "verify")] {
+        place.must(who, &[what]);
+    }
+    let came = place.act(OWNER, &["read"]);
+    assert!(came.starts_with("permission-denied: "), "{came}");
+    place.must(STRANGER, &["delete"]);
+    assert_eq!(fs::read_dir(place.folder.join("pool/limbo")).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn what_a_file_system_cannot_enforce_is_refused_and_changes_nothing() {
+    let Some(place) = Place::new("what_a_file_system_cannot_enforce_is_refused_and_changes_nothing") else {
+        return;
+    };
+    place.must(OWNER, &["create", "A:G:GROUP@:r"]);
+    let before = place.pool().rights(&label()).unwrap();
+    for (acl, code, hint) in [
+        ("A::OWNER@:rw", "unsupported", "can always give himself the rest"),
+        ("A::root@:rd", "unsupported", "leaves removing a container"),
+        ("A:G:GROUP@:rwAo", "unsupported", "leaves removing a container"),
+        ("A::no-such-user@:r", "invalid-input", "no-such-user"),
+        ("A:G:no-such-group@:r", "invalid-input", "no-such-group"),
+    ] {
+        let came = place.act(OWNER, &["set-acl", acl]);
+        assert!(came.starts_with(code) && came.contains(hint), "{acl}: {came}");
+        assert_eq!(place.pool().rights(&label()).unwrap(), before);
+    }
+    assert_eq!(mode(&place.container()) & 0o7777, 0o2750);
+}
+
+#[test]
+fn a_container_without_a_list_follows_the_umask_and_is_gone_when_its_owner_says_so() {
+    let name = "a_container_without_a_list_follows_the_umask_and_is_gone_when_its_owner_says_so";
+    let Some(place) = Place::new(name) else { return };
+    place.must(OWNER, &["create"]);
+    place.must(OWNER, &["write"]);
+    assert_eq!(place.pool().rights(&label()).unwrap().acl, Acl::new(), "a umask of 077");
+    let came = place.act(MATE, &["read"]);
+    assert!(came.starts_with("permission-denied: "), "{came}");
+    // A listing names it all the same, and what the pool takes can be told but for that.
+    assert_eq!(place.pool().list_containers().unwrap(), [label()]);
+    place.must(OWNER, &["delete"]);
+}

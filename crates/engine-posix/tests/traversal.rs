@@ -1,0 +1,337 @@
+//! Nothing outside the pool's folder is made, read or removed, whatever a name holds and whatever stands in a file's place.
+#![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::fs::{MetadataExt, symlink},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use isotach_engine_posix::Posix;
+use isotach_object::{
+    Array, Container, Engine, Error, Finding, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Part, Pool,
+    PoolUri, Result, RightsChange, Verify,
+};
+
+/// Everything below a folder: where a link leads, and of files their bytes, mode, owner and times.
+type Tree = BTreeMap<PathBuf, (u32, u32, i64, i64, Vec<u8>)>;
+
+fn tree(folder: &Path) -> Tree {
+    let mut tree = Tree::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = fs::symlink_metadata(&path).unwrap();
+            let bytes = if metadata.is_file() {
+                fs::read(&path).unwrap()
+            } else if metadata.is_symlink() {
+                fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes()
+            } else {
+                folders.push(path.clone());
+                Vec::new()
+            };
+            let facts = (metadata.mode(), metadata.uid(), metadata.mtime(), metadata.mtime_nsec(), bytes);
+            tree.insert(path, facts);
+        }
+    }
+    tree
+}
+
+/// A pool in one folder, and beside it something that is none of its business.
+struct Place {
+    folder: tempfile::TempDir,
+    pool: Arc<dyn Pool>,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let uri: PoolUri = format!("posix:{}/pool?checkpoint=256", folder.path().display()).parse().unwrap();
+        Posix.create_pool(&uri).unwrap();
+        let outside = folder.path().join("outside");
+        fs::create_dir_all(outside.join("data")).unwrap();
+        fs::write(outside.join("secret"), b"not to be read, and not to be lost").unwrap();
+        Self { pool: Posix.open_pool(&uri).unwrap(), folder }
+    }
+
+    fn outside(&self) -> PathBuf {
+        self.folder.path().join("outside")
+    }
+
+    fn container(&self) -> PathBuf {
+        self.folder.path().join("pool/containers/c")
+    }
+
+    /// A container with an entry, an array in a data file, and runs.
+    fn fill(&self) {
+        self.pool.create_container(&label()).unwrap();
+        let container = self.pool.open_container(&label()).unwrap();
+        for at in 0..40 {
+            write(&*container, at).unwrap();
+        }
+    }
+}
+
+fn label() -> Label {
+    "c".parse().unwrap()
+}
+
+fn object(otype: ObjectType) -> ObjectId {
+    ObjectId::new(otype, ObjectClass::S1, 0, 1)
+}
+
+fn write(container: &dyn Container, at: u64) -> Result<()> {
+    Array::new(container, object(ObjectType::Array))?.write(at * 1000, &[7; 1000])?;
+    KeyValue::new(container, object(ObjectType::KeyValue))?.put(format!("key {at}").as_bytes(), b"value")?;
+    container.flush().map(drop)
+}
+
+/// Random numbers by a seed (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
+        of[(self.next() % of.len() as u64) as usize]
+    }
+
+    /// A name of the kinds that have led others astray, or several in a row.
+    fn name(&mut self) -> String {
+        const PARTS: [&str; 30] = [
+            "..",
+            ".",
+            "/",
+            "//",
+            "\\",
+            "\0",
+            "\n",
+            "\r",
+            "~",
+            "a",
+            "c",
+            "containers",
+            "limbo",
+            "superblock",
+            "data",
+            "../../outside/secret",
+            "/etc/passwd",
+            "%2e%2e%2f",
+            "\u{202e}",
+            "\u{0301}",
+            "\u{2215}",
+            "\u{ff0e}\u{ff0e}",
+            "\u{feff}",
+            "CON",
+            "NUL.txt",
+            "aux:",
+            "-rf",
+            " ",
+            "*",
+            "$(id)",
+        ];
+        let count = 1 + self.next() % 4;
+        let mut name: String = (0..count).map(|_| self.pick(&PARTS)).collect();
+        if self.next() % 8 == 0 {
+            name = name.repeat(1 + 300 / name.len());
+        }
+        name
+    }
+}
+
+#[test]
+fn whatever_a_label_a_key_or_a_snapshot_is_called_nothing_outside_the_pool_is_touched() {
+    let seed = std::env::var("ISOTACH_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
+    println!("seed {seed} (ISOTACH_SEED)");
+    let mut random = Random(seed);
+    let place = Place::new();
+    let outside = tree(&place.outside());
+    place.pool.create_container(&label()).unwrap();
+    let container = place.pool.open_container(&label()).unwrap();
+    let (mut made, mut refused) = (0, 0);
+    for round in 0..2000 {
+        let name = random.name();
+        let key = format!("{name}{}", random.name()).into_bytes();
+        let entries = KeyValue::new(&*container, object(ObjectType::KeyValue)).unwrap();
+        // A key is any bytes, and never a name of a file; not even one that is no UTF-8.
+        let key = if random.next() % 4 == 0 { [&key[..], b"/\xff\xfe/.."].concat() } else { key };
+        entries.put(&key, name.as_bytes()).unwrap();
+        assert_eq!(entries.get(&key).unwrap().as_deref(), Some(name.as_bytes()), "seed {seed} round {round}");
+        match name.parse::<Label>() {
+            Err(error) => {
+                assert_eq!(error.code(), "invalid-input", "seed {seed} round {round}: {name:?}");
+                refused += 1;
+            }
+            Ok(label) => {
+                let path = place.folder.path().join("pool/containers").join(&name);
+                assert_eq!(path.parent(), place.container().parent(), "seed {seed} round {round}: {name:?}");
+                match place.pool.create_container(&label) {
+                    Ok(()) => {
+                        assert!(path.join("superblock").is_file(), "seed {seed} round {round}: {name:?}");
+                        made += 1;
+                    }
+                    Err(error) => assert_eq!(error.code(), "already-exists", "seed {seed}: {name:?}"),
+                }
+                match container.create_snapshot(&label) {
+                    Ok(_) => container.destroy_snapshot(&label).unwrap(),
+                    Err(error) => assert_eq!(error.code(), "already-exists", "seed {seed}: {name:?}"),
+                }
+                if random.next() % 2 == 0 && label != crate::label() {
+                    place.pool.destroy_container(&label).unwrap();
+                    assert!(!path.exists());
+                }
+            }
+        }
+    }
+    container.flush().unwrap();
+    println!("{made} made, {refused} refused");
+    assert!(made > 0 && refused > 0);
+    assert_eq!(tree(&place.outside()), outside, "seed {seed}");
+    let names = |path: &Path| -> Vec<_> {
+        let mut names: Vec<_> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(place.folder.path()), ["outside", "pool"], "seed {seed}");
+    assert_eq!(
+        names(&place.folder.path().join("pool")),
+        ["containers", "limbo", "superblock"],
+        "seed {seed}"
+    );
+    assert!(names(&place.folder.path().join("pool/limbo")).is_empty());
+}
+
+/// Everything that can be asked of a container, one after the other, with what came of it.
+fn everything(place: &Place) -> Vec<(&'static str, Option<Error>)> {
+    let (pool, label) = (&place.pool, &label());
+    let finding = |name: &str| Finding {
+        part: Part::Derived,
+        what: "damage".to_owned(),
+        place: place.container().join(name).display().to_string(),
+        byte: None,
+        cell: None,
+    };
+    let runs = fs::read_dir(place.container()).into_iter().flatten();
+    let runs: Vec<Finding> = runs
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("run."))
+        .map(|name| finding(&name))
+        .collect();
+    let read = || -> Result<()> {
+        let container = pool.open_container(label)?;
+        let array = Array::new(&*container, object(ObjectType::Array))?;
+        array.read(0, 1000)?;
+        KeyValue::new(&*container, object(ObjectType::KeyValue))?.get(b"key 1")?;
+        Ok(())
+    };
+    let write = || write(&*pool.open_container(label)?, 99);
+    let verify = || {
+        let verified = pool.verify_container(label, Verify { data: true, threads: 1 }, &|_, _| ())?;
+        let wrong = verified.findings.first();
+        wrong.map_or(Ok(()), |finding| Err(Error::corrupt(finding.what.clone(), finding.place.clone())))
+    };
+    let rights = RightsChange { acl: Some("A::EVERYONE@:rw".parse().unwrap()), ..RightsChange::default() };
+    vec![
+        ("read", read().err()),
+        ("write", write().err()),
+        ("verify", verify().err()),
+        ("measure", pool.container_size(label).err()),
+        ("set aside", pool.set_aside(label, &runs, "a note").err()),
+        ("set rights", pool.set_rights(label, &rights).err()),
+        ("destroy", pool.destroy_container(label).err()),
+    ]
+}
+
+/// Moves something of a container outside, and puts a link to it in its place.
+fn replace(place: &Place, path: &Path) {
+    let target = place.outside().join("target");
+    fs::rename(path, &target).unwrap();
+    symlink(&target, path).unwrap();
+}
+
+#[test]
+fn a_link_in_the_place_of_a_container_or_a_file_of_it_is_not_followed() {
+    let parts: [(&str, &[&str]); 6] = [
+        // What is replaced, and which of the actions are refused for it.
+        ("", &["read", "write", "verify", "measure", "set aside", "set rights"]),
+        ("data", &["read", "write", "verify", "set rights"]),
+        ("superblock", &["read", "write", "verify"]),
+        ("log.0000000000000001", &["read", "write", "verify"]),
+        ("data/*", &["read", "verify"]),
+        ("run.*", &["verify"]),
+    ];
+    for (part, refused) in parts {
+        let place = Place::new();
+        place.fill();
+        let path = match part.strip_suffix('*') {
+            None => place.container().join(part),
+            Some(start) => {
+                let start = place.container().join(start).display().to_string();
+                let folder =
+                    if part.starts_with("data") { place.container().join("data") } else { place.container() };
+                let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+                let mut found: Vec<_> =
+                    entries.filter(|path| path.display().to_string().starts_with(&start)).collect();
+                found.sort();
+                found.swap_remove(0)
+            }
+        };
+        replace(&place, &path.components().as_path().to_owned());
+        let outside = tree(&place.outside());
+        assert!(outside.len() > 2);
+        for (action, error) in everything(&place) {
+            assert_eq!(
+                tree(&place.outside()),
+                outside,
+                "{action} with a link for {part:?} touched what is outside"
+            );
+            match error {
+                None => assert!(!refused.contains(&action), "{action} with a link for {part:?} succeeded"),
+                Some(error) => {
+                    let text = error.to_string();
+                    assert!(refused.contains(&action), "{action} with a link for {part:?}: {text}");
+                    assert!(text.contains("symbolic link"), "{action} with a link for {part:?}: {text}");
+                    assert!(text.contains("/containers/c"), "{action} with a link for {part:?}: {text}");
+                }
+            }
+        }
+        assert!(
+            fs::symlink_metadata(place.container()).is_err(),
+            "destroying takes the link away, and no more"
+        );
+    }
+}
+
+#[test]
+fn a_link_to_outside_that_lies_in_a_pool_outlives_neither_it_nor_its_target() {
+    let place = Place::new();
+    place.fill();
+    let outside = tree(&place.outside());
+    for at in ["limbo/old", "containers/c/data/link", "containers/link"] {
+        symlink(place.outside(), place.folder.path().join("pool").join(at)).unwrap();
+    }
+    place.pool.destroy_container(&label()).unwrap();
+    assert_eq!(tree(&place.outside()), outside);
+    assert!(place.pool.open_container(&"link".parse().unwrap()).is_err());
+    // The way to a pool may lead through links, and be one.
+    let way = place.folder.path().join("way");
+    symlink(place.folder.path().join("pool"), &way).unwrap();
+    let uri: PoolUri = format!("posix:{}", way.display()).parse().unwrap();
+    let pool = Posix.open_pool(&uri).unwrap();
+    pool.create_container(&"d".parse().unwrap()).unwrap();
+    write(&*pool.open_container(&"d".parse().unwrap()).unwrap(), 1).unwrap();
+    Posix.destroy_pool(&uri).unwrap();
+    assert_eq!(tree(&place.outside()), outside);
+    assert_eq!(fs::read_dir(place.folder.path().join("pool")).unwrap().count(), 0);
+    assert!(fs::symlink_metadata(&way).unwrap().is_symlink(), "the link is not the engine's");
+}
