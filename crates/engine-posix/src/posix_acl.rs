@@ -13,29 +13,37 @@ const VERSION: u32 = 2;
 const NO_ID: u32 = u32::MAX;
 
 /// What an entry is about.
+type Tag = u16;
+
+/// The tags, as the kernel numbers them.
 mod tag {
-    pub(super) const OWNER: u16 = 1;
-    pub(super) const USER: u16 = 2;
-    pub(super) const GROUP: u16 = 4;
-    pub(super) const NAMED_GROUP: u16 = 8;
-    pub(super) const MASK: u16 = 16;
-    pub(super) const OTHERS: u16 = 32;
+    use super::Tag;
+
+    pub(super) const OWNER: Tag = 1;
+    pub(super) const USER: Tag = 2;
+    pub(super) const GROUP: Tag = 4;
+    pub(super) const NAMED_GROUP: Tag = 8;
+    pub(super) const MASK: Tag = 16;
+    pub(super) const OTHERS: Tag = 32;
 }
+
+/// What is permitted, as a digit of a mode.
+pub(crate) type Bits = u16;
 
 /// A list, each permission as a digit of a mode: 4 to read, 2 to write, 1 to execute or pass through.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct PosixAcl {
-    pub(crate) owner: u16,
-    pub(crate) users: BTreeMap<u32, u16>,
-    pub(crate) group: u16,
-    pub(crate) groups: BTreeMap<u32, u16>,
-    pub(crate) others: u16,
+    pub(crate) owner: Bits,
+    pub(crate) users: BTreeMap<u32, Bits>,
+    pub(crate) group: Bits,
+    pub(crate) groups: BTreeMap<u32, Bits>,
+    pub(crate) others: Bits,
 }
 
 impl PosixAcl {
     /// The list that a mode amounts to.
     pub(crate) fn of_mode(mode: u32) -> Self {
-        let digit = |shift: u32| (mode >> shift & 7) as u16;
+        let digit = |shift: u32| (mode >> shift & 7) as Bits;
         Self { owner: digit(6), group: digit(3), others: digit(0), ..Self::default() }
     }
 
@@ -53,7 +61,7 @@ impl PosixAcl {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.put_u32(VERSION);
-        let mut entry = |tag: u16, permissions: u16, id: u32| {
+        let mut entry = |tag: Tag, permissions: Bits, id: u32| {
             bytes.put_u16(tag);
             bytes.put_u16(permissions);
             bytes.put_u32(id);

@@ -17,7 +17,7 @@ use crate::{
     directory::Directory,
     disk::{Folder, Guard, NewGuard, failed as disk_failed},
     people,
-    posix_acl::PosixAcl,
+    posix_acl::{Bits, PosixAcl},
     superblock,
 };
 
@@ -25,9 +25,9 @@ use crate::{
 const SET_GROUP: u32 = 0o2000;
 /// The mode bit by which only their owners take names in a folder away.
 const OWNED_NAMES: u32 = 0o1000;
-const READ: u16 = 4;
-const WRITE: u16 = 2;
-const PASS: u16 = 1;
+const READ: Bits = 4;
+const WRITE: Bits = 2;
+const PASS: Bits = 1;
 
 /// The folder itself, from within.
 const SELF: &str = ".";
@@ -131,7 +131,7 @@ fn list_of(guard: &Guard) -> PosixAcl {
 
 /// What a folder's list means for a container.
 fn acl_of(list: &PosixAcl) -> Acl {
-    let permissions = |bits: u16| {
+    let permissions = |bits: Bits| {
         let read = bits & (READ | PASS) == READ | PASS;
         Permissions { read, write: read && bits & WRITE != 0, ..Permissions::NONE }
     };
@@ -175,7 +175,7 @@ fn list_for(acl: &Acl, container: &Path) -> Result<PosixAcl> {
     Ok(list)
 }
 
-fn bits_of(permissions: Permissions) -> u16 {
+fn bits_of(permissions: Permissions) -> Bits {
     match permissions {
         Permissions { write: true, .. } => READ | WRITE | PASS,
         Permissions { read: true, .. } => READ | PASS,

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use isotach_mars::{Key, Schema};
-use isotach_object::{Cell, Container, Error as ObjectError, KeyValue, Label, Pool, Update};
+use isotach_object::{Cell, Container, Error as ObjectError, KeyValue, Label, NewRights, Pool, Update};
 
 use crate::{
     Error, Result,
@@ -161,15 +161,24 @@ pub(crate) fn create(home: &Home, key: &Key, schema: &Schema, rule: &str) -> Res
 /// Makes the containers of a dataset, and writes into the catalogue's what they are. The store's comes after that, so
 /// that whatever a kill leaves of the two is known by the catalogue's.
 fn make_containers(home: &Home, label: &Label, text: &str, schema: &Schema, record: &Record) -> Result<()> {
-    home.root.pool.create_container(label)?;
+    let rights = home.root.rights_of_new()?;
+    create_container(&*home.root.pool, label, &rights)?;
     let made = describe(home, label, text, schema, record).and_then(|()| match home.is_one_pool() {
         true => Ok(()),
-        false => Ok(home.store.create_container(label)?),
+        false => create_container(&*home.store, label, &rights),
     });
     if made.is_err() {
         let _ = destroy(&*home.root.pool, label);
     }
     made
+}
+
+/// Makes a container with these rights, as far as its engine has any.
+fn create_container(pool: &dyn Pool, label: &Label, rights: &NewRights) -> Result<()> {
+    match pool.capabilities().permissions {
+        true => Ok(pool.create_container_with(label, rights)?),
+        false => Ok(pool.create_container(label)?),
+    }
 }
 
 fn describe(home: &Home, label: &Label, text: &str, schema: &Schema, record: &Record) -> Result<()> {

@@ -125,6 +125,14 @@ pub enum Error {
         /// What is damaged.
         source: isotach_object::Error,
     },
+    /// A container of a dataset may not be opened by this user.
+    #[error("dataset {dataset} is closed to this user: {source}; others can be used")]
+    ClosedDataset {
+        /// The dataset's key.
+        dataset: String,
+        /// Who may.
+        source: isotach_object::Error,
+    },
     /// A write failed for good: what was archived since the last flush is lost and must be archived again.
     #[error("{} archived into {dataset} since the last flush {} lost: {source}", counted(*fields), are(*fields))]
     Lost {
@@ -193,6 +201,7 @@ impl Error {
             Self::Field { source, .. }
             | Self::LostDataset { source, .. }
             | Self::DamagedDataset { source, .. }
+            | Self::ClosedDataset { source, .. }
             | Self::Object(source) => source.code(),
         }
     }
@@ -224,13 +233,16 @@ impl Error {
             Self::Object(source @ isotach_object::Error::Corrupt { .. }) => {
                 Self::DamagedDataset { dataset: dataset.to_string(), source }
             }
+            Self::Object(source @ isotach_object::Error::PermissionDenied { .. }) => {
+                Self::ClosedDataset { dataset: dataset.to_string(), source }
+            }
             error => error,
         }
     }
 
     /// Whether a dataset cannot be used while all others can.
     pub(crate) fn is_of_dataset(&self) -> bool {
-        matches!(self, Self::LostDataset { .. } | Self::DamagedDataset { .. })
+        matches!(self, Self::LostDataset { .. } | Self::DamagedDataset { .. } | Self::ClosedDataset { .. })
     }
 
     /// Whether the process may open no more files.

@@ -10,8 +10,8 @@ use std::{
 
 use isotach_mars::Key;
 use isotach_object::{
-    Anchor, Cell, Container, Epoch, Error as ObjectError, KeyValue, Label, ObjectId, Pool, PoolUri,
-    Precondition, Transaction, Update,
+    Anchor, Cell, Container, Epoch, Error as ObjectError, KeyValue, Label, NewRights, ObjectId, Pool,
+    PoolUri, Precondition, Transaction, Update,
 };
 
 use crate::{
@@ -112,6 +112,14 @@ impl Root {
         let root = Self { pool, container, past: None, cache: Mutex::default() };
         root.check_version()?;
         Ok((root, made))
+    }
+
+    /// The rights of a new dataset: those of the root's own container, as far as its engine has any.
+    pub(crate) fn rights_of_new(&self) -> Result<NewRights> {
+        match self.pool.capabilities().permissions {
+            true => Ok(NewRights::Inherited(self.pool.rights(&label()?)?)),
+            false => Ok(NewRights::default()),
+        }
     }
 
     /// The root as a snapshot has it.
@@ -356,7 +364,7 @@ impl Root {
     }
 }
 
-fn label() -> Result<Label> {
+pub(crate) fn label() -> Result<Label> {
     Ok(ROOT.parse::<Label>()?)
 }
 

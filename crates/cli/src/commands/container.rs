@@ -1,15 +1,16 @@
 //! `isotach container`: containers of the object model.
 
-use isotach_object::{Anchor, Container, Label, Pool};
+use isotach_object::{Anchor, Container, Error as ObjectError, Label, NewRights, Pool, Rights, RightsChange};
 use serde_json::json;
 
 use super::{
+    acl,
     destroy::{self, Victim},
     pool,
 };
 use crate::{
     failure::{Failure, Outcome},
-    flags::{ContainerAction, ContainerFlags, PlaceFlags},
+    flags::{ContainerAction, ContainerFlags, OwnerFlags, PlaceFlags},
     output::{Bytes, Table, outln, print_json},
 };
 
@@ -20,10 +21,30 @@ const PAGE: usize = 4096;
 pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
     let pool = pool::open(place)?;
     match &flags.action {
-        ContainerAction::Create { label } => {
+        ContainerAction::Create { label, list, owner } => {
             let label = parse(label)?;
-            pool.create_container(&label)?;
+            pool.create_container_with(&label, &NewRights::Asked(acl::asked(list, owner)?))?;
             pool::told(flags.json, "made", "container", label.as_str())
+        }
+        ContainerAction::GetAcl { label } => {
+            let label = parse(label)?;
+            tell_rights(&label, &pool.rights(&label)?, flags.json)
+        }
+        ContainerAction::SetAcl { label, list } => {
+            let acl = acl::typed_list(list)?.ok_or_else(|| Failure::usage("expected --acl or --mode"))?;
+            change(
+                &*pool,
+                &parse(label)?,
+                &RightsChange { acl: Some(acl), ..RightsChange::default() },
+                flags.json,
+            )
+        }
+        ContainerAction::SetOwner { label, owner: OwnerFlags { owner, group } } => {
+            if owner.is_none() && group.is_none() {
+                return Err(Failure::usage("expected --owner or --group"));
+            }
+            let (owner, group) = (owner.clone(), group.clone());
+            change(&*pool, &parse(label)?, &RightsChange { owner, group, acl: None }, flags.json)
         }
         ContainerAction::List => list(&*pool, flags.json),
         ContainerAction::Show { label } => show(&*pool, &parse(label)?, flags.json),
@@ -34,6 +55,17 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
             let victim = Victim { what: "container", name: label.as_str(), more: &size };
             victim.destroy(*destroy, flags.json, || Ok(pool.destroy_container(&label)?))
         }
+    }
+}
+
+fn change(pool: &dyn Pool, label: &Label, change: &RightsChange, as_json: bool) -> Outcome {
+    tell_rights(label, &pool.set_rights(label, change)?, as_json)
+}
+
+fn tell_rights(label: &Label, rights: &Rights, as_json: bool) -> Outcome {
+    match as_json {
+        true => print_json(&acl::rights_object(json!({"container": label.as_str()}), rights)),
+        false => acl::print_rights(rights),
     }
 }
 
@@ -61,11 +93,18 @@ pub(crate) fn for_each_object(
 fn list(pool: &dyn Pool, as_json: bool) -> Outcome {
     let mut table = Table::new(["container", "size"]).right(&[1]);
     for label in pool.list_containers()? {
-        let size = pool.container_size(&label)?;
+        let size = match pool.container_size(&label) {
+            // One that is closed to this user is named all the same.
+            Err(ObjectError::PermissionDenied { .. }) => None,
+            size => Some(size?),
+        };
         if as_json {
             print_json(&json!({"container": label.as_str(), "bytes": size}))?;
         } else {
-            table.row([label.to_string(), Bytes(size).to_string()]);
+            table.row([
+                label.to_string(),
+                size.map_or_else(|| "no permission".to_owned(), |size| Bytes(size).to_string()),
+            ]);
         }
     }
     if as_json { Ok(()) } else { table.print() }

@@ -1,10 +1,10 @@
 //! `isotach init`: makes a store.
 
 use isotach_fields::{Error as FieldsError, FieldStore};
-use isotach_object::Error as ObjectError;
+use isotach_object::{Error as ObjectError, RightsChange};
 use serde_json::json;
 
-use super::schema;
+use super::{acl, schema};
 use crate::{
     context::{self, check_matches, not_opened},
     failure::{Failure, Outcome},
@@ -14,6 +14,7 @@ use crate::{
 
 /// Makes pools and schema where there are none.
 pub(crate) fn run(place: &PlaceFlags, flags: &InitFlags) -> Outcome {
+    let acl = acl::typed_list(&flags.list)?;
     let (mut config, source) = context::configuration(place)?;
     if let Some(path) = &flags.schema {
         config = config.with_schema(schema::read_useful(path)?.source());
@@ -31,6 +32,9 @@ pub(crate) fn run(place: &PlaceFlags, flags: &InitFlags) -> Outcome {
         error => not_opened(error, &config, &source),
     })?;
     check_matches(&config, &source, &store)?;
+    if let Some(acl) = acl {
+        store.set_rights(&RightsChange { acl: Some(acl), ..RightsChange::default() })?;
+    }
     let rules = store.schema().rules().count() as u64;
     if flags.json {
         return print_json(&json!({"store": source.name(), "made": !was_there, "rules": rules}));

@@ -1,5 +1,6 @@
 //! The commands: each calls the library and prints what it says.
 
+mod acl;
 mod adopt;
 mod axes;
 mod completions;
@@ -62,6 +63,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Status(flags) => control::status(&place, &flags),
         Command::Lock(flags) => control::run(&place, &flags.control, true),
         Command::Unlock(flags) => control::run(&place, &flags.control, false),
+        Command::Acl(flags) => acl::run(&place, &flags),
         Command::Info(flags) => info::run(&place, &flags),
         Command::Where(flags) => where_::run(&place, &flags),
         Command::Schema(flags) => schema::run(&place, &flags),

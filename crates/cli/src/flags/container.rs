@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::DestroyFlags;
+use super::{DestroyFlags, ListFlag, OwnerFlags};
 
 /// The object model: containers of the pool that --store names
 #[derive(Debug, Args)]
@@ -21,6 +21,29 @@ pub(crate) enum ContainerAction {
     Create {
         /// Its name: letters, digits and . _ : -
         label: String,
+        #[command(flatten)]
+        list: ListFlag,
+        #[command(flatten)]
+        owner: OwnerFlags,
+    },
+    /// Show owner, group and access control list
+    GetAcl {
+        /// Its name
+        label: String,
+    },
+    /// Put another access control list in the place of the one that is there
+    SetAcl {
+        /// Its name
+        label: String,
+        #[command(flatten)]
+        list: ListFlag,
+    },
+    /// Give a container to another user or group
+    SetOwner {
+        /// Its name
+        label: String,
+        #[command(flatten)]
+        owner: OwnerFlags,
     },
     /// List the containers and what they take
     List,

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::ListFlag;
+
 /// Make a store: its pools, and the schema it keeps
 ///
 /// A store that is there already is left as it is.
@@ -13,6 +15,8 @@ pub(crate) struct InitFlags {
     /// A schema in FDB's language; without it the standard schema, which fits ordinary MARS-labelled GRIB
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) list: ListFlag,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

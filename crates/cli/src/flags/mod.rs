@@ -1,5 +1,6 @@
 //! What can be typed: each flag once, its help beside it. One file per command.
 
+mod acl;
 mod adopt;
 mod axes;
 mod completions;
@@ -34,6 +35,7 @@ use clap::{Args, Parser, Subcommand};
 use isotach_bench::BenchArgs;
 
 pub(crate) use self::{
+    acl::{AclAction, AclFlags, ListFlag, OwnerFlags},
     adopt::AdoptFlags,
     axes::AxesFlags,
     completions::{CompletionsFlags, ManFlags, Target},
@@ -110,6 +112,7 @@ pub(crate) enum Command {
     Status(StatusFlags),
     Lock(LockFlags),
     Unlock(UnlockFlags),
+    Acl(AclFlags),
     Info(InfoFlags),
     Where(WhereFlags),
     Schema(SchemaFlags),

@@ -19,6 +19,7 @@ mod full_disk;
 mod killed;
 mod objects;
 mod output;
+mod permissions;
 mod reading;
 mod snapshots;
 mod support;

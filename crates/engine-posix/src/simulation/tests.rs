@@ -1,7 +1,7 @@
 //! What the simulated disk itself promises.
 
 use super::*;
-use crate::disk::{Access, Folder};
+use crate::disk::{Access, Folder, Naming};
 
 fn root(disk: &SimulatedDisk) -> SimulatedFolder {
     SimulatedFolder::new(disk, ROOT)
@@ -72,7 +72,7 @@ fn sectors_survive_one_by_one_and_as_they_were_at_some_moment() {
 fn a_renamed_folder_has_one_of_its_names_after_a_crash() {
     let disk = SimulatedDisk::new();
     for folder in ["from", "to", "from/a"] {
-        root(&disk).make_folder(folder.as_ref()).unwrap();
+        root(&disk).make_folder(folder.as_ref(), Naming::Shared).unwrap();
     }
     let file = root(&disk).open("from/a/file".as_ref(), Access::New).unwrap();
     file.sync().unwrap();
@@ -120,7 +120,7 @@ fn a_lock_is_one_openings_until_it_is_closed() {
 #[test]
 fn nothing_is_made_in_a_folder_that_was_removed() {
     let disk = SimulatedDisk::new();
-    root(&disk).make_folder("a".as_ref()).unwrap();
+    root(&disk).make_folder("a".as_ref(), Naming::Shared).unwrap();
     let folder = root(&disk).folder("a".as_ref(), true).unwrap();
     root(&disk).remove_folder("a".as_ref()).unwrap();
     assert_eq!(folder.open("b".as_ref(), Access::New).unwrap_err().kind(), io::ErrorKind::NotFound);

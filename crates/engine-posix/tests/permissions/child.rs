@@ -109,7 +109,7 @@ fn write_fields(pool: &Arc<dyn Pool>, numbers: std::ops::Range<u64>) -> Result<(
     for number in numbers {
         write(&*container, number)?;
         check_all(&*container)?;
-        if number % 5 == 0 {
+        if number.is_multiple_of(5) {
             container = pool.open_container(&label())?;
         }
     }

@@ -61,8 +61,10 @@ impl Place {
             assert_eq!(mode(&path) & 0o1000, 0o1000, "{shared}: whoever makes a container is who removes it");
             permit(&path, 0o1777);
         }
-        // A copy, since the way to the program itself may be closed to these people.
-        fs::copy(env::current_exe().unwrap(), folder.join("program")).unwrap();
+        // A copy, since the way to the program itself may be closed to these people. Made by another process: a descriptor
+        // that is open for writing could be inherited by children of other tests, and the program could not be run.
+        let copied = Command::new("cp").arg(env::current_exe().unwrap()).arg(folder.join("program")).status();
+        assert!(copied.unwrap().success());
         Self { folder: folder.to_owned(), _kept: None }
     }
 

@@ -1,0 +1,120 @@
+//! Rights of a store and its datasets: those of the containers that they are.
+//!
+//! The root's container says who may list the store and make datasets. A new dataset has the rights that the root's has
+//! then; one that is there keeps its own until they are changed.
+
+use isotach_mars::{Key, Request};
+use isotach_object::{Label, Pool, PoolUri, Rights, RightsChange};
+
+use crate::{Error, FieldStore, Result, Selection, root};
+
+/// Whose a container of a store is, and who may do what with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContainerRights {
+    /// The dataset, or `None` for the root.
+    pub dataset: Option<Key>,
+    /// The pool.
+    pub pool: PoolUri,
+    /// The container.
+    pub label: Label,
+    /// Whose it is, and who may do what.
+    pub rights: Rights,
+}
+
+impl FieldStore {
+    /// The rights of the store itself, which new datasets come to have: of each root's container.
+    ///
+    /// # Errors
+    /// `Unsupported` where the engine has no rights, and what else it reports.
+    pub fn rights(&self) -> Result<Vec<ContainerRights>> {
+        self.inner.roots.iter().map(|root| of(&*root.pool, root::label()?, None)).collect()
+    }
+
+    /// Changes the rights of the store itself, which new datasets come to have. Who may write to it may make datasets.
+    /// Those that are there stay as they are.
+    ///
+    /// ```no_run
+    /// # use isotach_fields::FieldStore;
+    /// use isotach_object::RightsChange;
+    /// # fn example(store: &FieldStore) -> Result<(), isotach_fields::Error> {
+    /// let acl = "A:G:writers@:rw,A::EVERYONE@:r".parse()?;
+    /// store.set_rights(&RightsChange { acl: Some(acl), ..RightsChange::default() })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Pool::set_rights`].
+    pub fn set_rights(&self, change: &RightsChange) -> Result<Vec<ContainerRights>> {
+        self.inner.check_present("change the rights of")?;
+        for root in &self.inner.roots {
+            root.pool.set_rights(&root::label()?, change)?;
+        }
+        if let Some(acl) = &change.acl {
+            let spaces = self.spaces();
+            let mut pools: Vec<PoolUri> =
+                spaces.into_iter().flat_map(|space| [space.catalogue, space.store]).collect();
+            pools.sort();
+            pools.dedup();
+            for uri in pools {
+                let pool = self.inner.pool(&uri)?;
+                if pool.capabilities().permissions {
+                    pool.admit(acl)?;
+                }
+            }
+        }
+        self.rights()
+    }
+
+    /// The rights of the containers of the datasets that a request names. Keys below the dataset level are not looked at.
+    ///
+    /// # Errors
+    /// As [`FieldStore::list`], and as [`Pool::rights`].
+    pub fn dataset_rights(&self, request: &Request) -> Result<Vec<ContainerRights>> {
+        let mut found = Vec::new();
+        self.for_each_container(request, |key, pool, label| {
+            found.push(of(pool, label.clone(), Some(key.clone()))?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Changes the rights of the datasets that a request names, and gives what holds then. It stops at the first that
+    /// cannot be changed.
+    ///
+    /// # Errors
+    /// As [`FieldStore::list`], and as [`Pool::set_rights`].
+    pub fn set_dataset_rights(
+        &self,
+        request: &Request,
+        change: &RightsChange,
+    ) -> Result<Vec<ContainerRights>> {
+        self.inner.check_present("change the rights of")?;
+        self.for_each_container(request, |key, pool, label| {
+            let set = pool.set_rights(label, change).map(drop);
+            set.map_err(|error| Error::of_listed(key, error.into()))
+        })?;
+        self.dataset_rights(request)
+    }
+
+    fn for_each_container(
+        &self,
+        request: &Request,
+        mut each: impl FnMut(&Key, &dyn Pool, &Label) -> Result<()>,
+    ) -> Result<()> {
+        for selection in self.select(request)? {
+            let Selection { root, entry, .. } = &selection;
+            let label: Label = entry.record.label.parse()?;
+            each(&entry.key, &*root.pool, &label)?;
+            if !entry.record.store.is_empty() {
+                each(&entry.key, &*self.inner.pool(&entry.record.store.parse()?)?, &label)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn of(pool: &dyn Pool, label: Label, dataset: Option<Key>) -> Result<ContainerRights> {
+    let rights = pool.rights(&label)?;
+    Ok(ContainerRights { dataset, pool: pool.uri().clone(), label, rights })
+}
