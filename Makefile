@@ -41,6 +41,7 @@ test: ## Run every test
 
 test-nightly: export ISOTACH_SEQUENCES := 10000
 test-nightly: export ISOTACH_CROWD_SECONDS := 600
+test-nightly: export ISOTACH_HISTORY_SECONDS := 120
 test-nightly: export ISOTACH_STAGED_MIB := 1100
 test-nightly: export ISOTACH_KILLS := 300
 test-nightly: export ISOTACH_STOPS := 100

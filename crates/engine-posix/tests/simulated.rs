@@ -16,6 +16,7 @@ use isotach_object::{
 };
 
 isotach_object::conformance_suite! { simulated => SimulatedFixture::default() }
+isotach_object::history_suite! { simulated_history => SimulatedFixture::default() }
 
 /// Pools on a disk of their own.
 #[derive(Debug, Default)]

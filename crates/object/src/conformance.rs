@@ -2,8 +2,9 @@
 //!
 //! [`conformance_suite!`](crate::conformance_suite) makes a module with one test per case.
 //! [`model_suite!`](crate::model_suite) runs random sequences of operations on the engine and on
-//! [`crate::memory::Memory`] and compares every answer. What a case needs of an engine's surroundings comes
-//! from its [`Fixture`]; how storage is damaged or filled, from its [`Faults`].
+//! [`crate::memory::Memory`] and compares every answer. [`history_suite!`](crate::history_suite) lets processes work at
+//! once, kills some, and looks for an order that explains what they saw. What a case needs of an engine's surroundings
+//! comes from its [`Fixture`]; how storage is damaged or filled, from its [`Faults`].
 //!
 //! A capability that an engine lacks is tested too: it must refuse. Where several processes are needed and
 //! the engine is [`crate::Capabilities::multi_process`], a case starts its own test binary again; other
@@ -13,6 +14,7 @@
 //! use isotach_object::conformance::MemoryFixture;
 //! isotach_object::conformance_suite! { memory => MemoryFixture::new() }
 //! isotach_object::model_suite! { memory_model => MemoryFixture::new() }
+//! isotach_object::history_suite! { memory_history => MemoryFixture::new() }
 //! ```
 #![expect(
     clippy::panic,
@@ -40,6 +42,7 @@ pub mod container;
 pub mod faults;
 #[doc(hidden)]
 pub mod general;
+pub mod history;
 #[doc(hidden)]
 pub mod kv;
 #[doc(hidden)]

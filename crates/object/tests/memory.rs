@@ -4,6 +4,7 @@ use isotach_object::{Engine, NewRights, RightsChange, conformance::MemoryFixture
 
 isotach_object::conformance_suite! { memory => MemoryFixture::new() }
 isotach_object::model_suite! { memory_model => MemoryFixture::new() }
+isotach_object::history_suite! { memory_history => MemoryFixture::new() }
 
 #[test]
 fn rights_that_memory_cannot_keep_are_refused_and_nothing_is_made() {

@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{
-    Fixture, concurrency, numbered, parked, snapshot, staging,
+    Fixture, concurrency, history, numbered, parked, snapshot, staging,
     trial::{Place, Trial, kv, wait_for},
     visibility,
 };
@@ -103,7 +103,7 @@ impl Trial<'_> {
         outputs.zip(tasks).map(|(output, task)| report_of(task, &output)).collect()
     }
 
-    fn spawn(&self, task: &str) -> Child {
+    pub(super) fn spawn(&self, task: &str) -> Child {
         Command::new(env::current_exe().unwrap())
             .args(["--exact", test_path(self.child_test), "--nocapture", "--test-threads=1"])
             .env(TASK, task)
@@ -136,6 +136,9 @@ fn threads(place: &Place, tasks: &[Task]) -> Vec<Vec<u64>> {
 /// Runs the task that the environment names, if it names one; called by the test that the macro makes.
 pub fn run_child(fixture: &dyn Fixture) {
     let Ok(task) = env::var(TASK) else { return };
+    if history::play(fixture, &task) {
+        return;
+    }
     let [name, uri, label, dies, numbers] = task.lines().collect::<Vec<_>>()[..] else {
         panic!("malformed task {task:?}")
     };

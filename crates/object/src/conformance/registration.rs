@@ -24,6 +24,41 @@ macro_rules! conformance_suite {
     )+ };
 }
 
+/// Makes a module for an engine that checks histories of several processes: `history_suite! { name => fixture }`, with a
+/// fixture as [`conformance_suite!`](crate::conformance_suite) has it. See [`crate::conformance::history`].
+#[macro_export]
+macro_rules! history_suite {
+    ($($name:ident => $fixture:expr),+ $(,)?) => { $(
+        mod $name {
+            #[allow(unused_imports, reason = "the fixture may need none of them")]
+            use super::*;
+
+            const CHILD: &str = concat!(module_path!(), "::child_process");
+
+            #[test]
+            fn child_process() {
+                $crate::conformance::run_child(&$fixture);
+            }
+
+            $crate::__history_cases! { $fixture }
+        }
+    )+ };
+}
+
+/// The list of all cases that make histories.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __history_cases {
+    ($fixture:expr) => {
+        $crate::__conformance_tests! { $fixture;
+            history {
+                what_happens_to_single_keys_has_an_order,
+                transactions_have_an_order_and_are_seen_whole,
+            }
+        }
+    };
+}
+
 /// The list of all cases, by subject. A test of this crate compares it with the functions there are.
 #[doc(hidden)]
 #[macro_export]

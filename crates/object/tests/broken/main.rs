@@ -1,6 +1,6 @@
 //! The suite finds engines that break the contract: for each rule broken, a case fails, and so does the
 //! comparison with the model unless it takes a race to see the difference.
-#![expect(clippy::unwrap_used, reason = "test code")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 mod engine;
 
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use engine::{BrokenFixture, Fault};
 use isotach_object::conformance::{
-    Trial, array, concurrency, kv, listing, model, parked, refusal, run, snapshot, staging, transaction,
+    Trial, array, concurrency, history, kv, listing, model, parked, refusal, run, snapshot, staging, transaction,
     visibility,
 };
 
@@ -122,4 +122,34 @@ fn a_snapshot_that_changes_is_found() {
     let case = snapshot::a_snapshot_does_not_change_while_the_container_goes_on;
     case_and_model_fail(Fault::SnapshotsFollow, case);
     case_fails(Fault::SnapshotsFollow, snapshot::a_handle_on_a_snapshot_refuses_every_write);
+}
+
+/// Threads show no order, and what is shown says so.
+#[track_caller]
+fn no_order(fault: Fault, case: fn(&Trial<'_>)) -> String {
+    let fixture = BrokenFixture::new(fault);
+    let failed = catch_unwind(AssertUnwindSafe(|| run(&fixture, "", case)));
+    let Err(failure) = failed else { panic!("there is an order of what an engine does that {fault:?}") };
+    let told = failure.downcast_ref::<String>().unwrap().clone();
+    assert!(told.contains("ISOTACH_SEED=") && told.contains("no order of these operations"), "{told}");
+    println!("{fault:?}: {told}");
+    told
+}
+
+#[test]
+fn stale_reads_lost_updates_and_torn_values_have_no_order() {
+    let case = history::what_happens_to_single_keys_has_an_order;
+    no_order(Fault::StaysStale, case);
+    no_order(Fault::JudgesThenApplies, case);
+    let told = no_order(Fault::PutsInTwo, case);
+    assert!(told.contains("garbled"), "{told}");
+}
+
+#[test]
+fn transactions_that_come_apart_or_are_seen_too_early_have_no_order() {
+    let case = history::transactions_have_an_order_and_are_seen_whole;
+    no_order(Fault::JudgesThenApplies, case);
+    no_order(Fault::IgnoresUnchanged, case);
+    no_order(Fault::ShowsWhatIsStaged, case);
+    no_order(Fault::SnapshotsFollow, case);
 }

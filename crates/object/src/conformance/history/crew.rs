@@ -1,0 +1,148 @@
+//! The processes of a history: started, killed, replaced, and their records read.
+//!
+//! Where an engine lives in one process they are threads, each with its own handle, and nobody is killed.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Child,
+    thread,
+    time::Duration,
+};
+
+use super::{
+    super::{
+        Fixture,
+        trial::{Place, Trial},
+    },
+    check,
+    operation::Operation,
+    record::{now, operations},
+    roles::{Kind, Player, Random, Task},
+};
+
+/// Processes at once.
+const PARTIES: u64 = 6;
+/// The longest history, in nanoseconds: another begins in another container.
+const ROUND: u64 = 1_000_000_000;
+/// A process lives for so many nanoseconds at most before another is killed.
+const BETWEEN_KILLS: u64 = 200_000_000;
+
+/// What the task of a process of a history begins with.
+const HISTORY: &str = "history\n";
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+/// Makes histories for as long as the environment says, and checks each.
+pub(super) fn check_histories(trial: &Trial<'_>, kind: Kind) {
+    let seed = number("ISOTACH_SEED").unwrap_or_else(now);
+    let end = now() + number("ISOTACH_HISTORY_SECONDS").unwrap_or(2) * 1_000_000_000;
+    println!("ISOTACH_SEED={seed}");
+    let mut random = Random(seed);
+    while now() < end {
+        let folder = Folder::new();
+        let history = make(trial, kind, &mut random, &folder.0);
+        let begin = now();
+        match check(&history) {
+            Ok(checked) => println!("{checked}, checked in {} ms", (now() - begin) / 1_000_000),
+            Err(offence) => panic!("ISOTACH_SEED={seed}: {offence}"),
+        }
+    }
+}
+
+/// One history, in a container of its own.
+fn make(trial: &Trial<'_>, kind: Kind, random: &mut Random, folder: &Path) -> Vec<Operation> {
+    let place = trial.place();
+    let begin = now();
+    let task = Task { kind, process: 0, seed: random.below(u64::MAX), begin, end: begin + ROUND };
+    if trial.capabilities().multi_process {
+        processes(trial, &place, task, random, folder);
+    } else {
+        thread::scope(|scope| {
+            for process in 1..=PARTIES {
+                let (pool, container) = (place.pool.clone(), place.another());
+                scope.spawn(move || Player::new(pool, container, folder, Task { process, ..task }).play());
+            }
+        });
+    }
+    operations(folder)
+}
+
+fn processes(trial: &Trial<'_>, place: &Place, task: Task, random: &mut Random, folder: &Path) {
+    let mut last = 0;
+    let mut start = || {
+        last += 1;
+        trial.spawn(&encode(place, Task { process: last, ..task }, folder))
+    };
+    let mut children: Vec<Child> = (0..PARTIES).map(|_| start()).collect();
+    loop {
+        // Any moment, from that at which a process begins to be.
+        let pause = random.below(BETWEEN_KILLS);
+        if now() + pause >= task.end {
+            break;
+        }
+        thread::sleep(Duration::from_nanos(pause));
+        let victim = children.swap_remove(random.below(PARTIES) as usize);
+        kill(victim);
+        children.push(start());
+    }
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (said, told) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "a process ended with {}:\n{said}\n{told}", output.status);
+    }
+}
+
+fn kill(mut victim: Child) {
+    let ended = victim.try_wait().unwrap();
+    victim.kill().unwrap();
+    let output = victim.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(ended.is_none_or(|status| status.success()), "a process ended with {ended:?}:\n{told}");
+}
+
+fn encode(place: &Place, task: Task, folder: &Path) -> String {
+    let Task { kind, process, seed, begin, end } = task;
+    let (uri, label, folder) = (&place.uri, place.container.label(), folder.display());
+    format!("{HISTORY}{uri}\n{label}\n{folder}\n{kind:?} {process} {seed} {begin} {end}")
+}
+
+/// Plays its part in a history, if that is what the task says.
+pub(in super::super) fn play(fixture: &dyn Fixture, task: &str) -> bool {
+    let Some(task) = task.strip_prefix(HISTORY) else { return false };
+    let [uri, label, folder, numbers] = task.lines().collect::<Vec<_>>()[..] else {
+        panic!("malformed task {task:?}")
+    };
+    let (kind, numbers) = numbers.split_once(' ').unwrap();
+    let kind = if kind == "Singles" { Kind::Singles } else { Kind::Groups };
+    let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
+    let [process, seed, begin, end] = numbers[..] else { panic!("malformed task {task:?}") };
+    let pool = fixture.engine().open_pool(&uri.parse().unwrap()).unwrap();
+    let container = pool.open_container(&label.parse().unwrap()).unwrap();
+    Player::new(pool, container, Path::new(folder), Task { kind, process, seed, begin, end }).play();
+    true
+}
+
+/// A folder for records, which go with it unless `ISOTACH_HISTORY_KEEP` is set.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        let path = env::temp_dir().join(format!("isotach-history-{}-{}", std::process::id(), now()));
+        fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if env::var_os("ISOTACH_HISTORY_KEEP").is_some() {
+            println!("the records of the history are in {}", self.0.display());
+        } else {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+}
