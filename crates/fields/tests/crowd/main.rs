@@ -1,18 +1,20 @@
 //! Writer and reader processes at once: left alone for a minute, killed, stopped, with clocks that jump, on disks that are
-//! full or may not be written, with more datasets than they may have files open, and with a transaction for each step.
+//! full or may not be written, with more datasets than they may have files open, with a transaction for each step, and with
+//! all that they see written down.
 //!
 //! What must hold: every field that is read is whole and right; every flushed field is found by a reader that
 //! is started after the flush; the processes, which all make a dataset at once, make one; and in the end all of them,
 //! whatever they saw on the way, list the same. What was flushed is told to the test through a pipe, never by the store.
 //!
 //! `ISOTACH_CROWD_SECONDS` sets the time, `ISOTACH_CROWD` the number of writers and of readers; `ISOTACH_KILLS` and
-//! `ISOTACH_STOPS` how often processes are killed and stopped.
+//! `ISOTACH_STOPS` how often processes are killed and stopped; `ISOTACH_HISTORY_SECONDS` the time for histories.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod cast;
 mod clocks;
 mod disks;
 mod field;
+mod history;
 mod kills;
 mod limits;
 mod purges;

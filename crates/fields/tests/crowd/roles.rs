@@ -15,7 +15,7 @@ use isotach_fields::{Config, FieldStore, ListOptions, crc32c};
 use isotach_mars::Request;
 use isotach_object::Registry;
 
-use crate::{ONE, cast::Said, disks, field::Step, limits, steps};
+use crate::{ONE, cast::Said, disks, field::Step, history, limits, steps};
 
 fn registry() -> Registry {
     Registry::new().with(Arc::new(Posix))
@@ -52,6 +52,7 @@ pub(crate) fn play(role: &str) {
         }
         "stepper" => steps::archive(uri, number(1)),
         "follower" => steps::follow(uri, number(1), number(2)),
+        "historian" => history::play(uri, words[5], number(1), number(2), number(3), number(4)),
         "digest" => digest(&open(uri)),
         "full" => disks::fill_again_and_again(uri),
         "protected" => disks::write_protect(uri),

@@ -14,7 +14,7 @@ use super::{
 /// Of longer parts no operation is taken out one by one.
 const TRIED_ONE_BY_ONE: usize = 400;
 /// States gone through for all that makes a part shorter: what is not found by then is shown longer.
-const STATES: u64 = 1_000_000;
+const STATES: u64 = 200_000;
 
 /// Operations that no order explains.
 #[derive(Debug)]
