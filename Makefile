@@ -35,6 +35,7 @@ test: export ISOTACH_REQUIRE_ECCODES := 1
 test: ## Run every test
 	@scripts/setup test
 	scripts/with-eccodes cargo test --workspace --locked
+	cargo test --locked -p isotach-engine-posix --features schedules --test schedules
 	cargo build --locked -p isotach-cli
 	ISOTACH_BIN=$(abspath $(TARGET))/debug/isotach scripts/with-eccodes $(PYTHON) -m pytest -rs tests
 	@echo "make test: all tests passed"
@@ -42,6 +43,7 @@ test: ## Run every test
 test-nightly: export ISOTACH_SEQUENCES := 10000
 test-nightly: export ISOTACH_CROWD_SECONDS := 600
 test-nightly: export ISOTACH_HISTORY_SECONDS := 120
+test-nightly: export ISOTACH_SCHEDULES := 20000
 test-nightly: export ISOTACH_STAGED_MIB := 1100
 test-nightly: export ISOTACH_KILLS := 300
 test-nightly: export ISOTACH_STOPS := 100

@@ -8,7 +8,7 @@ use std::{
     fs::TryLockError,
     io,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, PoisonError},
 };
 
 use isotach_object::{Error, Result, SharedBytes};
@@ -19,6 +19,7 @@ use crate::{
     extent::{CHUNK, Extent, Sums},
     ops::Part,
     random,
+    sync::Mutex,
 };
 
 /// The folder of a container's data files.

@@ -4,10 +4,7 @@
 //! handle has gathered, and then replays the tail, so a handle sees its own updates, in the log's order,
 //! like everyone else's. A handle that only writes never builds the state.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
-    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
-};
+use std::sync::{Arc, PoisonError, TryLockError, atomic::Ordering};
 
 use isotach_object::{Error, Label, Result};
 
@@ -15,6 +12,9 @@ use crate::{
     chain, checkpoint, random,
     run::Run,
     state::{Place, State},
+    sync::{
+        AtomicBool, AtomicU64, AtomicUsize, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    },
     writer::Writer,
 };
 

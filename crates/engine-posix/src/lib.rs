@@ -59,6 +59,7 @@ mod snapshot;
 mod staging;
 mod state;
 mod superblock;
+mod sync;
 mod table;
 mod verdict;
 mod verify;

@@ -7,10 +7,7 @@
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
 };
 
 use isotach_object::{Error, Result};
@@ -19,6 +16,7 @@ use crate::{
     bytes::{Put, Reader, crc32c},
     directory::Directory,
     disk::{File, Folder},
+    sync::AtomicBool,
 };
 
 /// Bytes of a log file before its first frame.

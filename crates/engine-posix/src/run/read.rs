@@ -5,7 +5,7 @@
 
 use std::{
     cmp::Ordering,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, PoisonError},
 };
 
 use isotach_object::{Error, Result};
@@ -19,6 +19,7 @@ use crate::{
     look::{Known, Lent},
     ops::Bytes,
     raw::Raw,
+    sync::{Mutex, MutexGuard},
 };
 
 /// Blocks that an open run keeps.

@@ -21,7 +21,7 @@ mod tests;
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, PoisonError},
 };
 
 use isotach_object::Engine;
@@ -30,7 +30,10 @@ use self::{
     folder::SimulatedFolder,
     tree::{Change, ROOT, Tree},
 };
-use crate::OnDisk;
+use crate::{
+    OnDisk,
+    sync::{Mutex, MutexGuard},
+};
 
 /// Bytes that reach the device together.
 pub const SECTOR: usize = 512;

@@ -6,10 +6,7 @@
 
 mod order;
 
-use std::{
-    hash::BuildHasher,
-    sync::{Mutex, PoisonError},
-};
+use std::{hash::BuildHasher, sync::PoisonError};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use isotach_object::{Cell, ObjectType, Result};
@@ -21,6 +18,7 @@ use crate::{
     path,
     raw::{Kept, Raw},
     record::{Change, Stored},
+    sync::Mutex,
 };
 use order::{Level, Order};
 

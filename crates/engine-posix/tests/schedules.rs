@@ -1,0 +1,283 @@
+//! The threads of one process, in orders that a scheduler tries: whatever a thread sees of the others has an order.
+//!
+//! The engine runs on the simulated disk, each of whose calls is a place at which another thread may go on, as is each use
+//! of what threads share. What the threads asked and saw is checked as a history, for each schedule.
+//!
+//! `ISOTACH_SCHEDULES` is how many schedules are tried in all (1 000), `ISOTACH_SEED` makes them the same again, as far as
+//! names of files drawn by chance allow. A failing schedule is printed by the scheduler.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
+
+use std::{
+    env,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use isotach_engine_posix::simulation::SimulatedDisk;
+use isotach_object::{
+    Cell, Container, Engine, Error, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri, Precondition,
+    Transaction, Update,
+    conformance::history::{Key, Operation, Outcome, Part, Value, check},
+};
+use shuttle::{
+    Config, Runner,
+    scheduler::{PctScheduler, RandomScheduler},
+    thread,
+};
+
+/// Scenarios that share the schedules.
+const SCENARIOS: u64 = 5;
+/// Changes of thread that a schedule of the second kind has at places of its choice.
+const CHANGES: usize = 3;
+const STACK: usize = 1 << 20;
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+/// Tries schedules: one half at random, the other with few changes of thread, which finds what needs just those.
+fn try_schedules(scenario: impl Fn(&Scene) + Send + Sync + Copy + 'static, query: &'static str) {
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
+    let seed = number("ISOTACH_SEED").unwrap_or_else(now);
+    let each = number("ISOTACH_SCHEDULES").unwrap_or(1000).div_ceil(2 * SCENARIOS) as usize;
+    println!("ISOTACH_SEED={seed}");
+    let run = move || {
+        let scene = Scene::new(query);
+        scenario(&scene);
+        scene.check();
+    };
+    let mut config = Config::new();
+    config.stack_size = STACK;
+    let tried = Runner::new(RandomScheduler::new_from_seed(seed, each), config.clone()).run(run);
+    let tried = tried + Runner::new(PctScheduler::new_from_seed(seed, CHANGES, each), config).run(run);
+    println!("{tried} schedules");
+}
+
+fn label() -> Label {
+    "c".parse().unwrap()
+}
+
+fn object() -> ObjectId {
+    ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1)
+}
+
+/// A container on a disk of its own, with what is done in it.
+struct Scene {
+    pool: Arc<dyn Pool>,
+    clock: Arc<AtomicU64>,
+    history: Arc<Mutex<Vec<Operation>>>,
+}
+
+impl Scene {
+    fn new(query: &str) -> Self {
+        let uri: PoolUri = format!("posix:/pool{query}").parse().unwrap();
+        let engine: Arc<dyn Engine> = SimulatedDisk::new().engine();
+        engine.create_pool(&uri).unwrap();
+        let pool = engine.open_pool(&uri).unwrap();
+        pool.create_container(&label()).unwrap();
+        Self { pool, clock: Arc::default(), history: Arc::default() }
+    }
+
+    /// A player with a handle of its own.
+    fn player(&self) -> Player {
+        let container = self.pool.open_container(&label()).unwrap();
+        Player { container, clock: Arc::clone(&self.clock), history: Arc::clone(&self.history), number: 0 }
+    }
+
+    fn check(&self) {
+        let mut last = self.player();
+        last.get(&[1, 2, 3]);
+        let history = self.history.lock().unwrap();
+        check(&history).unwrap_or_else(|offence| panic!("{offence}"));
+    }
+}
+
+/// A thread that writes down what it does with a handle, which it may share.
+struct Player {
+    container: Arc<dyn Container>,
+    clock: Arc<AtomicU64>,
+    history: Arc<Mutex<Vec<Operation>>>,
+    number: u64,
+}
+
+impl Player {
+    /// Another thread with the same handle.
+    fn beside(&self, number: u64) -> Self {
+        let (container, clock) = (Arc::clone(&self.container), Arc::clone(&self.clock));
+        Self { container, clock, history: Arc::clone(&self.history), number }
+    }
+
+    fn tick(&self) -> u64 {
+        self.clock.fetch_add(1000, Ordering::SeqCst)
+    }
+
+    /// Writes an operation down; `act` gives its outcome and what it saw.
+    fn record(
+        &self,
+        name: &str,
+        parts: &[Part],
+        act: impl FnOnce(&dyn Container) -> (Outcome, Vec<(Key, Value)>),
+    ) {
+        let called = self.tick();
+        let (outcome, saw) = act(&*self.container);
+        let returned = Some(self.tick());
+        let (process, name, parts, epoch) = (self.number, name.to_owned(), parts.to_vec(), None);
+        let operation = Operation { process, name, called, returned, parts, saw, outcome, epoch };
+        self.history.lock().unwrap().push(operation);
+    }
+
+    fn get(&mut self, keys: &[Key]) {
+        let names: Vec<[u8; 8]> = keys.iter().map(|key| key.to_le_bytes()).collect();
+        self.record("get", &[], |container| {
+            let cells: Vec<Cell<'_>> = names.iter().map(|name| Cell::kv(object(), name)).collect();
+            let found = container.get_many(&cells).unwrap().into_iter();
+            let values = found.map(|found| found.map(|found| u64::from_le_bytes(found.try_into().unwrap())));
+            (Outcome::Done, keys.iter().copied().zip(values).collect())
+        });
+    }
+
+    fn put(&mut self, key: Key, value: u64) {
+        self.record("put", &[Part::Sets(key, Some(value))], |container| {
+            let (name, value) = (key.to_le_bytes(), value.to_le_bytes());
+            let cell = Cell::kv(object(), &name);
+            container.update(&[Update::Put { cell, value: &value }]).unwrap();
+            container.flush().unwrap();
+            (Outcome::Done, Vec::new())
+        });
+    }
+
+    /// Commits a value of several keys, if the first of them has an expected one.
+    fn commit(&mut self, keys: &[Key], expected: Option<Value>, value: u64) {
+        let required = expected.map(|expected| Part::Requires(keys[0], expected));
+        let sets = keys.iter().map(|key| Part::Sets(*key, Some(value)));
+        let parts: Vec<Part> = required.into_iter().chain(sets).collect();
+        let names: Vec<[u8; 8]> = keys.iter().map(|key| key.to_le_bytes()).collect();
+        let cells: Vec<Cell<'_>> = names.iter().map(|name| Cell::kv(object(), name)).collect();
+        let value = value.to_le_bytes();
+        let held = expected.flatten().map(u64::to_le_bytes);
+        let condition = expected.map(|_| match &held {
+            Some(held) => Precondition::Equals(cells[0], held),
+            None => Precondition::Absent(cells[0]),
+        });
+        let updates = cells.iter().map(|cell| Update::Put { cell: *cell, value: &value }).collect();
+        let transaction = Transaction { preconditions: condition.into_iter().collect(), updates };
+        self.record("commit", &parts, |container| match container.commit(&transaction) {
+            Ok(_) => (Outcome::Done, Vec::new()),
+            Err(Error::Conflict { .. }) => (Outcome::Refused, Vec::new()),
+            Err(error) => panic!("{error}"),
+        });
+    }
+}
+
+/// Runs players in threads of their own, to their end.
+fn together<const N: usize>(players: [(Player, fn(&mut Player)); N]) {
+    let threads = players.map(|(mut player, act)| thread::spawn(move || act(&mut player)));
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+#[test]
+fn two_threads_commit_and_a_third_reads_by_one_handle() {
+    try_schedules(
+        |scene| {
+            let shared = scene.player();
+            together([
+                (shared.beside(1), |player| {
+                    player.commit(&[1, 2], Some(None), 11);
+                    player.commit(&[1, 2], Some(Some(11)), 12);
+                }),
+                (shared.beside(2), |player| {
+                    player.commit(&[1, 2], Some(None), 21);
+                    player.commit(&[2, 3], None, 22);
+                }),
+                (shared.beside(3), |player| (0..3).for_each(|_| player.get(&[1, 2, 3]))),
+            ]);
+        },
+        "",
+    );
+}
+
+#[test]
+fn a_flush_beside_puts_by_one_handle_shows_them_to_another() {
+    try_schedules(
+        |scene| {
+            let shared = scene.player();
+            together([
+                (shared.beside(1), |player| (0..3).for_each(|step| player.put(1, 10 + step))),
+                (shared.beside(2), |player| {
+                    player.container.flush().unwrap();
+                    player.put(2, 20);
+                    player.container.flush().unwrap();
+                }),
+                (shared.beside(3), |player| (0..2).for_each(|_| player.get(&[1, 2]))),
+                (scene.player(), |player| (0..3).for_each(|_| player.get(&[1, 2]))),
+            ]);
+        },
+        "",
+    );
+}
+
+#[test]
+fn a_staging_and_a_clone_are_dropped_while_another_clone_commits() {
+    try_schedules(
+        |scene| {
+            let shared = scene.player();
+            together([
+                (shared.beside(1), |player| {
+                    let name = 1_u64.to_le_bytes();
+                    let update = Update::Put { cell: Cell::kv(object(), &name), value: &[9; 8] };
+                    let mut staging = player.container.stage().unwrap();
+                    staging.update(&[update]).unwrap();
+                    drop(staging);
+                    player.container = player.container.open_at(player.container.epoch().unwrap()).unwrap();
+                }),
+                (shared.beside(2), |player| {
+                    player.commit(&[1, 2], Some(None), 21);
+                    player.commit(&[1, 2], Some(Some(21)), 22);
+                }),
+                (shared, |player| (0..3).for_each(|_| player.get(&[1, 2]))),
+            ]);
+        },
+        "?segment=256",
+    );
+}
+
+#[test]
+fn a_handle_catches_up_beside_checkpoints_and_merges() {
+    try_schedules(
+        |scene| {
+            let shared = scene.player();
+            together([
+                (scene.player(), |player| (0..6).for_each(|step| player.put(1, 10 + step))),
+                (shared.beside(2), |player| (0..4).for_each(|step| player.put(2, 20 + step))),
+                (shared.beside(3), |player| (0..4).for_each(|_| player.get(&[1, 2]))),
+            ]);
+        },
+        "?checkpoint=256",
+    );
+}
+
+#[test]
+fn verdicts_come_to_those_who_wait_while_the_state_moves_to_new_runs() {
+    try_schedules(
+        |scene| {
+            let shared = scene.player();
+            together([
+                (scene.player(), |player| (0..5).for_each(|step| player.put(3, 30 + step))),
+                (shared.beside(1), |player| {
+                    player.commit(&[1], Some(None), 11);
+                    player.commit(&[1], Some(Some(11)), 12);
+                    player.commit(&[1], Some(Some(21)), 13);
+                }),
+                (shared.beside(2), |player| {
+                    player.commit(&[1], Some(None), 21);
+                    player.commit(&[1], Some(Some(12)), 22);
+                }),
+                (shared, |player| (0..3).for_each(|_| player.get(&[1, 3]))),
+            ]);
+        },
+        "?checkpoint=256",
+    );
+}
