@@ -1,7 +1,7 @@
 //! What each process of a history does: one operation after the other, chosen by its seed.
 //!
 //! A process has one handle at a time. What it puts without a flush is called and has no return before a later flush or
-//! commit has one. Whatever is read is written down, also when it is nobody's value.
+//! commit has one. Now and then it purges. Whatever is read is written down, also when it is nobody's value.
 
 mod groups;
 mod singles;
@@ -75,6 +75,9 @@ impl Player {
                 Kind::Singles => self.single(),
                 Kind::Groups => self.group(),
             }
+            if self.random.below(100) == 0 {
+                self.purge();
+            }
             if self.random.below(200) == 0 {
                 // What another program sees that starts now.
                 self.flush();
@@ -97,6 +100,14 @@ impl Player {
         let call = self.recorder.call("epoch", &[]);
         let epoch = self.container.epoch().unwrap();
         self.recorder.done(call, &[], Some(epoch.0));
+    }
+
+    /// Nobody may notice, so nothing is written down.
+    fn purge(&self) {
+        match self.pool.purge_container(self.container.label(), true) {
+            Ok(_) | Err(Error::Conflict { .. } | Error::Unsupported { .. }) => {}
+            Err(error) => panic!("purge: {error}"),
+        }
     }
 
     fn flush(&mut self) {
@@ -125,7 +136,7 @@ impl Player {
     /// Reads the entries of some keys by one call.
     fn get(&mut self, keys: &[Key]) -> Vec<Value> {
         let call = self.recorder.call("get", &[]);
-        let values = entries(&*self.container, keys);
+        let values = entries(&*self.container, keys).unwrap();
         let saw: Vec<(Key, Value)> = keys.iter().copied().zip(values.iter().copied()).collect();
         self.recorder.done(call, &saw, None);
         values
@@ -133,9 +144,9 @@ impl Player {
 }
 
 /// The values of the entries of some keys, by one call.
-fn entries(container: &dyn Container, keys: &[Key]) -> Vec<Value> {
+fn entries(container: &dyn Container, keys: &[Key]) -> Result<Vec<Value>> {
     let entries: Vec<Entry> = keys.iter().map(|key| Entry::of(*key)).collect();
     let cells: Vec<Cell<'_>> = entries.iter().map(Entry::cell).collect();
-    let found = container.get_many(&cells).unwrap();
-    found.iter().map(|found| found.as_deref().and_then(cells::value_of)).collect()
+    let found = container.get_many(&cells)?;
+    Ok(found.iter().map(|found| found.as_deref().and_then(cells::value_of)).collect())
 }

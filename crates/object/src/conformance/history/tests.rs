@@ -181,7 +181,7 @@ fn true_history(seed: u64, operations: u64, processes: u64) -> Vec<Operation> {
     for number in 1..=operations {
         // The moments at which operations take effect follow each other; calls are before, returns after.
         let moment = number * 100;
-        let process = (0..processes).filter(|process| free_at[*process as usize] < moment).next_back();
+        let process = (0..processes).rfind(|process| free_at[*process as usize] < moment);
         let Some(process) = process else { continue };
         let called = moment - random.below(moment - free_at[process as usize]).min(1500);
         let returned = moment + 1 + random.below(900);

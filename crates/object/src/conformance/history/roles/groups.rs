@@ -12,6 +12,9 @@ use crate::{
     Anchor, ArrayRead, Cell, Container, Epoch, Error, Label, Precondition, Result, Transaction, Update,
 };
 
+/// What reading a snapshot is called.
+const SNAPSHOT: &str = "snapshot";
+
 /// What a transaction requires: nothing, that an entry has a value, or that nothing has changed since an epoch.
 enum Condition {
     None,
@@ -154,7 +157,7 @@ impl Player {
     /// Reads the arrays by one call.
     fn read(&mut self, group: Group) {
         let call = self.recorder.call("read", &[]);
-        let saw = arrays(&*self.container, group);
+        let saw = arrays(&*self.container, group).unwrap();
         self.recorder.done(call, &saw, None);
     }
 
@@ -184,7 +187,7 @@ impl Player {
     fn snapshot(&mut self, group: Group) {
         self.count += 1;
         let name: Label = format!("s{}-{}", self.task.process, self.count).parse().unwrap();
-        self.look_at(group, "snapshot", |container| {
+        self.look_at(group, SNAPSHOT, |container| {
             container.create_snapshot(&name)?;
             container.open_snapshot(&name)
         });
@@ -202,19 +205,25 @@ impl Player {
             return None;
         }
         let call = self.recorder.call(name, &[]);
-        let past = match open(&*self.container) {
-            Ok(past) => past,
-            Err(Error::NotFound { .. }) => {
+        let keys: Vec<Key> = group.entries().collect();
+        let look = |container: &dyn Container| {
+            let past = open(container)?;
+            let entries = entries(&*past, &keys)?;
+            let saw = keys.iter().copied().zip(entries);
+            Ok(saw.chain(arrays(&*past, group)?).collect::<Vec<_>>())
+        };
+        match look(&*self.container) {
+            Ok(saw) => {
+                self.recorder.done(call, &saw, None);
+                Some(saw)
+            }
+            // A purge has taken it meanwhile.
+            Err(Error::NotFound { .. }) if name != SNAPSHOT => {
                 self.recorder.done(call, &[], None);
-                return None;
+                None
             }
             Err(error) => panic!("{name}: {error}"),
-        };
-        let keys: Vec<Key> = group.entries().collect();
-        let mut saw: Vec<(Key, Value)> = keys.iter().copied().zip(entries(&*past, &keys)).collect();
-        saw.extend(arrays(&*past, group));
-        self.recorder.done(call, &saw, None);
-        Some(saw)
+        }
     }
 }
 
@@ -226,17 +235,17 @@ fn require(key: Key, seen: Value) -> Condition {
 }
 
 /// The values of the arrays of a group, by one call.
-fn arrays(container: &dyn Container, group: Group) -> Vec<(Key, Value)> {
+fn arrays(container: &dyn Container, group: Group) -> Result<Vec<(Key, Value)>> {
     let mut buffers: Vec<Vec<u8>> = group.arrays().map(|_| vec![0; LONGEST]).collect();
     let objects = group.arrays().map(cells::array);
     let mut reads: Vec<ArrayRead<'_>> = objects
         .zip(&mut buffers)
         .map(|(object, buffer)| ArrayRead { cell: Cell::array(object), offset: 0, buffer, filled: 0 })
         .collect();
-    container.read_many(&mut reads).unwrap();
+    container.read_many(&mut reads)?;
     let value = |read: &ArrayRead<'_>| match read.filled {
         0 => None,
         filled => value_of(&read.buffer[..filled]),
     };
-    group.arrays().zip(reads.iter().map(value)).collect()
+    Ok(group.arrays().zip(reads.iter().map(value)).collect())
 }
