@@ -67,6 +67,8 @@ fn make(trial: &Trial<'_>, kind: Kind, random: &mut Random, folder: &Path) -> Ve
             }
         });
     }
+    // Many histories must not fill the storage.
+    trial.fixture.engine().destroy_pool(&place.uri).unwrap();
     operations(folder)
 }
 

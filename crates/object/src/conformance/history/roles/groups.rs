@@ -143,10 +143,12 @@ impl Player {
 
     /// Commits if nothing in the group has changed since it was read.
     fn commit_if_unchanged(&mut self, group: Group) {
-        let since = self.container.epoch().unwrap();
-        let Some(seen) = self.look_at(group, "look at epoch", |container| container.open_at(since)) else {
-            return;
+        let mut since = Epoch::default();
+        let look = |container: &dyn Container| {
+            since = container.epoch()?;
+            container.open_at(since)
         };
+        let Some(seen) = self.look_at(group, "look at epoch", look) else { return };
         let change = Change::new(group, Some(self.value()));
         let unchanged = seen.into_iter().map(|(key, value)| Part::Unchanged(key, value));
         let parts: Vec<Part> = unchanged.chain(change.parts()).collect();
