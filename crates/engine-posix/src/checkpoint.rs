@@ -77,8 +77,8 @@ fn write(state: &mut State, place: &Place, writer: RunWriter) -> Result<()> {
     // A run must never speak of a part of the log that a power failure can take away.
     place.log.sync()?;
     let sum = place.log.sum_before(to)?;
-    let span = copy(Merge::of_table(&state.table), writer, state.runs.is_empty(), to, sum)?;
-    state.runs.push(Arc::new(Run::open(&place.directory, place.uuid, span)?));
+    let run = copy(Merge::of_table(&state.table), writer, state.runs.is_empty(), to, sum)?;
+    state.runs.push(Arc::new(run));
     state.table = Table::new(false);
     Ok(())
 }
@@ -91,7 +91,7 @@ pub(crate) fn copy(
     bottom: bool,
     to: u64,
     log_sum: u32,
-) -> Result<Span> {
+) -> Result<Run> {
     while let Some((path, kept)) = from.next()? {
         if let Some(kept) = needed(kept, bottom, to)? {
             run.push(path, &kept)?;
@@ -144,8 +144,7 @@ fn merge(state: &mut State, place: &Place, which: Range<usize>) -> Result<()> {
     let (Span { from, tag, .. }, to) = (oldest.span(), newest.span().to);
     let Some(writer) = RunWriter::claim(&place.directory, place.uuid, from, tag)? else { return Ok(()) };
     let bottom = which.start == 0;
-    let span = copy(Merge::of_runs(merging)?, writer, bottom, to, place.log.sum_before(to)?)?;
-    let merged = Run::open(&place.directory, place.uuid, span)?;
+    let merged = copy(Merge::of_runs(merging)?, writer, bottom, to, place.log.sum_before(to)?)?;
     state.runs.splice(which, [Arc::new(merged)]);
     Ok(())
 }

@@ -123,7 +123,7 @@ impl PosixContainer {
         let mut new = State::open(&self.place, self.own, &[])?;
         // Of a frame that the runs hold they do not tell the verdict; the log does, where it is not gone yet.
         let reach = self.place.log.position_of(new.covered(&self.place)).unwrap_or(0);
-        let _ = state.replay_to(&self.place, reach);
+        let _ = state.replay_up_to(&self.place, reach);
         new.verdicts.take_over(&mut state.verdicts);
         *state = new;
         Ok(())

@@ -140,6 +140,11 @@ impl State {
         })
     }
 
+    /// Replays what was appended since, up to position `until`.
+    pub(crate) fn replay_up_to(&mut self, place: &Place, until: u64) -> Result<()> {
+        self.go_on(place, place.log.length()?, |state| state.position >= until)
+    }
+
     /// Replays up to `length`, or until it is enough.
     fn go_on(&mut self, place: &Place, length: u64, is_enough: impl Fn(&Self) -> bool) -> Result<()> {
         let mut window = Vec::new();

@@ -32,7 +32,7 @@ pub struct PurgedDataset {
     pub before: u64,
     /// What they take less afterwards; of a dry run what they would, as far as that can be told beforehand.
     pub freed: u64,
-    /// What writers are still at; it can be purged when they have finished.
+    /// What writers, or readers of the newest history, are still at; it can be purged when they have finished.
     pub held: u64,
     /// Whether the storage cannot give back the room of a container's history.
     pub history_stays: bool,

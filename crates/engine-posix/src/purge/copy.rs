@@ -87,7 +87,7 @@ impl<'p> Copier<'p> {
             let moved = if refers(&kept) { Kept::Own(self.moved(kept.into_versioned()?)?) } else { kept };
             run.push(path, &moved)?;
         }
-        run.finish(to, log.sum_before(to)?)
+        Ok(run.finish(to, log.sum_before(to)?)?.span())
     }
 
     /// The entry with its bytes elsewhere, if they are in a file that is to go.

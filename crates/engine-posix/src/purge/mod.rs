@@ -8,6 +8,7 @@
 mod clean;
 mod copy;
 mod live;
+mod segments;
 
 use std::{collections::HashSet, fs::TryLockError};
 
@@ -19,7 +20,7 @@ use crate::{
     disk::{File, Folder, Hidden},
     filesystem,
     floor::Floor,
-    log::BLOCK,
+    log::{BLOCK, HEADER},
     parked, random, snapshot,
     state::{Place, State},
     superblock,
@@ -88,7 +89,7 @@ fn lock(place: &Place) -> Result<std::sync::Arc<dyn File>> {
 struct DataFile {
     number: u64,
     length: u64,
-    /// A writer is at it.
+    /// A writer is at it, or readers of the log's end need it.
     held: bool,
 }
 
@@ -138,12 +139,16 @@ impl Plan {
         let position = place.log.position_of(end).unwrap_or(0).saturating_sub(KEPT);
         let hole = (position - position % BLOCK).max(BLOCK);
         let hole = if hole == BLOCK { 0 } else { place.log.epoch_at(hole) };
+        let hole_end = hole.max(old.map_or(0, |old| old.hole_end));
+        let [first, last] = [hole_end, end].map(|epoch| place.log.position_of(epoch).unwrap_or(0));
+        let needed = segments::files(place, first.max(HEADER as u64)..last)?;
+        files.iter_mut().for_each(|file| file.held |= needed.contains(&file.number));
         Ok(Self {
             old,
             end,
             before: size(place)?,
             runs: clean::size_of_runs(place)?,
-            hole_end: hole.max(old.map_or(0, |old| old.hole_end)),
+            hole_end,
             files,
             live: live::measure(&stretches(state)?)?,
         })

@@ -95,7 +95,7 @@ mod tests {
         let taken_over = claim(7).unwrap();
         // The one that was taken for dead goes on, and is refused its run's name.
         assert!(stopped.finish(20, 0).is_err());
-        assert_eq!(taken_over.finish(30, 0).unwrap().to, 30);
+        assert_eq!(taken_over.finish(30, 0).unwrap().span().to, 30);
         assert!(directory.names().unwrap().iter().all(|name| !name.starts_with("tmp.")));
     }
 

@@ -83,7 +83,7 @@ mod tests {
         let span = Span { from: 0, to: 1000, tag: 0 };
         let mut writer = RunWriter::claim(directory, [1; 16], span.from, 0).unwrap().unwrap();
         (0..count).for_each(|at| writer.push(&path(at * 2), &Kept::Own(value(at))).unwrap());
-        assert_eq!(writer.finish(span.to, 0).unwrap(), span);
+        assert_eq!(writer.finish(span.to, 0).unwrap().span(), span);
         Run::open(directory, [1; 16], span).unwrap()
     }
 

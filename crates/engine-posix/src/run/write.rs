@@ -4,7 +4,7 @@ use std::{io, sync::Arc};
 
 use isotach_object::{Error, Result};
 
-use super::{BLOCK, ENTRY_HEAD, HEADER, MAGIC, Span, claim};
+use super::{BLOCK, ENTRY_HEAD, HEADER, MAGIC, Run, Span, claim};
 use crate::{
     bytes::{Put, crc32c},
     directory::Directory,
@@ -185,10 +185,11 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Completes the run, which goes up to epoch `to`, and gives it its name.
+    /// Completes the run, which goes up to epoch `to`, and gives it its name. It is open before it has it: from then on others
+    /// may merge it with their own and remove it.
     ///
     /// `log_sum` is the checksum of the log's last bytes before the run's end.
-    pub(crate) fn finish(mut self, to: u64, log_sum: u32) -> Result<Span> {
+    pub(crate) fn finish(mut self, to: u64, log_sum: u32) -> Result<Run> {
         let span = Span { from: self.from, to, tag: self.tag };
         if self.entries == 0 {
             self.begin()?;
@@ -204,13 +205,16 @@ impl RunWriter {
         let finish = || {
             self.file.write_all_at(&header, 0)?;
             self.file.sync()?;
+            let readable = self.directory.read(&self.temporary)?;
             self.directory.rename(&self.temporary, &span.file_name())?;
             // The name must last before anyone relies on the run instead of the log.
-            self.directory.sync()
+            self.directory.sync()?;
+            Ok(readable)
         };
-        finish().map_err(|error| self.failed(error))?;
+        let readable = finish().map_err(|error| self.failed(error))?;
         self.finished = true;
-        Ok(span)
+        let place = self.directory.path_of(&span.file_name()).display().to_string();
+        Run::of_file(readable, place, self.uuid, span)
     }
 
     fn header(&self, span: Span, index: &[u8], log_sum: u32) -> Vec<u8> {

@@ -155,8 +155,8 @@ impl Replay<'_> {
         };
         let Some(writer) = RunWriter::claim(&folder, self.place.uuid, from, 0)? else { return Ok(()) };
         let bottom = self.state.runs.is_empty();
-        let span = checkpoint::copy(Merge::of_table(&self.state.table), writer, bottom, to, 0)?;
-        self.state.runs.push(Arc::new(Run::open(&folder, self.place.uuid, span)?));
+        let run = checkpoint::copy(Merge::of_table(&self.state.table), writer, bottom, to, 0)?;
+        self.state.runs.push(Arc::new(run));
         self.state.table = Table::new(false);
         self.merge_small(&folder, base)
     }
@@ -169,12 +169,12 @@ impl Replay<'_> {
         let [oldest, .., newest] = &runs[kept..] else { return Ok(()) };
         let (from, to) = (oldest.span().from, newest.span().to);
         let Some(writer) = RunWriter::claim(folder, self.place.uuid, from, 0)? else { return Ok(()) };
-        let span = checkpoint::copy(Merge::of_runs(&runs[kept..])?, writer, kept == 0, to, 0)?;
+        let merged = checkpoint::copy(Merge::of_runs(&runs[kept..])?, writer, kept == 0, to, 0)?;
         for old in runs.drain(kept..) {
             // Gives its room back; whatever fails goes with the folder.
             let _ = folder.remove(&old.span().file_name());
         }
-        runs.push(Arc::new(Run::open(folder, self.place.uuid, span)?));
+        runs.push(Arc::new(merged));
         Ok(())
     }
 }

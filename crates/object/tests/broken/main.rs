@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use engine::{BrokenFixture, Fault};
 use isotach_object::conformance::{
-    Trial, array, concurrency, history, kv, listing, model, parked, refusal, run, snapshot, staging, transaction,
-    visibility,
+    Trial, array, concurrency, history, kv, listing, model, parked, refusal, run, snapshot, staging,
+    transaction, visibility,
 };
 
 /// Any seed finds these; a fixed one keeps the test the same every time.

@@ -106,8 +106,6 @@ impl Player {
     fn purge(&self) {
         match self.pool.purge_container(self.container.label(), true) {
             Ok(_) | Err(Error::Conflict { .. } | Error::Unsupported { .. }) => {}
-            // What it was to read went meanwhile; the next purge does its work.
-            Err(Error::NotFound { .. }) => {}
             Err(error) => panic!("purge: {error}"),
         }
     }
