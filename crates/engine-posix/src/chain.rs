@@ -42,7 +42,7 @@ pub(crate) fn chain(spans: &[Span], start: u64) -> Vec<Span> {
 pub(crate) fn open_runs(place: &Place, known: &[Arc<Run>]) -> Result<(Vec<Arc<Run>>, Option<Floor>)> {
     let start = place.log.epoch_at(0);
     let mut unusable: Vec<Span> = Vec::new();
-    let mut damage = None;
+    let (mut damage, mut reach) = (None, start);
     for _ in 0..LIST_TRIES {
         let (mut spans, floor) = spans(place)?;
         let end = place.log.epoch_at(place.log.length()?);
@@ -67,17 +67,21 @@ pub(crate) fn open_runs(place: &Place, known: &[Arc<Run>]) -> Result<(Vec<Arc<Ru
             }
         }
         if runs.len() == chain(&spans, start).len() {
-            let reach = runs.last().map_or(start, |run| run.span().to);
-            // The past before the floor can only be read where runs end.
-            return match floor.filter(|floor| reach < floor.epoch.min(end)) {
-                None => Ok((runs, floor)),
-                Some(floor) => Err(damage.unwrap_or_else(|| missing(place, reach, &floor))),
-            };
+            reach = runs.last().map_or(start, |run| run.span().to);
+            match floor.filter(|floor| reach < floor.epoch.min(end)) {
+                None => return Ok((runs, floor)),
+                // The past before the floor can only be read where runs end.
+                Some(floor) if damage.is_some() || place.log.past().is_some() => {
+                    return Err(damage.unwrap_or_else(|| missing(place, reach, &floor)));
+                }
+                // The listing may have missed a run that takes the place of others.
+                Some(_) => {}
+            }
         }
     }
     match Floor::current(place)? {
         None => Ok((Vec::new(), None)),
-        Some(floor) => Err(missing(place, start, &floor)),
+        Some(floor) => Err(missing(place, reach, &floor)),
     }
 }
 

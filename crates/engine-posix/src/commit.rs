@@ -43,7 +43,7 @@ impl PosixContainer {
             return Ok(Ok(epoch));
         }
         // Every process that replays the log up to this frame comes to the same verdict.
-        match self.replay(|state| state.verdicts.take(sequence))? {
+        match self.follow(|state| state.verdicts.take(sequence))? {
             Some(None) => Ok(Ok(epoch)),
             Some(Some(failed)) => Ok(Err(failed)),
             None if self.state()?.get()?.covered(&self.place) >= epoch.0 => {
@@ -57,5 +57,74 @@ impl PosixContainer {
                 self.place.log.path().display().to_string(),
             )),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use isotach_object::{
+        Array, Cell, Container, Engine, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri, Transaction,
+        Update,
+    };
+
+    use super::*;
+    use crate::{Posix, disk, options, pool::PosixPool};
+
+    fn object(otype: ObjectType) -> ObjectId {
+        ObjectId::new(otype, ObjectClass::S1, 0, 1)
+    }
+
+    /// Commits what two stages have: one entry within the frame, and many in a segment.
+    fn commit_in_parts(container: &dyn Container) {
+        let names = ["small", "large"].map(|name| name.parse::<Label>().unwrap());
+        for (name, count) in names.iter().zip([1_u8, 50]) {
+            let mut staging = container.stage().unwrap();
+            for number in 0..count {
+                let key = [count, number];
+                let cell = Cell::kv(object(ObjectType::KeyValue), &key);
+                staging.update(&[Update::Put { cell, value: b"value" }]).unwrap();
+            }
+            staging.park(name, &[]).unwrap();
+        }
+        container.commit_parked(&names, &Transaction::new()).unwrap();
+    }
+
+    #[test]
+    fn a_frame_of_which_a_segment_is_gone_is_not_judged_by_what_it_has_changed_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let uri: PoolUri = format!("posix:{}/pool?segment=256", folder.path().display()).parse().unwrap();
+        Posix.create_pool(&uri).unwrap();
+        let (root, options) = options::parse(&uri).unwrap();
+        let pool = PosixPool::open(&disk::system(), &uri, root, options).unwrap();
+        let label: Label = "c".parse().unwrap();
+        pool.create_container(&label).unwrap();
+        let path = folder.path().join("pool/containers/c");
+        let slow = PosixContainer::new(label.clone(), pool.open_place(&path).unwrap()).unwrap();
+        let other = pool.open_container(&label).unwrap();
+        {
+            // What makes a purge worth it.
+            let passing = pool.open_container(&label).unwrap();
+            Array::new(&*passing, object(ObjectType::Array)).unwrap().write(0, &[1; 1000]).unwrap();
+            passing.update(&[Update::Destroy { object: object(ObjectType::Array) }]).unwrap();
+            passing.flush().unwrap();
+        }
+        let in_segment = [50, 7];
+        let absent = [Precondition::Absent(Cell::kv(object(ObjectType::KeyValue), &in_segment))];
+        let judged = slow.judge(&absent, |writer| {
+            commit_in_parts(&*other);
+            let own = Transaction { preconditions: absent.to_vec(), updates: Vec::new() };
+            let appended = writer.commit(&own, &[], &slow.place.log);
+            assert!(pool.purge_container(&label, true).unwrap().freed > 0);
+            fs::read_dir(path.join("data"))
+                .unwrap()
+                .for_each(|file| fs::remove_file(file.unwrap().path()).unwrap());
+            appended
+        });
+        // It is in the runs, so all that can be said is that nothing can be said.
+        assert!(matches!(judged, Err(Error::Io { .. })), "{judged:?}");
+        let value = slow.get_many(&[Cell::kv(object(ObjectType::KeyValue), &in_segment)]).unwrap();
+        assert_eq!(value, [Some(b"value".to_vec())]);
     }
 }

@@ -186,6 +186,11 @@ impl DataWriter {
         }
     }
 
+    /// Gives up waiting for the device, for what is written out.
+    pub(crate) fn leave_unsynced(&mut self) {
+        self.rolled.clear();
+    }
+
     /// Lets purges have the files that were rolled over: all that refers to them is in the log.
     pub(crate) fn release(&mut self) {
         self.held.clear();
@@ -254,6 +259,11 @@ pub(crate) struct DataReader {
 impl DataReader {
     pub(crate) fn new(folder: &Arc<Directory>) -> Self {
         Self { folder: Arc::clone(folder), open: Mutex::new(HashMap::new()) }
+    }
+
+    /// Closes all files, so that those that a purge has removed give their room back.
+    pub(crate) fn close(&self) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// The folder of the files.

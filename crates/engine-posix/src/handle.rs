@@ -87,25 +87,32 @@ impl PosixContainer {
             return Ok(StateGuard(state));
         }
         drop(state);
-        self.replay(|_| ())?;
-        Ok(StateGuard(self.state.read().unwrap_or_else(PoisonError::into_inner)))
+        loop {
+            self.replay(|_| ())?;
+            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            // A replay of another thread may have failed in between and dropped it.
+            if state.is_some() {
+                return Ok(StateGuard(state));
+            }
+        }
     }
 
     /// Replays the tail, and then lets `look` see the state.
     pub(crate) fn replay<T>(&self, look: impl FnOnce(&mut State) -> T) -> Result<T> {
         // A run is a help, never a need: what keeps this handle from reading shows below.
         let _ = self.renew_if_due(READER_WAITS.saturating_mul(self.place.options.checkpoint));
+        self.follow(look)
+    }
+
+    /// As [`replay`](Self::replay), and makes no runs before: the longer it takes, the sooner a purge passes over what is
+    /// looked for.
+    pub(crate) fn follow<T>(&self, look: impl FnOnce(&mut State) -> T) -> Result<T> {
         let mut guard = self.state_to_change();
         let state = match guard.as_mut() {
             Some(state) => state,
             None => guard.insert(State::open(&self.place, self.own, &[])?),
         };
-        while let Err(error) = state.replay(&self.place) {
-            if matches!(error, Error::Corrupt { .. }) && state.is_purged(&self.place)? {
-                // What it was to read next is gone, and the new runs say what it was.
-                self.begin_again(state)?;
-                continue;
-            }
+        if let Err(error) = self.catch_up(state) {
             if state.is_spoilt {
                 *guard = None;
             }
@@ -118,9 +125,20 @@ impl PosixContainer {
         Ok(look(state))
     }
 
+    fn catch_up(&self, state: &mut State) -> Result<()> {
+        loop {
+            match state.replay(&self.place) {
+                // What it was to read next is gone, and the new runs say what it was.
+                Err(Error::Corrupt { .. }) if state.is_purged(&self.place)? => self.begin_again(state)?,
+                outcome => return outcome,
+            }
+        }
+    }
+
     /// Puts a state at the newest runs in the place of one whose runs were purged.
     fn begin_again(&self, state: &mut State) -> Result<()> {
         let mut new = State::open(&self.place, self.own, &[])?;
+        self.place.data.close();
         // Of a frame that the runs hold they do not tell the verdict; the log does, where it is not gone yet.
         let reach = self.place.log.position_of(new.covered(&self.place)).unwrap_or(0);
         let _ = state.replay_up_to(&self.place, reach);
@@ -226,6 +244,9 @@ impl PosixContainer {
         // Nobody sees the state go back.
         new.replay(&self.place)?;
         new.verdicts.take_over(&mut old.verdicts);
+        if !new.has_floor_of(old) {
+            self.place.data.close();
+        }
         *guard = Some(new);
         Ok(())
     }

@@ -324,11 +324,14 @@ impl Pool for PosixPool {
 
     fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {
         let path = self.path(label);
-        let purged = self.open_place(&path).and_then(|place| purge::purge(&*self.disk, &place, carry_out));
-        match purged {
-            // It was destroyed meanwhile.
+        match self.open_place(&path) {
+            Ok(place) => match purge::purge(&*self.disk, &place, carry_out) {
+                // It was destroyed meanwhile.
+                Err(_) if !place.log.is_current()? => Err(self.not_found(label)),
+                purged => purged,
+            },
             Err(_) if !is_there(&*self.disk, &path)? => Err(self.not_found(label)),
-            purged => purged,
+            Err(error) => Err(error),
         }
     }
 

@@ -22,6 +22,7 @@ use crate::{
     options::Options,
     path,
     pool::GENERATION,
+    purge,
     raw::Kept,
     record::{self, Change, Condition, Record},
     run::Run,
@@ -147,6 +148,10 @@ impl State {
 
     /// Replays up to `length`, or until it is enough.
     fn go_on(&mut self, place: &Place, length: u64, is_enough: impl Fn(&Self) -> bool) -> Result<()> {
+        if self.is_spoilt {
+            // The frame would be judged by what it has changed itself.
+            return Err(self.damaged(&place.log, "a frame that was applied in part"));
+        }
         let mut window = Vec::new();
         let mut size = WINDOW;
         while self.position < length && !is_enough(self) {
@@ -154,7 +159,7 @@ impl State {
             window.resize(wanted, 0);
             let filled = place.log.read(self.position, &mut window)?;
             let more = self.position + (filled as u64) < length;
-            match self.replay_window(place, &window[..filled], more, &is_enough)? {
+            match self.replay_window(place, &window[..filled], length, &is_enough)? {
                 // Only a frame longer than the whole window calls for a larger one.
                 Some(need) if more && need > 0 => {
                     size = if need > filled { need.max(2 * filled) } else { WINDOW }
@@ -171,13 +176,14 @@ impl State {
         &mut self,
         place: &Place,
         window: &[u8],
-        more: bool,
+        length: u64,
         is_enough: &impl Fn(&Self) -> bool,
     ) -> Result<Option<usize>> {
+        let more = self.position + (window.len() as u64) < length;
         let mut at = 0;
         while at < window.len() && !is_enough(self) {
             let found = frame::find(&window[at..], place.marker, more);
-            if !matches!(found, Found::Frame { .. }) && self.is_in_hole(place)? {
+            if !matches!(found, Found::Frame { .. }) && self.is_in_hole(place, length)? {
                 return Err(self.damaged(&place.log, "the log was purged up to a place behind this one"));
             }
             let length = match found {
@@ -214,8 +220,11 @@ impl State {
         }
     }
 
-    /// Whether a purge may have taken what stands at this position of the log.
-    fn is_in_hole(&self, place: &Place) -> Result<bool> {
+    /// Whether a purge may have taken what stands at this position of the log, which is `length` bytes long at least.
+    fn is_in_hole(&self, place: &Place, length: u64) -> Result<bool> {
+        if self.position + purge::KEPT > length {
+            return Ok(false);
+        }
         let floor = Floor::current(place)?;
         Ok(floor.is_some_and(|floor| place.log.epoch_at(self.position) < floor.hole_end))
     }
@@ -223,6 +232,11 @@ impl State {
     /// Whether there was a purge since the runs were chosen, so that what they, or the log before, refer to may be gone.
     pub(crate) fn is_purged(&self, place: &Place) -> Result<bool> {
         Ok(Floor::current(place)? != self.floor)
+    }
+
+    /// Whether there was no purge between the two choices of runs.
+    pub(crate) fn has_floor_of(&self, other: &Self) -> bool {
+        self.floor == other.floor
     }
 
     /// Whether there was a purge before the runs were chosen.

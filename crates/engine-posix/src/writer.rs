@@ -171,7 +171,10 @@ impl Writer {
         self.data.write_out()?;
         match self.sync {
             true => self.data.sync().inspect_err(|_| self.failed = true),
-            false => Ok(()),
+            false => {
+                self.data.leave_unsynced();
+                Ok(())
+            }
         }
     }
 

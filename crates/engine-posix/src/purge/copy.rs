@@ -20,6 +20,8 @@ use crate::{
     state::{Place, State},
 };
 
+/// Bytes that are copied before they are synced, so that few files are open at a time.
+const SYNC_EVERY: u64 = 1 << 30;
 /// Bytes that are held in memory on their way.
 const PIECE: u64 = 32 << 20;
 
@@ -35,13 +37,24 @@ pub(super) struct Copier<'p> {
     temporary: String,
     /// Bytes of data that were copied.
     copied: u64,
+    synced: u64,
     runs: Vec<Span>,
 }
 
 impl<'p> Copier<'p> {
     pub(super) fn new(place: &'p Place, chosen: HashSet<u64>, tag: u64, temporary: String) -> Self {
         let data = DataWriter::new(place.data.folder());
-        Self { place, data, chosen, staying: HashSet::new(), tag, temporary, copied: 0, runs: Vec::new() }
+        Self {
+            place,
+            data,
+            chosen,
+            staying: HashSet::new(),
+            tag,
+            temporary,
+            copied: 0,
+            synced: 0,
+            runs: Vec::new(),
+        }
     }
 
     /// Makes the generation of a state whose runs hold everything up to the floor, and publishes it. Gives the bytes that were
@@ -61,8 +74,16 @@ impl<'p> Copier<'p> {
             let span = self.write_run(stretch, number == 0)?;
             self.runs.push(span);
         }
+        self.sync()
+    }
+
+    fn sync(&mut self) -> Result<()> {
         self.data.write_out()?;
-        self.data.sync()
+        self.data.sync()?;
+        // There is no other purge that could take them.
+        self.data.release();
+        self.synced = self.copied;
+        Ok(())
     }
 
     /// Removes what was made, unless it is not sure that it does not count.
@@ -86,6 +107,9 @@ impl<'p> Copier<'p> {
             let Some(kept) = checkpoint::needed(kept, bottom, to)? else { continue };
             let moved = if refers(&kept) { Kept::Own(self.moved(kept.into_versioned()?)?) } else { kept };
             run.push(path, &moved)?;
+            if self.copied - self.synced > SYNC_EVERY {
+                self.sync()?;
+            }
         }
         Ok(run.finish(to, log.sum_before(to)?)?.span())
     }

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Bytes of the log before the floor that are kept, so that only who was stopped for long misses a verdict.
-const KEPT: u64 = 1 << 20;
+pub(crate) const KEPT: u64 = 1 << 20;
 /// A data file is chosen when more than one part in so many of it is dead.
 const DEAD_SHARE: u64 = 20;
 /// Names of what a purge is making.
@@ -56,6 +56,10 @@ pub(crate) fn purge(disk: &dyn Folder, place: &Place, carry_out: bool) -> Result
         let copier = Copier::new(place, plan.chosen(), tag, temporary);
         (made, chosen) = copier.publish(&state, plan.floor(tag))?;
         floor = Some(plan.floor(tag));
+    }
+    if floor == old {
+        // Whoever published it may have died before its name was durable.
+        place.directory.sync().map_err(|error| place.directory.failed("sync", "", error))?;
     }
     let cleaned = clean::clean(place, floor.as_ref(), &chosen)?;
     let hole = floor.map_or(0, |floor| floor.hole_end) - old.map_or(0, |old| old.hole_end);

@@ -118,8 +118,9 @@ fn check_extents(
                 extents += extents::check(place, &state, Some(&newer), how, found, meter)?;
                 newer = state;
             }
-            // What keeps the past from being read is damage of the log or of a run, and told already.
-            Err(Error::Corrupt { .. }) => {}
+            // What keeps the past from being read is damage of the log or of a run, and told already; or the snapshot was
+            // removed and purged meanwhile.
+            Err(Error::Corrupt { .. } | Error::NotFound { .. }) => {}
             Err(other) => return Err(other),
         }
     }

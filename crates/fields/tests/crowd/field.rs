@@ -20,6 +20,9 @@ impl Step {
     /// Steps of a writer; after the last it goes over the first again, replacing its fields.
     pub(crate) const STEPS: u64 = 20;
 
+    /// Writers from this number on have fields eight times as long.
+    pub(crate) const LARGE: u64 = 50;
+
     /// The `count`th flush of a writer that goes on to another dataset after `span` flushes.
     pub(crate) fn nth(writer: u64, count: u64, span: u64) -> Self {
         let (dataset, within) = (count / span, count % span);
@@ -49,7 +52,8 @@ impl Step {
         let mut noise =
             dataset << 56 ^ writer << 48 ^ step << 32 ^ version << 8 ^ param ^ 0x9e37_79b9_7f4a_7c15;
         let hash = noise.wrapping_mul(0xff51_afd7_ed55_8ccd);
-        let length = 48 + (hash >> if hash & 15 == 0 { 46 } else { 51 }) as usize;
+        let times = if writer < Self::LARGE { 1 } else { 8 };
+        let length = 48 + times * (hash >> if hash & 15 == 0 { 46 } else { 51 }) as usize;
         let head = [writer, step, version, param, length as u64, dataset];
         let mut bytes: Vec<u8> = head.iter().flat_map(|n| n.to_le_bytes()).collect();
         while bytes.len() < length {

@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead, stdin},
+    ops::Range,
     process::exit,
     sync::{
         Arc,
@@ -45,7 +46,8 @@ pub(crate) fn play(role: &str) {
     let uri = words[words.len() - 1];
     match words[0] {
         "writer" => write(uri, number(1), number(2), number(3)),
-        "reader" => read(uri, number(1), number(2), number(3)),
+        "reader" => read(uri, number(1), 0..number(2), number(3)),
+        "large-reader" => read(uri, number(1), Step::LARGE..number(2), number(3)),
         "check" => {
             check(&open(uri), Step::nth(number(1), number(2), number(3)));
             say(&Said::Done);
@@ -98,15 +100,16 @@ fn write(uri: &str, writer: u64, first: u64, span: u64) {
     digest(&store);
 }
 
-/// Reads steps at random, of datasets as far as there are any.
-fn read(uri: &str, reader: u64, writers: u64, span: u64) {
+/// Reads steps of these writers at random, of datasets as far as there are any.
+fn read(uri: &str, reader: u64, writers: Range<u64>, span: u64) {
     let store = open(uri);
     let stop = told_to_stop();
     let (mut fields, mut noise, mut datasets) = (0, reader + 1, 1);
     while !stop.load(Ordering::Relaxed) {
         noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let dataset = if span == ONE { 0 } else { (noise >> 40) % (datasets + 1) };
-        let (writer, step) = ((noise >> 33) % writers, (noise >> 45) % Step::STEPS);
+        let writer = writers.start + (noise >> 33) % (writers.end - writers.start);
+        let step = (noise >> 45) % Step::STEPS;
         let found = versions(&store, &Step { writer, dataset, step, version: 0 }).len() as u64;
         fields += found;
         if found > 0 && dataset == datasets {

@@ -63,8 +63,10 @@ impl Versions<'_> {
             .update(Update::Put { cell: version, value: &now });
         match self.container.commit_parked(parts, &transaction) {
             Ok(_) => Ok(()),
-            // Another has taken them up: look again.
-            Err(Error::NotFound { what }) => Err(Error::Conflict { what }),
+            // Another has taken them up: look again. Else it is the container that is gone.
+            Err(Error::NotFound { what }) if self.parts(number)?.len() < parts.len() => {
+                Err(Error::Conflict { what })
+            }
             Err(error) => Err(error),
         }
     }
