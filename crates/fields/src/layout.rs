@@ -61,7 +61,7 @@ pub(crate) const COLLOCATION: u8 = b':';
 /// How an empty text is written as a key of a key-value object, which cannot be empty. No escaped value is `:`.
 const EMPTY: &str = ":";
 
-/// The longest part of a dataset's values that goes into its label: all but the 17 characters behind it.
+/// The longest part of a text that goes into a label with a number: all but the 17 characters behind it.
 const LABEL_VALUES: usize = 110;
 
 const fn named_kv(hi: u32, lo: u64) -> ObjectId {
@@ -165,8 +165,13 @@ pub(crate) fn label_of(dataset: &Key, incarnation: u64) -> Result<Label> {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "._:-".contains(c) { c } else { '_' };
     let values: String = dataset.values_joined().chars().take(LABEL_VALUES).map(allowed).collect();
     let values = values.trim_start_matches(['.', '-']);
-    let values = if values.is_empty() { "dataset" } else { values };
-    format!("{values}-{incarnation:016x}").parse().map_err(Error::Object)
+    numbered_label(if values.is_empty() { "dataset" } else { values }, incarnation)
+}
+
+/// A label of as much of a text, which could be one, as there is room for, and a number.
+pub(crate) fn numbered_label(text: &str, number: u64) -> Result<Label> {
+    let text: String = text.chars().take(LABEL_VALUES).collect();
+    format!("{text}-{number:016x}").parse().map_err(Error::Object)
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ mod dataset;
 mod dump;
 mod error;
 mod inspect;
+mod kept;
 mod layout;
 mod list;
 mod location;

@@ -140,7 +140,7 @@ impl Inner {
         let container = self.with_room(|| {
             let now = pool.open_container(&uri.label)?;
             // A container of a dataset that the snapshot has not, to which a location leads, is read as it is.
-            match self.past.as_ref().map(|name| now.open_snapshot(name)) {
+            match self.past.as_ref().map(|past| now.open_snapshot(&past.kept_as)) {
                 None | Some(Err(ObjectError::NotFound { .. })) => Ok(now),
                 Some(past) => Ok(past?),
             }

@@ -18,10 +18,10 @@ use crate::{
     Error, Result,
     bytes::Reader,
     control::{Action, Locks, control_key, parse_control_key},
+    kept::{Past, kept_key, parse_kept_key},
     layout::{CONTROLS, DATASETS, ROOT, SETTINGS, SNAPSHOTS, VERSION, parse_named_text},
     record::{MoveMark, Record},
     select::Stored,
-    snapshots::{kept_key, parse_kept_key},
     sync::lock,
 };
 
@@ -62,7 +62,7 @@ pub(crate) struct Root {
     pub(crate) pool: Arc<dyn Pool>,
     pub(crate) container: Arc<dyn Container>,
     /// The snapshot whose datasets it shows; all there are now without one.
-    pub(crate) past: Option<Label>,
+    pub(crate) past: Option<Arc<Past>>,
     cache: Mutex<Cache>,
 }
 
@@ -123,9 +123,9 @@ impl Root {
     }
 
     /// The root as a snapshot has it.
-    pub(crate) fn at(&self, name: &Label) -> Self {
+    pub(crate) fn at(&self, past: &Arc<Past>) -> Self {
         let (pool, container) = (Arc::clone(&self.pool), Arc::clone(&self.container));
-        Self { pool, container, past: Some(name.clone()), cache: Mutex::default() }
+        Self { pool, container, past: Some(Arc::clone(past)), cache: Mutex::default() }
     }
 
     /// Opens a container that the root speaks of. Something else in its place is damage, not a wrong name.
@@ -135,7 +135,7 @@ impl Root {
             error => error,
         })?;
         match &self.past {
-            Some(name) => Ok(container.open_snapshot(name)?),
+            Some(past) => Ok(container.open_snapshot(&past.kept_as)?),
             None => Ok(container),
         }
     }
@@ -213,15 +213,15 @@ impl Root {
 
     fn read_entry(&self, text: &str) -> Result<Option<Entry>> {
         let controls = Action::ALL.map(|action| control_key(action, text));
-        let kept = self.past.as_ref().map(|name| kept_key(name, text));
+        let kept = self.past.as_ref().map(|past| kept_key(&past.name, text));
         let cell = match &kept {
             Some(key) => Cell::kv(SNAPSHOTS, key.as_bytes()),
             None => Cell::kv(DATASETS, text.as_bytes()),
         };
-        self.check_past()?;
         let mut cells = vec![cell];
         cells.extend(controls.iter().map(|key| Cell::kv(CONTROLS, key.as_bytes())));
         let mut found = self.container.get_many(&cells)?.into_iter();
+        self.check_past()?;
         let Some(record) = found.next().flatten() else { return Ok(None) };
         let mut locks = Locks::default();
         for (action, value) in Action::ALL.into_iter().zip(found) {
@@ -241,13 +241,12 @@ impl Root {
             Ok(())
         })?;
         let mut all = Vec::new();
-        self.check_past()?;
         let object = if self.past.is_some() { SNAPSHOTS } else { DATASETS };
         for_each(&*self.container, object, |key, record| {
             let text = match &self.past {
                 None => Some(std::str::from_utf8(key).map_err(|_| self.corrupt("the key of a dataset"))?),
-                Some(name) => {
-                    parse_kept_key(key).filter(|(of, _)| *of == name.as_str()).map(|(_, text)| text)
+                Some(past) => {
+                    parse_kept_key(key).filter(|(of, _)| *of == past.name.as_str()).map(|(_, text)| text)
                 }
             };
             let Some(text) = text else { return Ok(()) };
@@ -255,6 +254,7 @@ impl Root {
             all.push(Arc::new(self.entry(text, record, locks)?));
             Ok(())
         })?;
+        self.check_past()?;
         Ok(Stored::new(all, |entry| &entry.text))
     }
 

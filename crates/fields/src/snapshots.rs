@@ -2,6 +2,8 @@
 //!
 //! What must stay true:
 //! - Every root has the name before any container has a snapshot, so whatever a kill leaves is found by its name.
+//! - Who makes or removes one touches what has the number of its maker, and nothing else: whoever was slow finds the name
+//!   another's, or gone, and removes what it made itself.
 //! - The datasets enter the root with the name, on the condition that they are still listed. So of a wipe and a snapshot at
 //!   least one sees the other, and a dataset that a snapshot shows keeps its containers.
 //! - The catalogue's container comes before the store's: what an index names then was in the store before. Nothing may
@@ -10,22 +12,18 @@
 use std::sync::Arc;
 
 use isotach_mars::{Key, Request};
-use isotach_object::{
-    Cell, Container, Epoch, Error as ObjectError, Label, Pool, Precondition, Transaction, Update,
-};
+use isotach_object::{Cell, Container, Epoch, Error as ObjectError, Label, Pool, Precondition, Transaction};
 
 use crate::{
     Error, FieldStore, Result, Selection,
-    bytes::{Reader, push_text},
-    layout::{COLLOCATION, DATASET, DATASETS, SNAPSHOTS, new_incarnation, parse_named_text},
+    kept::{Header, Past, State},
+    layout::{COLLOCATION, DATASET, new_incarnation},
     record::Record,
     root::{Root, conflict_is_false, for_each},
     store::Inner,
     sync::now_us,
 };
 
-/// The version of the record of a snapshot.
-const RECORD_VERSION: u8 = 1;
 /// How often something is tried again that others changed meanwhile.
 const ATTEMPTS: u32 = 64;
 
@@ -44,44 +42,6 @@ pub struct StoreSnapshot {
     pub is_complete: bool,
 }
 
-/// What a root says of a snapshot.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Header {
-    is_complete: bool,
-    /// Drawn by who made it, so that nobody takes another's for his own.
-    maker: u64,
-    created_us: u64,
-    request: String,
-}
-
-impl Header {
-    fn encode(&self) -> Vec<u8> {
-        let mut out = vec![RECORD_VERSION, self.is_complete.into(), 0, 0];
-        out.extend_from_slice(&self.maker.to_le_bytes());
-        out.extend_from_slice(&self.created_us.to_le_bytes());
-        push_text(&mut out, &self.request);
-        out
-    }
-
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut reader = Reader(bytes);
-        let [RECORD_VERSION, is_complete @ (0 | 1), 0, 0] = reader.take::<4>()? else { return None };
-        let (maker, created_us) = (reader.u64()?, reader.u64()?);
-        let request = reader.text()?.to_owned();
-        Some(Self { is_complete: is_complete == 1, maker, created_us, request })
-    }
-}
-
-/// The key of a dataset of a snapshot in the root: the name, `@`, the dataset's text.
-pub(crate) fn kept_key(name: &Label, dataset: &str) -> String {
-    format!("{name}@{dataset}")
-}
-
-/// Reads [`kept_key`] back. A name holds no `@`, so its own entry is none of these.
-pub(crate) fn parse_kept_key(key: &[u8]) -> Option<(&str, &str)> {
-    std::str::from_utf8(key).ok()?.split_once('@')
-}
-
 impl FieldStore {
     /// Names the present state of the datasets that a request may mean, so that it stays readable through
     /// [`FieldStore::at`] whatever is archived or wiped later. It shows what was flushed before, and each dataset at one
@@ -95,25 +55,26 @@ impl FieldStore {
     pub fn snapshot(&self, request: &Request, name: &str) -> Result<StoreSnapshot> {
         self.inner.check_present("make a snapshot of")?;
         let name: Label = name.parse()?;
-        let (maker, created_us, request_text) = (new_incarnation(), now_us(), request.to_string());
-        let header = Header { is_complete: false, maker, created_us, request: request_text };
-        let selections = self.reserve(request, &name, &header)?;
-        let made = selections.iter().try_for_each(|selection| self.inner.keep(selection, &name));
-        let made = made.and_then(|()| {
-            let complete = Header { is_complete: true, ..header.clone() };
-            self.inner.roots.iter().try_for_each(|root| root.replace_header(&name, &header, &complete))
-        });
-        if let Err(error) = made {
-            let _ = self.inner.remove_snapshot(&name);
-            return Err(error);
+        let (selections, past, header) = self.reserve(request, &name)?;
+        match self.inner.make(&selections, &past, &header) {
+            Ok(true) => {}
+            Ok(false) => {
+                self.inner.discard(&past, &selections)?;
+                let what = format!("snapshot {name}: it was removed while it was made");
+                return Err(ObjectError::Conflict { what }.into());
+            }
+            Err(error) => {
+                let _ = self.inner.discard(&past, &selections);
+                return Err(error);
+            }
         }
         let datasets = selections.iter().map(|selection| selection.entry.key.clone()).collect();
-        let Header { request, .. } = header;
+        let Header { request, created_us, .. } = header;
         Ok(StoreSnapshot { name, created_us, request, datasets, is_complete: true })
     }
 
     /// Takes the name in every root, and enters the datasets there.
-    fn reserve(&self, request: &Request, name: &Label, header: &Header) -> Result<Vec<Selection>> {
+    fn reserve(&self, request: &Request, name: &Label) -> Result<(Vec<Selection>, Past, Header)> {
         for _ in 0..ATTEMPTS {
             let selections = self.select(request)?;
             if selections.is_empty() {
@@ -121,24 +82,24 @@ impl FieldStore {
                 return Err(Error::invalid(format!("a snapshot of no dataset ({request})"), expected));
             }
             self.inner.check_engines(&selections)?;
+            // Another number each time: what enters a root once never comes there again.
+            let (maker, created_us, request) = (new_incarnation(), now_us(), request.to_string());
+            let header = Header { state: State::Making, maker, created_us, request };
+            let past = Past::new(name, maker)?;
             let mut taken = Ok(true);
             for root in &self.inner.roots {
                 let own = selections.iter().filter(|selection| selection.root.uri() == root.uri());
-                taken = root.enter(name, header, own);
+                taken = root.enter(name, &header, own);
                 if !matches!(taken, Ok(true)) {
                     break;
                 }
             }
-            match taken {
-                Ok(true) => return Ok(selections),
-                Ok(false) => {}
-                // Another's: what this call entered elsewhere is its own.
-                Err(error) => {
-                    self.inner.take_back(name, header)?;
-                    return Err(error);
-                }
+            if let Ok(true) = taken {
+                return Ok((selections, past, header));
             }
-            self.inner.take_back(name, header)?;
+            // Another's name stays: what this call entered elsewhere is its own.
+            self.inner.discard(&past, &[])?;
+            taken?;
         }
         let what = format!("snapshot {name}: its datasets change again and again");
         Err(ObjectError::Conflict { what }.into())
@@ -192,20 +153,15 @@ impl FieldStore {
     /// `NotFound`; what the catalogue's engine reports.
     pub fn at(&self, name: &str) -> Result<Self> {
         let name: Label = name.parse()?;
-        let mut inner = self.inner.at(&name);
+        let headers = self.inner.roots.iter().map(|root| root.header(&name));
+        let headers = headers.collect::<Result<Vec<_>>>()?;
+        let first = headers.iter().flatten().next().ok_or_else(|| Past::absent(&name))?;
+        let mut inner = self.inner.at(&Arc::new(Past::new(&name, first.maker)?));
         // A space that was added later does not know it.
-        let mut kept = Vec::new();
-        for root in inner.roots.drain(..) {
-            if root.header(&name)?.is_some() {
-                root.check_past()?;
-                kept.push(root);
-            }
-        }
-        inner.roots = kept;
-        match inner.roots.is_empty() {
-            true => Err(absent(&name)),
-            false => Ok(Self { inner: inner.into() }),
-        }
+        let roots = inner.roots.drain(..).zip(&headers).filter(|(_, header)| header.is_some());
+        inner.roots = roots.map(|(root, _)| root).collect();
+        inner.roots.iter().try_for_each(|root| root.check_past())?;
+        Ok(Self { inner: inner.into() })
     }
 
     /// Removes a snapshot, and what only it kept. Who reads it may go on with what is open or fail with `NotFound`.
@@ -214,12 +170,17 @@ impl FieldStore {
     /// `NotFound`; what the engines report. What is left then can be removed by another call.
     pub fn remove_snapshot(&self, name: &str) -> Result<()> {
         self.inner.check_present("remove a snapshot of")?;
-        self.inner.remove_snapshot(&name.parse()?)
+        let name: Label = name.parse()?;
+        let mut makers = Vec::new();
+        for root in &self.inner.roots {
+            makers.extend(root.header(&name)?.map(|header| header.maker));
+        }
+        makers.dedup();
+        if makers.is_empty() {
+            return Err(Past::absent(&name));
+        }
+        makers.into_iter().try_for_each(|maker| self.inner.discard(&Past::new(&name, maker)?, &[]))
     }
-}
-
-fn absent(name: &Label) -> Error {
-    ObjectError::not_found(format!("snapshot {name}")).into()
 }
 
 impl Inner {
@@ -242,16 +203,6 @@ impl Inner {
         Ok(())
     }
 
-    /// Gives up a name that this call has taken in some roots.
-    fn take_back(&self, name: &Label, header: &Header) -> Result<()> {
-        for root in &self.roots {
-            if root.header(name)?.as_ref() == Some(header) {
-                root.forget(name)?;
-            }
-        }
-        Ok(())
-    }
-
     /// The containers of a dataset, the catalogue's first.
     fn containers_of(&self, root: &Root, record: &Record) -> Result<Vec<Arc<dyn Container>>> {
         let label = record.label.parse()?;
@@ -262,11 +213,32 @@ impl Inner {
         Ok(containers)
     }
 
+    /// Makes the containers' snapshots, and says in every root that it is whole. False if another removes it meanwhile.
+    fn make(&self, selections: &[Selection], past: &Past, header: &Header) -> Result<bool> {
+        for selection in selections {
+            match self.keep(selection, past) {
+                Ok(()) => {}
+                // What is not there was removed with the name.
+                Err(error) => match selection.root.header_of(past)?.as_ref() == Some(header) {
+                    true => return Err(error),
+                    false => return Ok(false),
+                },
+            }
+        }
+        let whole = header.to(State::Whole);
+        for root in &self.roots {
+            if !root.replace_header(&past.name, header, &whole)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Makes the snapshots of a dataset's containers.
-    fn keep(&self, selection: &Selection, name: &Label) -> Result<()> {
+    fn keep(&self, selection: &Selection, past: &Past) -> Result<()> {
         let Selection { root, entry, .. } = selection;
         let opened = self.with_room(|| self.containers_of(root, &entry.record));
-        let kept = opened.and_then(|containers| keep_all(&containers, name));
+        let kept = opened.and_then(|containers| keep_all(&containers, &past.kept_as));
         if kept.map_err(|error| Error::of_listed(&entry.key, error))? {
             return Ok(());
         }
@@ -274,38 +246,45 @@ impl Inner {
         Err(ObjectError::Conflict { what }.into())
     }
 
-    fn remove_snapshot(&self, name: &Label) -> Result<()> {
-        let mut was_there = false;
-        for root in &self.roots {
-            let Some(header) = root.header(name)? else { continue };
-            was_there = true;
-            // Whoever looks for it must not find a part.
-            root.replace_header(name, &header, &Header { is_complete: false, ..header.clone() })?;
-        }
-        if !was_there {
-            return Err(absent(name));
-        }
-        for root in &self.roots {
-            let records = root.kept(name)?;
-            for (_, record) in &records {
-                let containers = match self.with_room(|| self.containers_of(root, record)) {
-                    Err(Error::Object(ObjectError::NotFound { .. })) => continue,
-                    containers => containers?,
-                };
-                for container in containers {
-                    match container.destroy_snapshot(name) {
-                        Ok(()) | Err(ObjectError::NotFound { .. }) => container.flush()?,
-                        Err(error) => return Err(error.into()),
-                    };
-                }
+    /// Removes a snapshot, in whatever state it is, and nothing of another one, though that has its name by now. `made`
+    /// are datasets of which this call made it: they are looked into whatever the roots say.
+    fn discard(&self, past: &Past, made: &[Selection]) -> Result<()> {
+        // Whoever looks for it must not find a part.
+        let headers = self.roots.iter().map(|root| root.begin_removal(past));
+        let headers = headers.collect::<Result<Vec<_>>>()?;
+        made.iter().try_for_each(|made| self.let_go(&made.root, &made.entry.record, past))?;
+        for (root, header) in self.roots.iter().zip(headers) {
+            let Some(header) = header else { continue };
+            let kept = root.kept(&past.name)?;
+            if root.header(&past.name)?.as_ref() != Some(&header) {
+                // Another was faster, and these may be another snapshot's.
+                continue;
             }
-            root.forget(name)?;
-            for (text, record) in &records {
+            kept.iter().try_for_each(|(_, record)| self.let_go(root, record, past))?;
+            if !root.forget(&past.name, &header, &kept)? {
+                continue;
+            }
+            for (text, record) in &kept {
                 let now = root.lookup(text)?;
                 if now.is_none_or(|now| now.record.incarnation != record.incarnation) {
                     self.destroy_containers(root, record)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Destroys the snapshots of a dataset's containers, as far as they are there.
+    fn let_go(&self, root: &Root, record: &Record, past: &Past) -> Result<()> {
+        let containers = match self.with_room(|| self.containers_of(root, record)) {
+            Err(Error::Object(ObjectError::NotFound { .. })) => return Ok(()),
+            containers => containers?,
+        };
+        for container in containers {
+            match container.destroy_snapshot(&past.kept_as) {
+                Ok(()) | Err(ObjectError::NotFound { .. }) => container.flush()?,
+                Err(error) => return Err(error.into()),
+            };
         }
         Ok(())
     }
@@ -342,140 +321,4 @@ fn is_whole_since(catalogue: &dyn Container, name: &Label, epoch: Epoch) -> Resu
     let unchanged = |key| Precondition::Unchanged(Cell::kv(DATASET, key), epoch);
     let preconditions = keys.iter().map(|key| unchanged(key.as_slice())).collect();
     conflict_is_false(catalogue.commit(&Transaction { preconditions, updates: Vec::new() }))
-}
-
-impl Root {
-    fn header(&self, name: &Label) -> Result<Option<Header>> {
-        let Some(record) = self.get(SNAPSHOTS, name.as_str().as_bytes())? else { return Ok(None) };
-        let header = Header::decode(&record);
-        header.map(Some).ok_or_else(|| self.corrupt(&format!("the entry of snapshot {name}")).into())
-    }
-
-    /// Refuses to show a snapshot that is not there, or not whole.
-    pub(crate) fn check_past(&self) -> Result<()> {
-        let Some(name) = &self.past else { return Ok(()) };
-        match self.header(name)?.is_some_and(|header| header.is_complete) {
-            true => Ok(()),
-            false => Err(absent(name)),
-        }
-    }
-
-    /// Takes a name, if it is free, and enters these datasets under it. False if one of them is not as it was.
-    fn enter<'s>(
-        &self,
-        name: &Label,
-        header: &Header,
-        datasets: impl Iterator<Item = &'s Selection>,
-    ) -> Result<bool> {
-        let own = Cell::kv(SNAPSHOTS, name.as_str().as_bytes());
-        let header = header.encode();
-        let datasets: Vec<_> = datasets
-            .map(|Selection { entry, .. }| (&*entry.text, kept_key(name, &entry.text), entry.record.encode()))
-            .collect();
-        let mut transaction = Transaction::new().require(Precondition::Absent(own));
-        transaction = transaction.update(Update::Put { cell: own, value: &header });
-        for (text, key, record) in &datasets {
-            let listed = Cell::kv(DATASETS, text.as_bytes());
-            let put = Update::Put { cell: Cell::kv(SNAPSHOTS, key.as_bytes()), value: record };
-            transaction = transaction.require(Precondition::Equals(listed, record)).update(put);
-        }
-        let entered = conflict_is_false(self.container.commit(&transaction))?;
-        self.container.flush()?;
-        if !entered && self.header(name)?.is_some() {
-            let what = format!("snapshot {name} of {}", self.uri());
-            return Err(ObjectError::AlreadyExists { what }.into());
-        }
-        Ok(entered)
-    }
-
-    fn replace_header(&self, name: &Label, old: &Header, new: &Header) -> Result<()> {
-        let (old, new) = (old.encode(), new.encode());
-        let cell = Cell::kv(SNAPSHOTS, name.as_str().as_bytes());
-        let transaction = Transaction::new().require(Precondition::Equals(cell, &old));
-        self.container.commit(&transaction.update(Update::Put { cell, value: &new }))?;
-        self.container.flush()?;
-        Ok(())
-    }
-
-    /// The datasets of a snapshot: their texts and records.
-    fn kept(&self, name: &Label) -> Result<Vec<(String, Record)>> {
-        let mut kept = Vec::new();
-        self.for_each_kept(|of, text, record| {
-            if of == name.as_str() {
-                kept.push((text.to_owned(), record));
-            }
-        })?;
-        Ok(kept)
-    }
-
-    /// The snapshots that show a dataset in this life.
-    pub(crate) fn keepers(&self, record: &Record) -> Result<Vec<String>> {
-        let mut keepers = Vec::new();
-        self.for_each_kept(|of, _, kept| {
-            if kept.incarnation == record.incarnation {
-                keepers.push(of.to_owned());
-            }
-        })?;
-        Ok(keepers)
-    }
-
-    fn for_each_kept(&self, mut each: impl FnMut(&str, &str, Record)) -> Result<()> {
-        for_each(&*self.container, SNAPSHOTS, |key, record| {
-            let Some((name, text)) = parse_kept_key(key) else { return Ok(()) };
-            let damaged = || self.corrupt(&format!("dataset {text} of snapshot {name}"));
-            each(name, text, Record::decode(record).ok_or_else(damaged)?);
-            Ok(())
-        })
-    }
-
-    fn snapshots(&self) -> Result<Vec<StoreSnapshot>> {
-        let mut found: Vec<StoreSnapshot> = Vec::new();
-        for_each(&*self.container, SNAPSHOTS, |key, record| {
-            let damaged = || self.corrupt(&format!("the entry of snapshot {:?}", key.escape_ascii()));
-            // An engine may list in any order, so the datasets are looked for below.
-            if parse_kept_key(key).is_none() {
-                let name = std::str::from_utf8(key).ok().and_then(|name| name.parse().ok());
-                let (name, header) = name.zip(Header::decode(record)).ok_or_else(damaged)?;
-                let Header { is_complete, created_us, request, .. } = header;
-                found.push(StoreSnapshot { name, created_us, request, datasets: Vec::new(), is_complete });
-            }
-            Ok(())
-        })?;
-        self.for_each_kept(|name, text, _| {
-            let snapshot = found.iter_mut().find(|snapshot| snapshot.name.as_str() == name);
-            if let (Some(snapshot), Some(key)) = (snapshot, parse_named_text(text)) {
-                snapshot.datasets.push(key);
-            }
-        })?;
-        Ok(found)
-    }
-
-    /// Removes a name with its datasets.
-    fn forget(&self, name: &Label) -> Result<()> {
-        let mut keys = vec![name.as_str().to_owned()];
-        keys.extend(self.kept(name)?.iter().map(|(text, _)| kept_key(name, text)));
-        let removed = keys.iter().map(|key| Update::Remove { cell: Cell::kv(SNAPSHOTS, key.as_bytes()) });
-        self.container.commit(&Transaction { preconditions: Vec::new(), updates: removed.collect() })?;
-        self.container.flush()?;
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_header_and_a_key_read_back() {
-        let header = Header { is_complete: true, maker: 9, created_us: 7, request: "class=od".to_owned() };
-        let bytes = header.encode();
-        assert_eq!(Header::decode(&bytes), Some(header));
-        for cut in 0..bytes.len() {
-            assert_eq!(Header::decode(&bytes[..cut]), None, "cut at {cut}");
-        }
-        let name: Label = "a.b:c-d_e".parse().unwrap();
-        let key = kept_key(&name, "od@1 class,expver");
-        assert_eq!(parse_kept_key(key.as_bytes()), Some((name.as_str(), "od@1 class,expver")));
-        assert_eq!(parse_kept_key(name.as_str().as_bytes()), None);
-    }
 }

@@ -6,11 +6,12 @@ use std::{
 };
 
 use isotach_mars::{Clock, Key, Schema};
-use isotach_object::{Error as ObjectError, Label, Pool, PoolUri, Registry};
+use isotach_object::{Error as ObjectError, Pool, PoolUri, Registry};
 
 use crate::{
     Config, Error, Pattern, Result,
     dataset::Home,
+    kept::Past,
     read::OpenContainers,
     reader::Readers,
     room::Room,
@@ -45,7 +46,7 @@ pub(crate) struct Inner {
     pub(crate) containers: OpenContainers,
     pub(crate) room: Room,
     /// The snapshot that this handle shows.
-    pub(crate) past: Option<Label>,
+    pub(crate) past: Option<Arc<Past>>,
 }
 
 #[derive(Debug, Clone)]
@@ -153,11 +154,11 @@ impl FieldStore {
 
 impl Inner {
     /// A handle of its own on the store as a snapshot has it.
-    pub(crate) fn at(&self, name: &Label) -> Self {
+    pub(crate) fn at(&self, past: &Arc<Past>) -> Self {
         Self {
             registry: self.registry.clone(),
             spaces: self.spaces.clone(),
-            roots: self.roots.iter().map(|root| Arc::new(root.at(name))).collect(),
+            roots: self.roots.iter().map(|root| Arc::new(root.at(past))).collect(),
             pools: Mutex::new(lock(&self.pools).clone()),
             schema: self.schema.clone(),
             schema_digest: self.schema_digest,
@@ -167,7 +168,7 @@ impl Inner {
             readers: Readers::default(),
             containers: OpenContainers::default(),
             room: Room::default(),
-            past: Some(name.clone()),
+            past: Some(Arc::clone(past)),
         }
     }
 
@@ -180,7 +181,7 @@ impl Inner {
     pub(crate) fn check_present(&self, what: &'static str) -> Result<()> {
         match &self.past {
             None => Ok(()),
-            Some(name) => Err(Error::ReadOnly { snapshot: name.to_string(), what }),
+            Some(past) => Err(Error::ReadOnly { snapshot: past.name.to_string(), what }),
         }
     }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use isotach_fields::{Action, Config, FieldStore, ListOptions};
-use isotach_object::{Registry, memory::Memory};
+use isotach_object::{Pool, Registry, memory::Memory};
 
 use crate::{
     faulty::{Faulty, Interruption, Moment, Script},
@@ -211,19 +211,29 @@ fn every_field_of_a_snapshot_can_be_read_though_others_archive_and_wipe_meanwhil
 
 /// A store with its bytes in another pool, two handles on it, and the script of the first one's engine.
 fn apart() -> (FieldStore, FieldStore, Arc<Mutex<Script>>) {
+    let (store, other, script, _) = stage();
+    (store, other, script)
+}
+
+/// As [`apart`], with the engine itself.
+fn stage() -> (FieldStore, FieldStore, Arc<Mutex<Script>>, Memory) {
     let engine = Faulty::default();
     let (memory, script): (Memory, _) = (engine.memory.clone(), Arc::clone(&engine.script));
     let config = Config::split(&"memory:catalogue".parse().unwrap(), &"memory:store".parse().unwrap());
     let open = |registry| FieldStore::create(&config.clone().with_schema(SCHEMA), &registry).unwrap();
     let store = open(Registry::new().with(Arc::new(engine)));
-    let other = open(Registry::new().with(Arc::new(memory)));
+    let other = open(Registry::new().with(Arc::new(memory.clone())));
     archive(&store, &[(field("0", "t"), b"zero"), (with(&field("0", "t"), "type=an"), b"analysis")]);
-    (store, other, script)
+    (store, other, script, memory)
 }
 
 fn before_snapshot(script: &Mutex<Script>, act: impl FnOnce() + Send + 'static) {
     let interruption = Interruption(Moment::Snapshot, "od", Box::new(act));
     script.lock().unwrap().before_next.push(interruption);
+}
+
+fn before_commit(script: &Mutex<Script>, act: impl FnOnce() + Send + 'static) {
+    script.lock().unwrap().before_next.push(Interruption(Moment::Commit, "root", Box::new(act)));
 }
 
 #[test]
@@ -275,4 +285,85 @@ fn a_snapshot_whose_maker_died_is_told_and_can_be_removed() {
     other.remove_snapshot("half").unwrap();
     other.snapshot(&request(""), "half").unwrap();
     assert_eq!(bytes(&other.at("half").unwrap(), "").len(), 2);
+}
+
+/// How many snapshots the containers of the datasets have.
+fn kept(store: &FieldStore, memory: &Memory) -> usize {
+    let registry = Registry::new().with(Arc::new(memory.clone()));
+    let pools = [&store.spaces()[0].catalogue, &store.spaces()[0].store].map(|uri| registry.open_pool(uri));
+    let of_pool = |pool: Arc<dyn Pool>| -> usize {
+        let labels = pool.list_containers().unwrap();
+        labels.iter().map(|label| pool.open_container(label).unwrap().list_snapshots().unwrap().len()).sum()
+    };
+    pools.into_iter().map(|pool| of_pool(pool.unwrap())).sum()
+}
+
+#[test]
+fn a_maker_that_is_overtaken_leaves_the_snapshot_that_has_its_name_now() {
+    // Before the catalogue's snapshot, and between that and the store's.
+    for is_late in [false, true] {
+        let (store, other, script, memory) = stage();
+        let act = move || {
+            other.remove_snapshot("now").unwrap();
+            archive(&other, &[(field("6", "t"), b"six")]);
+            other.snapshot(&request(""), "now").unwrap();
+        };
+        let again = Arc::clone(&script);
+        match is_late {
+            false => before_snapshot(&script, act),
+            true => before_snapshot(&script, move || before_snapshot(&again, act)),
+        }
+        let error = store.snapshot(&request(""), "now").unwrap_err();
+        assert_eq!(error.code(), "conflict", "{error}");
+        assert!(error.to_string().contains("snapshot now: it was removed while it was made"), "{error}");
+        assert_eq!(bytes(&store.at("now").unwrap(), "").len(), 3, "late: {is_late}");
+        assert_eq!(kept(&store, &memory), 2, "one of the catalogue, one of the store");
+        store.remove_snapshot("now").unwrap();
+        assert_eq!(kept(&store, &memory), 0);
+    }
+}
+
+#[test]
+fn a_maker_whose_snapshot_is_removed_meanwhile_keeps_nothing() {
+    let (store, other, script, memory) = stage();
+    before_snapshot(&script, move || other.remove_snapshot("now").unwrap());
+    assert_eq!(store.snapshot(&request(""), "now").unwrap_err().code(), "conflict");
+    assert!(store.snapshots().unwrap().is_empty());
+    assert_eq!(kept(&store, &memory), 0);
+}
+
+#[test]
+fn a_remover_that_is_overtaken_leaves_the_snapshot_that_has_the_name_now() {
+    // Before it says that it removes, and before it forgets the name.
+    for is_late in [false, true] {
+        let (store, other, script, memory) = stage();
+        store.snapshot(&request(""), "now").unwrap();
+        let act = move || {
+            other.remove_snapshot("now").unwrap();
+            archive(&other, &[(field("6", "t"), b"six")]);
+            other.snapshot(&request(""), "now").unwrap();
+        };
+        let again = Arc::clone(&script);
+        match is_late {
+            false => before_commit(&script, act),
+            true => before_commit(&script, move || before_commit(&again, act)),
+        }
+        store.remove_snapshot("now").unwrap();
+        assert_eq!(bytes(&store.at("now").unwrap(), "").len(), 3, "late: {is_late}");
+        assert_eq!(kept(&store, &memory), 2);
+    }
+}
+
+#[test]
+fn a_handle_shows_the_snapshot_that_it_was_opened_on_and_no_later_one_of_the_name() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        store.snapshot(&request(""), "now").unwrap();
+        let past = store.at("now").unwrap();
+        store.remove_snapshot("now").unwrap();
+        archive(&store, &[(field("0", "t"), b"new")]);
+        store.snapshot(&request(""), "now").unwrap();
+        assert_eq!(past.retrieve_one(&field("0", "t")).unwrap_err().code(), "not-found", "{}", layout.name);
+        assert_eq!(store.at("now").unwrap().retrieve_one(&field("0", "t")).unwrap().unwrap(), b"new");
+    }
 }
