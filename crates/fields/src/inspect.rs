@@ -13,7 +13,7 @@ use isotach_object::{Cell, ObjectId};
 
 use crate::{
     Error, FieldStore, Location, Result,
-    at_once::{HELD_MAX, Reading},
+    at_once::{HELD_MAX, ReadState, Reading},
     control::Action,
     layout::{element_of_kv_key, kv_key},
     reader::{Collocation, DatasetReader},
@@ -64,6 +64,7 @@ impl FieldStore {
             current: None,
             found: VecDeque::new(),
             reading: None,
+            read: Vec::new(),
             wanted,
         })
     }
@@ -79,6 +80,8 @@ pub struct Inspection {
     /// While a dataset is being read they are held back, unless they are too many.
     found: VecDeque<Result<Inspected>>,
     reading: Option<(Selection, Reading)>,
+    /// The datasets that were read, each at once.
+    read: Vec<ReadState>,
     wanted: Option<WantedFields>,
 }
 
@@ -90,6 +93,25 @@ impl Inspection {
         let wanted = self.wanted.as_ref()?;
         let count = wanted.missing_count() as u64;
         Some(Missing { count, keys: wanted.missing().take(MISSING_NAMED_MAX).collect() })
+    }
+
+    /// The dataset of a field that was found, if something was committed to it since that all of its fields must be seen
+    /// with.
+    pub(crate) fn outdated(&self, field: &Key) -> Result<Option<&ReadState>> {
+        for state in self.read.iter().filter(|state| state.holds(field)) {
+            if state.is_outdated(&self.inner)? {
+                return Ok(Some(state));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Yields nothing more, and can no longer tell what is missing.
+    pub(crate) fn end(&mut self) {
+        self.selections.clear();
+        self.targets.clear();
+        self.found.clear();
+        (self.current, self.reading, self.wanted) = (None, None, None);
     }
 
     /// Looks up the next fields. False at the end.
@@ -119,6 +141,8 @@ impl Inspection {
                 self.found.clear();
                 self.targets = selection.targets(&self.inner)?.into();
                 self.reading = Some((selection, reading));
+            } else {
+                self.read.push(ReadState::of(reading));
             }
             return Ok(true);
         }

@@ -6,7 +6,7 @@ use isotach_mars::{Key, Request};
 use isotach_object::SharedBytes;
 
 use crate::{
-    FieldBytes, FieldStore, Location, Result,
+    Error, FieldBytes, FieldStore, Location, Result,
     buffers::Buffers,
     control::Action,
     inspect::{Inspected, Inspection, Missing},
@@ -19,6 +19,9 @@ const AHEAD_FIELDS: usize = 8;
 
 /// How many bytes are read together; one field that is larger is read alone.
 const AHEAD_BYTES: u64 = 16 << 20;
+
+/// How often a retrieval begins again before it has yielded anything.
+const RESTARTS_MAX: u32 = 100;
 
 /// A field with its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,14 +36,19 @@ pub struct Field {
 
 impl FieldStore {
     /// The fields that a request names, in the request's order (see [`FieldStore::inspect`]), read as the iterator is
-    /// advanced: at most 8 fields or 16 MiB ahead.
+    /// advanced: at most 8 fields or 16 MiB ahead. A field that is replaced by a plain flush before it is read may come
+    /// in its old or its new state; of a transaction all or nothing comes.
     ///
     /// # Errors
-    /// As [`FieldStore::inspect`]; the iterator yields [`crate::Error::Corrupt`] in place of a field whose bytes are
-    /// damaged, and goes on after it.
+    /// As [`FieldStore::inspect`]; the iterator yields [`Error::Corrupt`] in place of a field whose bytes are
+    /// damaged, and goes on after it. It ends with a `Conflict` where a transaction replaced fields that are still to come
+    /// and a purge removed them, once some of the old ones were handed out: ask again then. Until that it begins again by itself.
     pub fn retrieve(&self, request: &Request) -> Result<Retrieval> {
         Ok(Retrieval {
             inspection: self.inspect(request)?,
+            request: request.clone(),
+            restarts: 0,
+            has_yielded: false,
             store: self.clone(),
             ahead: VecDeque::new(),
             next: None,
@@ -52,7 +60,7 @@ impl FieldStore {
     /// means absent or its default) the first in the request's order.
     ///
     /// # Errors
-    /// As [`FieldStore::retrieve`]; [`crate::Error::Key`] or [`crate::Error::Request`] for a key that does not fit.
+    /// As [`FieldStore::retrieve`]; [`Error::Key`] or [`Error::Request`] for a key that does not fit.
     pub fn retrieve_one(&self, key: &Key) -> Result<Option<Vec<u8>>> {
         self.read_found(key, |field| self.inner.read_field(field))
     }
@@ -60,7 +68,7 @@ impl FieldStore {
     /// As [`FieldStore::retrieve_one`], into the front of the caller's buffer; returns the field's length.
     ///
     /// # Errors
-    /// As [`FieldStore::retrieve_one`]; [`crate::Error::Invalid`] when the buffer is too small.
+    /// As [`FieldStore::retrieve_one`]; [`Error::Invalid`] when the buffer is too small.
     pub fn retrieve_into(&self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>> {
         self.read_found(key, |field| self.inner.read_into(&field.key, &field.location, buffer))
     }
@@ -153,6 +161,10 @@ impl Inner {
 #[derive(Debug)]
 pub struct Retrieval {
     inspection: Inspection,
+    request: Request,
+    /// How often it began again.
+    restarts: u32,
+    has_yielded: bool,
     store: FieldStore,
     ahead: VecDeque<Result<Field>>,
     /// A field that was found and did not fit into the last batch, or why there is none.
@@ -190,24 +202,58 @@ impl Retrieval {
                 }
             }
         }
-        let inner = &self.store.inner;
-        let buffers = &self.buffers;
-        let with = |field: Inspected, bytes| Field {
-            key: field.key,
-            location: field.location,
-            bytes: buffers.lend(bytes),
-        };
-        match inner.read_fields(&batch, buffers) {
+        match self.store.inner.read_fields(&batch, &self.buffers) {
             Ok(read) => {
-                self.ahead.extend(batch.into_iter().zip(read).map(|(field, bytes)| Ok(with(field, bytes))));
+                let read =
+                    batch.into_iter().zip(read).map(|(field, bytes)| Ok(self.buffers.field(field, bytes)));
+                self.ahead.extend(read);
+                Ok(())
             }
-            // One of them is damaged: the others are delivered all the same.
-            Err(_) => {
-                let read = batch.into_iter().filter_map(|field| self.store.read_again(field).transpose());
-                self.ahead.extend(read.map(|read| read.map(|(field, bytes)| with(field, bytes))));
+            Err(_) => self.read_singly(batch),
+        }
+    }
+
+    /// Reads fields of which one is damaged, or not there any more: the others are delivered all the same.
+    fn read_singly(&mut self, batch: Vec<Inspected>) -> Result<()> {
+        for field in batch {
+            let (key, place) = (field.key.clone(), field.location.clone());
+            let read = self.store.read_again(field);
+            let is_elsewhere = match &read {
+                Ok(Some((field, _))) => field.location != place,
+                Ok(None) => true,
+                Err(_) => false,
+            };
+            // Looked at after the field was: what is found before a transaction is none of its fields.
+            if is_elsewhere && let Some(state) = self.inspection.outdated(&key)? {
+                let error = state.outdated();
+                return self.begin_again(error);
             }
+            let field = read.transpose();
+            self.ahead.extend(field.map(|read| read.map(|(field, bytes)| self.buffers.field(field, bytes))));
         }
         Ok(())
+    }
+
+    /// Begins again, if nobody has seen anything yet; else ends, after what was read.
+    fn begin_again(&mut self, error: Error) -> Result<()> {
+        if self.has_yielded || self.restarts >= RESTARTS_MAX {
+            self.inspection.end();
+            self.next = None;
+            self.ahead.push_back(Err(error));
+            return Ok(());
+        }
+        self.restarts += 1;
+        self.ahead.clear();
+        self.next = None;
+        self.inspection = self.store.inspect(&self.request)?;
+        self.read_ahead()
+    }
+}
+
+impl Buffers {
+    /// A field with its bytes, in a buffer of these.
+    fn field(&self, Inspected { key, location }: Inspected, bytes: Vec<u8>) -> Field {
+        Field { key, location, bytes: self.lend(bytes) }
     }
 }
 
@@ -218,8 +264,11 @@ impl Iterator for Retrieval {
         if self.ahead.is_empty()
             && let Err(error) = self.read_ahead()
         {
+            self.has_yielded = true;
             return Some(Err(error));
         }
-        self.ahead.pop_front()
+        let next = self.ahead.pop_front();
+        self.has_yielded |= next.is_some();
+        next
     }
 }

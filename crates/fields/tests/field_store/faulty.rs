@@ -32,6 +32,8 @@ pub(crate) enum Moment {
     Snapshot,
     /// A lookup or a page of a listing.
     Look,
+    /// A read of arrays.
+    Read,
 }
 
 /// What others do right before the next call of a kind on a container whose label begins like this.
@@ -204,6 +206,7 @@ impl Container for FaultyContainer {
         self.0.size_many(cells)
     }
     fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
+        interrupt(&self.1, Moment::Read, self.label());
         self.0.read_many(reads)
     }
     fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {

@@ -289,3 +289,67 @@ fn a_reader_sees_all_of_a_transaction_that_is_committed_while_it_reads_or_nothin
         assert!(counts.iter().all(|count| [2, 8].contains(count)), "{counts:?}");
     }
 }
+
+const STEPS: usize = 40;
+
+/// Archives every step in one transaction, and leaves nothing of what was there before.
+fn replace_all(store: &FieldStore, bytes: &[u8]) {
+    let transaction = store.transaction();
+    (0..STEPS).for_each(|step| transaction.archive(&field(&step.to_string(), "t"), bytes).unwrap());
+    transaction.commit().unwrap();
+    store.purge(&request("class=od"), true).unwrap();
+}
+
+fn all_steps() -> isotach_mars::Request {
+    request_like(&field("0", "t"), "step=0/to/39/by/1")
+}
+
+#[test]
+fn a_retrieval_whose_fields_a_transaction_replaces_midway_ends_and_never_goes_on_with_the_new_ones() {
+    for layout in Layout::all() {
+        let (writer, reader) = (layout.store(), layout.store());
+        replace_all(&writer, b"old");
+        let mut retrieval = reader.retrieve(&all_steps()).unwrap();
+        assert_eq!(retrieval.next().unwrap().unwrap().bytes, b"old");
+        replace_all(&writer, b"new");
+        let mut rest: Vec<_> = retrieval.by_ref().collect();
+        let error = rest.pop().unwrap().unwrap_err();
+        assert_eq!(error.code(), "conflict", "{}: {error}", layout.name);
+        assert!(error.to_string().ends_with("ask again"), "{error}");
+        assert!(rest.len() < STEPS - 1, "{}", layout.name);
+        assert!(rest.iter().all(|field| field.as_ref().unwrap().bytes == b"old"), "{}", layout.name);
+        assert!(retrieval.next().is_none() && retrieval.missing().is_none());
+        assert_eq!(bytes_of(&reader, &all_steps()), vec![b"new".to_vec(); STEPS]);
+    }
+}
+
+#[test]
+fn a_retrieval_that_has_handed_out_nothing_begins_again_by_itself() {
+    let engine = Faulty::default();
+    let (memory, script) = (engine.memory.clone(), Arc::clone(&engine.script));
+    let config = Config::single(&"memory:all".parse().unwrap()).with_schema(SCHEMA);
+    let open = |registry| FieldStore::create(&config, &registry).unwrap();
+    let reader = open(Registry::new().with(Arc::new(engine)));
+    let writer = open(Registry::new().with(Arc::new(memory)));
+    replace_all(&writer, b"old");
+    let act = move || replace_all(&writer, b"new");
+    script.lock().unwrap().before_next.push(Interruption(Moment::Read, "od", Box::new(act)));
+    let mut retrieval = reader.retrieve(&all_steps()).unwrap();
+    let found: Vec<_> = retrieval.by_ref().map(|field| field.unwrap().bytes.to_vec()).collect();
+    assert_eq!(found, vec![b"new".to_vec(); STEPS]);
+    assert_eq!(retrieval.missing().unwrap().count, 0);
+}
+
+#[test]
+fn a_retrieval_goes_on_where_a_plain_flush_replaced_a_field() {
+    for layout in Layout::all() {
+        let (writer, reader) = (layout.store(), layout.store());
+        replace_all(&writer, b"old");
+        let mut retrieval = reader.retrieve(&all_steps()).unwrap();
+        assert_eq!(retrieval.next().unwrap().unwrap().bytes, b"old");
+        archive(&writer, &[(field("39", "t"), b"new")]);
+        writer.purge(&request("class=od"), true).unwrap();
+        let rest: Vec<_> = retrieval.map(|field| field.unwrap().bytes.to_vec()).collect();
+        assert_eq!((rest.len(), &*rest[STEPS - 2]), (STEPS - 1, &b"new"[..]), "{}", layout.name);
+    }
+}
