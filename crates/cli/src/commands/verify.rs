@@ -1,6 +1,9 @@
 //! `isotach verify` and `isotach repair`: what is damaged, and what can be done about it.
 
-use std::{sync::Mutex, time::Instant};
+use std::{
+    sync::Mutex,
+    time::{Duration, Instant},
+};
 
 use isotach_fields::{
     Damage, FieldStore, Repair, RepairReport, VerifiedPart, VerifyOptions, VerifyProgress, VerifyReport,
@@ -19,7 +22,8 @@ use crate::{
 
 /// Looks, and says what is damaged.
 pub(crate) fn verify(place: &PlaceFlags, flags: &VerifyFlags) -> Outcome {
-    each_report(place, &flags.requests, flags.data, |report, begin| {
+    let open = || context::open_at(place, &flags.at);
+    each_report(place, open, &flags.requests, flags.data, |report, took| {
         if flags.json {
             report
                 .parts
@@ -28,7 +32,7 @@ pub(crate) fn verify(place: &PlaceFlags, flags: &VerifyFlags) -> Outcome {
                 .try_for_each(|(part, damage)| print_json(&object(&part.key, damage)))?;
             print_json(&sum(report))?;
         } else {
-            print(report, begin)?;
+            print(report, took)?;
         }
         if report.is_sound() { Ok(()) } else { Err(Failure::Reported) }
     })
@@ -36,41 +40,50 @@ pub(crate) fn verify(place: &PlaceFlags, flags: &VerifyFlags) -> Outcome {
 
 /// Looks, and repairs what can be.
 pub(crate) fn repair(place: &PlaceFlags, flags: &RepairFlags) -> Outcome {
-    each_report(place, &flags.requests, flags.data, |report, _| {
-        let repair = report.repair(flags.doit)?;
-        if flags.json {
-            repair.repaired.iter().try_for_each(|repaired| {
-                let mut object = object(&repaired.dataset, &repaired.damage);
-                object["repair"] = repaired.repair.code().into();
-                object["aside"] = repaired.aside.clone().into();
-                object["done"] = repair.done.into();
-                print_json(&object)
-            })?;
-        } else {
-            print_repair(&repair)?;
-        }
-        let is_left = repair.repaired.iter().any(|repaired| repaired.repair == Repair::Left);
-        if is_left { Err(Failure::Reported) } else { Ok(()) }
-    })
+    each_report(
+        place,
+        || context::open(place),
+        &flags.requests,
+        flags.data,
+        |report, _| {
+            let repair = report.repair(flags.doit)?;
+            if flags.json {
+                repair.repaired.iter().try_for_each(|repaired| {
+                    let mut object = object(&repaired.dataset, &repaired.damage);
+                    object["repair"] = repaired.repair.code().into();
+                    object["aside"] = repaired.aside.clone().into();
+                    object["done"] = repair.done.into();
+                    print_json(&object)
+                })?;
+            } else {
+                print_repair(&repair)?;
+            }
+            let is_left = repair.repaired.iter().any(|repaired| repaired.repair == Repair::Left);
+            if is_left { Err(Failure::Reported) } else { Ok(()) }
+        },
+    )
 }
 
-/// Calls `each` with what verifying the requests finds and when that began.
+/// Calls `each` with what verifying each request finds and how long that took.
 fn each_report(
     place: &PlaceFlags,
+    open: impl FnOnce() -> Outcome<FieldStore>,
     flags: &OneRequest,
     data: bool,
-    mut each: impl FnMut(&VerifyReport, Instant) -> Outcome,
+    mut each: impl FnMut(&VerifyReport, Duration) -> Outcome,
 ) -> Outcome {
     let requests = requests::given_or_all(flags)?;
     let options = VerifyOptions { data, ..VerifyOptions::default() };
     let begin = Instant::now();
-    let store = match context::open(place) {
+    let store = match open() {
         Ok(store) => store,
-        Err(failure) => return unopened(place, options, failure, |report| each(report, begin)),
+        Err(failure) => return unopened(place, options, failure, |report| each(report, begin.elapsed())),
     };
     let mut damaged = Ok(());
     requests.for_each(&store, Match::Partial, |request| {
-        match each(&look(&store, request, options)?, Instant::now().min(begin)) {
+        let begin = Instant::now();
+        let report = look(&store, request, options)?;
+        match each(&report, begin.elapsed()) {
             // The other requests are answered all the same.
             Err(Failure::Reported) => damaged = Err(Failure::Reported),
             other => other?,
@@ -109,7 +122,7 @@ fn look(store: &FieldStore, request: &Request, options: VerifyOptions) -> Outcom
     Ok(report?)
 }
 
-fn print(report: &VerifyReport, begin: Instant) -> Outcome {
+fn print(report: &VerifyReport, elapsed: Duration) -> Outcome {
     if !report.is_sound() {
         let mut table = Table::new(["damaged", "of", "what", "where"]);
         for damage in report.parts.iter().flat_map(|part| &part.damage) {
@@ -122,7 +135,6 @@ fn print(report: &VerifyReport, begin: Instant) -> Outcome {
         }
         table.print()?;
     }
-    let elapsed = begin.elapsed();
     let datasets = report.parts.iter().filter(|part| !part.key.is_empty()).count() as u64;
     let sum_of = |of: fn(&VerifiedPart) -> u64| report.parts.iter().map(of).sum::<u64>();
     let (fields, replaced) = (sum_of(|part| part.fields), sum_of(|part| part.replaced_fields));

@@ -2,17 +2,19 @@
 
 use clap::Args;
 
-use super::OneRequest;
+use super::{AtFlag, OneRequest};
 
 /// Look whether everything is as it was stored, and say what is not
 ///
 /// Looks at the files of each dataset of the request (of all datasets without one), at its index, and whether the bytes
-/// of each field are there. Changes nothing; others may read and write meanwhile. Exit code 1 if anything is damaged.
+/// of each field are there. With --at at those of a snapshot, though they were wiped. Changes nothing; others may read and write meanwhile. Exit code 1 if anything is damaged.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach verify class=od,date=-1 --data")]
 pub(crate) struct VerifyFlags {
     #[command(flatten)]
     pub(crate) requests: OneRequest,
+    #[command(flatten)]
+    pub(crate) at: AtFlag,
     /// Also read the bytes of every field and compare their checksums
     #[arg(long)]
     pub(crate) data: bool,

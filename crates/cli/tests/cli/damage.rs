@@ -89,6 +89,25 @@ fn a_flipped_bit_is_corrupt_and_never_wrong_data() {
         .fails_with(1, &["is corrupt: ", &*data.to_string_lossy()]);
 }
 
+#[test]
+fn a_wiped_dataset_that_a_snapshot_shows_is_verified_there() {
+    let store = Store::new();
+    store.write_raw(0, &[7; 100_000]);
+    let data = store.file_of_container("data", "");
+    store.run(["snapshot", "create", "before"]).succeeds();
+    store.run(["wipe", "class=rd", "--doit"]).succeeds();
+    let said = store.run(["verify", "--data", "--at", "before"]).succeeds();
+    assert!(said.text().contains("verified 1 dataset, 1 field and"), "{}", said.text());
+    let mut bytes = fs::read(&data).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    fs::write(&data, bytes).unwrap();
+    store.run(["verify", "--data"]).succeeds();
+    let said = store.run(["verify", "--data", "--at", "before"]);
+    assert!(said.text().contains("1 damaged place"), "{}", said.text());
+    store.run(["verify", "--at", "none"]).fails_with(1, &["--at: snapshot none does not exist"]);
+}
+
 /// What `verify` prints of a store, by line.
 fn damages(store: &Store, arguments: &[&str]) -> Vec<serde_json::Value> {
     let said = store.run([&["verify", "--json"], arguments].concat());
