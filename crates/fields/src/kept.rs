@@ -8,9 +8,10 @@ use isotach_object::{Cell, Error as ObjectError, Label, Precondition, Transactio
 use crate::{
     Error, Result, Selection, StoreSnapshot,
     bytes::{Reader, push_text},
+    control::Locks,
     layout::{DATASETS, SNAPSHOTS, numbered_label, parse_named_text},
     record::Record,
-    root::{Root, conflict_is_false, for_each},
+    root::{Entry, Root, conflict_is_false, for_each},
 };
 
 /// The version of the record of a snapshot.
@@ -182,6 +183,21 @@ impl Root {
             }
         })?;
         Ok(keepers)
+    }
+
+    /// The datasets of snapshots that are not listed in this life, each with the snapshot.
+    pub(crate) fn wiped(&self) -> Result<Vec<(Label, Entry)>> {
+        let (mut all, mut wiped) = (Vec::new(), Vec::new());
+        self.for_each_kept(|of, text, record| all.push((of.to_owned(), text.to_owned(), record)))?;
+        for (of, text, record) in all {
+            let damaged = || self.corrupt(&format!("dataset {text} of snapshot {of}"));
+            let key = parse_named_text(&text).ok_or_else(damaged)?;
+            let entry = Entry { text: text.into(), key, record, locks: Locks::default() };
+            if self.same_life(&entry)?.is_none() {
+                wiped.push((of.parse()?, entry));
+            }
+        }
+        Ok(wiped)
     }
 
     fn for_each_kept(&self, mut each: impl FnMut(&str, &str, Record)) -> Result<()> {

@@ -76,7 +76,7 @@ pub use rights::ContainerRights;
 pub(crate) use select::Selection;
 pub use snapshots::StoreSnapshot;
 pub use stats::{Counts, DatasetStats};
-pub use status::DatasetStatus;
+pub use status::{DatasetStatus, KeptDataset};
 pub use store::{FieldStore, SpaceInfo};
 pub use transaction::Transaction;
 pub use verify::{

@@ -1,7 +1,7 @@
 //! What the `destroy` of pools, containers and objects share: they say what would go until they are told to remove it,
 //! and leave alone what a field store rests on.
 
-use isotach_fields::{Config, DatasetStatus, Error as FieldsError, FieldStore};
+use isotach_fields::{Config, DatasetStatus, Error as FieldsError, FieldStore, KeptDataset};
 use isotach_mars::Request;
 use isotach_object::{Error as ObjectError, Label, Pool};
 
@@ -15,6 +15,7 @@ use crate::{
 
 /// The label of the container that says which datasets a field store has.
 pub(crate) const ROOT: &str = "root";
+const FORCE_KEPT: &str = "`isotach snapshot remove` removes snapshots; --force removes this all the same";
 const FORCE: &str = "`isotach wipe` removes datasets; --force removes this all the same";
 
 /// Something that may go.
@@ -46,16 +47,14 @@ impl Victim<'_> {
     }
 }
 
-/// Refuses a pool with datasets in it.
+/// Refuses a pool with datasets in it, listed or only in snapshots.
 pub(crate) fn check_pool(pool: &dyn Pool, flags: DestroyFlags) -> Outcome {
     let held = if flags.force { None } else { Held::by(pool)? };
-    match held.map_or(0, |held| held.datasets.len() as u64) {
-        0 => Ok(()),
-        datasets => {
-            let datasets = count(datasets, "dataset");
-            Err(Failure::failed(format!("pool {} holds a field store of {datasets}: {FORCE}", pool.uri())))
-        }
-    }
+    let Some(held) = held.filter(|held| !held.datasets.is_empty() || !held.kept.is_empty()) else {
+        return Ok(());
+    };
+    let force = if held.datasets.is_empty() { FORCE_KEPT } else { FORCE };
+    Err(Failure::failed(format!("pool {} holds a field store of {}: {force}", pool.uri(), held.counted())))
 }
 
 /// Refuses a container that a field store rests on.
@@ -67,14 +66,17 @@ pub(crate) fn check_container(pool: &dyn Pool, label: &Label, flags: DestroyFlag
 /// The field store that a pool holds the catalogue of.
 struct Held {
     datasets: Vec<DatasetStatus>,
+    /// Those that were wiped, and that snapshots show.
+    kept: Vec<KeptDataset>,
 }
 
 impl Held {
     /// None if the pool holds none.
     fn by(pool: &dyn Pool) -> Outcome<Option<Self>> {
         let store = FieldStore::open(&Config::single(pool.uri()), &context::registry());
-        let datasets = match store.and_then(|store| store.status(&Request::new())) {
-            Ok(datasets) => datasets,
+        let found = store.and_then(|store| Ok((store.status(&Request::new())?, store.kept_datasets()?)));
+        let (datasets, kept) = match found {
+            Ok(found) => found,
             Err(FieldsError::NotAStore { .. } | FieldsError::Object(ObjectError::NotFound { .. })) => {
                 return Ok(None);
             }
@@ -85,22 +87,41 @@ impl Held {
                 return Err(failure.about(format!("pool {}", pool.uri())));
             }
         };
-        Ok(Some(Self { datasets }))
+        Ok(Some(Self { datasets, kept }))
+    }
+
+    /// Its datasets, in words.
+    fn counted(&self) -> String {
+        let datasets = count(self.datasets.len() as u64, "dataset");
+        match self.kept.len() {
+            0 => datasets,
+            kept => format!("{datasets} and {kept} that only snapshots show"),
+        }
     }
 
     fn check(&self, pool: &dyn Pool, label: &Label) -> Outcome {
         let uri = pool.uri();
         if label.as_str() == ROOT {
-            let datasets = count(self.datasets.len() as u64, "dataset");
+            let datasets = self.counted();
             return Err(Failure::failed(format!(
                 "container {ROOT} keeps the schema of the field store {uri} and knows its {datasets}: {FORCE}"
             )));
         }
-        match self.datasets.iter().find(|dataset| dataset.catalogue.label == *label) {
-            Some(dataset) => Err(Failure::failed(format!(
+        if let Some(dataset) = self.datasets.iter().find(|dataset| dataset.catalogue.label == *label) {
+            return Err(Failure::failed(format!(
                 "container {label} holds the dataset {} of the field store {uri}: {FORCE}",
                 dataset.key
-            ))),
+            )));
+        }
+        match self.kept.iter().find(|kept| kept.status.catalogue.label == *label) {
+            Some(KeptDataset { status, snapshots }) => {
+                let names: Vec<_> = snapshots.iter().map(Label::as_str).collect();
+                Err(Failure::failed(format!(
+                    "container {label} holds the wiped dataset {} of the field store {uri}, which is in snapshot {}: {FORCE_KEPT}",
+                    status.key,
+                    names.join(", ")
+                )))
+            }
             None => Ok(()),
         }
     }

@@ -81,3 +81,25 @@ fn what_would_go_is_told_in_json_too() {
     let said = store.run(["pool", "destroy", "--json"]).succeeds();
     assert_eq!(said.text(), format!("{{\"pool\":\"{}\",\"done\":\"would remove\"}}\n", store.uri()));
 }
+
+#[test]
+fn a_wiped_dataset_that_a_snapshot_shows_is_kept_too() {
+    let store = store_with_a_field();
+    let (label, uri) = (&*store.label(), store.uri());
+    store.run(["snapshot", "create", "before"]).succeeds();
+    store.run(["wipe", "class=rd", "--doit"]).succeeds();
+    let cure = "`isotach snapshot remove` removes snapshots; --force removes this all the same";
+    store
+        .run(["container", "destroy", label, "--doit"])
+        .fails_with(1, &["holds the wiped dataset class=rd", ", which is in snapshot before: ", cure]);
+    store
+        .run(["container", "destroy", "root", "--doit"])
+        .fails_with(1, &["knows its 0 datasets and 1 that only snapshots show"]);
+    let pool = format!("pool {uri} holds a field store of 0 datasets and 1 that only snapshots show: {cure}");
+    store.run(["pool", "destroy", "--doit"]).fails(1, &pool);
+    store.run(["verify", "--data", "--at", "before"]).succeeds();
+    let said = store.run(["read", &format!("{KEY},step=0"), "-o", "-", "--at", "before"]).succeeds();
+    assert_eq!(said.out, b"field");
+    store.run(["snapshot", "remove", "before"]).succeeds();
+    store.run(["pool", "destroy", "--doit"]).succeeds();
+}
