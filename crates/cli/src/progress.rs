@@ -2,15 +2,20 @@
 
 use std::{
     io::{IsTerminal, stderr},
+    sync::mpsc::{RecvTimeoutError, Sender, channel},
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::{Bytes, Rate, count};
 
 /// How long a command works before it shows how far it is.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often a bar turns that nobody moves.
+const TICK: Duration = Duration::from_millis(100);
 
 /// How far a command is.
 #[derive(Debug)]
@@ -72,6 +77,57 @@ impl Progress {
     }
 }
 
+/// How far a command is that goes from dataset to dataset. It shows itself when the time has come, also in the midst of a long
+/// dataset.
+#[derive(Debug)]
+pub(crate) struct Steps {
+    bar: ProgressBar,
+    /// Shows the bar in time, unless it is told that the work is done.
+    shower: Option<(Sender<()>, JoinHandle<bool>)>,
+}
+
+impl Steps {
+    /// At the beginning, with nothing to be seen yet.
+    pub(crate) fn new() -> Self {
+        Self::with(stderr().is_terminal(), PATIENCE)
+    }
+
+    fn with(is_terminal: bool, patience: Duration) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+            bar.set_style(style);
+        }
+        let shower = is_terminal.then(|| {
+            let (done, is_done) = channel();
+            let bar = bar.clone();
+            let show = move || {
+                let is_late = is_done.recv_timeout(patience) == Err(RecvTimeoutError::Timeout);
+                if is_late {
+                    bar.set_draw_target(ProgressDrawTarget::stderr());
+                    bar.enable_steady_tick(TICK);
+                }
+                is_late
+            };
+            (done, thread::spawn(show))
+        });
+        Self { bar, shower }
+    }
+
+    /// So many datasets are done.
+    pub(crate) fn reach(&self, done: u64, total: u64) {
+        self.bar.set_message(format!("{done} of {}", count(total, "dataset")));
+    }
+
+    /// Takes the bar away; whether it was there.
+    pub(crate) fn finish(mut self) -> bool {
+        let Some((done, shower)) = self.shower.take() else { return false };
+        drop(done);
+        let was_shown = shower.join().unwrap_or(false);
+        self.bar.finish_and_clear();
+        was_shown
+    }
+}
+
 fn bar(total: Option<u64>) -> ProgressBar {
     let (bar, template) = match total {
         Some(total) => (ProgressBar::new(total), "{bar:30} {msg}"),
@@ -104,6 +160,22 @@ mod tests {
         assert_eq!(after(None).message(elapsed), "2 fields, 4.0 MiB, 2.0 MiB/s");
         // A file that grew meanwhile.
         assert_eq!(after(Some(1)).message(elapsed), "2 fields, 4.0 MiB, 2.0 MiB/s");
+    }
+
+    #[test]
+    fn datasets_are_counted_on_a_terminal_once_it_takes_long() {
+        let mut steps = Steps::with(true, Duration::ZERO);
+        steps.reach(3, 40);
+        assert_eq!(steps.bar.message(), "3 of 40 datasets");
+        let (done, shower) = steps.shower.take().unwrap();
+        assert!(shower.join().unwrap(), "it shows itself before the work is done");
+        drop(done);
+        assert!(!steps.finish());
+        for (is_terminal, patience) in [(false, Duration::ZERO), (true, Duration::from_secs(3600))] {
+            let steps = Steps::with(is_terminal, patience);
+            steps.reach(3, 40);
+            assert!(!steps.finish(), "{is_terminal} {patience:?}");
+        }
     }
 
     #[test]

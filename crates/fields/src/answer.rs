@@ -18,6 +18,9 @@ pub struct Answer<T> {
     pub unusable: Vec<Error>,
 }
 
+/// How many datasets were gone through, and how many there are.
+pub type DatasetsDone<'p> = &'p dyn Fn(u64, u64);
+
 impl FieldStore {
     /// Asks each dataset that a request may mean. Those that are locked for listing are passed over, and so are those
     /// that `of_one` finds wiped meanwhile.
@@ -26,8 +29,21 @@ impl FieldStore {
         request: &Request,
         of_one: impl Fn(&Selection) -> Result<Option<T>>,
     ) -> Result<Answer<T>> {
+        self.ask_telling(request, of_one, &|_, _| ())
+    }
+
+    /// As `ask`, and tells before each dataset how many are done.
+    pub(crate) fn ask_telling<T>(
+        &self,
+        request: &Request,
+        of_one: impl Fn(&Selection) -> Result<Option<T>>,
+        progress: DatasetsDone<'_>,
+    ) -> Result<Answer<T>> {
         let mut answer = Answer { found: Vec::new(), unusable: Vec::new() };
-        for selection in self.select(request)?.iter().filter(|selection| !selection.is_locked(Action::List)) {
+        let mut selections = self.select(request)?;
+        selections.retain(|selection| !selection.is_locked(Action::List));
+        for (done, selection) in selections.iter().enumerate() {
+            progress(done as u64, selections.len() as u64);
             match of_one(selection).map_err(|error| Error::of_listed(&selection.entry.key, error)) {
                 Ok(found) => answer.found.extend(found),
                 Err(error) if selection.was_wiped(&error) => {}

@@ -57,7 +57,7 @@ mod wipe_collocation;
 mod writer;
 mod writers;
 
-pub use answer::Answer;
+pub use answer::{Answer, DatasetsDone};
 pub use archive::MessageKey;
 pub use axes::Axis;
 pub use buffers::FieldBytes;

@@ -9,7 +9,7 @@ use isotach_mars::{Key, Request};
 use isotach_object::{Anchor, Cell, Container, Label, ObjectId, Pool, Purged, Update};
 
 use crate::{
-    Answer, Error, FieldStore, Location, Place, Result, Selection,
+    Answer, DatasetsDone, Error, FieldStore, Location, Place, Result, Selection,
     batch::parse_history,
     control::Action,
     layout::kv_key,
@@ -49,6 +49,19 @@ impl FieldStore {
     /// [`Error::Locked`] for one that is locked for wiping. Datasets that cannot be used are in the answer. Else what the engines
     /// report: `Conflict` while another purge is under way, `Unsupported` where it cannot be known who else writes.
     pub fn purge(&self, request: &Request, doit: bool) -> Result<Answer<PurgedDataset>> {
+        self.purge_telling(request, doit, &|_, _| ())
+    }
+
+    /// As [`FieldStore::purge`], and tells how many datasets are done.
+    ///
+    /// # Errors
+    /// As [`FieldStore::purge`].
+    pub fn purge_telling(
+        &self,
+        request: &Request,
+        doit: bool,
+        progress: DatasetsDone<'_>,
+    ) -> Result<Answer<PurgedDataset>> {
         for selection in self.select(request)? {
             selection.entry.locks.check(Action::Wipe, &selection.entry.key)?;
             for plan in &selection.plans {
@@ -58,7 +71,7 @@ impl FieldStore {
                 }
             }
         }
-        self.ask(request, |selection| self.inner.purge_dataset(selection, doit))
+        self.ask_telling(request, |selection| self.inner.purge_dataset(selection, doit), progress)
     }
 }
 

@@ -15,7 +15,7 @@ use isotach_mars::{Key, Request};
 use isotach_object::{Cell, Container, Epoch, Error as ObjectError, Label, Pool, Precondition, Transaction};
 
 use crate::{
-    Error, FieldStore, Result, Selection,
+    DatasetsDone, Error, FieldStore, Result, Selection,
     kept::{Header, Past, State},
     layout::{COLLOCATION, DATASET, new_incarnation},
     record::Record,
@@ -53,10 +53,23 @@ impl FieldStore {
     /// dataset; `Unsupported` where an engine has no snapshots; [`Error::LostDataset`] or [`Error::DamagedDataset`]; else as
     /// [`FieldStore::list`]. Nothing is left of a snapshot that failed, as far as it can be removed.
     pub fn snapshot(&self, request: &Request, name: &str) -> Result<StoreSnapshot> {
+        self.snapshot_telling(request, name, &|_, _| ())
+    }
+
+    /// As [`FieldStore::snapshot`], and tells how many datasets are done.
+    ///
+    /// # Errors
+    /// As [`FieldStore::snapshot`].
+    pub fn snapshot_telling(
+        &self,
+        request: &Request,
+        name: &str,
+        progress: DatasetsDone<'_>,
+    ) -> Result<StoreSnapshot> {
         self.inner.check_present("make a snapshot of")?;
         let name: Label = name.parse()?;
         let (selections, past, header) = self.reserve(request, &name)?;
-        match self.inner.make(&selections, &past, &header) {
+        match self.inner.make(&selections, &past, &header, progress) {
             Ok(true) => {}
             Ok(false) => {
                 self.inner.discard(&past, &selections)?;
@@ -214,8 +227,15 @@ impl Inner {
     }
 
     /// Makes the containers' snapshots, and says in every root that it is whole. False if another removes it meanwhile.
-    fn make(&self, selections: &[Selection], past: &Past, header: &Header) -> Result<bool> {
-        for selection in selections {
+    fn make(
+        &self,
+        selections: &[Selection],
+        past: &Past,
+        header: &Header,
+        progress: DatasetsDone<'_>,
+    ) -> Result<bool> {
+        for (done, selection) in selections.iter().enumerate() {
+            progress(done as u64, selections.len() as u64);
             match self.keep(selection, past) {
                 Ok(()) => {}
                 // What is not there was removed with the name.

@@ -10,6 +10,7 @@ use crate::{
     failure::Outcome,
     flags::{PlaceFlags, PurgeFlags},
     output::{Bytes, Table, count, key_object, outln, print_json},
+    progress::Steps,
 };
 
 /// Purges request by request.
@@ -17,7 +18,10 @@ pub(crate) fn run(place: &PlaceFlags, flags: &PurgeFlags) -> Outcome {
     let requests = requests::given_or_all(&flags.requests)?;
     let store = context::open(place)?;
     requests.for_each(&store, Match::Partial, |request| {
-        let answer = store.purge(request, flags.doit)?;
+        let steps = Steps::new();
+        let answer = store.purge_telling(request, flags.doit, &|done, total| steps.reach(done, total));
+        steps.finish();
+        let answer = answer?;
         if flags.json {
             answer.found.iter().try_for_each(|dataset| print_json(&object(dataset, flags.doit)))?;
         } else {

@@ -10,6 +10,7 @@ use crate::{
     failure::Outcome,
     flags::{PlaceFlags, SnapshotAction, SnapshotFlags},
     output::{Table, count, key_object, outln, print_json, utc},
+    progress::Steps,
 };
 
 /// Makes, lists or removes.
@@ -20,7 +21,10 @@ pub(crate) fn run(place: &PlaceFlags, flags: &SnapshotFlags) -> Outcome {
             let mut made = None;
             requests::typed(request.as_deref())?.for_each(&store, Match::Partial, |request: &Request| {
                 check_whole_datasets(store.schema(), request, "snapshots are of")?;
-                made = Some(store.snapshot(request, name)?);
+                let steps = Steps::new();
+                let snapshot = store.snapshot_telling(request, name, &|done, total| steps.reach(done, total));
+                steps.finish();
+                made = Some(snapshot?);
                 Ok(())
             })?;
             let Some(made) = made else { return Ok(()) };

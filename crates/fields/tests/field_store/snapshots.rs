@@ -367,3 +367,36 @@ fn a_handle_shows_the_snapshot_that_it_was_opened_on_and_no_later_one_of_the_nam
         assert_eq!(store.at("now").unwrap().retrieve_one(&field("0", "t")).unwrap().unwrap(), b"new");
     }
 }
+
+#[test]
+fn who_waits_for_many_datasets_is_told_how_many_are_done() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        let told = Mutex::new(Vec::new());
+        let tell = |done, total| told.lock().unwrap().push((done, total));
+        store.snapshot_telling(&request(""), "now", &tell).unwrap();
+        store.purge_telling(&request(""), true, &tell).unwrap();
+        assert_eq!(*told.lock().unwrap(), [(0, 2), (1, 2), (0, 2), (1, 2)], "{}", layout.name);
+    }
+}
+
+#[test]
+fn wiped_datasets_are_told_as_long_as_snapshots_show_them() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        let before = store.status(&request("class=od")).unwrap().remove(0);
+        for name in ["one", "two"] {
+            store.snapshot(&request(""), name).unwrap();
+        }
+        assert!(store.kept_datasets().unwrap().is_empty());
+        store.wipe(&request("class=od"), true).unwrap();
+        // Another life of it is another dataset.
+        archive(&store, &[(field("0", "t"), b"another life")]);
+        let kept = store.kept_datasets().unwrap();
+        assert_eq!((kept.len(), &kept[0].status), (1, &before), "{}", layout.name);
+        assert_eq!(kept[0].snapshots.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+        store.remove_snapshot("one").unwrap();
+        store.remove_snapshot("two").unwrap();
+        assert!(store.kept_datasets().unwrap().is_empty());
+    }
+}
