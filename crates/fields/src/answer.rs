@@ -14,7 +14,8 @@ pub struct Answer<T> {
     /// What was found in all others.
     pub found: Vec<T>,
     /// An [`Error::LostDataset`] for each dataset whose containers are not there, though the store lists it, and an
-    /// [`Error::DamagedDataset`] for each that cannot be read. [`FieldStore::wipe`] removes what is left of them.
+    /// [`Error::DamagedDataset`] for each that cannot be read. [`FieldStore::wipe`] removes what is left of them. An
+    /// [`Error::ClosedDataset`] for each that this user may not read. A purge has more.
     pub unusable: Vec<Error>,
 }
 
@@ -29,25 +30,28 @@ impl FieldStore {
         request: &Request,
         of_one: impl Fn(&Selection) -> Result<Option<T>>,
     ) -> Result<Answer<T>> {
-        self.ask_telling(request, of_one, &|_, _| ())
-    }
-
-    /// As `ask`, and tells before each dataset how many are done.
-    pub(crate) fn ask_telling<T>(
-        &self,
-        request: &Request,
-        of_one: impl Fn(&Selection) -> Result<Option<T>>,
-        progress: DatasetsDone<'_>,
-    ) -> Result<Answer<T>> {
-        let mut answer = Answer { found: Vec::new(), unusable: Vec::new() };
         let mut selections = self.select(request)?;
         selections.retain(|selection| !selection.is_locked(Action::List));
+        Answer::of(&selections, of_one, Error::is_of_dataset, &|_, _| ())
+    }
+}
+
+impl<T> Answer<T> {
+    /// Asks each dataset, and goes on after errors that are of it alone. Those that are found wiped meanwhile are passed over.
+    /// `progress` is told before each how many are done.
+    pub(crate) fn of(
+        selections: &[Selection],
+        of_one: impl Fn(&Selection) -> Result<Option<T>>,
+        is_of_one: impl Fn(&Error) -> bool,
+        progress: DatasetsDone<'_>,
+    ) -> Result<Self> {
+        let mut answer = Self { found: Vec::new(), unusable: Vec::new() };
         for (done, selection) in selections.iter().enumerate() {
             progress(done as u64, selections.len() as u64);
             match of_one(selection).map_err(|error| Error::of_listed(&selection.entry.key, error)) {
                 Ok(found) => answer.found.extend(found),
                 Err(error) if selection.was_wiped(&error) => {}
-                Err(error) if error.is_of_dataset() => answer.unusable.push(error),
+                Err(error) if is_of_one(&error) => answer.unusable.push(error),
                 Err(error) => return Err(error),
             }
         }

@@ -55,6 +55,8 @@ pub(crate) const ENTRY_WIPED: &[u8] = b"wiped";
 pub(crate) const ENTRY_ABANDONED: &[u8] = b"abandoned";
 /// Another value after each transaction.
 pub(crate) const ENTRY_TRANSACTION: &[u8] = b"transaction";
+/// Another value before a purge destroys arrays in another container.
+pub(crate) const ENTRY_PURGE: &[u8] = b"purge";
 /// The first byte of a collocation's entry.
 pub(crate) const COLLOCATION: u8 = b':';
 

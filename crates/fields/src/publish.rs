@@ -4,19 +4,21 @@
 //! - Bytes are durable before anything names them.
 //! - A flush that returns without an error has found no move's mark: a move that comes later lists what was put.
 //! - If a wipe of collocations began or ended meanwhile, entries that are not there any more are reported as wiped.
-//! - An array that a wipe may still destroy, or has destroyed, is named by no entry that the flush leaves behind. That is
-//!   at stake only where an earlier flush failed and its entries are sent again: a wipe may have found the array by them.
+//! - An array that a wipe or a purge may still destroy, or has destroyed, is named by no entry that the flush leaves behind.
+//!   That is at stake only where an earlier flush failed and its entries are sent again, since they find arrays by the
+//!   history. So what the history has is not sent again: it was published, and may have been replaced since. What it has not
+//!   is sent if its array is there and no wipe is under way, for then nobody has found the array, nor will before it is sent.
 
 use std::sync::Arc;
 
-use isotach_object::{Cell, Container, Error as ObjectError, ObjectId, Precondition, Update};
+use isotach_object::{Cell, Container, Error as ObjectError, ObjectId, Update};
 
 use crate::{
     Error, Location, Place, Result,
     control::Action,
     puts::{Load, Put},
     record::Record,
-    root::{Entry, commit_all},
+    root::Entry,
     sync::lock,
     writer::DatasetWriter,
 };
@@ -73,31 +75,43 @@ impl DatasetWriter {
     }
 
     fn publish_alive(&self, load: &mut Load) -> Result<bool> {
+        // Before the look at the record: a wipe that begins after that cannot have found what was not there before.
+        let mut published = self.published(load)?;
         let Some(before) = self.same_life()? else { return Ok(false) };
         refuse_while_moved(&before)?;
-        self.drop_wiped(load, &before.record)?;
-        let sent_before = load.sent;
-        self.send(load, before.record.generation)?;
+        self.drop_wiped(load, &mut published, &before.record)?;
+        self.send(load, &published, before.record.generation)?;
         let after = if self.is_transaction { self.look_again()? } else { self.declare(load)? };
         let Some(after) = after else { return Ok(false) };
         if after.record.generation != before.record.generation {
-            let gone = self.gone_meanwhile(load, sent_before)?;
+            let gone = self.gone_meanwhile(load)?;
             load.drop_fields(&gone);
         }
         Ok(true)
     }
 
-    /// The bytes first, then what names them.
-    fn send(&self, load: &mut Load, generation: u32) -> Result<()> {
+    /// The bytes first, then what names them. What was published is made durable, but not put again.
+    fn send(&self, load: &mut Load, published: &[bool], generation: u32) -> Result<()> {
         if !self.dataset.is_one_container() {
             self.dataset.store.flush()?;
         }
+        let rest = (load.sent > 0).then(|| load.unpublished(published));
         load.sent = load.puts.fields().count();
         load.generation = generation;
+        let puts = rest.as_ref().unwrap_or(&load.puts);
         match self.is_transaction {
-            true => load.puts.commit(&*self.dataset.catalogue),
-            false => load.puts.publish(&*self.dataset.catalogue),
+            true => puts.commit(&*self.dataset.catalogue),
+            false => puts.publish(&*self.dataset.catalogue),
         }
+    }
+
+    /// Which fields that an earlier flush has sent are in the history: what came of them is what a flush promises. Some may
+    /// have been replaced since.
+    fn published(&self, load: &Load) -> Result<Vec<bool>> {
+        let entries =
+            load.puts.fields().take(load.sent).map(|(_, (history, id, _))| Some(Cell::kv(history, id)));
+        let missing = self.are_missing(&*self.dataset.catalogue, entries)?;
+        Ok(missing.into_iter().map(|is_missing| !is_missing).collect())
     }
 
     /// The dataset's entry, after a transaction that can be seen. It brought along all that its fields need, so a wipe took
@@ -131,45 +145,37 @@ impl DatasetWriter {
         }
     }
 
-    /// Drops the fields that an earlier flush has sent and whose arrays have been wiped since, or may still be.
-    fn drop_wiped(&self, load: &mut Load, now: &Record) -> Result<()> {
-        if load.sent == 0 || (load.generation == now.generation && now.is_settled()) {
+    /// Drops the fields that an earlier flush has sent, that were not published, and whose arrays have been wiped since or
+    /// may still be. If there was no wipe, those whose arrays are gone were published, replaced and purged.
+    fn drop_wiped(&self, load: &mut Load, published: &mut Vec<bool>, now: &Record) -> Result<()> {
+        if load.sent == 0 {
             return Ok(());
         }
-        let arrays: Vec<_> =
-            load.puts.fields().take(load.sent).map(|(entry, _)| self.own_array(entry)).collect();
+        let array = |((entry, _), published): ((Put<'_>, _), &bool)| match published {
+            true => None,
+            // One without bytes can lose none, and an engine may know nothing of it.
+            false => self.own_array(entry).filter(|(_, length)| *length > 0).map(|(array, _)| array),
+        };
+        let arrays: Vec<_> = load.puts.fields().zip(&*published).map(array).collect();
         let gone = if now.is_settled() {
             self.are_missing(&*self.dataset.store, arrays.iter().map(|array| array.map(Cell::array)))?
         } else {
             arrays.iter().map(Option::is_some).collect()
         };
-        load.drop_fields(&gone);
-        Ok(())
-    }
-
-    /// Which fields of a load are gone with a wipe that began or ended while they were sent. The first of them had been
-    /// sent before; their arrays may go any time if they are not gone yet, so their entries are taken back.
-    fn gone_meanwhile(&self, load: &Load, sent_before: usize) -> Result<Vec<bool>> {
-        let entries = load.puts.fields().map(|((index, element, _), _)| Some(Cell::kv(index, element)));
-        let mut gone = self.are_missing(&*self.dataset.catalogue, entries)?;
-        for ((entry, history), is_gone) in load.puts.fields().zip(&mut gone).take(sent_before) {
-            if let Some(array) = self.own_array(entry) {
-                self.take_back(entry, history, array)?;
-                *is_gone = true;
-            }
+        if now.is_settled() && load.generation == now.generation {
+            published.iter_mut().zip(gone).for_each(|(published, is_gone)| *published |= is_gone);
+        } else {
+            load.drop_fields(&gone);
+            let mut gone = gone.into_iter();
+            published.retain(|_| gone.next() != Some(true));
         }
-        self.dataset.catalogue.flush()?;
-        Ok(gone)
+        Ok(())
     }
 
-    /// Removes a field's entries, unless another field has taken its place in the index, and its array.
-    fn take_back(&self, entry: Put<'_>, history: Put<'_>, array: ObjectId) -> Result<()> {
-        let ((index, element, record), (history, id, _)) = (entry, history);
-        let (catalogue, cell) = (&*self.dataset.catalogue, Cell::kv(index, element));
-        commit_all(catalogue, Precondition::Equals(cell, record), &[Update::Remove { cell }])?;
-        catalogue.update(&[Update::Remove { cell: Cell::kv(history, id) }])?;
-        self.dataset.store.update(&[Update::Destroy { object: array }])?;
-        Ok(())
+    /// Which fields of a load are gone with a wipe that began or ended while they were sent.
+    fn gone_meanwhile(&self, load: &Load) -> Result<Vec<bool>> {
+        let entries = load.puts.fields().map(|((index, element, _), _)| Some(Cell::kv(index, element)));
+        self.are_missing(&*self.dataset.catalogue, entries)
     }
 
     /// Gives up fields that nobody will publish: the arrays that no entry ever named are destroyed, with the next flush of
@@ -177,7 +183,7 @@ impl DatasetWriter {
     pub(crate) fn give_back(&self) {
         let load = lock(&self.state).batch.take();
         let unsent = load.puts.fields().skip(load.sent);
-        let arrays: Vec<_> = unsent.filter_map(|(entry, _)| self.own_array(entry)).collect();
+        let arrays: Vec<_> = unsent.filter_map(|(entry, _)| Some(self.own_array(entry)?.0)).collect();
         for some in arrays.chunks(CELLS_MAX) {
             let updates: Vec<_> = some.iter().map(|object| Update::Destroy { object: *object }).collect();
             // Where it fails, the bytes stay until the dataset goes.
@@ -185,10 +191,13 @@ impl DatasetWriter {
         }
     }
 
-    /// The array of a field whose bytes are in the dataset's own store; an adopted field has none.
-    fn own_array(&self, (_, _, record): Put<'_>) -> Option<ObjectId> {
-        match Location::decode(record, &self.dataset.uri)?.place {
-            Place::Object { container, object } if container == self.dataset.uri => Some(object),
+    /// The array of a field whose bytes are in the dataset's own store, and its length; an adopted field has none.
+    fn own_array(&self, (_, _, record): Put<'_>) -> Option<(ObjectId, u64)> {
+        let location = Location::decode(record, &self.dataset.uri)?;
+        match location.place {
+            Place::Object { container, object } if container == self.dataset.uri => {
+                Some((object, location.length))
+            }
             _ => None,
         }
     }

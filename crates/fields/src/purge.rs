@@ -1,18 +1,19 @@
 //! Purging: fields that were replaced go, and then the containers give back the room of everything that went.
 //!
-//! What must stay true: an array goes only if the history names it, and no entry that a reader can find does. It goes while a
-//! wipe is counted as under way, so that a flush that is tried again does not name it once more (see `publish`).
+//! What must stay true: an array goes only if the history names it, and no entry that a reader can find does. Once that is
+//! so it stays so, because a flush that is tried again puts nothing that the history has (see `publish`), and the array goes
+//! before its entry in the history does. So a purge needs no mark that a kill could leave behind.
 
 use std::{collections::HashSet, sync::Arc};
 
 use isotach_mars::{Key, Request};
-use isotach_object::{Anchor, Cell, Container, Label, ObjectId, Pool, Purged, Update};
+use isotach_object::{Anchor, Cell, Container, Error as ObjectError, ObjectId, Purged, Update};
 
 use crate::{
     Answer, DatasetsDone, Error, FieldStore, Location, Place, Result, Selection,
     batch::parse_history,
     control::Action,
-    layout::kv_key,
+    layout::{DATASET, ENTRY_PURGE, kv_key, new_incarnation},
     reader::{Collocation, DatasetReader},
     root::{for_each, page_of},
     store::Inner,
@@ -46,8 +47,9 @@ impl FieldStore {
     ///
     /// # Errors
     /// [`Error::BelowCollocation`] or [`Error::Invalid`] when the request names anything but whole datasets;
-    /// [`Error::Locked`] for one that is locked for wiping. Datasets that cannot be used are in the answer. Else what the engines
-    /// report: `Conflict` while another purge is under way, `Unsupported` where it cannot be known who else writes.
+    /// [`Error::Locked`] for one that is locked for wiping; [`Error::ReadOnly`]. Nothing is purged then. Datasets that cannot be
+    /// used are in the answer, and those that are locked for listing ([`Error::Locked`]) or that another purge is at (`Conflict`).
+    /// Else what the engines report: `Unsupported` where it cannot be known who else writes.
     pub fn purge(&self, request: &Request, doit: bool) -> Result<Answer<PurgedDataset>> {
         self.purge_telling(request, doit, &|_, _| ())
     }
@@ -62,7 +64,9 @@ impl FieldStore {
         doit: bool,
         progress: DatasetsDone<'_>,
     ) -> Result<Answer<PurgedDataset>> {
-        for selection in self.select(request)? {
+        self.inner.check_present("purge")?;
+        let selections = self.select(request)?;
+        for selection in &selections {
             selection.entry.locks.check(Action::Wipe, &selection.entry.key)?;
             for plan in &selection.plans {
                 if !covers_dataset(request, plan)? {
@@ -71,7 +75,24 @@ impl FieldStore {
                 }
             }
         }
-        self.ask_telling(request, |selection| self.inner.purge_dataset(selection, doit), progress)
+        let purge = |selection: &Selection| {
+            selection.entry.locks.check(Action::List, &selection.entry.key)?;
+            self.inner
+                .purge_dataset(selection, doit)
+                .map_err(|error| named_conflict(&selection.entry.key, error))
+        };
+        let is_of_one = |error: &Error| error.is_of_dataset() || ["locked", "conflict"].contains(&error.code());
+        Answer::of(&selections, purge, is_of_one, progress)
+    }
+}
+
+/// Says of which dataset it is that another purge is under way.
+fn named_conflict(dataset: &Key, error: Error) -> Error {
+    match error {
+        Error::Object(ObjectError::Conflict { what }) => {
+            ObjectError::Conflict { what: format!("dataset {dataset}: {what}") }.into()
+        }
+        error => error,
     }
 }
 
@@ -85,17 +106,31 @@ struct Replaced {
 impl Inner {
     fn purge_dataset(self: &Arc<Self>, selection: &Selection, doit: bool) -> Result<Option<PurgedDataset>> {
         let Some(reader) = self.reader(&selection.root, &selection.entry)? else { return Ok(None) };
-        let replaced = self.replaced_of(&reader, doit)?;
         let dataset = &reader.dataset;
-        let mut purged = purge(&*dataset.root.pool, dataset.catalogue.label(), doit)?;
+        let mut pools = vec![Arc::clone(&dataset.root.pool)];
         if !dataset.is_one_container() {
-            let store = purge(&*self.pool(&dataset.uri.pool)?, &dataset.uri.label, doit)?;
-            purged.before += store.before;
-            purged.freed += store.freed;
-            purged.held += store.held;
-            purged.history_stays |= store.history_stays;
+            pools.push(self.pool(&dataset.uri.pool)?);
         }
-        if !doit {
+        let label = &dataset.uri.label;
+        let mut before = 0;
+        for pool in &pools {
+            before += pool.container_size(label)?;
+        }
+        let replaced = self.replaced_of(&reader, doit)?;
+        let mut purged = Purged::default();
+        for pool in &pools {
+            let of_one = pool.purge_container(label, doit)?;
+            purged.before += of_one.before;
+            purged.freed += of_one.freed;
+            purged.held += of_one.held;
+            purged.history_stays |= of_one.history_stays;
+        }
+        if doit {
+            // An engine may give room back as soon as something is removed.
+            let after = purged.before.saturating_sub(purged.freed);
+            purged.freed = purged.freed.max(before.saturating_sub(after));
+            purged.before = purged.before.max(before);
+        } else {
             // They are still there, so the containers know nothing of them yet.
             purged.freed = (purged.freed + replaced.bytes).min(purged.before);
         }
@@ -121,19 +156,12 @@ impl Inner {
         if !doit || sum.fields == 0 {
             return Ok(sum);
         }
-        let dataset = &reader.dataset;
-        if dataset.root.change_record(&dataset.entry, |now| Ok(now.record.with_wipe()))?.is_none() {
-            return Ok(sum);
-        }
+        let remover = self.remover(reader)?;
         let mut removed = Replaced::default();
-        let outcome = self.remover(reader).and_then(|remover| {
-            collocations.list.iter().try_for_each(|collocation| {
-                go_through(reader, collocation, &shared, &mut removed, Some(&remover))
-            })
-        });
-        // Also after a failure: this purge removes nothing more.
-        dataset.root.change_record(&dataset.entry, |now| Ok(now.record.without_wipe()))?;
-        outcome.map(|()| removed)
+        for collocation in collocations.list.iter() {
+            go_through(reader, collocation, &shared, &mut removed, Some(&remover))?;
+        }
+        Ok(removed)
     }
 
     /// Handles of its own, so that a reader's stay free of updates.
@@ -141,32 +169,41 @@ impl Inner {
         let dataset = &reader.dataset;
         let catalogue = dataset.root.pool.open_container(dataset.catalogue.label())?;
         let store = match dataset.is_one_container() {
-            true => Arc::clone(&catalogue),
-            false => self.pool(&dataset.uri.pool)?.open_container(&dataset.uri.label)?,
+            true => None,
+            false => Some(self.pool(&dataset.uri.pool)?.open_container(&dataset.uri.label)?),
         };
         Ok(Remover { catalogue, store })
     }
 }
 
-fn purge(pool: &dyn Pool, label: &Label, doit: bool) -> Result<Purged> {
-    Ok(pool.purge_container(label, doit)?)
-}
-
 /// Where what was replaced is removed.
 struct Remover {
     catalogue: Arc<dyn Container>,
-    store: Arc<dyn Container>,
+    /// The store's container, if it is another one.
+    store: Option<Arc<dyn Container>>,
 }
 
 impl Remover {
     /// The arrays first, durably: an entry of the history is all that leads to its array.
     fn remove(&self, history: ObjectId, keys: &[&[u8]], arrays: &[ObjectId]) -> Result<()> {
-        let arrays: Vec<_> = arrays.iter().map(|object| Update::Destroy { object: *object }).collect();
-        self.store.update(&arrays)?;
-        self.store.flush()?;
-        let entries: Vec<_> =
-            keys.iter().map(|key| Update::Remove { cell: Cell::kv(history, key) }).collect();
-        self.catalogue.update(&entries)?;
+        let mut arrays: Vec<_> = arrays.iter().map(|object| Update::Destroy { object: *object }).collect();
+        let entries = keys.iter().map(|key| Update::Remove { cell: Cell::kv(history, key) });
+        let Some(store) = &self.store else {
+            arrays.extend(entries);
+            self.catalogue.update(&arrays)?;
+            self.catalogue.flush()?;
+            return Ok(());
+        };
+        if !arrays.is_empty() {
+            // Behind the decision and before the deed: a snapshot of the catalogue that shows one of them as the newest
+            // is older than this, and whoever takes the store's snapshot too late for it sees that this has changed.
+            let (cell, mark) = (Cell::kv(DATASET, ENTRY_PURGE), new_incarnation().to_le_bytes());
+            self.catalogue.update(&[Update::Put { cell, value: &mark }])?;
+            self.catalogue.flush()?;
+            store.update(&arrays)?;
+            store.flush()?;
+        }
+        self.catalogue.update(&entries.collect::<Vec<_>>())?;
         self.catalogue.flush()?;
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Puts into key-value objects, all in one buffer, and what a flush knows of them.
 
+use std::collections::HashSet;
+
 use isotach_object::{Cell, Container, ObjectId, Update};
 
 use crate::{
@@ -43,6 +45,21 @@ impl Load {
     /// How many fields are lost if this is.
     pub(crate) fn fields(&self) -> u64 {
         self.puts.fields.len() as u64 + self.wiped
+    }
+
+    /// The puts without those of fields that were published, and of earlier ones of the same key: these were published
+    /// before them, and would replace them.
+    pub(crate) fn unpublished(&self, published: &[bool]) -> Puts {
+        let fields: Vec<_> = self.puts.fields().take(published.len()).collect();
+        let mut later = HashSet::new();
+        let mut is_out = published.to_vec();
+        for (((index, element, _), _), is_out) in fields.iter().zip(&mut is_out).rev() {
+            *is_out |= later.contains(&(*index, *element));
+            if *is_out {
+                later.insert((*index, *element));
+            }
+        }
+        self.puts.without(|field| is_out.get(field).copied().unwrap_or_default())
     }
 
     /// Drops the fields that are gone.
@@ -188,6 +205,21 @@ mod tests {
         load.drop_fields(&[true, true]);
         assert_eq!((load.sent, load.wiped, load.fields()), (0, 3, 3));
         assert!(!load.is_empty(), "what is gone is still to be reported");
+    }
+
+    #[test]
+    fn what_was_published_is_not_put_again_nor_what_it_replaced() {
+        let load = load(&["0", "6", "0", "12", "0"]);
+        let rest = |published: &[bool]| elements(&load.unpublished(published)).concat();
+        assert_eq!(rest(&[false; 5]), b"060120");
+        assert_eq!(rest(&[false, true]), b"00120");
+        assert_eq!(
+            rest(&[false, false, true, false]),
+            b"6120",
+            "the first of step 0 was published before the second"
+        );
+        assert_eq!(rest(&[true; 5]), b"");
+        assert_eq!(load.unpublished(&[true; 5]).iter().count(), 5, "declarations stay");
     }
 
     #[test]

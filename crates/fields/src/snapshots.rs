@@ -7,7 +7,7 @@
 //! - The datasets enter the root with the name, on the condition that they are still listed. So of a wipe and a snapshot at
 //!   least one sees the other, and a dataset that a snapshot shows keeps its containers.
 //! - The catalogue's container comes before the store's: what an index names then was in the store before. Nothing may
-//!   have been taken out of the index between the two.
+//!   have been wiped or purged between the two.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use isotach_object::{Cell, Container, Epoch, Error as ObjectError, Label, Pool, 
 use crate::{
     DatasetsDone, Error, FieldStore, Result, Selection,
     kept::{Header, Past, State},
-    layout::{COLLOCATION, DATASET, new_incarnation},
+    layout::{COLLOCATION, DATASET, ENTRY_PURGE, new_incarnation},
     record::Record,
     root::{Root, conflict_is_false, for_each},
     store::Inner,
@@ -262,7 +262,7 @@ impl Inner {
         if kept.map_err(|error| Error::of_listed(&entry.key, error))? {
             return Ok(());
         }
-        let what = format!("dataset {}: it is wiped again and again", entry.key);
+        let what = format!("dataset {}: it is wiped or purged again and again", entry.key);
         Err(ObjectError::Conflict { what }.into())
     }
 
@@ -310,8 +310,8 @@ impl Inner {
     }
 }
 
-/// Makes the snapshots of a dataset's containers, of which the catalogue's is the first. False if it is wiped meanwhile,
-/// again and again.
+/// Makes the snapshots of a dataset's containers, of which the catalogue's is the first. False if it is wiped or purged
+/// meanwhile, again and again.
 fn keep_all(containers: &[Arc<dyn Container>], name: &Label) -> Result<bool> {
     for _ in 0..ATTEMPTS {
         let epochs = containers.iter().map(|container| container.create_snapshot(name));
@@ -329,7 +329,7 @@ fn keep_all(containers: &[Arc<dyn Container>], name: &Label) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether no collocation that the catalogue's snapshot shows was removed, or put anew, since it was made.
+/// Whether no collocation that the catalogue's snapshot shows was removed, or put anew, and no field purged since it was made.
 fn is_whole_since(catalogue: &dyn Container, name: &Label, epoch: Epoch) -> Result<bool> {
     let mut keys = Vec::new();
     for_each(&*catalogue.open_snapshot(name)?, DATASET, |key, _| {
@@ -339,6 +339,7 @@ fn is_whole_since(catalogue: &dyn Container, name: &Label, epoch: Epoch) -> Resu
         Ok(())
     })?;
     let unchanged = |key| Precondition::Unchanged(Cell::kv(DATASET, key), epoch);
-    let preconditions = keys.iter().map(|key| unchanged(key.as_slice())).collect();
+    let keys = keys.iter().map(Vec::as_slice).chain([ENTRY_PURGE]);
+    let preconditions = keys.map(unchanged).collect();
     conflict_is_false(catalogue.commit(&Transaction { preconditions, updates: Vec::new() }))
 }

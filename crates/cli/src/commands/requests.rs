@@ -12,7 +12,7 @@ use isotach_fields::{Error, FieldStore};
 use isotach_mars::{Match, Request, RequestError};
 
 use crate::{
-    failure::{Failure, Outcome},
+    failure::{Failure, Outcome, say},
     flags::{OneRequest, Requests},
 };
 
@@ -97,9 +97,11 @@ fn read(text: Option<&str>, file: Option<&Path>) -> Outcome<Given> {
     Ok(Given(requests.into_iter().map(asked).collect()))
 }
 
-/// Fails with the first dataset that cannot be used, once the others have been told.
-pub(crate) fn tell_unusable(unusable: Vec<Error>) -> Outcome {
-    unusable.into_iter().next().map_or(Ok(()), |error| Err(error.into()))
+/// Fails if some datasets cannot be used, and tells each.
+pub(crate) fn tell_unusable(mut unusable: Vec<Error>) -> Outcome {
+    let Some(last) = unusable.pop() else { return Ok(()) };
+    unusable.iter().for_each(say);
+    Err(last.into())
 }
 
 /// The text of a file, or of standard input for `-`.

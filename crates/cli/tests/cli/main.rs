@@ -20,6 +20,7 @@ mod killed;
 mod objects;
 mod output;
 mod permissions;
+mod purge;
 mod reading;
 mod snapshots;
 mod support;

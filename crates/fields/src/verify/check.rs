@@ -69,7 +69,9 @@ impl Checker<'_> {
             }
             let (wrong, bytes) = self.check_one(candidate, size, &mut buffer)?;
             self.meter.add(1, bytes);
-            if let Some(wrong) = wrong.filter(|_| self.is_still_there(candidate)) {
+            if let Some(wrong) =
+                wrong.filter(|_| self.is_still_there(candidate) && !self.is_purged(candidate))
+            {
                 self.tell(candidate, wrong);
             }
         }
@@ -216,6 +218,17 @@ impl Checker<'_> {
         let cell = Cell::kv(candidate.object, &candidate.key);
         let now = self.reader.dataset.catalogue.get_many(&[cell]);
         now.is_ok_and(|mut now| now.pop().flatten().as_deref() == Some(&*candidate.value))
+    }
+
+    /// Whether a field was replaced and its array is gone: a purge is at it, or was killed, and the next one takes its entry away.
+    fn is_purged(&self, candidate: &Candidate) -> bool {
+        let own = match &candidate.location.place {
+            Place::Object { container, object } if **container == *self.reader.dataset.uri => Some(*object),
+            _ => None,
+        };
+        let Some(array) = own.filter(|_| candidate.newest.is_some()) else { return false };
+        let sizes = self.reader.dataset.store.size_many(&[Cell::array(array)]);
+        sizes.is_ok_and(|sizes| sizes == [None])
     }
 }
 

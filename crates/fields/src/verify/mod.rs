@@ -1,7 +1,8 @@
 //! Verifying: whether every field that the catalogue names is there, and which are not.
 //!
 //! What must stay true: it changes nothing, goes on after damage, and tells of a field only what still holds when it is
-//! looked at again: a field that was replaced or wiped meanwhile is not damaged.
+//! looked at again: a field that was replaced or wiped meanwhile is not damaged. Nor is a replaced one whose array is gone: a
+//! purge is at it, or was killed.
 
 mod check;
 mod collocation;
@@ -60,6 +61,8 @@ pub struct VerifyReport {
     pub parts: Vec<VerifiedPart>,
     /// Bytes read.
     pub bytes: u64,
+    /// The snapshot that was looked at, which nothing can repair.
+    past: Option<Label>,
 }
 
 impl VerifyReport {
@@ -207,7 +210,7 @@ impl FieldStore {
         for selection in &selections {
             parts.extend(dataset::verify(&self.inner, selection, options, &meter)?);
         }
-        Ok(VerifyReport { parts, bytes: meter.bytes.into_inner() })
+        Ok(VerifyReport { parts, bytes: meter.bytes.into_inner(), past: self.inner.past.clone() })
     }
 
     /// Looks whether the lists of datasets are as they were stored, where one is so damaged that the store cannot be
@@ -228,7 +231,7 @@ impl FieldStore {
                 parts.push(verify_root(&pool, options, &meter)?);
             }
         }
-        Ok(VerifyReport { parts, bytes: meter.bytes.into_inner() })
+        Ok(VerifyReport { parts, bytes: meter.bytes.into_inner(), past: None })
     }
 }
 

@@ -10,7 +10,7 @@ use isotach_mars::Key;
 use isotach_object::{Cell, Container, Error as ObjectError, Part, Precondition, Transaction, Update};
 
 use super::{Cure, Damage, Looked, VerifiedPart, VerifyReport};
-use crate::Result;
+use crate::{Error, Result};
 
 /// What a repair does about a damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +63,12 @@ impl VerifyReport {
     /// Repairs what can be, or says what would be repaired if not `doit`.
     ///
     /// # Errors
-    /// `Unsupported` where an engine cannot keep anything aside; what the engines report.
+    /// [`Error::ReadOnly`] for what a snapshot shows; `Unsupported` where an engine cannot keep anything aside; what the
+    /// engines report.
     pub fn repair(&self, doit: bool) -> Result<RepairReport> {
+        if let Some(name) = &self.past {
+            return Err(Error::ReadOnly { snapshot: name.to_string(), what: "repair" });
+        }
         let mut repaired = Vec::new();
         for part in self.parts.iter().filter(|part| !part.damage.is_empty()) {
             part.repair(doit, &mut repaired)?;

@@ -15,6 +15,7 @@ mod listing;
 mod lives;
 mod lost;
 mod model;
+mod purge;
 mod races;
 mod retrieve;
 mod schemas;

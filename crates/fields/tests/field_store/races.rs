@@ -1,6 +1,7 @@
 //! What a flush comes to when another handle moves or wipes what it flushes, at that very moment.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex,
         mpsc::{Receiver, Sender, channel},
@@ -324,17 +325,96 @@ fn a_flush_that_is_repeated_after_a_wipe_of_its_collocation_names_no_array_that_
 }
 
 #[test]
-fn a_flush_that_is_repeated_while_its_collocation_is_wiped_takes_back_what_the_wipe_destroys() {
+fn a_flush_that_is_repeated_while_its_collocation_is_wiped_brings_nothing_back() {
     let set = Stage::set();
     failed_flush(&set);
     let wiper = set.1.store.clone();
     set.0.before(Moment::Update, move || {
         wiper.wipe(&request("class=od,type=fc"), true).unwrap();
     });
-    // Also of the other collocation: the writer cannot know that its arrays stay.
+    // The field with bytes and the adopted one.
     assert_wiped(set.0.store.flush(), 2);
+    assert_eq!(listed(&set.1.store, ""), listed(&set.1.store, "type=an"));
     assert_eq!(listed(&set.1.store, "").len(), 1);
     assert_all_readable(&set.1);
+}
+
+#[test]
+fn a_field_that_was_never_put_is_put_by_the_next_flush_though_its_collocation_is_wiped_just_then() {
+    let (writer, wiper, _) = Stage::set();
+    writer.store.archive(&field("6", "t"), b"six").unwrap();
+    writer.script.lock().unwrap().updates.push_back(full());
+    assert_eq!(code(&writer.store.flush()), "no-space");
+    assert!(six(&wiper).is_none());
+    let other = wiper.store.clone();
+    writer.before(Moment::Update, move || drop(other.wipe(&request("class=od,type=fc"), true).unwrap()));
+    writer.store.flush().unwrap();
+    assert_eq!((six(&wiper).unwrap(), listed(&wiper.store, "").len()), (b"six".to_vec(), 1));
+}
+
+/// The bytes of step 0.
+fn zero(player: &Player) -> Vec<u8> {
+    player.store.retrieve_one(&field("0", "t")).unwrap().unwrap()
+}
+
+/// A writer whose flush of step 0 has failed once it could be seen, so that what was there before is replaced.
+fn half_flushed() -> (Player, Player, Player) {
+    let set = Stage::set();
+    set.0.store.archive(&field("0", "t"), b"one").unwrap();
+    set.0.script.lock().unwrap().flushes.push_back(full());
+    assert_eq!(code(&set.0.store.flush()), "no-space");
+    assert_eq!(zero(&set.1), b"one");
+    set
+}
+
+fn purge(store: &FieldStore) -> u64 {
+    store.purge(&request(""), true).unwrap().found[0].replaced_fields
+}
+
+#[test]
+fn a_flush_that_is_repeated_before_or_while_what_it_replaced_is_purged_keeps_its_field() {
+    for call in [None, Some(Moment::Update), Some(Moment::Flush)] {
+        let (writer, purger, _) = half_flushed();
+        // So that there is something to put.
+        writer.store.archive(&field("6", "t"), b"six").unwrap();
+        match call {
+            None => assert_eq!(purge(&purger.store), 1),
+            Some(call) => {
+                let store = purger.store.clone();
+                writer.before(call, move || assert_eq!(purge(&store), 1));
+            }
+        }
+        writer.store.flush().unwrap();
+        assert_eq!((zero(&purger), six(&purger).unwrap()), (b"one".to_vec(), b"six".to_vec()), "{call:?}");
+        assert_all_readable(&purger);
+        assert_eq!(purge(&purger.store), 0);
+    }
+}
+
+#[test]
+fn a_flush_that_is_repeated_after_its_field_was_replaced_and_purged_leaves_the_newer_one() {
+    let (writer, purger, _) = half_flushed();
+    archive(&purger.store, &[(field("0", "t"), b"two")]);
+    assert_eq!(purge(&purger.store), 2);
+    writer.store.flush().unwrap();
+    assert_eq!(zero(&purger), b"two");
+    assert_all_readable(&purger);
+}
+
+#[test]
+fn a_killed_purge_takes_nothing_from_flushes_that_are_repeated() {
+    let (writer, purger, _) = half_flushed();
+    purger.before(Moment::Update, || panic!("the purger dies"));
+    assert!(catch_unwind(AssertUnwindSafe(|| purge(&purger.store))).is_err());
+    writer.store.flush().unwrap();
+    writer.store.archive(&field("6", "t"), b"six").unwrap();
+    for _ in 0..2 {
+        writer.script.lock().unwrap().updates.push_back(full());
+        assert_eq!(code(&writer.store.flush()), "no-space");
+    }
+    writer.store.flush().unwrap();
+    assert_eq!((zero(&purger), six(&purger).unwrap()), (b"one".to_vec(), b"six".to_vec()));
+    assert_eq!(purge(&purger.store), 1);
 }
 
 #[test]
@@ -343,9 +423,14 @@ fn a_flush_that_is_repeated_between_the_steps_of_a_wipe_names_no_array_that_is_t
         let set = Stage::set();
         failed_flush(&set);
         let store = set.0.store.clone();
-        set.1.before(call, move || assert_wiped(store.flush(), 2));
+        set.1.before(call, move || match call {
+            // What the failed flush put goes with the wipe.
+            Moment::Commit => store.flush().unwrap(),
+            _ => assert_wiped(store.flush(), 1),
+        });
         set.1.store.wipe(&request("class=od,type=fc"), true).unwrap();
         assert!(six(&set.1).is_none());
+        assert_eq!(listed(&set.1.store, "type=an").len(), 1, "the other collocation's stays");
         assert_all_readable(&set.1);
     }
 }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use isotach_fields::{Action, Config, FieldStore, ListOptions};
+use isotach_fields::{Action, Config, FieldStore, ListOptions, VerifyOptions};
 use isotach_object::{Pool, Registry, memory::Memory};
 
 use crate::{
@@ -149,6 +149,11 @@ fn nothing_changes_a_store_through_its_past() {
         assert_eq!(past.control(&everything, true, &[Action::Wipe]).unwrap_err().code(), "read-only");
         assert_eq!(past.snapshot(&everything, "more").unwrap_err().code(), "read-only");
         assert_eq!(past.remove_snapshot("before").unwrap_err().code(), "read-only");
+        for doit in [false, true] {
+            assert_eq!(past.purge(&everything, doit).unwrap_err().code(), "read-only");
+            let report = past.verify(&everything, VerifyOptions::default(), &|_| ()).unwrap();
+            assert_eq!(report.repair(doit).unwrap_err().code(), "read-only");
+        }
         past.flush().unwrap();
         assert_eq!(listed(&store, "").len(), 4);
         assert_eq!(past.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"old");
@@ -262,6 +267,22 @@ fn what_is_archived_between_the_catalogue_and_the_store_hides_nothing() {
     let zero = past.retrieve_one(&field("0", "t")).unwrap().unwrap();
     assert!(zero == b"zero" || zero == b"new", "{zero:?}");
     assert!(bytes(&past, "").len() >= 2);
+}
+
+#[test]
+fn what_is_purged_between_the_catalogue_and_the_store_was_replaced_for_the_snapshot_too() {
+    let (store, other, script) = apart();
+    let again = Arc::clone(&script);
+    before_snapshot(&script, move || {
+        before_snapshot(&again, move || {
+            archive(&other, &[(field("0", "t"), b"new")]);
+            assert_eq!(other.purge(&request(""), true).unwrap().found[0].replaced_fields, 1);
+        });
+    });
+    store.snapshot(&request(""), "now").unwrap();
+    let past = store.at("now").unwrap();
+    assert_eq!(past.retrieve_one(&field("0", "t")).unwrap().unwrap(), b"new");
+    assert_eq!(bytes(&past, ""), [&b"analysis"[..], b"new"]);
 }
 
 #[test]

@@ -1,9 +1,13 @@
 //! Verifying and repairing: damage of every kind is told with the field's key, and mended as far as nothing is lost.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use isotach_fields::{FieldStore, Level, ListOptions, Repair, VerifyOptions, VerifyReport, crc32c};
-use isotach_object::{Array, Container, KeyValue, ObjectId};
+use isotach_object::{Array, Container, KeyValue, ObjectId, Update};
 
 use crate::layouts::{Layout, archive, bytes_of, field, listed, request, request_like};
 
@@ -209,25 +213,63 @@ fn an_entry_that_changed_since_it_was_looked_at_is_left() {
 }
 
 #[test]
-fn verifying_beside_writers_and_wipers_finds_nothing() {
-    let layout = Layout::posix();
-    with_three_steps(&layout);
-    std::thread::scope(|scope| {
-        let writing = scope.spawn(|| {
+fn a_replaced_field_whose_array_is_gone_was_half_purged_and_is_no_damage() {
+    for layout in Layout::all() {
+        let store = with_three_steps(&layout);
+        let all: Vec<_> = store
+            .list(&request("step=0"), ListOptions { duplicates: true })
+            .unwrap()
+            .map(|listed| listed.unwrap().location().clone())
+            .collect();
+        let newest = store.locate(&field("0", "t")).unwrap().unwrap().location;
+        let old = all.iter().find(|location| **location != newest).unwrap().object().unwrap();
+        let at = store.status(&request("")).unwrap().remove(0).store;
+        let bytes = layout.registry.open_pool(&at.pool).unwrap().open_container(&at.label).unwrap();
+        bytes.update(&[Update::Destroy { object: old }]).unwrap();
+        bytes.flush().unwrap();
+        for options in [ALL, WITHOUT] {
+            let report = verify(&store, options);
+            assert!(report.is_sound(), "{}: {:?}", layout.name, told(&report));
+        }
+        assert_eq!(store.purge(&request(""), true).unwrap().found[0].replaced_fields, 1);
+        assert_eq!(verify(&store, ALL).parts[1].replaced_fields, 0, "{}", layout.name);
+        assert_eq!(bytes_of(&store, &request_like(&field("0", "t"), "step=0/6")), [&b"new"[..], b"six"]);
+    }
+}
+
+#[test]
+fn verifying_beside_writers_wipers_and_purgers_finds_nothing() {
+    for layout in [Layout::posix(), Layout::apart()] {
+        with_three_steps(&layout);
+        let purged = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            let (layout, purged) = (&layout, &purged);
+            let writing = scope.spawn(move || {
+                let store = layout.store();
+                // The system may let the purger wait for long.
+                for round in (0..).take_while(|round| *round < 60 || purged.load(Ordering::Relaxed) == 0) {
+                    for step in ["0", "6", "12"] {
+                        archive(&store, &[(field(step, "t"), format!("{round}").as_bytes())]);
+                    }
+                    if round % 10 == 9 {
+                        store.wipe(&request("type=fc"), true).unwrap();
+                    }
+                }
+            });
+            let purging = scope.spawn(move || {
+                let store = layout.store();
+                while !writing.is_finished() {
+                    let answer = store.purge(&request(""), true).unwrap();
+                    assert!(answer.unusable.is_empty(), "{:?}", answer.unusable);
+                    let fields = answer.found.iter().map(|dataset| dataset.replaced_fields).sum();
+                    purged.fetch_add(fields, Ordering::Relaxed);
+                }
+            });
             let store = layout.store();
-            for round in 0..60 {
-                for step in ["0", "6", "12"] {
-                    archive(&store, &[(field(step, "t"), format!("{round}").as_bytes())]);
-                }
-                if round % 10 == 9 {
-                    store.wipe(&request("type=fc"), true).unwrap();
-                }
+            while !purging.is_finished() {
+                let report = verify(&store, ALL);
+                assert!(report.is_sound(), "{}: {:?}", layout.name, told(&report));
             }
         });
-        let store = layout.store();
-        while !writing.is_finished() {
-            let report = verify(&store, ALL);
-            assert!(report.is_sound(), "{:?}", told(&report));
-        }
-    });
+    }
 }

@@ -1,0 +1,86 @@
+//! Purging: what it says it would free, what it frees, what it refuses.
+
+use serde_json::Value;
+
+use crate::support::{KEY, Store};
+
+const LENGTH: usize = 300_000;
+
+/// A store in which one field was replaced twice.
+fn replaced() -> Store {
+    let store = Store::new();
+    for byte in 1..=3 {
+        store.write_raw(6, &[byte; LENGTH]);
+    }
+    store
+}
+
+fn object(store: &Store, arguments: &[&str]) -> Value {
+    serde_json::from_str(store.run([&["purge", "--json"], arguments].concat()).succeeds().text()).unwrap()
+}
+
+#[test]
+fn a_dry_run_says_what_would_go_and_doit_does_it() {
+    let store = replaced();
+    let dry = object(&store, &["class=rd"]);
+    assert_eq!((&dry["key"]["class"], &dry["done"]), (&Value::from("rd"), &Value::from(false)));
+    assert_eq!((&dry["replaced_fields"], &dry["replaced_bytes"]), (&2.into(), &(2 * LENGTH).into()));
+    assert_eq!((&dry["held_bytes"], &dry["history_stays"]), (&0.into(), &Value::from(false)));
+    let said = store.run(["purge"]).succeeds();
+    assert!(
+        said.text().ends_with("; nothing was removed: add --doit to do it\n")
+            && said.text().contains("would remove 2 replaced fields and free "),
+        "{}",
+        said.text()
+    );
+    let done = object(&store, &["--doit"]);
+    assert_eq!((&done["replaced_fields"], &done["done"]), (&2.into(), &Value::from(true)));
+    let freed = |object: &Value| object["freed_bytes"].as_u64().unwrap();
+    assert!(freed(&dry).abs_diff(freed(&done)) < 100_000, "{dry} {done}");
+    assert!(freed(&done) > LENGTH as u64, "{done}");
+    assert!(freed(&done) < done["container_bytes"].as_u64().unwrap(), "{done}");
+    assert_eq!(store.read(&format!("{KEY},step=6")), [3; LENGTH]);
+    let said = store.run(["purge", "--doit"]).succeeds();
+    assert!(said.text().contains("removed 0 replaced fields, freed "), "{}", said.text());
+}
+
+#[test]
+fn a_request_for_less_than_datasets_or_for_the_past_is_refused() {
+    let store = replaced();
+    store.run(["purge", "class=rd,step=6", "--doit"]).fails_with(2, &["step", "tell single fields apart"]);
+    store.run(["purge", "type=fc", "--doit"]).fails_with(2, &["a container is purged as a whole"]);
+    store.run(["purge", "class="]).fails_with(2, &["request: "]);
+    store.run(["snapshot", "create", "before"]).succeeds();
+    for arguments in [&["purge", "--at", "before"][..], &["purge", "--doit", "--at", "before"]] {
+        store.run(arguments).fails_with(2, &["snapshot before is read only: purge the store as it is now"]);
+    }
+    store
+        .run(["repair", "--at", "before"])
+        .fails_with(2, &["snapshot before is read only: repair the store"]);
+    assert_eq!(object(&store, &[])["replaced_fields"], 2);
+}
+
+#[test]
+fn datasets_that_are_locked_for_listing_are_told_and_the_others_are_purged() {
+    let store = replaced();
+    for class in ["od", "ei"] {
+        let file = store.file("other", b"other");
+        let key = format!("{KEY},step=6").replace("class=rd", &format!("class={class}"));
+        store.run(["write".as_ref(), "--key".as_ref(), key.as_ref(), file.as_os_str()]).succeeds();
+        store.run(["lock", &format!("class={class}"), "--list"]).succeeds();
+    }
+    let said = store.run(["purge", "--doit"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.text().contains("removed 2 replaced fields"), "{said:?}");
+    let lines: Vec<&str> = said.err.lines().collect();
+    assert_eq!(lines.len(), 2, "{said:?}");
+    for class in ["od", "ei"] {
+        let told = format!("isotach: dataset class={class},");
+        assert!(
+            lines.iter().any(|line| line.starts_with(&told) && line.contains("no list until")),
+            "{said:?}"
+        );
+    }
+    store.run(["lock", "class=rd", "--wipe"]).succeeds();
+    store.run(["purge", "--doit"]).fails_with(1, &["class=rd", "no wipe until it is unlocked"]);
+}
