@@ -81,7 +81,8 @@ impl FieldStore {
                 .purge_dataset(selection, doit)
                 .map_err(|error| named_conflict(&selection.entry.key, error))
         };
-        let is_of_one = |error: &Error| error.is_of_dataset() || ["locked", "conflict"].contains(&error.code());
+        let is_of_one =
+            |error: &Error| error.is_of_dataset() || ["locked", "conflict"].contains(&error.code());
         Answer::of(&selections, purge, is_of_one, progress)
     }
 }

@@ -4,8 +4,8 @@
 //! wipes that are under way, and its generation changes when one begins or ends, so that a writer that goes on puts again
 //! what was removed under it.
 //!
-//! What must stay true: an array is destroyed only while its wipe is under way, and only if the history named it before
-//! the collocation went. So when no wipe is under way, an array that is still there stays there.
+//! What must stay true: a wipe destroys an array only while it is counted as under way, and only if it read the array in the
+//! history after it was counted. So an array that the history does not name is safe from every wipe that is not under way.
 
 use std::sync::Arc;
 

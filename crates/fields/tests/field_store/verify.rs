@@ -247,7 +247,9 @@ fn verifying_beside_writers_wipers_and_purgers_finds_nothing() {
             let writing = scope.spawn(move || {
                 let store = layout.store();
                 // The system may let the purger wait for long.
-                for round in (0..).take_while(|round| *round < 60 || purged.load(Ordering::Relaxed) == 0) {
+                for round in
+                    (0..10_000).take_while(|round| *round < 60 || purged.load(Ordering::Relaxed) == 0)
+                {
                     for step in ["0", "6", "12"] {
                         archive(&store, &[(field(step, "t"), format!("{round}").as_bytes())]);
                     }
