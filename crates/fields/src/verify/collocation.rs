@@ -7,7 +7,7 @@ use std::{
 };
 
 use isotach_mars::Key;
-use isotach_object::{Anchor, Error as ObjectError, Finding, ObjectId, Page};
+use isotach_object::{Anchor, Cell, Error as ObjectError, Finding, ObjectId, Page};
 
 use super::{
     Cure, Damage, Level, Meter, VerifiedPart, VerifyOptions,
@@ -94,7 +94,7 @@ struct Walk<'w> {
     give: &'w SyncSender<Vec<Candidate>>,
     part: &'w mut VerifiedPart,
     batch: Vec<Candidate>,
-    /// The values of each axis, and those that were missed.
+    /// The values of each axis, and those that it lacked and that were looked for.
     axes: Vec<(BTreeSet<String>, BTreeSet<String>)>,
 }
 
@@ -169,7 +169,7 @@ impl Walk<'_> {
             };
             if !is_history {
                 self.part.fields += 1;
-                self.look_on_axes(whole, element);
+                self.look_on_axes(whole, element, value);
             }
             let newest = is_history.then(|| {
                 (
@@ -193,25 +193,34 @@ impl Walk<'_> {
         self.target.plans.iter().any(|plan| plan.element.matches(&element))
     }
 
-    /// Readers pass over a field whose values are not on the axes.
-    fn look_on_axes(&mut self, whole: &Key, element: &str) {
+    /// Readers pass over a field whose values are not on the axes. The axes were read before the index, so a value that
+    /// they lack is looked for again, and then whether the field's entry with this record is still there.
+    fn look_on_axes(&mut self, whole: &Key, element: &str, record: &[u8]) {
         let names = Arc::clone(&self.target.collocation.names);
         let Some(key) = Key::from_joined(names.iter().map(|name| &**name), element) else { return };
-        let mut missed = Vec::new();
-        for (at, ((name, value), (values, told))) in key.slots().zip(&mut self.axes).enumerate() {
-            if !values.contains(value) && told.insert(value.to_owned()) {
-                missed.push((at, name.to_owned(), value.to_owned()));
+        for (at, (name, value)) in key.slots().enumerate() {
+            let Some((values, known)) = self.axes.get_mut(at) else { return };
+            if values.contains(value) || known.contains(value) {
+                continue;
             }
-        }
-        for (at, name, value) in missed {
-            let what = format!("axis {name} lacks {value:?}, so that its fields are not found");
-            let escaped = Key::new().with(&name, &value).values_joined();
-            let key = kv_key(&escaped).as_bytes().to_vec();
-            let cure = match self.target.collocation.objects.axes.get(at) {
-                Some(object) => Cure::PutBack { object: *object, key },
-                None => Cure::None,
+            let escaped = Key::new().with(name, value).values_joined();
+            let entry = kv_key(&escaped).as_bytes().to_vec();
+            let objects = &self.target.collocation.objects;
+            let axis = objects.axes.get(at).copied();
+            let now = |object, key: &[u8]| {
+                self.reader.dataset.catalogue.get_many(&[Cell::kv(object, key)]).ok()?.pop().flatten()
             };
-            self.damaged(Level::Collocation, whole, &what, cure);
+            let is_missed = axis.is_none_or(|axis| now(axis, &entry).is_none());
+            let is_there = || now(objects.index, kv_key(element).as_bytes()).as_deref() == Some(record);
+            if is_missed && !is_there() {
+                continue;
+            }
+            known.insert(value.to_owned());
+            if is_missed {
+                let what = format!("axis {name} lacks {value:?}, so that its fields are not found");
+                let cure = axis.map_or(Cure::None, |object| Cure::PutBack { object, key: entry });
+                self.damaged(Level::Collocation, whole, &what, cure);
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Writers beside movers and wipers, each in a thread and with a handle of its own.
+//! Writers beside movers, wipers and purgers, each in a thread and with a handle of its own.
 //!
 //! What must hold: a flush that returned without an error has its fields where they can be read, until someone wipes
 //! them; and whatever is listed in the end can be read.
@@ -121,7 +121,7 @@ fn whatever_is_flushed_while_all_of_it_is_moved_again_and_again_is_in_one_of_the
 }
 
 #[test]
-fn two_wipes_of_collocations_beside_writers_leave_whole_fields_and_all_that_comes_later() {
+fn wipes_of_collocations_and_purges_beside_writers_leave_whole_fields_and_all_that_comes_later() {
     for layout in layouts() {
         let wiper = |what: &'static str| {
             move |store: &FieldStore| {
@@ -130,7 +130,11 @@ fn two_wipes_of_collocations_beside_writers_leave_whole_fields_and_all_that_come
         };
         let [fc, an] = ["class=od,type=fc", "class=od,type=an"].map(wiper);
         let stores = writers(&layout);
-        beside(&stores, &layout, &[&fc, &an, &fc]);
+        let purger = |store: &FieldStore| {
+            let answer = store.purge(&request(""), true).unwrap();
+            assert!(answer.unusable.is_empty(), "{:?} on {}", answer.unusable, layout.name);
+        };
+        beside(&stores, &layout, &[&fc, &an, &fc, &purger]);
         let reader = layout.store();
         assert_all_readable(&reader, layout.name);
         for (writer, store) in stores.iter().enumerate() {
