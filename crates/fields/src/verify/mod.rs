@@ -210,7 +210,11 @@ impl FieldStore {
         for selection in &selections {
             parts.extend(dataset::verify(&self.inner, selection, options, &meter)?);
         }
-        Ok(VerifyReport { parts, bytes: meter.bytes.into_inner(), past: self.inner.past.as_ref().map(|past| past.name.clone()) })
+        Ok(VerifyReport {
+            parts,
+            bytes: meter.bytes.into_inner(),
+            past: self.inner.past.as_ref().map(|past| past.name.clone()),
+        })
     }
 
     /// Looks whether the lists of datasets are as they were stored, where one is so damaged that the store cannot be
