@@ -292,10 +292,14 @@ fn a_reader_sees_all_of_a_transaction_that_is_committed_while_it_reads_or_nothin
 
 const STEPS: usize = 40;
 
-/// Archives every step in one transaction, and leaves nothing of what was there before.
 fn replace_all(store: &FieldStore, bytes: &[u8]) {
+    replace(store, STEPS, bytes);
+}
+
+/// Archives so many steps in one transaction, and leaves nothing of what was there before.
+fn replace(store: &FieldStore, steps: usize, bytes: &[u8]) {
     let transaction = store.transaction();
-    (0..STEPS).for_each(|step| transaction.archive(&field(&step.to_string(), "t"), bytes).unwrap());
+    (0..steps).for_each(|step| transaction.archive(&field(&step.to_string(), "t"), bytes).unwrap());
     transaction.commit().unwrap();
     store.purge(&request("class=od"), true).unwrap();
 }
@@ -332,11 +336,12 @@ fn a_retrieval_that_has_handed_out_nothing_begins_again_by_itself() {
     let reader = open(Registry::new().with(Arc::new(engine)));
     let writer = open(Registry::new().with(Arc::new(memory)));
     replace_all(&writer, b"old");
-    let act = move || replace_all(&writer, b"new");
+    // With a step that was not there when the fields were found.
+    let act = move || replace(&writer, STEPS + 1, b"new");
     script.lock().unwrap().before_next.push(Interruption(Moment::Read, "od", Box::new(act)));
-    let mut retrieval = reader.retrieve(&all_steps()).unwrap();
+    let mut retrieval = reader.retrieve(&request_like(&field("0", "t"), "step=0/to/40/by/1")).unwrap();
     let found: Vec<_> = retrieval.by_ref().map(|field| field.unwrap().bytes.to_vec()).collect();
-    assert_eq!(found, vec![b"new".to_vec(); STEPS]);
+    assert_eq!(found, vec![b"new".to_vec(); STEPS + 1]);
     assert_eq!(retrieval.missing().unwrap().count, 0);
 }
 
