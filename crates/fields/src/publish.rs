@@ -80,6 +80,10 @@ impl DatasetWriter {
         let Some(before) = self.same_life()? else { return Ok(false) };
         refuse_while_moved(&before)?;
         self.drop_wiped(load, &mut published, &before.record)?;
+        if !self.is_transaction && lock(&self.state).generation != before.record.generation {
+            // A wipe has taken what was declared, which must be there before what needs it.
+            let Some(_) = self.declare(load)? else { return Ok(false) };
+        }
         self.send(load, &published, before.record.generation)?;
         let after = if self.is_transaction { self.look_again()? } else { self.declare(load)? };
         let Some(after) = after else { return Ok(false) };

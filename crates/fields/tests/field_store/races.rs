@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use isotach_fields::{Action, Config, Error, FieldStore, Result};
+use isotach_fields::{Action, Config, Error, FieldStore, Result, VerifyOptions};
 use isotach_object::{Error as ObjectError, Registry, memory::Memory};
 
 use crate::{
@@ -337,6 +337,24 @@ fn a_flush_that_is_repeated_while_its_collocation_is_wiped_brings_nothing_back()
     assert_eq!(listed(&set.1.store, ""), listed(&set.1.store, "type=an"));
     assert_eq!(listed(&set.1.store, "").len(), 1);
     assert_all_readable(&set.1);
+}
+
+#[test]
+fn what_a_wipe_took_of_a_collocation_is_declared_again_before_the_fields_that_need_it() {
+    let (writer, wiper, _) = Stage::set();
+    wiper.store.wipe(&request("class=od,type=fc"), true).unwrap();
+    writer.store.archive(&field("0", "t"), b"again").unwrap();
+    let (other, looked) = (wiper.store.clone(), Arc::new(Mutex::new(0)));
+    for _ in 0..2 {
+        let (other, looked) = (other.clone(), Arc::clone(&looked));
+        writer.before(Moment::Update, move || {
+            let report = other.verify(&request(""), VerifyOptions::default(), &|_| ()).unwrap();
+            assert!(report.is_sound(), "{:?}", report.parts);
+            *looked.lock().unwrap() += 1;
+        });
+    }
+    writer.store.flush().unwrap();
+    assert_eq!((zero(&wiper), *looked.lock().unwrap()), (b"again".to_vec(), 2));
 }
 
 #[test]
