@@ -11,6 +11,7 @@ use isotach_object::Error as ObjectError;
 use crate::{
     Error, Result,
     reader::{DatasetReader, Mark},
+    root::{Entry, Root},
     select::Selection,
     store::Inner,
 };
@@ -64,31 +65,33 @@ impl Reading {
     }
 }
 
-/// A dataset that was read at once, and the last transaction that was found in it.
+/// A dataset that was read at once, and the last transaction that was found in it. It keeps no container open: a request may
+/// mean more datasets than a process may open files.
 #[derive(Debug)]
 pub(crate) struct ReadState {
-    reader: Arc<DatasetReader>,
+    root: Arc<Root>,
+    entry: Arc<Entry>,
     mark: Mark,
 }
 
 impl ReadState {
     /// What was read, once it is sure that it is not outdated.
     pub(crate) fn of(reading: Reading) -> Self {
-        Self { reader: reading.reader, mark: reading.before }
+        let dataset = &reading.reader.dataset;
+        Self { root: Arc::clone(&dataset.root), entry: Arc::clone(&dataset.entry), mark: reading.before }
     }
 
     /// Whether a field with this whole key is one of the dataset's.
     pub(crate) fn holds(&self, field: &Key) -> bool {
         let mut slots = field.slots();
-        self.reader.dataset.entry.key.slots().all(|slot| slots.next() == Some(slot))
+        self.entry.key.slots().all(|slot| slots.next() == Some(slot))
     }
 
     /// Whether what is found in the dataset now may be of a later transaction than what was read. A dataset that was wiped and
     /// made again is asked in its new life.
     pub(crate) fn is_outdated(&self, inner: &Inner) -> Result<bool> {
-        let dataset = &self.reader.dataset;
-        let Some(now) = dataset.root.lookup(&dataset.entry.text)? else { return Ok(false) };
-        let Some(reader) = inner.reader(&dataset.root, &now)? else { return Ok(true) };
+        let Some(now) = self.root.lookup(&self.entry.text)? else { return Ok(false) };
+        let Some(reader) = inner.reader(&self.root, &now)? else { return Ok(true) };
         match reader.last_transaction() {
             Err(error) if reader.was_wiped(&error) => Ok(true),
             mark => Ok(mark.map_err(|error| reader.failed(error))? != self.mark),
@@ -97,7 +100,7 @@ impl ReadState {
 
     /// What to tell who cannot be given the rest of it.
     pub(crate) fn outdated(&self) -> Error {
-        let dataset = &self.reader.dataset.entry.key;
+        let dataset = &self.entry.key;
         let what = format!(
             "dataset {dataset}: a transaction replaced fields while they were read, and they are gone; ask again"
         );
