@@ -59,30 +59,35 @@ pub(crate) struct Frame<'a> {
     pub(crate) body: Cow<'a, [u8]>,
 }
 
-/// Completes a frame of which `frame` holds room for the header and then the body.
+/// Completes a frame of which `frame` holds room for the header and then the body. The salt is such that the marker stands at
+/// its beginning and nowhere else, also not across the end of the header: who sees a part of the frame would take that for
+/// the beginning of another.
 pub(crate) fn seal(frame: &mut Vec<u8>, marker: u64, kind: u16, origin: Origin, settled: bool) {
     let body = HEADER..frame.len();
     frame.resize(body.end + TRAILER, 0);
     let marker_bytes = marker.to_le_bytes();
     let mut salt = 0u32;
-    while memmem::find(&frame[body.clone()], &marker_bytes).is_some() {
+    loop {
+        let mut header = Vec::with_capacity(HEADER);
+        header.extend_from_slice(&marker_bytes);
+        // The caller keeps frames below 4 GiB (`log::MAX_FRAME`).
+        header.put_u32(frame.len() as u32);
+        header.put_u32(salt);
+        header.put_u64(origin.writer);
+        header.put_u64(origin.sequence);
+        header.put_u16(kind);
+        header.put_u16(if settled { SETTLED } else { 0 });
+        header.put_u32(crc32c(&frame[HEADER..]));
+        header.put_u32(0);
+        header.put_u32(crc32c(&header[COVERED]));
+        frame[..HEADER].copy_from_slice(&header);
+        if memmem::find(&frame[1..], &marker_bytes).is_none() {
+            return;
+        }
         mask(&mut frame[body.clone()], salt);
         salt = salt.wrapping_add(0x9e37_79b9);
         mask(&mut frame[body.clone()], salt);
     }
-    let mut header = Vec::with_capacity(HEADER);
-    header.extend_from_slice(&marker_bytes);
-    // The caller keeps frames below 4 GiB (`log::MAX_FRAME`).
-    header.put_u32(frame.len() as u32);
-    header.put_u32(salt);
-    header.put_u64(origin.writer);
-    header.put_u64(origin.sequence);
-    header.put_u16(kind);
-    header.put_u16(if settled { SETTLED } else { 0 });
-    header.put_u32(crc32c(&frame[HEADER..]));
-    header.put_u32(0);
-    header.put_u32(crc32c(&header[COVERED]));
-    frame[..HEADER].copy_from_slice(&header);
 }
 
 /// Takes the salt off a sealed frame, so that its body is as it was gathered and can be sealed again. Does nothing to one
@@ -239,6 +244,20 @@ mod tests {
         let frame = sealed(&body);
         assert_eq!(memmem::find(&frame[1..], &MARKER.to_le_bytes()), None);
         assert_eq!(find(&frame, MARKER, false), good(&body));
+    }
+
+    #[test]
+    fn a_marker_that_would_begin_in_the_header_and_end_in_the_body_is_not_written() {
+        let marker = MARKER.to_le_bytes();
+        // The last byte of the header is one of a checksum, so a few bodies are needed until it is the marker's first.
+        let straddles = |number: u32| {
+            let body = [&marker[1..], &number.to_le_bytes()].concat();
+            let frame = sealed(&body);
+            assert_eq!(memmem::find(&frame[1..], &marker), None, "{number}");
+            assert_eq!(find(&frame, MARKER, false), good(&body), "{number}");
+            frame[12..16] != [0; 4]
+        };
+        assert!((0..3000).filter(|number| straddles(*number)).count() > 0);
     }
 
     #[test]

@@ -110,7 +110,9 @@ impl Location {
     pub fn parse(uri: &str, offset: u64, length: u64, checksum: u32) -> Result<Self> {
         let wrong =
             || Error::invalid(format!("location {uri:?}"), "file:/path or a pool's URI/container/object");
-        let place = match uri.strip_prefix("file:") {
+        // A scheme counts in any case: `File:` is no engine's.
+        let path = uri.split_at_checked(5).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("file:"));
+        let place = match path.map(|(_, path)| path) {
             Some(path) => Place::File(absolute(path.strip_prefix("//").unwrap_or(path).as_ref())?.into()),
             None => parse_object(uri).ok_or_else(wrong)?,
         };
@@ -281,6 +283,8 @@ mod tests {
             let back = Location::parse(&text, 3, 1 << 40, 7).unwrap();
             assert_eq!(back.place, location.place, "{text}");
         }
+        let upper = Location::parse("FILE:/data/a", 0, 1, 2).unwrap();
+        assert_eq!(Location::parse(&upper.to_string(), 0, 1, 2).unwrap(), upper);
         for wrong in ["", "posix:/a", "file:relative", "posix:/a/b/c"] {
             assert!(Location::parse(wrong, 0, 0, 0).is_err(), "{wrong}");
         }
