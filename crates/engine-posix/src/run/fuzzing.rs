@@ -89,6 +89,9 @@ impl File for Memory {
     fn sync(&self) -> io::Result<()> {
         refused()
     }
+    fn set_mode(&self, _: u32) -> io::Result<()> {
+        refused()
+    }
     fn punch(&self, _: u64, _: u64) -> io::Result<()> {
         refused()
     }
