@@ -202,7 +202,7 @@ def test_a_run_cut_short_or_of_another_container_is_left_out(made: Made) -> None
 def test_a_flipped_bit_of_data_is_damage_or_concerns_nothing_that_is_left(made: Made) -> None:
     said = made.write(63, 60)
     files = [path for path in (made.directory / "data").iterdir() if path.stat().st_size]
-    seen = set()
+    noticed = 0
     for path in files:
         size = path.stat().st_size * 8
         for bit in range(5, size, size // 8):
@@ -210,9 +210,9 @@ def test_a_flipped_bit_of_data_is_damage_or_concerns_nothing_that_is_left(made: 
             found = made.reader()
             assert found == made.engine(), f"bit {bit} of {path.name}"
             assert found in ("corrupt", said["objects"]), f"bit {bit} of {path.name}"
-            seen.add(found == "corrupt")
+            noticed += found == "corrupt"
             flip(path, bit)
-    assert True in seen
+    assert noticed, "no flipped bit was in anything that is left"
 
 
 def test_a_data_file_cut_short_or_gone_is_damage(made: Made) -> None:
