@@ -7,28 +7,21 @@
 /// of itself in another process.
 #[macro_export]
 macro_rules! conformance_suite {
-    ($($name:ident => $fixture:expr),+ $(,)?) => { $(
-        mod $name {
-            #[allow(unused_imports, reason = "the fixture may need none of them")]
-            use super::*;
-
-            const CHILD: &str = concat!(module_path!(), "::child_process");
-
-            #[test]
-            fn child_process() {
-                $crate::conformance::run_child(&$fixture);
-            }
-
-            $crate::__conformance_cases! { $fixture }
-        }
-    )+ };
+    ($($engines:tt)+) => { $crate::__suite! { __conformance_cases $($engines)+ } };
 }
 
 /// Makes a module for an engine that checks histories of several processes: `history_suite! { name => fixture }`, with a
 /// fixture as [`conformance_suite!`](crate::conformance_suite) has it. See [`crate::conformance::history`].
 #[macro_export]
 macro_rules! history_suite {
-    ($($name:ident => $fixture:expr),+ $(,)?) => { $(
+    ($($engines:tt)+) => { $crate::__suite! { __history_cases $($engines)+ } };
+}
+
+/// A module for each engine, with a test for each case of a list.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __suite {
+    ($cases:ident $($name:ident => $fixture:expr),+ $(,)?) => { $(
         mod $name {
             #[allow(unused_imports, reason = "the fixture may need none of them")]
             use super::*;
@@ -40,7 +33,7 @@ macro_rules! history_suite {
                 $crate::conformance::run_child(&$fixture);
             }
 
-            $crate::__history_cases! { $fixture }
+            $crate::$cases! { $fixture }
         }
     )+ };
 }
