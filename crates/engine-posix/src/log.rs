@@ -166,10 +166,15 @@ impl Log {
         epoch.checked_sub(self.base)
     }
 
-    /// The length of the file now. A third of a microsecond.
+    /// The length of the log now. A third of a microsecond.
     pub(crate) fn length(&self) -> Result<u64> {
-        let length = self.file.stat().map_err(|error| self.error("stat", error))?.length;
+        let length = self.whole_length()?;
         Ok(self.end.map_or(length, |end| end.min(length)))
+    }
+
+    /// The length of the file now, also for a handle on the past.
+    pub(crate) fn whole_length(&self) -> Result<u64> {
+        Ok(self.file.stat().map_err(|error| self.error("stat", error))?.length)
     }
 
     fn error(&self, what: &str, error: io::Error) -> Error {
