@@ -1,0 +1,207 @@
+//! The workload: fields archived and replaced through two handles, transactions, snapshots, wipes and a purge.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use isotach_engine_posix::simulation::SimulatedDisk;
+use isotach_fields::{Config, FieldStore, Result};
+use isotach_mars::{Clock, Key};
+use isotach_object::Registry;
+
+use crate::history::{Fields, History, Shown, States};
+
+const SCHEMA: &str = "[ class, expver [ type [ step: Step, param ]]]";
+/// Datasets, and the names of snapshots.
+const DATASETS: u64 = 3;
+const NAMES: u64 = 2;
+
+/// Numbers that follow from a seed (SplitMix64).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    fn bytes(&mut self) -> Vec<u8> {
+        let length = match self.below(30) {
+            0 => 140_000,
+            1..5 => 20_000,
+            _ => 1 + self.below(1500),
+        };
+        // Zeros are what lost bytes read as, so some of it is zeros.
+        let zeros = self.below(4) == 0;
+        (0..length).map(|_| if zeros { 0 } else { self.next() as u8 }).collect()
+    }
+}
+
+/// Where catalogue and store are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Places {
+    Together,
+    Apart,
+}
+
+/// Opens the store of the workload on a disk, or makes it.
+pub(crate) fn open(
+    disk: &SimulatedDisk,
+    places: Places,
+    how: impl FnOnce(&Config, &Registry) -> Result<FieldStore>,
+) -> Result<FieldStore> {
+    // Checkpoints every few frames, so that runs are written and merged all the time.
+    let uri = |name: &str| format!("posix:/{name}?checkpoint=1024&segment=256").parse().unwrap();
+    let config = match places {
+        Places::Together => Config::single(&uri("all")),
+        Places::Apart => Config::split(&uri("catalogue"), &uri("store")),
+    };
+    let config = config.with_schema(SCHEMA).with_clock(Clock::fixed(2024, 1, 2).unwrap());
+    how(&config, &Registry::new().with(disk.engine()))
+}
+
+/// The key of a dataset.
+pub(crate) fn dataset(number: u64) -> String {
+    format!("class=od,expver={number}")
+}
+
+/// A field of a dataset. There are so few that most are replaced.
+pub(crate) fn field(dataset: &str, number: u64) -> Key {
+    let kind = ["an", "fc"][number as usize % 2];
+    format!("{dataset},type={kind},step={},param=t", number / 2).parse().unwrap()
+}
+
+struct Work {
+    history: History,
+    random: Random,
+    handles: [FieldStore; 2],
+    /// What each handle has archived and not flushed, by dataset.
+    archived: [BTreeMap<String, Fields>; 2],
+}
+
+/// Runs the workload with two handles in turns.
+pub(crate) fn record(seed: u64, places: Places, operations: usize) -> History {
+    let disk = SimulatedDisk::new();
+    open(&disk, places, FieldStore::create).unwrap();
+    let handles = [(); 2].map(|()| open(&disk, places, FieldStore::open).unwrap());
+    let made = disk.changes();
+    let (datasets, snapshots) = (BTreeMap::new(), BTreeMap::new());
+    let history = History { seed, places, made, disk, datasets, snapshots };
+    let mut work = Work { history, random: Random(seed), handles, archived: Default::default() };
+    for number in 0..operations {
+        let at = work.random.below(2) as usize;
+        match number == operations * 3 / 4 {
+            true => work.purge(),
+            false => work.operation(at),
+        }
+    }
+    work.history
+}
+
+impl Work {
+    fn operation(&mut self, at: usize) {
+        let dataset = dataset(self.random.below(DATASETS));
+        match self.random.below(40) {
+            0..24 => self.archive(at, &dataset),
+            24..28 => self.transaction(at, &dataset),
+            28..31 => self.snapshot(at),
+            31 => self.wipe(&dataset),
+            _ => self.flush(at),
+        }
+    }
+
+    fn changes(&self) -> usize {
+        self.history.disk.changes()
+    }
+
+    fn states(&mut self, dataset: &str) -> &mut States<Fields> {
+        self.history.datasets.entry(dataset.to_owned()).or_default()
+    }
+
+    /// A field, new or not.
+    fn next(&mut self, dataset: &str) -> (Key, Arc<[u8]>) {
+        (field(dataset, self.random.below(12)), self.random.bytes().into())
+    }
+
+    fn archive(&mut self, at: usize, dataset: &str) {
+        let (key, bytes) = self.next(dataset);
+        self.handles[at].archive(&key, &bytes).unwrap();
+        self.archived[at].entry(dataset.to_owned()).or_default().insert(key.to_string(), bytes);
+    }
+
+    fn flush(&mut self, at: usize) {
+        let changes = self.changes();
+        let archived = std::mem::take(&mut self.archived[at]);
+        for (dataset, fields) in &archived {
+            let mut after = self.states(dataset).newest();
+            after.extend(fields.clone());
+            self.states(dataset).begin(changes, after);
+        }
+        self.handles[at].flush().unwrap();
+        let changes = self.changes();
+        archived.keys().for_each(|dataset| self.states(dataset).flushed(changes));
+    }
+
+    /// Several fields together; every third time they are dropped.
+    fn transaction(&mut self, at: usize, dataset: &str) {
+        let transaction = self.handles[at].transaction();
+        let mut after = self.states(dataset).newest();
+        for _ in 0..1 + self.random.below(6) {
+            let (key, bytes) = self.next(dataset);
+            transaction.archive(&key, &bytes).unwrap();
+            after.insert(key.to_string(), bytes);
+        }
+        if self.random.below(3) > 0 {
+            let changes = self.changes();
+            self.states(dataset).begin(changes, after);
+            transaction.commit().unwrap();
+            let changes = self.changes();
+            self.states(dataset).flushed(changes);
+        }
+    }
+
+    /// Names the present state, or forgets the name if there is one.
+    fn snapshot(&mut self, at: usize) {
+        let name = format!("past-{}", self.random.below(NAMES));
+        let all = self.history.datasets.iter();
+        let shown: Shown = all.map(|(key, states)| (key.clone(), states.newest())).collect();
+        let shown: Shown = shown.into_iter().filter(|(_, fields)| !fields.is_empty()).collect();
+        let changes = self.changes();
+        let states = self.history.snapshots.entry(name.clone()).or_default();
+        if states.newest().is_some() {
+            states.begin(changes, None);
+            self.handles[at].remove_snapshot(&name).unwrap();
+        } else if !shown.is_empty() {
+            states.begin(changes, Some(shown));
+            self.handles[at].snapshot(&"class=od".parse().unwrap(), &name).unwrap();
+        }
+        states.flushed(self.history.disk.changes());
+    }
+
+    /// Handles that have nothing open.
+    fn open_again(&mut self) {
+        (0..2).for_each(|at| self.flush(at));
+        self.handles =
+            [(); 2].map(|()| open(&self.history.disk, self.history.places, FieldStore::open).unwrap());
+    }
+
+    fn wipe(&mut self, dataset: &str) {
+        self.open_again();
+        let changes = self.changes();
+        self.states(dataset).begin(changes, Fields::new());
+        self.handles[0].wipe(&dataset.parse().unwrap(), true).unwrap();
+        let changes = self.changes();
+        self.states(dataset).flushed(changes);
+    }
+
+    fn purge(&mut self) {
+        self.open_again();
+        let purged = self.handles[0].purge(&"class=od".parse().unwrap(), true).unwrap();
+        assert!(purged.found.iter().any(|dataset| dataset.freed > 0), "{:?}", purged.found);
+    }
+}
