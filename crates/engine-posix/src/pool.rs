@@ -83,6 +83,9 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
         });
         made.map_err(failed("create", &path))?;
     }
+    let sync = |folder: &Path| disk.sync_folder(folder).map_err(failed("sync", folder));
+    // Else the superblock's name could outlive a power failure which theirs do not.
+    sync(root)?;
     // The superblock comes last and by a link that replaces nothing: a pool is there whole or not at all.
     let block = Superblock::new()?.encode(Kind::Pool);
     let temporary = root.join(LIMBO).join(unique()?);
@@ -90,9 +93,8 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
     let linked = disk.link(&temporary, &named).map_err(failed("create", &named));
     let _ = disk.remove(&temporary);
     linked?;
-    disk.sync_folder(root).map_err(failed("sync", root))?;
-    let above = root.parent().filter(|above| !above.as_os_str().is_empty());
-    above.map_or(Ok(()), |above| disk.sync_folder(above).map_err(failed("sync", above)))
+    sync(root)?;
+    disk::above(root).map_or(Ok(()), sync)
 }
 
 /// Whether something has this path. A path that may not be looked at is an error, not an absence.

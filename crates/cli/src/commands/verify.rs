@@ -16,7 +16,7 @@ use crate::{
     context,
     failure::{Failure, Outcome},
     flags::{OneRequest, PlaceFlags, RepairFlags, VerifyFlags},
-    output::{Bytes, Rate, Table, count, key_object, outln, print_json, seconds},
+    output::{Bytes, Rate, count, key_object, outln, print_json, seconds},
     progress::Progress,
 };
 
@@ -123,18 +123,11 @@ fn look(store: &FieldStore, request: &Request, options: VerifyOptions) -> Outcom
 }
 
 fn print(report: &VerifyReport, elapsed: Duration) -> Outcome {
-    if !report.is_sound() {
-        let mut table = Table::new(["damaged", "of", "what", "where"]);
-        for damage in report.parts.iter().flat_map(|part| &part.damage) {
-            table.row([
-                damage.level.code().to_owned(),
-                name(&damage.key),
-                damage.what.clone(),
-                place_of(damage),
-            ]);
-        }
-        table.print()?;
-    }
+    report
+        .parts
+        .iter()
+        .flat_map(|part| &part.damage)
+        .try_for_each(|damage| print_damage("damaged", damage))?;
     let datasets = report.parts.iter().filter(|part| !part.key.is_empty()).count() as u64;
     let sum_of = |of: fn(&VerifiedPart) -> u64| report.parts.iter().map(of).sum::<u64>();
     let (fields, replaced) = (sum_of(|part| part.fields), sum_of(|part| part.replaced_fields));
@@ -162,13 +155,9 @@ fn print_repair(report: &RepairReport) -> Outcome {
     if report.repaired.is_empty() {
         return outln!("nothing is damaged");
     }
-    let mut table = Table::new(["repair", "damaged", "of", "what", "where"]);
     for repaired in &report.repaired {
-        let damage = &repaired.damage;
-        let (level, of) = (damage.level.code().to_owned(), name(&damage.key));
-        table.row([repaired.repair.code().to_owned(), level, of, damage.what.clone(), place_of(damage)]);
+        print_damage(repaired.repair.code(), &repaired.damage)?;
     }
-    table.print()?;
     let mut asides: Vec<_> = report.repaired.iter().filter_map(|repaired| repaired.aside.as_ref()).collect();
     asides.dedup();
     asides.iter().try_for_each(|aside| outln!("what was set aside is in {aside}"))?;
@@ -180,6 +169,13 @@ fn print_repair(report: &RepairReport) -> Outcome {
         true => Ok(()),
         false => outln!("nothing was changed: add --doit to repair"),
     }
+}
+
+/// Three lines, because each of them is long.
+fn print_damage(what: &str, damage: &Damage) -> Outcome {
+    outln!("{what}: {} {}", damage.level.code(), name(&damage.key))?;
+    outln!("    {}", damage.what)?;
+    outln!("    {}", place_of(damage))
 }
 
 fn name(key: &Key) -> String {

@@ -32,6 +32,11 @@ pub(crate) fn failed(what: &str, path: &Path, error: io::Error) -> Error {
     }
 }
 
+/// The folder that a path is in.
+pub(crate) fn above(path: &Path) -> Option<&Path> {
+    path.parent().filter(|above| !above.as_os_str().is_empty())
+}
+
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -221,14 +226,14 @@ impl dyn Folder + '_ {
         file.sync()
     }
 
-    /// Makes a folder, and those above it, unless they are there.
+    /// Makes a folder, and those above it, unless they are there. The names of those that were made are durable then.
     pub(crate) fn make_folders(&self, path: &Path) -> io::Result<()> {
         let mut made = self.make_folder(path, Naming::Shared);
         if let Err(error) = made.as_ref()
             && error.kind() == io::ErrorKind::NotFound
-            && let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty())
+            && let Some(folder) = above(path)
         {
-            self.make_folders(above)?;
+            self.make_folders(folder)?;
             // Once more only: some file systems say "not found" where no folder can ever be made.
             made = self.make_folder(path, Naming::Shared);
         }
@@ -236,6 +241,7 @@ impl dyn Folder + '_ {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 self.folder(path, true).map(drop).map_err(|_| error)
             }
+            Ok(()) => above(path).map_or(Ok(()), |folder| self.sync_folder(folder)),
             outcome => outcome,
         }
     }
