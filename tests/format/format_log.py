@@ -68,7 +68,7 @@ def find_frame(log, position, marker):
         torn = later(MIN_FRAME + 7)
         if torn:
             return "torn", torn
-        if n < MIN_FRAME + 7 and begun(n):
+        if n < MIN_FRAME + 7 and n - begun(n) < MIN_FRAME:
             return "pending", 0
         raise Damaged(f"{where}: the header of a frame fails its checksum")
     length, salt, writer, sequence, kind, flags, body_sum = header

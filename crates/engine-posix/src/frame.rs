@@ -171,11 +171,11 @@ pub(crate) fn find(bytes: &[u8], marker: u64, more: bool) -> Found<'_> {
     let Some(header) = header(bytes) else {
         // The next marker begins before the smallest frame would end, or this was a whole header once.
         let reach = bytes.len().min(MIN_FRAME + marker.len() - 1);
-        let otherwise =
-            match reach < MIN_FRAME + marker.len() - 1 && prefix_at_end(&bytes[..reach], &marker) > 0 {
-                true => Found::Pending { need: MIN_FRAME + marker.len() - 1 },
-                false => Found::Damaged { what: "a frame whose header fails its checksum", reach: HEADER },
-            };
+        let begun = reach - prefix_at_end(&bytes[..reach], &marker);
+        let otherwise = match begun < MIN_FRAME {
+            true => Found::Pending { need: MIN_FRAME + marker.len() - 1 },
+            false => Found::Damaged { what: "a frame whose header fails its checksum", reach: HEADER },
+        };
         return torn_or(&bytes[..reach], otherwise);
     };
     let Some(whole) = bytes.get(..header.length) else {
@@ -314,6 +314,17 @@ mod tests {
                 let found = find(&log, MARKER, false);
                 assert!(matches!(found, Found::Damaged { .. }), "bit {bit}: {found:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_damaged_header_is_damage_whatever_grows_behind_the_smallest_frame() {
+        let mut log = sealed(b"");
+        log[20] ^= 1;
+        log.extend_from_slice(&sealed(b"next"));
+        for length in MIN_FRAME..log.len() {
+            let found = find(&log[..length], MARKER, false);
+            assert!(matches!(found, Found::Damaged { .. }), "{length} bytes: {found:?}");
         }
     }
 

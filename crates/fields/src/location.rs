@@ -65,6 +65,10 @@ impl fmt::Display for Place {
             Self::Object { container, object } => {
                 write_uri(f, &container.pool, &format_args!("{}/{object}", container.label))
             }
+            // Two slashes would be read as those before the name of a host.
+            Self::File(path) if path.as_os_str().as_encoded_bytes().starts_with(b"//") => {
+                write!(f, "file://{}", path.display())
+            }
             Self::File(path) => write!(f, "file:{}", path.display()),
         }
     }
@@ -283,8 +287,10 @@ mod tests {
             let back = Location::parse(&text, 3, 1 << 40, 7).unwrap();
             assert_eq!(back.place, location.place, "{text}");
         }
-        let upper = Location::parse("FILE:/data/a", 0, 1, 2).unwrap();
-        assert_eq!(Location::parse(&upper.to_string(), 0, 1, 2).unwrap(), upper);
+        for odd in ["FILE:/data/a", "file:////", "file:////data/a"] {
+            let location = Location::parse(odd, 0, 1, 2).unwrap();
+            assert_eq!(Location::parse(&location.to_string(), 0, 1, 2).unwrap(), location, "{odd}");
+        }
         for wrong in ["", "posix:/a", "file:relative", "posix:/a/b/c"] {
             assert!(Location::parse(wrong, 0, 0, 0).is_err(), "{wrong}");
         }
