@@ -101,8 +101,8 @@ impl Log {
         Ok(Self { file, disk, path, base, writable, end: None, failed: AtomicBool::new(false) })
     }
 
-    /// The log as it was when it had this length: frames that end later are not there, and it takes no others. Since the
-    /// verdicts on its bytes never change, nobody can tell it from the log of then.
+    /// The log as it was when it had this length: frames that end later are not there, and it takes no others. Only what was
+    /// lost to a power failure is judged by what came later (see `lost`); no other verdict ever changes.
     pub(crate) fn ended_at(
         &self,
         position: u64,

@@ -37,19 +37,19 @@ pub(crate) const MARKER: u64 = 8;
 
 /// Judges the bytes at `position`, where no frame is that counts. The first `reach` of them, at least, were one write.
 pub(crate) fn judge(place: &Place, position: u64, reach: u64) -> Result<Judged> {
-    let measured = place.log.length()?;
-    let next = next_marker(place, position + 1, measured)?;
-    if !has_lost_sector(place, position, position + reach, next.unwrap_or(measured))? {
-        return Ok(Judged::NotLost);
-    }
     // Looked for before the log is measured: a name that is there says that the recovery frame is, too.
     let unrecorded = boot::unrecorded(&place.directory);
     let unrecorded =
         unrecorded.map_err(|error| Error::from_io(error, "look for the start of the machine"))?;
-    let end = place.log.length()?;
+    // Also for a handle on the past: what comes behind its end says what was lost before.
+    let end = place.log.whole_length()?;
+    let next = next_marker(place, position + 1, end)?;
+    if !has_lost_sector(place, position, position + reach, next.unwrap_or(end))? {
+        return Ok(Judged::NotLost);
+    }
     // The last frame of each writer behind the loss.
     let mut last: HashMap<u64, u64> = HashMap::new();
-    let (mut at, mut size) = (next.unwrap_or(measured), WINDOW);
+    let (mut at, mut size) = (next.unwrap_or(end), WINDOW);
     while at < end {
         let window = read(place, at, size)?;
         let more = at + (window.len() as u64) < end;
@@ -89,7 +89,7 @@ pub(crate) fn judge(place: &Place, position: u64, reach: u64) -> Result<Judged> 
 }
 
 fn read(place: &Place, position: u64, size: usize) -> Result<Vec<u8>> {
-    let left = place.log.length()?.saturating_sub(position);
+    let left = place.log.whole_length()?.saturating_sub(position);
     let mut bytes = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(size)];
     let filled = place.log.read(position, &mut bytes)?;
     bytes.truncate(filled);

@@ -59,7 +59,11 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
     filesystem::check(disk, root)?;
     let named = root.join(superblock::FILE);
     let refuse_pool = || match is_there(disk, &named)? {
-        true => Err(Error::AlreadyExists { what: format!("pool {}", root.display()) }),
+        true => {
+            // Whoever made it may have died before its name was durable, and others go on with it.
+            disk.sync_name(&named).map_err(failed("sync", root))?;
+            Err(Error::AlreadyExists { what: format!("pool {}", root.display()) })
+        }
         false => Ok(()),
     };
     refuse_pool()?;
@@ -83,9 +87,9 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
         });
         made.map_err(failed("create", &path))?;
     }
-    let sync = |folder: &Path| disk.sync_folder(folder).map_err(failed("sync", folder));
+    let sync = || disk.sync_folder(root).map_err(failed("sync", root));
     // Else the superblock's name could outlive a power failure which theirs do not.
-    sync(root)?;
+    sync()?;
     // The superblock comes last and by a link that replaces nothing: a pool is there whole or not at all.
     let block = Superblock::new()?.encode(Kind::Pool);
     let temporary = root.join(LIMBO).join(unique()?);
@@ -93,8 +97,7 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
     let linked = disk.link(&temporary, &named).map_err(failed("create", &named));
     let _ = disk.remove(&temporary);
     linked?;
-    sync(root)?;
-    disk::above(root).map_or(Ok(()), sync)
+    sync()
 }
 
 /// Whether something has this path. A path that may not be looked at is an error, not an absence.
@@ -219,8 +222,11 @@ impl Pool for PosixPool {
 
     fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
         let path = self.path(label);
+        // Whoever made it may have died before its name was durable, and others go on with it.
+        let exists =
+            || self.sync_containers().and(Err(Error::AlreadyExists { what: format!("container {label}") }));
         if is_there(&*self.disk, &path)? {
-            return Err(Error::AlreadyExists { what: format!("container {label}") });
+            return exists();
         }
         let limbo = self.limbo()?;
         // A directory that holds something is never replaced by a rename. What was in the way may be gone when looked for.
@@ -238,7 +244,7 @@ impl Pool for PosixPool {
             Err(error) => {
                 let _ = self.disk.remove_all(&limbo);
                 match is_there(&*self.disk, &path)? {
-                    true => Err(Error::AlreadyExists { what: format!("container {label}") }),
+                    true => exists(),
                     false => Err(error),
                 }
             }

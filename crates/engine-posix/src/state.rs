@@ -64,6 +64,16 @@ impl Place {
     }
 }
 
+/// How far a reader goes on where no frame is that counts.
+enum Passed {
+    /// By so many bytes.
+    Bytes(usize),
+    /// To this position, behind what was lost.
+    Until(u64),
+    /// Not before so many bytes stand there.
+    Not { need: usize },
+}
+
 /// Runs and table.
 #[derive(Debug)]
 pub(crate) struct State {
@@ -185,25 +195,19 @@ impl State {
         let more = self.position + (window.len() as u64) < length;
         let mut at = 0;
         while at < window.len() && !is_enough(self) {
-            let found = frame::find(&window[at..], place.marker, more);
-            if !matches!(found, Found::Frame { .. }) && self.is_in_hole(place)? {
-                return Err(self.damaged(&place.log, "the log was purged up to a place behind this one"));
-            }
-            let length = match found {
+            let length = match frame::find(&window[at..], place.marker, more) {
                 Found::Frame { frame, length } => {
                     let epoch = place.log.epoch_at(self.position + length as u64);
                     self.apply_frame(place, &frame, epoch)?;
                     length
                 }
-                Found::Torn { length } => length,
-                Found::Pending { need } => return Ok(Some(need)),
-                Found::Strange { length } => match lost::judge(place, self.position, lost::MARKER)? {
-                    Judged::NotLost => length,
-                    judged => return Ok(self.pass_over(judged)),
-                },
-                Found::Damaged { what, reach } => match lost::judge(place, self.position, reach as u64)? {
-                    Judged::NotLost => return Err(self.damaged(&place.log, what)),
-                    judged => return Ok(self.pass_over(judged)),
+                other => match self.pass_over(place, &other)? {
+                    Passed::Bytes(length) => length,
+                    Passed::Until(position) => {
+                        self.position = position;
+                        return Ok(None);
+                    }
+                    Passed::Not { need } => return Ok(Some(need)),
                 },
             };
             at += length;
@@ -212,14 +216,23 @@ impl State {
         Ok(None)
     }
 
-    /// Goes on behind what was lost; gives the bytes that are needed when nothing stands there yet.
-    fn pass_over(&mut self, judged: Judged) -> Option<usize> {
-        match judged {
-            Judged::LostUntil(position) => {
-                self.position = position;
-                None
-            }
-            _ => Some(0),
+    /// What to do where no frame is that counts.
+    fn pass_over(&self, place: &Place, found: &Found<'_>) -> Result<Passed> {
+        let judge = |reach: u64, otherwise: Result<Passed>| match lost::judge(place, self.position, reach)? {
+            Judged::NotLost => otherwise,
+            Judged::LostUntil(position) => Ok(Passed::Until(position)),
+            Judged::LostToEnd => Ok(Passed::Not { need: 0 }),
+        };
+        let passed = match *found {
+            Found::Frame { length, .. } | Found::Torn { length } => Ok(Passed::Bytes(length)),
+            Found::Pending { need } => Ok(Passed::Not { need }),
+            Found::Strange { length } => judge(lost::MARKER, Ok(Passed::Bytes(length))),
+            Found::Damaged { what, reach } => judge(reach as u64, Err(self.damaged(&place.log, what))),
+        };
+        // After all that was read for it: what was there before a purge may have been read in part.
+        match self.is_in_hole(place)? {
+            true => Err(self.damaged(&place.log, "the log was purged up to a place behind this one")),
+            false => passed,
         }
     }
 

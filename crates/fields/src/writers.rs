@@ -10,7 +10,7 @@
 
 use std::{
     cell::Cell,
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
@@ -41,7 +41,8 @@ const ATTEMPTS: u32 = 64;
 /// The datasets that a handle is writing.
 #[derive(Debug, Default)]
 pub(crate) struct Writers {
-    open: RwLock<HashMap<Box<str>, Arc<DatasetWriter>>>,
+    /// In an order, so that the same calls do the same to a device.
+    open: RwLock<BTreeMap<Box<str>, Arc<DatasetWriter>>>,
     /// Held while a writer is opened, so that no dataset gets two.
     opening: Mutex<()>,
     uses: AtomicU64,

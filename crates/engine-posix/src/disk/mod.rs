@@ -32,9 +32,10 @@ pub(crate) fn failed(what: &str, path: &Path, error: io::Error) -> Error {
     }
 }
 
-/// The folder that a path is in.
+/// The folder that a path is in, but for the root and the present folder.
 pub(crate) fn above(path: &Path) -> Option<&Path> {
-    path.parent().filter(|above| !above.as_os_str().is_empty())
+    let above = path.parent().filter(|_| path != Path::new("."))?;
+    Some(if above.as_os_str().is_empty() { Path::new(".") } else { above })
 }
 
 /// How a file is opened.
@@ -226,7 +227,7 @@ impl dyn Folder + '_ {
         file.sync()
     }
 
-    /// Makes a folder, and those above it, unless they are there. The names of those that were made are durable then.
+    /// Makes a folder, and those above it, unless they are there.
     pub(crate) fn make_folders(&self, path: &Path) -> io::Result<()> {
         let mut made = self.make_folder(path, Naming::Shared);
         if let Err(error) = made.as_ref()
@@ -239,9 +240,18 @@ impl dyn Folder + '_ {
         }
         match made {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                self.folder(path, true).map(drop).map_err(|_| error)
+                self.folder(path, true).map(drop).map_err(|_| error)?;
             }
-            Ok(()) => above(path).map_or(Ok(()), |folder| self.sync_folder(folder)),
+            outcome => outcome?,
+        }
+        self.sync_name(path)
+    }
+
+    /// Makes the name of something durable, also if another process made it and may have died before it did so. Who may not
+    /// read the folder above it may not sync it either.
+    pub(crate) fn sync_name(&self, path: &Path) -> io::Result<()> {
+        match above(path).map_or(Ok(()), |above| self.sync_folder(above)) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
             outcome => outcome,
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
-use isotach_object::{Container, KeyValue, PoolUri, Result, Verify};
+use isotach_object::{Container, Epoch, Error, KeyValue, PoolUri, Result, Verify};
 
 use crate::workload::{Contents, History, POOL, contents, index, open};
 
@@ -33,6 +33,7 @@ pub(crate) fn check(history: &History, changes: usize, loss: Loss) {
         let verified = pool.verify_container(&"c".parse().unwrap(), how, &|_, _| ()).unwrap();
         assert!(verified.is_sound(), "a power failure is no damage: {verified:?}");
     }
+    let end = log_length(&disk);
     let (mut disk, mut expected) = (disk, found);
     for (round, next) in [Loss::All, loss].into_iter().enumerate() {
         disk = write_on(&disk, &mut expected, round as u8, next);
@@ -42,6 +43,38 @@ pub(crate) fn check(history: &History, changes: usize, loss: Loss) {
         let is_right = again == expected || next != Loss::All && again == with_published;
         assert!(is_right, "after writing on and another power failure, {next:?}");
         expected = again;
+    }
+    if matches!(loss, Loss::Seeded(_)) {
+        check_past(history, &disk, end);
+    }
+}
+
+fn log_length(disk: &SimulatedDisk) -> u64 {
+    let files = disk.files();
+    files.iter().find(|(path, _)| path.ends_with("c/log.0000000000000001")).unwrap().1
+}
+
+/// Every epoch before the power failure, when the log ended at `end`, shows what was visible once. What was lost is judged by
+/// what comes behind it, also for a handle that ends between the two.
+fn check_past(history: &History, disk: &SimulatedDisk, end: u64) {
+    let container = open_on(disk);
+    // The recovery frame of this start of the machine comes with the first that is written.
+    KeyValue::new(&*container, index()).unwrap().put(b"later", b"last").unwrap();
+    container.flush().unwrap();
+    for epoch in (end.saturating_sub(2500)..=end).rev().step_by(37) {
+        let past = match container.open_at(Epoch(epoch)).and_then(|past| contents(&*past)) {
+            Ok(mut past) => {
+                past.values.retain(|key, _| key != b"later" && key != PUBLISHED);
+                past
+            }
+            // Before the floor of a purge.
+            Err(Error::NotFound { .. }) => continue,
+            Err(error) => panic!("epoch {epoch}: {error}"),
+        };
+        let was = history
+            .visible_ever()
+            .any(|visible| visible.values == past.values && visible.arrays == past.arrays);
+        assert!(was, "epoch {epoch} of {end} shows what never was");
     }
 }
 

@@ -2,7 +2,10 @@
 //!
 //! The visible history is a sequence of frames: what a handle gathered goes in together, and so does a transaction.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use isotach_engine_posix::simulation::SimulatedDisk;
 use isotach_object::{
@@ -145,6 +148,12 @@ impl History {
             Some(last) => self.frames[last].after.clone(),
             None => Contents::default(),
         })
+    }
+
+    /// What was visible at any time, beginning with nothing.
+    pub(crate) fn visible_ever(&self) -> impl Iterator<Item = &Contents> {
+        static NOTHING: LazyLock<Contents> = LazyLock::new(Contents::default);
+        std::iter::once(&*NOTHING).chain(self.frames.iter().map(|frame| &frame.after))
     }
 }
 

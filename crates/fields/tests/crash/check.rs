@@ -39,12 +39,13 @@ pub(crate) fn check(history: &History, changes: usize, loss: Loss) {
         assert!(possible.contains(&found), "{key}: {}", differences(&found, &possible));
     }
     check_snapshots(history, changes, &store);
-    if matches!(loss, Loss::Seeded(_)) {
-        let how = VerifyOptions { data: true, ..VerifyOptions::default() };
-        let report = store.verify(&"".parse().unwrap(), how, &|_| ()).unwrap();
-        assert!(report.is_sound(), "a power failure is no damage: {report:?}");
+    let how = VerifyOptions { data: true, threads: 1 };
+    let report = store.verify(&"".parse().unwrap(), how, &|_| ()).unwrap();
+    assert!(report.is_sound(), "a power failure is no damage: {report:?}");
+    let (mut disk, mut expected) = (disk, found);
+    for (round, next) in [Loss::All, loss].into_iter().enumerate() {
+        disk = write_on(history, &disk, &mut expected, round as u8, next);
     }
-    check_writing_on(history, &disk, found);
 }
 
 /// All fields of a store, by dataset.
@@ -88,17 +89,27 @@ fn check_snapshots(history: &History, changes: usize, store: &FieldStore) {
     }
 }
 
-/// Flushes a field of a dataset that is there and of a new one, and lets power fail.
-fn check_writing_on(history: &History, disk: &SimulatedDisk, mut expected: Shown) {
+/// Flushes fields of a dataset that most often is there and of a new one, and lets power fail.
+fn write_on(
+    history: &History,
+    disk: &SimulatedDisk,
+    expected: &mut Shown,
+    round: u8,
+    loss: Loss,
+) -> SimulatedDisk {
     let store = open(disk, history.places, FieldStore::open).unwrap();
     for number in [0, 9] {
         let dataset = dataset(number);
-        let (key, bytes) = (field(&dataset, 99), Arc::from([number as u8; 700]));
+        let (key, bytes) = (field(&dataset, 99), Arc::from([round; 700]));
         store.archive(&key, &bytes).unwrap();
         expected.entry(dataset).or_default().insert(key.to_string(), bytes);
     }
     store.flush().unwrap();
-    let disk = disk.after_crash(disk.changes(), Loss::All);
+    let disk = disk.after_crash(disk.changes(), loss);
     let again = shown(&open(&disk, history.places, FieldStore::open).unwrap());
-    assert!(again == expected, "something else is there after writing on and another power failure");
+    assert!(
+        again == *expected,
+        "something else is there after writing on and another power failure, {loss:?}"
+    );
+    disk
 }
