@@ -45,7 +45,7 @@ impl<'c> PosixStaging<'c> {
             process: process::id(),
             data: DataWriter::new(container.place.data.folder()),
             segments: Vec::new(),
-            records: Vec::new(),
+            records: container.writer().lend_room(),
             failed: false,
             committed: false,
         }
@@ -79,9 +79,9 @@ impl<'c> PosixStaging<'c> {
         if self.container.place.options.sync || !self.segments.is_empty() {
             self.data.sync()?;
         }
-        let mut records = std::mem::take(&mut self.segments);
-        records.append(&mut self.records);
-        Ok(records)
+        // Segments count before what came after them.
+        self.records.splice(..0, self.segments.drain(..));
+        Ok(std::mem::take(&mut self.records))
     }
 
     /// Appends a frame with these preconditions and records, and comes to the verdict on it; of one that does not count, which
@@ -126,8 +126,9 @@ impl Staging for PosixStaging<'_> {
         self.check_usable()?;
         self.container.check_current()?;
         let records = self.close()?;
-        let decided = self.append(preconditions.to_vec(), &records)?;
-        decided.map_err(|failed| preconditions[failed].conflict())
+        let decided = self.append(preconditions.to_vec(), &records);
+        self.container.writer().take_back_room(records);
+        decided?.map_err(|failed| preconditions[failed].conflict())
     }
 
     fn park(mut self: Box<Self>, name: &Label, preconditions: &[Precondition<'_>]) -> Result<Epoch> {

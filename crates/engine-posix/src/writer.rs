@@ -48,6 +48,8 @@ pub(crate) struct Writer {
     sequence: u64,
     /// Room for a header, and the records gathered.
     frame: Vec<u8>,
+    /// Room for the records of a stage, when no stage has it.
+    spare: Vec<u8>,
     data: DataWriter,
     /// Frames were appended that are not synced.
     unsynced: bool,
@@ -66,11 +68,24 @@ impl Writer {
             process: process::id(),
             sequence: 0,
             frame: vec![0; frame::HEADER],
+            spare: Vec::new(),
             data: DataWriter::new(place.data.folder()),
             unsynced: false,
             written: false,
             failed: false,
         }
+    }
+
+    /// Room for the records of a stage. Memory that is given back to the system costs more than the records.
+    pub(crate) fn lend_room(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.spare)
+    }
+
+    /// Takes such room back.
+    pub(crate) fn take_back_room(&mut self, mut room: Vec<u8>) {
+        room.clear();
+        room.shrink_to(PUBLISH_AT);
+        self.spare = room;
     }
 
     /// Forgets what is gathered, on a handle that will never write it.
@@ -152,9 +167,7 @@ impl Writer {
         // Kept on failure, in the form it was gathered in; emptied with its room kept on success.
         match &outcome {
             Ok(_) => {
-                frame.clear();
-                frame.shrink_to(2 * PUBLISH_AT);
-                frame.resize(frame::HEADER, 0);
+                empty(&mut frame);
                 self.data.release();
             }
             Err(_) => {
@@ -237,7 +250,8 @@ impl Writer {
     ) -> Result<(u64, u64)> {
         self.check_usable()?;
         self.publish(log)?;
-        let mut frame = vec![0; frame::HEADER];
+        // Nothing is gathered now, so its room is free.
+        let mut frame = std::mem::take(&mut self.frame);
         for precondition in &transaction.preconditions {
             encode_precondition(precondition, &mut frame);
         }
@@ -252,6 +266,8 @@ impl Writer {
             Ok(_) => self.data.release(),
             Err(_) => self.data.rewind(mark),
         }
+        empty(&mut frame);
+        self.frame = frame;
         appended
     }
 
@@ -289,6 +305,13 @@ impl Writer {
         let start = first * IDS_PER_BYTE;
         Ok(IdRange { start, end: start + count })
     }
+}
+
+/// Makes a frame one without records, and keeps its room, as long as that is not much.
+fn empty(frame: &mut Vec<u8>) {
+    frame.clear();
+    frame.shrink_to(2 * PUBLISH_AT);
+    frame.resize(frame::HEADER, 0);
 }
 
 fn encode_precondition(precondition: &Precondition<'_>, frame: &mut Vec<u8>) {
