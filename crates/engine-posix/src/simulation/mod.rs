@@ -26,6 +26,8 @@ use std::{
 
 use isotach_object::Engine;
 
+pub use self::crash::Random;
+
 use self::{
     folder::SimulatedFolder,
     tree::{Change, ROOT, Tree},

@@ -2,12 +2,12 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use isotach_engine_posix::simulation::{Loss, SECTOR, SimulatedDisk};
+use isotach_engine_posix::simulation::{Loss, Random, SECTOR, SimulatedDisk};
 use isotach_object::{Array, Container, Error, KeyValue, ObjectId, Result};
 
 use crate::{
     number, seed,
-    workload::{Contents, History, Random, contents, index},
+    workload::{Contents, History, contents, index},
 };
 
 /// How many operations make the container. It is small, so that all of its bits can be flipped.

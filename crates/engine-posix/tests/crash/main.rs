@@ -20,12 +20,9 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use isotach_engine_posix::simulation::Loss;
+use isotach_engine_posix::simulation::{Loss, Random};
 
-use self::{
-    check::check,
-    workload::{History, Random},
-};
+use self::{check::check, workload::History};
 
 /// How many operations the workload has.
 const OPERATIONS: usize = 200;
@@ -62,7 +59,7 @@ fn whatever_sectors_and_names_are_lost_what_was_flushed_is_there_and_no_transact
     let history = History::record(seed, OPERATIONS);
     for _ in 0..sequences {
         let changes = random.below(history.disk.changes() as u64 + 1) as usize;
-        check(&history, changes, Loss::Seeded(random.next()));
+        check(&history, changes, Loss::Seeded(random.number()));
     }
     println!("{sequences} random losses, seed {seed}");
 }

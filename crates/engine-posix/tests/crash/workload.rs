@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use isotach_engine_posix::simulation::SimulatedDisk;
+use isotach_engine_posix::simulation::{Random, SimulatedDisk};
 use isotach_object::{
     Array, Cell, Container, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri, Precondition,
     Snapshot, Transaction, Update,
@@ -18,29 +18,6 @@ use isotach_object::{
 pub(crate) const POOL: &str = "posix:/pool?checkpoint=1024&segment=256";
 /// Keys, few enough that most are replaced.
 const KEYS: u64 = 12;
-
-/// Numbers that follow from a seed (SplitMix64).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    fn bytes(&mut self, length: usize) -> Vec<u8> {
-        // Zeros are what lost bytes read as, so some of it is zeros.
-        let zeros = self.below(4) == 0;
-        (0..length).map(|_| if zeros { 0 } else { self.next() as u8 }).collect()
-    }
-}
 
 /// What is in a container: the values of keys, the bytes of arrays, and what there was when a snapshot was made.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

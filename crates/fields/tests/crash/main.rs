@@ -19,12 +19,12 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use isotach_engine_posix::simulation::Loss;
+use isotach_engine_posix::simulation::{Loss, Random};
 
 use self::{
     check::check,
     history::History,
-    workload::{Places, Random, record},
+    workload::{Places, record},
 };
 
 /// How many operations the workload has.
@@ -71,7 +71,7 @@ fn check_random_losses(places: Places) {
     let mut random = Random(history.seed);
     for _ in 0..sequences() {
         let at = random.below(history.disk.changes() as u64 + 1) as usize;
-        check(&history, at, Loss::Seeded(random.next()));
+        check(&history, at, Loss::Seeded(random.number()));
     }
     println!("{places:?}: {} random losses, seed {}", sequences(), history.seed);
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use isotach_engine_posix::simulation::SimulatedDisk;
+use isotach_engine_posix::simulation::{Random, SimulatedDisk};
 use isotach_fields::{Config, FieldStore, Result};
 use isotach_mars::{Clock, Key};
 use isotach_object::Registry;
@@ -13,34 +13,6 @@ const SCHEMA: &str = "[ class, expver [ type [ step: Step, param ]]]";
 /// Datasets, and the names of snapshots.
 const DATASETS: u64 = 3;
 const NAMES: u64 = 2;
-
-/// Numbers that follow from a seed (SplitMix64).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    fn bytes(&mut self) -> Vec<u8> {
-        let length = match self.below(30) {
-            0 => 140_000,
-            1..5 => 20_000,
-            _ => 1 + self.below(1500),
-        };
-        // Zeros are what lost bytes read as, so some of it is zeros.
-        let zeros = self.below(4) == 0;
-        (0..length).map(|_| if zeros { 0 } else { self.next() as u8 }).collect()
-    }
-}
 
 /// Where catalogue and store are.
 #[derive(Debug, Clone, Copy)]
@@ -125,7 +97,13 @@ impl Work {
 
     /// A field, new or not.
     fn next(&mut self, dataset: &str) -> (Key, Arc<[u8]>) {
-        (field(dataset, self.random.below(12)), self.random.bytes().into())
+        let key = field(dataset, self.random.below(12));
+        let length = match self.random.below(30) {
+            0 => 140_000,
+            1..5 => 20_000,
+            _ => 1 + self.random.below(1500) as usize,
+        };
+        (key, self.random.bytes(length).into())
     }
 
     fn archive(&mut self, at: usize, dataset: &str) {
