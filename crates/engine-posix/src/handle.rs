@@ -63,6 +63,18 @@ impl PosixContainer {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Room for the records of a stage: the writer's, unless another thread is at it, which may wait for the device.
+    pub(crate) fn lend_room(&self) -> Vec<u8> {
+        self.writer.try_lock().map_or_else(|_| Vec::new(), |mut writer| writer.lend_room())
+    }
+
+    /// Takes such room back.
+    pub(crate) fn take_back_room(&self, room: Vec<u8>) {
+        if let Ok(mut writer) = self.writer.try_lock() {
+            writer.take_back_room(room);
+        }
+    }
+
     /// Puts what this handle has gathered into the log, so that everyone can see it.
     pub(crate) fn publish(&self) -> Result<()> {
         if !self.gathered.load(Ordering::Acquire) {

@@ -96,6 +96,10 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
     disk.write_new(&temporary, &block).map_err(failed("create", &temporary))?;
     let linked = disk.link(&temporary, &named).map_err(failed("create", &named));
     let _ = disk.remove(&temporary);
+    if linked.is_err() {
+        // Another process may have been first.
+        refuse_pool()?;
+    }
     linked?;
     sync()
 }
@@ -223,8 +227,10 @@ impl Pool for PosixPool {
     fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
         let path = self.path(label);
         // Whoever made it may have died before its name was durable, and others go on with it.
-        let exists =
-            || self.sync_containers().and(Err(Error::AlreadyExists { what: format!("container {label}") }));
+        let exists = || {
+            self.disk.sync_name(&path).map_err(failed("sync", &path))?;
+            Err(Error::AlreadyExists { what: format!("container {label}") })
+        };
         if is_there(&*self.disk, &path)? {
             return exists();
         }

@@ -45,7 +45,7 @@ impl<'c> PosixStaging<'c> {
             process: process::id(),
             data: DataWriter::new(container.place.data.folder()),
             segments: Vec::new(),
-            records: container.writer().lend_room(),
+            records: container.lend_room(),
             failed: false,
             committed: false,
         }
@@ -127,7 +127,7 @@ impl Staging for PosixStaging<'_> {
         self.container.check_current()?;
         let records = self.close()?;
         let decided = self.append(preconditions.to_vec(), &records);
-        self.container.writer().take_back_room(records);
+        self.container.take_back_room(records);
         decided?.map_err(|failed| preconditions[failed].conflict())
     }
 

@@ -100,7 +100,7 @@ fn write_on(
     let store = open(disk, history.places, FieldStore::open).unwrap();
     for number in [0, 9] {
         let dataset = dataset(number);
-        let (key, bytes) = (field(&dataset, 99), Arc::from([round; 700]));
+        let (key, bytes) = (field(&dataset, 99), Arc::from([round + 1; 700]));
         store.archive(&key, &bytes).unwrap();
         expected.entry(dataset).or_default().insert(key.to_string(), bytes);
     }
