@@ -36,7 +36,7 @@ impl Reading {
     /// To be called before anything is read. None if the dataset was wiped.
     pub(crate) fn begin(inner: &Inner, selection: &Selection) -> Result<Option<Self>> {
         let Some(reader) = inner.reader(&selection.root, &selection.entry)? else { return Ok(None) };
-        match reader.last_transaction() {
+        match reader.last_transaction(inner) {
             Ok(before) => Ok(Some(Self { reader, before, tries: 0 })),
             Err(error) if reader.was_wiped(&error) => Ok(None),
             Err(error) => Err(reader.failed(error)),
@@ -44,8 +44,8 @@ impl Reading {
     }
 
     /// Whether a transaction was committed since the last look, so that what was read must be read again.
-    pub(crate) fn is_outdated(&mut self) -> Result<bool> {
-        let now = match self.reader.last_transaction() {
+    pub(crate) fn is_outdated(&mut self, inner: &Inner) -> Result<bool> {
+        let now = match self.reader.last_transaction(inner) {
             Err(error) if self.reader.was_wiped(&error) => return Ok(false),
             now => now.map_err(|error| self.reader.failed(error))?,
         };
@@ -92,7 +92,7 @@ impl ReadState {
     pub(crate) fn is_outdated(&self, inner: &Inner) -> Result<bool> {
         let Some(now) = self.root.lookup(&self.entry.text)? else { return Ok(false) };
         let Some(reader) = inner.reader(&self.root, &now)? else { return Ok(true) };
-        match reader.last_transaction() {
+        match reader.last_transaction(inner) {
             Err(error) if reader.was_wiped(&error) => Ok(true),
             mark => Ok(mark.map_err(|error| reader.failed(error))? != self.mark),
         }
@@ -113,7 +113,7 @@ pub(crate) fn at_once<T>(inner: &Inner, selection: &Selection, read: impl Fn() -
     let mut reading = Reading::begin(inner, selection)?;
     loop {
         let found = read()?;
-        let is_outdated = reading.as_mut().map_or(Ok(false), Reading::is_outdated)?;
+        let is_outdated = reading.as_mut().map_or(Ok(false), |reading| reading.is_outdated(inner))?;
         if !is_outdated {
             return Ok(found);
         }

@@ -2,9 +2,14 @@
 
 use std::{cmp::Ordering, sync::Arc};
 
-use isotach_mars::{Key, LevelFilter, Request};
+use isotach_mars::{Key, LevelFilter, Plan, Request};
 
-use crate::{Answer, FieldStore, Result, Selection, at_once::at_once, reader::Axes, select::Target};
+use crate::{
+    Answer, FieldStore, Result, Selection,
+    at_once::at_once,
+    reader::{Axes, Collocation},
+    select::Target,
+};
 
 /// The values of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,13 +31,13 @@ impl FieldStore {
             at_once(&self.inner, selection, || self.axes_in(selection)).map(Some)
         })?;
         let mut axes = Union::default();
-        for (target, values) in there.found.into_iter().flatten() {
-            let filters = target.plans.iter().map(|plan| &plan.element);
+        for Found { axes: values, collocation, plans } in there.found.into_iter().flatten() {
+            let filters = plans.iter().map(|plan| &plan.element);
             let mut filters = filters.filter(|filter| values.may_match(filter)).peekable();
             if filters.peek().is_none() {
                 continue;
             }
-            axes.add_key(&target.collocation.whole);
+            axes.add_key(&collocation.whole);
             for filter in filters {
                 axes.add_wanted(filter, &values.0);
             }
@@ -40,10 +45,21 @@ impl FieldStore {
         Ok(Answer { found: axes.finish(), unusable: there.unusable })
     }
 
-    fn axes_in(&self, selection: &Selection) -> Result<Vec<(Target, Arc<Axes>)>> {
+    /// What the axes of each collocation hold. It keeps no container open: a request may mean more datasets than a process may open
+    /// files.
+    fn axes_in(&self, selection: &Selection) -> Result<Vec<Found>> {
         let targets = selection.targets(&self.inner)?.into_iter();
-        targets.map(|target| target.reader.axes(&target.collocation).map(|axes| (target, axes))).collect()
+        let found = targets.map(|Target { reader, collocation, plans }| {
+            Ok(Found { axes: reader.axes(&self.inner, &collocation)?, collocation, plans })
+        });
+        found.collect()
     }
+}
+
+struct Found {
+    axes: Arc<Axes>,
+    collocation: Arc<Collocation>,
+    plans: Vec<Arc<Plan>>,
 }
 
 #[derive(Default)]

@@ -47,7 +47,7 @@ impl FieldStore {
         let mut collocations = Vec::new();
         for target in selection.targets(&self.inner)? {
             let objects = &target.collocation.objects;
-            let axes = reader.axes(&target.collocation)?;
+            let axes = reader.axes(&self.inner, &target.collocation)?;
             let axes = axes.0.iter().zip(&objects.axes).map(|((name, values), object)| {
                 (name.to_string(), *object, values.iter().cloned().collect())
             });

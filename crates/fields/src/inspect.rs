@@ -117,7 +117,7 @@ impl Inspection {
     /// Looks up the next fields. False at the end.
     fn advance(&mut self) -> Result<bool> {
         if let Some(walk) = &mut self.current {
-            if walk.lookup(&mut self.found, self.wanted.as_mut())? {
+            if walk.lookup(&self.inner, &mut self.found, self.wanted.as_mut())? {
                 return Ok(true);
             }
             self.current = None;
@@ -137,7 +137,7 @@ impl Inspection {
             return Ok(true);
         }
         if let Some((selection, mut reading)) = self.reading.take() {
-            if reading.is_outdated()? {
+            if reading.is_outdated(&self.inner)? {
                 self.found.clear();
                 self.targets = selection.targets(&self.inner)?.into();
                 self.reading = Some((selection, reading));
@@ -195,7 +195,7 @@ struct Walk {
 impl Walk {
     fn new(inner: &Inner, target: Target) -> Result<Self> {
         let Target { reader, collocation, plans } = target;
-        let axes = reader.axes(&collocation)?;
+        let axes = reader.axes(inner, &collocation)?;
         let present = |name: &str, value: &str| axes.contains(name, value);
         let remaining: VecDeque<_> = plans
             .iter()
@@ -210,6 +210,7 @@ impl Walk {
     /// Looks up one batch. False when there is none left, or the dataset was wiped.
     fn lookup(
         &mut self,
+        inner: &Inner,
         found: &mut VecDeque<Result<Inspected>>,
         mut wanted: Option<&mut WantedFields>,
     ) -> Result<bool> {
@@ -230,7 +231,7 @@ impl Walk {
             .iter()
             .map(|text| Cell::kv(self.collocation.objects.index, kv_key(text).as_bytes()))
             .collect();
-        let records = match self.reader.dataset.catalogue.get_many(&cells).map_err(Error::from) {
+        let records = match self.reader.get_many(inner, &cells) {
             Ok(records) => records,
             Err(error) if self.reader.was_wiped(&error) => return Ok(false),
             Err(error) => {
@@ -282,11 +283,12 @@ impl DatasetReader {
     /// The location of the element with this text in an index, if it is there.
     pub(crate) fn locate(
         &self,
+        inner: &Inner,
         index: ObjectId,
         element: &str,
         key: impl FnOnce() -> Key,
     ) -> Result<Option<Location>> {
-        let mut found = self.dataset.catalogue.get_many(&[Cell::kv(index, kv_key(element).as_bytes())])?;
+        let mut found = self.get_many(inner, &[Cell::kv(index, kv_key(element).as_bytes())])?;
         let Some(record) = found.pop().flatten() else { return Ok(None) };
         let location = Location::decode(&record, &self.dataset.uri);
         location.map(Some).ok_or_else(|| self.corrupt_index(index, key().to_string()))

@@ -18,7 +18,6 @@ use crate::{
     control::Action,
     layout::{element_of_kv_key, kv_key},
     reader::{Axes, Collocation, DatasetReader},
-    root::page_of,
     select::{Selection, Target},
     store::Inner,
 };
@@ -147,7 +146,7 @@ impl Listing {
 
     fn advance(&mut self) -> Result<bool> {
         if let Some(walk) = &mut self.current {
-            match walk.read_page(self.options.duplicates, &mut self.found) {
+            match walk.read_page(&self.inner, self.options.duplicates, &mut self.found) {
                 Ok(true) => {}
                 Ok(false) => self.current = None,
                 Err(error) if walk.reader.was_wiped(&error) => self.current = None,
@@ -161,14 +160,14 @@ impl Listing {
         }
         if let Some(target) = self.targets.pop_front() {
             let reader = Arc::clone(&target.reader);
-            self.current = match Walk::new(target) {
+            self.current = match Walk::new(&self.inner, target) {
                 Err(error) if reader.was_wiped(&error) => None,
                 walk => walk.map_err(|error| reader.failed(error))?,
             };
             return Ok(true);
         }
         if let Some((selection, mut reading)) = self.reading.take() {
-            if reading.is_outdated()? {
+            if reading.is_outdated(&self.inner)? {
                 self.found.clear();
                 self.targets = selection.targets(&self.inner)?.into();
                 self.reading = Some((selection, reading));
@@ -231,9 +230,9 @@ struct Walk {
 
 impl Walk {
     /// None when the axes show that nothing there is wanted.
-    fn new(target: Target) -> Result<Option<Self>> {
+    fn new(inner: &Inner, target: Target) -> Result<Option<Self>> {
         let Target { reader, collocation, plans } = target;
-        let axes = reader.axes(&collocation)?;
+        let axes = reader.axes(inner, &collocation)?;
         let filters: Vec<_> = plans
             .iter()
             .map(|plan| &plan.element)
@@ -245,13 +244,18 @@ impl Walk {
     }
 
     /// Reads the next page. False when there is none.
-    fn read_page(&mut self, duplicates: bool, found: &mut VecDeque<Result<Listed>>) -> Result<bool> {
+    fn read_page(
+        &mut self,
+        inner: &Inner,
+        duplicates: bool,
+        found: &mut VecDeque<Result<Listed>>,
+    ) -> Result<bool> {
         let Some(anchor) = self.anchor.take() else { return Ok(false) };
         let objects = &self.collocation.objects;
         let object = if duplicates { objects.history } else { objects.index };
-        let page = page_of(&*self.reader.dataset.catalogue, object, &anchor)?;
+        let page = self.reader.page(inner, object, &anchor)?;
         if duplicates {
-            self.take_history(&page, found)?;
+            self.take_history(inner, &page, found)?;
         } else {
             self.take_index(&page, found);
         }
@@ -270,7 +274,12 @@ impl Walk {
         }
     }
 
-    fn take_history(&mut self, page: &Page, found: &mut VecDeque<Result<Listed>>) -> Result<()> {
+    fn take_history(
+        &mut self,
+        inner: &Inner,
+        page: &Page,
+        found: &mut VecDeque<Result<Listed>>,
+    ) -> Result<()> {
         let mut wanted: Vec<(&[u8], &str)> = Vec::new();
         for (key, value) in page.iter() {
             match parse_history(key, value) {
@@ -282,7 +291,7 @@ impl Walk {
         let index = self.collocation.objects.index;
         let cells: Vec<_> =
             wanted.iter().map(|(_, element)| Cell::kv(index, kv_key(element).as_bytes())).collect();
-        let newest = self.reader.dataset.catalogue.get_many(&cells)?;
+        let newest = self.reader.get_many(inner, &cells)?;
         for ((record, element), newest) in wanted.into_iter().zip(newest) {
             found.push_back(self.listed(element, record, newest.as_deref() != Some(record)));
         }

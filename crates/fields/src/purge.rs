@@ -15,7 +15,7 @@ use crate::{
     control::Action,
     layout::{DATASET, ENTRY_PURGE, kv_key, new_incarnation},
     reader::{Collocation, DatasetReader},
-    root::{for_each, page_of},
+    root::for_each,
     store::Inner,
     wipe::covers_dataset,
 };
@@ -115,12 +115,12 @@ impl Inner {
         let label = &dataset.uri.label;
         let mut before = 0;
         for pool in &pools {
-            before += pool.container_size(label)?;
+            before += self.with_room(|| Ok(pool.container_size(label)?))?;
         }
         let replaced = self.replaced_of(&reader, doit)?;
         let mut purged = Purged::default();
         for pool in &pools {
-            let of_one = pool.purge_container(label, doit)?;
+            let of_one = self.with_room(|| Ok(pool.purge_container(label, doit)?))?;
             purged.before += of_one.before;
             purged.freed += of_one.freed;
             purged.held += of_one.held;
@@ -148,19 +148,19 @@ impl Inner {
 
     /// Counts the fields of a dataset that were replaced, and removes them if `doit` says so.
     fn replaced_of(self: &Arc<Self>, reader: &DatasetReader, doit: bool) -> Result<Replaced> {
-        let collocations = reader.collocations()?;
+        let collocations = reader.collocations(self)?;
         let mut sum = Replaced::default();
         let shared = shared_arrays(reader, collocations.list.iter())?;
         for collocation in collocations.list.iter() {
-            go_through(reader, collocation, &shared, &mut sum, None)?;
+            go_through(self, reader, collocation, &shared, &mut sum, None)?;
         }
         if !doit || sum.fields == 0 {
             return Ok(sum);
         }
-        let remover = self.remover(reader)?;
+        let remover = self.with_room(|| self.remover(reader))?;
         let mut removed = Replaced::default();
         for collocation in collocations.list.iter() {
-            go_through(reader, collocation, &shared, &mut removed, Some(&remover))?;
+            go_through(self, reader, collocation, &shared, &mut removed, Some(&remover))?;
         }
         Ok(removed)
     }
@@ -241,6 +241,7 @@ fn shared_arrays<'c>(
 /// Goes through the history of a collocation, counts what was replaced, and removes it through `remover`. An entry that cannot be read
 /// stays.
 fn go_through(
+    inner: &Inner,
     reader: &DatasetReader,
     collocation: &Collocation,
     shared: &HashSet<ObjectId>,
@@ -250,7 +251,7 @@ fn go_through(
     let (history, index) = (collocation.objects.history, collocation.objects.index);
     let mut next = Some(Anchor::start());
     while let Some(anchor) = next {
-        let page = page_of(&*reader.dataset.catalogue, history, &anchor)?;
+        let page = reader.page(inner, history, &anchor)?;
         next = page.next().cloned();
         let entries: Vec<_> = page
             .iter()
@@ -260,7 +261,7 @@ fn go_through(
             .collect();
         let cells: Vec<_> =
             entries.iter().map(|(_, _, element)| Cell::kv(index, kv_key(element).as_bytes())).collect();
-        let newest = reader.dataset.catalogue.get_many(&cells)?;
+        let newest = reader.get_many(inner, &cells)?;
         let (mut keys, mut arrays) = (Vec::new(), Vec::new());
         for ((key, record, _), newest) in entries.into_iter().zip(newest) {
             // A field that is in no index was wiped, or is about to come.

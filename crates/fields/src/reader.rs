@@ -12,7 +12,7 @@ use std::{
 };
 
 use isotach_mars::{Key, LevelFilter};
-use isotach_object::{Cell, Epoch, Error as ObjectError, ObjectId};
+use isotach_object::{Anchor, Cell, Epoch, Error as ObjectError, ObjectId, Page};
 
 use crate::{
     Error, Result,
@@ -24,6 +24,9 @@ use crate::{
     store::Inner,
     sync::lock,
 };
+
+/// How many entries a page of a long listing holds.
+const PAGE: usize = 4096;
 
 /// How many names of index objects a reader keeps.
 const INDEXES_MAX: usize = 1024;
@@ -147,7 +150,11 @@ impl DatasetReader {
     }
 
     /// What each transaction of the dataset changes, as it is now.
-    pub(crate) fn last_transaction(&self) -> Result<Mark> {
+    pub(crate) fn last_transaction(&self, inner: &Inner) -> Result<Mark> {
+        inner.with_room(|| self.last_transaction_now())
+    }
+
+    fn last_transaction_now(&self) -> Result<Mark> {
         let epoch = self.dataset.catalogue.epoch()?;
         let mut kept = lock(&self.last_transaction);
         if let Some((at, mark)) = &*kept
@@ -162,7 +169,11 @@ impl DatasetReader {
     }
 
     /// The dataset's collocations, as they are now.
-    pub(crate) fn collocations(&self) -> Result<Arc<Collocations>> {
+    pub(crate) fn collocations(&self, inner: &Inner) -> Result<Arc<Collocations>> {
+        inner.with_room(|| self.collocations_now())
+    }
+
+    fn collocations_now(&self) -> Result<Arc<Collocations>> {
         let epoch = self.dataset.catalogue.epoch()?;
         let before = lock(&self.collocations).clone();
         if let Some((at, known)) = &before
@@ -197,6 +208,16 @@ impl DatasetReader {
         Ok(collocations)
     }
 
+    /// What cells of the catalogue hold.
+    pub(crate) fn get_many(&self, inner: &Inner, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
+        inner.with_room(|| Ok(self.dataset.catalogue.get_many(cells)?))
+    }
+
+    /// A page of a key-value object of the catalogue.
+    pub(crate) fn page(&self, inner: &Inner, object: ObjectId, anchor: &Anchor) -> Result<Page> {
+        inner.with_room(|| Ok(self.dataset.catalogue.list_entries(object, anchor, PAGE, true)?))
+    }
+
     /// The index of the collocation with this text, whether it is there or not.
     pub(crate) fn index_of(&self, collocation: &str) -> ObjectId {
         let mut indexes = lock(&self.indexes);
@@ -227,7 +248,11 @@ impl DatasetReader {
     }
 
     /// The axes of a collocation, as they are now.
-    pub(crate) fn axes(&self, collocation: &Collocation) -> Result<Arc<Axes>> {
+    pub(crate) fn axes(&self, inner: &Inner, collocation: &Collocation) -> Result<Arc<Axes>> {
+        inner.with_room(|| self.axes_now(collocation))
+    }
+
+    fn axes_now(&self, collocation: &Collocation) -> Result<Arc<Axes>> {
         let epoch = self.dataset.catalogue.epoch()?;
         let mut kept = lock(&collocation.axes);
         if let Some((at, axes)) = &*kept

@@ -153,7 +153,7 @@ impl Inner {
         let index = reader.index_of(&text);
         let mut element = String::new();
         split.element.values_joined_into(&mut element);
-        self.with_room(|| reader.locate(index, &element, || split.whole()))
+        reader.locate(self, index, &element, || split.whole())
     }
 }
 

@@ -10,8 +10,8 @@ use std::{
 
 use isotach_mars::Key;
 use isotach_object::{
-    Anchor, Cell, Container, Epoch, Error as ObjectError, KeyValue, Label, NewRights, ObjectId, Pool,
-    PoolUri, Precondition, Transaction, Update,
+    Cell, Container, Epoch, Error as ObjectError, KeyValue, Label, NewRights, ObjectId, Pool, PoolUri,
+    Precondition, Transaction, Update,
 };
 
 use crate::{
@@ -402,16 +402,4 @@ pub(crate) fn for_each(
     each: impl FnMut(&[u8], &[u8]) -> Result<()>,
 ) -> Result<()> {
     KeyValue::new(container, object)?.for_each(each)
-}
-
-/// The number of entries that a page of a long listing holds.
-pub(crate) const PAGE: usize = 4096;
-
-/// A page of a key-value object with its values.
-pub(crate) fn page_of(
-    container: &dyn Container,
-    object: ObjectId,
-    anchor: &Anchor,
-) -> Result<isotach_object::Page> {
-    Ok(container.list_entries(object, anchor, PAGE, true)?)
 }

@@ -97,7 +97,7 @@ impl Inner {
         let own: Vec<Arc<Plan>> = self.schema.plans(request, mode)?.into_iter().map(Arc::new).collect();
         let mut selections = Vec::new();
         for root in &self.roots {
-            let entries = root.entries()?;
+            let entries = self.with_room(|| root.entries())?;
             self.select_in(root, &entries, self.schema_digest, &own, &mut selections);
             for (digest, examples) in other_schemas(&entries, self.schema_digest) {
                 let Some(schema) = self.schema_of_any(root, digest, &examples)? else {
@@ -189,12 +189,8 @@ impl Selection {
 
     /// The dataset's collocations that the request may mean, in its order. None if the dataset was wiped meanwhile.
     pub(crate) fn targets(&self, inner: &Inner) -> Result<Vec<Target>> {
-        inner.with_room(|| self.targets_now(inner))
-    }
-
-    fn targets_now(&self, inner: &Inner) -> Result<Vec<Target>> {
         let Some(reader) = inner.reader(&self.root, &self.entry)? else { return Ok(Vec::new()) };
-        let collocations = match reader.collocations() {
+        let collocations = match reader.collocations(inner) {
             Err(error) if reader.was_wiped(&error) => return Ok(Vec::new()),
             collocations => collocations.map_err(|error| reader.failed(error))?,
         };

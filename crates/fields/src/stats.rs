@@ -1,6 +1,7 @@
 //! Stats: how much there is.
 
 use isotach_mars::{Key, Request};
+use isotach_object::{Label, Pool};
 
 use crate::{
     Answer, FieldStore, ListOptions, Listed, Listing, Result, Selection, at_once::at_once, store::Inner,
@@ -87,9 +88,10 @@ impl Inner {
             counts.add(&listed?);
         }
         let status = selection.status()?;
-        let mut container_bytes = selection.root.pool.container_size(&status.catalogue.label)?;
+        let size = |pool: &dyn Pool, label: &Label| self.with_room(|| Ok(pool.container_size(label)?));
+        let mut container_bytes = size(&*selection.root.pool, &status.catalogue.label)?;
         if status.store != status.catalogue {
-            container_bytes += self.pool(&status.store.pool)?.container_size(&status.store.label)?;
+            container_bytes += size(&*self.pool(&status.store.pool)?, &status.store.label)?;
         }
         Ok(DatasetStats { key: status.key, collocations, counts, container_bytes })
     }

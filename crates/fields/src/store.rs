@@ -211,7 +211,7 @@ impl Inner {
     /// The dataset with this text in the first root that has it.
     pub(crate) fn find_dataset(&self, text: &str) -> Result<Option<(Arc<Root>, Arc<Entry>)>> {
         for root in &self.roots {
-            if let Some(entry) = root.lookup(text)? {
+            if let Some(entry) = self.with_room(|| root.lookup(text))? {
                 return Ok(Some((Arc::clone(root), entry)));
             }
         }

@@ -28,8 +28,8 @@ impl Inner {
     /// looked into or destroyed, because it is another's, or another sweep has it, is no failure, and is left for later.
     pub(crate) fn sweep(&self) -> Result<()> {
         for root in &self.roots {
-            let labels = root.pool.list_containers()?;
-            let entries = root.entries()?;
+            let labels = self.with_room(|| Ok(root.pool.list_containers()?))?;
+            let entries = self.with_room(|| root.entries())?;
             let listed: HashSet<&str> =
                 entries.list.iter().map(|entry| entry.record.label.as_str()).chain([ROOT]).collect();
             for label in labels.iter().filter(|label| !listed.contains(label.as_str())) {

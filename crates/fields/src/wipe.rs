@@ -8,12 +8,13 @@
 use std::sync::Arc;
 
 use isotach_mars::{Key, KeyType, LevelFilter, LevelKey, Plan, Presence, Request, Wanted};
-use isotach_object::Error as ObjectError;
+use isotach_object::{Error as ObjectError, Label};
 
 use crate::{
     ContainerUri, Counts, Error, FieldStore, ListOptions, Listing, Result, Selection,
     control::Action,
     layout::ENTRY_WIPED,
+    reader::Collocation,
     record::MoveMark,
     root::{Entry, Root},
     select::Target,
@@ -62,9 +63,22 @@ pub struct WipedDataset {
 pub(crate) struct Doomed {
     pub(crate) selection: Selection,
     is_whole: bool,
-    targets: Vec<Target>,
+    chosen: Vec<Chosen>,
     /// Why the collocations of a whole dataset could not be looked up.
     unusable: Option<Error>,
+}
+
+/// A collocation that is to go. No container is kept open for it: a request may mean more datasets than a process may open
+/// files.
+pub(crate) struct Chosen {
+    pub(crate) collocation: Arc<Collocation>,
+    plans: Vec<Arc<Plan>>,
+}
+
+impl Chosen {
+    fn new(Target { collocation, plans, .. }: Target) -> Self {
+        Self { collocation, plans }
+    }
 }
 
 impl FieldStore {
@@ -106,22 +120,24 @@ impl FieldStore {
             for plan in &selection.plans {
                 is_whole &= covers_dataset(request, plan)?;
             }
-            let (targets, unusable) = match selection.targets(&self.inner) {
+            let (chosen, unusable) = match selection.targets(&self.inner) {
                 // What is left of it can go all the same.
                 Err(error) if is_whole && error.is_of_dataset() => (Vec::new(), Some(error)),
-                targets => (targets?, None),
+                targets => (targets?.into_iter().map(Chosen::new).collect(), None),
             };
-            if is_whole || !targets.is_empty() {
-                doomed.push(Doomed { selection, is_whole, targets, unusable });
+            if is_whole || !chosen.is_empty() {
+                doomed.push(Doomed { selection, is_whole, chosen, unusable });
             }
         }
         Ok(doomed)
     }
 
     fn report_on(&self, doomed: &Doomed) -> Result<WipedDataset> {
-        let Doomed { selection, is_whole, targets, unusable } = doomed;
+        let Doomed { selection, is_whole, chosen, unusable } = doomed;
         let (mut counts, mut uncounted) = (Counts::default(), unusable.as_ref().map(ToString::to_string));
-        for listed in Listing::of_targets(&self.inner, targets.clone(), ListOptions { duplicates: true }) {
+        for listed in
+            Listing::of_targets(&self.inner, doomed.targets(&self.inner)?, ListOptions { duplicates: true })
+        {
             match listed {
                 Ok(listed) => counts.add(&listed),
                 // It goes too.
@@ -142,7 +158,7 @@ impl FieldStore {
             kept_by,
             key: status.key,
             is_whole: *is_whole,
-            collocations: targets.iter().map(|target| target.collocation.key.clone()).collect(),
+            collocations: chosen.iter().map(|chosen| chosen.collocation.key.clone()).collect(),
             counts,
             uncounted,
             catalogue: status.catalogue,
@@ -176,29 +192,46 @@ fn narrowed<'a>(request: &Request, level: &'a LevelFilter) -> Vec<&'a str> {
     keys.map(|(key, _)| key.name.as_str()).collect()
 }
 
+impl Doomed {
+    /// What is to go, to be listed. Nothing if the dataset was wiped meanwhile.
+    fn targets(&self, inner: &Inner) -> Result<Vec<Target>> {
+        if self.chosen.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Some(reader) = inner.reader(&self.selection.root, &self.selection.entry)? else {
+            return Ok(Vec::new());
+        };
+        let target = |Chosen { collocation, plans }: &Chosen| Target {
+            reader: Arc::clone(&reader),
+            collocation: Arc::clone(collocation),
+            plans: plans.clone(),
+        };
+        Ok(self.chosen.iter().map(target).collect())
+    }
+}
+
 impl Inner {
     /// Removes what is doomed. With the mark of a move, only as long as that has the dataset.
     pub(crate) fn remove(&self, doomed: &Doomed, of_move: Option<MoveMark>) -> Result<()> {
-        let Doomed { selection: Selection { root, entry, .. }, is_whole, targets, .. } = doomed;
+        let Doomed { selection: Selection { root, entry, .. }, is_whole, chosen, .. } = doomed;
         if *is_whole {
             return self.remove_dataset(root, entry, of_move);
         }
-        self.remove_collocations(root, entry, targets, of_move)
+        self.remove_collocations(root, entry, chosen, of_move)
     }
 
     fn remove_dataset(&self, root: &Root, entry: &Arc<Entry>, of_move: Option<MoveMark>) -> Result<()> {
         let record = &entry.record;
-        let container = root.pool.open_container(&record.label.parse()?);
-        let is_marked =
-            container.map_err(Error::from).and_then(|container| mark(&*container, ENTRY_WIPED)).is_ok();
+        let label: Label = record.label.parse()?;
+        let is_marked = self.with_room(|| mark(&*root.pool.open_container(&label)?, ENTRY_WIPED)).is_ok();
         if !is_marked {
             // Without an entry another process removed it first, and destroys the containers.
             let Some(now) = root.same_life(entry)? else { return Ok(()) };
             now.check_move(of_move)?;
             // The disk is full, or the dataset is lost or damaged: the root's entry, by which the rest is found again, goes last.
-            self.destroy_containers(root, record)?;
+            self.with_room(|| self.destroy_containers(root, record))?;
         }
-        let is_removed = match root.remove(entry, of_move) {
+        let is_removed = match self.with_room(|| root.remove(entry, of_move)) {
             Err(Error::Object(ObjectError::NoSpace { .. })) => {
                 self.destroy_containers(root, record)?;
                 root.remove(entry, of_move)?
@@ -208,7 +241,7 @@ impl Inner {
         if is_removed {
             // A lock is on the dataset, and ends with it.
             let unlocked = root.set_locks(&entry.text, false, &Action::ALL);
-            self.destroy_containers(root, record)?;
+            self.with_room(|| self.destroy_containers(root, record))?;
             unlocked?;
         }
         Ok(())

@@ -18,8 +18,8 @@ use crate::{
     reader::{Collocation, DatasetReader},
     record::MoveMark,
     root::{Entry, Root, for_each},
-    select::Target,
     store::Inner,
+    wipe::Chosen,
 };
 
 /// How many objects are destroyed in one call.
@@ -31,7 +31,7 @@ impl Inner {
         &self,
         root: &Arc<Root>,
         entry: &Arc<Entry>,
-        targets: &[Target],
+        chosen: &[Chosen],
         of_move: Option<MoveMark>,
     ) -> Result<()> {
         let Some(reader) = self.reader(root, entry)? else { return Ok(()) };
@@ -40,7 +40,7 @@ impl Inner {
             return Ok(());
         }
         let removed =
-            targets.iter().try_for_each(|target| self.remove_collocation(&reader, &target.collocation));
+            chosen.iter().try_for_each(|chosen| self.remove_collocation(&reader, &chosen.collocation));
         // Also after a failure: this wipe removes nothing more.
         match root.change_record(entry, |now| Ok(now.record.without_wipe()))? {
             Some(_) => removed,
@@ -59,7 +59,8 @@ impl Inner {
         updates.extend(objects.axes.iter().map(|object| Update::Destroy { object: *object }));
         // Handles of its own, so that a reader's stays free of updates.
         let dataset = &reader.dataset;
-        let catalogue = dataset.root.pool.open_container(dataset.catalogue.label())?;
+        let catalogue =
+            self.with_room(|| Ok(dataset.root.pool.open_container(dataset.catalogue.label())?))?;
         if catalogue.capabilities().transactions {
             catalogue.commit(&Transaction { preconditions: Vec::new(), updates })?;
         } else {
@@ -68,7 +69,10 @@ impl Inner {
         catalogue.flush()?;
         let store: Arc<dyn Container> = match dataset.is_one_container() {
             true => catalogue,
-            false => self.pool(&dataset.uri.pool)?.open_container(&dataset.uri.label)?,
+            false => {
+                let pool = self.pool(&dataset.uri.pool)?;
+                self.with_room(|| Ok(pool.open_container(&dataset.uri.label)?))?
+            }
         };
         for some in arrays.chunks(DESTROYS) {
             let updates: Vec<_> = some.iter().map(|object| Update::Destroy { object: *object }).collect();

@@ -92,12 +92,12 @@ impl Checker<'_> {
     fn newest(&self, batch: &[Candidate]) -> Result<Vec<bool>> {
         let asked: Vec<_> = batch.iter().filter_map(|candidate| candidate.newest.as_ref()).collect();
         let cells: Vec<_> = asked.iter().map(|(index, key, _)| Cell::kv(*index, key)).collect();
-        let mut found = match self.reader.dataset.catalogue.get_many(&cells) {
+        let mut found = match self.reader.get_many(self.inner, &cells) {
             Ok(found) => {
                 found.into_iter().zip(asked).map(|(found, (_, _, own))| found.as_ref() == Some(own)).collect()
             }
-            Err(ObjectError::Corrupt { .. }) => vec![false; asked.len()],
-            Err(error) => return self.reader_gone(error.into()).map(|()| vec![true; batch.len()]),
+            Err(Error::Object(ObjectError::Corrupt { .. })) => vec![false; asked.len()],
+            Err(error) => return self.reader_gone(error).map(|()| vec![true; batch.len()]),
         }
         .into_iter();
         let is_newest = |candidate: &Candidate| candidate.newest.is_some() && found.next().unwrap_or(false);
@@ -117,15 +117,15 @@ impl Checker<'_> {
             .filter_map(|candidate| candidate.location.object())
             .map(Cell::array)
             .collect();
-        let mut sizes = match self.reader.dataset.store.size_many(&cells) {
+        let mut sizes = match self.inner.with_room(|| Ok(self.reader.dataset.store.size_many(&cells)?)) {
             Ok(sizes) => sizes.into_iter(),
             // One of them is no array, or cannot be read: each is asked by itself.
-            Err(ObjectError::Corrupt { .. } | ObjectError::InvalidInput { .. }) => {
+            Err(Error::Object(ObjectError::Corrupt { .. } | ObjectError::InvalidInput { .. })) => {
                 let one =
                     |cell: &Cell<'_>| self.reader.dataset.store.size_many(&[*cell]).ok()?.pop().flatten();
                 cells.iter().map(one).collect::<Vec<_>>().into_iter()
             }
-            Err(error) => return self.reader_gone(error.into()).map(|()| vec![None; batch.len()]),
+            Err(error) => return self.reader_gone(error).map(|()| vec![None; batch.len()]),
         };
         Ok(batch
             .iter()
@@ -143,7 +143,7 @@ impl Checker<'_> {
         let location = &candidate.location;
         let wrong = |what: String| Some(Wrong { what, place: location.to_string(), byte: None });
         let (container, object) = match &location.place {
-            Place::File(path) => return Ok(self.check_file(location, path)),
+            Place::File(path) => return self.inner.with_room(|| self.check_file(location, path)),
             Place::Object { container, object } => (container, *object),
         };
         let (open, size) = if **container == *self.reader.dataset.uri {
@@ -154,12 +154,14 @@ impl Checker<'_> {
             }
             (Arc::clone(&self.reader.dataset.store), size)
         } else {
-            let asked = self.inner.container(container).and_then(|open| {
+            let asked = self.inner.with_room(|| {
+                let open = self.inner.container(container)?;
                 let size = open.size_many(&[Cell::array(object)])?.pop().flatten();
                 Ok((open, size))
             });
             match asked {
                 Ok(asked) => asked,
+                Err(error) if error.is_too_many_open() => return Err(error),
                 Err(error) => return Ok((wrong(error.to_string()), 0)),
             }
         };
@@ -174,49 +176,56 @@ impl Checker<'_> {
         if !self.data {
             return Ok((None, 0));
         }
-        match checksum_in(&*open, object, location, buffer) {
+        match self.inner.with_room(|| Ok(checksum_in(&*open, object, location, buffer)?)) {
             Ok(found) if found == location.checksum => Ok((None, location.length)),
             Ok(found) => Ok((
                 wrong(format!("checksum {found:08x} differs from {:08x}", location.checksum)),
                 location.length,
             )),
-            Err(ObjectError::Corrupt { what, place }) => {
+            Err(Error::Object(ObjectError::Corrupt { what, place })) => {
                 Ok((Some(Wrong { what, place, byte: None }), location.length))
             }
+            Err(error) if error.is_too_many_open() => Err(error),
             Err(error) => Ok((wrong(error.to_string()), location.length)),
         }
     }
 
     /// What is wrong with a part of an adopted file.
-    fn check_file(&self, location: &Location, path: &Path) -> (Option<Wrong>, u64) {
+    fn check_file(&self, location: &Location, path: &Path) -> Result<(Option<Wrong>, u64)> {
         let wrong = |what: String| {
             Some(Wrong { what, place: path.display().to_string(), byte: Some(location.offset) })
         };
         let end = location.offset + location.length;
         let file = match File::open(path).and_then(|file| Ok((file.metadata()?.len(), file))) {
             Ok((length, _)) if length < end => {
-                return (wrong(format!("the file has {length} bytes and should have at least {end}")), 0);
+                let what = format!("the file has {length} bytes and should have at least {end}");
+                return Ok((wrong(what), 0));
             }
             Ok((_, file)) => file,
-            Err(error) => return (wrong(format!("the adopted file cannot be read: {error}")), 0),
+            Err(error) => {
+                match Error::from(ObjectError::from_io(error, format!("open {}", path.display()))) {
+                    error if error.is_too_many_open() => return Err(error),
+                    error => return Ok((wrong(format!("the adopted file cannot be read: {error}")), 0)),
+                }
+            }
         };
         if !self.data {
-            return (None, 0);
+            return Ok((None, 0));
         }
-        match checksum_of(&file, location.offset, location.length) {
+        Ok(match checksum_of(&file, location.offset, location.length) {
             Ok(found) if found == location.checksum => (None, location.length),
             Ok(found) => (
                 wrong(format!("checksum {found:08x} differs from {:08x}", location.checksum)),
                 location.length,
             ),
             Err(error) => (wrong(format!("the adopted file cannot be read: {error}")), location.length),
-        }
+        })
     }
 
     /// Whether an entry is as it was when it was listed; if not, whatever was wrong with it is not any more.
     fn is_still_there(&self, candidate: &Candidate) -> bool {
         let cell = Cell::kv(candidate.object, &candidate.key);
-        let now = self.reader.dataset.catalogue.get_many(&[cell]);
+        let now = self.reader.get_many(self.inner, &[cell]);
         now.is_ok_and(|mut now| now.pop().flatten().as_deref() == Some(&*candidate.value))
     }
 

@@ -18,7 +18,6 @@ use crate::{
     batch::parse_history,
     layout::{element_of_kv_key, kv_key},
     reader::DatasetReader,
-    root::page_of,
     select::Target,
     store::Inner,
     sync::lock,
@@ -68,7 +67,8 @@ pub(super) fn verify(
             })
             .collect();
         let walked = targets.iter().try_for_each(|target| {
-            Walk { reader, target, give: &give, part: &mut *part, batch: Vec::new(), axes: Vec::new() }.walk()
+            Walk { inner, reader, target, give: &give, part: &mut *part, batch: Vec::new(), axes: Vec::new() }
+                .walk()
         });
         drop(give);
         for thread in threads {
@@ -89,6 +89,7 @@ pub(super) fn verify(
 
 /// Goes through one collocation.
 struct Walk<'w> {
+    inner: &'w Inner,
     reader: &'w Arc<DatasetReader>,
     target: &'w Target,
     give: &'w SyncSender<Vec<Candidate>>,
@@ -101,7 +102,7 @@ struct Walk<'w> {
 impl Walk<'_> {
     fn walk(&mut self) -> Result<()> {
         let collocation = &self.target.collocation;
-        match self.reader.axes(collocation) {
+        match self.reader.axes(self.inner, collocation) {
             Ok(axes) => {
                 self.axes = axes.0.iter().map(|(_, values)| (values.clone(), BTreeSet::new())).collect();
             }
@@ -119,7 +120,7 @@ impl Walk<'_> {
         for (object, is_history) in [(objects.index, false), (objects.history, true)] {
             let mut anchor = Some(Anchor::start());
             while let Some(at) = anchor.take() {
-                match page_of(&*self.reader.dataset.catalogue, object, &at) {
+                match self.reader.page(self.inner, object, &at) {
                     Ok(page) => {
                         self.page(object, is_history, &page);
                         anchor = page.next().cloned();

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use isotach_object::{Finding, KeyValue, Label, ObjectId, ObjectType, Part, Pool};
+use isotach_object::{Cell, Finding, Label, ObjectId, ObjectType, Part, Pool};
 
 use super::{
     Cure, Damage, Level, Looked, Meter, VerifiedPart, VerifyOptions, collocation, look, of_container,
@@ -19,7 +19,8 @@ use crate::{
 
 /// What the containers of a dataset take.
 pub(super) fn size(inner: &Inner, selection: &Selection) -> Result<u64> {
-    containers(inner, selection)?.into_iter().map(|(pool, label)| Ok(pool.container_size(&label)?)).sum()
+    let sizes = containers(inner, selection)?.into_iter();
+    sizes.map(|(pool, label)| inner.with_room(|| Ok(pool.container_size(&label)?))).sum()
 }
 
 /// The catalogue's container, and the store's if it is another one.
@@ -53,7 +54,7 @@ pub(super) fn verify(
     // Bytes that are not there, by the array that they were of.
     let mut lost: HashMap<ObjectId, Finding> = HashMap::new();
     for (pool, label) in containers(inner, selection)? {
-        match look(&*pool, &label, options, meter) {
+        match inner.with_room(|| look(&*pool, &label, options, meter)) {
             Ok(verified) => {
                 part.more_damage += verified.more_findings;
                 for finding in &verified.findings {
@@ -81,6 +82,7 @@ pub(super) fn verify(
         Ok(Some((reader, targets))) => {
             collocation::verify(inner, &reader, &targets, &mut lost, options, &mut part, meter)?;
         }
+        Err(error) if error.is_too_many_open() => return Err(error),
         // What is damaged was told already; else it is told here.
         Err(error) if part.damage.is_empty() => part.damaged(&error.to_string()),
         Err(_) => {}
@@ -123,11 +125,13 @@ fn targets(
     part: &mut VerifiedPart,
 ) -> Result<Vec<Target>> {
     let catalogue = &*reader.dataset.catalogue;
-    let description = KeyValue::new(catalogue, DATASET)?;
-    if description.get(ENTRY_KEY)?.is_none_or(|text| *text != *selection.entry.text.as_bytes()) {
+    let cells = [ENTRY_KEY, ENTRY_RECORD].map(|key| Cell::kv(DATASET, key));
+    let mut description = reader.get_many(inner, &cells)?.into_iter();
+    let mut next = || description.next().flatten();
+    if next().is_none_or(|text| *text != *selection.entry.text.as_bytes()) {
         part.damaged("its container is not described as this dataset's");
     }
-    let record = description.get(ENTRY_RECORD)?.as_deref().and_then(Record::decode);
+    let record = next().as_deref().and_then(Record::decode);
     if record.is_none_or(|record| record.incarnation != selection.entry.record.incarnation) {
         part.damaged("its container has no record of this life of it");
     }

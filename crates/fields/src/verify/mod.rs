@@ -205,7 +205,7 @@ impl FieldStore {
         let meter = Meter { fields: AtomicU64::new(0), bytes: AtomicU64::new(0), total, tell: progress };
         let mut parts = Vec::new();
         for root in &self.inner.roots {
-            parts.push(verify_root(&root.pool, options, &meter)?);
+            parts.push(self.inner.with_room(|| verify_root(&root.pool, options, &meter))?);
         }
         for selection in &selections {
             parts.extend(dataset::verify(&self.inner, selection, options, &meter)?);

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use isotach_engine_posix::Posix;
-use isotach_fields::{FieldStore, ListOptions};
-use isotach_mars::Key;
+use isotach_fields::{FieldStore, ListOptions, VerifyOptions};
+use isotach_mars::{Key, Request};
 use isotach_object::{Error, Registry};
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::{
     cast::{Child, Said},
@@ -15,6 +15,8 @@ use crate::{
 
 const DATASETS: u64 = 1000;
 const FILES_MAX: u64 = 256;
+/// Limits that handles meet each at another call.
+const LIMITS: std::ops::Range<u64> = 64..80;
 
 fn key(dataset: u64, step: u64) -> Key {
     let text = "class=od,stream=oper,date=20240101,time=0000,type=fc,levtype=sfc,param=167";
@@ -29,34 +31,70 @@ fn all(datasets: u64) -> String {
 
 /// Has so many datasets and containers open, with a low limit, as only a careless program would.
 pub(crate) fn open_many(uri: &str) {
-    let limit = Rlimit { current: Some(FILES_MAX), maximum: Some(FILES_MAX) };
-    setrlimit(Resource::Nofile, limit).unwrap();
-    let store = roles::open(uri);
-    for step in 0..2 {
-        for dataset in 0..DATASETS {
-            store.archive(&key(dataset, step), format!("{dataset} {step}").as_bytes()).unwrap();
-        }
-    }
-    store.flush().unwrap();
-    read_all(&store);
-    read_all(&roles::open(uri));
+    limit_files(FILES_MAX);
+    write_and_read(uri, DATASETS);
     refuse_handles(uri);
     say(&Said::Done);
 }
 
+/// Meets the limit at whatever call.
+pub(crate) fn meet_limits(folder: &str) {
+    for files in LIMITS {
+        limit_files(files);
+        let uri = format!("posix:{folder}/{files}?sync=no");
+        roles::create(&uri);
+        write_and_read(&uri, files);
+        look_after(&uri, files);
+    }
+    say(&Said::Done);
+}
+
+fn limit_files(files: u64) {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: Some(files), maximum }).unwrap();
+}
+
+fn write_and_read(uri: &str, datasets: u64) {
+    let store = roles::open(uri);
+    for step in 0..2 {
+        for dataset in 0..datasets {
+            store.archive(&key(dataset, step), format!("{dataset} {step}").as_bytes()).unwrap();
+        }
+    }
+    store.flush().unwrap();
+    read_all(&store, datasets);
+    read_all(&roles::open(uri), datasets);
+}
+
 /// Reads them all with one handle, by a request and one by one.
-fn read_all(store: &FieldStore) {
-    let fields = store.retrieve(&all(DATASETS).parse().unwrap()).unwrap();
+fn read_all(store: &FieldStore, datasets: u64) {
+    let fields = store.retrieve(&all(datasets).parse().unwrap()).unwrap();
     let fields: Vec<_> = fields.map(|field| field.unwrap().bytes.to_vec()).collect();
-    let expected: Vec<_> = (0..DATASETS).map(|dataset| format!("{dataset} 0").into_bytes()).collect();
+    let expected: Vec<_> = (0..datasets).map(|dataset| format!("{dataset} 0").into_bytes()).collect();
     assert_eq!(fields, expected);
-    for dataset in 0..DATASETS {
+    for dataset in 0..datasets {
         let found = store.retrieve_one(&key(dataset, 1)).unwrap();
         assert_eq!(found, Some(format!("{dataset} 1").into_bytes()));
     }
     let listed = store.list(&"".parse().unwrap(), ListOptions::default()).unwrap();
     let listed: Vec<_> = listed.map(|field| field.unwrap().key().to_string()).collect();
-    assert_eq!(listed.len() as u64, 2 * DATASETS);
+    assert_eq!(listed.len() as u64, 2 * datasets);
+}
+
+/// Whatever else goes through all datasets, each with a handle that has not met the limit.
+fn look_after(uri: &str, datasets: u64) {
+    let all: Request = "".parse().unwrap();
+    assert!(roles::open(uri).axes(&all).unwrap().unusable.is_empty());
+    assert_eq!(roles::open(uri).dump(&all).unwrap().found.len() as u64, datasets);
+    assert_eq!(roles::open(uri).stats(&all).unwrap().found.len() as u64, datasets);
+    let verified = roles::open(uri).verify(&all, VerifyOptions::default(), &|_| ()).unwrap();
+    assert!(verified.is_sound(), "{verified:?}");
+    assert_eq!(roles::open(uri).purge(&all, true).unwrap().found.len() as u64, datasets);
+    for named in ["class=od,levtype=sfc", "class=od"] {
+        let wiped = roles::open(uri).wipe(&named.parse().unwrap(), true).unwrap();
+        assert_eq!(wiped.datasets.len() as u64, datasets, "{named}");
+    }
+    assert!(roles::open(uri).stats(&all).unwrap().found.is_empty());
 }
 
 /// Who keeps every container open is told what the matter is, and can go on with those that are open.
@@ -83,4 +121,10 @@ fn a_handle_uses_a_thousand_datasets_where_a_process_may_open_256_files() {
     let uri = format!("posix:{}/store?sync=no", folder.path().display());
     roles::create(&uri);
     Child::start(&format!("limited {uri}")).expect(&Said::Done);
+}
+
+#[test]
+fn whatever_call_meets_the_limit_of_open_files_a_handle_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    Child::start(&format!("limits {}", folder.path().display())).expect(&Said::Done);
 }

@@ -59,6 +59,7 @@ pub(crate) fn play(role: &str) {
         "full" => disks::fill_again_and_again(uri),
         "protected" => disks::write_protect(uri),
         "limited" => limits::open_many(uri),
+        "limits" => limits::meet_limits(uri),
         other => panic!("no role {other}"),
     }
 }
