@@ -16,6 +16,7 @@ use crate::{
     bytes::Put,
     data::DataWriter,
     directory::Directory,
+    disk::may_open_no_more,
     extent,
     frame::{self, MIN_FRAME, Origin},
     log::{Log, MAX_FRAME},
@@ -194,7 +195,13 @@ impl Writer {
     /// Sees to it that the log has the recovery frame of this start of the machine before anything else of it.
     fn announce(&mut self, log: &Log) -> Result<()> {
         // Where one cannot tell, one frame too many does no harm.
-        let boot = boot::unrecorded(&self.directory).or_else(|_| self.directory.boot()).ok().flatten();
+        let boot = match boot::unrecorded(&self.directory).or_else(|_| self.directory.boot()) {
+            // It can be told once there is room again, and nothing was appended.
+            Err(error) if may_open_no_more(&error) => {
+                return Err(self.directory.failed("write to", "log", error));
+            }
+            boot => boot.ok().flatten(),
+        };
         if let Some(boot) = boot {
             let mut frame = vec![0; frame::HEADER];
             frame.put_u64(boot);

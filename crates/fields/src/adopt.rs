@@ -34,7 +34,7 @@ impl FieldStore {
             // Its location would not read back as it prints.
             return Err(Error::invalid(format!("file {}", path.display()), "a path in UTF-8"));
         }
-        let opened = File::open(&path).map_err(|source| failed(source, "open"))?;
+        let opened = self.inner.with_room(|| File::open(&path).map_err(|source| failed(source, "open")))?;
         let size = opened.metadata().map_err(|source| failed(source, "look at"))?.len();
         if offset.checked_add(length).is_none_or(|end| end > size) {
             let what = format!("{length} bytes at {offset} of {}", file.display());

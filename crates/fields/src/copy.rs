@@ -55,7 +55,7 @@ impl FieldStore {
             }
         }
         self.copy_batch(target, &mut batch, &buffers, &mut report)?;
-        target.flush()?;
+        self.inner.with_room(|| target.flush())?;
         Ok(report)
     }
 
@@ -93,7 +93,8 @@ impl FieldStore {
         match self.inner.read_fields(batch, buffers) {
             Ok(read) => {
                 for (field, bytes) in batch.drain(..).zip(read) {
-                    target.archive(&field.key, &buffers.lend(bytes))?;
+                    let bytes = buffers.lend(bytes);
+                    self.inner.with_room(|| target.archive(&field.key, &bytes))?;
                     report.add(&field);
                 }
             }
@@ -101,7 +102,7 @@ impl FieldStore {
             Err(_) => {
                 for field in batch.drain(..) {
                     if let Some((field, bytes)) = self.read_again(field)? {
-                        target.archive(&field.key, &bytes)?;
+                        self.inner.with_room(|| target.archive(&field.key, &bytes))?;
                         report.add(&field);
                     }
                 }
@@ -175,7 +176,7 @@ impl FieldStore {
             let buffers = Buffers::default();
             for field in self.fields_of(selections) {
                 let field = field?;
-                match target.difference_from(&field)? {
+                match self.inner.with_room(|| target.difference_from(&field))? {
                     None => equal.add(&field),
                     Some(difference) => {
                         what = difference;
@@ -186,7 +187,7 @@ impl FieldStore {
             if copied.fields == 0 {
                 return Ok(equal);
             }
-            target.flush()?;
+            self.inner.with_room(|| target.flush())?;
         }
         Err(Error::CopyDiffers { what })
     }

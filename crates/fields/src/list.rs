@@ -18,6 +18,7 @@ use crate::{
     control::Action,
     layout::{element_of_kv_key, kv_key},
     reader::{Axes, Collocation, DatasetReader},
+    root::Entry,
     select::{Selection, Target},
     store::Inner,
 };
@@ -32,7 +33,8 @@ pub struct ListOptions {
 /// A field of a listing. Its keys are put together when asked for.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    reader: Arc<DatasetReader>,
+    /// Not its reader: a program may keep fields of more datasets than it may have files open.
+    dataset: Arc<Entry>,
     collocation: Arc<Collocation>,
     element: Box<str>,
     location: Location,
@@ -42,7 +44,7 @@ pub struct Listed {
 impl Listed {
     /// The dataset's key.
     pub fn dataset(&self) -> &Key {
-        &self.reader.dataset.entry.key
+        &self.dataset.key
     }
 
     /// The collocation's key.
@@ -305,8 +307,8 @@ impl Walk {
     fn listed(&self, element: &str, record: &[u8], is_replaced: bool) -> Result<Listed> {
         let location =
             Location::decode(record, &self.reader.dataset.uri).ok_or_else(|| self.corrupt(element))?;
-        let (reader, collocation) = (Arc::clone(&self.reader), Arc::clone(&self.collocation));
-        Ok(Listed { reader, collocation, element: element.into(), location, is_replaced })
+        let (dataset, collocation) = (Arc::clone(&self.reader.dataset.entry), Arc::clone(&self.collocation));
+        Ok(Listed { dataset, collocation, element: element.into(), location, is_replaced })
     }
 
     fn corrupt(&self, element: &str) -> Error {

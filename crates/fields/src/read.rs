@@ -85,7 +85,7 @@ impl Inner {
         let mut groups: Vec<(Arc<ContainerUri>, Vec<Wanted<'_>>)> = Vec::new();
         for (field, buffer) in slices.drain(..) {
             match &field.location.place {
-                Place::File(path) => read_file(field, path, buffer)?,
+                Place::File(path) => self.with_room(|| read_file(field, path, buffer))?,
                 Place::Object { container, .. } => {
                     match groups.iter_mut().find(|(uri, _)| uri == container) {
                         Some((_, group)) => group.push((field, buffer)),
@@ -95,7 +95,8 @@ impl Inner {
             }
         }
         for (uri, mut group) in groups {
-            self.with_room(|| read_objects(&*self.container(&uri)?, &mut group))?;
+            let open = self.container(&uri)?;
+            self.with_room(|| read_objects(&*open, &mut group))?;
         }
         Ok(filled)
     }
@@ -110,10 +111,10 @@ impl Inner {
             .get_mut(..length)
             .ok_or_else(|| Error::invalid(format!("a buffer of {have} bytes"), expected()))?;
         match &field.location.place {
-            Place::File(path) => read_file(&field, path, buffer)?,
+            Place::File(path) => self.with_room(|| read_file(&field, path, buffer))?,
             Place::Object { container, .. } => {
-                let mut wanted = [(&field, buffer)];
-                self.with_room(|| read_objects(&*self.container(container)?, &mut wanted))?;
+                let (open, mut wanted) = (self.container(container)?, [(&field, buffer)]);
+                self.with_room(|| read_objects(&*open, &mut wanted))?;
             }
         }
         Ok(length)
@@ -163,7 +164,8 @@ impl Inner {
             && length > UNCHECKED
         {
             // A wrong entry must not take memory for bytes that are nowhere.
-            let sizes = self.container(container)?.size_many(&[Cell::array(*object)])?;
+            let open = self.container(container)?;
+            let sizes = self.with_room(|| Ok(open.size_many(&[Cell::array(*object)])?))?;
             let size = sizes.first().copied().flatten().unwrap_or(0);
             if offset.checked_add(length).is_none_or(|end| end > size) {
                 let what = format!("{length} bytes at {offset} reach past the end of the object at {size}");

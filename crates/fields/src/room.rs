@@ -12,6 +12,9 @@ const READERS_MAX: usize = 256;
 /// How many datasets a handle writes at once. Beyond it, those not used for longest are flushed and closed.
 const WRITERS_MAX: usize = 64;
 
+/// How often room is made for one call.
+const ATTEMPTS: u32 = 32;
+
 /// How much a handle keeps open.
 #[derive(Debug)]
 pub(crate) struct Room {
@@ -43,14 +46,17 @@ impl Room {
 
 impl Inner {
     /// Does what opens files. Where the process may open no more, closes half of what is open for reading and whatever
-    /// holds nothing to flush, and tries again, as long as there is something to close.
+    /// holds nothing to flush, and tries again, as long as there is something to close. What it opens before it fails
+    /// must not be kept by this handle, for that would be closed and opened again.
     pub(crate) fn with_room<T>(&self, mut act: impl FnMut() -> Result<T>) -> Result<T> {
-        loop {
+        // Each time half of what is open goes; others may open more meanwhile, but not for ever.
+        for _ in 0..ATTEMPTS {
             match act() {
                 Err(error) if error.is_too_many_open() && self.close_some() => {}
                 outcome => return outcome,
             }
         }
+        act()
     }
 
     fn close_some(&self) -> bool {

@@ -216,7 +216,15 @@ impl Inner {
         Ok(())
     }
 
-    /// The containers of a dataset, the catalogue's first.
+    /// The containers of a dataset, the catalogue's first, opened as far as to answer: what comes next opens little more.
+    fn open_containers(&self, root: &Root, record: &Record) -> Result<Vec<Arc<dyn Container>>> {
+        self.with_room(|| {
+            let containers = self.containers_of(root, record)?;
+            containers.iter().try_for_each(|container| container.list_snapshots().map(drop))?;
+            Ok(containers)
+        })
+    }
+
     fn containers_of(&self, root: &Root, record: &Record) -> Result<Vec<Arc<dyn Container>>> {
         let label = record.label.parse()?;
         let mut containers = vec![root.pool.open_container(&label)?];
@@ -257,8 +265,8 @@ impl Inner {
     /// Makes the snapshots of a dataset's containers.
     fn keep(&self, selection: &Selection, past: &Past) -> Result<()> {
         let Selection { root, entry, .. } = selection;
-        let opened = self.with_room(|| self.containers_of(root, &entry.record));
-        let kept = opened.and_then(|containers| keep_all(&containers, &past.kept_as));
+        let opened = self.open_containers(root, &entry.record);
+        let kept = opened.and_then(|containers| self.keep_all(&containers, &past.kept_as));
         if kept.map_err(|error| Error::of_listed(&entry.key, error))? {
             return Ok(());
         }
@@ -296,7 +304,7 @@ impl Inner {
 
     /// Destroys the snapshots of a dataset's containers, as far as they are there.
     fn let_go(&self, root: &Root, record: &Record, past: &Past) -> Result<()> {
-        let containers = match self.with_room(|| self.containers_of(root, record)) {
+        let containers = match self.open_containers(root, record) {
             Err(Error::Object(ObjectError::NotFound { .. })) => return Ok(()),
             containers => containers?,
         };
@@ -308,38 +316,41 @@ impl Inner {
         }
         Ok(())
     }
-}
 
-/// Makes the snapshots of a dataset's containers, of which the catalogue's is the first. False if it is wiped or purged
-/// meanwhile, again and again.
-fn keep_all(containers: &[Arc<dyn Container>], name: &Label) -> Result<bool> {
-    for _ in 0..ATTEMPTS {
-        let epochs = containers.iter().map(|container| container.create_snapshot(name));
-        let epochs = epochs.collect::<std::result::Result<Vec<_>, _>>()?;
-        let whole = match (containers, &epochs[..]) {
-            ([catalogue, _, ..], [taken_at, ..]) => is_whole_since(&**catalogue, name, *taken_at)?,
-            _ => true,
-        };
-        if whole {
-            containers.iter().try_for_each(|container| container.flush().map(drop))?;
-            return Ok(true);
+    /// Makes the snapshots of a dataset's containers, of which the catalogue's is the first. False if it is wiped or purged
+    /// meanwhile, again and again.
+    fn keep_all(&self, containers: &[Arc<dyn Container>], name: &Label) -> Result<bool> {
+        for _ in 0..ATTEMPTS {
+            let epochs = containers.iter().map(|container| container.create_snapshot(name));
+            let epochs = epochs.collect::<std::result::Result<Vec<_>, _>>()?;
+            let whole = match (containers, &epochs[..]) {
+                ([catalogue, _, ..], [taken_at, ..]) => self.is_whole_since(&**catalogue, name, *taken_at)?,
+                _ => true,
+            };
+            if whole {
+                containers.iter().try_for_each(|container| container.flush().map(drop))?;
+                return Ok(true);
+            }
+            containers.iter().try_for_each(|container| container.destroy_snapshot(name))?;
         }
-        containers.iter().try_for_each(|container| container.destroy_snapshot(name))?;
+        Ok(false)
     }
-    Ok(false)
-}
 
-/// Whether no collocation that the catalogue's snapshot shows was removed, or put anew, and no field purged since it was made.
-fn is_whole_since(catalogue: &dyn Container, name: &Label, epoch: Epoch) -> Result<bool> {
-    let mut keys = Vec::new();
-    for_each(&*catalogue.open_snapshot(name)?, DATASET, |key, _| {
-        if key.first() == Some(&COLLOCATION) {
-            keys.push(key.to_vec());
-        }
-        Ok(())
-    })?;
-    let unchanged = |key| Precondition::Unchanged(Cell::kv(DATASET, key), epoch);
-    let keys = keys.iter().map(Vec::as_slice).chain([ENTRY_PURGE]);
-    let preconditions = keys.map(unchanged).collect();
-    conflict_is_false(catalogue.commit(&Transaction { preconditions, updates: Vec::new() }))
+    /// Whether no collocation that the catalogue's snapshot shows was removed, or put anew, and no field purged since it was made.
+    fn is_whole_since(&self, catalogue: &dyn Container, name: &Label, epoch: Epoch) -> Result<bool> {
+        let keys = self.with_room(|| {
+            let mut keys = Vec::new();
+            for_each(&*catalogue.open_snapshot(name)?, DATASET, |key, _| {
+                if key.first() == Some(&COLLOCATION) {
+                    keys.push(key.to_vec());
+                }
+                Ok(())
+            })?;
+            Ok(keys)
+        })?;
+        let unchanged = |key| Precondition::Unchanged(Cell::kv(DATASET, key), epoch);
+        let keys = keys.iter().map(Vec::as_slice).chain([ENTRY_PURGE]);
+        let preconditions = keys.map(unchanged).collect();
+        conflict_is_false(catalogue.commit(&Transaction { preconditions, updates: Vec::new() }))
+    }
 }

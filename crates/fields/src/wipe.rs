@@ -135,9 +135,15 @@ impl FieldStore {
     fn report_on(&self, doomed: &Doomed) -> Result<WipedDataset> {
         let Doomed { selection, is_whole, chosen, unusable } = doomed;
         let (mut counts, mut uncounted) = (Counts::default(), unusable.as_ref().map(ToString::to_string));
-        for listed in
-            Listing::of_targets(&self.inner, doomed.targets(&self.inner)?, ListOptions { duplicates: true })
-        {
+        let targets = match doomed.targets(&self.inner) {
+            // It goes too.
+            Err(error) if *is_whole && error.is_of_dataset() => {
+                uncounted.get_or_insert_with(|| error.to_string());
+                Vec::new()
+            }
+            targets => targets?,
+        };
+        for listed in Listing::of_targets(&self.inner, targets, ListOptions { duplicates: true }) {
             match listed {
                 Ok(listed) => counts.add(&listed),
                 // It goes too.
@@ -223,7 +229,11 @@ impl Inner {
     fn remove_dataset(&self, root: &Root, entry: &Arc<Entry>, of_move: Option<MoveMark>) -> Result<()> {
         let record = &entry.record;
         let label: Label = record.label.parse()?;
-        let is_marked = self.with_room(|| mark(&*root.pool.open_container(&label)?, ENTRY_WIPED)).is_ok();
+        let marked = self.with_room(|| mark(&*root.pool.open_container(&label)?, ENTRY_WIPED));
+        let is_marked = match marked {
+            Err(error) if error.is_too_many_open() => return Err(error),
+            marked => marked.is_ok(),
+        };
         if !is_marked {
             // Without an entry another process removed it first, and destroys the containers.
             let Some(now) = root.same_life(entry)? else { return Ok(()) };
@@ -233,7 +243,7 @@ impl Inner {
         }
         let is_removed = match self.with_room(|| root.remove(entry, of_move)) {
             Err(Error::Object(ObjectError::NoSpace { .. })) => {
-                self.destroy_containers(root, record)?;
+                self.with_room(|| self.destroy_containers(root, record))?;
                 root.remove(entry, of_move)?
             }
             removed => removed?,

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use isotach_object::{Cell, Container, ObjectId, Transaction, Update};
+use isotach_object::{Anchor, Cell, Container, ObjectId, Transaction, Update};
 
 use crate::{
     Location, Place, Result,
@@ -17,7 +17,7 @@ use crate::{
     layout::{COLLOCATION, DATASET},
     reader::{Collocation, DatasetReader},
     record::MoveMark,
-    root::{Entry, Root, for_each},
+    root::{Entry, Root},
     store::Inner,
     wipe::Chosen,
 };
@@ -86,16 +86,21 @@ impl Inner {
     /// an array that a writer adds meanwhile is never among them.
     fn arrays_of(&self, reader: &DatasetReader, collocation: &Collocation) -> Result<Vec<ObjectId>> {
         let mut arrays = Vec::new();
-        for_each(&*reader.dataset.catalogue, collocation.objects.history, |key, value| {
-            let parsed = parse_history(key, value);
-            let location = parsed.and_then(|(_, record, _)| Location::decode(record, &reader.dataset.uri));
-            if let Some(Place::Object { container, object }) = location.map(|location| location.place)
-                && container == reader.dataset.uri
-            {
-                arrays.push(object);
+        let mut next = Some(Anchor::start());
+        while let Some(anchor) = next {
+            let page = reader.page(self, collocation.objects.history, &anchor)?;
+            for (key, value) in page.iter() {
+                let parsed = parse_history(key, value);
+                let location =
+                    parsed.and_then(|(_, record, _)| Location::decode(record, &reader.dataset.uri));
+                if let Some(Place::Object { container, object }) = location.map(|location| location.place)
+                    && container == reader.dataset.uri
+                {
+                    arrays.push(object);
+                }
             }
-            Ok(())
-        })?;
+            next = page.next().cloned();
+        }
         Ok(arrays)
     }
 }

@@ -12,7 +12,7 @@ use std::{
     cell::Cell,
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -67,11 +67,14 @@ impl Writers {
     }
 
     /// Closes a writer, so that the next field of its dataset opens another; unless it holds fields, which must be
-    /// flushed or reported first.
-    fn close(&self, writer: &Arc<DatasetWriter>) {
+    /// flushed or reported first. False if it does, or is being flushed: then its fields are in that flush, which whoever
+    /// flushes must find and wait for.
+    fn close(&self, writer: &Arc<DatasetWriter>) -> bool {
+        let flush = writer.flushing.try_lock();
+        let is_flushing = matches!(flush, Err(TryLockError::WouldBlock));
         let mut state = lock(&writer.state);
-        if !state.is_closed && !state.batch.is_empty() {
-            return;
+        if !state.is_closed && (is_flushing || !state.batch.is_empty()) {
+            return false;
         }
         state.is_closed = true;
         drop(state);
@@ -80,19 +83,20 @@ impl Writers {
         if open.get(text).is_some_and(|there| Arc::ptr_eq(there, writer)) {
             open.remove(text);
         }
+        true
     }
 
     /// Closes the writers of datasets that were wiped: while their files are open, their room on the disk is not free.
     fn close_wiped(&self) {
         let is_wiped = |writer: &Arc<DatasetWriter>| matches!(writer.same_life(), Ok(None));
-        self.all().into_iter().filter(is_wiped).for_each(|writer| self.close(&writer));
+        for writer in self.all().into_iter().filter(is_wiped) {
+            self.close(&writer);
+        }
     }
 
     /// Closes writers that hold no fields; how many there were.
     pub(crate) fn close_clean(&self) -> usize {
-        let all = self.all();
-        let clean = all.iter().filter(|writer| lock(&writer.state).batch.is_empty());
-        clean.map(|writer| self.close(writer)).count()
+        self.all().iter().filter(|writer| self.close(writer)).count()
     }
 
     /// Makes room for one more writer, so that there are `max`. A failure means that there is none.
@@ -107,10 +111,13 @@ impl Writers {
                     self.loss().get_or_insert(error);
                 }
                 Err(error) if all.len() >= WRITERS_HELD_MAX => return Err(error),
-                // It keeps its fields, and the next to make room is another.
-                Err(_) => self.touch(oldest),
+                // It keeps its fields.
+                Err(_) => {}
             }
-            self.close(oldest);
+            // The next to make room is another.
+            if !self.close(oldest) {
+                self.touch(oldest);
+            }
         }
         Ok(())
     }
@@ -136,7 +143,9 @@ impl Inner {
             key,
             content,
             |text, split| self.writer_of(text, split),
-            |writer| self.writers.close(writer),
+            |writer| {
+                self.writers.close(writer);
+            },
         )
     }
 
@@ -215,7 +224,7 @@ impl Inner {
         }
         // If it holds fields it stays, for a flush to report them.
         self.writers.close(&writer);
-        self.open_or_create(text, split)
+        self.with_room(|| self.open_or_create(text, split))
     }
 
     /// A writer of the dataset, which is made if it is not there. None if it was wiped meanwhile.

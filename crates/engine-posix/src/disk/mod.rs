@@ -9,6 +9,7 @@ mod real;
 use std::{ffi::OsString, fmt, fs::TryLockError, io, path::Path, sync::Arc, time::SystemTime};
 
 use isotach_object::{Error, SharedBytes};
+use rustix::io::Errno;
 
 pub(crate) use real::system;
 
@@ -23,6 +24,11 @@ impl fmt::Display for LinkRefused {
 }
 
 impl std::error::Error for LinkRefused {}
+
+/// Whether the process, or the system, may open no more files: it may again when others are closed.
+pub(crate) fn may_open_no_more(error: &io::Error) -> bool {
+    [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).map(Some).contains(&error.raw_os_error())
+}
 
 /// An error with what was done to which path.
 pub(crate) fn failed(what: &str, path: &Path, error: io::Error) -> Error {

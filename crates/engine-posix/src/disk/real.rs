@@ -13,7 +13,7 @@ use std::{
         },
     },
     path::Path,
-    sync::{Arc, LazyLock},
+    sync::{Arc, OnceLock},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -23,7 +23,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::{Access, File, Folder, Guard, LinkRefused, Naming, NewGuard, Space, Stat};
+use super::{Access, File, Folder, Guard, LinkRefused, Naming, NewGuard, Space, Stat, may_open_no_more};
 use crate::{filesystem::LOCAL, map};
 
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
@@ -35,11 +35,21 @@ const DEFAULT_LIST: &str = "system.posix_acl_default";
 const LONGEST_LIST: usize = 64 << 10;
 
 /// The number that the system chose at random when it was started.
-static BOOT: LazyLock<Option<u64>> = LazyLock::new(|| {
-    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+static BOOT: OnceLock<u64> = OnceLock::new();
+
+/// The same, if the system tells it. An error where it cannot be asked now.
+fn boot() -> io::Result<Option<u64>> {
+    if let Some(boot) = BOOT.get() {
+        return Ok(Some(*boot));
+    }
+    let text = match fs::read_to_string("/proc/sys/kernel/random/boot_id") {
+        Err(error) if may_open_no_more(&error) => return Err(error),
+        text => text.unwrap_or_default(),
+    };
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).take(16).collect();
-    u64::from_str_radix(&digits, 16).ok()
-});
+    let boot = u64::from_str_radix(&digits, 16).ok();
+    Ok(boot.map(|boot| *BOOT.get_or_init(|| boot)))
+}
 
 /// Bytes that a file takes up, of which the system tells how many blocks of 512 bytes it has.
 fn room(length: u64, blocks: u64) -> u64 {
@@ -220,7 +230,7 @@ impl<F: AsFd + fmt::Debug + Send + Sync> Folder for At<F> {
 
     fn boot(&self) -> io::Result<Option<u64>> {
         let kind = sys::fstatfs(&self.0)?.f_type as u64 & 0xffff_ffff;
-        Ok(if LOCAL.contains(&kind) { *BOOT } else { None })
+        if LOCAL.contains(&kind) { boot() } else { Ok(None) }
     }
 
     fn is_shared(&self) -> bool {

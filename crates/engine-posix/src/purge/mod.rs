@@ -17,7 +17,7 @@ use isotach_object::{Error, Purged, Result};
 use self::{copy::Copier, live::Live};
 use crate::{
     checkpoint, data,
-    disk::{File, Folder, Hidden},
+    disk::{File, Folder, Hidden, may_open_no_more},
     filesystem,
     floor::Floor,
     log::{BLOCK, HEADER},
@@ -103,7 +103,12 @@ impl DataFile {
         let mut files = Vec::new();
         for name in folder.names()? {
             let Some(number) = data::of_file_name(&name) else { continue };
-            let Ok(file) = folder.read(&name) else { continue };
+            let file = match folder.read(&name) {
+                Err(error) if may_open_no_more(&error) => return Err(folder.failed("open", &name, error)),
+                // Another's, or gone meanwhile.
+                Err(_) => continue,
+                Ok(file) => file,
+            };
             let failed = |error| folder.failed("stat", &name, error);
             let length = file.stat().map_err(failed)?.length;
             // A writer locks its file before it writes to it, so an empty one may be about to be locked.

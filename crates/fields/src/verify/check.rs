@@ -69,8 +69,9 @@ impl Checker<'_> {
             }
             let (wrong, bytes) = self.check_one(candidate, size, &mut buffer)?;
             self.meter.add(1, bytes);
-            if let Some(wrong) =
-                wrong.filter(|_| self.is_still_there(candidate) && !self.is_purged(candidate))
+            if let Some(wrong) = wrong
+                && self.is_still_there(candidate)?
+                && !self.is_purged(candidate)?
             {
                 self.tell(candidate, wrong);
             }
@@ -108,6 +109,12 @@ impl Checker<'_> {
         if self.reader.was_wiped(&error) { Ok(()) } else { Err(error) }
     }
 
+    /// The size of one array, if it can be read.
+    fn size(&self, cell: Cell<'_>) -> Result<Option<u64>> {
+        let sizes = self.inner.with_room(|| Ok(self.reader.dataset.store.size_many(&[cell])?));
+        Ok(unless_no_room(sizes)?.and_then(|mut sizes| sizes.pop().flatten()))
+    }
+
     /// The sizes of the arrays of the dataset's own store.
     fn sizes(&self, batch: &[Candidate]) -> Result<Vec<Option<u64>>> {
         let own = |candidate: &&Candidate| matches!(&candidate.location.place, Place::Object { container, .. } if **container == *self.reader.dataset.uri);
@@ -121,9 +128,7 @@ impl Checker<'_> {
             Ok(sizes) => sizes.into_iter(),
             // One of them is no array, or cannot be read: each is asked by itself.
             Err(Error::Object(ObjectError::Corrupt { .. } | ObjectError::InvalidInput { .. })) => {
-                let one =
-                    |cell: &Cell<'_>| self.reader.dataset.store.size_many(&[*cell]).ok()?.pop().flatten();
-                cells.iter().map(one).collect::<Vec<_>>().into_iter()
+                cells.iter().map(|cell| self.size(*cell)).collect::<Result<Vec<_>>>()?.into_iter()
             }
             Err(error) => return self.reader_gone(error).map(|()| vec![None; batch.len()]),
         };
@@ -154,10 +159,9 @@ impl Checker<'_> {
             }
             (Arc::clone(&self.reader.dataset.store), size)
         } else {
-            let asked = self.inner.with_room(|| {
-                let open = self.inner.container(container)?;
-                let size = open.size_many(&[Cell::array(object)])?.pop().flatten();
-                Ok((open, size))
+            let asked = self.inner.container(container).and_then(|open| {
+                let size = self.inner.with_room(|| Ok(open.size_many(&[Cell::array(object)])?))?;
+                Ok((open, size.first().copied().flatten()))
             });
             match asked {
                 Ok(asked) => asked,
@@ -223,21 +227,31 @@ impl Checker<'_> {
     }
 
     /// Whether an entry is as it was when it was listed; if not, whatever was wrong with it is not any more.
-    fn is_still_there(&self, candidate: &Candidate) -> bool {
+    fn is_still_there(&self, candidate: &Candidate) -> Result<bool> {
         let cell = Cell::kv(candidate.object, &candidate.key);
         let now = self.reader.get_many(self.inner, &[cell]);
-        now.is_ok_and(|mut now| now.pop().flatten().as_deref() == Some(&*candidate.value))
+        Ok(unless_no_room(now)?
+            .is_some_and(|mut now| now.pop().flatten().as_deref() == Some(&*candidate.value)))
     }
 
     /// Whether a field was replaced and its array is gone: a purge is at it, or was killed, and the next one takes its entry away.
-    fn is_purged(&self, candidate: &Candidate) -> bool {
+    fn is_purged(&self, candidate: &Candidate) -> Result<bool> {
         let own = match &candidate.location.place {
             Place::Object { container, object } if **container == *self.reader.dataset.uri => Some(*object),
             _ => None,
         };
-        let Some(array) = own.filter(|_| candidate.newest.is_some()) else { return false };
-        let sizes = self.reader.dataset.store.size_many(&[Cell::array(array)]);
-        sizes.is_ok_and(|sizes| sizes == [None])
+        let Some(array) = own.filter(|_| candidate.newest.is_some()) else { return Ok(false) };
+        let sizes =
+            self.inner.with_room(|| Ok(self.reader.dataset.store.size_many(&[Cell::array(array)])?));
+        Ok(unless_no_room(sizes)?.is_some_and(|sizes| sizes == [None]))
+    }
+}
+
+/// What was found, if anything could be; where there was no room to look, nothing is known.
+pub(super) fn unless_no_room<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Err(error) if error.is_too_many_open() => Err(error),
+        found => Ok(found.ok()),
     }
 }
 

@@ -11,10 +11,10 @@ use isotach_object::{Anchor, Cell, Error as ObjectError, Finding, ObjectId, Page
 
 use super::{
     Cure, Damage, Level, Meter, VerifiedPart, VerifyOptions,
-    check::{Candidate, Checker},
+    check::{Candidate, Checker, unless_no_room},
 };
 use crate::{
-    Location, Result,
+    Error, Location, Result,
     batch::parse_history,
     layout::{element_of_kv_key, kv_key},
     reader::DatasetReader,
@@ -122,7 +122,7 @@ impl Walk<'_> {
             while let Some(at) = anchor.take() {
                 match self.reader.page(self.inner, object, &at) {
                     Ok(page) => {
-                        self.page(object, is_history, &page);
+                        self.page(object, is_history, &page)?;
                         anchor = page.next().cloned();
                     }
                     Err(error) if error.code() == "corrupt" => {
@@ -138,7 +138,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn unless_wiped(&self, error: crate::Error) -> Result<()> {
+    fn unless_wiped(&self, error: Error) -> Result<()> {
         if self.reader.was_wiped(&error) { Ok(()) } else { Err(error) }
     }
 
@@ -147,7 +147,7 @@ impl Walk<'_> {
         self.part.damage.push(Damage { level, key, what, place, byte: None, cure });
     }
 
-    fn page(&mut self, object: ObjectId, is_history: bool, page: &Page) {
+    fn page(&mut self, object: ObjectId, is_history: bool, page: &Page) -> Result<()> {
         let names = self.target.collocation.names.len();
         for (key, value) in page.iter() {
             let (element, record) = match is_history {
@@ -170,7 +170,7 @@ impl Walk<'_> {
             };
             if !is_history {
                 self.part.fields += 1;
-                self.look_on_axes(whole, element, value);
+                self.look_on_axes(whole, element, value)?;
             }
             let newest = is_history.then(|| {
                 (
@@ -186,6 +186,7 @@ impl Walk<'_> {
                 let _ = self.give.send(batch);
             }
         }
+        Ok(())
     }
 
     fn wants(&self, element: &str) -> bool {
@@ -196,11 +197,11 @@ impl Walk<'_> {
 
     /// Readers pass over a field whose values are not on the axes. The axes were read before the index, so a value that
     /// they lack is looked for again, and then whether the field's entry with this record is still there.
-    fn look_on_axes(&mut self, whole: &Key, element: &str, record: &[u8]) {
+    fn look_on_axes(&mut self, whole: &Key, element: &str, record: &[u8]) -> Result<()> {
         let names = Arc::clone(&self.target.collocation.names);
-        let Some(key) = Key::from_joined(names.iter().map(|name| &**name), element) else { return };
+        let Some(key) = Key::from_joined(names.iter().map(|name| &**name), element) else { return Ok(()) };
         for (at, (name, value)) in key.slots().enumerate() {
-            let Some((values, known)) = self.axes.get_mut(at) else { return };
+            let Some((values, known)) = self.axes.get_mut(at) else { return Ok(()) };
             if values.contains(value) || known.contains(value) {
                 continue;
             }
@@ -209,11 +210,13 @@ impl Walk<'_> {
             let objects = &self.target.collocation.objects;
             let axis = objects.axes.get(at).copied();
             let now = |object, key: &[u8]| {
-                self.reader.dataset.catalogue.get_many(&[Cell::kv(object, key)]).ok()?.pop().flatten()
+                let found = unless_no_room(self.reader.get_many(self.inner, &[Cell::kv(object, key)]))?;
+                Ok::<_, Error>(found.and_then(|mut found| found.pop().flatten()))
             };
-            let is_missed = axis.is_none_or(|axis| now(axis, &entry).is_none());
-            let is_there = || now(objects.index, kv_key(element).as_bytes()).as_deref() == Some(record);
-            if is_missed && !is_there() {
+            let is_missed = axis.map_or(Ok(None), |axis| now(axis, &entry))?.is_none();
+            let is_there =
+                || Ok::<_, Error>(now(objects.index, kv_key(element).as_bytes())?.as_deref() == Some(record));
+            if is_missed && !is_there()? {
                 continue;
             }
             known.insert(value.to_owned());
@@ -223,5 +226,6 @@ impl Walk<'_> {
                 self.damaged(Level::Collocation, whole, &what, cure);
             }
         }
+        Ok(())
     }
 }

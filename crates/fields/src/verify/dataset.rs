@@ -1,6 +1,9 @@
 //! Verifying a dataset: its containers, its description, its collocations.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::AtomicU64},
+};
 
 use isotach_object::{Cell, Finding, Label, ObjectId, ObjectType, Part, Pool};
 
@@ -54,7 +57,8 @@ pub(super) fn verify(
     // Bytes that are not there, by the array that they were of.
     let mut lost: HashMap<ObjectId, Finding> = HashMap::new();
     for (pool, label) in containers(inner, selection)? {
-        match inner.with_room(|| look(&*pool, &label, options, meter)) {
+        let before = AtomicU64::new(0);
+        match inner.with_room(|| look(&*pool, &label, options, meter, &before)) {
             Ok(verified) => {
                 part.more_damage += verified.more_findings;
                 for finding in &verified.findings {

@@ -205,7 +205,8 @@ impl FieldStore {
         let meter = Meter { fields: AtomicU64::new(0), bytes: AtomicU64::new(0), total, tell: progress };
         let mut parts = Vec::new();
         for root in &self.inner.roots {
-            parts.push(self.inner.with_room(|| verify_root(&root.pool, options, &meter))?);
+            let before = AtomicU64::new(0);
+            parts.push(self.inner.with_room(|| verify_root(&root.pool, options, &meter, &before))?);
         }
         for selection in &selections {
             parts.extend(dataset::verify(&self.inner, selection, options, &meter)?);
@@ -232,7 +233,7 @@ impl FieldStore {
         for space in &config.spaces {
             let pool = registry.open_pool(&space.catalogue)?;
             if !parts.iter().any(|part| part.place == place_of(&pool)) {
-                parts.push(verify_root(&pool, options, &meter)?);
+                parts.push(verify_root(&pool, options, &meter, &AtomicU64::new(0))?);
             }
         }
         Ok(VerifyReport { parts, bytes: meter.bytes.into_inner(), past: None })
@@ -243,9 +244,14 @@ fn place_of(pool: &Arc<dyn Pool>) -> String {
     format!("container {ROOT} of {}", pool.uri())
 }
 
-fn verify_root(pool: &Arc<dyn Pool>, options: VerifyOptions, meter: &Meter<'_>) -> Result<VerifiedPart> {
+fn verify_root(
+    pool: &Arc<dyn Pool>,
+    options: VerifyOptions,
+    meter: &Meter<'_>,
+    before: &AtomicU64,
+) -> Result<VerifiedPart> {
     let label: Label = ROOT.parse()?;
-    let verified = look(&**pool, &label, options, meter)?;
+    let verified = look(&**pool, &label, options, meter, before)?;
     let damage =
         verified.findings.iter().map(|finding| of_container(Level::Store, &Key::new(), finding)).collect();
     let containers = vec![Looked { pool: Arc::clone(pool), label, findings: verified.findings }];
@@ -253,9 +259,14 @@ fn verify_root(pool: &Arc<dyn Pool>, options: VerifyOptions, meter: &Meter<'_>) 
     Ok(VerifiedPart { key, place, fields: 0, replaced_fields: 0, damage, more_damage, containers })
 }
 
-/// Looks at a container.
-fn look(pool: &dyn Pool, label: &Label, options: VerifyOptions, meter: &Meter<'_>) -> Result<Verified> {
-    let before = AtomicU64::new(0);
+/// Looks at a container. `before` counts the bytes that the meter was told of, also where it begins again.
+fn look(
+    pool: &dyn Pool,
+    label: &Label,
+    options: VerifyOptions,
+    meter: &Meter<'_>,
+    before: &AtomicU64,
+) -> Result<Verified> {
     let progress = |done: u64, _: u64| {
         let last = before.fetch_max(done, Ordering::Relaxed);
         meter.add(0, done.saturating_sub(last));

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use isotach_mars::Key;
 use isotach_object::{Cell, Container, Error as ObjectError, Part, Precondition, Transaction, Update};
 
-use super::{Cure, Damage, Looked, VerifiedPart, VerifyReport};
+use super::{Cure, Damage, Looked, VerifiedPart, VerifyReport, check::unless_no_room};
 use crate::{Error, Result};
 
 /// What a repair does about a damage.
@@ -96,7 +96,9 @@ impl VerifiedPart {
             }
         }
         let catalogue = match self.containers.first() {
-            Some(looked) if doit && can_be => looked.pool.open_container(&looked.label).ok(),
+            Some(looked) if doit && can_be => {
+                unless_no_room(looked.pool.open_container(&looked.label).map_err(Error::from))?
+            }
             _ => None,
         };
         for damage in &self.damage {

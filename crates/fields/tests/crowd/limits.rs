@@ -1,6 +1,6 @@
 //! More datasets than a process may have files open.
 
-use std::sync::Arc;
+use std::{fs::File, sync::Arc};
 
 use isotach_engine_posix::Posix;
 use isotach_fields::{FieldStore, ListOptions, VerifyOptions};
@@ -97,6 +97,127 @@ fn look_after(uri: &str, datasets: u64) {
     assert!(roles::open(uri).stats(&all).unwrap().found.is_empty());
 }
 
+/// How many files may still be opened when a call is made, by a handle that has read before and has not met the limit.
+const LEFT: [usize; 9] = [0, 1, 2, 3, 4, 5, 6, 8, ENOUGH];
+/// So many are enough for any call.
+const ENOUGH: usize = 12;
+
+/// Makes calls with few files left. Each may say that there are too few, and is right in all that it says else.
+pub(crate) fn have_few_left(folder: &str) {
+    limit_files(FILES_MAX);
+    for left in LEFT {
+        for call in Call::ALL {
+            let uri = format!("posix:{folder}/{left}-{call:?}?sync=no");
+            roles::create(&uri);
+            let store = roles::open(&uri);
+            (0..4).for_each(|dataset| store.archive(&key(dataset, 0), &FIELD).unwrap());
+            store.flush().unwrap();
+            // Small, so that it stands in the log, and large, so that it has a file.
+            store.archive(&key(0, 1), &FIELD[..10]).unwrap();
+            let taken = take_all_but(left);
+            let told = call.make(&store);
+            drop(taken);
+            match told {
+                Ok(()) => {}
+                Err(error) => {
+                    assert_eq!(error.code(), "too-many-open", "{call:?} with {left} left: {error}");
+                    assert!(left < ENOUGH, "{call:?} with {left} left: {error}");
+                }
+            }
+            call.check(&roles::open(&uri), left);
+            store.flush().unwrap();
+        }
+    }
+    say(&Said::Done);
+}
+
+const FIELD: [u8; 9000] = [7; 9000];
+
+/// Opens files until so many more may be.
+fn take_all_but(left: usize) -> Vec<File> {
+    let mut taken: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+    taken.truncate(taken.len().saturating_sub(left));
+    taken
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Archive,
+    Flush,
+    Retrieve,
+    RetrieveOne,
+    List,
+    Verify,
+    Purge,
+    Wipe,
+    WipeCollocations,
+    Snapshot,
+}
+
+impl Call {
+    const ALL: [Self; 10] = [
+        Self::Archive,
+        Self::Flush,
+        Self::Retrieve,
+        Self::RetrieveOne,
+        Self::List,
+        Self::Verify,
+        Self::Purge,
+        Self::Wipe,
+        Self::WipeCollocations,
+        Self::Snapshot,
+    ];
+
+    fn make(self, store: &FieldStore) -> Result<(), isotach_fields::Error> {
+        let everything: Request = "class=od".parse().unwrap();
+        match self {
+            Self::Archive => store.archive(&key(9, 0), &FIELD),
+            Self::Flush => store.flush(),
+            Self::Retrieve => {
+                for field in store.retrieve(&all(4).parse().unwrap())? {
+                    assert_eq!(*field?.bytes, FIELD);
+                }
+                Ok(())
+            }
+            Self::RetrieveOne => {
+                assert_eq!(store.retrieve_one(&key(1, 0))?.as_deref(), Some(&FIELD[..]));
+                Ok(())
+            }
+            Self::List => {
+                let listed =
+                    store.list(&everything, ListOptions::default())?.collect::<Result<Vec<_>, _>>()?;
+                assert_eq!(listed.len(), 4);
+                Ok(())
+            }
+            Self::Verify => {
+                let options = VerifyOptions { data: true, ..VerifyOptions::default() };
+                let report = store.verify(&everything, options, &|_| ())?;
+                assert!(report.is_sound(), "{report:?}");
+                Ok(())
+            }
+            Self::Purge => store.purge(&everything, true).map(drop),
+            Self::Wipe => store.wipe(&"class=od,expver=0001/0002".parse().unwrap(), true).map(drop),
+            Self::WipeCollocations => {
+                store.wipe(&"expver=0001/0002,levtype=sfc".parse().unwrap(), true).map(drop)
+            }
+            Self::Snapshot => store.snapshot(&everything, "past").map(drop),
+        }
+    }
+
+    /// Whatever the call said, each dataset is whole, or is gone where it was to go.
+    fn check(self, store: &FieldStore, left: usize) {
+        let report = store.verify(&"".parse().unwrap(), VerifyOptions::default(), &|_| ()).unwrap();
+        assert!(report.is_sound(), "{self:?} with {left} left: {report:?}");
+        for dataset in 0..4 {
+            let found = store.retrieve_one(&key(dataset, 0)).unwrap();
+            let may_be_gone =
+                matches!(self, Self::Wipe | Self::WipeCollocations) && [1, 2].contains(&dataset);
+            let is_right = found.as_deref().map_or(may_be_gone, |found| *found == FIELD);
+            assert!(is_right, "{self:?} with {left} left: dataset {dataset}");
+        }
+    }
+}
+
 /// Who keeps every container open is told what the matter is, and can go on with those that are open.
 fn refuse_handles(uri: &str) {
     let pool = Registry::new().with(Arc::new(Posix)).open_pool(&uri.parse().unwrap()).unwrap();
@@ -127,4 +248,10 @@ fn a_handle_uses_a_thousand_datasets_where_a_process_may_open_256_files() {
 fn whatever_call_meets_the_limit_of_open_files_a_handle_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     Child::start(&format!("limits {}", folder.path().display())).expect(&Said::Done);
+}
+
+#[test]
+fn a_call_that_has_few_files_left_says_nothing_that_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    Child::start(&format!("few-left {}", folder.path().display())).expect(&Said::Done);
 }
