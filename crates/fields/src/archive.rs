@@ -93,7 +93,8 @@ impl FieldStore {
     /// Whether something was archived through this handle, or lost, since it was flushed.
     pub fn is_dirty(&self) -> bool {
         let writers = &self.inner.writers;
-        writers.loss().is_some() || writers.all().iter().any(|writer| !lock(&writer.state).batch.is_empty())
+        !writers.losses().is_empty()
+            || writers.all().iter().any(|writer| !lock(&writer.state).batch.is_empty())
     }
 }
 

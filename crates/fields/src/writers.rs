@@ -1,8 +1,8 @@
 //! The datasets that a handle is writing: opened when their first field comes, closed when others need the room.
 //!
 //! What must stay true: a writer that holds fields stays in the list that `flush` goes through, until it has flushed or
-//! reported them. A loss that is met while a writer makes room is kept for the next `flush`, so that `archive` fails for
-//! the sake of its own field only.
+//! reported them. A loss that is met while a writer makes room, or beside another failure, is kept for the next `flush`, so
+//! that `archive` fails for the sake of its own field only, and each loss is told.
 //!
 //! A handle keeps few writers open, whatever fails: one that cannot be flushed stays, up to a limit beyond which no
 //! further dataset is taken. What a writer holds of each field, its entries in the catalogue, is bounded by how much is
@@ -10,7 +10,7 @@
 
 use std::{
     cell::Cell,
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError,
         atomic::{AtomicU64, Ordering},
@@ -46,8 +46,8 @@ pub(crate) struct Writers {
     /// Held while a writer is opened, so that no dataset gets two.
     opening: Mutex<()>,
     uses: AtomicU64,
-    /// The first loss that no `flush` has reported yet.
-    loss: Mutex<Option<Error>>,
+    /// Losses that no `flush` has reported yet: each reports one.
+    losses: Mutex<VecDeque<Error>>,
 }
 
 impl Writers {
@@ -108,7 +108,7 @@ impl Writers {
             match oldest.flush() {
                 Ok(()) => {}
                 Err(error @ (Error::Lost { .. } | Error::Wiped { .. })) => {
-                    self.loss().get_or_insert(error);
+                    self.losses().push_back(error);
                 }
                 Err(error) if all.len() >= WRITERS_HELD_MAX => return Err(error),
                 // It keeps its fields.
@@ -122,9 +122,9 @@ impl Writers {
         Ok(())
     }
 
-    /// The first loss that no `flush` has reported yet.
-    pub(crate) fn loss(&self) -> MutexGuard<'_, Option<Error>> {
-        lock(&self.loss)
+    /// Losses that no `flush` has reported yet.
+    pub(crate) fn losses(&self) -> MutexGuard<'_, VecDeque<Error>> {
+        lock(&self.losses)
     }
 
     fn touch(&self, writer: &DatasetWriter) {
@@ -196,13 +196,20 @@ impl Inner {
 
     /// Flushes every writer, and returns the first failure.
     pub(crate) fn flush(&self) -> Result<()> {
-        let mut first = self.writers.loss().take().map_or(Ok(()), Err);
+        let mut first = self.writers.losses().pop_front().map_or(Ok(()), Err);
         for writer in self.writers.all() {
             let result = self.with_room(|| writer.flush());
             if lock(&writer.state).is_closed {
                 self.writers.close(&writer);
             }
-            first = first.and(result);
+            match (&first, result) {
+                (Ok(()), result) => first = result,
+                // One is told now, and the others by the flushes to come, which may find nothing else.
+                (Err(_), Err(error @ (Error::Lost { .. } | Error::Wiped { .. }))) => {
+                    self.writers.losses().push_back(error);
+                }
+                (Err(_), _) => {}
+            }
         }
         first
     }

@@ -203,3 +203,19 @@ fn a_writer_declares_again_what_a_wipe_of_its_collocation_removed() {
         assert_eq!(crate::layouts::bytes_of(&other, &retrieve), [&b"new"[..], b"u"], "{}", layout.name);
     }
 }
+
+#[test]
+fn of_several_datasets_that_were_wiped_under_a_writer_each_flush_tells_of_one_until_all_are_told() {
+    for layout in Layout::all() {
+        let (writer, other) = (layout.store(), layout.store());
+        for expver in ["expver=0001", "expver=0002", "expver=0003"] {
+            writer.archive(&with(&field("0", "130"), expver), b"zero").unwrap();
+        }
+        other.wipe(&request("class=od"), true).unwrap();
+        for _ in 0..3 {
+            let told = writer.flush().unwrap_err();
+            assert!(matches!(told, Error::Wiped { fields: 1, .. }), "{}: {told:?}", layout.name);
+        }
+        writer.flush().unwrap();
+    }
+}
