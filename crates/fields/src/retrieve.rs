@@ -17,8 +17,9 @@ use crate::{
 /// How many fields are read together.
 const AHEAD_FIELDS: usize = 8;
 
-/// How many bytes are read together; one field that is larger is read alone.
-const AHEAD_BYTES: u64 = 16 << 20;
+/// How many bytes are read together; one field that is larger is read alone. More would leave a processor's own cache
+/// before anybody looks at it, and the next batch would take its buffers from memory again.
+const AHEAD_BYTES: u64 = 1 << 20;
 
 /// How often a retrieval begins again before it has yielded anything.
 const RESTARTS_MAX: u32 = 100;
@@ -36,7 +37,7 @@ pub struct Field {
 
 impl FieldStore {
     /// The fields that a request names, in the request's order (see [`FieldStore::inspect`]), read as the iterator is
-    /// advanced: at most 8 fields or 16 MiB ahead. A field that is replaced by a plain flush before it is read may come
+    /// advanced: at most 8 fields or 1 MiB ahead, or one that is larger. A field that is replaced by a plain flush before it is read may come
     /// in its old or its new state; of a transaction all or nothing comes.
     ///
     /// # Errors
