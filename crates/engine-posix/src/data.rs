@@ -28,6 +28,9 @@ pub(crate) const FOLDER: &str = "data";
 const DIRECT: usize = 128 * 1024;
 /// Gathered bytes are written when there are this many.
 const GATHER: usize = 1 << 20;
+/// The device is told of bytes that it will be asked to sync when there are this many: it works while more come, and whoever
+/// waits for the sync waits for the last of them.
+const BEGIN_SYNC: u64 = 4 << 20;
 /// A file that has grown past this is followed by a new one, so that a purge can remove what a writer wrote long ago.
 const ROLL: u64 = 256 << 20;
 /// How often a data file is made again because a purge had it before it was locked.
@@ -62,6 +65,8 @@ pub(crate) struct DataWriter {
     held: Vec<Arc<dyn File>>,
     /// Whether the name of a file is not on disk.
     unnamed: bool,
+    /// Whether what is written will be synced.
+    sync: bool,
 }
 
 #[derive(Debug)]
@@ -70,6 +75,8 @@ struct Current {
     file: Arc<dyn File>,
     /// Bytes in the file; what is gathered comes after them.
     written: u64,
+    /// Up to where the device was told of it.
+    begun: u64,
     gathered: Vec<u8>,
     unsynced: bool,
 }
@@ -97,6 +104,15 @@ impl Current {
         self.written += data.len() as u64;
         Ok(())
     }
+
+    /// Lets the device begin with what is written, once that is worth a call.
+    fn begin_sync(&mut self) {
+        let length = self.written.saturating_sub(self.begun);
+        if length >= BEGIN_SYNC {
+            self.file.begin_sync(self.begun, length);
+            self.begun = self.written;
+        }
+    }
 }
 
 /// What [`DataWriter::rewind`] needs.
@@ -104,9 +120,11 @@ impl Current {
 pub(crate) struct Mark(Option<(u64, u64)>);
 
 impl DataWriter {
-    pub(crate) fn new(folder: &Arc<Directory>) -> Self {
+    /// `sync` says whether what it writes will be synced.
+    pub(crate) fn new(folder: &Arc<Directory>, sync: bool) -> Self {
         Self {
             folder: Arc::clone(folder),
+            sync,
             current: None,
             made: Vec::new(),
             rolled: Vec::new(),
@@ -135,7 +153,7 @@ impl DataWriter {
 
     /// Takes a copy of `data` and says where it is or will be.
     pub(crate) fn append(&mut self, data: &[u8]) -> Result<Extent> {
-        let folder = Arc::clone(&self.folder);
+        let (folder, sync) = (Arc::clone(&self.folder), self.sync);
         let current = self.current()?;
         if data.len() >= DIRECT || current.gathered.len() + data.len() > GATHER {
             current.write_gathered(&folder)?;
@@ -150,6 +168,9 @@ impl DataWriter {
             current.write(&folder, data)?;
         } else {
             current.gathered.extend_from_slice(data);
+        }
+        if sync {
+            current.begin_sync();
         }
         Ok(extent)
     }
@@ -169,6 +190,7 @@ impl DataWriter {
         if let Some(current) = self.current.as_mut().filter(|current| current.number == number) {
             current.gathered.truncate(end.saturating_sub(current.written) as usize);
             current.written = current.written.min(end);
+            current.begun = current.begun.min(end);
         }
     }
 
@@ -210,6 +232,7 @@ impl DataWriter {
         if let Some(current) = self.current.as_mut().filter(|current| current.unsynced) {
             current.file.sync().map_err(failed)?;
             current.unsynced = false;
+            current.begun = current.written;
         }
         if self.unnamed {
             self.folder.sync().map_err(failed)?;
@@ -234,7 +257,8 @@ fn create(folder: &Directory) -> Result<Current> {
             let own = file.stat().map_err(failed("stat", &name))?.identity;
             match folder.stat(&name) {
                 Ok(named) if named.identity == own => {
-                    return Ok(Current { number, file, written: 0, gathered: Vec::new(), unsynced: false });
+                    let (written, begun, gathered) = (0, 0, Vec::new());
+                    return Ok(Current { number, file, written, begun, gathered, unsynced: false });
                 }
                 // A purge saw it before it was locked.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -24,6 +24,9 @@ pub(crate) const HEADER: usize = 48;
 pub(crate) const TRAILER: usize = 8;
 /// The smallest frame.
 pub(crate) const MIN_FRAME: usize = HEADER + TRAILER;
+/// No so many bytes of a body, counted from its beginning, are all zeros as stored: a sector of 512 that is all of one body has three
+/// times as many, whole.
+const FILLED: usize = 128;
 /// The part of the header that its checksum covers: all but the marker and the checksum itself.
 const COVERED: std::ops::Range<usize> = 8..44;
 
@@ -59,35 +62,51 @@ pub(crate) struct Frame<'a> {
     pub(crate) body: Cow<'a, [u8]>,
 }
 
-/// Completes a frame of which `frame` holds room for the header and then the body. The salt is such that the marker stands at
-/// its beginning and nowhere else, also not across the end of the header: who sees a part of the frame would take that for
-/// the beginning of another.
+/// Completes a frame of which `frame` holds room for the header and then the body. The salt is such that
+/// - the marker stands at its beginning and nowhere else, also not across the end of the header: who sees a part of the frame
+///   would take that for the beginning of another;
+/// - no sector reads as zeros, wherever the frame comes to stand and whatever bit of it is flipped: damage would be taken for
+///   bytes that a power failure took.
 pub(crate) fn seal(frame: &mut Vec<u8>, marker: u64, kind: u16, origin: Origin, settled: bool) {
     let body = HEADER..frame.len();
     frame.resize(body.end + TRAILER, 0);
-    let marker_bytes = marker.to_le_bytes();
-    let mut salt = 0u32;
-    loop {
-        let mut header = Vec::with_capacity(HEADER);
-        header.extend_from_slice(&marker_bytes);
-        // The caller keeps frames below 4 GiB (`log::MAX_FRAME`).
-        header.put_u32(frame.len() as u32);
-        header.put_u32(salt);
-        header.put_u64(origin.writer);
-        header.put_u64(origin.sequence);
-        header.put_u16(kind);
-        header.put_u16(if settled { SETTLED } else { 0 });
-        header.put_u32(crc32c(&frame[HEADER..]));
-        header.put_u32(0);
-        header.put_u32(crc32c(&header[COVERED]));
-        frame[..HEADER].copy_from_slice(&header);
-        if memmem::find(&frame[1..], &marker_bytes).is_none() {
-            return;
-        }
+    let header = Header { length: frame.len(), salt: 0, origin, kind, settled, body_sum: 0 };
+    let mut salt = 0;
+    while !(fills_sectors(&frame[body.clone()]) && write_header(frame, marker, &Header { salt, ..header })) {
         mask(&mut frame[body.clone()], salt);
         salt = salt.wrapping_add(0x9e37_79b9);
         mask(&mut frame[body.clone()], salt);
     }
+}
+
+/// Writes the header of a frame with its sums; whether it does as it is.
+fn write_header(frame: &mut [u8], marker: u64, header: &Header) -> bool {
+    let marker = marker.to_le_bytes();
+    let mut bytes = Vec::with_capacity(HEADER);
+    bytes.extend_from_slice(&marker);
+    // The caller keeps frames below 4 GiB (`log::MAX_FRAME`).
+    bytes.put_u32(header.length as u32);
+    bytes.put_u32(header.salt);
+    bytes.put_u64(header.origin.writer);
+    bytes.put_u64(header.origin.sequence);
+    bytes.put_u16(header.kind);
+    bytes.put_u16(if header.settled { SETTLED } else { 0 });
+    bytes.put_u32(crc32c(&frame[HEADER..]));
+    bytes.put_u32(0);
+    bytes.put_u32(crc32c(&bytes[COVERED]));
+    frame[..HEADER].copy_from_slice(&bytes);
+    is_filled(frame[HEADER - 1]) && memmem::find(&frame[1..], &marker).is_none()
+}
+
+/// Whether each sector that has a byte of this body, or only the last ones of it, has two bits set at least.
+fn fills_sectors(body: &[u8]) -> bool {
+    let is_chunk_filled = |chunk: &[u8]| chunk.iter().any(|byte| *byte != 0);
+    body.last().is_none_or(|last| is_filled(*last)) && body.chunks_exact(FILLED).all(is_chunk_filled)
+}
+
+/// Whether no flipped bit makes this byte zero.
+fn is_filled(byte: u8) -> bool {
+    byte.count_ones() >= 2
 }
 
 /// Takes the salt off a sealed frame, so that its body is as it was gathered and can be sealed again. Does nothing to one
@@ -104,7 +123,9 @@ pub(crate) fn unseal(frame: &mut [u8]) {
 /// Applies or takes off a salt: the body XOR the salt's four bytes, repeated. Zero changes nothing.
 fn mask(body: &mut [u8], salt: u32) {
     let bytes = salt.to_le_bytes();
-    body.iter_mut().zip(bytes.iter().cycle()).for_each(|(byte, key)| *byte ^= key);
+    for chunk in body.chunks_mut(bytes.len()) {
+        chunk.iter_mut().zip(bytes).for_each(|(byte, key)| *byte ^= key);
+    }
 }
 
 /// What stands at a position of the log.
@@ -124,7 +145,7 @@ pub(crate) enum Found<'a> {
     Damaged { what: &'static str, reach: usize },
 }
 
-/// A header that has passed its checksum.
+/// What a header says, without what belongs to the marker.
 struct Header {
     length: usize,
     salt: u32,
@@ -251,11 +272,16 @@ mod tests {
         let marker = MARKER.to_le_bytes();
         // The last byte of the header is one of a checksum, so a few bodies are needed until it is the marker's first.
         let straddles = |number: u32| {
-            let body = [&marker[1..], &number.to_le_bytes()].concat();
+            let body = [&marker[1..], &number.wrapping_mul(0x9e37_79b9).to_le_bytes(), b"end"].concat();
             let frame = sealed(&body);
             assert_eq!(memmem::find(&frame[1..], &marker), None, "{number}");
             assert_eq!(find(&frame, MARKER, false), good(&body), "{number}");
-            frame[12..16] != [0; 4]
+            let mut unsalted = [&[0; HEADER], &*body, &[0; TRAILER]].concat();
+            let (length, body_sum) = (unsalted.len(), 0);
+            let (kind, settled) = (kind::TRANSACTION, false);
+            let header = Header { length, salt: 0, origin: ORIGIN, kind, settled, body_sum };
+            write_header(&mut unsalted, MARKER, &header);
+            memmem::find(&unsalted[1..], &marker).is_some()
         };
         assert!((0..3000).filter(|number| straddles(*number)).count() > 0);
     }
@@ -313,6 +339,35 @@ mod tests {
                 log.extend_from_slice(&after);
                 let found = find(&log, MARKER, false);
                 assert!(matches!(found, Found::Damaged { .. }), "bit {bit}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_sector_of_a_frame_is_zeros_wherever_it_stands_and_whatever_bit_is_flipped() {
+        let zeros = |length: usize| vec![0; length];
+        let pattern = 0x9e37_79b9_u32.to_le_bytes().repeat(300);
+        let bodies = [
+            zeros(0),
+            zeros(1),
+            zeros(3),
+            zeros(700),
+            zeros(1500),
+            [pattern, zeros(600)].concat(),
+            vec![1; 9],
+        ];
+        for body in bodies {
+            let frame = sealed(&body);
+            assert_eq!(find(&frame, MARKER, false), good(&body));
+            let written = frame.len() - TRAILER;
+            for start in 0..512 {
+                let ends = (512 - start..written).step_by(512).chain([written]);
+                let mut from = 0;
+                for to in ends.filter(|to| *to > 0) {
+                    let bits: u32 = frame[from..to].iter().map(|byte| byte.count_ones()).sum();
+                    assert!(bits >= 2, "{} bytes at {start}: {from} to {to}", body.len());
+                    from = to;
+                }
             }
         }
     }

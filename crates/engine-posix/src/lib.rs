@@ -63,6 +63,7 @@ mod sync;
 mod table;
 mod verdict;
 mod verify;
+mod writeback;
 mod writer;
 
 use std::sync::Arc;

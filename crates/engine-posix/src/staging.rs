@@ -43,7 +43,7 @@ impl<'c> PosixStaging<'c> {
         Self {
             container,
             process: process::id(),
-            data: DataWriter::new(container.place.data.folder()),
+            data: DataWriter::new(container.place.data.folder(), container.place.options.sync),
             segments: Vec::new(),
             records: container.lend_room(),
             failed: false,

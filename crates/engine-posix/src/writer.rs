@@ -70,7 +70,7 @@ impl Writer {
             sequence: 0,
             frame: vec![0; frame::HEADER],
             spare: Vec::new(),
-            data: DataWriter::new(place.data.folder()),
+            data: DataWriter::new(place.data.folder(), place.options.sync),
             unsynced: false,
             written: false,
             failed: false,

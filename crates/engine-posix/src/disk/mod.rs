@@ -174,6 +174,8 @@ pub(crate) trait File: fmt::Debug + Send + Sync {
     fn set_mode(&self, mode: u32) -> io::Result<()>;
     /// Makes its bytes and length durable.
     fn sync(&self) -> io::Result<()>;
+    /// Lets the device begin with bytes that a later [`sync`](Self::sync) waits for. It promises nothing, and may do nothing.
+    fn begin_sync(&self, _position: u64, _length: u64) {}
     /// Gives the room of these bytes back, which then read as zeros. The length stays.
     fn punch(&self, position: u64, length: u64) -> io::Result<()>;
     /// Takes the lock that one open file at a time can have, until it is closed.

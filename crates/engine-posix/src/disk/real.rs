@@ -24,7 +24,7 @@ use rustix::{
 };
 
 use super::{Access, File, Folder, Guard, LinkRefused, Naming, NewGuard, Space, Stat, may_open_no_more};
-use crate::{filesystem::LOCAL, map};
+use crate::{filesystem::LOCAL, map, writeback};
 
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
@@ -275,6 +275,10 @@ impl File for fs::File {
 
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
+    }
+
+    fn begin_sync(&self, position: u64, length: u64) {
+        writeback::begin(self, position, length);
     }
 
     fn punch(&self, position: u64, length: u64) -> io::Result<()> {

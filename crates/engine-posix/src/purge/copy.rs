@@ -43,7 +43,7 @@ pub(super) struct Copier<'p> {
 
 impl<'p> Copier<'p> {
     pub(super) fn new(place: &'p Place, chosen: HashSet<u64>, tag: u64, temporary: String) -> Self {
-        let data = DataWriter::new(place.data.folder());
+        let data = DataWriter::new(place.data.folder(), true);
         Self {
             place,
             data,
