@@ -1,6 +1,7 @@
 //! Pools: a directory with a superblock, the containers, and a place for what is being removed.
 
 use std::{
+    ffi::OsString,
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -30,6 +31,8 @@ use crate::{
 const CONTAINERS: &str = "containers";
 /// Containers that are not in the name space: being made, or being removed.
 const LIMBO: &str = "limbo";
+/// What the superblock of a pool is called while it is being removed.
+const LEAVING: &str = "leaving";
 /// What has been in limbo for this long belongs to a process that died.
 const ABANDONED: Duration = Duration::from_secs(3600);
 /// The log's generation. Compaction will begin others.
@@ -114,16 +117,56 @@ fn unique() -> Result<String> {
     Ok(format!("{:032x}", u128::from_le_bytes(random::bytes()?)))
 }
 
-/// Removes a pool with everything in it.
+/// Removes a pool with everything in it, also one of which another removal, or the making, was cut off.
 pub(crate) fn destroy(disk: &dyn Folder, root: &Path) -> Result<()> {
-    Superblock::read(disk, root, Kind::Pool).or_else(absent(disk, root))?;
-    // Without its superblock it is no pool any more, whatever happens to the rest.
-    let block = root.join(superblock::FILE);
-    disk.remove(&block).map_err(failed("remove", &block))?;
-    for name in disk.names_in(root).map_err(failed("list", root))? {
-        let path = root.join(name);
-        disk.remove_all(&path).map_err(failed("remove", &path))?;
+    let (block, leaving) = (root.join(superblock::FILE), root.join(LEAVING));
+    match Superblock::read(disk, root, Kind::Pool) {
+        // Without its superblock it is no pool any more, whatever happens to the rest; by this name it is known again.
+        Ok(_) => disk.rename(&block, &leaving).map_err(failed("remove", &block))?,
+        Err(_) if Superblock::read_as(disk, root, LEAVING, Kind::Pool).is_ok() => {}
+        Err(error) => {
+            let is_half_made = is_half_made(disk, root)?;
+            if is_half_made {
+                remove_parts(disk, root)?;
+            }
+            return absent(disk, root)(error);
+        }
     }
+    remove_parts(disk, root)
+}
+
+/// Whether there is nothing but what a pool begins with.
+fn is_half_made(disk: &dyn Folder, root: &Path) -> Result<bool> {
+    let names = match disk.names_in(root) {
+        Ok(names) => names,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(failed("list", root)(error)),
+    };
+    let has_strangers = names.iter().any(|name| name != CONTAINERS && name != LIMBO);
+    let all = |name, is_ours: fn(&OsString) -> bool| {
+        disk.names_in(&root.join(name)).is_ok_and(|names| names.iter().all(is_ours))
+    };
+    // Its superblock is in limbo until it has been written, under a name as `unique` makes them.
+    let has_limbo = names.iter().any(|name| name == LIMBO);
+    let is_unique =
+        |name: &OsString| name.len() == 32 && name.as_encoded_bytes().iter().all(u8::is_ascii_hexdigit);
+    Ok(!has_strangers && all(CONTAINERS, |_| false) && (!has_limbo || all(LIMBO, is_unique)))
+}
+
+/// Removes all that is in a pool, what it is known by last, and then its folder.
+fn remove_parts(disk: &dyn Folder, root: &Path) -> Result<()> {
+    let sync = || disk.sync_folder(root).map_err(failed("sync", root));
+    let remove = |name: &OsString| {
+        let path = root.join(name);
+        disk.remove_all(&path).map_err(failed("remove", &path))
+    };
+    // Each step is durable before the next, so that a power failure leaves what is known for a pool, or nothing.
+    sync()?;
+    let names = disk.names_in(root).map_err(failed("list", root))?;
+    let (last, parts): (Vec<OsString>, Vec<OsString>) = names.into_iter().partition(|name| name == LEAVING);
+    parts.iter().try_for_each(remove)?;
+    sync()?;
+    last.iter().try_for_each(remove)?;
     // The path may be a link to the folder: the link is not the engine's.
     match disk.remove_folder(root) {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(()),

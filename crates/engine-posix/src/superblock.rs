@@ -76,7 +76,12 @@ impl Superblock {
 
     /// Reads the superblock of `directory`.
     pub(crate) fn read(disk: &dyn Folder, directory: &Path, kind: Kind) -> Result<Self> {
-        Self::of_bytes(disk.read(&directory.join(FILE), SIZE + 1), kind, directory)
+        Self::read_as(disk, directory, FILE, kind)
+    }
+
+    /// Reads a superblock that was given another name.
+    pub(crate) fn read_as(disk: &dyn Folder, directory: &Path, name: &str, kind: Kind) -> Result<Self> {
+        Self::of_bytes(disk.read(&directory.join(name), SIZE + 1), kind, directory)
     }
 
     /// Reads the superblock of an open directory.

@@ -12,6 +12,7 @@ mod check;
 mod failures;
 mod flips;
 mod purge;
+mod removal;
 mod versions;
 mod workload;
 
