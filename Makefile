@@ -5,7 +5,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fuzz fuzz-long bench docs test-nightly clean build build-test
+.PHONY: help setup demo test lint fuzz fuzz-long bench peers docs test-nightly clean build build-test
 
 # Options are passed on: make demo DEMO="--members 8", make bench BENCH="--quick".
 DEMO ?=
@@ -69,7 +69,7 @@ lint: ## Check format, lints, docs, house rules, Python and scripts
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	@$(call if_installed,cargo-deny,cargo deny --offline check licenses bans sources)
-	@$(call if_installed,shellcheck,shellcheck .ci/run scripts/setup scripts/fuzz scripts/with-eccodes)
+	@$(call if_installed,shellcheck,shellcheck .ci/run scripts/setup scripts/fuzz scripts/report-pictures scripts/with-eccodes)
 	@echo "make lint: clean"
 
 # if_installed PROGRAM,COMMAND: for checks that only sharpen what another check here covers.
@@ -77,6 +77,11 @@ if_installed = if command -v $(1) >/dev/null; then echo '$(2)'; $(2); else echo 
 
 bench: build ## Measure archive, retrieve and list beside plain writes and reads
 	scripts/with-eccodes $(TARGET)/release/isotach bench $(BENCH)
+
+peers: ## Measure FDB, Isotach and plain writes and reads in one run
+	@scripts/setup test
+	@$(MAKE) --no-print-directory build
+	scripts/with-eccodes $(TARGET)/release/isotach bench peers $(BENCH)
 
 docs: build ## Build the API pages, the manual page and the shell completions
 	cargo doc --workspace --no-deps --locked

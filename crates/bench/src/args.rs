@@ -4,7 +4,20 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::workload::SIZE_MIN;
+use crate::{
+    field_io::FieldIoArgs,
+    hammer::HammerArgs,
+    ior::IorArgs,
+    kernels::KernelsArgs,
+    operational::OperationalArgs,
+    overhead::OverheadArgs,
+    peers::PeersArgs,
+    plan::PlanArgs,
+    workload::{SIZE_MAX, SIZE_MIN},
+};
+
+/// Processes of a measurement, at most.
+const PROCESSES_MAX: usize = 1 << 16;
 
 /// `bench`: measures the field store beside plain writes and reads of the same bytes.
 #[derive(Debug, Clone, Args)]
@@ -23,11 +36,39 @@ pub struct BenchArgs {
 pub enum Command {
     /// Archive, retrieve and list beside plain writes and reads (the default)
     Store(SuiteArgs),
-    /// One client for a driver that compares field stores: prints READY, waits for a line, works, prints one JSON line.
-    /// PEER_ROOT names an empty directory for the store; with PEER_SYNC=0 flush does not wait for the device
+    /// One client for a driver that compares field stores: prints READY, waits for a line, works, prints one JSON line
     Client(ClientArgs),
     /// Fill one container with many entries, then open it and look keys up in processes that have just been started
     Entries(EntriesArgs),
+    /// Fields on the object model, in the layouts and access patterns of Field I/O, timed event by event
+    FieldIo(FieldIoArgs),
+    /// What three scientific programs read and write: checkpoints of a mesh, sharded regions, decomposed variables
+    Kernels(KernelsArgs),
+    /// ECMWF's FDB beside Isotach and beside plain writes and reads, in the same run: archive, retrieve, list, and readers
+    /// beside writers
+    Peers(PeersArgs),
+    /// The published method, stage by stage: how long a run must be, processes per node, client nodes per server, sizes and object
+    /// classes, scaling. One that was interrupted can be gone on with
+    Plan(PlanArgs),
+    /// What writing events down costs, on an engine that keeps nothing
+    Overhead(OverheadArgs),
+    /// IOR: blocks of one size, in segments and repetitions, on the object model and on plain files, with IOR's options
+    Ior(IorArgs),
+    /// Fields of a forecast on the field API, from a GRIB template: written, read and listed, as fdb-hammer does
+    Hammer(HammerArgs),
+    /// Writers stream ensemble members step by step while readers take each step across all of them as soon as it is there
+    Operational(OperationalArgs),
+    /// Remove what a run has kept, or has left when it was interrupted
+    Clean(CleanArgs),
+    /// A node of a run: starts processes, and passes on what they say
+    #[command(hide = true)]
+    Node,
+    /// A process of a run
+    #[command(hide = true)]
+    Process,
+    /// The version of FDB that the loader finds
+    #[command(hide = true)]
+    FdbVersion,
     /// One process of plain writes or reads
     #[command(hide = true)]
     Worker(PlainArgs),
@@ -68,17 +109,22 @@ pub struct SuiteArgs {
     pub save: Option<PathBuf>,
 }
 
-fn field_size(text: &str) -> Result<usize, String> {
-    at_least(SIZE_MIN, text)
+pub(crate) fn field_size(text: &str) -> Result<usize, String> {
+    within(SIZE_MIN, SIZE_MAX, text)
 }
 
-fn process_count(text: &str) -> Result<usize, String> {
-    at_least(1, text)
+pub(crate) fn process_count(text: &str) -> Result<usize, String> {
+    within(1, PROCESSES_MAX, text)
 }
 
-fn at_least(least: usize, text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| *number >= least);
-    number.ok_or_else(|| format!("expected a number, at least {least}"))
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=1e6).contains(seconds));
+    seconds.ok_or_else(|| "expected seconds, as in 0.5, at most 1000000".to_owned())
+}
+
+pub(crate) fn within(least: usize, most: usize, text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| format!("expected a number, at least {least} and at most {most}"))
 }
 
 /// What a client does.
@@ -111,6 +157,8 @@ pub enum ClientMode {
     Loop,
     /// No store at all: what the harness itself costs
     Null,
+    /// ECMWF's FDB, by its C library and whatever settings its variables name, in place of Isotach
+    Fdb,
 }
 
 /// The client: 100 fields (10 levels by 10 parameters) for each step of each number.
@@ -118,7 +166,8 @@ pub enum ClientMode {
 pub struct ClientArgs {
     /// What to do
     pub op: ClientOp,
-    /// Bytes per field, at least 32
+    /// Bytes per field
+    #[arg(value_parser = field_size)]
     pub size: usize,
     /// The first number (ensemble member)
     pub first_number: u32,
@@ -130,6 +179,10 @@ pub struct ClientArgs {
     pub steps: u32,
     /// How
     pub modes: Vec<ClientMode>,
+    /// The store, as the URI of a pool of any engine; whoever comes first makes it. A memory: store serves one client alone [default:
+    /// a posix store in the empty directory that PEER_ROOT names, where with PEER_SYNC=0 flush does not wait for the device]
+    #[arg(long, value_name = "URI")]
+    pub store: Option<String>,
 }
 
 /// What a plain worker does.
@@ -139,6 +192,8 @@ pub enum PlainOp {
     Write,
     /// read(2) of one file
     Read,
+    /// Copies in memory, from one area to another that are both larger than a cache
+    Copy,
 }
 
 /// A plain worker.
@@ -146,7 +201,7 @@ pub enum PlainOp {
 pub struct PlainArgs {
     /// What to do
     pub op: PlainOp,
-    /// The file
+    /// The file; of copies in memory any name
     pub path: PathBuf,
     /// How many blocks
     pub count: u64,
@@ -154,6 +209,12 @@ pub struct PlainArgs {
     pub size: usize,
     /// fdatasync after so many blocks; 0 for never
     pub sync_every: u64,
+    /// Read over and over, until another line comes on standard input
+    #[arg(long = "loop")]
+    pub looping: bool,
+    /// The processor to stay on
+    #[arg(long)]
+    pub cpu: Option<usize>,
 }
 
 /// Options of `entries`.
@@ -182,4 +243,12 @@ pub struct OpenerArgs {
     pub count: u64,
     /// How many keys to look up
     pub look_ups: u64,
+}
+
+/// Options of `clean`.
+#[derive(Debug, Clone, Args)]
+pub struct CleanArgs {
+    /// Folders with records of runs
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<PathBuf>,
 }

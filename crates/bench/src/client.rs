@@ -17,9 +17,13 @@ use crate::{
     ClientArgs, ClientOp, Error, Result,
     args::ClientMode,
     measure::Watch,
+    peers::{Fdb, Library},
     protocol,
-    workload::{self, DATASET, FIELDS_PER_STEP, Keys, SIZE_MIN},
+    workload::{self, DATASET, FIELDS_PER_STEP, Keys, Wanted},
 };
+
+/// Fields of one client, at most.
+const FIELDS_MAX: u64 = 1_000_000_000;
 
 /// The variable that names the store's directory.
 pub(crate) const ROOT: &str = "PEER_ROOT";
@@ -28,23 +32,26 @@ pub(crate) const SYNC: &str = "PEER_SYNC";
 
 /// Runs one client.
 pub(crate) fn run(args: &ClientArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
-    if args.size < SIZE_MIN {
-        return Err(Error::invalid(format!("fields of {} bytes", args.size), format!("at least {SIZE_MIN}")));
-    }
-    let store = match args.has(ClientMode::Null) {
-        true => None,
-        false => Some(uri_from_environment()?),
-    };
-    let mut job = Job { args, buffer: workload::block(args.size), keys: Keys::new()? };
+    let count = args.check()?;
+    let store = args.own_store()?;
+    // One that is not there is told of before anything is waited for.
+    store.as_ref().map(|uri| registry.engine(uri.scheme())).transpose()?;
+    let fdb = args.has(ClientMode::Fdb).then(Library::load).transpose()?;
+    let mut job = Job { args, count, buffer: workload::block(args.size), keys: Keys::new()? };
     protocol::wait_for_go(out)?;
     let mut watch = Watch::start();
-    let figures = match store {
-        None => {
+    let figures = match (store, fdb) {
+        (_, Some(library)) => {
+            let mut target = Fdb::open(library, args.size)?;
+            job.run(&mut watch, &mut target)?;
+            watch.stop(|| drop(target))
+        }
+        (None, None) => {
             let mut nothing = Null::default();
             job.run(&mut watch, &mut nothing)?;
             watch.stop(|| ())
         }
-        Some(uri) => {
+        (Some(uri), None) => {
             let mut target = Isotach::open(&uri, registry)?;
             target.transaction = args.has(ClientMode::Atomic).then(|| target.store.transaction());
             job.run(&mut watch, &mut target)?;
@@ -55,7 +62,7 @@ pub(crate) fn run(args: &ClientArgs, registry: &Registry, out: &mut impl Write) 
 }
 
 fn uri_from_environment() -> Result<PoolUri> {
-    let expected = "the path of an empty directory for the store";
+    let expected = "the path of an empty directory for the store, or --store URI";
     let root =
         env::var(ROOT).map_err(|_| Error::invalid(format!("the variable {ROOT} is not set"), expected))?;
     let sync = match env::var(SYNC).as_deref() {
@@ -68,6 +75,59 @@ fn uri_from_environment() -> Result<PoolUri> {
 impl ClientArgs {
     fn has(&self, mode: ClientMode) -> bool {
         self.modes.contains(&mode)
+    }
+
+    /// Refuses what does not go together; gives how many fields there are.
+    fn check(&self) -> Result<u64> {
+        use ClientMode::{Atomic, Fdb, Fresh, Loop, Null};
+        let refused = |what: &str, expected: &str| Err(Error::invalid(what, expected));
+        let is_retr1 = self.op == ClientOp::Retr1;
+        match self.op {
+            _ if self.has(Null) && self.has(Fdb) => refused("null with fdb", "one of them"),
+            _ if self.has(Fresh) && !is_retr1 => refused("fresh with another operation", "retr1 with it"),
+            _ if self.has(Loop) && !is_retr1 => refused("loop with another operation", "retr1 with it"),
+            _ if self.has(Atomic) && (self.has(Null) || self.has(Fdb)) => {
+                refused("atomic with null or fdb", "atomic without them: the transactions are Isotach's")
+            }
+            ClientOp::Archive => self.count(),
+            _ if self.has(Atomic) => refused("atomic with another operation", "archive with it"),
+            ClientOp::Listjson | ClientOp::Wipe if self.has(Fdb) => {
+                refused("listjson or wipe with fdb", "archive, retr1, bulk, list or listkeys with it")
+            }
+            _ => self.count(),
+        }
+    }
+
+    /// How many fields there are.
+    fn count(&self) -> Result<u64> {
+        let ends = [(self.first_number, self.numbers), (self.first_step, self.steps)];
+        if let Some((first, count)) =
+            ends.into_iter().find(|(first, count)| first.checked_add(*count).is_none())
+        {
+            let what = format!("{count} numbers or steps from {first} on");
+            return Err(Error::invalid(what, format!("none beyond {}", u32::MAX)));
+        }
+        let steps = u64::from(self.numbers) * u64::from(self.steps);
+        let count = steps.checked_mul(FIELDS_PER_STEP).filter(|count| *count <= FIELDS_MAX);
+        count.ok_or_else(|| {
+            let what =
+                format!("{} numbers of {} steps of {FIELDS_PER_STEP} fields", self.numbers, self.steps);
+            Error::invalid(what, format!("at most {FIELDS_MAX} fields"))
+        })
+    }
+
+    /// Where Isotach has its store, if it is Isotach that is to work.
+    fn own_store(&self) -> Result<Option<PoolUri>> {
+        let is_other = self.has(ClientMode::Null) || self.has(ClientMode::Fdb);
+        match (&self.store, is_other) {
+            (Some(uri), true) => Err(Error::invalid(
+                format!("--store {uri} with null or fdb"),
+                "one of them; neither uses a store",
+            )),
+            (None, true) => Ok(None),
+            (Some(uri), false) => Ok(Some(uri.parse()?)),
+            (None, false) => uri_from_environment().map(Some),
+        }
     }
 
     fn numbers(&self) -> std::ops::Range<u32> {
@@ -83,20 +143,16 @@ impl ClientArgs {
         let steps = self.steps();
         self.numbers().flat_map(move |number| steps.clone().map(move |step| (number, step)))
     }
-
-    fn count(&self) -> u64 {
-        u64::from(self.numbers) * u64::from(self.steps) * FIELDS_PER_STEP
-    }
 }
 
 /// What the workload runs on.
-trait Target {
+pub(crate) trait Target {
     fn archive(&mut self, key: &Key, bytes: &[u8]) -> Result<()>;
     fn flush(&mut self) -> Result<()>;
     /// One field into the buffer; its length, if it is there.
     fn retrieve(&mut self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>>;
-    /// All fields of a request; `each` gets their bytes.
-    fn retrieve_all(&mut self, request: &str, each: &mut dyn FnMut(&[u8])) -> Result<()>;
+    /// All fields of a request, in any order; `each` gets their bytes.
+    fn retrieve_all(&mut self, request: &str, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
     /// All fields of a request; `each` gets the length of their bytes.
     fn list(&mut self, request: &str, as_json: bool, each: &mut dyn FnMut(u64)) -> Result<()>;
     fn wipe(&mut self, request: &str) -> Result<u64>;
@@ -107,6 +163,8 @@ trait Target {
 /// A client at work.
 struct Job<'a> {
     args: &'a ClientArgs,
+    /// How many fields there are.
+    count: u64,
     buffer: Vec<u8>,
     keys: Keys,
 }
@@ -117,10 +175,8 @@ impl Job<'_> {
             ClientOp::Archive => self.archive(watch, target),
             ClientOp::Retr1 => self.retrieve_one_by_one(watch, target),
             ClientOp::Bulk => self.retrieve_all(watch, target),
-            ClientOp::List | ClientOp::Listkeys => {
-                target.list(DATASET, false, &mut |length| watch.field(length))
-            }
-            ClientOp::Listjson => target.list(DATASET, true, &mut |length| watch.field(length)),
+            ClientOp::List | ClientOp::Listkeys => self.list(false, watch, target),
+            ClientOp::Listjson => self.list(true, watch, target),
             ClientOp::Wipe => {
                 let fields = target.wipe(DATASET)?;
                 (0..fields).for_each(|_| watch.field(0));
@@ -180,18 +236,23 @@ impl Job<'_> {
     }
 
     fn retrieve_all(&mut self, watch: &mut Watch, target: &mut dyn Target) -> Result<()> {
-        let size = self.args.size;
-        let mut wrong = None;
-        target.retrieve_all(&workload::request(self.args.numbers(), self.args.steps()), &mut |bytes| {
-            if bytes.len() != size {
-                wrong = Some(bytes.len());
-            }
+        let (numbers, steps) = (self.args.numbers(), self.args.steps());
+        let request = workload::request(numbers.clone(), steps.clone());
+        let mut wanted = Wanted::new(numbers, steps, self.args.size);
+        target.retrieve_all(&request, &mut |bytes| {
             watch.field(bytes.len() as u64);
+            wanted.take(bytes)
         })?;
-        if let Some(length) = wrong {
-            return Err(Error::wrong(format!("a field of {length} bytes"), format!("{size} bytes")));
-        }
-        let (found, wanted) = (watch.fields(), self.args.count());
+        self.check_all_came(watch)
+    }
+
+    fn list(&self, as_json: bool, watch: &mut Watch, target: &mut dyn Target) -> Result<()> {
+        target.list(DATASET, as_json, &mut |length| watch.field(length))?;
+        self.check_all_came(watch)
+    }
+
+    fn check_all_came(&self, watch: &Watch) -> Result<()> {
+        let (found, wanted) = (watch.fields(), self.count);
         if found != wanted && !self.args.has(ClientMode::Null) {
             return Err(Error::wrong(format!("{found} fields"), format!("{wanted}")));
         }
@@ -211,7 +272,9 @@ struct Isotach<'r> {
 impl<'r> Isotach<'r> {
     fn open(uri: &PoolUri, registry: &'r Registry) -> Result<Self> {
         let config = Config::single(uri);
-        let store = FieldStore::create(&config, registry)?;
+        // Making one that is there would wait for the device, which a reader has no reason to. While another client makes it, it cannot be
+        // opened yet, but joined in making; and what is wrong otherwise is told then.
+        let store = FieldStore::open(&config, registry).or_else(|_| FieldStore::create(&config, registry))?;
         Ok(Self { config, registry, store, transaction: None })
     }
 }
@@ -237,9 +300,9 @@ impl Target for Isotach<'_> {
         Ok(self.store.retrieve_into(key, buffer)?)
     }
 
-    fn retrieve_all(&mut self, request: &str, each: &mut dyn FnMut(&[u8])) -> Result<()> {
+    fn retrieve_all(&mut self, request: &str, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         for field in self.store.retrieve(&parse(request)?)? {
-            each(&field?.bytes);
+            each(&field?.bytes)?;
         }
         Ok(())
     }
@@ -312,7 +375,7 @@ impl Target for Null {
         Ok(Some(std::hint::black_box((key, buffer)).1.len()))
     }
 
-    fn retrieve_all(&mut self, _request: &str, _each: &mut dyn FnMut(&[u8])) -> Result<()> {
+    fn retrieve_all(&mut self, _request: &str, _each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         Ok(())
     }
 

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &EntriesArgs, registry: &Registry, out: &mut impl Write)
     let line: Line =
         ["opener".into(), pool.into(), args.count.to_string().into(), LOOK_UPS.to_string().into()].into();
     let all = (0..args.repetitions)
-        .map(|_| team::run(std::slice::from_ref(&line), None))
+        .map(|_| team::run(std::slice::from_ref(&line), team::On::Nothing))
         .collect::<Result<Vec<_>>>()?;
     let median_of = |figure: fn(&team::Total) -> f64| median(all.iter().map(figure).collect());
     let measured = Measured {

@@ -34,6 +34,14 @@ pub enum Error {
         /// What it did instead.
         how: String,
     },
+    /// A peer that is measured beside Isotach failed.
+    #[error("FDB cannot {what}: {how}")]
+    Peer {
+        /// What it was to do.
+        what: String,
+        /// What it said.
+        how: String,
+    },
     /// What came back from a store is not what went in.
     #[error("wrong data: {what}; expected {expected}")]
     WrongData {
@@ -42,6 +50,15 @@ pub enum Error {
         /// What should have.
         expected: String,
     },
+    /// Processes failed; what was measured before is kept.
+    #[error("the run is not complete: {}", problems.join("; "))]
+    Incomplete {
+        /// What each of them said.
+        problems: Vec<String>,
+    },
+    /// The driver has ended the run, or is gone.
+    #[error("the run was ended")]
+    Stopped,
     /// An argument or a variable of the environment is missing or makes no sense.
     #[error("{what}; expected {expected}")]
     Invalid {
@@ -63,6 +80,15 @@ impl Error {
     pub(crate) fn pipe(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         |source| Self::Io { what, source }
+    }
+
+    /// Whether something cannot be made because it is there.
+    pub(crate) fn is_already_there(&self) -> bool {
+        match self {
+            Self::Object(error) => matches!(error, isotach_object::Error::AlreadyExists { .. }),
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::AlreadyExists,
+            _ => false,
+        }
     }
 
     pub(crate) fn invalid(what: impl Into<String>, expected: impl Into<String>) -> Self {

@@ -1,8 +1,8 @@
 //! Where a figure comes from: processor, kernel, file system, version.
 
-use std::{fs, path::Path};
+use std::{fs, io, path::Path};
 
-use rustix::fs::statfs;
+use rustix::fs::{statfs, statvfs};
 use serde::Serialize;
 
 /// The machine and the program, as recorded beside the figures.
@@ -41,6 +41,12 @@ impl Machine {
     }
 }
 
+/// Bytes of memory that nobody needs.
+pub(crate) fn memory_available() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    value_of(&text, "MemAvailable").parse::<u64>().unwrap_or(0) << 10
+}
+
 /// The value of a `name : value kB` line.
 fn value_of(text: &str, name: &str) -> String {
     let line = text.lines().filter_map(|line| line.split_once(':')).find(|(key, _)| key.trim() == name);
@@ -65,6 +71,12 @@ fn filesystem(folder: &Path) -> String {
 /// A folder and the kind of file system that it is on, for people.
 pub(crate) fn place(folder: &Path) -> String {
     format!("{} {}", filesystem(folder), folder.display())
+}
+
+/// Bytes that may still be written there.
+pub(crate) fn room(folder: &Path) -> io::Result<u64> {
+    let found = statvfs(folder)?;
+    Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 /// Whether files there are in memory only, so that a sync costs nothing and proves nothing.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::team::Total;
+use crate::{metrics::OVERLAP_MIN, team::Total};
 
 /// The least processor time, in seconds, of which the kernel's share is told: it is counted in ticks of 10 ms.
 const SHARE_MIN: f64 = 0.2;
@@ -18,7 +18,10 @@ pub(crate) struct Measurement {
     pub(crate) size: usize,
     /// Whether each flush waited for the device.
     pub(crate) sync: bool,
+    /// The processes that did it.
     pub(crate) procs: usize,
+    /// The processes that have archived the fields, which are more where not all of them do something else with these.
+    pub(crate) archived_by: usize,
     pub(crate) repetition: u32,
     pub(crate) fields: u64,
     pub(crate) bytes: u64,
@@ -29,11 +32,20 @@ pub(crate) struct Measurement {
     /// Of `cpu_us_per_field`, the part spent in the kernel; none for a run too short to tell.
     pub(crate) system_us_per_field: Option<f64>,
     pub(crate) first_ms: f64,
+    /// What closing took after `seconds`, of the process that took longest.
+    pub(crate) close_s: f64,
+    /// From the start of the first process to the end of the last, where `seconds` is what processes say of themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lifetime_s: Option<f64>,
+    /// The part of the time in which all processes were at work.
+    pub(crate) overlap: f64,
     /// Peak resident memory of the largest process.
     pub(crate) rss_mib: f64,
     /// The plain write or read of the same bytes measured just before, and what part of it this is.
     pub(crate) limit_mib_per_s: Option<f64>,
     pub(crate) ratio: Option<f64>,
+    /// Whether its processes did not overlap well.
+    pub(crate) is_limit_overlap_poor: Option<bool>,
 }
 
 /// What the workers of a measurement have in common.
@@ -43,6 +55,8 @@ pub(crate) struct Case {
     pub(crate) size: usize,
     pub(crate) sync: bool,
     pub(crate) repetition: u32,
+    /// The processes that archive the fields, of which a measurement may take fewer.
+    pub(crate) procs: usize,
 }
 
 impl Measurement {
@@ -56,6 +70,7 @@ impl Measurement {
             size: case.size,
             sync: case.sync,
             procs: total.procs,
+            archived_by: case.procs,
             repetition: case.repetition,
             fields: total.fields,
             bytes: total.bytes,
@@ -65,14 +80,24 @@ impl Measurement {
             cpu_us_per_field: per_field(total.user + total.sys),
             system_us_per_field: (total.user + total.sys >= SHARE_MIN).then(|| per_field(total.sys)),
             first_ms: total.first_s * 1e3,
+            close_s: total.close_s,
+            lifetime_s: total.lifetime_s,
+            overlap: total.overlap(),
             rss_mib: total.rss_kb as f64 / 1024.0,
             limit_mib_per_s,
             ratio: limit_mib_per_s.map(|limit| mib_per_s / limit),
+            is_limit_overlap_poor: limit.map(Self::is_overlap_poor),
         }
     }
 
+    /// Whether its processes did not really work together.
+    pub(crate) fn is_overlap_poor(&self) -> bool {
+        self.overlap < OVERLAP_MIN
+    }
+
     fn is_same_case(&self, other: &Self) -> bool {
-        (self.what, &self.place, self.size, self.procs) == (other.what, &other.place, other.size, other.procs)
+        let case = |one: &Self| (one.what, one.size, one.procs, one.archived_by);
+        self.place == other.place && case(self) == case(other)
     }
 }
 
@@ -135,14 +160,17 @@ pub(crate) mod tests {
         let total = Total {
             procs: 1,
             seconds,
+            together_s: seconds,
             user: 1.0,
             sys: 0.5,
             rss_kb: 2048,
             fields: 1000,
             bytes: 1000 << 20,
             first_s: 0.002,
+            close_s: 0.25,
+            lifetime_s: None,
         };
-        let case = Case { place: "tmpfs".to_owned(), size: 1 << 20, sync: false, repetition: 1 };
+        let case = Case { place: "tmpfs".to_owned(), size: 1 << 20, sync: false, repetition: 1, procs: 1 };
         Measurement::new(what, &case, &total, limit)
     }
 
@@ -151,6 +179,12 @@ pub(crate) mod tests {
         let limit = measurement("plain write", 1.0, None);
         let own = measurement("archive", 2.0, Some(&limit));
         assert_eq!((own.mib_per_s, own.fields_per_s, own.ratio), (500.0, 500.0, Some(0.5)));
+        assert_eq!(
+            (own.close_s, own.is_limit_overlap_poor, limit.is_limit_overlap_poor),
+            (0.25, Some(false), None)
+        );
+        let apart = Measurement { overlap: 0.5, ..limit };
+        assert_eq!(measurement("archive", 2.0, Some(&apart)).is_limit_overlap_poor, Some(true));
         assert_eq!((own.cpu_us_per_field, own.system_us_per_field, own.rss_mib), (1500.0, Some(500.0), 2.0));
     }
 

@@ -156,16 +156,17 @@ pub(crate) fn progress(one: &Measurement, repetitions: u32) -> String {
     )
 }
 
-fn size_text(size: usize) -> String {
-    match size {
-        size if size >= 1 << 20 && size % (1 << 20) == 0 => format!("{} MiB", size >> 20),
-        size if size >= 1 << 10 && size % (1 << 10) == 0 => format!("{} KiB", size >> 10),
-        size => format!("{size} B"),
+/// Bytes in the largest unit of which they are a whole number.
+pub(crate) fn size_text(bytes: usize) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
+        Some((unit, name)) => format!("{} {name}", bytes / unit),
+        None => format!("{bytes} B"),
     }
 }
 
 /// Three digits or the whole number: more would pretend.
-fn short(figure: f64) -> String {
+pub(crate) fn short(figure: f64) -> String {
     match figure.abs() {
         size if size >= 100.0 => format!("{figure:.0}"),
         size if size >= 10.0 => format!("{figure:.1}"),
@@ -194,7 +195,7 @@ mod tests {
 
     #[test]
     fn sizes_and_figures_are_short() {
-        assert_eq!([1 << 20, 4096, 100].map(size_text), ["1 MiB", "4 KiB", "100 B"]);
+        assert_eq!([2 << 30, 1 << 20, 4096, 100].map(size_text), ["2 GiB", "1 MiB", "4 KiB", "100 B"]);
         assert_eq!([123.4, 12.34, 1.234].map(short), ["123", "12.3", "1.23"]);
     }
 }

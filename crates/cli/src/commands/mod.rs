@@ -34,6 +34,8 @@ mod whole;
 mod wipe;
 mod write;
 
+use std::io::stdout;
+
 use crate::{
     context,
     failure::Outcome,
@@ -73,6 +75,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Demo(flags) => demo::run(&place, &flags),
         Command::DemoWorker(_) => demo::work(&place),
         Command::Bench(args) => Ok(isotach_bench::run(&args, &context::registry())?),
+        Command::Report(args) => Ok(isotach_bench::report(&args, &mut stdout().lock())?),
         Command::Completions(flags) => completions::run(&flags),
         Command::Man(_) => completions::man(),
     }

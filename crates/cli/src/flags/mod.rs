@@ -32,7 +32,7 @@ mod write;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use isotach_bench::BenchArgs;
+use isotach_bench::{BenchArgs, ReportArgs};
 
 pub(crate) use self::{
     acl::{AclAction, AclFlags, ListFlag, OwnerFlags},
@@ -121,8 +121,13 @@ pub(crate) enum Command {
     Object(ObjectFlags),
     Demo(DemoFlags),
     DemoWorker(DemoWorkerFlags),
-    /// Measure archive, retrieve and list beside plain writes and reads of the same bytes
-    Bench(BenchArgs),
+    /// Measure stores as the published method does, beside plain writes and reads, plain files and ECMWF's FDB
+    ///
+    /// Without a subcommand: archive, retrieve and list on the field API. Studies (field-io, ior, hammer, operational, kernels,
+    /// peers, plan) keep a record, of which `isotach report` makes a page.
+    Bench(Box<BenchArgs>),
+    /// Make a page with plots of what runs of bench have measured
+    Report(ReportArgs),
     Completions(CompletionsFlags),
     Man(ManFlags),
 }

@@ -1,22 +1,13 @@
 //! The program as its drivers see it: clients that are told to go, and the suite that starts them.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 use std::{
     io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Output, Stdio},
 };
 
+use crate::common::program;
 use serde_json::Value;
-
-/// The example program, which cargo builds beside the tests.
-fn program() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let program = test.parent().and_then(Path::parent).unwrap().join("examples/bench");
-    assert!(program.exists(), "{} is missing: cargo build -p isotach-bench --examples", program.display());
-    program
-}
 
 fn client(root: &Path, words: &str) -> Child {
     let mut command = Command::new(program());
@@ -74,8 +65,8 @@ fn clients_that_start_at_once_on_an_empty_folder_all_succeed_and_read_back_what_
         let figures = together(vec![client(root.path(), &format!("{op} 100 1 6 0 3"))]);
         assert_eq!(fields(&figures[0]), 1800, "{op}");
     }
-    let figures = together(vec![client(root.path(), "list 100 1 6 0 3")]);
-    assert_eq!(fields(&figures[0]), 0, "after the wipe");
+    let told = alone(root.path(), "list 100 1 6 0 3");
+    assert!(String::from_utf8_lossy(&told.stderr).contains("0 fields; expected 1800"), "after the wipe");
 }
 
 #[test]
@@ -104,12 +95,70 @@ fn a_field_that_is_not_there_is_a_failure_and_not_a_figure() {
         ("retr1 100 2 1 0 1", "wrong data: no field"),
         ("bulk 100 1 2 0 1", "wrong data: 100 fields; expected 200"),
         ("retr1 200 1 1 0 1", "wrong data: 100 bytes"),
+        ("list 100 1 2 0 1", "wrong data: 100 fields; expected 200"),
+        ("listjson 100 1 1 0 2", "wrong data: 100 fields; expected 200"),
     ] {
         let output = alone(root.path(), words);
         let (told, error) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(!output.status.success() && told == "READY\n", "{words}: {told}");
         assert!(error.contains(message), "{words}: {error}");
+    }
+}
+
+#[test]
+fn a_client_works_on_the_store_that_it_is_given_on_any_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    let (unused, pool) = (folder.path().join("unused"), folder.path().join("pool"));
+    let store = format!("--store=posix:{}?sync=no", pool.display());
+    let archived =
+        together((1..=2).map(|n| client(&unused, &format!("archive 100 {n} 1 0 1 {store}"))).collect());
+    let read = together(vec![client(&unused, &format!("bulk 100 1 2 0 1 {store}"))]);
+    assert_eq!(fields(&archived[0]) + fields(&archived[1]), fields(&read[0]));
+    assert!(pool.is_dir() && !unused.exists());
+    let in_memory = together(vec![client(&unused, "archive 100 1 1 0 3 atomic --store=memory:fields")]);
+    assert_eq!(fields(&in_memory[0]), 300);
+    let other = alone(&unused, "retr1 100 1 1 0 3 --store=memory:fields");
+    assert!(
+        String::from_utf8_lossy(&other.stderr).contains("no field"),
+        "memory serves one process: {other:?}"
+    );
+}
+
+#[test]
+fn a_store_that_a_client_cannot_use_is_refused_before_it_is_ready() {
+    for (words, message) in [
+        ("--store=nowhere", "a URI such as posix:/path"),
+        ("--store=tape:1", "tape"),
+        ("null --store=memory:", "--store memory: with null or fdb"),
+    ] {
+        let output =
+            client(Path::new("unused"), &format!("archive 100 1 1 0 1 {words}")).wait_with_output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.stdout.is_empty() && error.contains(message), "{words}: {output:?}");
+        assert!(!output.status.success(), "{words}");
+    }
+}
+
+#[test]
+fn a_client_refuses_what_does_not_go_together_before_it_is_ready() {
+    for (words, message) in [
+        ("archive 100 1 1 0 1 null fdb", "null with fdb"),
+        ("archive 100 1 1 0 1 fdb atomic", "atomic with null or fdb"),
+        ("retr1 100 1 1 0 1 atomic", "atomic with another operation; expected archive"),
+        ("listjson 100 1 1 0 1 fdb", "listjson or wipe with fdb"),
+        ("wipe 100 1 1 0 1 fdb", "listjson or wipe with fdb"),
+        ("bulk 100 1 1 0 1 loop", "loop with another operation; expected retr1"),
+        ("archive 100 1 1 0 1 fresh", "fresh with another operation; expected retr1"),
+        ("archive 100 4294967295 2 0 1", "2 numbers or steps from 4294967295 on"),
+        ("bulk 100 1 4000000000 0 4000000000", "at most 1000000000 fields"),
+        ("archive 18446744073709551615 1 1 0 1", "at least 32 and at most"),
+        ("archive 31 1 1 0 1", "at least 32 and at most"),
+    ] {
+        let output = client(Path::new("unused"), words).wait_with_output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.stdout.is_empty() && error.contains(message), "{words}: {output:?}");
+        assert_eq!(output.status.code(), Some(2), "{words}");
     }
 }
 
@@ -148,7 +197,12 @@ fn the_suite_measures_each_figure_beside_its_limit_and_leaves_nothing_behind() {
         assert_eq!(figure["limit_mib_per_s"], limit["mib_per_s"]);
         assert!(figure["ratio"].as_f64().unwrap() > 0.0);
     }
+    for (at, figure) in lines.iter().enumerate().filter(|(_, line)| line["ratio"].is_number()) {
+        let before = &lines[at - 1];
+        assert_eq!(figure["limit_mib_per_s"], before["mib_per_s"], "its limit is right before {figure}");
+    }
     assert_eq!(of("list")["fields"], 5000);
+    assert_eq!((&of("list")["procs"], &of("list")["archived_by"]), (&1.into(), &2.into()));
     assert!(of("machine")["machine"]["cpus"].as_u64().unwrap() > 0);
     assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
 }

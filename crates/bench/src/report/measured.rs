@@ -1,0 +1,301 @@
+//! What was measured: for each phase of each case its labels, and its figures in all repetitions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use super::{
+    rates::{Rate, Unit},
+    runs::Run,
+};
+use crate::{
+    metrics::{Figures, Spread},
+    study::{IS_LIMIT_POOR, LIMIT_ERROR, ResultRecord, text_of},
+    table::size_text,
+};
+
+/// The label that tells runs of the same cases apart.
+pub(crate) const RUN: &str = "run";
+/// The label under which peers and limits stand beside Isotach.
+pub(crate) const WHO: &str = "who";
+/// What Isotach is called there.
+pub(crate) const OURS: &str = "Isotach";
+/// The label of whoever else than Isotach did the work.
+const PEER: &str = "peer";
+/// The label of what the machine can do at all, and what it is called beside Isotach.
+const LIMIT: &str = "limit";
+/// Workloads whose processes begin each iteration together.
+const IN_STEP: [&str; 1] = ["ior"];
+/// Phases that are no part of what is measured: what comes before it, and checks.
+const ASIDE: [&str; 2] = ["setup", "write-check"];
+/// Labels that are numbers of bytes.
+const BYTES: [&str; 3] = ["size", "block", "transfer"];
+
+/// A phase of a case.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) labels: Map<String, Value>,
+    pub(crate) phase: String,
+    /// What tells how fast it was.
+    pub(crate) rate: Rate,
+    /// How fast it was in each repetition.
+    pub(crate) rates: Vec<Repeated>,
+    pub(crate) results: Vec<ResultRecord>,
+    /// Who did it, if it was not Isotach.
+    pub(crate) other: Option<String>,
+    /// Which of the runs it is of.
+    pub(crate) run: usize,
+    /// The number of its case there.
+    pub(crate) case: u32,
+    /// Whether its processes begin each iteration together, so that a synchronous bandwidth says something.
+    pub(crate) is_in_step: bool,
+}
+
+/// How fast a phase was in one repetition.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Repeated {
+    repetition: u32,
+    rate: f64,
+    is_overlap_poor: bool,
+}
+
+/// The phases of all cases.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    /// Without those of others than Isotach.
+    pub(crate) rows: Vec<Row>,
+    /// Peers and limits.
+    pub(crate) others: Vec<Row>,
+    pub(crate) unit: Unit,
+}
+
+impl Row {
+    #[cfg(test)]
+    pub(crate) fn without_results(labels: Map<String, Value>, phase: &str) -> Self {
+        let (phase, rate, rates, results) = (phase.to_owned(), Rate::Global, Vec::new(), Vec::new());
+        Self { labels, phase, rate, rates, results, other: None, run: 0, case: 0, is_in_step: false }
+    }
+
+    /// A label for people; nothing if there is none.
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.labels.get(name).map(|value| label_text(name, value)).unwrap_or_default()
+    }
+
+    /// The same with as much of its name as it needs to be understood.
+    pub(crate) fn named(&self, name: &str) -> String {
+        let text = self.text(name);
+        let is_number = self.labels.get(name).is_some_and(Value::is_number);
+        match name {
+            "api" | "pattern" | "contention" => format!("{name} {text}"),
+            "nodes" | "servers" | "processes_per_node" if text == "1" => {
+                format!(
+                    "1 {}",
+                    name.replace('_', " ").replacen("processes", "process", 1).trim_end_matches('s')
+                )
+            }
+            _ if is_number && !BYTES.contains(&name) => format!("{text} {}", name.replace('_', " ")),
+            _ => text,
+        }
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        self.labels.get(name)?.as_f64()
+    }
+
+    pub(crate) fn figures(&self) -> impl Iterator<Item = &Figures> {
+        self.results.iter().map(|result| &result.figures)
+    }
+
+    /// How the rate is spread over the repetitions.
+    pub(crate) fn spread(&self, unit: Unit) -> Spread {
+        Spread::of(self.rates.iter().map(|one| unit.of_rate(self.rate, one.rate)).collect())
+    }
+
+    /// Seconds in each call, over the repetitions.
+    pub(crate) fn calls(&self) -> BTreeMap<&str, f64> {
+        let mut calls = BTreeMap::new();
+        for (name, call) in self.results.iter().flat_map(|result| &result.extras.profile) {
+            *calls.entry(name.as_str()).or_default() += call.seconds;
+        }
+        calls
+    }
+
+    /// The limits that were measured right before or after it, if they were.
+    pub(crate) fn limits(&self) -> Option<Self> {
+        let limit = |result: &ResultRecord| {
+            let is_overlap_poor = result.more.get(IS_LIMIT_POOR).and_then(Value::as_bool).unwrap_or(false);
+            Some(Repeated { repetition: result.repetition, rate: self.rate.limit(result)?, is_overlap_poor })
+        };
+        let rates: Vec<Repeated> = self.results.iter().filter_map(limit).collect();
+        let other = Some(LIMIT.to_owned());
+        (!rates.is_empty()).then(|| Self { rates, results: Vec::new(), other, ..self.clone() }.with_who())
+    }
+
+    /// The ratio to another: the median of those of their repetitions.
+    pub(crate) fn ratio(&self, other: &Self) -> Option<f64> {
+        let pair = |own: &Repeated| {
+            let other = other.rates.iter().find(|one| one.repetition == own.repetition)?;
+            Some(own.rate / other.rate)
+        };
+        let ratios: Vec<f64> = self.rates.iter().filter_map(pair).collect();
+        (!ratios.is_empty()).then(|| Spread::of(ratios).median)
+    }
+
+    /// Whether it is of a limit.
+    pub(crate) fn is_limit(&self) -> bool {
+        self.other.as_deref() == Some(LIMIT)
+    }
+
+    /// The same with a label that says who did it.
+    pub(crate) fn with_who(&self) -> Self {
+        let mut row = self.clone();
+        row.labels.insert(WHO.to_owned(), self.other.as_deref().unwrap_or(OURS).into());
+        row
+    }
+
+    pub(crate) fn is_overlap_poor(&self) -> bool {
+        self.rates.iter().any(|one| one.is_overlap_poor)
+    }
+
+    /// Whether anything was moved or listed, so that it has a rate.
+    fn has_rate(&self) -> bool {
+        self.rate == Rate::Fields || self.figures().any(|one| one.bytes > 0)
+    }
+}
+
+/// Whether a phase is a part of what is measured.
+pub(crate) fn is_measured(phase: &str) -> bool {
+    !ASIDE.contains(&phase)
+}
+
+/// Whether processes wrote down when each operation was.
+pub(crate) fn has_events(figures: &Figures) -> bool {
+    figures.iteration_s.max > 0.0
+}
+
+/// A label for people: sizes with their unit.
+pub(crate) fn label_text(name: &str, value: &Value) -> String {
+    match value.as_u64() {
+        Some(bytes) if BYTES.contains(&name) || name.ends_with("_size") => size_text(bytes as usize),
+        _ => text_of(value),
+    }
+}
+
+impl Measured {
+    /// What all runs have measured. Where two have a case in common, the run is one of the labels.
+    pub(crate) fn of(runs: &[Run]) -> Self {
+        let mut rows: Vec<Row> =
+            runs.iter().enumerate().flat_map(|(number, run)| rows_of(number, run)).collect();
+        if have_a_case_in_common(runs) {
+            for row in &mut rows {
+                row.labels.insert(RUN.to_owned(), runs[row.run].name.clone().into());
+            }
+        }
+        let bandwidths = rows.iter().filter(|row| row.rate != Rate::Fields && row.other.is_none());
+        let all = bandwidths.flat_map(|row| row.rates.iter().map(|one| one.rate));
+        let unit = Unit::of(all.fold(0.0, f64::max));
+        let (rows, others) = rows.into_iter().partition(|row| row.other.is_none());
+        Self { rows, others, unit }
+    }
+
+    /// All rows; where others than Isotach are among them, each says whose it is.
+    pub(crate) fn all(&self) -> Vec<Row> {
+        match self.others.is_empty() {
+            true => self.rows.clone(),
+            false => self.rows.iter().chain(&self.others).map(Row::with_who).collect(),
+        }
+    }
+
+    /// The rows of plots of what Isotach did.
+    pub(crate) fn own(&self) -> Vec<&Row> {
+        self.rows.iter().filter(|row| is_measured(&row.phase) && row.has_rate()).collect()
+    }
+}
+
+fn have_a_case_in_common(runs: &[Run]) -> bool {
+    let mut all = BTreeSet::new();
+    runs.iter().any(|run| {
+        let own: BTreeSet<String> =
+            run.record.cases.iter().map(|case| Value::Object(case.labels.clone()).to_string()).collect();
+        let is_common = own.iter().any(|case| all.contains(case));
+        all.extend(own);
+        is_common
+    })
+}
+
+fn rows_of(number: usize, run: &Run) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut keys: Vec<(u32, &str)> = Vec::new();
+    let is_in_step = IN_STEP.contains(&&*run.record.workload);
+    for result in &run.record.results {
+        let Some(case) = run.record.cases.iter().find(|case| case.number == result.case) else { continue };
+        let key = (result.case, &*result.phase);
+        let at = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
+            keys.push(key);
+            rows.push(Row { is_in_step, ..empty_row(number, &case.labels, result) });
+            rows.len() - 1
+        });
+        let (repetition, is_overlap_poor) = (result.repetition, result.figures.is_overlap_poor);
+        let rate = rows[at].rate.value(result);
+        rows[at].rates.push(Repeated { repetition, rate, is_overlap_poor });
+        rows[at].results.push(result.clone());
+    }
+    rows
+}
+
+fn empty_row(run: usize, labels: &Map<String, Value>, result: &ResultRecord) -> Row {
+    let mut labels = labels.clone();
+    let rate = Rate::of(&labels, result);
+    let is_label = |name: &str, value: &Value| value.is_string() && name != LIMIT_ERROR;
+    let more = result.more.iter().filter(|(name, value)| is_label(name, value));
+    labels.extend(more.map(|(name, value)| (name.clone(), value.clone())));
+    let peer = labels.shift_remove(PEER).map(|value| text_of(&value));
+    let limit = labels.shift_remove(LIMIT).map(|_| LIMIT.to_owned());
+    let peer = peer.filter(|name| !name.eq_ignore_ascii_case("isotach"));
+    let phase = result.phase.clone();
+    let (rates, results, other) = (Vec::new(), Vec::new(), limit.or(peer));
+    Row { labels, phase, rate, rates, results, other, run, case: result.case, is_in_step: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{
+        super::sample::{self, result},
+        *,
+    };
+
+    fn run(name: &str, cases: &[Value]) -> Run {
+        let more = json!({"profile": {"put": {"count": 1, "seconds": 2, "share": 1}}, "window": "3 s", "limit_mib_per_s": 2, "limit_error": "no room"});
+        let results: Vec<Value> = (0..cases.len()).map(|case| result(case, 0, "write", &more)).collect();
+        sample::run(name, "field-io", cases, &results)
+    }
+
+    #[test]
+    fn runs_of_the_same_cases_are_told_apart_and_runs_of_others_are_one() {
+        let [one, two] = [json!({"nodes": 1}), json!({"nodes": 2})];
+        let apart =
+            Measured::of(&[run("a", &[one.clone(), two.clone()]), run("b", std::slice::from_ref(&two))]);
+        let names: Vec<String> = apart.rows.iter().map(|row| row.text(RUN)).collect();
+        assert_eq!(names, ["a", "a", "b"]);
+        let together = Measured::of(&[run("a", &[one]), run("b", &[two])]);
+        assert!(together.rows.iter().all(|row| !row.labels.contains_key(RUN)));
+    }
+
+    #[test]
+    fn peers_and_limits_stand_apart_and_what_a_result_says_besides_is_a_label_or_a_profile() {
+        let cases = [json!({"size": 4096}), json!({"size": 4096, "peer": "fdb"}), json!({"limit": "write"})];
+        let measured = Measured::of(&[run("a", &cases)]);
+        let others: Vec<&str> = measured.others.iter().filter_map(|row| row.other.as_deref()).collect();
+        assert_eq!(others, ["fdb", "limit"]);
+        let row = &measured.rows[0];
+        assert_eq!((row.text("size"), row.text("window")), ("4 KiB".to_owned(), "3 s".to_owned()));
+        assert!(!row.labels.contains_key("limit_mib_per_s"), "a figure is no label");
+        assert!(!row.labels.contains_key(LIMIT_ERROR), "nor is what went wrong");
+        assert_eq!(row.calls(), BTreeMap::from([("put", 2.0)]));
+        assert_eq!((row.spread(measured.unit).mean, measured.unit.name), (1.0, "MiB/s"));
+        let all: Vec<String> = measured.all().iter().map(|row| row.text(WHO)).collect();
+        assert_eq!(all, [OURS, "fdb", "limit"]);
+    }
+}

@@ -1,0 +1,95 @@
+//! The report: what runs have measured, as one HTML page that needs no network.
+//!
+//! - `measured`: the phases of all cases of all runs, with their labels and figures; `runs` reads them.
+//! - `rates`: what of a phase is shown, and in which unit.
+//! - `plot`: what a plot is made of; `axes`: which labels become its lines and which a choice.
+//! - One module for each kind of figure: `plain`, `scaling`, `sizes`, `heat`, `shares`, `times`, `compare`, `delays`.
+//! - `overview` and `page`: the page around them.
+//!
+//! What must stay true: figures are those of the record, and only units are changed; a plot that would show nothing is left
+//! out; every plot stands beside its numbers as a table.
+
+mod axes;
+mod compare;
+mod delays;
+mod heat;
+mod html;
+mod measured;
+mod overview;
+mod page;
+mod plain;
+mod plot;
+mod rates;
+mod runs;
+#[cfg(test)]
+mod sample;
+mod scaling;
+mod shares;
+mod sizes;
+#[cfg(test)]
+mod tests;
+mod times;
+
+use std::{fs, io::Write, path::PathBuf};
+
+use clap::Args;
+
+use self::{measured::Measured, plot::Figure, runs::Run};
+use crate::{Error, Result};
+
+/// What to report on.
+#[derive(Debug, Clone, Args)]
+pub struct ReportArgs {
+    /// Folders of runs, as the studies of `bench` write them. Runs of the same cases are compared, others are put together
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<PathBuf>,
+    /// The page; one that is there is replaced [default: report.html in the first folder]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Makes the page and says where it is. What is missing in a run is told in the page, and in `out`.
+///
+/// # Errors
+/// [`Error`]: a folder that has no record of a run, a record that is broken, or a page that cannot be written.
+pub fn report(args: &ReportArgs, out: &mut impl Write) -> Result<()> {
+    let mut runs = args.runs.iter().map(|folder| Run::read(folder)).collect::<Result<Vec<_>>>()?;
+    runs::name_apart(&mut runs);
+    let measured = Measured::of(&runs);
+    let mut figures = figures(&runs, &measured);
+    let times = times::figures(&mut runs, &measured);
+    figures.extend(times);
+    figures.extend(delays::starts(&measured));
+    let path = args.out.clone().unwrap_or_else(|| args.runs[0].join("report.html"));
+    fs::write(&path, page::page(&runs, &measured, &figures)).map_err(Error::io("write", &path))?;
+    let all: usize = figures.iter().map(Figure::count).sum();
+    for run in &runs {
+        for notice in run.notices() {
+            writeln!(out, "{}: {notice}", run.name).map_err(Error::Output)?;
+        }
+    }
+    writeln!(out, "{}: {} figures with {all} plots", path.display(), figures.len()).map_err(Error::Output)
+}
+
+/// The figures that are made of records alone.
+fn figures(runs: &[Run], measured: &Measured) -> Vec<Figure> {
+    let swept = [
+        scaling::by_nodes(runs, measured),
+        scaling::by_processes(runs, measured),
+        sizes::figure(measured),
+        heat::figure(measured),
+        compare::contention(measured),
+        compare::runs(measured),
+    ];
+    let mut swept: Vec<Figure> = swept.into_iter().flatten().collect();
+    if swept.is_empty() {
+        swept.extend(plain::figure(measured));
+    }
+    let mut figures = swept;
+    // Where there are peers, they are what the run was for.
+    let place = if measured.others.is_empty() { figures.len() } else { 0 };
+    compare::peers(measured).into_iter().for_each(|figure| figures.insert(place, figure));
+    figures.extend(delays::freshness(measured));
+    figures.extend(shares::calls(measured));
+    figures
+}

@@ -1,0 +1,141 @@
+//! What a plot is made of. The page's script draws it, and knows nothing of benchmarks.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{html::Table, measured::Row, rates::Unit};
+use crate::metrics::Spread;
+
+/// One or more plots of one kind under a heading, of which one panel is shown at a time.
+#[derive(Debug, Serialize)]
+pub(crate) struct Figure {
+    pub(crate) id: &'static str,
+    #[serde(skip)]
+    pub(crate) title: String,
+    /// Plain text: what is shown, and what its signs mean.
+    #[serde(skip)]
+    pub(crate) caption: String,
+    pub(crate) panels: Vec<Panel>,
+    /// The numbers.
+    #[serde(skip)]
+    pub(crate) table: Table,
+}
+
+/// Plots that stand side by side.
+#[derive(Debug, Serialize)]
+pub(crate) struct Panel {
+    /// The labels that all of it has, by which it is chosen.
+    pub(crate) choice: Map<String, Value>,
+    pub(crate) plots: Vec<Plot>,
+}
+
+/// A plot.
+#[derive(Debug, Serialize)]
+pub(crate) struct Plot {
+    pub(crate) title: String,
+    /// For those who do not see it.
+    pub(crate) alternative: String,
+    #[serde(flatten)]
+    pub(crate) shape: Shape,
+}
+
+/// What is drawn.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(crate) enum Shape {
+    /// Lines of points over a number.
+    Lines { x: String, y: String, series: Vec<Line> },
+    /// Groups of bars, or bars of parts.
+    Bars { y: String, categories: Vec<String>, series: Vec<Bars>, stacked: bool },
+    /// Cells over two numbers.
+    Heat { x: String, y: String, unit: String, columns: Vec<String>, rows: Vec<String>, cells: Vec<Cell> },
+    /// What processes did when.
+    Times { processes: Vec<String>, phases: Vec<String>, bars: Vec<TimeBar> },
+}
+
+/// A line.
+#[derive(Debug, Serialize)]
+pub(crate) struct Line {
+    pub(crate) name: String,
+    /// Its colour, as a number.
+    pub(crate) colour: usize,
+    /// How it is dashed, as a number.
+    pub(crate) dash: usize,
+    pub(crate) points: Vec<Point>,
+}
+
+/// A point, with what lies around it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Point {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) deviation: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) hollow: bool,
+    pub(crate) poor: bool,
+}
+
+/// Bars of one colour, one for each category.
+#[derive(Debug, Serialize)]
+pub(crate) struct Bars {
+    pub(crate) name: String,
+    /// Its colour, as a number; none for the one that is next.
+    pub(crate) colour: Option<usize>,
+    pub(crate) values: Vec<Option<f64>>,
+    pub(crate) deviations: Vec<Option<f64>>,
+    /// Where processes did not overlap well.
+    pub(crate) poor: Vec<bool>,
+}
+
+impl Bars {
+    /// The means of rows, with their standard deviations.
+    pub(crate) fn of<'r>(name: String, rows: impl Iterator<Item = Option<&'r Row>>, unit: Unit) -> Self {
+        Self::at(name, rows, unit, |spread| spread.mean)
+    }
+
+    /// The means, or medians, of rows, with their standard deviations.
+    pub(crate) fn at<'r>(
+        name: String,
+        rows: impl Iterator<Item = Option<&'r Row>>,
+        unit: Unit,
+        middle: fn(&Spread) -> f64,
+    ) -> Self {
+        let mut bars =
+            Self { name, colour: None, values: Vec::new(), deviations: Vec::new(), poor: Vec::new() };
+        for row in rows {
+            let spread = row.map(|row| row.spread(unit));
+            bars.values.push(spread.as_ref().map(middle));
+            bars.deviations.push(spread.map(|one| one.deviation));
+            bars.poor.push(row.is_some_and(Row::is_overlap_poor));
+        }
+        bars
+    }
+
+    /// Values alone.
+    pub(crate) fn plain(name: &str, colour: usize, values: Vec<Option<f64>>) -> Self {
+        let (name, colour) = (name.to_owned(), Some(colour));
+        Self { name, colour, values, deviations: Vec::new(), poor: Vec::new() }
+    }
+}
+
+/// A cell of a heat map.
+#[derive(Debug, Serialize)]
+pub(crate) struct Cell {
+    pub(crate) column: usize,
+    pub(crate) row: usize,
+    pub(crate) mean: f64,
+    pub(crate) deviation: f64,
+    pub(crate) max: f64,
+    pub(crate) poor: bool,
+}
+
+/// Row, phase, start and end in milliseconds, and how many operations it stands for.
+pub(crate) type TimeBar = (usize, usize, f64, f64, usize);
+
+impl Figure {
+    /// How many plots it has.
+    pub(crate) fn count(&self) -> usize {
+        self.panels.iter().map(|panel| panel.plots.len()).sum()
+    }
+}

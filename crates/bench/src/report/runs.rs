@@ -1,0 +1,71 @@
+//! The runs that a report is about, as their folders hold them.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use crate::{Result, study::Description};
+
+/// A run.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// What it is called in the report: its folder.
+    pub(crate) name: String,
+    pub(crate) folder: PathBuf,
+    pub(crate) record: Description,
+    /// What of its events could not be read, and why.
+    pub(crate) unread: Vec<String>,
+}
+
+impl Run {
+    pub(crate) fn read(folder: &Path) -> Result<Self> {
+        let record = Description::read(folder)?;
+        let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let name = whole.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = name.unwrap_or_else(|| folder.display().to_string());
+        Ok(Self { name, folder: folder.to_owned(), record, unread: Vec::new() })
+    }
+
+    /// Processors of the node that has most.
+    pub(crate) fn processors(&self) -> usize {
+        let of_host =
+            self.record.hosts.iter().map(|host| host.sockets.iter().map(|one| one.cpus.len()).sum());
+        of_host.max().unwrap_or(0)
+    }
+
+    /// What a reader has to know before believing the figures.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        let record = &self.record;
+        let mut notices = Vec::new();
+        if !record.complete {
+            notices
+                .push("the run is not complete: these are the results that it had when it ended".to_owned());
+        }
+        let wrong: u64 = record.results.iter().map(|result| result.figures.wrong).sum();
+        if wrong > 0 {
+            notices.push(format!("{wrong} operations read other bytes than had been written"));
+        }
+        let poor = record.results.iter().filter(|result| result.figures.is_overlap_poor).count();
+        if poor > 0 {
+            let all = record.results.len();
+            let marked = "these have a triangle in plots and are named in the table of all results";
+            notices.push(format!("in {poor} of {all} results the processes did not overlap well: {marked}"));
+        }
+        if record.results.is_empty() {
+            notices.push("the run has no results".to_owned());
+        }
+        notices.extend(self.unread.iter().cloned());
+        notices
+    }
+}
+
+/// Gives runs whose folders have the same name numbers.
+pub(crate) fn name_apart(runs: &mut [Run]) {
+    let names: BTreeSet<&String> = runs.iter().map(|run| &run.name).collect();
+    if names.len() < runs.len() {
+        runs.iter_mut()
+            .enumerate()
+            .for_each(|(number, run)| run.name = format!("{} {}", number + 1, run.name));
+    }
+}

@@ -1,0 +1,200 @@
+//! Hammer as its users see it: fields that are written, read and listed by processes, and what is refused.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+    sync::Arc,
+};
+
+use crate::common::{lines, number, pool, program, told};
+use isotach_engine_posix::Posix;
+use isotach_fields::{Config, FieldStore, ListOptions};
+use isotach_object::Registry;
+use serde_json::Value;
+
+/// Hammer in a folder: its pool is `pool`, its record the folder of that name.
+fn command(folder: &Path, record: &str, words: &str) -> Command {
+    let mut command = Command::new(program());
+    command.args(["bench", "hammer", "--json", "--out"]).arg(folder.join(record));
+    command.args(["--pool", &pool(folder)]).args(words.split_whitespace());
+    command
+}
+
+fn hammer(folder: &Path, record: &str, words: &str) -> Output {
+    command(folder, record, words).output().unwrap()
+}
+
+fn store(folder: &Path) -> FieldStore {
+    let registry = Registry::new().with(Arc::new(Posix));
+    FieldStore::open(&Config::single(&pool(folder).parse().unwrap()), &registry).unwrap()
+}
+
+const SMALL: &str = "-n 2 --nsteps 3 --nensembles 2 --nlevels 2 --nparams 5 --size 2000";
+
+#[test]
+fn one_command_writes_reads_and_lists_all_fields_and_says_where_the_time_went() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = format!("--write --read --list --full-check --repetitions 2 {SMALL},40000");
+    let lines = lines(&hammer(folder.path(), "run", &words));
+    assert_eq!(lines.len(), 2 * 2 * 3, "two sizes, two repetitions, three phases");
+    for line in &lines {
+        let phase = line["phase"].as_str().unwrap();
+        let fields = 2 * 2 * 3 * 10;
+        let operations = if phase == "list" { 2 } else { fields };
+        let bytes = if phase == "list" { 0 } else { fields * number(&line["size"]) };
+        let found = ["processes", "operations", "bytes", "wrong"].map(|name| number(&line[name]));
+        assert_eq!(found, [2, operations, bytes, 0], "{line}");
+        let count = |call: &str| line["profile"][call]["count"].as_f64().unwrap_or_default();
+        // Each process has 60 fields in six steps of a member.
+        let expected = match phase {
+            "write" => [60.0, 6.0, 0.0, 0.0],
+            // Each answer is begun, brings ten fields, and has ended.
+            "read" => [0.0, 0.0, 72.0, 0.0],
+            _ => [0.0, 0.0, 0.0, 2.0],
+        };
+        assert_eq!(["archive", "flush", "retrieve", "list"].map(count), expected, "{line}");
+        let shares = line["profile"].as_object().unwrap().values();
+        let sum: f64 = shares.map(|share| share["share"].as_f64().unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-6, "{line}");
+        assert_eq!(line["listed_per_s"].is_number(), phase == "list", "{line}");
+    }
+    assert!(!folder.path().join("pool").exists());
+}
+
+#[test]
+fn what_is_kept_is_a_store_with_these_keys_that_another_run_reads_and_clean_removes() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = format!("{SMALL} --step 6 --number 3 --level 500 --class od --expver 0042");
+    lines(&hammer(folder.path(), "first", &format!("--keep --repetitions 1 {words}")));
+    let request = "class=od,expver=0042,stream=enfo,date=20240101,time=0000,domain=g,type=pf,levtype=pl,\
+                   step=6/7/8,number=3/4/5/6,levelist=500/501,param=130/131/132/133/129";
+    let listing = store(folder.path()).list(&request.parse().unwrap(), ListOptions::default()).unwrap();
+    assert_eq!(listing.map(Result::unwrap).count(), 3 * 4 * 10);
+    for way in ["--read", "--read --one-by-one", "--list", "--read --itt"] {
+        let found = lines(&hammer(folder.path(), &way.replace([' ', '-'], ""), &format!("{way} {words}")));
+        assert_eq!((found.len(), &found[0]["wrong"]), (3, &Value::from(0)), "{way}");
+    }
+    let clean = |record: &str| {
+        let record = folder.path().join(record);
+        Command::new(program()).args(["bench", "clean"]).arg(record).output().unwrap()
+    };
+    assert!(String::from_utf8_lossy(&clean("read").stdout).contains("removed 0 pools"));
+    assert!(String::from_utf8_lossy(&clean("first").stdout).contains("removed 1 pool"));
+    assert!(!folder.path().join("pool").exists());
+}
+
+#[test]
+fn a_field_with_a_wrong_byte_is_counted_and_fails_the_run_and_so_does_one_that_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    lines(&hammer(folder.path(), "first", &format!("--keep --repetitions 1 {SMALL}")));
+    let key = "class=rd,expver=xxxx,stream=enfo,date=20240101,time=0000,domain=g,type=pf,levtype=pl,\
+               step=1,number=2,levelist=1,param=130"
+        .parse()
+        .unwrap();
+    let store = store(folder.path());
+    let mut bytes = store.retrieve_one(&key).unwrap().unwrap();
+    assert_eq!((&bytes[..4], bytes.len(), &bytes[1996..]), (&b"GRIB"[..], 2000, &b"7777"[..]));
+    bytes[1000] ^= 1;
+    store.archive(&key, &bytes).unwrap();
+    store.flush().unwrap();
+    let read = |record: &str, words: &str| {
+        hammer(folder.path(), record, &format!("--read --repetitions 1 {SMALL} {words}"))
+    };
+    assert!(read("ends", "").status.success(), "the middle is compared if asked for");
+    for (record, words) in [("all", "--full-check"), ("one", "--full-check --one-by-one")] {
+        let output = read(record, words);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(told(&output).contains("wrong data: 1 operations"), "{}", told(&output));
+        let record = fs::read_to_string(folder.path().join(record).join("run.json")).unwrap();
+        let record: Value = serde_json::from_str(&record).unwrap();
+        assert_eq!(record["results"][0]["wrong"], 1);
+    }
+    let more = format!("--read --repetitions 1 {}", SMALL.replace("--nsteps 3", "--nsteps 4"));
+    let output = hammer(folder.path(), "more", &more);
+    assert!(!output.status.success() && told(&output).contains("are not there"), "{}", told(&output));
+}
+
+/// Waits until a run has begun, which its record shows.
+fn wait_for_record(folder: &Path, record: &str, run: &mut Child) {
+    while !folder.join(record).join("run.json").exists() {
+        assert!(run.try_wait().unwrap().is_none(), "it ended too early");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn readers_wait_for_a_step_that_is_flushed_late_and_give_up_on_one_that_never_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    let steps =
+        |count: u32| format!("-n 1 --nlevels 2 --nparams 3 --size 2000 --repetitions 1 --nsteps {count}");
+    lines(&hammer(folder.path(), "first", &format!("--keep {}", steps(2))));
+    let store = store(folder.path());
+    let key = |step: u32, level: u32, param: &str| {
+        let key = format!(
+            "class=rd,expver=xxxx,stream=enfo,date=20240101,time=0000,domain=g,type=pf,levtype=pl,\
+             step={step},number=1,levelist={level},param={param}"
+        );
+        key.parse().unwrap()
+    };
+    let give_up = format!("--read --itt --poll-period 0 --poll-max-attempts 3 {}", steps(3));
+    let output = hammer(folder.path(), "never", &give_up);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        told(&output).contains("step 2 of members 1 is not there after 3 questions"),
+        "{}",
+        told(&output)
+    );
+    // The same bytes under another step are there in time, and wrong.
+    let archive = |level, param| {
+        let bytes = store.retrieve_one(&key(1, level, param)).unwrap().unwrap();
+        store.archive(&key(2, level, param), &bytes).unwrap();
+    };
+    for level in [1, 2] {
+        ["130", "131", "132"].iter().for_each(|param| archive(level, param));
+    }
+    let patient = format!("--read --itt --poll-period 0.01 --poll-max-attempts 1000000 {}", steps(3));
+    let mut run = command(folder.path(), "late", &patient);
+    let mut run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_record(folder.path(), "late", &mut run);
+    assert!(run.try_wait().unwrap().is_none(), "it waits for the step that is not flushed");
+    store.flush().unwrap();
+    let output = run.wait_with_output().unwrap();
+    assert!(told(&output).contains("wrong data: 6 operations"), "{}", told(&output));
+}
+
+#[test]
+fn a_writer_takes_a_window_for_each_step_and_says_how_many_were_too_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = "--itt --random-delay 0 -n 1 --nsteps 2 --nlevels 1 --nparams 2 --size 2000 --repetitions 1";
+    let line = &lines(&hammer(folder.path(), "wide", &format!("{words} --step-window 0.2")))[0];
+    assert!(line["profile"]["wait"]["seconds"].as_f64().unwrap() > 0.1, "{line}");
+    assert_eq!(line["late_steps"], Value::Null, "{line}");
+    let line = &lines(&hammer(folder.path(), "narrow", &format!("{words} --step-window 0.000001")))[0];
+    assert_eq!(line["late_steps"], 2, "{line}");
+}
+
+#[test]
+fn options_and_templates_that_make_no_sense_are_refused_before_anything_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("text"), "no message").unwrap();
+    let refused = |words: &str, expected: &str| {
+        let output = hammer(folder.path(), "run", words);
+        assert!(!output.status.success() && told(&output).contains(expected), "{words}: {}", told(&output));
+        assert!(!folder.path().join("run").exists() && !folder.path().join("pool").exists(), "{words}");
+    };
+    refused("--nsteps 0", "0 is not in");
+    refused("--nparams 1000", "expected 1 to");
+    refused("--size 100", "which this template has room for");
+    refused("--expver 1", "four letters or digits");
+    refused("--class xx", "one of od, rd");
+    refused("--levels 1,1", "each level once");
+    refused("--levels 1 --nlevels 3", "cannot be used with");
+    refused("--poll-period 1", "--itt as well");
+    refused("--itt --step-window soon", "expected seconds");
+    refused("--keep", "--repetitions 1");
+    refused("/no/such/template", "/no/such/template");
+    refused(&folder.path().join("text").display().to_string(), "expected a file with one GRIB message");
+    let bare = Command::new(program()).args(["bench", "hammer", "--read"]).output().unwrap();
+    assert!(told(&bare).contains("nothing to read or list; expected --pool"), "{}", told(&bare));
+}
