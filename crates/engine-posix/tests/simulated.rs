@@ -1,6 +1,9 @@
 //! The posix engine obeys the contract on the simulated disk, too, as long as that does no harm.
 #![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
 
+#[path = "support/stored.rs"]
+mod stored;
+
 use std::{
     path::Path,
     sync::{
@@ -51,10 +54,8 @@ impl Faults for SimulatedFixture {
         let mut found = false;
         for (path, _) in of_pool {
             let bytes = self.disk.read(path).unwrap();
-            let mut from = 0;
-            while let Some(at) = bytes[from..].windows(needle.len()).position(|window| window == needle) {
-                found |= self.disk.flip_bit(path, (from + at + needle.len() / 2) as u64 * 8);
-                from += at + needle.len();
+            for position in stored::positions(&bytes, needle) {
+                found |= self.disk.flip_bit(path, (position + needle.len() / 2) as u64 * 8);
             }
         }
         found

@@ -2,6 +2,8 @@
 //! process may mount one, and the means to do harm to its files.
 #![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
 
+mod stored;
+
 use std::{
     env, fs,
     os::unix::fs::FileExt,
@@ -100,14 +102,11 @@ impl Faults for PosixFixture {
         let mut found = false;
         each_file(Path::new(uri.path()), &mut |path| {
             let bytes = fs::read(path).unwrap();
-            let at = |from: usize| bytes[from..].windows(needle.len()).position(|window| window == needle);
-            let mut from = 0;
-            while let Some(offset) = at(from) {
-                let middle = from + offset + needle.len() / 2;
+            for position in stored::positions(&bytes, needle) {
+                let middle = position + needle.len() / 2;
                 let file = fs::OpenOptions::new().write(true).open(path).unwrap();
                 file.write_all_at(&[bytes[middle] ^ 1], middle as u64).unwrap();
                 found = true;
-                from += offset + needle.len();
             }
         });
         found
