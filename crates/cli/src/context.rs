@@ -12,6 +12,7 @@ use std::{
 };
 
 use isotach_engine_posix::Posix;
+use isotach_engine_rados::Rados;
 use isotach_fields::{Config, Error as FieldsError, FieldStore};
 use isotach_mars::Clock;
 use isotach_object::{Error as ObjectError, PoolUri, Registry, memory::Memory};
@@ -68,7 +69,7 @@ impl Source {
 
 /// The engines of this program.
 pub(crate) fn registry() -> Registry {
-    Registry::new().with(Arc::new(Posix)).with(Arc::new(Memory::new()))
+    Registry::new().with(Arc::new(Posix)).with(Arc::new(Rados::new())).with(Arc::new(Memory::new()))
 }
 
 /// The configuration that counts, and where it came from.

@@ -81,6 +81,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     snapshots: true,
     redundancy: false,
     ordered_listing: true,
+    ordered_updates: true,
     shared_reads: true,
     multi_process: true,
     permissions: true,

@@ -14,6 +14,10 @@ pub struct Capabilities {
     pub redundancy: bool,
     /// Lists come in ascending order of the key's bytes.
     pub ordered_listing: bool,
+    /// Others see the updates of a handle in its order. Without it, what is not flushed may be seen in any order, but entries of
+    /// key-value and general objects never before the bytes of arrays that were given before them, nor before the entries of an
+    /// object that was named before theirs.
+    pub ordered_updates: bool,
     /// Array bytes can be lent without a copy ([`crate::Container::share`]).
     pub shared_reads: bool,
     /// Several processes may use one pool at once.

@@ -4,7 +4,8 @@
 //! Promises that hold for every engine:
 //! - An update is seen whole or not at all, by every reader, at every moment.
 //! - A handle sees its own updates at once. Others see them when [`Container::flush`] has returned, and
-//!   perhaps before; they see them in the order of the handle.
+//!   perhaps before; they see them in the order of the handle, where the engine has
+//!   [`crate::Capabilities::ordered_updates`].
 //! - [`Container::commit`] decides at once: when it returns, the transaction counts for everybody, and so
 //!   does everything that its handle updated before.
 //! - One call of [`Container::get_many`], [`Container::size_many`], [`Container::read_many`] or a list

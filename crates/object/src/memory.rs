@@ -29,6 +29,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     snapshots: true,
     redundancy: false,
     ordered_listing: true,
+    ordered_updates: true,
     shared_reads: true,
     multi_process: false,
     permissions: false,

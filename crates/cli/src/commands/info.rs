@@ -44,7 +44,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &InfoFlags) -> Outcome {
 
 fn engines() -> impl Iterator<Item = (&'static str, Capabilities)> {
     let registry = context::registry();
-    ["posix", "memory"]
+    ["posix", "rados", "memory"]
         .into_iter()
         .filter_map(move |scheme| Some((scheme, registry.engine(scheme).ok()?.capabilities())))
 }
@@ -57,6 +57,7 @@ pub(crate) fn names(can: Capabilities) -> Vec<&'static str> {
         snapshots,
         redundancy,
         ordered_listing,
+        ordered_updates,
         shared_reads,
         multi_process,
         permissions,
@@ -68,6 +69,7 @@ pub(crate) fn names(can: Capabilities) -> Vec<&'static str> {
         (snapshots, "snapshots"),
         (redundancy, "redundancy"),
         (ordered_listing, "ordered listing"),
+        (ordered_updates, "ordered updates"),
         (shared_reads, "shared reads"),
         (multi_process, "many processes"),
         (permissions, "permissions"),

@@ -1,0 +1,148 @@
+//! What is to be done to the bytes of a slot, and what comes of it.
+
+use isotach_object::ObjectId;
+
+use super::{Held, Slot};
+use crate::{
+    entry,
+    table::{Piece, Table},
+};
+
+/// One change of what a slot holds.
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
+    Write { offset: u64, data: Vec<u8> },
+    SetSize(u64),
+    Punch { offset: u64, length: u64 },
+    Remove,
+    /// A single value, in the general form.
+    Put(Vec<u8>),
+}
+
+/// What must hold of a slot before.
+#[derive(Debug, Clone)]
+pub(crate) enum Judge {
+    Absent,
+    Present,
+    /// It holds this value.
+    Equals(Vec<u8>),
+}
+
+impl Judge {
+    fn holds(&self, slot: &Slot, held: &Held) -> bool {
+        match (self, slot) {
+            (Self::Absent, _) => *held == Held::Nothing,
+            (Self::Present, _) => *held != Held::Nothing,
+            (Self::Equals(value), Slot::Records(object, key)) => {
+                matches!(held, Held::Value(stored) if *stored == entry::encode_value(*object, key, value))
+            }
+            (Self::Equals(_), Slot::Array(_)) => false,
+        }
+    }
+}
+
+/// Changes of one slot, which happen together.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) slot: Slot,
+    pub(crate) judges: Vec<Judge>,
+    pub(crate) changes: Vec<Change>,
+    /// For each change the pieces that its bytes were stored in, once they are.
+    pub(super) pieces: Vec<Option<Vec<Piece>>>,
+}
+
+/// How a job ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done,
+    /// By which of its judges.
+    Refused(usize),
+}
+
+/// What a slot is to hold.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// What it holds.
+    Same,
+    Nothing,
+    Value(Vec<u8>),
+    /// Bytes that are all in pieces.
+    Pieces(Table),
+    /// Bytes that are all of one change, by its number.
+    Own(usize),
+}
+
+impl Job {
+    pub(crate) fn new(slot: Slot, judges: Vec<Judge>, changes: Vec<Change>) -> Self {
+        let pieces = changes.iter().map(|_| None).collect();
+        Self { slot, judges, changes, pieces }
+    }
+
+    pub(super) fn object(&self) -> ObjectId {
+        self.slot.object()
+    }
+
+    /// The first judge who is against.
+    pub(super) fn refused(&self, held: &Held) -> Option<usize> {
+        self.judges.iter().position(|judge| !judge.holds(&self.slot, held))
+    }
+
+    /// The change whose bytes are all that an array will hold, if there is one and it has at most so many.
+    pub(super) fn whole(&self, held: &Held, most: usize) -> Option<usize> {
+        let number = self.changes.len().checked_sub(1)?;
+        let Change::Write { offset: 0, data } = &self.changes[number] else { return None };
+        let size = self.changes[..number].iter().fold(held.table().map_or(0, |table| table.size), grown);
+        let is_whole = !data.is_empty() && data.len() <= most && data.len() as u64 >= size;
+        (matches!(self.slot, Slot::Array(_)) && is_whole).then_some(number)
+    }
+
+    /// What the slot is to hold after the changes. All bytes have been stored in pieces.
+    pub(super) fn next(&self, held: &Held) -> Next {
+        let mut next = Next::Same;
+        for (change, pieces) in self.changes.iter().zip(&self.pieces) {
+            next = match change {
+                Change::Remove => Next::Nothing,
+                Change::Put(value) => Next::Value(value.clone()),
+                Change::Punch { offset, length } => match table_before(&next, held) {
+                    // It creates nothing, and drops nothing.
+                    None => next,
+                    Some(mut table) => {
+                        table.punch(*offset, *length);
+                        Next::Pieces(table)
+                    }
+                },
+                Change::SetSize(size) => {
+                    let mut table = table_before(&next, held).unwrap_or_default();
+                    table.set_size(*size);
+                    Next::Pieces(table)
+                }
+                Change::Write { .. } => {
+                    let mut table = table_before(&next, held).unwrap_or_default();
+                    table.write(pieces.as_deref().unwrap_or_default());
+                    Next::Pieces(table)
+                }
+            };
+        }
+        next
+    }
+}
+
+/// The bytes that a change is applied to; none where there are none.
+fn table_before(next: &Next, held: &Held) -> Option<Table> {
+    match next {
+        Next::Same => held.table().cloned(),
+        Next::Pieces(table) => Some(table.clone()),
+        Next::Nothing | Next::Value(_) | Next::Own(_) => None,
+    }
+}
+
+/// The size after one more change.
+fn grown(size: u64, change: &Change) -> u64 {
+    match change {
+        Change::Write { data, .. } if data.is_empty() => size,
+        Change::Write { offset, data } => size.max(offset + data.len() as u64),
+        Change::SetSize(size) => *size,
+        Change::Punch { .. } => size,
+        Change::Remove | Change::Put(_) => 0,
+    }
+}

@@ -1,0 +1,157 @@
+//! Reading the tables of arrays and records.
+
+use isotach_object::{Error, ObjectId, Result};
+
+use super::{Held, Slot, TABLE};
+use crate::{
+    bytes::Reader,
+    entry::Entry,
+    failure::Doing,
+    ffi::{Answer, Errno, ReadOp, Told},
+    keys,
+    omaps::Condition,
+    space::Space,
+    table::Table,
+};
+
+/// A table that is itself the value of the attribute, and one that is in an object of its own.
+pub(super) const HERE: u8 = 1;
+pub(super) const APART: u8 = 2;
+/// How often a table that is apart is looked for, before it is taken for lost.
+const MOST_LOOKS: usize = 100;
+
+/// What a table's checksum covers besides: whose it is.
+pub(super) fn owner(object: ObjectId) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&object.hi().to_le_bytes());
+    bytes[8..].copy_from_slice(&object.lo().to_le_bytes());
+    bytes
+}
+
+/// Where the table of an array is.
+enum Found {
+    Nothing,
+    Table(Table),
+    /// In an object of its own, by writer and number, if that is still there.
+    Apart(u64, u64),
+}
+
+impl Space {
+    /// What slots hold, each at one moment.
+    pub(crate) fn load_slots(&self, slots: &[Slot]) -> Result<Vec<Held>> {
+        let mut held = vec![Held::Nothing; slots.len()];
+        let arrays: Vec<(usize, ObjectId)> = numbered(slots, |slot| match slot {
+            Slot::Array(object) => Some(*object),
+            Slot::Records(..) => None,
+        });
+        let reads = arrays.iter().map(|(_, object)| (keys::array_name(*object), ReadOp::new().attributes()));
+        let mut outcomes = Vec::with_capacity(arrays.len());
+        self.data.read_together(reads, &mut |_, outcome| outcomes.push(outcome));
+        for ((number, object), outcome) in arrays.into_iter().zip(outcomes) {
+            if let Some(table) = self.table_of(object, outcome)? {
+                held[number] = Held::Bytes(table, Vec::new());
+            }
+        }
+        self.load_records(slots, &mut held)?;
+        Ok(held)
+    }
+
+    fn load_records(&self, slots: &[Slot], held: &mut [Held]) -> Result<()> {
+        let (numbers, wanted): (Vec<usize>, Vec<_>) = numbered(slots, |slot| match slot {
+            Slot::Array(_) => None,
+            Slot::Records(object, key) => Some((*object, key.clone())),
+        })
+        .into_iter()
+        .unzip();
+        let stored = self.omaps.get(&wanted)?;
+        for ((number, (object, key)), stored) in numbers.into_iter().zip(&wanted).zip(stored) {
+            let Some(stored) = stored else { continue };
+            held[number] = match Entry::decode(*object, key, &stored)? {
+                Entry::Value(_) => Held::Value(stored),
+                Entry::Records(table) => Held::Bytes(table, stored),
+            };
+        }
+        Ok(())
+    }
+
+    /// The table of an array, by what reading its attributes gave.
+    pub(super) fn table_of(
+        &self,
+        object: ObjectId,
+        mut outcome: Told<Answer>,
+    ) -> Result<Option<Table>> {
+        let name = keys::array_name(object);
+        for _ in 0..MOST_LOOKS {
+            let apart = match found(object, &name, outcome)? {
+                Found::Nothing => return Ok(None),
+                Found::Table(table) => return Ok(Some(table)),
+                Found::Apart(writer, number) => (writer, number),
+            };
+            let place = keys::piece_name(apart.0, apart.1);
+            if let Some(bytes) = self.read_all(&place)? {
+                let mut table = Table::decode(&bytes, &owner(object), || format!("RADOS object {place}"))?;
+                table.apart = Some(apart);
+                return Ok(Some(table));
+            }
+            // Another table has been put in its place meanwhile.
+            outcome = self.data.read(&name, ReadOp::new().attributes());
+        }
+        Err(Error::corrupt("a table of pieces that is not where it should be", format!("RADOS object {name}")))
+    }
+
+    /// All bytes of an object; `None` if it is not there.
+    fn read_all(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let what = || format!("read RADOS object {name}");
+        let size = match self.data.read(name, ReadOp::new().stat()) {
+            Ok(answer) => answer.size,
+            Err(Errno::NOT_FOUND) => return Ok(None),
+            Err(errno) => return Err(errno).doing(what),
+        };
+        let mut bytes = vec![0; size as usize];
+        match self.data.read(name, ReadOp::new().bytes(0, &mut bytes)) {
+            Ok(answer) => bytes.truncate(answer.filled),
+            Err(Errno::NOT_FOUND) => return Ok(None),
+            Err(errno) => return Err(errno).doing(what),
+        }
+        Ok(Some(bytes))
+    }
+}
+
+fn numbered<T>(slots: &[Slot], pick: impl Fn(&Slot) -> Option<T>) -> Vec<(usize, T)> {
+    slots.iter().enumerate().filter_map(|(number, slot)| Some((number, pick(slot)?))).collect()
+}
+
+fn found(object: ObjectId, name: &str, outcome: Told<Answer>) -> Result<Found> {
+    let answer = match outcome {
+        Ok(answer) => answer,
+        Err(Errno::NOT_FOUND) => return Ok(Found::Nothing),
+        Err(errno) => return Err(errno).doing(|| format!("read RADOS object {name}")),
+    };
+    let place = || format!("RADOS object {name}");
+    let Some(stored) = answer.attribute(TABLE) else {
+        return Err(Error::corrupt("an array without a table of its pieces", place()));
+    };
+    match stored.split_first() {
+        Some((&HERE, table)) => Table::decode(table, &owner(object), place).map(Found::Table),
+        Some((&APART, rest)) => match numbers(rest) {
+            Some((writer, number)) => Ok(Found::Apart(writer, number)),
+            None => Err(Error::corrupt("a table of pieces that is nowhere", place())),
+        },
+        _ => Err(Error::corrupt("a table of pieces of an unknown kind", place())),
+    }
+}
+
+fn numbers(bytes: &[u8]) -> Option<(u64, u64)> {
+    let mut reader = Reader(bytes);
+    Some((reader.u64()?, reader.u64()?))
+}
+
+impl Held {
+    /// That the slot still holds this, for records.
+    pub(super) fn condition(&self) -> Condition {
+        match self {
+            Self::Nothing => Condition::Absent,
+            Self::Value(stored) | Self::Bytes(_, stored) => Condition::Is(stored.clone()),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Reading bytes of arrays and records: of one call all that can be at once.
+//!
+//! The table of an array that is read once in the call comes with the bytes that are its own, in one operation. That is all
+//! there is to do for a field. Whatever is elsewhere is read then, and if it is not there any more, the table is read again.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use isotach_object::{ArrayRead, Error, ObjectId, Result};
+
+use super::{Arrays, Held, Slot, TAG};
+use crate::{
+    failure::Doing,
+    ffi::{Answer, ReadOp, Told},
+    keys,
+    table::{BLOCK, Place, Table, damaged},
+};
+
+/// How often a read is begun anew because what it reads was replaced, before that is an error.
+const MOST_ATTEMPTS: usize = 10_000;
+
+/// Bytes that one object has and one read wants.
+struct Job<'t, 'b> {
+    /// The number of the read.
+    number: usize,
+    name: String,
+    /// The tag that the array must still have.
+    tag: Option<[u8; 16]>,
+    /// Which bytes of the object are read.
+    stored: Range<u64>,
+    sums: &'t [u32],
+    /// How many of them come before those that are wanted.
+    skip: usize,
+    wanted: &'b mut [u8],
+    /// Where they are read to when more must be read than is wanted.
+    aside: Vec<u8>,
+}
+
+impl Arrays {
+    /// See [`isotach_object::Container::read_many`].
+    pub(crate) fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
+        let mut left: Vec<usize> = (0..reads.len()).collect();
+        for _ in 0..MOST_ATTEMPTS {
+            left = self.try_read(reads, &left)?;
+            if left.is_empty() {
+                return Ok(());
+            }
+        }
+        let object = reads[left[0]].cell.object;
+        Err(Error::corrupt("bytes that are not where its table says", format!("object {object}")))
+    }
+
+    /// Reads those, and gives those of which something was replaced meanwhile.
+    fn try_read(&self, reads: &mut [ArrayRead<'_>], which: &[usize]) -> Result<Vec<usize>> {
+        let mut by_slot: BTreeMap<Slot, Vec<usize>> = BTreeMap::new();
+        which.iter().for_each(|number| by_slot.entry(Slot::of(&reads[*number].cell)).or_default().push(*number));
+        let (single, shared): (Vec<_>, Vec<_>) =
+            by_slot.into_iter().partition(|(slot, numbers)| matches!(slot, Slot::Array(_)) && numbers.len() == 1);
+        let mut tables: BTreeMap<usize, (Table, usize)> = self.read_single(reads, single)?;
+        let slots: Vec<Slot> = shared.iter().map(|(slot, _)| slot.clone()).collect();
+        for ((_, numbers), held) in shared.iter().zip(self.space.load_slots(&slots)?) {
+            for number in numbers {
+                reads[*number].filled = 0;
+                if let Held::Bytes(table, _) = &held {
+                    tables.insert(*number, (table.clone(), 0));
+                }
+            }
+        }
+        self.read_rest(reads, &tables)
+    }
+
+    /// Reads arrays with one read each: table and own bytes in one operation. Gives the tables of those of which bytes are
+    /// missing, and how many are there.
+    fn read_single(
+        &self,
+        reads: &mut [ArrayRead<'_>],
+        single: Vec<(Slot, Vec<usize>)>,
+    ) -> Result<BTreeMap<usize, (Table, usize)>> {
+        let mut numbers: Vec<usize> = single.into_iter().flat_map(|(_, numbers)| numbers).collect();
+        numbers.sort_unstable();
+        let mut wanted = numbers.iter().copied().peekable();
+        let chosen = reads.iter_mut().enumerate().filter(|(number, _)| wanted.next_if_eq(number).is_some());
+        let ops = chosen.map(|(_, read)| {
+            let op = ReadOp::new().attributes();
+            let op = match read.offset.is_multiple_of(BLOCK as u64) && i64::try_from(read.offset).is_ok() {
+                true => op.bytes(read.offset, read.buffer),
+                false => op,
+            };
+            (keys::array_name(read.cell.object), op)
+        });
+        let mut outcomes: Vec<Told<Answer>> = Vec::with_capacity(numbers.len());
+        self.space.data.read_together(ops, &mut |_, outcome| outcomes.push(outcome));
+        let mut tables = BTreeMap::new();
+        for (number, outcome) in numbers.into_iter().zip(outcomes) {
+            let read = &mut reads[number];
+            let filled = outcome.as_ref().map_or(0, |answer| answer.filled);
+            read.filled = 0;
+            let Some(table) = self.space.table_of(read.cell.object, outcome)? else { continue };
+            let done = own_bytes(read, &table, filled)?;
+            read.filled = wanted_of(read, &table);
+            if done < read.filled {
+                tables.insert(number, (table, done));
+            }
+        }
+        Ok(tables)
+    }
+
+    /// Reads what the tables say, but for the first bytes that are there already.
+    fn read_rest(
+        &self,
+        reads: &mut [ArrayRead<'_>],
+        tables: &BTreeMap<usize, (Table, usize)>,
+    ) -> Result<Vec<usize>> {
+        let mut jobs = Vec::new();
+        for (number, read) in reads.iter_mut().enumerate() {
+            let Some((table, done)) = tables.get(&number) else { continue };
+            read.filled = wanted_of(read, table);
+            jobs.extend(jobs_of(number, read, table, *done));
+        }
+        let ops = jobs.iter_mut().map(|job| {
+            let op = ReadOp::new();
+            let op = match &job.tag {
+                Some(tag) => op.require_attribute(TAG, tag),
+                None => op,
+            };
+            let buffer = if job.aside.is_empty() { &mut *job.wanted } else { &mut job.aside };
+            (job.name.clone(), op.bytes(job.stored.start, buffer))
+        });
+        let mut outcomes = Vec::new();
+        self.space.data.read_together(ops, &mut |_, outcome| outcomes.push(outcome));
+        let mut left = Vec::new();
+        for (job, outcome) in jobs.into_iter().zip(outcomes) {
+            match outcome {
+                Ok(answer) => job.check(answer.filled)?,
+                Err(errno) if errno.is_refusal() => left.push(job.number),
+                Err(errno) => return Err(errno).doing(|| format!("read RADOS object {}", job.name)),
+            }
+        }
+        left.dedup();
+        Ok(left)
+    }
+}
+
+/// How many bytes a read gets.
+fn wanted_of(read: &ArrayRead<'_>, table: &Table) -> usize {
+    table.size.saturating_sub(read.offset).min(read.buffer.len() as u64) as usize
+}
+
+/// Checks bytes that came with the table, and says how many of the read's first ones are right: none where they are not what
+/// the table says, and else all but those of a block that was not read to its end.
+fn own_bytes(read: &ArrayRead<'_>, table: &Table, filled: usize) -> Result<usize> {
+    let [piece] = table.pieces() else { return Ok(0) };
+    let is_all = piece.place == Place::Own && piece.start == 0 && piece.offset == 0 && piece.length == table.size;
+    if !is_all || filled == 0 || filled != wanted_of(read, table) {
+        return Ok(0);
+    }
+    let end = read.offset + filled as u64;
+    let done = if end == piece.stored { filled } else { filled - filled % BLOCK };
+    let range = read.offset..read.offset + done as u64;
+    if range.is_empty() {
+        return Ok(0);
+    }
+    let (_, sums) = piece.to_read(&range);
+    check(&read.buffer[..done], sums, &keys::array_name(read.cell.object), read.offset)?;
+    Ok(done)
+}
+
+/// What is to be read of a table's pieces for a read. Holes are filled with zeros.
+fn jobs_of<'t, 'b>(
+    number: usize,
+    read: &'b mut ArrayRead<'_>,
+    table: &'t Table,
+    done: usize,
+) -> Vec<Job<'t, 'b>> {
+    let object: ObjectId = read.cell.object;
+    let end = read.offset + read.filled as u64;
+    let mut at = read.offset + done as u64;
+    let mut rest = &mut read.buffer[done..read.filled];
+    let mut jobs = Vec::new();
+    for piece in table.pieces_in(&(at..end)) {
+        let (start, stop) = (piece.start.max(at), piece.end().min(end));
+        let (hole, tail) = rest.split_at_mut((start - at) as usize);
+        hole.fill(0);
+        let (wanted, tail) = tail.split_at_mut((stop - start) as usize);
+        (rest, at) = (tail, stop);
+        let (stored, sums) = piece.to_read(&(start..stop));
+        let skip = (piece.offset + (start - piece.start) - stored.start) as usize;
+        let length = (stored.end - stored.start) as usize;
+        let aside = if length == wanted.len() { Vec::new() } else { vec![0; length] };
+        let (name, tag) = match piece.place {
+            Place::Own => (keys::array_name(object), Some(table.tag)),
+            Place::Apart(writer, number) => (keys::piece_name(writer, number), None),
+        };
+        jobs.push(Job { number, name, tag, stored, sums, skip, wanted, aside });
+    }
+    rest.fill(0);
+    jobs
+}
+
+impl Job<'_, '_> {
+    fn check(self, filled: usize) -> Result<()> {
+        let read = if self.aside.is_empty() { &*self.wanted } else { self.aside.as_slice() };
+        check(&read[..filled.min(read.len())], self.sums, &self.name, self.stored.start)?;
+        if !self.aside.is_empty() {
+            let from = self.skip..self.skip + self.wanted.len();
+            self.wanted.copy_from_slice(&self.aside[from]);
+        }
+        Ok(())
+    }
+}
+
+fn check(bytes: &[u8], sums: &[u32], name: &str, start: u64) -> Result<()> {
+    match damaged(bytes, sums) {
+        None => Ok(()),
+        Some(block) => {
+            let at = start + (block * BLOCK) as u64;
+            let what = format!("bytes from {at} on that fail their checksum");
+            Err(Error::corrupt(what, format!("RADOS object {name}")))
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! A handle on a container: checks the arguments, hands over what it has taken where it must, and asks the parts.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use isotach_object::{
+    Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
+    Page, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
+};
+
+use crate::{
+    CAPABILITIES,
+    arrays::{Arrays, Held, Slot},
+    commit,
+    entry::Entry,
+    ids::Ids,
+    keys,
+    listing::{self, Objects},
+    options::SCHEME,
+    pipeline::Pipeline,
+    space::Space,
+};
+
+/// A handle.
+#[derive(Debug)]
+pub(crate) struct RadosContainer {
+    space: Arc<Space>,
+    arrays: Arrays,
+    pipeline: Mutex<Pipeline>,
+    ids: Ids,
+    objects: Objects,
+}
+
+impl RadosContainer {
+    pub(crate) fn new(space: Arc<Space>) -> Result<Self> {
+        let arrays = Arrays::new(Arc::clone(&space))?;
+        Ok(Self { space, arrays, pipeline: Mutex::default(), ids: Ids::default(), objects: Objects::default() })
+    }
+
+    fn pipeline(&self) -> MutexGuard<'_, Pipeline> {
+        self.pipeline.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands over everything if something of these objects waits, so that the handle sees its own updates.
+    fn hand_over_for(&self, objects: impl Iterator<Item = ObjectId>) -> Result<()> {
+        let mut pipeline = self.pipeline();
+        let mut objects = objects;
+        match !pipeline.is_empty() && objects.any(|object| pipeline.has(object)) {
+            true => self.hand_over(&mut pipeline),
+            false => Ok(()),
+        }
+    }
+
+    fn hand_over(&self, pipeline: &mut Pipeline) -> Result<()> {
+        pipeline.check(&self.space)?;
+        pipeline.or_fail(|pipeline| pipeline.hand_over(&self.space, &self.arrays))
+    }
+
+    /// Hands over everything, and gives the epoch in which it counts.
+    fn settle(&self, pipeline: &mut Pipeline) -> Result<Epoch> {
+        self.hand_over(pipeline)?;
+        if !pipeline.is_ahead {
+            return self.space.epoch().map(Epoch);
+        }
+        let epoch = pipeline.or_fail(|_| self.space.next_epoch())?;
+        pipeline.is_ahead = false;
+        Ok(Epoch(epoch))
+    }
+
+    /// What slots hold, of cells of which some may be values.
+    fn sizes_of(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
+        let slots: Vec<Slot> = cells.iter().map(Slot::of).collect();
+        let held = self.space.load_slots(&slots)?;
+        let size = |(cell, held): (&Cell<'_>, Held)| match held {
+            Held::Nothing => Ok(None),
+            Held::Bytes(table, _) => Ok(Some(table.size)),
+            Held::Value(stored) => {
+                Entry::decode(cell.object, &keys::entry_key(cell), &stored).map(|entry| Some(entry.size()))
+            }
+        };
+        cells.iter().zip(held).map(size).collect()
+    }
+}
+
+fn unsupported<T>(what: &str) -> Result<T> {
+    Err(Error::Unsupported { engine: SCHEME, what: what.to_owned() })
+}
+
+fn no_snapshots<T>() -> Result<T> {
+    unsupported("snapshots")
+}
+
+fn no_parking<T>() -> Result<T> {
+    unsupported("parking what is staged")
+}
+
+impl Container for RadosContainer {
+    fn label(&self) -> &Label {
+        &self.space.label
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
+    }
+
+    fn allocate_ids(&self, count: u64) -> Result<IdRange> {
+        if count == 0 {
+            return Err(Error::invalid("allocation of 0 object ids", "at least 1"));
+        }
+        self.ids.allocate(count, &self.space)
+    }
+
+    fn update(&self, updates: &[Update<'_>]) -> Result<()> {
+        updates.iter().try_for_each(|update| update.check_for(SCHEME, CAPABILITIES.redundancy))?;
+        let mut pipeline = self.pipeline();
+        pipeline.check(&self.space)?;
+        pipeline.or_fail(|pipeline| {
+            updates.iter().try_for_each(|update| pipeline.take(update, &self.space, &self.arrays))
+        })
+    }
+
+    fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
+        transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
+        let cell = commit::only_cell(transaction)?;
+        let mut pipeline = self.pipeline();
+        self.hand_over(&mut pipeline)?;
+        let Some(cell) = cell else { return self.settle(&mut pipeline) };
+        match commit::commit(transaction, cell, &self.space, &self.arrays) {
+            Ok(()) => pipeline.is_ahead |= !transaction.updates.is_empty(),
+            // Nothing was changed by it, so the handle may go on.
+            Err(error @ Error::Conflict { .. }) => return Err(error),
+            Err(error) => return pipeline.or_fail(|_| Err(error)),
+        }
+        self.settle(&mut pipeline)
+    }
+
+    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
+        unsupported("transactions of more than one cell, and so staging them")
+    }
+
+    fn list_parked(&self, _: &str) -> Result<Vec<Label>> {
+        no_parking()
+    }
+
+    fn commit_parked(&self, _: &[Label], _: &Transaction<'_>) -> Result<Epoch> {
+        no_parking()
+    }
+
+    fn discard_parked(&self, _: &Label) -> Result<()> {
+        no_parking()
+    }
+
+    fn flush(&self) -> Result<Epoch> {
+        self.settle(&mut self.pipeline())
+    }
+
+    fn epoch(&self) -> Result<Epoch> {
+        self.settle(&mut self.pipeline())
+    }
+
+    fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
+        cells.iter().try_for_each(Cell::check_value)?;
+        self.hand_over_for(cells.iter().map(|cell| cell.object))?;
+        let wanted: Vec<_> = cells.iter().map(|cell| (cell.object, keys::entry_key(cell))).collect();
+        let stored = self.space.omaps.get(&wanted)?;
+        let value = |((object, key), stored): (&(ObjectId, Vec<u8>), Option<Vec<u8>>)| match stored {
+            None => Ok(None),
+            Some(stored) => Entry::decode(*object, key, &stored).map(|entry| match entry {
+                Entry::Value(value) => Some(value),
+                Entry::Records(_) => None,
+            }),
+        };
+        wanted.iter().zip(stored).map(value).collect()
+    }
+
+    fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
+        cells.iter().try_for_each(Cell::check)?;
+        self.hand_over_for(cells.iter().map(|cell| cell.object))?;
+        self.sizes_of(cells)
+    }
+
+    fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
+        reads.iter().try_for_each(|read| read.cell.check_extent())?;
+        self.hand_over_for(reads.iter().map(|read| read.cell.object))?;
+        self.arrays.read_many(reads)
+    }
+
+    fn share(&self, cell: Cell<'_>, _: u64, _: u64) -> Result<SharedBytes> {
+        cell.check_extent()?;
+        unsupported("lending bytes: they come over the network")
+    }
+
+    fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
+        object.expect_type(ObjectType::KeyValue)?;
+        check_limit(limit)?;
+        self.hand_over_for([object].into_iter())?;
+        listing::entries(&self.space.omaps, object, anchor, limit, values)
+    }
+
+    fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
+        object.expect_type(ObjectType::General)?;
+        check_limit(limit)?;
+        self.hand_over_for([object].into_iter())?;
+        listing::dkeys(&self.space.omaps, object, anchor, limit)
+    }
+
+    fn list_akeys(&self, object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page> {
+        Update::RemoveDkey { object, dkey }.check()?;
+        check_limit(limit)?;
+        self.hand_over_for([object].into_iter())?;
+        listing::akeys(&self.space.omaps, object, dkey, anchor, limit)
+    }
+
+    fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
+        check_limit(limit)?;
+        let mut pipeline = self.pipeline();
+        if !pipeline.is_empty() {
+            self.hand_over(&mut pipeline)?;
+        }
+        drop(pipeline);
+        self.objects.page(&self.space, anchor, limit)
+    }
+
+    fn create_snapshot(&self, _: &Label) -> Result<Epoch> {
+        no_snapshots()
+    }
+
+    fn list_snapshots(&self) -> Result<Vec<Snapshot>> {
+        no_snapshots()
+    }
+
+    fn open_snapshot(&self, _: &Label) -> Result<Arc<dyn Container>> {
+        no_snapshots()
+    }
+
+    fn open_at(&self, _: Epoch) -> Result<Arc<dyn Container>> {
+        no_snapshots()
+    }
+
+    fn destroy_snapshot(&self, _: &Label) -> Result<()> {
+        no_snapshots()
+    }
+}
+
+fn check_limit(limit: usize) -> Result<()> {
+    if limit == 0 { Err(Error::invalid("page of 0 entries", "at least 1")) } else { Ok(()) }
+}

@@ -1,0 +1,105 @@
+//! What an entry holds, as it is stored: a byte for the kind, a checksum over the entry and whose it is, and the contents.
+//!
+//! A stored entry is never empty, since Ceph takes what is not there for empty where it compares. Two entries of a cell with
+//! the same value are the same bytes, so that one can be compared with by its value.
+
+use isotach_object::{Error, ObjectId, Result};
+
+use crate::{keys, table::Table};
+
+const VALUE: u8 = 1;
+const RECORDS: u8 = 2;
+/// Bytes before the contents.
+const HEAD: usize = 5;
+
+/// What an entry holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Value(Vec<u8>),
+    /// Bytes by offset, which are in pieces.
+    Records(Table),
+}
+
+impl Entry {
+    /// The bytes of the value or records.
+    pub(crate) fn size(&self) -> u64 {
+        match self {
+            Self::Value(value) => value.len() as u64,
+            Self::Records(table) => table.size,
+        }
+    }
+
+    /// As it is stored under a key.
+    pub(crate) fn encode(&self, object: ObjectId, key: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Value(value) => encode_value(object, key, value),
+            Self::Records(table) => encode(RECORDS, object, key, &table.encode(b"")),
+        }
+    }
+
+    /// Reads what is stored under a key of an object.
+    pub(crate) fn decode(object: ObjectId, key: &[u8], stored: &[u8]) -> Result<Self> {
+        let place = || place(object, key);
+        let parts = stored.split_at_checked(HEAD);
+        let is_whole = |(head, contents): &(&[u8], &[u8])| *head == head_of(head[0], object, key, contents);
+        let Some((head, contents)) = parts.filter(is_whole) else {
+            return Err(Error::corrupt("an entry that fails its checksum", place()));
+        };
+        match head[0] {
+            VALUE => Ok(Self::Value(contents.to_vec())),
+            RECORDS => Table::decode(contents, b"", place).map(Self::Records),
+            other => Err(Error::corrupt(format!("an entry of the unknown kind {other}"), place())),
+        }
+    }
+}
+
+/// A value as it is stored under a key.
+pub(crate) fn encode_value(object: ObjectId, key: &[u8], value: &[u8]) -> Vec<u8> {
+    encode(VALUE, object, key, value)
+}
+
+fn encode(kind: u8, object: ObjectId, key: &[u8], contents: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEAD + contents.len());
+    bytes.extend(head_of(kind, object, key, contents));
+    bytes.extend_from_slice(contents);
+    bytes
+}
+
+fn head_of(kind: u8, object: ObjectId, key: &[u8], contents: &[u8]) -> [u8; HEAD] {
+    let mut digest = crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
+    let (hi, lo) = (object.hi().to_le_bytes(), object.lo().to_le_bytes());
+    [&[kind][..], &hi, &lo, key, contents].into_iter().for_each(|part| digest.update(part));
+    let [a, b, c, d] = (digest.finalize() as u32).to_le_bytes();
+    [kind, a, b, c, d]
+}
+
+/// Where an entry is, in words.
+pub(crate) fn place(object: ObjectId, key: &[u8]) -> String {
+    let name = keys::entries_name(object, 0);
+    match keys::cell_keys(object, key) {
+        Ok((dkey, _)) => format!("RADOS object {name}, key {}", dkey.escape_ascii()),
+        Err(_) => format!("RADOS object {name}, key {}", key.escape_ascii()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use isotach_object::{ObjectClass, ObjectType};
+
+    use super::*;
+
+    #[test]
+    fn entries_come_back_and_a_flipped_bit_or_another_place_is_corrupt() {
+        let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 7);
+        for entry in [Entry::Value(Vec::new()), Entry::Value(b"abc".to_vec()), Entry::Records(Table::default())] {
+            let stored = entry.encode(object, b"e00000000k");
+            assert_eq!(Entry::decode(object, b"e00000000k", &stored).unwrap(), entry);
+            assert!(Entry::decode(object, b"e00000000other", &stored).is_err());
+            for bit in 0..stored.len() * 8 {
+                let mut stored = stored.clone();
+                stored[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(Entry::decode(object, b"e00000000k", &stored).unwrap_err().code(), "corrupt");
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What an error number of librados means to the caller.
+
+use std::io;
+
+use isotach_object::{Error, Result};
+
+use crate::ffi::{Errno, Told};
+
+/// Adds to a result of librados what was done, in words.
+pub(crate) trait Doing<T> {
+    /// The error that a caller can act on.
+    fn doing(self, what: impl FnOnce() -> String) -> Result<T>;
+}
+
+impl<T> Doing<T> for Told<T> {
+    fn doing(self, what: impl FnOnce() -> String) -> Result<T> {
+        self.map_err(|errno| failed(errno, what()))
+    }
+}
+
+/// The error for an operation that failed so.
+pub(crate) fn failed(errno: Errno, what: String) -> Error {
+    let source = io::Error::from_raw_os_error(errno.0);
+    match errno.0 {
+        libc::EPERM | libc::EACCES => Error::PermissionDenied {
+            what: format!("{what}: {source}; see docs/engines/rados.md for what a user must be allowed to do"),
+            source: Some(source),
+        },
+        libc::ENOSPC | libc::EDQUOT => Error::NoSpace {
+            what: format!("{what}: {source}; the cluster or its pool is full: remove data, or add storage"),
+        },
+        libc::ETIMEDOUT => Error::Io {
+            what: format!(
+                "{what}: no answer in time, so it may or may not have happened; look at `ceph status`, or raise the \
+                 option timeout of the store"
+            ),
+            source: Box::new(source),
+        },
+        // Of a condition that failed: whoever set it asks for it before.
+        libc::ENOENT => Error::not_found(what),
+        libc::EEXIST => Error::AlreadyExists { what },
+        _ => Error::Io { what, source: Box::new(source) },
+    }
+}

@@ -1,0 +1,254 @@
+//! A connection to a cluster, and a namespace of a pool in which operations are done.
+
+use std::{
+    collections::VecDeque,
+    ffi::{CString, c_void},
+    fmt, ptr,
+    sync::Arc,
+};
+
+use super::{
+    Errno,
+    api::{ClusterStat, Completion, Functions, IoCtx, Rados, functions},
+    read::{Answer, Outputs, ReadOp},
+    write::{Pending, WriteOp},
+};
+
+/// The flag of an operation that is to fail where the cluster is full, and not to wait (`LIBRADOS_OPERATION_FULL_TRY`).
+const FULL_TRY: i32 = 64;
+
+/// A connection, which ends when nobody has it any more.
+pub(crate) struct Cluster {
+    functions: &'static Functions,
+    raw: Rados,
+}
+
+// SAFETY: librados' handles may be used from any thread, several at once (librados.h: the calls are thread-safe; a handle is
+// configured before it is connected, which `connect` does before anyone else has it).
+unsafe impl Send for Cluster {}
+// SAFETY: as above.
+unsafe impl Sync for Cluster {}
+
+/// Room of a cluster, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Room {
+    pub(crate) total: u64,
+    pub(crate) free: u64,
+}
+
+/// Why there is no connection: what was done, and how it failed.
+pub(crate) type Refused = (String, Option<Errno>);
+
+impl Cluster {
+    /// Connects as `user` by the configuration `file`, or what librados finds by itself, with these settings on top.
+    pub(crate) fn connect(
+        user: &str,
+        file: Option<&str>,
+        settings: &[(&str, String)],
+    ) -> Result<Arc<Self>, Refused> {
+        let functions = functions().map_err(|why| (why.to_owned(), None))?;
+        let text = |text: &str| {
+            CString::new(text).map_err(|_| (format!("use {text:?}"), Some(Errno(libc::EINVAL))))
+        };
+        let (name, cluster_name) = (text(&format!("client.{user}"))?, text("ceph")?);
+        let path = file.map(text).transpose()?;
+        let step = |what: String, result: i32| Errno::check(result).map_err(|errno| (what, Some(errno)));
+        let mut raw: Rados = ptr::null_mut();
+        // SAFETY: the strings live through the call; `raw` is written on success.
+        let made = unsafe {
+            (functions.rados_create2)(&raw mut raw, cluster_name.as_ptr(), name.as_ptr(), 0)
+        };
+        step(format!("begin as user {user:?}"), made)?;
+        let cluster = Self { functions, raw };
+        let path_pointer = path.as_ref().map_or(ptr::null(), |path| path.as_ptr());
+        // SAFETY: the handle was just made; a null path means the usual places.
+        let read = unsafe { (functions.rados_conf_read_file)(raw, path_pointer) };
+        step(format!("read the configuration {}", file.unwrap_or("in /etc/ceph")), read)?;
+        // SAFETY: the handle was just made; a null name means CEPH_ARGS.
+        step("read CEPH_ARGS".to_owned(), unsafe { (functions.rados_conf_parse_env)(raw, ptr::null()) })?;
+        for (setting, value) in settings {
+            let (setting, value) = (text(setting)?, text(value)?);
+            // SAFETY: both strings live through the call.
+            let set = unsafe { (functions.rados_conf_set)(raw, setting.as_ptr(), value.as_ptr()) };
+            step(format!("set {} to {}", setting.to_string_lossy(), value.to_string_lossy()), set)?;
+        }
+        // SAFETY: the handle is configured and not yet connected.
+        step("connect".to_owned(), unsafe { (functions.rados_connect)(raw) })?;
+        Ok(Arc::new(cluster))
+    }
+
+    /// What the cluster says of its room; zeros where no manager daemon tells it.
+    pub(crate) fn room(&self) -> Result<Room, Errno> {
+        let mut stat = ClusterStat::default();
+        // SAFETY: the handle is connected; `stat` is written.
+        Errno::check(unsafe { (self.functions.rados_cluster_stat)(self.raw, &raw mut stat) })?;
+        Ok(Room { total: stat.kb.saturating_mul(1024), free: stat.kb_avail.saturating_mul(1024) })
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // SAFETY: nothing else has the handle: every `Io` holds an `Arc` of this.
+        unsafe { (self.functions.rados_shutdown)(self.raw) };
+    }
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cluster").finish_non_exhaustive()
+    }
+}
+
+/// A namespace of a pool.
+pub(crate) struct Io {
+    functions: &'static Functions,
+    pub(super) raw: IoCtx,
+    /// The flags of writes.
+    flags: i32,
+    /// Reads that are under way at once.
+    depth: usize,
+    /// Lives as long as this does.
+    _cluster: Arc<Cluster>,
+}
+
+// SAFETY: operations may be begun from several threads at once (librados.h); the namespace, which may not be changed then, is
+// set by `open` before anyone else has the handle.
+unsafe impl Send for Io {}
+// SAFETY: as above.
+unsafe impl Sync for Io {}
+
+impl Io {
+    /// Opens `namespace` of `pool`. Writes wait where the cluster is full if `waits_when_full`, and else fail.
+    pub(crate) fn open(
+        cluster: &Arc<Cluster>,
+        pool: &str,
+        namespace: &str,
+        waits_when_full: bool,
+        depth: usize,
+    ) -> Result<Self, Errno> {
+        let functions = cluster.functions;
+        let text = |text: &str| CString::new(text).map_err(|_| Errno(libc::EINVAL));
+        let (pool, namespace) = (text(pool)?, text(namespace)?);
+        let mut raw: IoCtx = ptr::null_mut();
+        // SAFETY: the cluster is connected, the string lives through the call, `raw` is written on success.
+        Errno::check(unsafe { (functions.rados_ioctx_create)(cluster.raw, pool.as_ptr(), &raw mut raw) })?;
+        // SAFETY: the handle was just made, and nobody else has it.
+        unsafe { (functions.rados_ioctx_set_namespace)(raw, namespace.as_ptr()) };
+        let flags = if waits_when_full { 0 } else { FULL_TRY };
+        Ok(Self { functions, raw, flags, depth: depth.max(1), _cluster: Arc::clone(cluster) })
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Begins a write. It goes on whether or not it is waited for.
+    pub(crate) fn begin(&self, name: &str, op: &WriteOp) -> Result<Pending, Errno> {
+        let name = CString::new(name).map_err(|_| Errno(libc::EINVAL))?;
+        let pending = Pending::new(self.functions, completion(self.functions)?);
+        // SAFETY: all handles are live; the operation holds copies of what it writes, and a null time means now.
+        let begun = unsafe {
+            (self.functions.rados_aio_write_op_operate)(
+                op.raw,
+                self.raw,
+                pending.raw(),
+                name.as_ptr(),
+                ptr::null_mut(),
+                self.flags,
+            )
+        };
+        Errno::check(begun)?;
+        Ok(pending)
+    }
+
+    /// Does a write, and gives the version of the object after it.
+    pub(crate) fn write(&self, name: &str, op: &WriteOp) -> Result<u64, Errno> {
+        self.begin(name, op)?.wait()
+    }
+
+    /// Does one read.
+    pub(crate) fn read(&self, name: &str, op: ReadOp<'_>) -> Result<Answer, Errno> {
+        let mut answer = Err(Errno(libc::EIO));
+        self.read_together([(name.to_owned(), op)].into_iter(), &mut |_, found| answer = found);
+        answer
+    }
+
+    /// Does reads, as many at once as the depth allows, and hands over each answer with its number, in their order.
+    pub(crate) fn read_together<'b>(
+        &self,
+        reads: impl Iterator<Item = (String, ReadOp<'b>)>,
+        take: &mut dyn FnMut(usize, Result<Answer, Errno>),
+    ) {
+        // Dropped, also in a panic of `take`, each waits for its end, so nothing borrowed is left to librados.
+        let mut begun: VecDeque<(usize, Result<Begun<'b>, Errno>)> = VecDeque::new();
+        for (number, (name, op)) in reads.enumerate() {
+            if begun.len() >= self.depth
+                && let Some((number, read)) = begun.pop_front()
+            {
+                take(number, read.and_then(Begun::wait));
+            }
+            begun.push_back((number, self.begin_read(&name, op)));
+        }
+        for (number, read) in begun {
+            take(number, read.and_then(Begun::wait));
+        }
+    }
+
+    fn begin_read<'b>(&self, name: &str, op: ReadOp<'b>) -> Result<Begun<'b>, Errno> {
+        let name = CString::new(name).map_err(|_| Errno(libc::EINVAL))?;
+        let pending = Pending::new(self.functions, completion(self.functions)?);
+        let mut outputs = op.prepare(self.functions);
+        // SAFETY: all handles are live; where the answer goes belongs to `outputs`, which `Begun` keeps until the end.
+        let begun = unsafe {
+            (self.functions.rados_aio_read_op_operate)(outputs.raw(), self.raw, pending.raw(), name.as_ptr(), 0)
+        };
+        Errno::check(begun)?;
+        Ok(Begun { pending: Some(pending), outputs: Some(outputs) })
+    }
+}
+
+impl Drop for Io {
+    fn drop(&mut self) {
+        // SAFETY: made by `open`, and destroyed once; operations that are under way keep what they need of it.
+        unsafe { (self.functions.rados_ioctx_destroy)(self.raw) };
+    }
+}
+
+impl fmt::Debug for Io {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Io").field("depth", &self.depth).finish_non_exhaustive()
+    }
+}
+
+fn completion(functions: &Functions) -> Result<Completion, Errno> {
+    let mut raw: Completion = ptr::null_mut();
+    // SAFETY: no callback, so its argument is not used; `raw` is written on success.
+    let made = unsafe { (functions.rados_aio_create_completion2)(ptr::null_mut::<c_void>(), None, &raw mut raw) };
+    Errno::check(made)?;
+    Ok(raw)
+}
+
+/// A read that is under way.
+struct Begun<'b> {
+    pending: Option<Pending>,
+    outputs: Option<Outputs<'b>>,
+}
+
+impl Begun<'_> {
+    fn wait(mut self) -> Result<Answer, Errno> {
+        let ended = self.pending.take().map_or(Err(Errno(libc::EIO)), Pending::wait);
+        let outputs = self.outputs.take();
+        // The iterators of a read that failed are freed, too.
+        let answer = outputs.map(Outputs::answer).unwrap_or_default();
+        ended.map(|version| Answer { version, ..answer })
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            let _ = pending.wait();
+            self.outputs.take().map(Outputs::answer);
+        }
+    }
+}

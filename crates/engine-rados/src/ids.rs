@@ -1,0 +1,60 @@
+//! Object ids: taken from the container's header in ranges, and handed out from there.
+
+use std::sync::{Mutex, PoisonError};
+
+use isotach_object::{Error, IdRange, Result};
+
+use crate::{
+    failure::{Doing, failed},
+    ffi::{Errno, ReadOp, WriteOp},
+    keys::HEADER,
+    space::{IDS, Space},
+};
+
+/// Ids that a handle takes at once, at least.
+const RESERVED: u64 = 1024;
+
+/// Ids that a handle has taken and not handed out.
+#[derive(Debug, Default)]
+pub(crate) struct Ids(Mutex<(u64, u64)>);
+
+impl Ids {
+    /// Hands out ids that nobody else gets.
+    pub(crate) fn allocate(&self, count: u64, space: &Space) -> Result<IdRange> {
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (start, end) = match *left {
+            (start, end) if end - start >= count => (start, end),
+            _ => reserve(count.max(RESERVED), space)?,
+        };
+        *left = (start + count, end);
+        Ok(IdRange { start, end: start + count })
+    }
+}
+
+/// Takes ids from the header.
+fn reserve(count: u64, space: &Space) -> Result<(u64, u64)> {
+    let what = || format!("allocate object ids in container {}", space.label);
+    loop {
+        let answer = match space.io.read(HEADER, ReadOp::new().attributes()) {
+            Ok(answer) => answer,
+            Err(Errno::NOT_FOUND) => return Err(space.gone()),
+            Err(errno) => return Err(failed(errno, what())),
+        };
+        let stored = answer.attribute(IDS).and_then(|stored| stored.try_into().ok()).map(u64::from_le_bytes);
+        let start = stored.ok_or_else(|| {
+            let place = format!("RADOS object {HEADER} of container {}", space.label);
+            Error::corrupt("a header without the next object id", place)
+        })?;
+        let end = start
+            .checked_add(count)
+            .ok_or_else(|| Error::NoSpace { what: format!("{}: there are only 2^64", what()) })?;
+        let mut op = WriteOp::new().doing(what)?;
+        op.require_attribute(IDS, &start.to_le_bytes()).set_attribute(IDS, &end.to_le_bytes());
+        match space.io.write(HEADER, &op) {
+            Ok(_) => return Ok((start, end)),
+            // Another took some meanwhile.
+            Err(errno) if errno.is_refusal() => {}
+            Err(errno) => return Err(failed(errno, what())),
+        }
+    }
+}

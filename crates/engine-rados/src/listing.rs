@@ -1,0 +1,167 @@
+//! Listing: entries and keys in pages, and the objects of a container.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use isotach_object::{Anchor, Error, ObjectId, ObjectType, Page, PageBuilder, Result};
+
+use crate::{
+    entry::Entry,
+    failure::Doing,
+    ffi::Names,
+    keys::{self, LAST, Name},
+    omaps::{Omaps, PER_OPERATION},
+    space::Space,
+};
+
+/// How many listings of objects a handle remembers.
+const MOST_LISTINGS: usize = 4;
+
+/// The stored key behind which a page begins.
+fn after(anchor: &Anchor) -> Result<Vec<u8>> {
+    match anchor.as_bytes() {
+        [] => Ok(keys::FIRST.to_vec()),
+        key if key.starts_with(keys::FIRST) && !key.contains(&0) => Ok(key.to_vec()),
+        _ => Err(Error::invalid("anchor of a listing", "one that this listing returned")),
+    }
+}
+
+/// See [`isotach_object::Container::list_entries`].
+pub(crate) fn entries(
+    omaps: &Omaps,
+    object: ObjectId,
+    anchor: &Anchor,
+    limit: usize,
+    values: bool,
+) -> Result<Page> {
+    let found = omaps.page(object, &after(anchor)?, LAST, limit, values)?;
+    let mut page = PageBuilder::new();
+    for (key, stored) in &found.entries {
+        let value = match values {
+            true => Entry::decode(object, key, stored)?,
+            false => Entry::Value(Vec::new()),
+        };
+        let (key, _) = keys::cell_keys(object, key)?;
+        match value {
+            Entry::Value(value) => page.push(&key, &value),
+            Entry::Records(_) => page.push(&key, &[]),
+        }
+    }
+    Ok(page.finish(found.next.map(Anchor::from_bytes)))
+}
+
+/// See [`isotach_object::Container::list_dkeys`].
+pub(crate) fn dkeys(omaps: &Omaps, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
+    let mut page = PageBuilder::new();
+    let mut next = Some(after(anchor)?);
+    while let Some(from) = next.take() {
+        // One entry says that a distribution key is there; the next one is sought behind all of its entries.
+        let found = omaps.page(object, &from, LAST, 1, false)?;
+        next = found.next;
+        if let Some((key, _)) = found.entries.first() {
+            let (dkey, _) = keys::cell_keys(object, key)?;
+            page.push(&dkey, &[]);
+            let (_, end) = keys::dkey_range(&dkey);
+            next = next.map(|next| next.max(end));
+            if page.len() >= limit.min(PER_OPERATION) {
+                break;
+            }
+        }
+    }
+    Ok(page.finish(next.map(Anchor::from_bytes)))
+}
+
+/// See [`isotach_object::Container::list_akeys`].
+pub(crate) fn akeys(
+    omaps: &Omaps,
+    object: ObjectId,
+    dkey: &[u8],
+    anchor: &Anchor,
+    limit: usize,
+) -> Result<Page> {
+    let (begin, end) = keys::dkey_range(dkey);
+    let from = if anchor.as_bytes().is_empty() { begin } else { after(anchor)? };
+    let found = omaps.page(object, &from, &end, limit, false)?;
+    let mut page = PageBuilder::new();
+    for (key, _) in &found.entries {
+        page.push(&keys::cell_keys(object, key)?.1, &[]);
+    }
+    Ok(page.finish(found.next.map(Anchor::from_bytes)))
+}
+
+/// The objects that a handle has listed, so that a listing in pages asks Ceph once.
+#[derive(Debug, Default)]
+pub(crate) struct Objects(Mutex<HashMap<ObjectId, Arc<BTreeSet<ObjectId>>>>);
+
+impl Objects {
+    /// See [`isotach_object::Container::list_objects`]. An anchor is the last object of the page before.
+    pub(crate) fn page(
+        &self,
+        space: &Space,
+        anchor: &Anchor,
+        limit: usize,
+    ) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
+        let last = object_of(anchor)?;
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = match last.and_then(|last| kept.remove(&last)) {
+            Some(all) => all,
+            None => Arc::new(objects(space)?),
+        };
+        let mut rest = match last {
+            None => all.range(..),
+            Some(last) => all.range((std::ops::Bound::Excluded(last), std::ops::Bound::Unbounded)),
+        };
+        let page: Vec<ObjectId> = rest.by_ref().take(limit).copied().collect();
+        let next = rest.next().and(page.last()).copied();
+        if let Some(next) = next {
+            if kept.len() >= MOST_LISTINGS {
+                kept.clear();
+            }
+            kept.insert(next, Arc::clone(&all));
+        }
+        Ok((page, next.map(|next| Anchor::from_bytes(next.to_string().into_bytes()))))
+    }
+}
+
+fn object_of(anchor: &Anchor) -> Result<Option<ObjectId>> {
+    let wrong = || Error::invalid("anchor of an object listing", "one that this listing returned");
+    match anchor.as_bytes() {
+        [] => Ok(None),
+        name => str::from_utf8(name).ok().and_then(|name| name.parse().ok()).map(Some).ok_or_else(wrong),
+    }
+}
+
+/// All objects that hold something.
+fn objects(space: &Space) -> Result<BTreeSet<ObjectId>> {
+    let mut objects = BTreeSet::new();
+    let mut with_entries = BTreeSet::new();
+    for name in all_names(space)? {
+        match name {
+            Name::Array(object) => drop(objects.insert(object)),
+            Name::Entries(object, _) => drop(with_entries.insert(object)),
+            Name::Piece(..) | Name::Header => {}
+        }
+    }
+    for object in with_entries {
+        // An omap stays when its last entry is removed.
+        if object.otype() != ObjectType::Array && space.omaps.holds_something(object)? {
+            objects.insert(object);
+        }
+    }
+    Ok(objects)
+}
+
+/// The names of all objects of a container in Ceph's pools.
+pub(crate) fn all_names(space: &Space) -> Result<Vec<Name>> {
+    let mut names = Vec::new();
+    let ios = [Some(&space.io), (!Arc::ptr_eq(&space.io, &space.data)).then_some(&space.data)];
+    for io in ios.into_iter().flatten() {
+        let what = || format!("list the RADOS objects of container {}", space.label);
+        for name in Names::of(io).doing(what)? {
+            names.extend(Name::of(&name.doing(what)?));
+        }
+    }
+    Ok(names)
+}

@@ -1,0 +1,104 @@
+//! Removing an object with all its omaps, so that nobody sees a part of it.
+//!
+//! An object of one omap is removed by one operation. One of several gets a mark on its first omap that holds everyone off;
+//! then each of the others gets it, and all are removed, the first one last. Whoever meets the mark does the rest of that work
+//! before its own, as often as it likes: each omap is only removed with the mark of this very removal.
+
+use isotach_object::{ObjectId, Result};
+
+use super::{
+    MOST_ATTEMPTS, Omaps, Shard,
+    mark::{Mark, State},
+    too_fast,
+};
+use crate::{
+    bytes,
+    failure::Doing,
+    ffi::{Compare, WriteOp},
+    keys::{self, LEVEL},
+};
+
+impl Omaps {
+    /// Removes all entries of an object.
+    pub(crate) fn destroy(&self, object: ObjectId) -> Result<()> {
+        for _ in 0..MOST_ATTEMPTS {
+            let mark = self.load(object, 0)?.unwrap_or_default();
+            match mark.state {
+                State::Settled if mark == Mark::default() => {
+                    if self.remove(object, 0, &mark)? {
+                        return Ok(());
+                    }
+                }
+                State::Settled => {
+                    let gone = mark.with(bytes::random_number()?, State::Gone);
+                    if self.set_mark(object, 0, &mark, &gone)? {
+                        return self.finish_removal(object);
+                    }
+                }
+                // That removal began before this one, which has to find what was put since.
+                State::Gone => self.finish_removal(object)?,
+                State::Frozen | State::Building => self.wait_or_take_over(object, &Shard { start: 0, mark })?,
+            }
+        }
+        Err(too_fast(object))
+    }
+
+    /// Does what is left to do of the removal of an object that is marked so.
+    pub(super) fn finish_removal(&self, object: ObjectId) -> Result<()> {
+        if let Some(mark) = self.load(object, 0)?.filter(|mark| mark.state == State::Gone) {
+            self.mark_parts(object, 0, 0, &mark)?;
+            self.remove_parts(object, 0, 0, &mark)?;
+        }
+        self.forget(object)
+    }
+
+    /// Marks all omaps that came from halving the range of this one, of which the first was halved `level` times before.
+    fn mark_parts(&self, object: ObjectId, start: u32, level: u8, gone: &Mark) -> Result<()> {
+        for _ in 0..MOST_ATTEMPTS {
+            // Removed already.
+            let Some(mark) = self.load(object, start)? else { return Ok(()) };
+            let shard = Shard { start, mark };
+            match shard.mark.state {
+                State::Gone => {
+                    return each_part(start, level, shard.mark.level, |start, level| {
+                        self.mark_parts(object, start, level, gone)
+                    });
+                }
+                State::Settled if start > 0 => {
+                    self.set_mark(object, start, &shard.mark, &shard.mark.with(gone.owner, State::Gone))?;
+                }
+                State::Settled => return Ok(()),
+                State::Frozen | State::Building => self.wait_or_take_over(object, &shard)?,
+            }
+        }
+        Err(too_fast(object))
+    }
+
+    /// Removes all omaps of this removal that came from this one, and then this one.
+    fn remove_parts(&self, object: ObjectId, start: u32, level: u8, gone: &Mark) -> Result<()> {
+        let mark = self.load(object, start)?;
+        let Some(mark) = mark.filter(|mark| mark.state == State::Gone && mark.owner == gone.owner) else {
+            return Ok(());
+        };
+        each_part(start, level, mark.level, |start, level| self.remove_parts(object, start, level, gone))?;
+        self.remove(object, start, &mark).map(drop)
+    }
+
+    /// Removes an omap that has this mark, or is not there; whether that was so.
+    fn remove(&self, object: ObjectId, start: u32, mark: &Mark) -> Result<bool> {
+        let name = keys::entries_name(object, start);
+        let what = || format!("remove RADOS object {name}");
+        let mut op = WriteOp::new().doing(what)?;
+        op.require_entry(LEVEL, Compare::Equal, &mark.encode()).remove();
+        match self.io.write(&name, &op) {
+            Ok(_) | Err(crate::ffi::Errno::NOT_FOUND) => Ok(true),
+            Err(errno) if errno.is_refusal() => Ok(false),
+            Err(errno) => Err(errno).doing(what),
+        }
+    }
+}
+
+/// The omaps that were made each time a range was halved, from `level` to `now`: their first hashes and levels.
+fn each_part(start: u32, level: u8, now: u8, mut visit: impl FnMut(u32, u8) -> Result<()>) -> Result<()> {
+    (level..now).try_for_each(|level| visit(start + (1 << (31 - u32::from(level))), level + 1))
+}

@@ -1,0 +1,80 @@
+//! What an omap says of itself: how often its range was halved, and what is being done to it.
+
+/// What is being done to an omap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum State {
+    /// Nothing.
+    #[default]
+    Settled,
+    /// It is being split: nobody writes to it.
+    Frozen,
+    /// It is being filled from another: nobody but who fills it knows it.
+    Building,
+    /// Its object is being removed: nobody reads or writes it.
+    Gone,
+}
+
+const NAMES: [(State, &str); 4] = [
+    (State::Settled, ""),
+    (State::Frozen, " frozen"),
+    (State::Building, " building"),
+    (State::Gone, " gone"),
+];
+
+/// The mark of an omap. The one of an object that was never split is not stored, and is the default.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Mark {
+    /// How often the range was halved.
+    pub(super) level: u8,
+    /// Random, of whoever set the mark.
+    pub(super) owner: u64,
+    pub(super) state: State,
+}
+
+impl Mark {
+    /// How many hashes the range has.
+    pub(super) fn width(&self) -> u64 {
+        1 << (32 - u32::from(self.level))
+    }
+
+    pub(super) fn with(&self, owner: u64, state: State) -> Self {
+        Self { level: self.level, owner, state }
+    }
+
+    /// The mark as it is stored and compared: text, for people to read.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        if *self == Self::default() {
+            return Vec::new();
+        }
+        let name = NAMES.iter().find(|(state, _)| *state == self.state).map_or("", |(_, name)| name);
+        format!("{} {:016x}{name}", self.level, self.owner).into_bytes()
+    }
+
+    pub(super) fn decode(stored: &[u8]) -> Option<Self> {
+        if stored.is_empty() {
+            return Some(Self::default());
+        }
+        let (level, rest) = str::from_utf8(stored).ok()?.split_once(' ')?;
+        let (owner, name) = rest.split_at_checked(16)?;
+        let (state, _) = NAMES.iter().find(|(_, known)| *known == name)?;
+        let level = level.parse().ok().filter(|level| *level < 32)?;
+        Some(Self { level, owner: u64::from_str_radix(owner, 16).ok()?, state: *state })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_come_back() {
+        for (state, _) in NAMES {
+            let mark = Mark { level: 3, owner: 77, state };
+            assert_eq!(Mark::decode(&mark.encode()), Some(mark));
+        }
+        assert_eq!(Mark::decode(b""), Some(Mark::default()));
+        assert_eq!(Mark::decode(b"77 0000000000000000"), None);
+        assert_eq!(Mark::decode(b"1 0000000000000000 what"), None);
+        assert_eq!((Mark::default().width(), Mark { level: 31, ..Mark::default() }.width()), (1 << 32, 2));
+    }
+}

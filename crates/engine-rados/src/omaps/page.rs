@@ -1,0 +1,75 @@
+//! Listing entries in pages, in the order of their stored keys: omap by omap.
+
+use isotach_object::{ObjectId, Result};
+
+use super::{MOST_ATTEMPTS, Omaps, PER_OPERATION, too_fast};
+use crate::{
+    ffi::ReadOp,
+    keys::{self, LAST, LEVEL},
+};
+
+/// Some entries, and the key after which the next ones come.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Stored keys and, if asked for, what is stored.
+    pub(crate) entries: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(crate) next: Option<Vec<u8>>,
+}
+
+impl Omaps {
+    /// Entries of an object whose keys come after one and before another, as many as one operation gives, and at most `limit`.
+    pub(crate) fn page(
+        &self,
+        object: ObjectId,
+        after: &[u8],
+        before: &[u8],
+        limit: usize,
+        values: bool,
+    ) -> Result<Found> {
+        for _ in 0..MOST_ATTEMPTS {
+            if let Some(found) = self.try_page(object, after, before, limit, values)? {
+                return Ok(found);
+            }
+        }
+        Err(too_fast(object))
+    }
+
+    fn try_page(
+        &self,
+        object: ObjectId,
+        after: &[u8],
+        before: &[u8],
+        limit: usize,
+        values: bool,
+    ) -> Result<Option<Found>> {
+        let shard = self.locate(object, keys::hash_of(after).unwrap_or_default())?;
+        let limit = limit.min(PER_OPERATION) as u64;
+        let op = ReadOp::new().require_entry(LEVEL, &shard.mark.encode()).page(after, limit, values);
+        let outcome = self.io.read(&keys::entries_name(object, shard.start), op);
+        let Some(mut answer) = self.taken(object, &shard, outcome)? else { return Ok(None) };
+        let behind = keys::bound(shard.end());
+        let end = before.min(behind.as_slice());
+        let of_range = answer.entries.partition_point(|(key, _)| key.as_slice() < end);
+        let has_more = answer.more && of_range == answer.entries.len();
+        answer.entries.truncate(of_range);
+        let next = match answer.entries.last() {
+            Some((last, _)) if has_more => Some(last.clone()),
+            // The next omap begins here, and no key is as short as this one.
+            _ => (behind.as_slice() < before && behind != LAST).then_some(behind),
+        };
+        Ok(Some(Found { entries: answer.entries, next }))
+    }
+
+    /// Whether an object has an entry.
+    pub(crate) fn holds_something(&self, object: ObjectId) -> Result<bool> {
+        let mut after = keys::FIRST.to_vec();
+        loop {
+            let found = self.page(object, &after, LAST, 1, false)?;
+            match found.next {
+                _ if !found.entries.is_empty() => return Ok(true),
+                None => return Ok(false),
+                Some(next) => after = next,
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Splitting an omap that has grown large: the upper half of its hashes moves to an omap of its own.
+//!
+//! 1. The omap is marked as frozen: who writes waits, who reads goes on.
+//! 2. A new omap is marked as being built, and the entries of the upper half are copied into it. Nobody else knows it yet.
+//! 3. The new omap is marked as settled.
+//! 4. In one operation the old one gets its new level and loses the upper half. From here on the new one counts.
+//!
+//! Each step asks for the mark that the one before left. Whoever takes over from a dead owner first puts its own number into
+//! the marks, so nothing that the dead one still had under way is done after that.
+
+use isotach_object::{ObjectId, Result};
+
+use super::{
+    Omaps, PER_OPERATION, Shard,
+    mark::{Mark, State},
+};
+use crate::{
+    bytes,
+    failure::Doing,
+    ffi::{Compare, Errno, ReadOp, WriteOp},
+    keys::{self, LAST, LEVEL},
+};
+
+/// Entries that are counted to estimate how many there are.
+const SAMPLE: u64 = 800;
+/// An omap is looked at, in the mean, once in so many of the entries that it may hold.
+const LOOKS: u64 = 20;
+/// The highest level: the range of an omap has two hashes then.
+const MOST_LEVELS: u8 = 31;
+
+impl Omaps {
+    /// Splits an omap if it has become too large by so many more entries. Looks seldom.
+    pub(super) fn split_if_large(&self, object: ObjectId, shard: &Shard, written: usize) -> Result<()> {
+        let look = (self.most / LOOKS).max(1);
+        if bytes::random_number()? % look >= written as u64 || shard.mark.level >= MOST_LEVELS {
+            return Ok(());
+        }
+        match self.is_large(object, shard)? {
+            true => self.split(object, shard),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether an omap holds more than it may, by the entries in a part of its hashes.
+    fn is_large(&self, object: ObjectId, shard: &Shard) -> Result<bool> {
+        let sampled = self.most.min(SAMPLE);
+        let width = (shard.mark.width() / self.most * sampled).clamp(1, shard.mark.width());
+        let end = if sampled == self.most { shard.end() } else { u64::from(shard.start) + width };
+        let (begin, end) = (keys::bound(shard.start.into()), keys::bound(end));
+        let op = ReadOp::new().page(&begin, sampled + 1, false);
+        match self.io.read(&keys::entries_name(object, shard.start), op) {
+            Ok(answer) => {
+                let count = answer.entries.iter().take_while(|(key, _)| *key < end).count();
+                Ok(count as u64 > sampled)
+            }
+            Err(Errno::NOT_FOUND) => Ok(false),
+            Err(errno) => Err(errno).doing(|| format!("count entries of object {object}")),
+        }
+    }
+
+    /// Splits an omap that is settled, or that another has begun to split. Does nothing if it has changed.
+    pub(super) fn split(&self, object: ObjectId, shard: &Shard) -> Result<()> {
+        let frozen = shard.mark.with(bytes::random_number()?, State::Frozen);
+        let begun = self.set_mark(object, shard.start, &shard.mark, &frozen)?;
+        if begun && let Some(upper) = self.fill_upper(object, shard.start, &frozen)? {
+            let lower = Mark { level: upper.level, ..frozen.with(frozen.owner, State::Settled) };
+            let upper = keys::bound(u64::from(shard.start) + lower.width());
+            self.change(object, shard.start, &frozen, &lower, |op| {
+                op.remove_range(&upper, &keys::bound(shard.end()));
+            })?;
+        }
+        self.load(object, shard.start).map(drop)
+    }
+
+    /// Makes the omap of the upper half, and gives its mark; `None` where another has taken over.
+    fn fill_upper(&self, object: ObjectId, start: u32, frozen: &Mark) -> Result<Option<Mark>> {
+        let middle = start + (frozen.width() / 2) as u32;
+        let building = Mark { level: frozen.level + 1, ..frozen.with(frozen.owner, State::Building) };
+        let old = match self.load(object, middle)? {
+            // Whoever was here before had come so far.
+            Some(mark) if mark.state == State::Settled => return Ok(Some(mark)),
+            Some(mark) => mark,
+            None => Mark::default(),
+        };
+        let made = self.change(object, middle, &old, &building, |op| {
+            op.remove_range(keys::FIRST, LAST);
+        })?;
+        if !made || !self.copy_upper(object, start, frozen, middle, &building)? {
+            return Ok(None);
+        }
+        let settled = building.with(building.owner, State::Settled);
+        let done = self.set_mark(object, middle, &building, &settled)?;
+        Ok(done.then_some(settled))
+    }
+
+    /// Copies the entries of the upper half; whether nobody has taken over meanwhile.
+    fn copy_upper(
+        &self,
+        object: ObjectId,
+        start: u32,
+        frozen: &Mark,
+        middle: u32,
+        building: &Mark,
+    ) -> Result<bool> {
+        let (from, to) = (keys::entries_name(object, start), keys::entries_name(object, middle));
+        let end = keys::bound(u64::from(start) + frozen.width());
+        let mut after = keys::bound(middle.into());
+        loop {
+            let op = ReadOp::new().require_entry(LEVEL, &frozen.encode());
+            let answer = match self.io.read(&from, op.page(&after, PER_OPERATION as u64, true)) {
+                Err(errno) if errno.is_refusal() => return Ok(false),
+                outcome => outcome.doing(|| format!("copy entries of RADOS object {from}"))?,
+            };
+            let of_range = answer.entries.partition_point(|(key, _)| *key < end);
+            let entries = &answer.entries[..of_range];
+            let Some((last, _)) = entries.last() else { return Ok(true) };
+            let what = || format!("copy entries to RADOS object {to}");
+            let mut op = WriteOp::new().doing(what)?;
+            op.require_entry(LEVEL, Compare::Equal, &building.encode()).set_entries(entries);
+            match self.io.write(&to, &op) {
+                Err(errno) if errno.is_refusal() => return Ok(false),
+                outcome => outcome.doing(what)?,
+            };
+            if !answer.more || of_range < answer.entries.len() {
+                return Ok(true);
+            }
+            after.clone_from(last);
+        }
+    }
+
+    /// Replaces a mark; whether it was the old one.
+    pub(super) fn set_mark(&self, object: ObjectId, start: u32, old: &Mark, new: &Mark) -> Result<bool> {
+        self.change(object, start, old, new, |_| {})
+    }
+
+    /// Replaces a mark, with what else is to be done in the same operation; whether it was the old one.
+    pub(super) fn change(
+        &self,
+        object: ObjectId,
+        start: u32,
+        old: &Mark,
+        new: &Mark,
+        more: impl FnOnce(&mut WriteOp),
+    ) -> Result<bool> {
+        let name = keys::entries_name(object, start);
+        let what = || format!("mark RADOS object {name}");
+        let mut op = WriteOp::new().doing(what)?;
+        op.ensure().require_entry(LEVEL, Compare::Equal, &old.encode());
+        more(&mut op);
+        op.set_entries(&[(LEVEL, new.encode())]);
+        match self.io.write(&name, &op) {
+            Ok(_) => Ok(true),
+            Err(errno) if errno.is_refusal() => Ok(false),
+            Err(errno) => Err(errno).doing(what),
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Writing entries: many at once without a condition, or one with one.
+
+use std::collections::BTreeMap;
+
+use isotach_object::{ObjectId, Result};
+
+use super::{MOST_ATTEMPTS, Omaps, PER_OPERATION, Shard, mark::State, too_fast};
+use crate::{
+    failure::Doing,
+    ffi::{Compare, Errno, Pending, ReadOp, WriteOp, Told},
+    keys::{self, LEVEL},
+};
+
+/// Bytes of keys and values that one operation writes, unless one entry has more.
+const BYTES_PER_OPERATION: usize = 8 << 20;
+
+/// Changes of an object's entries: first the ranges of keys are removed, then entries are set or removed.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// Each of one distribution key: from the first key on, and before the second.
+    pub(crate) ranges: Vec<(Vec<u8>, Vec<u8>)>,
+    /// What is to be stored under a key, or nothing.
+    pub(crate) entries: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+}
+
+/// What an entry must be for it to be changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Condition {
+    Absent,
+    Present,
+    Is(Vec<u8>),
+}
+
+impl Condition {
+    fn holds(&self, stored: Option<&[u8]>) -> bool {
+        match self {
+            Self::Absent => stored.is_none(),
+            Self::Present => stored.is_some(),
+            Self::Is(expected) => stored == Some(expected.as_slice()),
+        }
+    }
+
+    fn require(&self, op: &mut WriteOp, key: &[u8]) {
+        match self {
+            Self::Absent => op.require_entry(key, Compare::Equal, b""),
+            Self::Present => op.require_entry(key, Compare::Greater, b""),
+            Self::Is(expected) => op.require_entry(key, Compare::Equal, expected),
+        };
+    }
+}
+
+type Change = (Vec<u8>, Option<Vec<u8>>);
+
+impl Omaps {
+    /// Does the changes of a batch, each by itself.
+    pub(crate) fn write(&self, object: ObjectId, batch: Batch) -> Result<()> {
+        // Before anything is set: what is asked for again would remove that.
+        for (begin, end) in batch.ranges {
+            self.remove_range(object, &begin, &end)?;
+        }
+        let mut left: Vec<Change> = batch.entries.into_iter().collect();
+        for _ in 0..MOST_ATTEMPTS {
+            left = self.try_write(object, left)?;
+            if left.is_empty() {
+                return Ok(());
+            }
+        }
+        Err(too_fast(object))
+    }
+
+    /// Removes the entries of a range of keys, which have one hash.
+    fn remove_range(&self, object: ObjectId, begin: &[u8], end: &[u8]) -> Result<()> {
+        for _ in 0..MOST_ATTEMPTS {
+            let shard = self.locate_to_write(object, keys::hash_of(begin).unwrap_or_default())?;
+            let what = || format!("remove entries of RADOS object {}", keys::entries_name(object, shard.start));
+            let mut op = WriteOp::new().doing(what)?;
+            op.require_entry(LEVEL, Compare::Equal, &shard.mark.encode()).remove_range(begin, end);
+            if self.is_done(object, &shard, self.io.write(&keys::entries_name(object, shard.start), &op))? {
+                return Ok(());
+            }
+        }
+        Err(too_fast(object))
+    }
+
+    /// Does what it can at once, and gives back the changes whose omaps have changed.
+    fn try_write(&self, object: ObjectId, changes: Vec<Change>) -> Result<Vec<Change>> {
+        let mut by_shard: BTreeMap<u32, (Shard, Vec<Change>)> = BTreeMap::new();
+        for change in changes {
+            let shard = self.locate_to_write(object, keys::hash_of(&change.0).unwrap_or_default())?;
+            by_shard.entry(shard.start).or_insert_with(|| (shard, Vec::new())).1.push(change);
+        }
+        let mut left = Vec::new();
+        let mut written = Vec::new();
+        let mut begun: std::collections::VecDeque<(Shard, Vec<Change>, Pending)> = Default::default();
+        let mut end = |(shard, part, pending): (Shard, Vec<Change>, Pending)| -> Result<()> {
+            match self.is_done(object, &shard, pending.wait())? {
+                true => written.push((shard, part.len())),
+                false => left.extend(part),
+            }
+            Ok(())
+        };
+        for (shard, part) in by_shard.into_values().flat_map(|(shard, changes)| parts(&shard, changes)) {
+            if begun.len() >= self.io.depth()
+                && let Some(first) = begun.pop_front()
+            {
+                end(first)?;
+            }
+            let pending = self.begin(object, &shard, &part)?;
+            begun.push_back((shard, part, pending));
+        }
+        begun.into_iter().try_for_each(end)?;
+        for (shard, count) in written {
+            self.split_if_large(object, &shard, count)?;
+        }
+        Ok(left)
+    }
+
+    fn begin(&self, object: ObjectId, shard: &Shard, part: &[Change]) -> Result<Pending> {
+        let name = keys::entries_name(object, shard.start);
+        let begin = || {
+            let set: Vec<_> =
+                part.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
+            let removed: Vec<_> =
+                part.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key).collect();
+            let mut op = WriteOp::new()?;
+            if shard.start == 0 && !set.is_empty() {
+                op.ensure();
+            }
+            op.require_entry(LEVEL, Compare::Equal, &shard.mark.encode());
+            if !set.is_empty() {
+                op.set_entries(&set);
+            }
+            if !removed.is_empty() {
+                op.remove_entries(&removed);
+            }
+            self.io.begin(&name, &op)
+        };
+        begin().doing(|| format!("write {} entries of RADOS object {name}", part.len()))
+    }
+
+    /// Whether a write was done, and not refused since the omap has changed, which is known then.
+    fn is_done(
+        &self,
+        object: ObjectId,
+        shard: &Shard,
+        outcome: Told<u64>,
+    ) -> Result<bool> {
+        match outcome {
+            Ok(_) => Ok(true),
+            // Removing from what is not there.
+            Err(Errno::NOT_FOUND) if shard.mark.encode().is_empty() => Ok(true),
+            Err(errno) if errno.is_refusal() => self.refused(object, shard).map(|()| false),
+            Err(errno) => {
+                let name = keys::entries_name(object, shard.start);
+                Err(errno).doing(|| format!("write entries of RADOS object {name}"))
+            }
+        }
+    }
+
+    /// Changes one entry if it is as the condition says; whether it was.
+    pub(crate) fn write_if(
+        &self,
+        object: ObjectId,
+        key: &[u8],
+        condition: &Condition,
+        value: Option<&[u8]>,
+    ) -> Result<bool> {
+        for _ in 0..MOST_ATTEMPTS {
+            let shard = self.locate_to_write(object, keys::hash_of(key).unwrap_or_default())?;
+            let name = keys::entries_name(object, shard.start);
+            let what = || format!("write an entry of RADOS object {name}");
+            let mut op = WriteOp::new().doing(what)?;
+            if shard.start == 0 && value.is_some() {
+                op.ensure();
+            }
+            op.require_entry(LEVEL, Compare::Equal, &shard.mark.encode());
+            condition.require(&mut op, key);
+            match value {
+                Some(value) => op.set_entries(&[(key, value)]),
+                None => op.remove_entries(&[key]),
+            };
+            match self.io.write(&name, &op) {
+                Ok(_) => {
+                    self.split_if_large(object, &shard, 1)?;
+                    return Ok(true);
+                }
+                Err(errno) if errno.is_refusal() => {}
+                Err(errno) => return Err(errno).doing(what),
+            }
+            if let Some(answer) = self.judged(object, &shard, key, condition)? {
+                return Ok(answer);
+            }
+        }
+        Err(too_fast(object))
+    }
+
+    /// Why a write was refused: the condition does not hold, or (`None`) the omap has changed, or the entry just now.
+    fn judged(
+        &self,
+        object: ObjectId,
+        shard: &Shard,
+        key: &[u8],
+        condition: &Condition,
+    ) -> Result<Option<bool>> {
+        let name = keys::entries_name(object, shard.start);
+        let op = ReadOp::new().entries(vec![key.to_vec(), LEVEL.to_vec()]);
+        let entries = match self.io.read(&name, op) {
+            Ok(answer) => answer.entries,
+            Err(Errno::NOT_FOUND) => Vec::new(),
+            Err(errno) => return Err(errno).doing(|| format!("read RADOS object {name}")),
+        };
+        let stored = |wanted: &[u8]| {
+            entries.iter().find(|(found, _)| found == wanted).map(|(_, value)| value.as_slice())
+        };
+        if stored(LEVEL).unwrap_or_default() != shard.mark.encode() || shard.mark.state != State::Settled {
+            return self.refused(object, shard).map(|()| None);
+        }
+        match condition.holds(stored(key)) {
+            // A removal of what is not there, if that was asked for, is refused only for the want of an object.
+            true if entries.is_empty() && *condition == Condition::Absent => Ok(Some(true)),
+            true => Ok(None),
+            false => Ok(Some(false)),
+        }
+    }
+}
+
+/// Changes as single operations take them.
+fn parts(shard: &Shard, changes: Vec<Change>) -> Vec<(Shard, Vec<Change>)> {
+    let mut parts: Vec<(Shard, Vec<Change>)> = Vec::new();
+    let mut bytes = usize::MAX;
+    for (key, value) in changes {
+        let length = key.len() + value.as_ref().map_or(0, Vec::len);
+        let is_full = parts.last().is_none_or(|(_, part)| part.len() >= PER_OPERATION);
+        if is_full || bytes.saturating_add(length) > BYTES_PER_OPERATION {
+            parts.push((shard.clone(), Vec::new()));
+            bytes = 0;
+        }
+        bytes += length;
+        if let Some((_, part)) = parts.last_mut() {
+            part.push((key, value));
+        }
+    }
+    parts
+}

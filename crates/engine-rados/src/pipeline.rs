@@ -1,0 +1,286 @@
+//! What a handle has taken and not yet handed over, in the order in which it is handed over.
+//!
+//! What must stay true:
+//! - Bytes of arrays are under way while the caller goes on; entries wait. When all is handed over, the bytes come first and
+//!   then the entries, object by object, in the order in which the objects were first named. So an entry never counts before
+//!   the bytes that it may speak of, nor before the entries of objects that were named before its own.
+//! - No more than [`MOST_BYTES`] wait or are under way, but for one update that has more.
+//! - After a failure nothing more is taken: nobody knows what came of what was under way.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use indexmap::IndexMap;
+use isotach_object::{Error, ObjectId, ObjectType, Result, Update};
+
+use crate::{
+    arrays::{Arrays, Change, CreateOnly, Job, Slot},
+    entry, keys,
+    omaps::{Batch, Omaps},
+    space::Space,
+};
+
+/// Bytes of array writes that are taken before the caller has to wait.
+const MOST_BYTES: usize = 64 << 20;
+/// Bytes of entries that wait.
+const MOST_ENTRY_BYTES: usize = 16 << 20;
+/// Writes of at least so many bytes begin at once; smaller ones wait for others that follow them.
+const LARGE: usize = 256 << 10;
+/// Bytes and arrays that wait for others.
+const MOST_GATHERED: usize = 8 << 20;
+const MOST_GATHERED_ARRAYS: usize = 64;
+/// What an entry costs besides its bytes.
+const ENTRY: usize = 100;
+
+/// The changes of one object's entries that wait.
+#[derive(Debug, Default)]
+struct Entries {
+    /// Whether all that was there is to be removed first.
+    destroys: bool,
+    batch: Batch,
+}
+
+/// What a handle has taken.
+#[derive(Debug, Default)]
+pub(crate) struct Pipeline {
+    entries: IndexMap<ObjectId, Entries>,
+    entry_bytes: usize,
+    /// New arrays that are being created.
+    creations: VecDeque<CreateOnly>,
+    creation_bytes: usize,
+    /// Changes of arrays that wait.
+    gathered: IndexMap<ObjectId, Vec<Change>>,
+    gathered_bytes: usize,
+    /// Arrays that are known to be there, among those that have changes that wait.
+    existing: BTreeSet<ObjectId>,
+    /// Whether something was handed over since the last epoch was begun.
+    pub(crate) is_ahead: bool,
+    failed: bool,
+}
+
+impl Pipeline {
+    /// Refuses a handle of which something failed.
+    pub(crate) fn check(&self, space: &Space) -> Result<()> {
+        match self.failed {
+            true => Err(Error::Poisoned { what: format!("container {}", space.label) }),
+            false => Ok(()),
+        }
+    }
+
+    /// Does something after whose failure the handle takes no more.
+    pub(crate) fn or_fail<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let outcome = act(self);
+        self.failed |= outcome.is_err();
+        outcome
+    }
+
+    /// Whether nothing waits or is under way.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.creations.is_empty() && self.gathered.is_empty()
+    }
+
+    /// Whether something of this object waits or is under way.
+    pub(crate) fn has(&self, object: ObjectId) -> bool {
+        match object.otype() {
+            ObjectType::Array => {
+                self.gathered.contains_key(&object) || self.creations.iter().any(|one| one.object == object)
+            }
+            _ => self.entries.contains_key(&object),
+        }
+    }
+
+    /// Takes an update.
+    pub(crate) fn take(&mut self, update: &Update<'_>, space: &Space, arrays: &Arrays) -> Result<()> {
+        self.is_ahead = true;
+        let object = update.object();
+        match *update {
+            Update::Put { cell, value } => {
+                let key = keys::entry_key(&cell);
+                let stored = entry::encode_value(object, &key, value);
+                self.take_entry(object, key, Some(stored), space, arrays)
+            }
+            Update::Remove { cell } => self.take_entry(object, keys::entry_key(&cell), None, space, arrays),
+            Update::RemoveDkey { dkey, .. } => {
+                let (begin, end) = keys::dkey_range(dkey);
+                let batch = &mut self.entries.entry(object).or_default().batch;
+                batch.entries.retain(|key, _| *key < begin || *key >= end);
+                batch.ranges.push((begin, end));
+                Ok(())
+            }
+            Update::Destroy { .. } if object.otype() == ObjectType::Array => {
+                self.gather(object, Change::Remove, arrays)
+            }
+            Update::Destroy { .. } => {
+                *self.entries.entry(object).or_default() = Entries { destroys: true, ..Entries::default() };
+                Ok(())
+            }
+            Update::Write { offset, data, .. } => {
+                self.take_bytes(update, Change::Write { offset, data: data.to_vec() }, space, arrays)
+            }
+            Update::SetSize { size, .. } => self.take_bytes(update, Change::SetSize(size), space, arrays),
+            Update::Punch { offset, length, .. } => {
+                self.take_bytes(update, Change::Punch { offset, length }, space, arrays)
+            }
+        }
+    }
+
+    fn take_entry(
+        &mut self,
+        object: ObjectId,
+        key: Vec<u8>,
+        stored: Option<Vec<u8>>,
+        space: &Space,
+        arrays: &Arrays,
+    ) -> Result<()> {
+        self.entry_bytes += ENTRY + key.len() + stored.as_ref().map_or(0, Vec::len);
+        self.entries.entry(object).or_default().batch.entries.insert(key, stored);
+        if self.entry_bytes > MOST_ENTRY_BYTES { self.hand_over(space, arrays) } else { Ok(()) }
+    }
+
+    fn take_bytes(
+        &mut self,
+        update: &Update<'_>,
+        change: Change,
+        space: &Space,
+        arrays: &Arrays,
+    ) -> Result<()> {
+        let object = update.object();
+        let (Update::Write { cell, .. } | Update::SetSize { cell, .. } | Update::Punch { cell, .. }) = update
+        else {
+            return Ok(());
+        };
+        if object.otype() == ObjectType::Array {
+            return self.gather(object, change, arrays);
+        }
+        // Records share their entry with single values, so all entries that came before are handed over.
+        if self.has(object) {
+            self.hand_over(space, arrays)?;
+        }
+        arrays.settle(vec![Job::new(Slot::of(cell), Vec::new(), vec![change])]).map(drop)
+    }
+
+    /// Takes a change of an array.
+    fn gather(&mut self, object: ObjectId, change: Change, arrays: &Arrays) -> Result<()> {
+        if let Change::Write { offset: 0, data } = &change
+            && data.len() >= LARGE
+            && arrays.fits_own(object.class(), data.len())
+            && !self.has(object)
+        {
+            let Change::Write { data, .. } = change else { return Ok(()) };
+            return self.create(object, data, arrays);
+        }
+        self.gathered_bytes += match &change {
+            Change::Write { data, .. } => data.len(),
+            _ => 0,
+        };
+        append(self.gathered.entry(object).or_default(), change);
+        if self.gathered_bytes > MOST_GATHERED || self.gathered.len() > MOST_GATHERED_ARRAYS {
+            self.send_gathered(arrays)?;
+        }
+        Ok(())
+    }
+
+    /// Begins to create an array.
+    fn create(&mut self, object: ObjectId, data: Vec<u8>, arrays: &Arrays) -> Result<()> {
+        while self.creations.front().is_some_and(CreateOnly::has_ended) {
+            self.end_creation()?;
+        }
+        while !self.creations.is_empty()
+            && (self.creations.len() >= arrays.depth() || self.creation_bytes + data.len() > MOST_BYTES)
+        {
+            self.end_creation()?;
+        }
+        self.creation_bytes += data.len();
+        self.creations.push_back(arrays.begin_create(object, data)?);
+        Ok(())
+    }
+
+    /// Waits for the oldest creation. If the array was there, its bytes wait with the other changes of it.
+    fn end_creation(&mut self) -> Result<()> {
+        let Some(oldest) = self.creations.pop_front() else { return Ok(()) };
+        let object = oldest.object;
+        self.creation_bytes -= oldest.data.len();
+        if let Some(data) = oldest.wait()? {
+            self.existing.insert(object);
+            self.gathered_bytes += data.len();
+            self.gathered.entry(object).or_default().insert(0, Change::Write { offset: 0, data });
+        }
+        Ok(())
+    }
+
+    /// Hands over the changes of arrays that wait. Those of one that is being created wait for that.
+    fn send_gathered(&mut self, arrays: &Arrays) -> Result<()> {
+        let busy: BTreeSet<ObjectId> = self.creations.iter().map(|one| one.object).collect();
+        if self.gathered.keys().any(|object| busy.contains(object)) {
+            while !self.creations.is_empty() {
+                self.end_creation()?;
+            }
+        }
+        let mut jobs = Vec::new();
+        self.gathered_bytes = 0;
+        for (object, mut changes) in std::mem::take(&mut self.gathered) {
+            let is_known = self.existing.remove(&object);
+            if let [Change::Write { offset: 0, data }] = changes.as_mut_slice()
+                && !is_known
+                && arrays.fits_own(object.class(), data.len())
+            {
+                let data = std::mem::take(data);
+                self.create(object, data, arrays)?;
+            } else {
+                jobs.push(Job::new(Slot::Array(object), Vec::new(), changes));
+            }
+        }
+        arrays.settle(jobs).map(drop)
+    }
+
+    /// Hands over everything, and waits until it counts.
+    pub(crate) fn hand_over(&mut self, space: &Space, arrays: &Arrays) -> Result<()> {
+        while !(self.creations.is_empty() && self.gathered.is_empty()) {
+            self.send_gathered(arrays)?;
+            while !self.creations.is_empty() {
+                self.end_creation()?;
+            }
+        }
+        self.entry_bytes = 0;
+        std::mem::take(&mut self.entries)
+            .into_iter()
+            .try_for_each(|(object, entries)| entries.hand_over(object, &space.omaps))
+    }
+}
+
+impl Entries {
+    fn hand_over(self, object: ObjectId, omaps: &Omaps) -> Result<()> {
+        if self.destroys {
+            omaps.destroy(object)?;
+        }
+        omaps.write(object, self.batch)
+    }
+}
+
+/// Adds a change behind others; a write that goes on where the last one ended becomes a part of it.
+fn append(changes: &mut Vec<Change>, change: Change) {
+    if let (Some(Change::Write { offset, data }), Change::Write { offset: next, data: more }) =
+        (changes.last_mut(), &change)
+        && !data.is_empty()
+        && *offset + data.len() as u64 == *next
+    {
+        data.extend_from_slice(more);
+        return;
+    }
+    changes.push(change);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_that_follow_each_other_become_one() {
+        let write = |offset, data: &[u8]| Change::Write { offset, data: data.to_vec() };
+        let mut changes = Vec::new();
+        for change in [write(0, b"ab"), write(2, b"cd"), write(5, b"x"), Change::SetSize(3), write(3, b"y")] {
+            append(&mut changes, change);
+        }
+        assert_eq!(changes.len(), 4, "{changes:?}");
+        assert!(matches!(&changes[0], Change::Write { offset: 0, data } if data == b"abcd"));
+    }
+}

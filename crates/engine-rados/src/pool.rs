@@ -1,0 +1,228 @@
+//! A connection to a pool: its containers made, found, measured and removed.
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use isotach_object::{
+    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Purged, Result,
+    Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
+};
+
+use crate::{
+    CAPABILITIES, container::RadosContainer,
+    failure::Doing,
+    ffi::{Cluster, Errno, Io, Names, Pending, WriteOp, Told},
+    keys::HEADER,
+    options::{Options, SCHEME},
+    purge,
+    registry::Registry,
+    size,
+    space::{self, Space},
+    verify,
+};
+
+/// How often whoever removes a container says that it is still at it.
+const BEAT: Duration = Duration::from_secs(60);
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct RadosPool {
+    uri: PoolUri,
+    cluster: Arc<Cluster>,
+    options: Arc<Options>,
+    registry: Registry,
+}
+
+impl RadosPool {
+    /// The place of a pool, whether or not there is one.
+    pub(crate) fn at(uri: &PoolUri, cluster: Arc<Cluster>, options: Options) -> Result<Self> {
+        let io = space::open_io(&cluster, &options, &options.pool, &space::namespace(&options, None))?;
+        let registry = Registry::new(io, &options);
+        Ok(Self { uri: uri.clone(), cluster, options: Arc::new(options), registry })
+    }
+
+    pub(crate) fn create(&self) -> Result<()> {
+        self.registry.create()
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        self.registry.check()
+    }
+
+    /// Removes all containers, and what is left of others, and then the pool.
+    pub(crate) fn destroy(&self) -> Result<()> {
+        self.check()?;
+        for label in self.registry.labels()? {
+            match self.destroy_container(&label) {
+                // Another removes the pool, too.
+                Ok(()) | Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        for uid in self.registry.dying(false)? {
+            self.remove_namespace(&uid)?;
+        }
+        self.registry.remove()
+    }
+
+    fn not_found(&self, label: &Label) -> Error {
+        Error::not_found(format!("container {label} in pool {}", self.uri))
+    }
+
+    fn space(&self, label: &Label) -> Result<Space> {
+        let uid = self.registry.find(label)?.ok_or_else(|| self.not_found(label))?;
+        let space = Space::open(&self.cluster, &self.options, label, &uid)?;
+        space.check_header()?;
+        Ok(space)
+    }
+
+    /// Removes everything in a namespace that belongs to no container, and forgets it.
+    fn remove_namespace(&self, uid: &str) -> Result<()> {
+        let namespace = space::namespace(&self.options, Some(uid));
+        let mut pools = vec![&self.options.pool];
+        if self.options.data != self.options.pool {
+            pools.push(&self.options.data);
+        }
+        for pool in pools {
+            let io = space::open_io(&self.cluster, &self.options, pool, &namespace)?;
+            self.remove_objects(&io, uid)?;
+        }
+        self.registry.forget(uid)
+    }
+
+    fn remove_objects(&self, io: &Io, uid: &str) -> Result<()> {
+        let what = || format!("remove the RADOS objects of namespace {uid}");
+        // First what makes it a container, so that nobody opens what is left.
+        let mut begun = VecDeque::from([begin_removal(io, HEADER).doing(what)?]);
+        let mut beat = Instant::now();
+        for name in Names::of(io).doing(what)? {
+            if begun.len() >= io.depth()
+                && let Some(first) = begun.pop_front()
+            {
+                removed(first).doing(what)?;
+            }
+            begun.push_back(begin_removal(io, &name.doing(what)?).doing(what)?);
+            if beat.elapsed() > BEAT {
+                self.registry.touch(uid)?;
+                beat = Instant::now();
+            }
+        }
+        begun.into_iter().try_for_each(removed).doing(what)
+    }
+}
+
+fn begin_removal(io: &Io, name: &str) -> Told<Pending> {
+    let mut op = WriteOp::new()?;
+    op.remove();
+    io.begin(name, &op)
+}
+
+fn removed(pending: Pending) -> Told<()> {
+    match pending.wait() {
+        Ok(_) | Err(Errno::NOT_FOUND) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
+fn no_rights<T>() -> Result<T> {
+    let what = "rights of containers: Ceph's users are allowed pools and namespaces (`ceph auth caps`)".to_owned();
+    Err(Error::Unsupported { engine: SCHEME, what })
+}
+
+impl Pool for RadosPool {
+    fn uri(&self) -> &PoolUri {
+        &self.uri
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
+    }
+
+    fn create_container(&self, label: &Label) -> Result<()> {
+        if self.registry.find(label)?.is_some() {
+            return Err(Error::AlreadyExists { what: format!("container {label} in pool {}", self.uri) });
+        }
+        let uid = self.registry.begin()?;
+        Space::open(&self.cluster, &self.options, label, &uid)?.make_header()?;
+        if self.registry.enter(label, &uid)? {
+            return Ok(());
+        }
+        self.remove_namespace(&uid)?;
+        Err(Error::AlreadyExists { what: format!("container {label} in pool {}", self.uri) })
+    }
+
+    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
+        match *rights == NewRights::default() {
+            true => self.create_container(label),
+            false => no_rights(),
+        }
+    }
+
+    fn rights(&self, label: &Label) -> Result<Rights> {
+        self.space(label)?;
+        no_rights()
+    }
+
+    fn set_rights(&self, label: &Label, _: &RightsChange) -> Result<Rights> {
+        self.rights(label)
+    }
+
+    fn admit(&self, _: &Acl) -> Result<()> {
+        no_rights()
+    }
+
+    fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
+        Ok(Arc::new(RadosContainer::new(Arc::new(self.space(label)?))?))
+    }
+
+    fn destroy_container(&self, label: &Label) -> Result<()> {
+        let uid = self.registry.find(label)?.ok_or_else(|| self.not_found(label))?;
+        if !self.registry.take_out(label, &uid)? {
+            return Err(self.not_found(label));
+        }
+        self.remove_namespace(&uid)?;
+        // What others began to make or remove and did not end.
+        self.registry.dying(true)?.iter().try_for_each(|uid| self.remove_namespace(uid))
+    }
+
+    fn list_containers(&self) -> Result<Vec<Label>> {
+        self.registry.labels()
+    }
+
+    fn container_size(&self, label: &Label) -> Result<u64> {
+        size::of(&self.space(label)?)
+    }
+
+    fn verify_container(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
+        verify::container(&Arc::new(self.space(label)?), how, progress)
+    }
+
+    /// Nothing here is derived from anything else.
+    fn set_aside(&self, label: &Label, _: &[Finding], _: &str) -> Result<SetAside> {
+        self.space(label).map(|_| SetAside::default())
+    }
+
+    fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {
+        purge::container(&self.space(label)?, carry_out)
+    }
+
+    /// Where no manager daemon runs, Ceph does not say how much room there is.
+    fn usage(&self) -> Result<PoolUsage> {
+        let room = self.cluster.room().doing(|| format!("ask for the room of pool {}", self.uri))?;
+        let mut used = 0;
+        for label in self.registry.labels()? {
+            match self.container_size(&label) {
+                Ok(size) => used += size,
+                Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        match room.total {
+            0 => Ok(PoolUsage { total: u64::MAX, free: u64::MAX - used, used }),
+            total => Ok(PoolUsage { total: total.max(used), free: room.free.min(total), used }),
+        }
+    }
+}

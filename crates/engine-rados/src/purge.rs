@@ -1,0 +1,109 @@
+//! Purging: objects with bytes that no table names.
+//!
+//! They are left by writers that died between storing bytes and naming them, and by a value that was put over records. A
+//! writer that lives names its bytes within the time-out, so what is much older is nobody's.
+
+use std::{
+    collections::HashSet,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use isotach_object::{ObjectId, ObjectType, Purged, Result};
+
+use crate::{
+    arrays::Slot,
+    entry::Entry,
+    keys::{self, LAST, Name},
+    listing,
+    omaps::PER_OPERATION,
+    size,
+    space::Space,
+    table::{Place, Table},
+};
+
+/// Arrays whose tables are read at once.
+const AT_ONCE: usize = 1000;
+
+/// See [`isotach_object::Pool::purge_container`].
+pub(crate) fn container(space: &Space, carry_out: bool) -> Result<Purged> {
+    let before = size::of(space)?;
+    // Bytes first and tables then: what is named later than it was listed is found in a table.
+    let names = listing::all_names(space)?;
+    let pieces: Vec<(u64, u64)> = names.iter().filter_map(piece).collect();
+    let sizes = size::stat(&space.data, &piece_names(&pieces), space)?;
+    let named = named(space, &listing::all_names(space)?)?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let newest = now.saturating_sub(space.options.grace).as_secs() as i64;
+    let (mut freed, mut held, mut unused) = (0, 0, Vec::new());
+    for (piece, found) in pieces.into_iter().zip(sizes) {
+        let Some(found) = found.filter(|_| !named.contains(&piece)) else { continue };
+        if found.changed > newest {
+            held += found.size;
+            continue;
+        }
+        freed += found.size;
+        unused.push(piece);
+    }
+    if carry_out {
+        space.remove_pieces(unused);
+    }
+    Ok(Purged { before, freed, held, history_stays: false })
+}
+
+fn piece(name: &Name) -> Option<(u64, u64)> {
+    match name {
+        Name::Piece(writer, number) => Some((*writer, *number)),
+        _ => None,
+    }
+}
+
+fn piece_names(pieces: &[(u64, u64)]) -> Vec<String> {
+    pieces.iter().map(|(writer, number)| keys::piece_name(*writer, *number)).collect()
+}
+
+/// All objects with bytes, or tables, that some table or attribute names.
+fn named(space: &Space, names: &[Name]) -> Result<HashSet<(u64, u64)>> {
+    let mut named = HashSet::new();
+    let mut add = |table: &Table| {
+        let apart = table.places().filter_map(|place| match place {
+            Place::Own => None,
+            Place::Apart(writer, number) => Some((writer, number)),
+        });
+        named.extend(apart.chain(table.apart));
+    };
+    let arrays: Vec<ObjectId> = names.iter().filter_map(array).collect();
+    for some in arrays.chunks(AT_ONCE) {
+        let slots: Vec<Slot> = some.iter().map(|object| Slot::Array(*object)).collect();
+        space.load_slots(&slots)?.iter().filter_map(|held| held.table()).for_each(&mut add);
+    }
+    for name in names {
+        if let Name::Entries(object, 0) = name
+            && object.otype() == ObjectType::General
+        {
+            each_table(space, *object, &mut add)?;
+        }
+    }
+    Ok(named)
+}
+
+fn array(name: &Name) -> Option<ObjectId> {
+    match name {
+        Name::Array(object) => Some(*object),
+        _ => None,
+    }
+}
+
+fn each_table(space: &Space, object: ObjectId, add: &mut impl FnMut(&Table)) -> Result<()> {
+    let mut after = Some(keys::FIRST.to_vec());
+    while let Some(from) = after {
+        let found = space.omaps.page(object, &from, LAST, PER_OPERATION, true)?;
+        for (key, stored) in &found.entries {
+            // What a damaged table named is not known, so nothing may be taken for unused then.
+            if let Entry::Records(table) = Entry::decode(object, key, stored)? {
+                add(&table);
+            }
+        }
+        after = found.next;
+    }
+    Ok(())
+}

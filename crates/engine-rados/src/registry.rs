@@ -1,0 +1,239 @@
+//! The containers of a pool: entries of one object, so that of several who make or remove one, one succeeds.
+//!
+//! - `format`: that it is a pool, and of which format.
+//! - `c.LABEL`: the number of the container's namespace. A container is there while this is.
+//! - `d.NUMBER`: a namespace of which something may be left that belongs to no container: one that is being made or removed, and
+//!   since when. Whoever does so takes the entry out at the end; if it stays, someone else removes what is left.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use isotach_object::{Error, Label, Result};
+
+use crate::{
+    bytes::{crc32c, random},
+    failure::{Doing, failed},
+    ffi::{Compare, Errno, Io, ReadOp, WriteOp},
+    options::{Options, SCHEME},
+};
+
+/// The object of the registry.
+const POOL: &str = "pool";
+const FORMAT_KEY: &[u8] = b"format";
+const FORMAT: &[u8] = b"isotach pool 1";
+const CONTAINERS: &str = "c.";
+const DYING: &str = "d.";
+/// What has been dying for this long belongs to a process that died.
+const ABANDONED: Duration = Duration::from_secs(600);
+const PER_PAGE: u64 = 1000;
+
+/// The registry of a pool.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    io: Arc<Io>,
+    name: String,
+}
+
+impl Registry {
+    pub(crate) fn new(io: Arc<Io>, options: &Options) -> Self {
+        let name = match options.name.as_str() {
+            "" => options.pool.clone(),
+            name => format!("{}/{name}", options.pool),
+        };
+        Self { io, name }
+    }
+
+    fn what(&self, doing: &str) -> String {
+        format!("{doing} pool {SCHEME}://{}", self.name)
+    }
+
+    /// Makes the pool.
+    pub(crate) fn create(&self) -> Result<()> {
+        let what = || self.what("make");
+        let mut op = WriteOp::new().doing(what)?;
+        op.create().set_entries(&[(FORMAT_KEY, FORMAT)]);
+        match self.io.write(POOL, &op) {
+            Ok(_) => Ok(()),
+            Err(Errno::EXISTS) => {
+                Err(Error::AlreadyExists { what: format!("pool {SCHEME}://{}", self.name) })
+            }
+            Err(errno) => Err(failed(errno, what())),
+        }
+    }
+
+    /// Refuses what is no pool, or one of another format.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.get(FORMAT_KEY)?.as_deref() {
+            Some(FORMAT) => Ok(()),
+            None => Err(self.no_pool()),
+            Some(other) => {
+                let what = format!("the format of {}: {}", self.name, other.escape_ascii());
+                Err(Error::Unsupported { engine: SCHEME, what })
+            }
+        }
+    }
+
+    fn no_pool(&self) -> Error {
+        Error::not_found(format!("pool {SCHEME}://{}", self.name))
+    }
+
+    /// Removes the pool, which has no container any more.
+    pub(crate) fn remove(&self) -> Result<()> {
+        let what = || self.what("remove");
+        let mut op = WriteOp::new().doing(what)?;
+        op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).remove();
+        match self.io.write(POOL, &op) {
+            Err(errno) if errno.is_refusal() => Err(self.no_pool()),
+            outcome => outcome.doing(what).map(drop),
+        }
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        match self.io.read(POOL, ReadOp::new().entries(vec![key.to_vec()])) {
+            Ok(answer) => Ok(answer.entries.into_iter().next().map(|(_, value)| value)),
+            Err(Errno::NOT_FOUND) => Ok(None),
+            Err(errno) => Err(failed(errno, self.what("read"))),
+        }
+    }
+
+    /// The number of a container's namespace.
+    pub(crate) fn find(&self, label: &Label) -> Result<Option<String>> {
+        let Some(stored) = self.get(&container_key(label))? else { return Ok(None) };
+        let parts = str::from_utf8(&stored).ok().and_then(|text| text.split_once(' '));
+        let is_whole = |(uid, sum): &(&str, &str)| sum_of(label, uid) == *sum;
+        match parts.filter(is_whole) {
+            Some((uid, _)) => Ok(Some(uid.to_owned())),
+            None => {
+                let place = format!("RADOS object {POOL} of pool {}, entry c.{label}", self.name);
+                Err(Error::corrupt("the entry of a container that fails its checksum", place))
+            }
+        }
+    }
+
+    /// A number for a new namespace, of which is known that someone is at it.
+    pub(crate) fn begin(&self) -> Result<String> {
+        let uid = format!("{:032x}", u128::from_le_bytes(random()?));
+        self.touch(&uid)?;
+        Ok(uid)
+    }
+
+    /// Says that someone is at a namespace that belongs to no container.
+    pub(crate) fn touch(&self, uid: &str) -> Result<()> {
+        let what = || self.what("change");
+        let mut op = WriteOp::new().doing(what)?;
+        op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(dying_key(uid), now())]);
+        match self.io.write(POOL, &op) {
+            Err(errno) if errno.is_refusal() => Err(self.no_pool()),
+            outcome => outcome.doing(what).map(drop),
+        }
+    }
+
+    /// Makes a namespace that was begun a container; false if there is one by that label.
+    pub(crate) fn enter(&self, label: &Label, uid: &str) -> Result<bool> {
+        let what = || format!("make container {label}");
+        let key = container_key(label);
+        let mut op = WriteOp::new().doing(what)?;
+        op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).require_entry(&key, Compare::Equal, b"");
+        op.set_entries(&[(&key, entry(label, uid))]).remove_entries(&[dying_key(uid)]);
+        self.done(&op, what)
+    }
+
+    /// Takes a container out; false if it is not there, or another.
+    pub(crate) fn take_out(&self, label: &Label, uid: &str) -> Result<bool> {
+        let what = || format!("remove container {label}");
+        let key = container_key(label);
+        let mut op = WriteOp::new().doing(what)?;
+        op.require_entry(&key, Compare::Equal, &entry(label, uid));
+        op.set_entries(&[(dying_key(uid), now())]).remove_entries(&[&key]);
+        self.done(&op, what)
+    }
+
+    fn done(&self, op: &WriteOp, what: impl Fn() -> String) -> Result<bool> {
+        match self.io.write(POOL, op) {
+            Ok(_) => Ok(true),
+            Err(errno) if errno.is_refusal() => self.check().map(|()| false),
+            Err(errno) => Err(failed(errno, what())),
+        }
+    }
+
+    /// Forgets a namespace in which nothing is left.
+    pub(crate) fn forget(&self, uid: &str) -> Result<()> {
+        let what = || self.what("change");
+        let mut op = WriteOp::new().doing(what)?;
+        op.remove_entries(&[dying_key(uid)]);
+        match self.io.write(POOL, &op) {
+            Err(Errno::NOT_FOUND) => Ok(()),
+            outcome => outcome.doing(what).map(drop),
+        }
+    }
+
+    /// The labels of all containers, sorted.
+    pub(crate) fn labels(&self) -> Result<Vec<Label>> {
+        let found = self.entries(CONTAINERS)?;
+        let mut labels: Vec<Label> = found.iter().filter_map(|(name, _)| name.parse().ok()).collect();
+        labels.sort();
+        Ok(labels)
+    }
+
+    /// Namespaces that belong to no container: all, or those that nobody is at any more.
+    pub(crate) fn dying(&self, only_abandoned: bool) -> Result<Vec<String>> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let is_abandoned = |stored: &[u8]| {
+            let since = str::from_utf8(stored).ok().and_then(|text| text.parse().ok()).map(Duration::from_secs);
+            since.is_none_or(|since| now.saturating_sub(since) > ABANDONED)
+        };
+        let found = self.entries(DYING)?.into_iter();
+        Ok(found
+            .filter(|(_, stored)| !only_abandoned || is_abandoned(stored))
+            .map(|(uid, _)| uid)
+            .collect())
+    }
+
+    /// The entries whose keys begin so, without that beginning.
+    fn entries(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>> {
+        let mut all = Vec::new();
+        let mut after = prefix.as_bytes().to_vec();
+        loop {
+            let answer = match self.io.read(POOL, ReadOp::new().page(&after, PER_PAGE, true)) {
+                Ok(answer) => answer,
+                Err(Errno::NOT_FOUND) => return Err(self.no_pool()),
+                Err(errno) => return Err(failed(errno, self.what("list"))),
+            };
+            let Some((last, _)) = answer.entries.last() else { return Ok(all) };
+            after.clone_from(last);
+            let is_last = !answer.more || !last.starts_with(prefix.as_bytes());
+            let strip = |(key, value): (Vec<u8>, Vec<u8>)| {
+                let name = key.strip_prefix(prefix.as_bytes())?;
+                Some((String::from_utf8_lossy(name).into_owned(), value))
+            };
+            all.extend(answer.entries.into_iter().filter_map(strip));
+            if is_last {
+                return Ok(all);
+            }
+        }
+    }
+}
+
+fn container_key(label: &Label) -> Vec<u8> {
+    format!("{CONTAINERS}{label}").into_bytes()
+}
+
+fn dying_key(uid: &str) -> Vec<u8> {
+    format!("{DYING}{uid}").into_bytes()
+}
+
+fn sum_of(label: &Label, uid: &str) -> String {
+    format!("{:08x}", crc32c(format!("{label} {uid}").as_bytes()))
+}
+
+fn entry(label: &Label, uid: &str) -> Vec<u8> {
+    format!("{uid} {}", sum_of(label, uid)).into_bytes()
+}
+
+/// The time, in seconds of the Unix clock.
+fn now() -> Vec<u8> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_secs().to_string().into_bytes()
+}

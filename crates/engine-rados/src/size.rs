@@ -1,0 +1,54 @@
+//! How many bytes a container takes: of its objects, and of the keys and values of its entries.
+
+use isotach_object::{Result, ObjectId};
+
+use crate::{
+    failure::Doing,
+    ffi::{Answer, Errno, Io, ReadOp},
+    keys::{self, LAST, Name},
+    listing,
+    omaps::PER_OPERATION,
+    space::Space,
+};
+
+/// The size of a container.
+pub(crate) fn of(space: &Space) -> Result<u64> {
+    let names = listing::all_names(space)?;
+    let mut objects = Vec::new();
+    let mut entries = 0;
+    for name in names {
+        match name {
+            Name::Array(object) => objects.push(keys::array_name(object)),
+            Name::Piece(writer, number) => objects.push(keys::piece_name(writer, number)),
+            Name::Entries(object, 0) => entries += of_entries(space, object)?,
+            Name::Entries(..) | Name::Header => {}
+        }
+    }
+    let found = stat(&space.data, &objects, space)?;
+    Ok(entries + found.into_iter().flatten().map(|answer| answer.size).sum::<u64>())
+}
+
+fn of_entries(space: &Space, object: ObjectId) -> Result<u64> {
+    let mut size = 0;
+    let mut after = Some(keys::FIRST.to_vec());
+    while let Some(from) = after {
+        let found = space.omaps.page(object, &from, LAST, PER_OPERATION, true)?;
+        size += found.entries.iter().map(|(key, value)| (key.len() + value.len()) as u64).sum::<u64>();
+        after = found.next;
+    }
+    Ok(size)
+}
+
+/// Size, time and attributes of objects; `None` for one that is gone.
+pub(crate) fn stat(io: &Io, names: &[String], space: &Space) -> Result<Vec<Option<Answer>>> {
+    let mut found = Vec::with_capacity(names.len());
+    let reads = names.iter().map(|name| (name.clone(), ReadOp::new().stat().attributes()));
+    io.read_together(reads, &mut |_, outcome| found.push(outcome));
+    let there = |outcome| match outcome {
+        Ok(answer) => Ok(Some(answer)),
+        Err(Errno::NOT_FOUND) => Ok(None),
+        Err(errno) => Err(errno),
+    };
+    let what = || format!("look at the RADOS objects of container {}", space.label);
+    found.into_iter().map(there).collect::<std::result::Result<_, _>>().doing(what)
+}

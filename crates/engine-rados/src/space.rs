@@ -1,0 +1,131 @@
+//! Where a container is: its namespace in Ceph's pools, and what all of its code needs to know.
+
+use std::sync::Arc;
+
+use isotach_object::{Error, Label, Result};
+
+use crate::{
+    bytes::crc32c,
+    failure::{Doing, failed},
+    ffi::{Cluster, Errno, Io, ReadOp, WriteOp},
+    keys::HEADER,
+    omaps::Omaps,
+    options::Options,
+};
+
+/// The attribute of the header with the next object id.
+pub(crate) const IDS: &str = "ids";
+/// The attribute that is set so that the header's version grows.
+const BEAT: &str = "beat";
+/// What the header of a container begins with, with the version of the format.
+const FORMAT: &str = "isotach container 1";
+
+/// A container's namespace.
+#[derive(Debug)]
+pub(crate) struct Space {
+    pub(crate) label: Label,
+    pub(crate) options: Arc<Options>,
+    /// The pool with header and entries.
+    pub(crate) io: Arc<Io>,
+    /// The pool with the bytes of arrays.
+    pub(crate) data: Arc<Io>,
+    pub(crate) omaps: Omaps,
+}
+
+/// The name of the namespace of our pool, or of one of its containers.
+pub(crate) fn namespace(options: &Options, container: Option<&str>) -> String {
+    let pool = if options.name.is_empty() { "isotach".to_owned() } else { format!("isotach:{}", options.name) };
+    container.map_or(pool.clone(), |container| format!("{pool}/{container}"))
+}
+
+/// Opens a namespace of one of Ceph's pools.
+pub(crate) fn open_io(
+    cluster: &Arc<Cluster>,
+    options: &Options,
+    pool: &str,
+    namespace: &str,
+) -> Result<Arc<Io>> {
+    match Io::open(cluster, pool, namespace, options.waits_when_full, options.depth) {
+        Ok(io) => Ok(Arc::new(io)),
+        Err(Errno::NOT_FOUND) => Err(Error::not_found(format!(
+            "Ceph pool {pool:?} (an administrator makes it by `ceph osd pool create {pool}`), so the store in it"
+        ))),
+        Err(errno) => Err(failed(errno, format!("open the Ceph pool {pool:?}"))),
+    }
+}
+
+impl Space {
+    pub(crate) fn open(
+        cluster: &Arc<Cluster>,
+        options: &Arc<Options>,
+        label: &Label,
+        uid: &str,
+    ) -> Result<Self> {
+        let name = namespace(options, Some(uid));
+        let io = open_io(cluster, options, &options.pool, &name)?;
+        let data = match options.data == options.pool {
+            true => Arc::clone(&io),
+            false => open_io(cluster, options, &options.data, &name)?,
+        };
+        let omaps = Omaps::new(Arc::clone(&io), options.entries);
+        Ok(Self { label: label.clone(), options: Arc::clone(options), io, data, omaps })
+    }
+
+    /// Makes the header, which makes it a container.
+    pub(crate) fn make_header(&self) -> Result<()> {
+        let what = || format!("make the header of container {}", self.label);
+        let text = format!("{FORMAT} {}", self.label);
+        let stored = format!("{text} {:08x}", crc32c(text.as_bytes()));
+        let mut op = WriteOp::new().doing(what)?;
+        op.create().write_full(stored.as_bytes()).set_attribute(IDS, &0_u64.to_le_bytes()).set_attribute(BEAT, BEAT.as_bytes());
+        self.io.write(HEADER, &op).doing(what).map(drop)
+    }
+
+    /// Refuses a container that is gone, or of another format.
+    pub(crate) fn check_header(&self) -> Result<()> {
+        let mut stored = [0; 512];
+        let found = self.io.read(HEADER, ReadOp::new().bytes(0, &mut stored));
+        let answer = match found {
+            Ok(answer) => answer,
+            Err(Errno::NOT_FOUND) => return Err(self.gone()),
+            Err(errno) => return Err(failed(errno, format!("read the header of container {}", self.label))),
+        };
+        let text = str::from_utf8(&stored[..answer.filled]).ok().and_then(|text| text.rsplit_once(' '));
+        let is_whole = |(text, sum): &(&str, &str)| format!("{:08x}", crc32c(text.as_bytes())) == *sum;
+        let Some((text, _)) = text.filter(is_whole) else {
+            let place = format!("RADOS object {HEADER} of container {}", self.label);
+            return Err(Error::corrupt("a header that fails its checksum", place));
+        };
+        if text.strip_prefix(FORMAT).is_some_and(|rest| rest.starts_with(' ')) {
+            return Ok(());
+        }
+        let what = format!("the format of container {}: its header says {text:?}", self.label);
+        Err(Error::Unsupported { engine: crate::options::SCHEME, what })
+    }
+
+    pub(crate) fn gone(&self) -> Error {
+        Error::not_found(format!("container {}", self.label))
+    }
+
+    /// The present epoch: the version of the header.
+    pub(crate) fn epoch(&self) -> Result<u64> {
+        match self.io.read(HEADER, ReadOp::new().stat()) {
+            Ok(answer) => Ok(answer.version),
+            Err(Errno::NOT_FOUND) => Err(self.gone()),
+            Err(errno) => Err(failed(errno, format!("read the epoch of container {}", self.label))),
+        }
+    }
+
+    /// Begins a new epoch.
+    pub(crate) fn next_epoch(&self) -> Result<u64> {
+        let what = || format!("begin an epoch of container {}", self.label);
+        let mut op = WriteOp::new().doing(what)?;
+        // Fails where the header is gone, instead of making another.
+        op.require_attribute(BEAT, BEAT.as_bytes()).set_attribute(BEAT, BEAT.as_bytes());
+        match self.io.write(HEADER, &op) {
+            Ok(version) => Ok(version),
+            Err(errno) if errno.is_refusal() => Err(self.gone()),
+            Err(errno) => Err(failed(errno, what())),
+        }
+    }
+}
