@@ -37,6 +37,11 @@ impl Entry {
         }
     }
 
+    /// As [`Entry::decode`] where the value was read, too, and else an empty one.
+    pub(crate) fn decode_if(is_read: bool, object: ObjectId, key: &[u8], stored: &[u8]) -> Result<Self> {
+        if is_read { Self::decode(object, key, stored) } else { Ok(Self::Value(Vec::new())) }
+    }
+
     /// Reads what is stored under a key of an object.
     pub(crate) fn decode(object: ObjectId, key: &[u8], stored: &[u8]) -> Result<Self> {
         let place = || place(object, key);

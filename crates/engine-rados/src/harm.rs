@@ -42,7 +42,9 @@ pub fn corrupt_stored(uri: &PoolUri, needle: &[u8]) -> Result<bool> {
 fn corrupt_object(io: &Io, name: &str, needle: &[u8]) -> Result<bool> {
     let size = io.read(name, ReadOp::new().stat()).doing(String::new)?.size;
     let mut bytes = vec![0; size as usize];
-    io.read(name, ReadOp::new().bytes(0, &mut bytes)).doing(String::new)?;
+    if size > 0 {
+        io.read(name, ReadOp::new().bytes(0, &mut bytes)).doing(String::new)?;
+    }
     let mut found = false;
     if flip(&mut bytes, needle) {
         io.write(name, WriteOp::new().doing(String::new)?.write_full(&bytes)).doing(String::new)?;

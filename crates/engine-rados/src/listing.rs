@@ -36,20 +36,22 @@ pub(crate) fn entries(
     limit: usize,
     values: bool,
 ) -> Result<Page> {
-    let found = omaps.page(object, &after(anchor)?, LAST, limit, values)?;
+    let most = limit.min(PER_OPERATION);
     let mut page = PageBuilder::new();
-    for (key, stored) in &found.entries {
-        let value = match values {
-            true => Entry::decode(object, key, stored)?,
-            false => Entry::Value(Vec::new()),
-        };
-        let (key, _) = keys::cell_keys(object, key)?;
-        match value {
-            Entry::Value(value) => page.push(&key, &value),
-            Entry::Records(_) => page.push(&key, &[]),
+    let mut next = Some(after(anchor)?);
+    // The omaps of an object that has many small ones are gone through until the page is full.
+    while let Some(from) = next.take_if(|_| page.len() < most) {
+        let found = omaps.page(object, &from, LAST, most - page.len(), values)?;
+        for (key, stored) in &found.entries {
+            let (dkey, _) = keys::cell_keys(object, key)?;
+            match Entry::decode_if(values, object, key, stored)? {
+                Entry::Value(value) => page.push(&dkey, &value),
+                Entry::Records(_) => page.push(&dkey, &[]),
+            }
         }
+        next = found.next;
     }
-    Ok(page.finish(found.next.map(Anchor::from_bytes)))
+    Ok(page.finish(next.map(Anchor::from_bytes)))
 }
 
 /// See [`isotach_object::Container::list_dkeys`].

@@ -4,7 +4,8 @@
 /// [`crate::Error::Unsupported`]; the conformance suite checks both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
-    /// A [`crate::Transaction`] may touch several cells and counts entirely or not at all.
+    /// A [`crate::Transaction`] may touch several cells and counts entirely or not at all, and may have a read set
+    /// ([`crate::Precondition::Unchanged`]).
     pub transactions: bool,
     /// What is staged can be kept under a name, whoever dies, until any process commits it ([`crate::Staging::park`]).
     pub parking: bool,

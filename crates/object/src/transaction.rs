@@ -237,7 +237,8 @@ pub enum Precondition<'a> {
     /// No update has named the cell after this epoch: the read set of a transaction. An update names its
     /// cell whether or not it finds anything there; `RemoveDkey` and `Destroy` name every cell under them,
     /// also those that never were. So the answer follows from the history alone.
-    /// An engine need not keep the history for ever: an epoch from long ago may fail without a change.
+    /// An engine need not keep the history for ever: an epoch from long ago may fail without a change. One without
+    /// [`crate::Capabilities::transactions`] keeps none, and refuses this.
     Unchanged(Cell<'a>, Epoch),
 }
 

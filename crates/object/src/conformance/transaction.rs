@@ -119,8 +119,21 @@ pub fn equals_compares_values_and_never_records(trial: &Trial<'_>) {
     refused(commit_if(&place, Precondition::Equals(Cell::array(array_id(1)), b"r")), "invalid-input");
 }
 
+/// Whether the engine has read sets, which are a part of transactions; if not, it refuses them.
+fn keeps_read_sets(trial: &Trial<'_>, place: &Place) -> bool {
+    if !trial.capabilities().transactions {
+        let seen = place.container.epoch().unwrap();
+        refused(commit_if(place, Precondition::Unchanged(cell(b"k"), seen)), "unsupported");
+        assert_eq!(place.kv(1).get(b"k").unwrap(), None);
+    }
+    trial.capabilities().transactions
+}
+
 pub fn unchanged_holds_until_an_update_names_the_cell(trial: &Trial<'_>) {
     let place = trial.place();
+    if !keeps_read_sets(trial, &place) {
+        return;
+    }
     let other = place.another();
     place.kv(1).put(b"k", b"x").unwrap();
     place.kv(1).put(b"other", b"x").unwrap();
@@ -140,6 +153,9 @@ pub fn unchanged_holds_until_an_update_names_the_cell(trial: &Trial<'_>) {
 
 pub fn unchanged_notices_what_came_and_went(trial: &Trial<'_>) {
     let place = trial.place();
+    if !keeps_read_sets(trial, &place) {
+        return;
+    }
     let general = Cell::general(general_id(1), b"d", b"a");
     let array = Cell::array(array_id(1));
     let updates = [
@@ -170,6 +186,9 @@ pub fn unchanged_notices_what_came_and_went(trial: &Trial<'_>) {
 
 pub fn unchanged_passes_for_what_the_handle_itself_did_before_it_looked(trial: &Trial<'_>) {
     let place = trial.place();
+    if !keeps_read_sets(trial, &place) {
+        return;
+    }
     place.kv(1).put(b"k", b"not flushed").unwrap();
     let seen = place.container.epoch().unwrap();
     commit_if(&place, Precondition::Unchanged(cell(b"k"), seen)).unwrap();

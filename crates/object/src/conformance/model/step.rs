@@ -64,7 +64,7 @@ impl Step {
     pub(super) fn of_the_present(self) -> Self {
         match self {
             Self::CreateSnapshot(_) | Self::DestroySnapshot(_) | Self::ListSnapshots => Self::Flush,
-            Self::At(_, step) => *step,
+            Self::At(_, step) => step.of_the_present(),
             step => step,
         }
     }
@@ -78,6 +78,7 @@ impl Step {
             step => return step,
         };
         updates.truncate(1);
+        conditions.retain(|condition| !condition.is_of_a_read_set());
         match updates.first() {
             Some(
                 Update::Put { cell, .. }
@@ -104,6 +105,10 @@ pub(super) enum Condition {
 }
 
 impl Condition {
+    fn is_of_a_read_set(&self) -> bool {
+        matches!(self, Self::UnchangedSince(..) | Self::Fixed(Precondition::Unchanged(..)))
+    }
+
     fn cell(&self) -> Cell<'static> {
         match self {
             Self::Fixed(precondition) => precondition.cell(),
