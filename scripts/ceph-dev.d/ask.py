@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """What scripts/ceph-dev asks of a running cluster: is it up, make the pools, is it ready.
 
-Usage: ask.py FOLDER monitor | make OSD_UUID... | active OSD_ID... | ready OSD_ID...
+Usage: ask.py FOLDER PIDS monitor | make OSD_UUID... | active OSD_ID... | ready OSD_ID...
+       (PIDS: the daemons that must live on meanwhile, in one word)
 
 What must stay true: every question has a time-out, since a client of Ceph waits for ever by default. Runs on the
 system's Python, which has the `rados` module that the `ceph` command itself is made of.
@@ -27,10 +28,23 @@ class Failure(Exception):
     """What did not come about."""
 
 
+WATCHED: list[str] = []
+
+
+def has_ended(pid: str) -> bool:
+    """Whether a process is gone, or a zombie."""
+    try:
+        return Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
 def until(told: Callable[[], str]) -> None:
     """Asks again until nothing is missing any more."""
     end = time.monotonic() + TIMEOUT_S
     while missing := told():
+        if any(map(has_ended, WATCHED)):
+            raise Failure(f"{missing}, and a daemon has ended")
         if time.monotonic() > end:
             raise Failure(f"{missing}, after {TIMEOUT_S} s")
         time.sleep(PAUSE_S)
@@ -51,7 +65,9 @@ def connect(folder: Path) -> rados.Rados:
 
 def command(cluster: rados.Rados, prefix: str, **words: object) -> str:
     """What the monitor answers."""
-    code, answer, complaint = cluster.mon_command(json.dumps({"prefix": prefix, "format": "json", **words}), b"")
+    code, answer, complaint = cluster.mon_command(
+        json.dumps({"prefix": prefix, "format": "json", **words}), b""
+    )
     if code:
         raise Failure(f"`ceph {prefix}` failed ({code}): {complaint}")
     return answer.decode()
@@ -64,7 +80,9 @@ def monitor(folder: Path, words: list[str]) -> None:
 
     def missing() -> str:
         with socket.socket() as probe:
-            return f"mon.a does not listen on 127.0.0.1:{port}" if probe.connect_ex(("127.0.0.1", port)) else ""
+            return (
+                f"mon.a does not listen on 127.0.0.1:{port}" if probe.connect_ex(("127.0.0.1", port)) else ""
+            )
 
     until(missing)
     command(connect(folder), "quorum_status")
@@ -102,7 +120,9 @@ def ready(folder: Path, words: list[str]) -> None:
     active(folder, words)
     cluster = connect(folder)
     if any(folder.glob("mgr.*")):
-        until(lambda: "" if json.loads(command(cluster, "mgr dump"))["available"] else "mgr.x is not available")
+        until(
+            lambda: "" if json.loads(command(cluster, "mgr dump"))["available"] else "mgr.x is not available"
+        )
     for pool in cluster.list_pools():
         probe(cluster, pool)
 
@@ -139,7 +159,8 @@ def probe(cluster: rados.Rados, pool: str) -> None:
 
 def main() -> int:
     """Does what the command line says."""
-    folder, action, *words = sys.argv[1:]
+    folder, pids, action, *words = sys.argv[1:]
+    WATCHED.extend(pids.split())
     # A stopped OSD takes connections to its own socket and says nothing.
     socket.setdefaulttimeout(5)
     try:

@@ -6,7 +6,7 @@
 
 # One question to the cluster. Waited for in the background, because a trap would otherwise have to wait too.
 ask() {
-    "$PYTHON" "$PARTS/ask.py" "$BASE" "$@" 9>&- &
+    "$PYTHON" "$PARTS/ask.py" "$BASE" "${LAUNCHED[*]}" "$@" 9>&- &
     wait $!
 }
 
@@ -79,15 +79,18 @@ make_cluster() {
         ceph-osd --mkfs --no-mon-config -c "$BASE/ceph.conf" -i "$i" --osd-uuid "$uuid" >>"$DIR/log/osd.$i.out" 2>&1 9>&- &
         making+=($!)
     done
-    {
-        monmaptool --create --clobber --fsid "$(recall fsid)" --addv a "[v2:127.0.0.1:$(recall port)]" "$DIR/monmap" &&
-            ceph-mon --mkfs -c "$BASE/ceph.conf" -i a --monmap "$DIR/monmap" --keyring "$DIR/first.keyring"
-    } >>"$DIR/log/mon.a.out" 2>&1 9>&- || die_with_logs "the monitor's store could not be made" mon.a
+    make_monitor >>"$DIR/log/mon.a.out" 2>&1 || die_with_logs "the monitor's store could not be made" mon.a
     start_monitor
     ask make "${uuids[@]}" || die_with_logs "the OSDs and pools could not be made known to the monitor" mon.a
     for ((i = 0; i < OSDS; i++)); do
         wait "${making[i]}" || die_with_logs "the disk of osd.$i could not be made" "osd.$i"
     done
+}
+
+# Commands of their own go without the lock; a group that went without it would keep it open until its end.
+make_monitor() {
+    monmaptool --create --clobber --fsid "$(recall fsid)" --addv a "[v2:127.0.0.1:$(recall port)]" "$BASE/monmap" 9>&- &&
+        ceph-mon --mkfs -c "$BASE/ceph.conf" -i a --monmap "$BASE/monmap" --keyring "$BASE/first.keyring" 9>&-
 }
 
 start_monitor() {

@@ -90,15 +90,19 @@ pid_of() { daemons | awk -v name="$1" '$2 == name { print $1; found = 1; exit } 
 
 is_paused() { grep -q '^State:[[:space:]]*T' "/proc/$1/status" 2>/dev/null; }
 
-# launch NAME PROGRAM...: in a session of its own, so that neither ^C nor our end reaches it.
+# launch NAME PROGRAM...: in a session of its own, so that neither ^C nor our end reaches it. Adds to LAUNCHED, so
+# that whoever waits for it learns of its end.
 launch() {
-    local name=$1
+    local name=$1 pid
     shift
-    pid_of "$name" >/dev/null && return
-    (cd / && exec setsid "$@" -f -c "$BASE/ceph.conf" </dev/null >>"$DIR/log/$name.out" 2>&1 9>&-) &
+    if ! pid=$(pid_of "$name"); then
+        (cd / && exec setsid "$@" -f -c "$BASE/ceph.conf" </dev/null >>"$DIR/log/$name.out" 2>&1 9>&-) &
+        pid=$!
+    fi
+    LAUNCHED+=("$pid")
 }
 
-# Waits until no process on the list is there; a zombie counts as gone, because it has no command line.
+# Until none is there; a zombie counts as gone, because it has no command line.
 kill_all() {
     local pids
     for _ in {1..500}; do
