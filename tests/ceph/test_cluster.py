@@ -7,8 +7,6 @@ import subprocess
 import time
 from pathlib import Path
 
-import pytest
-
 from clusters import CEPH_DEV, Cluster, ceph_dev, exported, processes_of
 
 LISTENING = "0A"
@@ -141,7 +139,6 @@ def test_after_a_kill_of_everything_a_start_brings_all_back(cluster: Cluster) ->
     cluster.put("isotach", "kept", "through a crash")
     cluster.kill_all()
     assert cluster.states() == ["down", "down"]
-    # What looks like the daemon of before must not count: another process may have its number by now.
     assert cluster.start().returncode == 0
     assert cluster.states() == ["up", "up"]
     assert cluster.get("isotach", "kept") == "through a crash"
@@ -159,8 +156,8 @@ def test_two_clusters_at_once_do_not_meet(cluster: Cluster, folder: Path) -> Non
     assert cluster.states() == ["up", "up"]
 
 
-@pytest.mark.parametrize("name", ["n" * 140, "two words, $HOME; #1 & 'quotes'"], ids=["long", "odd"])
-def test_a_folder_may_have_any_name(installed: None, tmp_path: Path, name: str) -> None:
+def test_a_folder_may_have_a_long_name_of_any_characters(installed: None, tmp_path: Path) -> None:
+    name = "two words, $HOME; #1 & 'quotes' ".ljust(140, "n")
     try:
         odd = Cluster(tmp_path / name)
         base = Path(odd.environment["ISOTACH_CEPH_DEV"])

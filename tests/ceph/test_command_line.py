@@ -21,6 +21,7 @@ from clusters import ceph_dev
         "start now",
         "stop --osds 1",
         "with --osds 1",
+        "with --ods 1 true",
         "kill-osd",
         "kill-osd one",
         "installed now",
