@@ -98,6 +98,8 @@ launch() {
     if ! pid=$(pid_of "$name"); then
         (cd / && exec setsid "$@" -f -c "$BASE/ceph.conf" </dev/null >>"$DIR/log/$name.out" 2>&1 9>&-) &
         pid=$!
+        # Else the shell would report its end, which is ours to bring about.
+        disown "$pid"
     fi
     LAUNCHED+=("$pid")
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clusters import CEPH_DEV, ceph_dev, environment, processes_of, until
+from clusters import CEPH_DEV, Cluster, ceph_dev, environment, processes_of, until
 
 SHOW = 'rados -p "$ISOTACH_RADOS_POOL" lspools && cat && echo "$ISOTACH_CEPH_DEV" >"$0" && scripts/ceph-dev status && exit 7'
 # A command that starts others, which a signal has to reach too.
@@ -40,6 +40,7 @@ def test_with_passes_on_input_environment_and_exit_code(
         env=environment(TMPDIR=str(temporary)),
     )
     assert done.returncode == 7, done.stderr
+    assert all(line.startswith("ceph-dev: ") for line in done.stderr.splitlines()), done.stderr
     lines = done.stdout.splitlines()
     assert lines[:3] == ["isotach", "isotach-data", "from outside"]
     assert [line.split()[:2] for line in lines[3:]] == [["mon.a", "up"], ["osd.0", "up"]]
@@ -80,7 +81,7 @@ def test_with_stops_when_a_signal_comes_during_the_start(installed: None, tempor
     assert (started.returncode, list(temporary.iterdir()), processes_of(temporary)) == (143, [], []), text
 
 
-def test_with_does_not_stop_a_cluster_that_was_there(cluster, tmp_path: Path) -> None:
+def test_with_does_not_stop_a_cluster_that_was_there(cluster: Cluster, tmp_path: Path) -> None:
     done = ceph_dev("with", "--dir", cluster.folder, "touch", tmp_path / "ran")
     assert (done.returncode, (tmp_path / "ran").exists()) == (1, False)
     assert "there is a cluster" in done.stderr
