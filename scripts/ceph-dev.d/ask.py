@@ -93,6 +93,10 @@ def make(folder: Path, words: list[str]) -> None:
     cluster = connect(folder)
     for number, uuid in enumerate(words):
         command(cluster, "osd new", uuid=uuid, id=number)
+    if any(folder.glob("mgr.*")):
+        # Else the manager makes a pool of its own. Forced, because the monitor knows its options only once it is up.
+        option = "mgr/devicehealth/enable_monitoring"
+        command(cluster, "config set", who="mgr", name=option, value="false", force=True)
     create(cluster, "isotach", pg_num=32, pool_type="replicated")
     if len(words) == 1:
         create(cluster, "isotach-data", pg_num=32, pool_type="replicated")

@@ -25,10 +25,15 @@ CODE
 }
 
 write_conf() {
-    local size=1 min_size=1
+    local size=1 min_size=1 full
     [[ $OSDS -eq 1 ]] || size=3 min_size=2
+    # Per cent. What is kept free, 1.4 GiB, is more than clients wrote (0.6 GiB) before they knew of a full OSD on a
+    # machine with other work.
+    full=$((100 - 140 / GIB))
+    [[ $full -le 90 ]] || full=90
     sed -e "s|@BASE@|$BASE|g; s|@FSID@|$(recall fsid)|; s|@PORT@|$(recall port)|" \
-        -e "s|@SIZE@|$size|; s|@MIN_SIZE@|$min_size|; s|@BLOCK_BYTES@|$((GIB << 30))|" "$PARTS/ceph.conf.in" >"$DIR/ceph.conf"
+        -e "s|@SIZE@|$size|; s|@MIN_SIZE@|$min_size|; s|@BLOCK_BYTES@|$((GIB << 30))|" \
+        -e "s|@NEARFULL@|.$((full - 5))|; s|@BACKFILLFULL@|.$((full - 3))|; s|@FULL@|.$full|; s|@FAILSAFE@|.$((full + 5))|" "$PARTS/ceph.conf.in" >"$DIR/ceph.conf"
 }
 
 # keyring FILE USER CAP...: a new key; also noted among those that the monitor begins with.

@@ -108,3 +108,20 @@ def test_all_three_come_back_after_a_kill_of_everything(three: Cluster) -> None:
     assert three.start().returncode == 0
     assert three.states() == ["up"] * 4
     assert three.get("isotach", "kept") == "through a crash"
+
+
+def test_a_full_osd_stays_whole_and_has_room_again_after_removals(folder: Path, installed: None) -> None:
+    small = Cluster(folder, "--gib", "4")
+    bench = ["-p", "isotach", "bench", "50", "write", "-b", "4194304", "--no-cleanup"]
+    assert "Connection timed out" in small.rados(*bench, seconds=5).stderr
+    assert "osd.0 is full" in small.ceph("health", "detail").stdout
+    listed = small.rados("-p", "isotach", "ls")
+    assert listed.returncode == 0, listed.stderr
+    objects = [name for name in listed.stdout.split() if "object" in name]
+    assert small.rados("-p", "isotach", "get", objects[0], "/dev/null").returncode == 0
+    assert "Connection timed out" in small.put("isotach", "one more", "text", seconds=2).stderr
+    for start in range(0, len(objects), 100):
+        removed = small.rados("-p", "isotach", "--force-full", "rm", *objects[start : start + 100])
+        assert removed.returncode == 0, removed.stderr
+    assert small.put("isotach", "one more", "text").returncode == 0
+    assert small.states() == ["up", "up"]
