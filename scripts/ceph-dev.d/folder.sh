@@ -52,7 +52,8 @@ unlock_folder() {
 choose_base() {
     BASE=$DIR
     [[ ${#DIR} -le 80 && $DIR =~ ^[A-Za-z0-9/._-]+$ ]] && return
-    BASE=$(mktemp -u /tmp/isotach-ceph-link.XXXXXX)
+    # Not TMPDIR, which may be as long.
+    BASE=$(TMPDIR=/tmp mktemp -ut isotach-ceph-link.XXXXXX)
     ln -s -- "$DIR" "$BASE" || die "cannot make the link $BASE to $DIR"
 }
 
