@@ -34,7 +34,8 @@ demo: ## Build, archive a small forecast with several writers and readers, show 
 test: export ISOTACH_REQUIRE_ECCODES := 1
 test: ## Run every test but those of test-ceph
 	@scripts/setup test
-	scripts/with-eccodes cargo test --workspace --locked
+	scripts/with-eccodes $(with_ceph) cargo test --workspace --locked
+	@$(call on_ceph,the engine on RADOS,cargo test --locked -p isotach-engine-rados --features cluster)
 	cargo test --locked -p isotach-engine-posix --features schedules --test schedules
 	cargo build --locked -p isotach-cli
 	ISOTACH_BIN=$(abspath $(TARGET))/debug/isotach scripts/with-eccodes $(PYTHON) -m pytest -rs -m "not faults" tests
@@ -47,6 +48,13 @@ test-ceph: ## Run the tests that break a Ceph cluster of three OSDs
 	cargo build --locked -p isotach-cli
 	ISOTACH_BIN=$(abspath $(TARGET))/debug/isotach $(PYTHON) -m pytest -rs -m faults tests/ceph
 	@echo "make test-ceph: all tests passed"
+
+# A cluster of one OSD around a command, where Ceph is installed; else the command by itself.
+with_ceph = $$(scripts/ceph-dev installed && echo scripts/ceph-dev with)
+
+# on_ceph WHAT,COMMAND: for tests that are nothing without a cluster. `scripts/setup` has said what to install.
+on_ceph = if scripts/ceph-dev installed; then echo 'scripts/ceph-dev with $(2)'; scripts/ceph-dev with $(2); \
+	else echo 'skipped, Ceph is not installed: tests of $(1)'; [[ $${ISOTACH_REQUIRE_CEPH:-} != 1 ]]; fi
 
 test-nightly: export ISOTACH_SEQUENCES := 10000
 test-nightly: export ISOTACH_CROWD_SECONDS := 600

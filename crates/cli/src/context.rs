@@ -25,6 +25,12 @@ use crate::{
 /// The file that is looked for in the working folder and, below `isotach`, in the user's configuration folder.
 const FILE: &str = "isotach.yaml";
 
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/.:_-=,+@%".contains(&byte);
+    if word.bytes().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 /// Where a configuration came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
@@ -38,8 +44,8 @@ impl Source {
     /// What to type to mean the same store again.
     pub(crate) fn as_flag(&self) -> String {
         match self {
-            Self::Store { uri, .. } => format!("--store {uri}"),
-            Self::File { path, .. } => format!("--config {}", path.display()),
+            Self::Store { uri, .. } => format!("--store {}", quoted(&uri.to_string())),
+            Self::File { path, .. } => format!("--config {}", quoted(&path.display().to_string())),
         }
     }
 

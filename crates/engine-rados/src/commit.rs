@@ -31,7 +31,9 @@ pub(crate) fn only_cell<'a>(transaction: &Transaction<'a>) -> Result<Option<Cell
     for cell in transaction.preconditions.iter().map(|condition| Ok(condition.cell())).chain(named) {
         let cell = cell?;
         if only.is_some_and(|only| only != cell) {
-            return Err(unsupported("a transaction of more than one cell: Ceph changes one object at a time"));
+            return Err(unsupported(
+                "a transaction of more than one cell: Ceph changes one object at a time",
+            ));
         }
         only = Some(cell);
     }

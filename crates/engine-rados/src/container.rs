@@ -33,7 +33,13 @@ pub(crate) struct RadosContainer {
 impl RadosContainer {
     pub(crate) fn new(space: Arc<Space>) -> Result<Self> {
         let arrays = Arrays::new(Arc::clone(&space))?;
-        Ok(Self { space, arrays, pipeline: Mutex::default(), ids: Ids::default(), objects: Objects::default() })
+        Ok(Self {
+            space,
+            arrays,
+            pipeline: Mutex::default(),
+            ids: Ids::default(),
+            objects: Objects::default(),
+        })
     }
 
     fn pipeline(&self) -> MutexGuard<'_, Pipeline> {

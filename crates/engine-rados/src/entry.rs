@@ -96,7 +96,9 @@ mod tests {
     #[test]
     fn entries_come_back_and_a_flipped_bit_or_another_place_is_corrupt() {
         let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 7);
-        for entry in [Entry::Value(Vec::new()), Entry::Value(b"abc".to_vec()), Entry::Records(Table::default())] {
+        for entry in
+            [Entry::Value(Vec::new()), Entry::Value(b"abc".to_vec()), Entry::Records(Table::default())]
+        {
             let stored = entry.encode(object, b"e00000000k");
             assert_eq!(Entry::decode(object, b"e00000000k", &stored).unwrap(), entry);
             assert!(Entry::decode(object, b"e00000000other", &stored).is_err());

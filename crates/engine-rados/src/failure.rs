@@ -23,7 +23,9 @@ pub(crate) fn failed(errno: Errno, what: String) -> Error {
     let source = io::Error::from_raw_os_error(errno.0);
     match errno.0 {
         libc::EPERM | libc::EACCES => Error::PermissionDenied {
-            what: format!("{what}: {source}; see docs/engines/rados.md for what a user must be allowed to do"),
+            what: format!(
+                "{what}: {source}; see docs/engines/rados.md for what a user must be allowed to do"
+            ),
             source: Some(source),
         },
         libc::ENOSPC | libc::EDQUOT => Error::NoSpace {

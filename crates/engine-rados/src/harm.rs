@@ -53,7 +53,8 @@ fn corrupt_object(io: &Io, name: &str, needle: &[u8]) -> Result<bool> {
     let entries = io.read(name, ReadOp::new().page(b"", 1000, true)).map(|answer| answer.entries);
     for (key, mut value) in entries.unwrap_or_default() {
         if flip(&mut value, needle) {
-            io.write(name, WriteOp::new().doing(String::new)?.set_entries(&[(key, value)])).doing(String::new)?;
+            io.write(name, WriteOp::new().doing(String::new)?.set_entries(&[(key, value)]))
+                .doing(String::new)?;
             found = true;
         }
     }

@@ -113,7 +113,10 @@ pub(crate) fn dkey_range(dkey: &[u8]) -> (Vec<u8>, Vec<u8>) {
 /// The keys of the cell whose entry this is: of the entry and, in the general form, the attribute key.
 pub(crate) fn cell_keys(object: ObjectId, key: &[u8]) -> Result<(Vec<u8>, Vec<u8>)> {
     let strange = || {
-        Error::corrupt(format!("key {} that this engine does not write", key.escape_ascii()), entries_name(object, 0))
+        Error::corrupt(
+            format!("key {} that this engine does not write", key.escape_ascii()),
+            entries_name(object, 0),
+        )
     };
     let (dkey, rest) = unescape(key.get(PREFIX..).unwrap_or_default()).ok_or_else(strange)?;
     let is_general = object.otype() == ObjectType::General;

@@ -33,6 +33,8 @@ mod options;
 mod pipeline;
 mod pool;
 mod purge;
+#[cfg(feature = "cluster")]
+pub mod raw;
 mod registry;
 mod size;
 mod space;
@@ -109,6 +111,8 @@ fn connect(options: &Options) -> Result<Arc<Cluster>> {
     let seconds = options.timeout.as_secs().to_string();
     let timeouts = ["client_mount_timeout", "rados_mon_op_timeout", "rados_osd_op_timeout"];
     let mut settings = timeouts.map(|name| (name, seconds.clone())).to_vec();
+    // What librados has to say is in its errors; an error of ours is one line.
+    settings.extend(["log_to_stderr", "err_to_stderr"].map(|name| (name, "false".to_owned())));
     settings.extend(options.keyring.clone().map(|keyring| ("keyring", keyring)));
     Cluster::connect(&options.user, options.conf.as_deref(), &settings)
         .map_err(|(what, errno)| refused(&what, errno, options))
@@ -130,11 +134,16 @@ fn refused(what: &str, errno: Option<Errno>, options: &Options) -> Error {
             source: Some(source),
         },
         libc::ENOENT => Error::Io {
-            what: format!("{what}: a configuration or keyring is not there; name them by the options conf and keyring, or by CEPH_CONF and CEPH_KEYRING"),
+            what: format!(
+                "{what}: a configuration or keyring is not there; name them by the options conf and keyring, or by CEPH_CONF and CEPH_KEYRING"
+            ),
             source: Box::new(source),
         },
         libc::ETIMEDOUT => Error::Io {
-            what: format!("{what}: no monitor answers within {} s; look at `ceph status`, and at mon_host in the configuration", options.timeout.as_secs()),
+            what: format!(
+                "{what}: no monitor answers within {} s; look at `ceph status`, and at mon_host in the configuration",
+                options.timeout.as_secs()
+            ),
             source: Box::new(source),
         },
         _ => Error::Io { what, source: Box::new(source) },

@@ -2,7 +2,7 @@
 //!
 //! POOL is Ceph's pool. Several of ours may be in one, each under a NAME.
 
-use std::{fmt::Display, str::FromStr, time::Duration};
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
 use isotach_object::{Error, PoolUri, Result};
 
@@ -74,23 +74,25 @@ impl Options {
             user: text("user").unwrap_or_else(|| "admin".to_owned()),
             keyring: text("keyring"),
             data: text("data").unwrap_or_else(|| pool.to_owned()),
-            timeout: Duration::from_secs(number(uri, "timeout", 60, 1, 86_400)?),
-            depth: number(uri, "depth", 16, 1, 1024)?,
-            chunk: number(uri, "chunk", 8 << 20, 64 << 10, 64 << 20)?,
-            entries: number(uri, "entries", 100_000, 1, 150_000)?,
-            grace: Duration::from_secs(number(uri, "grace", 3600, 0, 31_536_000)?),
+            timeout: Duration::from_secs(number(uri, "timeout", 60, &(1..=86_400))?),
+            depth: number(uri, "depth", 16, &(1..=1024))?,
+            chunk: number(uri, "chunk", 8 << 20, &(64 << 10..=64 << 20))?,
+            entries: number(uri, "entries", 100_000, &(1..=150_000))?,
+            grace: Duration::from_secs(number(uri, "grace", 3600, &(0..=31_536_000))?),
             waits_when_full,
         })
     }
 }
 
-fn number<T>(uri: &PoolUri, option: &str, default: T, least: T, most: T) -> Result<T>
+fn number<T>(uri: &PoolUri, option: &str, default: T, range: &RangeInclusive<T>) -> Result<T>
 where
     T: FromStr + PartialOrd + Display,
 {
     let Some(text) = uri.option(option) else { return Ok(default) };
-    let number = text.parse().ok().filter(|number| (&least..=&most).contains(&number));
-    number.ok_or_else(|| wrong(uri, option, text, &format!("a number from {least} to {most}")))
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| {
+        wrong(uri, option, text, &format!("a number from {} to {}", range.start(), range.end()))
+    })
 }
 
 fn wrong(uri: &PoolUri, option: &str, value: &str, expected: &str) -> Error {

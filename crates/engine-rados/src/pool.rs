@@ -12,9 +12,10 @@ use isotach_object::{
 };
 
 use crate::{
-    CAPABILITIES, container::RadosContainer,
+    CAPABILITIES,
+    container::RadosContainer,
     failure::Doing,
-    ffi::{Cluster, Errno, Io, Names, Pending, WriteOp, Told},
+    ffi::{Cluster, Errno, Io, Names, Pending, Told, WriteOp},
     keys::HEADER,
     options::{Options, SCHEME},
     purge,
@@ -128,7 +129,8 @@ fn removed(pending: Pending) -> Told<()> {
 }
 
 fn no_rights<T>() -> Result<T> {
-    let what = "rights of containers: Ceph's users are allowed pools and namespaces (`ceph auth caps`)".to_owned();
+    let what =
+        "rights of containers: Ceph's users are allowed pools and namespaces (`ceph auth caps`)".to_owned();
     Err(Error::Unsupported { engine: SCHEME, what })
 }
 

@@ -181,14 +181,12 @@ impl Registry {
     pub(crate) fn dying(&self, only_abandoned: bool) -> Result<Vec<String>> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let is_abandoned = |stored: &[u8]| {
-            let since = str::from_utf8(stored).ok().and_then(|text| text.parse().ok()).map(Duration::from_secs);
+            let since =
+                str::from_utf8(stored).ok().and_then(|text| text.parse().ok()).map(Duration::from_secs);
             since.is_none_or(|since| now.saturating_sub(since) > ABANDONED)
         };
         let found = self.entries(DYING)?.into_iter();
-        Ok(found
-            .filter(|(_, stored)| !only_abandoned || is_abandoned(stored))
-            .map(|(uid, _)| uid)
-            .collect())
+        Ok(found.filter(|(_, stored)| !only_abandoned || is_abandoned(stored)).map(|(uid, _)| uid).collect())
     }
 
     /// The entries whose keys begin so, without that beginning.

@@ -1,6 +1,6 @@
 //! How many bytes a container takes: of its objects, and of the keys and values of its entries.
 
-use isotach_object::{Result, ObjectId};
+use isotach_object::{ObjectId, Result};
 
 use crate::{
     failure::Doing,

@@ -34,7 +34,8 @@ pub(crate) struct Space {
 
 /// The name of the namespace of our pool, or of one of its containers.
 pub(crate) fn namespace(options: &Options, container: Option<&str>) -> String {
-    let pool = if options.name.is_empty() { "isotach".to_owned() } else { format!("isotach:{}", options.name) };
+    let pool =
+        if options.name.is_empty() { "isotach".to_owned() } else { format!("isotach:{}", options.name) };
     container.map_or(pool.clone(), |container| format!("{pool}/{container}"))
 }
 
@@ -47,9 +48,13 @@ pub(crate) fn open_io(
 ) -> Result<Arc<Io>> {
     match Io::open(cluster, pool, namespace, options.waits_when_full, options.depth) {
         Ok(io) => Ok(Arc::new(io)),
-        Err(Errno::NOT_FOUND) => Err(Error::not_found(format!(
-            "Ceph pool {pool:?} (an administrator makes it by `ceph osd pool create {pool}`), so the store in it"
-        ))),
+        // Not `NotFound`, which says that the store can be made.
+        Err(errno @ Errno::NOT_FOUND) => Err(Error::Io {
+            what: format!(
+                "Ceph has no pool {pool:?}; an administrator makes it by `ceph osd pool create {pool}`"
+            ),
+            source: Box::new(std::io::Error::from_raw_os_error(errno.0)),
+        }),
         Err(errno) => Err(failed(errno, format!("open the Ceph pool {pool:?}"))),
     }
 }
@@ -77,7 +82,10 @@ impl Space {
         let text = format!("{FORMAT} {}", self.label);
         let stored = format!("{text} {:08x}", crc32c(text.as_bytes()));
         let mut op = WriteOp::new().doing(what)?;
-        op.create().write_full(stored.as_bytes()).set_attribute(IDS, &0_u64.to_le_bytes()).set_attribute(BEAT, BEAT.as_bytes());
+        op.create()
+            .write_full(stored.as_bytes())
+            .set_attribute(IDS, &0_u64.to_le_bytes())
+            .set_attribute(BEAT, BEAT.as_bytes());
         self.io.write(HEADER, &op).doing(what).map(drop)
     }
 

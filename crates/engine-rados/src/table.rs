@@ -141,7 +141,8 @@ impl Table {
         let end = self.pieces.partition_point(|piece| piece.start < range.end);
         let before = self.pieces.get(first).filter(|piece| first < end && piece.start < range.start);
         let before = before.map(|piece| piece.part(&(0..range.start)));
-        let after = self.pieces.get(end.wrapping_sub(1)).filter(|piece| first < end && piece.end() > range.end);
+        let after =
+            self.pieces.get(end.wrapping_sub(1)).filter(|piece| first < end && piece.end() > range.end);
         let after = after.map(|piece| piece.part(&(range.end..u64::MAX)));
         let between = before.into_iter().chain(new.iter().cloned()).chain(after);
         self.pieces.splice(first..end, between);
@@ -247,7 +248,13 @@ mod tests {
         ]
     }
 
-    fn apply(change: &Change, number: u64, table: &mut Table, stored: &mut Vec<Vec<u8>>, plain: &mut Vec<u8>) {
+    fn apply(
+        change: &Change,
+        number: u64,
+        table: &mut Table,
+        stored: &mut Vec<Vec<u8>>,
+        plain: &mut Vec<u8>,
+    ) {
         match *change {
             Change::Write(offset, length) => {
                 let data: Vec<u8> = (0..length).map(|at| (at * 7 + number * 13) as u8 | 1).collect();

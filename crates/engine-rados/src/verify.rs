@@ -87,7 +87,8 @@ impl Look<'_> {
         let mut after = Some(keys::FIRST.to_vec());
         while let Some(from) = after {
             let found = self.space.omaps.page(object, &from, LAST, PER_OPERATION, true)?;
-            self.total += found.entries.iter().map(|(key, value)| (key.len() + value.len()) as u64).sum::<u64>();
+            self.total +=
+                found.entries.iter().map(|(key, value)| (key.len() + value.len()) as u64).sum::<u64>();
             for (key, stored) in &found.entries {
                 self.entry(object, key, stored)?;
             }
@@ -162,9 +163,11 @@ impl Look<'_> {
             })
             .collect();
         let found = size::stat(&self.space.data, &names, self.space)?;
-        let short = table.pieces().iter().zip(found).position(|(piece, found)| {
-            found.is_none_or(|found| found.size < piece.stored)
-        });
+        let short = table
+            .pieces()
+            .iter()
+            .zip(found)
+            .position(|(piece, found)| found.is_none_or(|found| found.size < piece.stored));
         let Some(at) = short else { return Ok(()) };
         // It may have been replaced since the table was read.
         let again = self.space.load_slots(&[slot(&cell)])?;

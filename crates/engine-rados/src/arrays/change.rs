@@ -11,9 +11,15 @@ use crate::{
 /// One change of what a slot holds.
 #[derive(Debug, Clone)]
 pub(crate) enum Change {
-    Write { offset: u64, data: Vec<u8> },
+    Write {
+        offset: u64,
+        data: Vec<u8>,
+    },
     SetSize(u64),
-    Punch { offset: u64, length: u64 },
+    Punch {
+        offset: u64,
+        length: u64,
+    },
     Remove,
     /// A single value, in the general form.
     Put(Vec<u8>),

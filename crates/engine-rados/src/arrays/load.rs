@@ -75,11 +75,7 @@ impl Space {
     }
 
     /// The table of an array, by what reading its attributes gave.
-    pub(super) fn table_of(
-        &self,
-        object: ObjectId,
-        mut outcome: Told<Answer>,
-    ) -> Result<Option<Table>> {
+    pub(super) fn table_of(&self, object: ObjectId, mut outcome: Told<Answer>) -> Result<Option<Table>> {
         let name = keys::array_name(object);
         for _ in 0..MOST_LOOKS {
             let apart = match found(object, &name, outcome)? {
@@ -96,7 +92,10 @@ impl Space {
             // Another table has been put in its place meanwhile.
             outcome = self.data.read(&name, ReadOp::new().attributes());
         }
-        Err(Error::corrupt("a table of pieces that is not where it should be", format!("RADOS object {name}")))
+        Err(Error::corrupt(
+            "a table of pieces that is not where it should be",
+            format!("RADOS object {name}"),
+        ))
     }
 
     /// All bytes of an object; `None` if it is not there.

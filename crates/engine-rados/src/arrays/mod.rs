@@ -22,7 +22,7 @@ use isotach_object::{Cell, ObjectId, ObjectType, Result};
 
 use crate::{bytes, keys, options::Options, space::Space, table::Table};
 
-pub(crate) use change::{Change, Judge, Job, Outcome};
+pub(crate) use change::{Change, Job, Judge, Outcome};
 pub(crate) use write::CreateOnly;
 
 /// The attribute with the table, or where it is.

@@ -52,9 +52,12 @@ impl Arrays {
     /// Reads those, and gives those of which something was replaced meanwhile.
     fn try_read(&self, reads: &mut [ArrayRead<'_>], which: &[usize]) -> Result<Vec<usize>> {
         let mut by_slot: BTreeMap<Slot, Vec<usize>> = BTreeMap::new();
-        which.iter().for_each(|number| by_slot.entry(Slot::of(&reads[*number].cell)).or_default().push(*number));
-        let (single, shared): (Vec<_>, Vec<_>) =
-            by_slot.into_iter().partition(|(slot, numbers)| matches!(slot, Slot::Array(_)) && numbers.len() == 1);
+        which
+            .iter()
+            .for_each(|number| by_slot.entry(Slot::of(&reads[*number].cell)).or_default().push(*number));
+        let (single, shared): (Vec<_>, Vec<_>) = by_slot
+            .into_iter()
+            .partition(|(slot, numbers)| matches!(slot, Slot::Array(_)) && numbers.len() == 1);
         let mut tables: BTreeMap<usize, (Table, usize)> = self.read_single(reads, single)?;
         let slots: Vec<Slot> = shared.iter().map(|(slot, _)| slot.clone()).collect();
         for ((_, numbers), held) in shared.iter().zip(self.space.load_slots(&slots)?) {
@@ -149,7 +152,8 @@ fn wanted_of(read: &ArrayRead<'_>, table: &Table) -> usize {
 /// the table says, and else all but those of a block that was not read to its end.
 fn own_bytes(read: &ArrayRead<'_>, table: &Table, filled: usize) -> Result<usize> {
     let [piece] = table.pieces() else { return Ok(0) };
-    let is_all = piece.place == Place::Own && piece.start == 0 && piece.offset == 0 && piece.length == table.size;
+    let is_all =
+        piece.place == Place::Own && piece.start == 0 && piece.offset == 0 && piece.length == table.size;
     if !is_all || filled == 0 || filled != wanted_of(read, table) {
         return Ok(0);
     }

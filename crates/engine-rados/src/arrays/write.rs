@@ -14,7 +14,7 @@ use crate::{
     bytes,
     entry::{self, Entry},
     failure::Doing,
-    ffi::{Errno, Pending, WriteOp, Told},
+    ffi::{Errno, Pending, Told, WriteOp},
     keys,
     space::Space,
     table::{BLOCK, Piece, Place, Table},
@@ -89,12 +89,7 @@ impl Arrays {
     }
 
     /// Tries those jobs, and gives those that another was faster with.
-    fn try_settle(
-        &self,
-        jobs: &mut [Job],
-        which: &[usize],
-        outcomes: &mut [Outcome],
-    ) -> Result<Vec<usize>> {
+    fn try_settle(&self, jobs: &mut [Job], which: &[usize], outcomes: &mut [Outcome]) -> Result<Vec<usize>> {
         let slots: Vec<Slot> = which.iter().map(|number| jobs[*number].slot.clone()).collect();
         let held = self.space.load_slots(&slots)?;
         let mut open: Vec<(usize, Held)> = Vec::new();
@@ -299,7 +294,8 @@ fn replaced(held: &Held, next: &Next) -> Vec<(u64, u64)> {
         Next::Same => return Vec::new(),
         _ => HashSet::new(),
     };
-    let before = held.table().into_iter().flat_map(|table| table.places().filter_map(apart).chain(table.apart));
+    let before =
+        held.table().into_iter().flat_map(|table| table.places().filter_map(apart).chain(table.apart));
     before.filter(|piece| !kept.contains(piece)).collect()
 }
 

@@ -47,17 +47,15 @@ impl Cluster {
         settings: &[(&str, String)],
     ) -> Result<Arc<Self>, Refused> {
         let functions = functions().map_err(|why| (why.to_owned(), None))?;
-        let text = |text: &str| {
-            CString::new(text).map_err(|_| (format!("use {text:?}"), Some(Errno(libc::EINVAL))))
-        };
+        let text =
+            |text: &str| CString::new(text).map_err(|_| (format!("use {text:?}"), Some(Errno(libc::EINVAL))));
         let (name, cluster_name) = (text(&format!("client.{user}"))?, text("ceph")?);
         let path = file.map(text).transpose()?;
         let step = |what: String, result: i32| Errno::check(result).map_err(|errno| (what, Some(errno)));
         let mut raw: Rados = ptr::null_mut();
         // SAFETY: the strings live through the call; `raw` is written on success.
-        let made = unsafe {
-            (functions.rados_create2)(&raw mut raw, cluster_name.as_ptr(), name.as_ptr(), 0)
-        };
+        let made =
+            unsafe { (functions.rados_create2)(&raw mut raw, cluster_name.as_ptr(), name.as_ptr(), 0) };
         step(format!("begin as user {user:?}"), made)?;
         let cluster = Self { functions, raw };
         let path_pointer = path.as_ref().map_or(ptr::null(), |path| path.as_ptr());
@@ -200,7 +198,13 @@ impl Io {
         let mut outputs = op.prepare(self.functions);
         // SAFETY: all handles are live; where the answer goes belongs to `outputs`, which `Begun` keeps until the end.
         let begun = unsafe {
-            (self.functions.rados_aio_read_op_operate)(outputs.raw(), self.raw, pending.raw(), name.as_ptr(), 0)
+            (self.functions.rados_aio_read_op_operate)(
+                outputs.raw(),
+                self.raw,
+                pending.raw(),
+                name.as_ptr(),
+                0,
+            )
         };
         Errno::check(begun)?;
         Ok(Begun { pending: Some(pending), outputs: Some(outputs) })
@@ -223,7 +227,8 @@ impl fmt::Debug for Io {
 fn completion(functions: &Functions) -> Result<Completion, Errno> {
     let mut raw: Completion = ptr::null_mut();
     // SAFETY: no callback, so its argument is not used; `raw` is written on success.
-    let made = unsafe { (functions.rados_aio_create_completion2)(ptr::null_mut::<c_void>(), None, &raw mut raw) };
+    let made =
+        unsafe { (functions.rados_aio_create_completion2)(ptr::null_mut::<c_void>(), None, &raw mut raw) };
     Errno::check(made)?;
     Ok(raw)
 }
@@ -236,11 +241,10 @@ struct Begun<'b> {
 
 impl Begun<'_> {
     fn wait(mut self) -> Result<Answer, Errno> {
-        let ended = self.pending.take().map_or(Err(Errno(libc::EIO)), Pending::wait);
-        let outputs = self.outputs.take();
-        // The iterators of a read that failed are freed, too.
-        let answer = outputs.map(Outputs::answer).unwrap_or_default();
-        ended.map(|version| Answer { version, ..answer })
+        let version = self.pending.take().map_or(Err(Errno(libc::EIO)), Pending::wait)?;
+        // Only of a read that succeeded: of one that timed out the iterators are there, and stand nowhere.
+        let answer = self.outputs.take().map(Outputs::answer).unwrap_or_default();
+        Ok(Answer { version, ..answer })
     }
 }
 
@@ -248,7 +252,6 @@ impl Drop for Begun<'_> {
     fn drop(&mut self) {
         if let Some(pending) = self.pending.take() {
             let _ = pending.wait();
-            self.outputs.take().map(Outputs::answer);
         }
     }
 }

@@ -130,7 +130,13 @@ impl<'b> ReadOp<'b> {
             let (name, equal) = (c_name(name), Compare::Equal as u8);
             // SAFETY: the handle is live; name and value are copied in the call.
             unsafe {
-                (functions.rados_read_op_cmpxattr)(raw, name.as_ptr(), equal, value.as_ptr().cast(), value.len());
+                (functions.rados_read_op_cmpxattr)(
+                    raw,
+                    name.as_ptr(),
+                    equal,
+                    value.as_ptr().cast(),
+                    value.len(),
+                );
             }
         }
         outputs.ask(self);
@@ -178,7 +184,11 @@ impl<'b> Outputs<'b> {
         // in `places`, which is in a box of its own, or in the buffer; both live until then, as `read_together` sees to.
         unsafe {
             if op.wants_attributes {
-                (functions.rados_read_op_getxattrs)(raw, &raw mut places.attributes, &raw mut places.results[0]);
+                (functions.rados_read_op_getxattrs)(
+                    raw,
+                    &raw mut places.attributes,
+                    &raw mut places.results[0],
+                );
             }
             if op.wants_stat {
                 let (size, changed) = (&raw mut places.size, &raw mut places.changed);
@@ -201,10 +211,19 @@ impl<'b> Outputs<'b> {
                 }
                 Some(Wanted::After(after, limit, true)) => {
                     let (after, prefix) = (after.as_ptr(), c"".as_ptr());
-                    (functions.rados_read_op_omap_get_vals2)(raw, after, prefix, limit, entries, more, result);
+                    (functions.rados_read_op_omap_get_vals2)(
+                        raw, after, prefix, limit, entries, more, result,
+                    );
                 }
                 Some(Wanted::After(after, limit, false)) => {
-                    (functions.rados_read_op_omap_get_keys2)(raw, after.as_ptr(), limit, entries, more, result);
+                    (functions.rados_read_op_omap_get_keys2)(
+                        raw,
+                        after.as_ptr(),
+                        limit,
+                        entries,
+                        more,
+                        result,
+                    );
                 }
                 None => {}
             }
@@ -221,7 +240,7 @@ impl<'b> Outputs<'b> {
         }
     }
 
-    /// What was found, once the read has ended.
+    /// What was found by a read that has ended well. Of any other the iterators may not be used, but freed.
     pub(super) fn answer(self) -> Answer {
         let Places { filled, size, changed, more, .. } = *self.places;
         let (attributes, entries) = (self.attributes(), self.entries());
@@ -235,7 +254,12 @@ impl<'b> Outputs<'b> {
             let (mut name, mut value, mut length) = (ptr::null(), ptr::null(), 0);
             // SAFETY: the iterator was made by the read that has ended; what it points to lives until it is freed below.
             let next = unsafe {
-                let next = (functions.rados_getxattrs_next)(iterator, &raw mut name, &raw mut value, &raw mut length);
+                let next = (functions.rados_getxattrs_next)(
+                    iterator,
+                    &raw mut name,
+                    &raw mut value,
+                    &raw mut length,
+                );
                 (next == 0 && !name.is_null())
                     .then(|| (CStr::from_ptr(name).to_string_lossy().into_owned(), copied(value, length)))
             };

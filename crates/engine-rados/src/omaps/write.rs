@@ -7,7 +7,7 @@ use isotach_object::{ObjectId, Result};
 use super::{MOST_ATTEMPTS, Omaps, PER_OPERATION, Shard, mark::State, too_fast};
 use crate::{
     failure::Doing,
-    ffi::{Compare, Errno, Pending, ReadOp, WriteOp, Told},
+    ffi::{Compare, Errno, Pending, ReadOp, Told, WriteOp},
     keys::{self, LEVEL},
 };
 
@@ -72,7 +72,8 @@ impl Omaps {
     fn remove_range(&self, object: ObjectId, begin: &[u8], end: &[u8]) -> Result<()> {
         for _ in 0..MOST_ATTEMPTS {
             let shard = self.locate_to_write(object, keys::hash_of(begin).unwrap_or_default())?;
-            let what = || format!("remove entries of RADOS object {}", keys::entries_name(object, shard.start));
+            let what =
+                || format!("remove entries of RADOS object {}", keys::entries_name(object, shard.start));
             let mut op = WriteOp::new().doing(what)?;
             op.require_entry(LEVEL, Compare::Equal, &shard.mark.encode()).remove_range(begin, end);
             if self.is_done(object, &shard, self.io.write(&keys::entries_name(object, shard.start), &op))? {
@@ -118,8 +119,7 @@ impl Omaps {
     fn begin(&self, object: ObjectId, shard: &Shard, part: &[Change]) -> Result<Pending> {
         let name = keys::entries_name(object, shard.start);
         let begin = || {
-            let set: Vec<_> =
-                part.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
+            let set: Vec<_> = part.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
             let removed: Vec<_> =
                 part.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key).collect();
             let mut op = WriteOp::new()?;
@@ -139,12 +139,7 @@ impl Omaps {
     }
 
     /// Whether a write was done, and not refused since the omap has changed, which is known then.
-    fn is_done(
-        &self,
-        object: ObjectId,
-        shard: &Shard,
-        outcome: Told<u64>,
-    ) -> Result<bool> {
+    fn is_done(&self, object: ObjectId, shard: &Shard, outcome: Told<u64>) -> Result<bool> {
         match outcome {
             Ok(_) => Ok(true),
             // Removing from what is not there.

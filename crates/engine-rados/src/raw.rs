@@ -1,0 +1,79 @@
+//! Plain operations on Ceph's objects, with nothing of the engine's around them: for measurements beside it alone.
+
+use std::collections::VecDeque;
+
+use isotach_object::{PoolUri, Result};
+
+use crate::{
+    Rados,
+    failure::Doing,
+    ffi::{Io, ReadOp, WriteOp},
+    options::Options,
+    space,
+};
+
+/// Keys and values of an omap.
+pub type Entries = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// A namespace in which nothing of the engine's is.
+#[derive(Debug)]
+pub struct Raw {
+    io: std::sync::Arc<Io>,
+}
+
+impl Raw {
+    /// Opens a namespace of a store's Ceph pool, with the depth of the store.
+    ///
+    /// # Errors
+    /// As opening the store, which need not be there.
+    pub fn open(engine: &Rados, uri: &PoolUri, namespace: &str) -> Result<Self> {
+        let options = Options::of(uri)?;
+        let cluster = engine.cluster(&options)?;
+        Ok(Self { io: space::open_io(&cluster, &options, &options.pool, namespace)? })
+    }
+
+    /// Sets entries of an object, each batch by one operation, as many operations at once as the depth says.
+    ///
+    /// # Errors
+    /// Those of Ceph.
+    pub fn set(&self, object: &str, batches: &[Entries]) -> Result<()> {
+        let what = || format!("set entries of {object}");
+        let mut begun = VecDeque::new();
+        for batch in batches {
+            let mut op = WriteOp::new().doing(what)?;
+            op.set_entries(batch);
+            begun.push_back(self.io.begin(object, &op).doing(what)?);
+            if begun.len() >= self.io.depth()
+                && let Some(first) = begun.pop_front()
+            {
+                first.wait().doing(what)?;
+            }
+        }
+        begun.into_iter().try_for_each(|pending| pending.wait().map(drop)).doing(what)
+    }
+
+    /// Gets entries of an object, each batch of keys by one operation, as [`Raw::set`] does; gives how many there were.
+    ///
+    /// # Errors
+    /// Those of Ceph.
+    pub fn get(&self, object: &str, batches: &[Vec<Vec<u8>>]) -> Result<usize> {
+        let reads = batches.iter().map(|keys| (object.to_owned(), ReadOp::new().entries(keys.clone())));
+        let mut outcomes = Vec::new();
+        self.io.read_together(reads, &mut |_, outcome| {
+            outcomes.push(outcome.map(|answer| answer.entries.len()));
+        });
+        outcomes
+            .into_iter()
+            .sum::<std::result::Result<usize, _>>()
+            .doing(|| format!("get entries of {object}"))
+    }
+
+    /// Removes an object.
+    ///
+    /// # Errors
+    /// Those of Ceph.
+    pub fn remove(&self, object: &str) -> Result<()> {
+        let what = || format!("remove {object}");
+        self.io.write(object, WriteOp::new().doing(what)?.remove()).doing(what).map(drop)
+    }
+}
