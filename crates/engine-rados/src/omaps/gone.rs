@@ -38,7 +38,7 @@ impl Omaps {
                 // That removal began before this one, which has to find what was put since.
                 State::Gone => self.finish_removal(object)?,
                 State::Frozen | State::Building => {
-                    self.wait_or_take_over(object, &Shard { start: 0, mark })?
+                    self.wait_or_take_over(object, &Shard { start: 0, mark })?;
                 }
             }
         }
