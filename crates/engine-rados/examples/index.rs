@@ -12,7 +12,7 @@ use isotach_engine_rados::{
     Rados,
     raw::{Entries, Raw},
 };
-use isotach_object::{Cell, Container, Engine, ObjectClass, ObjectId, ObjectType, Pool, PoolUri, Update};
+use isotach_object::{Cell, Container, Engine, ObjectClass, ObjectId, ObjectType, PoolUri, Update};
 
 const OBJECT: ObjectId = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
 
@@ -58,7 +58,7 @@ fn measure(engine: &Rados, uri: &PoolUri, raw: &Raw, all: &[Entries], rounds: us
         let label = object.parse().unwrap();
         pool.create_container(&label).unwrap();
         let container = pool.open_container(&label).unwrap();
-        let mut plain = || {
+        let plain = || {
             let put = timed(count, || raw.set(&object, all).unwrap());
             [put, timed(count, || assert_eq!(raw.get(&object, &keys).unwrap(), count))]
         };

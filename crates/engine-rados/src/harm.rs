@@ -1,41 +1,97 @@
-//! Does harm to what is stored, behind the engine's back: for tests alone.
+//! Looks at what is stored and does harm to it, behind the engine's back: for tests alone.
 
-use isotach_object::{Engine, Error, PoolUri, Result};
+use isotach_object::{Engine, Error, ObjectId, PoolUri, Result};
 
 use crate::{
     Rados,
     failure::Doing,
     ffi::{Io, Names, ReadOp, WriteOp},
+    keys::{self, Name},
     options::Options,
     registry::Registry,
     space,
 };
 
-/// Flips one bit in the middle of every stored copy of these bytes in a pool; false where there is none.
+/// How many entries each omap of an object has, in all containers of a pool.
 ///
 /// # Errors
 /// As [`Engine::open_pool`].
-pub fn corrupt_stored(uri: &PoolUri, needle: &[u8]) -> Result<bool> {
+pub fn omap_sizes(uri: &PoolUri, object: ObjectId) -> Result<Vec<usize>> {
+    let mut sizes = Vec::new();
+    each_object(uri, &mut |io, name| {
+        if matches!(Name::of(name), Some(Name::Entries(found, _)) if found == object) {
+            sizes.push(count(io, name)?);
+        }
+        Ok(())
+    })?;
+    Ok(sizes)
+}
+
+fn count(io: &Io, name: &str) -> Result<usize> {
+    let (mut count, mut after) = (0, keys::FIRST.to_vec());
+    loop {
+        let answer = io.read(name, ReadOp::new().page(&after, 1000, false)).doing(String::new)?;
+        let entries = answer.entries.iter().filter(|(key, _)| key.as_slice() < keys::LAST);
+        count += entries.count();
+        match answer.entries.last() {
+            Some((last, _)) if answer.more => after.clone_from(last),
+            _ => return Ok(count),
+        }
+    }
+}
+
+/// Marks an object as one whose split (`frozen`) or removal (`gone`) was begun by a process that died.
+///
+/// # Errors
+/// As [`Engine::open_pool`].
+pub fn leave_mark(uri: &PoolUri, object: ObjectId, state: &str) -> Result<()> {
+    let own = keys::entries_name(object, 0);
+    each_object(uri, &mut |io, name| {
+        if name != own {
+            return Ok(());
+        }
+        let answer = io.read(name, ReadOp::new().entries(vec![keys::LEVEL.to_vec()])).doing(String::new)?;
+        let level = answer.entries.first().map_or(b'0', |(_, mark)| mark[0]);
+        let mark = format!("{} 00000000000000ff {state}", char::from(level));
+        let mut op = WriteOp::new().doing(String::new)?;
+        io.write(name, op.set_entries(&[(keys::LEVEL, mark)])).doing(String::new).map(drop)
+    })
+}
+
+/// Visits every object of all containers of a pool.
+fn each_object(uri: &PoolUri, visit: &mut dyn FnMut(&Io, &str) -> Result<()>) -> Result<()> {
     let engine = Rados::new();
     let pool = engine.open_pool(uri)?;
     let options = Options::of(uri)?;
     let cluster = engine.cluster(&options)?;
     let own = space::open_io(&cluster, &options, &options.pool, &space::namespace(&options, None))?;
     let registry = Registry::new(own, &options);
-    let mut found = false;
     for label in pool.list_containers()? {
         let uid = registry.find(&label)?.ok_or_else(|| Error::not_found(label.to_string()))?;
         let namespace = space::namespace(&options, Some(&uid));
         for ceph_pool in [&options.pool, &options.data] {
             let io = space::open_io(&cluster, &options, ceph_pool, &namespace)?;
             for name in Names::of(&io).doing(String::new)? {
-                found |= corrupt_object(&io, &name.doing(String::new)?, needle)?;
+                visit(&io, &name.doing(String::new)?)?;
             }
             if options.pool == options.data {
                 break;
             }
         }
     }
+    Ok(())
+}
+
+/// Flips one bit in the middle of every stored copy of these bytes in a pool; false where there is none.
+///
+/// # Errors
+/// As [`Engine::open_pool`].
+pub fn corrupt_stored(uri: &PoolUri, needle: &[u8]) -> Result<bool> {
+    let mut found = false;
+    each_object(uri, &mut |io, name| {
+        found |= corrupt_object(io, name, needle)?;
+        Ok(())
+    })?;
     Ok(found)
 }
 
