@@ -168,12 +168,8 @@ impl Container for RadosContainer {
         self.hand_over_for(cells.iter().map(|cell| cell.object))?;
         let wanted: Vec<_> = cells.iter().map(|cell| (cell.object, keys::entry_key(cell))).collect();
         let stored = self.space.omaps.get(&wanted)?;
-        let value = |((object, key), stored): (&(ObjectId, Vec<u8>), Option<Vec<u8>>)| match stored {
-            None => Ok(None),
-            Some(stored) => Entry::decode(*object, key, &stored).map(|entry| match entry {
-                Entry::Value(value) => Some(value),
-                Entry::Records(_) => None,
-            }),
+        let value = |((object, key), stored): (&(ObjectId, Vec<u8>), Option<Vec<u8>>)| {
+            stored.map_or(Ok(None), |stored| Entry::value(*object, key, stored))
         };
         wanted.iter().zip(stored).map(value).collect()
     }

@@ -5,7 +5,7 @@
 
 use isotach_object::{Error, ObjectId, Result};
 
-use crate::{keys, table::Table};
+use crate::{bytes::crc32c, keys, table::Table};
 
 const VALUE: u8 = 1;
 const RECORDS: u8 = 2;
@@ -42,19 +42,35 @@ impl Entry {
         if is_read { Self::decode(object, key, stored) } else { Ok(Self::Value(Vec::new())) }
     }
 
+    /// The value of what is stored, in the same buffer; `None` of records.
+    pub(crate) fn value(object: ObjectId, key: &[u8], mut stored: Vec<u8>) -> Result<Option<Vec<u8>>> {
+        check(object, key, &stored)?;
+        if stored.first() != Some(&VALUE) {
+            return Self::decode(object, key, &stored).map(|_| None);
+        }
+        stored.drain(..HEAD);
+        Ok(Some(stored))
+    }
+
     /// Reads what is stored under a key of an object.
     pub(crate) fn decode(object: ObjectId, key: &[u8], stored: &[u8]) -> Result<Self> {
         let place = || place(object, key);
-        let parts = stored.split_at_checked(HEAD);
-        let is_whole = |(head, contents): &(&[u8], &[u8])| *head == head_of(head[0], object, key, contents);
-        let Some((head, contents)) = parts.filter(is_whole) else {
-            return Err(Error::corrupt("an entry that fails its checksum", place()));
-        };
-        match head[0] {
+        let (kind, contents) = check(object, key, stored)?;
+        match kind {
             VALUE => Ok(Self::Value(contents.to_vec())),
             RECORDS => Table::decode(contents, b"", place).map(Self::Records),
             other => Err(Error::corrupt(format!("an entry of the unknown kind {other}"), place())),
         }
+    }
+}
+
+/// Kind and contents of what is stored, if it is whole.
+fn check<'s>(object: ObjectId, key: &[u8], stored: &'s [u8]) -> Result<(u8, &'s [u8])> {
+    let parts = stored.split_at_checked(HEAD);
+    let is_whole = |(head, contents): &(&[u8], &[u8])| *head == head_of(head[0], object, key, contents);
+    match parts.filter(is_whole) {
+        Some((head, contents)) => Ok((head[0], contents)),
+        None => Err(Error::corrupt("an entry that fails its checksum", place(object, key))),
     }
 }
 
@@ -71,10 +87,14 @@ fn encode(kind: u8, object: ObjectId, key: &[u8], contents: &[u8]) -> Vec<u8> {
 }
 
 fn head_of(kind: u8, object: ObjectId, key: &[u8], contents: &[u8]) -> [u8; HEAD] {
-    let mut digest = crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
-    let (hi, lo) = (object.hi().to_le_bytes(), object.lo().to_le_bytes());
-    [&[kind][..], &hi, &lo, key, contents].into_iter().for_each(|part| digest.update(part));
-    let [a, b, c, d] = (digest.finalize() as u32).to_le_bytes();
+    // Of the sum of the contents, whatever their size, and of what they are.
+    let mut whose = Vec::with_capacity(21 + key.len());
+    whose.extend(crc32c(contents).to_le_bytes());
+    whose.push(kind);
+    whose.extend(object.hi().to_le_bytes());
+    whose.extend(object.lo().to_le_bytes());
+    whose.extend_from_slice(key);
+    let [a, b, c, d] = crc32c(&whose).to_le_bytes();
     [kind, a, b, c, d]
 }
 

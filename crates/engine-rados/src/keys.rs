@@ -86,12 +86,21 @@ pub(crate) fn hash(key: &[u8]) -> u32 {
 
 /// The first key that an entry with this hash may have; behind the last hash, what stands behind all entries.
 pub(crate) fn bound(hash: u64) -> Vec<u8> {
-    if hash > u64::from(u32::MAX) { LAST.to_vec() } else { format!("e{hash:08x}").into_bytes() }
+    let Ok(hash) = u32::try_from(hash) else { return LAST.to_vec() };
+    let mut key = Vec::with_capacity(PREFIX);
+    push_hash(hash, &mut key);
+    key
+}
+
+fn push_hash(hash: u32, key: &mut Vec<u8>) {
+    key.extend_from_slice(FIRST);
+    key.extend((0..8).rev().map(|digit| b"0123456789abcdef"[(hash >> (4 * digit)) as usize % 16]));
 }
 
 /// The key of the entry of a cell.
 pub(crate) fn entry_key(cell: &Cell<'_>) -> Vec<u8> {
-    let mut key = bound(hash(cell.dkey).into());
+    let mut key = Vec::with_capacity(PREFIX + cell.dkey.len() + cell.akey.len() + 2);
+    push_hash(hash(cell.dkey), &mut key);
     escape(cell.dkey, &mut key);
     if cell.object.otype() == ObjectType::General {
         key.extend([ESCAPE, END]);
@@ -137,6 +146,9 @@ pub(crate) fn hash_of(key: &[u8]) -> Option<u32> {
 }
 
 fn escape(bytes: &[u8], key: &mut Vec<u8>) {
+    if !bytes.iter().any(|byte| *byte <= ESCAPE) {
+        return key.extend_from_slice(bytes);
+    }
     for byte in bytes {
         match byte {
             0 => key.extend([ESCAPE, ZERO]),

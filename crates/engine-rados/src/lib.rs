@@ -61,6 +61,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     redundancy: false,
     ordered_listing: false,
     ordered_updates: false,
+    batched_reads: true,
     shared_reads: false,
     multi_process: true,
     permissions: false,

@@ -15,7 +15,7 @@ use isotach_object::{Error, ObjectId, ObjectType, Result, Update};
 use crate::{
     arrays::{Arrays, Change, CreateOnly, Job, Slot},
     entry, keys,
-    omaps::{Batch, Omaps},
+    omaps::{Batch, Omaps, PER_OPERATION, Stream},
     space::Space,
 };
 
@@ -44,6 +44,8 @@ struct Entries {
 pub(crate) struct Pipeline {
     entries: IndexMap<ObjectId, Entries>,
     entry_bytes: usize,
+    /// The first of the objects with entries, if there are so many that they are under way already.
+    stream: Option<Stream>,
     /// New arrays that are being created.
     creations: VecDeque<CreateOnly>,
     creation_bytes: usize,
@@ -75,7 +77,10 @@ impl Pipeline {
 
     /// Whether nothing waits or is under way.
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.creations.is_empty() && self.gathered.is_empty()
+        self.entries.is_empty()
+            && self.stream.is_none()
+            && self.creations.is_empty()
+            && self.gathered.is_empty()
     }
 
     /// Whether something of this object waits or is under way.
@@ -84,7 +89,10 @@ impl Pipeline {
             ObjectType::Array => {
                 self.gathered.contains_key(&object) || self.creations.iter().any(|one| one.object == object)
             }
-            _ => self.entries.contains_key(&object),
+            _ => {
+                self.entries.contains_key(&object)
+                    || self.stream.as_ref().is_some_and(|stream| stream.object == object)
+            }
         }
     }
 
@@ -133,7 +141,31 @@ impl Pipeline {
     ) -> Result<()> {
         self.entry_bytes += ENTRY + key.len() + stored.as_ref().map_or(0, Vec::len);
         self.entries.entry(object).or_default().batch.entries.insert(key, stored);
-        if self.entry_bytes > MOST_ENTRY_BYTES { self.hand_over(space, arrays) } else { Ok(()) }
+        if self.entry_bytes > MOST_ENTRY_BYTES {
+            return self.hand_over(space, arrays);
+        }
+        self.stream_first(object, space)
+    }
+
+    /// Sends the entries of an object that have become many, if it is the first and nothing must come before them.
+    fn stream_first(&mut self, object: ObjectId, space: &Space) -> Result<()> {
+        let is_first = self.creations.is_empty()
+            && self.gathered.is_empty()
+            && self.stream.as_ref().is_none_or(|stream| stream.object == object);
+        let Some((_, entries)) = self.entries.first_mut().filter(|(first, _)| is_first && **first == object)
+        else {
+            return Ok(());
+        };
+        if entries.batch.entries.len() < PER_OPERATION || entries.destroys || !entries.batch.ranges.is_empty()
+        {
+            return Ok(());
+        }
+        let changes: Vec<_> = std::mem::take(&mut entries.batch.entries).into_iter().collect();
+        let bytes = |(key, value): &(Vec<u8>, Option<Vec<u8>>)| {
+            ENTRY + key.len() + value.as_ref().map_or(0, Vec::len)
+        };
+        self.entry_bytes = self.entry_bytes.saturating_sub(changes.iter().map(bytes).sum());
+        self.stream.get_or_insert_with(|| Stream::new(object)).send(changes, &space.omaps)
     }
 
     fn take_bytes(
@@ -241,13 +273,40 @@ impl Pipeline {
             }
         }
         self.entry_bytes = 0;
-        std::mem::take(&mut self.entries)
-            .into_iter()
-            .try_for_each(|(object, entries)| entries.hand_over(object, &space.omaps))
+        let mut all = std::mem::take(&mut self.entries).into_iter().peekable();
+        if let Some(stream) = self.stream.take() {
+            self.end_stream(stream, all.next_if(|(_, entries)| entries.is_plain()), space)?;
+        }
+        all.try_for_each(|(object, entries)| entries.hand_over(object, &space.omaps))
+    }
+
+    /// Ends what is under way, with what else the first object has if that is of the same.
+    fn end_stream(
+        &self,
+        mut stream: Stream,
+        first: Option<(ObjectId, Entries)>,
+        space: &Space,
+    ) -> Result<()> {
+        let object = stream.object;
+        let (same, other) = match first {
+            Some((first, entries)) if first == object => (Some(entries), None),
+            other => (None, other),
+        };
+        if let Some(entries) = same {
+            stream.send(entries.batch.entries.into_iter().collect(), &space.omaps)?;
+        }
+        let batch = Batch { entries: stream.end(&space.omaps)?, ..Batch::default() };
+        space.omaps.write(object, batch)?;
+        other.map_or(Ok(()), |(object, entries)| entries.hand_over(object, &space.omaps))
     }
 }
 
 impl Entries {
+    /// Whether there are only entries to set or remove.
+    fn is_plain(&self) -> bool {
+        !self.destroys && self.batch.ranges.is_empty()
+    }
+
     fn hand_over(self, object: ObjectId, omaps: &Omaps) -> Result<()> {
         if self.destroys {
             omaps.destroy(object)?;

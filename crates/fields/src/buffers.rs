@@ -11,8 +11,8 @@ use std::{
 
 use crate::sync::lock;
 
-/// How many buffers a retrieval keeps.
-const KEPT: usize = 16;
+/// How many buffers a retrieval keeps, and how many fields it reads together at most.
+pub(crate) const KEPT: usize = 64;
 
 /// Buffers that wait for the next field.
 #[derive(Debug, Clone, Default)]

@@ -132,6 +132,16 @@ impl Inner {
         self.read_field(&field).map(Into::into)
     }
 
+    /// Whether what is read together with this is under way together.
+    pub(crate) fn has_batched_reads(&self, location: &Location) -> bool {
+        match &location.place {
+            Place::File(_) => false,
+            Place::Object { container, .. } => {
+                self.container(container).is_ok_and(|open| open.capabilities().batched_reads)
+            }
+        }
+    }
+
     /// The container that a location names.
     pub(crate) fn container(&self, uri: &Arc<ContainerUri>) -> Result<Arc<dyn Container>> {
         if let Some(container) = lock(&self.containers.0).get(uri) {

@@ -7,19 +7,29 @@ use isotach_object::SharedBytes;
 
 use crate::{
     Error, FieldBytes, FieldStore, Location, Result,
-    buffers::Buffers,
+    buffers::{Buffers, KEPT},
     control::Action,
     inspect::{Inspected, Inspection, Missing},
     layout::{push_collocation_text, push_named_text},
     store::Inner,
 };
 
-/// How many fields are read together.
-const AHEAD_FIELDS: usize = 8;
+/// What is read together at most, in fields and bytes; one field that is larger is read alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ahead {
+    fields: usize,
+    bytes: u64,
+}
 
-/// How many bytes are read together; one field that is larger is read alone. More would leave a processor's own cache
-/// before anybody looks at it, and the next batch would take its buffers from memory again.
-const AHEAD_BYTES: u64 = 1 << 20;
+impl Ahead {
+    /// More would leave a processor's own cache before anybody looks at it, and the next batch would take its buffers from
+    /// memory again.
+    const NEAR: Self = Self { fields: 8, bytes: 1 << 20 };
+    /// What is read first of an engine whose reads are under way together: the caller should not wait long.
+    const FIRST: Self = Self { fields: 16, bytes: 16 << 20 };
+    /// What is read later: at the end of each batch ever fewer reads are under way, so there should be few ends.
+    const FAR: Self = Self { fields: KEPT, bytes: 64 << 20 };
+}
 
 /// How often a retrieval begins again before it has yielded anything.
 const RESTARTS_MAX: u32 = 100;
@@ -37,7 +47,7 @@ pub struct Field {
 
 impl FieldStore {
     /// The fields that a request names, in the request's order (see [`FieldStore::inspect`]), read as the iterator is
-    /// advanced: at most 8 fields or 1 MiB ahead, or one that is larger. A field that is replaced by a plain flush before it
+    /// advanced: at most 8 fields or 1 MiB ahead, or one that is larger; of an engine with batched reads 64 fields or 64 MiB. A field that is replaced by a plain flush before it
     /// is read may come in its old or its new state; of a transaction all or nothing comes.
     ///
     /// # Errors
@@ -53,6 +63,7 @@ impl FieldStore {
             store: self.clone(),
             ahead: VecDeque::new(),
             next: None,
+            has_read: false,
             buffers: Buffers::default(),
         })
     }
@@ -170,6 +181,8 @@ pub struct Retrieval {
     ahead: VecDeque<Result<Field>>,
     /// A field that was found and did not fit into the last batch, or why there is none.
     next: Option<Result<Inspected>>,
+    /// Whether a batch was read.
+    has_read: bool,
     buffers: Buffers,
 }
 
@@ -181,8 +194,8 @@ impl Retrieval {
 
     /// Finds and reads the next batch.
     fn read_ahead(&mut self) -> Result<()> {
-        let (mut batch, mut bytes) = (Vec::new(), 0_u64);
-        while batch.len() < AHEAD_FIELDS {
+        let (mut batch, mut bytes, mut most) = (Vec::new(), 0_u64, Ahead::NEAR);
+        while batch.len() < most.fields {
             match self.next.take().or_else(|| self.inspection.next()) {
                 None => break,
                 // What was found before a failure is delivered before it.
@@ -192,17 +205,21 @@ impl Retrieval {
                     break;
                 }
                 Some(Ok(field))
-                    if !batch.is_empty() && bytes.saturating_add(field.location.length) > AHEAD_BYTES =>
+                    if !batch.is_empty() && bytes.saturating_add(field.location.length) > most.bytes =>
                 {
                     self.next = Some(Ok(field));
                     break;
                 }
                 Some(Ok(field)) => {
+                    if batch.is_empty() {
+                        most = self.most_ahead(&field);
+                    }
                     bytes = bytes.saturating_add(field.location.length);
                     batch.push(field);
                 }
             }
         }
+        self.has_read = true;
         match self.store.inner.read_fields(&batch, &self.buffers) {
             Ok(read) => {
                 let read =
@@ -211,6 +228,15 @@ impl Retrieval {
                 Ok(())
             }
             Err(_) => self.read_singly(batch),
+        }
+    }
+
+    /// How much is read together with a field, by the engine that has it. Whether it can be read shows when it is.
+    fn most_ahead(&self, field: &Inspected) -> Ahead {
+        match (self.store.inner.has_batched_reads(&field.location), self.has_read) {
+            (false, _) => Ahead::NEAR,
+            (true, false) => Ahead::FIRST,
+            (true, true) => Ahead::FAR,
         }
     }
 

@@ -30,6 +30,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     redundancy: false,
     ordered_listing: true,
     ordered_updates: true,
+    batched_reads: false,
     shared_reads: true,
     multi_process: false,
     permissions: false,

@@ -35,7 +35,7 @@ use crate::{
 
 pub(crate) use mark::Mark;
 use mark::State;
-pub(crate) use write::{Batch, Condition};
+pub(crate) use write::{Batch, Condition, Stream};
 
 /// Entries that one operation reads or writes. Ceph gives at most 1024 keys to one (`osd_max_omap_entries_per_request`).
 pub(crate) const PER_OPERATION: usize = 1000;

@@ -1,7 +1,5 @@
 //! Reading entries by their keys: all omaps that are concerned at once.
 
-use std::collections::BTreeMap;
-
 use isotach_object::{ObjectId, Result};
 
 use super::{MOST_ATTEMPTS, Omaps, PER_OPERATION, Shard, too_fast};
@@ -76,32 +74,41 @@ impl Omaps {
     }
 
     fn grouped(&self, wanted: &[Wanted], which: &[usize]) -> Result<Vec<Group>> {
-        let mut by_object: BTreeMap<ObjectId, Vec<usize>> = BTreeMap::new();
-        which.iter().for_each(|number| by_object.entry(wanted[*number].0).or_default().push(*number));
+        let mut sorted = which.to_vec();
+        sorted.sort_unstable_by(|one, other| wanted[*one].cmp(&wanted[*other]));
         let mut groups: Vec<Group> = Vec::new();
-        for (object, numbers) in by_object {
-            let mut by_shard: BTreeMap<u32, (Shard, Vec<usize>)> = BTreeMap::new();
-            for number in numbers {
-                let shard = self.locate(object, keys::hash_of(&wanted[number].1).unwrap_or_default())?;
-                by_shard.entry(shard.start).or_insert_with(|| (shard, Vec::new())).1.push(number);
-            }
-            for (shard, numbers) in by_shard.into_values() {
-                let parts = numbers.chunks(PER_OPERATION);
-                groups.extend(parts.map(|part| (object, shard.clone(), part.to_vec())));
+        let mut end = Vec::new();
+        for number in sorted {
+            let (object, key) = &wanted[number];
+            // In the order of the keys the omaps follow each other.
+            let last = groups.last_mut().filter(|(last, _, _)| last == object && *key < end);
+            match last {
+                Some((_, _, numbers)) if numbers.len() < PER_OPERATION => numbers.push(number),
+                Some((_, shard, _)) => {
+                    let shard = shard.clone();
+                    groups.push((*object, shard, vec![number]));
+                }
+                None => {
+                    let shard = self.locate(*object, keys::hash_of(key).unwrap_or_default())?;
+                    end = keys::bound(shard.end());
+                    groups.push((*object, shard, vec![number]));
+                }
             }
         }
         Ok(groups)
     }
 }
 
-/// Gives each key what was found under it. The keys of an answer are sorted.
+/// Gives each key what was found under it. Keys and answer are in the same order.
 fn hand_out(answer: Answer, numbers: &[usize], wanted: &[Wanted], found: &mut [Option<Vec<u8>>]) {
-    if let [number] = numbers {
-        found[*number] = answer.entries.into_iter().next().map(|(_, value)| value);
-        return;
-    }
+    let mut entries = answer.entries.into_iter().peekable();
+    let mut before: Option<usize> = None;
     for number in numbers {
-        let at = answer.entries.binary_search_by(|(key, _)| key.cmp(&wanted[*number].1));
-        found[*number] = at.ok().map(|at| answer.entries[at].1.clone());
+        let key = &wanted[*number].1;
+        found[*number] = match before.filter(|before| wanted[*before].1 == *key) {
+            Some(before) => found[before].clone(),
+            None => entries.next_if(|(there, _)| there == key).map(|(_, value)| value),
+        };
+        before = Some(*number);
     }
 }

@@ -1,6 +1,6 @@
 //! Writing entries: many at once without a condition, or one with one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use isotach_object::{ObjectId, Result};
 
@@ -49,7 +49,8 @@ impl Condition {
     }
 }
 
-type Change = (Vec<u8>, Option<Vec<u8>>);
+/// A stored key, and what is to be stored under it, or nothing.
+pub(crate) type Change = (Vec<u8>, Option<Vec<u8>>);
 
 impl Omaps {
     /// Does the changes of a batch, each by itself.
@@ -85,35 +86,9 @@ impl Omaps {
 
     /// Does what it can at once, and gives back the changes whose omaps have changed.
     fn try_write(&self, object: ObjectId, changes: Vec<Change>) -> Result<Vec<Change>> {
-        let mut by_shard: BTreeMap<u32, (Shard, Vec<Change>)> = BTreeMap::new();
-        for change in changes {
-            let shard = self.locate_to_write(object, keys::hash_of(&change.0).unwrap_or_default())?;
-            by_shard.entry(shard.start).or_insert_with(|| (shard, Vec::new())).1.push(change);
-        }
-        let mut left = Vec::new();
-        let mut written = Vec::new();
-        let mut begun: std::collections::VecDeque<(Shard, Vec<Change>, Pending)> = Default::default();
-        let mut end = |(shard, part, pending): (Shard, Vec<Change>, Pending)| -> Result<()> {
-            match self.is_done(object, &shard, pending.wait())? {
-                true => written.push((shard, part.len())),
-                false => left.extend(part),
-            }
-            Ok(())
-        };
-        for (shard, part) in by_shard.into_values().flat_map(|(shard, changes)| parts(&shard, changes)) {
-            if begun.len() >= self.io.depth()
-                && let Some(first) = begun.pop_front()
-            {
-                end(first)?;
-            }
-            let pending = self.begin(object, &shard, &part)?;
-            begun.push_back((shard, part, pending));
-        }
-        begun.into_iter().try_for_each(end)?;
-        for (shard, count) in written {
-            self.split_if_large(object, &shard, count)?;
-        }
-        Ok(left)
+        let mut stream = Stream::new(object);
+        stream.send(changes, self)?;
+        Ok(stream.end(self)?.into_iter().collect())
     }
 
     fn begin(&self, object: ObjectId, shard: &Shard, part: &[Change]) -> Result<Pending> {
@@ -219,21 +194,72 @@ impl Omaps {
     }
 }
 
-/// Changes as single operations take them.
-fn parts(shard: &Shard, changes: Vec<Change>) -> Vec<(Shard, Vec<Change>)> {
-    let mut parts: Vec<(Shard, Vec<Change>)> = Vec::new();
-    let mut bytes = usize::MAX;
-    for (key, value) in changes {
-        let length = key.len() + value.as_ref().map_or(0, Vec::len);
-        let is_full = parts.last().is_none_or(|(_, part)| part.len() >= PER_OPERATION);
-        if is_full || bytes.saturating_add(length) > BYTES_PER_OPERATION {
-            parts.push((shard.clone(), Vec::new()));
-            bytes = 0;
-        }
-        bytes += length;
-        if let Some((_, part)) = parts.last_mut() {
-            part.push((key, value));
-        }
+/// Changes of one object's entries that are sent while more are taken. What was sent later counts.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) object: ObjectId,
+    begun: VecDeque<(Shard, Vec<Change>, Pending)>,
+    /// Those that were refused, and not sent again since.
+    left: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+}
+
+impl Stream {
+    pub(crate) fn new(object: ObjectId) -> Self {
+        Self { object, begun: VecDeque::new(), left: BTreeMap::new() }
     }
-    parts
+
+    /// Begins changes, which are in the order of their keys.
+    pub(crate) fn send(&mut self, changes: Vec<Change>, omaps: &Omaps) -> Result<()> {
+        let mut part: Option<(Shard, Vec<Change>)> = None;
+        let (mut end, mut bytes) = (Vec::new(), 0);
+        for change in changes {
+            let length = change.0.len() + change.1.as_ref().map_or(0, Vec::len);
+            let is_full = part.as_ref().is_some_and(|(_, changes)| {
+                changes.len() >= PER_OPERATION || bytes + length > BYTES_PER_OPERATION
+            });
+            if change.0 >= end || is_full {
+                self.begin(part.take(), omaps)?;
+                let hash = keys::hash_of(&change.0).unwrap_or_default();
+                let shard = omaps.locate_to_write(self.object, hash)?;
+                end = keys::bound(shard.end());
+                part = Some((shard, Vec::new()));
+                bytes = 0;
+            }
+            bytes += length;
+            if let Some((_, changes)) = &mut part {
+                changes.push(change);
+            }
+        }
+        self.begin(part, omaps)
+    }
+
+    fn begin(&mut self, part: Option<(Shard, Vec<Change>)>, omaps: &Omaps) -> Result<()> {
+        let Some((shard, changes)) = part else { return Ok(()) };
+        while self.begun.len() >= omaps.io.depth() {
+            self.end_oldest(omaps)?;
+        }
+        let pending = omaps.begin(self.object, &shard, &changes)?;
+        self.begun.push_back((shard, changes, pending));
+        Ok(())
+    }
+
+    fn end_oldest(&mut self, omaps: &Omaps) -> Result<()> {
+        let Some((shard, changes, pending)) = self.begun.pop_front() else { return Ok(()) };
+        if !omaps.is_done(self.object, &shard, pending.wait())? {
+            self.left.extend(changes);
+            return Ok(());
+        }
+        if !self.left.is_empty() {
+            changes.iter().for_each(|(key, _)| drop(self.left.remove(key)));
+        }
+        omaps.split_if_large(self.object, &shard, changes.len())
+    }
+
+    /// Waits for everything, and gives the changes whose omaps have changed, by key.
+    pub(crate) fn end(mut self, omaps: &Omaps) -> Result<BTreeMap<Vec<u8>, Option<Vec<u8>>>> {
+        while !self.begun.is_empty() {
+            self.end_oldest(omaps)?;
+        }
+        Ok(self.left)
+    }
 }
