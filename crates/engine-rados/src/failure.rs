@@ -33,8 +33,8 @@ pub(crate) fn failed(errno: Errno, what: String) -> Error {
         },
         libc::ETIMEDOUT => Error::Io {
             what: format!(
-                "{what}: no answer in time, so it may or may not have happened; look at `ceph status`, or raise the \
-                 option timeout of the store"
+                "{what}: no answer in time, so a change may or may not have been made; look at `ceph status`, or raise \
+                 the option timeout of the store"
             ),
             source: Box::new(source),
         },
