@@ -15,7 +15,7 @@ use isotach_engine_posix::Posix;
 use isotach_engine_rados::Rados;
 use isotach_fields::{Config, FieldStore, ListOptions};
 use isotach_mars::{Clock, Key, Request};
-use isotach_object::{Engine, PoolUri, Registry, memory::Memory};
+use isotach_object::{Capabilities, Engine, PoolUri, Registry, memory::Memory};
 use tempfile::TempDir;
 
 /// A schema with what tests need: an optional key with a default, one without, two rules for elements, steps, params.
@@ -69,7 +69,13 @@ impl Layout {
     }
 
     /// One with `RADOS` for a pool of its own in Ceph's pool.
-    fn in_cluster(folder: TempDir, name: &'static str, ceph_pool: &str, catalogue: &str, store: &str) -> Self {
+    fn in_cluster(
+        folder: TempDir,
+        name: &'static str,
+        ceph_pool: &str,
+        catalogue: &str,
+        store: &str,
+    ) -> Self {
         let (rados, uri) = (Rados::new(), format!("rados://{ceph_pool}/{}", unique()));
         let at = |text: &str| text.replace("RADOS", &uri);
         let mut layout = Self::new(folder, name, &at(catalogue), &at(store));
@@ -95,24 +101,52 @@ impl Layout {
 
     /// All layouts.
     pub(crate) fn all() -> Vec<Self> {
-        Self::all_in(on_disk)
-    }
-
-    /// All layouts, for what is not about files: in memory where the system has a folder there. Making a container waits
-    /// for the device, which else takes most of the time.
-    pub(crate) fn all_off_disk() -> Vec<Self> {
-        Self::all_in(|| tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
-    }
-
-    fn all_in(folder: impl Fn() -> TempDir) -> Vec<Self> {
-        let mut all = Self::everywhere_in(&folder);
-        if let Some(ceph_pool) = ceph_pool() {
-            let new = |name, catalogue, store| Self::in_cluster(folder(), name, &ceph_pool, catalogue, store);
-            all.push(new("rados", "RADOS", "RADOS"));
-            all.push(new("posix and rados", "posix:DIR/catalogue?sync=no", "RADOS"));
-            all.push(new("rados and posix", "RADOS", "posix:DIR/store?sync=no"));
-        }
+        let mut all = Self::everywhere_in(on_disk);
+        all.extend(Self::all_in_cluster());
         all
+    }
+
+    /// The layouts that every machine has, for what is not about files: in memory where the system has a folder there.
+    /// Making a container waits for the device, which else takes most of the time.
+    pub(crate) fn everywhere_off_disk() -> Vec<Self> {
+        Self::everywhere_in(|| tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
+    /// The layouts in a cluster; none where there is none.
+    pub(crate) fn all_in_cluster() -> Vec<Self> {
+        let Some(ceph_pool) = ceph_pool() else { return Vec::new() };
+        let new = |name, catalogue, store| Self::in_cluster(on_disk(), name, &ceph_pool, catalogue, store);
+        vec![
+            new("rados", "RADOS", "RADOS"),
+            new("posix and rados", "posix:DIR/catalogue?sync=no", "RADOS"),
+            new("rados and posix", "RADOS", "posix:DIR/store?sync=no"),
+        ]
+    }
+
+    /// All layouts whose engines can have snapshots.
+    pub(crate) fn all_with_snapshots() -> Vec<Self> {
+        Self::all().into_iter().filter(Self::has_snapshots).collect()
+    }
+
+    /// All layouts whose catalogue's engine has transactions of many cells.
+    pub(crate) fn all_with_transactions() -> Vec<Self> {
+        Self::all().into_iter().filter(Self::has_transactions).collect()
+    }
+
+    /// Whether datasets can have snapshots there.
+    pub(crate) fn has_snapshots(&self) -> bool {
+        let can = |capabilities: Capabilities| capabilities.snapshots && capabilities.transactions;
+        let space = &self.config.spaces[0];
+        [&space.catalogue, &space.store].map(|uri| self.capabilities(uri)).into_iter().all(can)
+    }
+
+    /// Whether fields can be archived in a transaction there.
+    pub(crate) fn has_transactions(&self) -> bool {
+        self.capabilities(&self.config.spaces[0].catalogue).transactions
+    }
+
+    fn capabilities(&self, uri: &PoolUri) -> Capabilities {
+        self.registry.engine(uri.scheme()).unwrap().capabilities()
     }
 
     /// The layouts that every machine has.
