@@ -138,7 +138,7 @@ fn compare(reader: &FieldStore, reading: &Step, model: &Model) {
 }
 
 /// Of so many sequences one is run on a cluster.
-const IN_CLUSTER: u32 = 40;
+const IN_CLUSTER: u32 = 20;
 
 /// How many sequences: a nightly run sets ISOTACH_SEQUENCES to more.
 fn sequences() -> u32 {
