@@ -66,6 +66,7 @@ impl RadosPool {
         for uid in self.registry.dying(false)? {
             self.remove_namespace(&uid)?;
         }
+        self.registry.remove_notes()?;
         self.registry.remove()
     }
 
@@ -203,8 +204,13 @@ impl Pool for RadosPool {
     }
 
     /// Nothing here is derived from anything else.
-    fn set_aside(&self, label: &Label, _: &[Finding], _: &str) -> Result<SetAside> {
-        self.space(label).map(|_| SetAside::default())
+    /// Nothing here is derived, so there is nothing to move.
+    fn set_aside(&self, label: &Label, _: &[Finding], note: &str) -> Result<SetAside> {
+        self.space(label)?;
+        let object = self.registry.keep_note(label, note)?;
+        let namespace = space::namespace(&self.options, None);
+        let place = format!("object {object} in namespace {namespace} of Ceph pool {}", self.options.pool);
+        Ok(SetAside { place, moved: Vec::new() })
     }
 
     fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {

@@ -2,6 +2,8 @@
 //!
 //! - `format`: that it is a pool, and of which format.
 //! - `c.LABEL`: the number of the container's namespace. A container is there while this is.
+//! - `n.NAME`: an object beside this one with a note on what was taken out of a container by a repair. It stays until the pool
+//!   goes, whatever becomes of the container.
 //! - `d.NUMBER`: a namespace of which something may be left that belongs to no container: one that is being made or removed, and
 //!   since when. Whoever does so takes the entry out at the end; if it stays, someone else removes what is left.
 
@@ -13,7 +15,7 @@ use std::{
 use isotach_object::{Error, Label, Result};
 
 use crate::{
-    bytes::{crc32c, random},
+    bytes::{crc32c, random, random_number},
     failure::{Doing, failed},
     ffi::{Compare, Errno, Io, ReadOp, WriteOp},
     options::{Options, SCHEME},
@@ -25,6 +27,7 @@ const FORMAT_KEY: &[u8] = b"format";
 const FORMAT: &[u8] = b"isotach pool 1";
 const CONTAINERS: &str = "c.";
 const DYING: &str = "d.";
+const NOTES: &str = "n.";
 /// What has been dying for this long belongs to a process that died.
 const ABANDONED: Duration = Duration::from_secs(600);
 const PER_PAGE: u64 = 1000;
@@ -169,6 +172,37 @@ impl Registry {
         }
     }
 
+    /// Keeps a note for people to read, and gives the name of the object that holds it.
+    pub(crate) fn keep_note(&self, label: &Label, note: &str) -> Result<String> {
+        let what = || format!("keep a note on container {label}");
+        let name = format!("aside.{label}.{}.{:016x}", String::from_utf8_lossy(&now()), random_number()?);
+        // The entry comes first: what is in it goes with the pool.
+        let mut op = WriteOp::new().doing(what)?;
+        op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(note_key(&name), b"")]);
+        match self.io.write(POOL, &op) {
+            Err(errno) if errno.is_refusal() => return Err(self.no_pool()),
+            outcome => outcome.doing(what)?,
+        };
+        let mut op = WriteOp::new().doing(what)?;
+        op.create().write_full(note.as_bytes());
+        self.io.write(&name, &op).doing(what)?;
+        Ok(name)
+    }
+
+    /// Removes all notes, with the pool.
+    pub(crate) fn remove_notes(&self) -> Result<()> {
+        let what = || self.what("remove the notes of");
+        for (name, _) in self.entries(NOTES)? {
+            let mut op = WriteOp::new().doing(what)?;
+            op.remove();
+            match self.io.write(&name, &op) {
+                Err(Errno::NOT_FOUND) => {}
+                outcome => drop(outcome.doing(what)?),
+            }
+        }
+        Ok(())
+    }
+
     /// The labels of all containers, sorted.
     pub(crate) fn labels(&self) -> Result<Vec<Label>> {
         let found = self.entries(CONTAINERS)?;
@@ -216,6 +250,10 @@ impl Registry {
 
 fn container_key(label: &Label) -> Vec<u8> {
     format!("{CONTAINERS}{label}").into_bytes()
+}
+
+fn note_key(name: &str) -> Vec<u8> {
+    format!("{NOTES}{name}").into_bytes()
 }
 
 fn dying_key(uid: &str) -> Vec<u8> {

@@ -75,10 +75,15 @@ fn no_flushed_field_is_lost_when_writers_and_readers_are_killed_at_any_moment() 
     let folder = tempfile::tempdir().unwrap();
     // Runs are made and merged all the while, so that their makers are killed, too.
     let uri = format!("posix:{}/store?checkpoint=16384", folder.path().display());
-    roles::create(&uri);
-    let (rounds, mut random) = (number("ISOTACH_KILLS", 20), Random::of_now());
+    kill_again_and_again(&uri, number("ISOTACH_KILLS", 20));
+}
+
+/// Has writers and readers work in a new store, and kills some of them so many times.
+pub(crate) fn kill_again_and_again(uri: &str, rounds: u64) {
+    roles::create(uri);
+    let mut random = Random::of_now();
     let start_reader = |reader: u64| Child::start(&format!("reader {reader} {WRITERS} {SPAN} {uri}"));
-    let mut writers: Vec<Writer> = (0..WRITERS).map(|writer| Writer::start(writer, None, &uri)).collect();
+    let mut writers: Vec<Writer> = (0..WRITERS).map(|writer| Writer::start(writer, None, uri)).collect();
     let mut readers: Vec<Child> = (0..READERS).map(start_reader).collect();
     let (mut killed, mut checked) = (0u64, 0);
     for _ in 0..rounds {
@@ -87,7 +92,7 @@ fn no_flushed_field_is_lost_when_writers_and_readers_are_killed_at_any_moment() 
         for _ in 0..=random.below(3) {
             let victim = random.below(WRITERS + READERS);
             if victim < WRITERS {
-                let (next, fields) = writers.remove(victim as usize).kill(&uri);
+                let (next, fields) = writers.remove(victim as usize).kill(uri);
                 writers.insert(victim as usize, next);
                 checked += fields;
             } else {
@@ -112,7 +117,7 @@ fn no_flushed_field_is_lost_when_writers_and_readers_are_killed_at_any_moment() 
     let fresh = Child::start(&format!("digest {uri}")).digest();
     assert!(digests.iter().all(|digest| *digest == fresh), "{fresh} in a fresh process, {digests:?}");
     for writer in &writers {
-        checked += check(writer.number, 0, writer.flushed, &uri);
+        checked += check(writer.number, 0, writer.flushed, uri);
     }
     let flushes: u64 = writers.iter().filter_map(|writer| writer.flushed).map(|last| last + 1).sum();
     println!(

@@ -6,11 +6,14 @@
 //! is started after the flush; the processes, which all make a dataset at once, make one; and in the end all of them,
 //! whatever they saw on the way, list the same. What was flushed is told to the test through a pipe, never by the store.
 //!
+//! Where `ISOTACH_RADOS_POOL` names a pool of a Ceph cluster, some of it is done there, too.
+//!
 //! `ISOTACH_CROWD_SECONDS` sets the time, `ISOTACH_CROWD` the number of writers and of readers; `ISOTACH_KILLS` and
 //! `ISOTACH_STOPS` how often processes are killed and stopped; `ISOTACH_HISTORY_SECONDS` the time for histories.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod cast;
+mod ceph;
 mod clocks;
 mod disks;
 mod field;
@@ -52,11 +55,15 @@ fn a_crowd_of_writers_and_readers_sees_whole_fields_and_the_same_history() {
     let folder = tempfile::tempdir().unwrap();
     // Small intervals, so that checkpoints are made and merged all the while.
     let uri = format!("posix:{}/store?checkpoint=262144", folder.path().display());
-    roles::create(&uri);
-    let (seconds, size) = (number("ISOTACH_CROWD_SECONDS", 60), number("ISOTACH_CROWD", 16));
+    crowd(&uri, number("ISOTACH_CROWD_SECONDS", 60), number("ISOTACH_CROWD", 16));
+}
+
+/// Has so many writers, and as many readers, work in a new store for some seconds.
+fn crowd(place: &str, seconds: u64, size: u64) {
+    roles::create(place);
     let end = Instant::now() + Duration::from_secs(seconds);
 
-    let start = |role: &str| Child::start(&format!("{role} {uri}"));
+    let start = |role: &str| Child::start(&format!("{role} {place}"));
     let mut writers: Vec<Child> =
         (0..size).map(|writer| start(&format!("writer {writer} 0 {ONE}"))).collect();
     let mut readers: Vec<Child> =
@@ -80,7 +87,7 @@ fn a_crowd_of_writers_and_readers_sees_whole_fields_and_the_same_history() {
     let digests: Vec<String> = readers.iter_mut().chain(&mut writers).map(Child::digest).collect();
     let fresh = start("digest").digest();
     assert!(digests.iter().all(|digest| *digest == fresh), "{fresh} in a fresh process, {digests:?}");
-    assert_eq!(roles::containers(&uri), 2, "the root and the dataset");
+    assert_eq!(roles::containers(place), 2, "the root and the dataset");
     println!(
         "{flushes} flushes of {} fields, {reads} fields read, {checked} late readers, {fresh}",
         Step::FIELDS

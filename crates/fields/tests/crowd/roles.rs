@@ -12,6 +12,7 @@ use std::{
 };
 
 use isotach_engine_posix::Posix;
+use isotach_engine_rados::Rados;
 use isotach_fields::{Config, FieldStore, ListOptions, crc32c};
 use isotach_mars::Request;
 use isotach_object::Registry;
@@ -19,20 +20,29 @@ use isotach_object::Registry;
 use crate::{ONE, cast::Said, disks, field::Step, history, limits, steps};
 
 fn registry() -> Registry {
-    Registry::new().with(Arc::new(Posix))
+    Registry::new().with(Arc::new(Posix)).with(Arc::new(Rados::new()))
 }
 
-pub(crate) fn create(uri: &str) {
-    FieldStore::create(&Config::single(&uri.parse().unwrap()), &registry()).unwrap();
+/// The store at a place: a URI, or those of the catalogue and of the store with `|` between.
+fn config(place: &str) -> Config {
+    match place.split_once('|') {
+        Some((catalogue, store)) => Config::split(&catalogue.parse().unwrap(), &store.parse().unwrap()),
+        None => Config::single(&place.parse().unwrap()),
+    }
 }
 
-/// How many containers there are.
-pub(crate) fn containers(uri: &str) -> usize {
-    registry().open_pool(&uri.parse().unwrap()).unwrap().list_containers().unwrap().len()
+pub(crate) fn create(place: &str) {
+    FieldStore::create(&config(place), &registry()).unwrap();
 }
 
-pub(crate) fn open(uri: &str) -> FieldStore {
-    FieldStore::open(&Config::single(&uri.parse().unwrap()), &registry()).unwrap()
+/// How many containers the catalogue has.
+pub(crate) fn containers(place: &str) -> usize {
+    let catalogue = &config(place).spaces[0].catalogue;
+    registry().open_pool(catalogue).unwrap().list_containers().unwrap().len()
+}
+
+pub(crate) fn open(place: &str) -> FieldStore {
+    FieldStore::open(&config(place), &registry()).unwrap()
 }
 
 pub(crate) fn say(said: &Said) {

@@ -1,11 +1,21 @@
 //! The stores that tests run on, and short forms of what they do.
+//!
+//! Where `ISOTACH_RADOS_POOL` names a pool of a Ceph cluster, which is to be thrown away, tests of all layouts run on it, too.
 
-use std::sync::Arc;
+use std::{
+    env, process,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use isotach_engine_posix::Posix;
+use isotach_engine_rados::Rados;
 use isotach_fields::{Config, FieldStore, ListOptions};
 use isotach_mars::{Clock, Key, Request};
-use isotach_object::{PoolUri, Registry, memory::Memory};
+use isotach_object::{Capabilities, Engine, PoolUri, Registry, memory::Memory};
 use tempfile::TempDir;
 
 /// A schema with what tests need: an optional key with a default, one without, two rules for elements, steps, params.
@@ -16,12 +26,35 @@ pub(crate) const SCHEMA: &str = "
         [ type, levtype       [ step, number?, param ]]
     ]";
 
-/// A place for stores: pools in memory or in a folder, which live as long as it.
+/// A place for stores: pools in memory, in a folder or in a cluster, which live as long as it.
 pub(crate) struct Layout {
     pub(crate) name: &'static str,
     pub(crate) registry: Registry,
     pub(crate) config: Config,
     pub(crate) folder: TempDir,
+    _in_cluster: Option<InCluster>,
+}
+
+/// The pool of a layout in a cluster. Others that the cluster holds are nobody's: it is thrown away.
+struct InCluster(Rados, PoolUri);
+
+impl Drop for InCluster {
+    fn drop(&mut self) {
+        // Many tests make no store in it, and some destroy it themselves.
+        let _ = self.0.destroy_pool(&self.1);
+    }
+}
+
+/// Ceph's pool for tests.
+fn ceph_pool() -> Option<String> {
+    env::var("ISOTACH_RADOS_POOL").ok().filter(|pool| !pool.is_empty())
+}
+
+/// A name that no other test has, in this process or another.
+fn unique() -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
+    format!("fields-{}-{time}-{}", process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
 }
 
 impl Layout {
@@ -32,36 +65,92 @@ impl Layout {
         let config = Config::split(&at(catalogue), &at(store))
             .with_schema(SCHEMA)
             .with_clock(Clock::fixed(2024, 1, 2).unwrap());
-        Self { name, registry, config, folder }
+        Self { name, registry, config, folder, _in_cluster: None }
+    }
+
+    /// One with `RADOS` for a pool of its own in Ceph's pool.
+    fn in_cluster(
+        folder: TempDir,
+        name: &'static str,
+        ceph_pool: &str,
+        catalogue: &str,
+        store: &str,
+    ) -> Self {
+        let (rados, uri) = (Rados::new(), format!("rados://{ceph_pool}/{}", unique()));
+        let at = |text: &str| text.replace("RADOS", &uri);
+        let mut layout = Self::new(folder, name, &at(catalogue), &at(store));
+        layout.registry = layout.registry.with(Arc::new(rados.clone()));
+        layout._in_cluster = Some(InCluster(rados, uri.parse().unwrap()));
+        layout
     }
 
     /// Everything in one pool in memory.
     pub(crate) fn memory() -> Self {
-        Self::all().swap_remove(0)
+        Self::everywhere_in(on_disk).swap_remove(0)
     }
 
     /// Everything in one folder, which does not wait for the device.
     pub(crate) fn posix() -> Self {
-        Self::all().swap_remove(1)
+        Self::everywhere_in(on_disk).swap_remove(1)
     }
 
     /// Catalogue and store in two folders.
     pub(crate) fn apart() -> Self {
-        Self::all().swap_remove(3)
+        Self::everywhere_in(on_disk).swap_remove(3)
     }
 
     /// All layouts.
     pub(crate) fn all() -> Vec<Self> {
-        Self::all_in(|| tempfile::tempdir().unwrap())
+        let mut all = Self::everywhere_in(on_disk);
+        all.extend(Self::all_in_cluster());
+        all
     }
 
-    /// All layouts, for what is not about files: in memory where the system has a folder there. Making a container waits
-    /// for the device, which else takes most of the time.
-    pub(crate) fn all_off_disk() -> Vec<Self> {
-        Self::all_in(|| tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    /// The layouts that every machine has, for what is not about files: in memory where the system has a folder there.
+    /// Making a container waits for the device, which else takes most of the time.
+    pub(crate) fn everywhere_off_disk() -> Vec<Self> {
+        Self::everywhere_in(|| tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
     }
 
-    fn all_in(folder: impl Fn() -> TempDir) -> Vec<Self> {
+    /// The layouts in a cluster; none where there is none.
+    pub(crate) fn all_in_cluster() -> Vec<Self> {
+        let Some(ceph_pool) = ceph_pool() else { return Vec::new() };
+        let new = |name, catalogue, store| Self::in_cluster(on_disk(), name, &ceph_pool, catalogue, store);
+        vec![
+            new("rados", "RADOS", "RADOS"),
+            new("posix and rados", "posix:DIR/catalogue?sync=no", "RADOS"),
+            new("rados and posix", "RADOS", "posix:DIR/store?sync=no"),
+        ]
+    }
+
+    /// All layouts whose engines can have snapshots.
+    pub(crate) fn all_with_snapshots() -> Vec<Self> {
+        Self::all().into_iter().filter(Self::has_snapshots).collect()
+    }
+
+    /// All layouts whose catalogue's engine has transactions of many cells.
+    pub(crate) fn all_with_transactions() -> Vec<Self> {
+        Self::all().into_iter().filter(Self::has_transactions).collect()
+    }
+
+    /// Whether datasets can have snapshots there.
+    pub(crate) fn has_snapshots(&self) -> bool {
+        let can = |capabilities: Capabilities| capabilities.snapshots && capabilities.transactions;
+        let space = &self.config.spaces[0];
+        [&space.catalogue, &space.store].map(|uri| self.capabilities(uri)).into_iter().all(can)
+    }
+
+    /// Whether fields can be archived in a transaction there.
+    pub(crate) fn has_transactions(&self) -> bool {
+        self.capabilities(&self.config.spaces[0].catalogue).transactions
+    }
+
+    fn capabilities(&self, uri: &PoolUri) -> Capabilities {
+        self.registry.engine(uri.scheme()).unwrap().capabilities()
+    }
+
+    /// The layouts that every machine has.
+    fn everywhere_in(folder: impl Fn() -> TempDir) -> Vec<Self> {
         let new = |name, catalogue, store| Self::new(folder(), name, catalogue, store);
         vec![
             new("memory", "memory:all", "memory:all"),
@@ -76,6 +165,10 @@ impl Layout {
     pub(crate) fn store(&self) -> FieldStore {
         FieldStore::create(&self.config, &self.registry).unwrap()
     }
+}
+
+fn on_disk() -> TempDir {
+    tempfile::tempdir().unwrap()
 }
 
 /// A field of the test schema on a pressure level.

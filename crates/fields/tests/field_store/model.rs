@@ -137,6 +137,9 @@ fn compare(reader: &FieldStore, reading: &Step, model: &Model) {
     }
 }
 
+/// Of so many sequences one is run on a cluster.
+const IN_CLUSTER: u32 = 20;
+
 /// How many sequences: a nightly run sets ISOTACH_SEQUENCES to more.
 fn sequences() -> u32 {
     std::env::var("ISOTACH_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(500)
@@ -156,12 +159,21 @@ fn rand_byte(at: usize) -> u8 {
 
 #[test]
 fn any_sequence_of_operations_gives_what_a_map_gives() {
+    run_sequences(sequences(), Layout::everywhere_off_disk);
+}
+
+#[test]
+fn any_sequence_of_operations_on_a_cluster_gives_what_a_map_gives() {
+    // Each takes seconds there.
+    run_sequences(sequences().div_ceil(IN_CLUSTER), Layout::all_in_cluster);
+}
+
+fn run_sequences(count: u32, layouts: fn() -> Vec<Layout>) {
     let seed = seed();
-    let config =
-        ProptestConfig { cases: sequences(), failure_persistence: None, ..ProptestConfig::default() };
+    let config = ProptestConfig { cases: count, failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
     let result = runner.run(&proptest::collection::vec(step(), 1..60), |steps| {
-        Layout::all_off_disk().iter().for_each(|layout| run(layout, &steps));
+        layouts().iter().for_each(|layout| run(layout, &steps));
         Ok(())
     });
     let hex: String = seed.iter().map(|byte| format!("{byte:02x}")).collect();

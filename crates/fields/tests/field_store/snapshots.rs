@@ -37,7 +37,7 @@ fn containers(store: &FieldStore, layout: &Layout) -> usize {
 
 #[test]
 fn a_snapshot_shows_its_datasets_as_they_were_whatever_is_archived_later() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         let made = store.snapshot(&request("class=od"), "before").unwrap();
         assert!(made.is_complete);
@@ -63,6 +63,25 @@ fn a_snapshot_shows_its_datasets_as_they_were_whatever_is_archived_later() {
     }
 }
 
+#[test]
+fn a_snapshot_is_refused_before_anything_is_done_where_an_engine_has_none() {
+    for layout in Layout::all().into_iter().filter(|layout| !layout.has_snapshots()) {
+        let store = filled(&layout);
+        let error = store.snapshot(&request(""), "now").unwrap_err();
+        assert_eq!(error.code(), "unsupported", "{}: {error}", layout.name);
+        assert!(store.snapshots().unwrap().is_empty() && store.kept_datasets().unwrap().is_empty());
+        for error in [store.at("now").unwrap_err(), store.remove_snapshot("now").unwrap_err()] {
+            assert_eq!(error.code(), "not-found", "{}: {error}", layout.name);
+        }
+        assert_eq!(bytes(&store, "").len(), 4, "{}", layout.name);
+        let (told, other) = (Mutex::new(Vec::new()), layout.store());
+        other
+            .purge_telling(&request(""), true, &|done, total| told.lock().unwrap().push((done, total)))
+            .unwrap();
+        assert_eq!(*told.lock().unwrap(), [(0, 2), (1, 2)], "{}", layout.name);
+    }
+}
+
 fn past_request() -> isotach_mars::Request {
     let key = with(&field("0", "t"), "step=0");
     let names =
@@ -76,7 +95,7 @@ fn past_request() -> isotach_mars::Request {
 
 #[test]
 fn a_snapshot_outlives_what_is_wiped_and_the_room_comes_back_with_it() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         let open = containers(&store, &layout);
         store.snapshot(&request(""), "all").unwrap();
@@ -115,7 +134,7 @@ fn a_snapshot_outlives_what_is_wiped_and_the_room_comes_back_with_it() {
 
 #[test]
 fn a_name_is_given_once_and_a_snapshot_of_nothing_is_refused() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         let everything = request("");
         store.snapshot(&request("class=rd"), "one").unwrap();
@@ -138,7 +157,7 @@ fn a_name_is_given_once_and_a_snapshot_of_nothing_is_refused() {
 
 #[test]
 fn nothing_changes_a_store_through_its_past() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         store.snapshot(&request(""), "before").unwrap();
         let past = store.at("before").unwrap();
@@ -165,7 +184,7 @@ fn nothing_changes_a_store_through_its_past() {
 
 #[test]
 fn a_reader_of_a_snapshot_that_is_removed_is_told() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         store.snapshot(&request(""), "before").unwrap();
         let past = store.at("before").unwrap();
@@ -178,7 +197,7 @@ fn a_reader_of_a_snapshot_that_is_removed_is_told() {
 
 #[test]
 fn every_field_of_a_snapshot_can_be_read_though_others_archive_and_wipe_meanwhile() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
@@ -379,7 +398,7 @@ fn a_remover_that_is_overtaken_leaves_the_snapshot_that_has_the_name_now() {
 
 #[test]
 fn a_handle_shows_the_snapshot_that_it_was_opened_on_and_no_later_one_of_the_name() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         store.snapshot(&request(""), "now").unwrap();
         let past = store.at("now").unwrap();
@@ -393,7 +412,7 @@ fn a_handle_shows_the_snapshot_that_it_was_opened_on_and_no_later_one_of_the_nam
 
 #[test]
 fn who_waits_for_many_datasets_is_told_how_many_are_done() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         let told = Mutex::new(Vec::new());
         let tell = |done, total| told.lock().unwrap().push((done, total));
@@ -405,7 +424,7 @@ fn who_waits_for_many_datasets_is_told_how_many_are_done() {
 
 #[test]
 fn wiped_datasets_are_told_as_long_as_snapshots_show_them() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         let before = store.status(&request("class=od")).unwrap().remove(0);
         for name in ["one", "two"] {

@@ -33,7 +33,7 @@ fn seen(store: &FieldStore, step: &str) -> Vec<Vec<u8>> {
 
 #[test]
 fn fields_of_a_transaction_are_unseen_before_the_commit_and_all_seen_after_it() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_transactions() {
         let (writer, reader) = (layout.store(), layout.store());
         for step in ["0", "6"] {
             let transaction = step_of(&writer, step, b"first");
@@ -50,8 +50,23 @@ fn fields_of_a_transaction_are_unseen_before_the_commit_and_all_seen_after_it() 
 }
 
 #[test]
+fn a_transaction_is_refused_with_its_first_field_where_the_engine_has_none_and_fields_go_in_by_themselves() {
+    for layout in Layout::all().into_iter().filter(|layout| !layout.has_transactions()) {
+        let store = layout.store();
+        let transaction = store.transaction();
+        let error = transaction.archive(&field("0", "130"), b"zero").unwrap_err();
+        assert_eq!(error.code(), "unsupported", "{}: {error}", layout.name);
+        assert!(transaction.is_empty());
+        transaction.commit().unwrap();
+        assert!(listed(&store, "").is_empty(), "{}", layout.name);
+        archive(&store, &[(field("0", "130"), b"zero")]);
+        assert_eq!(listed(&store, "").len(), 1, "{}", layout.name);
+    }
+}
+
+#[test]
 fn a_replaced_field_is_seen_until_the_commit_and_the_transaction_can_be_used_again() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_transactions() {
         let (writer, reader) = (layout.store(), layout.store());
         let transaction = step_of(&writer, "0", b"old");
         transaction.commit().unwrap();
@@ -73,7 +88,7 @@ fn a_replaced_field_is_seen_until_the_commit_and_the_transaction_can_be_used_aga
 
 #[test]
 fn a_transaction_that_is_dropped_leaves_nothing_that_can_be_seen() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_transactions() {
         let writer = layout.store();
         drop(step_of(&writer, "0", b"dropped"));
         writer.archive(&field("6", "130"), b"kept").unwrap();
@@ -99,7 +114,7 @@ fn what_a_dropped_transaction_stored_is_given_back() {
 
 #[test]
 fn fields_of_another_dataset_are_refused_and_the_transaction_goes_on() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_transactions() {
         let store = layout.store();
         let transaction = step_of(&store, "0", b"one");
         let error = transaction.archive(&with(&field("0", "130"), "expver=2"), b"two").unwrap_err();
@@ -169,7 +184,7 @@ fn a_flush_that_fails_behind_the_commit_may_be_repeated_or_dropped_and_takes_not
 
 #[test]
 fn a_transaction_on_a_dataset_that_was_wiped_is_told_so() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_transactions() {
         let (writer, other) = (layout.store(), layout.store());
         let transaction = step_of(&writer, "0", b"zero");
         other.wipe(&request("class=od"), true).unwrap();
@@ -186,7 +201,7 @@ fn a_transaction_on_a_dataset_that_was_wiped_is_told_so() {
 
 #[test]
 fn collocations_wiped_before_the_commit_come_with_it_again() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_transactions() {
         let (writer, other) = (layout.store(), layout.store());
         let transaction = step_of(&writer, "0", b"zero");
         transaction.commit().unwrap();
@@ -310,7 +325,7 @@ fn all_steps() -> isotach_mars::Request {
 
 #[test]
 fn a_retrieval_whose_fields_a_transaction_replaces_midway_ends_and_never_goes_on_with_the_new_ones() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_transactions() {
         let (writer, reader) = (layout.store(), layout.store());
         replace_all(&writer, b"old");
         let mut retrieval = reader.retrieve(&all_steps()).unwrap();
@@ -347,7 +362,7 @@ fn a_retrieval_that_has_handed_out_nothing_begins_again_by_itself() {
 
 #[test]
 fn a_retrieval_goes_on_where_a_plain_flush_replaced_a_field() {
-    for layout in Layout::all() {
+    for layout in Layout::all_with_transactions() {
         let (writer, reader) = (layout.store(), layout.store());
         replace_all(&writer, b"old");
         let mut retrieval = reader.retrieve(&all_steps()).unwrap();

@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::Path,
+    process::Command,
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -75,6 +76,19 @@ fn nothing_is_damaged_in_a_store_that_is_whole_and_everything_is_counted() {
     }
 }
 
+/// The note in a place where things were set aside.
+fn note_in(place: &str) -> String {
+    let Some(rest) = place.strip_prefix("object ") else {
+        return fs::read_to_string(Path::new(place).join("note.txt")).unwrap();
+    };
+    let (object, rest) = rest.split_once(" in namespace ").unwrap();
+    let (namespace, pool) = rest.split_once(" of Ceph pool ").unwrap();
+    let read =
+        Command::new("rados").args(["-p", pool, "-N", namespace, "get", object, "-"]).output().unwrap();
+    assert!(read.status.success(), "{read:?}");
+    String::from_utf8(read.stdout).unwrap()
+}
+
 #[test]
 fn wrong_entries_and_missing_arrays_are_told_with_their_fields_and_taken_out() {
     for layout in Layout::all() {
@@ -115,8 +129,7 @@ fn wrong_entries_and_missing_arrays_are_told_with_their_fields_and_taken_out() {
         }
         let done = report.repair(true).unwrap();
         assert!(done.repaired.iter().all(|repaired| repaired.repair == Repair::TakenOut), "{done:?}");
-        let note =
-            fs::read_to_string(Path::new(done.repaired[0].aside.as_ref().unwrap()).join("note.txt")).unwrap();
+        let note = note_in(done.repaired[0].aside.as_ref().unwrap());
         assert!(note.contains("step=12") && note.contains("key 363a3a3530303a313330 value 3f"), "{note}");
         assert_eq!(bytes_of(&layout.store(), &request_like(&field("0", "t"), "step=0/6/12")), [b"new"]);
         let all: Vec<_> =
