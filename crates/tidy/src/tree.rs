@@ -18,7 +18,7 @@ pub struct SourceFile {
 }
 
 /// The ends of names that make a file ours to check; files without an extension are known by their whole name.
-const TEXT_FILES: [&str; 12] = [
+const TEXT_FILES: [&str; 14] = [
     ".rs",
     ".py",
     ".md",
@@ -26,7 +26,9 @@ const TEXT_FILES: [&str; 12] = [
     ".yaml",
     ".yml",
     ".sh",
+    ".conf.in",
     "Makefile",
+    "scripts/ceph-dev",
     "scripts/fuzz",
     "scripts/setup",
     "scripts/with-eccodes",
