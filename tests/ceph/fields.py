@@ -28,6 +28,13 @@ def version_bytes(writer: int, version: int) -> bytes:
     return head + random.Random(f"{writer} {version}").randbytes(SIZES[version % len(SIZES)])
 
 
+def check_version(found: bytes, writer: int) -> int:
+    """Which version of a replaced field this is, and all of it."""
+    version = int(found[:40].split()[3])
+    assert found == version_bytes(writer, version), f"version {version} is not whole"
+    return version
+
+
 @cache
 def middle() -> bytes:
     """What the fields of a step have between their names: the generator SplitMix64."""
