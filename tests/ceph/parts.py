@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from engine import TIMEOUT_S, RadosStore, Store, key_of
 from fields import KEPT, STEP_SIZE, check_steps, check_version, steps_request, version_bytes
@@ -35,6 +35,14 @@ class Part(threading.Thread):
         self.folder = tempfile.TemporaryDirectory(prefix="isotach-part-")
         self.complaints = Path(self.folder.name, "complaints")
         self.start()
+
+    def __enter__(self) -> Self:
+        """As it is."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ends it by force, if it has not ended."""
+        self.kill()
 
     def run(self) -> None:
         """Works until it is asked to end."""
@@ -91,7 +99,7 @@ class Replacer(Part):
     def __init__(self, store: Store, writer: int, flush_every: int = 1) -> None:
         """The writer's number is the step of its field."""
         self.writer, self.flush_every = writer, flush_every
-        self.fed, self.times = 0, [time.monotonic()]
+        self.fed, self.given, self.times = 0, 0, [time.monotonic()]
         super().__init__(store)
 
     @property
@@ -119,6 +127,7 @@ class Replacer(Part):
                     os.mkfifo(pipes[number + 1])
                 self.fed += 1
                 opened.write(version_bytes(self.writer, number))
+            self.given += 1
             pipe.unlink()
             if is_last:
                 return self.take_leave()

@@ -67,12 +67,12 @@ def test_a_full_cluster_is_told_of_or_waited_for_and_a_wipe_gives_room(
     store.ok("init")
     for step in range(3):
         store.archive(step, version_bytes(step, 1))
-    writer = Replacer(store, 9)
-    until(lambda: writer.flushed > 3, "the writer is at work")
-    begin = time.monotonic()
-    told = [fill(store).stderr.decode().strip()]
-    filled = time.monotonic() - begin
-    until(lambda: writer.failure, "the other writer has failed too")
+    with Replacer(store, 9) as writer:
+        until(lambda: writer.flushed > 3, "the writer is at work")
+        begin = time.monotonic()
+        told = [fill(store).stderr.decode().strip()]
+        filled = time.monotonic() - begin
+        until(lambda: writer.failure, "the other writer has failed too")
     told.append(writer.complaint().strip())
     told.append(store.refused("write", "--key", key_of(8), "-", data=b"new"))
     assert all("no space left" in one and "remove data" in one for one in told), told
@@ -82,15 +82,15 @@ def test_a_full_cluster_is_told_of_or_waited_for_and_a_wipe_gives_room(
     assert [store.read(step) for step in range(3)] == [version_bytes(step, 1) for step in range(3)]
     steps = check_filling(store)
 
-    waiter = Waiter(store.but(full="wait"))
-    until(lambda: waiter.process is not None, "the waiting writer has begun")
-    with pytest.raises(subprocess.TimeoutExpired):
-        waiter.process.wait(WAITS_S)
-    begin = time.monotonic()
-    store.ok("wipe", "class=od", "--doit")
-    wiped = time.monotonic() - begin
-    until(lambda: not waiter.is_alive(), "the waiting writer has ended")
-    room = time.monotonic() - begin
+    with Waiter(store.but(full="wait")) as waiter:
+        until(lambda: waiter.process is not None, "the waiting writer has begun")
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiter.process.wait(WAITS_S)
+        begin = time.monotonic()
+        store.ok("wipe", "class=od", "--doit")
+        wiped = time.monotonic() - begin
+        until(lambda: not waiter.is_alive(), "the waiting writer has ended")
+        room = time.monotonic() - begin
     assert not waiter.failure, waiter.failure
     assert store.read(7) == b"waited for room"
     store.archive(8, b"goes on")
