@@ -68,6 +68,23 @@ def test_writers_and_readers_go_on_without_a_monitor(
     measured(f"without a monitor a new process is refused after {took:.1f} s; {told(load)}")
 
 
+def test_writers_wait_without_monitor_and_osd_and_go_on_when_the_monitor_returns(
+    store: RadosStore, three: Cluster, measured: Say
+) -> None:
+    with Load(store) as load:
+        three.do("kill-mon")
+        three.do("kill-osd", "2")
+        # Nobody is told that the OSD is gone.
+        load.blocked()
+        three.do("start-mon")
+        returned = time.monotonic()
+        load.more_versions(1)
+        waited = time.monotonic() - returned
+        three.do("start-osd", "2")
+        load.more(5)
+    measured(f"first flush {waited:.1f} s after the monitor returned; {told(load)}")
+
+
 def test_writers_wait_below_min_size_and_go_on_when_an_osd_returns(
     store: RadosStore, three: Cluster, measured: Say
 ) -> None:

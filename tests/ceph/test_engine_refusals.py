@@ -14,7 +14,7 @@ import pytest
 
 from clusters import Cluster
 from engine import RadosStore, key_of
-from fields import version_bytes
+from fields import STEP_SIZE, version_bytes
 
 pytestmark = pytest.mark.faults
 Say = Callable[[str], None]
@@ -99,9 +99,10 @@ def test_no_configuration_at_all_is_refused_with_the_places_that_were_looked_at(
 
 
 def test_a_user_with_the_least_rights_can_do_all_that_the_store_can(store: RadosStore, measured: Say) -> None:
-    forecast = ["--members", "2", "--steps", "2", "--levels", "2", "--params", "2", "--size", "64K"]
-    store.ok("demo", *forecast)
     store.ok("init")
+    for operation in ("archive", "retr1", "bulk", "list"):
+        words = ["bench", "client", operation, str(STEP_SIZE), "1", "1", "0", "2", "--store", store.uri]
+        store.ok(*words, data=b"go\n")
     for version in range(2):
         store.archive(0, version_bytes(0, version))
     store.archive(1, b"another")
@@ -112,6 +113,9 @@ def test_a_user_with_the_least_rights_can_do_all_that_the_store_can(store: Rados
     store.ok("verify", "--data")
     assert store.said("purge", "--doit", "expver=x001")[0]["replaced_fields"] == 1
     store.ok("wipe", "class=rd", "--doit")
+    store.ok("wipe", "class=od", "--doit")
     assert store.said("list") == []
     store.ok("pool", "destroy", "--doit", "--force")
-    measured("init, demo, write, read, list, inspect, axes, stats, dump, verify, purge, wipe, pool destroy")
+    measured(
+        "init, clients, write, read, list, inspect, axes, stats, dump, verify, purge, wipe, pool destroy"
+    )
