@@ -6,6 +6,7 @@ Without Ceph's packages the tests are skipped by name; where ISOTACH_REQUIRE_CEP
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -89,7 +90,7 @@ def three(shared_three: Cluster) -> Cluster:
 @pytest.fixture
 def name(request: pytest.FixtureRequest) -> str:
     """The test's own name, for pools of its own."""
-    return request.node.name.removeprefix("test_").split("[")[0][:64]
+    return re.sub(r"[^a-z0-9-]+", "-", request.node.name.removeprefix("test_")).strip("-")
 
 
 @pytest.fixture

@@ -21,6 +21,8 @@ from parts import Replacer
 pytestmark = pytest.mark.faults
 Say = Callable[[str], None]
 TIMEOUT_S = 10
+# Fields in many objects of an erasure coded pool, and entries in omaps that are split all the while.
+IN_PARTS = {"data": "isotach-ec", "chunk": 65_536, "entries": 100}
 # Beyond a time-out, for the start of the program and the machine's other work.
 GRACE_S = 8
 
@@ -30,10 +32,11 @@ def told(load: Load) -> str:
     return f"longest flush {load.longest():.2f} s\n{load.report()}"
 
 
+@pytest.mark.parametrize("options", [{}, IN_PARTS], ids=["as-it-is", "erasure-coded-and-in-parts"])
 def test_writers_and_readers_go_on_when_an_osd_is_killed_and_comes_back(
-    store: RadosStore, three: Cluster, measured: Say
+    store: RadosStore, three: Cluster, options: dict[str, object], measured: Say
 ) -> None:
-    with Load(store) as load:
+    with Load(store.but(**options)) as load:
         three.do("kill-osd", "1")
         load.more(5)
         three.do("start-osd", "1")
