@@ -32,6 +32,23 @@ def told(load: Load) -> str:
     return f"longest flush {load.longest():.2f} s\n{load.report()}"
 
 
+# First, while the cluster is new: an OSD that has just returned may still need the monitor before it can serve.
+def test_writers_and_readers_go_on_without_a_monitor(
+    store: RadosStore, three: Cluster, measured: Say
+) -> None:
+    with Load(store) as load:
+        three.do("kill-mon")
+        # Whoever is connected needs no monitor; who comes new waits for it.
+        load.more_versions(10)
+        begin = time.monotonic()
+        refused = store.but(timeout=5).refused("list")
+        assert "no monitor answers within 5 s" in refused
+        took = time.monotonic() - begin
+        three.do("start-mon")
+        load.more(5)
+    measured(f"without a monitor a new process is refused after {took:.1f} s; {told(load)}")
+
+
 @pytest.mark.parametrize("options", [{}, IN_PARTS], ids=["as-it-is", "erasure-coded-and-in-parts"])
 def test_writers_and_readers_go_on_when_an_osd_is_killed_and_comes_back(
     store: RadosStore, three: Cluster, options: dict[str, object], measured: Say
@@ -53,22 +70,6 @@ def test_writers_and_readers_go_on_when_an_osd_hangs_for_a_while(
         three.do("resume-osd", "0")
         load.more(5)
     measured(told(load))
-
-
-def test_writers_and_readers_go_on_without_a_monitor(
-    store: RadosStore, three: Cluster, measured: Say
-) -> None:
-    with Load(store) as load:
-        three.do("kill-mon")
-        # Whoever is connected needs no monitor; who comes new waits for it.
-        load.more_versions(10)
-        begin = time.monotonic()
-        refused = store.but(timeout=5).refused("list")
-        assert "no monitor answers within 5 s" in refused
-        took = time.monotonic() - begin
-        three.do("start-mon")
-        load.more(5)
-    measured(f"without a monitor a new process is refused after {took:.1f} s; {told(load)}")
 
 
 def test_writers_wait_without_monitor_and_osd_and_go_on_when_the_monitor_returns(
