@@ -6,13 +6,15 @@ Without Ceph's packages the tests are skipped by name; where ISOTACH_REQUIRE_CEP
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from clusters import Cluster, ceph_dev
+from engine import RadosStore, program
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -29,6 +31,18 @@ def installed() -> None:
     if os.environ.get("ISOTACH_REQUIRE_CEPH") == "1":
         pytest.fail(done.stderr, pytrace=False)
     pytest.skip(" ".join(done.stderr.split()))
+
+
+@pytest.fixture(scope="session")
+def binary() -> Path:
+    """The built program."""
+    found = program()
+    if found is not None and found.is_file():
+        return found
+    told = f"no isotach program at {found or 'target/release or target/debug'}: build it, or set ISOTACH_BIN"
+    if os.environ.get("ISOTACH_REQUIRE_CEPH") == "1":
+        pytest.fail(told, pytrace=False)
+    pytest.skip(told)
 
 
 @pytest.fixture
@@ -71,3 +85,26 @@ def three(shared_three: Cluster) -> Cluster:
     """Three OSDs, all of them up."""
     assert shared_three.start().returncode == 0
     return shared_three
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    """The test's own name, for pools of its own."""
+    return re.sub(r"[^a-z0-9-]+", "-", request.node.name.removeprefix("test_")).strip("-")
+
+
+@pytest.fixture
+def store(binary: Path, three: Cluster, name: str) -> RadosStore:
+    """A pool of the test's own on three OSDs, which is not made yet."""
+    return RadosStore(binary, three, name)
+
+
+@pytest.fixture
+def measured(capsys: pytest.CaptureFixture[str], name: str) -> Callable[[str], None]:
+    """Prints what was measured, whether the test passes or not."""
+
+    def say(text: str) -> None:
+        with capsys.disabled():
+            print(f"\n  {name}: {text}", end="")
+
+    return say
