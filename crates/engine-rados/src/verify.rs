@@ -20,6 +20,8 @@ use crate::{
 
 /// Bytes of an array that are read at once.
 const WINDOW: u64 = 16 << 20;
+/// Arrays whose tables are read at once.
+const AT_ONCE: usize = 256;
 /// Findings that are told.
 const MOST_FINDINGS: usize = 1000;
 
@@ -52,9 +54,7 @@ pub(crate) fn container(
         }
     }
     let objects: Vec<ObjectId> = names.iter().filter_map(array).collect();
-    for object in objects {
-        look.array(object)?;
-    }
+    objects.chunks(AT_ONCE).try_for_each(|some| look.arrays(some))?;
     look.verified.checked = vec![("entries", look.entries), ("tables of pieces", look.tables)];
     Ok(look.verified)
 }
@@ -104,34 +104,42 @@ impl Look<'_> {
         let cell = FoundCell { object, dkey, akey };
         match Entry::decode(object, key, stored) {
             Ok(Entry::Value(_)) => Ok(()),
-            Ok(Entry::Records(table)) => self.bytes_of(&table, cell),
+            Ok(Entry::Records(table)) => self.bytes_of(&[(cell, table)]),
             Err(error) => self.find(Part::Bytes, error, cell),
         }
     }
 
-    fn array(&mut self, object: ObjectId) -> Result<()> {
-        let cell = FoundCell { object, dkey: Vec::new(), akey: Vec::new() };
-        match self.space.load_slots(&[Slot::Array(object)]) {
-            Ok(held) => match held.first().and_then(|held| held.table()) {
-                Some(table) => self.bytes_of(table, cell),
-                // Removed meanwhile.
-                None => Ok(()),
-            },
-            Err(error) => self.find(Part::Bytes, error, cell),
-        }
+    fn arrays(&mut self, objects: &[ObjectId]) -> Result<()> {
+        let slots: Vec<Slot> = objects.iter().map(|object| Slot::Array(*object)).collect();
+        let cell = |object: ObjectId| FoundCell { object, dkey: Vec::new(), akey: Vec::new() };
+        let held = match (self.space.load_slots(&slots), objects) {
+            (Ok(held), _) => held,
+            (Err(error), [object]) => return self.find(Part::Bytes, error, cell(*object)),
+            // One of several is damaged: each by itself, to name it.
+            (Err(_), _) => return objects.iter().try_for_each(|object| self.arrays(&[*object])),
+        };
+        // Those that were removed meanwhile have none.
+        let tables: Vec<(FoundCell, Table)> = objects
+            .iter()
+            .zip(&held)
+            .filter_map(|(object, held)| Some((cell(*object), held.table()?.clone())))
+            .collect();
+        self.bytes_of(&tables)
     }
 
-    fn bytes_of(&mut self, table: &Table, cell: FoundCell) -> Result<()> {
-        self.tables += 1;
+    fn bytes_of(&mut self, tables: &[(FoundCell, Table)]) -> Result<()> {
+        self.tables += tables.len() as u64;
         if !self.how.data {
-            return self.pieces_are_there(table, cell);
+            return self.pieces_are_there(tables);
         }
-        self.total += table.pieces().iter().map(|piece| piece.length).sum::<u64>();
-        for piece in table.pieces() {
+        let pieces =
+            || tables.iter().flat_map(|(cell, table)| table.pieces().iter().map(move |piece| (cell, piece)));
+        self.total += pieces().map(|(_, piece)| piece.length).sum::<u64>();
+        for (cell, piece) in pieces() {
             let mut at = piece.start;
             while at < piece.end() {
                 let end = piece.end().min(at.saturating_add(WINDOW));
-                if let Err(error) = self.read_range(&cell, &(at..end)) {
+                if let Err(error) = self.read_range(cell, &(at..end)) {
                     self.find(Part::Bytes, error, cell.clone())?;
                 }
                 self.read(end - at);
@@ -151,31 +159,34 @@ impl Look<'_> {
         self.arrays.read_many(&mut [read])
     }
 
-    /// Looks whether the objects that a table names are there, and as long as it says.
-    fn pieces_are_there(&mut self, table: &Table, cell: FoundCell) -> Result<()> {
-        let object = cell.object;
-        let names: Vec<String> = table
-            .pieces()
+    /// Looks whether the objects that tables name are there, and as long as they say.
+    fn pieces_are_there(&mut self, tables: &[(FoundCell, Table)]) -> Result<()> {
+        let named: Vec<(usize, String, u64)> = tables
             .iter()
-            .map(|piece| match piece.place {
-                Place::Own => keys::array_name(object),
-                Place::Apart(writer, number) => keys::piece_name(writer, number),
+            .enumerate()
+            .flat_map(|(number, (cell, table))| {
+                let name = |place| match place {
+                    Place::Own => keys::array_name(cell.object),
+                    Place::Apart(writer, number) => keys::piece_name(writer, number),
+                };
+                table.pieces().iter().map(move |piece| (number, name(piece.place), piece.stored))
             })
             .collect();
+        let names: Vec<String> = named.iter().map(|(_, name, _)| name.clone()).collect();
         let found = size::stat(&self.space.data, &names, self.space)?;
-        let short = table
-            .pieces()
-            .iter()
-            .zip(found)
-            .position(|(piece, found)| found.is_none_or(|found| found.size < piece.stored));
-        let Some(at) = short else { return Ok(()) };
-        // It may have been replaced since the table was read.
-        let again = self.space.load_slots(&[slot(&cell)])?;
-        if again.first().and_then(|held| held.table()).is_none_or(|now| now.tag != table.tag) {
-            return Ok(());
+        for ((number, name, stored), found) in named.into_iter().zip(found) {
+            if found.is_some_and(|found| found.size >= stored) {
+                continue;
+            }
+            let (cell, table) = &tables[number];
+            // It may have been replaced since the table was read.
+            let again = self.space.load_slots(&[slot(cell)])?;
+            if again.first().and_then(|held| held.table()).is_some_and(|now| now.tag == table.tag) {
+                let error = Error::corrupt("bytes that are missing", format!("RADOS object {name}"));
+                self.find(Part::Bytes, error, cell.clone())?;
+            }
         }
-        let place = format!("RADOS object {}", names[at]);
-        self.find(Part::Bytes, Error::corrupt("bytes that are missing", place), cell)
+        Ok(())
     }
 }
 
