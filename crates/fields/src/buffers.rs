@@ -12,7 +12,7 @@ use std::{
 use crate::sync::lock;
 
 /// How many buffers a retrieval keeps.
-const KEPT: usize = 16;
+const KEPT: usize = 64;
 
 /// Buffers that wait for the next field.
 #[derive(Debug, Clone, Default)]

@@ -6,7 +6,7 @@ use isotach_mars::{Key, Request};
 use isotach_object::SharedBytes;
 
 use crate::{
-    Error, FieldBytes, FieldStore, Location, Result,
+    Error, FieldBytes, FieldStore, Location, Place, Result,
     buffers::Buffers,
     control::Action,
     inspect::{Inspected, Inspection, Missing},
@@ -14,12 +14,18 @@ use crate::{
     store::Inner,
 };
 
-/// How many fields are read together.
-const AHEAD_FIELDS: usize = 8;
+/// How much is read together; one field that has more bytes is read alone.
+struct Ahead {
+    fields: usize,
+    bytes: u64,
+}
 
-/// How many bytes are read together; one field that is larger is read alone. More would leave a processor's own cache
-/// before anybody looks at it, and the next batch would take its buffers from memory again.
-const AHEAD_BYTES: u64 = 1 << 20;
+/// From an engine that lends its bytes, and from files. More would leave a processor's own cache before anybody looks at it,
+/// and the next batch would take its buffers from memory again.
+const NEAR: Ahead = Ahead { fields: 8, bytes: 1 << 20 };
+
+/// From an engine whose bytes come from elsewhere, which takes long for one and no longer for many at once.
+const FAR: Ahead = Ahead { fields: 64, bytes: 32 << 20 };
 
 /// How often a retrieval begins again before it has yielded anything.
 const RESTARTS_MAX: u32 = 100;
@@ -37,8 +43,9 @@ pub struct Field {
 
 impl FieldStore {
     /// The fields that a request names, in the request's order (see [`FieldStore::inspect`]), read as the iterator is
-    /// advanced: at most 8 fields or 1 MiB ahead, or one that is larger. A field that is replaced by a plain flush before it
-    /// is read may come in its old or its new state; of a transaction all or nothing comes.
+    /// advanced: at most 8 fields or 1 MiB ahead, 64 fields or 32 MiB where the engine's bytes come over a network, or one
+    /// that is larger. A field that is replaced by a plain flush before it is read may come in its old or its new state; of
+    /// a transaction all or nothing comes.
     ///
     /// # Errors
     /// As [`FieldStore::inspect`]; the iterator yields [`Error::Corrupt`] in place of a field whose bytes are
@@ -135,6 +142,18 @@ impl FieldStore {
 }
 
 impl Inner {
+    /// How much is read together with a field at this place.
+    fn ahead(&self, location: &Location) -> Ahead {
+        match &location.place {
+            Place::File(_) => NEAR,
+            // A container that cannot be opened is told when it is read.
+            Place::Object { container, .. } => match self.container(container) {
+                Ok(open) if !open.capabilities().shared_reads => FAR,
+                _ => NEAR,
+            },
+        }
+    }
+
     /// The location of the field that would be archived under this key: one look into one index.
     fn locate_directly(&self, key: &Key) -> Result<Option<Location>> {
         let Ok(mut split) = self.schema.split(key) else { return Ok(None) };
@@ -181,8 +200,8 @@ impl Retrieval {
 
     /// Finds and reads the next batch.
     fn read_ahead(&mut self) -> Result<()> {
-        let (mut batch, mut bytes) = (Vec::new(), 0_u64);
-        while batch.len() < AHEAD_FIELDS {
+        let (mut batch, mut bytes, mut ahead) = (Vec::new(), 0_u64, NEAR);
+        while batch.len() < ahead.fields {
             match self.next.take().or_else(|| self.inspection.next()) {
                 None => break,
                 // What was found before a failure is delivered before it.
@@ -192,12 +211,15 @@ impl Retrieval {
                     break;
                 }
                 Some(Ok(field))
-                    if !batch.is_empty() && bytes.saturating_add(field.location.length) > AHEAD_BYTES =>
+                    if !batch.is_empty() && bytes.saturating_add(field.location.length) > ahead.bytes =>
                 {
                     self.next = Some(Ok(field));
                     break;
                 }
                 Some(Ok(field)) => {
+                    if batch.is_empty() {
+                        ahead = self.store.inner.ahead(&field.location);
+                    }
                     bytes = bytes.saturating_add(field.location.length);
                     batch.push(field);
                 }
