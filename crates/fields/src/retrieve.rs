@@ -47,8 +47,9 @@ pub struct Field {
 
 impl FieldStore {
     /// The fields that a request names, in the request's order (see [`FieldStore::inspect`]), read as the iterator is
-    /// advanced: at most 8 fields or 1 MiB ahead, or one that is larger; of an engine with batched reads 64 fields or 64 MiB. A field that is replaced by a plain flush before it
-    /// is read may come in its old or its new state; of a transaction all or nothing comes.
+    /// advanced: at most 8 fields or 1 MiB ahead, or one that is larger; 64 fields or 64 MiB of an engine with batched reads. A
+    /// field that is replaced by a plain flush before it is read may come in its old or its new state; of a transaction all or
+    /// nothing comes.
     ///
     /// # Errors
     /// As [`FieldStore::inspect`]; the iterator yields [`Error::Corrupt`] in place of a field whose bytes are

@@ -1,7 +1,7 @@
 //! An engine whose writes, flushes and lookups fail when a test says so, and which lets others act in the midst of a call.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     fmt,
     sync::{Arc, Mutex},
 };
@@ -20,6 +20,10 @@ pub(crate) struct Script {
     pub(crate) commits: VecDeque<Option<Error>>,
     pub(crate) lookups: VecDeque<Option<Error>>,
     pub(crate) before_next: Vec<Interruption>,
+    /// Whether its bytes come from elsewhere: then it lends none.
+    pub(crate) is_far: bool,
+    /// How often each method of containers was called which an engine may have to ask a server for.
+    pub(crate) calls: BTreeMap<&'static str, u64>,
 }
 
 /// Where a call can be interrupted.
@@ -75,6 +79,10 @@ struct FaultyPool(Arc<dyn Pool>, Arc<Mutex<Script>>);
 struct FaultyContainer(Arc<dyn Container>, Arc<Mutex<Script>>);
 
 impl FaultyContainer {
+    fn count(&self, method: &'static str) {
+        *self.1.lock().unwrap().calls.entry(method).or_default() += 1;
+    }
+
     fn next(&self, of: impl Fn(&mut Script) -> &mut VecDeque<Option<Error>>) -> Result<()> {
         let next = of(&mut self.1.lock().unwrap()).pop_front().flatten();
         next.map_or(Ok(()), Err)
@@ -158,17 +166,22 @@ impl Container for FaultyContainer {
         self.0.label()
     }
     fn capabilities(&self) -> Capabilities {
-        self.0.capabilities()
+        let Capabilities { shared_reads, .. } = self.0.capabilities();
+        let is_far = self.1.lock().unwrap().is_far;
+        Capabilities { shared_reads: shared_reads && !is_far, ..self.0.capabilities() }
     }
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {
+        self.count("allocate_ids");
         self.0.allocate_ids(count)
     }
     fn update(&self, updates: &[Update<'_>]) -> Result<()> {
+        self.count("update");
         interrupt(&self.1, Moment::Update, self.label());
         self.next(|script| &mut script.updates)?;
         self.0.update(updates)
     }
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
+        self.count("commit");
         interrupt(&self.1, Moment::Commit, self.label());
         self.next(|script| &mut script.commits)?;
         self.0.commit(transaction)
@@ -190,22 +203,27 @@ impl Container for FaultyContainer {
         self.0.discard_parked(name)
     }
     fn flush(&self) -> Result<Epoch> {
+        self.count("flush");
         interrupt(&self.1, Moment::Flush, self.label());
         self.next(|script| &mut script.flushes)?;
         self.0.flush()
     }
     fn epoch(&self) -> Result<Epoch> {
+        self.count("epoch");
         self.0.epoch()
     }
     fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
+        self.count("get_many");
         interrupt(&self.1, Moment::Look, self.label());
         self.next(|script| &mut script.lookups)?;
         self.0.get_many(cells)
     }
     fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
+        self.count("size_many");
         self.0.size_many(cells)
     }
     fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
+        self.count("read_many");
         interrupt(&self.1, Moment::Read, self.label());
         self.0.read_many(reads)
     }
@@ -213,6 +231,7 @@ impl Container for FaultyContainer {
         self.0.share(cell, offset, length)
     }
     fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
+        self.count("list_entries");
         interrupt(&self.1, Moment::Look, self.label());
         self.0.list_entries(object, anchor, limit, values)
     }

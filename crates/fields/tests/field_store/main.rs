@@ -18,6 +18,7 @@ mod model;
 mod purge;
 mod races;
 mod retrieve;
+mod round_trips;
 mod schemas;
 mod snapshots;
 mod stress;

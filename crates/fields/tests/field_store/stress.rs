@@ -18,8 +18,11 @@ const WRITERS: usize = 3;
 /// How many rounds of flushes each of them makes.
 const ROUNDS: usize = 60;
 
-fn layouts() -> [Layout; 3] {
-    [Layout::memory(), Layout::posix(), Layout::apart()]
+fn layouts() -> Vec<Layout> {
+    let mut layouts = vec![Layout::memory(), Layout::posix(), Layout::apart()];
+    // The first is the slowest, and takes a minute.
+    layouts.extend(Layout::all_in_cluster().into_iter().take(1));
+    layouts
 }
 
 fn writers(layout: &Layout) -> Vec<FieldStore> {

@@ -305,7 +305,8 @@ fn a_reader_sees_all_of_a_transaction_that_is_committed_while_it_reads_or_nothin
     }
 }
 
-const STEPS: usize = 40;
+/// More than are read together, wherever they are.
+const STEPS: usize = 100;
 
 fn replace_all(store: &FieldStore, bytes: &[u8]) {
     replace(store, STEPS, bytes);
@@ -320,7 +321,7 @@ fn replace(store: &FieldStore, steps: usize, bytes: &[u8]) {
 }
 
 fn all_steps() -> isotach_mars::Request {
-    request_like(&field("0", "t"), "step=0/to/39/by/1")
+    request_like(&field("0", "t"), "step=0/to/99/by/1")
 }
 
 #[test]
@@ -354,7 +355,7 @@ fn a_retrieval_that_has_handed_out_nothing_begins_again_by_itself() {
     // With a step that was not there when the fields were found.
     let act = move || replace(&writer, STEPS + 1, b"new");
     script.lock().unwrap().before_next.push(Interruption(Moment::Read, "od", Box::new(act)));
-    let mut retrieval = reader.retrieve(&request_like(&field("0", "t"), "step=0/to/40/by/1")).unwrap();
+    let mut retrieval = reader.retrieve(&request_like(&field("0", "t"), "step=0/to/100/by/1")).unwrap();
     let found: Vec<_> = retrieval.by_ref().map(|field| field.unwrap().bytes.to_vec()).collect();
     assert_eq!(found, vec![b"new".to_vec(); STEPS + 1]);
     assert_eq!(retrieval.missing().unwrap().count, 0);
@@ -367,7 +368,7 @@ fn a_retrieval_goes_on_where_a_plain_flush_replaced_a_field() {
         replace_all(&writer, b"old");
         let mut retrieval = reader.retrieve(&all_steps()).unwrap();
         assert_eq!(retrieval.next().unwrap().unwrap().bytes, b"old");
-        archive(&writer, &[(field("39", "t"), b"new")]);
+        archive(&writer, &[(field("99", "t"), b"new")]);
         writer.purge(&request("class=od"), true).unwrap();
         let rest: Vec<_> = retrieval.map(|field| field.unwrap().bytes.to_vec()).collect();
         assert_eq!((rest.len(), &*rest[STEPS - 2]), (STEPS - 1, &b"new"[..]), "{}", layout.name);

@@ -1,0 +1,108 @@
+//! How often the field layer asks an engine, which may have to ask a server each time: for batches, and never for each field.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use isotach_fields::{Config, FieldStore, ListOptions};
+use isotach_mars::{Key, Request};
+use isotach_object::Registry;
+
+use crate::{
+    faulty::{Faulty, Script},
+    layouts::{SCHEMA, archive, bytes_of, field, request, request_like},
+};
+
+const STEPS: usize = 40;
+const PARAMS: usize = 50;
+const FIELDS: usize = STEPS * PARAMS;
+/// More than any call of the field layer needs but for its fields.
+const FEW: u64 = 20;
+
+/// A store, and what counts the calls to its engine.
+struct Counted {
+    store: FieldStore,
+    script: Arc<Mutex<Script>>,
+}
+
+impl Counted {
+    fn new() -> Self {
+        let engine = Faulty::default();
+        let script = Arc::clone(&engine.script);
+        let config = Config::single(&"memory:all".parse().unwrap()).with_schema(SCHEMA);
+        let store = FieldStore::create(&config, &Registry::new().with(Arc::new(engine))).unwrap();
+        Self { store, script }
+    }
+
+    /// A store with many fields in one collocation.
+    fn filled() -> Self {
+        let counted = Self::new();
+        archive(&counted.store, &fields());
+        counted
+    }
+
+    /// The calls that `act` makes, by method.
+    fn calls(&self, act: impl FnOnce(&FieldStore)) -> BTreeMap<&'static str, u64> {
+        self.script.lock().unwrap().calls.clear();
+        act(&self.store);
+        std::mem::take(&mut self.script.lock().unwrap().calls)
+    }
+}
+
+fn fields() -> Vec<(Key, &'static [u8])> {
+    let of_step = |step: usize| {
+        (0..PARAMS).map(move |param| (field(&step.to_string(), &(130 + param).to_string()), &b"bytes"[..]))
+    };
+    (0..STEPS).flat_map(of_step).collect()
+}
+
+fn all() -> Request {
+    let params: Vec<String> = (0..PARAMS).map(|param| (130 + param).to_string()).collect();
+    let changes = format!("step=0/to/{}/by/1,param={}", STEPS - 1, params.join("/"));
+    request_like(&field("0", "130"), &changes)
+}
+
+#[test]
+fn what_is_archived_is_handed_over_with_one_call_for_each_field_which_need_not_be_awaited() {
+    let counted = Counted::new();
+    archive(&counted.store, &[(field("0", "t"), b"the dataset is made")]);
+    let mut calls = counted.calls(|store| archive(store, &fields()));
+    let updates = calls.remove("update").unwrap();
+    assert!(updates < FIELDS as u64 + FEW, "{updates}");
+    assert!(calls.values().sum::<u64>() < FEW, "{calls:?}");
+}
+
+#[test]
+fn many_fields_are_listed_and_found_with_few_calls() {
+    let counted = Counted::filled();
+    for duplicates in [false, true] {
+        let list = |store: &FieldStore| {
+            assert_eq!(store.list(&request(""), ListOptions { duplicates }).unwrap().count(), FIELDS);
+        };
+        let calls = counted.calls(list);
+        assert!(calls.values().sum::<u64>() < FEW, "{calls:?}");
+    }
+    let calls = counted.calls(|store| assert_eq!(store.inspect(&all()).unwrap().count(), FIELDS));
+    assert!(calls.values().sum::<u64>() < FEW, "{calls:?}");
+}
+
+#[test]
+fn fields_are_read_many_at_a_time_and_more_where_their_bytes_come_from_elsewhere() {
+    let counted = Counted::filled();
+    for (is_far, together) in [(false, 8), (true, 64)] {
+        counted.script.lock().unwrap().is_far = is_far;
+        let mut calls = counted.calls(|store| assert_eq!(bytes_of(store, &all()).len(), FIELDS));
+        assert_eq!(calls.remove("read_many").unwrap() as usize, FIELDS.div_ceil(together), "far: {is_far}");
+        assert!(calls.values().sum::<u64>() < FEW, "{calls:?}");
+    }
+}
+
+#[test]
+fn a_field_of_a_dataset_that_is_open_is_read_with_three_calls() {
+    let counted = Counted::filled();
+    let read = |store: &FieldStore| assert!(store.retrieve_one(&field("0", "130")).unwrap().is_some());
+    counted.calls(read);
+    let calls = counted.calls(read);
+    assert_eq!(calls.into_iter().collect::<Vec<_>>(), [("epoch", 1), ("get_many", 1), ("read_many", 1)]);
+}
