@@ -168,7 +168,7 @@ impl Container for FaultyContainer {
     fn capabilities(&self) -> Capabilities {
         let Capabilities { shared_reads, .. } = self.0.capabilities();
         let is_far = self.1.lock().unwrap().is_far;
-        Capabilities { shared_reads: shared_reads && !is_far, ..self.0.capabilities() }
+        Capabilities { shared_reads: shared_reads && !is_far, batched_reads: is_far, ..self.0.capabilities() }
     }
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {
         self.count("allocate_ids");
