@@ -20,7 +20,7 @@ from engine import TIMEOUT_S, RadosStore, Store, key_of
 from fields import KEPT, STEP_SIZE, check_steps, check_version, steps_request, version_bytes
 
 PIPES = 4000
-STEPS_AT_ONCE = 2
+STEPS_AT_ONCE = 1
 LEAST_PAUSE_S = 0.001
 
 
