@@ -132,8 +132,9 @@ resume_all() {
 }
 
 start_cluster() {
-    local begin=${EPOCHREALTIME/./} numbers
+    local begin=${EPOCHREALTIME/./} numbers mask
     need_installed
+    mask=$(umask)
     umask 077
     claim_folder
     if [[ -e $DIR/ready ]]; then
@@ -153,6 +154,8 @@ start_cluster() {
     start_osds "${numbers[@]}"
     : >"$DIR/ready"
     unlock_folder
+    # What `with` runs has the mask of its caller.
+    umask "$mask"
     say "up in $(((${EPOCHREALTIME/./} - begin) / 1000)) ms${FRESH:+, new}: $DIR"
 }
 

@@ -27,6 +27,19 @@ def temporary(tmp_path: Path) -> Iterator[Path]:
         ceph_dev("stop", "--dir", left)
 
 
+def test_with_leaves_the_file_mask_of_its_caller(installed: None, temporary: Path) -> None:
+    mask = 'umask 027 && exec "$0" with -- bash -c umask'
+    done = subprocess.run(
+        ["bash", "-c", mask, CEPH_DEV],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        env=environment(TMPDIR=str(temporary)),
+    )
+    assert done.stdout == "0027\n"
+
+
 def test_with_passes_on_input_environment_and_exit_code(
     installed: None, temporary: Path, tmp_path: Path
 ) -> None:

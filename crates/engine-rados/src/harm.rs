@@ -7,6 +7,7 @@ use crate::{
     failure::Doing,
     ffi::{Io, Names, ReadOp, WriteOp},
     keys::{self, Name},
+    omaps::{Mark, State},
     options::Options,
     registry::Registry,
     space,
@@ -51,8 +52,9 @@ pub fn leave_mark(uri: &PoolUri, object: ObjectId, state: &str) -> Result<()> {
             return Ok(());
         }
         let answer = io.read(name, ReadOp::new().entries(vec![keys::LEVEL.to_vec()])).doing(String::new)?;
-        let level = answer.entries.first().map_or(b'0', |(_, mark)| mark[0]);
-        let mark = format!("{} 00000000000000ff {state}", char::from(level));
+        let mark = answer.entries.first().and_then(|(_, mark)| Mark::decode(mark)).unwrap_or_default();
+        let state = if state == "gone" { State::Gone } else { State::Frozen };
+        let mark = Mark { owner: 255, state, ..mark }.encode();
         let mut op = WriteOp::new().doing(String::new)?;
         io.write(name, op.set_entries(&[(keys::LEVEL, mark)])).doing(String::new).map(drop)
     })

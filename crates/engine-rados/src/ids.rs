@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use isotach_object::{Error, IdRange, Result};
 
 use crate::{
+    bytes::crc32c,
     failure::{Doing, failed},
     ffi::{Errno, ReadOp, WriteOp},
     keys::HEADER,
@@ -31,6 +32,19 @@ impl Ids {
     }
 }
 
+/// The next id as it is stored, with a checksum.
+pub(crate) fn encode(next: u64) -> [u8; 12] {
+    let mut stored = [0; 12];
+    stored[..8].copy_from_slice(&next.to_le_bytes());
+    stored[8..].copy_from_slice(&crc32c(&next.to_le_bytes()).to_le_bytes());
+    stored
+}
+
+fn decode(stored: &[u8]) -> Option<u64> {
+    let next = u64::from_le_bytes(*stored.first_chunk()?);
+    (encode(next) == stored).then_some(next)
+}
+
 /// Takes ids from the header.
 fn reserve(count: u64, space: &Space) -> Result<(u64, u64)> {
     let what = || format!("allocate object ids in container {}", space.label);
@@ -40,16 +54,15 @@ fn reserve(count: u64, space: &Space) -> Result<(u64, u64)> {
             Err(Errno::NOT_FOUND) => return Err(space.gone()),
             Err(errno) => return Err(failed(errno, what())),
         };
-        let stored = answer.attribute(IDS).and_then(|stored| stored.try_into().ok()).map(u64::from_le_bytes);
-        let start = stored.ok_or_else(|| {
+        let start = answer.attribute(IDS).and_then(decode).ok_or_else(|| {
             let place = format!("RADOS object {HEADER} of container {}", space.label);
-            Error::corrupt("a header without the next object id", place)
+            Error::corrupt("a header whose next object id is missing or fails its checksum", place)
         })?;
         let end = start
             .checked_add(count)
             .ok_or_else(|| Error::NoSpace { what: format!("{}: there are only 2^64", what()) })?;
         let mut op = WriteOp::new().doing(what)?;
-        op.require_attribute(IDS, &start.to_le_bytes()).set_attribute(IDS, &end.to_le_bytes());
+        op.require_attribute(IDS, &encode(start)).set_attribute(IDS, &encode(end));
         match space.io.write(HEADER, &op) {
             Ok(_) => return Ok((start, end)),
             // Another took some meanwhile.

@@ -28,7 +28,7 @@ const LARGE: usize = 256 << 10;
 /// Bytes and arrays that wait for others.
 const MOST_GATHERED: usize = 8 << 20;
 const MOST_GATHERED_ARRAYS: usize = 64;
-/// What an entry costs besides its bytes.
+/// What an entry or a change costs besides its bytes.
 const ENTRY: usize = 100;
 
 /// The changes of one object's entries that wait.
@@ -109,17 +109,19 @@ impl Pipeline {
             Update::Remove { cell } => self.take_entry(object, keys::entry_key(&cell), None, space, arrays),
             Update::RemoveDkey { dkey, .. } => {
                 let (begin, end) = keys::dkey_range(dkey);
+                self.entry_bytes += ENTRY + begin.len() + end.len();
                 let batch = &mut self.entries.entry(object).or_default().batch;
                 batch.entries.retain(|key, _| *key < begin || *key >= end);
                 batch.ranges.push((begin, end));
-                Ok(())
+                self.hand_over_if_many(space, arrays)
             }
             Update::Destroy { .. } if object.otype() == ObjectType::Array => {
                 self.gather(object, Change::Remove, arrays)
             }
             Update::Destroy { .. } => {
                 *self.entries.entry(object).or_default() = Entries { destroys: true, ..Entries::default() };
-                Ok(())
+                self.entry_bytes += ENTRY;
+                self.hand_over_if_many(space, arrays)
             }
             Update::Write { offset, data, .. } => {
                 self.take_bytes(update, Change::Write { offset, data: data.to_vec() }, space, arrays)
@@ -141,10 +143,12 @@ impl Pipeline {
     ) -> Result<()> {
         self.entry_bytes += ENTRY + key.len() + stored.as_ref().map_or(0, Vec::len);
         self.entries.entry(object).or_default().batch.entries.insert(key, stored);
-        if self.entry_bytes > MOST_ENTRY_BYTES {
-            return self.hand_over(space, arrays);
-        }
-        self.stream_first(object, space)
+        self.stream_first(object, space)?;
+        self.hand_over_if_many(space, arrays)
+    }
+
+    fn hand_over_if_many(&mut self, space: &Space, arrays: &Arrays) -> Result<()> {
+        if self.entry_bytes > MOST_ENTRY_BYTES { self.hand_over(space, arrays) } else { Ok(()) }
     }
 
     /// Sends the entries of an object that have become many, if it is the first and nothing must come before them.
@@ -183,8 +187,8 @@ impl Pipeline {
         if object.otype() == ObjectType::Array {
             return self.gather(object, change, arrays);
         }
-        // Records share their entry with single values, so all entries that came before are handed over.
-        if self.has(object) {
+        // Records share their entry with single values, and are not to be seen before what was given before them.
+        if !self.is_empty() {
             self.hand_over(space, arrays)?;
         }
         arrays.settle(vec![Job::new(Slot::of(cell), Vec::new(), vec![change])]).map(drop)
@@ -200,10 +204,11 @@ impl Pipeline {
             let Change::Write { data, .. } = change else { return Ok(()) };
             return self.create(object, data, arrays);
         }
-        self.gathered_bytes += match &change {
-            Change::Write { data, .. } => data.len(),
-            _ => 0,
-        };
+        self.gathered_bytes += ENTRY
+            + match &change {
+                Change::Write { data, .. } => data.len(),
+                _ => 0,
+            };
         append(self.gathered.entry(object).or_default(), change);
         if self.gathered_bytes > MOST_GATHERED || self.gathered.len() > MOST_GATHERED_ARRAYS {
             self.send_gathered(arrays)?;

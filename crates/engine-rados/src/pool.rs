@@ -55,7 +55,7 @@ impl RadosPool {
 
     /// Removes all containers, and what is left of others, and then the pool.
     pub(crate) fn destroy(&self) -> Result<()> {
-        self.check()?;
+        self.registry.leave()?;
         for label in self.registry.labels()? {
             match self.destroy_container(&label) {
                 // Another removes the pool, too.
@@ -63,7 +63,7 @@ impl RadosPool {
                 Err(error) => return Err(error),
             }
         }
-        for uid in self.registry.dying(false)? {
+        for (uid, _) in self.registry.dying(false)? {
             self.remove_namespace(&uid)?;
         }
         self.registry.remove_notes()?;
@@ -79,6 +79,16 @@ impl RadosPool {
         let space = Space::open(&self.cluster, &self.options, label, &uid)?;
         space.check_header()?;
         Ok(space)
+    }
+
+    /// Removes what others began to make or remove and did not end.
+    fn remove_abandoned(&self) -> Result<()> {
+        for (uid, since) in self.registry.dying(true)? {
+            if self.registry.touch(&uid, &since)? {
+                self.remove_namespace(&uid)?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes everything in a namespace that belongs to no container, and forgets it.
@@ -108,7 +118,7 @@ impl RadosPool {
             }
             begun.push_back(begin_removal(io, &name.doing(what)?).doing(what)?);
             if beat.elapsed() > BEAT {
-                self.registry.touch(uid)?;
+                self.registry.beat(uid)?;
                 beat = Instant::now();
             }
         }
@@ -148,9 +158,9 @@ impl Pool for RadosPool {
         if self.registry.find(label)?.is_some() {
             return Err(Error::AlreadyExists { what: format!("container {label} in pool {}", self.uri) });
         }
-        let uid = self.registry.begin()?;
+        let (uid, since) = self.registry.begin()?;
         Space::open(&self.cluster, &self.options, label, &uid)?.make_header()?;
-        if self.registry.enter(label, &uid)? {
+        if self.registry.enter(label, &uid, &since)? {
             return Ok(());
         }
         self.remove_namespace(&uid)?;
@@ -182,13 +192,16 @@ impl Pool for RadosPool {
     }
 
     fn destroy_container(&self, label: &Label) -> Result<()> {
-        let uid = self.registry.find(label)?.ok_or_else(|| self.not_found(label))?;
-        if !self.registry.take_out(label, &uid)? {
-            return Err(self.not_found(label));
+        let uid = self.registry.find(label)?;
+        let is_taken_out = match &uid {
+            Some(uid) => self.registry.take_out(label, uid)?,
+            None => false,
+        };
+        if let Some(uid) = uid.filter(|_| is_taken_out) {
+            self.remove_namespace(&uid)?;
         }
-        self.remove_namespace(&uid)?;
-        // What others began to make or remove and did not end.
-        self.registry.dying(true)?.iter().try_for_each(|uid| self.remove_namespace(uid))
+        self.remove_abandoned()?;
+        if is_taken_out { Ok(()) } else { Err(self.not_found(label)) }
     }
 
     fn list_containers(&self) -> Result<Vec<Label>> {
@@ -214,6 +227,9 @@ impl Pool for RadosPool {
     }
 
     fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {
+        if carry_out {
+            self.remove_abandoned()?;
+        }
         purge::container(&self.space(label)?, carry_out)
     }
 

@@ -5,7 +5,7 @@
 
 use std::{
     collections::HashSet,
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use isotach_object::{ObjectId, ObjectType, Purged, Result};
@@ -16,6 +16,7 @@ use crate::{
     keys::{self, LAST, Name},
     listing,
     omaps::PER_OPERATION,
+    options::Options,
     size,
     space::Space,
     table::{Place, Table},
@@ -33,7 +34,7 @@ pub(crate) fn container(space: &Space, carry_out: bool) -> Result<Purged> {
     let sizes = size::stat(&space.data, &piece_names(&pieces), space)?;
     let named = named(space, &listing::all_names(space)?)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let newest = now.saturating_sub(space.options.grace).as_secs() as i64;
+    let newest = now.saturating_sub(grace(&space.options)).as_secs() as i64;
     let (mut freed, mut held, mut unused) = (0, 0, Vec::new());
     for (piece, found) in pieces.into_iter().zip(sizes) {
         let Some(found) = found.filter(|_| !named.contains(&piece)) else { continue };
@@ -48,6 +49,14 @@ pub(crate) fn container(space: &Space, carry_out: bool) -> Result<Purged> {
         space.remove_pieces(unused);
     }
     Ok(Purged { before, freed, held, history_stays: false })
+}
+
+/// How old bytes must be. A writer may wait for the time-out before it stores bytes, and again before it names them.
+fn grace(options: &Options) -> Duration {
+    match options.grace {
+        Duration::ZERO => Duration::ZERO,
+        grace => grace.max(2 * options.timeout),
+    }
 }
 
 fn piece(name: &Name) -> Option<(u64, u64)> {

@@ -1,6 +1,7 @@
 //! The containers of a pool: entries of one object, so that of several who make or remove one, one succeeds.
 //!
 //! - `format`: that it is a pool, and of which format.
+//! - `data`: which of Ceph's pools has the bytes of arrays.
 //! - `c.LABEL`: the number of the container's namespace. A container is there while this is.
 //! - `n.NAME`: an object beside this one with a note on what was taken out of a container by a repair. It stays until the pool
 //!   goes, whatever becomes of the container.
@@ -25,6 +26,10 @@ use crate::{
 const POOL: &str = "pool";
 const FORMAT_KEY: &[u8] = b"format";
 const FORMAT: &[u8] = b"isotach pool 1";
+/// What stands there while the pool is being removed: nobody enters a container then.
+const LEAVING: &[u8] = b"isotach pool 1, leaving";
+/// The pool of Ceph's that has the bytes of arrays.
+const DATA_KEY: &[u8] = b"data";
 const CONTAINERS: &str = "c.";
 const DYING: &str = "d.";
 const NOTES: &str = "n.";
@@ -36,6 +41,7 @@ const PER_PAGE: u64 = 1000;
 #[derive(Debug)]
 pub(crate) struct Registry {
     io: Arc<Io>,
+    data: String,
     name: String,
 }
 
@@ -45,7 +51,7 @@ impl Registry {
             "" => options.pool.clone(),
             name => format!("{}/{name}", options.pool),
         };
-        Self { io, name }
+        Self { io, data: options.data.clone(), name }
     }
 
     fn what(&self, doing: &str) -> String {
@@ -56,7 +62,7 @@ impl Registry {
     pub(crate) fn create(&self) -> Result<()> {
         let what = || self.what("make");
         let mut op = WriteOp::new().doing(what)?;
-        op.create().set_entries(&[(FORMAT_KEY, FORMAT)]);
+        op.create().set_entries(&[(FORMAT_KEY, FORMAT), (DATA_KEY, self.data.as_bytes())]);
         match self.io.write(POOL, &op) {
             Ok(_) => Ok(()),
             Err(Errno::EXISTS) => {
@@ -69,12 +75,38 @@ impl Registry {
     /// Refuses what is no pool, or one of another format.
     pub(crate) fn check(&self) -> Result<()> {
         match self.get(FORMAT_KEY)?.as_deref() {
-            Some(FORMAT) => Ok(()),
-            None => Err(self.no_pool()),
+            Some(FORMAT) => self.check_data(),
+            None | Some(LEAVING) => Err(self.no_pool()),
             Some(other) => {
                 let what = format!("the format of {}: {}", self.name, other.escape_ascii());
                 Err(Error::Unsupported { engine: SCHEME, what })
             }
+        }
+    }
+
+    /// Refuses to look for bytes where they are not.
+    fn check_data(&self) -> Result<()> {
+        let stored = self.get(DATA_KEY)?.unwrap_or_default();
+        if stored == self.data.as_bytes() {
+            return Ok(());
+        }
+        let (name, given) = (&self.name, &self.data);
+        let expected = format!("data={}, which the pool was made with", stored.escape_ascii());
+        Err(Error::invalid(format!("data pool {given:?} of pool {SCHEME}://{name}"), expected))
+    }
+
+    /// Begins to remove the pool: no container is entered any more. One whose removal was cut off can be removed again.
+    pub(crate) fn leave(&self) -> Result<()> {
+        if self.get(FORMAT_KEY)?.as_deref() == Some(LEAVING) {
+            return self.check_data();
+        }
+        self.check()?;
+        let what = || self.what("remove");
+        let mut op = WriteOp::new().doing(what)?;
+        op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(FORMAT_KEY, LEAVING)]);
+        match self.io.write(POOL, &op) {
+            Err(errno) if errno.is_refusal() => Err(self.no_pool()),
+            outcome => outcome.doing(what).map(drop),
         }
     }
 
@@ -86,7 +118,7 @@ impl Registry {
     pub(crate) fn remove(&self) -> Result<()> {
         let what = || self.what("remove");
         let mut op = WriteOp::new().doing(what)?;
-        op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).remove();
+        op.require_entry(FORMAT_KEY, Compare::Equal, LEAVING).remove();
         match self.io.write(POOL, &op) {
             Err(errno) if errno.is_refusal() => Err(self.no_pool()),
             outcome => outcome.doing(what).map(drop),
@@ -115,30 +147,48 @@ impl Registry {
         }
     }
 
-    /// A number for a new namespace, of which is known that someone is at it.
-    pub(crate) fn begin(&self) -> Result<String> {
+    /// A number for a new namespace, and since when someone is at it, which is noted.
+    pub(crate) fn begin(&self) -> Result<(String, Vec<u8>)> {
         let uid = format!("{:032x}", u128::from_le_bytes(random()?));
-        self.touch(&uid)?;
-        Ok(uid)
-    }
-
-    /// Says that someone is at a namespace that belongs to no container.
-    pub(crate) fn touch(&self, uid: &str) -> Result<()> {
-        let what = || self.what("change");
+        let (what, since) = (|| self.what("change"), now());
         let mut op = WriteOp::new().doing(what)?;
-        op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(dying_key(uid), now())]);
+        op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(dying_key(&uid), &since)]);
         match self.io.write(POOL, &op) {
+            Ok(_) => Ok((uid, since)),
             Err(errno) if errno.is_refusal() => Err(self.no_pool()),
-            outcome => outcome.doing(what).map(drop),
+            Err(errno) => Err(failed(errno, what())),
         }
     }
 
-    /// Makes a namespace that was begun a container; false if there is one by that label.
-    pub(crate) fn enter(&self, label: &Label, uid: &str) -> Result<bool> {
+    /// Says that someone is at a namespace that belongs to no container; whether it was as he knew it.
+    pub(crate) fn touch(&self, uid: &str, since: &[u8]) -> Result<bool> {
+        let (what, key) = (|| self.what("change"), dying_key(uid));
+        let mut op = WriteOp::new().doing(what)?;
+        op.require_entry(&key, Compare::Equal, since).set_entries(&[(&key, now())]);
+        match self.io.write(POOL, &op) {
+            Ok(_) => Ok(true),
+            Err(errno) if errno.is_refusal() => Ok(false),
+            Err(errno) => Err(failed(errno, what())),
+        }
+    }
+
+    /// Says again that someone is at a namespace.
+    pub(crate) fn beat(&self, uid: &str) -> Result<()> {
+        match self.get(&dying_key(uid))? {
+            Some(since) => self.touch(uid, &since).map(drop),
+            // Another has removed what was left.
+            None => Ok(()),
+        }
+    }
+
+    /// Makes a namespace that was begun a container; false if there is one by that label, or if it took so long that another has
+    /// taken the namespace for left over.
+    pub(crate) fn enter(&self, label: &Label, uid: &str, since: &[u8]) -> Result<bool> {
         let what = || format!("make container {label}");
         let key = container_key(label);
         let mut op = WriteOp::new().doing(what)?;
         op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).require_entry(&key, Compare::Equal, b"");
+        op.require_entry(&dying_key(uid), Compare::Equal, since);
         op.set_entries(&[(&key, entry(label, uid))]).remove_entries(&[dying_key(uid)]);
         self.done(&op, what)
     }
@@ -211,8 +261,8 @@ impl Registry {
         Ok(labels)
     }
 
-    /// Namespaces that belong to no container: all, or those that nobody is at any more.
-    pub(crate) fn dying(&self, only_abandoned: bool) -> Result<Vec<String>> {
+    /// Namespaces that belong to no container, and since when someone is at them: all, or those that nobody is at any more.
+    pub(crate) fn dying(&self, only_abandoned: bool) -> Result<Vec<(String, Vec<u8>)>> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let is_abandoned = |stored: &[u8]| {
             let since =
@@ -220,7 +270,7 @@ impl Registry {
             since.is_none_or(|since| now.saturating_sub(since) > ABANDONED)
         };
         let found = self.entries(DYING)?.into_iter();
-        Ok(found.filter(|(_, stored)| !only_abandoned || is_abandoned(stored)).map(|(uid, _)| uid).collect())
+        Ok(found.filter(|(_, stored)| !only_abandoned || is_abandoned(stored)).collect())
     }
 
     /// The entries whose keys begin so, without that beginning.

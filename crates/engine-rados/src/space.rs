@@ -8,6 +8,7 @@ use crate::{
     bytes::crc32c,
     failure::{Doing, failed},
     ffi::{Cluster, Errno, Io, ReadOp, WriteOp},
+    ids,
     keys::HEADER,
     omaps::Omaps,
     options::Options,
@@ -84,7 +85,7 @@ impl Space {
         let mut op = WriteOp::new().doing(what)?;
         op.create()
             .write_full(stored.as_bytes())
-            .set_attribute(IDS, &0_u64.to_le_bytes())
+            .set_attribute(IDS, &ids::encode(0))
             .set_attribute(BEAT, BEAT.as_bytes());
         self.io.write(HEADER, &op).doing(what).map(drop)
     }

@@ -109,21 +109,21 @@ impl Job {
             next = match change {
                 Change::Remove => Next::Nothing,
                 Change::Put(value) => Next::Value(value.clone()),
-                Change::Punch { offset, length } => match table_before(&next, held) {
-                    // It creates nothing, and drops nothing.
-                    None => next,
-                    Some(mut table) => {
+                // It creates nothing, and drops nothing.
+                Change::Punch { offset, length } => table_before(next, held).map_or_else(
+                    |next| next,
+                    |mut table| {
                         table.punch(*offset, *length);
                         Next::Pieces(table)
-                    }
-                },
+                    },
+                ),
                 Change::SetSize(size) => {
-                    let mut table = table_before(&next, held).unwrap_or_default();
+                    let mut table = table_before(next, held).unwrap_or_default();
                     table.set_size(*size);
                     Next::Pieces(table)
                 }
                 Change::Write { .. } => {
-                    let mut table = table_before(&next, held).unwrap_or_default();
+                    let mut table = table_before(next, held).unwrap_or_default();
                     table.write(pieces.as_deref().unwrap_or_default());
                     Next::Pieces(table)
                 }
@@ -133,12 +133,12 @@ impl Job {
     }
 }
 
-/// The bytes that a change is applied to; none where there are none.
-fn table_before(next: &Next, held: &Held) -> Option<Table> {
+/// The bytes that a change is applied to; where there are none, what is there.
+fn table_before(next: Next, held: &Held) -> Result<Table, Next> {
     match next {
-        Next::Same => held.table().cloned(),
-        Next::Pieces(table) => Some(table.clone()),
-        Next::Nothing | Next::Value(_) | Next::Own(_) => None,
+        Next::Same => held.table().cloned().ok_or(Next::Same),
+        Next::Pieces(table) => Ok(table),
+        other => Err(other),
     }
 }
 

@@ -3,7 +3,10 @@
 //! The table of an array that is read once in the call comes with the bytes that are its own, in one operation. That is all
 //! there is to do for a field. Whatever is elsewhere is read then, and if it is not there any more, the table is read again.
 
-use std::{collections::BTreeMap, ops::Range};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::Range,
+};
 
 use isotach_object::{ArrayRead, Error, ObjectId, Result};
 
@@ -39,8 +42,9 @@ impl Arrays {
     /// See [`isotach_object::Container::read_many`].
     pub(crate) fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
         let mut left: Vec<usize> = (0..reads.len()).collect();
+        let mut tags = HashMap::new();
         for _ in 0..MOST_ATTEMPTS {
-            left = self.try_read(reads, &left)?;
+            left = self.try_read(reads, &left, &mut tags)?;
             if left.is_empty() {
                 return Ok(());
             }
@@ -50,7 +54,12 @@ impl Arrays {
     }
 
     /// Reads those, and gives those of which something was replaced meanwhile.
-    fn try_read(&self, reads: &mut [ArrayRead<'_>], which: &[usize]) -> Result<Vec<usize>> {
+    fn try_read(
+        &self,
+        reads: &mut [ArrayRead<'_>],
+        which: &[usize],
+        tags: &mut HashMap<usize, [u8; 16]>,
+    ) -> Result<Vec<usize>> {
         let mut by_slot: BTreeMap<Slot, Vec<usize>> = BTreeMap::new();
         which
             .iter()
@@ -68,7 +77,7 @@ impl Arrays {
                 }
             }
         }
-        self.read_rest(reads, &tables)
+        self.read_rest(reads, &tables, tags)
     }
 
     /// Reads arrays with one read each: table and own bytes in one operation. Gives the tables of those of which bytes are
@@ -95,9 +104,13 @@ impl Arrays {
         let mut tables = BTreeMap::new();
         for (number, outcome) in numbers.into_iter().zip(outcomes) {
             let read = &mut reads[number];
-            let filled = outcome.as_ref().map_or(0, |answer| answer.filled);
+            let (filled, tag) = outcome
+                .as_ref()
+                .map_or((0, None), |answer| (answer.filled, answer.attribute(TAG).map(<[u8]>::to_vec)));
             read.filled = 0;
             let Some(table) = self.space.table_of(read.cell.object, outcome)? else { continue };
+            // A table that was apart may be a later one than the bytes that came first.
+            let filled = if tag.as_deref() == Some(&table.tag) { filled } else { 0 };
             let done = own_bytes(read, &table, filled)?;
             read.filled = wanted_of(read, &table);
             if done < read.filled {
@@ -112,6 +125,7 @@ impl Arrays {
         &self,
         reads: &mut [ArrayRead<'_>],
         tables: &BTreeMap<usize, (Table, usize)>,
+        tags: &mut HashMap<usize, [u8; 16]>,
     ) -> Result<Vec<usize>> {
         let mut jobs = Vec::new();
         for (number, read) in reads.iter_mut().enumerate() {
@@ -134,7 +148,15 @@ impl Arrays {
         for (job, outcome) in jobs.into_iter().zip(outcomes) {
             match outcome {
                 Ok(answer) => job.check(answer.filled)?,
-                Err(errno) if errno.is_refusal() => left.push(job.number),
+                Err(errno) if errno.is_refusal() => {
+                    let tag = tables.get(&job.number).map(|(table, _)| table.tag).unwrap_or_default();
+                    // Whoever removes bytes has put another table in the place of the one that names them.
+                    if left.last() != Some(&job.number) && tags.insert(job.number, tag) == Some(tag) {
+                        let place = format!("RADOS object {}", job.name);
+                        return Err(Error::corrupt("bytes that are missing", place));
+                    }
+                    left.push(job.number);
+                }
                 Err(errno) => return Err(errno).doing(|| format!("read RADOS object {}", job.name)),
             }
         }

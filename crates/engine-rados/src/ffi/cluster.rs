@@ -152,7 +152,8 @@ impl Io {
                 pending.raw(),
                 name.as_ptr(),
                 ptr::null_mut(),
-                self.flags,
+                // What only removes is to make room, and never waits for it.
+                if op.adds { self.flags } else { FULL_TRY },
             )
         };
         Errno::check(begun)?;

@@ -14,6 +14,8 @@ use super::{
 pub(crate) struct WriteOp {
     functions: &'static Functions,
     pub(super) raw: RawWrite,
+    /// Whether it makes or sets something.
+    pub(super) adds: bool,
 }
 
 impl WriteOp {
@@ -22,7 +24,7 @@ impl WriteOp {
         let functions = functions().map_err(|_| Errno(libc::ELIBACC))?;
         // SAFETY: takes nothing, and returns a handle that `Drop` releases.
         let raw = unsafe { (functions.rados_create_write_op)() };
-        Ok(Self { functions, raw })
+        Ok(Self { functions, raw, adds: false })
     }
 
     /// Makes the object; fails with [`Errno::EXISTS`] if it is there.
@@ -36,6 +38,7 @@ impl WriteOp {
     }
 
     fn create_as(&mut self, exclusive: i32) -> &mut Self {
+        self.adds = true;
         // SAFETY: the handle is live; a null category is what the header asks for.
         unsafe { (self.functions.rados_write_op_create)(self.raw, exclusive, ptr::null()) };
         self
@@ -43,6 +46,7 @@ impl WriteOp {
 
     /// Replaces all bytes of the object.
     pub(crate) fn write_full(&mut self, data: &[u8]) -> &mut Self {
+        self.adds = true;
         // SAFETY: the handle is live; the bytes are copied in the call.
         unsafe { (self.functions.rados_write_op_write_full)(self.raw, data.as_ptr().cast(), data.len()) };
         self
@@ -57,6 +61,7 @@ impl WriteOp {
 
     /// Sets an attribute. Names are this crate's own.
     pub(crate) fn set_attribute(&mut self, name: &str, value: &[u8]) -> &mut Self {
+        self.adds = true;
         let name = c_name(name);
         // SAFETY: the handle is live; name and value are copied in the call.
         unsafe {
@@ -105,6 +110,7 @@ impl WriteOp {
 
     /// Sets entries.
     pub(crate) fn set_entries<K: AsRef<[u8]>, V: AsRef<[u8]>>(&mut self, entries: &[(K, V)]) -> &mut Self {
+        self.adds = true;
         let keys = Strings::of(entries.iter().map(|(key, _)| key.as_ref()));
         let values = Strings::of(entries.iter().map(|(_, value)| value.as_ref()));
         // SAFETY: the handle is live; both lists have as many as there are entries, and are copied in the call.

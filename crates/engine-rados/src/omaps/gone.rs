@@ -67,6 +67,10 @@ impl Omaps {
                     });
                 }
                 State::Settled if start > 0 => {
+                    // Looked at after the part: if the removal goes on, the part is of the same life.
+                    if self.load(object, 0)?.as_ref() != Some(gone) {
+                        return Ok(());
+                    }
                     self.set_mark(object, start, &shard.mark, &shard.mark.with(gone.owner, State::Gone))?;
                 }
                 State::Settled => return Ok(()),

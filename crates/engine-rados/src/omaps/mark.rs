@@ -1,5 +1,7 @@
 //! What an omap says of itself: how often its range was halved, and what is being done to it.
 
+use crate::bytes::crc32c;
+
 /// What is being done to an omap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum State {
@@ -25,10 +27,10 @@ const NAMES: [(State, &str); 4] = [
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Mark {
     /// How often the range was halved.
-    pub(super) level: u8,
+    pub(crate) level: u8,
     /// Random, of whoever set the mark.
-    pub(super) owner: u64,
-    pub(super) state: State,
+    pub(crate) owner: u64,
+    pub(crate) state: State,
 }
 
 impl Mark {
@@ -41,20 +43,25 @@ impl Mark {
         Self { level: self.level, owner, state }
     }
 
-    /// The mark as it is stored and compared: text, for people to read.
-    pub(super) fn encode(&self) -> Vec<u8> {
+    /// The mark as it is stored and compared: text, for people to read, with a checksum.
+    pub(crate) fn encode(&self) -> Vec<u8> {
         if *self == Self::default() {
             return Vec::new();
         }
         let name = NAMES.iter().find(|(state, _)| *state == self.state).map_or("", |(_, name)| name);
-        format!("{} {:016x}{name}", self.level, self.owner).into_bytes()
+        let text = format!("{} {:016x}{name}", self.level, self.owner);
+        format!("{text} {:08x}", crc32c(text.as_bytes())).into_bytes()
     }
 
-    pub(super) fn decode(stored: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(stored: &[u8]) -> Option<Self> {
         if stored.is_empty() {
             return Some(Self::default());
         }
-        let (level, rest) = str::from_utf8(stored).ok()?.split_once(' ')?;
+        let (text, sum) = str::from_utf8(stored).ok()?.rsplit_once(' ')?;
+        if sum != format!("{:08x}", crc32c(text.as_bytes())) {
+            return None;
+        }
+        let (level, rest) = text.split_once(' ')?;
         let (owner, name) = rest.split_at_checked(16)?;
         let (state, _) = NAMES.iter().find(|(_, known)| *known == name)?;
         let level = level.parse().ok().filter(|level| *level < 32)?;
@@ -70,11 +77,15 @@ mod tests {
     fn marks_come_back() {
         for (state, _) in NAMES {
             let mark = Mark { level: 3, owner: 77, state };
-            assert_eq!(Mark::decode(&mark.encode()), Some(mark));
+            let stored = mark.encode();
+            for bit in 0..stored.len() * 8 {
+                let mut stored = stored.clone();
+                stored[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(Mark::decode(&stored), None);
+            }
+            assert_eq!(Mark::decode(&stored), Some(mark));
         }
         assert_eq!(Mark::decode(b""), Some(Mark::default()));
-        assert_eq!(Mark::decode(b"77 0000000000000000"), None);
-        assert_eq!(Mark::decode(b"1 0000000000000000 what"), None);
         assert_eq!((Mark::default().width(), Mark { level: 31, ..Mark::default() }.width()), (1 << 32, 2));
     }
 }

@@ -33,8 +33,7 @@ use crate::{
     keys::{self, LEVEL},
 };
 
-pub(crate) use mark::Mark;
-use mark::State;
+pub(crate) use mark::{Mark, State};
 pub(crate) use write::{Batch, Condition, Stream};
 
 /// Entries that one operation reads or writes. Ceph gives at most 1024 keys to one (`osd_max_omap_entries_per_request`).
@@ -138,7 +137,13 @@ impl Omaps {
             return Ok((start == 0).then(Mark::default));
         };
         let mark = Mark::decode(&stored).ok_or_else(|| {
-            Error::corrupt(format!("a mark {} that this engine does not write", stored.escape_ascii()), name)
+            Error::corrupt(
+                format!(
+                    "a mark {} that fails its checksum, or that this engine does not write",
+                    stored.escape_ascii()
+                ),
+                name,
+            )
         })?;
         self.known().entry(object).or_default().insert(start, mark.clone());
         Ok(Some(mark))

@@ -8,11 +8,14 @@
 //! Each step asks for the mark that the one before left. Whoever takes over from a dead owner first puts its own number into
 //! the marks, so nothing that the dead one still had under way is done after that.
 
+use std::time::{Duration, Instant};
+
 use isotach_object::{ObjectId, Result};
 
 use super::{
     Omaps, PER_OPERATION, Shard,
     mark::{Mark, State},
+    write::BYTES_PER_OPERATION,
 };
 use crate::{
     bytes,
@@ -21,10 +24,15 @@ use crate::{
     keys::{self, LAST, LEVEL},
 };
 
+/// A stored key, and what is stored under it.
+type Entry = (Vec<u8>, Vec<u8>);
+
 /// Entries that are counted to estimate how many there are.
 const SAMPLE: u64 = 800;
 /// An omap is looked at, in the mean, once in so many of the entries that it may hold.
 const LOOKS: u64 = 20;
+/// How often an owner that copies says that it is alive; well below the patience of those who wait.
+const RENEWAL: Duration = Duration::from_secs(3);
 /// The highest level: the range of an omap has two hashes then.
 const MOST_LEVELS: u8 = 31;
 
@@ -35,10 +43,11 @@ impl Omaps {
         if bytes::random_number()? % look >= written as u64 || shard.mark.level >= MOST_LEVELS {
             return Ok(());
         }
-        match self.is_large(object, shard)? {
-            true => self.split(object, shard),
-            false => Ok(()),
+        // What was written counts, whether or not it can be spread. Whoever writes next tries again.
+        if let Ok(true) = self.is_large(object, shard) {
+            let _ = self.split(object, shard);
         }
+        Ok(())
     }
 
     /// Whether an omap holds more than it may, by the entries in a part of its hashes.
@@ -59,21 +68,34 @@ impl Omaps {
     }
 
     /// Splits an omap that is settled, or that another has begun to split. Does nothing if it has changed.
+    ///
+    /// # Errors
+    /// Those of Ceph. The omap is as large as before, then, and is written to again.
     pub(super) fn split(&self, object: ObjectId, shard: &Shard) -> Result<()> {
-        let frozen = shard.mark.with(bytes::random_number()?, State::Frozen);
-        let begun = self.set_mark(object, shard.start, &shard.mark, &frozen)?;
-        if begun && let Some(upper) = self.fill_upper(object, shard.start, &frozen)? {
-            let lower = Mark { level: upper.level, ..frozen.with(frozen.owner, State::Settled) };
-            let upper = keys::bound(u64::from(shard.start) + lower.width());
-            self.change(object, shard.start, &frozen, &lower, |op| {
-                op.remove_range(&upper, &keys::bound(shard.end()));
-            })?;
+        let mut frozen = shard.mark.with(bytes::random_number()?, State::Frozen);
+        if self.set_mark(object, shard.start, &shard.mark, &frozen)?
+            && let Err(error) = self.move_upper(object, shard, &mut frozen)
+        {
+            let settled = frozen.with(frozen.owner, State::Settled);
+            self.set_mark(object, shard.start, &frozen, &settled)?;
+            return Err(error);
         }
         self.load(object, shard.start).map(drop)
     }
 
+    /// Moves the upper half of a frozen omap to one of its own, if nobody takes over meanwhile.
+    fn move_upper(&self, object: ObjectId, shard: &Shard, frozen: &mut Mark) -> Result<()> {
+        let Some(upper) = self.fill_upper(object, shard.start, frozen)? else { return Ok(()) };
+        let lower = Mark { level: upper.level, ..frozen.with(frozen.owner, State::Settled) };
+        let upper = keys::bound(u64::from(shard.start) + lower.width());
+        self.change(object, shard.start, frozen, &lower, |op| {
+            op.remove_range(&upper, &keys::bound(shard.end()));
+        })
+        .map(drop)
+    }
+
     /// Makes the omap of the upper half, and gives its mark; `None` where another has taken over.
-    fn fill_upper(&self, object: ObjectId, start: u32, frozen: &Mark) -> Result<Option<Mark>> {
+    fn fill_upper(&self, object: ObjectId, start: u32, frozen: &mut Mark) -> Result<Option<Mark>> {
         let middle = start + (frozen.width() / 2) as u32;
         let building = Mark { level: frozen.level + 1, ..frozen.with(frozen.owner, State::Building) };
         let old = match self.load(object, middle)? {
@@ -98,14 +120,23 @@ impl Omaps {
         &self,
         object: ObjectId,
         start: u32,
-        frozen: &Mark,
+        frozen: &mut Mark,
         middle: u32,
         building: &Mark,
     ) -> Result<bool> {
-        let (from, to) = (keys::entries_name(object, start), keys::entries_name(object, middle));
+        let from = keys::entries_name(object, start);
         let end = keys::bound(u64::from(start) + frozen.width());
         let mut after = keys::bound(middle.into());
+        let mut renewed = Instant::now();
         loop {
+            if renewed.elapsed() > RENEWAL {
+                let anew = frozen.with(bytes::random_number()?, State::Frozen);
+                if !self.set_mark(object, start, frozen, &anew)? {
+                    return Ok(false);
+                }
+                *frozen = anew;
+                renewed = Instant::now();
+            }
             let op = ReadOp::new().require_entry(LEVEL, &frozen.encode());
             let answer = match self.io.read(&from, op.page(&after, PER_OPERATION as u64, true)) {
                 Err(errno) if errno.is_refusal() => return Ok(false),
@@ -114,17 +145,27 @@ impl Omaps {
             let of_range = answer.entries.partition_point(|(key, _)| *key < end);
             let entries = &answer.entries[..of_range];
             let Some((last, _)) = entries.last() else { return Ok(true) };
-            let what = || format!("copy entries to RADOS object {to}");
-            let mut op = WriteOp::new().doing(what)?;
-            op.require_entry(LEVEL, Compare::Equal, &building.encode()).set_entries(entries);
-            match self.io.write(&to, &op) {
-                Err(errno) if errno.is_refusal() => return Ok(false),
-                outcome => outcome.doing(what)?,
-            };
+            for part in entries.chunk_by(in_one_operation()) {
+                if !self.copy(object, middle, building, part)? {
+                    return Ok(false);
+                }
+            }
             if !answer.more || of_range < answer.entries.len() {
                 return Ok(true);
             }
             after.clone_from(last);
+        }
+    }
+
+    /// Sets entries of an omap that is being built; whether nobody has taken over.
+    fn copy(&self, object: ObjectId, middle: u32, building: &Mark, part: &[Entry]) -> Result<bool> {
+        let to = keys::entries_name(object, middle);
+        let what = || format!("copy entries to RADOS object {to}");
+        let mut op = WriteOp::new().doing(what)?;
+        op.require_entry(LEVEL, Compare::Equal, &building.encode()).set_entries(part);
+        match self.io.write(&to, &op) {
+            Err(errno) if errno.is_refusal() => Ok(false),
+            outcome => outcome.doing(what).map(|_| true),
         }
     }
 
@@ -153,5 +194,18 @@ impl Omaps {
             Err(errno) if errno.is_refusal() => Ok(false),
             Err(errno) => Err(errno).doing(what),
         }
+    }
+}
+
+/// Whether an entry goes into the same operation as the one before: as long as there is room.
+fn in_one_operation() -> impl FnMut(&Entry, &Entry) -> bool {
+    let mut bytes = 0;
+    move |before, next| {
+        bytes += before.0.len() + before.1.len();
+        let fits = bytes + next.0.len() + next.1.len() <= BYTES_PER_OPERATION;
+        if !fits {
+            bytes = 0;
+        }
+        fits
     }
 }

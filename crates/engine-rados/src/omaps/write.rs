@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Bytes of keys and values that one operation writes, unless one entry has more.
-const BYTES_PER_OPERATION: usize = 8 << 20;
+pub(super) const BYTES_PER_OPERATION: usize = 8 << 20;
 
 /// Changes of an object's entries: first the ranges of keys are removed, then entries are set or removed.
 #[derive(Debug, Default)]
@@ -151,13 +151,13 @@ impl Omaps {
             };
             match self.io.write(&name, &op) {
                 Ok(_) => {
-                    self.split_if_large(object, &shard, 1)?;
+                    self.split_if_large(object, &shard, usize::from(value.is_some()))?;
                     return Ok(true);
                 }
                 Err(errno) if errno.is_refusal() => {}
                 Err(errno) => return Err(errno).doing(what),
             }
-            if let Some(answer) = self.judged(object, &shard, key, condition)? {
+            if let Some(answer) = self.judged(object, &shard, key, condition, value.is_none())? {
                 return Ok(answer);
             }
         }
@@ -171,6 +171,7 @@ impl Omaps {
         shard: &Shard,
         key: &[u8],
         condition: &Condition,
+        removes: bool,
     ) -> Result<Option<bool>> {
         let name = keys::entries_name(object, shard.start);
         let op = ReadOp::new().entries(vec![key.to_vec(), LEVEL.to_vec()]);
@@ -186,8 +187,8 @@ impl Omaps {
             return self.refused(object, shard).map(|()| None);
         }
         match condition.holds(stored(key)) {
-            // A removal of what is not there, if that was asked for, is refused only for the want of an object.
-            true if entries.is_empty() && *condition == Condition::Absent => Ok(Some(true)),
+            // Where there is no object, the removal of what is not there is refused, and has nothing to do.
+            true if removes && entries.is_empty() && *condition == Condition::Absent => Ok(Some(true)),
             true => Ok(None),
             false => Ok(Some(false)),
         }
@@ -252,7 +253,8 @@ impl Stream {
         if !self.left.is_empty() {
             changes.iter().for_each(|(key, _)| drop(self.left.remove(key)));
         }
-        omaps.split_if_large(self.object, &shard, changes.len())
+        let set = changes.iter().filter(|(_, value)| value.is_some()).count();
+        omaps.split_if_large(self.object, &shard, set)
     }
 
     /// Waits for everything, and gives the changes whose omaps have changed, by key.
