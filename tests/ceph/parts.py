@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -24,7 +25,7 @@ STEPS_AT_ONCE = 1
 LEAST_PAUSE_S = 0.001
 
 
-class Part(threading.Thread):
+class Part(threading.Thread, ABC):
     """One that works beside the test. What goes wrong in it is kept for whoever waits for it."""
 
     def __init__(self, store: Store) -> None:
@@ -51,9 +52,9 @@ class Part(threading.Thread):
         except Exception as error:  # Whatever it is, the test is to fail of it.
             self.failure = f"{type(self).__name__}: {type(error).__name__}: {error}"
 
+    @abstractmethod
     def work(self) -> None:
         """What this one does."""
-        raise NotImplementedError
 
     def begin(self, *words: str | Path) -> subprocess.Popen[bytes]:
         """Starts the program, which is killed if the test fails."""
@@ -84,9 +85,9 @@ class Part(threading.Thread):
             self.process.kill()
             self.process.wait()
 
+    @abstractmethod
     def report(self) -> str:
         """What it has done and how long it was held up."""
-        raise NotImplementedError
 
 
 class Replacer(Part):

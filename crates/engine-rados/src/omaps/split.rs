@@ -70,15 +70,12 @@ impl Omaps {
     /// Splits an omap that is settled, or that another has begun to split. Does nothing if it has changed.
     ///
     /// # Errors
-    /// Those of Ceph. The omap is as large as before, then, and is written to again.
+    /// Those of Ceph. The omap stays frozen, then, until who waits for it ends the split: an upper half that is settled already
+    /// may be trusted only as long as nobody has written to the lower one.
     pub(super) fn split(&self, object: ObjectId, shard: &Shard) -> Result<()> {
         let mut frozen = shard.mark.with(bytes::random_number()?, State::Frozen);
-        if self.set_mark(object, shard.start, &shard.mark, &frozen)?
-            && let Err(error) = self.move_upper(object, shard, &mut frozen)
-        {
-            let settled = frozen.with(frozen.owner, State::Settled);
-            self.set_mark(object, shard.start, &frozen, &settled)?;
-            return Err(error);
+        if self.set_mark(object, shard.start, &shard.mark, &frozen)? {
+            self.move_upper(object, shard, &mut frozen)?;
         }
         self.load(object, shard.start).map(drop)
     }
