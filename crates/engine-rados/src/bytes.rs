@@ -8,6 +8,14 @@ pub(crate) fn crc32c(bytes: &[u8]) -> u32 {
     crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32Iscsi, bytes) as u32
 }
 
+/// The checksum of `head` and `tail` as if they were one.
+pub(crate) fn crc32c_of_both(head: &[u8], tail: &[u8]) -> u32 {
+    let mut digest = crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi);
+    digest.update(head);
+    digest.update(tail);
+    digest.finalize() as u32
+}
+
 /// `N` random bytes of the system.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];

@@ -91,7 +91,7 @@ fn commit_entry(
         Some(Precondition::Equals(_, value)) => Condition::Is(stored(value)),
         _ => {
             let mut batch = crate::omaps::Batch::default();
-            batch.entries.insert(key, new);
+            batch.changes.push((&key, new.as_deref()));
             return space.omaps.write(cell.object, batch);
         }
     };

@@ -167,11 +167,9 @@ impl Container for RadosContainer {
         cells.iter().try_for_each(Cell::check_value)?;
         self.hand_over_for(cells.iter().map(|cell| cell.object))?;
         let wanted: Vec<_> = cells.iter().map(|cell| (cell.object, keys::entry_key(cell))).collect();
-        let stored = self.space.omaps.get(&wanted)?;
-        let value = |((object, key), stored): (&(ObjectId, Vec<u8>), Option<Vec<u8>>)| {
-            stored.map_or(Ok(None), |stored| Entry::value(*object, key, stored))
-        };
-        wanted.iter().zip(stored).map(value).collect()
+        let decode = |(object, key): &(ObjectId, Vec<u8>), stored: &[u8]| Entry::value(*object, key, stored);
+        let found = self.space.omaps.get(&wanted, decode)?;
+        Ok(found.into_iter().map(Option::flatten).collect())
     }
 
     fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {

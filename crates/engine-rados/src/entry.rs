@@ -5,7 +5,11 @@
 
 use isotach_object::{Error, ObjectId, Result};
 
-use crate::{bytes::crc32c, keys, table::Table};
+use crate::{
+    bytes::{crc32c, crc32c_of_both},
+    keys,
+    table::Table,
+};
 
 const VALUE: u8 = 1;
 const RECORDS: u8 = 2;
@@ -42,14 +46,12 @@ impl Entry {
         if is_read { Self::decode(object, key, stored) } else { Ok(Self::Value(Vec::new())) }
     }
 
-    /// The value of what is stored, in the same buffer; `None` of records.
-    pub(crate) fn value(object: ObjectId, key: &[u8], mut stored: Vec<u8>) -> Result<Option<Vec<u8>>> {
-        check(object, key, &stored)?;
-        if stored.first() != Some(&VALUE) {
-            return Self::decode(object, key, &stored).map(|_| None);
+    /// The value of what is stored; `None` of records.
+    pub(crate) fn value(object: ObjectId, key: &[u8], stored: &[u8]) -> Result<Option<Vec<u8>>> {
+        match Self::decode(object, key, stored)? {
+            Self::Value(value) => Ok(Some(value)),
+            Self::Records(_) => Ok(None),
         }
-        stored.drain(..HEAD);
-        Ok(Some(stored))
     }
 
     /// Reads what is stored under a key of an object.
@@ -79,6 +81,11 @@ pub(crate) fn encode_value(object: ObjectId, key: &[u8], value: &[u8]) -> Vec<u8
     encode(VALUE, object, key, value)
 }
 
+/// What stands before a value that is stored under a key.
+pub(crate) fn value_head(object: ObjectId, key: &[u8], value: &[u8]) -> [u8; HEAD] {
+    head_of(VALUE, object, key, value)
+}
+
 fn encode(kind: u8, object: ObjectId, key: &[u8], contents: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD + contents.len());
     bytes.extend(head_of(kind, object, key, contents));
@@ -88,13 +95,12 @@ fn encode(kind: u8, object: ObjectId, key: &[u8], contents: &[u8]) -> Vec<u8> {
 
 fn head_of(kind: u8, object: ObjectId, key: &[u8], contents: &[u8]) -> [u8; HEAD] {
     // Of the sum of the contents, whatever their size, and of what they are.
-    let mut whose = Vec::with_capacity(21 + key.len());
-    whose.extend(crc32c(contents).to_le_bytes());
-    whose.push(kind);
-    whose.extend(object.hi().to_le_bytes());
-    whose.extend(object.lo().to_le_bytes());
-    whose.extend_from_slice(key);
-    let [a, b, c, d] = crc32c(&whose).to_le_bytes();
+    let mut whose = [0; 21];
+    whose[..4].copy_from_slice(&crc32c(contents).to_le_bytes());
+    whose[4] = kind;
+    whose[5..13].copy_from_slice(&object.hi().to_le_bytes());
+    whose[13..].copy_from_slice(&object.lo().to_le_bytes());
+    let [a, b, c, d] = crc32c_of_both(&whose, key).to_le_bytes();
     [kind, a, b, c, d]
 }
 

@@ -32,10 +32,10 @@ fn count(io: &Io, name: &str) -> Result<usize> {
     let (mut count, mut after) = (0, keys::FIRST.to_vec());
     loop {
         let answer = io.read(name, ReadOp::new().page(&after, 1000, false)).doing(String::new)?;
-        let entries = answer.entries.iter().filter(|(key, _)| key.as_slice() < keys::LAST);
-        count += entries.count();
-        match answer.entries.last() {
-            Some((last, _)) if answer.more => after.clone_from(last),
+        let (more, entries) = (answer.more, answer.entries.into_vec());
+        count += entries.iter().filter(|(key, _)| key.as_slice() < keys::LAST).count();
+        match entries.last() {
+            Some((last, _)) if more => after.clone_from(last),
             _ => return Ok(count),
         }
     }
@@ -51,8 +51,9 @@ pub fn leave_mark(uri: &PoolUri, object: ObjectId, state: &str) -> Result<()> {
         if name != own {
             return Ok(());
         }
-        let answer = io.read(name, ReadOp::new().entries(vec![keys::LEVEL.to_vec()])).doing(String::new)?;
-        let mark = answer.entries.first().and_then(|(_, mark)| Mark::decode(mark)).unwrap_or_default();
+        let answer = io.read(name, ReadOp::new().entries(vec![keys::LEVEL])).doing(String::new)?;
+        let mark =
+            answer.entries.into_vec().pop().and_then(|(_, mark)| Mark::decode(&mark)).unwrap_or_default();
         let state = if state == "gone" { State::Gone } else { State::Frozen };
         let mark = Mark { owner: 255, state, ..mark }.encode();
         let mut op = WriteOp::new().doing(String::new)?;
@@ -108,7 +109,7 @@ fn corrupt_object(io: &Io, name: &str, needle: &[u8]) -> Result<bool> {
         io.write(name, WriteOp::new().doing(String::new)?.write_full(&bytes)).doing(String::new)?;
         found = true;
     }
-    let entries = io.read(name, ReadOp::new().page(b"", 1000, true)).map(|answer| answer.entries);
+    let entries = io.read(name, ReadOp::new().page(b"", 1000, true)).map(|answer| answer.entries.into_vec());
     for (key, mut value) in entries.unwrap_or_default() {
         if flip(&mut value, needle) {
             io.write(name, WriteOp::new().doing(String::new)?.set_entries(&[(key, value)]))

@@ -100,13 +100,18 @@ fn push_hash(hash: u32, key: &mut Vec<u8>) {
 /// The key of the entry of a cell.
 pub(crate) fn entry_key(cell: &Cell<'_>) -> Vec<u8> {
     let mut key = Vec::with_capacity(PREFIX + cell.dkey.len() + cell.akey.len() + 2);
-    push_hash(hash(cell.dkey), &mut key);
-    escape(cell.dkey, &mut key);
+    push_entry_key(cell, &mut key);
+    key
+}
+
+/// Appends the key of the entry of a cell.
+pub(crate) fn push_entry_key(cell: &Cell<'_>, key: &mut Vec<u8>) {
+    push_hash(hash(cell.dkey), key);
+    escape(cell.dkey, key);
     if cell.object.otype() == ObjectType::General {
         key.extend([ESCAPE, END]);
-        escape(cell.akey, &mut key);
+        escape(cell.akey, key);
     }
-    key
 }
 
 /// The keys of all entries under a distribution key: from the first on and before the second.

@@ -14,8 +14,8 @@ use isotach_object::{Error, ObjectId, ObjectType, Result, Update};
 
 use crate::{
     arrays::{Arrays, Change, CreateOnly, Job, Slot},
-    entry, keys,
-    omaps::{Batch, Omaps, PER_OPERATION, Stream},
+    keys,
+    omaps::{Batch, Changes, Omaps, PER_OPERATION, Stream},
     space::Space,
 };
 
@@ -102,16 +102,16 @@ impl Pipeline {
         let object = update.object();
         match *update {
             Update::Put { cell, value } => {
-                let key = keys::entry_key(&cell);
-                let stored = entry::encode_value(object, &key, value);
-                self.take_entry(object, key, Some(stored), space, arrays)
+                self.take_entry(object, |changes| changes.put(&cell, value), space, arrays)
             }
-            Update::Remove { cell } => self.take_entry(object, keys::entry_key(&cell), None, space, arrays),
+            Update::Remove { cell } => {
+                self.take_entry(object, |changes| changes.remove(&cell), space, arrays)
+            }
             Update::RemoveDkey { dkey, .. } => {
                 let (begin, end) = keys::dkey_range(dkey);
                 self.entry_bytes += ENTRY + begin.len() + end.len();
                 let batch = &mut self.entries.entry(object).or_default().batch;
-                batch.entries.retain(|key, _| *key < begin || *key >= end);
+                batch.changes.forget(&begin, &end);
                 batch.ranges.push((begin, end));
                 self.hand_over_if_many(space, arrays)
             }
@@ -136,13 +136,11 @@ impl Pipeline {
     fn take_entry(
         &mut self,
         object: ObjectId,
-        key: Vec<u8>,
-        stored: Option<Vec<u8>>,
+        add: impl FnOnce(&mut Changes) -> usize,
         space: &Space,
         arrays: &Arrays,
     ) -> Result<()> {
-        self.entry_bytes += ENTRY + key.len() + stored.as_ref().map_or(0, Vec::len);
-        self.entries.entry(object).or_default().batch.entries.insert(key, stored);
+        self.entry_bytes += ENTRY + add(&mut self.entries.entry(object).or_default().batch.changes);
         self.stream_first(object, space)?;
         self.hand_over_if_many(space, arrays)
     }
@@ -160,15 +158,13 @@ impl Pipeline {
         else {
             return Ok(());
         };
-        if entries.batch.entries.len() < PER_OPERATION || entries.destroys || !entries.batch.ranges.is_empty()
-        {
+        let changes = &mut entries.batch.changes;
+        if changes.len() < PER_OPERATION || entries.destroys || !entries.batch.ranges.is_empty() {
             return Ok(());
         }
-        let changes: Vec<_> = std::mem::take(&mut entries.batch.entries).into_iter().collect();
-        let bytes = |(key, value): &(Vec<u8>, Option<Vec<u8>>)| {
-            ENTRY + key.len() + value.as_ref().map_or(0, Vec::len)
-        };
-        self.entry_bytes = self.entry_bytes.saturating_sub(changes.iter().map(bytes).sum());
+        let next = Changes::as_large_as(changes);
+        let changes = std::mem::replace(changes, next);
+        self.entry_bytes = self.entry_bytes.saturating_sub(changes.size() + ENTRY * changes.len());
         self.stream.get_or_insert_with(|| Stream::new(object)).send(changes, &space.omaps)
     }
 
@@ -298,9 +294,9 @@ impl Pipeline {
             other => (None, other),
         };
         if let Some(entries) = same {
-            stream.send(entries.batch.entries.into_iter().collect(), &space.omaps)?;
+            stream.send(entries.batch.changes, &space.omaps)?;
         }
-        let batch = Batch { entries: stream.end(&space.omaps)?, ..Batch::default() };
+        let batch = Batch { changes: stream.end(&space.omaps)?, ..Batch::default() };
         space.omaps.write(object, batch)?;
         other.map_or(Ok(()), |(object, entries)| entries.hand_over(object, &space.omaps))
     }

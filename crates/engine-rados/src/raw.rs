@@ -57,15 +57,15 @@ impl Raw {
     /// # Errors
     /// Those of Ceph.
     pub fn get(&self, object: &str, batches: &[Vec<Vec<u8>>]) -> Result<usize> {
-        let reads = batches.iter().map(|keys| (object.to_owned(), ReadOp::new().entries(keys.clone())));
-        let mut outcomes = Vec::new();
-        self.io.read_together(reads, &mut |_, outcome| {
-            outcomes.push(outcome.map(|answer| answer.entries.len()));
-        });
-        outcomes
-            .into_iter()
-            .sum::<std::result::Result<usize, _>>()
-            .doing(|| format!("get entries of {object}"))
+        let reads = batches
+            .iter()
+            .map(|keys| (object.to_owned(), ReadOp::new().entries(keys.iter().map(Vec::as_slice).collect())));
+        let mut count = 0;
+        let done = self
+            .io
+            .read_together(reads, |_, outcome| outcome.map(|answer| answer.entries.each(|_, _| count += 1)));
+        done.doing(|| format!("get entries of {object}"))?;
+        Ok(count)
     }
 
     /// Removes an object.

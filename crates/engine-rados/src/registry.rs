@@ -126,8 +126,8 @@ impl Registry {
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        match self.io.read(POOL, ReadOp::new().entries(vec![key.to_vec()])) {
-            Ok(answer) => Ok(answer.entries.into_iter().next().map(|(_, value)| value)),
+        match self.io.read(POOL, ReadOp::new().entries(vec![key])) {
+            Ok(answer) => Ok(answer.entries.into_vec().pop().map(|(_, value)| value)),
             Err(Errno::NOT_FOUND) => Ok(None),
             Err(errno) => Err(failed(errno, self.what("read"))),
         }
@@ -283,14 +283,15 @@ impl Registry {
                 Err(Errno::NOT_FOUND) => return Err(self.no_pool()),
                 Err(errno) => return Err(failed(errno, self.what("list"))),
             };
-            let Some((last, _)) = answer.entries.last() else { return Ok(all) };
+            let (more, entries) = (answer.more, answer.entries.into_vec());
+            let Some((last, _)) = entries.last() else { return Ok(all) };
             after.clone_from(last);
-            let is_last = !answer.more || !last.starts_with(prefix.as_bytes());
+            let is_last = !more || !last.starts_with(prefix.as_bytes());
             let strip = |(key, value): (Vec<u8>, Vec<u8>)| {
                 let name = key.strip_prefix(prefix.as_bytes())?;
                 Some((String::from_utf8_lossy(name).into_owned(), value))
             };
-            all.extend(answer.entries.into_iter().filter_map(strip));
+            all.extend(entries.into_iter().filter_map(strip));
             if is_last {
                 return Ok(all);
             }

@@ -40,15 +40,17 @@ fn of_entries(space: &Space, object: ObjectId) -> Result<u64> {
 }
 
 /// Size, time and attributes of objects; `None` for one that is gone.
-pub(crate) fn stat(io: &Io, names: &[String], space: &Space) -> Result<Vec<Option<Answer>>> {
+pub(crate) fn stat(io: &Io, names: &[String], space: &Space) -> Result<Vec<Option<Answer<'static>>>> {
     let mut found = Vec::with_capacity(names.len());
     let reads = names.iter().map(|name| (name.clone(), ReadOp::new().stat().attributes()));
-    io.read_together(reads, &mut |_, outcome| found.push(outcome));
-    let there = |outcome| match outcome {
-        Ok(answer) => Ok(Some(answer)),
-        Err(Errno::NOT_FOUND) => Ok(None),
-        Err(errno) => Err(errno),
-    };
-    let what = || format!("look at the RADOS objects of container {}", space.label);
-    found.into_iter().map(there).collect::<std::result::Result<_, _>>().doing(what)
+    let seen = io.read_together(reads, |_, outcome| {
+        found.push(match outcome {
+            Ok(answer) => Some(answer),
+            Err(Errno::NOT_FOUND) => None,
+            Err(errno) => return Err(errno),
+        });
+        Ok(())
+    });
+    seen.doing(|| format!("look at the RADOS objects of container {}", space.label))?;
+    Ok(found)
 }

@@ -99,7 +99,7 @@ impl Space {
             Err(Errno::NOT_FOUND) => return Err(self.gone()),
             Err(errno) => return Err(failed(errno, format!("read the header of container {}", self.label))),
         };
-        let text = str::from_utf8(&stored[..answer.filled]).ok().and_then(|text| text.rsplit_once(' '));
+        let text = str::from_utf8(&*answer.bytes).ok().and_then(|text| text.rsplit_once(' '));
         let is_whole = |(text, sum): &(&str, &str)| format!("{:08x}", crc32c(text.as_bytes())) == *sum;
         let Some((text, _)) = text.filter(is_whole) else {
             let place = format!("RADOS object {HEADER} of container {}", self.label);

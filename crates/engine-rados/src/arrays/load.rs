@@ -30,7 +30,6 @@ pub(super) fn owner(object: ObjectId) -> [u8; 16] {
 
 /// Where the table of an array is.
 enum Found {
-    Nothing,
     Table(Table),
     /// In an object of its own, by writer and number, if that is still there.
     Apart(u64, u64),
@@ -45,13 +44,13 @@ impl Space {
             Slot::Records(..) => None,
         });
         let reads = arrays.iter().map(|(_, object)| (keys::array_name(*object), ReadOp::new().attributes()));
-        let mut outcomes = Vec::with_capacity(arrays.len());
-        self.data.read_together(reads, &mut |_, outcome| outcomes.push(outcome));
-        for ((number, object), outcome) in arrays.into_iter().zip(outcomes) {
-            if let Some(table) = self.table_of(object, outcome)? {
+        self.data.read_together(reads, |at, outcome| {
+            let (number, object) = arrays[at];
+            if let Some((table, _)) = self.table_of(object, outcome)? {
                 held[number] = Held::Bytes(table, Vec::new());
             }
-        }
+            Ok(())
+        })?;
         self.load_records(slots, &mut held)?;
         Ok(held)
     }
@@ -63,33 +62,41 @@ impl Space {
         })
         .into_iter()
         .unzip();
-        let stored = self.omaps.get(&wanted)?;
-        for ((number, (object, key)), stored) in numbers.into_iter().zip(&wanted).zip(stored) {
-            let Some(stored) = stored else { continue };
-            held[number] = match Entry::decode(*object, key, &stored)? {
-                Entry::Value(_) => Held::Value(stored),
-                Entry::Records(table) => Held::Bytes(table, stored),
+        let decode =
+            |(object, key): &(ObjectId, Vec<u8>), stored: &[u8]| match Entry::decode(*object, key, stored)? {
+                Entry::Value(_) => Ok(Held::Value(stored.to_vec())),
+                Entry::Records(table) => Ok(Held::Bytes(table, stored.to_vec())),
             };
+        for (number, found) in numbers.into_iter().zip(self.omaps.get(&wanted, decode)?) {
+            held[number] = found.unwrap_or(Held::Nothing);
         }
         Ok(())
     }
 
-    /// The table of an array, by what reading its attributes gave.
-    pub(super) fn table_of(&self, object: ObjectId, mut outcome: Told<Answer>) -> Result<Option<Table>> {
+    /// The table of an array, by what reading its attributes gave, and the bytes of its own that came with it.
+    pub(super) fn table_of<'b>(
+        &self,
+        object: ObjectId,
+        mut outcome: Told<Answer<'b>>,
+    ) -> Result<Option<(Table, &'b mut [u8])>> {
         let name = keys::array_name(object);
         for _ in 0..MOST_LOOKS {
-            let apart = match found(object, &name, outcome)? {
-                Found::Nothing => return Ok(None),
-                Found::Table(table) => return Ok(Some(table)),
+            let answer = match outcome {
+                Ok(answer) => answer,
+                Err(Errno::NOT_FOUND) => return Ok(None),
+                Err(errno) => return Err(errno).doing(|| format!("read RADOS object {name}")),
+            };
+            let apart = match found(object, &name, &answer)? {
+                Found::Table(table) => return Ok(Some((table, answer.bytes))),
                 Found::Apart(writer, number) => (writer, number),
             };
             let place = keys::piece_name(apart.0, apart.1);
             if let Some(bytes) = self.read_all(&place)? {
                 let mut table = Table::decode(&bytes, &owner(object), || format!("RADOS object {place}"))?;
                 table.apart = Some(apart);
-                return Ok(Some(table));
+                return Ok(Some((table, answer.bytes)));
             }
-            // Another table has been put in its place meanwhile.
+            // Another table has been put in its place meanwhile; bytes are not read with that.
             outcome = self.data.read(&name, ReadOp::new().attributes());
         }
         Err(Error::corrupt(
@@ -107,11 +114,12 @@ impl Space {
             Err(errno) => return Err(errno).doing(what),
         };
         let mut bytes = vec![0; size as usize];
-        match self.data.read(name, ReadOp::new().bytes(0, &mut bytes)) {
-            Ok(answer) => bytes.truncate(answer.filled),
+        let filled = match self.data.read(name, ReadOp::new().bytes(0, &mut bytes)) {
+            Ok(answer) => answer.bytes.len(),
             Err(Errno::NOT_FOUND) => return Ok(None),
             Err(errno) => return Err(errno).doing(what),
-        }
+        };
+        bytes.truncate(filled);
         Ok(Some(bytes))
     }
 }
@@ -120,12 +128,7 @@ fn numbered<T>(slots: &[Slot], pick: impl Fn(&Slot) -> Option<T>) -> Vec<(usize,
     slots.iter().enumerate().filter_map(|(number, slot)| Some((number, pick(slot)?))).collect()
 }
 
-fn found(object: ObjectId, name: &str, outcome: Told<Answer>) -> Result<Found> {
-    let answer = match outcome {
-        Ok(answer) => answer,
-        Err(Errno::NOT_FOUND) => return Ok(Found::Nothing),
-        Err(errno) => return Err(errno).doing(|| format!("read RADOS object {name}")),
-    };
+fn found(object: ObjectId, name: &str, answer: &Answer<'_>) -> Result<Found> {
     let place = || format!("RADOS object {name}");
     let Some(stored) = answer.attribute(TABLE) else {
         return Err(Error::corrupt("an array without a table of its pieces", place()));

@@ -13,7 +13,7 @@ use isotach_object::{ArrayRead, Error, ObjectId, Result};
 use super::{Arrays, Held, Slot, TAG};
 use crate::{
     failure::Doing,
-    ffi::{Answer, ReadOp, Told},
+    ffi::ReadOp,
     keys,
     table::{BLOCK, Place, Table, damaged},
 };
@@ -21,8 +21,28 @@ use crate::{
 /// How often a read is begun anew because what it reads was replaced, before that is an error.
 const MOST_ATTEMPTS: usize = 10_000;
 
+/// What one read wants of one array.
+struct Asked {
+    /// The number of the read.
+    number: usize,
+    object: ObjectId,
+    offset: u64,
+    length: usize,
+}
+
+impl Asked {
+    fn of(number: usize, read: &ArrayRead<'_>) -> Self {
+        Self { number, object: read.cell.object, offset: read.offset, length: read.buffer.len() }
+    }
+
+    /// How many bytes it gets.
+    fn filled(&self, table: &Table) -> usize {
+        table.size.saturating_sub(self.offset).min(self.length as u64) as usize
+    }
+}
+
 /// Bytes that one object has and one read wants.
-struct Job<'t, 'b> {
+struct Part<'t> {
     /// The number of the read.
     number: usize,
     name: String,
@@ -31,11 +51,15 @@ struct Job<'t, 'b> {
     /// Which bytes of the object are read.
     stored: Range<u64>,
     sums: &'t [u32],
-    /// How many of them come before those that are wanted.
-    skip: usize,
+}
+
+/// Where bytes go.
+struct Target<'b> {
     wanted: &'b mut [u8],
     /// Where they are read to when more must be read than is wanted.
     aside: Vec<u8>,
+    /// How many of these come before those that are wanted.
+    skip: usize,
 }
 
 impl Arrays {
@@ -89,9 +113,11 @@ impl Arrays {
     ) -> Result<BTreeMap<usize, (Table, usize)>> {
         let mut numbers: Vec<usize> = single.into_iter().flat_map(|(_, numbers)| numbers).collect();
         numbers.sort_unstable();
-        let mut wanted = numbers.iter().copied().peekable();
+        let asked: Vec<Asked> = numbers.iter().map(|number| Asked::of(*number, &reads[*number])).collect();
+        let mut wanted = numbers.into_iter().peekable();
         let chosen = reads.iter_mut().enumerate().filter(|(number, _)| wanted.next_if_eq(number).is_some());
         let ops = chosen.map(|(_, read)| {
+            read.filled = 0;
             let op = ReadOp::new().attributes();
             let op = match read.offset.is_multiple_of(BLOCK as u64) && i64::try_from(read.offset).is_ok() {
                 true => op.bytes(read.offset, read.buffer),
@@ -99,24 +125,18 @@ impl Arrays {
             };
             (keys::array_name(read.cell.object), op)
         });
-        let mut outcomes: Vec<Told<Answer>> = Vec::with_capacity(numbers.len());
-        self.space.data.read_together(ops, &mut |_, outcome| outcomes.push(outcome));
-        let mut tables = BTreeMap::new();
-        for (number, outcome) in numbers.into_iter().zip(outcomes) {
-            let read = &mut reads[number];
-            let (filled, tag) = outcome
-                .as_ref()
-                .map_or((0, None), |answer| (answer.filled, answer.attribute(TAG).map(<[u8]>::to_vec)));
-            read.filled = 0;
-            let Some(table) = self.space.table_of(read.cell.object, outcome)? else { continue };
-            // A table that was apart may be a later one than the bytes that came first.
-            let filled = if tag.as_deref() == Some(&table.tag) { filled } else { 0 };
-            let done = own_bytes(read, &table, filled)?;
-            read.filled = wanted_of(read, &table);
-            if done < read.filled {
-                tables.insert(number, (table, done));
+        let (mut tables, mut filled) = (BTreeMap::new(), vec![0; asked.len()]);
+        self.space.data.read_together(ops, |at, outcome| {
+            let asked = &asked[at];
+            let Some((table, bytes)) = self.space.table_of(asked.object, outcome)? else { return Ok(()) };
+            filled[at] = asked.filled(&table);
+            let done = own_bytes(asked, &table, bytes)?;
+            if done < filled[at] {
+                tables.insert(asked.number, (table, done));
             }
-        }
+            Ok::<_, Error>(())
+        })?;
+        asked.iter().zip(filled).for_each(|(asked, filled)| reads[asked.number].filled = filled);
         Ok(tables)
     }
 
@@ -127,81 +147,90 @@ impl Arrays {
         tables: &BTreeMap<usize, (Table, usize)>,
         tags: &mut HashMap<usize, [u8; 16]>,
     ) -> Result<Vec<usize>> {
-        let mut jobs = Vec::new();
+        let (mut parts, mut targets) = (Vec::new(), Vec::new());
         for (number, read) in reads.iter_mut().enumerate() {
             let Some((table, done)) = tables.get(&number) else { continue };
-            read.filled = wanted_of(read, table);
-            jobs.extend(jobs_of(number, read, table, *done));
+            read.filled = Asked::of(number, read).filled(table);
+            for (part, target) in parts_of(number, read, table, *done) {
+                parts.push(part);
+                targets.push(target);
+            }
         }
-        let ops = jobs.iter_mut().map(|job| {
+        let ops = parts.iter().zip(&mut targets).map(|(part, target)| {
             let op = ReadOp::new();
-            let op = match &job.tag {
+            let op = match &part.tag {
                 Some(tag) => op.require_attribute(TAG, tag),
                 None => op,
             };
-            let buffer = if job.aside.is_empty() { &mut *job.wanted } else { &mut job.aside };
-            (job.name.clone(), op.bytes(job.stored.start, buffer))
+            let buffer = if target.aside.is_empty() { &mut *target.wanted } else { &mut target.aside };
+            (part.name.clone(), op.bytes(part.stored.start, buffer))
         });
-        let mut outcomes = Vec::new();
-        self.space.data.read_together(ops, &mut |_, outcome| outcomes.push(outcome));
         let mut left = Vec::new();
-        for (job, outcome) in jobs.into_iter().zip(outcomes) {
+        self.space.data.read_together(ops, |at, outcome| {
+            let part = &parts[at];
             match outcome {
-                Ok(answer) => job.check(answer.filled)?,
+                Ok(answer) => check(answer.bytes, part.sums, &part.name, part.stored.start)?,
                 Err(errno) if errno.is_refusal() => {
-                    let tag = tables.get(&job.number).map(|(table, _)| table.tag).unwrap_or_default();
+                    let tag = tables.get(&part.number).map(|(table, _)| table.tag).unwrap_or_default();
                     // Whoever removes bytes has put another table in the place of the one that names them.
-                    if left.last() != Some(&job.number) && tags.insert(job.number, tag) == Some(tag) {
-                        let place = format!("RADOS object {}", job.name);
+                    if left.last() != Some(&part.number) && tags.insert(part.number, tag) == Some(tag) {
+                        let place = format!("RADOS object {}", part.name);
                         return Err(Error::corrupt("bytes that are missing", place));
                     }
-                    left.push(job.number);
+                    left.push(part.number);
                 }
-                Err(errno) => return Err(errno).doing(|| format!("read RADOS object {}", job.name)),
+                Err(errno) => return Err(errno).doing(|| format!("read RADOS object {}", part.name)),
             }
-        }
+            Ok(())
+        })?;
+        targets.into_iter().for_each(Target::fill);
         left.dedup();
         Ok(left)
     }
 }
 
-/// How many bytes a read gets.
-fn wanted_of(read: &ArrayRead<'_>, table: &Table) -> usize {
-    table.size.saturating_sub(read.offset).min(read.buffer.len() as u64) as usize
+impl Target<'_> {
+    /// Takes what is wanted of what was read aside.
+    fn fill(self) {
+        if !self.aside.is_empty() {
+            self.wanted.copy_from_slice(&self.aside[self.skip..self.skip + self.wanted.len()]);
+        }
+    }
 }
 
 /// Checks bytes that came with the table, and says how many of the read's first ones are right: none where they are not what
 /// the table says, and else all but those of a block that was not read to its end.
-fn own_bytes(read: &ArrayRead<'_>, table: &Table, filled: usize) -> Result<usize> {
+fn own_bytes(asked: &Asked, table: &Table, bytes: &[u8]) -> Result<usize> {
     let [piece] = table.pieces() else { return Ok(0) };
     let is_all =
         piece.place == Place::Own && piece.start == 0 && piece.offset == 0 && piece.length == table.size;
-    if !is_all || filled == 0 || filled != wanted_of(read, table) {
+    let filled = bytes.len();
+    if !is_all || filled == 0 || filled != asked.filled(table) {
         return Ok(0);
     }
-    let end = read.offset + filled as u64;
+    let end = asked.offset + filled as u64;
     let done = if end == piece.stored { filled } else { filled - filled % BLOCK };
-    let range = read.offset..read.offset + done as u64;
+    let range = asked.offset..asked.offset + done as u64;
     if range.is_empty() {
         return Ok(0);
     }
     let (_, sums) = piece.to_read(&range);
-    check(&read.buffer[..done], sums, &keys::array_name(read.cell.object), read.offset)?;
+    check(&bytes[..done], sums, &keys::array_name(asked.object), asked.offset)?;
     Ok(done)
 }
 
 /// What is to be read of a table's pieces for a read. Holes are filled with zeros.
-fn jobs_of<'t, 'b>(
+fn parts_of<'t, 'b>(
     number: usize,
     read: &'b mut ArrayRead<'_>,
     table: &'t Table,
     done: usize,
-) -> Vec<Job<'t, 'b>> {
+) -> Vec<(Part<'t>, Target<'b>)> {
     let object: ObjectId = read.cell.object;
     let end = read.offset + read.filled as u64;
     let mut at = read.offset + done as u64;
     let mut rest = &mut read.buffer[done..read.filled];
-    let mut jobs = Vec::new();
+    let mut parts = Vec::new();
     for piece in table.pieces_in(&(at..end)) {
         let (start, stop) = (piece.start.max(at), piece.end().min(end));
         let (hole, tail) = rest.split_at_mut((start - at) as usize);
@@ -216,22 +245,10 @@ fn jobs_of<'t, 'b>(
             Place::Own => (keys::array_name(object), Some(table.tag)),
             Place::Apart(writer, number) => (keys::piece_name(writer, number), None),
         };
-        jobs.push(Job { number, name, tag, stored, sums, skip, wanted, aside });
+        parts.push((Part { number, name, tag, stored, sums }, Target { wanted, aside, skip }));
     }
     rest.fill(0);
-    jobs
-}
-
-impl Job<'_, '_> {
-    fn check(self, filled: usize) -> Result<()> {
-        let read = if self.aside.is_empty() { &*self.wanted } else { self.aside.as_slice() };
-        check(&read[..filled.min(read.len())], self.sums, &self.name, self.stored.start)?;
-        if !self.aside.is_empty() {
-            let from = self.skip..self.skip + self.wanted.len();
-            self.wanted.copy_from_slice(&self.aside[from]);
-        }
-        Ok(())
-    }
+    parts
 }
 
 fn check(bytes: &[u8], sums: &[u32], name: &str, start: u64) -> Result<()> {

@@ -166,31 +166,28 @@ impl Io {
     }
 
     /// Does one read.
-    pub(crate) fn read(&self, name: &str, op: ReadOp<'_>) -> Result<Answer, Errno> {
-        let mut answer = Err(Errno(libc::EIO));
-        self.read_together([(name.to_owned(), op)].into_iter(), &mut |_, found| answer = found);
-        answer
+    pub(crate) fn read<'b>(&self, name: &str, op: ReadOp<'b>) -> Result<Answer<'b>, Errno> {
+        self.begin_read(name, op)?.wait()
     }
 
-    /// Does reads, as many at once as the depth allows, and hands over each answer with its number, in their order.
-    pub(crate) fn read_together<'b>(
+    /// Does reads, as many at once as the depth allows, and hands over each answer with its number, in their order, while those
+    /// behind it are under way. Ends with the first error of `take`.
+    pub(crate) fn read_together<'b, E>(
         &self,
         reads: impl Iterator<Item = (String, ReadOp<'b>)>,
-        take: &mut dyn FnMut(usize, Result<Answer, Errno>),
-    ) {
+        mut take: impl FnMut(usize, Result<Answer<'b>, Errno>) -> Result<(), E>,
+    ) -> Result<(), E> {
         // Dropped, also in a panic of `take`, each waits for its end, so nothing borrowed is left to librados.
         let mut begun: VecDeque<(usize, Result<Begun<'b>, Errno>)> = VecDeque::new();
         for (number, (name, op)) in reads.enumerate() {
             if begun.len() >= self.depth
                 && let Some((number, read)) = begun.pop_front()
             {
-                take(number, read.and_then(Begun::wait));
+                take(number, read.and_then(Begun::wait))?;
             }
             begun.push_back((number, self.begin_read(&name, op)));
         }
-        for (number, read) in begun {
-            take(number, read.and_then(Begun::wait));
-        }
+        begun.into_iter().try_for_each(|(number, read)| take(number, read.and_then(Begun::wait)))
     }
 
     fn begin_read<'b>(&self, name: &str, op: ReadOp<'b>) -> Result<Begun<'b>, Errno> {
@@ -240,8 +237,8 @@ struct Begun<'b> {
     outputs: Option<Outputs<'b>>,
 }
 
-impl Begun<'_> {
-    fn wait(mut self) -> Result<Answer, Errno> {
+impl<'b> Begun<'b> {
+    fn wait(mut self) -> Result<Answer<'b>, Errno> {
         let version = self.pending.take().map_or(Err(Errno(libc::EIO)), Pending::wait)?;
         // Only of a read that succeeded: of one that timed out the iterators are there, and stand nowhere.
         let answer = self.outputs.take().map(Outputs::answer).unwrap_or_default();

@@ -4,7 +4,7 @@ use std::{
     ffi::{CStr, CString, c_char},
     fmt,
     marker::PhantomData,
-    ptr, slice,
+    mem, ptr, slice,
 };
 
 use super::{
@@ -15,9 +15,9 @@ use super::{
 
 /// Which entries of an object are wanted.
 #[derive(Debug)]
-enum Wanted {
+enum Wanted<'b> {
     /// Those with these keys, as far as they are there.
-    Keys(Vec<Vec<u8>>),
+    Keys(Vec<&'b [u8]>),
     /// So many that come after a key, with or without their values.
     After(CString, u64, bool),
 }
@@ -29,21 +29,21 @@ pub(crate) struct ReadOp<'b> {
     attribute: Option<(&'static str, Vec<u8>)>,
     wants_attributes: bool,
     wants_stat: bool,
-    wanted: Option<Wanted>,
+    wanted: Option<Wanted<'b>>,
     bytes: Option<(u64, &'b mut [u8])>,
 }
 
 /// What a read found.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct Answer<'b> {
     /// All attributes of the object.
     pub(crate) attributes: Vec<(String, Vec<u8>)>,
     /// The entries that were asked for, by key.
-    pub(crate) entries: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(crate) entries: Entries,
     /// Whether there are more entries behind these.
     pub(crate) more: bool,
-    /// How many bytes were there.
-    pub(crate) filled: usize,
+    /// The bytes that were there, in the buffer that was given for them.
+    pub(crate) bytes: &'b mut [u8],
     /// The size of the object's bytes.
     pub(crate) size: u64,
     /// When it was changed last, in seconds of the Unix clock.
@@ -52,7 +52,7 @@ pub(crate) struct Answer {
     pub(crate) version: u64,
 }
 
-impl Answer {
+impl Answer<'_> {
     /// The attribute of this name.
     pub(crate) fn attribute(&self, name: &str) -> Option<&[u8]> {
         self.attributes.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_slice())
@@ -89,7 +89,7 @@ impl<'b> ReadOp<'b> {
     }
 
     /// The entries with these keys.
-    pub(crate) fn entries(mut self, keys: Vec<Vec<u8>>) -> Self {
+    pub(crate) fn entries(mut self, keys: Vec<&'b [u8]>) -> Self {
         self.wanted = Some(Wanted::Keys(keys));
         self
     }
@@ -111,7 +111,9 @@ impl<'b> ReadOp<'b> {
     pub(super) fn prepare(self, functions: &'static Functions) -> Outputs<'b> {
         // SAFETY: takes nothing, and returns a handle that `Drop` releases.
         let raw = unsafe { (functions.rados_create_read_op)() };
-        let mut outputs = Outputs { functions, raw, places: Box::default(), buffer: PhantomData };
+        let places = Box::into_raw(Box::default());
+        let buffer = ptr::slice_from_raw_parts_mut(ptr::dangling_mut(), 0);
+        let mut outputs = Outputs { functions, raw, places, buffer, borrowed: PhantomData };
         if let Some((key, value)) = &self.entry {
             // SAFETY: the handle is live; key and value are copied in the call; no place for a result of its own.
             unsafe {
@@ -167,10 +169,11 @@ impl Default for Places {
 pub(super) struct Outputs<'b> {
     functions: &'static Functions,
     raw: RawRead,
-    /// In a box, so that it stays where it is.
-    places: Box<Places>,
-    /// Borrowed until the read has ended.
-    buffer: PhantomData<&'b mut [u8]>,
+    /// From a box, which `Drop` makes again. librados writes there until the read has ended, so nothing else refers to it before.
+    places: *mut Places,
+    /// The buffer for bytes, which librados has until the read has ended.
+    buffer: *mut [u8],
+    borrowed: PhantomData<&'b mut [u8]>,
 }
 
 impl<'b> Outputs<'b> {
@@ -178,27 +181,31 @@ impl<'b> Outputs<'b> {
         self.raw
     }
 
-    fn ask(&mut self, op: ReadOp<'b>) {
-        let (functions, raw, places) = (self.functions, self.raw, &mut *self.places);
+    fn ask(&mut self, mut op: ReadOp<'b>) {
+        let (functions, raw) = (self.functions, self.raw);
+        if let Some((_, buffer)) = &mut op.bytes {
+            self.buffer = &raw mut **buffer;
+        }
         // SAFETY: in all of these the handle is live, keys are copied in the call, and what is written to when the read ends is
-        // in `places`, which is in a box of its own, or in the buffer; both live until then, as `read_together` sees to.
+        // in `places` or in the buffer; both live until then, as `read_together` sees to.
         unsafe {
+            let places = self.places;
             if op.wants_attributes {
                 (functions.rados_read_op_getxattrs)(
                     raw,
-                    &raw mut places.attributes,
-                    &raw mut places.results[0],
+                    &raw mut (*places).attributes,
+                    &raw mut (*places).results[0],
                 );
             }
             if op.wants_stat {
-                let (size, changed) = (&raw mut places.size, &raw mut places.changed);
-                (functions.rados_read_op_stat)(raw, size, changed, &raw mut places.results[1]);
+                let (size, changed) = (&raw mut (*places).size, &raw mut (*places).changed);
+                (functions.rados_read_op_stat)(raw, size, changed, &raw mut (*places).results[1]);
             }
-            let (entries, more) = (&raw mut places.entries, &raw mut places.more);
-            let result = &raw mut places.results[2];
+            let (entries, more) = (&raw mut (*places).entries, &raw mut (*places).more);
+            let result = &raw mut (*places).results[2];
             match op.wanted {
                 Some(Wanted::Keys(keys)) => {
-                    let list = Strings::of(keys.iter().map(Vec::as_slice));
+                    let list = Strings::of(keys.iter().copied());
                     let (pointers, lengths) = (list.pointers.as_ptr(), list.lengths.as_ptr());
                     (functions.rados_read_op_omap_get_vals_by_keys2)(
                         raw,
@@ -227,81 +234,121 @@ impl<'b> Outputs<'b> {
                 }
                 None => {}
             }
-            if let Some((offset, buffer)) = op.bytes {
+            if let Some((offset, _)) = op.bytes {
                 (functions.rados_read_op_read)(
                     raw,
                     offset,
-                    buffer.len(),
-                    buffer.as_mut_ptr().cast(),
-                    &raw mut places.filled,
-                    &raw mut places.results[3],
+                    self.buffer.len(),
+                    self.buffer.cast(),
+                    &raw mut (*places).filled,
+                    &raw mut (*places).results[3],
                 );
             }
         }
     }
 
     /// What was found by a read that has ended well. Of any other the iterators may not be used, but freed.
-    pub(super) fn answer(self) -> Answer {
-        let Places { filled, size, changed, more, .. } = *self.places;
-        let (attributes, entries) = (self.attributes(), self.entries());
-        Answer { attributes, entries, more: more != 0, filled, size, changed, version: 0 }
+    pub(super) fn answer(self) -> Answer<'b> {
+        // SAFETY: the read has ended, so nothing else has the places, or the buffer, which was borrowed for 'b and is given once.
+        let (places, bytes) = unsafe { (&mut *self.places, &mut *self.buffer) };
+        let entries = mem::replace(&mut places.entries, ptr::null_mut());
+        let entries = Entries { functions: Some(self.functions), iterator: entries };
+        let filled = places.filled.min(bytes.len());
+        let (size, changed, more) = (places.size, places.changed, places.more != 0);
+        let attributes = attributes(self.functions, places.attributes);
+        Answer { attributes, entries, more, bytes: &mut bytes[..filled], size, changed, version: 0 }
     }
+}
 
-    fn attributes(&self) -> Vec<(String, Vec<u8>)> {
-        let (functions, iterator) = (self.functions, self.places.attributes);
-        let mut found = Vec::new();
-        while !iterator.is_null() {
-            let (mut name, mut value, mut length) = (ptr::null(), ptr::null(), 0);
-            // SAFETY: the iterator was made by the read that has ended; what it points to lives until it is freed below.
-            let next = unsafe {
-                let next = (functions.rados_getxattrs_next)(
-                    iterator,
-                    &raw mut name,
-                    &raw mut value,
-                    &raw mut length,
-                );
-                (next == 0 && !name.is_null())
-                    .then(|| (CStr::from_ptr(name).to_string_lossy().into_owned(), copied(value, length)))
-            };
-            let Some(attribute) = next else { break };
-            found.push(attribute);
-        }
-        found
+/// The attributes that a read found.
+fn attributes(functions: &Functions, iterator: AttrIter) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    while !iterator.is_null() {
+        let (mut name, mut value, mut length) = (ptr::null(), ptr::null(), 0);
+        // SAFETY: the iterator was made by a read that has ended well; what it points to lives until it is freed, by `Outputs`.
+        let next = unsafe {
+            let next =
+                (functions.rados_getxattrs_next)(iterator, &raw mut name, &raw mut value, &raw mut length);
+            (next == 0 && !name.is_null())
+                .then(|| (CStr::from_ptr(name).to_string_lossy().into_owned(), lent(value, length).to_vec()))
+        };
+        let Some(attribute) = next else { break };
+        found.push(attribute);
     }
+    found
+}
 
-    fn entries(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
-        let (functions, iterator) = (self.functions, self.places.entries);
-        let mut found = Vec::new();
-        while !iterator.is_null() {
+/// Entries that a read found, where librados has them.
+pub(crate) struct Entries {
+    /// None where nothing was found.
+    functions: Option<&'static Functions>,
+    iterator: OmapIter,
+}
+
+impl Entries {
+    /// Calls `each` with key and value of each, in the order of the keys.
+    pub(crate) fn each(self, mut each: impl FnMut(&[u8], &[u8])) {
+        let Some(functions) = self.functions else { return };
+        while !self.iterator.is_null() {
             let (mut key, mut value): (*mut c_char, *mut c_char) = (ptr::null_mut(), ptr::null_mut());
             let (mut key_length, mut value_length) = (0, 0);
-            // SAFETY: the iterator was made by the read that has ended; what it points to lives until it is freed below.
-            let next = unsafe {
+            // SAFETY: the iterator was made by a read that has ended well; what it points to lives until it is freed by `Drop`.
+            unsafe {
                 let next = (functions.rados_omap_get_next2)(
-                    iterator,
+                    self.iterator,
                     &raw mut key,
                     &raw mut value,
                     &raw mut key_length,
                     &raw mut value_length,
                 );
-                (next == 0 && !key.is_null()).then(|| (copied(key, key_length), copied(value, value_length)))
-            };
-            let Some(entry) = next else { break };
-            found.push(entry);
+                if next != 0 || key.is_null() {
+                    break;
+                }
+                each(lent(key, key_length), lent(value, value_length));
+            }
         }
-        found
+    }
+
+    /// Copies of all keys and values.
+    pub(crate) fn into_vec(self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut all = Vec::new();
+        self.each(|key, value| all.push((key.to_vec(), value.to_vec())));
+        all
+    }
+}
+
+impl Default for Entries {
+    fn default() -> Self {
+        Self { functions: None, iterator: ptr::null_mut() }
+    }
+}
+
+impl Drop for Entries {
+    fn drop(&mut self) {
+        if let Some(functions) = self.functions.filter(|_| !self.iterator.is_null()) {
+            // SAFETY: the iterator is this one's alone, and freed once.
+            unsafe { (functions.rados_omap_get_end)(self.iterator) };
+        }
+    }
+}
+
+impl fmt::Debug for Entries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entries").finish_non_exhaustive()
     }
 }
 
 impl Drop for Outputs<'_> {
     fn drop(&mut self) {
-        // SAFETY: the read has ended or was never begun; each handle is freed once, and null ones not at all.
+        // SAFETY: the read has ended or was never begun, so nothing else has the places, which came from a box; each handle is
+        // freed once, and null ones not at all.
         unsafe {
-            if !self.places.attributes.is_null() {
-                (self.functions.rados_getxattrs_end)(self.places.attributes);
+            let places = Box::from_raw(self.places);
+            if !places.attributes.is_null() {
+                (self.functions.rados_getxattrs_end)(places.attributes);
             }
-            if !self.places.entries.is_null() {
-                (self.functions.rados_omap_get_end)(self.places.entries);
+            if !places.entries.is_null() {
+                (self.functions.rados_omap_get_end)(places.entries);
             }
             (self.functions.rados_release_read_op)(self.raw);
         }
@@ -314,14 +361,14 @@ impl fmt::Debug for Outputs<'_> {
     }
 }
 
-/// A copy of bytes of librados'.
+/// Bytes of librados'.
 ///
 /// # Safety
-/// Where `start` is not null, so many bytes can be read there.
-unsafe fn copied(start: *const c_char, length: usize) -> Vec<u8> {
+/// Where `start` is not null, so many bytes can be read there for as long as they are used.
+unsafe fn lent<'l>(start: *const c_char, length: usize) -> &'l [u8] {
     if start.is_null() || length == 0 {
-        return Vec::new();
+        return &[];
     }
     // SAFETY: as the caller says.
-    unsafe { slice::from_raw_parts(start.cast::<u8>(), length) }.to_vec()
+    unsafe { slice::from_raw_parts(start.cast::<u8>(), length) }
 }

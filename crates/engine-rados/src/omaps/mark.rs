@@ -3,7 +3,7 @@
 use crate::bytes::crc32c;
 
 /// What is being done to an omap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) enum State {
     /// Nothing.
     #[default]
@@ -24,7 +24,7 @@ const NAMES: [(State, &str); 4] = [
 ];
 
 /// The mark of an omap. The one of an object that was never split is not stored, and is the default.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Mark {
     /// How often the range was halved.
     pub(crate) level: u8,

@@ -11,6 +11,7 @@
 //! One object of Ceph is in one placement group, so this is what spreads a large index, and keeps each omap below the size at
 //! which Ceph warns (`osd_deep_scrub_large_omap_object_key_threshold`, 200 000 keys).
 
+mod changes;
 mod gone;
 mod mark;
 mod page;
@@ -33,6 +34,7 @@ use crate::{
     keys::{self, LEVEL},
 };
 
+pub(crate) use changes::Changes;
 pub(crate) use mark::{Mark, State};
 pub(crate) use write::{Batch, Condition, Stream};
 
@@ -56,7 +58,7 @@ pub(crate) struct Omaps {
 }
 
 /// One omap, as it is believed to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Shard {
     /// The first hash.
     start: u32,
@@ -126,9 +128,9 @@ impl Omaps {
     /// Reads the mark of an omap, and remembers it. `None` where there is no such omap.
     fn load(&self, object: ObjectId, start: u32) -> Result<Option<Mark>> {
         let name = keys::entries_name(object, start);
-        let found = self.io.read(&name, ReadOp::new().entries(vec![LEVEL.to_vec()]));
+        let found = self.io.read(&name, ReadOp::new().entries(vec![LEVEL]));
         let stored = match found {
-            Ok(mut answer) => answer.entries.pop().map(|(_, stored)| stored),
+            Ok(answer) => answer.entries.into_vec().pop().map(|(_, stored)| stored),
             Err(Errno::NOT_FOUND) => None,
             Err(errno) => return Err(errno).doing(|| format!("read RADOS object {name}")),
         };

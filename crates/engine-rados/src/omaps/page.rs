@@ -46,18 +46,19 @@ impl Omaps {
         let limit = limit.min(PER_OPERATION) as u64;
         let op = ReadOp::new().require_entry(LEVEL, &shard.mark.encode()).page(after, limit, values);
         let outcome = self.io.read(&keys::entries_name(object, shard.start), op);
-        let Some(mut answer) = self.taken(object, &shard, outcome)? else { return Ok(None) };
+        let Some(answer) = self.taken(object, &shard, outcome)? else { return Ok(None) };
         let behind = keys::bound(shard.end());
         let end = before.min(behind.as_slice());
-        let of_range = answer.entries.partition_point(|(key, _)| key.as_slice() < end);
-        let has_more = answer.more && of_range == answer.entries.len();
-        answer.entries.truncate(of_range);
-        let next = match answer.entries.last() {
+        let (more, mut entries) = (answer.more, answer.entries.into_vec());
+        let of_range = entries.partition_point(|(key, _)| key.as_slice() < end);
+        let has_more = more && of_range == entries.len();
+        entries.truncate(of_range);
+        let next = match entries.last() {
             Some((last, _)) if has_more => Some(last.clone()),
             // The next omap begins here, and no key is as short as this one.
             _ => (behind.as_slice() < before && behind != LAST).then_some(behind),
         };
-        Ok(Some(Found { entries: answer.entries, next }))
+        Ok(Some(Found { entries, next }))
     }
 
     /// Whether an object has an entry.

@@ -16,12 +16,16 @@ pub(crate) type Wanted = (ObjectId, Vec<u8>);
 type Group = (ObjectId, Shard, Vec<usize>);
 
 impl Omaps {
-    /// What is stored under these keys, in their order.
-    pub(crate) fn get(&self, wanted: &[Wanted]) -> Result<Vec<Option<Vec<u8>>>> {
-        let mut found = vec![None; wanted.len()];
+    /// What is stored under these keys, in their order, as `decode` gives it. That is called as the answers come.
+    pub(crate) fn get<T>(
+        &self,
+        wanted: &[Wanted],
+        decode: impl Fn(&Wanted, &[u8]) -> Result<T>,
+    ) -> Result<Vec<Option<T>>> {
+        let mut found: Vec<Option<T>> = wanted.iter().map(|_| None).collect();
         let mut left: Vec<usize> = (0..wanted.len()).collect();
         for _ in 0..MOST_ATTEMPTS {
-            left = self.try_get(wanted, &left, &mut found)?;
+            left = self.try_get(wanted, &left, &decode, &mut found)?;
             if left.is_empty() {
                 return Ok(found);
             }
@@ -30,37 +34,38 @@ impl Omaps {
     }
 
     /// Reads what it can, and gives the numbers of those whose omaps have changed.
-    fn try_get(
+    fn try_get<T>(
         &self,
         wanted: &[Wanted],
         which: &[usize],
-        found: &mut [Option<Vec<u8>>],
+        decode: &impl Fn(&Wanted, &[u8]) -> Result<T>,
+        found: &mut [Option<T>],
     ) -> Result<Vec<usize>> {
         let groups = self.grouped(wanted, which)?;
         let reads = groups.iter().map(|(object, shard, numbers)| {
-            let keys = numbers.iter().map(|number| wanted[*number].1.clone()).collect();
+            let keys = numbers.iter().map(|number| wanted[*number].1.as_slice()).collect();
             let op = ReadOp::new().require_entry(LEVEL, &shard.mark.encode()).entries(keys);
             (keys::entries_name(*object, shard.start), op)
         });
-        let mut outcomes = Vec::with_capacity(groups.len());
-        self.io.read_together(reads, &mut |_, outcome| outcomes.push(outcome));
         let mut left = Vec::new();
-        for ((object, shard, numbers), outcome) in groups.into_iter().zip(outcomes) {
-            match self.taken(object, &shard, outcome)? {
-                Some(answer) => hand_out(answer, &numbers, wanted, found),
-                None => left.extend(numbers),
+        self.io.read_together(reads, |group, outcome| {
+            let (object, shard, numbers) = &groups[group];
+            match self.taken(*object, shard, outcome)? {
+                Some(answer) => hand_out(answer, numbers, wanted, decode, found)?,
+                None => left.extend_from_slice(numbers),
             }
-        }
+            Ok(())
+        })?;
         Ok(left)
     }
 
     /// The answer of a read of an omap; `None` where the omap has changed, which is known then.
-    pub(super) fn taken(
+    pub(super) fn taken<'b>(
         &self,
         object: ObjectId,
         shard: &Shard,
-        outcome: Told<Answer>,
-    ) -> Result<Option<Answer>> {
+        outcome: Told<Answer<'b>>,
+    ) -> Result<Option<Answer<'b>>> {
         match outcome {
             Ok(answer) => Ok(Some(answer)),
             // An object that was never written, or was removed.
@@ -100,15 +105,24 @@ impl Omaps {
 }
 
 /// Gives each key what was found under it. Keys and answer are in the same order.
-fn hand_out(answer: Answer, numbers: &[usize], wanted: &[Wanted], found: &mut [Option<Vec<u8>>]) {
-    let mut entries = answer.entries.into_iter().peekable();
-    let mut before: Option<usize> = None;
-    for number in numbers {
-        let key = &wanted[*number].1;
-        found[*number] = match before.filter(|before| wanted[*before].1 == *key) {
-            Some(before) => found[before].clone(),
-            None => entries.next_if(|(there, _)| there == key).map(|(_, value)| value),
-        };
-        before = Some(*number);
-    }
+fn hand_out<T>(
+    answer: Answer<'_>,
+    numbers: &[usize],
+    wanted: &[Wanted],
+    decode: &impl Fn(&Wanted, &[u8]) -> Result<T>,
+    found: &mut [Option<T>],
+) -> Result<()> {
+    let mut left = numbers.iter().copied().peekable();
+    let mut outcome = Ok(());
+    answer.entries.each(|key, stored| {
+        while left.next_if(|number| wanted[*number].1.as_slice() < key).is_some() {}
+        // One key may be wanted more than once.
+        while let Some(number) = left.next_if(|number| outcome.is_ok() && wanted[*number].1 == key) {
+            match decode(&wanted[number], stored) {
+                Ok(decoded) => found[number] = Some(decoded),
+                Err(error) => outcome = Err(error),
+            }
+        }
+    });
+    outcome
 }

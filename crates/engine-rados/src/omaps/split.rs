@@ -37,10 +37,15 @@ const RENEWAL: Duration = Duration::from_secs(3);
 const MOST_LEVELS: u8 = 31;
 
 impl Omaps {
+    /// How many entries may be written to an omap before one looks whether it is too large.
+    pub(super) fn unseen(&self) -> u64 {
+        self.most / 2
+    }
+
     /// Splits an omap if it has become too large by so many more entries. Looks seldom.
-    pub(super) fn split_if_large(&self, object: ObjectId, shard: &Shard, written: usize) -> Result<()> {
+    pub(super) fn split_if_large(&self, object: ObjectId, shard: &Shard, written: u64) -> Result<()> {
         let look = (self.most / LOOKS).max(1);
-        if bytes::random_number()? % look >= written as u64 || shard.mark.level >= MOST_LEVELS {
+        if bytes::random_number()? % look >= written || shard.mark.level >= MOST_LEVELS {
             return Ok(());
         }
         // What was written counts, whether or not it can be spread. Whoever writes next tries again.
@@ -59,8 +64,9 @@ impl Omaps {
         let op = ReadOp::new().page(&begin, sampled + 1, false);
         match self.io.read(&keys::entries_name(object, shard.start), op) {
             Ok(answer) => {
-                let count = answer.entries.iter().take_while(|(key, _)| *key < end).count();
-                Ok(count as u64 > sampled)
+                let mut count = 0;
+                answer.entries.each(|key, _| count += u64::from(key < end.as_slice()));
+                Ok(count > sampled)
             }
             Err(Errno::NOT_FOUND) => Ok(false),
             Err(errno) => Err(errno).doing(|| format!("count entries of object {object}")),
@@ -139,15 +145,15 @@ impl Omaps {
                 Err(errno) if errno.is_refusal() => return Ok(false),
                 outcome => outcome.doing(|| format!("copy entries of RADOS object {from}"))?,
             };
-            let of_range = answer.entries.partition_point(|(key, _)| *key < end);
-            let entries = &answer.entries[..of_range];
+            let (more, all) = (answer.more, answer.entries.into_vec());
+            let entries = &all[..all.partition_point(|(key, _)| *key < end)];
             let Some((last, _)) = entries.last() else { return Ok(true) };
             for part in entries.chunk_by(in_one_operation()) {
                 if !self.copy(object, middle, building, part)? {
                     return Ok(false);
                 }
             }
-            if !answer.more || of_range < answer.entries.len() {
+            if !more || entries.len() < all.len() {
                 return Ok(true);
             }
             after.clone_from(last);

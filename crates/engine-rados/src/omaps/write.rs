@@ -1,10 +1,14 @@
 //! Writing entries: many at once without a condition, or one with one.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    ops::Range,
+    sync::Arc,
+};
 
 use isotach_object::{ObjectId, Result};
 
-use super::{MOST_ATTEMPTS, Omaps, PER_OPERATION, Shard, mark::State, too_fast};
+use super::{Changes, MOST_ATTEMPTS, Omaps, PER_OPERATION, Shard, mark::State, too_fast};
 use crate::{
     failure::Doing,
     ffi::{Compare, Errno, Pending, ReadOp, Told, WriteOp},
@@ -19,8 +23,7 @@ pub(super) const BYTES_PER_OPERATION: usize = 8 << 20;
 pub(crate) struct Batch {
     /// Each of one distribution key: from the first key on, and before the second.
     pub(crate) ranges: Vec<(Vec<u8>, Vec<u8>)>,
-    /// What is to be stored under a key, or nothing.
-    pub(crate) entries: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    pub(crate) changes: Changes,
 }
 
 /// What an entry must be for it to be changed.
@@ -49,9 +52,6 @@ impl Condition {
     }
 }
 
-/// A stored key, and what is to be stored under it, or nothing.
-pub(crate) type Change = (Vec<u8>, Option<Vec<u8>>);
-
 impl Omaps {
     /// Does the changes of a batch, each by itself.
     pub(crate) fn write(&self, object: ObjectId, batch: Batch) -> Result<()> {
@@ -59,7 +59,7 @@ impl Omaps {
         for (begin, end) in batch.ranges {
             self.remove_range(object, &begin, &end)?;
         }
-        let mut left: Vec<Change> = batch.entries.into_iter().collect();
+        let mut left = batch.changes;
         for _ in 0..MOST_ATTEMPTS {
             left = self.try_write(object, left)?;
             if left.is_empty() {
@@ -85,18 +85,19 @@ impl Omaps {
     }
 
     /// Does what it can at once, and gives back the changes whose omaps have changed.
-    fn try_write(&self, object: ObjectId, changes: Vec<Change>) -> Result<Vec<Change>> {
+    fn try_write(&self, object: ObjectId, changes: Changes) -> Result<Changes> {
         let mut stream = Stream::new(object);
         stream.send(changes, self)?;
-        Ok(stream.end(self)?.into_iter().collect())
+        stream.end(self)
     }
 
-    fn begin(&self, object: ObjectId, shard: &Shard, part: &[Change]) -> Result<Pending> {
+    fn begin(&self, object: ObjectId, part: &Part) -> Result<Pending> {
+        let shard = &part.shard;
         let name = keys::entries_name(object, shard.start);
         let begin = || {
-            let set: Vec<_> = part.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
+            let set: Vec<_> = part.changes().filter_map(|(key, stored)| Some((key, stored?))).collect();
             let removed: Vec<_> =
-                part.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key).collect();
+                part.changes().filter(|(_, stored)| stored.is_none()).map(|(key, _)| key).collect();
             let mut op = WriteOp::new()?;
             if shard.start == 0 && !set.is_empty() {
                 op.ensure();
@@ -110,7 +111,7 @@ impl Omaps {
             }
             self.io.begin(&name, &op)
         };
-        begin().doing(|| format!("write {} entries of RADOS object {name}", part.len()))
+        begin().doing(|| format!("write {} entries of RADOS object {name}", part.numbers.len()))
     }
 
     /// Whether a write was done, and not refused since the omap has changed, which is known then.
@@ -151,7 +152,7 @@ impl Omaps {
             };
             match self.io.write(&name, &op) {
                 Ok(_) => {
-                    self.split_if_large(object, &shard, usize::from(value.is_some()))?;
+                    self.split_if_large(object, &shard, u64::from(value.is_some()))?;
                     return Ok(true);
                 }
                 Err(errno) if errno.is_refusal() => {}
@@ -174,9 +175,9 @@ impl Omaps {
         removes: bool,
     ) -> Result<Option<bool>> {
         let name = keys::entries_name(object, shard.start);
-        let op = ReadOp::new().entries(vec![key.to_vec(), LEVEL.to_vec()]);
+        let op = ReadOp::new().entries(vec![key, LEVEL]);
         let entries = match self.io.read(&name, op) {
-            Ok(answer) => answer.entries,
+            Ok(answer) => answer.entries.into_vec(),
             Err(Errno::NOT_FOUND) => Vec::new(),
             Err(errno) => return Err(errno).doing(|| format!("read RADOS object {name}")),
         };
@@ -195,73 +196,103 @@ impl Omaps {
     }
 }
 
+/// Changes that one operation does.
+#[derive(Debug)]
+struct Part {
+    shard: Shard,
+    all: Arc<Changes>,
+    /// Which of them.
+    numbers: Range<usize>,
+}
+
+impl Part {
+    fn changes(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
+        self.all.range(self.numbers.clone())
+    }
+}
+
 /// Changes of one object's entries that are sent while more are taken. What was sent later counts.
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) object: ObjectId,
-    begun: VecDeque<(Shard, Vec<Change>, Pending)>,
+    begun: VecDeque<(Part, Pending)>,
+    /// How many entries each omap was given since it was last looked at.
+    given: HashMap<Shard, u64>,
     /// Those that were refused, and not sent again since.
     left: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
 impl Stream {
     pub(crate) fn new(object: ObjectId) -> Self {
-        Self { object, begun: VecDeque::new(), left: BTreeMap::new() }
+        Self { object, begun: VecDeque::new(), given: HashMap::new(), left: BTreeMap::new() }
     }
 
-    /// Begins changes, which are in the order of their keys.
-    pub(crate) fn send(&mut self, changes: Vec<Change>, omaps: &Omaps) -> Result<()> {
-        let mut part: Option<(Shard, Vec<Change>)> = None;
-        let (mut end, mut bytes) = (Vec::new(), 0);
-        for change in changes {
-            let length = change.0.len() + change.1.as_ref().map_or(0, Vec::len);
-            let is_full = part.as_ref().is_some_and(|(_, changes)| {
-                changes.len() >= PER_OPERATION || bytes + length > BYTES_PER_OPERATION
-            });
-            if change.0 >= end || is_full {
-                self.begin(part.take(), omaps)?;
-                let hash = keys::hash_of(&change.0).unwrap_or_default();
-                let shard = omaps.locate_to_write(self.object, hash)?;
-                end = keys::bound(shard.end());
-                part = Some((shard, Vec::new()));
-                bytes = 0;
-            }
-            bytes += length;
-            if let Some((_, changes)) = &mut part {
-                changes.push(change);
-            }
+    /// Begins changes.
+    pub(crate) fn send(&mut self, changes: Changes, omaps: &Omaps) -> Result<()> {
+        let all = Arc::new(changes.sorted());
+        let mut from = 0;
+        while from < all.len() {
+            let hash = keys::hash_of(all.at(from).0).unwrap_or_default();
+            let shard = omaps.locate_to_write(self.object, hash)?;
+            let numbers = from..end_of_part(&all, from, &keys::bound(shard.end()));
+            from = numbers.end;
+            self.begin(Part { shard, all: Arc::clone(&all), numbers }, omaps)?;
         }
-        self.begin(part, omaps)
+        Ok(())
     }
 
-    fn begin(&mut self, part: Option<(Shard, Vec<Change>)>, omaps: &Omaps) -> Result<()> {
-        let Some((shard, changes)) = part else { return Ok(()) };
+    fn begin(&mut self, part: Part, omaps: &Omaps) -> Result<()> {
         while self.begun.len() >= omaps.io.depth() {
             self.end_oldest(omaps)?;
         }
-        let pending = omaps.begin(self.object, &shard, &changes)?;
-        self.begun.push_back((shard, changes, pending));
+        let pending = omaps.begin(self.object, &part)?;
+        self.begun.push_back((part, pending));
         Ok(())
     }
 
     fn end_oldest(&mut self, omaps: &Omaps) -> Result<()> {
-        let Some((shard, changes, pending)) = self.begun.pop_front() else { return Ok(()) };
-        if !omaps.is_done(self.object, &shard, pending.wait())? {
-            self.left.extend(changes);
+        let Some((part, pending)) = self.begun.pop_front() else { return Ok(()) };
+        if !omaps.is_done(self.object, &part.shard, pending.wait())? {
+            let owned = part.changes().map(|(key, stored)| (key.to_vec(), stored.map(<[u8]>::to_vec)));
+            self.left.extend(owned);
             return Ok(());
         }
         if !self.left.is_empty() {
-            changes.iter().for_each(|(key, _)| drop(self.left.remove(key)));
+            part.changes().for_each(|(key, _)| drop(self.left.remove(key)));
         }
-        let set = changes.iter().filter(|(_, value)| value.is_some()).count();
-        omaps.split_if_large(self.object, &shard, set)
+        let set = part.changes().filter(|(_, stored)| stored.is_some()).count();
+        let given = self.given.entry(part.shard.clone()).or_default();
+        *given += set as u64;
+        // A look waits for all that is under way in the omap, so it is put off.
+        if *given <= omaps.unseen() {
+            return Ok(());
+        }
+        let given = std::mem::take(given);
+        omaps.split_if_large(self.object, &part.shard, given)
     }
 
-    /// Waits for everything, and gives the changes whose omaps have changed, by key.
-    pub(crate) fn end(mut self, omaps: &Omaps) -> Result<BTreeMap<Vec<u8>, Option<Vec<u8>>>> {
+    /// Waits for everything, and gives the changes whose omaps have changed.
+    pub(crate) fn end(mut self, omaps: &Omaps) -> Result<Changes> {
         while !self.begun.is_empty() {
             self.end_oldest(omaps)?;
         }
-        Ok(self.left)
+        for (shard, given) in self.given {
+            omaps.split_if_large(self.object, &shard, given)?;
+        }
+        let mut left = Changes::default();
+        self.left.iter().for_each(|(key, stored)| left.push((key, stored.as_deref())));
+        Ok(left)
     }
+}
+
+/// Where the operation ends that begins with the change `from`: before the key `end`, and with what one may have.
+fn end_of_part(all: &Changes, from: usize, end: &[u8]) -> usize {
+    let (key, stored) = all.at(from);
+    let mut bytes = key.len() + stored.map_or(0, <[u8]>::len);
+    let mut fits = |(key, stored): (&[u8], Option<&[u8]>)| {
+        bytes += key.len() + stored.map_or(0, <[u8]>::len);
+        key < end && bytes <= BYTES_PER_OPERATION
+    };
+    let most = all.len().min(from + PER_OPERATION);
+    from + 1 + all.range(from + 1..most).take_while(|change| fits(*change)).count()
 }
