@@ -4,7 +4,7 @@ use std::sync::{Arc, atomic::Ordering};
 
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
-    Page, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
+    Page, PendingRead, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
 };
 
 use crate::{
@@ -140,6 +140,11 @@ impl Container for PosixContainer {
             };
             reads.iter_mut().zip(&resolved).try_for_each(|(read, resolved)| self.read(read, resolved))
         })
+    }
+
+    fn begin_read(&self, cell: Cell<'_>, _: u64, _: Vec<u8>) -> Result<Box<dyn PendingRead>> {
+        cell.check_extent()?;
+        Err(Error::Unsupported { engine: SCHEME, what: "reads that are not waited for".to_owned() })
     }
 
     fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {

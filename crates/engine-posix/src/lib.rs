@@ -82,7 +82,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     redundancy: false,
     ordered_listing: true,
     ordered_updates: true,
-    batched_reads: false,
+    reads_ahead: 0,
     shared_reads: true,
     multi_process: true,
     permissions: true,

@@ -67,6 +67,7 @@ mod tests {
     fn the_checksum_is_castagnolis() {
         // The check value of CRC-32C (RFC 3720, appendix B.4 polynomial) for the nine digits.
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);
+        assert_eq!(crc32c_of_both(b"1234", b"56789"), 0xe306_9283);
     }
 
     #[test]

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
-    Page, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
+    Page, PendingRead, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
 };
 
 use crate::{
     CAPABILITIES,
-    arrays::{Arrays, Held, Slot},
+    arrays::{Arrays, Ended, Held, Slot},
     commit,
     entry::Entry,
     ids::Ids,
@@ -24,7 +24,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct RadosContainer {
     space: Arc<Space>,
-    arrays: Arrays,
+    arrays: Arc<Arrays>,
     pipeline: Mutex<Pipeline>,
     ids: Ids,
     objects: Objects,
@@ -32,7 +32,7 @@ pub(crate) struct RadosContainer {
 
 impl RadosContainer {
     pub(crate) fn new(space: Arc<Space>) -> Result<Self> {
-        let arrays = Arrays::new(Arc::clone(&space))?;
+        let arrays = Arc::new(Arrays::new(Arc::clone(&space))?);
         Ok(Self {
             space,
             arrays,
@@ -105,7 +105,7 @@ impl Container for RadosContainer {
     }
 
     fn capabilities(&self) -> Capabilities {
-        CAPABILITIES
+        Capabilities { reads_ahead: self.arrays.depth(), ..CAPABILITIES }
     }
 
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {
@@ -182,6 +182,19 @@ impl Container for RadosContainer {
         reads.iter().try_for_each(|read| read.cell.check_extent())?;
         self.hand_over_for(reads.iter().map(|read| read.cell.object))?;
         self.arrays.read_many(reads)
+    }
+
+    fn begin_read(&self, cell: Cell<'_>, offset: u64, mut buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {
+        cell.check_extent()?;
+        self.hand_over_for([cell.object].into_iter())?;
+        if cell.object.otype() == ObjectType::Array {
+            return Ok(self.arrays.begin_read(&cell, offset, buffer));
+        }
+        let mut reads = [ArrayRead { cell, offset, buffer: &mut buffer, filled: 0 }];
+        self.arrays.read_many(&mut reads)?;
+        let filled = reads[0].filled;
+        buffer.truncate(filled);
+        Ok(Box::new(Ended(buffer)))
     }
 
     fn share(&self, cell: Cell<'_>, _: u64, _: u64) -> Result<SharedBytes> {

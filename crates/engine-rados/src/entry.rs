@@ -120,6 +120,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_entry_is_stored_as_it_always_was() {
+        let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 7);
+        let stored = encode_value(object, b"e00000000k", b"value");
+        assert_eq!(stored.escape_ascii().to_string(), r"\x01\x89\xd8l\xc9value");
+    }
+
+    #[test]
     fn entries_come_back_and_a_flipped_bit_or_another_place_is_corrupt() {
         let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 7);
         for entry in

@@ -17,7 +17,7 @@ pub(crate) const LEVEL: &[u8] = b"level";
 pub(crate) const FIRST: &[u8] = b"e";
 pub(crate) const LAST: &[u8] = b"f";
 /// Bytes before the caller's.
-const PREFIX: usize = 9;
+pub(crate) const PREFIX: usize = 9;
 /// The byte with which one that stands for another begins.
 const ESCAPE: u8 = 1;
 /// The second byte for the end of a distribution key, for 0, and for 1: in the order in which they must stand.
@@ -142,6 +142,11 @@ pub(crate) fn cell_keys(object: ObjectId, key: &[u8]) -> Result<(Vec<u8>, Vec<u8
         },
         _ => Err(strange()),
     }
+}
+
+/// What a key begins with.
+pub(crate) fn prefix(key: &[u8]) -> [u8; PREFIX] {
+    key.first_chunk().copied().unwrap_or_default()
 }
 
 /// The hash that stands in a key.

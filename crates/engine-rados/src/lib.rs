@@ -61,7 +61,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     redundancy: false,
     ordered_listing: false,
     ordered_updates: false,
-    batched_reads: true,
+    reads_ahead: options::DEPTH,
     shared_reads: false,
     multi_process: true,
     permissions: false,

@@ -9,6 +9,9 @@ use isotach_object::{Error, PoolUri, Result};
 /// The scheme of the engine's URIs.
 pub(crate) const SCHEME: &str = "rados";
 
+/// How many operations of a handle are under way at once, where nothing else is asked for.
+pub(crate) const DEPTH: usize = 16;
+
 const KNOWN: [&str; 10] =
     ["conf", "user", "keyring", "data", "timeout", "depth", "chunk", "entries", "grace", "full"];
 /// The longest name of a pool of ours; with a container's number it is the name of a namespace, of which Ceph takes 256 bytes.
@@ -75,7 +78,7 @@ impl Options {
             keyring: text("keyring"),
             data: text("data").unwrap_or_else(|| pool.to_owned()),
             timeout: Duration::from_secs(number(uri, "timeout", 60, &(1..=86_400))?),
-            depth: number(uri, "depth", 16, &(1..=1024))?,
+            depth: number(uri, "depth", DEPTH, &(1..=1024))?,
             chunk: number(uri, "chunk", 8 << 20, &(64 << 10..=64 << 20))?,
             entries: number(uri, "entries", 100_000, &(1..=150_000))?,
             grace: Duration::from_secs(number(uri, "grace", 3600, &(0..=31_536_000))?),

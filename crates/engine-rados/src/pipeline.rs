@@ -4,7 +4,8 @@
 //! - Bytes of arrays are under way while the caller goes on; entries wait. When all is handed over, the bytes come first and
 //!   then the entries, object by object, in the order in which the objects were first named. So an entry never counts before
 //!   the bytes that it may speak of, nor before the entries of objects that were named before its own.
-//! - No more than [`MOST_BYTES`] wait or are under way, but for one update that has more.
+//! - No more than [`MOST_BYTES`] wait or are under way, but for one update that has more, and for entries that are sent ahead: of
+//!   these as many operations are under way as the depth says.
 //! - After a failure nothing more is taken: nobody knows what came of what was under way.
 
 use std::collections::{BTreeSet, VecDeque};

@@ -1,6 +1,6 @@
 //! Plain operations on Ceph's objects, with nothing of the engine's around them: for measurements beside it alone.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use isotach_object::{PoolUri, Result};
 
@@ -18,7 +18,7 @@ pub type Entries = Vec<(Vec<u8>, Vec<u8>)>;
 /// A namespace in which nothing of the engine's is.
 #[derive(Debug)]
 pub struct Raw {
-    io: std::sync::Arc<Io>,
+    io: Arc<Io>,
 }
 
 impl Raw {

@@ -102,6 +102,38 @@ fn an_object_that_grows_is_split_while_others_list_and_get() {
 }
 
 #[test]
+fn of_entries_that_are_sent_while_their_omaps_are_split_the_last_change_counts() {
+    const WRITERS: usize = 3;
+    const EACH: usize = 6000;
+    let fixture = RadosFixture::new("entries=1000");
+    let uri = new_container(&fixture);
+    thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let container = container(&fixture, &uri);
+            scope.spawn(move || {
+                let kv = KeyValue::new(&*container, OBJECT).unwrap();
+                let numbers = || (0..EACH).map(|number| number * WRITERS + writer);
+                // Many of one key are under way at once, since nothing is flushed before the end.
+                for round in 0..3 {
+                    for number in numbers() {
+                        let value = if round == 2 { number } else { usize::MAX - round };
+                        kv.put(&key(number), &value.to_le_bytes()).unwrap();
+                        let passing = key(number + WRITERS * EACH);
+                        if round == 2 { kv.remove(&passing).unwrap() } else { kv.put(&passing, b"").unwrap() }
+                    }
+                }
+                container.flush().unwrap();
+            });
+        }
+    });
+    assert_eq!(listed(&*container(&fixture, &uri)), (0..WRITERS * EACH).map(key).collect());
+    let sizes = harm::omap_sizes(&uri, OBJECT).unwrap();
+    println!("omaps of {sizes:?} entries");
+    assert_eq!(sizes.iter().sum::<usize>(), WRITERS * EACH, "none is in two omaps");
+    assert!(sizes.len() > 4, "{sizes:?}");
+}
+
+#[test]
 fn a_split_that_a_dead_process_began_is_ended_by_who_waits_for_it_and_readers_go_on_meanwhile() {
     for before in [100, 3000] {
         let fixture = RadosFixture::new("entries=1000");

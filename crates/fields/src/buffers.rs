@@ -11,8 +11,9 @@ use std::{
 
 use crate::sync::lock;
 
-/// How many buffers a retrieval keeps, and how many fields it reads together at most.
-pub(crate) const KEPT: usize = 64;
+/// How many buffers a retrieval keeps, and their bytes.
+const KEPT: usize = 64;
+const BYTES_KEPT: usize = 64 << 20;
 
 /// Buffers that wait for the next field.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +29,8 @@ impl Buffers {
 
     fn give_back(&self, buffer: Vec<u8>) {
         let mut kept = lock(&self.0);
-        if kept.len() < KEPT {
+        let bytes: usize = kept.iter().map(Vec::capacity).sum();
+        if kept.len() < KEPT && bytes + buffer.capacity() <= BYTES_KEPT {
             kept.push(buffer);
         }
     }

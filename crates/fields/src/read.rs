@@ -13,7 +13,7 @@ use std::{
 };
 
 use isotach_mars::Key;
-use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError, ObjectId, SharedBytes};
+use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError, ObjectId, PendingRead, SharedBytes};
 
 use crate::{
     Error, FieldStore, Location, Result,
@@ -132,14 +132,34 @@ impl Inner {
         self.read_field(&field).map(Into::into)
     }
 
-    /// Whether what is read together with this is under way together.
-    pub(crate) fn has_batched_reads(&self, location: &Location) -> bool {
+    /// How many reads may be under way where this is; 0 where each must be waited for.
+    pub(crate) fn reads_ahead(&self, location: &Location) -> usize {
         match &location.place {
-            Place::File(_) => false,
+            Place::File(_) => 0,
             Place::Object { container, .. } => {
-                self.container(container).is_ok_and(|open| open.capabilities().batched_reads)
+                self.container(container).map_or(0, |open| open.capabilities().reads_ahead)
             }
         }
+    }
+
+    /// Begins to read a field of a container that reads ahead, into a buffer of `buffers`.
+    pub(crate) fn begin_read(&self, field: &Inspected, buffers: &Buffers) -> Result<Box<dyn PendingRead>> {
+        let (Place::Object { container, .. }, Some(object)) =
+            (&field.location.place, field.location.object())
+        else {
+            return Err(corrupt(field, "its location, which is no object".to_owned()));
+        };
+        let buffer = buffers.take(self.length_of(field)?);
+        let open = self.container(container)?;
+        let begun = open.begin_read(Cell::array(object), field.location.offset, buffer);
+        begun.map_err(|source| Error::of_field(&field.key, source))
+    }
+
+    /// Waits for a field that was begun to be read.
+    pub(crate) fn end_read(&self, field: &Inspected, read: Result<Box<dyn PendingRead>>) -> Result<Vec<u8>> {
+        let bytes = read?.wait().map_err(|source| Error::of_field(&field.key, source))?;
+        check_length(field, bytes.len())?;
+        Ok(bytes)
     }
 
     /// The container that a location names.

@@ -19,8 +19,9 @@ pub struct Capabilities {
     /// key-value and general objects never before the bytes of arrays that were given before them, nor before the entries of an
     /// object that was named before theirs.
     pub ordered_updates: bool,
-    /// Reads of one call are under way together, so that many in one call take far less time than one by one.
-    pub batched_reads: bool,
+    /// How many reads a caller should have under way at once ([`crate::Container::begin_read`]); 0 where a read cannot be begun
+    /// without waiting for its end.
+    pub reads_ahead: usize,
     /// Array bytes can be lent without a copy ([`crate::Container::share`]).
     pub shared_reads: bool,
     /// Several processes may use one pool at once.

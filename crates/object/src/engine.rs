@@ -168,6 +168,15 @@ pub trait Pool: Debug + Send + Sync {
     fn usage(&self) -> Result<PoolUsage>;
 }
 
+/// A read that is under way; see [`Container::begin_read`].
+pub trait PendingRead: Debug + Send + Sync {
+    /// Waits for the bytes that are there: the buffer, cut off where the array ends.
+    ///
+    /// # Errors
+    /// As [`Container::read_many`].
+    fn wait(self: Box<Self>) -> Result<Vec<u8>>;
+}
+
 /// One read of a batch; see [`Container::read_many`].
 #[derive(Debug)]
 pub struct ArrayRead<'a> {
@@ -319,6 +328,13 @@ pub trait Container: Debug + Send + Sync {
     /// # Errors
     /// `InvalidInput`, `Corrupt` (naming file and object), `Io`.
     fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()>;
+
+    /// Begins to read bytes of an array into the front of `buffer`, as many as it is long, and returns while they are on
+    /// their way. The answer is that of [`Container::read_many`] at some moment between the two calls.
+    ///
+    /// # Errors
+    /// `InvalidInput`; `Unsupported` without [`Capabilities::reads_ahead`]. What fails later is told by [`PendingRead::wait`].
+    fn begin_read(&self, cell: Cell<'_>, offset: u64, buffer: Vec<u8>) -> Result<Box<dyn PendingRead>>;
 
     /// Lends bytes of an array without a copy, where the engine can; it may gather a range that has holes or
     /// was written in pieces. Short past the end. Lent bytes never change, whatever is written later.

@@ -8,6 +8,7 @@
 //!   at once is lost, and readers see whole writes.
 //! - Records are the same, but that their table is the contents of their entry.
 
+mod ahead;
 mod change;
 mod load;
 mod read;
@@ -22,6 +23,7 @@ use isotach_object::{Cell, ObjectId, ObjectType, Result};
 
 use crate::{bytes, keys, options::Options, space::Space, table::Table};
 
+pub(crate) use ahead::Ended;
 pub(crate) use change::{Change, Job, Judge, Outcome};
 pub(crate) use write::CreateOnly;
 
@@ -92,7 +94,7 @@ impl Arrays {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// How many writes may be under way at once.
+    /// How many writes, or reads, may be under way at once.
     pub(crate) fn depth(&self) -> usize {
         self.options().depth
     }

@@ -22,12 +22,13 @@ use crate::{
 const MOST_ATTEMPTS: usize = 10_000;
 
 /// What one read wants of one array.
-struct Asked {
+#[derive(Debug)]
+pub(super) struct Asked {
     /// The number of the read.
-    number: usize,
-    object: ObjectId,
-    offset: u64,
-    length: usize,
+    pub(super) number: usize,
+    pub(super) object: ObjectId,
+    pub(super) offset: u64,
+    pub(super) length: usize,
 }
 
 impl Asked {
@@ -36,7 +37,7 @@ impl Asked {
     }
 
     /// How many bytes it gets.
-    fn filled(&self, table: &Table) -> usize {
+    pub(super) fn filled(&self, table: &Table) -> usize {
         table.size.saturating_sub(self.offset).min(self.length as u64) as usize
     }
 }
@@ -118,12 +119,7 @@ impl Arrays {
         let chosen = reads.iter_mut().enumerate().filter(|(number, _)| wanted.next_if_eq(number).is_some());
         let ops = chosen.map(|(_, read)| {
             read.filled = 0;
-            let op = ReadOp::new().attributes();
-            let op = match read.offset.is_multiple_of(BLOCK as u64) && i64::try_from(read.offset).is_ok() {
-                true => op.bytes(read.offset, read.buffer),
-                false => op,
-            };
-            (keys::array_name(read.cell.object), op)
+            (keys::array_name(read.cell.object), with_bytes(read.offset, read.buffer))
         });
         let (mut tables, mut filled) = (BTreeMap::new(), vec![0; asked.len()]);
         self.space.data.read_together(ops, |at, outcome| {
@@ -141,7 +137,7 @@ impl Arrays {
     }
 
     /// Reads what the tables say, but for the first bytes that are there already.
-    fn read_rest(
+    pub(super) fn read_rest(
         &self,
         reads: &mut [ArrayRead<'_>],
         tables: &BTreeMap<usize, (Table, usize)>,
@@ -198,9 +194,18 @@ impl Target<'_> {
     }
 }
 
+/// Reads the table, and own bytes where their checksums can be looked at.
+pub(super) fn with_bytes(offset: u64, buffer: &mut [u8]) -> ReadOp<'_> {
+    let op = ReadOp::new().attributes();
+    match offset.is_multiple_of(BLOCK as u64) && i64::try_from(offset).is_ok() {
+        true => op.bytes(offset, buffer),
+        false => op,
+    }
+}
+
 /// Checks bytes that came with the table, and says how many of the read's first ones are right: none where they are not what
 /// the table says, and else all but those of a block that was not read to its end.
-fn own_bytes(asked: &Asked, table: &Table, bytes: &[u8]) -> Result<usize> {
+pub(super) fn own_bytes(asked: &Asked, table: &Table, bytes: &[u8]) -> Result<usize> {
     let [piece] = table.pieces() else { return Ok(0) };
     let is_all =
         piece.place == Place::Own && piece.start == 0 && piece.offset == 0 && piece.length == table.size;

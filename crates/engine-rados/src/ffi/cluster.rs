@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     ffi::{CString, c_void},
-    fmt, ptr,
+    fmt, ptr, slice,
     sync::Arc,
 };
 
@@ -190,6 +190,19 @@ impl Io {
         begun.into_iter().try_for_each(|(number, read)| take(number, read.and_then(Begun::wait)))
     }
 
+    /// Begins a read with a buffer of its own. `ask` puts it together with the buffer.
+    pub(crate) fn begin_owned(
+        self: &Arc<Self>,
+        name: &str,
+        mut buffer: Vec<u8>,
+        ask: impl for<'b> FnOnce(&'b mut [u8]) -> ReadOp<'b>,
+    ) -> OwnedRead {
+        // SAFETY: the bytes stay where they are as long as `OwnedRead` has the buffer, which nobody else touches, and it drops
+        // the read, which waits for its end, before the buffer. `ask` must take any lifetime, so it keeps nothing of this one.
+        let lent = unsafe { slice::from_raw_parts_mut(buffer.as_mut_ptr(), buffer.len()) };
+        OwnedRead { read: self.begin_read(name, ask(lent)), buffer, io: Arc::clone(self) }
+    }
+
     fn begin_read<'b>(&self, name: &str, op: ReadOp<'b>) -> Result<Begun<'b>, Errno> {
         let name = CString::new(name).map_err(|_| Errno(libc::EINVAL))?;
         let pending = Pending::new(self.functions, completion(self.functions)?);
@@ -229,6 +242,35 @@ fn completion(functions: &Functions) -> Result<Completion, Errno> {
         unsafe { (functions.rados_aio_create_completion2)(ptr::null_mut::<c_void>(), None, &raw mut raw) };
     Errno::check(made)?;
     Ok(raw)
+}
+
+/// A read that is under way, with its buffer.
+pub(crate) struct OwnedRead {
+    // Dropped before what it uses, which waits for its end.
+    read: Result<Begun<'static>, Errno>,
+    buffer: Vec<u8>,
+    io: Arc<Io>,
+}
+
+// SAFETY: what librados has of a read may be used by any thread, one at a time.
+unsafe impl Send for OwnedRead {}
+// SAFETY: by a shared reference nothing of it can be reached but the buffer's length.
+unsafe impl Sync for OwnedRead {}
+
+impl OwnedRead {
+    /// Waits, gives the answer to `take`, and hands back the buffer.
+    pub(crate) fn wait<T>(self, take: impl for<'b> FnOnce(Result<Answer<'b>, Errno>) -> T) -> (T, Vec<u8>) {
+        let Self { read, buffer, io } = self;
+        let taken = take(read.and_then(Begun::wait));
+        drop(io);
+        (taken, buffer)
+    }
+}
+
+impl fmt::Debug for OwnedRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedRead").field("length", &self.buffer.len()).finish_non_exhaustive()
+    }
 }
 
 /// A read that is under way.

@@ -4,7 +4,8 @@
 //! - a loaded library is never unloaded, so function pointers taken from it are good for ever;
 //! - a cluster outlives the pools that were opened on it, and a pool the operations that were begun on it;
 //! - what librados writes into while an operation is under way lives until the operation has ended: the outputs of a read
-//!   belong to it, and buffers are borrowed by [`Io::read_together`], which returns when all its reads have ended;
+//!   belong to it, and buffers are borrowed by [`Io::read_together`], which returns when all its reads have ended, or belong to
+//!   an [`OwnedRead`], which gives them back when its read has ended;
 //! - what an operation writes is copied by librados when the operation is put together.
 //!
 //! The signatures are those of `rados/librados.h` of Ceph 14.2 and later.
@@ -20,7 +21,7 @@ mod write;
 use std::fmt;
 
 pub(crate) use api::is_installed;
-pub(crate) use cluster::{Cluster, Io};
+pub(crate) use cluster::{Cluster, Io, OwnedRead};
 pub(crate) use names::Names;
 pub(crate) use read::{Answer, ReadOp};
 pub(crate) use write::{Pending, WriteOp};

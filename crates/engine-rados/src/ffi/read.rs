@@ -187,7 +187,7 @@ impl<'b> Outputs<'b> {
             self.buffer = &raw mut **buffer;
         }
         // SAFETY: in all of these the handle is live, keys are copied in the call, and what is written to when the read ends is
-        // in `places` or in the buffer; both live until then, as `read_together` sees to.
+        // in `places` or in the buffer; both live until then, as `Begun` and `OwnedRead` see to.
         unsafe {
             let places = self.places;
             if op.wants_attributes {
@@ -293,7 +293,7 @@ impl Entries {
             let (mut key, mut value): (*mut c_char, *mut c_char) = (ptr::null_mut(), ptr::null_mut());
             let (mut key_length, mut value_length) = (0, 0);
             // SAFETY: the iterator was made by a read that has ended well; what it points to lives until it is freed by `Drop`.
-            unsafe {
+            let next = unsafe {
                 let next = (functions.rados_omap_get_next2)(
                     self.iterator,
                     &raw mut key,
@@ -301,11 +301,10 @@ impl Entries {
                     &raw mut key_length,
                     &raw mut value_length,
                 );
-                if next != 0 || key.is_null() {
-                    break;
-                }
-                each(lent(key, key_length), lent(value, value_length));
-            }
+                (next == 0 && !key.is_null()).then(|| (lent(key, key_length), lent(value, value_length)))
+            };
+            let Some((key, value)) = next else { break };
+            each(key, value);
         }
     }
 

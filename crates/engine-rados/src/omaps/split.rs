@@ -20,7 +20,7 @@ use super::{
 use crate::{
     bytes,
     failure::Doing,
-    ffi::{Compare, Errno, ReadOp, WriteOp},
+    ffi::{Compare, OwnedRead, ReadOp, WriteOp},
     keys::{self, LAST, LEVEL},
 };
 
@@ -28,7 +28,7 @@ use crate::{
 type Entry = (Vec<u8>, Vec<u8>);
 
 /// Entries that are counted to estimate how many there are.
-const SAMPLE: u64 = 800;
+const SAMPLE: u64 = 400;
 /// An omap is looked at, in the mean, once in so many of the entries that it may hold.
 const LOOKS: u64 = 20;
 /// How often an owner that copies says that it is alive; well below the patience of those who wait.
@@ -36,40 +36,61 @@ const RENEWAL: Duration = Duration::from_secs(3);
 /// The highest level: the range of an omap has two hashes then.
 const MOST_LEVELS: u8 = 31;
 
+/// A look at an omap that is under way.
+#[derive(Debug)]
+pub(super) struct Look {
+    shard: Shard,
+    /// The part of the hashes ends before this key.
+    end: Vec<u8>,
+    /// How many entries this part may have.
+    most: u64,
+    read: OwnedRead,
+}
+
 impl Omaps {
-    /// How many entries may be written to an omap before one looks whether it is too large.
+    /// How many entries may be written to an omap before one looks for certain whether it is too large.
     pub(super) fn unseen(&self) -> u64 {
-        self.most / 2
+        self.most / 10
     }
 
     /// Splits an omap if it has become too large by so many more entries. Looks seldom.
     pub(super) fn split_if_large(&self, object: ObjectId, shard: &Shard, written: u64) -> Result<()> {
-        let look = (self.most / LOOKS).max(1);
-        if bytes::random_number()? % look >= written || shard.mark.level >= MOST_LEVELS {
-            return Ok(());
-        }
-        // What was written counts, whether or not it can be spread. Whoever writes next tries again.
-        if let Ok(true) = self.is_large(object, shard) {
-            let _ = self.split(object, shard);
+        if self.should_look(shard, written)? {
+            self.end_look(object, self.begin_look(object, shard));
         }
         Ok(())
     }
 
-    /// Whether an omap holds more than it may, by the entries in a part of its hashes.
-    fn is_large(&self, object: ObjectId, shard: &Shard) -> Result<bool> {
-        let sampled = self.most.min(SAMPLE);
-        let width = (shard.mark.width() / self.most * sampled).clamp(1, shard.mark.width());
-        let end = if sampled == self.most { shard.end() } else { u64::from(shard.start) + width };
-        let (begin, end) = (keys::bound(shard.start.into()), keys::bound(end));
-        let op = ReadOp::new().page(&begin, sampled + 1, false);
-        match self.io.read(&keys::entries_name(object, shard.start), op) {
-            Ok(answer) => {
-                let mut count = 0;
+    /// Whether it is time to look at an omap, to which so many entries were written.
+    pub(super) fn should_look(&self, shard: &Shard, written: u64) -> Result<bool> {
+        let look = (self.most / LOOKS).max(1);
+        Ok(shard.mark.level < MOST_LEVELS && bytes::random_number()? % look < written)
+    }
+
+    /// Begins to count the entries in a part of an omap's hashes.
+    pub(super) fn begin_look(&self, object: ObjectId, shard: &Shard) -> Look {
+        let most = self.most.min(SAMPLE);
+        let width = (shard.mark.width() / self.most * most).clamp(1, shard.mark.width());
+        let end = if most == self.most { shard.end() } else { u64::from(shard.start) + width };
+        let begin = keys::bound(shard.start.into());
+        let name = keys::entries_name(object, shard.start);
+        let read = self.io.begin_owned(&name, Vec::new(), |_| ReadOp::new().page(&begin, most + 1, false));
+        Look { shard: shard.clone(), end: keys::bound(end), most, read }
+    }
+
+    /// Splits an omap if a look shows that it holds more than it may. What was written counts, whether or not it can be spread:
+    /// whoever writes next tries again.
+    pub(super) fn end_look(&self, object: ObjectId, look: Look) {
+        let Look { shard, end, most, read } = look;
+        let (is_large, _) = read.wait(|outcome| {
+            let mut count = 0;
+            if let Ok(answer) = outcome {
                 answer.entries.each(|key, _| count += u64::from(key < end.as_slice()));
-                Ok(count > sampled)
             }
-            Err(Errno::NOT_FOUND) => Ok(false),
-            Err(errno) => Err(errno).doing(|| format!("count entries of object {object}")),
+            count > most
+        });
+        if is_large {
+            let _ = self.split(object, &shard);
         }
     }
 

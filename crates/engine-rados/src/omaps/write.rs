@@ -8,7 +8,7 @@ use std::{
 
 use isotach_object::{ObjectId, Result};
 
-use super::{Changes, MOST_ATTEMPTS, Omaps, PER_OPERATION, Shard, mark::State, too_fast};
+use super::{Changes, MOST_ATTEMPTS, Omaps, PER_OPERATION, Shard, mark::State, split::Look, too_fast};
 use crate::{
     failure::Doing,
     ffi::{Compare, Errno, Pending, ReadOp, Told, WriteOp},
@@ -211,11 +211,18 @@ impl Part {
     }
 }
 
+/// What a stream has under way.
+#[derive(Debug)]
+enum Begun {
+    Part(Part, Pending),
+    Look(Look),
+}
+
 /// Changes of one object's entries that are sent while more are taken. What was sent later counts.
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) object: ObjectId,
-    begun: VecDeque<(Part, Pending)>,
+    begun: VecDeque<Begun>,
     /// How many entries each omap was given since it was last looked at.
     given: HashMap<Shard, u64>,
     /// Those that were refused, and not sent again since.
@@ -246,12 +253,19 @@ impl Stream {
             self.end_oldest(omaps)?;
         }
         let pending = omaps.begin(self.object, &part)?;
-        self.begun.push_back((part, pending));
+        self.begun.push_back(Begun::Part(part, pending));
         Ok(())
     }
 
     fn end_oldest(&mut self, omaps: &Omaps) -> Result<()> {
-        let Some((part, pending)) = self.begun.pop_front() else { return Ok(()) };
+        let (part, pending) = match self.begun.pop_front() {
+            None => return Ok(()),
+            Some(Begun::Look(look)) => {
+                omaps.end_look(self.object, look);
+                return Ok(());
+            }
+            Some(Begun::Part(part, pending)) => (part, pending),
+        };
         if !omaps.is_done(self.object, &part.shard, pending.wait())? {
             let owned = part.changes().map(|(key, stored)| (key.to_vec(), stored.map(<[u8]>::to_vec)));
             self.left.extend(owned);
@@ -263,12 +277,11 @@ impl Stream {
         let set = part.changes().filter(|(_, stored)| stored.is_some()).count();
         let given = self.given.entry(part.shard.clone()).or_default();
         *given += set as u64;
-        // A look waits for all that is under way in the omap, so it is put off.
-        if *given <= omaps.unseen() {
-            return Ok(());
+        if *given > omaps.unseen() && omaps.should_look(&part.shard, *given)? {
+            *given = 0;
+            self.begun.push_back(Begun::Look(omaps.begin_look(self.object, &part.shard)));
         }
-        let given = std::mem::take(given);
-        omaps.split_if_large(self.object, &part.shard, given)
+        Ok(())
     }
 
     /// Waits for everything, and gives the changes whose omaps have changed.

@@ -101,15 +101,36 @@ fn an_adopted_field_replaces_and_is_replaced_like_any_other() {
 
 #[test]
 fn a_damaged_field_is_an_error_in_its_place_and_the_others_come_all_the_same() {
-    let layout = Layout::memory();
+    for layout in [Layout::memory(), Layout::far()] {
+        let store = layout.store();
+        let path = layout.folder.path().join("data");
+        fs::write(&path, b"adopted").unwrap();
+        store.adopt(&field("6", "t"), &path, 0, 7, Some(1)).unwrap();
+        archive(&store, &[(field("0", "t"), b"zero"), (field("12", "t"), b"twelve")]);
+        let retrieval = store.retrieve(&request_like(&field("0", "t"), "step=0/6/12")).unwrap();
+        let found: Vec<_> = retrieval
+            .map(|field| field.map(|field| field.bytes.into_vec()).map_err(|error| error.code()))
+            .collect();
+        assert_eq!(found, [Ok(b"zero".to_vec()), Err("corrupt"), Ok(b"twelve".to_vec())], "{}", layout.name);
+    }
+}
+
+#[test]
+fn fields_of_files_and_of_an_engine_that_reads_ahead_come_in_their_order() {
+    let layout = Layout::far();
     let store = layout.store();
     let path = layout.folder.path().join("data");
-    fs::write(&path, b"adopted").unwrap();
-    store.adopt(&field("6", "t"), &path, 0, 7, Some(1)).unwrap();
-    archive(&store, &[(field("0", "t"), b"zero"), (field("12", "t"), b"twelve")]);
-    let retrieval = store.retrieve(&request_like(&field("0", "t"), "step=0/6/12")).unwrap();
-    let found: Vec<_> = retrieval
-        .map(|field| field.map(|field| field.bytes.into_vec()).map_err(|error| error.code()))
-        .collect();
-    assert_eq!(found, [Ok(b"zero".to_vec()), Err("corrupt"), Ok(b"twelve".to_vec())]);
+    fs::write(&path, (0..100).collect::<Vec<u8>>()).unwrap();
+    for step in 0..100_u8 {
+        let key = field(&step.to_string(), "t");
+        match step % 7 {
+            0..4 => drop(store.adopt(&key, &path, step.into(), 1, None).unwrap()),
+            _ => archive(&store, &[(key, &[step])]),
+        }
+    }
+    store.flush().unwrap();
+    let all = request_like(&field("0", "t"), "step=0/to/99/by/1");
+    let found: Vec<Vec<u8>> =
+        store.retrieve(&all).unwrap().map(|field| field.unwrap().bytes.into_vec()).collect();
+    assert_eq!(found, (0..100).map(|step| vec![step]).collect::<Vec<_>>());
 }

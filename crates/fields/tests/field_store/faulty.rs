@@ -8,8 +8,9 @@ use std::{
 
 use isotach_object::{
     Acl, Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Error, Finding, IdRange, Label,
-    NewRights, ObjectId, Page, Pool, PoolUri, PoolUsage, Purged, Result, Rights, RightsChange, SetAside,
-    SharedBytes, Snapshot, Staging, Transaction, Update, Verified, Verify, VerifyProgress, memory::Memory,
+    NewRights, ObjectId, Page, PendingRead, Pool, PoolUri, PoolUsage, Purged, Result, Rights, RightsChange,
+    SetAside, SharedBytes, Snapshot, Staging, Transaction, Update, Verified, Verify, VerifyProgress,
+    memory::Memory,
 };
 
 /// What the next calls come to: `None` succeeds.
@@ -70,6 +71,15 @@ fn interrupt(script: &Mutex<Script>, moment: Moment, label: &Label) {
 pub(crate) struct Faulty {
     pub(crate) memory: Memory,
     pub(crate) script: Arc<Mutex<Script>>,
+}
+
+impl Faulty {
+    /// One whose bytes come from elsewhere.
+    pub(crate) fn far() -> Self {
+        let engine = Self::default();
+        engine.script.lock().unwrap().is_far = true;
+        engine
+    }
 }
 
 #[derive(Debug)]
@@ -161,6 +171,26 @@ impl Pool for FaultyPool {
     }
 }
 
+/// A read of an array that is done when it is waited for.
+#[derive(Debug)]
+struct Begun {
+    container: Arc<dyn Container>,
+    object: ObjectId,
+    offset: u64,
+    buffer: Vec<u8>,
+}
+
+impl PendingRead for Begun {
+    fn wait(self: Box<Self>) -> Result<Vec<u8>> {
+        let Self { container, object, offset, mut buffer } = *self;
+        let mut reads = [ArrayRead { cell: Cell::array(object), offset, buffer: &mut buffer, filled: 0 }];
+        container.read_many(&mut reads)?;
+        let filled = reads[0].filled;
+        buffer.truncate(filled);
+        Ok(buffer)
+    }
+}
+
 impl Container for FaultyContainer {
     fn label(&self) -> &Label {
         self.0.label()
@@ -168,7 +198,8 @@ impl Container for FaultyContainer {
     fn capabilities(&self) -> Capabilities {
         let Capabilities { shared_reads, .. } = self.0.capabilities();
         let is_far = self.1.lock().unwrap().is_far;
-        Capabilities { shared_reads: shared_reads && !is_far, batched_reads: is_far, ..self.0.capabilities() }
+        let reads_ahead = if is_far { 16 } else { 0 };
+        Capabilities { shared_reads: shared_reads && !is_far, reads_ahead, ..self.0.capabilities() }
     }
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {
         self.count("allocate_ids");
@@ -226,6 +257,11 @@ impl Container for FaultyContainer {
         self.count("read_many");
         interrupt(&self.1, Moment::Read, self.label());
         self.0.read_many(reads)
+    }
+    fn begin_read(&self, cell: Cell<'_>, offset: u64, buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {
+        self.count("begin_read");
+        interrupt(&self.1, Moment::Read, self.label());
+        Ok(Box::new(Begun { container: Arc::clone(&self.0), object: cell.object, offset, buffer }))
     }
     fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
         self.0.share(cell, offset, length)

@@ -18,6 +18,8 @@ use isotach_mars::{Clock, Key, Request};
 use isotach_object::{Capabilities, Engine, PoolUri, Registry, memory::Memory};
 use tempfile::TempDir;
 
+use crate::faulty::Faulty;
+
 /// A schema with what tests need: an optional key with a default, one without, two rules for elements, steps, params.
 pub(crate) const SCHEMA: &str = "
     param: Param; step: Step; date: Date; time: Time; expver: Expver; levelist: Double;
@@ -99,9 +101,17 @@ impl Layout {
         Self::everywhere_in(on_disk).swap_remove(3)
     }
 
+    /// Everything in one pool in memory whose reads are begun and then waited for.
+    pub(crate) fn far() -> Self {
+        let mut layout = Self::new(on_disk(), "memory that is read ahead", "memory:far", "memory:far");
+        layout.registry = Registry::new().with(Arc::new(Faulty::far())).with(Arc::new(Posix));
+        layout
+    }
+
     /// All layouts.
     pub(crate) fn all() -> Vec<Self> {
         let mut all = Self::everywhere_in(on_disk);
+        all.push(Self::far());
         all.extend(Self::all_in_cluster());
         all
     }

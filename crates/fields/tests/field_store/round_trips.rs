@@ -88,15 +88,43 @@ fn many_fields_are_listed_and_found_with_few_calls() {
 }
 
 #[test]
-fn fields_are_read_many_at_a_time_and_more_where_their_bytes_come_from_elsewhere() {
+fn fields_are_read_many_at_a_time_or_begun_one_by_one_where_they_need_not_be_awaited() {
     let counted = Counted::filled();
-    // Few are read first, so that the caller need not wait long.
-    for (is_far, first, together) in [(false, 8, 8), (true, 16, 64)] {
+    for (is_far, name, reads) in [(false, "read_many", FIELDS.div_ceil(8)), (true, "begin_read", FIELDS)] {
         counted.script.lock().unwrap().is_far = is_far;
         let mut calls = counted.calls(|store| assert_eq!(bytes_of(store, &all()).len(), FIELDS));
-        let reads = 1 + (FIELDS - first).div_ceil(together);
-        assert_eq!(calls.remove("read_many").unwrap() as usize, reads, "far: {is_far}");
+        assert_eq!(calls.remove(name).unwrap() as usize, reads, "far: {is_far}");
         assert!(calls.values().sum::<u64>() < FEW, "{calls:?}");
+    }
+}
+
+#[test]
+fn reads_that_need_not_be_awaited_are_begun_before_the_first_field_is_handed_out_and_no_more_than_the_engine_takes()
+ {
+    let counted = Counted::filled();
+    counted.script.lock().unwrap().is_far = true;
+    let mut calls = counted.calls(|store| {
+        let mut fields = store.retrieve(&all()).unwrap();
+        fields.by_ref().take(3).for_each(|field| drop(field.unwrap()));
+    });
+    // Those that were handed out, and those behind the last of them.
+    assert_eq!(calls.remove("begin_read"), Some(3 + 15));
+}
+
+#[test]
+fn no_more_than_64_mib_are_under_way_but_for_one_field_that_has_more() {
+    let counted = Counted::new();
+    let large = vec![7; 30 << 20];
+    let fields: Vec<(Key, &[u8])> =
+        (0..4).map(|step| (field(&step.to_string(), "t"), large.as_slice())).collect();
+    archive(&counted.store, &fields);
+    let larger = vec![7; 65 << 20];
+    archive(&counted.store, &[(field("9", "t"), larger.as_slice())]);
+    counted.script.lock().unwrap().is_far = true;
+    for (steps, begun) in [("0/1/2/3", 2), ("9/0/1", 1), ("0/9", 1)] {
+        let some = request_like(&field("0", "t"), &format!("step={steps}"));
+        let mut calls = counted.calls(|store| drop(store.retrieve(&some).unwrap().next().unwrap().unwrap()));
+        assert_eq!(calls.remove("begin_read"), Some(begun), "{steps}");
     }
 }
 

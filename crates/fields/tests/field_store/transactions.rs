@@ -345,7 +345,11 @@ fn a_retrieval_whose_fields_a_transaction_replaces_midway_ends_and_never_goes_on
 
 #[test]
 fn a_retrieval_that_has_handed_out_nothing_begins_again_by_itself() {
-    let engine = Faulty::default();
+    [false, true].into_iter().for_each(begins_again);
+}
+
+fn begins_again(is_far: bool) {
+    let engine = if is_far { Faulty::far() } else { Faulty::default() };
     let (memory, script) = (engine.memory.clone(), Arc::clone(&engine.script));
     let config = Config::single(&"memory:all".parse().unwrap()).with_schema(SCHEMA);
     let open = |registry| FieldStore::create(&config, &registry).unwrap();

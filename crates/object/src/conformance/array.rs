@@ -223,6 +223,32 @@ pub fn a_destroyed_array_is_absent_and_may_be_written_again(trial: &Trial<'_>) {
     same_for_all(&place, b"\0\0\0\0new");
 }
 
+pub fn reads_that_were_begun_give_what_is_there(trial: &Trial<'_>) {
+    let place = trial.place();
+    let (array, data) = (place.array(1), noise(4, 300_000));
+    array.write(0, &data).unwrap();
+    let begin = |id, offset, length| {
+        place.container.begin_read(Cell::array(array_id(id)), offset, vec![0xee; length])
+    };
+    if trial.capabilities().reads_ahead == 0 {
+        refused(begin(1, 0, 10), "unsupported");
+        return;
+    }
+    // More than there may be at once, of which one is never waited for, and not in their order.
+    let ranges: Vec<(usize, usize)> = (0..50).map(|at| (at * 6000, 1 + at * 1000)).collect();
+    let mut begun: Vec<_> =
+        ranges.iter().map(|(offset, length)| begin(1, *offset as u64, *length).unwrap()).collect();
+    begun.truncate(49);
+    for (read, (offset, length)) in begun.into_iter().zip(ranges).rev() {
+        let expected = &data[offset..data.len().min(offset + length)];
+        assert!(read.wait().unwrap() == expected, "{length} bytes from {offset} on");
+    }
+    assert_eq!(begin(1, 299_990, 100).unwrap().wait().unwrap(), data[299_990..], "short past the end");
+    assert_eq!(begin(1, u64::MAX, 1).unwrap().wait().unwrap(), b"");
+    assert_eq!(begin(1, 5, 0).unwrap().wait().unwrap(), b"");
+    assert_eq!(begin(2, 0, 10).unwrap().wait().unwrap(), b"", "an absent array has no bytes");
+}
+
 pub fn shared_bytes_are_right_and_never_change(trial: &Trial<'_>) {
     let place = trial.place();
     let (array, data) = (place.array(1), noise(3, 200_000));

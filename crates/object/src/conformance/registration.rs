@@ -101,6 +101,7 @@ macro_rules! __conformance_cases {
             }
             array {
                 ranges_come_back,
+                reads_that_were_begun_give_what_is_there,
                 an_array_that_is_absent_has_no_bytes,
                 reads_past_the_end_are_short,
                 overlapping_rewrites_show_the_last,

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
-    Page, PageBuilder, Precondition, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
-    check_distinct,
+    Page, PageBuilder, PendingRead, Precondition, Result, SharedBytes, Snapshot, Staging, Transaction,
+    Update, check_distinct,
 };
 
 /// A handle. All handles on the present see the same state; one on the past has a copy, which nobody changes.
@@ -158,6 +158,11 @@ impl Container for MemoryContainer {
             read.filled = state.read(&read.cell, read.offset, read.buffer);
         }
         Ok(())
+    }
+
+    fn begin_read(&self, cell: Cell<'_>, _: u64, _: Vec<u8>) -> Result<Box<dyn PendingRead>> {
+        cell.check_extent()?;
+        Err(Error::Unsupported { engine: SCHEME, what: "reads that are not waited for".to_owned() })
     }
 
     fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {

@@ -11,7 +11,7 @@ use std::{
 
 use isotach_object::{
     Acl, Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Finding, IdRange, Label, NewRights,
-    ObjectId, Page, PageBuilder, Pool, PoolUri, PoolUsage, Precondition, Purged, Result, Rights,
+    ObjectId, Page, PageBuilder, PendingRead, Pool, PoolUri, PoolUsage, Precondition, Purged, Result, Rights,
     RightsChange, SetAside, SharedBytes, Snapshot, Staging, Transaction, Update, Verified, Verify,
     VerifyProgress,
     conformance::{Faults, Fixture, MemoryFixture},
@@ -341,6 +341,10 @@ impl Container for Broken {
             reads.iter_mut().for_each(|read| read.buffer[read.filled..].fill(0));
         }
         Ok(())
+    }
+
+    fn begin_read(&self, cell: Cell<'_>, offset: u64, buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {
+        self.inner.begin_read(cell, offset, buffer)
     }
 
     fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {

@@ -161,9 +161,14 @@ fn read(container: &dyn Container, ranges: &[(Cell<'static>, u64, usize)]) -> Re
     Ok(Answer::Bytes(buffers))
 }
 
-/// Where an engine does not lend, the same bytes are read.
+/// Where an engine does not lend, the same bytes are read, ahead where it can do that.
 fn share(container: &dyn Container, cell: Cell<'static>, offset: u64, length: u64) -> Result<Answer> {
-    if !container.capabilities().shared_reads {
+    let can = container.capabilities();
+    if !can.shared_reads && can.reads_ahead > 0 {
+        let begun = container.begin_read(cell, offset, vec![0; length as usize])?;
+        return Ok(Answer::Bytes(vec![begun.wait()?]));
+    }
+    if !can.shared_reads {
         return read(container, &[(cell, offset, length as usize)]);
     }
     Ok(Answer::Bytes(vec![container.share(cell, offset, length)?.to_vec()]))
