@@ -30,7 +30,7 @@ impl FieldStore {
     /// read may come in its old or its new state; of a transaction all or nothing comes.
     ///
     /// # Errors
-    /// As [`FieldStore::inspect`]; the iterator yields [`Error::Corrupt`] in place of a field whose bytes are
+    /// As [`FieldStore::inspect`]; the iterator yields [`crate::Error::Corrupt`] in place of a field whose bytes are
     /// damaged, and goes on after it. It ends with a `Conflict` where a transaction replaced fields that are still to come
     /// and a purge removed them, once some of the old ones were handed out: ask again then. Until that it begins again by itself.
     pub fn retrieve(&self, request: &Request) -> Result<Retrieval> {
@@ -41,7 +41,7 @@ impl FieldStore {
     /// means absent or its default) the first in the request's order.
     ///
     /// # Errors
-    /// As [`FieldStore::retrieve`]; [`Error::Key`] or [`Error::Request`] for a key that does not fit.
+    /// As [`FieldStore::retrieve`]; [`crate::Error::Key`] or [`crate::Error::Request`] for a key that does not fit.
     pub fn retrieve_one(&self, key: &Key) -> Result<Option<Vec<u8>>> {
         self.read_found(key, |field| self.inner.read_field(field))
     }
@@ -49,7 +49,7 @@ impl FieldStore {
     /// As [`FieldStore::retrieve_one`], into the front of the caller's buffer; returns the field's length.
     ///
     /// # Errors
-    /// As [`FieldStore::retrieve_one`]; [`Error::Invalid`] when the buffer is too small.
+    /// As [`FieldStore::retrieve_one`]; [`crate::Error::Invalid`] when the buffer is too small.
     pub fn retrieve_into(&self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>> {
         self.read_found(key, |field| self.inner.read_into(&field.key, &field.location, buffer))
     }
