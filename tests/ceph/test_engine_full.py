@@ -41,6 +41,10 @@ class Waiter(Part):
         process.communicate(b"waited for room")
         assert process.returncode == 0, self.complaint()
 
+    def report(self) -> str:
+        """Whether it is done."""
+        return "still at work" if self.is_alive() else "done"
+
 
 def fill(store: RadosStore) -> Done:
     """Archives steps until there is no room."""
