@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from format_bytes import Corrupt, Fields, checked, crc32c, read_extent, read_kept
-from format_state import GENERAL, Cell, Part, Value, check_object
+from format_state import GENERAL, TYPES, Cell, Part, Value, check_object
 
 VALUE, VALUE_EXTENT, REMOVED, BYTES, CUT = range(1, 6)
 
@@ -16,7 +16,7 @@ def split_path(path, what):
         raise Corrupt(f"{what}: a path of {len(path)} bytes")
     check_object(number, what)
     rest = path[16:]
-    if number >> 120 != GENERAL or not rest:
+    if TYPES[number >> 120] != GENERAL or not rest:
         return Cell(number, rest, b"")
     match = re.match(rb"((?:[^\x00]|\x00\xff)*)\x00\x01", rest, re.DOTALL)
     if not match:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from format_bytes import Corrupt, Extent, Fields, Kept, read_extent, read_kept
 
 GENERAL, KEY_VALUE, ARRAY, SYSTEM = 0, 8, 13, 255
+TYPES = dict.fromkeys([0, *range(2, 8)], GENERAL) | dict.fromkeys(range(8, 11), KEY_VALUE)
+TYPES |= dict.fromkeys(range(11, 14), ARRAY) | {255: SYSTEM}
 SNAPSHOTS = 0xFF010001 << 96
 PARKED = SNAPSHOTS | 1
 WINDOW = 64 << 20
@@ -22,12 +24,12 @@ class Cell:
     akey: bytes
 
     def otype(self):
-        return self.object >> 120
+        return TYPES[self.object >> 120]
 
 
 def check_object(number, what):
     """Refuses an id of an unknown type."""
-    if number >> 120 not in (GENERAL, KEY_VALUE, ARRAY, SYSTEM):
+    if number >> 120 not in TYPES:
         raise Corrupt(f"{what}: object id of unknown type {number >> 120}")
 
 

@@ -21,6 +21,7 @@ from format_state import (
     KEY_VALUE,
     SEGMENT,
     SYSTEM,
+    TYPES,
     State,
     Value,
     apply_update,
@@ -168,9 +169,9 @@ class Container:
             if not cells or number >> 120 == SYSTEM:
                 continue
             told = {"id": f"{number:032x}"}
-            if number >> 120 == KEY_VALUE:
+            if TYPES[number >> 120] == KEY_VALUE:
                 told["entries"] = {key.hex(): self.value(v).hex() for (key, _), v in sorted(cells.items())}
-            elif number >> 120 == ARRAY:
+            elif TYPES[number >> 120] == ARRAY:
                 told["array"] = self._describe(cells[b"", b""])
             else:
                 told["dkeys"] = {}

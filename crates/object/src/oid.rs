@@ -8,7 +8,8 @@ use std::{fmt, str::FromStr};
 
 use crate::{Error, ObjectClass};
 
-/// What an object is; the value is DAOS's `daos_otype_t`.
+/// What an object is; the value is that of DAOS's `daos_otype_t` for it. An id may also carry another number of the same kind
+/// (DAOS's types with integer or sorted keys, and its arrays with attributes), which makes it another id and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum ObjectType {
@@ -25,7 +26,13 @@ pub enum ObjectType {
 
 impl ObjectType {
     fn from_number(number: u8) -> Option<Self> {
-        [Self::General, Self::KeyValue, Self::Array, Self::System].into_iter().find(|t| *t as u8 == number)
+        match number {
+            0 | 2..=7 => Some(Self::General),
+            8..=10 => Some(Self::KeyValue),
+            11..=13 => Some(Self::Array),
+            255 => Some(Self::System),
+            _ => None,
+        }
     }
 }
 
@@ -60,7 +67,7 @@ impl ObjectId {
         if ObjectType::from_number(number).is_none() {
             return Err(Error::invalid(
                 format!("object id {hi:016x}{lo:016x} of type {number}"),
-                "type 0 (general), 8 (key-value) or 13 (array); 255 is the engine's",
+                "type 0 or 2 to 7 (general), 8 to 10 (key-value) or 11 to 13 (array); 255 is the engine's",
             ));
         }
         Ok(Self { hi, lo })
@@ -156,6 +163,22 @@ mod tests {
         let id = ObjectId::new(ObjectType::Array, ObjectClass::SX, 0xdead_beef, u64::MAX);
         assert_eq!((id.hi(), id.lo()), (0x0d01_ffff_dead_beef, u64::MAX));
         assert_eq!((id.otype(), id.class()), (ObjectType::Array, ObjectClass::SX));
+    }
+
+    #[test]
+    fn ids_of_types_of_one_kind_are_of_that_kind_and_not_the_same() {
+        for (numbers, kind) in
+            [(8..=10, ObjectType::KeyValue), (11..=13, ObjectType::Array), (2..=7, ObjectType::General)]
+        {
+            let ids: Vec<_> =
+                numbers.map(|number| ObjectId::from_halves(number << 56 | 1 << 48, 7).unwrap()).collect();
+            assert!(ids.iter().all(|id| id.otype() == kind), "{ids:?}");
+            assert!(ids.windows(2).all(|two| two[0] != two[1]), "{ids:?}");
+        }
+        assert!(
+            ObjectId::from_halves(1 << 56, 0).is_err() && ObjectId::from_halves(14 << 56, 0).is_err(),
+            "DAOS's own"
+        );
     }
 
     #[test]

@@ -13,7 +13,7 @@ const LAYERS: [&[&str]; 5] = [
     &["isotach-engine-posix", "isotach-engine-rados", "isotach-engine-daos"],
     &["isotach-fields"],
     &["isotach-bench"],
-    &["isotach-cli", "isotach-capi", "isotach-python"],
+    &["isotach-cli", "isotach-capi", "isotach-python", "isotach-libdaos"],
 ];
 
 fn layer(name: &str) -> Option<usize> {

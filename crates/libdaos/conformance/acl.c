@@ -1,0 +1,178 @@
+/*
+ * Access control lists: the text of entries, the defaults of containers, the permissions that pools and containers
+ * have. What other users may do is not checked: that needs a second user.
+ */
+#include "check.h"
+
+enum { CONTAINER_ALL = 0x1fb, GROUP_DEFAULT = 1 | 2 | 16 | 32 };
+
+static struct daos_ace *entry_of(const char *text)
+{
+    struct daos_ace *entry = NULL;
+
+    OK(daos_ace_from_str(text, &entry));
+    HOLDS(entry != NULL);
+    return entry;
+}
+
+#define PERMISSION(sentence, letter, bit)                                                                              \
+    CHECK(sentence, "each letter of the permissions is one bit")                                                       \
+    {                                                                                                                  \
+        struct daos_ace *entry = entry_of("A::OWNER@:" letter);                                                        \
+                                                                                                                       \
+        EQUAL(entry->dae_allow_perms, bit);                                                                            \
+        daos_ace_free(entry);                                                                                          \
+    }
+PERMISSION(r_is_the_permission_to_read, "r", 1)
+PERMISSION(w_is_the_permission_to_write, "w", 2)
+PERMISSION(c_is_the_permission_to_create_containers, "c", 4)
+PERMISSION(d_is_the_permission_to_delete_containers, "d", 8)
+PERMISSION(t_is_the_permission_to_get_properties, "t", 16)
+PERMISSION(upper_t_is_the_permission_to_set_properties, "T", 32)
+PERMISSION(a_is_the_permission_to_get_the_acl, "a", 64)
+PERMISSION(upper_a_is_the_permission_to_set_the_acl, "A", 128)
+PERMISSION(o_is_the_permission_to_set_the_owner, "o", 256)
+
+#define PRINCIPAL(sentence, text, type)                                                                                \
+    CHECK(sentence, "the principal and the flag G tell the type of an entry")                                          \
+    {                                                                                                                  \
+        struct daos_ace *entry = entry_of(text);                                                                       \
+                                                                                                                       \
+        EQUAL(entry->dae_principal_type, type);                                                                        \
+        EQUAL(entry->dae_access_types, DAOS_ACL_ACCESS_ALLOW);                                                         \
+        daos_ace_free(entry);                                                                                          \
+    }
+PRINCIPAL(owner_is_a_principal, "A::OWNER@:rw", DAOS_ACL_OWNER)
+PRINCIPAL(a_user_is_a_principal, "A::user@:rw", DAOS_ACL_USER)
+PRINCIPAL(the_owner_group_is_a_principal, "A:G:GROUP@:rw", DAOS_ACL_OWNER_GROUP)
+PRINCIPAL(a_group_is_a_principal, "A:G:grp@:r", DAOS_ACL_GROUP)
+PRINCIPAL(everyone_is_a_principal, "A::EVERYONE@:r", DAOS_ACL_EVERYONE)
+
+CHECK(the_name_of_a_user_is_kept, "a named entry holds its principal")
+{
+    struct daos_ace *entry = entry_of("A::user@:rw");
+
+    TEXT(entry->dae_principal, "user@");
+    EQUAL(entry->dae_allow_perms, 3);
+    daos_ace_free(entry);
+}
+
+#define ROUND_TRIP(sentence, text)                                                                                     \
+    CHECK(sentence, "an entry and its text are the same: type:flags:principal:permissions")                            \
+    {                                                                                                                  \
+        struct daos_ace *entry = entry_of(text);                                                                       \
+        char found[128] = {0};                                                                                         \
+                                                                                                                       \
+        OK(daos_ace_to_str(entry, found, sizeof(found)));                                                              \
+        TEXT(found, text);                                                                                             \
+        daos_ace_free(entry);                                                                                          \
+    }
+ROUND_TRIP(the_text_of_an_owner_entry_comes_back, "A::OWNER@:rw")
+ROUND_TRIP(the_text_of_a_user_entry_comes_back, "A::user@:rw")
+ROUND_TRIP(the_text_of_a_group_entry_comes_back, "A:G:grp@:r")
+
+/* The list of a container; the property belongs to the caller. */
+static struct daos_acl *acl_of(daos_handle_t handle, daos_prop_t **prop)
+{
+    struct daos_prop_entry *entry;
+
+    *prop = daos_prop_alloc(1);
+    HOLDS(*prop != NULL);
+    (*prop)->dpp_entries[0].dpe_type = DAOS_PROP_CO_ACL;
+    OK(daos_cont_query(handle, NULL, *prop, NULL));
+    entry = daos_prop_entry_get(*prop, DAOS_PROP_CO_ACL);
+    HOLDS(entry != NULL && entry->dpe_val_ptr != NULL);
+    return entry->dpe_val_ptr;
+}
+
+static uint64_t allowed(struct daos_acl *acl, enum daos_acl_principal_type type, const char *name)
+{
+    struct daos_ace *entry = NULL;
+
+    OK(daos_acl_get_ace_for_principal(acl, type, name, &entry));
+    HOLDS(entry != NULL);
+    return entry->dae_allow_perms;
+}
+
+CHECK(the_owner_of_a_new_container_may_do_everything, "default of a container: OWNER@ has every permission")
+{
+    daos_prop_t *prop;
+
+    EQUAL(allowed(acl_of(container(), &prop), DAOS_ACL_OWNER, NULL), CONTAINER_ALL);
+    daos_prop_free(prop);
+}
+
+CHECK(the_group_of_a_new_container_may_read_and_write, "default of a container: GROUP@ has rwtT")
+{
+    daos_prop_t *prop;
+
+    EQUAL(allowed(acl_of(container(), &prop), DAOS_ACL_OWNER_GROUP, NULL), GROUP_DEFAULT);
+    daos_prop_free(prop);
+}
+
+CHECK(a_container_keeps_the_list_it_was_created_with, "a query returns the list that it was created with")
+{
+    const char *texts[3] = {"A::OWNER@:rwdtTaAo", "A::user@:rt", "A:G:GROUP@:r"};
+    struct daos_prop_entry entries[2];
+    struct daos_acl *acl = NULL;
+    struct daos_acl *found;
+    daos_prop_t given;
+    daos_prop_t *prop;
+    const char *label = new_label();
+
+    OK(daos_acl_from_strs(texts, 3, &acl));
+    memset(entries, 0, sizeof(entries));
+    memset(&given, 0, sizeof(given));
+    entries[0].dpe_type = DAOS_PROP_CO_REDUN_FAC;
+    entries[1].dpe_type = DAOS_PROP_CO_ACL;
+    entries[1].dpe_val_ptr = acl;
+    given.dpp_nr = 2;
+    given.dpp_entries = entries;
+    OK(daos_cont_create_with_label(pool(), label, &given, NULL, NULL));
+    daos_acl_free(acl);
+    found = acl_of(open_container(label, DAOS_COO_RW), &prop);
+    EQUAL(allowed(found, DAOS_ACL_OWNER, NULL), CONTAINER_ALL);
+    EQUAL(allowed(found, DAOS_ACL_USER, "user@"), 1 | 16);
+    EQUAL(allowed(found, DAOS_ACL_OWNER_GROUP, NULL), 1);
+    daos_prop_free(prop);
+}
+
+/* Whether a list with this owner entry is valid for a container and for a pool. */
+static void valid_for(const char *text, bool for_container, bool for_pool)
+{
+    struct daos_acl *acl = NULL;
+
+    OK(daos_acl_from_strs(&text, 1, &acl));
+    EQUAL(daos_acl_cont_validate(acl) == 0, for_container);
+    EQUAL(daos_acl_pool_validate(acl) == 0, for_pool);
+    daos_acl_free(acl);
+}
+
+CHECK(reading_and_writing_are_for_pools_and_containers, "valid for pools 0x1f, for containers 0x1fb")
+{
+    valid_for("A::OWNER@:rw", true, true);
+}
+
+CHECK(creating_containers_is_for_pools_only, "valid for pools 0x1f, for containers 0x1fb")
+{
+    valid_for("A::OWNER@:rwc", false, true);
+}
+
+CHECK(setting_the_acl_is_for_containers_only, "valid for pools 0x1f, for containers 0x1fb")
+{
+    valid_for("A::OWNER@:rwaA", true, false);
+}
+
+/* The table of this subject. */
+#define C(sentence) &check_##sentence
+SUBJECT(acl, C(r_is_the_permission_to_read), C(w_is_the_permission_to_write),
+        C(c_is_the_permission_to_create_containers), C(d_is_the_permission_to_delete_containers),
+        C(t_is_the_permission_to_get_properties), C(upper_t_is_the_permission_to_set_properties),
+        C(a_is_the_permission_to_get_the_acl), C(upper_a_is_the_permission_to_set_the_acl),
+        C(o_is_the_permission_to_set_the_owner), C(owner_is_a_principal), C(a_user_is_a_principal),
+        C(the_owner_group_is_a_principal), C(a_group_is_a_principal), C(everyone_is_a_principal),
+        C(the_name_of_a_user_is_kept), C(the_text_of_an_owner_entry_comes_back),
+        C(the_text_of_a_user_entry_comes_back), C(the_text_of_a_group_entry_comes_back),
+        C(the_owner_of_a_new_container_may_do_everything), C(the_group_of_a_new_container_may_read_and_write),
+        C(a_container_keeps_the_list_it_was_created_with), C(reading_and_writing_are_for_pools_and_containers),
+        C(creating_containers_is_for_pools_only), C(setting_the_acl_is_for_containers_only));

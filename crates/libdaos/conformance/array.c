@@ -1,0 +1,366 @@
+/*
+ * Arrays: create, open, write, read, destroy. Sizes and attributes are in array_size.c.
+ */
+#include "check.h"
+
+#include <stdlib.h>
+
+#define ARRAY_MAGIC 0xdaca55a9daca55a9ull
+
+CHECK(create_of_a_new_array_succeeds, "array_create makes an array that exists")
+{
+    new_array(1, 1048576);
+}
+
+CHECK(create_of_an_existing_array_fails, "array_create is a conditional insert: -DER_EXIST if present")
+{
+    daos_obj_id_t oid = new_oid(DAOS_OT_ARRAY);
+    daos_handle_t array;
+
+    OK(daos_array_create(container(), oid, DAOS_TX_NONE, 1, 4096, &array, NULL));
+    keep(KEPT_ARRAY, array);
+    FAILS(daos_array_create(container(), oid, DAOS_TX_NONE, 1, 4096, &array, NULL), DER_EXIST);
+}
+
+CHECK(create_fails_on_an_array_that_is_not_open, "array_create is a conditional insert: -DER_EXIST if present")
+{
+    daos_obj_id_t oid = new_oid(DAOS_OT_ARRAY);
+    daos_handle_t array;
+
+    OK(daos_array_create(container(), oid, DAOS_TX_NONE, 1, 4096, &array, NULL));
+    OK(daos_array_close(array, NULL));
+    FAILS(daos_array_create(container(), oid, DAOS_TX_NONE, 8, 512, &array, NULL), DER_EXIST);
+}
+
+CHECK(open_returns_the_cell_and_chunk_sizes, "array_open reads the metadata of the array")
+{
+    daos_obj_id_t oid = new_oid(DAOS_OT_ARRAY);
+    daos_size_t cell = 0;
+    daos_size_t chunk = 0;
+    daos_handle_t array;
+
+    OK(daos_array_create(container(), oid, DAOS_TX_NONE, 8, 512, &array, NULL));
+    OK(daos_array_close(array, NULL));
+    OK(daos_array_open(container(), oid, DAOS_TX_NONE, DAOS_OO_RW, &cell, &chunk, &array, NULL));
+    keep(KEPT_ARRAY, array);
+    EQUAL(cell, 8);
+    EQUAL(chunk, 512);
+}
+
+CHECK(open_of_an_absent_array_fails, "array_open of an absent array gives -DER_NONEXIST")
+{
+    daos_size_t cell;
+    daos_size_t chunk;
+    daos_handle_t array;
+
+    FAILS(daos_array_open(container(), new_oid(DAOS_OT_ARRAY), DAOS_TX_NONE, DAOS_OO_RW, &cell, &chunk, &array, NULL),
+          DER_NONEXIST);
+}
+
+#define OPEN_REFUSES(sentence, type)                                                                                   \
+    CHECK(sentence, "array_open needs an id of type ARRAY, else -DER_INVAL")                                           \
+    {                                                                                                                  \
+        daos_size_t cell;                                                                                              \
+        daos_size_t chunk;                                                                                             \
+        daos_handle_t array;                                                                                           \
+                                                                                                                       \
+        FAILS(daos_array_open(container(), new_oid(type), DAOS_TX_NONE, DAOS_OO_RW, &cell, &chunk, &array, NULL),      \
+              DER_INVAL);                                                                                              \
+    }
+OPEN_REFUSES(open_refuses_a_kv_id, DAOS_OT_KV_HASHED)
+OPEN_REFUSES(open_refuses_a_byte_array_id, DAOS_OT_ARRAY_BYTE)
+OPEN_REFUSES(open_refuses_an_array_id_with_attributes, DAOS_OT_ARRAY_ATTR)
+
+CHECK(open_refuses_metadata_with_another_magic, "array_open gives -DER_NO_PERM when the magic is wrong")
+{
+    daos_obj_id_t oid = new_oid(DAOS_OT_ARRAY);
+    uint64_t metadata[3] = {0x1234, 1, 4096};
+    uint64_t zero = 0;
+    daos_key_t dkey;
+    daos_iod_t iod = {.iod_name = key_of("0"), .iod_type = DAOS_IOD_SINGLE, .iod_size = sizeof(metadata), .iod_nr = 1};
+    struct buffer buffer;
+    daos_size_t cell;
+    daos_size_t chunk;
+    daos_handle_t array;
+
+    d_iov_set(&dkey, &zero, sizeof(zero));
+    OK(daos_obj_update(open_object(oid, DAOS_OO_RW), DAOS_TX_NONE, 0, &dkey, 1, &iod,
+                       buffer_of(&buffer, metadata, sizeof(metadata)), NULL));
+    FAILS(daos_array_open(container(), oid, DAOS_TX_NONE, DAOS_OO_RW, &cell, &chunk, &array, NULL), DER_NO_PERM);
+}
+
+CHECK(the_metadata_of_an_array_lies_under_dkey_zero, "dkey 0, akey \"0\" hold magic, cell size and chunk size")
+{
+    daos_obj_id_t oid = new_oid(DAOS_OT_ARRAY);
+    uint64_t found[3] = {0};
+    uint64_t zero = 0;
+    daos_key_t dkey;
+    daos_iod_t iod = {.iod_name = key_of("0"), .iod_type = DAOS_IOD_SINGLE, .iod_size = DAOS_REC_ANY, .iod_nr = 1};
+    struct buffer buffer;
+    daos_handle_t array;
+
+    OK(daos_array_create(container(), oid, DAOS_TX_NONE, 8, 512, &array, NULL));
+    keep(KEPT_ARRAY, array);
+    d_iov_set(&dkey, &zero, sizeof(zero));
+    OK(daos_obj_fetch(open_object(oid, DAOS_OO_RO), DAOS_TX_NONE, 0, &dkey, 1, &iod,
+                      buffer_of(&buffer, found, sizeof(found)), NULL, NULL));
+    EQUAL(iod.iod_size, 24);
+    EQUAL(found[0], ARRAY_MAGIC);
+    EQUAL(found[1], 8);
+    EQUAL(found[2], 512);
+}
+
+CHECK(the_cells_of_chunk_n_lie_under_dkey_n_plus_one, "data: dkey = index / chunk + 1, akey \"0\", index in the chunk")
+{
+    daos_obj_id_t oid = new_oid(DAOS_OT_ARRAY_BYTE);
+    char found[4] = {0};
+    uint64_t third = 3;
+    daos_key_t dkey;
+    daos_recx_t recx = {.rx_idx = 2, .rx_nr = 4};
+    daos_iod_t iod = {.iod_name = key_of("0"), .iod_type = DAOS_IOD_ARRAY, .iod_size = 1, .iod_nr = 1,
+                      .iod_recxs = &recx};
+    struct buffer buffer;
+    daos_handle_t array;
+
+    OK(daos_array_open_with_attr(container(), oid, DAOS_TX_NONE, DAOS_OO_RW, 1, 16, &array, NULL));
+    keep(KEPT_ARRAY, array);
+    OK(write_range(array, DAOS_TX_NONE, 34, 4, "four", 4));
+    d_iov_set(&dkey, &third, sizeof(third));
+    OK(daos_obj_fetch(open_object(oid, DAOS_OO_RO), DAOS_TX_NONE, 0, &dkey, 1, &iod,
+                      buffer_of(&buffer, found, sizeof(found)), NULL, NULL));
+    BYTES(found, "four", 4);
+}
+
+#define WITH_ATTRIBUTES(sentence, type, cell, chunk, status)                                                           \
+    CHECK(sentence, "open_with_attr takes ARRAY_ATTR and ARRAY_BYTE only, cell and chunk sizes that are not 0")        \
+    {                                                                                                                  \
+        daos_handle_t array;                                                                                           \
+                                                                                                                       \
+        FAILS(daos_array_open_with_attr(container(), new_oid(type), DAOS_TX_NONE, DAOS_OO_RW, cell, chunk, &array,     \
+                                        NULL),                                                                         \
+              status);                                                                                                 \
+        if ((status) == 0)                                                                                             \
+            OK(daos_array_close(array, NULL));                                                                         \
+    }
+WITH_ATTRIBUTES(open_with_attributes_takes_a_byte_array, DAOS_OT_ARRAY_BYTE, 1, 4096, 0)
+WITH_ATTRIBUTES(open_with_attributes_takes_an_array_with_attributes, DAOS_OT_ARRAY_ATTR, 8, 512, 0)
+WITH_ATTRIBUTES(open_with_attributes_refuses_an_array_with_metadata, DAOS_OT_ARRAY, 1, 4096, DER_INVAL)
+WITH_ATTRIBUTES(open_with_attributes_refuses_a_kv, DAOS_OT_KV_HASHED, 1, 4096, DER_INVAL)
+WITH_ATTRIBUTES(open_with_attributes_refuses_cells_of_size_zero, DAOS_OT_ARRAY_BYTE, 0, 4096, DER_INVAL)
+WITH_ATTRIBUTES(open_with_attributes_refuses_chunks_of_size_zero, DAOS_OT_ARRAY_BYTE, 1, 0, DER_INVAL)
+
+/* Writes `cells` cells of `cell` bytes at `index` into a new array and reads them back. */
+static void round_trip(daos_size_t cell, daos_size_t chunk, uint64_t index, uint64_t cells)
+{
+    daos_handle_t array = new_array(cell, chunk);
+    size_t size = cell * cells;
+    unsigned char *written = malloc(size);
+    unsigned char *found = calloc(1, size);
+
+    for (size_t i = 0; i < size; i++)
+        written[i] = (unsigned char)(i * 37 + 11);
+    OK(write_range(array, DAOS_TX_NONE, index, cells, written, size));
+    OK(read_range(array, DAOS_TX_NONE, index, cells, found, size));
+    BYTES(found, written, size);
+    free(written);
+    free(found);
+}
+
+#define ROUND_TRIP(sentence, cell, chunk, index, cells)                                                                \
+    CHECK(sentence, "a read returns the cells that were written")                                                      \
+    {                                                                                                                  \
+        round_trip(cell, chunk, index, cells);                                                                         \
+    }
+ROUND_TRIP(one_cell_comes_back, 1, 4096, 0, 1)
+ROUND_TRIP(cells_within_a_chunk_come_back, 1, 4096, 100, 1000)
+ROUND_TRIP(a_whole_chunk_comes_back, 1, 4096, 0, 4096)
+ROUND_TRIP(cells_across_two_chunks_come_back, 1, 4096, 4000, 1000)
+ROUND_TRIP(cells_across_many_chunks_come_back, 1, 64, 13, 1000)
+ROUND_TRIP(cells_of_eight_bytes_come_back, 8, 512, 500, 100)
+ROUND_TRIP(cells_of_three_bytes_come_back, 3, 100, 95, 20)
+ROUND_TRIP(cells_far_from_the_beginning_come_back, 1, 1048576, 1ull << 40, 100)
+ROUND_TRIP(one_mebibyte_comes_back, 1, 1048576, 0, 1048576)
+ROUND_TRIP(three_mebibytes_at_an_odd_place_come_back, 1, 1048576, 12345, 3 * 1048576)
+
+CHECK(a_write_replaces_cells_and_leaves_the_rest, "a write changes the cells of its ranges only")
+{
+    daos_handle_t array = new_array(1, 4096);
+    char found[10];
+
+    OK(write_range(array, DAOS_TX_NONE, 0, 10, "aaaaaaaaaa", 10));
+    OK(write_range(array, DAOS_TX_NONE, 3, 4, "bbbb", 4));
+    OK(read_range(array, DAOS_TX_NONE, 0, 10, found, 10));
+    BYTES(found, "aaabbbbaaa", 10);
+}
+
+CHECK(a_read_may_begin_inside_a_write, "a read returns the cells that were written, whatever the ranges were")
+{
+    daos_handle_t array = new_array(1, 4);
+    char found[5];
+
+    OK(write_range(array, DAOS_TX_NONE, 0, 10, "0123456789", 10));
+    OK(read_range(array, DAOS_TX_NONE, 3, 5, found, 5));
+    BYTES(found, "34567", 5);
+}
+
+CHECK(a_new_handle_reads_what_an_old_one_wrote, "a handle is a view of the stored array")
+{
+    daos_obj_id_t oid = new_oid(DAOS_OT_ARRAY);
+    daos_size_t cell;
+    daos_size_t chunk;
+    daos_handle_t array;
+    char found[4];
+
+    OK(daos_array_create(container(), oid, DAOS_TX_NONE, 1, 4096, &array, NULL));
+    keep(KEPT_ARRAY, array);
+    OK(write_range(array, DAOS_TX_NONE, 0, 4, "four", 4));
+    OK(daos_array_open(container(), oid, DAOS_TX_NONE, DAOS_OO_RO, &cell, &chunk, &array, NULL));
+    keep(KEPT_ARRAY, array);
+    OK(read_range(array, DAOS_TX_NONE, 0, 4, found, 4));
+    BYTES(found, "four", 4);
+}
+
+CHECK(several_ranges_take_the_bytes_in_their_order, "the bytes of the scatter list fill the ranges one after another")
+{
+    daos_handle_t array = new_array(1, 4096);
+    daos_range_t ranges[3] = {{.rg_idx = 20, .rg_len = 3}, {.rg_idx = 0, .rg_len = 2}, {.rg_idx = 5000, .rg_len = 5}};
+    daos_array_iod_t iod = {.arr_nr = 3, .arr_rgs = ranges};
+    struct buffer buffer;
+    char found[10] = {0};
+
+    OK(daos_array_write(array, DAOS_TX_NONE, &iod, buffer_of(&buffer, "abcdefghij", 10), NULL));
+    OK(read_range(array, DAOS_TX_NONE, 20, 3, found, 3));
+    BYTES(found, "abc", 3);
+    OK(read_range(array, DAOS_TX_NONE, 0, 2, found, 2));
+    BYTES(found, "de", 2);
+    OK(read_range(array, DAOS_TX_NONE, 5000, 5, found, 5));
+    BYTES(found, "fghij", 5);
+    OK(daos_array_read(array, DAOS_TX_NONE, &iod, buffer_of(&buffer, found, 10), NULL));
+    BYTES(found, "abcdefghij", 10);
+}
+
+CHECK(several_buffers_are_one_sequence_of_bytes, "only the sum of the buffers must equal the sum of the ranges")
+{
+    daos_handle_t array = new_array(1, 8);
+    daos_range_t range = {.rg_idx = 4, .rg_len = 10};
+    daos_array_iod_t iod = {.arr_nr = 1, .arr_rgs = &range};
+    char first[3];
+    char second[7];
+    d_iov_t iovs[2];
+    d_sg_list_t list = {.sg_nr = 2, .sg_iovs = iovs};
+
+    d_iov_set(&iovs[0], "abcdef", 6);
+    d_iov_set(&iovs[1], "ghij", 4);
+    OK(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL));
+    d_iov_set(&iovs[0], first, 3);
+    d_iov_set(&iovs[1], second, 7);
+    OK(daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL));
+    BYTES(first, "abc", 3);
+    BYTES(second, "defghij", 7);
+}
+
+#define REFUSED(sentence, function, bytes, cells)                                                                      \
+    CHECK(sentence, "the ranges and the buffers must have the same number of bytes, else -DER_INVAL")                  \
+    {                                                                                                                  \
+        char data[16] = {0};                                                                                           \
+                                                                                                                       \
+        FAILS(function(new_array(2, 512), DAOS_TX_NONE, 0, cells, data, bytes), DER_INVAL);                            \
+    }
+REFUSED(a_write_of_fewer_bytes_than_cells_is_invalid, write_range, 6, 4)
+REFUSED(a_write_of_more_bytes_than_cells_is_invalid, write_range, 10, 4)
+REFUSED(a_read_into_fewer_bytes_than_cells_is_invalid, read_range, 6, 4)
+REFUSED(a_read_into_more_bytes_than_cells_is_invalid, read_range, 10, 4)
+
+#define WITHOUT(sentence, function, iod, list)                                                                         \
+    CHECK(sentence, "a NULL description or scatter list gives -DER_INVAL")                                             \
+    {                                                                                                                  \
+        daos_range_t range = {.rg_idx = 0, .rg_len = 4};                                                               \
+        daos_array_iod_t given = {.arr_nr = 1, .arr_rgs = &range};                                                     \
+        struct buffer buffer;                                                                                          \
+        char data[4] = {0};                                                                                            \
+                                                                                                                       \
+        buffer_of(&buffer, data, sizeof(data));                                                                        \
+        (void)given;                                                                                                   \
+        FAILS(function(new_array(1, 4096), DAOS_TX_NONE, iod, list, NULL), DER_INVAL);                                 \
+    }
+WITHOUT(a_write_without_ranges_is_invalid, daos_array_write, NULL, &buffer.list)
+WITHOUT(a_write_without_buffers_is_invalid, daos_array_write, &given, NULL)
+WITHOUT(a_read_without_ranges_is_invalid, daos_array_read, NULL, &buffer.list)
+WITHOUT(a_read_without_buffers_is_invalid, daos_array_read, &given, NULL)
+
+CHECK(more_than_16384_tiny_ranges_are_not_supported, "more than 16384 ranges of at most 16 bytes: -DER_NOTSUPPORTED")
+{
+    enum { COUNT = 16385 };
+    static daos_range_t ranges[COUNT];
+    static char data[COUNT];
+    daos_array_iod_t iod = {.arr_nr = COUNT, .arr_rgs = ranges};
+    struct buffer buffer;
+
+    for (uint64_t i = 0; i < COUNT; i++)
+        ranges[i] = (daos_range_t){.rg_idx = 2 * i, .rg_len = 1};
+    FAILS(daos_array_write(new_array(1, 1048576), DAOS_TX_NONE, &iod, buffer_of(&buffer, data, COUNT), NULL),
+          DER_NOTSUPPORTED);
+}
+
+CHECK(a_destroyed_array_is_absent, "destroy punches the object, its metadata too")
+{
+    daos_obj_id_t oid = new_oid(DAOS_OT_ARRAY);
+    daos_size_t cell;
+    daos_size_t chunk;
+    daos_handle_t array;
+
+    OK(daos_array_create(container(), oid, DAOS_TX_NONE, 1, 4096, &array, NULL));
+    keep(KEPT_ARRAY, array);
+    OK(write_range(array, DAOS_TX_NONE, 0, 4, "four", 4));
+    OK(daos_array_destroy(array, DAOS_TX_NONE, NULL));
+    FAILS(daos_array_open(container(), oid, DAOS_TX_NONE, DAOS_OO_RW, &cell, &chunk, &array, NULL), DER_NONEXIST);
+}
+
+CHECK(a_destroyed_array_may_be_created_again, "destroy punches the object, its metadata too")
+{
+    daos_obj_id_t oid = new_oid(DAOS_OT_ARRAY);
+    daos_size_t size = 1;
+    daos_handle_t array;
+
+    OK(daos_array_create(container(), oid, DAOS_TX_NONE, 1, 4096, &array, NULL));
+    keep(KEPT_ARRAY, array);
+    OK(write_range(array, DAOS_TX_NONE, 0, 4, "four", 4));
+    OK(daos_array_destroy(array, DAOS_TX_NONE, NULL));
+    OK(daos_array_create(container(), oid, DAOS_TX_NONE, 8, 512, &array, NULL));
+    keep(KEPT_ARRAY, array);
+    OK(daos_array_get_size(array, DAOS_TX_NONE, &size, NULL));
+    EQUAL(size, 0);
+}
+
+CHECK(the_handle_of_a_destroyed_array_still_closes, "after a destroy the handle must still be closed")
+{
+    daos_handle_t array = new_array(1, 4096);
+
+    OK(daos_array_destroy(array, DAOS_TX_NONE, NULL));
+    forget(array);
+    OK(daos_array_close(array, NULL));
+}
+
+/* The table of this subject. */
+#define C(sentence) &check_##sentence
+SUBJECT(array, C(create_of_a_new_array_succeeds), C(create_of_an_existing_array_fails),
+        C(create_fails_on_an_array_that_is_not_open), C(open_returns_the_cell_and_chunk_sizes),
+        C(open_of_an_absent_array_fails), C(open_refuses_a_kv_id), C(open_refuses_a_byte_array_id),
+        C(open_refuses_an_array_id_with_attributes), C(open_refuses_metadata_with_another_magic),
+        C(the_metadata_of_an_array_lies_under_dkey_zero), C(the_cells_of_chunk_n_lie_under_dkey_n_plus_one),
+        C(open_with_attributes_takes_a_byte_array), C(open_with_attributes_takes_an_array_with_attributes),
+        C(open_with_attributes_refuses_an_array_with_metadata), C(open_with_attributes_refuses_a_kv),
+        C(open_with_attributes_refuses_cells_of_size_zero), C(open_with_attributes_refuses_chunks_of_size_zero),
+        C(one_cell_comes_back), C(cells_within_a_chunk_come_back), C(a_whole_chunk_comes_back),
+        C(cells_across_two_chunks_come_back), C(cells_across_many_chunks_come_back),
+        C(cells_of_eight_bytes_come_back), C(cells_of_three_bytes_come_back),
+        C(cells_far_from_the_beginning_come_back), C(one_mebibyte_comes_back),
+        C(three_mebibytes_at_an_odd_place_come_back), C(a_write_replaces_cells_and_leaves_the_rest),
+        C(a_read_may_begin_inside_a_write), C(a_new_handle_reads_what_an_old_one_wrote),
+        C(several_ranges_take_the_bytes_in_their_order), C(several_buffers_are_one_sequence_of_bytes),
+        C(a_write_of_fewer_bytes_than_cells_is_invalid), C(a_write_of_more_bytes_than_cells_is_invalid),
+        C(a_read_into_fewer_bytes_than_cells_is_invalid), C(a_read_into_more_bytes_than_cells_is_invalid),
+        C(a_write_without_ranges_is_invalid), C(a_write_without_buffers_is_invalid),
+        C(a_read_without_ranges_is_invalid), C(a_read_without_buffers_is_invalid),
+        C(more_than_16384_tiny_ranges_are_not_supported), C(a_destroyed_array_is_absent),
+        C(a_destroyed_array_may_be_created_again), C(the_handle_of_a_destroyed_array_still_closes));

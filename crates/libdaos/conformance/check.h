@@ -1,0 +1,150 @@
+/*
+ * The harness of the conformance program: what a check is, what it may use, and how it states its expectations.
+ *
+ * A check is a function whose name is a sentence and which carries the rule that it checks. It runs on the calling
+ * thread, gets a container of its own on the first call of `container()`, and ends at the first expectation that is
+ * not met. Whatever it opened through this file is closed, and its containers are destroyed, however it ends.
+ *
+ * Must stay true: the program uses only the declared interface of DAOS, so that it builds and runs unchanged against
+ * any library that has this interface.
+ */
+#ifndef CONFORMANCE_CHECK_H
+#define CONFORMANCE_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <daos.h>
+#include <daos_prop.h>
+#include <daos_security.h>
+
+struct check {
+    const char *name;
+    const char *rule;
+    void (*run)(void);
+};
+
+struct subject {
+    const char *name;
+    const struct check *const *checks;
+    size_t count;
+};
+
+/*
+ * Defines a check. A check that is missing from the table of its subject is an unused variable, so it does not
+ * compile under -Wall -Werror.
+ */
+#define CHECK(sentence, rule_text)                                                                                     \
+    static void sentence(void);                                                                                        \
+    static const struct check check_##sentence = {#sentence, rule_text, sentence};                                     \
+    static void sentence(void)
+
+#define SUBJECT(identifier, ...)                                                                                       \
+    static const struct check *const identifier##_table[] = {__VA_ARGS__};                                             \
+    const struct subject identifier##_subject = {#identifier, identifier##_table,                                      \
+                                                 sizeof(identifier##_table) / sizeof(identifier##_table[0])}
+
+/* Expectations. Each one evaluates its arguments once. */
+#define OK(call) expect_status((call), 0, 0, #call, __FILE__, __LINE__)
+#define FAILS(call, status) expect_status((call), -(status), -(status), #call, __FILE__, __LINE__)
+#define EITHER(call, one, other) expect_status((call), -(one), -(other), #call, __FILE__, __LINE__)
+#define EQUAL(found, expected) expect_number((uint64_t)(found), (uint64_t)(expected), #found, __FILE__, __LINE__)
+#define BYTES(found, expected, size) expect_bytes((found), (expected), (size), #found, __FILE__, __LINE__)
+#define TEXT(found, expected) expect_text((found), (expected), #found, __FILE__, __LINE__)
+#define HOLDS(condition) expect_condition((condition), #condition, __FILE__, __LINE__)
+#define SKIP(reason) skip_check(reason)
+
+void expect_status(int found, int expected, int other, const char *what, const char *file, int line);
+void expect_number(uint64_t found, uint64_t expected, const char *what, const char *file, int line);
+void expect_bytes(const void *found, const void *expected, size_t size, const char *what, const char *file, int line);
+void expect_text(const char *found, const char *expected, const char *what, const char *file, int line);
+void expect_condition(bool condition, const char *what, const char *file, int line);
+_Noreturn void skip_check(const char *reason);
+
+/* The name of a status for people: "-DER_NONEXIST". */
+const char *status_name(int status);
+
+/* What every check shares: the pool, connected for reading and writing when the program starts. */
+daos_handle_t pool(void);
+const char *pool_label(void);
+
+/* The container of this check, with redundancy factor 0 so that S1 is allowed on every system; label and UUID. */
+daos_handle_t container(void);
+const char *container_label(void);
+
+/* A label that no other check and no other run uses; the container with it, if any, is destroyed at the end. */
+const char *new_label(void);
+
+/* Creates (and does not open) a container with redundancy factor 0 under `label`. */
+void create_container(const char *label);
+daos_handle_t open_container(const char *label, unsigned int flags);
+
+/* The entries of the property that each container of the program is created with. */
+daos_prop_t *redundancy_zero(void);
+
+/* The text of a UUID, in a static buffer that the next call overwrites. */
+const char *uuid_text(const unsigned char *uuid);
+
+/* An object id that this run has not used, of class S1, in the container of this check. */
+daos_obj_id_t new_oid(enum daos_otype_t type);
+
+/* Objects that are closed when the check ends. */
+daos_handle_t open_kv(daos_obj_id_t oid, unsigned int mode);
+daos_handle_t open_object(daos_obj_id_t oid, unsigned int mode);
+daos_handle_t new_kv(void);
+daos_handle_t new_object(void);
+daos_handle_t new_array(daos_size_t cell_size, daos_size_t chunk_size);
+daos_handle_t new_byte_array(daos_size_t chunk_size);
+daos_handle_t new_transaction(uint64_t flags);
+
+/* Hands a handle to the harness, which closes it when the check ends, the newest first. */
+enum kept { KEPT_POOL, KEPT_CONTAINER, KEPT_OBJECT, KEPT_KV, KEPT_ARRAY, KEPT_TRANSACTION, KEPT_OIT, KEPT_QUEUE };
+void keep(enum kept kind, daos_handle_t handle);
+
+/* Takes a handle back, for a check that closes it itself. */
+void forget(daos_handle_t handle);
+
+/* A scatter list of one buffer; the iov lives in the list's owner. */
+struct buffer {
+    d_iov_t iov;
+    d_sg_list_t list;
+};
+d_sg_list_t *buffer_of(struct buffer *buffer, void *bytes, size_t size);
+daos_key_t key_of(const char *text);
+
+/* Key-value pairs with text values, outside of transactions unless one is named. */
+void put_text(daos_handle_t kv, const char *key, const char *value);
+void put_text_in(daos_handle_t kv, daos_handle_t transaction, const char *key, const char *value);
+void kv_holds(daos_handle_t kv, const char *key, const char *value);
+void kv_holds_in(daos_handle_t kv, daos_handle_t transaction, const char *key, const char *value);
+void kv_lacks(daos_handle_t kv, const char *key);
+
+/* Single values under a dkey and an akey. */
+int update_single(daos_handle_t object, daos_handle_t th, uint64_t flags, const char *dkey, const char *akey,
+                  const void *value, size_t size);
+int fetch_single(daos_handle_t object, daos_handle_t th, uint64_t flags, const char *dkey, const char *akey,
+                 void *value, size_t capacity, daos_size_t *size);
+void single_holds(daos_handle_t object, const char *dkey, const char *akey, const char *value);
+void single_lacks(daos_handle_t object, const char *dkey, const char *akey);
+
+/* One range of an array. */
+int write_range(daos_handle_t array, daos_handle_t th, uint64_t index, uint64_t cells, void *bytes, size_t size);
+int read_range(daos_handle_t array, daos_handle_t th, uint64_t index, uint64_t cells, void *bytes, size_t size);
+
+/* The number of targets and of nodes of the pool. */
+uint32_t pool_targets(void);
+uint32_t pool_nodes(void);
+
+/* For main only. */
+enum outcome { PASSED, FAILED, SKIPPED };
+struct result {
+    enum outcome outcome;
+    char message[1024];
+};
+int harness_start(const char *pool_label);
+void harness_stop(void);
+void harness_run(const struct check *check, struct result *result);
+
+#endif

@@ -1,0 +1,404 @@
+/*
+ * Containers: create, open, query, destroy, labels, ranges of object ids.
+ */
+#include "check.h"
+
+static const uuid_t no_uuid;
+
+static int create(const char *label)
+{
+    return daos_cont_create_with_label(pool(), label, redundancy_zero(), NULL, NULL);
+}
+
+static int open_status(const char *name)
+{
+    daos_handle_t handle;
+    int status = daos_cont_open(pool(), name, DAOS_COO_RW, &handle, NULL, NULL);
+
+    if (status == 0)
+        keep(KEPT_CONTAINER, handle);
+    return status;
+}
+
+CHECK(create_with_a_label_returns_a_uuid, "create_with_label fills in the UUID of the new container")
+{
+    uuid_t uuid;
+
+    memset(uuid, 0, sizeof(uuid));
+    OK(daos_cont_create_with_label(pool(), new_label(), redundancy_zero(), &uuid, NULL));
+    HOLDS(memcmp(uuid, no_uuid, sizeof(uuid)) != 0);
+}
+
+CHECK(create_with_a_label_needs_no_place_for_the_uuid, "the UUID of create_with_label may be NULL")
+{
+    OK(create(new_label()));
+}
+
+CHECK(create_with_a_label_needs_no_property, "the property of create_with_label may be NULL")
+{
+    const char *label = new_label();
+
+    OK(daos_cont_create_with_label(pool(), label, NULL, NULL, NULL));
+    OK(open_status(label));
+}
+
+CHECK(create_without_a_label_returns_a_uuid_that_opens, "a container without a label is opened by its UUID")
+{
+    uuid_t uuid;
+    daos_handle_t handle;
+
+    memset(uuid, 0, sizeof(uuid));
+    OK(daos_cont_create(pool(), &uuid, redundancy_zero(), NULL));
+    OK(daos_cont_open(pool(), uuid_text(uuid), DAOS_COO_RW, &handle, NULL, NULL));
+    OK(daos_cont_close(handle, NULL));
+    OK(daos_cont_destroy(pool(), uuid_text(uuid), 0, NULL));
+}
+
+CHECK(create_takes_the_label_from_the_property, "the label is a property of the container")
+{
+    struct daos_prop_entry entries[2];
+    daos_prop_t prop;
+    uuid_t uuid;
+    const char *label = new_label();
+
+    memset(entries, 0, sizeof(entries));
+    memset(&prop, 0, sizeof(prop));
+    entries[0].dpe_type = DAOS_PROP_CO_LABEL;
+    entries[0].dpe_str = (char *)(uintptr_t)label;
+    entries[1].dpe_type = DAOS_PROP_CO_REDUN_FAC;
+    prop.dpp_nr = 2;
+    prop.dpp_entries = entries;
+    OK(daos_cont_create(pool(), &uuid, &prop, NULL));
+    OK(open_status(label));
+}
+
+CHECK(two_containers_have_different_uuids, "every container has a UUID of its own")
+{
+    uuid_t first;
+    uuid_t second;
+
+    OK(daos_cont_create_with_label(pool(), new_label(), redundancy_zero(), &first, NULL));
+    OK(daos_cont_create_with_label(pool(), new_label(), redundancy_zero(), &second, NULL));
+    HOLDS(memcmp(first, second, sizeof(first)) != 0);
+}
+
+CHECK(a_label_that_is_taken_is_refused, "a label that exists gives -DER_EXIST")
+{
+    const char *label = new_label();
+
+    OK(create(label));
+    FAILS(create(label), DER_EXIST);
+    OK(open_status(label));
+}
+
+CHECK(a_label_is_free_after_the_destruction, "a label that no container has may be used")
+{
+    const char *label = new_label();
+
+    OK(create(label));
+    OK(daos_cont_destroy(pool(), label, 0, NULL));
+    OK(create(label));
+}
+
+CHECK(open_by_label_succeeds, "a container is named by its label or by the text of its UUID")
+{
+    const char *label = new_label();
+
+    OK(create(label));
+    OK(open_status(label));
+}
+
+CHECK(open_by_the_text_of_the_uuid_succeeds, "a container is named by its label or by the text of its UUID")
+{
+    uuid_t uuid;
+
+    OK(daos_cont_create_with_label(pool(), new_label(), redundancy_zero(), &uuid, NULL));
+    OK(open_status(uuid_text(uuid)));
+}
+
+CHECK(open_for_reading_succeeds, "COO_RO opens a container for reading")
+{
+    const char *label = new_label();
+
+    OK(create(label));
+    open_container(label, DAOS_COO_RO);
+}
+
+CHECK(open_of_an_absent_label_fails, "a container that does not exist gives -DER_NONEXIST")
+{
+    FAILS(open_status(new_label()), DER_NONEXIST);
+}
+
+CHECK(open_of_an_absent_uuid_fails, "a container that does not exist gives -DER_NONEXIST")
+{
+    FAILS(open_status("01234567-89ab-4cde-8f01-23456789abcd"), DER_NONEXIST);
+}
+
+CHECK(open_fills_in_the_information, "the information of open has the UUID of the container")
+{
+    const char *label = new_label();
+    daos_cont_info_t info;
+    daos_handle_t handle;
+    uuid_t uuid;
+
+    memset(&info, 0, sizeof(info));
+    OK(daos_cont_create_with_label(pool(), label, redundancy_zero(), &uuid, NULL));
+    OK(daos_cont_open(pool(), label, DAOS_COO_RW, &handle, &info, NULL));
+    keep(KEPT_CONTAINER, handle);
+    BYTES(info.ci_uuid, uuid, sizeof(uuid));
+    EQUAL(info.ci_nsnapshots, 0);
+}
+
+CHECK(query_fills_in_the_information, "the information of a query has the UUID and the number of handles")
+{
+    daos_cont_info_t info;
+
+    memset(&info, 0, sizeof(info));
+    OK(daos_cont_query(container(), &info, NULL, NULL));
+    HOLDS(memcmp(info.ci_uuid, no_uuid, sizeof(info.ci_uuid)) != 0);
+    HOLDS(info.ci_nhandles >= 1);
+    EQUAL(info.ci_nsnapshots, 0);
+}
+
+CHECK(query_counts_every_handle, "ci_nhandles is the number of open handles")
+{
+    daos_cont_info_t info;
+
+    memset(&info, 0, sizeof(info));
+    container();
+    open_container(container_label(), DAOS_COO_RW);
+    OK(daos_cont_query(container(), &info, NULL, NULL));
+    HOLDS(info.ci_nhandles >= 2);
+}
+
+CHECK(two_handles_of_one_container_both_work, "closing one handle leaves the others alone")
+{
+    daos_handle_t other;
+    daos_obj_id_t oid = new_oid(DAOS_OT_KV_HASHED);
+
+    OK(daos_cont_open(pool(), container_label(), DAOS_COO_RW, &other, NULL, NULL));
+    OK(daos_cont_close(other, NULL));
+    put_text(open_kv(oid, DAOS_OO_RW), "key", "value");
+}
+
+CHECK(what_was_written_is_there_after_closing_and_opening, "data belongs to the container, not to a handle")
+{
+    const char *label = new_label();
+    daos_handle_t first;
+    daos_handle_t second;
+    daos_handle_t kv;
+    daos_obj_id_t oid = {.lo = 7, .hi = 0};
+
+    OK(create(label));
+    OK(daos_cont_open(pool(), label, DAOS_COO_RW, &first, NULL, NULL));
+    OK(daos_obj_generate_oid(first, &oid, DAOS_OT_KV_HASHED, OC_S1, 0, 0));
+    OK(daos_kv_open(first, oid, DAOS_OO_RW, &kv, NULL));
+    put_text(kv, "key", "value");
+    OK(daos_kv_close(kv, NULL));
+    OK(daos_cont_close(first, NULL));
+    second = open_container(label, DAOS_COO_RO);
+    OK(daos_kv_open(second, oid, DAOS_OO_RO, &kv, NULL));
+    keep(KEPT_KV, kv);
+    kv_holds(kv, "key", "value");
+}
+
+CHECK(two_containers_share_no_objects, "an object id is of one container")
+{
+    const char *label = new_label();
+    daos_obj_id_t oid = new_oid(DAOS_OT_KV_HASHED);
+    daos_handle_t kv;
+
+    put_text(open_kv(oid, DAOS_OO_RW), "key", "value");
+    OK(create(label));
+    OK(daos_kv_open(open_container(label, DAOS_COO_RW), oid, DAOS_OO_RW, &kv, NULL));
+    keep(KEPT_KV, kv);
+    kv_lacks(kv, "key");
+}
+
+CHECK(destroy_by_label_removes_the_container, "a destroyed container does not exist")
+{
+    const char *label = new_label();
+
+    OK(create(label));
+    OK(daos_cont_destroy(pool(), label, 0, NULL));
+    FAILS(open_status(label), DER_NONEXIST);
+}
+
+CHECK(destroy_by_uuid_removes_the_container, "a container is named by its label or by the text of its UUID")
+{
+    const char *label = new_label();
+    uuid_t uuid;
+
+    OK(daos_cont_create_with_label(pool(), label, redundancy_zero(), &uuid, NULL));
+    OK(daos_cont_destroy(pool(), uuid_text(uuid), 0, NULL));
+    FAILS(open_status(label), DER_NONEXIST);
+}
+
+CHECK(destroy_of_an_absent_container_fails, "a container that does not exist gives -DER_NONEXIST")
+{
+    FAILS(daos_cont_destroy(pool(), new_label(), 0, NULL), DER_NONEXIST);
+}
+
+CHECK(destroy_of_an_open_container_is_refused, "destroy without force of an open container gives -DER_BUSY")
+{
+    container();
+    FAILS(daos_cont_destroy(pool(), container_label(), 0, NULL), DER_BUSY);
+    put_text(new_kv(), "key", "value");
+}
+
+CHECK(destroy_by_force_removes_an_open_container, "destroy with force removes an open container")
+{
+    const char *label = new_label();
+
+    OK(create(label));
+    open_container(label, DAOS_COO_RW);
+    OK(daos_cont_destroy(pool(), label, 1, NULL));
+    FAILS(open_status(label), DER_NONEXIST);
+}
+
+/* Creates a container and, should that succeed, destroys it: a label that is wrongly accepted must not stay. */
+static int create_and_destroy(const char *label)
+{
+    int status = create(label);
+
+    if (status == 0)
+        OK(daos_cont_destroy(pool(), label, 0, NULL));
+    return status;
+}
+
+#define LABEL_REFUSED(sentence, label)                                                                                 \
+    CHECK(sentence, "labels: at most 127 of [A-Za-z0-9._:-], not the text of a UUID; else -DER_INVAL")                 \
+    {                                                                                                                  \
+        FAILS(create_and_destroy(label), DER_INVAL);                                                                   \
+    }
+LABEL_REFUSED(an_empty_label_is_invalid, "")
+LABEL_REFUSED(a_label_with_a_space_is_invalid, "conformance with space")
+LABEL_REFUSED(a_label_with_a_slash_is_invalid, "conformance/slash")
+LABEL_REFUSED(a_label_with_a_plus_is_invalid, "conformance+plus")
+LABEL_REFUSED(a_label_like_a_uuid_is_invalid, "01234567-89ab-4cde-8f01-23456789abcd")
+
+static void with_label_of(size_t length, int status)
+{
+    char label[160];
+    const char *unique = new_label();
+
+    // The beginning is unique, so that a container that another run left does not change the answer.
+    memset(label, 'a', sizeof(label));
+    memcpy(label, unique, strlen(unique));
+    label[length] = '\0';
+    FAILS(create_and_destroy(label), status);
+}
+
+CHECK(a_label_of_127_characters_is_valid, "labels have at most 127 characters")
+{
+    with_label_of(127, 0);
+}
+
+CHECK(a_label_of_128_characters_is_invalid, "labels have at most 127 characters, else -DER_INVAL")
+{
+    with_label_of(128, DER_INVAL);
+}
+
+CHECK(a_label_may_have_dots_colons_underlines_and_hyphens, "labels consist of [A-Za-z0-9._:-]")
+{
+    static const char label[] = "Conformance.1_a:b-C";
+    int status = create(label);
+
+    // Another run may have been killed between its create and its destroy.
+    if (status == -DER_EXIST) {
+        OK(daos_cont_destroy(pool(), label, 1, NULL));
+        status = create(label);
+    }
+    OK(status);
+    OK(daos_cont_destroy(pool(), label, 0, NULL));
+}
+
+CHECK(alloc_oids_of_none_is_invalid, "alloc_oids of 0 ids gives -DER_INVAL")
+{
+    uint64_t first;
+
+    FAILS(daos_cont_alloc_oids(container(), 0, &first, NULL), DER_INVAL);
+}
+
+CHECK(alloc_oids_of_one_id_succeeds, "alloc_oids returns the first id of a range")
+{
+    uint64_t first;
+
+    OK(daos_cont_alloc_oids(container(), 1, &first, NULL));
+}
+
+/* Whether [first, first + count) and [other, other + other_count) have no id in common. */
+static bool apart(uint64_t first, uint64_t count, uint64_t other, uint64_t other_count)
+{
+    return first + count <= other || other + other_count <= first;
+}
+
+CHECK(ranges_of_ids_do_not_overlap, "alloc_oids returns ranges that are unique in the container")
+{
+    uint64_t ranges[8];
+
+    for (int i = 0; i < 8; i++) {
+        OK(daos_cont_alloc_oids(container(), 100, &ranges[i], NULL));
+        for (int j = 0; j < i; j++)
+            HOLDS(apart(ranges[i], 100, ranges[j], 100));
+    }
+}
+
+CHECK(ranges_of_different_lengths_do_not_overlap, "alloc_oids returns ranges that are unique in the container")
+{
+    uint64_t one;
+    uint64_t many;
+    uint64_t last;
+
+    OK(daos_cont_alloc_oids(container(), 1, &one, NULL));
+    OK(daos_cont_alloc_oids(container(), 100000, &many, NULL));
+    OK(daos_cont_alloc_oids(container(), 1, &last, NULL));
+    HOLDS(apart(one, 1, many, 100000));
+    HOLDS(apart(last, 1, many, 100000));
+    HOLDS(apart(last, 1, one, 1));
+}
+
+CHECK(ranges_of_two_handles_do_not_overlap, "alloc_oids returns ranges that are unique in the container")
+{
+    uint64_t first;
+    uint64_t second;
+
+    OK(daos_cont_alloc_oids(container(), 50, &first, NULL));
+    OK(daos_cont_alloc_oids(open_container(container_label(), DAOS_COO_RW), 50, &second, NULL));
+    HOLDS(apart(first, 50, second, 50));
+}
+
+CHECK(a_range_is_not_given_again_after_closing, "alloc_oids returns ranges that are unique in the container")
+{
+    const char *label = new_label();
+    daos_handle_t handle;
+    uint64_t first;
+    uint64_t second;
+
+    OK(create(label));
+    OK(daos_cont_open(pool(), label, DAOS_COO_RW, &handle, NULL, NULL));
+    OK(daos_cont_alloc_oids(handle, 50, &first, NULL));
+    OK(daos_cont_close(handle, NULL));
+    OK(daos_cont_alloc_oids(open_container(label, DAOS_COO_RW), 50, &second, NULL));
+    HOLDS(apart(first, 50, second, 50));
+}
+
+/* The table of this subject. */
+#define C(sentence) &check_##sentence
+SUBJECT(container, C(create_with_a_label_returns_a_uuid), C(create_with_a_label_needs_no_place_for_the_uuid),
+        C(create_with_a_label_needs_no_property), C(create_without_a_label_returns_a_uuid_that_opens),
+        C(create_takes_the_label_from_the_property), C(two_containers_have_different_uuids),
+        C(a_label_that_is_taken_is_refused), C(a_label_is_free_after_the_destruction), C(open_by_label_succeeds),
+        C(open_by_the_text_of_the_uuid_succeeds), C(open_for_reading_succeeds), C(open_of_an_absent_label_fails),
+        C(open_of_an_absent_uuid_fails), C(open_fills_in_the_information), C(query_fills_in_the_information),
+        C(query_counts_every_handle), C(two_handles_of_one_container_both_work),
+        C(what_was_written_is_there_after_closing_and_opening), C(two_containers_share_no_objects),
+        C(destroy_by_label_removes_the_container), C(destroy_by_uuid_removes_the_container),
+        C(destroy_of_an_absent_container_fails), C(destroy_of_an_open_container_is_refused),
+        C(destroy_by_force_removes_an_open_container), C(an_empty_label_is_invalid),
+        C(a_label_with_a_space_is_invalid), C(a_label_with_a_slash_is_invalid), C(a_label_with_a_plus_is_invalid),
+        C(a_label_like_a_uuid_is_invalid), C(a_label_of_127_characters_is_valid),
+        C(a_label_of_128_characters_is_invalid), C(a_label_may_have_dots_colons_underlines_and_hyphens),
+        C(alloc_oids_of_none_is_invalid), C(alloc_oids_of_one_id_succeeds), C(ranges_of_ids_do_not_overlap),
+        C(ranges_of_different_lengths_do_not_overlap), C(ranges_of_two_handles_do_not_overlap),
+        C(a_range_is_not_given_again_after_closing));

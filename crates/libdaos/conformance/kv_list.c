@@ -1,0 +1,382 @@
+/*
+ * Listing the keys of key-value objects: packing, anchors, order, limits.
+ */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { KEYS_MAX = 512, KEY_SIZE = 16, BUFFER_MAX = 16384 };
+
+/* The keys that a listing has returned so far, in the order in which they came. */
+struct listing {
+    char keys[KEYS_MAX][KEY_SIZE];
+    uint32_t count;
+    uint32_t calls;
+};
+
+static int list_once(daos_handle_t kv, uint32_t *nr, daos_key_desc_t *descriptions, void *bytes, size_t size,
+                     daos_anchor_t *anchor)
+{
+    struct buffer buffer;
+
+    return daos_kv_list(kv, DAOS_TX_NONE, nr, descriptions, buffer_of(&buffer, bytes, size), anchor, NULL);
+}
+
+static void unpack(struct listing *listing, const char *bytes, uint32_t nr, const daos_key_desc_t *descriptions)
+{
+    for (uint32_t i = 0; i < nr; i++) {
+        size_t length = descriptions[i].kd_key_len;
+
+        HOLDS(listing->count < KEYS_MAX);
+        HOLDS(length > 0 && length < KEY_SIZE);
+        memcpy(listing->keys[listing->count], bytes, length);
+        listing->keys[listing->count++][length] = '\0';
+        bytes += length;
+    }
+}
+
+/* Lists to the end, with room for `per_call` keys and `size` bytes in each call. */
+static void list_all(daos_handle_t kv, uint32_t per_call, size_t size, struct listing *listing)
+{
+    static daos_key_desc_t descriptions[KEYS_MAX];
+    static char bytes[BUFFER_MAX];
+    daos_anchor_t anchor;
+
+    memset(listing, 0, sizeof(*listing));
+    memset(&anchor, 0, sizeof(anchor));
+    while (!daos_anchor_is_eof(&anchor)) {
+        uint32_t nr = per_call;
+
+        OK(list_once(kv, &nr, descriptions, bytes, size, &anchor));
+        HOLDS(nr <= per_call);
+        unpack(listing, bytes, nr, descriptions);
+        // A listing that never ends must fail, not hang.
+        HOLDS(++listing->calls < 10 * KEYS_MAX);
+    }
+}
+
+static void put_numbered(daos_handle_t kv, unsigned int count)
+{
+    char key[KEY_SIZE];
+
+    for (unsigned int i = 0; i < count; i++) {
+        snprintf(key, sizeof(key), "key-%04u", i);
+        put_text(kv, key, "value");
+    }
+}
+
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(left, right);
+}
+
+/* Every key that `put_numbered` put, once each, in any order. */
+static void has_numbered(struct listing *listing, unsigned int count)
+{
+    char key[KEY_SIZE];
+
+    EQUAL(listing->count, count);
+    qsort(listing->keys, listing->count, KEY_SIZE, by_text);
+    for (unsigned int i = 0; i < count; i++) {
+        snprintf(key, sizeof(key), "key-%04u", i);
+        TEXT(listing->keys[i], key);
+    }
+}
+
+static struct listing listing;
+
+CHECK(an_object_never_written_lists_no_keys, "a listing of an empty object ends with no key")
+{
+    list_all(new_kv(), 8, 256, &listing);
+    EQUAL(listing.count, 0);
+}
+
+CHECK(a_single_key_is_listed, "a listing names every key")
+{
+    daos_handle_t kv = new_kv();
+
+    put_text(kv, "alone", "value");
+    list_all(kv, 8, 256, &listing);
+    EQUAL(listing.count, 1);
+    TEXT(listing.keys[0], "alone");
+}
+
+CHECK(a_listing_in_one_call_names_every_key_once, "a listing names every key")
+{
+    daos_handle_t kv = new_kv();
+
+    put_numbered(kv, 40);
+    list_all(kv, 128, 4096, &listing);
+    has_numbered(&listing, 40);
+}
+
+CHECK(a_listing_in_many_calls_names_every_key_once, "the anchor carries a listing from ZERO to EOF")
+{
+    daos_handle_t kv = new_kv();
+
+    put_numbered(kv, 40);
+    list_all(kv, 7, 4096, &listing);
+    has_numbered(&listing, 40);
+    HOLDS(listing.calls >= 6);
+}
+
+CHECK(a_listing_of_one_key_per_call_names_every_key_once, "the anchor carries a listing from ZERO to EOF")
+{
+    daos_handle_t kv = new_kv();
+
+    put_numbered(kv, 10);
+    list_all(kv, 1, 4096, &listing);
+    has_numbered(&listing, 10);
+}
+
+CHECK(a_small_buffer_ends_a_call_early_and_loses_no_key, "a call returns the keys that fit into the buffer")
+{
+    daos_handle_t kv = new_kv();
+
+    put_numbered(kv, 40);
+    list_all(kv, 128, 64, &listing);
+    has_numbered(&listing, 40);
+    HOLDS(listing.calls >= 5);
+}
+
+CHECK(a_listing_of_500_keys_names_every_key_once, "the anchor carries a listing from ZERO to EOF")
+{
+    daos_handle_t kv = new_kv();
+
+    put_numbered(kv, 500);
+    list_all(kv, 64, 1024, &listing);
+    has_numbered(&listing, 500);
+}
+
+CHECK(keys_of_different_lengths_are_packed_back_to_back, "keys lie back to back, their lengths in the descriptions")
+{
+    daos_handle_t kv = new_kv();
+
+    put_text(kv, "a", "value");
+    put_text(kv, "bcd", "value");
+    put_text(kv, "efghijk", "value");
+    list_all(kv, 8, 256, &listing);
+    EQUAL(listing.count, 3);
+    qsort(listing.keys, listing.count, KEY_SIZE, by_text);
+    TEXT(listing.keys[0], "a");
+    TEXT(listing.keys[1], "bcd");
+    TEXT(listing.keys[2], "efghijk");
+}
+
+CHECK(a_listing_of_hashed_keys_has_the_same_order_twice, "keys of KV_HASHED come in the order of their hashes")
+{
+    static struct listing again;
+    daos_handle_t kv = new_kv();
+
+    put_numbered(kv, 40);
+    list_all(kv, 128, 4096, &listing);
+    list_all(kv, 5, 4096, &again);
+    EQUAL(again.count, listing.count);
+    for (uint32_t i = 0; i < listing.count; i++)
+        TEXT(again.keys[i], listing.keys[i]);
+}
+
+CHECK(lexical_keys_are_listed_in_order, "keys of KV_LEXICAL come in the order of their bytes")
+{
+    daos_handle_t kv = open_kv(new_oid(DAOS_OT_KV_LEXICAL), DAOS_OO_RW);
+
+    put_text(kv, "pear", "value");
+    put_text(kv, "apple", "value");
+    put_text(kv, "quince", "value");
+    put_text(kv, "banana", "value");
+    list_all(kv, 3, 256, &listing);
+    EQUAL(listing.count, 4);
+    TEXT(listing.keys[0], "apple");
+    TEXT(listing.keys[1], "banana");
+    TEXT(listing.keys[2], "pear");
+    TEXT(listing.keys[3], "quince");
+}
+
+CHECK(uint64_keys_are_listed_in_numeric_order, "keys of KV_UINT64 come in the order of their numbers")
+{
+    daos_handle_t kv = open_kv(new_oid(DAOS_OT_KV_UINT64), DAOS_OO_RW);
+
+    // As little-endian numbers the last byte weighs most, so this order differs from the order of the bytes.
+    put_text(kv, "11111113", "value");
+    put_text(kv, "31111111", "value");
+    put_text(kv, "11111112", "value");
+    list_all(kv, 8, 256, &listing);
+    EQUAL(listing.count, 3);
+    TEXT(listing.keys[0], "31111111");
+    TEXT(listing.keys[1], "11111112");
+    TEXT(listing.keys[2], "11111113");
+}
+
+CHECK(a_removed_key_is_not_listed, "after a remove the key is missing")
+{
+    daos_handle_t kv = new_kv();
+
+    put_text(kv, "gone", "value");
+    put_text(kv, "stays", "value");
+    OK(daos_kv_remove(kv, DAOS_TX_NONE, 0, "gone", NULL));
+    list_all(kv, 8, 256, &listing);
+    EQUAL(listing.count, 1);
+    TEXT(listing.keys[0], "stays");
+}
+
+CHECK(a_key_put_with_size_zero_is_not_listed, "a put of size 0 is a punch")
+{
+    daos_handle_t kv = new_kv();
+
+    put_text(kv, "gone", "value");
+    put_text(kv, "stays", "value");
+    OK(daos_kv_put(kv, DAOS_TX_NONE, 0, "gone", 0, NULL, NULL));
+    list_all(kv, 8, 256, &listing);
+    EQUAL(listing.count, 1);
+    TEXT(listing.keys[0], "stays");
+}
+
+CHECK(a_key_put_twice_is_listed_once, "a listing names every key once")
+{
+    daos_handle_t kv = new_kv();
+
+    put_text(kv, "key", "first");
+    put_text(kv, "key", "second");
+    list_all(kv, 8, 256, &listing);
+    EQUAL(listing.count, 1);
+}
+
+CHECK(a_destroyed_object_lists_no_keys, "destroy is a punch of the object")
+{
+    daos_handle_t kv = new_kv();
+
+    put_numbered(kv, 5);
+    OK(daos_kv_destroy(kv, DAOS_TX_NONE, NULL));
+    list_all(kv, 8, 256, &listing);
+    EQUAL(listing.count, 0);
+}
+
+CHECK(a_read_only_handle_lists, "a listing needs only the right to read")
+{
+    daos_obj_id_t oid = new_oid(DAOS_OT_KV_HASHED);
+
+    put_numbered(open_kv(oid, DAOS_OO_RW), 5);
+    list_all(open_kv(oid, DAOS_OO_RO), 8, 256, &listing);
+    has_numbered(&listing, 5);
+}
+
+CHECK(a_second_listing_starts_at_the_beginning, "a zeroed anchor starts a listing anew")
+{
+    daos_handle_t kv = new_kv();
+
+    put_numbered(kv, 9);
+    list_all(kv, 4, 256, &listing);
+    list_all(kv, 4, 256, &listing);
+    has_numbered(&listing, 9);
+}
+
+CHECK(two_listings_of_one_handle_do_not_disturb_each_other, "the state of a listing is in its anchor alone")
+{
+    daos_handle_t kv = new_kv();
+    daos_key_desc_t descriptions[4];
+    daos_anchor_t first;
+    daos_anchor_t second;
+    char one[64];
+    char other[64];
+    uint32_t first_nr;
+    uint32_t second_nr;
+
+    put_numbered(kv, 12);
+    memset(&first, 0, sizeof(first));
+    memset(&second, 0, sizeof(second));
+    for (int i = 0; i < 3; i++) {
+        first_nr = 2;
+        OK(list_once(kv, &first_nr, descriptions, one, sizeof(one), &first));
+        second_nr = 2;
+        OK(list_once(kv, &second_nr, descriptions, other, sizeof(other), &second));
+        EQUAL(second_nr, first_nr);
+        BYTES(other, one, 8 * (size_t)first_nr);
+    }
+}
+
+CHECK(an_anchor_set_by_the_macro_of_the_header_starts_a_listing, "daos_anchor_init makes an anchor of type ZERO")
+{
+    daos_handle_t kv = new_kv();
+    daos_key_desc_t descriptions[4];
+    daos_anchor_t anchor;
+    char bytes[64];
+    uint32_t nr = 4;
+
+    put_text(kv, "key", "value");
+    memset(&anchor, 0xff, sizeof(anchor));
+    OK(daos_anchor_init(&anchor, 0));
+    HOLDS(!daos_anchor_is_eof(&anchor));
+    OK(list_once(kv, &nr, descriptions, bytes, sizeof(bytes), &anchor));
+    EQUAL(nr, 1);
+}
+
+CHECK(a_first_key_that_does_not_fit_is_too_big, "a first key that does not fit gives -DER_KEY2BIG")
+{
+    daos_handle_t kv = new_kv();
+    daos_key_desc_t descriptions[4];
+    daos_anchor_t anchor;
+    char bytes[4];
+    uint32_t nr = 4;
+
+    memset(descriptions, 0, sizeof(descriptions));
+    memset(&anchor, 0, sizeof(anchor));
+    put_text(kv, "a-long-key", "value");
+    FAILS(list_once(kv, &nr, descriptions, bytes, sizeof(bytes), &anchor), DER_KEY2BIG);
+    EQUAL(descriptions[0].kd_key_len, 10);
+}
+
+CHECK(a_listing_goes_on_after_a_key_that_did_not_fit, "after -DER_KEY2BIG a larger buffer gets the key")
+{
+    daos_handle_t kv = new_kv();
+    daos_key_desc_t descriptions[4];
+    daos_anchor_t anchor;
+    char bytes[64];
+    uint32_t nr = 4;
+
+    memset(&anchor, 0, sizeof(anchor));
+    put_text(kv, "a-long-key", "value");
+    FAILS(list_once(kv, &nr, descriptions, bytes, 4, &anchor), DER_KEY2BIG);
+    nr = 4;
+    OK(list_once(kv, &nr, descriptions, bytes, sizeof(bytes), &anchor));
+    EQUAL(nr, 1);
+    BYTES(bytes, "a-long-key", 10);
+}
+
+CHECK(a_listing_without_a_count_is_invalid, "a NULL count gives -DER_INVAL")
+{
+    daos_handle_t kv = new_kv();
+    daos_key_desc_t descriptions[4];
+    daos_anchor_t anchor;
+    char bytes[64];
+
+    memset(&anchor, 0, sizeof(anchor));
+    FAILS(list_once(kv, NULL, descriptions, bytes, sizeof(bytes), &anchor), DER_INVAL);
+}
+
+CHECK(a_listing_with_room_for_no_key_is_invalid, "a count of 0 gives -DER_INVAL")
+{
+    daos_handle_t kv = new_kv();
+    daos_key_desc_t descriptions[4];
+    daos_anchor_t anchor;
+    char bytes[64];
+    uint32_t nr = 0;
+
+    memset(&anchor, 0, sizeof(anchor));
+    FAILS(list_once(kv, &nr, descriptions, bytes, sizeof(bytes), &anchor), DER_INVAL);
+}
+
+/* The table of this subject. */
+#define C(sentence) &check_##sentence
+SUBJECT(kv_list, C(an_object_never_written_lists_no_keys), C(a_single_key_is_listed),
+        C(a_listing_in_one_call_names_every_key_once), C(a_listing_in_many_calls_names_every_key_once),
+        C(a_listing_of_one_key_per_call_names_every_key_once), C(a_small_buffer_ends_a_call_early_and_loses_no_key),
+        C(a_listing_of_500_keys_names_every_key_once), C(keys_of_different_lengths_are_packed_back_to_back),
+        C(a_listing_of_hashed_keys_has_the_same_order_twice), C(lexical_keys_are_listed_in_order),
+        C(uint64_keys_are_listed_in_numeric_order), C(a_removed_key_is_not_listed),
+        C(a_key_put_with_size_zero_is_not_listed), C(a_key_put_twice_is_listed_once),
+        C(a_destroyed_object_lists_no_keys), C(a_read_only_handle_lists), C(a_second_listing_starts_at_the_beginning),
+        C(two_listings_of_one_handle_do_not_disturb_each_other),
+        C(an_anchor_set_by_the_macro_of_the_header_starts_a_listing), C(a_first_key_that_does_not_fit_is_too_big),
+        C(a_listing_goes_on_after_a_key_that_did_not_fit), C(a_listing_without_a_count_is_invalid),
+        C(a_listing_with_room_for_no_key_is_invalid));

@@ -1,0 +1,209 @@
+/*
+ * Objects: arrays of records under an akey, and the queries of keys and extents.
+ */
+#include "check.h"
+
+static daos_iod_t records(const char *akey, daos_size_t size, daos_recx_t *recx)
+{
+    daos_iod_t iod = {.iod_name = key_of(akey), .iod_type = DAOS_IOD_ARRAY, .iod_size = size, .iod_nr = 1,
+                      .iod_recxs = recx};
+
+    return iod;
+}
+
+static int update(daos_handle_t object, const char *dkey, uint64_t index, uint64_t count, daos_size_t record_size,
+                  const char *bytes)
+{
+    daos_key_t key = key_of(dkey);
+    daos_recx_t recx = {.rx_idx = index, .rx_nr = count};
+    daos_iod_t iod = records("akey", record_size, &recx);
+    struct buffer buffer;
+
+    buffer_of(&buffer, (void *)(uintptr_t)bytes, count * record_size);
+    return daos_obj_update(object, DAOS_TX_NONE, 0, &key, 1, &iod, record_size == 0 ? NULL : &buffer.list, NULL);
+}
+
+/* Fetches over a buffer of 'x' and returns the record size that was found. */
+static daos_size_t fetch(daos_handle_t object, const char *dkey, uint64_t index, uint64_t count,
+                         daos_size_t record_size, char *found)
+{
+    daos_key_t key = key_of(dkey);
+    daos_recx_t recx = {.rx_idx = index, .rx_nr = count};
+    daos_iod_t iod = records("akey", record_size, &recx);
+    struct buffer buffer;
+
+    memset(found, 'x', count * record_size);
+    OK(daos_obj_fetch(object, DAOS_TX_NONE, 0, &key, 1, &iod, buffer_of(&buffer, found, count * record_size), NULL,
+                      NULL));
+    return iod.iod_size;
+}
+
+CHECK(records_come_back, "a fetch returns the records that were updated")
+{
+    daos_handle_t object = new_object();
+    char found[10];
+
+    OK(update(object, "dkey", 5, 10, 1, "0123456789"));
+    EQUAL(fetch(object, "dkey", 5, 10, 1, found), 1);
+    BYTES(found, "0123456789", 10);
+}
+
+CHECK(records_of_four_bytes_come_back, "iod_size is the size of a record")
+{
+    daos_handle_t object = new_object();
+    char found[12];
+
+    OK(update(object, "dkey", 100, 3, 4, "aaaabbbbcccc"));
+    EQUAL(fetch(object, "dkey", 100, 3, 4, found), 4);
+    BYTES(found, "aaaabbbbcccc", 12);
+}
+
+CHECK(a_part_of_the_records_comes_back, "a fetch takes any extent of records")
+{
+    daos_handle_t object = new_object();
+    char found[4];
+
+    OK(update(object, "dkey", 0, 10, 1, "0123456789"));
+    fetch(object, "dkey", 3, 4, 1, found);
+    BYTES(found, "3456", 4);
+}
+
+CHECK(an_update_replaces_the_records_of_its_extent, "an update changes the records of its extents only")
+{
+    daos_handle_t object = new_object();
+    char found[10];
+
+    OK(update(object, "dkey", 0, 10, 1, "0123456789"));
+    OK(update(object, "dkey", 3, 4, 1, "abcd"));
+    fetch(object, "dkey", 0, 10, 1, found);
+    BYTES(found, "012abcd789", 10);
+}
+
+CHECK(a_hole_between_records_leaves_the_buffer_alone, "records that do not exist leave the buffer untouched")
+{
+    daos_handle_t object = new_object();
+    char found[6];
+
+    OK(update(object, "dkey", 0, 2, 1, "ab"));
+    OK(update(object, "dkey", 4, 2, 1, "cd"));
+    fetch(object, "dkey", 0, 6, 1, found);
+    BYTES(found, "abxxcd", 6);
+}
+
+CHECK(records_of_two_dkeys_are_separate, "records are named by dkey, akey and index")
+{
+    daos_handle_t object = new_object();
+    char found[2];
+
+    OK(update(object, "one", 0, 2, 1, "ab"));
+    OK(update(object, "two", 0, 2, 1, "cd"));
+    fetch(object, "one", 0, 2, 1, found);
+    BYTES(found, "ab", 2);
+}
+
+CHECK(an_update_of_record_size_zero_removes_records, "an update with iod_size 0 is a punch of the extent")
+{
+    daos_handle_t object = new_object();
+    char found[10];
+
+    OK(update(object, "dkey", 0, 10, 1, "0123456789"));
+    OK(update(object, "dkey", 3, 4, 0, NULL));
+    fetch(object, "dkey", 0, 10, 1, found);
+    BYTES(found, "012xxxx789", 10);
+}
+
+CHECK(records_at_a_large_index_come_back, "an index has 63 bits")
+{
+    daos_handle_t object = new_object();
+    char found[2];
+
+    OK(update(object, "dkey", 1ull << 50, 2, 1, "ab"));
+    fetch(object, "dkey", 1ull << 50, 2, 1, found);
+    BYTES(found, "ab", 2);
+}
+
+CHECK(fetch_of_absent_records_has_size_zero, "a fetch of what is not there returns 0 and iod_size 0")
+{
+    char found[4];
+
+    EQUAL(fetch(new_object(), "dkey", 0, 4, 1, found), 0);
+    BYTES(found, "xxxx", 4);
+}
+
+CHECK(several_extents_take_the_bytes_in_their_order, "the bytes fill the extents one after another")
+{
+    daos_handle_t object = new_object();
+    daos_key_t dkey = key_of("dkey");
+    daos_recx_t recxs[2] = {{.rx_idx = 10, .rx_nr = 3}, {.rx_idx = 20, .rx_nr = 2}};
+    daos_iod_t iod = records("akey", 1, recxs);
+    struct buffer buffer;
+    char found[5] = {0};
+
+    iod.iod_nr = 2;
+    OK(daos_obj_update(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, buffer_of(&buffer, "abcde", 5), NULL));
+    OK(daos_obj_fetch(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, buffer_of(&buffer, found, 5), NULL, NULL));
+    BYTES(found, "abcde", 5);
+    fetch(object, "dkey", 20, 2, 1, found);
+    BYTES(found, "de", 2);
+}
+
+static daos_handle_t numbered(const uint64_t *dkeys, size_t count)
+{
+    daos_handle_t object = open_object(new_oid(DAOS_OT_DKEY_UINT64), DAOS_OO_RW);
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number = dkeys[i];
+        daos_recx_t recx = {.rx_idx = 10 * number, .rx_nr = 3};
+        daos_iod_t iod = records("akey", 1, &recx);
+        struct buffer buffer;
+        daos_key_t dkey;
+
+        d_iov_set(&dkey, &number, sizeof(number));
+        OK(daos_obj_update(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, buffer_of(&buffer, "abc", 3), NULL));
+    }
+    return object;
+}
+
+static uint64_t queried_dkey(daos_handle_t object, uint64_t flags, daos_recx_t *recx)
+{
+    uint64_t number = UINT64_MAX;
+    daos_key_t dkey;
+    daos_key_t akey = key_of("akey");
+
+    d_iov_set(&dkey, &number, sizeof(number));
+    OK(daos_obj_query_key(object, DAOS_TX_NONE, flags, &dkey, &akey, recx, NULL));
+    return number;
+}
+
+static const uint64_t some_dkeys[] = {7, 2, 300, 41};
+
+CHECK(the_highest_dkey_is_found, "query_key with GET_MAX and GET_DKEY returns the highest integer dkey")
+{
+    daos_recx_t recx = {0};
+
+    EQUAL(queried_dkey(numbered(some_dkeys, 4), DAOS_GET_MAX | DAOS_GET_DKEY, &recx), 300);
+}
+
+CHECK(the_lowest_dkey_is_found, "query_key with GET_MIN and GET_DKEY returns the lowest integer dkey")
+{
+    daos_recx_t recx = {0};
+
+    EQUAL(queried_dkey(numbered(some_dkeys, 4), DAOS_GET_MIN | DAOS_GET_DKEY, &recx), 2);
+}
+
+CHECK(the_highest_records_of_the_highest_dkey_are_found, "query_key with GET_RECX returns its extent")
+{
+    daos_recx_t recx = {0};
+
+    EQUAL(queried_dkey(numbered(some_dkeys, 4), DAOS_GET_MAX | DAOS_GET_DKEY | DAOS_GET_RECX, &recx), 300);
+    EQUAL(recx.rx_idx + recx.rx_nr, 3003);
+}
+
+/* The table of this subject. */
+#define C(sentence) &check_##sentence
+SUBJECT(object_record, C(records_come_back), C(records_of_four_bytes_come_back), C(a_part_of_the_records_comes_back),
+        C(an_update_replaces_the_records_of_its_extent), C(a_hole_between_records_leaves_the_buffer_alone),
+        C(records_of_two_dkeys_are_separate), C(an_update_of_record_size_zero_removes_records),
+        C(records_at_a_large_index_come_back), C(fetch_of_absent_records_has_size_zero),
+        C(several_extents_take_the_bytes_in_their_order), C(the_highest_dkey_is_found), C(the_lowest_dkey_is_found),
+        C(the_highest_records_of_the_highest_dkey_are_found));

@@ -1,0 +1,297 @@
+/*
+ * Object ids and object classes: the encoding, the names, which class is possible.
+ */
+#include "check.h"
+
+static int generate(enum daos_otype_t type, daos_oclass_id_t class, daos_obj_id_t *oid)
+{
+    *oid = (daos_obj_id_t){.lo = 42, .hi = 0};
+    return daos_obj_generate_oid(container(), oid, type, class, 0, 0);
+}
+
+static unsigned int type_of(daos_obj_id_t oid)
+{
+    return oid.hi >> 56;
+}
+
+static unsigned int redundancy_of(daos_obj_id_t oid)
+{
+    return (oid.hi >> 48) & 0xff;
+}
+
+static unsigned int groups_of(daos_obj_id_t oid)
+{
+    return (oid.hi >> 32) & 0xffff;
+}
+
+#define TYPE_IN_TOP_BYTE(sentence, type, number)                                                                       \
+    CHECK(sentence, "the highest byte of hi is the type of the object")                                                \
+    {                                                                                                                  \
+        daos_obj_id_t oid;                                                                                             \
+                                                                                                                       \
+        OK(generate(type, OC_S1, &oid));                                                                               \
+        EQUAL(type_of(oid), number);                                                                                   \
+    }
+TYPE_IN_TOP_BYTE(a_multi_hashed_id_has_type_0, DAOS_OT_MULTI_HASHED, 0)
+TYPE_IN_TOP_BYTE(a_dkey_uint64_id_has_type_2, DAOS_OT_DKEY_UINT64, 2)
+TYPE_IN_TOP_BYTE(an_akey_uint64_id_has_type_3, DAOS_OT_AKEY_UINT64, 3)
+TYPE_IN_TOP_BYTE(a_multi_uint64_id_has_type_4, DAOS_OT_MULTI_UINT64, 4)
+TYPE_IN_TOP_BYTE(a_dkey_lexical_id_has_type_5, DAOS_OT_DKEY_LEXICAL, 5)
+TYPE_IN_TOP_BYTE(an_akey_lexical_id_has_type_6, DAOS_OT_AKEY_LEXICAL, 6)
+TYPE_IN_TOP_BYTE(a_multi_lexical_id_has_type_7, DAOS_OT_MULTI_LEXICAL, 7)
+TYPE_IN_TOP_BYTE(a_kv_hashed_id_has_type_8, DAOS_OT_KV_HASHED, 8)
+TYPE_IN_TOP_BYTE(a_kv_uint64_id_has_type_9, DAOS_OT_KV_UINT64, 9)
+TYPE_IN_TOP_BYTE(a_kv_lexical_id_has_type_10, DAOS_OT_KV_LEXICAL, 10)
+TYPE_IN_TOP_BYTE(an_array_id_has_type_11, DAOS_OT_ARRAY, 11)
+TYPE_IN_TOP_BYTE(an_array_id_with_attributes_has_type_12, DAOS_OT_ARRAY_ATTR, 12)
+TYPE_IN_TOP_BYTE(a_byte_array_id_has_type_13, DAOS_OT_ARRAY_BYTE, 13)
+
+CHECK(a_hashed_kv_of_class_s1_has_a_known_encoding, "KV_HASHED of class S1: hi is 0x0801000100000000")
+{
+    daos_obj_id_t oid;
+
+    OK(generate(DAOS_OT_KV_HASHED, OC_S1, &oid));
+    EQUAL(oid.hi, 0x0801000100000000ull);
+    EQUAL(oid.lo, 42);
+}
+
+CHECK(the_96_bits_of_the_user_are_kept, "lo and the low 32 bits of hi are the user's")
+{
+    daos_obj_id_t oid = {.lo = 0xfedcba9876543210ull, .hi = 0x89abcdefull};
+
+    OK(daos_obj_generate_oid(container(), &oid, DAOS_OT_KV_HASHED, OC_S1, 0, 0));
+    EQUAL(oid.lo, 0xfedcba9876543210ull);
+    EQUAL(oid.hi & 0xffffffff, 0x89abcdefull);
+}
+
+CHECK(the_high_32_bits_of_the_user_are_dropped, "the high 32 bits of hi are replaced, not combined")
+{
+    daos_obj_id_t oid = {.lo = 42, .hi = 0xffffffff00000007ull};
+
+    OK(daos_obj_generate_oid(container(), &oid, DAOS_OT_KV_HASHED, OC_S1, 0, 0));
+    EQUAL(oid.hi, 0x0801000100000007ull);
+}
+
+CHECK(an_id_may_be_generated_again, "the high 32 bits of hi are replaced, not combined")
+{
+    daos_obj_id_t oid;
+    daos_obj_id_t again;
+
+    OK(generate(DAOS_OT_ARRAY, OC_S1, &oid));
+    again = oid;
+    OK(daos_obj_generate_oid(container(), &again, DAOS_OT_ARRAY, OC_S1, 0, 0));
+    EQUAL(again.hi, oid.hi);
+    EQUAL(again.lo, oid.lo);
+}
+
+CHECK(the_id_zero_is_a_valid_id, "all 96 bits of the user may be 0")
+{
+    daos_obj_id_t oid = {.lo = 0, .hi = 0};
+
+    OK(daos_obj_generate_oid(container(), &oid, DAOS_OT_KV_HASHED, OC_S1, 0, 0));
+    put_text(open_kv(oid, DAOS_OO_RW), "key", "value");
+    kv_holds(open_kv(oid, DAOS_OO_RO), "key", "value");
+}
+
+CHECK(ids_that_differ_in_their_type_are_different_objects, "the whole id names the object")
+{
+    daos_obj_id_t hashed;
+    daos_obj_id_t lexical;
+
+    OK(generate(DAOS_OT_KV_HASHED, OC_S1, &hashed));
+    OK(generate(DAOS_OT_KV_LEXICAL, OC_S1, &lexical));
+    put_text(open_kv(hashed, DAOS_OO_RW), "key", "value");
+    kv_lacks(open_kv(lexical, DAOS_OO_RO), "key");
+}
+
+CHECK(ids_that_differ_in_the_user_bits_of_hi_are_different_objects, "the whole id names the object")
+{
+    daos_obj_id_t one = {.lo = 42, .hi = 1};
+    daos_obj_id_t other = {.lo = 42, .hi = 2};
+
+    OK(daos_obj_generate_oid(container(), &one, DAOS_OT_KV_HASHED, OC_S1, 0, 0));
+    OK(daos_obj_generate_oid(container(), &other, DAOS_OT_KV_HASHED, OC_S1, 0, 0));
+    put_text(open_kv(one, DAOS_OO_RW), "key", "value");
+    kv_lacks(open_kv(other, DAOS_OO_RO), "key");
+}
+
+/* A class of `groups` groups without redundancy: possible when the pool has that many targets. */
+static void spread(daos_oclass_id_t class, unsigned int groups)
+{
+    daos_obj_id_t oid;
+
+    if (pool_targets() < groups) {
+        FAILS(generate(DAOS_OT_KV_HASHED, class, &oid), DER_INVAL);
+        return;
+    }
+    OK(generate(DAOS_OT_KV_HASHED, class, &oid));
+    EQUAL(redundancy_of(oid), 1);
+    EQUAL(groups_of(oid), groups);
+}
+
+#define SPREAD(sentence, class, groups)                                                                                \
+    CHECK(sentence, "a class is encoded as redundancy and groups; more groups than targets give -DER_INVAL")           \
+    {                                                                                                                  \
+        spread(class, groups);                                                                                         \
+    }
+SPREAD(class_s1_needs_one_target, OC_S1, 1)
+SPREAD(class_s2_needs_two_targets, OC_S2, 2)
+SPREAD(class_s4_needs_four_targets, OC_S4, 4)
+SPREAD(class_s8_needs_eight_targets, OC_S8, 8)
+SPREAD(class_s32_needs_thirty_two_targets, OC_S32, 32)
+
+CHECK(class_sx_is_stored_with_the_real_number_of_groups, "X classes are stored with the count of targets, at least 1")
+{
+    daos_obj_id_t oid;
+
+    OK(generate(DAOS_OT_KV_HASHED, OC_SX, &oid));
+    EQUAL(redundancy_of(oid), 1);
+    HOLDS(groups_of(oid) >= 1 && groups_of(oid) <= pool_targets());
+}
+
+/* A class with `replicas` members in a group, encoded with `redundancy`: possible with that many fault domains. */
+static void replicated(daos_oclass_id_t class, unsigned int members, unsigned int redundancy)
+{
+    daos_obj_id_t oid;
+
+    if (pool_nodes() < members) {
+        FAILS(generate(DAOS_OT_MULTI_HASHED, class, &oid), DER_INVAL);
+        return;
+    }
+    OK(generate(DAOS_OT_MULTI_HASHED, class, &oid));
+    EQUAL(redundancy_of(oid), redundancy);
+    EQUAL(groups_of(oid), 1);
+}
+
+#define REPLICATED(sentence, class, members, redundancy)                                                               \
+    CHECK(sentence, "a group larger than the number of fault domains gives -DER_INVAL")                                \
+    {                                                                                                                  \
+        replicated(class, members, redundancy);                                                                        \
+    }
+REPLICATED(class_rp_2g1_needs_two_nodes, OC_RP_2G1, 2, 8)
+REPLICATED(class_rp_3g1_needs_three_nodes, OC_RP_3G1, 3, 9)
+REPLICATED(class_ec_2p1g1_needs_three_nodes, OC_EC_2P1G1, 3, 0x20)
+
+CHECK(class_unknown_spreads_a_kv_over_all_targets, "class 0 with redundancy factor 0: a KV takes all targets")
+{
+    daos_obj_id_t oid;
+    daos_obj_id_t all;
+
+    OK(generate(DAOS_OT_KV_HASHED, OC_UNKNOWN, &oid));
+    OK(generate(DAOS_OT_KV_HASHED, OC_SX, &all));
+    EQUAL(oid.hi, all.hi);
+}
+
+CHECK(class_unknown_spreads_an_array_over_all_targets, "class 0 with redundancy factor 0: arrays take all targets")
+{
+    daos_obj_id_t oid;
+    daos_obj_id_t all;
+
+    OK(generate(DAOS_OT_ARRAY_BYTE, OC_UNKNOWN, &oid));
+    OK(generate(DAOS_OT_ARRAY_BYTE, OC_SX, &all));
+    EQUAL(oid.hi, all.hi);
+}
+
+CHECK(class_unknown_gives_other_types_one_group, "class 0 with redundancy factor 0: other types take S1")
+{
+    daos_obj_id_t oid;
+
+    OK(generate(DAOS_OT_MULTI_HASHED, OC_UNKNOWN, &oid));
+    EQUAL(redundancy_of(oid), 1);
+    EQUAL(groups_of(oid), 1);
+}
+
+CHECK(the_class_of_an_s1_id_is_s1, "daos_obj_id2class takes the class from the id")
+{
+    daos_obj_id_t oid;
+
+    OK(generate(DAOS_OT_KV_HASHED, OC_S1, &oid));
+    EQUAL(daos_obj_id2class(oid), OC_S1);
+}
+
+CHECK(an_array_id_with_metadata_has_the_type_of_arrays, "array_generate_oid with add_attr makes an id of type ARRAY")
+{
+    daos_obj_id_t oid = {.lo = 42, .hi = 0};
+
+    OK(daos_array_generate_oid(container(), &oid, true, OC_S1, 0, 0));
+    EQUAL(type_of(oid), DAOS_OT_ARRAY);
+}
+
+CHECK(an_array_id_without_metadata_opens_with_attributes, "without add_attr the id is one for open_with_attr")
+{
+    daos_obj_id_t oid = {.lo = 42, .hi = 0};
+    daos_handle_t array;
+
+    OK(daos_array_generate_oid(container(), &oid, false, OC_S1, 0, 0));
+    OK(daos_array_open_with_attr(container(), oid, DAOS_TX_NONE, DAOS_OO_RW, 1, 4096, &array, NULL));
+    keep(KEPT_ARRAY, array);
+}
+
+CHECK(a_class_below_the_redundancy_of_the_container_is_refused, "a class must have at least the container's redundancy")
+{
+    const char *label = new_label();
+    daos_prop_t *prop = redundancy_zero();
+    daos_obj_id_t oid = {.lo = 42, .hi = 0};
+    daos_handle_t handle;
+    daos_handle_t object;
+    int status;
+
+    prop->dpp_entries[0].dpe_val = 1;
+    status = daos_cont_create_with_label(pool(), label, prop, NULL, NULL);
+    // A system of one node may refuse the container, its object ids, or only the opening of its objects.
+    if (status == -DER_INVAL)
+        SKIP("the pool takes no container of redundancy factor 1");
+    OK(status);
+    handle = open_container(label, DAOS_COO_RW);
+    status = daos_obj_generate_oid(handle, &oid, DAOS_OT_MULTI_HASHED, OC_S1, 0, 0);
+    if (status == 0)
+        status = daos_obj_open(handle, oid, DAOS_OO_RW, &object, NULL);
+    FAILS(status, DER_INVAL);
+}
+
+#define NAMED(sentence, name, id)                                                                                      \
+    CHECK(sentence, "a class has a name without OC_; id = (redundancy << 24) | groups")                                \
+    {                                                                                                                  \
+        char text[64] = {0};                                                                                           \
+                                                                                                                       \
+        EQUAL(daos_oclass_name2id(name), id);                                                                          \
+        OK(daos_oclass_id2name(id, text));                                                                             \
+        TEXT(text, name);                                                                                              \
+    }
+NAMED(class_s1_has_a_name, "S1", 0x1000001)
+NAMED(class_s2_has_a_name, "S2", 0x1000002)
+NAMED(class_s4_has_a_name, "S4", 0x1000004)
+NAMED(class_s32_has_a_name, "S32", 0x1000020)
+NAMED(class_sx_has_a_name, "SX", 0x100ffff)
+NAMED(class_rp_2g1_has_a_name, "RP_2G1", 0x8000001)
+NAMED(class_rp_2gx_has_a_name, "RP_2GX", 0x800ffff)
+NAMED(class_rp_3g1_has_a_name, "RP_3G1", 0x9000001)
+NAMED(class_ec_2p1g1_has_a_name, "EC_2P1G1", 0x20000001)
+NAMED(class_ec_8p2gx_has_a_name, "EC_8P2GX", 0x2500ffff)
+
+CHECK(a_name_of_no_class_is_class_zero, "daos_oclass_name2id of an unknown name is 0")
+{
+    EQUAL(daos_oclass_name2id("NO_SUCH_CLASS"), 0);
+}
+
+/* The table of this subject. */
+#define C(sentence) &check_##sentence
+SUBJECT(oid, C(a_multi_hashed_id_has_type_0), C(a_dkey_uint64_id_has_type_2), C(an_akey_uint64_id_has_type_3),
+        C(a_multi_uint64_id_has_type_4), C(a_dkey_lexical_id_has_type_5), C(an_akey_lexical_id_has_type_6),
+        C(a_multi_lexical_id_has_type_7), C(a_kv_hashed_id_has_type_8), C(a_kv_uint64_id_has_type_9),
+        C(a_kv_lexical_id_has_type_10), C(an_array_id_has_type_11), C(an_array_id_with_attributes_has_type_12),
+        C(a_byte_array_id_has_type_13), C(a_hashed_kv_of_class_s1_has_a_known_encoding),
+        C(the_96_bits_of_the_user_are_kept), C(the_high_32_bits_of_the_user_are_dropped),
+        C(an_id_may_be_generated_again), C(the_id_zero_is_a_valid_id),
+        C(ids_that_differ_in_their_type_are_different_objects),
+        C(ids_that_differ_in_the_user_bits_of_hi_are_different_objects), C(class_s1_needs_one_target),
+        C(class_s2_needs_two_targets), C(class_s4_needs_four_targets), C(class_s8_needs_eight_targets),
+        C(class_s32_needs_thirty_two_targets), C(class_sx_is_stored_with_the_real_number_of_groups),
+        C(class_rp_2g1_needs_two_nodes), C(class_rp_3g1_needs_three_nodes), C(class_ec_2p1g1_needs_three_nodes),
+        C(class_unknown_spreads_a_kv_over_all_targets), C(class_unknown_spreads_an_array_over_all_targets),
+        C(class_unknown_gives_other_types_one_group), C(the_class_of_an_s1_id_is_s1),
+        C(an_array_id_with_metadata_has_the_type_of_arrays), C(an_array_id_without_metadata_opens_with_attributes),
+        C(a_class_below_the_redundancy_of_the_container_is_refused), C(class_s1_has_a_name), C(class_s2_has_a_name),
+        C(class_s4_has_a_name), C(class_s32_has_a_name), C(class_sx_has_a_name), C(class_rp_2g1_has_a_name),
+        C(class_rp_2gx_has_a_name), C(class_rp_3g1_has_a_name), C(class_ec_2p1g1_has_a_name),
+        C(class_ec_8p2gx_has_a_name), C(a_name_of_no_class_is_class_zero));

@@ -1,0 +1,144 @@
+/*
+ * The table of the object ids of a snapshot.
+ */
+#include "check.h"
+
+enum { OIDS_MAX = 256 };
+
+static daos_obj_id_t found[OIDS_MAX];
+
+/* Lists the objects of a new snapshot, `per_call` at a time; returns their number. */
+static size_t list(daos_epoch_t epoch, uint32_t per_call)
+{
+    daos_handle_t table;
+    daos_anchor_t anchor;
+    size_t count = 0;
+    unsigned int calls = 0;
+
+    OK(daos_oit_open(container(), epoch, &table, NULL));
+    keep(KEPT_OIT, table);
+    memset(&anchor, 0, sizeof(anchor));
+    while (!daos_anchor_is_eof(&anchor)) {
+        uint32_t nr = per_call;
+
+        HOLDS(count + per_call <= OIDS_MAX);
+        OK(daos_oit_list(table, found + count, &nr, &anchor, NULL));
+        HOLDS(nr <= per_call);
+        count += nr;
+        // A listing that never ends must fail, not hang.
+        HOLDS(++calls < 10 * OIDS_MAX);
+    }
+    return count;
+}
+
+static daos_epoch_t snapshot(void)
+{
+    daos_epoch_t epoch = 0;
+
+    OK(daos_cont_create_snap_opt(container(), &epoch, NULL, DAOS_SNAP_OPT_CR | DAOS_SNAP_OPT_OIT, NULL));
+    return epoch;
+}
+
+static size_t times_found(daos_obj_id_t oid, size_t count)
+{
+    size_t times = 0;
+
+    for (size_t i = 0; i < count; i++)
+        times += found[i].lo == oid.lo && found[i].hi == oid.hi;
+    return times;
+}
+
+static daos_obj_id_t written_kv(void)
+{
+    daos_obj_id_t oid = new_oid(DAOS_OT_KV_HASHED);
+    daos_handle_t kv;
+
+    OK(daos_kv_open(container(), oid, DAOS_OO_RW, &kv, NULL));
+    put_text(kv, "key", "value");
+    OK(daos_kv_close(kv, NULL));
+    return oid;
+}
+
+CHECK(an_empty_container_lists_no_objects, "the table holds the ids of the objects that exist")
+{
+    EQUAL(list(snapshot(), 10), 0);
+}
+
+CHECK(a_written_object_is_listed_with_its_whole_id, "the table holds the ids of the objects that exist")
+{
+    daos_obj_id_t oid = written_kv();
+
+    EQUAL(list(snapshot(), 10), 1);
+    EQUAL(found[0].lo, oid.lo);
+    EQUAL(found[0].hi, oid.hi);
+}
+
+CHECK(objects_of_every_type_are_listed, "the table holds the ids of the objects that exist")
+{
+    daos_obj_id_t kv = written_kv();
+    daos_obj_id_t object = new_oid(DAOS_OT_MULTI_HASHED);
+    daos_obj_id_t array = new_oid(DAOS_OT_ARRAY);
+    daos_handle_t handle;
+    size_t count;
+
+    OK(update_single(open_object(object, DAOS_OO_RW), DAOS_TX_NONE, 0, "dkey", "akey", "value", 5));
+    OK(daos_array_create(container(), array, DAOS_TX_NONE, 1, 4096, &handle, NULL));
+    keep(KEPT_ARRAY, handle);
+    count = list(snapshot(), 10);
+    EQUAL(count, 3);
+    EQUAL(times_found(kv, count), 1);
+    EQUAL(times_found(object, count), 1);
+    EQUAL(times_found(array, count), 1);
+}
+
+CHECK(many_objects_are_listed_in_several_calls, "the anchor carries a listing from ZERO to EOF")
+{
+    daos_obj_id_t oids[45];
+    size_t count;
+
+    for (int i = 0; i < 45; i++)
+        oids[i] = written_kv();
+    count = list(snapshot(), 10);
+    EQUAL(count, 45);
+    for (int i = 0; i < 45; i++)
+        EQUAL(times_found(oids[i], count), 1);
+}
+
+CHECK(an_object_opened_but_never_written_is_not_listed, "objects need no creation, and opening writes nothing")
+{
+    new_kv();
+    written_kv();
+    EQUAL(list(snapshot(), 10), 1);
+}
+
+CHECK(an_object_written_after_the_snapshot_is_not_listed, "the table is that of its snapshot")
+{
+    daos_obj_id_t before = written_kv();
+    daos_epoch_t epoch = snapshot();
+    daos_obj_id_t after = written_kv();
+    size_t count = list(epoch, 10);
+
+    EQUAL(times_found(before, count), 1);
+    EQUAL(times_found(after, count), 0);
+}
+
+CHECK(a_snapshot_with_a_table_may_be_destroyed, "after oit_close the snapshot is destroyed like any other")
+{
+    daos_epoch_range_t range;
+    daos_handle_t table;
+    daos_epoch_t epoch;
+
+    written_kv();
+    epoch = snapshot();
+    OK(daos_oit_open(container(), epoch, &table, NULL));
+    OK(daos_oit_close(table, NULL));
+    range.epr_lo = range.epr_hi = epoch;
+    OK(daos_cont_destroy_snap(container(), range, NULL));
+}
+
+/* The table of this subject. */
+#define C(sentence) &check_##sentence
+SUBJECT(oit, C(an_empty_container_lists_no_objects), C(a_written_object_is_listed_with_its_whole_id),
+        C(objects_of_every_type_are_listed), C(many_objects_are_listed_in_several_calls),
+        C(an_object_opened_but_never_written_is_not_listed), C(an_object_written_after_the_snapshot_is_not_listed),
+        C(a_snapshot_with_a_table_may_be_destroyed));

@@ -1,0 +1,142 @@
+/*
+ * Properties of containers: set at creation, read by a query; the functions that make and search them.
+ */
+#include "check.h"
+
+/* A query for one property of a container; the harness keeps nothing, so the caller frees it. */
+static daos_prop_t *query(daos_handle_t handle, uint32_t type)
+{
+    daos_prop_t *prop = daos_prop_alloc(1);
+
+    HOLDS(prop != NULL);
+    prop->dpp_entries[0].dpe_type = type;
+    OK(daos_cont_query(handle, NULL, prop, NULL));
+    HOLDS(daos_prop_entry_get(prop, type) != NULL);
+    return prop;
+}
+
+static uint64_t number(daos_handle_t handle, uint32_t type)
+{
+    daos_prop_t *prop = query(handle, type);
+    uint64_t value = daos_prop_entry_get(prop, type)->dpe_val;
+
+    daos_prop_free(prop);
+    return value;
+}
+
+/* Opens a new container that has the property `type` with `value`, and redundancy factor 0. */
+static daos_handle_t created_with(uint32_t type, uint64_t value)
+{
+    struct daos_prop_entry entries[2];
+    daos_prop_t prop;
+    const char *label = new_label();
+
+    memset(entries, 0, sizeof(entries));
+    memset(&prop, 0, sizeof(prop));
+    entries[0].dpe_type = DAOS_PROP_CO_REDUN_FAC;
+    entries[1].dpe_type = type;
+    entries[1].dpe_val = value;
+    prop.dpp_nr = 2;
+    prop.dpp_entries = entries;
+    OK(daos_cont_create_with_label(pool(), label, &prop, NULL, NULL));
+    return open_container(label, DAOS_COO_RW);
+}
+
+#define KEEPS(sentence, type, value)                                                                                   \
+    CHECK(sentence, "a query returns the property that the container was created with")                                \
+    {                                                                                                                  \
+        EQUAL(number(created_with(type, value), type), value);                                                         \
+    }
+KEEPS(the_layout_posix_is_kept, DAOS_PROP_CO_LAYOUT_TYPE, 1)
+KEEPS(the_layout_hdf5_is_kept, DAOS_PROP_CO_LAYOUT_TYPE, 2)
+KEEPS(the_layout_python_is_kept, DAOS_PROP_CO_LAYOUT_TYPE, 3)
+KEEPS(the_checksum_off_is_kept, DAOS_PROP_CO_CSUM, 0)
+KEEPS(the_checksum_crc32_is_kept, DAOS_PROP_CO_CSUM, 2)
+KEEPS(the_checksum_crc64_is_kept, DAOS_PROP_CO_CSUM, 3)
+KEEPS(the_checksum_sha256_is_kept, DAOS_PROP_CO_CSUM, 5)
+
+CHECK(the_redundancy_factor_zero_is_kept, "a query returns the property that the container was created with")
+{
+    EQUAL(number(container(), DAOS_PROP_CO_REDUN_FAC), 0);
+}
+
+CHECK(the_label_is_a_property, "a query returns the label of the container")
+{
+    daos_prop_t *prop;
+
+    container();
+    prop = query(container(), DAOS_PROP_CO_LABEL);
+    TEXT(daos_prop_entry_get(prop, DAOS_PROP_CO_LABEL)->dpe_str, container_label());
+    daos_prop_free(prop);
+}
+
+CHECK(the_number_of_snapshots_is_unlimited, "the default of SNAPSHOT_MAX is 0, unlimited")
+{
+    EQUAL(number(container(), DAOS_PROP_CO_SNAPSHOT_MAX), 0);
+}
+
+CHECK(the_owner_is_a_user, "the owner is the user who made the container")
+{
+    daos_prop_t *prop = query(container(), DAOS_PROP_CO_OWNER);
+    const char *owner = daos_prop_entry_get(prop, DAOS_PROP_CO_OWNER)->dpe_str;
+
+    HOLDS(owner != NULL && strlen(owner) > 1);
+    EQUAL(owner[strlen(owner) - 1], '@');
+    daos_prop_free(prop);
+}
+
+CHECK(the_owner_group_is_a_group, "the owner group is the group of the user who made the container")
+{
+    daos_prop_t *prop = query(container(), DAOS_PROP_CO_OWNER_GROUP);
+    const char *group = daos_prop_entry_get(prop, DAOS_PROP_CO_OWNER_GROUP)->dpe_str;
+
+    HOLDS(group != NULL && strlen(group) > 1);
+    EQUAL(group[strlen(group) - 1], '@');
+    daos_prop_free(prop);
+}
+
+CHECK(several_properties_come_in_one_query, "a query fills in every entry of the property")
+{
+    daos_prop_t *prop = daos_prop_alloc(2);
+
+    HOLDS(prop != NULL);
+    container();
+    prop->dpp_entries[0].dpe_type = DAOS_PROP_CO_LABEL;
+    prop->dpp_entries[1].dpe_type = DAOS_PROP_CO_REDUN_FAC;
+    OK(daos_cont_query(container(), NULL, prop, NULL));
+    TEXT(daos_prop_entry_get(prop, DAOS_PROP_CO_LABEL)->dpe_str, container_label());
+    EQUAL(daos_prop_entry_get(prop, DAOS_PROP_CO_REDUN_FAC)->dpe_val, 0);
+    daos_prop_free(prop);
+}
+
+CHECK(a_property_has_the_entries_asked_for, "prop_alloc makes a property with this number of entries")
+{
+    daos_prop_t *prop = daos_prop_alloc(3);
+
+    HOLDS(prop != NULL);
+    EQUAL(prop->dpp_nr, 3);
+    HOLDS(prop->dpp_entries != NULL);
+    EQUAL(prop->dpp_entries[2].dpe_type, 0);
+    daos_prop_free(prop);
+}
+
+CHECK(an_entry_is_found_by_its_type, "prop_entry_get returns the entry of a type, or NULL")
+{
+    daos_prop_t *prop = daos_prop_alloc(2);
+
+    HOLDS(prop != NULL);
+    prop->dpp_entries[0].dpe_type = DAOS_PROP_CO_CSUM;
+    prop->dpp_entries[1].dpe_type = DAOS_PROP_CO_REDUN_FAC;
+    HOLDS(daos_prop_entry_get(prop, DAOS_PROP_CO_REDUN_FAC) == &prop->dpp_entries[1]);
+    HOLDS(daos_prop_entry_get(prop, DAOS_PROP_CO_LABEL) == NULL);
+    daos_prop_free(prop);
+}
+
+/* The table of this subject. */
+#define C(sentence) &check_##sentence
+SUBJECT(prop, C(the_layout_posix_is_kept), C(the_layout_hdf5_is_kept), C(the_layout_python_is_kept),
+        C(the_checksum_off_is_kept), C(the_checksum_crc32_is_kept), C(the_checksum_crc64_is_kept),
+        C(the_checksum_sha256_is_kept), C(the_redundancy_factor_zero_is_kept), C(the_label_is_a_property),
+        C(the_number_of_snapshots_is_unlimited), C(the_owner_is_a_user), C(the_owner_group_is_a_group),
+        C(several_properties_come_in_one_query), C(a_property_has_the_entries_asked_for),
+        C(an_entry_is_found_by_its_type));

@@ -1,0 +1,271 @@
+/*
+ * Snapshots: create, list, read at, destroy; epochs.
+ */
+#include "check.h"
+
+#include <time.h>
+
+enum { EPOCHS_MAX = 32 };
+
+/* 2021-01-01 00:00 UTC, the beginning of epochs, in seconds of Unix time. */
+#define EPOCH_ZERO 1609459200
+
+static daos_epoch_t snapshot(void)
+{
+    daos_epoch_t epoch = 0;
+
+    OK(daos_cont_create_snap(container(), &epoch, NULL, NULL));
+    return epoch;
+}
+
+static daos_handle_t at(daos_epoch_t epoch)
+{
+    daos_handle_t transaction;
+
+    OK(daos_tx_open_snap(container(), epoch, &transaction, NULL));
+    keep(KEPT_TRANSACTION, transaction);
+    return transaction;
+}
+
+static void destroy(daos_epoch_t low, daos_epoch_t high)
+{
+    daos_epoch_range_t range = {.epr_lo = low, .epr_hi = high};
+
+    OK(daos_cont_destroy_snap(container(), range, NULL));
+}
+
+static uint32_t snapshots(void)
+{
+    daos_cont_info_t info;
+
+    memset(&info, 0, sizeof(info));
+    OK(daos_cont_query(container(), &info, NULL, NULL));
+    return info.ci_nsnapshots;
+}
+
+CHECK(create_returns_an_epoch, "a snapshot is an epoch")
+{
+    HOLDS(snapshot() != 0);
+}
+
+CHECK(later_snapshots_have_higher_epochs, "epochs rise")
+{
+    daos_epoch_t first = snapshot();
+
+    HOLDS(snapshot() > first);
+}
+
+CHECK(the_epoch_is_the_present_time, "epochs count sixteenths of a nanosecond since 2021")
+{
+    daos_epoch_t epoch = snapshot();
+    int64_t seconds = (int64_t)(epoch / 16 / 1000000000) + EPOCH_ZERO;
+    int64_t difference = seconds - (int64_t)time(NULL);
+
+    // The clocks of a cluster and of this node may differ a little.
+    HOLDS(difference > -300 && difference < 300);
+}
+
+CHECK(a_snapshot_with_options_is_created, "create_snap_opt with OPT_CR makes a snapshot")
+{
+    daos_epoch_t epoch = 0;
+
+    OK(daos_cont_create_snap_opt(container(), &epoch, NULL, DAOS_SNAP_OPT_CR, NULL));
+    HOLDS(epoch != 0);
+    EQUAL(snapshots(), 1);
+}
+
+CHECK(query_counts_the_snapshots, "ci_nsnapshots is the number of snapshots")
+{
+    EQUAL(snapshots(), 0);
+    snapshot();
+    snapshot();
+    EQUAL(snapshots(), 2);
+}
+
+CHECK(query_names_the_last_snapshot, "ci_lsnapshot is the epoch of the last snapshot")
+{
+    daos_cont_info_t info;
+    daos_epoch_t last;
+
+    memset(&info, 0, sizeof(info));
+    snapshot();
+    last = snapshot();
+    OK(daos_cont_query(container(), &info, NULL, NULL));
+    EQUAL(info.ci_lsnapshot, last);
+}
+
+CHECK(list_names_every_epoch, "list_snap returns the epochs of the snapshots")
+{
+    daos_epoch_t made[3] = {snapshot(), snapshot(), snapshot()};
+    daos_epoch_t epochs[EPOCHS_MAX] = {0};
+    daos_anchor_t anchor;
+    int nr = EPOCHS_MAX;
+
+    memset(&anchor, 0, sizeof(anchor));
+    OK(daos_cont_list_snap(container(), &nr, epochs, NULL, &anchor, NULL));
+    EQUAL(nr, 3);
+    for (int i = 0; i < 3; i++)
+        HOLDS(epochs[0] == made[i] || epochs[1] == made[i] || epochs[2] == made[i]);
+}
+
+CHECK(a_snapshot_keeps_a_value_that_is_replaced, "a read at a snapshot sees what was there when it was made")
+{
+    daos_handle_t kv = new_kv();
+    daos_epoch_t epoch;
+
+    put_text(kv, "key", "old");
+    epoch = snapshot();
+    put_text(kv, "key", "new");
+    kv_holds_in(kv, at(epoch), "key", "old");
+    kv_holds(kv, "key", "new");
+}
+
+CHECK(a_snapshot_keeps_a_value_that_is_removed, "a read at a snapshot sees what was there when it was made")
+{
+    daos_handle_t kv = new_kv();
+    daos_epoch_t epoch;
+
+    put_text(kv, "key", "value");
+    epoch = snapshot();
+    OK(daos_kv_remove(kv, DAOS_TX_NONE, 0, "key", NULL));
+    kv_holds_in(kv, at(epoch), "key", "value");
+    kv_lacks(kv, "key");
+}
+
+CHECK(a_snapshot_keeps_an_object_that_is_destroyed, "a read at a snapshot sees what was there when it was made")
+{
+    daos_handle_t kv = new_kv();
+    daos_epoch_t epoch;
+
+    put_text(kv, "key", "value");
+    epoch = snapshot();
+    OK(daos_kv_destroy(kv, DAOS_TX_NONE, NULL));
+    kv_holds_in(kv, at(epoch), "key", "value");
+}
+
+CHECK(a_snapshot_does_not_show_later_values, "a read at a snapshot sees what was there when it was made")
+{
+    daos_handle_t kv = new_kv();
+    daos_epoch_t epoch = snapshot();
+    daos_size_t size = 1;
+
+    put_text(kv, "key", "value");
+    OK(daos_kv_get(kv, at(epoch), 0, "key", &size, NULL, NULL));
+    EQUAL(size, 0);
+}
+
+CHECK(two_snapshots_show_two_states, "a read at a snapshot sees what was there when it was made")
+{
+    daos_handle_t kv = new_kv();
+    daos_epoch_t first;
+    daos_epoch_t second;
+
+    put_text(kv, "key", "first");
+    first = snapshot();
+    put_text(kv, "key", "second");
+    second = snapshot();
+    put_text(kv, "key", "third");
+    kv_holds_in(kv, at(first), "key", "first");
+    kv_holds_in(kv, at(second), "key", "second");
+}
+
+CHECK(a_snapshot_keeps_the_cells_of_an_array, "a read at a snapshot sees what was there when it was made")
+{
+    daos_handle_t array = new_byte_array(4096);
+    char found[4] = {0};
+    daos_epoch_t epoch;
+
+    OK(write_range(array, DAOS_TX_NONE, 0, 4, "aaaa", 4));
+    epoch = snapshot();
+    OK(write_range(array, DAOS_TX_NONE, 0, 4, "bbbb", 4));
+    OK(read_range(array, at(epoch), 0, 4, found, 4));
+    BYTES(found, "aaaa", 4);
+}
+
+CHECK(a_transaction_of_a_snapshot_refuses_a_put, "a write in the transaction of a snapshot gives -DER_NO_PERM")
+{
+    daos_handle_t kv = new_kv();
+
+    FAILS(daos_kv_put(kv, at(snapshot()), 0, "key", 5, "value", NULL), DER_NO_PERM);
+}
+
+CHECK(a_transaction_of_a_snapshot_refuses_a_punch, "a write in the transaction of a snapshot gives -DER_NO_PERM")
+{
+    daos_handle_t object = new_object();
+
+    FAILS(daos_obj_punch(object, at(snapshot()), 0, NULL), DER_NO_PERM);
+}
+
+#define EPOCH_REFUSED(sentence, epoch)                                                                                 \
+    CHECK(sentence, "tx_open_snap of the epochs 0 and MAX gives -DER_INVAL")                                           \
+    {                                                                                                                  \
+        daos_handle_t transaction;                                                                                     \
+                                                                                                                       \
+        FAILS(daos_tx_open_snap(container(), epoch, &transaction, NULL), DER_INVAL);                                   \
+    }
+EPOCH_REFUSED(a_transaction_at_epoch_zero_is_invalid, 0)
+EPOCH_REFUSED(a_transaction_at_the_highest_epoch_is_invalid, UINT64_MAX)
+
+CHECK(a_transaction_may_name_an_epoch_without_a_snapshot, "tx_open_snap does not look whether the snapshot exists")
+{
+    at(snapshot() - 1);
+}
+
+CHECK(destroy_of_one_epoch_leaves_the_others, "a range whose ends are equal is one snapshot")
+{
+    daos_epoch_t first = snapshot();
+    daos_epoch_t last;
+
+    snapshot();
+    last = snapshot();
+    destroy(first, first);
+    EQUAL(snapshots(), 2);
+    destroy(last, last);
+    EQUAL(snapshots(), 1);
+}
+
+CHECK(destroy_from_zero_takes_all_up_to_an_epoch, "a range from 0 takes every snapshot up to its end")
+{
+    daos_epoch_t second;
+
+    snapshot();
+    second = snapshot();
+    snapshot();
+    destroy(0, second);
+    EQUAL(snapshots(), 1);
+}
+
+CHECK(destroy_to_the_highest_epoch_takes_all_from_an_epoch, "a range to MAX takes every snapshot from its beginning")
+{
+    daos_epoch_t second;
+
+    snapshot();
+    second = snapshot();
+    snapshot();
+    destroy(second, UINT64_MAX);
+    EQUAL(snapshots(), 1);
+}
+
+CHECK(destroy_of_a_snapshot_keeps_the_present_state, "a snapshot holds no data of its own")
+{
+    daos_handle_t kv = new_kv();
+    daos_epoch_t epoch;
+
+    put_text(kv, "key", "value");
+    epoch = snapshot();
+    destroy(epoch, epoch);
+    kv_holds(kv, "key", "value");
+}
+
+/* The table of this subject. */
+#define C(sentence) &check_##sentence
+SUBJECT(snapshot, C(create_returns_an_epoch), C(later_snapshots_have_higher_epochs), C(the_epoch_is_the_present_time),
+        C(a_snapshot_with_options_is_created), C(query_counts_the_snapshots), C(query_names_the_last_snapshot),
+        C(list_names_every_epoch), C(a_snapshot_keeps_a_value_that_is_replaced),
+        C(a_snapshot_keeps_a_value_that_is_removed), C(a_snapshot_keeps_an_object_that_is_destroyed),
+        C(a_snapshot_does_not_show_later_values), C(two_snapshots_show_two_states),
+        C(a_snapshot_keeps_the_cells_of_an_array), C(a_transaction_of_a_snapshot_refuses_a_put),
+        C(a_transaction_of_a_snapshot_refuses_a_punch), C(a_transaction_at_epoch_zero_is_invalid),
+        C(a_transaction_at_the_highest_epoch_is_invalid), C(a_transaction_may_name_an_epoch_without_a_snapshot),
+        C(destroy_of_one_epoch_leaves_the_others), C(destroy_from_zero_takes_all_up_to_an_epoch),
+        C(destroy_to_the_highest_epoch_takes_all_from_an_epoch), C(destroy_of_a_snapshot_keeps_the_present_state));

@@ -1,0 +1,327 @@
+/*
+ * Transactions: states, isolation, restart.
+ *
+ * DAOS may ask for a restart at any read or commit, false conflicts included, so a check that expects success of a
+ * transaction with company tries it again after -DER_TX_RESTART.
+ */
+#include "check.h"
+
+#include <stdio.h>
+
+enum { ATTEMPTS = 20 };
+
+CHECK(a_committed_write_is_visible, "a commit makes the writes of its transaction visible")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+
+    put_text_in(kv, transaction, "key", "value");
+    OK(daos_tx_commit(transaction, NULL));
+    kv_holds(kv, "key", "value");
+}
+
+CHECK(a_write_is_not_visible_before_the_commit, "writes are kept in the client until the commit")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+
+    put_text_in(kv, transaction, "key", "value");
+    kv_lacks(kv, "key");
+}
+
+CHECK(a_transaction_does_not_read_its_own_writes, "reads go to the servers: no read of one's own writes")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+
+    put_text(kv, "key", "old");
+    put_text_in(kv, transaction, "key", "new");
+    kv_holds_in(kv, transaction, "key", "old");
+}
+
+CHECK(an_aborted_write_never_happens, "an abort drops the writes of its transaction")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+
+    put_text(kv, "key", "old");
+    put_text_in(kv, transaction, "key", "new");
+    OK(daos_tx_abort(transaction, NULL));
+    kv_holds(kv, "key", "old");
+}
+
+CHECK(a_transaction_closed_before_its_commit_never_happens, "writes are kept in the client until the commit")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+
+    put_text_in(kv, transaction, "key", "value");
+    forget(transaction);
+    OK(daos_tx_close(transaction, NULL));
+    kv_lacks(kv, "key");
+}
+
+CHECK(writes_to_two_objects_are_committed_together, "a transaction spans the objects of its container")
+{
+    daos_handle_t one = new_kv();
+    daos_handle_t other = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+
+    put_text_in(one, transaction, "key", "1");
+    put_text_in(other, transaction, "key", "2");
+    kv_lacks(one, "key");
+    kv_lacks(other, "key");
+    OK(daos_tx_commit(transaction, NULL));
+    kv_holds(one, "key", "1");
+    kv_holds(other, "key", "2");
+}
+
+CHECK(a_remove_is_committed, "a commit makes the removals of its transaction visible")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+
+    put_text(kv, "key", "value");
+    OK(daos_kv_remove(kv, transaction, 0, "key", NULL));
+    kv_holds(kv, "key", "value");
+    OK(daos_tx_commit(transaction, NULL));
+    kv_lacks(kv, "key");
+}
+
+CHECK(a_remove_is_aborted, "an abort drops the removals of its transaction")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+
+    put_text(kv, "key", "value");
+    OK(daos_kv_remove(kv, transaction, 0, "key", NULL));
+    OK(daos_tx_abort(transaction, NULL));
+    kv_holds(kv, "key", "value");
+}
+
+CHECK(an_object_update_is_committed, "a commit makes the writes of its transaction visible")
+{
+    daos_handle_t object = new_object();
+    daos_handle_t transaction = new_transaction(0);
+
+    OK(update_single(object, transaction, 0, "dkey", "akey", "value", 5));
+    single_lacks(object, "dkey", "akey");
+    OK(daos_tx_commit(transaction, NULL));
+    single_holds(object, "dkey", "akey", "value");
+}
+
+CHECK(an_object_punch_is_committed, "a commit makes the punches of its transaction visible")
+{
+    daos_handle_t object = new_object();
+    daos_handle_t transaction = new_transaction(0);
+
+    OK(update_single(object, DAOS_TX_NONE, 0, "dkey", "akey", "value", 5));
+    OK(daos_obj_punch(object, transaction, 0, NULL));
+    single_holds(object, "dkey", "akey", "value");
+    OK(daos_tx_commit(transaction, NULL));
+    single_lacks(object, "dkey", "akey");
+}
+
+CHECK(an_array_write_is_committed, "a commit makes the writes of its transaction visible")
+{
+    daos_handle_t array = new_byte_array(4096);
+    daos_handle_t transaction = new_transaction(0);
+    char found[4] = "....";
+
+    OK(write_range(array, transaction, 0, 4, "four", 4));
+    OK(read_range(array, DAOS_TX_NONE, 0, 4, found, 4));
+    BYTES(found, "....", 4);
+    OK(daos_tx_commit(transaction, NULL));
+    OK(read_range(array, DAOS_TX_NONE, 0, 4, found, 4));
+    BYTES(found, "four", 4);
+}
+
+CHECK(the_last_of_two_writes_of_a_key_counts, "the writes of a transaction take effect in their order")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+
+    put_text_in(kv, transaction, "key", "first");
+    put_text_in(kv, transaction, "key", "second");
+    OK(daos_tx_commit(transaction, NULL));
+    kv_holds(kv, "key", "second");
+}
+
+CHECK(an_empty_commit_succeeds, "a commit of no operation returns 0")
+{
+    OK(daos_tx_commit(new_transaction(0), NULL));
+}
+
+CHECK(a_second_commit_is_refused, "a commit of a committed transaction gives -DER_ALREADY")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+
+    put_text_in(kv, transaction, "key", "value");
+    OK(daos_tx_commit(transaction, NULL));
+    FAILS(daos_tx_commit(transaction, NULL), DER_ALREADY);
+}
+
+CHECK(a_second_abort_is_refused, "an abort of an aborted transaction gives -DER_ALREADY")
+{
+    daos_handle_t transaction = new_transaction(0);
+
+    OK(daos_tx_abort(transaction, NULL));
+    FAILS(daos_tx_abort(transaction, NULL), DER_ALREADY);
+}
+
+CHECK(a_commit_after_an_abort_is_refused, "a commit in a state other than open gives -DER_NO_PERM")
+{
+    daos_handle_t transaction = new_transaction(0);
+
+    OK(daos_tx_abort(transaction, NULL));
+    FAILS(daos_tx_commit(transaction, NULL), DER_NO_PERM);
+}
+
+CHECK(a_restart_of_an_open_transaction_is_refused, "a restart is possible after a failure only, else -DER_NO_PERM")
+{
+    FAILS(daos_tx_restart(new_transaction(0), NULL), DER_NO_PERM);
+}
+
+CHECK(a_restart_of_a_committed_transaction_is_refused, "a restart is possible after a failure only, else -DER_NO_PERM")
+{
+    daos_handle_t transaction = new_transaction(0);
+
+    OK(daos_tx_commit(transaction, NULL));
+    FAILS(daos_tx_restart(transaction, NULL), DER_NO_PERM);
+}
+
+CHECK(a_read_only_transaction_refuses_a_put, "a write in a transaction of TF_RDONLY gives -DER_NO_PERM")
+{
+    FAILS(daos_kv_put(new_kv(), new_transaction(DAOS_TF_RDONLY), 0, "key", 5, "value", NULL), DER_NO_PERM);
+}
+
+CHECK(a_read_only_transaction_refuses_a_remove, "a write in a transaction of TF_RDONLY gives -DER_NO_PERM")
+{
+    FAILS(daos_kv_remove(new_kv(), new_transaction(DAOS_TF_RDONLY), 0, "key", NULL), DER_NO_PERM);
+}
+
+CHECK(a_read_only_transaction_refuses_an_update, "a write in a transaction of TF_RDONLY gives -DER_NO_PERM")
+{
+    FAILS(update_single(new_object(), new_transaction(DAOS_TF_RDONLY), 0, "dkey", "akey", "value", 5), DER_NO_PERM);
+}
+
+CHECK(a_read_only_transaction_refuses_a_punch, "a write in a transaction of TF_RDONLY gives -DER_NO_PERM")
+{
+    FAILS(daos_obj_punch(new_object(), new_transaction(DAOS_TF_RDONLY), 0, NULL), DER_NO_PERM);
+}
+
+CHECK(a_read_only_transaction_reads_and_commits, "TF_RDONLY allows reads")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(DAOS_TF_RDONLY);
+
+    put_text(kv, "key", "value");
+    kv_holds_in(kv, transaction, "key", "value");
+    OK(daos_tx_commit(transaction, NULL));
+}
+
+CHECK(a_transaction_reads_at_one_epoch, "a later write is not seen: the old value, or -DER_TX_RESTART")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(DAOS_TF_RDONLY);
+    char found[8] = {0};
+    daos_size_t size = sizeof(found);
+    int status;
+
+    put_text(kv, "key", "old");
+    kv_holds_in(kv, transaction, "key", "old");
+    put_text(kv, "key", "new");
+    status = daos_kv_get(kv, transaction, 0, "key", &size, found, NULL);
+    EITHER(status, 0, DER_TX_RESTART);
+    if (status == 0)
+        BYTES(found, "old", 3);
+}
+
+/* Reads a number and puts the next one; the caller commits. */
+static int increment(daos_handle_t kv, daos_handle_t transaction)
+{
+    char text[16] = {0};
+    daos_size_t size = sizeof(text);
+    int number = 0;
+    int status = daos_kv_get(kv, transaction, 0, "number", &size, text, NULL);
+
+    if (status != 0)
+        return status;
+    if (size > 0)
+        HOLDS(sscanf(text, "%d", &number) == 1);
+    snprintf(text, sizeof(text), "%d", number + 1);
+    return daos_kv_put(kv, transaction, 0, "number", strlen(text), text, NULL);
+}
+
+/* Increments and commits, from the beginning again whenever the system asks for it. */
+static void increment_to_the_end(daos_handle_t kv, daos_handle_t transaction)
+{
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        int status = increment(kv, transaction);
+
+        if (status == 0)
+            status = daos_tx_commit(transaction, NULL);
+        EITHER(status, 0, DER_TX_RESTART);
+        if (status == 0)
+            return;
+        OK(daos_tx_restart(transaction, NULL));
+    }
+    HOLDS(!"the transaction gets through");
+}
+
+CHECK(a_conflict_asks_for_a_restart, "two transactions that read and write one key: one gives -DER_TX_RESTART")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t loser = new_transaction(0);
+
+    put_text(kv, "number", "0");
+    OK(increment(kv, loser));
+    increment_to_the_end(kv, new_transaction(0));
+    FAILS(daos_tx_commit(loser, NULL), DER_TX_RESTART);
+    kv_holds(kv, "number", "1");
+}
+
+CHECK(a_restarted_transaction_succeeds, "after tx_restart every operation is done again")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t loser = new_transaction(0);
+
+    put_text(kv, "number", "0");
+    OK(increment(kv, loser));
+    increment_to_the_end(kv, new_transaction(0));
+    FAILS(daos_tx_commit(loser, NULL), DER_TX_RESTART);
+    OK(daos_tx_restart(loser, NULL));
+    increment_to_the_end(kv, loser);
+    kv_holds(kv, "number", "2");
+}
+
+CHECK(an_update_is_never_lost, "transactions are serializable: a write outside is not overwritten unseen")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+    int status;
+
+    put_text(kv, "number", "0");
+    OK(increment(kv, transaction));
+    put_text(kv, "number", "100");
+    status = daos_tx_commit(transaction, NULL);
+    EITHER(status, 0, DER_TX_RESTART);
+    // Both answers leave 100: a commit that succeeds is one that came before the write.
+    kv_holds(kv, "number", "100");
+}
+
+/* The table of this subject. */
+#define C(sentence) &check_##sentence
+SUBJECT(tx, C(a_committed_write_is_visible), C(a_write_is_not_visible_before_the_commit),
+        C(a_transaction_does_not_read_its_own_writes), C(an_aborted_write_never_happens),
+        C(a_transaction_closed_before_its_commit_never_happens), C(writes_to_two_objects_are_committed_together),
+        C(a_remove_is_committed), C(a_remove_is_aborted), C(an_object_update_is_committed),
+        C(an_object_punch_is_committed), C(an_array_write_is_committed), C(the_last_of_two_writes_of_a_key_counts),
+        C(an_empty_commit_succeeds), C(a_second_commit_is_refused), C(a_second_abort_is_refused),
+        C(a_commit_after_an_abort_is_refused), C(a_restart_of_an_open_transaction_is_refused),
+        C(a_restart_of_a_committed_transaction_is_refused), C(a_read_only_transaction_refuses_a_put),
+        C(a_read_only_transaction_refuses_a_remove), C(a_read_only_transaction_refuses_an_update),
+        C(a_read_only_transaction_refuses_a_punch), C(a_read_only_transaction_reads_and_commits),
+        C(a_transaction_reads_at_one_epoch), C(a_conflict_asks_for_a_restart), C(a_restarted_transaction_succeeds),
+        C(an_update_is_never_lost));

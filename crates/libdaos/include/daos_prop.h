@@ -1,0 +1,221 @@
+/*
+ * Properties of pools and containers. A property is a number or points to memory, which daos_prop_free frees with the
+ * list.
+ */
+#ifndef ISOTACH_DAOS_PROP_H
+#define ISOTACH_DAOS_PROP_H
+
+#include <daos_types.h>
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* Newer versions keep DATA_THRESH where older ones keep POLICY. */
+enum daos_pool_props {
+	DAOS_PROP_PO_MIN = 0,
+	DAOS_PROP_PO_LABEL = 1,
+	DAOS_PROP_PO_ACL = 2,
+	DAOS_PROP_PO_SPACE_RB = 3,
+	DAOS_PROP_PO_SELF_HEAL = 4,
+	DAOS_PROP_PO_RECLAIM = 5,
+	DAOS_PROP_PO_OWNER = 6,
+	DAOS_PROP_PO_OWNER_GROUP = 7,
+	DAOS_PROP_PO_SVC_LIST = 8,
+	DAOS_PROP_PO_EC_CELL_SZ = 9,
+	DAOS_PROP_PO_DATA_THRESH = 10,
+	DAOS_PROP_PO_REDUN_FAC = 11,
+	DAOS_PROP_PO_EC_PDA = 12,
+	DAOS_PROP_PO_RP_PDA = 13,
+	DAOS_PROP_PO_GLOBAL_VERSION = 14,
+	DAOS_PROP_PO_UPGRADE_STATUS = 15,
+	DAOS_PROP_PO_SCRUB_MODE = 16,
+	DAOS_PROP_PO_SCRUB_FREQ = 17,
+	DAOS_PROP_PO_SCRUB_THRESH = 18,
+	DAOS_PROP_PO_SVC_REDUN_FAC = 19,
+	DAOS_PROP_PO_OBJ_VERSION = 20,
+	DAOS_PROP_PO_PERF_DOMAIN = 21,
+	DAOS_PROP_PO_CHECKPOINT_MODE = 22,
+	DAOS_PROP_PO_CHECKPOINT_FREQ = 23,
+	DAOS_PROP_PO_CHECKPOINT_THRESH = 24,
+	DAOS_PROP_PO_REINT_MODE = 25,
+	DAOS_PROP_PO_SVC_OPS_ENABLED = 26,
+	DAOS_PROP_PO_SVC_OPS_ENTRY_AGE = 27,
+	DAOS_PROP_PO_MAX = 28,
+	DAOS_PROP_PO_POLICY = DAOS_PROP_PO_DATA_THRESH
+};
+
+enum daos_cont_props {
+	DAOS_PROP_CO_MIN = 0x1000,
+	DAOS_PROP_CO_LABEL = 0x1001,
+	DAOS_PROP_CO_LAYOUT_TYPE = 0x1002,
+	DAOS_PROP_CO_LAYOUT_VER = 0x1003,
+	DAOS_PROP_CO_CSUM = 0x1004,
+	DAOS_PROP_CO_CSUM_CHUNK_SIZE = 0x1005,
+	DAOS_PROP_CO_CSUM_SERVER_VERIFY = 0x1006,
+	DAOS_PROP_CO_REDUN_FAC = 0x1007,
+	DAOS_PROP_CO_REDUN_LVL = 0x1008,
+	DAOS_PROP_CO_SNAPSHOT_MAX = 0x1009,
+	DAOS_PROP_CO_ACL = 0x100a,
+	DAOS_PROP_CO_COMPRESS = 0x100b,
+	DAOS_PROP_CO_ENCRYPT = 0x100c,
+	DAOS_PROP_CO_OWNER = 0x100d,
+	DAOS_PROP_CO_OWNER_GROUP = 0x100e,
+	DAOS_PROP_CO_DEDUP = 0x100f,
+	DAOS_PROP_CO_DEDUP_THRESHOLD = 0x1010,
+	DAOS_PROP_CO_ROOTS = 0x1011,
+	DAOS_PROP_CO_STATUS = 0x1012,
+	DAOS_PROP_CO_ALLOCED_OID = 0x1013,
+	DAOS_PROP_CO_EC_CELL_SZ = 0x1014,
+	DAOS_PROP_CO_EC_PDA = 0x1015,
+	DAOS_PROP_CO_RP_PDA = 0x1016,
+	DAOS_PROP_CO_GLOBAL_VERSION = 0x1017,
+	DAOS_PROP_CO_SCRUBBER_DISABLED = 0x1018,
+	DAOS_PROP_CO_OBJ_VERSION = 0x1019,
+	DAOS_PROP_CO_PERF_DOMAIN = 0x101a,
+	DAOS_PROP_CO_MAX = 0x101b
+};
+
+#define DAOS_PROP_PO_NUM (DAOS_PROP_PO_MAX - DAOS_PROP_PO_MIN - 1)
+#define DAOS_PROP_CO_NUM (DAOS_PROP_CO_MAX - DAOS_PROP_CO_MIN - 1)
+
+typedef uint16_t daos_cont_layout_t;
+
+/* What a container holds. */
+enum {
+	DAOS_PROP_CO_LAYOUT_UNKNOWN = 0,
+	DAOS_PROP_CO_LAYOUT_POSIX = 1,
+	DAOS_PROP_CO_LAYOUT_HDF5 = 2,
+	DAOS_PROP_CO_LAYOUT_PYTHON = 3,
+	DAOS_PROP_CO_LAYOUT_SPARK = 4,
+	DAOS_PROP_CO_LAYOUT_DATABASE = 5,
+	DAOS_PROP_CO_LAYOUT_ROOT = 6,
+	DAOS_PROP_CO_LAYOUT_SEISMIC = 7,
+	DAOS_PROP_CO_LAYOUT_METEO = 8,
+	DAOS_PROP_CO_LAYOUT_MAX = 9
+};
+
+/* Values of the other properties of a container. */
+enum {
+	DAOS_PROP_CO_CSUM_OFF = 0,
+	DAOS_PROP_CO_CSUM_CRC16 = 1,
+	DAOS_PROP_CO_CSUM_CRC32 = 2,
+	DAOS_PROP_CO_CSUM_CRC64 = 3,
+	DAOS_PROP_CO_CSUM_SHA1 = 4,
+	DAOS_PROP_CO_CSUM_SHA256 = 5,
+	DAOS_PROP_CO_CSUM_SHA512 = 6,
+	DAOS_PROP_CO_CSUM_ADLER32 = 7,
+	DAOS_PROP_CO_CSUM_SV_OFF = 0,
+	DAOS_PROP_CO_CSUM_SV_ON = 1,
+	DAOS_PROP_CO_DEDUP_OFF = 0,
+	DAOS_PROP_CO_DEDUP_MEMCMP = 1,
+	DAOS_PROP_CO_DEDUP_HASH = 2,
+	DAOS_PROP_CO_COMPRESS_OFF = 0,
+	DAOS_PROP_CO_COMPRESS_LZ4 = 1,
+	DAOS_PROP_CO_COMPRESS_DEFLATE = 2,
+	DAOS_PROP_CO_COMPRESS_DEFLATE1 = 3,
+	DAOS_PROP_CO_COMPRESS_DEFLATE2 = 4,
+	DAOS_PROP_CO_COMPRESS_DEFLATE3 = 5,
+	DAOS_PROP_CO_COMPRESS_DEFLATE4 = 6,
+	DAOS_PROP_CO_ENCRYPT_OFF = 0,
+	DAOS_PROP_CO_ENCRYPT_AES_XTS128 = 1,
+	DAOS_PROP_CO_ENCRYPT_AES_XTS256 = 2,
+	DAOS_PROP_CO_ENCRYPT_AES_CBC128 = 3,
+	DAOS_PROP_CO_ENCRYPT_AES_CBC192 = 4,
+	DAOS_PROP_CO_ENCRYPT_AES_CBC256 = 5,
+	DAOS_PROP_CO_ENCRYPT_AES_GCM128 = 6,
+	DAOS_PROP_CO_ENCRYPT_AES_GCM256 = 7,
+	DAOS_PROP_CO_REDUN_RF0 = 0,
+	DAOS_PROP_CO_REDUN_RF1 = 1,
+	DAOS_PROP_CO_REDUN_RF2 = 2,
+	DAOS_PROP_CO_REDUN_RF3 = 3,
+	DAOS_PROP_CO_REDUN_RF4 = 4,
+	DAOS_PROP_CO_REDUN_RANK = 1,
+	DAOS_PROP_CO_REDUN_NODE = 2,
+	DAOS_PROP_CO_HEALTHY = 0,
+	DAOS_PROP_CO_UNCLEAN = 1,
+	DAOS_PROP_CO_CLEAR = 1
+};
+
+#define DAOS_PROP_CO_REDUN_DEFAULT DAOS_PROP_CO_REDUN_NODE
+
+/* The health of a container. As a property it is one number: flags, status and map version from the top down. */
+struct daos_co_status {
+	uint16_t dcs_status;
+	uint16_t dcs_flags;
+	uint32_t dcs_pm_ver;
+};
+
+#define DAOS_PROP_CO_STATUS_VAL(status, flags, pm_ver)                                                                 \
+	((((uint64_t)(flags)) << 48) | (((uint64_t)(status)&0xffff) << 32) | ((uint64_t)(pm_ver)))
+
+static inline uint64_t daos_prop_co_status_2_val(struct daos_co_status *status)
+{
+	return DAOS_PROP_CO_STATUS_VAL(status->dcs_status, status->dcs_flags, status->dcs_pm_ver);
+}
+
+static inline void daos_prop_val_2_co_status(uint64_t value, struct daos_co_status *status)
+{
+	status->dcs_flags = (uint16_t)(value >> 48);
+	status->dcs_status = (uint16_t)(value >> 32);
+	status->dcs_pm_ver = (uint32_t)value;
+}
+
+/* The objects that a layout starts from. */
+struct daos_prop_co_roots {
+	daos_obj_id_t cr_oids[4];
+};
+
+enum {
+	DAOS_PROP_ENTRY_NOT_SET = 1
+};
+
+struct daos_prop_entry {
+	uint32_t dpe_type;
+	uint16_t dpe_flags;
+	uint16_t dpe_reserv;
+	union {
+		uint64_t dpe_val;
+		d_string_t dpe_str;
+		void *dpe_val_ptr;
+	};
+};
+
+typedef struct {
+	uint32_t dpp_nr;
+	uint32_t dpp_reserv;
+	struct daos_prop_entry *dpp_entries;
+} daos_prop_t;
+
+#define DAOS_PROP_ENTRIES_MAX_NR 128
+#define DAOS_PROP_LABEL_MAX_LEN 127
+#define DAOS_PROP_MAX_LABEL_BUF_LEN (DAOS_PROP_LABEL_MAX_LEN + 1)
+
+static inline bool daos_prop_is_set(struct daos_prop_entry *entry)
+{
+	return (entry->dpe_flags & DAOS_PROP_ENTRY_NOT_SET) == 0;
+}
+
+/* A list with that many empty entries, or NULL. */
+daos_prop_t *daos_prop_alloc(uint32_t entries_nr);
+/* Free the entries but not the list, or both. */
+void daos_prop_fini(daos_prop_t *prop);
+void daos_prop_free(daos_prop_t *prop);
+
+/* Read "label:name;rd_fac:0" and the like. */
+int daos_prop_from_str(const char *str, daos_size_t len, daos_prop_t **prop);
+
+/* The entry of that type, or NULL. */
+struct daos_prop_entry *daos_prop_entry_get(daos_prop_t *prop, uint32_t type);
+
+/* Put a copy of the value into the entry of that type, or into that entry. */
+int daos_prop_set_str(daos_prop_t *prop, uint32_t type, const char *str, daos_size_t len);
+int daos_prop_set_ptr(daos_prop_t *prop, uint32_t type, const void *ptr, daos_size_t size);
+int daos_prop_entry_set_str(struct daos_prop_entry *entry, const char *str, daos_size_t len);
+int daos_prop_entry_set_ptr(struct daos_prop_entry *entry, const void *ptr, daos_size_t size);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

@@ -1,0 +1,23 @@
+/* What programs take from libgurt. */
+#ifndef ISOTACH_GURT_COMMON_H
+#define ISOTACH_GURT_COMMON_H
+
+#include <gurt/types.h>
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* The name of a result, positive or negative, for instance "DER_NONEXIST"; the caller does not free it. */
+const char *d_errstr(int rc);
+/* What a result means, in a few words; the caller does not free it. */
+const char *d_errdesc(int rc);
+
+/* Free a list that daos_pool_query or daos_rank_list_parse returned; NULL is allowed. */
+void d_rank_list_free(d_rank_list_t *rank_list);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

@@ -1,0 +1,85 @@
+//! Numbers of access control lists: principals, kinds of access, flags and permissions.
+
+use core::ffi::c_int;
+
+/// The version of the layout of access control lists.
+pub const DAOS_ACL_VERSION: u16 = 1;
+/// How many bytes the name of a principal has at most, without the zero that ends it.
+pub const DAOS_ACL_MAX_PRINCIPAL_LEN: usize = 255;
+/// How many bytes of entries a list has at most.
+pub const DAOS_ACL_MAX_ACE_LEN: usize = 65_536;
+/// How many bytes the text of an entry has at most.
+pub const DAOS_ACL_MAX_ACE_STR_LEN: usize = DAOS_ACL_MAX_PRINCIPAL_LEN + 64;
+
+/// The owner, in text.
+pub const DAOS_ACL_PRINCIPAL_OWNER: &str = "OWNER@";
+/// The group that owns, in text.
+pub const DAOS_ACL_PRINCIPAL_OWNER_GRP: &str = "GROUP@";
+/// Everyone else, in text.
+pub const DAOS_ACL_PRINCIPAL_EVERYONE: &str = "EVERYONE@";
+
+/// The owner.
+pub const DAOS_ACL_OWNER: c_int = 0;
+/// A user, by name.
+pub const DAOS_ACL_USER: c_int = 1;
+/// The group that owns.
+pub const DAOS_ACL_OWNER_GROUP: c_int = 2;
+/// A group, by name.
+pub const DAOS_ACL_GROUP: c_int = 3;
+/// Everyone else.
+pub const DAOS_ACL_EVERYONE: c_int = 4;
+
+/// The entry allows.
+pub const DAOS_ACL_ACCESS_ALLOW: u8 = 1;
+/// The entry asks for a line in an audit log.
+pub const DAOS_ACL_ACCESS_AUDIT: u8 = 2;
+/// The entry asks for an alarm.
+pub const DAOS_ACL_ACCESS_ALARM: u8 = 4;
+
+/// The principal is a group.
+pub const DAOS_ACL_FLAG_GROUP: u16 = 1;
+/// Containers inherit the entry from the pool.
+pub const DAOS_ACL_FLAG_POOL_INHERIT: u16 = 2;
+/// Audit or alarm when access fails.
+pub const DAOS_ACL_FLAG_ACCESS_FAIL: u16 = 4;
+/// Audit or alarm when access succeeds.
+pub const DAOS_ACL_FLAG_ACCESS_SUCCESS: u16 = 8;
+
+/// Read, `r`.
+pub const DAOS_ACL_PERM_READ: u64 = 1;
+/// Write, `w`.
+pub const DAOS_ACL_PERM_WRITE: u64 = 2;
+/// Create containers, `c`.
+pub const DAOS_ACL_PERM_CREATE_CONT: u64 = 4;
+/// Delete containers, `d`.
+pub const DAOS_ACL_PERM_DEL_CONT: u64 = 8;
+/// Read properties, `t`.
+pub const DAOS_ACL_PERM_GET_PROP: u64 = 16;
+/// Change properties, `T`.
+pub const DAOS_ACL_PERM_SET_PROP: u64 = 32;
+/// Read the access control list, `a`.
+pub const DAOS_ACL_PERM_GET_ACL: u64 = 64;
+/// Change the access control list, `A`.
+pub const DAOS_ACL_PERM_SET_ACL: u64 = 128;
+/// Change the owner, `o`.
+pub const DAOS_ACL_PERM_SET_OWNER: u64 = 256;
+/// All permissions that a pool knows.
+pub const DAOS_ACL_PERM_POOL_ALL: u64 = 0x1f;
+/// All permissions that a container knows.
+pub const DAOS_ACL_PERM_CONT_ALL: u64 = 0x1fb;
+
+/// Ask a pool for its space.
+pub const DPI_SPACE: u64 = 1;
+/// Ask a pool how far rebuilding is.
+pub const DPI_REBUILD_STATUS: u64 = 2;
+/// Ask a pool for the server processes that are in use rather than for those that are not.
+pub const DPI_ENGINES_ENABLED: u64 = 4;
+/// Ask a pool for everything.
+pub const DPI_ALL: u64 = u64::MAX;
+
+/// A rebuild goes on.
+pub const DRS_IN_PROGRESS: i32 = 0;
+/// No rebuild was needed.
+pub const DRS_NOT_STARTED: i32 = 1;
+/// The rebuild is complete.
+pub const DRS_COMPLETED: i32 = 2;

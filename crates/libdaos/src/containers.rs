@@ -1,0 +1,255 @@
+//! Containers. What DAOS keeps of one besides its objects is in an object of its own, which no program may open: its UUID, its properties,
+//! and what arrays were created with.
+
+use std::sync::Arc;
+
+use isotach_object::{Cell, Error, Label, ObjectId, Precondition, Transaction, Update};
+use md5::{Digest, Md5};
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::{
+    abi::{constants::*, errors::*, properties::DAOS_PROP_CO_LABEL},
+    error::{Der, Result, invalid, refuse},
+    handles::{self, Open},
+    pools::Pool,
+    properties::{self, Properties, Value},
+};
+
+/// The high and the low half of the id of that object: of DAOS's type with integer keys, with the last of all users' ids.
+const OWN: (u64, u64) = (0x0901_0001_ffff_ffff, u64::MAX);
+const UUID: &[u8] = b"uuid";
+/// How often an update is tried whose conditions hold and which another was faster than.
+const MOST_ATTEMPTS: usize = 100;
+
+/// An open container.
+#[derive(Debug)]
+pub(crate) struct Container {
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) inner: Arc<dyn isotach_object::Container>,
+    pub(crate) uuid: [u8; 16],
+    pub(crate) flags: u32,
+    /// How many failures its objects must survive, which here is none.
+    pub(crate) redundancy_factor: u64,
+}
+
+/// A container, as a pool lists it.
+pub(crate) struct Listed {
+    pub(crate) uuid: [u8; 16],
+    pub(crate) label: Label,
+}
+
+/// The object that holds what is not the program's.
+pub(crate) fn own() -> Result<ObjectId> {
+    Ok(ObjectId::from_halves(OWN.0, OWN.1)?)
+}
+
+fn random_uuid() -> Result<[u8; 16]> {
+    let mut uuid = [0; 16];
+    // So few bytes come whole or not at all.
+    if getrandom(&mut uuid, GetRandomFlags::empty()) != Ok(16) {
+        return refuse(DER_MISC, "the system gives no random bytes");
+    }
+    uuid[6] = uuid[6] & 0x0f | 0x40;
+    uuid[8] = uuid[8] & 0x3f | 0x80;
+    Ok(uuid)
+}
+
+/// The UUID of a container; of one that this library did not make, that of its label.
+fn uuid_of(container: &dyn isotach_object::Container) -> Result<[u8; 16]> {
+    let stored = container.get_many(&[Cell::kv(own()?, UUID)])?.pop().flatten();
+    match stored.map(<[u8; 16]>::try_from) {
+        Some(Ok(uuid)) => Ok(uuid),
+        Some(Err(_)) => refuse(DER_IO, "a UUID that this library did not store"),
+        None => Ok(uuid_of_label(container.label().as_str())),
+    }
+}
+
+/// A UUID that is the same for everybody who knows the label.
+pub(crate) fn uuid_of_label(label: &str) -> [u8; 16] {
+    let mut uuid: [u8; 16] = Md5::digest(label).into();
+    uuid[6] = uuid[6] & 0x0f | 0x30;
+    uuid[8] = uuid[8] & 0x3f | 0x80;
+    uuid
+}
+
+/// A UUID as text.
+pub(crate) fn uuid_text(uuid: &[u8; 16]) -> String {
+    let digits: Vec<String> = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+    [&digits[..4], &digits[4..6], &digits[6..8], &digits[8..10], &digits[10..]]
+        .map(<[String]>::concat)
+        .join("-")
+}
+
+/// Whether a text is a UUID's.
+pub(crate) fn is_uuid(text: &str) -> bool {
+    let at_dash = |at| [8, 13, 18, 23].contains(&at);
+    text.len() == 36
+        && text
+            .bytes()
+            .enumerate()
+            .all(|(at, byte)| if at_dash(at) { byte == b'-' } else { byte.is_ascii_hexdigit() })
+}
+
+/// See `daos_cont_create_with_label`, and `daos_cont_create` where there is no label: then it is the UUID's text.
+pub(crate) fn create(pool: u64, label: Option<&str>, properties: &Properties) -> Result<[u8; 16]> {
+    let pool = handles::pool(pool)?;
+    pool.check_writable()?;
+    let mut properties = properties.clone();
+    let own_label = properties.remove(&DAOS_PROP_CO_LABEL);
+    let label = match (label, &own_label) {
+        (Some(label), Some(Value::Text(other))) if label != other => {
+            return invalid("two labels for a container, which differ");
+        }
+        (None, Some(Value::Text(other))) => Some(other.as_str()),
+        (label, _) => label,
+    };
+    if label.is_some_and(is_uuid) {
+        return invalid("a container's label may not look like a UUID");
+    }
+    let uuid = random_uuid()?;
+    let label: Label = label.map_or_else(|| uuid_text(&uuid), str::to_owned).parse()?;
+    pool.inner.create_container(&label)?;
+    let made = pool.inner.open_container(&label).map_err(Der::from);
+    let kept = made.and_then(|container| {
+        let stored = properties::stored(&properties);
+        let object = own()?;
+        let mut updates = vec![Update::Put { cell: Cell::kv(object, UUID), value: &uuid }];
+        updates.extend(stored.iter().map(|(key, value)| Update::Put { cell: Cell::kv(object, key), value }));
+        all(&*container, &updates)
+    });
+    // One without its properties is none.
+    kept.inspect_err(|_| drop(pool.inner.destroy_container(&label)))?;
+    Ok(uuid)
+}
+
+/// The label of the container that a label or the text of a UUID names.
+fn resolve(pool: &Pool, name: &str) -> Result<Label> {
+    let label: Label = name.parse()?;
+    if !is_uuid(name) {
+        return Ok(label);
+    }
+    let found = list(pool)?.into_iter().find(|listed| uuid_text(&listed.uuid).eq_ignore_ascii_case(name));
+    Ok(found.map_or(label, |listed| listed.label))
+}
+
+/// All containers of a pool.
+pub(crate) fn list(pool: &Pool) -> Result<Vec<Listed>> {
+    let mut all = Vec::new();
+    for label in pool.inner.list_containers()? {
+        match pool.inner.open_container(&label) {
+            Ok(container) => all.push(Listed { uuid: uuid_of(&*container)?, label }),
+            // Destroyed meanwhile, or not for this user.
+            Err(Error::NotFound { .. } | Error::PermissionDenied { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(all)
+}
+
+/// See `daos_cont_open`. Of this process it is known who else has the container open, and alone.
+pub(crate) fn open(pool: u64, name: &str, flags: u32) -> Result<u64> {
+    let pool = handles::pool(pool)?;
+    let modes = flags & (DAOS_COO_RO | DAOS_COO_RW | DAOS_COO_EX);
+    if modes.count_ones() != 1 {
+        return invalid(
+            "flags of daos_cont_open: one of DAOS_COO_RO, DAOS_COO_RW and DAOS_COO_EX is expected",
+        );
+    }
+    if modes != DAOS_COO_RO {
+        pool.check_writable()?;
+    }
+    let inner = pool.inner.open_container(&resolve(&pool, name)?)?;
+    let (uuid, redundancy_factor) = (uuid_of(&*inner)?, properties::redundancy_factor(&*inner)?);
+    let container = Arc::new(Container { pool, inner, uuid, flags: modes, redundancy_factor });
+    let hinders =
+        |other: &Container| other.uuid == uuid && (modes == DAOS_COO_EX || other.flags == DAOS_COO_EX);
+    let added = handles::add_unless(
+        Open::Container(container),
+        |open| matches!(open, Open::Container(other) if hinders(other)),
+    );
+    added.map_or_else(
+        || refuse(DER_BUSY, "the container is open in this process, and one of the two wants it alone"),
+        Ok,
+    )
+}
+
+/// See `daos_cont_close`.
+pub(crate) fn close(handle: u64) -> Result<()> {
+    handles::container(handle)?;
+    handles::remove(handle).map(drop)
+}
+
+/// See `daos_cont_destroy`. Only of this process it is known whether the container is open.
+pub(crate) fn destroy(pool: u64, name: &str, force: bool) -> Result<()> {
+    let pool = handles::pool(pool)?;
+    pool.check_writable()?;
+    let label = resolve(&pool, name)?;
+    let is_it =
+        |container: &Container| container.pool.label == pool.label && *container.inner.label() == label;
+    if !force && handles::count_of(is_it) > 0 {
+        return refuse(DER_BUSY, "the container is open; close it, or use force");
+    }
+    Ok(pool.inner.destroy_container(&label)?)
+}
+
+impl Container {
+    /// Refuses a change through a handle that is only for reading.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.flags == DAOS_COO_RO { Err(Der(DER_NO_PERM)) } else { Ok(()) }
+    }
+
+    /// The first of so many ids that nobody else gets.
+    pub(crate) fn allocate_ids(&self, count: u64) -> Result<u64> {
+        self.check_writable()?;
+        Ok(self.inner.allocate_ids(count)?.start)
+    }
+
+    /// Does updates, for all to see: all or none, where the engine can do that.
+    pub(crate) fn update(&self, updates: &[Update<'_>]) -> Result<()> {
+        self.check_writable()?;
+        all(&*self.inner, updates)
+    }
+
+    /// Does updates if conditions hold; gives the number of the first that does not.
+    pub(crate) fn update_if(
+        &self,
+        preconditions: &[Precondition<'_>],
+        updates: &[Update<'_>],
+    ) -> Result<Option<usize>> {
+        self.check_writable()?;
+        let transaction = Transaction { preconditions: preconditions.to_vec(), updates: updates.to_vec() };
+        for _ in 0..MOST_ATTEMPTS {
+            match self.inner.commit(&transaction) {
+                Ok(_) => return Ok(None),
+                Err(Error::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+            // Others may have been faster with something else.
+            let cells: Vec<Cell<'_>> = preconditions.iter().map(Precondition::cell).collect();
+            let sizes = self.inner.size_many(&cells)?;
+            let fails = |(condition, size): (&Precondition<'_>, &Option<u64>)| {
+                matches!(condition, Precondition::Absent(_)) == size.is_some()
+            };
+            if let Some(first) = preconditions.iter().zip(&sizes).position(fails) {
+                return Ok(Some(first));
+            }
+        }
+        refuse(DER_TX_RESTART, "others always were faster")
+    }
+
+    /// The value of a cell.
+    pub(crate) fn get(&self, cell: Cell<'_>) -> Result<Option<Vec<u8>>> {
+        Ok(self.inner.get_many(&[cell])?.pop().flatten())
+    }
+}
+
+/// Does updates, for all to see: all or none, where the engine can do that.
+fn all(container: &dyn isotach_object::Container, updates: &[Update<'_>]) -> Result<()> {
+    if updates.len() > 1 && container.capabilities().transactions {
+        container.commit(&Transaction { preconditions: Vec::new(), updates: updates.to_vec() })?;
+        return Ok(());
+    }
+    container.update(updates)?;
+    container.flush()?;
+    Ok(())
+}

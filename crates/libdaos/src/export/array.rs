@@ -1,0 +1,218 @@
+//! Arrays.
+
+use std::ffi::{c_int, c_uint};
+
+use super::{answer, buffers, halves, many, outside, place, vectors};
+use crate::{
+    abi::types::*,
+    arrays::{self, Range},
+    error::{Der, Result},
+    handles,
+};
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_array_create(
+    container: daos_handle_t,
+    id: daos_obj_id_t,
+    transaction: daos_handle_t,
+    cell_size: u64,
+    chunk_size: u64,
+    handle: *mut daos_handle_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: a place of the caller's.
+        let handle = unsafe { place(handle) }?;
+        handle.cookie = arrays::create(container.cookie, halves(id), cell_size, chunk_size)?;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_array_open(
+    container: daos_handle_t,
+    id: daos_obj_id_t,
+    transaction: daos_handle_t,
+    mode: c_uint,
+    cell_size: *mut u64,
+    chunk_size: *mut u64,
+    handle: *mut daos_handle_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: places of the caller's.
+        let (cell_size, chunk_size, handle) =
+            unsafe { (place(cell_size)?, place(chunk_size)?, place(handle)?) };
+        (handle.cookie, (*cell_size, *chunk_size)) = arrays::open(container.cookie, halves(id), mode)?;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_array_open_with_attr(
+    container: daos_handle_t,
+    id: daos_obj_id_t,
+    transaction: daos_handle_t,
+    mode: c_uint,
+    cell_size: u64,
+    chunk_size: u64,
+    handle: *mut daos_handle_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: a place of the caller's.
+        let handle = unsafe { place(handle) }?;
+        handle.cookie =
+            arrays::open_with_attributes(container.cookie, halves(id), mode, cell_size, chunk_size)?;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_array_close(array: daos_handle_t, event: *mut daos_event_t) -> c_int {
+    answer(event, || arrays::close(array.cookie))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_array_destroy(
+    array: daos_handle_t,
+    transaction: daos_handle_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || outside(transaction).and_then(|()| arrays::destroy(array.cookie)))
+}
+
+/// The ranges that a call is about.
+///
+/// # Safety
+/// As [`place`], for the description and its ranges.
+unsafe fn ranges<'a>(described: *mut daos_array_iod_t) -> Result<(&'a mut daos_array_iod_t, Vec<Range>)> {
+    // SAFETY: as the caller says.
+    let described = unsafe { place(described) }?;
+    // SAFETY: as the caller says.
+    let ranges = unsafe { many(described.arr_rgs, described.arr_nr) }?;
+    let ranges = ranges.iter().map(|range| (range.rg_idx, range.rg_len)).collect();
+    Ok((described, ranges))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_array_write(
+    array: daos_handle_t,
+    transaction: daos_handle_t,
+    described: *mut daos_array_iod_t,
+    list: *mut d_sg_list_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: what the caller has for the call.
+        let ((_, ranges), vectors) = unsafe { (ranges(described)?, vectors(list)?) };
+        // SAFETY: each vector has as many bytes as it says.
+        let buffers =
+            vectors.iter().map(|vector| unsafe { many(vector.iov_buf.cast::<u8>(), vector.iov_len) });
+        let buffers: Vec<&[u8]> = buffers.collect::<Result<_>>()?;
+        handles::array(array.cookie)?.write(&ranges, &buffers)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_array_read(
+    array: daos_handle_t,
+    transaction: daos_handle_t,
+    described: *mut daos_array_iod_t,
+    list: *mut d_sg_list_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: what the caller has for the call.
+        let ((described, ranges), vectors) = unsafe { (ranges(described)?, vectors(list)?) };
+        let array = handles::array(array.cookie)?;
+        // SAFETY: each vector has room for as many bytes as it says.
+        let filled = array.read(&ranges, unsafe { buffers(vectors) }?)?;
+        if array.is_of_bytes() {
+            (described.arr_nr_read, described.arr_nr_short_read) = (filled.read, filled.short);
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_array_get_size(
+    array: daos_handle_t,
+    transaction: daos_handle_t,
+    size: *mut u64,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: a place of the caller's.
+        let size = unsafe { place(size) }?;
+        *size = handles::array(array.cookie)?.size()?;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_array_set_size(
+    array: daos_handle_t,
+    transaction: daos_handle_t,
+    size: u64,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || outside(transaction).and_then(|()| handles::array(array.cookie)?.set_size(size)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_array_punch(
+    array: daos_handle_t,
+    transaction: daos_handle_t,
+    described: *mut daos_array_iod_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: what the caller has for the call.
+        let (_, ranges) = unsafe { ranges(described) }?;
+        handles::array(array.cookie)?.punch(&ranges)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_array_get_attr(
+    array: daos_handle_t,
+    chunk_size: *mut u64,
+    cell_size: *mut u64,
+) -> c_int {
+    answer(std::ptr::null_mut(), || {
+        // SAFETY: places of the caller's.
+        let (chunk_size, cell_size) = unsafe { (place(chunk_size)?, place(cell_size)?) };
+        let array = handles::array(array.cookie)?;
+        (*chunk_size, *cell_size) = (array.chunk_size, array.cell_size);
+        Ok(())
+    })
+}
+
+/// The size, and the present epoch of the container: that of the array alone is not known.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_array_stat(
+    array: daos_handle_t,
+    transaction: daos_handle_t,
+    found: *mut daos_array_stbuf_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: a place of the caller's.
+        let found = unsafe { place(found) }?;
+        let array = handles::array(array.cookie)?;
+        *found = daos_array_stbuf_t {
+            st_size: array.size()?,
+            st_max_epoch: array.container.inner.epoch().map_err(Der::from)?.0,
+        };
+        Ok(())
+    })
+}

@@ -1,0 +1,194 @@
+//! Containers.
+
+use std::ffi::{c_char, c_int, c_uint};
+
+use super::{
+    answer, give, place,
+    properties::{fill, taken},
+    text,
+};
+use crate::{
+    abi::{info::*, types::*},
+    containers,
+    error::Result,
+    globals, handles, properties,
+};
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_create_with_label(
+    pool: daos_handle_t,
+    label: *const c_char,
+    properties: *mut daos_prop_t,
+    uuid: *mut uuid_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        // SAFETY: a string and a list of the caller's.
+        let (label, properties) = unsafe { (text(label)?, taken(properties)?) };
+        let made = containers::create(pool.cookie, Some(label), &properties)?;
+        // SAFETY: a place of the caller's, if there is one.
+        if let Some(uuid) = unsafe { uuid.as_mut() } {
+            *uuid = made;
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_create(
+    pool: daos_handle_t,
+    uuid: *mut uuid_t,
+    properties: *mut daos_prop_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        // SAFETY: a list of the caller's.
+        let made = containers::create(pool.cookie, None, &unsafe { taken(properties) }?)?;
+        // SAFETY: a place of the caller's, if there is one.
+        if let Some(uuid) = unsafe { uuid.as_mut() } {
+            *uuid = made;
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_create2(
+    pool: daos_handle_t,
+    uuid: *mut uuid_t,
+    properties: *mut daos_prop_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { daos_cont_create(pool, uuid, properties, event) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_open(
+    pool: daos_handle_t,
+    container: *const c_char,
+    flags: c_uint,
+    handle: *mut daos_handle_t,
+    info: *mut daos_cont_info_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        // SAFETY: pointers of the caller's.
+        let (name, handle) = unsafe { (text(container)?, place(handle)?) };
+        handle.cookie = containers::open(pool.cookie, name, flags)?;
+        // SAFETY: as above.
+        unsafe { tell(handle.cookie, info) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_open2(
+    pool: daos_handle_t,
+    container: *const c_char,
+    flags: c_uint,
+    handle: *mut daos_handle_t,
+    info: *mut daos_cont_info_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { daos_cont_open(pool, container, flags, handle, info, event) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_cont_close(container: daos_handle_t, event: *mut daos_event_t) -> c_int {
+    answer(event, || containers::close(container.cookie))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_destroy(
+    pool: daos_handle_t,
+    container: *const c_char,
+    force: c_int,
+    event: *mut daos_event_t,
+) -> c_int {
+    // SAFETY: a string of the caller's.
+    answer(event, || containers::destroy(pool.cookie, unsafe { text(container) }?, force != 0))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_destroy2(
+    pool: daos_handle_t,
+    container: *const c_char,
+    force: c_int,
+    event: *mut daos_event_t,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { daos_cont_destroy(pool, container, force, event) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_query(
+    container: daos_handle_t,
+    info: *mut daos_cont_info_t,
+    properties: *mut daos_prop_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        if !properties.is_null() {
+            let found = properties::of(&*handles::container(container.cookie)?)?;
+            // SAFETY: a list of the caller's.
+            unsafe { fill(properties, &found) }?;
+        }
+        // SAFETY: a place of the caller's.
+        unsafe { tell(container.cookie, info) }
+    })
+}
+
+/// Fills what the caller wants to know of a container, if he does.
+///
+/// # Safety
+/// As [`place`], for a pointer that is not null.
+unsafe fn tell(container: u64, info: *mut daos_cont_info_t) -> Result<()> {
+    let container = handles::container(container)?;
+    // SAFETY: as the caller says.
+    if let Some(info) = unsafe { info.as_mut() } {
+        let handles = handles::count_of(|other| other.uuid == container.uuid);
+        *info =
+            daos_cont_info_t { ci_uuid: container.uuid, ci_nhandles: handles as u32, ..Default::default() };
+    }
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_alloc_oids(
+    container: daos_handle_t,
+    count: u64,
+    first: *mut u64,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        // SAFETY: a place of the caller's.
+        let first = unsafe { place(first) }?;
+        *first = handles::container(container.cookie)?.allocate_ids(count)?;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_local2global(container: daos_handle_t, global: *mut d_iov_t) -> c_int {
+    answer(std::ptr::null_mut(), || {
+        let packed = globals::of_container(container.cookie)?;
+        // SAFETY: a vector of the caller's.
+        unsafe { give(&packed, global) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_global2local(
+    pool: daos_handle_t,
+    global: d_iov_t,
+    container: *mut daos_handle_t,
+) -> c_int {
+    answer(std::ptr::null_mut(), || {
+        // SAFETY: pointers of the caller's.
+        let (packed, container) =
+            unsafe { (super::many(global.iov_buf.cast::<u8>(), global.iov_len)?, place(container)?) };
+        container.cookie = globals::to_container(pool.cookie, packed)?;
+        Ok(())
+    })
+}

@@ -1,0 +1,125 @@
+//! Maps.
+
+use std::{
+    ffi::{c_char, c_int, c_uint, c_void},
+    ptr,
+};
+
+use super::{answer, halves, key, listing, many, outside, place};
+use crate::{
+    abi::{errors::*, types::*},
+    error::Der,
+    kv, objects,
+};
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_kv_open(
+    container: daos_handle_t,
+    id: daos_obj_id_t,
+    mode: c_uint,
+    handle: *mut daos_handle_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        // SAFETY: a place of the caller's.
+        let handle = unsafe { place(handle) }?;
+        handle.cookie = objects::open_map(container.cookie, halves(id), mode)?;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_kv_close(map: daos_handle_t, event: *mut daos_event_t) -> c_int {
+    answer(event, || objects::close(map.cookie))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_kv_destroy(
+    map: daos_handle_t,
+    transaction: daos_handle_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || outside(transaction).and_then(|()| kv::destroy(map.cookie)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_kv_put(
+    map: daos_handle_t,
+    transaction: daos_handle_t,
+    flags: u64,
+    name: *const c_char,
+    size: u64,
+    value: *const c_void,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: pointers of the caller's.
+        let (name, value) = unsafe { (key(name)?, many(value.cast::<u8>(), size)?) };
+        kv::put(map.cookie, flags, name, value)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_kv_get(
+    map: daos_handle_t,
+    transaction: daos_handle_t,
+    flags: u64,
+    name: *const c_char,
+    size: *mut u64,
+    value: *mut c_void,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: pointers of the caller's.
+        let (name, size) = unsafe { (key(name)?, place(size)?) };
+        let found = kv::get(map.cookie, flags, name)?.unwrap_or_default();
+        let room = std::mem::replace(size, found.len() as u64);
+        if value.is_null() {
+            return Ok(());
+        }
+        if room < *size {
+            return Err(Der(DER_REC2BIG));
+        }
+        // SAFETY: the buffer has as many bytes as the caller said.
+        unsafe { ptr::copy_nonoverlapping(found.as_ptr(), value.cast(), found.len()) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_kv_remove(
+    map: daos_handle_t,
+    transaction: daos_handle_t,
+    flags: u64,
+    name: *const c_char,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: a string of the caller's.
+        kv::remove(map.cookie, flags, unsafe { key(name) }?)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_kv_list(
+    map: daos_handle_t,
+    transaction: daos_handle_t,
+    count: *mut u32,
+    descriptions: *mut daos_key_desc_t,
+    list: *mut d_sg_list_t,
+    anchor: *mut daos_anchor_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: what the caller has for the call.
+        unsafe {
+            listing::keys(count, descriptions, list, anchor, |anchor, limit| {
+                kv::list(map.cookie, anchor, limit)
+            })
+        }
+    })
+}

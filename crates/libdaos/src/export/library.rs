@@ -1,0 +1,70 @@
+//! Beginning and end, and texts.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+
+use isotach_object::ObjectClass;
+
+use super::{answer, text};
+use crate::{abi::errors, pools};
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_init() -> c_int {
+    answer(std::ptr::null_mut(), pools::init)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_fini() -> c_int {
+    answer(std::ptr::null_mut(), pools::fini)
+}
+
+/// Does nothing: a child process opens anew what it needs. Engines refuse the handles of its parent.
+#[unsafe(no_mangle)]
+extern "C" fn daos_reinit() -> c_int {
+    0
+}
+
+/// The name of an error, such as `DER_NONEXIST`.
+#[unsafe(no_mangle)]
+extern "C" fn d_errstr(number: c_int) -> *const c_char {
+    leaked(errors::name(number))
+}
+
+/// What an error means.
+#[unsafe(no_mangle)]
+extern "C" fn d_errdesc(number: c_int) -> *const c_char {
+    leaked(errors::text(number))
+}
+
+/// A text that lives for ever. There are as many as there are errors.
+fn leaked(text: &'static str) -> *const c_char {
+    use std::{
+        collections::HashMap,
+        sync::{LazyLock, Mutex, PoisonError},
+    };
+    static TEXTS: LazyLock<Mutex<HashMap<&'static str, &'static CStr>>> = LazyLock::new(Mutex::default);
+    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let make = || &*Box::leak(CString::new(text).unwrap_or_default().into_boxed_c_str());
+    texts.entry(text).or_insert_with(make).as_ptr()
+}
+
+/// The number of an object class by its name, or 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_oclass_name2id(name: *const c_char) -> c_int {
+    // SAFETY: a string of the caller's.
+    let Ok(name) = (unsafe { text(name) }) else { return 0 };
+    name.parse::<ObjectClass>().map_or(0, |class| class.id() as c_int)
+}
+
+/// The name of an object class, of at most 24 characters; -1 for one that has none.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_oclass_id2name(class: u32, name: *mut c_char) -> c_int {
+    let class = ObjectClass::from_parts((class >> 24) as u8, class as u16).to_string();
+    if name.is_null() || class.starts_with("0x") {
+        return -1;
+    }
+    for (at, byte) in class.bytes().chain([0]).enumerate() {
+        // SAFETY: the caller has room for the longest name there is.
+        unsafe { name.add(at).write(byte as c_char) };
+    }
+    0
+}

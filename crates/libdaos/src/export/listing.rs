@@ -1,0 +1,169 @@
+//! Listing keys: DAOS's anchors, and keys packed into the caller's buffers.
+
+use std::{
+    collections::BTreeMap,
+    ptr,
+    sync::{Mutex, PoisonError},
+};
+
+use isotach_object::{Anchor, Page};
+
+use super::{many_mut, place, vectors};
+use crate::{
+    abi::{constants::*, errors::*, types::*},
+    error::{Der, Result, invalid},
+};
+
+/// Gives a page of keys, as `daos_kv_list` and the others do: at most `count`, as many as fit into the buffers of `list`.
+///
+/// # Safety
+/// As [`place`] for each pointer; there are as many descriptions as `count` says, and each vector has a buffer of so many bytes as it says.
+pub(super) unsafe fn keys(
+    count: *mut u32,
+    descriptions: *mut daos_key_desc_t,
+    list: *mut d_sg_list_t,
+    anchor: *mut daos_anchor_t,
+    page: impl Fn(&Anchor, usize) -> Result<Page>,
+) -> Result<()> {
+    // SAFETY: as the caller says.
+    let (count, anchor, vectors) = unsafe { (place(count)?, place(anchor)?, vectors(list)?) };
+    // SAFETY: as the caller says.
+    let descriptions = unsafe { many_mut(descriptions, (*count).into()) }?;
+    if descriptions.is_empty() {
+        return invalid("a listing with room for no key");
+    }
+    if anchor.da_type == DAOS_ANCHOR_TYPE_EOF {
+        *count = 0;
+        return Ok(());
+    }
+    let most = descriptions.len();
+    *count = 0;
+    let room: u64 = vectors.iter().map(|vector| vector.iov_buf_len).sum();
+    let page = match fitting(most, room as usize, &unpacked(anchor)?, page)? {
+        Ok(page) => page,
+        Err(needed) => {
+            descriptions[0].kd_key_len = needed as u64;
+            return Err(Der(DER_KEY2BIG));
+        }
+    };
+    let mut bytes = Vec::new();
+    for (description, key) in descriptions.iter_mut().zip(page.keys()) {
+        *description = daos_key_desc_t { kd_key_len: key.len() as u64, ..Default::default() };
+        bytes.extend_from_slice(key);
+    }
+    // SAFETY: as the caller says.
+    unsafe { scatter(&bytes, vectors) };
+    *count = page.len() as u32;
+    match page.next() {
+        Some(next) => pack(next, anchor),
+        None => anchor.da_type = DAOS_ANCHOR_TYPE_EOF,
+    }
+    Ok(())
+}
+
+/// A page whose keys have at most so many bytes together; or how many bytes the first key has, which does not fit. An engine's anchor
+/// stands behind a page, so one of which not all keys fit is asked for again with fewer.
+fn fitting(
+    most: usize,
+    room: usize,
+    anchor: &Anchor,
+    page: impl Fn(&Anchor, usize) -> Result<Page>,
+) -> Result<std::result::Result<Page, usize>> {
+    let mut limit = most;
+    loop {
+        let page = page(anchor, limit)?;
+        let mut left = room;
+        let fit = page
+            .keys()
+            .take_while(|key| left.checked_sub(key.len()).map(|rest| left = rest).is_some())
+            .count();
+        let first = page.keys().next().map_or(0, <[u8]>::len);
+        match fit {
+            _ if fit == page.len() => return Ok(Ok(page)),
+            0 => return Ok(Err(first)),
+            _ => limit = fit,
+        }
+    }
+}
+
+/// Puts bytes into vectors, one behind the other, which have room for them.
+///
+/// # Safety
+/// Each buffer has as many bytes as its vector says.
+pub(super) unsafe fn scatter(bytes: &[u8], vectors: &mut [d_iov_t]) {
+    vectors.iter_mut().for_each(|vector| vector.iov_len = 0);
+    // SAFETY: as the caller says.
+    unsafe { scatter_at(0, bytes, vectors) };
+}
+
+/// As [`scatter`], from a position on; what lies before it counts as filled.
+///
+/// # Safety
+/// As [`scatter`].
+pub(super) unsafe fn scatter_at(position: u64, mut bytes: &[u8], vectors: &mut [d_iov_t]) {
+    let mut skip = position;
+    for vector in vectors {
+        let from = skip.min(vector.iov_buf_len);
+        skip -= from;
+        let (part, rest) = bytes.split_at(((vector.iov_buf_len - from) as usize).min(bytes.len()));
+        if part.is_empty() || vector.iov_buf.is_null() {
+            continue;
+        }
+        // SAFETY: as the caller says.
+        let place = unsafe { vector.iov_buf.cast::<u8>().add(from as usize) };
+        // SAFETY: as above.
+        unsafe { ptr::copy_nonoverlapping(part.as_ptr(), place, part.len()) };
+        vector.iov_len = vector.iov_len.max(from + part.len() as u64);
+        bytes = rest;
+    }
+}
+
+/// Anchors that are longer than DAOS's have room for, by number. A number is never given twice, since programs copy anchors.
+static LONG: Mutex<(u64, BTreeMap<u64, Anchor>)> = Mutex::new((0, BTreeMap::new()));
+/// How many of them are kept: the oldest goes.
+const MOST_LONG: usize = 10_000;
+/// Bytes of an anchor's buffer before the engine's: how many these are, or a number that stands for a long one.
+const HEAD: usize = 8;
+const IS_LONG: u32 = 1;
+
+fn pack(next: &Anchor, anchor: &mut daos_anchor_t) {
+    let mark = next.as_bytes();
+    anchor.da_type = DAOS_ANCHOR_TYPE_HKEY;
+    let head = match anchor.da_buf.get_mut(HEAD..HEAD + mark.len()) {
+        Some(place) => {
+            place.copy_from_slice(mark);
+            anchor.da_flags = 0;
+            mark.len() as u64
+        }
+        None => {
+            let mut long = LONG.lock().unwrap_or_else(PoisonError::into_inner);
+            long.0 += 1;
+            let number = long.0;
+            long.1.insert(number, next.clone());
+            if long.1.len() > MOST_LONG {
+                long.1.pop_first();
+            }
+            anchor.da_flags = IS_LONG;
+            number
+        }
+    };
+    anchor.da_buf[..HEAD].copy_from_slice(&head.to_le_bytes());
+}
+
+fn head_of(anchor: &daos_anchor_t) -> u64 {
+    anchor.da_buf.first_chunk().map_or(0, |head| u64::from_le_bytes(*head))
+}
+
+fn unpacked(anchor: &daos_anchor_t) -> Result<Anchor> {
+    if anchor.da_type == DAOS_ANCHOR_TYPE_ZERO {
+        return Ok(Anchor::start());
+    }
+    let found = match anchor.da_flags {
+        IS_LONG => LONG.lock().unwrap_or_else(PoisonError::into_inner).1.get(&head_of(anchor)).cloned(),
+        _ => {
+            let mark = anchor.da_buf.get(HEAD..HEAD.saturating_add(head_of(anchor) as usize));
+            mark.map(|mark| Anchor::from_bytes(mark.to_vec()))
+        }
+    };
+    found.map_or_else(|| invalid("an anchor that this library did not give"), Ok)
+}

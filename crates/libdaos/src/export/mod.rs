@@ -1,0 +1,179 @@
+//! The functions that C calls: pointers become slices here, and results become numbers. All unsafe code of this crate is here.
+//!
+//! What callers promise is what `daos_api.h` and the others say: a pointer that is not null points to what its type says, for as long as
+//! the call takes; strings end with a NUL; a buffer has as many bytes as the number beside it says.
+
+#![expect(unsafe_code, reason = "a C interface: pointers come from outside")]
+
+mod array;
+mod container;
+mod kv;
+mod library;
+mod listing;
+mod missing;
+mod object;
+mod pool;
+mod properties;
+
+use std::{
+    ffi::{CStr, c_char, c_int},
+    panic::{self, AssertUnwindSafe},
+    ptr, slice,
+};
+
+use crate::{
+    abi::{errors::*, types::*},
+    error::{Der, Result, invalid, refuse},
+};
+
+/// Does what a function is for, and gives its number. With an event the call ends before it returns, so the event is told at once.
+fn answer(event: *mut daos_event_t, act: impl FnOnce() -> Result<()>) -> c_int {
+    let outcome = panic::catch_unwind(AssertUnwindSafe(act))
+        .unwrap_or_else(|_| refuse(DER_MISC, "a panic, which is a bug of this library; please tell of it"));
+    let number = match outcome {
+        Ok(()) => 0,
+        Err(Der(number)) => -number,
+    };
+    // SAFETY: an event that is not null is one of the caller's, which nobody else uses while it is given to a call.
+    match unsafe { event.as_mut() } {
+        None => number,
+        Some(event) => {
+            event.ev_error = number;
+            0
+        }
+    }
+}
+
+/// A string of the caller's.
+///
+/// # Safety
+/// It ends with a NUL if it is not null, and lives as long as the result is used.
+unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
+    if text.is_null() {
+        return invalid("a null pointer for a string");
+    }
+    // SAFETY: as the caller says.
+    match unsafe { CStr::from_ptr(text) }.to_str() {
+        Ok(text) => Ok(text),
+        Err(_) => invalid("a string that is not UTF-8"),
+    }
+}
+
+/// The bytes of a string of the caller's.
+///
+/// # Safety
+/// As [`text`].
+unsafe fn key<'a>(text: *const c_char) -> Result<&'a [u8]> {
+    if text.is_null() {
+        return invalid("a null pointer for a key");
+    }
+    // SAFETY: as the caller says.
+    Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
+}
+
+/// A place of the caller's for a result.
+///
+/// # Safety
+/// If it is not null it can be read and written, and nobody else uses it meanwhile.
+unsafe fn place<'a, T>(place: *mut T) -> Result<&'a mut T> {
+    // SAFETY: as the caller says.
+    unsafe { place.as_mut() }.map_or_else(|| invalid("a null pointer for a result"), Ok)
+}
+
+/// A number of things that there can be at one place.
+fn count_of<T>(count: u64) -> Result<usize> {
+    let bytes = count.checked_mul(size_of::<T>() as u64).filter(|bytes| isize::try_from(*bytes).is_ok());
+    match bytes {
+        Some(_) => Ok(count as usize),
+        None => invalid(&format!("a list of {count}, which is more than memory has room for")),
+    }
+}
+
+/// So many things of the caller's.
+///
+/// # Safety
+/// If it is not null there are so many, which nobody changes meanwhile.
+unsafe fn many<'a, T>(first: *const T, count: u64) -> Result<&'a [T]> {
+    match (first.is_null(), count_of::<T>(count)?) {
+        (_, 0) => Ok(&[]),
+        (true, _) => invalid("a null pointer for a list"),
+        // SAFETY: as the caller says; no more bytes than a slice may have.
+        (false, count) => Ok(unsafe { slice::from_raw_parts(first, count) }),
+    }
+}
+
+/// So many things of the caller's to be changed.
+///
+/// # Safety
+/// As [`many`], and nobody else uses them meanwhile.
+unsafe fn many_mut<'a, T>(first: *mut T, count: u64) -> Result<&'a mut [T]> {
+    match (first.is_null(), count_of::<T>(count)?) {
+        (_, 0) => Ok(&mut []),
+        (true, _) => invalid("a null pointer for a list"),
+        // SAFETY: as the caller says; no more bytes than a slice may have.
+        (false, count) => Ok(unsafe { slice::from_raw_parts_mut(first, count) }),
+    }
+}
+
+/// The buffers of vectors of the caller's, to be filled.
+///
+/// # Safety
+/// As [`many_mut`], for each; whether two are the same is looked at.
+unsafe fn buffers<'a>(vectors: &[d_iov_t]) -> Result<Vec<&'a mut [u8]>> {
+    let mut places: Vec<(usize, u64)> = vectors
+        .iter()
+        .map(|vector| (vector.iov_buf as usize, vector.iov_len))
+        .filter(|(_, length)| *length > 0)
+        .collect();
+    places.sort_unstable();
+    if places.windows(2).any(|two| (two[0].0 as u64).saturating_add(two[0].1) > two[1].0 as u64) {
+        return invalid("buffers of a read that overlap");
+    }
+    // SAFETY: as the caller says; no two overlap.
+    vectors.iter().map(|vector| unsafe { many_mut(vector.iov_buf.cast::<u8>(), vector.iov_len) }).collect()
+}
+
+/// The vectors of a list of the caller's.
+///
+/// # Safety
+/// As [`place`], for the list and for its vectors.
+unsafe fn vectors<'a>(list: *mut d_sg_list_t) -> Result<&'a mut [d_iov_t]> {
+    // SAFETY: as the caller says.
+    let list = unsafe { place(list) }?;
+    // SAFETY: as the caller says.
+    unsafe { many_mut(list.sg_iovs, list.sg_nr.into()) }
+}
+
+/// Puts bytes into a vector of the caller's, or only tells how many there are where it has no buffer.
+///
+/// # Safety
+/// As [`place`], for the vector and its buffer.
+unsafe fn give(bytes: &[u8], vector: *mut d_iov_t) -> Result<()> {
+    // SAFETY: as the caller says.
+    let vector = unsafe { place(vector) }?;
+    let length = bytes.len() as u64;
+    if !vector.iov_buf.is_null() {
+        if vector.iov_buf_len < length {
+            vector.iov_buf_len = length;
+            return Err(Der(DER_TRUNC));
+        }
+        // SAFETY: the buffer has that many bytes, and is not of this library.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), vector.iov_buf.cast(), bytes.len()) };
+        vector.iov_len = length;
+    }
+    vector.iov_buf_len = length;
+    Ok(())
+}
+
+/// Refuses a transaction, until there are any.
+fn outside(transaction: daos_handle_t) -> Result<()> {
+    match transaction.cookie {
+        0 => Ok(()),
+        _ => refuse(DER_NOSYS, "transactions"),
+    }
+}
+
+/// The id of an object.
+fn halves(id: daos_obj_id_t) -> (u64, u64) {
+    (id.hi, id.lo)
+}

@@ -1,0 +1,272 @@
+//! Objects of the general form, and ids of all.
+
+use std::ffi::{c_int, c_uint};
+
+use super::{answer, halves, listing, many, many_mut, outside, place, vectors};
+use crate::{
+    abi::{constants::*, errors::*, types::*},
+    error::{Der, Result, invalid},
+    general::{self, Part},
+    handles, objects,
+};
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_generate_oid(
+    container: daos_handle_t,
+    id: *mut daos_obj_id_t,
+    kind: c_int,
+    class: u32,
+    _hints: u16,
+    _arguments: u32,
+) -> c_int {
+    answer(std::ptr::null_mut(), || {
+        handles::container(container.cookie)?;
+        // SAFETY: a place of the caller's.
+        let id = unsafe { place(id) }?;
+        // What is no byte is no type either.
+        (id.hi, id.lo) = objects::generate(halves(*id), u8::try_from(kind).unwrap_or(u8::MAX), class)?;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_generate_oid2(
+    container: daos_handle_t,
+    id: *mut daos_obj_id_t,
+    kind: c_int,
+    class: u32,
+    hints: u16,
+    arguments: u32,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { daos_obj_generate_oid(container, id, kind, class, hints, arguments) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_open(
+    container: daos_handle_t,
+    id: daos_obj_id_t,
+    mode: c_uint,
+    handle: *mut daos_handle_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        // SAFETY: a place of the caller's.
+        let handle = unsafe { place(handle) }?;
+        handle.cookie = objects::open(container.cookie, halves(id), mode)?;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_obj_close(object: daos_handle_t, event: *mut daos_event_t) -> c_int {
+    answer(event, || objects::close(object.cookie))
+}
+
+/// The bytes of a key.
+///
+/// # Safety
+/// As [`place`], for the key and its bytes.
+unsafe fn key_of<'a>(key: *const daos_key_t) -> Result<&'a [u8]> {
+    // SAFETY: as the caller says.
+    match unsafe { key.as_ref() } {
+        // SAFETY: as the caller says.
+        Some(key) => unsafe { many(key.iov_buf.cast::<u8>(), key.iov_len) },
+        None => invalid("a null pointer for a key"),
+    }
+}
+
+/// What is asked of one attribute key.
+///
+/// # Safety
+/// As [`place`], for what the description points to.
+unsafe fn part<'a>(described: &daos_iod_t) -> Result<Part<'a>> {
+    let ranges = match described.iod_type {
+        DAOS_IOD_SINGLE => None,
+        DAOS_IOD_ARRAY => {
+            // SAFETY: as the caller says.
+            let ranges = unsafe { many(described.iod_recxs, described.iod_nr.into()) }?;
+            Some(ranges.iter().map(|range| (range.rx_idx, range.rx_nr)).collect())
+        }
+        _ => return invalid("the type of an entry: DAOS_IOD_SINGLE or DAOS_IOD_ARRAY is expected"),
+    };
+    // SAFETY: as the caller says.
+    let akey = unsafe { key_of(&raw const described.iod_name) }?;
+    Ok(Part { akey, ranges, size: described.iod_size, flags: described.iod_flags, room: None })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_fetch(
+    object: daos_handle_t,
+    transaction: daos_handle_t,
+    flags: u64,
+    dkey: *const daos_key_t,
+    count: c_uint,
+    described: *mut daos_iod_t,
+    lists: *mut d_sg_list_t,
+    _maps: *mut daos_iom_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: what the caller has for the call.
+        let (dkey, described) = unsafe { (key_of(dkey)?, many_mut(described, count.into())?) };
+        let mut parts = Vec::with_capacity(described.len());
+        for (at, one) in described.iter().enumerate() {
+            // SAFETY: as above.
+            let mut part = unsafe { part(one) }?;
+            if !lists.is_null() {
+                // SAFETY: there is a list for each description.
+                let vectors = unsafe { vectors(lists.add(at)) }?;
+                part.room =
+                    Some(vectors.iter().fold(0, |room, vector| vector.iov_buf_len.saturating_add(room)));
+            }
+            parts.push(part);
+        }
+        let found = general::fetch(object.cookie, flags, dkey, &parts)?;
+        for (at, (described, found)) in described.iter_mut().zip(&found).enumerate() {
+            described.iod_size = found.size;
+            if lists.is_null() {
+                continue;
+            }
+            // SAFETY: as above.
+            let list = unsafe { place(lists.add(at)) }?;
+            // SAFETY: as above.
+            let vectors = unsafe { vectors(list) }?;
+            vectors.iter_mut().for_each(|vector| vector.iov_len = 0);
+            for (position, bytes) in &found.pieces {
+                // SAFETY: the vectors have buffers of so many bytes as they say.
+                unsafe { listing::scatter_at(*position, bytes, vectors) };
+            }
+            list.sg_nr_out = vectors.iter().filter(|vector| vector.iov_len > 0).count() as u32;
+        }
+        match found.iter().any(|found| found.is_too_big) {
+            true => Err(Der(DER_REC2BIG)),
+            false => Ok(()),
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_update(
+    object: daos_handle_t,
+    transaction: daos_handle_t,
+    flags: u64,
+    dkey: *const daos_key_t,
+    count: c_uint,
+    described: *mut daos_iod_t,
+    lists: *mut d_sg_list_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: what the caller has for the call.
+        let (dkey, described) = unsafe { (key_of(dkey)?, many_mut(described, count.into())?) };
+        let mut parts = Vec::with_capacity(described.len());
+        for (at, one) in described.iter().enumerate() {
+            let mut bytes = Vec::new();
+            if !lists.is_null() && one.iod_size > 0 {
+                // SAFETY: there is a list for each description, and each vector has as many bytes as it says.
+                for vector in unsafe { vectors(lists.add(at)) }? {
+                    // SAFETY: as above.
+                    bytes.extend_from_slice(unsafe { many(vector.iov_buf.cast::<u8>(), vector.iov_len) }?);
+                }
+            }
+            // SAFETY: as above.
+            let part = unsafe { part(one) }?;
+            if part.ranges.is_none() && bytes.len() as u64 != part.size {
+                return invalid("a single value whose size is not that of its buffers");
+            }
+            parts.push((part, bytes));
+        }
+        general::update(object.cookie, flags, dkey, &parts)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_obj_punch(
+    object: daos_handle_t,
+    transaction: daos_handle_t,
+    flags: u64,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || outside(transaction).and_then(|()| general::punch(object.cookie, flags)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_punch_dkeys(
+    object: daos_handle_t,
+    transaction: daos_handle_t,
+    flags: u64,
+    count: c_uint,
+    dkeys: *mut daos_key_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        if count != 1 {
+            return invalid("daos_obj_punch_dkeys of other than one key");
+        }
+        // SAFETY: a key of the caller's.
+        general::punch_dkey(object.cookie, flags, unsafe { key_of(dkeys) }?)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_punch_akeys(
+    object: daos_handle_t,
+    transaction: daos_handle_t,
+    flags: u64,
+    dkey: *const daos_key_t,
+    count: c_uint,
+    akeys: *mut daos_key_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: keys of the caller's.
+        let (dkey, akeys) = unsafe { (key_of(dkey)?, many(akeys.cast_const(), count.into())?) };
+        // SAFETY: as above.
+        let akeys: Vec<&[u8]> = akeys.iter().map(|akey| unsafe { key_of(akey) }).collect::<Result<_>>()?;
+        general::punch_akeys(object.cookie, flags, dkey, &akeys)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_list_dkey(
+    object: daos_handle_t,
+    transaction: daos_handle_t,
+    count: *mut u32,
+    descriptions: *mut daos_key_desc_t,
+    list: *mut d_sg_list_t,
+    anchor: *mut daos_anchor_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        let page = |anchor: &_, limit| general::list(object.cookie, None, anchor, limit);
+        // SAFETY: what the caller has for the call.
+        unsafe { listing::keys(count, descriptions, list, anchor, page) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_list_akey(
+    object: daos_handle_t,
+    transaction: daos_handle_t,
+    dkey: *const daos_key_t,
+    count: *mut u32,
+    descriptions: *mut daos_key_desc_t,
+    list: *mut d_sg_list_t,
+    anchor: *mut daos_anchor_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        outside(transaction)?;
+        // SAFETY: a key of the caller's.
+        let dkey = unsafe { key_of(dkey) }?;
+        let page = |anchor: &_, limit| general::list(object.cookie, Some(dkey), anchor, limit);
+        // SAFETY: what the caller has for the call.
+        unsafe { listing::keys(count, descriptions, list, anchor, page) }
+    })
+}

@@ -1,0 +1,146 @@
+//! Pools.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use super::{answer, give, many_mut, place, properties::fill, text};
+use crate::{
+    abi::{errors::*, info::*, properties::DAOS_PROP_PO_LABEL, types::*},
+    containers,
+    error::{Der, Result, refuse},
+    handles,
+    objects::TARGETS,
+    pools,
+    properties::Value,
+};
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_pool_connect(
+    pool: *const c_char,
+    _system: *const c_char,
+    flags: c_uint,
+    handle: *mut daos_handle_t,
+    info: *mut daos_pool_info_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        // SAFETY: pointers of the caller's, as the interface says.
+        let (pool, handle) = unsafe { (text(pool)?, place(handle)?) };
+        handle.cookie = pools::connect(pool, flags)?;
+        // SAFETY: as above.
+        unsafe { tell(handle.cookie, info) }.inspect_err(|_| drop(handles::remove(handle.cookie)))
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_pool_connect2(
+    pool: *const c_char,
+    system: *const c_char,
+    flags: c_uint,
+    handle: *mut daos_handle_t,
+    info: *mut daos_pool_info_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { daos_pool_connect(pool, system, flags, handle, info, event) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_pool_disconnect(pool: daos_handle_t, event: *mut daos_event_t) -> c_int {
+    answer(event, || pools::disconnect(pool.cookie))
+}
+
+/// Of properties the label is told. Ranks there are none: one process serves itself.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_pool_query(
+    pool: daos_handle_t,
+    ranks: *mut *mut c_void,
+    info: *mut daos_pool_info_t,
+    properties: *mut daos_prop_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        if !ranks.is_null() {
+            return refuse(DER_NOSYS, "the ranks of a pool");
+        }
+        if !properties.is_null() {
+            let label = Value::Text(handles::pool(pool.cookie)?.label.clone());
+            // SAFETY: a list of the caller's.
+            unsafe { fill(properties, &[(DAOS_PROP_PO_LABEL, label)].into()) }?;
+        }
+        // SAFETY: a place of the caller's.
+        unsafe { tell(pool.cookie, info) }
+    })
+}
+
+/// Fills what the caller wants to know of a pool, if he does.
+///
+/// # Safety
+/// As [`place`], for a pointer that is not null.
+unsafe fn tell(pool: u64, info: *mut daos_pool_info_t) -> Result<()> {
+    let pool = handles::pool(pool)?;
+    // SAFETY: as the caller says.
+    let Some(info) = (unsafe { info.as_mut() }) else { return Ok(()) };
+    let usage = pool.inner.usage()?;
+    *info = daos_pool_info_t {
+        pi_uuid: pool.uuid(),
+        pi_ntargets: TARGETS,
+        pi_nnodes: 1,
+        pi_map_ver: 1,
+        ..Default::default()
+    };
+    info.pi_space.ps_space.s_total[0] = usage.total;
+    info.pi_space.ps_space.s_free[0] = usage.free;
+    info.pi_space.ps_ntargets = TARGETS;
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_pool_list_cont(
+    pool: daos_handle_t,
+    count: *mut u64,
+    buffer: *mut daos_pool_cont_info,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        // SAFETY: a place of the caller's.
+        let count = unsafe { place(count) }?;
+        let room = *count;
+        let all = containers::list(&*handles::pool(pool.cookie)?)?;
+        *count = all.len() as u64;
+        if buffer.is_null() {
+            return Ok(());
+        }
+        if room < *count {
+            return Err(Der(DER_TRUNC));
+        }
+        // SAFETY: the caller has room for so many.
+        let places = unsafe { many_mut(buffer, *count) }?;
+        for (place, listed) in places.iter_mut().zip(all) {
+            *place = daos_pool_cont_info { pci_uuid: listed.uuid, pci_label: [0; 128] };
+            for (place, byte) in place.pci_label.iter_mut().zip(listed.label.as_str().bytes()) {
+                *place = byte as c_char;
+            }
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_pool_local2global(pool: daos_handle_t, global: *mut d_iov_t) -> c_int {
+    answer(std::ptr::null_mut(), || {
+        let packed = crate::globals::of_pool(pool.cookie)?;
+        // SAFETY: a vector of the caller's.
+        unsafe { give(&packed, global) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_pool_global2local(global: d_iov_t, pool: *mut daos_handle_t) -> c_int {
+    answer(std::ptr::null_mut(), || {
+        // SAFETY: pointers of the caller's.
+        let (packed, pool) =
+            unsafe { (super::many(global.iov_buf.cast::<u8>(), global.iov_len)?, place(pool)?) };
+        pool.cookie = crate::globals::to_pool(packed)?;
+        Ok(())
+    })
+}

@@ -1,0 +1,183 @@
+//! Lists of properties. Their memory is of C's allocator, since programs put texts of their own into them.
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_void},
+    ptr,
+};
+
+use super::{answer, many_mut, place};
+use crate::{
+    abi::{errors::*, info::*, properties::*, types::*},
+    error::{Result, invalid, refuse},
+    handles,
+    properties::{self, Properties, Value},
+};
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_prop_alloc(count: u32) -> *mut daos_prop_t {
+    if count > DAOS_PROP_ENTRIES_MAX_NR {
+        return ptr::null_mut();
+    }
+    // SAFETY: both are zeroed memory, which is a list of properties that are not set.
+    unsafe {
+        let list: *mut daos_prop_t = libc::calloc(1, size_of::<daos_prop_t>()).cast();
+        let entries: *mut daos_prop_entry =
+            libc::calloc(count.max(1) as usize, size_of::<daos_prop_entry>()).cast();
+        if list.is_null() || entries.is_null() {
+            libc::free(list.cast());
+            libc::free(entries.cast());
+            return ptr::null_mut();
+        }
+        ((*list).dpp_nr, (*list).dpp_entries) = (count, entries);
+        list
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_prop_free(list: *mut daos_prop_t) {
+    if list.is_null() {
+        return;
+    }
+    // SAFETY: a list of `daos_prop_alloc`, whose texts and lists are of C's allocator; freeing what is null does nothing.
+    unsafe {
+        if let Ok(entries) = entries(list) {
+            for entry in entries.iter().filter(|entry| is_pointer(entry.dpe_type)) {
+                libc::free(entry.value());
+            }
+            libc::free((*list).dpp_entries.cast());
+        }
+        libc::free(list.cast());
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_prop_entry_get(list: *mut daos_prop_t, number: u32) -> *mut daos_prop_entry {
+    // SAFETY: a list of the caller's.
+    let found =
+        unsafe { entries(list) }.ok().and_then(|all| all.iter_mut().find(|entry| entry.dpe_type == number));
+    found.map_or(ptr::null_mut(), ptr::from_mut)
+}
+
+/// The entries of a list.
+///
+/// # Safety
+/// As [`place`], for the list and its entries.
+unsafe fn entries<'a>(list: *mut daos_prop_t) -> Result<&'a mut [daos_prop_entry]> {
+    // SAFETY: as the caller says.
+    let list = unsafe { place(list) }?;
+    // SAFETY: as the caller says.
+    unsafe { many_mut(list.dpp_entries, list.dpp_nr.into()) }
+}
+
+fn is_pointer(number: u32) -> bool {
+    let of_pool = [
+        DAOS_PROP_PO_LABEL,
+        DAOS_PROP_PO_ACL,
+        DAOS_PROP_PO_OWNER,
+        DAOS_PROP_PO_OWNER_GROUP,
+        DAOS_PROP_PO_SVC_LIST,
+    ];
+    let of_container = [
+        DAOS_PROP_CO_LABEL,
+        DAOS_PROP_CO_ACL,
+        DAOS_PROP_CO_OWNER,
+        DAOS_PROP_CO_OWNER_GROUP,
+        DAOS_PROP_CO_ROOTS,
+    ];
+    of_pool.contains(&number) || of_container.contains(&number)
+}
+
+/// What a list of the caller's says.
+///
+/// # Safety
+/// As [`place`], for a list that is not null, its entries and their texts.
+pub(super) unsafe fn taken(list: *mut daos_prop_t) -> Result<Properties> {
+    let mut taken = Properties::new();
+    if list.is_null() {
+        return Ok(taken);
+    }
+    // SAFETY: as the caller says.
+    for entry in unsafe { entries(list) }? {
+        let value = match properties::is_text(entry.dpe_type) {
+            Some(false) => Value::Number(entry.number()),
+            Some(true) => {
+                let text = entry.value().cast::<c_char>();
+                if text.is_null() {
+                    return invalid("a property without its text");
+                }
+                // SAFETY: as the caller says.
+                Value::Text(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+            }
+            None if is_pointer(entry.dpe_type) => {
+                return refuse(DER_NOSYS, "access control lists and roots as properties of a container");
+            }
+            None => return invalid(&format!("property {:#x}, which containers do not have", entry.dpe_type)),
+        };
+        taken.insert(entry.dpe_type, value);
+    }
+    properties::check(&taken)?;
+    Ok(taken)
+}
+
+/// Fills a list of the caller's: the entries that it names.
+///
+/// # Safety
+/// As [`taken`].
+pub(super) unsafe fn fill(list: *mut daos_prop_t, found: &Properties) -> Result<()> {
+    // SAFETY: as the caller says.
+    for entry in unsafe { entries(list) }? {
+        match found.get(&entry.dpe_type) {
+            Some(Value::Number(number)) => entry.set_number(*number),
+            Some(Value::Text(text)) => {
+                let bytes = [text.as_bytes(), &[0]].concat();
+                // SAFETY: memory of so many bytes, which the caller frees with the list.
+                let copy = unsafe { libc::malloc(bytes.len()) };
+                if copy.is_null() {
+                    return refuse(DER_NOMEM, "no memory for the text of a property");
+                }
+                // SAFETY: as above.
+                unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), copy.cast(), bytes.len()) };
+                entry.set_value(copy);
+            }
+            None => entry.dpe_flags |= DAOS_PROP_ENTRY_NOT_SET,
+        }
+    }
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_set_prop(
+    container: daos_handle_t,
+    list: *mut daos_prop_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        let container = handles::container(container.cookie)?;
+        // SAFETY: a list of the caller's.
+        let given = unsafe { taken(list) }?;
+        if given.is_empty() || given.contains_key(&DAOS_PROP_CO_LABEL) {
+            return invalid("properties to be set: one at least, and no label, which stays");
+        }
+        properties::keep(&container, &given)
+    })
+}
+
+impl daos_prop_entry {
+    fn number(&self) -> u64 {
+        // SAFETY: whatever was put there is eight bytes, which are a number.
+        unsafe { self.dpe_value.dpe_val }
+    }
+
+    fn value(&self) -> *mut c_void {
+        // SAFETY: whatever was put there is eight bytes, which may be taken for a pointer that is not followed.
+        unsafe { self.dpe_value.dpe_val_ptr }
+    }
+
+    fn set_number(&mut self, number: u64) {
+        self.dpe_value.dpe_val = number;
+    }
+
+    fn set_value(&mut self, value: *mut c_void) {
+        self.dpe_value.dpe_val_ptr = value;
+    }
+}

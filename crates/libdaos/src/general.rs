@@ -1,0 +1,332 @@
+//! Objects of the general form: single values and records under a distribution key and an attribute key.
+//!
+//! Records are bytes at offsets. How many bytes one has is an entry of the container's own object where it is not one byte.
+
+use isotach_object::{
+    Anchor, ArrayRead, Cell, ObjectId, ObjectType, Page, PageBuilder, Precondition, Update,
+};
+use md5::{Digest, Md5};
+
+use crate::{
+    abi::{constants::*, errors::*},
+    containers::own,
+    error::{Der, Result, invalid, refuse},
+    handles,
+    kv::told,
+    objects::{Object, integer_keys, turned},
+};
+
+/// The attribute key under which a map has its values.
+const ONLY_AKEY: &[u8] = b"0";
+
+/// A range of records: the first, and how many.
+pub(crate) type Range = (u64, u64);
+
+/// What is asked of one attribute key.
+pub(crate) struct Part<'p> {
+    pub(crate) akey: &'p [u8],
+    /// None for a single value.
+    pub(crate) ranges: Option<Vec<Range>>,
+    /// Bytes of the value, or of a record; 0 for whatever is there.
+    pub(crate) size: u64,
+    pub(crate) flags: u64,
+    /// How many bytes of a fetch there is room for; none where only the size is asked for.
+    pub(crate) room: Option<u64>,
+}
+
+/// What was found under one attribute key.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Bytes of the value, or of a record; 0 where nothing is.
+    pub(crate) size: u64,
+    /// Bytes that are there, and where they belong in the buffers: the ranges lie there one behind the other.
+    pub(crate) pieces: Vec<(u64, Vec<u8>)>,
+    /// Whether there is no room for them.
+    pub(crate) is_too_big: bool,
+}
+
+fn size_key(object: ObjectId, dkey: &[u8], akey: &[u8]) -> [u8; 33] {
+    let mut key = [b'r'; 33];
+    key[1..9].copy_from_slice(&object.hi().to_le_bytes());
+    key[9..17].copy_from_slice(&object.lo().to_le_bytes());
+    let digest =
+        Md5::new().chain_update((dkey.len() as u64).to_le_bytes()).chain_update(dkey).chain_update(akey);
+    key[17..].copy_from_slice(&digest.finalize());
+    key
+}
+
+impl Object {
+    /// The cell of two keys as they are stored. A map is an object whose values are all under the attribute key "0".
+    fn cell<'k>(&self, dkey: &'k [u8], akey: &'k [u8]) -> Result<Cell<'k>> {
+        match self.id.otype() {
+            _ if dkey.is_empty() || akey.is_empty() => invalid("an empty distribution or attribute key"),
+            ObjectType::KeyValue if akey == ONLY_AKEY => Ok(Cell::kv(self.id, dkey)),
+            ObjectType::KeyValue => refuse(DER_NOSYS, "an attribute key other than \"0\" of a map"),
+            _ => Ok(Cell::general(self.id, dkey, akey)),
+        }
+    }
+
+    fn size_of(&self, cell: Cell<'_>) -> Result<Option<u64>> {
+        Ok(self.container.inner.size_many(&[cell])?.pop().flatten())
+    }
+
+    fn has_dkey(&self, dkey: &[u8]) -> Result<bool> {
+        if self.id.otype() == ObjectType::KeyValue {
+            return Ok(self.size_of(Cell::kv(self.id, dkey))?.is_some());
+        }
+        let mut anchor = Anchor::start();
+        loop {
+            let page = self.container.inner.list_akeys(self.id, dkey, &anchor, 1)?;
+            match page.next() {
+                _ if !page.is_empty() => return Ok(true),
+                None => return Ok(false),
+                Some(next) => anchor = next.clone(),
+            }
+        }
+    }
+
+    /// Whether records of so many bytes need no new entry of their size.
+    fn keeps_size(&self, cell: Cell<'_>, dkey: &[u8], akey: &[u8], record: u64) -> Result<bool> {
+        let known = self.record_size(dkey, akey)?;
+        let has_records =
+            known != record && self.size_of(cell)?.is_some() && self.container.get(cell)?.is_none();
+        match has_records {
+            true => {
+                refuse(DER_REC_SIZE, &format!("records of {record} bytes where there are some of {known}"))
+            }
+            false => Ok(known == record),
+        }
+    }
+
+    fn record_size(&self, dkey: &[u8], akey: &[u8]) -> Result<u64> {
+        let stored = self.container.get(Cell::kv(own()?, &size_key(self.id, dkey, akey)))?;
+        Ok(stored.and_then(|stored| stored.try_into().ok()).map_or(1, u64::from_le_bytes))
+    }
+}
+
+/// See `daos_obj_fetch`.
+pub(crate) fn fetch(handle: u64, flags: u64, dkey: &[u8], parts: &[Part<'_>]) -> Result<Vec<Found>> {
+    let object = handles::object(handle)?;
+    let dkey = &*turned(dkey, integer_keys(object.id).0)?;
+    if flags & DAOS_COND_DKEY_FETCH != 0 && !object.has_dkey(dkey)? {
+        return Err(Der(DER_NONEXIST));
+    }
+    parts.iter().map(|part| fetch_part(&object, flags, dkey, part)).collect()
+}
+
+fn fetch_part(object: &Object, flags: u64, dkey: &[u8], part: &Part<'_>) -> Result<Found> {
+    let akey = &*turned(part.akey, integer_keys(object.id).1)?;
+    let cell = object.cell(dkey, akey)?;
+    let flags = if flags & DAOS_COND_PER_AKEY != 0 { part.flags } else { flags };
+    let Some(size) = object.size_of(cell)? else {
+        return if flags & DAOS_COND_AKEY_FETCH != 0 { Err(Der(DER_NONEXIST)) } else { Ok(Found::default()) };
+    };
+    let room = part.room.unwrap_or(0);
+    let Some(ranges) = &part.ranges else {
+        let Some(value) = object.container.get(cell)? else {
+            return refuse(DER_MISMATCH, "records where a single value is asked for");
+        };
+        let is_too_big = part.room.is_some() && size > room;
+        let pieces = if part.room.is_none() || is_too_big { Vec::new() } else { vec![(0, value)] };
+        return Ok(Found { size, pieces, is_too_big });
+    };
+    if object.container.get(cell)?.is_some() {
+        return refuse(DER_MISMATCH, "a single value where records are asked for");
+    }
+    let record = object.record_size(dkey, akey)?;
+    if part.size != DAOS_REC_ANY && part.size != record {
+        return refuse(
+            DER_REC_SIZE,
+            &format!("records of {} bytes where there are some of {record}", part.size),
+        );
+    }
+    let mut found = Found { size: record, ..Found::default() };
+    let mut position = 0_u64;
+    for range in ranges {
+        let (offset, length) = bytes_of(*range, record)?;
+        let end = position.saturating_add(length);
+        if part.room.is_some() && end > room {
+            return Ok(Found { size: record, pieces: Vec::new(), is_too_big: true });
+        }
+        if part.room.is_some() && offset < size {
+            let mut buffer = vec![0; length.min(size - offset) as usize];
+            let mut reads = [ArrayRead { cell, offset, buffer: &mut buffer, filled: 0 }];
+            object.container.inner.read_many(&mut reads)?;
+            let filled = reads[0].filled;
+            buffer.truncate(filled);
+            found.pieces.push((position, buffer));
+        }
+        position = end;
+    }
+    Ok(found)
+}
+
+/// See `daos_obj_update`: the bytes of each part, one behind the other.
+pub(crate) fn update(handle: u64, flags: u64, dkey: &[u8], parts: &[(Part<'_>, Vec<u8>)]) -> Result<()> {
+    let object = handles::object(handle)?;
+    object.check_writable()?;
+    let dkey = &*turned(dkey, integer_keys(object.id).0)?;
+    check_dkey(&object, flags, dkey)?;
+    let own = own()?;
+    let akeys_are_integers = integer_keys(object.id).1;
+    let akeys =
+        parts.iter().map(|(part, _)| turned(part.akey, akeys_are_integers)).collect::<Result<Vec<_>>>()?;
+    let keys: Vec<[u8; 33]> = akeys.iter().map(|akey| size_key(object.id, dkey, akey)).collect();
+    let sizes: Vec<[u8; 8]> = parts.iter().map(|(part, _)| part.size.to_le_bytes()).collect();
+    let (mut updates, mut conditions) = (Vec::new(), Vec::new());
+    for ((((part, bytes), akey), key), size) in parts.iter().zip(&akeys).zip(&keys).zip(&sizes) {
+        let cell = object.cell(dkey, akey)?;
+        conditions.extend(condition(flags, part, cell));
+        let cell_of_size = Cell::kv(own, key);
+        match (&part.ranges, part.size) {
+            (None, 0) => updates.push(Update::Remove { cell }),
+            (None, _) => updates.push(Update::Put { cell, value: bytes }),
+            (Some(ranges), 0) => punch_records(cell, object.record_size(dkey, akey)?, ranges, &mut updates)?,
+            (Some(ranges), record) => {
+                match object.keeps_size(cell, dkey, akey, record)? {
+                    true => {}
+                    false if record == 1 => updates.push(Update::Remove { cell: cell_of_size }),
+                    false => updates.push(Update::Put { cell: cell_of_size, value: size }),
+                }
+                write_records(cell, record, ranges, bytes, &mut updates)?;
+            }
+        }
+    }
+    if conditions.is_empty() {
+        return object.container.update(&updates);
+    }
+    let preconditions: Vec<Precondition<'_>> = conditions.iter().map(|(condition, _)| *condition).collect();
+    match object.container.update_if(&preconditions, &updates)? {
+        None => Ok(()),
+        Some(first) => Err(Der(conditions[first].1)),
+    }
+}
+
+/// A condition of an update, and the number of the failure where it does not hold.
+type Condition<'c> = (Precondition<'c>, i32);
+
+fn condition<'c>(flags: u64, part: &Part<'_>, cell: Cell<'c>) -> Option<Condition<'c>> {
+    let flags = if flags & DAOS_COND_PER_AKEY != 0 { part.flags } else { flags };
+    if flags & DAOS_COND_AKEY_INSERT != 0 {
+        return Some((Precondition::Absent(cell), DER_EXIST));
+    }
+    (flags & DAOS_COND_AKEY_UPDATE != 0).then_some((Precondition::Present(cell), DER_NONEXIST))
+}
+
+/// Refuses an update whose condition on the distribution key does not hold now.
+fn check_dkey(object: &Object, flags: u64, dkey: &[u8]) -> Result<()> {
+    if flags & (DAOS_COND_DKEY_INSERT | DAOS_COND_DKEY_UPDATE) == 0 {
+        return Ok(());
+    }
+    match (object.has_dkey(dkey)?, flags & DAOS_COND_DKEY_INSERT != 0) {
+        (true, true) => Err(Der(DER_EXIST)),
+        (false, false) => Err(Der(DER_NONEXIST)),
+        _ => Ok(()),
+    }
+}
+
+/// Offset and length in bytes.
+fn bytes_of((first, count): Range, record: u64) -> Result<(u64, u64)> {
+    let bytes = first.checked_mul(record).zip(count.checked_mul(record));
+    bytes.map_or_else(|| invalid("a range of records that ends beyond all numbers"), Ok)
+}
+
+fn punch_records<'u>(
+    cell: Cell<'u>,
+    record: u64,
+    ranges: &[Range],
+    updates: &mut Vec<Update<'u>>,
+) -> Result<()> {
+    for range in ranges {
+        let (offset, length) = bytes_of(*range, record)?;
+        updates.push(Update::Punch { cell, offset, length });
+    }
+    Ok(())
+}
+
+fn write_records<'u>(
+    cell: Cell<'u>,
+    record: u64,
+    ranges: &[Range],
+    bytes: &'u [u8],
+    updates: &mut Vec<Update<'u>>,
+) -> Result<()> {
+    let mut rest = bytes;
+    for range in ranges {
+        let (offset, length) = bytes_of(*range, record)?;
+        let parts = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
+        let Some((data, behind)) = parts else {
+            return invalid("fewer bytes than the ranges of records take");
+        };
+        updates.push(Update::Write { cell, offset, data });
+        rest = behind;
+    }
+    if rest.is_empty() { Ok(()) } else { invalid("more bytes than the ranges of records take") }
+}
+
+/// See `daos_obj_punch`.
+pub(crate) fn punch(handle: u64, flags: u64) -> Result<()> {
+    let object = handles::object(handle)?;
+    object.check_writable()?;
+    if flags & DAOS_COND_PUNCH != 0 && list(handle, None, &Anchor::start(), 1)?.is_empty() {
+        return Err(Der(DER_NONEXIST));
+    }
+    object.container.update(&[Update::Destroy { object: object.id }])
+}
+
+/// See `daos_obj_punch_dkeys`.
+pub(crate) fn punch_dkey(handle: u64, flags: u64, dkey: &[u8]) -> Result<()> {
+    let object = handles::object(handle)?;
+    object.check_writable()?;
+    let dkey = &*turned(dkey, integer_keys(object.id).0)?;
+    if flags & DAOS_COND_PUNCH != 0 && !object.has_dkey(dkey)? {
+        return Err(Der(DER_NONEXIST));
+    }
+    object.container.update(&[match object.id.otype() {
+        ObjectType::KeyValue => Update::Remove { cell: Cell::kv(object.id, dkey) },
+        _ => Update::RemoveDkey { object: object.id, dkey },
+    }])
+}
+
+/// See `daos_obj_punch_akeys`.
+pub(crate) fn punch_akeys(handle: u64, flags: u64, dkey: &[u8], akeys: &[&[u8]]) -> Result<()> {
+    let object = handles::object(handle)?;
+    object.check_writable()?;
+    let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
+    let dkey = &*turned(dkey, dkeys_are_integers)?;
+    let akeys = akeys.iter().map(|akey| turned(akey, akeys_are_integers)).collect::<Result<Vec<_>>>()?;
+    let cells: Vec<Cell<'_>> = akeys.iter().map(|akey| object.cell(dkey, akey)).collect::<Result<_>>()?;
+    let updates: Vec<Update<'_>> = cells.iter().map(|cell| Update::Remove { cell: *cell }).collect();
+    if flags & DAOS_COND_PUNCH == 0 {
+        return object.container.update(&updates);
+    }
+    let conditions: Vec<Precondition<'_>> = cells.iter().map(|cell| Precondition::Present(*cell)).collect();
+    match object.container.update_if(&conditions, &updates)? {
+        None => Ok(()),
+        Some(_) => Err(Der(DER_NONEXIST)),
+    }
+}
+
+/// A page of distribution keys, or of the attribute keys under one.
+pub(crate) fn list(handle: u64, dkey: Option<&[u8]>, anchor: &Anchor, limit: usize) -> Result<Page> {
+    let object = handles::object(handle)?;
+    let container = &object.container.inner;
+    let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
+    match (dkey, object.id.otype()) {
+        (None, ObjectType::KeyValue) => {
+            told(container.list_entries(object.id, anchor, limit, false)?, dkeys_are_integers)
+        }
+        (Some(dkey), ObjectType::KeyValue) => {
+            let mut page = PageBuilder::new();
+            if object.has_dkey(&turned(dkey, dkeys_are_integers)?)? {
+                page.push(ONLY_AKEY, b"");
+            }
+            Ok(page.finish(None))
+        }
+        (None, _) => told(container.list_dkeys(object.id, anchor, limit)?, dkeys_are_integers),
+        (Some(dkey), _) => {
+            let page = container.list_akeys(object.id, &turned(dkey, dkeys_are_integers)?, anchor, limit)?;
+            told(page, akeys_are_integers)
+        }
+    }
+}

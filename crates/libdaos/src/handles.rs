@@ -1,0 +1,140 @@
+//! What the program has open, by the numbers that it is given for it.
+//!
+//! The low four bits of a number say of what kind it is, as in DAOS's library; the rest counts up, so that a handle which was closed is
+//! never mistaken for a later one.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{
+    abi::{constants::*, errors::DER_NO_HDL},
+    arrays::Array,
+    containers::Container,
+    error::{Der, Result},
+    objects::Object,
+    pools::Pool,
+};
+
+/// What is open.
+#[derive(Debug, Clone)]
+pub(crate) enum Open {
+    Pool(Arc<Pool>),
+    Container(Arc<Container>),
+    Object(Arc<Object>),
+    KeyValue(Arc<Object>),
+    Array(Arc<Array>),
+}
+
+impl Open {
+    fn kind(&self) -> u64 {
+        match self {
+            Self::Pool(_) => DAOS_HTYPE_POOL,
+            Self::Container(_) => DAOS_HTYPE_CO,
+            Self::Object(_) => DAOS_HTYPE_OBJ,
+            Self::Array(_) => DAOS_HTYPE_ARRAY,
+            Self::KeyValue(_) => DAOS_HTYPE_KV,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    last: u64,
+    open: HashMap<u64, Open>,
+}
+
+impl Table {
+    fn add(&mut self, open: Open) -> u64 {
+        self.last += 1;
+        let number = self.last << 4 | open.kind();
+        self.open.insert(number, open);
+        number
+    }
+}
+
+static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
+
+fn table() -> MutexGuard<'static, Table> {
+    // Nothing is done while it is held that could leave it half changed.
+    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives a number for what was opened.
+pub(crate) fn add(open: Open) -> u64 {
+    table().add(open)
+}
+
+/// As [`add`], unless something that is open hinders it.
+pub(crate) fn add_unless(open: Open, hinders: impl Fn(&Open) -> bool) -> Option<u64> {
+    let mut table = table();
+    (!table.open.values().any(hinders)).then(|| table.add(open))
+}
+
+/// What is open under a number.
+///
+/// # Errors
+/// `DER_NO_HDL`.
+pub(crate) fn get(number: u64) -> Result<Open> {
+    table().open.get(&number).cloned().ok_or(Der(DER_NO_HDL))
+}
+
+/// Closes what is open under a number.
+///
+/// # Errors
+/// `DER_NO_HDL`.
+pub(crate) fn remove(number: u64) -> Result<Open> {
+    table().open.remove(&number).ok_or(Der(DER_NO_HDL))
+}
+
+/// Closes what is open under a number, unless something that is open hinders it; whether it did.
+///
+/// # Errors
+/// `DER_NO_HDL`.
+pub(crate) fn remove_unless(number: u64, hinders: impl Fn(&Open) -> bool) -> Result<bool> {
+    let mut table = table();
+    if table.open.values().any(hinders) {
+        return Ok(false);
+    }
+    let removed = table.open.remove(&number).ok_or(Der(DER_NO_HDL))?;
+    // Dropped when the table is free again.
+    drop(table);
+    drop(removed);
+    Ok(true)
+}
+
+/// Closes everything.
+pub(crate) fn clear() {
+    // Dropped when the table is free again.
+    let _open = std::mem::take(&mut table().open);
+}
+
+/// How many handles of this process a container has.
+pub(crate) fn count_of(is_it: impl Fn(&Container) -> bool) -> usize {
+    let table = table();
+    let has = |open: &&Open| matches!(open, Open::Container(container) if is_it(container));
+    table.open.values().filter(has).count()
+}
+
+macro_rules! kinds {
+    ($($name:ident: $kind:ident($type:ty);)*) => {
+        $(
+            /// What is open under a number, if it is of this kind.
+            pub(crate) fn $name(number: u64) -> Result<Arc<$type>> {
+                match get(number)? {
+                    Open::$kind(open) => Ok(open),
+                    _ => Err(Der(DER_NO_HDL)),
+                }
+            }
+        )*
+    };
+}
+
+kinds! {
+    pool: Pool(Pool);
+    container: Container(Container);
+    object: Object(Object);
+    key_value: KeyValue(Object);
+    array: Array(Array);
+}

@@ -1,0 +1,25 @@
+//! DAOS's C interface over any engine: a program that was written for libdaos runs where there is no DAOS.
+//!
+//! `export` has the functions that C calls, and all unsafe code: it turns pointers into slices and back. What they do is in the
+//! modules beside it, which are safe: `pools`, `containers`, `objects`, `kv`, `arrays`. `abi` has DAOS's types and numbers.
+//!
+//! What must stay true:
+//! - An update is durable and seen by everyone when its function returns, as on DAOS: each is flushed.
+//! - No panic crosses the boundary: what went wrong is a number, and a line in the log that says more.
+//! - What the header declares and is not there yet is `-DER_NOSYS`, with a line in the log.
+//!
+//! Sources: the interface is that of DAOS 2.0 to 2.8 (`daos_api.h` and others); see docs/libdaos.md.
+
+pub mod abi;
+mod arrays;
+mod containers;
+mod error;
+mod export;
+mod general;
+mod globals;
+mod handles;
+mod kv;
+mod log;
+mod objects;
+mod pools;
+mod properties;

@@ -1,0 +1,130 @@
+//! Objects: their ids, and handles on them.
+
+use std::{borrow::Cow, sync::Arc};
+
+use isotach_object::{ObjectClass, ObjectId, ObjectType};
+
+use crate::{
+    abi::{constants::DAOS_OO_RO, errors::DER_INVAL},
+    containers::{Container, own},
+    error::{Der, Result, invalid},
+    handles::{self, Open},
+};
+
+/// Targets that a pool is said to have, on one machine: as many as the largest class in common use without redundancy needs.
+pub(crate) const TARGETS: u32 = 32;
+
+/// An open object: a map, or one of the general form.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) container: Arc<Container>,
+    pub(crate) id: ObjectId,
+    pub(crate) mode: u32,
+}
+
+/// See `daos_obj_generate_oid`: the low 32 bits of the high half, and the low half, are the caller's. What class 0 stands for is chosen as
+/// on a system of one engine without redundancy: all targets for maps and arrays, one for others.
+pub(crate) fn generate(user: (u64, u64), number: u8, class: u32) -> Result<(u64, u64)> {
+    let kind = ObjectId::from_halves(u64::from(number) << 56, 0).map_err(|_| Der(DER_INVAL))?.otype();
+    if kind == ObjectType::System {
+        return invalid("a type of objects that DAOS does not have");
+    }
+    let class = match class {
+        0 if kind == ObjectType::General => ObjectClass::S1.id(),
+        0 => ObjectClass::SX.id(),
+        given => given,
+    };
+    let (redundancy, groups) = ((class >> 24) as u8, class as u16);
+    // X stands for all targets, and is stored as their number.
+    let groups = if groups == u16::MAX { TARGETS as u16 } else { groups };
+    if redundancy != 1 || groups == 0 || u32::from(groups) > TARGETS {
+        return invalid(&format!(
+            "object class {class:#x}: one machine of {TARGETS} targets has S1 to S{TARGETS}, and SX"
+        ));
+    }
+    let high = u64::from(number) << 56 | u64::from(redundancy) << 48 | u64::from(groups) << 32;
+    Ok((high | user.0 & 0xffff_ffff, user.1))
+}
+
+/// The id of an object of one of these kinds.
+pub(crate) fn checked(container: &Container, id: (u64, u64), kinds: &[ObjectType]) -> Result<ObjectId> {
+    let id = ObjectId::from_halves(id.0, id.1)?;
+    if id == own()? {
+        return invalid("the id of the object in which this library keeps what is its own");
+    }
+    if !kinds.contains(&id.otype()) {
+        return invalid(&format!("object {id} is of another type than the function is for"));
+    }
+    if id.class().is_redundant() {
+        return invalid(&format!(
+            "object {id} asks for redundancy, which is not there; use a class such as S1 or SX"
+        ));
+    }
+    if container.redundancy_factor > 0 {
+        let factor = container.redundancy_factor;
+        let why = format!(
+            "the container's redundancy factor is {factor}, and object {id} has one copy: create it with rd_fac:0"
+        );
+        return invalid(&why);
+    }
+    Ok(id)
+}
+
+/// The number of a type that an id carries.
+pub(crate) fn type_number(id: ObjectId) -> u8 {
+    (id.hi() >> 56) as u8
+}
+
+/// See `daos_kv_open`.
+pub(crate) fn open_map(container: u64, id: (u64, u64), mode: u32) -> Result<u64> {
+    let container = handles::container(container)?;
+    let id = checked(&container, id, &[ObjectType::KeyValue])?;
+    Ok(handles::add(Open::KeyValue(Arc::new(Object { container, id, mode }))))
+}
+
+/// See `daos_obj_open`.
+pub(crate) fn open(container: u64, id: (u64, u64), mode: u32) -> Result<u64> {
+    let container = handles::container(container)?;
+    let id = checked(&container, id, &[ObjectType::General, ObjectType::KeyValue])?;
+    Ok(handles::add(Open::Object(Arc::new(Object { container, id, mode }))))
+}
+
+/// See `daos_obj_close`, which programs also close maps and arrays with.
+pub(crate) fn close(handle: u64) -> Result<()> {
+    match handles::get(handle)? {
+        Open::Object(_) | Open::KeyValue(_) | Open::Array(_) => handles::remove(handle).map(drop),
+        _ => Err(Der(crate::abi::errors::DER_NO_HDL)),
+    }
+}
+
+impl Object {
+    /// Refuses a change through a handle that is only for reading.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        check_mode(self.mode)?;
+        self.container.check_writable()
+    }
+}
+
+/// Whether the keys of a type are integers of eight bytes, distribution and attribute keys.
+pub(crate) fn integer_keys(id: ObjectId) -> (bool, bool) {
+    match type_number(id) {
+        9 | 2 => (true, false),
+        3 => (false, true),
+        4 => (true, true),
+        _ => (false, false),
+    }
+}
+
+/// A key as it is stored, or as it is told: of integers the highest byte comes first, so that their order is that of their bytes.
+pub(crate) fn turned(key: &[u8], is_integer: bool) -> Result<Cow<'_, [u8]>> {
+    match is_integer {
+        false => Ok(Cow::Borrowed(key)),
+        true if key.len() == 8 => Ok(Cow::Owned(key.iter().rev().copied().collect())),
+        true => invalid(&format!("a key of {} bytes where they are integers of 8", key.len())),
+    }
+}
+
+/// Refuses a change where the mode is for reading only.
+pub(crate) fn check_mode(mode: u32) -> Result<()> {
+    if mode & DAOS_OO_RO != 0 { Err(Der(crate::abi::errors::DER_NO_PERM)) } else { Ok(()) }
+}

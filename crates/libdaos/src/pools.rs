@@ -1,0 +1,136 @@
+//! Pools: a pool of Isotach's under each label, below the place that `ISOTACH_DAOS_ROOT` names.
+
+use std::{
+    env, fs,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use isotach_engine_posix::Posix;
+use isotach_engine_rados::Rados;
+use isotach_object::{Engine, Label, PoolUri, Registry, memory::Memory};
+
+use crate::{
+    abi::{constants::*, errors::*},
+    containers::{is_uuid, uuid_of_label, uuid_text},
+    error::{Der, Result, invalid, refuse},
+    handles::{self, Open},
+};
+
+/// The variable that says where pools are: a URI such as `posix:/data/daos?sync=no`, or a path.
+const ROOT: &str = "ISOTACH_DAOS_ROOT";
+
+/// A connection to a pool.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    pub(crate) label: String,
+    pub(crate) inner: Arc<dyn isotach_object::Pool>,
+    pub(crate) flags: u32,
+}
+
+/// The engines, while the library is initialised, and how often it was.
+#[derive(Debug, Default)]
+struct Library {
+    users: usize,
+    registry: Option<Registry>,
+}
+
+static LIBRARY: Mutex<Library> = Mutex::new(Library { users: 0, registry: None });
+
+/// Counts one more user of the library.
+pub(crate) fn init() -> Result<()> {
+    let mut library = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
+    library.users += 1;
+    library.registry.get_or_insert_with(|| {
+        let engines: [Arc<dyn Engine>; 3] =
+            [Arc::new(Posix), Arc::new(Rados::new()), Arc::new(Memory::new())];
+        engines.into_iter().fold(Registry::new(), Registry::with)
+    });
+    Ok(())
+}
+
+/// Counts one user less; the last one closes everything.
+pub(crate) fn fini() -> Result<()> {
+    let mut library = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
+    match library.users {
+        0 => return Err(Der(DER_UNINIT)),
+        1 => {
+            handles::clear();
+            library.registry = None;
+        }
+        _ => {}
+    }
+    library.users -= 1;
+    Ok(())
+}
+
+fn registry() -> Result<Registry> {
+    let library = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
+    library.registry.clone().ok_or(Der(DER_UNINIT))
+}
+
+/// The URI of the pool with this label.
+fn uri_of(label: &str) -> Result<PoolUri> {
+    let Ok(root) = env::var(ROOT) else {
+        return refuse(
+            DER_AGENT_COMM,
+            &format!("set {ROOT} to the place where pools are, such as posix:/data/daos"),
+        );
+    };
+    let (place, options) =
+        root.split_once('?').map_or((root.as_str(), None), |(place, options)| (place, Some(options)));
+    let options = options.map(|options| format!("?{options}")).unwrap_or_default();
+    let scheme = if place.starts_with(['/', '.']) { "posix:" } else { "" };
+    Ok(format!("{scheme}{}/{label}{options}", place.trim_end_matches('/')).parse::<PoolUri>()?)
+}
+
+/// See `daos_pool_connect`.
+pub(crate) fn connect(label: &str, flags: u32) -> Result<u64> {
+    if ![DAOS_PC_RO, DAOS_PC_RW, DAOS_PC_EX].contains(&flags) {
+        return invalid(
+            "flags of daos_pool_connect: one of DAOS_PC_RO, DAOS_PC_RW and DAOS_PC_EX is expected",
+        );
+    }
+    let registry = registry()?;
+    if label.parse::<Label>().is_err() {
+        return invalid("a pool's label: 1 to 127 of A-Z a-z 0-9 . _ : - are expected");
+    }
+    let label =
+        if is_uuid(label) { label_of(label)?.unwrap_or_else(|| label.to_owned()) } else { label.to_owned() };
+    let inner = registry.open_pool(&uri_of(&label)?)?;
+    Ok(handles::add(Open::Pool(Arc::new(Pool { label, inner, flags }))))
+}
+
+/// The label of the pool whose UUID has this text, where pools are folders.
+fn label_of(uuid: &str) -> Result<Option<String>> {
+    let any = uri_of("any")?;
+    let Some(folder) = Path::new(any.path()).parent().filter(|_| any.scheme() == "posix") else {
+        return Ok(None);
+    };
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(None) };
+    let mut labels = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    Ok(labels.find(|label| uuid_text(&uuid_of_label(label)).eq_ignore_ascii_case(uuid)))
+}
+
+/// See `daos_pool_disconnect`.
+pub(crate) fn disconnect(handle: u64) -> Result<()> {
+    let pool = handles::pool(handle)?;
+    let is_of_it =
+        |open: &Open| matches!(open, Open::Container(container) if Arc::ptr_eq(&container.pool, &pool));
+    match handles::remove_unless(handle, is_of_it)? {
+        true => Ok(()),
+        false => refuse(DER_BUSY, "containers of the pool are open"),
+    }
+}
+
+impl Pool {
+    /// Refuses a change through a connection that is only for reading.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.flags == DAOS_PC_RO { Err(Der(DER_NO_PERM)) } else { Ok(()) }
+    }
+
+    /// Its UUID: of its label, so that it is the same for everybody.
+    pub(crate) fn uuid(&self) -> [u8; 16] {
+        uuid_of_label(&self.label)
+    }
+}

@@ -1,0 +1,183 @@
+/* What a program may do wrong, or seldom does: each must be refused or come out right, and never end the process.
+ *
+ *   edges POOL
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <daos.h>
+
+static int failures;
+
+static void expect(long found, long expected, const char *what, int line)
+{
+    if (found != expected) {
+        fprintf(stderr, "line %d: %s: expected %ld, found %ld\n", line, what, expected, found);
+        failures++;
+    }
+}
+
+#define IS(call, expected) expect((call), (expected), #call, __LINE__)
+
+static daos_key_t key(char *text)
+{
+    daos_key_t key;
+    d_iov_set(&key, text, strlen(text));
+    return key;
+}
+
+static int fetch(daos_handle_t object, char *akey, daos_iod_type_t type, daos_recx_t *ranges, unsigned int count,
+                 char *buffer, size_t room, daos_size_t *size)
+{
+    daos_key_t dkey = key("d");
+    daos_iod_t iod = {.iod_name = key(akey), .iod_type = type, .iod_size = DAOS_REC_ANY, .iod_nr = count, .iod_recxs = ranges};
+    d_iov_t vector;
+    d_iov_set(&vector, buffer, room);
+    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    int rc = daos_obj_fetch(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, buffer == NULL ? NULL : &list, NULL, NULL);
+    *size = iod.iod_size;
+    return rc;
+}
+
+static int update(daos_handle_t object, char *akey, daos_iod_type_t type, daos_size_t size, daos_recx_t *range, char *bytes,
+                  size_t length)
+{
+    daos_key_t dkey = key("d");
+    daos_iod_t iod = {.iod_name = key(akey), .iod_type = type, .iod_size = size, .iod_nr = 1, .iod_recxs = range};
+    d_iov_t vector;
+    d_iov_set(&vector, bytes, length);
+    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    return daos_obj_update(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, &list, NULL);
+}
+
+static void records(daos_handle_t container)
+{
+    daos_obj_id_t id = {.lo = 1};
+    daos_handle_t object;
+    IS(daos_obj_generate_oid(container, &id, DAOS_OT_MULTI_HASHED, OC_S1, 0, 0), 0);
+    IS(daos_obj_open(container, id, DAOS_OO_RW, &object, NULL), 0);
+    daos_recx_t ten = {.rx_idx = 0, .rx_nr = 10}, far = {.rx_idx = 1ULL << 40, .rx_nr = 1};
+    IS(update(object, "r", DAOS_IOD_ARRAY, 1, &ten, "0123456789", 10), 0);
+
+    /* What is not there leaves its place in the buffer alone, and does not move what is behind it. */
+    daos_recx_t both[] = {{.rx_idx = 8, .rx_nr = 4}, {.rx_idx = 0, .rx_nr = 4}};
+    daos_size_t size;
+    char buffer[8];
+    memset(buffer, '-', sizeof buffer);
+    IS(fetch(object, "r", DAOS_IOD_ARRAY, both, 2, buffer, sizeof buffer, &size), 0);
+    IS(memcmp(buffer, "89--0123", 8), 0);
+
+    /* More than there is room for is refused before any memory is taken for it. */
+    IS(update(object, "r", DAOS_IOD_ARRAY, 1, &far, "x", 1), 0);
+    daos_recx_t all = {.rx_idx = 0, .rx_nr = 1ULL << 40};
+    IS(fetch(object, "r", DAOS_IOD_ARRAY, &all, 1, buffer, sizeof buffer, &size), -DER_REC2BIG);
+    IS(fetch(object, "r", DAOS_IOD_ARRAY, &all, 1, NULL, 0, &size), 0);
+    IS(size, 1);
+
+    /* Records of another size, and a value where there are records, are not taken for what they are not. */
+    IS(update(object, "r", DAOS_IOD_ARRAY, 2, &ten, "0123456789abcdefghij", 20), -DER_REC_SIZE);
+    IS(fetch(object, "r", DAOS_IOD_SINGLE, NULL, 1, buffer, sizeof buffer, &size), -DER_MISMATCH);
+    IS(update(object, "v", DAOS_IOD_SINGLE, 5, NULL, "value", 5), 0);
+    IS(fetch(object, "v", DAOS_IOD_ARRAY, both, 2, buffer, sizeof buffer, &size), -DER_MISMATCH);
+    IS(update(object, "s", DAOS_IOD_ARRAY, 2, &ten, "0123456789abcdefghij", 20), 0);
+    IS(fetch(object, "s", DAOS_IOD_ARRAY, both + 1, 1, buffer, sizeof buffer, &size), 0);
+    IS(size, 2);
+    IS(memcmp(buffer, "01234567", 8), 0);
+    IS(daos_obj_punch(object, DAOS_TX_NONE, DAOS_COND_PUNCH, NULL), 0);
+    IS(daos_obj_punch(object, DAOS_TX_NONE, DAOS_COND_PUNCH, NULL), -DER_NONEXIST);
+    IS(daos_obj_close(object, NULL), 0);
+}
+
+static void lengths(daos_handle_t container)
+{
+    daos_obj_id_t id = {.lo = 2}, own = {.hi = 0x09010001ffffffff, .lo = UINT64_MAX}, array_id = {.lo = 3};
+    daos_handle_t map, array;
+    IS(daos_obj_generate_oid(container, &id, DAOS_OT_KV_HASHED, OC_S1, 0, 0), 0);
+    IS(daos_kv_open(container, id, DAOS_OO_RW, &map, NULL), 0);
+    IS(daos_kv_put(map, DAOS_TX_NONE, 0, "key", UINT64_MAX, "value", NULL), -DER_INVAL);
+    IS(daos_kv_put(map, DAOS_TX_NONE, 0, "key", 5, NULL, NULL), -DER_INVAL);
+    IS(daos_kv_open(container, own, DAOS_OO_RW, &array, NULL), -DER_INVAL);
+    IS(daos_obj_generate_oid(container, &id, 255, OC_S1, 0, 0), -DER_INVAL);
+
+    IS(daos_obj_generate_oid(container, &array_id, DAOS_OT_ARRAY_BYTE, OC_S1, 0, 0), 0);
+    IS(daos_array_open_with_attr(container, array_id, DAOS_TX_NONE, DAOS_OO_RW, 1, 4096, &array, NULL), 0);
+    char bytes[8] = "12345678";
+    daos_range_t range = {.rg_idx = 0, .rg_len = 8};
+    daos_array_iod_t iod = {.arr_nr = 1, .arr_rgs = &range};
+    d_iov_t vectors[2];
+    d_iov_set(&vectors[0], bytes, 5);
+    d_iov_set(&vectors[1], bytes + 4, 3);
+    d_sg_list_t list = {.sg_nr = 2, .sg_iovs = vectors};
+    IS(daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
+    IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), 0);
+    iod.arr_nr = UINT64_MAX;
+    IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
+    IS(daos_array_close(array, NULL), 0);
+    IS(daos_obj_close(map, NULL), 0);
+}
+
+/* Anchors are copied by programs: a copy goes on where it was made, also with keys that are longer than an anchor. */
+static void anchors(daos_handle_t container)
+{
+    daos_obj_id_t id = {.lo = 4};
+    daos_handle_t map;
+    IS(daos_obj_generate_oid(container, &id, DAOS_OT_KV_LEXICAL, OC_S1, 0, 0), 0);
+    IS(daos_kv_open(container, id, DAOS_OO_RW, &map, NULL), 0);
+    char name[201];
+    for (int number = 0; number < 6; number++) {
+        memset(name, 'a' + number, 200);
+        name[200] = '\0';
+        IS(daos_kv_put(map, DAOS_TX_NONE, 0, name, 1, "x", NULL), 0);
+    }
+    daos_anchor_t anchor = {0}, copy = {0};
+    for (int page = 0; page < 3; page++) {
+        char names[400];
+        daos_key_desc_t found[2];
+        uint32_t count = 2;
+        d_iov_t vector;
+        d_iov_set(&vector, names, sizeof names);
+        d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+        IS(daos_kv_list(map, DAOS_TX_NONE, &count, found, &list, &anchor, NULL), 0);
+        IS(count, 2);
+        IS(names[0], 'a' + 2 * page);
+        if (page == 0)
+            copy = anchor;
+    }
+    char names[400];
+    daos_key_desc_t found[2];
+    uint32_t count = 2;
+    d_iov_t vector;
+    d_iov_set(&vector, names, sizeof names);
+    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    IS(daos_kv_list(map, DAOS_TX_NONE, &count, found, &list, &copy, NULL), 0);
+    IS(names[0], 'c');
+    IS(daos_obj_close(map, NULL), 0);
+}
+
+int main(int argc, char **argv)
+{
+    daos_handle_t pool, second, container, other;
+    if (argc != 2)
+        return 2;
+    IS(daos_init(), 0);
+    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
+    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &second, NULL, NULL), 0);
+    IS(daos_cont_create_with_label(pool, "edges", NULL, NULL, NULL), 0);
+
+    /* Who has it alone has it alone, and who has it open is known, whichever connection it is open through. */
+    IS(daos_cont_open(pool, "edges", DAOS_COO_EX, &container, NULL, NULL), 0);
+    IS(daos_cont_open(second, "edges", DAOS_COO_RW, &other, NULL, NULL), -DER_BUSY);
+    IS(daos_cont_destroy(second, "edges", 0, NULL), -DER_BUSY);
+    IS(daos_pool_disconnect(pool, NULL), -DER_BUSY);
+
+    records(container);
+    lengths(container);
+    anchors(container);
+    IS(daos_cont_close(container, NULL), 0);
+    IS(daos_cont_destroy(second, "edges", 0, NULL), 0);
+    IS(daos_pool_disconnect(second, NULL), 0);
+    IS(daos_pool_disconnect(pool, NULL), 0);
+    IS(daos_fini(), 0);
+    return failures != 0;
+}
