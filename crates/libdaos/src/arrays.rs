@@ -110,6 +110,14 @@ pub(crate) fn open_with_attributes(
     Ok(opened(container, id, mode, (cell_size, chunk_size)))
 }
 
+/// Opens an array of which all is known.
+pub(crate) fn open_as(container: u64, id: (u64, u64), mode: u32, sizes: (u64, u64)) -> Result<u64> {
+    let container = handles::container(container)?;
+    let id = checked(&container, id, |_| true)?;
+    check_sizes(sizes.0, sizes.1)?;
+    Ok(opened(container, id, mode, sizes))
+}
+
 fn checked(container: &Container, id: (u64, u64), is_right: impl Fn(u8) -> bool) -> Result<ObjectId> {
     let id = objects::checked(container, id, &[ObjectType::Array])?;
     match is_right(type_number(id)) {

@@ -5,6 +5,7 @@ use crate::{
         constants::{DAOS_COO_EX, DAOS_COO_RW},
         errors::DER_NONEXIST,
     },
+    arrays,
     containers::{self, uuid_text},
     error::{Result, invalid, refuse},
     handles, pools,
@@ -12,6 +13,7 @@ use crate::{
 
 const POOL: &[u8] = b"isotach pool 1";
 const CONTAINER: &[u8] = b"isotach container 1";
+const ARRAY: &[u8] = b"isotach array 1";
 
 fn packed(what: &[u8], flags: u32, label: &str) -> Vec<u8> {
     [what, &flags.to_le_bytes(), label.as_bytes()].concat()
@@ -57,4 +59,23 @@ pub(crate) fn to_container(pool: u64, bytes: &[u8]) -> Result<u64> {
     }
     handles::remove(handle)?;
     refuse(DER_NONEXIST, "the container that was meant is gone; another has its label")
+}
+
+/// See `daos_array_local2global`.
+pub(crate) fn of_array(array: u64) -> Result<Vec<u8>> {
+    let array = handles::array(array)?;
+    let numbers = [array.id.hi(), array.id.lo(), array.cell_size, array.chunk_size];
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    Ok(packed(ARRAY, array.mode, &numbers.join(" ")))
+}
+
+/// See `daos_array_global2local`; without a mode it is that of the handle that was packed.
+pub(crate) fn to_array(container: u64, bytes: &[u8], mode: u32) -> Result<u64> {
+    let (packed_mode, numbers) = unpacked(ARRAY, bytes)?;
+    let numbers: Vec<u64> = numbers.split(' ').filter_map(|number| number.parse().ok()).collect();
+    let [hi, lo, cell_size, chunk_size] = numbers[..] else {
+        return invalid("bytes that are no global handle of this library's");
+    };
+    let mode = if mode == 0 { packed_mode } else { mode };
+    arrays::open_as(container, (hi, lo), mode, (cell_size, chunk_size))
 }

@@ -15,6 +15,7 @@ use crate::{
     error::{Der, Result},
     objects::Object,
     pools::Pool,
+    snapshots::ObjectTable,
 };
 
 /// What is open.
@@ -25,6 +26,7 @@ pub(crate) enum Open {
     Object(Arc<Object>),
     KeyValue(Arc<Object>),
     Array(Arc<Array>),
+    Table(Arc<ObjectTable>),
 }
 
 impl Open {
@@ -32,7 +34,7 @@ impl Open {
         match self {
             Self::Pool(_) => DAOS_HTYPE_POOL,
             Self::Container(_) => DAOS_HTYPE_CO,
-            Self::Object(_) => DAOS_HTYPE_OBJ,
+            Self::Object(_) | Self::Table(_) => DAOS_HTYPE_OBJ,
             Self::Array(_) => DAOS_HTYPE_ARRAY,
             Self::KeyValue(_) => DAOS_HTYPE_KV,
         }
@@ -137,4 +139,5 @@ kinds! {
     object: Object(Object);
     key_value: KeyValue(Object);
     array: Array(Array);
+    object_table: Table(ObjectTable);
 }

@@ -1,7 +1,8 @@
 //! DAOS's C interface over any engine: a program that was written for libdaos runs where there is no DAOS.
 //!
 //! `export` has the functions that C calls, and all unsafe code: it turns pointers into slices and back. What they do is in the
-//! modules beside it, which are safe: `pools`, `containers`, `objects`, `kv`, `arrays`. `abi` has DAOS's types and numbers.
+//! modules beside it, which are safe: `pools`, `containers`, `objects`, `kv`, `arrays`, `general`, `snapshots`, `events`. `abi` has DAOS's
+//! types and numbers.
 //!
 //! What must stay true:
 //! - An update is durable and seen by everyone when its function returns, as on DAOS: each is flushed.
@@ -14,6 +15,7 @@ pub mod abi;
 mod arrays;
 mod containers;
 mod error;
+mod events;
 mod export;
 mod general;
 mod globals;
@@ -23,3 +25,4 @@ mod log;
 mod objects;
 mod pools;
 mod properties;
+mod snapshots;

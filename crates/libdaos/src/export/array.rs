@@ -2,12 +2,12 @@
 
 use std::ffi::{c_int, c_uint};
 
-use super::{answer, buffers, halves, many, outside, place, vectors};
+use super::{answer, buffers, give, halves, many, outside, place, vectors};
 use crate::{
     abi::types::*,
     arrays::{self, Range},
     error::{Der, Result},
-    handles,
+    globals, handles,
 };
 
 #[unsafe(no_mangle)]
@@ -213,6 +213,30 @@ unsafe extern "C" fn daos_array_stat(
             st_size: array.size()?,
             st_max_epoch: array.container.inner.epoch().map_err(Der::from)?.0,
         };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_array_local2global(array: daos_handle_t, global: *mut d_iov_t) -> c_int {
+    answer(std::ptr::null_mut(), || {
+        let packed = globals::of_array(array.cookie)?;
+        // SAFETY: a vector of the caller's.
+        unsafe { give(&packed, global) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_array_global2local(
+    container: daos_handle_t,
+    global: d_iov_t,
+    mode: c_uint,
+    array: *mut daos_handle_t,
+) -> c_int {
+    answer(std::ptr::null_mut(), || {
+        // SAFETY: pointers of the caller's.
+        let (packed, array) = unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, place(array)?) };
+        array.cookie = globals::to_array(container.cookie, packed, mode)?;
         Ok(())
     })
 }

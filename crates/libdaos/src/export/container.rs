@@ -11,7 +11,7 @@ use crate::{
     abi::{info::*, types::*},
     containers,
     error::Result,
-    globals, handles, properties,
+    globals, handles, properties, snapshots,
 };
 
 #[unsafe(no_mangle)]
@@ -150,6 +150,12 @@ unsafe fn tell(container: u64, info: *mut daos_cont_info_t) -> Result<()> {
         let handles = handles::count_of(|other| other.uuid == container.uuid);
         *info =
             daos_cont_info_t { ci_uuid: container.uuid, ci_nhandles: handles as u32, ..Default::default() };
+        // An engine without snapshots has none.
+        if container.inner.capabilities().snapshots {
+            let all = snapshots::list(&container)?;
+            info.ci_nsnapshots = all.len() as u32;
+            info.ci_lsnapshot = all.last().map_or(0, |last| last.epoch);
+        }
     }
     Ok(())
 }

@@ -21,13 +21,10 @@ macro_rules! missing {
 
 // Their parameters are not looked at, which the calling conventions of the systems we build for allow.
 missing! {
-    daos_array_local2global daos_array_global2local
     daos_obj_query_key
     daos_tx_open daos_tx_commit daos_tx_abort daos_tx_close daos_tx_restart daos_tx_open_snap daos_tx_hdl2epoch
-    daos_cont_create_snap daos_cont_create_snap_opt daos_cont_destroy_snap daos_cont_list_snap
-    daos_oit_open daos_oit_close daos_oit_list daos_oit_mark daos_oit_list_unmarked
-    daos_eq_create daos_eq_destroy daos_eq_poll daos_eq_query daos_event_init daos_event_fini daos_event_test
-    daos_event_parent_barrier daos_event_register_comp_cb daos_event_abort
+    daos_oit_mark daos_oit_list_unmarked
+    daos_eq_query daos_event_register_comp_cb
     daos_cont_aggregate daos_cont_rollback daos_cont_subscribe daos_cont_status_clear
     daos_cont_get_acl daos_cont_overwrite_acl daos_cont_update_acl daos_cont_delete_acl daos_cont_set_owner
     daos_acl_add_ace daos_acl_remove_ace daos_acl_get_ace_for_principal daos_acl_validate daos_acl_pool_validate

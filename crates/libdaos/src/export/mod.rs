@@ -7,6 +7,7 @@
 
 mod array;
 mod container;
+mod event;
 mod kv;
 mod library;
 mod listing;
@@ -14,6 +15,7 @@ mod missing;
 mod object;
 mod pool;
 mod properties;
+mod snapshot;
 
 use std::{
     ffi::{CStr, c_char, c_int},
@@ -24,10 +26,16 @@ use std::{
 use crate::{
     abi::{errors::*, types::*},
     error::{Der, Result, invalid, refuse},
+    events,
 };
 
 /// Does what a function is for, and gives its number. With an event the call ends before it returns, so the event is told at once.
 fn answer(event: *mut daos_event_t, act: impl FnOnce() -> Result<()>) -> c_int {
+    if !event.is_null()
+        && let Err(Der(number)) = events::launch(event.addr())
+    {
+        return -number;
+    }
     let outcome = panic::catch_unwind(AssertUnwindSafe(act))
         .unwrap_or_else(|_| refuse(DER_MISC, "a panic, which is a bug of this library; please tell of it"));
     let number = match outcome {
@@ -39,6 +47,7 @@ fn answer(event: *mut daos_event_t, act: impl FnOnce() -> Result<()>) -> c_int {
         None => number,
         Some(event) => {
             event.ev_error = number;
+            events::complete(ptr::from_mut(event).addr());
             0
         }
     }

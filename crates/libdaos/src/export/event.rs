@@ -1,0 +1,90 @@
+//! Events and their queues.
+
+use std::{ffi::c_int, ptr, time::Duration};
+
+use super::{answer, many_mut, place};
+use crate::{
+    abi::{constants::DAOS_EQ_DESTROY_FORCE, types::*},
+    error::Der,
+    events,
+};
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_eq_create(queue: *mut daos_handle_t) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: a place of the caller's.
+        let queue = unsafe { place(queue) }?;
+        queue.cookie = events::create_queue()?;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_eq_destroy(queue: daos_handle_t, flags: c_int) -> c_int {
+    answer(ptr::null_mut(), || events::destroy_queue(queue.cookie, flags & DAOS_EQ_DESTROY_FORCE != 0))
+}
+
+/// No call is ever under way, so whether one waits only for running ones makes no difference.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_eq_poll(
+    queue: daos_handle_t,
+    _wait_running: c_int,
+    timeout: i64,
+    count: u32,
+    found: *mut *mut daos_event_t,
+) -> c_int {
+    let timeout = u64::try_from(timeout).ok().map(Duration::from_micros);
+    match events::poll(queue.cookie, count as usize, timeout) {
+        Err(Der(number)) => -number,
+        Ok(complete) => {
+            // SAFETY: the caller has room for `count`, or wants only their number.
+            if let Ok(places) = unsafe { many_mut(found, complete.len() as u64) } {
+                places
+                    .iter_mut()
+                    .zip(&complete)
+                    .for_each(|(place, address)| *place = ptr::with_exposed_provenance_mut(*address));
+            }
+            complete.len() as c_int
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_event_init(
+    event: *mut daos_event_t,
+    queue: daos_handle_t,
+    parent: *mut daos_event_t,
+) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: a place of the caller's.
+        unsafe { place(event) }?.ev_error = 0;
+        let parent = (!parent.is_null()).then(|| parent.expose_provenance());
+        events::init(event.expose_provenance(), queue.cookie, parent)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_event_fini(event: *mut daos_event_t) -> c_int {
+    answer(ptr::null_mut(), || events::fini(event.addr()))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_event_test(event: *mut daos_event_t, _timeout: i64, flag: *mut bool) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: a place of the caller's.
+        let flag = unsafe { place(flag) }?;
+        *flag = events::test(event.addr())?;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_event_parent_barrier(event: *mut daos_event_t) -> c_int {
+    answer(ptr::null_mut(), || events::barrier(event.addr()))
+}
+
+/// Nothing is ever under way that could be given up.
+#[unsafe(no_mangle)]
+extern "C" fn daos_event_abort(_event: *mut daos_event_t) -> c_int {
+    0
+}
