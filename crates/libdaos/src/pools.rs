@@ -8,7 +8,7 @@ use std::{
 
 use isotach_engine_posix::Posix;
 use isotach_engine_rados::Rados;
-use isotach_object::{Engine, Label, PoolUri, Registry, memory::Memory};
+use isotach_object::{Engine, Label, PoolUri, Registry};
 
 use crate::{
     abi::{constants::*, errors::*},
@@ -42,8 +42,7 @@ pub(crate) fn init() -> Result<()> {
     let mut library = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
     library.users += 1;
     library.registry.get_or_insert_with(|| {
-        let engines: [Arc<dyn Engine>; 3] =
-            [Arc::new(Posix), Arc::new(Rados::new()), Arc::new(Memory::new())];
+        let engines: [Arc<dyn Engine>; 2] = [Arc::new(Posix), Arc::new(Rados::new())];
         engines.into_iter().fold(Registry::new(), Registry::with)
     });
     Ok(())
