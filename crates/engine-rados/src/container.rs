@@ -124,6 +124,14 @@ impl Container for RadosContainer {
         })
     }
 
+    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
+        let write = Update::Write { cell: Cell::array(object), offset: 0, data };
+        write.check_for(SCHEME, CAPABILITIES.redundancy)?;
+        let mut pipeline = self.pipeline();
+        pipeline.check(&self.space)?;
+        pipeline.or_fail(|pipeline| pipeline.take_new(object, data, &self.space, &self.arrays))
+    }
+
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
         let cell = commit::only_cell(transaction)?;

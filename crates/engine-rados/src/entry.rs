@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn an_entry_is_stored_as_it_always_was() {
         let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 7);
-        let stored = encode_value(object, b"e00000000k", b"value");
+        let stored = encode_value(object, b"0000k", b"value");
         assert_eq!(stored.escape_ascii().to_string(), r"\x01\x89\xd8l\xc9value");
     }
 
@@ -132,13 +132,13 @@ mod tests {
         for entry in
             [Entry::Value(Vec::new()), Entry::Value(b"abc".to_vec()), Entry::Records(Table::default())]
         {
-            let stored = entry.encode(object, b"e00000000k");
-            assert_eq!(Entry::decode(object, b"e00000000k", &stored).unwrap(), entry);
-            assert!(Entry::decode(object, b"e00000000other", &stored).is_err());
+            let stored = entry.encode(object, b"0000k");
+            assert_eq!(Entry::decode(object, b"0000k", &stored).unwrap(), entry);
+            assert!(Entry::decode(object, b"0000other", &stored).is_err());
             for bit in 0..stored.len() * 8 {
                 let mut stored = stored.clone();
                 stored[bit / 8] ^= 1 << (bit % 8);
-                assert_eq!(Entry::decode(object, b"e00000000k", &stored).unwrap_err().code(), "corrupt");
+                assert_eq!(Entry::decode(object, b"0000k", &stored).unwrap_err().code(), "corrupt");
             }
         }
     }

@@ -23,7 +23,7 @@ const MOST_LISTINGS: usize = 4;
 fn after(anchor: &Anchor) -> Result<Vec<u8>> {
     match anchor.as_bytes() {
         [] => Ok(keys::FIRST.to_vec()),
-        key if key.starts_with(keys::FIRST) && !key.contains(&0) => Ok(key.to_vec()),
+        key if keys::hash_of(key).is_some() && !key.contains(&0) => Ok(key.to_vec()),
         _ => Err(Error::invalid("anchor of a listing", "one that this listing returned")),
     }
 }

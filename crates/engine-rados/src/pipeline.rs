@@ -11,10 +11,10 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use indexmap::IndexMap;
-use isotach_object::{Error, ObjectId, ObjectType, Result, Update};
+use isotach_object::{Cell, Error, ObjectId, ObjectType, Result, Update};
 
 use crate::{
-    arrays::{Arrays, Change, CreateOnly, Job, Slot},
+    arrays::{Arrays, Change, Creation, Job, Slot},
     keys,
     omaps::{Batch, Changes, Omaps, PER_OPERATION, Stream},
     space::Space,
@@ -48,7 +48,7 @@ pub(crate) struct Pipeline {
     /// The first of the objects with entries, if there are so many that they are under way already.
     stream: Option<Stream>,
     /// New arrays that are being created.
-    creations: VecDeque<CreateOnly>,
+    creations: VecDeque<Creation>,
     creation_bytes: usize,
     /// Changes of arrays that wait.
     gathered: IndexMap<ObjectId, Vec<Change>>,
@@ -191,12 +191,33 @@ impl Pipeline {
         arrays.settle(vec![Job::new(Slot::of(cell), Vec::new(), vec![change])]).map(drop)
     }
 
+    /// Takes the bytes of an array that is not there.
+    pub(crate) fn take_new(
+        &mut self,
+        object: ObjectId,
+        data: &[u8],
+        space: &Space,
+        arrays: &Arrays,
+    ) -> Result<()> {
+        if !self.begins_at_once(object, data, arrays) {
+            let write = Update::Write { cell: Cell::array(object), offset: 0, data };
+            return self.take(&write, space, arrays);
+        }
+        self.is_ahead = true;
+        self.make_room(data.len(), arrays)?;
+        self.begin(arrays.begin_create(object, data)?);
+        Ok(())
+    }
+
+    /// Whether these bytes, the first of an array, are sent before others follow.
+    fn begins_at_once(&self, object: ObjectId, data: &[u8], arrays: &Arrays) -> bool {
+        data.len() >= LARGE && arrays.fits_own(object.class(), data.len()) && !self.has(object)
+    }
+
     /// Takes a change of an array.
     fn gather(&mut self, object: ObjectId, change: Change, arrays: &Arrays) -> Result<()> {
         if let Change::Write { offset: 0, data } = &change
-            && data.len() >= LARGE
-            && arrays.fits_own(object.class(), data.len())
-            && !self.has(object)
+            && self.begins_at_once(object, data, arrays)
         {
             let Change::Write { data, .. } = change else { return Ok(()) };
             return self.create(object, data, arrays);
@@ -213,18 +234,28 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Begins to create an array.
+    /// Begins to create an array, which may be there.
     fn create(&mut self, object: ObjectId, data: Vec<u8>, arrays: &Arrays) -> Result<()> {
-        while self.creations.front().is_some_and(CreateOnly::has_ended) {
+        self.make_room(data.len(), arrays)?;
+        self.begin(arrays.begin_create(object, &data)?.keeping(data));
+        Ok(())
+    }
+
+    fn begin(&mut self, creation: Creation) {
+        self.creation_bytes += creation.length;
+        self.creations.push_back(creation);
+    }
+
+    /// Waits until another array of so many bytes may be under way.
+    fn make_room(&mut self, length: usize, arrays: &Arrays) -> Result<()> {
+        while self.creations.front().is_some_and(Creation::has_ended) {
             self.end_creation()?;
         }
         while !self.creations.is_empty()
-            && (self.creations.len() >= arrays.depth() || self.creation_bytes + data.len() > MOST_BYTES)
+            && (self.creations.len() >= arrays.depth() || self.creation_bytes + length > MOST_BYTES)
         {
             self.end_creation()?;
         }
-        self.creation_bytes += data.len();
-        self.creations.push_back(arrays.begin_create(object, data)?);
         Ok(())
     }
 
@@ -232,7 +263,7 @@ impl Pipeline {
     fn end_creation(&mut self) -> Result<()> {
         let Some(oldest) = self.creations.pop_front() else { return Ok(()) };
         let object = oldest.object;
-        self.creation_bytes -= oldest.data.len();
+        self.creation_bytes -= oldest.length;
         if let Some(data) = oldest.wait()? {
             self.existing.insert(object);
             self.gathered_bytes += data.len();

@@ -19,7 +19,7 @@ pub(crate) const IDS: &str = "ids";
 /// The attribute that is set so that the header's version grows.
 const BEAT: &str = "beat";
 /// What the header of a container begins with, with the version of the format.
-const FORMAT: &str = "isotach container 1";
+const FORMAT: &str = "isotach container 2";
 
 /// A container's namespace.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex, atomic::AtomicU64};
 
 use isotach_mars::{Key, SplitKey};
-use isotach_object::{Cell, Error as ObjectError, IdRange, MAX_KEY, ObjectId, Update};
+use isotach_object::{Error as ObjectError, IdRange, MAX_KEY, ObjectId};
 
 use crate::{
     Error, Location, Result,
@@ -174,8 +174,9 @@ impl DatasetWriter {
         data: &[u8],
         record: &mut Vec<u8>,
     ) -> Result<()> {
-        let write = Update::Write { cell: Cell::array(object), offset: 0, data };
-        self.dataset.store.update(&[write]).map_err(|source| Error::of_field(&split.whole(), source))?;
+        // Its id is one of those that this writer alone was given.
+        let stored = self.dataset.store.write_new(object, data);
+        stored.map_err(|source| Error::of_field(&split.whole(), source))?;
         encode_own(object, data.len() as u64, crc32c(data), now_us(), record);
         Ok(())
     }

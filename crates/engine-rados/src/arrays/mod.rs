@@ -25,7 +25,7 @@ use crate::{bytes, keys, options::Options, space::Space, table::Table};
 
 pub(crate) use ahead::Ended;
 pub(crate) use change::{Change, Job, Judge, Outcome};
-pub(crate) use write::CreateOnly;
+pub(crate) use write::Creation;
 
 /// The attribute with the table, or where it is.
 const TABLE: &str = "table";

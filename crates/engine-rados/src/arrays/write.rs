@@ -29,25 +29,37 @@ const MOST_STRIPES: u64 = 64;
 const MOST_ATTEMPTS: u32 = 10_000;
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// A new array that is being created with these bytes: nothing is done if it is there.
+/// A new array that is being created with bytes of its own: nothing is done if it is there.
 #[derive(Debug)]
-pub(crate) struct CreateOnly {
+pub(crate) struct Creation {
     pub(crate) object: ObjectId,
-    pub(crate) data: Vec<u8>,
+    /// How many bytes it has.
+    pub(crate) length: usize,
+    /// The bytes once more, where the array may be there.
+    spare: Option<Vec<u8>>,
     pending: Pending,
 }
 
-impl CreateOnly {
+impl Creation {
     pub(crate) fn has_ended(&self) -> bool {
         self.pending.has_ended()
     }
 
+    /// Keeps the bytes, for an array that may be there.
+    pub(crate) fn keeping(self, data: Vec<u8>) -> Self {
+        Self { spare: Some(data), ..self }
+    }
+
     /// Waits; gives the bytes back if the array was there.
     pub(crate) fn wait(self) -> Result<Option<Vec<u8>>> {
-        match self.pending.wait() {
-            Ok(_) => Ok(None),
-            Err(Errno::EXISTS) => Ok(Some(self.data)),
-            Err(errno) => Err(errno).doing(|| format!("write array {}", self.object)),
+        let object = self.object;
+        match (self.pending.wait(), self.spare) {
+            (Ok(_), _) => Ok(None),
+            (Err(Errno::EXISTS), Some(data)) => Ok(Some(data)),
+            (Err(Errno::EXISTS), None) => Err(Error::Conflict {
+                what: format!("array {object} was written as a new one, and is there"),
+            }),
+            (Err(errno), _) => Err(errno).doing(|| format!("write array {object}")),
         }
     }
 }
@@ -59,17 +71,17 @@ impl Arrays {
     }
 
     /// Begins to create an array with bytes of its own.
-    pub(crate) fn begin_create(&self, object: ObjectId, data: Vec<u8>) -> Result<CreateOnly> {
-        let mut table = Table::of(Piece::whole(0, Place::Own, &data));
+    pub(crate) fn begin_create(&self, object: ObjectId, data: &[u8]) -> Result<Creation> {
+        let mut table = Table::of(Piece::whole(0, Place::Own, data));
         table.tag = bytes::random()?;
         let begin = || {
             let mut op = WriteOp::new()?;
-            op.create().write_full(&data);
+            op.create().write_full(data);
             set_table(&mut op, &table.tag, &here(&table, object));
             self.space.data.begin(&keys::array_name(object), &op)
         };
         let pending = begin().doing(|| format!("write array {object}"))?;
-        Ok(CreateOnly { object, data, pending })
+        Ok(Creation { object, length: data.len(), spare: None, pending })
     }
 
     /// Does jobs of different slots.

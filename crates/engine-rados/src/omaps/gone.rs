@@ -15,7 +15,7 @@ use crate::{
     bytes,
     failure::Doing,
     ffi::{Compare, WriteOp},
-    keys::{self, LEVEL},
+    keys::{self, HASH_BITS, LEVEL},
 };
 
 impl Omaps {
@@ -106,5 +106,5 @@ impl Omaps {
 
 /// The omaps that were made each time a range was halved, from `level` to `now`: their first hashes and levels.
 fn each_part(start: u32, level: u8, now: u8, mut visit: impl FnMut(u32, u8) -> Result<()>) -> Result<()> {
-    (level..now).try_for_each(|level| visit(start + (1 << (31 - u32::from(level))), level + 1))
+    (level..now).try_for_each(|level| visit(start + (1 << (HASH_BITS - 1 - level)), level + 1))
 }

@@ -1,6 +1,6 @@
 //! What an omap says of itself: how often its range was halved, and what is being done to it.
 
-use crate::bytes::crc32c;
+use crate::{bytes::crc32c, keys::HASH_BITS};
 
 /// What is being done to an omap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -36,7 +36,7 @@ pub(crate) struct Mark {
 impl Mark {
     /// How many hashes the range has.
     pub(super) fn width(&self) -> u64 {
-        1 << (32 - u32::from(self.level))
+        1 << (HASH_BITS - self.level)
     }
 
     pub(super) fn with(&self, owner: u64, state: State) -> Self {
@@ -64,7 +64,7 @@ impl Mark {
         let (level, rest) = text.split_once(' ')?;
         let (owner, name) = rest.split_at_checked(16)?;
         let (state, _) = NAMES.iter().find(|(_, known)| *known == name)?;
-        let level = level.parse().ok().filter(|level| *level < 32)?;
+        let level = level.parse().ok().filter(|level| *level < HASH_BITS)?;
         Some(Self { level, owner: u64::from_str_radix(owner, 16).ok()?, state: *state })
     }
 }
@@ -86,6 +86,6 @@ mod tests {
             assert_eq!(Mark::decode(&stored), Some(mark));
         }
         assert_eq!(Mark::decode(b""), Some(Mark::default()));
-        assert_eq!((Mark::default().width(), Mark { level: 31, ..Mark::default() }.width()), (1 << 32, 2));
+        assert_eq!((Mark::default().width(), Mark { level: 23, ..Mark::default() }.width()), (1 << 24, 2));
     }
 }

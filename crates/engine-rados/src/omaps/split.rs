@@ -21,20 +21,20 @@ use crate::{
     bytes,
     failure::Doing,
     ffi::{Compare, OwnedRead, ReadOp, WriteOp},
-    keys::{self, LAST, LEVEL},
+    keys::{self, HASH_BITS, LAST, LEVEL},
 };
 
 /// A stored key, and what is stored under it.
 type Entry = (Vec<u8>, Vec<u8>);
 
 /// Entries that are counted to estimate how many there are.
-const SAMPLE: u64 = 400;
+const SAMPLE: u64 = 100;
 /// An omap is looked at, in the mean, once in so many of the entries that it may hold.
 const LOOKS: u64 = 20;
 /// How often an owner that copies says that it is alive; well below the patience of those who wait.
 const RENEWAL: Duration = Duration::from_secs(3);
 /// The highest level: the range of an omap has two hashes then.
-const MOST_LEVELS: u8 = 31;
+const MOST_LEVELS: u8 = HASH_BITS - 1;
 
 /// A look at an omap that is under way.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Omaps {
     /// Begins to count the entries in a part of an omap's hashes.
     pub(super) fn begin_look(&self, object: ObjectId, shard: &Shard) -> Look {
         let most = self.most.min(SAMPLE);
-        let width = (shard.mark.width() / self.most * most).clamp(1, shard.mark.width());
+        let width = (shard.mark.width() * most / self.most).clamp(1, shard.mark.width());
         let end = if most == self.most { shard.end() } else { u64::from(shard.start) + width };
         let begin = keys::bound(shard.start.into());
         let name = keys::entries_name(object, shard.start);

@@ -223,7 +223,7 @@ enum Begun {
 pub(crate) struct Stream {
     pub(crate) object: ObjectId,
     begun: VecDeque<Begun>,
-    /// How many entries each omap was given since it was last looked at.
+    /// How many entries each omap was sent since it was last looked at.
     given: HashMap<Shard, u64>,
     /// Those that were refused, and not sent again since.
     left: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
@@ -253,7 +253,23 @@ impl Stream {
             self.end_oldest(omaps)?;
         }
         let pending = omaps.begin(self.object, &part)?;
+        let shard = part.shard.clone();
+        let set = part.changes().filter(|(_, stored)| stored.is_some()).count();
         self.begun.push_back(Begun::Part(part, pending));
+        let given = self.given.entry(shard.clone()).or_default();
+        *given += set as u64;
+        if *given <= omaps.unseen() {
+            return Ok(());
+        }
+        let given = std::mem::take(given);
+        self.look_if_due(&shard, given, omaps)
+    }
+
+    /// Begins to look at an omap, behind the operations that gave it so many entries, if it is time.
+    fn look_if_due(&mut self, shard: &Shard, given: u64, omaps: &Omaps) -> Result<()> {
+        if omaps.should_look(shard, given)? {
+            self.begun.push_back(Begun::Look(omaps.begin_look(self.object, shard)));
+        }
         Ok(())
     }
 
@@ -274,23 +290,16 @@ impl Stream {
         if !self.left.is_empty() {
             part.changes().for_each(|(key, _)| drop(self.left.remove(key)));
         }
-        let set = part.changes().filter(|(_, stored)| stored.is_some()).count();
-        let given = self.given.entry(part.shard.clone()).or_default();
-        *given += set as u64;
-        if *given > omaps.unseen() && omaps.should_look(&part.shard, *given)? {
-            *given = 0;
-            self.begun.push_back(Begun::Look(omaps.begin_look(self.object, &part.shard)));
-        }
         Ok(())
     }
 
     /// Waits for everything, and gives the changes whose omaps have changed.
     pub(crate) fn end(mut self, omaps: &Omaps) -> Result<Changes> {
+        for (shard, given) in std::mem::take(&mut self.given) {
+            self.look_if_due(&shard, given, omaps)?;
+        }
         while !self.begun.is_empty() {
             self.end_oldest(omaps)?;
-        }
-        for (shard, given) in self.given {
-            omaps.split_if_large(self.object, &shard, given)?;
         }
         let mut left = Changes::default();
         self.left.iter().for_each(|(key, stored)| left.push((key, stored.as_deref())));

@@ -223,6 +223,44 @@ pub fn a_destroyed_array_is_absent_and_may_be_written_again(trial: &Trial<'_>) {
     same_for_all(&place, b"\0\0\0\0new");
 }
 
+pub fn arrays_that_are_told_to_be_new_are_written_as_others(trial: &Trial<'_>) {
+    let place = trial.place();
+    let contents: Vec<_> = [0, 1, 5000, 300_000, 1 << 20].map(|length| noise(length, length as usize)).into();
+    for (id, data) in (1..).zip(&contents) {
+        place.container.write_new(array_id(id), data).unwrap();
+    }
+    // One that is under way is changed.
+    place.array(5).write(10, b"changed").unwrap();
+    place.container.flush().unwrap();
+    let mut expected = contents;
+    expected[4][10..17].copy_from_slice(b"changed");
+    let other = place.another();
+    for (id, data) in (1..).zip(&expected) {
+        assert!(
+            Array::new(&*other, array_id(id)).unwrap().read(0, usize::MAX).unwrap() == *data,
+            "array {id}"
+        );
+    }
+}
+
+pub fn an_array_that_is_there_is_written_as_a_new_one_or_refused_whole(trial: &Trial<'_>) {
+    let place = trial.place();
+    let (old, new) = (noise(1, 400_000), noise(2, 300_000));
+    place.array(1).write(0, &old).unwrap();
+    place.container.flush().unwrap();
+    let outcome =
+        place.container.write_new(array_id(1), &new).and_then(|()| place.container.flush().map(drop));
+    let expected = match outcome {
+        Ok(()) => [&new, &old[300_000..]].concat(),
+        Err(error) => {
+            assert_eq!(error.code(), "conflict", "{error}");
+            old
+        }
+    };
+    let other = place.another();
+    assert!(Array::new(&*other, array_id(1)).unwrap().read(0, usize::MAX).unwrap() == expected);
+}
+
 pub fn reads_that_were_begun_give_what_is_there(trial: &Trial<'_>) {
     let place = trial.place();
     let (array, data) = (place.array(1), noise(4, 300_000));

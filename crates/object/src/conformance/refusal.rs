@@ -43,6 +43,9 @@ pub fn a_batch_with_one_wrong_update_does_nothing(trial: &Trial<'_>) {
         let fits = code == "invalid-input" || (code == "unsupported" && !trial.capabilities().transactions);
         assert!(fits, "{code} for {wrong:?}");
     }
+    for object in [kv_id(1), general_id(1)] {
+        refused(place.container.write_new(object, b"x"), "invalid-input");
+    }
     place.container.flush().unwrap();
     assert!(all_objects(&*place.container, 10).is_empty(), "nothing was applied");
 }

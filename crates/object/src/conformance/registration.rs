@@ -101,6 +101,8 @@ macro_rules! __conformance_cases {
             }
             array {
                 ranges_come_back,
+                arrays_that_are_told_to_be_new_are_written_as_others,
+                an_array_that_is_there_is_written_as_a_new_one_or_refused_whole,
                 reads_that_were_begun_give_what_is_there,
                 an_array_that_is_absent_has_no_bytes,
                 reads_past_the_end_are_short,
