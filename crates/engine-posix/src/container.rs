@@ -56,6 +56,10 @@ impl Container for PosixContainer {
         Ok(())
     }
 
+    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
+        self.update(&[Update::Write { cell: Cell::array(object), offset: 0, data }])
+    }
+
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
         self.commit_checked(transaction)

@@ -2,7 +2,7 @@
 //!
 //! An entry's key begins with four digits of the hash of the key (of the distribution key, in the general form), so the order
 //! of an omap is that of the hashes, and a part of the hashes is a range of keys. Then come the caller's bytes. The digits
-//! have six bits each: Ceph's work on an entry grows with its bytes, and nine of them took a twentieth of all puts.
+//! have six bits each, since Ceph's work on an entry grows with its bytes.
 //! librados takes the key from which a page is to go on as a C string, so a stored key has no NUL: of the bytes 0 and 1 each
 //! is two, and so is the end of a distribution key.
 
@@ -23,6 +23,7 @@ pub(crate) const LAST: &[u8] = b"{";
 pub(crate) const PREFIX: usize = 4;
 /// Bits of a hash.
 pub(crate) const HASH_BITS: u8 = 24;
+const _: () = assert!(PREFIX * 6 == HASH_BITS as usize, "a digit has six bits");
 /// The byte with which one that stands for another begins.
 const ESCAPE: u8 = 1;
 /// The second byte for the end of a distribution key, for 0, and for 1: in the order in which they must stand.
@@ -66,7 +67,8 @@ impl Name {
         match kind {
             "k" => {
                 let (object, start) = rest.split_once('.').unwrap_or((rest, "0"));
-                Some(Self::Entries(object.parse().ok()?, u32::from_str_radix(start, 16).ok()?))
+                let start = u32::from_str_radix(start, 16).ok().filter(|start| start >> HASH_BITS == 0)?;
+                Some(Self::Entries(object.parse().ok()?, start))
             }
             "a" => Some(Self::Array(rest.parse().ok()?)),
             "p" => {

@@ -80,7 +80,7 @@ impl Options {
             timeout: Duration::from_secs(number(uri, "timeout", 60, &(1..=86_400))?),
             depth: number(uri, "depth", DEPTH, &(1..=1024))?,
             chunk: number(uri, "chunk", 8 << 20, &(64 << 10..=64 << 20))?,
-            entries: number(uri, "entries", 100_000, &(1..=150_000))?,
+            entries: number(uri, "entries", 100_000, &(1..=120_000))?,
             grace: Duration::from_secs(number(uri, "grace", 3600, &(0..=31_536_000))?),
             waits_when_full,
         })

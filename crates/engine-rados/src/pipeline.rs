@@ -249,22 +249,22 @@ impl Pipeline {
     /// Waits until another array of so many bytes may be under way.
     fn make_room(&mut self, length: usize, arrays: &Arrays) -> Result<()> {
         while self.creations.front().is_some_and(Creation::has_ended) {
-            self.end_creation()?;
+            self.end_creation(arrays)?;
         }
         while !self.creations.is_empty()
             && (self.creations.len() >= arrays.depth() || self.creation_bytes + length > MOST_BYTES)
         {
-            self.end_creation()?;
+            self.end_creation(arrays)?;
         }
         Ok(())
     }
 
     /// Waits for the oldest creation. If the array was there, its bytes wait with the other changes of it.
-    fn end_creation(&mut self) -> Result<()> {
+    fn end_creation(&mut self, arrays: &Arrays) -> Result<()> {
         let Some(oldest) = self.creations.pop_front() else { return Ok(()) };
         let object = oldest.object;
         self.creation_bytes -= oldest.length;
-        if let Some(data) = oldest.wait()? {
+        if let Some(data) = oldest.wait(arrays)? {
             self.existing.insert(object);
             self.gathered_bytes += data.len();
             self.gathered.entry(object).or_default().insert(0, Change::Write { offset: 0, data });
@@ -277,7 +277,7 @@ impl Pipeline {
         let busy: BTreeSet<ObjectId> = self.creations.iter().map(|one| one.object).collect();
         if self.gathered.keys().any(|object| busy.contains(object)) {
             while !self.creations.is_empty() {
-                self.end_creation()?;
+                self.end_creation(arrays)?;
             }
         }
         let mut jobs = Vec::new();
@@ -302,7 +302,7 @@ impl Pipeline {
         while !(self.creations.is_empty() && self.gathered.is_empty()) {
             self.send_gathered(arrays)?;
             while !self.creations.is_empty() {
-                self.end_creation()?;
+                self.end_creation(arrays)?;
             }
         }
         self.entry_bytes = 0;

@@ -259,16 +259,15 @@ pub trait Container: Debug + Send + Sync {
     /// `InvalidInput` and `Unsupported` before anything is applied; `NoSpace`, `Io`, `Poisoned`.
     fn update(&self, updates: &[Update<'_>]) -> Result<()>;
 
-    /// Writes the first bytes of an array that nobody has written before, nor will meanwhile, as [`Container::update`] would.
-    /// Who knows that, as with ids from [`Container::allocate_ids`] that he keeps to himself, spares engines a copy of the
-    /// bytes that only an array that is there could ask for.
+    /// Writes the first bytes, from offset 0 on, of an array that nobody has written, and that nobody but this handle writes
+    /// before its next flush; what this handle gives afterwards comes after it. Else it is as [`Container::update`]. Who knows
+    /// this, as of ids from [`Container::allocate_ids`] that it keeps to itself, spares an engine the copy of the bytes that
+    /// only an array that is there would ask for.
     ///
     /// # Errors
     /// As `update`. If the array is there all the same, the engine may do the write, or refuse it with `Conflict`, at the
     /// latest when it is flushed; the handle may be poisoned then.
-    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
-        self.update(&[Update::Write { cell: Cell::array(object), offset: 0, data }])
-    }
+    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()>;
 
     /// Applies all updates of a transaction at one epoch, if all its preconditions hold there.
     ///

@@ -14,7 +14,7 @@ use crate::{
     bytes,
     entry::{self, Entry},
     failure::Doing,
-    ffi::{Errno, Pending, Told, WriteOp},
+    ffi::{Errno, Pending, ReadOp, Told, WriteOp},
     keys,
     space::Space,
     table::{BLOCK, Piece, Place, Table},
@@ -37,6 +37,8 @@ pub(crate) struct Creation {
     pub(crate) length: usize,
     /// The bytes once more, where the array may be there.
     spare: Option<Vec<u8>>,
+    /// Of the table that is written with it.
+    tag: [u8; 16],
     pending: Pending,
 }
 
@@ -51,11 +53,13 @@ impl Creation {
     }
 
     /// Waits; gives the bytes back if the array was there.
-    pub(crate) fn wait(self) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn wait(self, arrays: &Arrays) -> Result<Option<Vec<u8>>> {
         let object = self.object;
         match (self.pending.wait(), self.spare) {
             (Ok(_), _) => Ok(None),
             (Err(Errno::EXISTS), Some(data)) => Ok(Some(data)),
+            // Sent again by librados, it may have met itself.
+            (Err(Errno::EXISTS), None) if arrays.has_tag(object, &self.tag)? => Ok(None),
             (Err(Errno::EXISTS), None) => Err(Error::Conflict {
                 what: format!("array {object} was written as a new one, and is there"),
             }),
@@ -81,7 +85,16 @@ impl Arrays {
             self.space.data.begin(&keys::array_name(object), &op)
         };
         let pending = begin().doing(|| format!("write array {object}"))?;
-        Ok(Creation { object, length: data.len(), spare: None, pending })
+        Ok(Creation { object, length: data.len(), spare: None, tag: table.tag, pending })
+    }
+
+    /// Whether an array is as the table with this tag says.
+    fn has_tag(&self, object: ObjectId, tag: &[u8]) -> Result<bool> {
+        match self.space.data.read(&keys::array_name(object), ReadOp::new().attributes()) {
+            Ok(answer) => Ok(answer.attribute(TAG) == Some(tag)),
+            Err(Errno::NOT_FOUND) => Ok(false),
+            Err(errno) => Err(errno).doing(|| format!("read array {object}")),
+        }
     }
 
     /// Does jobs of different slots.

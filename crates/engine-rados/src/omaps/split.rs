@@ -10,7 +10,7 @@
 
 use std::time::{Duration, Instant};
 
-use isotach_object::{ObjectId, Result};
+use isotach_object::{ObjectId, ObjectType, Result};
 
 use super::{
     Omaps, PER_OPERATION, Shard,
@@ -27,8 +27,10 @@ use crate::{
 /// A stored key, and what is stored under it.
 type Entry = (Vec<u8>, Vec<u8>);
 
-/// Entries that are counted to estimate how many there are.
+/// Entries that are counted to estimate how many there are. Of general objects it is as many as one operation reads: all
+/// attribute keys of a distribution key have one hash, so a small part of the hashes may hold none of them.
 const SAMPLE: u64 = 100;
+const SAMPLE_OF_GENERAL: u64 = PER_OPERATION as u64 - 1;
 /// An omap is looked at, in the mean, once in so many of the entries that it may hold.
 const LOOKS: u64 = 20;
 /// How often an owner that copies says that it is alive; well below the patience of those who wait.
@@ -69,7 +71,8 @@ impl Omaps {
 
     /// Begins to count the entries in a part of an omap's hashes.
     pub(super) fn begin_look(&self, object: ObjectId, shard: &Shard) -> Look {
-        let most = self.most.min(SAMPLE);
+        let sample = if object.otype() == ObjectType::General { SAMPLE_OF_GENERAL } else { SAMPLE };
+        let most = self.most.min(sample);
         let width = (shard.mark.width() * most / self.most).clamp(1, shard.mark.width());
         let end = if most == self.most { shard.end() } else { u64::from(shard.start) + width };
         let begin = keys::bound(shard.start.into());

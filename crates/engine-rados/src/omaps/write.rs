@@ -249,9 +249,7 @@ impl Stream {
     }
 
     fn begin(&mut self, part: Part, omaps: &Omaps) -> Result<()> {
-        while self.begun.len() >= omaps.io.depth() {
-            self.end_oldest(omaps)?;
-        }
+        self.make_room(omaps)?;
         let pending = omaps.begin(self.object, &part)?;
         let shard = part.shard.clone();
         let set = part.changes().filter(|(_, stored)| stored.is_some()).count();
@@ -265,9 +263,18 @@ impl Stream {
         self.look_if_due(&shard, given, omaps)
     }
 
+    /// Waits until one operation more may be under way.
+    fn make_room(&mut self, omaps: &Omaps) -> Result<()> {
+        while self.begun.len() >= omaps.io.depth() {
+            self.end_oldest(omaps)?;
+        }
+        Ok(())
+    }
+
     /// Begins to look at an omap, behind the operations that gave it so many entries, if it is time.
     fn look_if_due(&mut self, shard: &Shard, given: u64, omaps: &Omaps) -> Result<()> {
         if omaps.should_look(shard, given)? {
+            self.make_room(omaps)?;
             self.begun.push_back(Begun::Look(omaps.begin_look(self.object, shard)));
         }
         Ok(())

@@ -211,6 +211,10 @@ impl Container for FaultyContainer {
         self.next(|script| &mut script.updates)?;
         self.0.update(updates)
     }
+    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
+        self.update(&[Update::Write { cell: Cell::array(object), offset: 0, data }])
+    }
+
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         self.count("commit");
         interrupt(&self.1, Moment::Commit, self.label());

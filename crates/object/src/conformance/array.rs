@@ -229,7 +229,9 @@ pub fn arrays_that_are_told_to_be_new_are_written_as_others(trial: &Trial<'_>) {
     for (id, data) in (1..).zip(&contents) {
         place.container.write_new(array_id(id), data).unwrap();
     }
-    // One that is under way is changed.
+    // One that is removed again is new once more, and one that is under way is changed.
+    place.container.update(&[Update::Destroy { object: array_id(4) }]).unwrap();
+    place.container.write_new(array_id(4), &contents[3]).unwrap();
     place.array(5).write(10, b"changed").unwrap();
     place.container.flush().unwrap();
     let mut expected = contents;

@@ -94,6 +94,10 @@ impl Container for MemoryContainer {
         Ok(())
     }
 
+    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
+        self.update(&[Update::Write { cell: Cell::array(object), offset: 0, data }])
+    }
+
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
         let mut state = self.state_to_change()?;

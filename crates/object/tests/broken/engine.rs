@@ -262,6 +262,10 @@ impl Container for Broken {
         }
     }
 
+    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
+        self.update(&[Update::Write { cell: Cell::array(object), offset: 0, data }])
+    }
+
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         LOOKS.fetch_add(1, Ordering::Relaxed);
         self.seen.lock().unwrap().clear();
