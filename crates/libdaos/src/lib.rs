@@ -1,8 +1,8 @@
 //! DAOS's C interface over any engine: a program that was written for libdaos runs where there is no DAOS.
 //!
 //! `export` has the functions that C calls, and all unsafe code: it turns pointers into slices and back. What they do is in the
-//! modules beside it, which are safe: `pools`, `containers`, `objects`, `kv`, `arrays`, `general`, `snapshots`, `events`. `abi` has DAOS's
-//! types and numbers.
+//! modules beside it, which are safe: `pools`, `containers`, `objects`, `kv`, `arrays`, `general`, `snapshots`, `events`. DAOS's types and
+//! numbers are in `isotach-daos-abi`.
 //!
 //! What must stay true:
 //! - An update is durable and seen by everyone when its function returns, as on DAOS: each is flushed.
@@ -11,7 +11,6 @@
 //!
 //! Sources: the interface is that of DAOS 2.0 to 2.8 (`daos_api.h` and others); see docs/libdaos.md.
 
-pub mod abi;
 mod arrays;
 mod containers;
 mod error;
@@ -26,3 +25,5 @@ mod objects;
 mod pools;
 mod properties;
 mod snapshots;
+
+use isotach_daos_abi as abi;

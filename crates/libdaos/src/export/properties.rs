@@ -162,7 +162,15 @@ unsafe extern "C" fn daos_cont_set_prop(
     })
 }
 
-impl daos_prop_entry {
+/// The value of a property, read as what it is.
+trait Union {
+    fn number(&self) -> u64;
+    fn value(&self) -> *mut c_void;
+    fn set_number(&mut self, number: u64);
+    fn set_value(&mut self, value: *mut c_void);
+}
+
+impl Union for daos_prop_entry {
     fn number(&self) -> u64 {
         // SAFETY: whatever was put there is eight bytes, which are a number.
         unsafe { self.dpe_value.dpe_val }

@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_header_has_the_same_numbers() {
-        let header = include_str!("../../include/daos_errno.h");
+        let header = include_str!("../../libdaos/include/daos_errno.h");
         let lines: Vec<&str> = header.lines().map(|line| line.trim().trim_end_matches(',')).collect();
         for (number, name, _) in TABLE {
             assert!(lines.contains(&format!("{name} = {number}").as_str()), "{name}");

@@ -6,7 +6,7 @@
 
 use core::ffi::c_int;
 
-use super::types::{daos_obj_id_t, daos_oclass_hints_t, daos_oclass_id_t};
+use crate::types::{daos_obj_id_t, daos_oclass_hints_t, daos_oclass_id_t};
 
 /// An object with dkeys and akeys by hash.
 pub const DAOS_OT_MULTI_HASHED: c_int = 0;

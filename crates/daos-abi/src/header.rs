@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use super::classes::{MAX_NUM_GROUPS, object_class};
+use crate::classes::{MAX_NUM_GROUPS, object_class};
 
-const INCLUDE: &str = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/include");
+const INCLUDE: &str = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../libdaos/include");
 
 /// How constants begin that programs have no use for: which number means which kind of handle.
 const PRIVATE: &str = "DAOS_HTYPE_";
@@ -57,7 +57,7 @@ fn classes(redundancy: &str, number: u64) -> Vec<(String, u64)> {
 
 #[test]
 fn the_header_has_the_same_layouts() {
-    compile("cc", &["-x", "c", "-std=c11"], include_str!("../../tests/c/layout.c"));
+    compile("cc", &["-x", "c", "-std=c11"], include_str!("../../libdaos/tests/c/layout.c"));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use core::ffi::{c_char, c_int, c_void};
 use core::fmt;
 use core::mem::{offset_of, size_of};
 
-use super::properties::DAOS_PROP_LABEL_MAX_LEN;
-use super::types::{d_rank_t, daos_epoch_t, uuid_t};
+use crate::properties::DAOS_PROP_LABEL_MAX_LEN;
+use crate::types::{d_rank_t, daos_epoch_t, uuid_t};
 
 /// How many kinds of storage a pool has: memory and block devices.
 pub const DAOS_MEDIA_MAX: usize = 2;
@@ -193,7 +193,7 @@ pub struct daos_prop_t {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct daos_prop_co_roots {
     /// The identifiers.
-    pub cr_oids: [super::types::daos_obj_id_t; 4],
+    pub cr_oids: [crate::types::daos_obj_id_t; 4],
 }
 
 /// The health of a container, as it is packed into a property.
