@@ -29,7 +29,7 @@ impl Default for Backoff {
 
 impl Backoff {
     /// Waits after this many attempts, one or more, and not longer than `most`.
-    pub(crate) fn pause(&self, attempts: u32, most: Duration) {
+    pub fn pause(&self, attempts: u32, most: Duration) {
         thread::sleep(part_of(self.limit(attempts)).min(most));
     }
 

@@ -7,13 +7,13 @@ use std::{
 
 use super::{
     CAPABILITIES, SCHEME, lock,
-    staging::{MemoryStaging, Owned},
+    staging::MemoryStaging,
     state::{Content, Keys, State},
 };
 use crate::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
-    Page, PageBuilder, PendingRead, Precondition, Result, SharedBytes, Snapshot, Staging, Transaction,
-    Update, check_distinct,
+    OwnedUpdate, Page, PageBuilder, PendingRead, Precondition, Result, SharedBytes, Snapshot, Staging,
+    Transaction, Update, check_distinct,
 };
 
 /// A handle. All handles on the present see the same state; one on the past has a copy, which nobody changes.
@@ -53,7 +53,7 @@ impl MemoryContainer {
         &self,
         name: &Label,
         preconditions: &[Precondition<'_>],
-        updates: Vec<Owned>,
+        updates: Vec<OwnedUpdate>,
     ) -> Result<Epoch> {
         preconditions.iter().try_for_each(Precondition::check)?;
         let mut state = self.state_to_change()?;

@@ -5,9 +5,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{extents::Extents, staging::Owned};
+use super::extents::Extents;
 use crate::{
-    Cell, Epoch, Error, IdRange, Label, ObjectId, Precondition, Result, SharedBytes, Snapshot, Update,
+    Cell, Epoch, Error, IdRange, Label, ObjectId, OwnedUpdate, Precondition, Result, SharedBytes, Snapshot,
+    Update,
 };
 
 /// A distribution key and an attribute key, as in [`Cell`].
@@ -50,7 +51,7 @@ pub(super) struct State {
     /// The last change of each cell. Empty keys stand for all there is under the object or the dkey.
     changed: BTreeMap<(ObjectId, Keys), u64>,
     /// What was staged and waits under a name.
-    pub(super) parked: BTreeMap<Label, Arc<Vec<Owned>>>,
+    pub(super) parked: BTreeMap<Label, Arc<Vec<OwnedUpdate>>>,
     snapshots: BTreeMap<Label, Epoch>,
     /// The states that snapshots name.
     kept: BTreeMap<Epoch, Arc<State>>,
@@ -84,7 +85,7 @@ impl State {
         Some(self.epoch())
     }
 
-    pub(super) fn park(&mut self, name: &Label, updates: Vec<Owned>) -> Epoch {
+    pub(super) fn park(&mut self, name: &Label, updates: Vec<OwnedUpdate>) -> Epoch {
         self.epoch += 1;
         self.parked.insert(name.clone(), Arc::new(updates));
         self.epoch()
@@ -98,8 +99,8 @@ impl State {
     }
 
     /// Applies what is parked under these names, all of them taken, and then further updates.
-    pub(super) fn apply_parked(&mut self, parked: &[Arc<Vec<Owned>>], updates: &[Update<'_>]) -> Epoch {
-        let staged = parked.iter().flat_map(|updates| updates.iter().map(Owned::update));
+    pub(super) fn apply_parked(&mut self, parked: &[Arc<Vec<OwnedUpdate>>], updates: &[Update<'_>]) -> Epoch {
+        let staged = parked.iter().flat_map(|updates| updates.iter().map(OwnedUpdate::update));
         let all: Vec<_> = staged.chain(updates.iter().copied()).collect();
         // Taking them is a change, also where they hold nothing.
         self.epoch += u64::from(all.is_empty());
