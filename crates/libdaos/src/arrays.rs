@@ -13,6 +13,7 @@ use crate::{
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
     objects::{self, check_mode, type_number},
+    scope::Scope,
 };
 
 /// DAOS's numbers of the three types.
@@ -63,8 +64,8 @@ fn opened(container: Arc<Container>, id: ObjectId, mode: u32, (cell_size, chunk_
 }
 
 /// See `daos_array_create`.
-pub(crate) fn create(container: u64, id: (u64, u64), cell_size: u64, chunk_size: u64) -> Result<u64> {
-    let container = handles::container(container)?;
+pub(crate) fn create(scope: &Scope, id: (u64, u64), cell_size: u64, chunk_size: u64) -> Result<u64> {
+    let container = Arc::clone(&scope.container);
     let id = checked(&container, id, |number| number == WITH_METADATA)?;
     check_sizes(cell_size, chunk_size)?;
     let key = metadata_key(id);
@@ -73,20 +74,20 @@ pub(crate) fn create(container: u64, id: (u64, u64), cell_size: u64, chunk_size:
     let updates = [Update::Put { cell, value: &value }, Update::SetSize { cell: Cell::array(id), size: 0 }];
     // Where an engine changes one thing at a time, who has the entry has the array.
     let together = if container.inner.capabilities().transactions { 2 } else { 1 };
-    if container.update_if(&[Precondition::Absent(cell)], &updates[..together])?.is_some() {
+    if scope.update_if(&[Precondition::Absent(cell)], &updates[..together])?.is_some() {
         return Err(Der(DER_EXIST));
     }
     if together == 1 {
-        container.update(&updates[1..])?;
+        scope.update(&updates[1..])?;
     }
     Ok(opened(container, id, 0, (cell_size, chunk_size)))
 }
 
 /// See `daos_array_open`; also gives the sizes of a cell and a chunk.
-pub(crate) fn open(container: u64, id: (u64, u64), mode: u32) -> Result<(u64, (u64, u64))> {
-    let container = handles::container(container)?;
+pub(crate) fn open(scope: &Scope, id: (u64, u64), mode: u32) -> Result<(u64, (u64, u64))> {
+    let container = Arc::clone(&scope.container);
     let id = checked(&container, id, |number| number == WITH_METADATA)?;
-    let Some(stored) = container.get(Cell::kv(own()?, &metadata_key(id)))? else {
+    let Some(stored) = scope.get(Cell::kv(own()?, &metadata_key(id)))? else {
         return Err(Der(DER_NONEXIST));
     };
     let number = |part: Option<&[u8]>| part.and_then(|part| part.try_into().ok()).map(u64::from_le_bytes);
@@ -132,14 +133,20 @@ pub(crate) fn close(handle: u64) -> Result<()> {
     handles::remove(handle).map(drop)
 }
 
-/// See `daos_array_destroy`.
-pub(crate) fn destroy(handle: u64) -> Result<()> {
+/// The array with this handle, in the transaction with the other.
+pub(crate) fn array_in(handle: u64, transaction: u64) -> Result<(Arc<Array>, Scope)> {
     let array = handles::array(handle)?;
+    let scope = Scope::of(Arc::clone(&array.container), transaction)?;
+    Ok((array, scope))
+}
+
+/// See `daos_array_destroy`.
+pub(crate) fn destroy(array: &Array, scope: &Scope) -> Result<()> {
     array.check_writable()?;
     let key = metadata_key(array.id);
     let metadata = Update::Remove { cell: Cell::kv(own()?, &key) };
     let updates = [Update::Destroy { object: array.id }, metadata];
-    array.container.update(if array.is_with_metadata() { &updates } else { &updates[..1] })
+    scope.update(if array.is_with_metadata() { &updates } else { &updates[..1] })
 }
 
 impl Array {
@@ -182,7 +189,7 @@ impl Array {
     }
 
     /// See `daos_array_write`: the buffers, one behind the other, go into the ranges, one behind the other.
-    pub(crate) fn write(&self, ranges: &[Range], buffers: &[&[u8]]) -> Result<()> {
+    pub(crate) fn write(&self, scope: &Scope, ranges: &[Range], buffers: &[&[u8]]) -> Result<()> {
         self.check_writable()?;
         self.check(ranges, buffers.iter().map(|buffer| buffer.len()).sum())?;
         let mut updates = Vec::with_capacity(ranges.len());
@@ -201,11 +208,11 @@ impl Array {
                 (offset, left, buffer) = (offset + data.len() as u64, left - data.len() as u64, behind);
             }
         }
-        if updates.is_empty() { Ok(()) } else { self.container.update(&updates) }
+        if updates.is_empty() { Ok(()) } else { scope.update(&updates) }
     }
 
     /// See `daos_array_read`.
-    pub(crate) fn read(&self, ranges: &[Range], buffers: Vec<&mut [u8]>) -> Result<Filled> {
+    pub(crate) fn read(&self, scope: &Scope, ranges: &[Range], buffers: Vec<&mut [u8]>) -> Result<Filled> {
         self.check(ranges, buffers.iter().map(|buffer| buffer.len()).sum())?;
         let mut reads = Vec::with_capacity(ranges.len());
         let mut rest = buffers.into_iter();
@@ -224,7 +231,7 @@ impl Array {
                 (offset, left, buffer) = (offset + length, left - length, behind);
             }
         }
-        self.container.inner.read_many(&mut reads)?;
+        scope.read_into(&mut reads)?;
         let wanted: usize = reads.iter().map(|read| read.buffer.len()).sum();
         let filled: usize = reads.iter().map(|read| read.filled).sum();
         let cells = |bytes: usize| bytes as u64 / self.cell_size;
@@ -232,26 +239,26 @@ impl Array {
     }
 
     /// How many cells it has.
-    pub(crate) fn size(&self) -> Result<u64> {
-        let size = self.container.inner.size_many(&[Cell::array(self.id)])?.pop().flatten();
+    pub(crate) fn size(&self, scope: &Scope) -> Result<u64> {
+        let size = scope.size(Cell::array(self.id))?;
         Ok(size.unwrap_or(0).div_ceil(self.cell_size))
     }
 
     /// See `daos_array_set_size`.
-    pub(crate) fn set_size(&self, cells: u64) -> Result<()> {
+    pub(crate) fn set_size(&self, scope: &Scope, cells: u64) -> Result<()> {
         self.check_writable()?;
         let (size, _) = self.bytes_of((cells, 0))?;
-        self.container.update(&[Update::SetSize { cell: Cell::array(self.id), size }])
+        scope.update(&[Update::SetSize { cell: Cell::array(self.id), size }])
     }
 
     /// See `daos_array_punch`.
-    pub(crate) fn punch(&self, ranges: &[Range]) -> Result<()> {
+    pub(crate) fn punch(&self, scope: &Scope, ranges: &[Range]) -> Result<()> {
         self.check_writable()?;
         let mut updates = Vec::with_capacity(ranges.len());
         for range in ranges {
             let (offset, length) = self.bytes_of(*range)?;
             updates.push(Update::Punch { cell: Cell::array(self.id), offset, length });
         }
-        self.container.update(&updates)
+        scope.update(&updates)
     }
 }

@@ -193,6 +193,11 @@ pub(crate) fn destroy(pool: u64, name: &str, force: bool) -> Result<()> {
 }
 
 impl Container {
+    /// Whether another handle is on the same container.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.uuid == other.uuid && self.pool.label == other.pool.label
+    }
+
     /// Refuses a change through a handle that is only for reading.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if self.flags == DAOS_COO_RO { Err(Der(DER_NO_PERM)) } else { Ok(()) }
@@ -225,22 +230,25 @@ impl Container {
                 Err(error) => return Err(error.into()),
             }
             // Others may have been faster with something else.
-            let cells: Vec<Cell<'_>> = preconditions.iter().map(Precondition::cell).collect();
-            let sizes = self.inner.size_many(&cells)?;
-            let fails = |(condition, size): (&Precondition<'_>, &Option<u64>)| {
-                matches!(condition, Precondition::Absent(_)) == size.is_some()
-            };
-            if let Some(first) = preconditions.iter().zip(&sizes).position(fails) {
+            if let Some(first) = first_failing(&*self.inner, preconditions)? {
                 return Ok(Some(first));
             }
         }
         refuse(DER_TX_RESTART, "others always were faster")
     }
+}
 
-    /// The value of a cell.
-    pub(crate) fn get(&self, cell: Cell<'_>) -> Result<Option<Vec<u8>>> {
-        Ok(self.inner.get_many(&[cell])?.pop().flatten())
-    }
+/// The first of conditions, on whether cells hold something, that a state does not meet.
+pub(crate) fn first_failing(
+    state: &dyn isotach_object::Container,
+    preconditions: &[Precondition<'_>],
+) -> isotach_object::Result<Option<usize>> {
+    let cells: Vec<Cell<'_>> = preconditions.iter().map(Precondition::cell).collect();
+    let sizes = state.size_many(&cells)?;
+    let fails = |(condition, size): (&Precondition<'_>, &Option<u64>)| {
+        matches!(condition, Precondition::Absent(_)) == size.is_some()
+    };
+    Ok(preconditions.iter().zip(&sizes).position(fails))
 }
 
 /// Does updates, for all to see: all or none, where the engine can do that.

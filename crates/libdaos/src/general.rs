@@ -11,9 +11,9 @@ use crate::{
     abi::{constants::*, errors::*},
     containers::own,
     error::{Der, Result, invalid, refuse},
-    handles,
     kv::told,
     objects::{Object, integer_keys, turned},
+    scope::Scope,
 };
 
 /// The attribute key under which a map has its values.
@@ -66,30 +66,54 @@ impl Object {
         }
     }
 
-    fn size_of(&self, cell: Cell<'_>) -> Result<Option<u64>> {
-        Ok(self.container.inner.size_many(&[cell])?.pop().flatten())
-    }
-
-    fn has_dkey(&self, dkey: &[u8]) -> Result<bool> {
+    /// Whether a distribution key holds something.
+    fn has_dkey(&self, scope: &Scope, dkey: &[u8]) -> Result<bool> {
         if self.id.otype() == ObjectType::KeyValue {
-            return Ok(self.size_of(Cell::kv(self.id, dkey))?.is_some());
+            return Ok(scope.size(Cell::kv(self.id, dkey))?.is_some());
         }
         let mut anchor = Anchor::start();
         loop {
-            let page = self.container.inner.list_akeys(self.id, dkey, &anchor, 1)?;
-            match page.next() {
-                _ if !page.is_empty() => return Ok(true),
-                None => return Ok(false),
-                Some(next) => anchor = next.clone(),
+            let page = scope.read(&[], |state| state.list_akeys(self.id, dkey, &anchor, 1))?;
+            match (page.keys().next(), page.next()) {
+                (Some(akey), _) => {
+                    scope.expect_present(&Cell::general(self.id, dkey, akey))?;
+                    return Ok(true);
+                }
+                (None, None) => return Ok(false),
+                (None, Some(next)) => anchor = next.clone(),
+            }
+        }
+    }
+
+    /// Whether the object holds something.
+    fn holds_something(&self, scope: &Scope) -> Result<bool> {
+        let mut anchor = Anchor::start();
+        loop {
+            let page = match self.id.otype() {
+                ObjectType::KeyValue => {
+                    scope.read(&[], |state| state.list_entries(self.id, &anchor, 1, false))?
+                }
+                _ => scope.read(&[], |state| state.list_dkeys(self.id, &anchor, 1))?,
+            };
+            match (page.keys().next(), page.next()) {
+                (Some(dkey), _) => return self.has_dkey(scope, dkey),
+                (None, None) => return Ok(false),
+                (None, Some(next)) => anchor = next.clone(),
             }
         }
     }
 
     /// Whether records of so many bytes need no new entry of their size.
-    fn keeps_size(&self, cell: Cell<'_>, dkey: &[u8], akey: &[u8], record: u64) -> Result<bool> {
-        let known = self.record_size(dkey, akey)?;
-        let has_records =
-            known != record && self.size_of(cell)?.is_some() && self.container.get(cell)?.is_none();
+    fn keeps_size(
+        &self,
+        scope: &Scope,
+        cell: Cell<'_>,
+        dkey: &[u8],
+        akey: &[u8],
+        record: u64,
+    ) -> Result<bool> {
+        let known = self.record_size(scope, dkey, akey)?;
+        let has_records = known != record && scope.size(cell)?.is_some() && scope.get(cell)?.is_none();
         match has_records {
             true => {
                 refuse(DER_REC_SIZE, &format!("records of {record} bytes where there are some of {known}"))
@@ -98,42 +122,49 @@ impl Object {
         }
     }
 
-    fn record_size(&self, dkey: &[u8], akey: &[u8]) -> Result<u64> {
-        let stored = self.container.get(Cell::kv(own()?, &size_key(self.id, dkey, akey)))?;
+    fn record_size(&self, scope: &Scope, dkey: &[u8], akey: &[u8]) -> Result<u64> {
+        let stored = scope.get(Cell::kv(own()?, &size_key(self.id, dkey, akey)))?;
         Ok(stored.and_then(|stored| stored.try_into().ok()).map_or(1, u64::from_le_bytes))
     }
 }
 
 /// See `daos_obj_fetch`.
-pub(crate) fn fetch(handle: u64, flags: u64, dkey: &[u8], parts: &[Part<'_>]) -> Result<Vec<Found>> {
-    let object = handles::object(handle)?;
+pub(crate) fn fetch(
+    object: &Object,
+    scope: &Scope,
+    flags: u64,
+    dkey: &[u8],
+    parts: &[Part<'_>],
+) -> Result<Vec<Found>> {
     let dkey = &*turned(dkey, integer_keys(object.id).0)?;
-    if flags & DAOS_COND_DKEY_FETCH != 0 && !object.has_dkey(dkey)? {
-        return Err(Der(DER_NONEXIST));
-    }
-    parts.iter().map(|part| fetch_part(&object, flags, dkey, part)).collect()
+    scope.at_one_moment(|scope| {
+        if flags & DAOS_COND_DKEY_FETCH != 0 && !object.has_dkey(scope, dkey)? {
+            return Err(Der(DER_NONEXIST));
+        }
+        parts.iter().map(|part| fetch_part(object, scope, flags, dkey, part)).collect()
+    })
 }
 
-fn fetch_part(object: &Object, flags: u64, dkey: &[u8], part: &Part<'_>) -> Result<Found> {
+fn fetch_part(object: &Object, scope: &Scope, flags: u64, dkey: &[u8], part: &Part<'_>) -> Result<Found> {
     let akey = &*turned(part.akey, integer_keys(object.id).1)?;
     let cell = object.cell(dkey, akey)?;
     let flags = if flags & DAOS_COND_PER_AKEY != 0 { part.flags } else { flags };
-    let Some(size) = object.size_of(cell)? else {
+    let Some(size) = scope.size(cell)? else {
         return if flags & DAOS_COND_AKEY_FETCH != 0 { Err(Der(DER_NONEXIST)) } else { Ok(Found::default()) };
     };
     let room = part.room.unwrap_or(0);
     let Some(ranges) = &part.ranges else {
-        let Some(value) = object.container.get(cell)? else {
+        let Some(value) = scope.get(cell)? else {
             return refuse(DER_MISMATCH, "records where a single value is asked for");
         };
         let is_too_big = part.room.is_some() && size > room;
         let pieces = if part.room.is_none() || is_too_big { Vec::new() } else { vec![(0, value)] };
         return Ok(Found { size, pieces, is_too_big });
     };
-    if object.container.get(cell)?.is_some() {
+    if scope.get(cell)?.is_some() {
         return refuse(DER_MISMATCH, "a single value where records are asked for");
     }
-    let record = object.record_size(dkey, akey)?;
+    let record = object.record_size(scope, dkey, akey)?;
     if part.size != DAOS_REC_ANY && part.size != record {
         return refuse(
             DER_REC_SIZE,
@@ -149,12 +180,15 @@ fn fetch_part(object: &Object, flags: u64, dkey: &[u8], part: &Part<'_>) -> Resu
             return Ok(Found { size: record, pieces: Vec::new(), is_too_big: true });
         }
         if part.room.is_some() && offset < size {
-            let mut buffer = vec![0; length.min(size - offset) as usize];
-            let mut reads = [ArrayRead { cell, offset, buffer: &mut buffer, filled: 0 }];
-            object.container.inner.read_many(&mut reads)?;
-            let filled = reads[0].filled;
-            buffer.truncate(filled);
-            found.pieces.push((position, buffer));
+            let bytes = scope.read(&[cell], |state| {
+                let mut buffer = vec![0; length.min(size - offset) as usize];
+                let mut reads = [ArrayRead { cell, offset, buffer: &mut buffer, filled: 0 }];
+                state.read_many(&mut reads)?;
+                let filled = reads[0].filled;
+                buffer.truncate(filled);
+                Ok(buffer)
+            })?;
+            found.pieces.push((position, bytes));
         }
         position = end;
     }
@@ -162,11 +196,32 @@ fn fetch_part(object: &Object, flags: u64, dkey: &[u8], part: &Part<'_>) -> Resu
 }
 
 /// See `daos_obj_update`: the bytes of each part, one behind the other.
-pub(crate) fn update(handle: u64, flags: u64, dkey: &[u8], parts: &[(Part<'_>, Vec<u8>)]) -> Result<()> {
-    let object = handles::object(handle)?;
+pub(crate) fn update(
+    object: &Object,
+    scope: &Scope,
+    flags: u64,
+    dkey: &[u8],
+    parts: &[(Part<'_>, Vec<u8>)],
+) -> Result<()> {
     object.check_writable()?;
     let dkey = &*turned(dkey, integer_keys(object.id).0)?;
-    check_dkey(&object, flags, dkey)?;
+    if flags & (DAOS_COND_DKEY_INSERT | DAOS_COND_DKEY_UPDATE) == 0 {
+        return update_parts(object, scope, flags, dkey, parts);
+    }
+    scope.together(|scope| match (object.has_dkey(scope, dkey)?, flags & DAOS_COND_DKEY_INSERT != 0) {
+        (true, true) => Err(Der(DER_EXIST)),
+        (false, false) => Err(Der(DER_NONEXIST)),
+        _ => update_parts(object, scope, flags, dkey, parts),
+    })
+}
+
+fn update_parts(
+    object: &Object,
+    scope: &Scope,
+    flags: u64,
+    dkey: &[u8],
+    parts: &[(Part<'_>, Vec<u8>)],
+) -> Result<()> {
     let own = own()?;
     let akeys_are_integers = integer_keys(object.id).1;
     let akeys =
@@ -181,9 +236,11 @@ pub(crate) fn update(handle: u64, flags: u64, dkey: &[u8], parts: &[(Part<'_>, V
         match (&part.ranges, part.size) {
             (None, 0) => updates.push(Update::Remove { cell }),
             (None, _) => updates.push(Update::Put { cell, value: bytes }),
-            (Some(ranges), 0) => punch_records(cell, object.record_size(dkey, akey)?, ranges, &mut updates)?,
+            (Some(ranges), 0) => {
+                punch_records(cell, object.record_size(scope, dkey, akey)?, ranges, &mut updates)?;
+            }
             (Some(ranges), record) => {
-                match object.keeps_size(cell, dkey, akey, record)? {
+                match object.keeps_size(scope, cell, dkey, akey, record)? {
                     true => {}
                     false if record == 1 => updates.push(Update::Remove { cell: cell_of_size }),
                     false => updates.push(Update::Put { cell: cell_of_size, value: size }),
@@ -193,10 +250,10 @@ pub(crate) fn update(handle: u64, flags: u64, dkey: &[u8], parts: &[(Part<'_>, V
         }
     }
     if conditions.is_empty() {
-        return object.container.update(&updates);
+        return scope.update(&updates);
     }
     let preconditions: Vec<Precondition<'_>> = conditions.iter().map(|(condition, _)| *condition).collect();
-    match object.container.update_if(&preconditions, &updates)? {
+    match scope.update_if(&preconditions, &updates)? {
         None => Ok(()),
         Some(first) => Err(Der(conditions[first].1)),
     }
@@ -205,24 +262,13 @@ pub(crate) fn update(handle: u64, flags: u64, dkey: &[u8], parts: &[(Part<'_>, V
 /// A condition of an update, and the number of the failure where it does not hold.
 type Condition<'c> = (Precondition<'c>, i32);
 
-fn condition<'c>(flags: u64, part: &Part<'_>, cell: Cell<'c>) -> Option<Condition<'c>> {
-    let flags = if flags & DAOS_COND_PER_AKEY != 0 { part.flags } else { flags };
-    if flags & DAOS_COND_AKEY_INSERT != 0 {
+fn condition<'c>(whole: u64, part: &Part<'_>, cell: Cell<'c>) -> Option<Condition<'c>> {
+    let flags = if whole & DAOS_COND_PER_AKEY != 0 { part.flags } else { whole };
+    // Where the distribution key is not there nothing is under it: so of two that insert the same, one does.
+    if flags & DAOS_COND_AKEY_INSERT != 0 || whole & DAOS_COND_DKEY_INSERT != 0 {
         return Some((Precondition::Absent(cell), DER_EXIST));
     }
     (flags & DAOS_COND_AKEY_UPDATE != 0).then_some((Precondition::Present(cell), DER_NONEXIST))
-}
-
-/// Refuses an update whose condition on the distribution key does not hold now.
-fn check_dkey(object: &Object, flags: u64, dkey: &[u8]) -> Result<()> {
-    if flags & (DAOS_COND_DKEY_INSERT | DAOS_COND_DKEY_UPDATE) == 0 {
-        return Ok(());
-    }
-    match (object.has_dkey(dkey)?, flags & DAOS_COND_DKEY_INSERT != 0) {
-        (true, true) => Err(Der(DER_EXIST)),
-        (false, false) => Err(Der(DER_NONEXIST)),
-        _ => Ok(()),
-    }
 }
 
 /// Offset and length in bytes.
@@ -265,32 +311,47 @@ fn write_records<'u>(
 }
 
 /// See `daos_obj_punch`.
-pub(crate) fn punch(handle: u64, flags: u64) -> Result<()> {
-    let object = handles::object(handle)?;
+pub(crate) fn punch(object: &Object, scope: &Scope, flags: u64) -> Result<()> {
     object.check_writable()?;
-    if flags & DAOS_COND_PUNCH != 0 && list(handle, None, &Anchor::start(), 1)?.is_empty() {
-        return Err(Der(DER_NONEXIST));
-    }
-    object.container.update(&[Update::Destroy { object: object.id }])
+    let update = Update::Destroy { object: object.id };
+    remove_if(scope, flags, update, |scope| object.holds_something(scope))
 }
 
 /// See `daos_obj_punch_dkeys`.
-pub(crate) fn punch_dkey(handle: u64, flags: u64, dkey: &[u8]) -> Result<()> {
-    let object = handles::object(handle)?;
+pub(crate) fn punch_dkey(object: &Object, scope: &Scope, flags: u64, dkey: &[u8]) -> Result<()> {
     object.check_writable()?;
     let dkey = &*turned(dkey, integer_keys(object.id).0)?;
-    if flags & DAOS_COND_PUNCH != 0 && !object.has_dkey(dkey)? {
-        return Err(Der(DER_NONEXIST));
-    }
-    object.container.update(&[match object.id.otype() {
+    let update = match object.id.otype() {
         ObjectType::KeyValue => Update::Remove { cell: Cell::kv(object.id, dkey) },
         _ => Update::RemoveDkey { object: object.id, dkey },
-    }])
+    };
+    remove_if(scope, flags, update, |scope| object.has_dkey(scope, dkey))
+}
+
+/// Does an update that removes something, which must be there if the flags say so.
+fn remove_if(
+    scope: &Scope,
+    flags: u64,
+    update: Update<'_>,
+    is_there: impl Fn(&Scope) -> Result<bool>,
+) -> Result<()> {
+    if flags & DAOS_COND_PUNCH == 0 {
+        return scope.update(&[update]);
+    }
+    scope.together(|scope| match is_there(scope)? {
+        true => scope.update(&[update]),
+        false => Err(Der(DER_NONEXIST)),
+    })
 }
 
 /// See `daos_obj_punch_akeys`.
-pub(crate) fn punch_akeys(handle: u64, flags: u64, dkey: &[u8], akeys: &[&[u8]]) -> Result<()> {
-    let object = handles::object(handle)?;
+pub(crate) fn punch_akeys(
+    object: &Object,
+    scope: &Scope,
+    flags: u64,
+    dkey: &[u8],
+    akeys: &[&[u8]],
+) -> Result<()> {
     object.check_writable()?;
     let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
     let dkey = &*turned(dkey, dkeys_are_integers)?;
@@ -298,35 +359,38 @@ pub(crate) fn punch_akeys(handle: u64, flags: u64, dkey: &[u8], akeys: &[&[u8]])
     let cells: Vec<Cell<'_>> = akeys.iter().map(|akey| object.cell(dkey, akey)).collect::<Result<_>>()?;
     let updates: Vec<Update<'_>> = cells.iter().map(|cell| Update::Remove { cell: *cell }).collect();
     if flags & DAOS_COND_PUNCH == 0 {
-        return object.container.update(&updates);
+        return scope.update(&updates);
     }
     let conditions: Vec<Precondition<'_>> = cells.iter().map(|cell| Precondition::Present(*cell)).collect();
-    match object.container.update_if(&conditions, &updates)? {
+    match scope.update_if(&conditions, &updates)? {
         None => Ok(()),
         Some(_) => Err(Der(DER_NONEXIST)),
     }
 }
 
 /// A page of distribution keys, or of the attribute keys under one.
-pub(crate) fn list(handle: u64, dkey: Option<&[u8]>, anchor: &Anchor, limit: usize) -> Result<Page> {
-    let object = handles::object(handle)?;
-    let container = &object.container.inner;
+pub(crate) fn list(
+    object: &Object,
+    scope: &Scope,
+    dkey: Option<&[u8]>,
+    anchor: &Anchor,
+    limit: usize,
+) -> Result<Page> {
     let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
-    match (dkey, object.id.otype()) {
-        (None, ObjectType::KeyValue) => {
-            told(container.list_entries(object.id, anchor, limit, false)?, dkeys_are_integers)
-        }
+    let dkey = dkey.map(|dkey| turned(dkey, dkeys_are_integers)).transpose()?;
+    let page = match (&dkey, object.id.otype()) {
         (Some(dkey), ObjectType::KeyValue) => {
             let mut page = PageBuilder::new();
-            if object.has_dkey(&turned(dkey, dkeys_are_integers)?)? {
+            if object.has_dkey(scope, dkey)? {
                 page.push(ONLY_AKEY, b"");
             }
-            Ok(page.finish(None))
+            return Ok(page.finish(None));
         }
-        (None, _) => told(container.list_dkeys(object.id, anchor, limit)?, dkeys_are_integers),
-        (Some(dkey), _) => {
-            let page = container.list_akeys(object.id, &turned(dkey, dkeys_are_integers)?, anchor, limit)?;
-            told(page, akeys_are_integers)
+        (None, ObjectType::KeyValue) => {
+            scope.read(&[], |state| state.list_entries(object.id, anchor, limit, false))
         }
-    }
+        (None, _) => scope.read(&[], |state| state.list_dkeys(object.id, anchor, limit)),
+        (Some(dkey), _) => scope.read(&[], |state| state.list_akeys(object.id, dkey, anchor, limit)),
+    };
+    told(page?, if dkey.is_some() { akeys_are_integers } else { dkeys_are_integers })
 }

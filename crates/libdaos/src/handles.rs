@@ -16,6 +16,7 @@ use crate::{
     objects::Object,
     pools::Pool,
     snapshots::ObjectTable,
+    transactions::Transaction,
 };
 
 /// What is open.
@@ -27,6 +28,7 @@ pub(crate) enum Open {
     KeyValue(Arc<Object>),
     Array(Arc<Array>),
     Table(Arc<ObjectTable>),
+    Transaction(Arc<Transaction>),
 }
 
 impl Open {
@@ -37,6 +39,7 @@ impl Open {
             Self::Object(_) | Self::Table(_) => DAOS_HTYPE_OBJ,
             Self::Array(_) => DAOS_HTYPE_ARRAY,
             Self::KeyValue(_) => DAOS_HTYPE_KV,
+            Self::Transaction(_) => DAOS_HTYPE_TX,
         }
     }
 }
@@ -140,4 +143,5 @@ kinds! {
     key_value: KeyValue(Object);
     array: Array(Array);
     object_table: Table(ObjectTable);
+    transaction: Transaction(Transaction);
 }

@@ -7,22 +7,21 @@ use isotach_object::{Anchor, Cell, Page, PageBuilder, Precondition, Update};
 use crate::{
     abi::{constants::*, errors::*},
     error::{Der, Result, invalid},
-    handles,
     objects::{Object, integer_keys, turned},
+    scope::Scope,
 };
 
 /// See `daos_kv_put`. No bytes remove the key.
-pub(crate) fn put(handle: u64, flags: u64, key: &[u8], value: &[u8]) -> Result<()> {
-    let map = handles::key_value(handle)?;
+pub(crate) fn put(map: &Object, scope: &Scope, flags: u64, key: &[u8], value: &[u8]) -> Result<()> {
     map.check_writable()?;
-    let key = stored(&map, key)?;
+    let key = stored(map, key)?;
     let cell = Cell::kv(map.id, &key);
     let update = match value {
         [] => Update::Remove { cell },
         value => Update::Put { cell, value },
     };
     let (condition, failure) = match flags {
-        0 => return map.container.update(&[update]),
+        0 => return scope.update(&[update]),
         DAOS_COND_KEY_INSERT => (Precondition::Absent(cell), DER_EXIST),
         DAOS_COND_KEY_UPDATE => (Precondition::Present(cell), DER_NONEXIST),
         _ => {
@@ -31,19 +30,18 @@ pub(crate) fn put(handle: u64, flags: u64, key: &[u8], value: &[u8]) -> Result<(
             );
         }
     };
-    match map.container.update_if(&[condition], &[update])? {
+    match scope.update_if(&[condition], &[update])? {
         None => Ok(()),
         Some(_) => Err(Der(failure)),
     }
 }
 
 /// See `daos_kv_get`; `None` where the key is not there.
-pub(crate) fn get(handle: u64, flags: u64, key: &[u8]) -> Result<Option<Vec<u8>>> {
-    let map = handles::key_value(handle)?;
+pub(crate) fn get(map: &Object, scope: &Scope, flags: u64, key: &[u8]) -> Result<Option<Vec<u8>>> {
     if flags & !DAOS_COND_KEY_GET != 0 {
         return invalid("flags of daos_kv_get: none or DAOS_COND_KEY_GET is expected");
     }
-    let value = map.container.get(Cell::kv(map.id, &stored(&map, key)?))?;
+    let value = scope.get(Cell::kv(map.id, &stored(map, key)?))?;
     if value.is_none() && flags == DAOS_COND_KEY_GET {
         return Err(Der(DER_NONEXIST));
     }
@@ -51,15 +49,14 @@ pub(crate) fn get(handle: u64, flags: u64, key: &[u8]) -> Result<Option<Vec<u8>>
 }
 
 /// See `daos_kv_remove`.
-pub(crate) fn remove(handle: u64, flags: u64, key: &[u8]) -> Result<()> {
-    let map = handles::key_value(handle)?;
+pub(crate) fn remove(map: &Object, scope: &Scope, flags: u64, key: &[u8]) -> Result<()> {
     map.check_writable()?;
-    let key = stored(&map, key)?;
+    let key = stored(map, key)?;
     let cell = Cell::kv(map.id, &key);
     let update = Update::Remove { cell };
     match flags {
-        0 => map.container.update(&[update]),
-        DAOS_COND_KEY_REMOVE => match map.container.update_if(&[Precondition::Present(cell)], &[update])? {
+        0 => scope.update(&[update]),
+        DAOS_COND_KEY_REMOVE => match scope.update_if(&[Precondition::Present(cell)], &[update])? {
             None => Ok(()),
             Some(_) => Err(Der(DER_NONEXIST)),
         },
@@ -68,16 +65,14 @@ pub(crate) fn remove(handle: u64, flags: u64, key: &[u8]) -> Result<()> {
 }
 
 /// See `daos_kv_destroy`.
-pub(crate) fn destroy(handle: u64) -> Result<()> {
-    let map = handles::key_value(handle)?;
+pub(crate) fn destroy(map: &Object, scope: &Scope) -> Result<()> {
     map.check_writable()?;
-    map.container.update(&[Update::Destroy { object: map.id }])
+    scope.update(&[Update::Destroy { object: map.id }])
 }
 
 /// A page of keys.
-pub(crate) fn list(handle: u64, anchor: &Anchor, limit: usize) -> Result<Page> {
-    let map = handles::key_value(handle)?;
-    let page = map.container.inner.list_entries(map.id, anchor, limit, false)?;
+pub(crate) fn list(map: &Object, scope: &Scope, anchor: &Anchor, limit: usize) -> Result<Page> {
+    let page = scope.read(&[], |state| state.list_entries(map.id, anchor, limit, false))?;
     told(page, integer_keys(map.id).0)
 }
 

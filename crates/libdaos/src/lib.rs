@@ -1,8 +1,8 @@
 //! DAOS's C interface over any engine: a program that was written for libdaos runs where there is no DAOS.
 //!
 //! `export` has the functions that C calls, and all unsafe code: it turns pointers into slices and back. What they do is in the
-//! modules beside it, which are safe: `pools`, `containers`, `objects`, `kv`, `arrays`, `general`, `snapshots`, `events`. DAOS's types and
-//! numbers are in `isotach-daos-abi`.
+//! modules beside it, which are safe: `pools`, `containers`, `objects`, `kv`, `arrays`, `general`, `snapshots`, `transactions`, `events`. Operations
+//! on objects take place in a `scope`: a container, or a transaction. DAOS's types and numbers are in `isotach-daos-abi`.
 //!
 //! What must stay true:
 //! - An update is durable and seen by everyone when its function returns, as on DAOS: each is flushed.
@@ -13,6 +13,7 @@
 
 mod arrays;
 mod containers;
+mod epochs;
 mod error;
 mod events;
 mod export;
@@ -24,6 +25,8 @@ mod log;
 mod objects;
 mod pools;
 mod properties;
+mod scope;
 mod snapshots;
+mod transactions;
 
 use isotach_daos_abi as abi;

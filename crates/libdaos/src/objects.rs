@@ -9,6 +9,7 @@ use crate::{
     containers::{Container, own},
     error::{Der, Result, invalid},
     handles::{self, Open},
+    scope::Scope,
 };
 
 /// Targets that a pool is said to have, on one machine: as many as the largest class in common use without redundancy needs.
@@ -95,6 +96,20 @@ pub(crate) fn close(handle: u64) -> Result<()> {
         Open::Object(_) | Open::KeyValue(_) | Open::Array(_) => handles::remove(handle).map(drop),
         _ => Err(Der(crate::abi::errors::DER_NO_HDL)),
     }
+}
+
+/// The map with this handle, in the transaction with the other.
+pub(crate) fn map_in(handle: u64, transaction: u64) -> Result<(Arc<Object>, Scope)> {
+    let map = handles::key_value(handle)?;
+    let scope = Scope::of(Arc::clone(&map.container), transaction)?;
+    Ok((map, scope))
+}
+
+/// The object with this handle, in the transaction with the other.
+pub(crate) fn object_in(handle: u64, transaction: u64) -> Result<(Arc<Object>, Scope)> {
+    let object = handles::object(handle)?;
+    let scope = Scope::of(Arc::clone(&object.container), transaction)?;
+    Ok((object, scope))
 }
 
 impl Object {

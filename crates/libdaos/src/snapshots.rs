@@ -2,24 +2,20 @@
 //!
 //! To DAOS a snapshot is an epoch, which is a time; to an engine it is a name. So the name of one of ours says its epoch.
 
-use std::{
-    sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::sync::Arc;
 
-use isotach_object::{Anchor, Container as Handle, Error, Label, ObjectId};
+use isotach_object::{Anchor, Container as Handle, Epoch, Error, Label, ObjectId};
 
 use crate::{
     abi::{constants::DAOS_EPOCH_MAX, errors::*},
     containers::{Container, own},
+    epochs,
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
 };
 
 /// What a snapshot's name begins with; then comes the epoch, in 20 digits, and the program's own name of it, if it has one.
 const PREFIX: &str = "daos.";
-/// 2021-01-01 00:00 UTC, at which epochs begin, in seconds of Unix time.
-const BEGIN: u64 = 1_609_459_200;
 /// How often a snapshot is tried whose name another took in the same moment.
 const MOST_ATTEMPTS: u64 = 100;
 /// Ids of objects that are asked for at once.
@@ -30,6 +26,8 @@ const PER_PAGE: usize = 1000;
 pub(crate) struct Snapshot {
     pub(crate) epoch: u64,
     pub(crate) label: Label,
+    /// The engine's number of what it shows.
+    pub(crate) state: Epoch,
 }
 
 /// The ids of the objects that there were at an epoch.
@@ -38,20 +36,13 @@ pub(crate) struct ObjectTable {
     ids: Vec<ObjectId>,
 }
 
-/// The present time as an epoch: sixteenths of a nanosecond.
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let nanoseconds = since.as_nanos().saturating_sub(u128::from(BEGIN) * 1_000_000_000);
-    u64::try_from(nanoseconds * 16).unwrap_or(DAOS_EPOCH_MAX - 1)
-}
-
 /// All snapshots of a container that this library made, oldest first.
 pub(crate) fn list(container: &Container) -> Result<Vec<Snapshot>> {
     let mut all = Vec::new();
     for snapshot in container.inner.list_snapshots()? {
         let digits = snapshot.name.as_str().strip_prefix(PREFIX).and_then(|rest| rest.get(..20));
         if let Some(epoch) = digits.and_then(|digits| digits.parse().ok()) {
-            all.push(Snapshot { epoch, label: snapshot.name });
+            all.push(Snapshot { epoch, label: snapshot.name, state: snapshot.epoch });
         }
     }
     all.sort_by_key(|snapshot| snapshot.epoch);
@@ -65,7 +56,7 @@ pub(crate) fn create(container: u64, name: Option<&str>) -> Result<u64> {
     let name = name.map(|name| format!(".{name}")).unwrap_or_default();
     for attempt in 0..MOST_ATTEMPTS {
         let last = list(&container)?.last().map_or(0, |last| last.epoch);
-        let epoch = now().max(last.saturating_add(1)).saturating_add(attempt);
+        let epoch = epochs::next().max(last.saturating_add(1)).saturating_add(attempt);
         match container.inner.create_snapshot(&format!("{PREFIX}{epoch:020}{name}").parse()?) {
             Ok(_) => return Ok(epoch),
             Err(Error::AlreadyExists { .. }) => {}

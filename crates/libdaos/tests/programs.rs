@@ -140,6 +140,40 @@ fn a_program_that_was_linked_with_another_libdaos_runs_on_this_one_by_preload() 
     assert_eq!(bench.run(&fields, &["read", "tank", "fields"]).lines().count(), 3);
 }
 
+#[test]
+fn no_increment_is_lost_in_transactions_of_several_processes_and_sums_stay_what_they_are() {
+    const EACH: &str = "200";
+    let bench = Bench::new();
+    let program = bench.compile("transactions", &["tests/c/transactions.c"]);
+    bench.run(&program, &["increment", "tank", "accounts", "1"]);
+    let commands = [["increment", "tank", "accounts", EACH], ["increment", "tank", "accounts", EACH]];
+    let mut others: Vec<Child> = commands.iter().map(|words| bench.start(&program, words)).collect();
+    others.push(bench.start(&program, &["watch", "tank", "accounts", "500"]));
+    for other in &mut others {
+        assert!(other.wait().unwrap().success());
+    }
+    assert_eq!(bench.run(&program, &["number", "tank", "accounts"]), "401\n");
+    assert_eq!(bench.run(&program, &["other", "tank", "accounts"]), "401\n");
+    bench.run(&program, &["threads", "tank", "threads"]);
+}
+
+#[test]
+fn each_distribution_key_that_several_processes_insert_is_of_one_of_them() {
+    let bench = Bench::new();
+    let program = bench.compile("transactions", &["tests/c/transactions.c"]);
+    bench.run(&program, &["edges", "tank", "edges"]);
+    let mut others: Vec<Child> =
+        ["a", "b", "c"].iter().map(|name| bench.start(&program, &["insert", "tank", "keys", name])).collect();
+    let mut told: Vec<String> = others.iter_mut().flat_map(lines).collect();
+    for other in &mut others {
+        assert!(other.wait().unwrap().success());
+    }
+    assert_eq!(told.len(), 100);
+    told.sort();
+    told.dedup();
+    assert_eq!(told.len(), 100, "none is of two");
+}
+
 /// The checks that the conformance program is known to fail here, because what they ask for is not there yet.
 fn not_yet() -> BTreeSet<String> {
     let text = fs::read_to_string(source("conformance/not-yet.txt")).unwrap();

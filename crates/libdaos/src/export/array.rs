@@ -2,12 +2,13 @@
 
 use std::ffi::{c_int, c_uint};
 
-use super::{answer, buffers, give, halves, many, outside, place, vectors};
+use super::{answer, buffers, give, halves, many, place, vectors};
 use crate::{
     abi::types::*,
     arrays::{self, Range},
     error::{Der, Result},
     globals, handles,
+    scope::Scope,
 };
 
 #[unsafe(no_mangle)]
@@ -21,10 +22,10 @@ unsafe extern "C" fn daos_array_create(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let scope = Scope::of(handles::container(container.cookie)?, transaction.cookie)?;
         // SAFETY: a place of the caller's.
         let handle = unsafe { place(handle) }?;
-        handle.cookie = arrays::create(container.cookie, halves(id), cell_size, chunk_size)?;
+        handle.cookie = arrays::create(&scope, halves(id), cell_size, chunk_size)?;
         Ok(())
     })
 }
@@ -41,11 +42,11 @@ unsafe extern "C" fn daos_array_open(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let scope = Scope::of(handles::container(container.cookie)?, transaction.cookie)?;
         // SAFETY: places of the caller's.
         let (cell_size, chunk_size, handle) =
             unsafe { (place(cell_size)?, place(chunk_size)?, place(handle)?) };
-        (handle.cookie, (*cell_size, *chunk_size)) = arrays::open(container.cookie, halves(id), mode)?;
+        (handle.cookie, (*cell_size, *chunk_size)) = arrays::open(&scope, halves(id), mode)?;
         Ok(())
     })
 }
@@ -54,7 +55,7 @@ unsafe extern "C" fn daos_array_open(
 unsafe extern "C" fn daos_array_open_with_attr(
     container: daos_handle_t,
     id: daos_obj_id_t,
-    transaction: daos_handle_t,
+    _transaction: daos_handle_t,
     mode: c_uint,
     cell_size: u64,
     chunk_size: u64,
@@ -62,7 +63,6 @@ unsafe extern "C" fn daos_array_open_with_attr(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
         // SAFETY: a place of the caller's.
         let handle = unsafe { place(handle) }?;
         handle.cookie =
@@ -82,7 +82,10 @@ extern "C" fn daos_array_destroy(
     transaction: daos_handle_t,
     event: *mut daos_event_t,
 ) -> c_int {
-    answer(event, || outside(transaction).and_then(|()| arrays::destroy(array.cookie)))
+    answer(event, || {
+        let (array, scope) = arrays::array_in(array.cookie, transaction.cookie)?;
+        arrays::destroy(&array, &scope)
+    })
 }
 
 /// The ranges that a call is about.
@@ -107,14 +110,14 @@ unsafe extern "C" fn daos_array_write(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (array, scope) = arrays::array_in(array.cookie, transaction.cookie)?;
         // SAFETY: what the caller has for the call.
         let ((_, ranges), vectors) = unsafe { (ranges(described)?, vectors(list)?) };
         // SAFETY: each vector has as many bytes as it says.
         let buffers =
             vectors.iter().map(|vector| unsafe { many(vector.iov_buf.cast::<u8>(), vector.iov_len) });
         let buffers: Vec<&[u8]> = buffers.collect::<Result<_>>()?;
-        handles::array(array.cookie)?.write(&ranges, &buffers)
+        array.write(&scope, &ranges, &buffers)
     })
 }
 
@@ -127,12 +130,11 @@ unsafe extern "C" fn daos_array_read(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (array, scope) = arrays::array_in(array.cookie, transaction.cookie)?;
         // SAFETY: what the caller has for the call.
         let ((described, ranges), vectors) = unsafe { (ranges(described)?, vectors(list)?) };
-        let array = handles::array(array.cookie)?;
         // SAFETY: each vector has room for as many bytes as it says.
-        let filled = array.read(&ranges, unsafe { buffers(vectors) }?)?;
+        let filled = array.read(&scope, &ranges, unsafe { buffers(vectors) }?)?;
         if array.is_of_bytes() {
             (described.arr_nr_read, described.arr_nr_short_read) = (filled.read, filled.short);
         }
@@ -148,10 +150,10 @@ unsafe extern "C" fn daos_array_get_size(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (array, scope) = arrays::array_in(array.cookie, transaction.cookie)?;
         // SAFETY: a place of the caller's.
         let size = unsafe { place(size) }?;
-        *size = handles::array(array.cookie)?.size()?;
+        *size = array.size(&scope)?;
         Ok(())
     })
 }
@@ -163,7 +165,10 @@ extern "C" fn daos_array_set_size(
     size: u64,
     event: *mut daos_event_t,
 ) -> c_int {
-    answer(event, || outside(transaction).and_then(|()| handles::array(array.cookie)?.set_size(size)))
+    answer(event, || {
+        let (array, scope) = arrays::array_in(array.cookie, transaction.cookie)?;
+        array.set_size(&scope, size)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -174,10 +179,10 @@ unsafe extern "C" fn daos_array_punch(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (array, scope) = arrays::array_in(array.cookie, transaction.cookie)?;
         // SAFETY: what the caller has for the call.
         let (_, ranges) = unsafe { ranges(described) }?;
-        handles::array(array.cookie)?.punch(&ranges)
+        array.punch(&scope, &ranges)
     })
 }
 
@@ -205,12 +210,11 @@ unsafe extern "C" fn daos_array_stat(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (array, scope) = arrays::array_in(array.cookie, transaction.cookie)?;
         // SAFETY: a place of the caller's.
         let found = unsafe { place(found) }?;
-        let array = handles::array(array.cookie)?;
         *found = daos_array_stbuf_t {
-            st_size: array.size()?,
+            st_size: array.size(&scope)?,
             st_max_epoch: array.container.inner.epoch().map_err(Der::from)?.0,
         };
         Ok(())

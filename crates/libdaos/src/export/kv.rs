@@ -5,7 +5,7 @@ use std::{
     ptr,
 };
 
-use super::{answer, halves, key, listing, many, outside, place};
+use super::{answer, halves, key, listing, many, place};
 use crate::{
     abi::{errors::*, types::*},
     error::Der,
@@ -39,7 +39,10 @@ extern "C" fn daos_kv_destroy(
     transaction: daos_handle_t,
     event: *mut daos_event_t,
 ) -> c_int {
-    answer(event, || outside(transaction).and_then(|()| kv::destroy(map.cookie)))
+    answer(event, || {
+        let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
+        kv::destroy(&map, &scope)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -53,10 +56,10 @@ unsafe extern "C" fn daos_kv_put(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
         // SAFETY: pointers of the caller's.
         let (name, value) = unsafe { (key(name)?, many(value.cast::<u8>(), size)?) };
-        kv::put(map.cookie, flags, name, value)
+        kv::put(&map, &scope, flags, name, value)
     })
 }
 
@@ -71,10 +74,10 @@ unsafe extern "C" fn daos_kv_get(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
         // SAFETY: pointers of the caller's.
         let (name, size) = unsafe { (key(name)?, place(size)?) };
-        let found = kv::get(map.cookie, flags, name)?.unwrap_or_default();
+        let found = kv::get(&map, &scope, flags, name)?.unwrap_or_default();
         let room = std::mem::replace(size, found.len() as u64);
         if value.is_null() {
             return Ok(());
@@ -97,9 +100,9 @@ unsafe extern "C" fn daos_kv_remove(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
         // SAFETY: a string of the caller's.
-        kv::remove(map.cookie, flags, unsafe { key(name) }?)
+        kv::remove(&map, &scope, flags, unsafe { key(name) }?)
     })
 }
 
@@ -114,11 +117,11 @@ unsafe extern "C" fn daos_kv_list(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
         // SAFETY: what the caller has for the call.
         unsafe {
             listing::keys(count, descriptions, list, anchor, |anchor, limit| {
-                kv::list(map.cookie, anchor, limit)
+                kv::list(&map, &scope, anchor, limit)
             })
         }
     })

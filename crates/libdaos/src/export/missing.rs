@@ -22,7 +22,6 @@ macro_rules! missing {
 // Their parameters are not looked at, which the calling conventions of the systems we build for allow.
 missing! {
     daos_obj_query_key
-    daos_tx_open daos_tx_commit daos_tx_abort daos_tx_close daos_tx_restart daos_tx_open_snap daos_tx_hdl2epoch
     daos_oit_mark daos_oit_list_unmarked
     daos_eq_query daos_event_register_comp_cb
     daos_cont_aggregate daos_cont_rollback daos_cont_subscribe daos_cont_status_clear

@@ -16,6 +16,7 @@ mod object;
 mod pool;
 mod properties;
 mod snapshot;
+mod transaction;
 
 use std::{
     ffi::{CStr, c_char, c_int},
@@ -172,14 +173,6 @@ unsafe fn give(bytes: &[u8], vector: *mut d_iov_t) -> Result<()> {
     }
     vector.iov_buf_len = length;
     Ok(())
-}
-
-/// Refuses a transaction, until there are any.
-fn outside(transaction: daos_handle_t) -> Result<()> {
-    match transaction.cookie {
-        0 => Ok(()),
-        _ => refuse(DER_NOSYS, "transactions"),
-    }
 }
 
 /// The id of an object.

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use super::{answer, halves, listing, many, many_mut, outside, place, vectors};
+use super::{answer, halves, listing, many, many_mut, place, vectors};
 use crate::{
     abi::{constants::*, errors::*, types::*},
     error::{Der, Result, invalid},
@@ -108,7 +108,7 @@ unsafe extern "C" fn daos_obj_fetch(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
         // SAFETY: what the caller has for the call.
         let (dkey, described) = unsafe { (key_of(dkey)?, many_mut(described, count.into())?) };
         let mut parts = Vec::with_capacity(described.len());
@@ -123,7 +123,7 @@ unsafe extern "C" fn daos_obj_fetch(
             }
             parts.push(part);
         }
-        let found = general::fetch(object.cookie, flags, dkey, &parts)?;
+        let found = general::fetch(&object, &scope, flags, dkey, &parts)?;
         for (at, (described, found)) in described.iter_mut().zip(&found).enumerate() {
             described.iod_size = found.size;
             if lists.is_null() {
@@ -159,7 +159,7 @@ unsafe extern "C" fn daos_obj_update(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
         // SAFETY: what the caller has for the call.
         let (dkey, described) = unsafe { (key_of(dkey)?, many_mut(described, count.into())?) };
         let mut parts = Vec::with_capacity(described.len());
@@ -179,7 +179,7 @@ unsafe extern "C" fn daos_obj_update(
             }
             parts.push((part, bytes));
         }
-        general::update(object.cookie, flags, dkey, &parts)
+        general::update(&object, &scope, flags, dkey, &parts)
     })
 }
 
@@ -190,7 +190,10 @@ extern "C" fn daos_obj_punch(
     flags: u64,
     event: *mut daos_event_t,
 ) -> c_int {
-    answer(event, || outside(transaction).and_then(|()| general::punch(object.cookie, flags)))
+    answer(event, || {
+        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
+        general::punch(&object, &scope, flags)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -203,12 +206,12 @@ unsafe extern "C" fn daos_obj_punch_dkeys(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
         if count != 1 {
             return invalid("daos_obj_punch_dkeys of other than one key");
         }
         // SAFETY: a key of the caller's.
-        general::punch_dkey(object.cookie, flags, unsafe { key_of(dkeys) }?)
+        general::punch_dkey(&object, &scope, flags, unsafe { key_of(dkeys) }?)
     })
 }
 
@@ -223,12 +226,12 @@ unsafe extern "C" fn daos_obj_punch_akeys(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
         // SAFETY: keys of the caller's.
         let (dkey, akeys) = unsafe { (key_of(dkey)?, many(akeys.cast_const(), count.into())?) };
         // SAFETY: as above.
         let akeys: Vec<&[u8]> = akeys.iter().map(|akey| unsafe { key_of(akey) }).collect::<Result<_>>()?;
-        general::punch_akeys(object.cookie, flags, dkey, &akeys)
+        general::punch_akeys(&object, &scope, flags, dkey, &akeys)
     })
 }
 
@@ -243,8 +246,8 @@ unsafe extern "C" fn daos_obj_list_dkey(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
-        let page = |anchor: &_, limit| general::list(object.cookie, None, anchor, limit);
+        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
+        let page = |anchor: &_, limit| general::list(&object, &scope, None, anchor, limit);
         // SAFETY: what the caller has for the call.
         unsafe { listing::keys(count, descriptions, list, anchor, page) }
     })
@@ -262,10 +265,10 @@ unsafe extern "C" fn daos_obj_list_akey(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        outside(transaction)?;
+        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
         // SAFETY: a key of the caller's.
         let dkey = unsafe { key_of(dkey) }?;
-        let page = |anchor: &_, limit| general::list(object.cookie, Some(dkey), anchor, limit);
+        let page = |anchor: &_, limit| general::list(&object, &scope, Some(dkey), anchor, limit);
         // SAFETY: what the caller has for the call.
         unsafe { listing::keys(count, descriptions, list, anchor, page) }
     })

@@ -1,0 +1,83 @@
+//! Transactions.
+
+use std::{ffi::c_int, ptr};
+
+use super::{answer, place};
+use crate::{
+    abi::types::*,
+    error::{Result, invalid},
+    handles,
+    transactions::{self, Transaction},
+};
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_tx_open(
+    container: daos_handle_t,
+    handle: *mut daos_handle_t,
+    flags: u64,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        // SAFETY: a place of the caller's.
+        let handle = unsafe { place(handle) }?;
+        handle.cookie = transactions::open(container.cookie, flags)?;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_tx_open_snap(
+    container: daos_handle_t,
+    epoch: u64,
+    handle: *mut daos_handle_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        // SAFETY: a place of the caller's.
+        let handle = unsafe { place(handle) }?;
+        handle.cookie = transactions::open_at(container.cookie, epoch)?;
+        Ok(())
+    })
+}
+
+/// Does something with a transaction.
+fn with(
+    handle: daos_handle_t,
+    event: *mut daos_event_t,
+    act: impl FnOnce(&Transaction) -> Result<()>,
+) -> c_int {
+    answer(event, || act(&*handles::transaction(handle.cookie)?))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_tx_commit(transaction: daos_handle_t, event: *mut daos_event_t) -> c_int {
+    with(transaction, event, Transaction::commit)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_tx_abort(transaction: daos_handle_t, event: *mut daos_event_t) -> c_int {
+    with(transaction, event, Transaction::abort)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_tx_restart(transaction: daos_handle_t, event: *mut daos_event_t) -> c_int {
+    with(transaction, event, Transaction::restart)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_tx_close(transaction: daos_handle_t, event: *mut daos_event_t) -> c_int {
+    answer(event, || transactions::close(transaction.cookie))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_tx_hdl2epoch(transaction: daos_handle_t, epoch: *mut u64) -> c_int {
+    answer(ptr::null_mut(), || {
+        if transaction.cookie == 0 {
+            return invalid("the epoch of no transaction");
+        }
+        // SAFETY: a place of the caller's.
+        let epoch = unsafe { place(epoch) }?;
+        *epoch = handles::transaction(transaction.cookie)?.epoch()?;
+        Ok(())
+    })
+}
