@@ -101,6 +101,10 @@ pub const DAOS_EQ_WAIT: i64 = -1;
 pub const DAOS_EQ_NOWAIT: i64 = 0;
 /// Destroy an event queue even if it holds events.
 pub const DAOS_EQ_DESTROY_FORCE: c_int = 1;
+/// Query the events that are complete.
+pub const DAOS_EQR_COMPLETED: c_int = 1;
+/// Query the events that are under way.
+pub const DAOS_EQR_WAITING: c_int = 2;
 
 /// Make a snapshot.
 pub const DAOS_SNAP_OPT_CR: c_int = 1;

@@ -9,8 +9,10 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::{
     abi::{constants::*, errors::*, properties::DAOS_PROP_CO_LABEL},
+    epochs,
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
+    log,
     pools::Pool,
     properties::{self, Properties, Value},
 };
@@ -190,6 +192,28 @@ pub(crate) fn destroy(pool: u64, name: &str, force: bool) -> Result<()> {
         return refuse(DER_BUSY, "the container is open; close it, or use force");
     }
     Ok(pool.inner.destroy_container(&label)?)
+}
+
+/// See `daos_cont_aggregate`: gives back the room of what was replaced or removed, and which no snapshot shows. That is not done for a part of
+/// the history, so one that ends in the past asks for nothing.
+pub(crate) fn aggregate(container: u64, epoch: u64) -> Result<()> {
+    let container = handles::container(container)?;
+    if epoch == DAOS_EPOCH_MAX {
+        return invalid("the highest epoch for an aggregation");
+    }
+    if epoch != 0 && epoch < epochs::next() {
+        return Ok(());
+    }
+    match container.pool.inner.purge_container(container.inner.label(), true) {
+        // Another is at it.
+        Ok(_) | Err(Error::Conflict { .. }) => Ok(()),
+        // It is a help, and never a need.
+        Err(error @ Error::Unsupported { .. }) => {
+            log::line("INFO", &error.to_string());
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 impl Container {

@@ -172,6 +172,24 @@ pub(crate) fn poll(queue: u64, most: usize, timeout: Option<Duration>) -> Result
     }
 }
 
+/// See `daos_eq_query`: the events that are complete and not polled, and those that wait for their children, as far as they are asked for.
+pub(crate) fn query(queue: u64, complete: bool, waiting: bool) -> Result<Vec<Address>> {
+    with(|table| {
+        let mut found = Vec::new();
+        let done = table.queues.get(&queue).ok_or(Der(DER_NONEXIST))?;
+        if complete {
+            found.extend(done);
+        }
+        if waiting {
+            let is_waiting = |event: &Event| event.queue == Some(queue) && event.state == State::Waiting;
+            found.extend(
+                table.events.iter().filter(|(_, event)| is_waiting(event)).map(|(address, _)| *address),
+            );
+        }
+        Ok(found)
+    })
+}
+
 impl Table {
     fn take(&mut self, queue: u64, most: usize) -> Result<Vec<Address>> {
         let done = self.queues.get_mut(&queue).ok_or(Der(DER_NONEXIST))?;

@@ -57,7 +57,7 @@ fn size_key(object: ObjectId, dkey: &[u8], akey: &[u8]) -> [u8; 33] {
 
 impl Object {
     /// The cell of two keys as they are stored. A map is an object whose values are all under the attribute key "0".
-    fn cell<'k>(&self, dkey: &'k [u8], akey: &'k [u8]) -> Result<Cell<'k>> {
+    pub(crate) fn cell<'k>(&self, dkey: &'k [u8], akey: &'k [u8]) -> Result<Cell<'k>> {
         match self.id.otype() {
             _ if dkey.is_empty() || akey.is_empty() => invalid("an empty distribution or attribute key"),
             ObjectType::KeyValue if akey == ONLY_AKEY => Ok(Cell::kv(self.id, dkey)),
@@ -122,7 +122,8 @@ impl Object {
         }
     }
 
-    fn record_size(&self, scope: &Scope, dkey: &[u8], akey: &[u8]) -> Result<u64> {
+    /// How many bytes a record has.
+    pub(crate) fn record_size(&self, scope: &Scope, dkey: &[u8], akey: &[u8]) -> Result<u64> {
         let stored = scope.get(Cell::kv(own()?, &size_key(self.id, dkey, akey)))?;
         Ok(stored.and_then(|stored| stored.try_into().ok()).map_or(1, u64::from_le_bytes))
     }

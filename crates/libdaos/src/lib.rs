@@ -20,6 +20,7 @@ mod export;
 mod general;
 mod globals;
 mod handles;
+mod key_query;
 mod kv;
 mod log;
 mod objects;

@@ -176,6 +176,11 @@ unsafe extern "C" fn daos_cont_alloc_oids(
 }
 
 #[unsafe(no_mangle)]
+extern "C" fn daos_cont_aggregate(container: daos_handle_t, epoch: u64, event: *mut daos_event_t) -> c_int {
+    answer(event, || containers::aggregate(container.cookie, epoch))
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn daos_cont_local2global(container: daos_handle_t, global: *mut d_iov_t) -> c_int {
     answer(std::ptr::null_mut(), || {
         let packed = globals::of_container(container.cookie)?;

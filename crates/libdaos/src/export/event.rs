@@ -4,7 +4,7 @@ use std::{ffi::c_int, ptr, time::Duration};
 
 use super::{answer, many_mut, place};
 use crate::{
-    abi::{constants::DAOS_EQ_DESTROY_FORCE, types::*},
+    abi::{constants::*, types::*},
     error::Der,
     events,
 };
@@ -36,16 +36,39 @@ unsafe extern "C" fn daos_eq_poll(
     let timeout = u64::try_from(timeout).ok().map(Duration::from_micros);
     match events::poll(queue.cookie, count as usize, timeout) {
         Err(Der(number)) => -number,
-        Ok(complete) => {
-            // SAFETY: the caller has room for `count`, or wants only their number.
-            if let Ok(places) = unsafe { many_mut(found, complete.len() as u64) } {
-                places
-                    .iter_mut()
-                    .zip(&complete)
-                    .for_each(|(place, address)| *place = ptr::with_exposed_provenance_mut(*address));
-            }
-            complete.len() as c_int
-        }
+        // SAFETY: the caller has room for `count`, which are no fewer, or wants only their number.
+        Ok(complete) => unsafe { give_events(&complete, found) },
+    }
+}
+
+/// Tells events, and gives their number.
+///
+/// # Safety
+/// There is room for so many, unless `places` is null.
+unsafe fn give_events(events: &[events::Address], places: *mut *mut daos_event_t) -> c_int {
+    // SAFETY: as the caller says.
+    if let Ok(places) = unsafe { many_mut(places, events.len() as u64) } {
+        places
+            .iter_mut()
+            .zip(events)
+            .for_each(|(place, address)| *place = ptr::with_exposed_provenance_mut(*address));
+    }
+    events.len() as c_int
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_eq_query(
+    queue: daos_handle_t,
+    what: c_int,
+    count: u32,
+    found: *mut *mut daos_event_t,
+) -> c_int {
+    match events::query(queue.cookie, what & DAOS_EQR_COMPLETED != 0, what & DAOS_EQR_WAITING != 0) {
+        Err(Der(number)) => -number,
+        // Without room only their number is asked for.
+        Ok(events) if found.is_null() || count == 0 => events.len() as c_int,
+        // SAFETY: the caller has room for `count`.
+        Ok(events) => unsafe { give_events(&events[..events.len().min(count as usize)], found) },
     }
 }
 

@@ -21,10 +21,9 @@ macro_rules! missing {
 
 // Their parameters are not looked at, which the calling conventions of the systems we build for allow.
 missing! {
-    daos_obj_query_key
     daos_oit_mark daos_oit_list_unmarked
-    daos_eq_query daos_event_register_comp_cb
-    daos_cont_aggregate daos_cont_rollback daos_cont_subscribe daos_cont_status_clear
+    daos_event_register_comp_cb
+    daos_cont_rollback daos_cont_subscribe daos_cont_status_clear
     daos_cont_get_acl daos_cont_overwrite_acl daos_cont_update_acl daos_cont_delete_acl daos_cont_set_owner
     daos_acl_add_ace daos_acl_remove_ace daos_acl_get_ace_for_principal daos_acl_validate daos_acl_pool_validate
     daos_acl_cont_validate daos_acl_from_strs daos_acl_to_strs daos_ace_from_str daos_ace_to_str

@@ -7,7 +7,9 @@ use crate::{
     abi::{constants::*, errors::*, types::*},
     error::{Der, Result, invalid},
     general::{self, Part},
-    handles, objects,
+    handles,
+    key_query::{self, Query},
+    objects,
 };
 
 #[unsafe(no_mangle)]
@@ -271,5 +273,62 @@ unsafe extern "C" fn daos_obj_list_akey(
         let page = |anchor: &_, limit| general::list(&object, &scope, Some(dkey), anchor, limit);
         // SAFETY: what the caller has for the call.
         unsafe { listing::keys(count, descriptions, list, anchor, page) }
+    })
+}
+
+/// Puts an integer key where the caller wants it.
+///
+/// # Safety
+/// As [`key_of`].
+unsafe fn give_key(number: u64, key: *mut daos_key_t) -> Result<()> {
+    // SAFETY: as the caller says.
+    let key = unsafe { place(key) }?;
+    if key.iov_buf_len.max(key.iov_len) < 8 {
+        return invalid("less than eight bytes of room for an integer key");
+    }
+    // SAFETY: the caller has as many bytes as the key says.
+    unsafe { many_mut(key.iov_buf.cast::<u8>(), 8) }?.copy_from_slice(&number.to_le_bytes());
+    key.iov_len = 8;
+    Ok(())
+}
+
+/// What is not there is told by keys of 0, and no records.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_query_key(
+    object: daos_handle_t,
+    transaction: daos_handle_t,
+    flags: u64,
+    dkey: *mut daos_key_t,
+    akey: *mut daos_key_t,
+    records: *mut daos_recx_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
+        let (wants_dkey, wants_akey) = (flags & DAOS_GET_DKEY != 0, flags & DAOS_GET_AKEY != 0);
+        // Without the records no attribute key is needed.
+        let needs_akey = !wants_akey && flags & DAOS_GET_RECX != 0;
+        // SAFETY: keys of the caller's.
+        let (given_dkey, given_akey) = unsafe {
+            (
+                if wants_dkey { None } else { Some(key_of(dkey)?) },
+                if needs_akey { Some(key_of(akey)?) } else { None },
+            )
+        };
+        let query = Query { flags, dkey: given_dkey, akey: given_akey };
+        let found = key_query::find(&object, &scope, &query)?.unwrap_or_default();
+        // SAFETY: places of the caller's for what is asked for.
+        unsafe {
+            if wants_dkey {
+                give_key(found.dkey, dkey)?;
+            }
+            if wants_akey {
+                give_key(found.akey, akey)?;
+            }
+            if flags & DAOS_GET_RECX != 0 {
+                *place(records)? = daos_recx_t { rx_idx: found.records.0, rx_nr: found.records.1 };
+            }
+        }
+        Ok(())
     })
 }

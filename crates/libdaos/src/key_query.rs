@@ -1,0 +1,116 @@
+//! The highest or lowest integer key of an object, and the records under it.
+
+use isotach_object::{Anchor, ObjectType};
+
+use crate::{
+    abi::constants::*,
+    error::{Result, invalid},
+    general::{self, Range},
+    objects::{Object, integer_keys, turned},
+    scope::Scope,
+};
+
+/// Keys that are listed at once.
+const PER_PAGE: usize = 1000;
+
+/// What is asked for.
+#[derive(Debug)]
+pub(crate) struct Query<'q> {
+    /// DAOS's flags: the highest or the lowest, and of what.
+    pub(crate) flags: u64,
+    /// Where the distribution key is not asked for.
+    pub(crate) dkey: Option<&'q [u8]>,
+    /// Where records are asked for, and the attribute key is not.
+    pub(crate) akey: Option<&'q [u8]>,
+}
+
+/// What was found, as far as it was asked for.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) dkey: u64,
+    pub(crate) akey: u64,
+    pub(crate) records: Range,
+}
+
+impl Query<'_> {
+    fn wants(&self, what: u64) -> bool {
+        self.flags & what != 0
+    }
+
+    fn check(&self, object: &Object) -> Result<()> {
+        const WHAT: u64 = DAOS_GET_DKEY | DAOS_GET_AKEY | DAOS_GET_RECX;
+        let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
+        if self.wants(DAOS_GET_MAX) == self.wants(DAOS_GET_MIN) || !self.wants(WHAT) {
+            return invalid("flags of a query of keys: one of DAOS_GET_MAX and DAOS_GET_MIN, and of what");
+        }
+        if self.wants(DAOS_GET_DKEY) && !dkeys_are_integers
+            || self.wants(DAOS_GET_AKEY) && !akeys_are_integers
+        {
+            return invalid("a query of keys that are no integers");
+        }
+        Ok(())
+    }
+}
+
+/// See `daos_obj_query_key`: of the highest or lowest distribution key under which there is what else is asked for.
+pub(crate) fn find(object: &Object, scope: &Scope, query: &Query<'_>) -> Result<Option<Answer>> {
+    query.check(object)?;
+    scope.at_one_moment(|scope| {
+        if let Some(dkey) = query.dkey {
+            return under(object, scope, query, dkey);
+        }
+        for dkey in integers(object, scope, query, None)? {
+            if let Some(found) = under(object, scope, query, &dkey.to_le_bytes())? {
+                return Ok(Some(Answer { dkey, ..found }));
+            }
+        }
+        Ok(None)
+    })
+}
+
+/// What is asked for of what is under a distribution key.
+fn under(object: &Object, scope: &Scope, query: &Query<'_>, dkey: &[u8]) -> Result<Option<Answer>> {
+    if let Some(akey) = query.akey {
+        let records = records(object, scope, dkey, akey)?;
+        return Ok(records.map(|records| Answer { records, ..Answer::default() }));
+    }
+    if !query.wants(DAOS_GET_AKEY) {
+        return Ok(Some(Answer::default()));
+    }
+    for akey in integers(object, scope, query, Some(dkey))? {
+        if !query.wants(DAOS_GET_RECX) {
+            return Ok(Some(Answer { akey, ..Answer::default() }));
+        }
+        if let Some(records) = records(object, scope, dkey, &akey.to_le_bytes())? {
+            return Ok(Some(Answer { akey, records, ..Answer::default() }));
+        }
+    }
+    Ok(None)
+}
+
+/// All distribution keys, or the attribute keys under one: what is looked for first comes first.
+fn integers(object: &Object, scope: &Scope, query: &Query<'_>, dkey: Option<&[u8]>) -> Result<Vec<u64>> {
+    let (mut keys, mut anchor) = (Vec::new(), Some(Anchor::start()));
+    while let Some(from) = anchor {
+        let page = general::list(object, scope, dkey, &from, PER_PAGE)?;
+        keys.extend(page.keys().filter_map(|key| key.try_into().ok().map(u64::from_le_bytes)));
+        anchor = page.next().cloned();
+    }
+    keys.sort_unstable();
+    if query.wants(DAOS_GET_MAX) {
+        keys.reverse();
+    }
+    Ok(keys)
+}
+
+/// The records under two keys, from the first to the last: holes are records, too.
+fn records(object: &Object, scope: &Scope, dkey: &[u8], akey: &[u8]) -> Result<Option<Range>> {
+    let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
+    let (dkey, akey) = (&*turned(dkey, dkeys_are_integers)?, &*turned(akey, akeys_are_integers)?);
+    let cell = object.cell(dkey, akey)?;
+    match scope.size(cell)? {
+        None | Some(0) => Ok(None),
+        Some(_) if object.id.otype() == ObjectType::KeyValue || scope.get(cell)?.is_some() => Ok(None),
+        Some(size) => Ok(Some((0, size / object.record_size(scope, dkey, akey)?))),
+    }
+}
