@@ -155,6 +155,77 @@ static void anchors(daos_handle_t container)
     IS(daos_obj_close(map, NULL), 0);
 }
 
+static void put_number(daos_handle_t object, uint64_t dkey, uint64_t akey, uint64_t at, int is_single)
+{
+    daos_key_t key;
+    daos_recx_t records = {.rx_idx = at, .rx_nr = 1};
+    daos_iod_t iod = {.iod_type = is_single ? DAOS_IOD_SINGLE : DAOS_IOD_ARRAY, .iod_size = 4, .iod_nr = 1,
+                      .iod_recxs = &records};
+    d_iov_t vector;
+    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    d_iov_set(&key, &dkey, sizeof dkey);
+    d_iov_set(&iod.iod_name, &akey, sizeof akey);
+    d_iov_set(&vector, "four", 4);
+    IS(daos_obj_update(object, DAOS_TX_NONE, 0, &key, 1, &iod, &list, NULL), 0);
+}
+
+static int query(daos_handle_t object, uint64_t flags, uint64_t *dkey, uint64_t *akey, daos_recx_t *records)
+{
+    daos_key_t keys[2];
+    d_iov_set(&keys[0], dkey, sizeof *dkey);
+    d_iov_set(&keys[1], akey, sizeof *akey);
+    return daos_obj_query_key(object, DAOS_TX_NONE, flags, &keys[0], &keys[1], records, NULL);
+}
+
+/* Integer keys, those of the highest byte too; of the last distribution key with records; and of an object without any. */
+static void highest_and_lowest(daos_handle_t container)
+{
+    daos_obj_id_t id = {.lo = 5};
+    daos_handle_t object;
+    uint64_t dkey = 9, akey = 9;
+    daos_recx_t records = {1, 1};
+    IS(daos_obj_generate_oid(container, &id, DAOS_OT_MULTI_UINT64, OC_S1, 0, 0), 0);
+    IS(daos_obj_open(container, id, DAOS_OO_RW, &object, NULL), 0);
+    IS(query(object, DAOS_GET_MAX | DAOS_GET_DKEY | DAOS_GET_AKEY | DAOS_GET_RECX, &dkey, &akey, &records), 0);
+    IS(dkey == 0 && akey == 0 && records.rx_nr == 0, 1);
+    put_number(object, 3, 7, 10, 0);
+    put_number(object, 3, UINT64_MAX, 5, 0);
+    put_number(object, 256, 1, 0, 1);
+    IS(query(object, DAOS_GET_MAX | DAOS_GET_DKEY, &dkey, &akey, NULL), 0);
+    IS(dkey, 256);
+    IS(query(object, DAOS_GET_MAX | DAOS_GET_DKEY | DAOS_GET_AKEY | DAOS_GET_RECX, &dkey, &akey, &records), 0);
+    IS(dkey == 3 && akey == UINT64_MAX && records.rx_idx + records.rx_nr == 6, 1);
+    IS(query(object, DAOS_GET_MIN | DAOS_GET_AKEY, &dkey, &akey, NULL), 0);
+    IS(akey, 7);
+    IS(query(object, DAOS_GET_MAX | DAOS_GET_RECX, &dkey, &akey, &records), 0);
+    IS(records.rx_idx + records.rx_nr, 11);
+    IS(query(object, DAOS_GET_MAX | DAOS_GET_MIN | DAOS_GET_DKEY, &dkey, &akey, NULL), -DER_INVAL);
+    IS(query(object, DAOS_GET_MAX, &dkey, &akey, NULL), -DER_INVAL);
+    IS(daos_obj_close(object, NULL), 0);
+}
+
+/* A queue tells what is complete, and takes nothing away. */
+static void queue(daos_handle_t container)
+{
+    daos_handle_t queue;
+    daos_event_t first, second, *found[4] = {NULL};
+    IS(daos_eq_create(&queue), 0);
+    IS(daos_event_init(&first, queue, NULL), 0);
+    IS(daos_event_init(&second, queue, NULL), 0);
+    IS(daos_eq_query(queue, DAOS_EQR_ALL, 0, NULL), 0);
+    IS(daos_cont_aggregate(container, 0, &first), 0);
+    IS(daos_cont_aggregate(container, UINT64_MAX, &second), 0);
+    IS(daos_eq_query(queue, DAOS_EQR_ALL, 0, NULL), 2);
+    IS(daos_eq_query(queue, DAOS_EQR_WAITING, 4, found), 0);
+    IS(daos_eq_query(queue, DAOS_EQR_COMPLETED, 1, found), 1);
+    IS(found[0] == &first && found[1] == NULL, 1);
+    IS(daos_eq_poll(queue, 0, DAOS_EQ_NOWAIT, 4, found), 2);
+    IS(found[1] == &second && second.ev_error == -DER_INVAL, 1);
+    IS(daos_eq_query(queue, DAOS_EQR_ALL, 4, found), 0);
+    IS(daos_eq_destroy(queue, 0), 0);
+    IS(daos_eq_query(queue, DAOS_EQR_ALL, 4, found), -DER_NONEXIST);
+}
+
 int main(int argc, char **argv)
 {
     daos_handle_t pool, second, container, other;
@@ -174,6 +245,8 @@ int main(int argc, char **argv)
     records(container);
     lengths(container);
     anchors(container);
+    highest_and_lowest(container);
+    queue(container);
     IS(daos_cont_close(container, NULL), 0);
     IS(daos_cont_destroy(second, "edges", 0, NULL), 0);
     IS(daos_pool_disconnect(second, NULL), 0);

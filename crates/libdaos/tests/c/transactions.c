@@ -245,6 +245,45 @@ static void limits(void)
     IS(daos_tx_open(container, &transaction, 8, NULL), -DER_INVAL);
 }
 
+/* Aggregation takes no snapshot away, and a transaction either reads on at its moment or is restarted. */
+static void aggregation(void)
+{
+    daos_handle_t reader = begin(0), late = begin(0), past;
+    daos_epoch_t snapshot, epoch;
+    int64_t number = 0;
+    static char large[1 << 20];
+    CHECK(put(DAOS_TX_NONE, 0, "history", 1));
+    CHECK(get(reader, "history", &number));
+    CHECK(put(late, 0, "late", 1));
+    CHECK(daos_tx_hdl2epoch(late, &epoch));
+    CHECK(put(DAOS_TX_NONE, 0, "history", 2));
+    CHECK(get(reader, "history", &number));
+    IS(number, 1);
+    CHECK(daos_cont_create_snap(container, &snapshot, NULL, NULL));
+    for (int at = 0; at < 10; at++)
+        CHECK(daos_kv_put(accounts, DAOS_TX_NONE, 0, "large", sizeof large, large, NULL));
+    CHECK(put(DAOS_TX_NONE, 0, "history", 3));
+    CHECK(daos_cont_aggregate(container, snapshot, NULL));
+    CHECK(daos_cont_aggregate(container, 0, NULL));
+    CHECK(get(reader, "history", &number));
+    IS(number, 1);
+    CHECK(daos_tx_open_snap(container, snapshot, &past, NULL));
+    CHECK(get(past, "history", &number));
+    IS(number, 2);
+    CHECK(daos_tx_close(past, NULL));
+    IS(get(late, "history", &number), -DER_TX_RESTART);
+    IS(get(late, "history", &number), -DER_NO_PERM);
+    CHECK(daos_tx_restart(late, NULL));
+    CHECK(get(late, "history", &number));
+    IS(number, 3);
+    CHECK(daos_tx_commit(late, NULL));
+    CHECK(daos_tx_open_snap(container, epoch, &past, NULL));
+    IS(get(past, "history", &number), -DER_NONEXIST);
+    CHECK(daos_tx_close(past, NULL));
+    CHECK(daos_tx_close(late, NULL));
+    CHECK(daos_tx_close(reader, NULL));
+}
+
 static void another_container(const char *label)
 {
     daos_handle_t other, transaction;
@@ -265,6 +304,7 @@ static void edges(const char *label)
     conditions();
     no_conflict();
     limits();
+    aggregation();
     another_container(label);
 }
 
