@@ -311,6 +311,139 @@ CHECK(an_update_is_never_lost, "transactions are serializable: a write outside i
     kv_holds(kv, "number", "100");
 }
 
+/* Reads one key and puts the other. */
+static int put_other(daos_handle_t kv, daos_handle_t transaction, const char *read, const char *written)
+{
+    daos_size_t size = 0;
+    int status = daos_kv_get(kv, transaction, 0, read, &size, NULL, NULL);
+
+    return status != 0 ? status : daos_kv_put(kv, transaction, 0, written, 5, "value", NULL);
+}
+
+CHECK(two_that_read_what_the_other_writes_do_not_both_commit, "transactions are serializable: no write skew")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t one = new_transaction(0);
+    daos_handle_t other = new_transaction(0);
+    int first;
+    int second;
+
+    OK(put_other(kv, one, "left", "right"));
+    OK(put_other(kv, other, "right", "left"));
+    first = daos_tx_commit(one, NULL);
+    EITHER(first, 0, DER_TX_RESTART);
+    second = daos_tx_commit(other, NULL);
+    EITHER(second, 0, DER_TX_RESTART);
+    HOLDS(first != 0 || second != 0);
+}
+
+CHECK(a_blind_write_of_a_key_that_changed_is_committed, "a transaction that read nothing has no conflict to fear")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+
+    put_text_in(kv, transaction, "key", "new");
+    put_text(kv, "key", "old");
+    OK(daos_tx_commit(transaction, NULL));
+    kv_holds(kv, "key", "new");
+}
+
+CHECK(an_abort_after_a_commit_is_refused, "an abort of a committed transaction gives -DER_NO_PERM")
+{
+    daos_handle_t transaction = new_transaction(0);
+
+    OK(daos_tx_commit(transaction, NULL));
+    FAILS(daos_tx_abort(transaction, NULL), DER_NO_PERM);
+}
+
+CHECK(a_write_in_a_committed_transaction_is_refused, "an operation in a state other than open gives -DER_NO_PERM")
+{
+    daos_handle_t transaction = new_transaction(0);
+
+    OK(daos_tx_commit(transaction, NULL));
+    FAILS(daos_kv_put(new_kv(), transaction, 0, "key", 5, "value", NULL), DER_NO_PERM);
+}
+
+CHECK(a_read_in_an_aborted_transaction_is_refused, "an operation in a state other than open gives -DER_NO_PERM")
+{
+    daos_handle_t transaction = new_transaction(0);
+    daos_size_t size = 0;
+
+    OK(daos_tx_abort(transaction, NULL));
+    FAILS(daos_kv_get(new_kv(), transaction, 0, "key", &size, NULL, NULL), DER_NO_PERM);
+}
+
+CHECK(an_insert_of_a_present_key_fails, "a condition that does not hold fails at the operation or at the commit")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+    int status;
+
+    put_text(kv, "key", "old");
+    status = daos_kv_put(kv, transaction, DAOS_COND_KEY_INSERT, "key", 3, "new", NULL);
+    if (status == 0)
+        status = daos_tx_commit(transaction, NULL);
+    FAILS(status, DER_EXIST);
+    kv_holds(kv, "key", "old");
+}
+
+CHECK(a_transaction_without_operation_has_no_epoch, "hdl2epoch before the epoch is chosen gives -DER_UNINIT")
+{
+    daos_epoch_t epoch = 0;
+
+    FAILS(daos_tx_hdl2epoch(new_transaction(0), &epoch), DER_UNINIT);
+}
+
+CHECK(a_committed_write_has_an_epoch, "hdl2epoch after a commit gives its epoch, at which its writes are read")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(0);
+    daos_handle_t past;
+    daos_epoch_t epoch = 0;
+
+    put_text_in(kv, transaction, "key", "first");
+    OK(daos_tx_commit(transaction, NULL));
+    OK(daos_tx_hdl2epoch(transaction, &epoch));
+    put_text(kv, "key", "second");
+    OK(daos_tx_open_snap(container(), epoch, &past, NULL));
+    keep(KEPT_TRANSACTION, past);
+    kv_holds_in(kv, past, "key", "first");
+}
+
+CHECK(a_transaction_of_an_epoch_has_that_epoch, "hdl2epoch of a transaction of tx_open_snap gives the epoch it was opened at")
+{
+    daos_epoch_t snapshot = 0;
+    daos_epoch_t epoch = 0;
+    daos_handle_t transaction;
+
+    OK(daos_cont_create_snap(container(), &snapshot, NULL, NULL));
+    OK(daos_tx_open_snap(container(), snapshot, &transaction, NULL));
+    keep(KEPT_TRANSACTION, transaction);
+    OK(daos_tx_hdl2epoch(transaction, &epoch));
+    EQUAL(epoch, snapshot);
+}
+
+CHECK(a_listing_is_of_the_moment_of_its_transaction, "reads go to the epoch of the transaction")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t transaction = new_transaction(DAOS_TF_RDONLY);
+    daos_key_desc_t found[4];
+    char bytes[64];
+    struct buffer buffer;
+    daos_anchor_t anchor;
+    uint32_t count = 4;
+    int status;
+
+    put_text(kv, "key", "value");
+    kv_holds_in(kv, transaction, "key", "value");
+    put_text(kv, "later", "value");
+    memset(&anchor, 0, sizeof(anchor));
+    status = daos_kv_list(kv, transaction, &count, found, buffer_of(&buffer, bytes, sizeof(bytes)), &anchor, NULL);
+    EITHER(status, 0, DER_TX_RESTART);
+    if (status == 0)
+        EQUAL(count, 1);
+}
+
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(tx, C(a_committed_write_is_visible), C(a_write_is_not_visible_before_the_commit),
@@ -324,4 +457,9 @@ SUBJECT(tx, C(a_committed_write_is_visible), C(a_write_is_not_visible_before_the
         C(a_read_only_transaction_refuses_a_remove), C(a_read_only_transaction_refuses_an_update),
         C(a_read_only_transaction_refuses_a_punch), C(a_read_only_transaction_reads_and_commits),
         C(a_transaction_reads_at_one_epoch), C(a_conflict_asks_for_a_restart), C(a_restarted_transaction_succeeds),
-        C(an_update_is_never_lost));
+        C(an_update_is_never_lost), C(two_that_read_what_the_other_writes_do_not_both_commit),
+        C(a_blind_write_of_a_key_that_changed_is_committed), C(an_abort_after_a_commit_is_refused),
+        C(a_write_in_a_committed_transaction_is_refused), C(a_read_in_an_aborted_transaction_is_refused),
+        C(an_insert_of_a_present_key_fails), C(a_transaction_without_operation_has_no_epoch),
+        C(a_committed_write_has_an_epoch), C(a_transaction_of_an_epoch_has_that_epoch),
+        C(a_listing_is_of_the_moment_of_its_transaction));

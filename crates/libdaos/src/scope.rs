@@ -16,6 +16,9 @@ use crate::{
 /// How often the present state is looked at for something that must be of one moment.
 const MOST_LOOKS: usize = 10;
 
+/// Up to so many bytes of arrays are copied when a transaction reads them, so that they need not be read from the past: that costs more.
+const MOST_COPIED: usize = 1 << 20;
+
 /// Where an operation takes place.
 #[derive(Debug, Clone)]
 pub(crate) struct Scope {
@@ -63,7 +66,15 @@ impl Scope {
         };
         let mut cells: Vec<Cell<'_>> = reads.iter().map(|read| read.cell).collect();
         cells.dedup();
-        transaction.read_once(&cells, |state| state.read_many(reads))
+        if reads.iter().map(|read| read.buffer.len()).sum::<usize>() > MOST_COPIED {
+            return transaction.read_once(&cells, |state| state.read_many(reads));
+        }
+        let found = transaction.read(&cells, |state| copies(state, reads))?;
+        for (read, bytes) in reads.iter_mut().zip(found) {
+            read.filled = bytes.len();
+            read.buffer[..bytes.len()].copy_from_slice(&bytes);
+        }
+        Ok(())
     }
 
     /// The value of a cell.
@@ -149,4 +160,17 @@ impl Scope {
     fn commit(&self) -> Result<()> {
         self.transaction.as_ref().map_or(Ok(()), |transaction| transaction.commit())
     }
+}
+
+/// The bytes that reads find.
+fn copies(state: &dyn Handle, reads: &[ArrayRead<'_>]) -> isotach_object::Result<Vec<Vec<u8>>> {
+    let mut buffers: Vec<Vec<u8>> = reads.iter().map(|read| vec![0; read.buffer.len()]).collect();
+    let places = reads.iter().zip(&mut buffers);
+    let mut copies: Vec<ArrayRead<'_>> = places
+        .map(|(read, buffer)| ArrayRead { cell: read.cell, offset: read.offset, buffer, filled: 0 })
+        .collect();
+    state.read_many(&mut copies)?;
+    let filled: Vec<usize> = copies.iter().map(|copy| copy.filled).collect();
+    buffers.iter_mut().zip(filled).for_each(|(buffer, filled)| buffer.truncate(filled));
+    Ok(buffers)
 }

@@ -231,6 +231,40 @@ static void no_conflict(void)
     CHECK(daos_tx_close(reader, NULL));
 }
 
+/* What an array has is of the transaction's moment, whatever its size; what it did not have then leaves the buffer alone. */
+static void arrays(uint64_t cells)
+{
+    daos_handle_t array, transaction = begin(0);
+    daos_obj_id_t id = {.lo = 3 + cells};
+    char *bytes = malloc(cells), *found = malloc(cells);
+    daos_range_t range = {.rg_len = cells / 2};
+    daos_array_iod_t iod = {.arr_nr = 1, .arr_rgs = &range};
+    d_iov_t vector;
+    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    memset(bytes, 'a', cells);
+    CHECK(daos_obj_generate_oid(container, &id, DAOS_OT_ARRAY_BYTE, OC_S1, 0, 0));
+    CHECK(daos_array_open_with_attr(container, id, DAOS_TX_NONE, DAOS_OO_RW, 1, 1 << 20, &array, NULL));
+    d_iov_set(&vector, bytes, cells / 2);
+    CHECK(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL));
+    daos_size_t size;
+    CHECK(daos_array_get_size(array, transaction, &size, NULL));
+    IS(size == cells / 2, 1);
+    memset(bytes, 'b', cells);
+    range.rg_len = cells;
+    d_iov_set(&vector, bytes, cells);
+    CHECK(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL));
+    memset(found, '.', cells);
+    d_iov_set(&vector, found, cells);
+    CHECK(daos_array_read(array, transaction, &iod, &list, NULL));
+    IS(found[0] == 'a' && found[cells / 2 - 1] == 'a' && found[cells / 2] == '.' && found[cells - 1] == '.', 1);
+    CHECK(daos_array_set_size(array, transaction, 1, NULL));
+    IS(daos_tx_commit(transaction, NULL), -DER_TX_RESTART);
+    CHECK(daos_tx_close(transaction, NULL));
+    CHECK(daos_array_close(array, NULL));
+    free(bytes);
+    free(found);
+}
+
 static void limits(void)
 {
     daos_handle_t transaction = begin(DAOS_TF_ZERO_COPY);
@@ -303,6 +337,8 @@ static void edges(const char *label)
     epochs();
     conditions();
     no_conflict();
+    arrays(1000);
+    arrays(4 << 20);
     limits();
     aggregation();
     another_container(label);
