@@ -68,13 +68,26 @@ impl Object {
 
     /// Whether a distribution key holds something.
     fn has_dkey(&self, scope: &Scope, dkey: &[u8]) -> Result<bool> {
+        self.has_dkey_without(scope, dkey, &[])
+    }
+
+    /// As [`Object::has_dkey`], after what waits for the commit of the same transaction.
+    fn will_have_dkey(&self, scope: &Scope, dkey: &[u8]) -> Result<bool> {
+        let own = scope.own_dkey(self.id, dkey)?;
+        own.is_there.map_or_else(|| self.has_dkey_without(scope, dkey, &own.removed), Ok)
+    }
+
+    /// Whether a distribution key holds something besides these attribute keys.
+    fn has_dkey_without(&self, scope: &Scope, dkey: &[u8], removed: &[Vec<u8>]) -> Result<bool> {
         if self.id.otype() == ObjectType::KeyValue {
-            return Ok(scope.size(Cell::kv(self.id, dkey))?.is_some());
+            return Ok(removed.is_empty() && scope.size(Cell::kv(self.id, dkey))?.is_some());
         }
         let mut anchor = Anchor::start();
         loop {
-            let page = scope.read(&[], |state| state.list_akeys(self.id, dkey, &anchor, 1))?;
-            match (page.keys().next(), page.next()) {
+            let most = removed.len() + 1;
+            let page = scope.read(&[], |state| state.list_akeys(self.id, dkey, &anchor, most))?;
+            let left = page.keys().find(|akey| !removed.iter().any(|removed| removed == akey));
+            match (left, page.next()) {
                 (Some(akey), _) => {
                     scope.expect_present(&Cell::general(self.id, dkey, akey))?;
                     return Ok(true);
@@ -209,7 +222,7 @@ pub(crate) fn update(
     if flags & (DAOS_COND_DKEY_INSERT | DAOS_COND_DKEY_UPDATE) == 0 {
         return update_parts(object, scope, flags, dkey, parts);
     }
-    scope.together(|scope| match (object.has_dkey(scope, dkey)?, flags & DAOS_COND_DKEY_INSERT != 0) {
+    scope.together(|scope| match (object.will_have_dkey(scope, dkey)?, flags & DAOS_COND_DKEY_INSERT != 0) {
         (true, true) => Err(Der(DER_EXIST)),
         (false, false) => Err(Der(DER_NONEXIST)),
         _ => update_parts(object, scope, flags, dkey, parts),
@@ -326,7 +339,7 @@ pub(crate) fn punch_dkey(object: &Object, scope: &Scope, flags: u64, dkey: &[u8]
         ObjectType::KeyValue => Update::Remove { cell: Cell::kv(object.id, dkey) },
         _ => Update::RemoveDkey { object: object.id, dkey },
     };
-    remove_if(scope, flags, update, |scope| object.has_dkey(scope, dkey))
+    remove_if(scope, flags, update, |scope| object.will_have_dkey(scope, dkey))
 }
 
 /// Does an update that removes something, which must be there if the flags say so.

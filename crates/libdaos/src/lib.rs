@@ -24,6 +24,7 @@ mod key_query;
 mod kv;
 mod log;
 mod objects;
+mod own_updates;
 mod pools;
 mod properties;
 mod scope;

@@ -3,13 +3,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use isotach_object::{ArrayRead, Backoff, Cell, Container as Handle, Precondition, Update};
+use isotach_object::{ArrayRead, Backoff, Cell, Container as Handle, ObjectId, Precondition, Update};
 
 use crate::{
     abi::errors::*,
     containers::Container,
     error::{Der, Result, invalid},
     handles,
+    own_updates::OwnDkey,
     transactions::{self, Kind, Transaction},
 };
 
@@ -90,6 +91,14 @@ impl Scope {
     /// What follows is right only as long as a cell holds something. Outside of a transaction nobody can see to that.
     pub(crate) fn expect_present(&self, cell: &Cell<'_>) -> Result<()> {
         self.transaction.as_ref().map_or(Ok(()), |transaction| transaction.expect_present(cell))
+    }
+
+    /// What the updates so far, which wait for a commit, make of a distribution key.
+    pub(crate) fn own_dkey(&self, object: ObjectId, dkey: &[u8]) -> Result<OwnDkey> {
+        match &self.transaction {
+            None => Ok(OwnDkey::default()),
+            Some(transaction) => transaction.own_dkey(object, dkey),
+        }
     }
 
     /// Does updates, or keeps them for the commit.

@@ -22,6 +22,7 @@ use crate::{
     epochs,
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
+    own_updates::{self as own, OwnDkey},
 };
 
 /// How many updates a transaction may have.
@@ -250,24 +251,61 @@ impl Transaction {
         Ok(())
     }
 
-    /// As [`Transaction::update`], if conditions hold at its moment; gives the number of the first that does not.
+    /// As [`Transaction::update`], if conditions hold after the updates before; gives the number of the first that does not.
     pub(crate) fn update_if(
         &self,
         preconditions: &[Precondition<'_>],
         updates: &[Update<'_>],
     ) -> Result<Option<usize>> {
         if self.kind == Kind::ReadAndWrite
-            && let Some(first) = self.read(&[], |state| first_failing(state, preconditions))?
+            && let Some(first) = self.first_failing(preconditions)?
         {
             return Ok(Some(first));
         }
-        self.update(updates)?;
-        let expected = preconditions.iter().map(|condition| match condition {
-            Precondition::Absent(cell) => Expected::of(cell, Expectation::Absent),
-            Precondition::Present(cell) => Expected::of(cell, Expectation::Present),
-            other => Expected::of(&other.cell(), Expectation::Unchanged),
-        });
-        self.note_read(expected).map(|_| None)
+        self.update(updates).map(|()| None)
+    }
+
+    /// The first of conditions that does not hold after the updates so far. Where these do not decide, the state at its moment does, and the
+    /// commit will look again.
+    fn first_failing(&self, preconditions: &[Precondition<'_>]) -> Result<Option<usize>> {
+        let own: Vec<Option<bool>> = {
+            let (progress, _) = self.begin()?;
+            preconditions
+                .iter()
+                .map(|condition| own::is_there(&progress.updates, &condition.cell()))
+                .collect()
+        };
+        let foreign: Vec<Precondition<'_>> =
+            preconditions.iter().zip(&own).filter(|(_, own)| own.is_none()).map(|(one, _)| *one).collect();
+        let failing = self.read(&[], |state| first_failing(state, &foreign))?;
+        let mut met = 0;
+        for (at, (condition, own)) in preconditions.iter().zip(&own).enumerate() {
+            let fails = match own {
+                Some(is_there) => matches!(condition, Precondition::Absent(_)) == *is_there,
+                None => {
+                    met += 1;
+                    failing == Some(met - 1)
+                }
+            };
+            if fails {
+                return Ok(Some(at));
+            }
+        }
+        self.note_read(foreign.iter().map(|condition| {
+            let what = match condition {
+                Precondition::Absent(_) => Expectation::Absent,
+                Precondition::Present(_) => Expectation::Present,
+                _ => Expectation::Unchanged,
+            };
+            Expected::of(&condition.cell(), what)
+        }))?;
+        Ok(None)
+    }
+
+    /// What its updates so far make of a distribution key.
+    pub(crate) fn own_dkey(&self, object: ObjectId, dkey: &[u8]) -> Result<OwnDkey> {
+        let (progress, _) = self.begin()?;
+        Ok(own::dkey(&progress.updates, object, dkey))
     }
 
     /// See `daos_tx_commit`.

@@ -211,6 +211,40 @@ static void conditions(void)
     CHECK(daos_tx_close(transaction, NULL));
 }
 
+/* A condition is on what the transaction did before: who removes a key may insert it, as in a move over something. */
+static void own_conditions(void)
+{
+    daos_handle_t transaction = begin(0);
+    daos_key_t dkey, akeys[2];
+    d_iov_set(&dkey, "moved", 5);
+    d_iov_set(&akeys[0], "a", 1);
+    d_iov_set(&akeys[1], "b", 1);
+    CHECK(update(DAOS_TX_NONE, 0, "moved", "a", "1"));
+    CHECK(update(DAOS_TX_NONE, 0, "moved", "b", "1"));
+    CHECK(put(DAOS_TX_NONE, 0, "own", 1));
+    IS(put(transaction, DAOS_COND_KEY_INSERT, "own", 2), -DER_EXIST);
+    CHECK(daos_kv_remove(accounts, transaction, DAOS_COND_KEY_REMOVE, "own", NULL));
+    IS(daos_kv_remove(accounts, transaction, DAOS_COND_KEY_REMOVE, "own", NULL), -DER_NONEXIST);
+    CHECK(put(transaction, DAOS_COND_KEY_INSERT, "own", 2));
+    IS(put(transaction, DAOS_COND_KEY_INSERT, "own", 3), -DER_EXIST);
+    CHECK(put(transaction, DAOS_COND_KEY_UPDATE, "own", 3));
+
+    CHECK(daos_obj_punch_akeys(object, transaction, 0, &dkey, 1, akeys, NULL));
+    IS(update(transaction, DAOS_COND_DKEY_INSERT, "moved", "a", "2"), -DER_EXIST);
+    CHECK(daos_obj_punch_akeys(object, transaction, 0, &dkey, 1, &akeys[1], NULL));
+    CHECK(update(transaction, DAOS_COND_DKEY_INSERT, "moved", "a", "2"));
+    CHECK(daos_obj_punch_dkeys(object, transaction, DAOS_COND_PUNCH, 1, &dkey, NULL));
+    IS(daos_obj_punch_dkeys(object, transaction, DAOS_COND_PUNCH, 1, &dkey, NULL), -DER_NONEXIST);
+    CHECK(update(transaction, DAOS_COND_DKEY_INSERT, "moved", "c", "3"));
+    CHECK(daos_tx_commit(transaction, NULL));
+    CHECK(daos_tx_close(transaction, NULL));
+    int64_t number = 0;
+    CHECK(get(DAOS_TX_NONE, "own", &number));
+    IS(number, 3);
+    CHECK(daos_obj_punch_akeys(object, DAOS_TX_NONE, DAOS_COND_PUNCH, &dkey, 1, &(daos_key_t){"c", 1, 1}, NULL));
+    IS(daos_obj_punch_dkeys(object, DAOS_TX_NONE, DAOS_COND_PUNCH, 1, &dkey, NULL), -DER_NONEXIST);
+}
+
 /* What only writes meets no conflict, and what only reads does not either. */
 static void no_conflict(void)
 {
@@ -336,6 +370,7 @@ static void edges(const char *label)
 {
     epochs();
     conditions();
+    own_conditions();
     no_conflict();
     arrays(1000);
     arrays(4 << 20);

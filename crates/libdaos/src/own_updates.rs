@@ -1,0 +1,91 @@
+//! What updates that wait for a commit make of cells and distribution keys: conditions of later ones are on this.
+
+use isotach_object::{Cell, ObjectId, OwnedUpdate, Update};
+
+/// What updates make of a distribution key.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct OwnDkey {
+    /// Whether something is under it, where the updates alone say so.
+    pub(crate) is_there: Option<bool>,
+    /// Else: the attribute keys that are removed.
+    pub(crate) removed: Vec<Vec<u8>>,
+}
+
+/// Whether a cell holds something, where updates alone say so.
+pub(crate) fn is_there(updates: &[OwnedUpdate], cell: &Cell<'_>) -> Option<bool> {
+    updates.iter().rev().find_map(|update| match update.update() {
+        Update::Put { cell: changed, .. }
+        | Update::Write { cell: changed, .. }
+        | Update::SetSize { cell: changed, .. } => (changed == *cell).then_some(true),
+        Update::Remove { cell: removed } => (removed == *cell).then_some(false),
+        Update::RemoveDkey { object, dkey } => (object == cell.object && dkey == cell.dkey).then_some(false),
+        Update::Destroy { object } => (object == cell.object).then_some(false),
+        Update::Punch { .. } => None,
+    })
+}
+
+/// What updates make of a distribution key.
+pub(crate) fn dkey(updates: &[OwnedUpdate], object: ObjectId, dkey: &[u8]) -> OwnDkey {
+    let is_under = |cell: &Cell<'_>| cell.object == object && cell.dkey == dkey;
+    let mut removed: Vec<Vec<u8>> = Vec::new();
+    for update in updates.iter().rev() {
+        match update.update() {
+            Update::Put { cell, .. } | Update::Write { cell, .. } | Update::SetSize { cell, .. }
+                if is_under(&cell) && !removed.iter().any(|akey| akey == cell.akey) =>
+            {
+                return OwnDkey { is_there: Some(true), removed: Vec::new() };
+            }
+            Update::Remove { cell } if is_under(&cell) => removed.push(cell.akey.to_vec()),
+            Update::RemoveDkey { object: of, dkey: key } if (of, key) == (object, dkey) => {
+                return OwnDkey { is_there: Some(false), removed: Vec::new() };
+            }
+            Update::Destroy { object: of } if of == object => {
+                return OwnDkey { is_there: Some(false), removed: Vec::new() };
+            }
+            _ => {}
+        }
+    }
+    OwnDkey { is_there: None, removed }
+}
+
+#[cfg(test)]
+mod tests {
+    use isotach_object::{ObjectClass, ObjectType};
+
+    use super::*;
+
+    const OBJECT: ObjectId = ObjectId::new(ObjectType::General, ObjectClass::S1, 0, 1);
+
+    fn put(akey: &[u8]) -> OwnedUpdate {
+        OwnedUpdate::of(&Update::Put { cell: Cell::general(OBJECT, b"d", akey), value: b"" })
+    }
+
+    fn remove(akey: &[u8]) -> OwnedUpdate {
+        OwnedUpdate::of(&Update::Remove { cell: Cell::general(OBJECT, b"d", akey) })
+    }
+
+    #[test]
+    fn the_last_update_of_a_cell_says_whether_it_is_there() {
+        let cell = Cell::general(OBJECT, b"d", b"a");
+        assert_eq!(is_there(&[put(b"b"), remove(b"b")], &cell), None);
+        assert_eq!(is_there(&[remove(b"a"), put(b"a"), remove(b"b")], &cell), Some(true));
+        let all = OwnedUpdate::of(&Update::Destroy { object: OBJECT });
+        assert_eq!(is_there(&[put(b"a"), all], &cell), Some(false));
+        let dkey = OwnedUpdate::of(&Update::RemoveDkey { object: OBJECT, dkey: b"d" });
+        assert_eq!(is_there(&[put(b"a"), dkey], &cell), Some(false));
+    }
+
+    #[test]
+    fn a_distribution_key_is_there_by_what_was_put_and_not_removed() {
+        let found = |updates: &[OwnedUpdate]| dkey(updates, OBJECT, b"d");
+        assert_eq!(found(&[put(b"a"), put(b"b"), remove(b"b")]).is_there, Some(true));
+        assert_eq!(
+            found(&[put(b"a"), remove(b"a")]),
+            OwnDkey { is_there: None, removed: vec![b"a".to_vec()] }
+        );
+        let gone = OwnedUpdate::of(&Update::RemoveDkey { object: OBJECT, dkey: b"d" });
+        assert_eq!(found(&[gone.clone(), remove(b"a")]).is_there, Some(false));
+        assert_eq!(found(&[gone, put(b"a")]).is_there, Some(true));
+        assert_eq!(found(&[]), OwnDkey::default());
+    }
+}
