@@ -13,6 +13,7 @@ use crate::{
     error::{Der, Result, invalid, refuse},
     kv::told,
     objects::{Object, integer_keys, turned},
+    own_updates,
     scope::Scope,
 };
 
@@ -73,7 +74,7 @@ impl Object {
 
     /// As [`Object::has_dkey`], after what waits for the commit of the same transaction.
     fn will_have_dkey(&self, scope: &Scope, dkey: &[u8]) -> Result<bool> {
-        let own = scope.own_dkey(self.id, dkey)?;
+        let own = scope.own(|updates| own_updates::dkey(updates, self.id, dkey))?;
         own.is_there.map_or_else(|| self.has_dkey_without(scope, dkey, &own.removed), Ok)
     }
 
@@ -125,21 +126,39 @@ impl Object {
         akey: &[u8],
         record: u64,
     ) -> Result<bool> {
-        let known = self.record_size(scope, dkey, akey)?;
-        let has_records = known != record && scope.size(cell)?.is_some() && scope.get(cell)?.is_none();
+        let known = self.next_record_size(scope, dkey, akey)?;
+        if known == record {
+            return Ok(true);
+        }
+        let has_records = match scope.own(|updates| own_updates::is_there(updates, &cell))? {
+            Some(is_there) => is_there,
+            None => scope.size(cell)?.is_some() && scope.get(cell)?.is_none(),
+        };
         match has_records {
             true => {
                 refuse(DER_REC_SIZE, &format!("records of {record} bytes where there are some of {known}"))
             }
-            false => Ok(known == record),
+            false => Ok(false),
         }
     }
 
     /// How many bytes a record has.
     pub(crate) fn record_size(&self, scope: &Scope, dkey: &[u8], akey: &[u8]) -> Result<u64> {
-        let stored = scope.get(Cell::kv(own()?, &size_key(self.id, dkey, akey)))?;
-        Ok(stored.and_then(|stored| stored.try_into().ok()).map_or(1, u64::from_le_bytes))
+        Ok(told_size(scope.get(Cell::kv(own()?, &size_key(self.id, dkey, akey)))?))
     }
+
+    /// As [`Object::record_size`], after what waits for the commit of the same transaction.
+    fn next_record_size(&self, scope: &Scope, dkey: &[u8], akey: &[u8]) -> Result<u64> {
+        let key = size_key(self.id, dkey, akey);
+        let entry = Cell::kv(own()?, &key);
+        let waiting = scope.own(|updates| own_updates::entry(updates, &entry))?;
+        waiting.map_or_else(|| self.record_size(scope, dkey, akey), |stored| Ok(told_size(stored)))
+    }
+}
+
+/// How many bytes a record has by its entry, if it has one.
+fn told_size(stored: Option<Vec<u8>>) -> u64 {
+    stored.and_then(|stored| stored.try_into().ok()).map_or(1, u64::from_le_bytes)
 }
 
 /// See `daos_obj_fetch`.
@@ -251,7 +270,7 @@ fn update_parts(
             (None, 0) => updates.push(Update::Remove { cell }),
             (None, _) => updates.push(Update::Put { cell, value: bytes }),
             (Some(ranges), 0) => {
-                punch_records(cell, object.record_size(scope, dkey, akey)?, ranges, &mut updates)?;
+                punch_records(cell, object.next_record_size(scope, dkey, akey)?, ranges, &mut updates)?;
             }
             (Some(ranges), record) => {
                 match object.keeps_size(scope, cell, dkey, akey, record)? {

@@ -24,6 +24,16 @@ pub(crate) fn is_there(updates: &[OwnedUpdate], cell: &Cell<'_>) -> Option<bool>
     })
 }
 
+/// The value of a map's entry, or that there is none, where updates say so.
+pub(crate) fn entry(updates: &[OwnedUpdate], entry: &Cell<'_>) -> Option<Option<Vec<u8>>> {
+    updates.iter().rev().find_map(|update| match update.update() {
+        Update::Put { cell, value } if cell == *entry => Some(Some(value.to_vec())),
+        Update::Remove { cell } if cell == *entry => Some(None),
+        Update::Destroy { object } if object == entry.object => Some(None),
+        _ => None,
+    })
+}
+
 /// What updates make of a distribution key.
 pub(crate) fn dkey(updates: &[OwnedUpdate], object: ObjectId, dkey: &[u8]) -> OwnDkey {
     let is_under = |cell: &Cell<'_>| cell.object == object && cell.dkey == dkey;

@@ -3,14 +3,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use isotach_object::{ArrayRead, Backoff, Cell, Container as Handle, ObjectId, Precondition, Update};
+use isotach_object::{ArrayRead, Backoff, Cell, Container as Handle, OwnedUpdate, Precondition, Update};
 
 use crate::{
     abi::errors::*,
     containers::Container,
     error::{Der, Result, invalid},
     handles,
-    own_updates::OwnDkey,
     transactions::{self, Kind, Transaction},
 };
 
@@ -93,11 +92,11 @@ impl Scope {
         self.transaction.as_ref().map_or(Ok(()), |transaction| transaction.expect_present(cell))
     }
 
-    /// What the updates so far, which wait for a commit, make of a distribution key.
-    pub(crate) fn own_dkey(&self, object: ObjectId, dkey: &[u8]) -> Result<OwnDkey> {
+    /// What `look` finds in the updates so far that wait for a commit. Reads do not see them; what later updates depend on does.
+    pub(crate) fn own<T>(&self, look: impl FnOnce(&[OwnedUpdate]) -> T) -> Result<T> {
         match &self.transaction {
-            None => Ok(OwnDkey::default()),
-            Some(transaction) => transaction.own_dkey(object, dkey),
+            None => Ok(look(&[])),
+            Some(transaction) => transaction.own(look),
         }
     }
 

@@ -22,7 +22,7 @@ use crate::{
     epochs,
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
-    own_updates::{self as own, OwnDkey},
+    own_updates,
 };
 
 /// How many updates a transaction may have.
@@ -268,13 +268,9 @@ impl Transaction {
     /// The first of conditions that does not hold after the updates so far. Where these do not decide, the state at its moment does, and the
     /// commit will look again.
     fn first_failing(&self, preconditions: &[Precondition<'_>]) -> Result<Option<usize>> {
-        let own: Vec<Option<bool>> = {
-            let (progress, _) = self.begin()?;
-            preconditions
-                .iter()
-                .map(|condition| own::is_there(&progress.updates, &condition.cell()))
-                .collect()
-        };
+        let own: Vec<Option<bool>> = self.own(|updates| {
+            preconditions.iter().map(|condition| own_updates::is_there(updates, &condition.cell())).collect()
+        })?;
         let foreign: Vec<Precondition<'_>> =
             preconditions.iter().zip(&own).filter(|(_, own)| own.is_none()).map(|(one, _)| *one).collect();
         let failing = self.read(&[], |state| first_failing(state, &foreign))?;
@@ -302,10 +298,10 @@ impl Transaction {
         Ok(None)
     }
 
-    /// What its updates so far make of a distribution key.
-    pub(crate) fn own_dkey(&self, object: ObjectId, dkey: &[u8]) -> Result<OwnDkey> {
+    /// What `look` finds in its updates so far.
+    pub(crate) fn own<T>(&self, look: impl FnOnce(&[OwnedUpdate]) -> T) -> Result<T> {
         let (progress, _) = self.begin()?;
-        Ok(own::dkey(&progress.updates, object, dkey))
+        Ok(look(&progress.updates))
     }
 
     /// See `daos_tx_commit`.

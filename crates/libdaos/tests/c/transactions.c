@@ -245,6 +245,58 @@ static void own_conditions(void)
     IS(daos_obj_punch_dkeys(object, DAOS_TX_NONE, DAOS_COND_PUNCH, 1, &dkey, NULL), -DER_NONEXIST);
 }
 
+static int change_records(daos_handle_t transaction, uint64_t at, uint64_t size, const char *bytes)
+{
+    daos_key_t key;
+    daos_recx_t range = {.rx_idx = at, .rx_nr = 1};
+    daos_iod_t iod = {.iod_type = DAOS_IOD_ARRAY, .iod_size = size, .iod_nr = 1, .iod_recxs = &range};
+    d_iov_t vector;
+    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    d_iov_set(&key, "records", 7);
+    d_iov_set(&iod.iod_name, "a", 1);
+    d_iov_set(&vector, (void *)bytes, size);
+    return daos_obj_update(object, transaction, 0, &key, 1, &iod, size == 0 ? NULL : &list, NULL);
+}
+
+/* How large a record is may be decided in the same transaction. */
+static void own_records(void)
+{
+    daos_handle_t transaction = begin(0);
+    daos_key_t dkey, akey;
+    daos_recx_t range = {.rx_idx = 0, .rx_nr = 3};
+    daos_iod_t iod = {.iod_type = DAOS_IOD_ARRAY, .iod_nr = 1, .iod_recxs = &range};
+    char found[12] = "............";
+    d_iov_t vector;
+    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    d_iov_set(&dkey, "records", 7);
+    d_iov_set(&akey, "a", 1);
+    CHECK(change_records(transaction, 0, 4, "aaaa"));
+    CHECK(change_records(transaction, 1, 4, "bbbb"));
+    CHECK(change_records(transaction, 2, 4, "cccc"));
+    CHECK(change_records(transaction, 1, 0, NULL));
+    IS(change_records(transaction, 1, 8, "dddddddd"), -DER_REC_SIZE);
+    CHECK(daos_tx_commit(transaction, NULL));
+    CHECK(daos_tx_close(transaction, NULL));
+    iod.iod_name = akey;
+    d_iov_set(&vector, found, sizeof found);
+    CHECK(daos_obj_fetch(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, &list, NULL, NULL));
+    IS(memcmp(found, "aaaa", 4), 0);
+    IS(memcmp(found + 4, "bbbb", 4) != 0, 1);
+    IS(memcmp(found + 8, "cccc", 4), 0);
+
+    transaction = begin(0);
+    CHECK(daos_obj_punch_dkeys(object, transaction, 0, 1, &dkey, NULL));
+    CHECK(change_records(transaction, 0, 8, "dddddddd"));
+    CHECK(daos_tx_commit(transaction, NULL));
+    CHECK(daos_tx_close(transaction, NULL));
+    range.rx_nr = 1;
+    iod.iod_size = 4;
+    IS(daos_obj_fetch(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, &list, NULL, NULL), -DER_REC_SIZE);
+    iod.iod_size = DAOS_REC_ANY;
+    CHECK(daos_obj_fetch(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, &list, NULL, NULL));
+    IS(iod.iod_size == 8 && memcmp(found, "dddddddd", 8) == 0, 1);
+}
+
 /* What only writes meets no conflict, and what only reads does not either. */
 static void no_conflict(void)
 {
@@ -371,6 +423,7 @@ static void edges(const char *label)
     epochs();
     conditions();
     own_conditions();
+    own_records();
     no_conflict();
     arrays(1000);
     arrays(4 << 20);
