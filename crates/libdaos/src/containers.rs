@@ -263,7 +263,7 @@ impl Container {
 }
 
 /// The first of conditions, on whether cells hold something, that a state does not meet.
-pub(crate) fn first_failing(
+fn first_failing(
     state: &dyn isotach_object::Container,
     preconditions: &[Precondition<'_>],
 ) -> isotach_object::Result<Option<usize>> {

@@ -18,7 +18,7 @@ use isotach_object::{
 
 use crate::{
     abi::{constants::*, errors::*},
-    containers::{Container, first_failing},
+    containers::Container,
     epochs,
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
@@ -266,36 +266,26 @@ impl Transaction {
     }
 
     /// The first of conditions that does not hold after the updates so far. Where these do not decide, the state at its moment does, and the
-    /// commit will look again.
+    /// commit relies on it: also on what made a condition fail.
     fn first_failing(&self, preconditions: &[Precondition<'_>]) -> Result<Option<usize>> {
-        let own: Vec<Option<bool>> = self.own(|updates| {
-            preconditions.iter().map(|condition| own_updates::is_there(updates, &condition.cell())).collect()
-        })?;
-        let foreign: Vec<Precondition<'_>> =
-            preconditions.iter().zip(&own).filter(|(_, own)| own.is_none()).map(|(one, _)| *one).collect();
-        let failing = self.read(&[], |state| first_failing(state, &foreign))?;
-        let mut met = 0;
-        for (at, (condition, own)) in preconditions.iter().zip(&own).enumerate() {
-            let fails = match own {
-                Some(is_there) => matches!(condition, Precondition::Absent(_)) == *is_there,
-                None => {
-                    met += 1;
-                    failing == Some(met - 1)
-                }
-            };
-            if fails {
-                return Ok(Some(at));
+        let cells: Vec<Cell<'_>> = preconditions.iter().map(Precondition::cell).collect();
+        let own: Vec<Option<bool>> =
+            self.own(|updates| cells.iter().map(|cell| own_updates::is_there(updates, cell)).collect())?;
+        let sizes = self.read(&[], |state| state.size_many(&cells))?;
+        let (mut relied_on, mut failing) = (Vec::new(), None);
+        for (at, condition) in preconditions.iter().enumerate() {
+            let is_there = own[at].unwrap_or(sizes[at].is_some());
+            if own[at].is_none() {
+                let what = if is_there { Expectation::Present } else { Expectation::Absent };
+                relied_on.push(Expected::of(&cells[at], what));
+            }
+            if is_there == matches!(condition, Precondition::Absent(_)) {
+                failing = Some(at);
+                break;
             }
         }
-        self.note_read(foreign.iter().map(|condition| {
-            let what = match condition {
-                Precondition::Absent(_) => Expectation::Absent,
-                Precondition::Present(_) => Expectation::Present,
-                _ => Expectation::Unchanged,
-            };
-            Expected::of(&condition.cell(), what)
-        }))?;
-        Ok(None)
+        self.note_read(relied_on.into_iter())?;
+        Ok(failing)
     }
 
     /// What `look` finds in its updates so far.

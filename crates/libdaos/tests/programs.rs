@@ -42,7 +42,9 @@ impl Bench {
     fn compile(&self, name: &str, sources: &[&str]) -> PathBuf {
         let program = self.0.path().join(name);
         let mut compiler = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
-        compiler.args(["-std=c11", "-pthread", "-Wall", "-Wextra", "-Werror", "-g", "-I"]).arg(source("include"));
+        compiler
+            .args(["-std=c11", "-pthread", "-Wall", "-Wextra", "-Werror", "-g", "-I"])
+            .arg(source("include"));
         compiler.args(sources.iter().map(|path| source(path))).arg("-o").arg(&program);
         let told = compiler.arg("-L").arg(self.0.path()).arg("-ldaos").output().unwrap();
         assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));

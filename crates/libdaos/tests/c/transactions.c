@@ -197,6 +197,14 @@ static void conditions(void)
     CHECK(daos_tx_close(transaction, NULL));
     CHECK(daos_tx_close(other, NULL));
 
+    // A condition that fails is something that was read, too.
+    transaction = begin(0);
+    IS(put(transaction, DAOS_COND_KEY_INSERT, "condition", 3), -DER_EXIST);
+    CHECK(put(transaction, 0, "it is there", 1));
+    CHECK(daos_kv_remove(accounts, DAOS_TX_NONE, 0, "condition", NULL));
+    IS(daos_tx_commit(transaction, NULL), -DER_TX_RESTART);
+    CHECK(daos_tx_close(transaction, NULL));
+
     // A distribution key counts as long as anything is under it.
     transaction = begin(0);
     CHECK(update(DAOS_TX_NONE, 0, "dkey", "a", "1"));
