@@ -1,10 +1,13 @@
 //! The object model's container over a handle.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    ops::Range,
+    sync::{Arc, atomic::Ordering},
+};
 
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
-    Page, PendingRead, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
+    Page, PendingRead, Result, SharedBytes, Snapshot, Staging, Transaction, Update, merge_extents,
 };
 
 use crate::{
@@ -144,6 +147,14 @@ impl Container for PosixContainer {
             };
             reads.iter_mut().zip(&resolved).try_for_each(|(read, resolved)| self.read(read, resolved))
         })
+    }
+
+    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
+        cell.check_extent()?;
+        let state = self.state()?;
+        let resolved = bytes(state.get()?, &cell, offset, length)?;
+        let extents = resolved.parts.iter().map(|part| part.offset..part.end());
+        Ok(merge_extents(extents, &(offset..offset.saturating_add(length))))
     }
 
     fn begin_read(&self, cell: Cell<'_>, _: u64, _: Vec<u8>) -> Result<Box<dyn PendingRead>> {

@@ -1,10 +1,13 @@
 //! A handle on a container: checks the arguments, hands over what it has taken where it must, and asks the parts.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    ops::Range,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
-    Page, PendingRead, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
+    Page, PendingRead, Result, SharedBytes, Snapshot, Staging, Transaction, Update, merge_extents,
 };
 
 use crate::{
@@ -190,6 +193,15 @@ impl Container for RadosContainer {
         reads.iter().try_for_each(|read| read.cell.check_extent())?;
         self.hand_over_for(reads.iter().map(|read| read.cell.object))?;
         self.arrays.read_many(reads)
+    }
+
+    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
+        cell.check_extent()?;
+        self.hand_over_for([cell.object].into_iter())?;
+        let held = self.space.load_slots(&[Slot::of(&cell)])?;
+        let range = offset..offset.saturating_add(length);
+        let pieces = held.iter().filter_map(Held::table).flat_map(|table| table.pieces_in(&range));
+        Ok(merge_extents(pieces.map(|piece| piece.start..piece.end()), &range))
     }
 
     fn begin_read(&self, cell: Cell<'_>, offset: u64, mut buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {

@@ -23,7 +23,7 @@
 //! changes, [`Cell::check_value`] and [`Cell::check_extent`] for reads, [`ObjectId::expect_type`] for lists.
 //! A batch with one wrong part does nothing.
 
-use std::{fmt::Debug, sync::Arc};
+use std::{fmt::Debug, ops::Range, sync::Arc};
 
 use crate::{
     Acl, Anchor, Capabilities, Cell, Epoch, Finding, IdRange, Label, NewRights, ObjectId, Page, PoolUri,
@@ -338,6 +338,14 @@ pub trait Container: Debug + Send + Sync {
     /// # Errors
     /// `InvalidInput`, `Corrupt` (naming file and object), `Io`.
     fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()>;
+
+    /// Where the bytes are, of an array or of records, that were written and not punched or cut off since, within `length`
+    /// bytes from `offset` on: in ascending order, with those that touch made one. Zeros that were written are written; what
+    /// lies between is a hole. An array that is not there has none, nor has a single value.
+    ///
+    /// # Errors
+    /// As `size_many`; `InvalidInput` also for a cell that cannot have bytes at an offset.
+    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>>;
 
     /// Begins to read bytes of an array into the front of `buffer`, as many as it is long, and returns while they are on
     /// their way. The answer is that of [`Container::read_many`] at some moment between the two calls.

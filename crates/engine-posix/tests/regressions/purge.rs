@@ -158,6 +158,7 @@ fn values_records_and_holes_move_as_they_are() {
     assert_eq!(reads[0].filled, 200_010);
     let is_five = |at: usize| (10..1_000).contains(&at) || (101_000..200_010).contains(&at);
     assert!((0..200_010).all(|at| buffer[at] == if is_five(at) { 5 } else { 0 }));
+    assert_eq!(container.list_extents(record, 0, u64::MAX).unwrap(), [10..1_000, 101_000..200_010]);
     let sizes = container.size_many(&[Cell::array(array(1)), Cell::array(array(2))]).unwrap();
     assert_eq!(sizes, [Some(0), Some(77)]);
     // Preconditions know the value, and what was removed a short while ago.

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     fmt,
+    ops::Range,
     sync::{Arc, Mutex},
 };
 
@@ -261,6 +262,9 @@ impl Container for FaultyContainer {
         self.count("read_many");
         interrupt(&self.1, Moment::Read, self.label());
         self.0.read_many(reads)
+    }
+    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
+        self.0.list_extents(cell, offset, length)
     }
     fn begin_read(&self, cell: Cell<'_>, offset: u64, buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {
         self.count("begin_read");

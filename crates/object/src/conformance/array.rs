@@ -2,7 +2,7 @@
 
 use super::{
     bytes::noise,
-    trial::{Place, Trial, array_id, label, refused},
+    trial::{Place, Trial, array_id, label, refused, written},
 };
 use crate::{Array, ArrayRead, Cell, Update};
 
@@ -141,6 +141,62 @@ pub fn a_punch_of_what_is_absent_creates_nothing(trial: &Trial<'_>) {
     let place = trial.place();
     place.array(1).punch(0, 10).unwrap();
     assert_eq!(place.array(1).size().unwrap(), None);
+}
+
+/// What was written of the array, as its own handle sees it and, once flushed, another, and one that opens the pool anew.
+fn written_for_all(trial: &Trial<'_>, place: &Place, expected: &[(u64, u64)]) {
+    let cell = Cell::array(array_id(1));
+    assert_eq!(written(&*place.container, cell, 0, u64::MAX), expected);
+    place.container.flush().unwrap();
+    for other in [place.another(), place.reopened(trial)] {
+        assert_eq!(written(&*other, cell, 0, u64::MAX), expected);
+    }
+}
+
+pub fn what_was_written_is_told_from_holes(trial: &Trial<'_>) {
+    let place = trial.place();
+    let array = place.array(1);
+    written_for_all(trial, &place, &[]);
+    array.write(10, &[0; 10]).unwrap();
+    array.write(40, b"0123456789").unwrap();
+    written_for_all(trial, &place, &[(10, 20), (40, 50)]);
+    array.write(20, b"touches").unwrap();
+    array.write(12, b"over").unwrap();
+    written_for_all(trial, &place, &[(10, 27), (40, 50)]);
+    array.punch(15, 2).unwrap();
+    array.punch(20, 20).unwrap();
+    written_for_all(trial, &place, &[(10, 15), (17, 20), (40, 50)]);
+    array.punch(45, u64::MAX).unwrap();
+    written_for_all(trial, &place, &[(10, 15), (17, 20), (40, 45)]);
+    assert_eq!(array.size().unwrap(), Some(50), "a punch keeps the size");
+    array.write(14, b"again").unwrap();
+    array.set_size(100).unwrap();
+    written_for_all(trial, &place, &[(10, 20), (40, 45)]);
+    array.set_size(12).unwrap();
+    array.set_size(60).unwrap();
+    written_for_all(trial, &place, &[(10, 12)]);
+    array.write(50, b"").unwrap();
+    written_for_all(trial, &place, &[(10, 12)]);
+    array.punch(0, u64::MAX).unwrap();
+    written_for_all(trial, &place, &[]);
+    assert_eq!(array.size().unwrap(), Some(60));
+    place.container.update(&[Update::Destroy { object: array_id(1) }]).unwrap();
+    written_for_all(trial, &place, &[]);
+}
+
+pub fn a_range_of_what_was_written_is_told(trial: &Trial<'_>) {
+    let place = trial.place();
+    let (array, far) = (place.array(1), i64::MAX as u64 - 9);
+    array.write(0, &noise(1, 200_000)).unwrap();
+    array.punch(100_000, 1).unwrap();
+    array.write(far, b"far").unwrap();
+    let told = |offset, length| written(&*place.container, Cell::array(array_id(1)), offset, length);
+    assert_eq!(told(5, 10), [(5, 15)]);
+    assert_eq!(told(99_999, 3), [(99_999, 100_000), (100_001, 100_002)]);
+    assert_eq!(told(100_000, 1), []);
+    assert_eq!(told(150_000, far), [(150_000, 200_000), (far, far + 3)]);
+    assert_eq!(told(far + 2, u64::MAX), [(far + 2, far + 3)]);
+    assert_eq!((told(7, 0), told(far + 3, 9), told(u64::MAX, u64::MAX)), (vec![], vec![], vec![]));
 }
 
 pub fn a_write_of_nothing_creates_and_does_not_grow(trial: &Trial<'_>) {

@@ -2,7 +2,7 @@
 
 use super::{
     bytes::awkward_keys,
-    trial::{Place, Trial, all_keys, all_objects, general_id, refused},
+    trial::{Place, Trial, all_keys, all_objects, general_id, refused, written},
 };
 use crate::{Array, Cell, Records, Single, Update};
 
@@ -111,6 +111,29 @@ pub fn records_are_resized_punched_and_removed(trial: &Trial<'_>) {
     assert_eq!(records.count().unwrap(), None);
     update(Update::Write { cell, offset: 4, data: b"" });
     assert_eq!(records.count().unwrap(), Some(0), "a write of nothing creates");
+}
+
+pub fn what_was_written_of_records_is_told_from_holes(trial: &Trial<'_>) {
+    let place = trial.place();
+    let cell = Cell::general(general_id(1), b"d", b"a");
+    let update = |update| place.container.update(&[update]).unwrap();
+    let told = || written(&*place.container, cell, 0, u64::MAX);
+    assert_eq!(told(), []);
+    update(Update::Write { cell, offset: 4, data: b"ab" });
+    update(Update::Write { cell, offset: 10, data: &[0; 4] });
+    assert_eq!(told(), [(4, 6), (10, 14)]);
+    update(Update::Punch { cell, offset: 11, length: 1 });
+    update(Update::SetSize { cell, size: 13 });
+    update(Update::SetSize { cell, size: 30 });
+    assert_eq!(told(), [(4, 6), (10, 11), (12, 13)]);
+    assert_eq!(written(&*place.container, cell, 5, 6), [(5, 6), (10, 11)]);
+    update(Update::Write { cell, offset: 0, data: &[1; 20] });
+    place.container.flush().unwrap();
+    assert_eq!(written(&*place.reopened(trial), cell, 0, u64::MAX), [(0, 20)]);
+    single(&place, b"d", b"a").put(b"value").unwrap();
+    assert_eq!(told(), [], "a value has no records");
+    let other = Cell::general(general_id(1), b"d", b"b");
+    assert_eq!(written(&*place.container, other, 0, u64::MAX), []);
 }
 
 pub fn the_last_attribute_key_takes_its_distribution_key_along(trial: &Trial<'_>) {

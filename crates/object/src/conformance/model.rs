@@ -169,6 +169,7 @@ fn closing_look() -> Vec<Step> {
     ));
     for cell in strategy::all_cells().into_iter().filter(|cell| cell.check_extent().is_ok()) {
         let ranges = [0, 70_000, strategy::FAR, strategy::LAST - 100];
+        steps.push(Step::Extents(cell, 0, u64::MAX));
         steps.push(Step::Read(ranges.map(|offset| (cell, offset, 70_000)).to_vec()));
     }
     steps

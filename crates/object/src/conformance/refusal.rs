@@ -67,6 +67,7 @@ pub fn reads_of_the_wrong_type_are_refused(trial: &Trial<'_>) {
         let mut read = || reads.next().map(|(cell, buffer)| ArrayRead { cell, offset: 0, buffer, filled: 0 });
         let mut reads = [read().unwrap(), read().unwrap()];
         refused(container.read_many(&mut reads), "invalid-input");
+        refused(container.list_extents(cell, 0, 4), "invalid-input");
         if trial.capabilities().reads_ahead > 0 {
             refused(container.begin_read(cell, 0, vec![0; 4]), "invalid-input");
         }

@@ -2,7 +2,7 @@
 //!
 //! An engine without [`crate::Capabilities::snapshots`] must refuse; that is a case of `refusal`.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use super::{
     bytes::{noise, number, numbered},
@@ -26,8 +26,10 @@ fn place(trial: &Trial<'_>) -> Option<Place> {
     trial.capabilities().snapshots.then(|| trial.place())
 }
 
+/// What is read, and where it was written.
+type Bytes = (Vec<u8>, Vec<Range<u64>>);
 /// Everything that the objects of these cases hold.
-type Content = (Vec<ObjectId>, Vec<Option<Vec<u8>>>, Vec<Vec<u8>>, Vec<Vec<u8>>, Vec<Option<u64>>);
+type Content = (Vec<ObjectId>, Vec<Option<Vec<u8>>>, Vec<Bytes>, Vec<Vec<u8>>, Vec<Option<u64>>);
 
 fn cells() -> Vec<Cell<'static>> {
     let keys: [&[u8]; 4] = [b"a", b"b", b"large", b"later"];
@@ -44,7 +46,7 @@ fn content(container: &Arc<dyn Container>) -> Content {
         container.read_many(&mut reads).unwrap();
         let filled = reads[0].filled;
         buffer.truncate(filled);
-        bytes.push(buffer);
+        bytes.push((buffer, container.list_extents(cell, 0, u64::MAX).unwrap()));
     }
     let sized: Vec<_> = cells().into_iter().chain([Cell::array(array_id(1)), records]).collect();
     (

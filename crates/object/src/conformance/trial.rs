@@ -8,8 +8,8 @@ use std::{
 
 use super::{FaultSet, Faults, Fixture};
 use crate::{
-    Anchor, Array, Capabilities, Container, Engine, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Page,
-    Pool, PoolUri, Result,
+    Anchor, Array, Capabilities, Cell, Container, Engine, KeyValue, Label, ObjectClass, ObjectId, ObjectType,
+    Page, Pool, PoolUri, Result,
 };
 
 /// How long a case waits for another process before it gives up. Only ever reached by a failure.
@@ -109,6 +109,17 @@ pub(super) fn general_id(number: u64) -> ObjectId {
 
 pub(super) fn label(text: &str) -> Label {
     text.parse().unwrap()
+}
+
+/// Where bytes of a cell begin and end that were written.
+pub(super) fn written(
+    container: &dyn Container,
+    cell: Cell<'_>,
+    offset: u64,
+    length: u64,
+) -> Vec<(u64, u64)> {
+    let extents = container.list_extents(cell, offset, length).unwrap();
+    extents.into_iter().map(|extent| (extent.start, extent.end)).collect()
 }
 
 /// That a call was refused with this code.

@@ -1,7 +1,7 @@
 //! A handle on a container in memory: checks the arguments, then works under the container's lock.
 
 use std::{
-    ops::Bound,
+    ops::{Bound, Range},
     sync::{Arc, Mutex, MutexGuard},
 };
 
@@ -162,6 +162,11 @@ impl Container for MemoryContainer {
             read.filled = state.read(&read.cell, read.offset, read.buffer);
         }
         Ok(())
+    }
+
+    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
+        cell.check_extent()?;
+        Ok(self.state().list_extents(&cell, &(offset..offset.saturating_add(length))))
     }
 
     fn begin_read(&self, cell: Cell<'_>, _: u64, _: Vec<u8>) -> Result<Box<dyn PendingRead>> {

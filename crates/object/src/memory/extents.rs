@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use crate::{Error, Result, SharedBytes};
+use crate::{Error, Result, SharedBytes, merge_extents};
 
 /// An array, or the records of an attribute key.
 #[derive(Debug, Clone, Default)]
@@ -57,6 +57,12 @@ impl Extents {
             target.copy_from_slice(&bytes[index(from - start)..index(to - start)]);
         }
         filled
+    }
+
+    /// Where the bytes of a range are that were written.
+    pub(super) fn list(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+        let extents = self.overlapping(range).map(|(start, bytes)| start..start + bytes.len() as u64);
+        merge_extents(extents, range)
     }
 
     /// Lends a range that lies in one extent; gathers any other.

@@ -3,7 +3,7 @@
 //! An object is there as long as it holds a cell. `changed` remembers when cells were last changed, also
 //! cells that are gone, so that a precondition can tell "never touched" from "put and removed again".
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use super::extents::Extents;
 use crate::{
@@ -158,6 +158,10 @@ impl State {
 
     pub(super) fn share(&self, cell: &Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
         self.bytes(cell).map_or_else(|| Ok(SharedBytes::default()), |extents| extents.share(offset, length))
+    }
+
+    pub(super) fn list_extents(&self, cell: &Cell<'_>, range: &Range<u64>) -> Vec<Range<u64>> {
+        self.bytes(cell).map_or_else(Vec::new, |extents| extents.list(range))
     }
 
     pub(super) fn holds(&self, precondition: &Precondition<'_>) -> bool {

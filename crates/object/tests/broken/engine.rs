@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    ops::Range,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
@@ -15,6 +16,7 @@ use isotach_object::{
     RightsChange, SetAside, SharedBytes, Snapshot, Staging, Transaction, Update, Verified, Verify,
     VerifyProgress,
     conformance::{Faults, Fixture, MemoryFixture},
+    merge_extents,
 };
 
 /// Which rule is broken.
@@ -34,6 +36,8 @@ pub(crate) enum Fault {
     IgnoresUnchanged,
     /// A punch does nothing.
     ForgetsPunches,
+    /// Holes count as written.
+    TellsHolesAsWritten,
     /// A short read clears the rest of the buffer.
     ClearsPastTheEnd,
     /// The first entry of each page but the first is lost.
@@ -345,6 +349,15 @@ impl Container for Broken {
             reads.iter_mut().for_each(|read| read.buffer[read.filled..].fill(0));
         }
         Ok(())
+    }
+
+    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
+        if self.fault == Fault::TellsHolesAsWritten {
+            let size = self.inner.size_many(&[cell])?[0].unwrap_or(0);
+            cell.check_extent()?;
+            return Ok(merge_extents(Some(0..size), &(offset..offset.saturating_add(length))));
+        }
+        self.inner.list_extents(cell, offset, length)
     }
 
     fn begin_read(&self, cell: Cell<'_>, offset: u64, buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {

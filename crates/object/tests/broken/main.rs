@@ -8,13 +8,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use engine::{BrokenFixture, Fault};
 use isotach_object::conformance::{
-    Trial, array, concurrency, history, kv, listing, model, parked, refusal, run, snapshot, staging,
+    Trial, array, concurrency, general, history, kv, listing, model, parked, refusal, run, snapshot, staging,
     transaction, visibility,
 };
 
 /// Any seed finds these; a fixed one keeps the test the same every time.
 const SEED: u64 = 1;
-const SEQUENCES: u32 = 500;
+const SEQUENCES: u32 = 4000;
 /// How often a race is tried.
 const ATTEMPTS: usize = 40;
 
@@ -82,6 +82,12 @@ fn a_read_set_that_is_ignored_is_found() {
 #[test]
 fn a_punch_that_is_forgotten_is_found() {
     case_and_model_fail(Fault::ForgetsPunches, array::a_punch_makes_a_hole_and_keeps_the_size);
+}
+
+#[test]
+fn a_hole_that_counts_as_written_is_found() {
+    case_and_model_fail(Fault::TellsHolesAsWritten, array::what_was_written_is_told_from_holes);
+    case_fails(Fault::TellsHolesAsWritten, general::what_was_written_of_records_is_told_from_holes);
 }
 
 #[test]

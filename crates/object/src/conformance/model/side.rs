@@ -74,6 +74,9 @@ impl Side<'_> {
             Step::Size(cells) => container.size_many(cells).map(Answer::Sizes),
             Step::Read(ranges) => read(&**container, ranges),
             Step::Share(cell, offset, length) => share(&**container, *cell, *offset, *length),
+            Step::Extents(cell, offset, length) => {
+                container.list_extents(*cell, *offset, *length).map(Answer::Extents)
+            }
             Step::CreateSnapshot(name) => {
                 container.create_snapshot(&label(name)).map(|epoch| self.mark(epoch))
             }

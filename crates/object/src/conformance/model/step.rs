@@ -1,6 +1,6 @@
 //! What may be done in a turn, and what is answered; both print in few words.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
 use crate::{Cell, ObjectId, Precondition, Update};
 
@@ -35,6 +35,7 @@ pub(super) enum Step {
     /// Offsets and lengths.
     Read(Vec<(Cell<'static>, u64, usize)>),
     Share(Cell<'static>, u64, u64),
+    Extents(Cell<'static>, u64, u64),
     ListEntries {
         object: ObjectId,
         limit: usize,
@@ -124,6 +125,7 @@ pub(super) enum Answer {
     Values(Vec<Option<Vec<u8>>>),
     Sizes(Vec<Option<u64>>),
     Bytes(Vec<Vec<u8>>),
+    Extents(Vec<Range<u64>>),
     Entries(Vec<(Vec<u8>, Vec<u8>)>),
     Objects(Vec<ObjectId>),
     Names(Vec<String>),
@@ -216,6 +218,9 @@ impl fmt::Debug for Step {
                 write!(f, "read {:?}", Vec::from_iter(ranges))
             }
             Self::Share(cell, offset, length) => write!(f, "share {:?} at {offset} {length}", Place(cell)),
+            Self::Extents(cell, offset, length) => {
+                write!(f, "extents of {:?} at {offset} {length}", Place(cell))
+            }
             Self::ListEntries { object, limit, values } => {
                 write!(f, "list entries of {object} by {limit}, values: {values}")
             }
@@ -241,6 +246,7 @@ impl fmt::Debug for Answer {
             }
             Self::Sizes(sizes) => write!(f, "{sizes:?}"),
             Self::Bytes(ranges) => f.debug_list().entries(ranges.iter().map(|range| Brief(range))).finish(),
+            Self::Extents(extents) => write!(f, "{extents:?}"),
             Self::Entries(entries) => {
                 f.debug_map().entries(entries.iter().map(|(key, value)| (Brief(key), Brief(value)))).finish()
             }

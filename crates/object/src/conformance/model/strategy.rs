@@ -81,6 +81,8 @@ fn look() -> impl Strategy<Value = Step> {
         4 => vec((extent_cell(), offset(), length()), 0..5).prop_map(Step::Read),
         2 => (extent_cell(), offset(), length())
             .prop_map(|(cell, offset, length)| Step::Share(cell, offset, length as u64)),
+        1 => (extent_cell(), offset(), prop_oneof![length().prop_map(|length| length as u64), Just(u64::MAX)])
+            .prop_map(|(cell, offset, length)| Step::Extents(cell, offset, length)),
         2 => (object(kv_objects()), limit(), any::<bool>())
             .prop_map(|(object, limit, values)| Step::ListEntries { object, limit, values }),
         1 => (object(vec![general_id(1)]), limit())
