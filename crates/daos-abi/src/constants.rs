@@ -72,6 +72,8 @@ pub const DAOS_IOD_NONE: c_int = 0;
 pub const DAOS_IOD_SINGLE: c_int = 1;
 /// Records under indices.
 pub const DAOS_IOD_ARRAY: c_int = 2;
+/// A map of a fetch has all runs, not the lowest and the highest alone.
+pub const DAOS_IOMF_DETAIL: u32 = 1;
 /// A record size that the caller does not know.
 pub const DAOS_REC_ANY: u64 = 0;
 

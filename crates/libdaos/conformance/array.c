@@ -131,6 +131,89 @@ CHECK(the_cells_of_chunk_n_lie_under_dkey_n_plus_one, "data: dkey = index / chun
     BYTES(found, "four", 4);
 }
 
+/* One range of cells under a dkey of an array. */
+static daos_iod_t cells(daos_size_t size, daos_recx_t *recx)
+{
+    daos_iod_t iod = {.iod_name = key_of("0"), .iod_type = DAOS_IOD_ARRAY, .iod_size = size, .iod_nr = 1,
+                      .iod_recxs = recx};
+
+    return iod;
+}
+
+static daos_handle_t with_object(daos_size_t cell, daos_size_t chunk, daos_handle_t *object)
+{
+    daos_obj_id_t oid = new_oid(DAOS_OT_ARRAY);
+    daos_handle_t array;
+
+    OK(daos_array_create(container(), oid, DAOS_TX_NONE, cell, chunk, &array, NULL));
+    keep(KEPT_ARRAY, array);
+    *object = open_object(oid, DAOS_OO_RW);
+    return array;
+}
+
+CHECK(cells_written_under_a_dkey_are_cells_of_the_array, "data: dkey = index / chunk + 1, akey \"0\", index in the chunk")
+{
+    daos_handle_t object;
+    daos_handle_t array = with_object(2, 16, &object);
+    uint64_t second = 2;
+    daos_recx_t recx = {.rx_idx = 3, .rx_nr = 2};
+    daos_iod_t iod = cells(2, &recx);
+    struct buffer buffer;
+    daos_size_t size = 0;
+    daos_key_t dkey;
+    char found[4];
+
+    d_iov_set(&dkey, &second, sizeof(second));
+    OK(daos_obj_update(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, buffer_of(&buffer, "four", 4), NULL));
+    OK(read_range(array, DAOS_TX_NONE, 19, 2, found, 4));
+    BYTES(found, "four", 4);
+    OK(daos_array_get_size(array, DAOS_TX_NONE, &size, NULL));
+    EQUAL(size, 21);
+}
+
+CHECK(a_punched_dkey_takes_its_chunk_along, "data: dkey = index / chunk + 1")
+{
+    daos_handle_t object;
+    daos_handle_t array = with_object(1, 4, &object);
+    uint64_t second = 2;
+    daos_key_t dkey;
+    char found[12];
+
+    OK(write_range(array, DAOS_TX_NONE, 0, 12, "0123456789ab", 12));
+    d_iov_set(&dkey, &second, sizeof(second));
+    OK(daos_obj_punch_dkeys(object, DAOS_TX_NONE, 0, 1, &dkey, NULL));
+    memset(found, 'x', sizeof(found));
+    OK(read_range(array, DAOS_TX_NONE, 0, 12, found, 12));
+    BYTES(found, "0123xxxx89ab", 12);
+}
+
+CHECK(the_dkeys_of_an_array_are_those_of_its_chunks, "dkey 0 has the metadata, dkey n + 1 the cells of chunk n")
+{
+    daos_handle_t object;
+    daos_handle_t array = with_object(1, 4, &object);
+    daos_anchor_t anchor;
+    uint64_t seen = 0;
+
+    OK(write_range(array, DAOS_TX_NONE, 2, 4, "four", 4));
+    OK(write_range(array, DAOS_TX_NONE, 20, 1, "x", 1));
+    memset(&anchor, 0, sizeof(anchor));
+    while (!daos_anchor_is_eof(&anchor)) {
+        daos_key_desc_t descriptions[2];
+        uint64_t numbers[2];
+        struct buffer buffer;
+        uint32_t nr = 2;
+
+        OK(daos_obj_list_dkey(object, DAOS_TX_NONE, &nr, descriptions, buffer_of(&buffer, numbers, sizeof(numbers)),
+                              &anchor, NULL));
+        for (uint32_t i = 0; i < nr; i++) {
+            EQUAL(descriptions[i].kd_key_len, 8);
+            HOLDS(numbers[i] < 64 && (seen >> numbers[i] & 1) == 0);
+            seen |= 1ull << numbers[i];
+        }
+    }
+    EQUAL(seen, 1 << 0 | 1 << 1 | 1 << 2 | 1 << 6);
+}
+
 #define WITH_ATTRIBUTES(sentence, type, cell, chunk, status)                                                           \
     CHECK(sentence, "open_with_attr takes ARRAY_ATTR and ARRAY_BYTE only, cell and chunk sizes that are not 0")        \
     {                                                                                                                  \
@@ -348,6 +431,8 @@ SUBJECT(array, C(create_of_a_new_array_succeeds), C(create_of_an_existing_array_
         C(open_of_an_absent_array_fails), C(open_refuses_a_kv_id), C(open_refuses_a_byte_array_id),
         C(open_refuses_an_array_id_with_attributes), C(open_refuses_metadata_with_another_magic),
         C(the_metadata_of_an_array_lies_under_dkey_zero), C(the_cells_of_chunk_n_lie_under_dkey_n_plus_one),
+        C(cells_written_under_a_dkey_are_cells_of_the_array), C(a_punched_dkey_takes_its_chunk_along),
+        C(the_dkeys_of_an_array_are_those_of_its_chunks),
         C(open_with_attributes_takes_a_byte_array), C(open_with_attributes_takes_an_array_with_attributes),
         C(open_with_attributes_refuses_an_array_with_metadata), C(open_with_attributes_refuses_a_kv),
         C(open_with_attributes_refuses_cells_of_size_zero), C(open_with_attributes_refuses_chunks_of_size_zero),

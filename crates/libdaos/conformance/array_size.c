@@ -347,6 +347,50 @@ CHECK(a_punch_in_the_middle_keeps_the_size, "get_size comes from the highest dke
     EQUAL(size_of(array), 10);
 }
 
+CHECK(a_punch_at_the_end_takes_the_size_back, "get_size comes from the highest dkey and its highest cell")
+{
+    daos_handle_t array = new_array(1, 8);
+
+    write_text(array, 0, "0123456789abcdef");
+    punch(array, 5, 11);
+    EQUAL(size_of(array), 5);
+    punch(array, 0, 5);
+    EQUAL(size_of(array), 0);
+}
+
+CHECK(a_read_behind_a_punch_at_the_end_of_a_byte_array_is_short, "beyond the end the buffer is untouched")
+{
+    daos_handle_t array = new_byte_array(4096);
+
+    write_text(array, 0, "ab");
+    write_text(array, 4, "cdef");
+    punch(array, 6, 2);
+    EQUAL(size_of(array), 6);
+    reads(array, 0, "ab\0\0cdxx", 8);
+}
+
+CHECK(a_hole_that_two_buffers_share_leaves_both_alone, "holes of ARRAY leave the buffer untouched")
+{
+    daos_handle_t array = new_array(2, 512);
+    daos_range_t ranges[2] = {{.rg_idx = 0, .rg_len = 4}, {.rg_idx = 10, .rg_len = 2}};
+    daos_array_iod_t iod = {.arr_nr = 2, .arr_rgs = ranges};
+    char first[5];
+    char second[7];
+    d_iov_t iovs[2];
+    d_sg_list_t list = {.sg_nr = 2, .sg_iovs = iovs};
+
+    OK(write_range(array, DAOS_TX_NONE, 0, 1, "ab", 2));
+    OK(write_range(array, DAOS_TX_NONE, 3, 1, "gh", 2));
+    OK(write_range(array, DAOS_TX_NONE, 11, 1, "kl", 2));
+    memset(first, 'x', sizeof(first));
+    memset(second, 'x', sizeof(second));
+    d_iov_set(&iovs[0], first, sizeof(first));
+    d_iov_set(&iovs[1], second, sizeof(second));
+    OK(daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL));
+    BYTES(first, "abxxx", 5);
+    BYTES(second, "xghxxkl", 7);
+}
+
 CHECK(a_punched_range_may_be_written_again, "a write after a punch is visible")
 {
     daos_handle_t array = new_array(1, 4096);
@@ -405,5 +449,8 @@ SUBJECT(array_size, C(a_new_array_has_size_zero), C(a_new_byte_array_has_size_ze
         C(set_size_to_the_same_size_changes_nothing), C(cells_cut_off_do_not_come_back),
         C(set_size_to_a_hole_makes_the_last_cell_exist), C(a_punch_of_an_array_makes_a_hole),
         C(a_punch_of_a_byte_array_reads_as_zeros), C(a_punch_across_chunks_makes_a_hole),
-        C(a_punch_in_the_middle_keeps_the_size), C(a_punched_range_may_be_written_again), C(stat_names_the_size),
+        C(a_punch_in_the_middle_keeps_the_size), C(a_punch_at_the_end_takes_the_size_back),
+        C(a_read_behind_a_punch_at_the_end_of_a_byte_array_is_short),
+        C(a_hole_that_two_buffers_share_leaves_both_alone), C(a_punched_range_may_be_written_again),
+        C(stat_names_the_size),
         C(the_attributes_are_those_of_the_creation), C(the_attributes_are_those_of_the_opening));

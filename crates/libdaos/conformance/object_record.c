@@ -112,6 +112,57 @@ CHECK(an_update_of_record_size_zero_removes_records, "an update with iod_size 0 
     BYTES(found, "012xxxx789", 10);
 }
 
+CHECK(records_that_were_all_removed_have_size_zero, "a fetch of what is not there returns 0 and iod_size 0")
+{
+    daos_handle_t object = new_object();
+    char found[4];
+
+    OK(update(object, "dkey", 0, 4, 1, "0123"));
+    OK(update(object, "dkey", 0, 4, 0, NULL));
+    EQUAL(fetch(object, "dkey", 0, 4, 1, found), 0);
+    BYTES(found, "xxxx", 4);
+}
+
+static void fetch_map(daos_iom_t *map)
+{
+    daos_handle_t object = new_object();
+    daos_key_t key = key_of("dkey");
+    daos_recx_t recx = {.rx_idx = 0, .rx_nr = 12};
+    daos_iod_t iod = records("akey", 2, &recx);
+    struct buffer buffer;
+    char found[24];
+
+    OK(update(object, "dkey", 2, 3, 2, "aabbcc"));
+    OK(update(object, "dkey", 9, 5, 2, "ddeeffgghh"));
+    OK(daos_obj_fetch(object, DAOS_TX_NONE, 0, &key, 1, &iod, buffer_of(&buffer, found, sizeof(found)), map, NULL));
+}
+
+CHECK(a_map_tells_the_lowest_and_the_highest_records, "iom_recx_lo and iom_recx_hi are the outer extents that exist")
+{
+    daos_iom_t map = {.iom_nr = 0};
+
+    fetch_map(&map);
+    EQUAL(map.iom_type, DAOS_IOD_ARRAY);
+    EQUAL(map.iom_size, 2);
+    EQUAL(map.iom_recx_lo.rx_idx, 2);
+    EQUAL(map.iom_recx_lo.rx_nr, 3);
+    EQUAL(map.iom_recx_hi.rx_idx, 9);
+    EQUAL(map.iom_recx_hi.rx_nr, 3);
+}
+
+CHECK(a_detailed_map_tells_all_records, "DAOS_IOMF_DETAIL: iom_recxs are the extents that exist, iom_nr_out their number")
+{
+    daos_recx_t recxs[4] = {{0}};
+    daos_iom_t map = {.iom_nr = 4, .iom_flags = DAOS_IOMF_DETAIL, .iom_recxs = recxs};
+
+    fetch_map(&map);
+    EQUAL(map.iom_nr_out, 2);
+    EQUAL(recxs[0].rx_idx, 2);
+    EQUAL(recxs[0].rx_nr, 3);
+    EQUAL(recxs[1].rx_idx, 9);
+    EQUAL(recxs[1].rx_nr, 3);
+}
+
 CHECK(records_at_a_large_index_come_back, "an index has 63 bits")
 {
     daos_handle_t object = new_object();
@@ -204,6 +255,7 @@ CHECK(the_highest_records_of_the_highest_dkey_are_found, "query_key with GET_REC
 SUBJECT(object_record, C(records_come_back), C(records_of_four_bytes_come_back), C(a_part_of_the_records_comes_back),
         C(an_update_replaces_the_records_of_its_extent), C(a_hole_between_records_leaves_the_buffer_alone),
         C(records_of_two_dkeys_are_separate), C(an_update_of_record_size_zero_removes_records),
-        C(records_at_a_large_index_come_back), C(fetch_of_absent_records_has_size_zero),
+        C(records_that_were_all_removed_have_size_zero), C(a_map_tells_the_lowest_and_the_highest_records),
+        C(a_detailed_map_tells_all_records), C(records_at_a_large_index_come_back), C(fetch_of_absent_records_has_size_zero),
         C(several_extents_take_the_bytes_in_their_order), C(the_highest_dkey_is_found), C(the_lowest_dkey_is_found),
         C(the_highest_records_of_the_highest_dkey_are_found));

@@ -1,18 +1,24 @@
 //! Arrays: cells by index. A cell has one byte or more, and so many cells make a chunk, which here only is remembered.
 //!
-//! What an array of type ARRAY was created with is an entry of the container's own object, so that creating one twice is noticed; the other
-//! types are told by whoever opens them.
+//! What an array of type ARRAY was created with is an entry of the container's own object (see `array_keys`), so that creating one twice is
+//! noticed; the other types are told by whoever opens them.
+//!
+//! Cells that nobody wrote, or that were punched since, are not there. A read leaves their place in the buffers alone; of arrays of bytes it is
+//! filled with zeros, up to the last cell that is there. That one makes the size.
 
-use std::sync::Arc;
+use std::{ops, sync::Arc, vec};
 
 use isotach_object::{ArrayRead, Cell, ObjectId, ObjectType, Precondition, Update};
 
 use crate::{
     abi::errors::*,
+    array_keys::{self, metadata, metadata_key, sizes_in},
     containers::{Container, own},
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
     objects::{self, check_mode, type_number},
+    own_updates,
+    records::written,
     scope::Scope,
 };
 
@@ -45,13 +51,6 @@ pub(crate) struct Filled {
     pub(crate) short: u64,
 }
 
-fn metadata_key(id: ObjectId) -> [u8; 17] {
-    let mut key = [b'a'; 17];
-    key[1..9].copy_from_slice(&id.hi().to_le_bytes());
-    key[9..].copy_from_slice(&id.lo().to_le_bytes());
-    key
-}
-
 fn check_sizes(cell_size: u64, chunk_size: u64) -> Result<()> {
     match cell_size.checked_mul(chunk_size) {
         Some(1..) => Ok(()),
@@ -70,7 +69,7 @@ pub(crate) fn create(scope: &Scope, id: (u64, u64), cell_size: u64, chunk_size: 
     check_sizes(cell_size, chunk_size)?;
     let key = metadata_key(id);
     let cell = Cell::kv(own()?, &key);
-    let value = [cell_size.to_le_bytes(), chunk_size.to_le_bytes()].concat();
+    let value = metadata((cell_size, chunk_size));
     let updates = [Update::Put { cell, value: &value }, Update::SetSize { cell: Cell::array(id), size: 0 }];
     // Where an engine changes one thing at a time, who has the entry has the array.
     let together = if container.inner.capabilities().transactions { 2 } else { 1 };
@@ -90,11 +89,13 @@ pub(crate) fn open(scope: &Scope, id: (u64, u64), mode: u32) -> Result<(u64, (u6
     let Some(stored) = scope.get(Cell::kv(own()?, &metadata_key(id)))? else {
         return Err(Der(DER_NONEXIST));
     };
-    let number = |part: Option<&[u8]>| part.and_then(|part| part.try_into().ok()).map(u64::from_le_bytes);
-    let (Some(cell_size), Some(chunk_size)) = (number(stored.get(..8)), number(stored.get(8..))) else {
-        return Err(Der(DER_NO_PERM));
+    let Some(sizes) = sizes_in(&stored) else {
+        return refuse(
+            DER_NO_PERM,
+            "a value where an array says what it was created with, which does not say it",
+        );
     };
-    Ok((opened(container, id, mode, (cell_size, chunk_size)), (cell_size, chunk_size)))
+    Ok((opened(container, id, mode, sizes), sizes))
 }
 
 /// See `daos_array_open_with_attr`.
@@ -143,17 +144,10 @@ pub(crate) fn array_in(handle: u64, transaction: u64) -> Result<(Arc<Array>, Sco
 /// See `daos_array_destroy`.
 pub(crate) fn destroy(array: &Array, scope: &Scope) -> Result<()> {
     array.check_writable()?;
-    let key = metadata_key(array.id);
-    let metadata = Update::Remove { cell: Cell::kv(own()?, &key) };
-    let updates = [Update::Destroy { object: array.id }, metadata];
-    scope.update(if array.is_with_metadata() { &updates } else { &updates[..1] })
+    array_keys::destroy(scope, array.id)
 }
 
 impl Array {
-    fn is_with_metadata(&self) -> bool {
-        type_number(self.id) == WITH_METADATA
-    }
-
     /// Whether reads of it tell how much was there.
     pub(crate) fn is_of_bytes(&self) -> bool {
         type_number(self.id) == OF_BYTES
@@ -214,41 +208,88 @@ impl Array {
     /// See `daos_array_read`.
     pub(crate) fn read(&self, scope: &Scope, ranges: &[Range], buffers: Vec<&mut [u8]>) -> Result<Filled> {
         self.check(ranges, buffers.iter().map(|buffer| buffer.len()).sum())?;
+        let wanted: usize = buffers.iter().map(|buffer| buffer.len()).sum();
+        let ranges: Vec<_> = ranges.iter().map(|range| self.extent_of(*range)).collect::<Result<_>>()?;
         let mut reads = Vec::with_capacity(ranges.len());
-        let mut rest = buffers.into_iter();
-        let mut buffer: &mut [u8] = &mut [];
-        for range in ranges {
-            let (mut offset, mut left) = self.bytes_of(*range)?;
-            while left > 0 {
-                if buffer.is_empty() {
-                    let Some(next) = rest.next() else { break };
-                    buffer = next;
-                    continue;
-                }
-                let (part, behind) = buffer.split_at_mut((buffer.len() as u64).min(left) as usize);
-                let length = part.len() as u64;
-                reads.push(ArrayRead { cell: Cell::array(self.id), offset, buffer: part, filled: 0 });
-                (offset, left, buffer) = (offset + length, left - length, behind);
+        let mut buffers = Buffers { first: &mut [], behind: buffers.into_iter() };
+        for (range, there) in ranges.iter().zip(self.readable(scope, &ranges)?) {
+            let mut at = range.start;
+            for extent in there {
+                buffers.take(extent.start - at, |_, _| {});
+                buffers.take(extent.end - extent.start, |before, buffer| {
+                    let offset = extent.start + before;
+                    reads.push(ArrayRead { cell: Cell::array(self.id), offset, buffer, filled: 0 });
+                });
+                at = extent.end;
             }
+            buffers.take(range.end - at, |_, _| {});
         }
         scope.read_into(&mut reads)?;
-        let wanted: usize = reads.iter().map(|read| read.buffer.len()).sum();
         let filled: usize = reads.iter().map(|read| read.filled).sum();
         let cells = |bytes: usize| bytes as u64 / self.cell_size;
         Ok(Filled { read: cells(filled), short: cells(wanted - filled) })
     }
 
-    /// How many cells it has.
-    pub(crate) fn size(&self, scope: &Scope) -> Result<u64> {
-        let size = scope.size(Cell::array(self.id))?;
-        Ok(size.unwrap_or(0).div_ceil(self.cell_size))
+    fn extent_of(&self, range: Range) -> Result<ops::Range<u64>> {
+        let (offset, length) = self.bytes_of(range)?;
+        let end = offset.checked_add(length);
+        end.map_or_else(|| invalid("a range of an array that ends beyond all numbers"), |end| Ok(offset..end))
     }
 
-    /// See `daos_array_set_size`.
+    /// What of each range is read into the buffers.
+    fn readable(&self, scope: &Scope, ranges: &[ops::Range<u64>]) -> Result<Vec<Vec<ops::Range<u64>>>> {
+        let cell = Cell::array(self.id);
+        if !self.is_of_bytes() {
+            return scope.read(&[cell], |state| written(state, cell, ranges));
+        }
+        let end = self.end(scope)?;
+        let there = |range: &ops::Range<u64>| range.start..range.end.min(end);
+        let there = |range| Vec::from_iter(Some(there(range)).filter(|there| !there.is_empty()));
+        Ok(ranges.iter().map(there).collect())
+    }
+
+    /// How many cells it has.
+    pub(crate) fn size(&self, scope: &Scope) -> Result<u64> {
+        Ok(self.end(scope)?.div_ceil(self.cell_size))
+    }
+
+    /// Where the last cell that is there ends: what was punched behind it does not count.
+    fn end(&self, scope: &Scope) -> Result<u64> {
+        let cell = Cell::array(self.id);
+        scope.read(&[cell], |state| {
+            let size = state.size_many(&[cell])?.pop().flatten().unwrap_or(0);
+            let Some(last) = size.checked_sub(1) else { return Ok(0) };
+            if !state.list_extents(cell, last, 1)?.is_empty() {
+                return Ok(size);
+            }
+            Ok(state.list_extents(cell, 0, size)?.last().map_or(0, |extent| extent.end))
+        })
+    }
+
+    /// Whether there is a cell at an offset, after what waits for the commit of the same transaction.
+    fn will_have(&self, scope: &Scope, offset: u64) -> Result<bool> {
+        let cell = Cell::array(self.id);
+        let waiting = scope.own(|updates| own_updates::is_written(updates, &cell, offset))?;
+        let is_written = || Ok(!scope.read(&[cell], |state| state.list_extents(cell, offset, 1))?.is_empty());
+        waiting.map_or_else(is_written, Ok)
+    }
+
+    /// See `daos_array_set_size`. As on DAOS the last cell is there afterwards.
     pub(crate) fn set_size(&self, scope: &Scope, cells: u64) -> Result<()> {
         self.check_writable()?;
         let (size, _) = self.bytes_of((cells, 0))?;
-        scope.update(&[Update::SetSize { cell: Cell::array(self.id), size }])
+        let cell = Cell::array(self.id);
+        let mut updates = vec![Update::SetSize { cell, size }];
+        let mut zeros = Vec::new();
+        if let Some(last) = size.checked_sub(self.cell_size)
+            && !self.will_have(scope, last)?
+        {
+            let length = usize::try_from(self.cell_size).unwrap_or(usize::MAX);
+            zeros.try_reserve_exact(length).map_err(|_| Der(DER_NOMEM))?;
+            zeros.resize(length, 0);
+            updates.push(Update::Write { cell, offset: last, data: &zeros });
+        }
+        scope.update(&updates)
     }
 
     /// See `daos_array_punch`.
@@ -260,5 +301,31 @@ impl Array {
             updates.push(Update::Punch { cell: Cell::array(self.id), offset, length });
         }
         scope.update(&updates)
+    }
+}
+
+/// Buffers, one behind the other.
+struct Buffers<'b> {
+    first: &'b mut [u8],
+    behind: vec::IntoIter<&'b mut [u8]>,
+}
+
+impl<'b> Buffers<'b> {
+    /// Takes so many bytes from the front, in as many parts as they lie in; with each it is said how many came before it.
+    fn take(&mut self, count: u64, mut each: impl FnMut(u64, &'b mut [u8])) {
+        let mut done = 0;
+        while done < count {
+            let first = std::mem::take(&mut self.first);
+            if first.is_empty() {
+                let Some(next) = self.behind.next() else { return };
+                self.first = next;
+                continue;
+            }
+            let (part, rest) = first.split_at_mut((first.len() as u64).min(count - done) as usize);
+            self.first = rest;
+            let length = part.len() as u64;
+            each(done, part);
+            done += length;
+        }
     }
 }

@@ -2,26 +2,23 @@
 //!
 //! Records are bytes at offsets. How many bytes one has is an entry of the container's own object where it is not one byte.
 
-use isotach_object::{
-    Anchor, ArrayRead, Cell, ObjectId, ObjectType, Page, PageBuilder, Precondition, Update,
-};
+use isotach_object::{Anchor, Cell, ObjectId, ObjectType, Page, PageBuilder, Precondition, Update};
 use md5::{Digest, Md5};
 
 use crate::{
     abi::{constants::*, errors::*},
+    array_keys::{self, ArrayKeys},
     containers::own,
     error::{Der, Result, invalid, refuse},
     kv::told,
     objects::{Object, integer_keys, turned},
     own_updates,
+    records::{Found, Range, Records},
     scope::Scope,
 };
 
 /// The attribute key under which a map has its values.
-const ONLY_AKEY: &[u8] = b"0";
-
-/// A range of records: the first, and how many.
-pub(crate) type Range = (u64, u64);
+pub(crate) const ONLY_AKEY: &[u8] = b"0";
 
 /// What is asked of one attribute key.
 pub(crate) struct Part<'p> {
@@ -33,17 +30,6 @@ pub(crate) struct Part<'p> {
     pub(crate) flags: u64,
     /// How many bytes of a fetch there is room for; none where only the size is asked for.
     pub(crate) room: Option<u64>,
-}
-
-/// What was found under one attribute key.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// Bytes of the value, or of a record; 0 where nothing is.
-    pub(crate) size: u64,
-    /// Bytes that are there, and where they belong in the buffers: the ranges lie there one behind the other.
-    pub(crate) pieces: Vec<(u64, Vec<u8>)>,
-    /// Whether there is no room for them.
-    pub(crate) is_too_big: bool,
 }
 
 fn size_key(object: ObjectId, dkey: &[u8], akey: &[u8]) -> [u8; 33] {
@@ -101,6 +87,9 @@ impl Object {
 
     /// Whether the object holds something.
     fn holds_something(&self, scope: &Scope) -> Result<bool> {
+        if self.is_array() {
+            return ArrayKeys::of(self, scope).has_any();
+        }
         let mut anchor = Anchor::start();
         loop {
             let page = match self.id.otype() {
@@ -169,6 +158,9 @@ pub(crate) fn fetch(
     dkey: &[u8],
     parts: &[Part<'_>],
 ) -> Result<Vec<Found>> {
+    if object.is_array() {
+        return ArrayKeys::of(object, scope).fetch(flags, dkey, parts);
+    }
     let dkey = &*turned(dkey, integer_keys(object.id).0)?;
     scope.at_one_moment(|scope| {
         if flags & DAOS_COND_DKEY_FETCH != 0 && !object.has_dkey(scope, dkey)? {
@@ -182,50 +174,21 @@ fn fetch_part(object: &Object, scope: &Scope, flags: u64, dkey: &[u8], part: &Pa
     let akey = &*turned(part.akey, integer_keys(object.id).1)?;
     let cell = object.cell(dkey, akey)?;
     let flags = if flags & DAOS_COND_PER_AKEY != 0 { part.flags } else { flags };
-    let Some(size) = scope.size(cell)? else {
+    if scope.size(cell)?.is_none() {
         return if flags & DAOS_COND_AKEY_FETCH != 0 { Err(Der(DER_NONEXIST)) } else { Ok(Found::default()) };
-    };
-    let room = part.room.unwrap_or(0);
+    }
     let Some(ranges) = &part.ranges else {
         let Some(value) = scope.get(cell)? else {
             return refuse(DER_MISMATCH, "records where a single value is asked for");
         };
-        let is_too_big = part.room.is_some() && size > room;
-        let pieces = if part.room.is_none() || is_too_big { Vec::new() } else { vec![(0, value)] };
-        return Ok(Found { size, pieces, is_too_big });
+        return Ok(Found::value(value, part.room));
     };
     if scope.get(cell)?.is_some() {
         return refuse(DER_MISMATCH, "a single value where records are asked for");
     }
-    let record = object.record_size(scope, dkey, akey)?;
-    if part.size != DAOS_REC_ANY && part.size != record {
-        return refuse(
-            DER_REC_SIZE,
-            &format!("records of {} bytes where there are some of {record}", part.size),
-        );
-    }
-    let mut found = Found { size: record, ..Found::default() };
-    let mut position = 0_u64;
-    for range in ranges {
-        let (offset, length) = bytes_of(*range, record)?;
-        let end = position.saturating_add(length);
-        if part.room.is_some() && end > room {
-            return Ok(Found { size: record, pieces: Vec::new(), is_too_big: true });
-        }
-        if part.room.is_some() && offset < size {
-            let bytes = scope.read(&[cell], |state| {
-                let mut buffer = vec![0; length.min(size - offset) as usize];
-                let mut reads = [ArrayRead { cell, offset, buffer: &mut buffer, filled: 0 }];
-                state.read_many(&mut reads)?;
-                let filled = reads[0].filled;
-                buffer.truncate(filled);
-                Ok(buffer)
-            })?;
-            found.pieces.push((position, bytes));
-        }
-        position = end;
-    }
-    Ok(found)
+    let records = Records::of(cell, object.record_size(scope, dkey, akey)?);
+    records.expect_size(part.size)?;
+    records.fetch(scope, ranges, part.room)
 }
 
 /// See `daos_obj_update`: the bytes of each part, one behind the other.
@@ -237,6 +200,9 @@ pub(crate) fn update(
     parts: &[(Part<'_>, Vec<u8>)],
 ) -> Result<()> {
     object.check_writable()?;
+    if object.is_array() {
+        return ArrayKeys::of(object, scope).update(flags, dkey, parts);
+    }
     let dkey = &*turned(dkey, integer_keys(object.id).0)?;
     if flags & (DAOS_COND_DKEY_INSERT | DAOS_COND_DKEY_UPDATE) == 0 {
         return update_parts(object, scope, flags, dkey, parts);
@@ -270,7 +236,8 @@ fn update_parts(
             (None, 0) => updates.push(Update::Remove { cell }),
             (None, _) => updates.push(Update::Put { cell, value: bytes }),
             (Some(ranges), 0) => {
-                punch_records(cell, object.next_record_size(scope, dkey, akey)?, ranges, &mut updates)?;
+                let size = object.next_record_size(scope, dkey, akey)?;
+                Records::of(cell, size).punch(ranges, &mut updates)?;
             }
             (Some(ranges), record) => {
                 match object.keeps_size(scope, cell, dkey, akey, record)? {
@@ -278,7 +245,7 @@ fn update_parts(
                     false if record == 1 => updates.push(Update::Remove { cell: cell_of_size }),
                     false => updates.push(Update::Put { cell: cell_of_size, value: size }),
                 }
-                write_records(cell, record, ranges, bytes, &mut updates)?;
+                Records::of(cell, record).write(ranges, bytes, &mut updates)?;
             }
         }
     }
@@ -304,75 +271,46 @@ fn condition<'c>(whole: u64, part: &Part<'_>, cell: Cell<'c>) -> Option<Conditio
     (flags & DAOS_COND_AKEY_UPDATE != 0).then_some((Precondition::Present(cell), DER_NONEXIST))
 }
 
-/// Offset and length in bytes.
-fn bytes_of((first, count): Range, record: u64) -> Result<(u64, u64)> {
-    let bytes = first.checked_mul(record).zip(count.checked_mul(record));
-    bytes.map_or_else(|| invalid("a range of records that ends beyond all numbers"), Ok)
-}
-
-fn punch_records<'u>(
-    cell: Cell<'u>,
-    record: u64,
-    ranges: &[Range],
-    updates: &mut Vec<Update<'u>>,
-) -> Result<()> {
-    for range in ranges {
-        let (offset, length) = bytes_of(*range, record)?;
-        updates.push(Update::Punch { cell, offset, length });
-    }
-    Ok(())
-}
-
-fn write_records<'u>(
-    cell: Cell<'u>,
-    record: u64,
-    ranges: &[Range],
-    bytes: &'u [u8],
-    updates: &mut Vec<Update<'u>>,
-) -> Result<()> {
-    let mut rest = bytes;
-    for range in ranges {
-        let (offset, length) = bytes_of(*range, record)?;
-        let parts = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
-        let Some((data, behind)) = parts else {
-            return invalid("fewer bytes than the ranges of records take");
-        };
-        updates.push(Update::Write { cell, offset, data });
-        rest = behind;
-    }
-    if rest.is_empty() { Ok(()) } else { invalid("more bytes than the ranges of records take") }
-}
-
 /// See `daos_obj_punch`.
 pub(crate) fn punch(object: &Object, scope: &Scope, flags: u64) -> Result<()> {
     object.check_writable()?;
-    let update = Update::Destroy { object: object.id };
-    remove_if(scope, flags, update, |scope| object.holds_something(scope))
+    remove_if(
+        scope,
+        flags,
+        |scope| object.holds_something(scope),
+        |scope| match object.is_array() {
+            true => array_keys::destroy(scope, object.id),
+            false => scope.update(&[Update::Destroy { object: object.id }]),
+        },
+    )
 }
 
 /// See `daos_obj_punch_dkeys`.
 pub(crate) fn punch_dkey(object: &Object, scope: &Scope, flags: u64, dkey: &[u8]) -> Result<()> {
     object.check_writable()?;
+    if object.is_array() {
+        return ArrayKeys::of(object, scope).punch(flags, dkey, &[]);
+    }
     let dkey = &*turned(dkey, integer_keys(object.id).0)?;
     let update = match object.id.otype() {
         ObjectType::KeyValue => Update::Remove { cell: Cell::kv(object.id, dkey) },
         _ => Update::RemoveDkey { object: object.id, dkey },
     };
-    remove_if(scope, flags, update, |scope| object.will_have_dkey(scope, dkey))
+    remove_if(scope, flags, |scope| object.will_have_dkey(scope, dkey), |scope| scope.update(&[update]))
 }
 
-/// Does an update that removes something, which must be there if the flags say so.
-fn remove_if(
+/// Removes something, which must be there if the flags say so.
+pub(crate) fn remove_if(
     scope: &Scope,
     flags: u64,
-    update: Update<'_>,
     is_there: impl Fn(&Scope) -> Result<bool>,
+    remove: impl Fn(&Scope) -> Result<()>,
 ) -> Result<()> {
     if flags & DAOS_COND_PUNCH == 0 {
-        return scope.update(&[update]);
+        return remove(scope);
     }
     scope.together(|scope| match is_there(scope)? {
-        true => scope.update(&[update]),
+        true => remove(scope),
         false => Err(Der(DER_NONEXIST)),
     })
 }
@@ -386,6 +324,9 @@ pub(crate) fn punch_akeys(
     akeys: &[&[u8]],
 ) -> Result<()> {
     object.check_writable()?;
+    if object.is_array() {
+        return ArrayKeys::of(object, scope).punch(flags, dkey, akeys);
+    }
     let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
     let dkey = &*turned(dkey, dkeys_are_integers)?;
     let akeys = akeys.iter().map(|akey| turned(akey, akeys_are_integers)).collect::<Result<Vec<_>>>()?;
@@ -409,6 +350,10 @@ pub(crate) fn list(
     anchor: &Anchor,
     limit: usize,
 ) -> Result<Page> {
+    if object.is_array() {
+        let keys = ArrayKeys::of(object, scope);
+        return dkey.map_or_else(|| keys.list_dkeys(anchor, limit), |dkey| keys.list_akeys(dkey));
+    }
     let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
     let dkey = dkey.map(|dkey| turned(dkey, dkeys_are_integers)).transpose()?;
     let page = match (&dkey, object.id.otype()) {

@@ -8,6 +8,8 @@ use std::{
     sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
+use isotach_object::ObjectId;
+
 use crate::{
     abi::{constants::*, errors::DER_NO_HDL},
     arrays::Array,
@@ -120,6 +122,17 @@ pub(crate) fn count_of(is_it: impl Fn(&Container) -> bool) -> usize {
     let table = table();
     let has = |open: &&Open| matches!(open, Open::Container(container) if is_it(container));
     table.open.values().filter(has).count()
+}
+
+/// Of the arrays that are open in a container under this id the one that was opened last.
+pub(crate) fn array_of(container: &Container, id: ObjectId) -> Option<Arc<Array>> {
+    let table = table();
+    let is_it = |array: &Array| array.id == id && array.container.uuid == container.uuid;
+    let arrays = table.open.iter().filter_map(|(number, open)| match open {
+        Open::Array(array) if is_it(array) => Some((number, array)),
+        _ => None,
+    });
+    arrays.max_by_key(|(number, _)| **number).map(|(_, array)| Arc::clone(array))
 }
 
 macro_rules! kinds {

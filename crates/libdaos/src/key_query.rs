@@ -4,9 +4,11 @@ use isotach_object::{Anchor, ObjectType};
 
 use crate::{
     abi::constants::*,
+    array_keys::ArrayKeys,
     error::{Result, invalid},
-    general::{self, Range},
+    general,
     objects::{Object, integer_keys, turned},
+    records::{Range, Records},
     scope::Scope,
 };
 
@@ -71,7 +73,7 @@ pub(crate) fn find(object: &Object, scope: &Scope, query: &Query<'_>) -> Result<
 /// What is asked for of what is under a distribution key.
 fn under(object: &Object, scope: &Scope, query: &Query<'_>, dkey: &[u8]) -> Result<Option<Answer>> {
     if let Some(akey) = query.akey {
-        let records = records(object, scope, dkey, akey)?;
+        let records = records(object, scope, query, dkey, akey)?;
         return Ok(records.map(|records| Answer { records, ..Answer::default() }));
     }
     if !query.wants(DAOS_GET_AKEY) {
@@ -81,7 +83,7 @@ fn under(object: &Object, scope: &Scope, query: &Query<'_>, dkey: &[u8]) -> Resu
         if !query.wants(DAOS_GET_RECX) {
             return Ok(Some(Answer { akey, ..Answer::default() }));
         }
-        if let Some(records) = records(object, scope, dkey, &akey.to_le_bytes())? {
+        if let Some(records) = records(object, scope, query, dkey, &akey.to_le_bytes())? {
             return Ok(Some(Answer { akey, records, ..Answer::default() }));
         }
     }
@@ -103,14 +105,23 @@ fn integers(object: &Object, scope: &Scope, query: &Query<'_>, dkey: Option<&[u8
     Ok(keys)
 }
 
-/// The records under two keys, from the first to the last: holes are records, too.
-fn records(object: &Object, scope: &Scope, dkey: &[u8], akey: &[u8]) -> Result<Option<Range>> {
+/// The first records under two keys that lie together, or the last.
+fn records(
+    object: &Object,
+    scope: &Scope,
+    query: &Query<'_>,
+    dkey: &[u8],
+    akey: &[u8],
+) -> Result<Option<Range>> {
+    let is_last = query.wants(DAOS_GET_MAX);
+    if object.is_array() {
+        return ArrayKeys::of(object, scope).outermost(dkey, akey, is_last);
+    }
     let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
     let (dkey, akey) = (&*turned(dkey, dkeys_are_integers)?, &*turned(akey, akeys_are_integers)?);
     let cell = object.cell(dkey, akey)?;
-    match scope.size(cell)? {
-        None | Some(0) => Ok(None),
-        Some(_) if object.id.otype() == ObjectType::KeyValue || scope.get(cell)?.is_some() => Ok(None),
-        Some(size) => Ok(Some((0, size / object.record_size(scope, dkey, akey)?))),
+    match object.id.otype() {
+        ObjectType::KeyValue => Ok(None),
+        _ => Records::of(cell, object.record_size(scope, dkey, akey)?).outermost(scope, is_last),
     }
 }

@@ -1,8 +1,9 @@
 //! DAOS's C interface over any engine: a program that was written for libdaos runs where there is no DAOS.
 //!
 //! `export` has the functions that C calls, and all unsafe code: it turns pointers into slices and back. What they do is in the
-//! modules beside it, which are safe: `pools`, `containers`, `objects`, `kv`, `arrays`, `general`, `snapshots`, `transactions`, `events`. Operations
-//! on objects take place in a `scope`: a container, or a transaction. DAOS's types and numbers are in `isotach-daos-abi`.
+//! modules beside it, which are safe: `pools`, `containers`, `objects`, `kv`, `arrays`, `general`, `array_keys`, `records`, `snapshots`,
+//! `transactions`, `events`. Operations on objects take place in a `scope`: a container, or a transaction. DAOS's types and numbers are in
+//! `isotach-daos-abi`.
 //!
 //! What must stay true:
 //! - An update is durable and seen by everyone when its function returns, as on DAOS: each is flushed.
@@ -11,6 +12,7 @@
 //!
 //! Sources: the interface is that of DAOS 2.0 to 2.8 (`daos_api.h` and others); see docs/libdaos.md.
 
+mod array_keys;
 mod arrays;
 mod containers;
 mod epochs;
@@ -27,6 +29,7 @@ mod objects;
 mod own_updates;
 mod pools;
 mod properties;
+mod records;
 mod scope;
 mod snapshots;
 mod transactions;

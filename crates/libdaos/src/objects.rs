@@ -15,7 +15,7 @@ use crate::{
 /// Targets that a pool is said to have, on one machine: as many as the largest class in common use without redundancy needs.
 pub(crate) const TARGETS: u32 = 32;
 
-/// An open object: a map, or one of the general form.
+/// An open object: a map, one of the general form, or an array seen as one.
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) container: Arc<Container>,
@@ -86,7 +86,7 @@ pub(crate) fn open_map(container: u64, id: (u64, u64), mode: u32) -> Result<u64>
 /// See `daos_obj_open`.
 pub(crate) fn open(container: u64, id: (u64, u64), mode: u32) -> Result<u64> {
     let container = handles::container(container)?;
-    let id = checked(&container, id, &[ObjectType::General, ObjectType::KeyValue])?;
+    let id = checked(&container, id, &[ObjectType::General, ObjectType::KeyValue, ObjectType::Array])?;
     Ok(handles::add(Open::Object(Arc::new(Object { container, id, mode }))))
 }
 
@@ -113,6 +113,10 @@ pub(crate) fn object_in(handle: u64, transaction: u64) -> Result<(Arc<Object>, S
 }
 
 impl Object {
+    pub(crate) fn is_array(&self) -> bool {
+        self.id.otype() == ObjectType::Array
+    }
+
     /// Refuses a change through a handle that is only for reading.
     pub(crate) fn check_writable(&self) -> Result<()> {
         check_mode(self.mode)?;
@@ -123,7 +127,7 @@ impl Object {
 /// Whether the keys of a type are integers of eight bytes, distribution and attribute keys.
 pub(crate) fn integer_keys(id: ObjectId) -> (bool, bool) {
     match type_number(id) {
-        9 | 2 => (true, false),
+        9 | 2 | 11..=13 => (true, false),
         3 => (false, true),
         4 => (true, true),
         _ => (false, false),

@@ -24,6 +24,21 @@ pub(crate) fn is_there(updates: &[OwnedUpdate], cell: &Cell<'_>) -> Option<bool>
     })
 }
 
+/// Whether a byte of an array is written, where updates say so.
+pub(crate) fn is_written(updates: &[OwnedUpdate], array: &Cell<'_>, byte: u64) -> Option<bool> {
+    updates.iter().rev().find_map(|update| match update.update() {
+        Update::Write { cell, offset, data } if cell == *array => {
+            (offset <= byte && byte - offset < data.len() as u64).then_some(true)
+        }
+        Update::Punch { cell, offset, length } if cell == *array => {
+            (offset <= byte && byte - offset < length).then_some(false)
+        }
+        Update::SetSize { cell, size } if cell == *array => (size <= byte).then_some(false),
+        Update::Destroy { object } if object == array.object => Some(false),
+        _ => None,
+    })
+}
+
 /// The value of a map's entry, or that there is none, where updates say so.
 pub(crate) fn entry(updates: &[OwnedUpdate], entry: &Cell<'_>) -> Option<Option<Vec<u8>>> {
     updates.iter().rev().find_map(|update| match update.update() {
@@ -83,6 +98,27 @@ mod tests {
         assert_eq!(is_there(&[put(b"a"), all], &cell), Some(false));
         let dkey = OwnedUpdate::of(&Update::RemoveDkey { object: OBJECT, dkey: b"d" });
         assert_eq!(is_there(&[put(b"a"), dkey], &cell), Some(false));
+    }
+
+    #[test]
+    fn a_byte_is_written_or_not_by_the_last_update_that_meets_it() {
+        let array = ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, 1);
+        let cell = Cell::array(array);
+        let write = OwnedUpdate::of(&Update::Write { cell, offset: 4, data: b"four" });
+        let punch = OwnedUpdate::of(&Update::Punch { cell, offset: 6, length: 1 });
+        let shrink = OwnedUpdate::of(&Update::SetSize { cell, size: 7 });
+        let found = |updates: &[OwnedUpdate], byte| is_written(updates, &cell, byte);
+        assert_eq!(
+            [3, 4, 7, 8].map(|byte| found(std::slice::from_ref(&write), byte)),
+            [None, Some(true), Some(true), None]
+        );
+        let updates = [write.clone(), punch, shrink];
+        assert_eq!(
+            [5, 6, 7, 9].map(|byte| found(&updates, byte)),
+            [Some(true), Some(false), Some(false), Some(false)]
+        );
+        let destroy = OwnedUpdate::of(&Update::Destroy { object: array });
+        assert_eq!(found(&[write, destroy], 5), Some(false));
     }
 
     #[test]

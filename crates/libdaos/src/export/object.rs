@@ -10,6 +10,7 @@ use crate::{
     handles,
     key_query::{self, Query},
     objects,
+    records::Found,
 };
 
 #[unsafe(no_mangle)]
@@ -97,6 +98,24 @@ unsafe fn part<'a>(described: &daos_iod_t) -> Result<Part<'a>> {
     Ok(Part { akey, ranges, size: described.iod_size, flags: described.iod_flags, room: None })
 }
 
+/// Tells where there were records.
+///
+/// # Safety
+/// As [`place`], for the runs of the map.
+unsafe fn tell(found: &Found, kind: daos_iod_type_t, map: &mut daos_iom_t) -> Result<()> {
+    let runs = found.ranges.iter().map(|(first, count)| daos_recx_t { rx_idx: *first, rx_nr: *count });
+    (map.iom_type, map.iom_size) = (kind, found.size);
+    map.iom_nr_out = found.ranges.len() as u32;
+    map.iom_recx_lo = runs.clone().min_by_key(|run| run.rx_idx).unwrap_or_default();
+    map.iom_recx_hi = runs.clone().max_by_key(|run| run.rx_idx).unwrap_or_default();
+    if map.iom_flags & DAOS_IOMF_DETAIL != 0 {
+        // SAFETY: as the caller says.
+        let places = unsafe { many_mut(map.iom_recxs, map.iom_nr.into()) }?;
+        places.iter_mut().zip(runs).for_each(|(place, run)| *place = run);
+    }
+    Ok(())
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_fetch(
     object: daos_handle_t,
@@ -106,7 +125,7 @@ unsafe extern "C" fn daos_obj_fetch(
     count: c_uint,
     described: *mut daos_iod_t,
     lists: *mut d_sg_list_t,
-    _maps: *mut daos_iom_t,
+    maps: *mut daos_iom_t,
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
@@ -128,6 +147,10 @@ unsafe extern "C" fn daos_obj_fetch(
         let found = general::fetch(&object, &scope, flags, dkey, &parts)?;
         for (at, (described, found)) in described.iter_mut().zip(&found).enumerate() {
             described.iod_size = found.size;
+            if !maps.is_null() {
+                // SAFETY: there is a map for each description.
+                unsafe { tell(found, described.iod_type, place(maps.add(at))?) }?;
+            }
             if lists.is_null() {
                 continue;
             }

@@ -226,6 +226,110 @@ static void queue(daos_handle_t container)
     IS(daos_eq_query(queue, DAOS_EQR_ALL, 4, found), -DER_NONEXIST);
 }
 
+/* One value or range of cells under a distribution key of an array. */
+static int under(int writes, daos_handle_t object, uint64_t flags, uint64_t number, char *akey, daos_recx_t *range, daos_size_t size,
+                 char *bytes, size_t length, daos_size_t *found)
+{
+    daos_key_t dkey;
+    d_iov_set(&dkey, &number, sizeof number);
+    daos_iod_t iod = {.iod_name = key(akey), .iod_type = range == NULL ? DAOS_IOD_SINGLE : DAOS_IOD_ARRAY, .iod_size = size,
+                      .iod_nr = 1, .iod_recxs = range};
+    d_iov_t vector;
+    d_iov_set(&vector, bytes, length);
+    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    if (writes)
+        return daos_obj_update(object, DAOS_TX_NONE, flags, &dkey, 1, &iod, &list, NULL);
+    int rc = daos_obj_fetch(object, DAOS_TX_NONE, flags, &dkey, 1, &iod, &list, NULL, NULL);
+    *found = iod.iod_size;
+    return rc;
+}
+
+/* Arrays seen as objects of two keys: what is there is found, what nobody knows is refused. */
+static void array_keys(daos_handle_t container)
+{
+    daos_obj_id_t id = {.lo = 7};
+    daos_handle_t object, read_only, array;
+    IS(daos_obj_generate_oid(container, &id, DAOS_OT_ARRAY_ATTR, OC_S1, 0, 0), 0);
+    IS(daos_obj_open(container, id, DAOS_OO_RW, &object, NULL), 0);
+    IS(daos_obj_open(container, id, DAOS_OO_RO, &read_only, NULL), 0);
+    char bytes[8] = "--------";
+    daos_recx_t two = {.rx_idx = 1, .rx_nr = 2}, beyond = {.rx_idx = 7, .rx_nr = 2};
+    daos_size_t size = 1;
+
+    /* Under key 0 there is any value. */
+    IS(under(0, object, 0, 0, "0", NULL, DAOS_REC_ANY, bytes, 8, &size), 0);
+    IS(size, 0);
+    IS(under(0, object, DAOS_COND_DKEY_FETCH, 0, "0", NULL, DAOS_REC_ANY, bytes, 8, &size), -DER_NONEXIST);
+    IS(under(1, object, DAOS_COND_AKEY_UPDATE, 0, "0", NULL, 5, "value", 5, NULL), -DER_NONEXIST);
+    IS(under(1, object, DAOS_COND_AKEY_INSERT, 0, "0", NULL, 5, "value", 5, NULL), 0);
+    IS(under(1, object, DAOS_COND_DKEY_INSERT, 0, "0", NULL, 5, "other", 5, NULL), -DER_EXIST);
+    IS(under(1, read_only, 0, 0, "0", NULL, 5, "other", 5, NULL), -DER_NO_PERM);
+    IS(under(0, object, 0, 0, "0", NULL, DAOS_REC_ANY, bytes, 8, &size), 0);
+    IS(size, 5);
+    IS(memcmp(bytes, "value---", 8), 0);
+    IS(under(0, object, 0, 0, "0", NULL, DAOS_REC_ANY, bytes, 4, &size), -DER_REC2BIG);
+    IS(under(0, object, 0, 0, "0", &two, DAOS_REC_ANY, bytes, 8, &size), -DER_MISMATCH);
+    IS(under(0, object, 0, 0, "1", NULL, DAOS_REC_ANY, bytes, 8, &size), -DER_NOSYS);
+    char names[16];
+    daos_key_desc_t found[2];
+    daos_anchor_t anchor = {0};
+    uint32_t count = 2;
+    d_iov_t vector;
+    d_iov_set(&vector, names, sizeof names);
+    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    IS(daos_obj_list_dkey(object, DAOS_TX_NONE, &count, found, &list, &anchor, NULL), 0);
+    IS(count, 1);
+    IS(memcmp(names, "\0\0\0\0\0\0\0\0", 8), 0);
+
+    /* Chunks are known while someone has the array open. */
+    IS(under(1, object, 0, 2, "0", &two, 1, "ab", 2, NULL), -DER_NOSYS);
+    IS(daos_array_open_with_attr(container, id, DAOS_TX_NONE, DAOS_OO_RW, 1, 8, &array, NULL), 0);
+    IS(under(1, object, DAOS_COND_DKEY_INSERT, 2, "0", &two, 1, "ab", 2, NULL), 0);
+    IS(under(1, object, DAOS_COND_DKEY_INSERT, 2, "0", &two, 1, "ab", 2, NULL), -DER_EXIST);
+    IS(under(1, object, 0, 2, "0", &two, 2, "abcd", 4, NULL), -DER_REC_SIZE);
+    IS(under(1, object, 0, 2, "0", &beyond, 1, "ab", 2, NULL), -DER_INVAL);
+    IS(under(1, object, 0, UINT64_MAX, "0", &two, 1, "ab", 2, NULL), -DER_INVAL);
+    IS(under(1, object, 0, 2, "0", NULL, 2, "ab", 2, NULL), -DER_MISMATCH);
+    IS(daos_array_get_size(array, DAOS_TX_NONE, &size, NULL), 0);
+    IS(size, 11);
+    uint64_t number = 0;
+    daos_key_t dkey, akey = key("0");
+    daos_recx_t last = {0};
+    d_iov_set(&dkey, &number, sizeof number);
+    IS(daos_obj_query_key(object, DAOS_TX_NONE, DAOS_GET_MAX | DAOS_GET_DKEY | DAOS_GET_RECX, &dkey, &akey, &last, NULL), 0);
+    IS(number == 2 && last.rx_idx == 1 && last.rx_nr == 2, 1);
+    IS(under(1, object, 0, 2, "0", &two, 0, NULL, 0, NULL), 0);
+    IS(daos_array_get_size(array, DAOS_TX_NONE, &size, NULL), 0);
+    IS(size, 0);
+    daos_key_t seven = {.iov_buf = bytes, .iov_buf_len = 7, .iov_len = 7};
+    IS(daos_obj_punch_dkeys(object, DAOS_TX_NONE, 0, 1, &seven, NULL), -DER_INVAL);
+
+    /* A transaction that writes to the end of an array and sets that size keeps what it wrote. */
+    daos_handle_t transaction;
+    daos_range_t range = {.rg_idx = 2, .rg_len = 4};
+    daos_array_iod_t iod = {.arr_nr = 1, .arr_rgs = &range};
+    d_iov_set(&vector, "four", 4);
+    IS(daos_tx_open(container, &transaction, 0, NULL), 0);
+    IS(daos_array_write(array, transaction, &iod, &list, NULL), 0);
+    IS(daos_array_set_size(array, transaction, 6, NULL), 0);
+    IS(daos_tx_commit(transaction, NULL), 0);
+    IS(daos_tx_close(transaction, NULL), 0);
+    memset(bytes, '-', 8);
+    range = (daos_range_t){.rg_idx = 0, .rg_len = 8};
+    d_iov_set(&vector, bytes, 8);
+    IS(daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL), 0);
+    IS(memcmp(bytes, "--four--", 8), 0);
+
+    /* What is under key 0 goes with the array. */
+    IS(daos_array_destroy(array, DAOS_TX_NONE, NULL), 0);
+    IS(under(0, object, 0, 0, "0", NULL, DAOS_REC_ANY, bytes, 8, &size), 0);
+    IS(size, 0);
+    IS(daos_obj_punch(object, DAOS_TX_NONE, DAOS_COND_PUNCH, NULL), -DER_NONEXIST);
+    IS(daos_array_close(array, NULL), 0);
+    IS(daos_obj_close(object, NULL), 0);
+    IS(daos_obj_close(read_only, NULL), 0);
+}
+
 int main(int argc, char **argv)
 {
     daos_handle_t pool, second, container, other;
@@ -247,6 +351,7 @@ int main(int argc, char **argv)
     anchors(container);
     highest_and_lowest(container);
     queue(container);
+    array_keys(container);
     IS(daos_cont_close(container, NULL), 0);
     IS(daos_cont_destroy(second, "edges", 0, NULL), 0);
     IS(daos_pool_disconnect(second, NULL), 0);

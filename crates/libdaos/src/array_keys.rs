@@ -1,0 +1,282 @@
+//! Arrays as objects of two keys, which is what they are on DAOS: `daos_obj_open` takes their ids, too.
+//!
+//! Under the distribution key 0 lies a single value. Of an array of type ARRAY it says what the array was created with; of the others it is
+//! whatever a program keeps there. It is an entry of the container's own object. Under `n + 1` lie the cells of chunk `n` as records. The
+//! attribute key is always "0". How large a chunk is says that value or, where it does not, whoever has the array open in this process.
+
+use isotach_object::{Anchor, Cell, ObjectId, Page, PageBuilder, Update};
+
+use crate::{
+    abi::{constants::*, errors::*},
+    containers::own,
+    error::{Der, Result, invalid, refuse},
+    general::{ONLY_AKEY, Part, remove_if},
+    handles,
+    objects::Object,
+    own_updates,
+    records::{Found, Range, Records},
+    scope::Scope,
+};
+
+/// What the value begins with that says what an array was created with.
+const MAGIC: u64 = 0xdaca_55a9_daca_55a9;
+
+/// The sizes of a cell in bytes, and of a chunk in cells.
+pub(crate) type Sizes = (u64, u64);
+
+/// The key, in the container's own object, of the value under distribution key 0.
+pub(crate) fn metadata_key(id: ObjectId) -> [u8; 17] {
+    let mut key = [b'a'; 17];
+    key[1..9].copy_from_slice(&id.hi().to_le_bytes());
+    key[9..].copy_from_slice(&id.lo().to_le_bytes());
+    key
+}
+
+/// The value that says what an array was created with.
+pub(crate) fn metadata((cell_size, chunk_size): Sizes) -> [u8; 24] {
+    let mut value = [0; 24];
+    value[..8].copy_from_slice(&MAGIC.to_le_bytes());
+    value[8..16].copy_from_slice(&cell_size.to_le_bytes());
+    value[16..].copy_from_slice(&chunk_size.to_le_bytes());
+    value
+}
+
+/// What such a value says; `None` of any other value.
+pub(crate) fn sizes_in(value: &[u8]) -> Option<Sizes> {
+    let value: &[u8; 24] = value.try_into().ok()?;
+    let number = |at: usize| value[at..].first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+    let (magic, cell_size, chunk_size) = (number(0)?, number(8)?, number(16)?);
+    (magic == MAGIC && cell_size.checked_mul(chunk_size)? > 0).then_some((cell_size, chunk_size))
+}
+
+/// Removes an array with what is kept of it.
+pub(crate) fn destroy(scope: &Scope, id: ObjectId) -> Result<()> {
+    let key = metadata_key(id);
+    let metadata = Update::Remove { cell: Cell::kv(own()?, &key) };
+    scope.update(&[Update::Destroy { object: id }, metadata])
+}
+
+/// What lies under a distribution key.
+enum Under<'k> {
+    Metadata(Cell<'k>),
+    Cells(Records<'k>),
+}
+
+/// An array, and the key of its metadata.
+pub(crate) struct ArrayKeys<'o> {
+    object: &'o Object,
+    scope: &'o Scope,
+    key: [u8; 17],
+}
+
+fn other_kind<T>() -> Result<T> {
+    refuse(
+        DER_MISMATCH,
+        "under distribution key 0 of an array lies a single value, under the others lie records",
+    )
+}
+
+fn check_akey(akey: &[u8]) -> Result<()> {
+    match akey == ONLY_AKEY {
+        true => Ok(()),
+        false => refuse(DER_NOSYS, "an attribute key other than \"0\" of an array"),
+    }
+}
+
+/// Whether something must be there, or must not be, for an update.
+fn condition(flags: u64, part: &Part<'_>) -> Option<bool> {
+    let flags = if flags & DAOS_COND_PER_AKEY != 0 { flags | part.flags } else { flags };
+    match flags {
+        _ if flags & (DAOS_COND_DKEY_INSERT | DAOS_COND_AKEY_INSERT) != 0 => Some(false),
+        _ if flags & (DAOS_COND_DKEY_UPDATE | DAOS_COND_AKEY_UPDATE) != 0 => Some(true),
+        _ => None,
+    }
+}
+
+impl<'o> ArrayKeys<'o> {
+    pub(crate) fn of(object: &'o Object, scope: &'o Scope) -> Self {
+        Self { object, scope, key: metadata_key(object.id) }
+    }
+
+    fn metadata_cell(&self) -> Result<Cell<'_>> {
+        Ok(Cell::kv(own()?, &self.key))
+    }
+
+    fn sizes(&self) -> Result<Sizes> {
+        let Object { container, id, .. } = self.object;
+        let cell = self.metadata_cell()?;
+        // Created in the same transaction, too.
+        let waiting = self.scope.own(|updates| own_updates::entry(updates, &cell))?;
+        let stored = waiting.map_or_else(|| self.scope.get(cell), Ok)?;
+        if let Some(sizes) = stored.and_then(|value| sizes_in(&value)) {
+            return Ok(sizes);
+        }
+        match handles::array_of(container, *id) {
+            Some(array) => Ok((array.cell_size, array.chunk_size)),
+            None => {
+                refuse(DER_NOSYS, "cells by distribution key of an array whose chunk size nobody here knows")
+            }
+        }
+    }
+
+    fn under(&self, dkey: &[u8]) -> Result<Under<'_>> {
+        let Ok(number) = dkey.try_into().map(u64::from_le_bytes) else {
+            return invalid(&format!("a key of {} bytes where they are integers of 8", dkey.len()));
+        };
+        let Some(chunk) = number.checked_sub(1) else { return Ok(Under::Metadata(self.metadata_cell()?)) };
+        let (size, most) = self.sizes()?;
+        match chunk.checked_mul(size * most) {
+            Some(base) => Ok(Under::Cells(Records { cell: Cell::array(self.object.id), base, size, most })),
+            None => invalid("a distribution key of an array that is beyond all cells"),
+        }
+    }
+
+    fn has(&self, under: &Under<'_>) -> Result<bool> {
+        match under {
+            Under::Metadata(cell) => Ok(self.scope.size(*cell)?.is_some()),
+            Under::Cells(records) => Ok(records.outermost(self.scope, false)?.is_some()),
+        }
+    }
+
+    /// As [`ArrayKeys::has`]; of the metadata, after what waits for the commit of the same transaction.
+    fn will_have(&self, under: &Under<'_>) -> Result<bool> {
+        let waiting = match under {
+            Under::Metadata(cell) => self.scope.own(|updates| own_updates::is_there(updates, cell))?,
+            Under::Cells(_) => None,
+        };
+        waiting.map_or_else(|| self.has(under), Ok)
+    }
+
+    /// Whether the array has metadata or cells.
+    pub(crate) fn has_any(&self) -> Result<bool> {
+        let cells = Records::of(Cell::array(self.object.id), 1);
+        Ok(self.will_have(&Under::Metadata(self.metadata_cell()?))? || self.has(&Under::Cells(cells))?)
+    }
+
+    /// The first cells of a chunk that lie together, or the last.
+    pub(crate) fn outermost(&self, dkey: &[u8], akey: &[u8], is_last: bool) -> Result<Option<Range>> {
+        check_akey(akey)?;
+        match self.under(dkey)? {
+            Under::Metadata(_) => Ok(None),
+            Under::Cells(records) => records.outermost(self.scope, is_last),
+        }
+    }
+
+    /// See `daos_obj_fetch`.
+    pub(crate) fn fetch(&self, flags: u64, dkey: &[u8], parts: &[Part<'_>]) -> Result<Vec<Found>> {
+        let under = self.under(dkey)?;
+        parts.iter().map(|part| self.fetch_part(flags, &under, part)).collect()
+    }
+
+    fn fetch_part(&self, flags: u64, under: &Under<'_>, part: &Part<'_>) -> Result<Found> {
+        check_akey(part.akey)?;
+        let flags = if flags & DAOS_COND_PER_AKEY != 0 { flags | part.flags } else { flags };
+        if flags & (DAOS_COND_DKEY_FETCH | DAOS_COND_AKEY_FETCH) != 0 && !self.has(under)? {
+            return Err(Der(DER_NONEXIST));
+        }
+        match (under, &part.ranges) {
+            (Under::Metadata(cell), None) => {
+                let value = self.scope.get(*cell)?;
+                Ok(value.map_or_else(Found::default, |value| Found::value(value, part.room)))
+            }
+            (Under::Cells(records), Some(ranges)) => {
+                records.expect_size(part.size)?;
+                records.fetch(self.scope, ranges, part.room)
+            }
+            _ => other_kind(),
+        }
+    }
+
+    /// See `daos_obj_update`.
+    pub(crate) fn update(&self, flags: u64, dkey: &[u8], parts: &[(Part<'_>, Vec<u8>)]) -> Result<()> {
+        let conditions: Vec<bool> = parts.iter().filter_map(|(part, _)| condition(flags, part)).collect();
+        if conditions.is_empty() {
+            return self.update_parts(dkey, parts);
+        }
+        self.scope.together(|scope| {
+            let keys = ArrayKeys::of(self.object, scope);
+            let is_there = keys.will_have(&keys.under(dkey)?)?;
+            match conditions.iter().find(|wanted| **wanted != is_there) {
+                Some(true) => Err(Der(DER_NONEXIST)),
+                Some(false) => Err(Der(DER_EXIST)),
+                None => keys.update_parts(dkey, parts),
+            }
+        })
+    }
+
+    fn update_parts(&self, dkey: &[u8], parts: &[(Part<'_>, Vec<u8>)]) -> Result<()> {
+        let under = self.under(dkey)?;
+        let mut updates = Vec::new();
+        for (part, bytes) in parts {
+            check_akey(part.akey)?;
+            match (&under, &part.ranges) {
+                (Under::Metadata(cell), None) if part.size == 0 => {
+                    updates.push(Update::Remove { cell: *cell });
+                }
+                (Under::Metadata(cell), None) => updates.push(Update::Put { cell: *cell, value: bytes }),
+                (Under::Cells(records), Some(ranges)) if part.size == 0 => {
+                    records.punch(ranges, &mut updates)?;
+                }
+                (Under::Cells(records), Some(ranges)) => {
+                    records.expect_size(part.size)?;
+                    records.write(ranges, bytes, &mut updates)?;
+                }
+                _ => return other_kind(),
+            }
+        }
+        self.scope.update(&updates)
+    }
+
+    /// See `daos_obj_punch_dkeys`, and `daos_obj_punch_akeys`.
+    pub(crate) fn punch(&self, flags: u64, dkey: &[u8], akeys: &[&[u8]]) -> Result<()> {
+        akeys.iter().try_for_each(|akey| check_akey(akey))?;
+        let under = self.under(dkey)?;
+        let update = match under {
+            Under::Metadata(cell) => Update::Remove { cell },
+            Under::Cells(records) => {
+                let all = records.all();
+                Update::Punch { cell: records.cell, offset: all.start, length: all.end - all.start }
+            }
+        };
+        let is_there = |scope: &Scope| ArrayKeys::of(self.object, scope).will_have(&under);
+        remove_if(self.scope, flags, is_there, |scope| scope.update(&[update]))
+    }
+
+    /// See `daos_obj_list_akey`.
+    pub(crate) fn list_akeys(&self, dkey: &[u8]) -> Result<Page> {
+        let mut page = PageBuilder::new();
+        if self.has(&self.under(dkey)?)? {
+            page.push(ONLY_AKEY, b"");
+        }
+        Ok(page.finish(None))
+    }
+
+    /// See `daos_obj_list_dkey`. An anchor is the number of the next key.
+    pub(crate) fn list_dkeys(&self, anchor: &Anchor, limit: usize) -> Result<Page> {
+        let from = anchor.as_bytes().try_into().map_or(0, u64::from_le_bytes);
+        let mut page = PageBuilder::new();
+        let mut left = limit;
+        if from == 0 && self.has(&Under::Metadata(self.metadata_cell()?))? {
+            page.push(&0_u64.to_le_bytes(), b"");
+            left -= 1;
+        }
+        let cell = Cell::array(self.object.id);
+        let extents = self.scope.read(&[cell], |state| state.list_extents(cell, 0, u64::MAX))?;
+        if extents.is_empty() {
+            return Ok(page.finish(None));
+        }
+        let (cell_size, chunk_size) = self.sizes()?;
+        let chunk = cell_size * chunk_size;
+        let mut next = from.max(1);
+        for extent in extents {
+            for number in next.max(extent.start / chunk + 1)..=(extent.end - 1) / chunk + 1 {
+                let Some(rest) = left.checked_sub(1) else {
+                    return Ok(page.finish(Some(Anchor::from_bytes(number.to_le_bytes().to_vec()))));
+                };
+                page.push(&number.to_le_bytes(), b"");
+                (left, next) = (rest, number + 1);
+            }
+        }
+        Ok(page.finish(None))
+    }
+}
