@@ -117,6 +117,18 @@ ssize_t daos_ace_get_size(struct daos_ace *ace);
 bool daos_ace_is_valid(struct daos_ace *ace);
 int daos_ace_from_str(const char *str, struct daos_ace **ace);
 int daos_ace_to_str(struct daos_ace *ace, char *buf, size_t buf_len);
+/* The principal of an entry as its text has it; the caller does not free it. */
+const char *daos_ace_get_principal_str(struct daos_ace *ace);
+
+/* Whether a text is the name of a user or group: name@, or name@domain. */
+bool daos_acl_principal_is_valid(const char *name);
+/* What the system knows by a number or by a name; the caller frees the name. */
+int daos_acl_uid_to_principal(uid_t uid, char **name);
+int daos_acl_gid_to_principal(gid_t gid, char **name);
+int daos_acl_principal_to_uid(const char *principal, uid_t *uid);
+int daos_acl_principal_to_gid(const char *principal, gid_t *gid);
+/* Read OWNER@, GROUP@, EVERYONE@, u:name@ or g:name@. The caller frees the name, which is NULL for the first three. */
+int daos_acl_principal_from_str(const char *principal_str, enum daos_acl_principal_type *type, char **name);
 
 #if defined(__cplusplus)
 }

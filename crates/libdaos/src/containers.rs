@@ -8,8 +8,13 @@ use md5::{Digest, Md5};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::{
-    abi::{constants::*, errors::*, properties::DAOS_PROP_CO_LABEL},
-    epochs,
+    abi::{
+        acl::DAOS_ACL_PERM_WRITE,
+        constants::*,
+        errors::*,
+        properties::{DAOS_PROP_CO_LABEL, DAOS_PROP_CO_REDUN_FAC},
+    },
+    access, epochs,
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
     log,
@@ -30,6 +35,8 @@ pub(crate) struct Container {
     pub(crate) inner: Arc<dyn isotach_object::Container>,
     pub(crate) uuid: [u8; 16],
     pub(crate) flags: u32,
+    /// What its access control list permits whoever opened it.
+    pub(crate) permissions: u64,
     /// How many failures its objects must survive, which here is none.
     pub(crate) redundancy_factor: u64,
 }
@@ -108,6 +115,7 @@ pub(crate) fn create(pool: u64, label: Option<&str>, properties: &Properties) ->
     if label.is_some_and(is_uuid) {
         return invalid("a container's label may not look like a UUID");
     }
+    access::add_defaults(&mut properties);
     let uuid = random_uuid()?;
     let label: Label = label.map_or_else(|| uuid_text(&uuid), str::to_owned).parse()?;
     pool.inner.create_container(&label)?;
@@ -161,8 +169,11 @@ pub(crate) fn open(pool: u64, name: &str, flags: u32) -> Result<u64> {
         pool.check_writable()?;
     }
     let inner = pool.inner.open_container(&resolve(&pool, name)?)?;
-    let (uuid, redundancy_factor) = (uuid_of(&*inner)?, properties::redundancy_factor(&*inner)?);
-    let container = Arc::new(Container { pool, inner, uuid, flags: modes, redundancy_factor });
+    let uuid = uuid_of(&*inner)?;
+    let kept = properties::some(&*inner, &[&access::PROPERTIES[..], &[DAOS_PROP_CO_REDUN_FAC]].concat())?;
+    let redundancy_factor = properties::redundancy_factor(&kept);
+    let permissions = access::permissions(&kept, modes)?;
+    let container = Arc::new(Container { pool, inner, uuid, flags: modes, permissions, redundancy_factor });
     let hinders =
         |other: &Container| other.uuid == uuid && (modes == DAOS_COO_EX || other.flags == DAOS_COO_EX);
     let added = handles::add_unless(
@@ -222,9 +233,14 @@ impl Container {
         self.uuid == other.uuid && self.pool.label == other.pool.label
     }
 
-    /// Refuses a change through a handle that is only for reading.
+    /// Refuses what needs permissions that whoever opened the container does not have, or not through a handle for reading.
+    pub(crate) fn check(&self, permissions: u64) -> Result<()> {
+        if self.permissions & permissions == permissions { Ok(()) } else { Err(Der(DER_NO_PERM)) }
+    }
+
+    /// Refuses a change of what is in the container where that is not permitted.
     pub(crate) fn check_writable(&self) -> Result<()> {
-        if self.flags == DAOS_COO_RO { Err(Der(DER_NO_PERM)) } else { Ok(()) }
+        self.check(DAOS_ACL_PERM_WRITE)
     }
 
     /// The first of so many ids that nobody else gets.
@@ -236,6 +252,12 @@ impl Container {
     /// Does updates, for all to see: all or none, where the engine can do that.
     pub(crate) fn update(&self, updates: &[Update<'_>]) -> Result<()> {
         self.check_writable()?;
+        all(&*self.inner, updates)
+    }
+
+    /// Does updates of what is kept of the container itself, for which such permissions are needed.
+    pub(crate) fn update_own(&self, permissions: u64, updates: &[Update<'_>]) -> Result<()> {
+        self.check(permissions)?;
         all(&*self.inner, updates)
     }
 

@@ -2,7 +2,8 @@
 //!
 //! `export` has the functions that C calls, and all unsafe code: it turns pointers into slices and back. What they do is in the
 //! modules beside it, which are safe: `pools`, `containers`, `objects`, `kv`, `arrays`, `general`, `array_keys`, `records`, `snapshots`,
-//! `transactions`, `events`. Operations on objects take place in a `scope`: a container, or a transaction. DAOS's types and numbers are in
+//! `transactions`, `events`,
+//! `access`. Operations on objects take place in a `scope`: a container, or a transaction. DAOS's types and numbers are in
 //! `isotach-daos-abi`.
 //!
 //! What must stay true:
@@ -12,6 +13,8 @@
 //!
 //! Sources: the interface is that of DAOS 2.0 to 2.8 (`daos_api.h` and others); see docs/libdaos.md.
 
+mod access;
+mod acl;
 mod array_keys;
 mod arrays;
 mod containers;

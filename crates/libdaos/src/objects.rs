@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 use isotach_object::{ObjectClass, ObjectId, ObjectType};
 
 use crate::{
-    abi::{constants::DAOS_OO_RO, errors::DER_INVAL},
+    abi::{acl::DAOS_ACL_PERM_READ, constants::DAOS_OO_RO, errors::DER_INVAL},
     containers::{Container, own},
     error::{Der, Result, invalid},
     handles::{self, Open},
@@ -47,8 +47,9 @@ pub(crate) fn generate(user: (u64, u64), number: u8, class: u32) -> Result<(u64,
     Ok((high | user.0 & 0xffff_ffff, user.1))
 }
 
-/// The id of an object of one of these kinds.
+/// The id of an object of one of these kinds, in a container that may be read.
 pub(crate) fn checked(container: &Container, id: (u64, u64), kinds: &[ObjectType]) -> Result<ObjectId> {
+    container.check(DAOS_ACL_PERM_READ)?;
     let id = ObjectId::from_halves(id.0, id.1)?;
     if id == own()? {
         return invalid("the id of the object in which this library keeps what is its own");

@@ -2,6 +2,7 @@
 
 use std::{
     env, fs,
+    os::unix::fs::MetadataExt,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -11,10 +12,13 @@ use isotach_engine_rados::Rados;
 use isotach_object::{Engine, Label, PoolUri, Registry};
 
 use crate::{
-    abi::{constants::*, errors::*},
+    abi::{constants::*, errors::*, properties::*},
+    access,
+    acl::List,
     containers::{is_uuid, uuid_of_label, uuid_text},
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
+    properties::{Properties, Value},
 };
 
 /// The variable that says where pools are: a URI such as `posix:/data/daos?sync=no`, or a path.
@@ -131,5 +135,18 @@ impl Pool {
     /// Its UUID: of its label, so that it is the same for everybody.
     pub(crate) fn uuid(&self) -> [u8; 16] {
         uuid_of_label(&self.label)
+    }
+
+    /// Its properties: the label, and where it is a folder whose that is and whom its mode permits what.
+    pub(crate) fn properties(&self) -> Properties {
+        let mut properties = Properties::from([(DAOS_PROP_PO_LABEL, Value::Text(self.label.clone()))]);
+        let uri = self.inner.uri();
+        if let Some(folder) = fs::metadata(uri.path()).ok().filter(|_| uri.scheme() == "posix") {
+            let list = List::of_mode(folder.mode()).bytes();
+            properties.insert(DAOS_PROP_PO_ACL, Value::Bytes(list));
+            properties.insert(DAOS_PROP_PO_OWNER, Value::Text(access::principal(folder.uid(), false)));
+            properties.insert(DAOS_PROP_PO_OWNER_GROUP, Value::Text(access::principal(folder.gid(), true)));
+        }
+        properties
     }
 }

@@ -1,12 +1,14 @@
-//! Properties of containers: kept with the container, and told again. They change nothing but what is said of them, and which objects may be
-//! opened (the redundancy factor).
+//! Properties of containers: kept with the container, and told again. They change nothing but what is said of them, which objects may be
+//! opened (the redundancy factor), and who may do what (`access`).
 
 use std::collections::BTreeMap;
 
 use isotach_object::{Cell, Update};
 
 use crate::{
-    abi::{errors::*, properties::*},
+    abi::{acl::DAOS_ACL_PERM_CONT_ALL, errors::*, properties::*},
+    access,
+    acl::{List, is_principal},
     containers::{Container, own},
     error::{Result, invalid, refuse},
 };
@@ -16,6 +18,17 @@ use crate::{
 pub(crate) enum Value {
     Number(u64),
     Text(String),
+    /// An access control list or the roots, as they lie in memory.
+    Bytes(Vec<u8>),
+}
+
+/// What the value of a property is to a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Number,
+    Text,
+    List,
+    Roots,
 }
 
 /// Properties by DAOS's numbers of them.
@@ -43,12 +56,13 @@ fn defaults() -> Properties {
     numbers.into_iter().map(|(number, value)| (number, Value::Number(value))).collect()
 }
 
-/// Whether the value of a property is a text, a number, or (`None`) something that is not kept.
-pub(crate) fn is_text(number: u32) -> Option<bool> {
+/// What a property of a container is; `None` for numbers that are of no property.
+pub(crate) fn kind(number: u32) -> Option<Kind> {
     match number {
-        DAOS_PROP_CO_LABEL | DAOS_PROP_CO_OWNER | DAOS_PROP_CO_OWNER_GROUP => Some(true),
-        DAOS_PROP_CO_ACL | DAOS_PROP_CO_ROOTS => None,
-        number if number > DAOS_PROP_CO_MIN && number < DAOS_PROP_CO_MAX => Some(false),
+        DAOS_PROP_CO_LABEL | DAOS_PROP_CO_OWNER | DAOS_PROP_CO_OWNER_GROUP => Some(Kind::Text),
+        DAOS_PROP_CO_ACL => Some(Kind::List),
+        DAOS_PROP_CO_ROOTS => Some(Kind::Roots),
+        number if number > DAOS_PROP_CO_MIN && number < DAOS_PROP_CO_MAX => Some(Kind::Number),
         _ => None,
     }
 }
@@ -60,6 +74,11 @@ pub(crate) fn check(properties: &Properties) -> Result<()> {
             (DAOS_PROP_CO_REDUN_FAC, Value::Number(factor)) => *factor > 4,
             (DAOS_PROP_CO_CSUM, Value::Number(kind)) => *kind > 7,
             (DAOS_PROP_CO_CSUM_SERVER_VERIFY, Value::Number(verify)) => *verify > 1,
+            (DAOS_PROP_CO_OWNER | DAOS_PROP_CO_OWNER_GROUP, Value::Text(name)) => !is_principal(name),
+            (DAOS_PROP_CO_ACL, Value::Bytes(list)) => {
+                List::read(list)?.check(DAOS_ACL_PERM_CONT_ALL)?;
+                false
+            }
             _ => false,
         };
         if is_wrong {
@@ -69,35 +88,67 @@ pub(crate) fn check(properties: &Properties) -> Result<()> {
     Ok(())
 }
 
-fn key(number: u32) -> [u8; 5] {
+/// The key under which a property is kept.
+pub(crate) fn key(number: u32) -> [u8; 5] {
     let [a, b, c, d] = number.to_le_bytes();
     [b'p', a, b, c, d]
 }
 
 /// Properties as they are stored: keys and values of entries.
 pub(crate) fn stored(properties: &Properties) -> Vec<([u8; 5], Vec<u8>)> {
-    properties
-        .iter()
-        .map(|(number, value)| match value {
-            Value::Number(value) => (key(*number), [&[0][..], &value.to_le_bytes()].concat()),
-            Value::Text(text) => (key(*number), [&[1][..], text.as_bytes()].concat()),
-        })
-        .collect()
+    properties.iter().map(|(number, value)| (key(*number), stored_value(value))).collect()
+}
+
+/// A value as it is stored: a byte that says what it is comes first.
+pub(crate) fn stored_value(value: &Value) -> Vec<u8> {
+    match value {
+        Value::Number(value) => [&[0][..], &value.to_le_bytes()].concat(),
+        Value::Text(text) => [&[1][..], text.as_bytes()].concat(),
+        Value::Bytes(bytes) => [&[2][..], bytes].concat(),
+    }
+}
+
+/// What was stored.
+pub(crate) fn value_of(stored: &[u8]) -> Option<Value> {
+    match stored {
+        [0, value @ ..] => value.try_into().ok().map(|value| Value::Number(u64::from_le_bytes(value))),
+        [1, text @ ..] => std::str::from_utf8(text).ok().map(|text| Value::Text(text.to_owned())),
+        [2, bytes @ ..] => Some(Value::Bytes(bytes.to_vec())),
+        _ => None,
+    }
 }
 
 /// Keeps properties with a container.
 pub(crate) fn keep(container: &Container, properties: &Properties) -> Result<()> {
+    let permissions = properties.keys().fold(0, |all, number| all | access::to_set(*number));
     let (object, stored) = (own()?, stored(properties));
     let updates: Vec<Update<'_>> =
         stored.iter().map(|(key, value)| Update::Put { cell: Cell::kv(object, key), value }).collect();
-    container.update(&updates)
+    container.update_own(permissions, &updates)
 }
 
-/// How many failures a container's objects must survive.
-pub(crate) fn redundancy_factor(container: &dyn isotach_object::Container) -> Result<u64> {
-    let key = key(DAOS_PROP_CO_REDUN_FAC);
-    let stored = container.get_many(&[Cell::kv(own()?, &key)])?.pop().flatten();
-    Ok(stored.and_then(|stored| stored.get(1..)?.try_into().ok()).map_or(0, u64::from_le_bytes))
+/// Those of some properties that are kept with a container.
+pub(crate) fn some(container: &dyn isotach_object::Container, numbers: &[u32]) -> Result<Properties> {
+    let keys: Vec<[u8; 5]> = numbers.iter().map(|number| key(*number)).collect();
+    let object = own()?;
+    let cells: Vec<Cell<'_>> = keys.iter().map(|key| Cell::kv(object, key)).collect();
+    let mut properties = Properties::new();
+    for (number, stored) in numbers.iter().zip(container.get_many(&cells)?) {
+        let Some(stored) = stored else { continue };
+        let Some(value) = value_of(&stored) else {
+            return refuse(DER_IO, "a property that this library did not store");
+        };
+        properties.insert(*number, value);
+    }
+    Ok(properties)
+}
+
+/// How many failures a container with these properties must survive.
+pub(crate) fn redundancy_factor(properties: &Properties) -> u64 {
+    match properties.get(&DAOS_PROP_CO_REDUN_FAC) {
+        Some(Value::Number(factor)) => *factor,
+        _ => 0,
+    }
 }
 
 /// The properties of a container.
@@ -105,20 +156,6 @@ pub(crate) fn of(container: &Container) -> Result<Properties> {
     let mut properties = defaults();
     properties.insert(DAOS_PROP_CO_LABEL, Value::Text(container.inner.label().to_string()));
     let numbers: Vec<u32> = (DAOS_PROP_CO_MIN + 1..DAOS_PROP_CO_MAX).collect();
-    let keys: Vec<[u8; 5]> = numbers.iter().map(|number| key(*number)).collect();
-    let object = own()?;
-    let cells: Vec<Cell<'_>> = keys.iter().map(|key| Cell::kv(object, key)).collect();
-    for (number, stored) in numbers.into_iter().zip(container.inner.get_many(&cells)?) {
-        let value = match stored.as_deref() {
-            None => continue,
-            Some([0, value @ ..]) => {
-                value.try_into().ok().map(|value| Value::Number(u64::from_le_bytes(value)))
-            }
-            Some([1, text @ ..]) => std::str::from_utf8(text).ok().map(|text| Value::Text(text.to_owned())),
-            Some(_) => None,
-        };
-        let Some(value) = value else { return refuse(DER_IO, "a property that this library did not store") };
-        properties.insert(number, value);
-    }
+    properties.extend(some(&*container.inner, &numbers)?);
     Ok(properties)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use isotach_object::{Anchor, Container as Handle, Epoch, Error, Label, ObjectId};
 
 use crate::{
-    abi::{constants::DAOS_EPOCH_MAX, errors::*},
+    abi::{acl::DAOS_ACL_PERM_READ, constants::DAOS_EPOCH_MAX, errors::*},
     containers::{Container, own},
     epochs,
     error::{Der, Result, invalid, refuse},
@@ -97,6 +97,7 @@ fn open(container: &Container, epoch: u64) -> Result<Arc<dyn Handle>> {
 /// See `daos_oit_open`.
 pub(crate) fn open_table(container: u64, epoch: u64) -> Result<u64> {
     let container = handles::container(container)?;
+    container.check(DAOS_ACL_PERM_READ)?;
     let past = open(&container, epoch)?;
     let own = own()?;
     let (mut ids, mut anchor) = (Vec::new(), Some(Anchor::start()));

@@ -129,6 +129,13 @@ fn what_a_program_does_wrong_is_refused_and_what_it_seldom_does_comes_out_right(
 }
 
 #[test]
+fn an_access_control_list_decides_who_opens_a_container_and_for_what() {
+    let bench = Bench::new();
+    let access = bench.compile("access", &["tests/c/access.c"]);
+    bench.run(&access, &["tank"]);
+}
+
+#[test]
 fn a_program_that_was_linked_with_another_libdaos_runs_on_this_one_by_preload() {
     let bench = Bench::new();
     let fields = bench.compile("fields", &["tests/c/fields.c"]);

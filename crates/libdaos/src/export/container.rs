@@ -4,12 +4,12 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use super::{
     answer, give, place,
-    properties::{fill, taken},
+    properties::{asked, fill, taken},
     text,
 };
 use crate::{
     abi::{info::*, types::*},
-    containers,
+    access, containers,
     error::Result,
     globals, handles, properties, snapshots,
 };
@@ -130,7 +130,10 @@ unsafe extern "C" fn daos_cont_query(
 ) -> c_int {
     answer(event, || {
         if !properties.is_null() {
-            let found = properties::of(&*handles::container(container.cookie)?)?;
+            let opened = handles::container(container.cookie)?;
+            // SAFETY: a list of the caller's.
+            access::check_told(&opened, unsafe { asked(properties) }?.into_iter())?;
+            let found = properties::of(&opened)?;
             // SAFETY: a list of the caller's.
             unsafe { fill(properties, &found) }?;
         }

@@ -5,6 +5,7 @@
 
 #![expect(unsafe_code, reason = "a C interface: pointers come from outside")]
 
+mod acl;
 mod array;
 mod container;
 mod event;
@@ -14,6 +15,7 @@ mod listing;
 mod missing;
 mod object;
 mod pool;
+mod principals;
 mod properties;
 mod snapshot;
 mod transaction;
@@ -173,6 +175,18 @@ unsafe fn give(bytes: &[u8], vector: *mut d_iov_t) -> Result<()> {
     }
     vector.iov_buf_len = length;
     Ok(())
+}
+
+/// Memory of C's allocator with these bytes, which the program frees.
+fn copied(bytes: &[u8]) -> Result<*mut u8> {
+    // SAFETY: memory of so many bytes, or none.
+    let copy: *mut u8 = unsafe { libc::malloc(bytes.len().max(1)) }.cast();
+    if copy.is_null() {
+        return refuse(DER_NOMEM, "no memory for what a program asked for");
+    }
+    // SAFETY: as above; it is nobody else's yet.
+    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), copy, bytes.len()) };
+    Ok(copy)
 }
 
 /// The id of an object.

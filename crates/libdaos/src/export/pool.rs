@@ -4,13 +4,12 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::{answer, give, many_mut, place, properties::fill, text};
 use crate::{
-    abi::{errors::*, info::*, properties::DAOS_PROP_PO_LABEL, types::*},
+    abi::{errors::*, info::*, types::*},
     containers,
     error::{Der, Result, refuse},
     handles,
     objects::TARGETS,
     pools,
-    properties::Value,
 };
 
 #[unsafe(no_mangle)]
@@ -49,7 +48,7 @@ extern "C" fn daos_pool_disconnect(pool: daos_handle_t, event: *mut daos_event_t
     answer(event, || pools::disconnect(pool.cookie))
 }
 
-/// Of properties the label is told. Ranks there are none: one process serves itself.
+/// Of properties the label is told, and who may do what. Ranks there are none: one process serves itself.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_pool_query(
     pool: daos_handle_t,
@@ -63,9 +62,9 @@ unsafe extern "C" fn daos_pool_query(
             return refuse(DER_NOSYS, "the ranks of a pool");
         }
         if !properties.is_null() {
-            let label = Value::Text(handles::pool(pool.cookie)?.label.clone());
+            let found = handles::pool(pool.cookie)?.properties();
             // SAFETY: a list of the caller's.
-            unsafe { fill(properties, &[(DAOS_PROP_PO_LABEL, label)].into()) }?;
+            unsafe { fill(properties, &found) }?;
         }
         // SAFETY: a place of the caller's.
         unsafe { tell(pool.cookie, info) }

@@ -1,16 +1,16 @@
 //! Lists of properties. Their memory is of C's allocator, since programs put texts of their own into them.
 
 use std::{
-    ffi::{CStr, c_char, c_int, c_void},
+    ffi::{CStr, c_int, c_void},
     ptr,
 };
 
-use super::{answer, many_mut, place};
+use super::{acl::list_bytes, answer, copied, many, many_mut, place};
 use crate::{
     abi::{errors::*, info::*, properties::*, types::*},
     error::{Result, invalid, refuse},
     handles,
-    properties::{self, Properties, Value},
+    properties::{self, Kind, Properties, Value},
 };
 
 #[unsafe(no_mangle)]
@@ -21,16 +21,29 @@ extern "C" fn daos_prop_alloc(count: u32) -> *mut daos_prop_t {
     // SAFETY: both are zeroed memory, which is a list of properties that are not set.
     unsafe {
         let list: *mut daos_prop_t = libc::calloc(1, size_of::<daos_prop_t>()).cast();
-        let entries: *mut daos_prop_entry =
-            libc::calloc(count.max(1) as usize, size_of::<daos_prop_entry>()).cast();
-        if list.is_null() || entries.is_null() {
+        if list.is_null() || count == 0 {
+            return list;
+        }
+        let entries: *mut daos_prop_entry = libc::calloc(count as usize, size_of::<daos_prop_entry>()).cast();
+        if entries.is_null() {
             libc::free(list.cast());
-            libc::free(entries.cast());
             return ptr::null_mut();
         }
         ((*list).dpp_nr, (*list).dpp_entries) = (count, entries);
         list
     }
+}
+
+/// A list of properties without values, which the program frees.
+pub(super) fn of_numbers(numbers: &[u32]) -> Result<*mut daos_prop_t> {
+    let list = daos_prop_alloc(numbers.len() as u32);
+    if list.is_null() {
+        return refuse(DER_NOMEM, "no memory for properties");
+    }
+    // SAFETY: a list that was made just now, with so many entries.
+    let entries = unsafe { entries(list) }?;
+    entries.iter_mut().zip(numbers).for_each(|(entry, number)| entry.dpe_type = *number);
+    Ok(list)
 }
 
 #[unsafe(no_mangle)]
@@ -98,20 +111,24 @@ pub(super) unsafe fn taken(list: *mut daos_prop_t) -> Result<Properties> {
     }
     // SAFETY: as the caller says.
     for entry in unsafe { entries(list) }? {
-        let value = match properties::is_text(entry.dpe_type) {
-            Some(false) => Value::Number(entry.number()),
-            Some(true) => {
-                let text = entry.value().cast::<c_char>();
-                if text.is_null() {
-                    return invalid("a property without its text");
+        let Some(kind) = properties::kind(entry.dpe_type) else {
+            return invalid(&format!("property {:#x}, which containers do not have", entry.dpe_type));
+        };
+        if kind != Kind::Number && entry.value().is_null() {
+            return invalid("a property without its value");
+        }
+        // SAFETY: as the caller says; what is no number is a pointer to what the property is.
+        let value = unsafe {
+            match kind {
+                Kind::Number => Value::Number(entry.number()),
+                Kind::Text => {
+                    Value::Text(CStr::from_ptr(entry.value().cast()).to_string_lossy().into_owned())
                 }
-                // SAFETY: as the caller says.
-                Value::Text(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+                Kind::List => Value::Bytes(list_bytes(entry.value().cast())?.to_vec()),
+                Kind::Roots => {
+                    Value::Bytes(many(entry.value().cast(), size_of::<daos_prop_co_roots>() as u64)?.to_vec())
+                }
             }
-            None if is_pointer(entry.dpe_type) => {
-                return refuse(DER_NOSYS, "access control lists and roots as properties of a container");
-            }
-            None => return invalid(&format!("property {:#x}, which containers do not have", entry.dpe_type)),
         };
         taken.insert(entry.dpe_type, value);
     }
@@ -119,30 +136,44 @@ pub(super) unsafe fn taken(list: *mut daos_prop_t) -> Result<Properties> {
     Ok(taken)
 }
 
-/// Fills a list of the caller's: the entries that it names.
+/// Fills a list of the caller's: the entries that it names, or all that there are where it has none.
 ///
 /// # Safety
 /// As [`taken`].
 pub(super) unsafe fn fill(list: *mut daos_prop_t, found: &Properties) -> Result<()> {
     // SAFETY: as the caller says.
-    for entry in unsafe { entries(list) }? {
+    let head = unsafe { place(list) }?;
+    if head.dpp_nr == 0 && head.dpp_entries.is_null() {
+        // SAFETY: zeroed memory, which is entries that are not set; the caller frees it with the list.
+        head.dpp_entries = unsafe { libc::calloc(found.len().max(1), size_of::<daos_prop_entry>()) }.cast();
+        if head.dpp_entries.is_null() {
+            return refuse(DER_NOMEM, "no memory for properties");
+        }
+        head.dpp_nr = found.len() as u32;
+        // SAFETY: as many entries as were made.
+        let entries = unsafe { many_mut(head.dpp_entries, head.dpp_nr.into()) }?;
+        entries.iter_mut().zip(found.keys()).for_each(|(entry, number)| entry.dpe_type = *number);
+    }
+    // SAFETY: as the caller says.
+    for entry in unsafe { many_mut(head.dpp_entries, head.dpp_nr.into()) }? {
         match found.get(&entry.dpe_type) {
             Some(Value::Number(number)) => entry.set_number(*number),
-            Some(Value::Text(text)) => {
-                let bytes = [text.as_bytes(), &[0]].concat();
-                // SAFETY: memory of so many bytes, which the caller frees with the list.
-                let copy = unsafe { libc::malloc(bytes.len()) };
-                if copy.is_null() {
-                    return refuse(DER_NOMEM, "no memory for the text of a property");
-                }
-                // SAFETY: as above.
-                unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), copy.cast(), bytes.len()) };
-                entry.set_value(copy);
-            }
+            Some(Value::Text(text)) => entry.set_value(copied(&[text.as_bytes(), &[0]].concat())?.cast()),
+            Some(Value::Bytes(bytes)) => entry.set_value(copied(bytes)?.cast()),
             None => entry.dpe_flags |= DAOS_PROP_ENTRY_NOT_SET,
         }
     }
     Ok(())
+}
+
+/// The numbers of the properties that a list of the caller's asks for.
+///
+/// # Safety
+/// As [`taken`].
+pub(super) unsafe fn asked(list: *mut daos_prop_t) -> Result<Vec<u32>> {
+    // SAFETY: as the caller says.
+    let asked: Vec<u32> = unsafe { entries(list) }?.iter().map(|entry| entry.dpe_type).collect();
+    Ok(if asked.is_empty() { (DAOS_PROP_CO_MIN + 1..DAOS_PROP_CO_MAX).collect() } else { asked })
 }
 
 #[unsafe(no_mangle)]

@@ -1,0 +1,408 @@
+//! Access control lists, and what containers do with them. Lists and entries lie in memory of C's allocator: a head, and what its numbers say
+//! that follows.
+
+use std::{
+    ffi::{c_char, c_int},
+    ptr,
+};
+
+use super::{answer, copied, many, many_mut, place, properties, text};
+use crate::{
+    abi::{acl::*, errors::*, info::*, types::*},
+    access,
+    acl::{ENTRY_HEAD, Entry, LIST_HEAD, List, has_name},
+    error::{Der, Result, invalid},
+};
+
+/// The bytes of a list of the caller's.
+///
+/// # Safety
+/// If it is not null there are as many bytes of entries behind its head as it says.
+pub(super) unsafe fn list_bytes<'a>(list: *const daos_acl) -> Result<&'a [u8]> {
+    // SAFETY: as the caller says.
+    match unsafe { list.as_ref() } {
+        None => invalid("a null pointer for an access control list"),
+        // SAFETY: as the caller says.
+        Some(head) => unsafe { many(list.cast(), LIST_HEAD as u64 + u64::from(head.dal_len)) },
+    }
+}
+
+/// The bytes of an entry of the caller's.
+///
+/// # Safety
+/// As [`list_bytes`], with the bytes of the name.
+unsafe fn entry_bytes<'a>(entry: *const daos_ace) -> Result<&'a [u8]> {
+    // SAFETY: as the caller says.
+    match unsafe { entry.as_ref() } {
+        None => invalid("a null pointer for an entry of an access control list"),
+        // SAFETY: as the caller says.
+        Some(head) => unsafe { many(entry.cast(), ENTRY_HEAD as u64 + u64::from(head.dae_principal_len)) },
+    }
+}
+
+/// A list of the caller's.
+///
+/// # Safety
+/// As [`list_bytes`].
+unsafe fn list_of(list: *const daos_acl) -> Result<List> {
+    // SAFETY: as the caller says.
+    List::read(unsafe { list_bytes(list) }?)
+}
+
+/// An entry of the caller's.
+///
+/// # Safety
+/// As [`entry_bytes`].
+unsafe fn entry_of(entry: *const daos_ace) -> Result<Entry> {
+    // SAFETY: as the caller says.
+    Ok(Entry::read(unsafe { entry_bytes(entry) }?)?.0)
+}
+
+/// The kind of a principal, and its name where it has one.
+///
+/// # Safety
+/// As [`text`].
+unsafe fn principal<'a>(kind: c_int, name: *const c_char) -> Result<(u8, &'a str)> {
+    match u8::try_from(kind).ok().filter(|_| kind <= DAOS_ACL_EVERYONE) {
+        None => invalid("a kind of principals that there is not"),
+        // SAFETY: as the caller says.
+        Some(kind) if has_name(kind) => Ok((kind, unsafe { text(name) }?)),
+        Some(kind) => Ok((kind, "")),
+    }
+}
+
+/// A pointer, or null for what failed.
+fn or_null<T>(made: Result<*mut T>) -> *mut T {
+    made.unwrap_or(ptr::null_mut())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_create(entries: *mut *mut daos_ace, count: u16) -> *mut daos_acl {
+    let read = || {
+        // SAFETY: so many entries of the caller's.
+        let entries = unsafe { many(entries, count.into()) }?;
+        // SAFETY: as above.
+        let entries = entries.iter().map(|entry| unsafe { entry_of(*entry) }).collect::<Result<Vec<_>>>()?;
+        copied(&List::new(entries).bytes())
+    };
+    or_null(read()).cast()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_dup(list: *mut daos_acl) -> *mut daos_acl {
+    // SAFETY: a list of the caller's.
+    or_null(unsafe { list_bytes(list) }.and_then(copied)).cast()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_free(list: *mut daos_acl) {
+    // SAFETY: memory of C's allocator, or null.
+    unsafe { libc::free(list.cast()) };
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_get_size(list: *mut daos_acl) -> isize {
+    // SAFETY: a list of the caller's.
+    unsafe { list_bytes(list) }.map_or(-DER_INVAL as isize, |bytes| bytes.len() as isize)
+}
+
+/// Where in a list an entry is that begins so many bytes behind the head.
+///
+/// # Safety
+/// As [`list_bytes`].
+unsafe fn entry_at(list: *mut daos_acl, offset: usize) -> Option<*mut daos_ace> {
+    // SAFETY: as the caller says.
+    let bytes =
+        unsafe { list_bytes(list) }.ok()?.get(LIST_HEAD + offset..).filter(|bytes| !bytes.is_empty())?;
+    Entry::read(bytes).ok()?;
+    // SAFETY: there are bytes of an entry.
+    Some(unsafe { list.byte_add(LIST_HEAD + offset) }.cast())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_get_next_ace(list: *mut daos_acl, current: *mut daos_ace) -> *mut daos_ace {
+    let offset = match current.is_null() {
+        true => Some(0),
+        false => {
+            let behind_head = current.addr().checked_sub(list.addr().wrapping_add(LIST_HEAD));
+            // SAFETY: an entry of the list, unless it lies elsewhere.
+            behind_head.filter(|offset| unsafe { entry_at(list, *offset) }.is_some()).and_then(|offset| {
+                // SAFETY: as above.
+                Some(offset + unsafe { entry_bytes(current) }.ok()?.len())
+            })
+        }
+    };
+    // SAFETY: a list of the caller's.
+    offset.and_then(|offset| unsafe { entry_at(list, offset) }).unwrap_or(ptr::null_mut())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_get_ace_for_principal(
+    list: *mut daos_acl,
+    kind: c_int,
+    name: *const c_char,
+    entry: *mut *mut daos_ace,
+) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: pointers of the caller's.
+        let ((kind, name), place) = unsafe { (principal(kind, name)?, place(entry)?) };
+        // SAFETY: as above.
+        let all = unsafe { list_of(list) }?;
+        let mut offset = 0;
+        for entry in all.entries() {
+            if entry.kind == kind && entry.name == name {
+                // SAFETY: as above.
+                *place = unsafe { entry_at(list, offset) }.ok_or(Der(DER_INVAL))?;
+                return Ok(());
+            }
+            offset += entry.bytes().len();
+        }
+        Err(Der(DER_NONEXIST))
+    })
+}
+
+/// Changes a list of the caller's, which then lies elsewhere.
+///
+/// # Safety
+/// As [`list_bytes`], for a list of C's allocator.
+unsafe fn change(list: *mut *mut daos_acl, change: impl FnOnce(&mut List) -> Result<()>) -> Result<()> {
+    // SAFETY: as the caller says.
+    let list = unsafe { place(list) }?;
+    // SAFETY: as above.
+    let mut changed = unsafe { list_of(*list) }?;
+    change(&mut changed)?;
+    let new = copied(&changed.bytes())?;
+    // SAFETY: the old one is of C's allocator, and nobody uses it any more.
+    unsafe { libc::free((*list).cast()) };
+    *list = new.cast();
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_add_ace(list: *mut *mut daos_acl, entry: *mut daos_ace) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: an entry of the caller's.
+        let entry = unsafe { entry_of(entry) }?;
+        // SAFETY: a list of the caller's.
+        unsafe {
+            change(list, |list| {
+                list.put(entry);
+                Ok(())
+            })
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_remove_ace(
+    list: *mut *mut daos_acl,
+    kind: c_int,
+    name: *const c_char,
+) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: a string and a list of the caller's.
+        unsafe {
+            let (kind, name) = principal(kind, name)?;
+            change(list, |list| list.remove(kind, name))
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_validate(list: *mut daos_acl) -> c_int {
+    // SAFETY: a list of the caller's.
+    answer(ptr::null_mut(), || unsafe { list_of(list) }?.check(crate::acl::ALL))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_pool_validate(list: *mut daos_acl) -> c_int {
+    // SAFETY: a list of the caller's.
+    answer(ptr::null_mut(), || unsafe { list_of(list) }?.check(DAOS_ACL_PERM_POOL_ALL))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_cont_validate(list: *mut daos_acl) -> c_int {
+    // SAFETY: a list of the caller's.
+    answer(ptr::null_mut(), || unsafe { list_of(list) }?.check(DAOS_ACL_PERM_CONT_ALL))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_from_strs(
+    texts: *const *const c_char,
+    count: usize,
+    list: *mut *mut daos_acl,
+) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: so many strings of the caller's, and a place.
+        let (texts, place) = unsafe { (many(texts, count as u64)?, place(list)?) };
+        if texts.is_empty() {
+            return invalid("an access control list without entries");
+        }
+        // SAFETY: as above.
+        let entries = texts.iter().map(|entry| Entry::parse(unsafe { text(*entry) }?));
+        let made = List::new(entries.collect::<Result<Vec<_>>>()?);
+        made.check(crate::acl::ALL)?;
+        *place = copied(&made.bytes())?.cast();
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_to_strs(
+    list: *mut daos_acl,
+    texts: *mut *mut *mut c_char,
+    count: *mut usize,
+) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: a list and places of the caller's.
+        let (list, place, count) = unsafe { (list_of(list)?, place(texts)?, place(count)?) };
+        list.check(crate::acl::ALL)?;
+        let said = list.entries().iter().map(Entry::text).collect::<Result<Vec<_>>>()?;
+        // SAFETY: zeroed memory, which is strings that are not there.
+        let made: *mut *mut c_char =
+            unsafe { libc::calloc(said.len().max(1), size_of::<*mut c_char>()) }.cast();
+        // SAFETY: as many places as were made.
+        for (place, text) in unsafe { many_mut(made, said.len() as u64) }?.iter_mut().zip(&said) {
+            *place = copied(&[text.as_bytes(), &[0]].concat())?.cast();
+        }
+        (*place, *count) = (made, said.len());
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_ace_create(kind: c_int, name: *const c_char) -> *mut daos_ace {
+    // SAFETY: a string of the caller's.
+    let made = unsafe { principal(kind, name) }.and_then(|(kind, name)| match has_name(kind) {
+        true if name.is_empty() => invalid("a user or group without a name"),
+        _ => copied(&Entry::new(kind, name).bytes()),
+    });
+    or_null(made).cast()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_ace_free(entry: *mut daos_ace) {
+    // SAFETY: memory of C's allocator, or null.
+    unsafe { libc::free(entry.cast()) };
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_ace_get_size(entry: *mut daos_ace) -> isize {
+    // SAFETY: an entry of the caller's.
+    unsafe { entry_bytes(entry) }.map_or(-DER_INVAL as isize, |bytes| bytes.len() as isize)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_ace_is_valid(entry: *mut daos_ace) -> bool {
+    // SAFETY: an entry of the caller's.
+    unsafe { entry_of(entry) }.is_ok_and(|entry| entry.is_valid())
+}
+
+/// The principal of an entry as its text has it; null where it has none.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_ace_get_principal_str(entry: *mut daos_ace) -> *const c_char {
+    // SAFETY: an entry of the caller's.
+    match unsafe { entry_of(entry) }.map(|entry| c_int::from(entry.kind)) {
+        Ok(DAOS_ACL_OWNER) => c"OWNER@".as_ptr(),
+        Ok(DAOS_ACL_OWNER_GROUP) => c"GROUP@".as_ptr(),
+        Ok(DAOS_ACL_EVERYONE) => c"EVERYONE@".as_ptr(),
+        // SAFETY: an entry of the caller's, with the bytes of a name that ends with a zero.
+        Ok(_) => unsafe { entry.byte_add(ENTRY_HEAD) }.cast(),
+        Err(_) => ptr::null(),
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_ace_from_str(string: *const c_char, entry: *mut *mut daos_ace) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: a string and a place of the caller's.
+        let (string, place) = unsafe { (text(string)?, place(entry)?) };
+        *place = copied(&Entry::parse(string)?.bytes())?.cast();
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_ace_to_str(entry: *mut daos_ace, buffer: *mut c_char, size: usize) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: an entry and a buffer of the caller's.
+        let (entry, buffer) = unsafe { (entry_of(entry)?, many_mut(buffer.cast::<u8>(), size as u64)?) };
+        if buffer.is_empty() {
+            return invalid("no buffer for the text of an entry");
+        }
+        let said = [entry.text()?.as_bytes(), &[0]].concat();
+        buffer.get_mut(..said.len()).ok_or(Der(DER_TRUNC))?.copy_from_slice(&said);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_get_acl(
+    container: daos_handle_t,
+    list: *mut *mut daos_prop_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        // SAFETY: a place of the caller's.
+        let place = unsafe { place(list) }?;
+        let found = access::get(container.cookie)?;
+        let made = properties::of_numbers(&access::PROPERTIES)?;
+        // SAFETY: a list that was made just now.
+        unsafe { properties::fill(made, &found) }?;
+        *place = made;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_overwrite_acl(
+    container: daos_handle_t,
+    list: *mut daos_acl,
+    event: *mut daos_event_t,
+) -> c_int {
+    // SAFETY: a list of the caller's.
+    answer(event, || access::overwrite(container.cookie, &unsafe { list_of(list) }?))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_update_acl(
+    container: daos_handle_t,
+    list: *mut daos_acl,
+    event: *mut daos_event_t,
+) -> c_int {
+    // SAFETY: a list of the caller's.
+    answer(event, || access::update(container.cookie, &unsafe { list_of(list) }?))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_delete_acl(
+    container: daos_handle_t,
+    kind: c_int,
+    name: *mut c_char,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        // SAFETY: a string of the caller's.
+        let (kind, name) = unsafe { principal(kind, name) }?;
+        access::delete(container.cookie, kind, name)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_cont_set_owner(
+    container: daos_handle_t,
+    user: *mut c_char,
+    group: *mut c_char,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        let given = |name: *mut c_char| match name.is_null() {
+            true => Ok(None),
+            // SAFETY: a string of the caller's.
+            false => unsafe { text(name) }.map(Some),
+        };
+        access::set_owner(container.cookie, given(user)?, given(group)?)
+    })
+}
+
+const _: () = assert!(size_of::<daos_acl>() == LIST_HEAD && size_of::<daos_ace>() == ENTRY_HEAD);
