@@ -78,6 +78,17 @@ int daos_cont_update_acl(daos_handle_t coh, struct daos_acl *acl, daos_event_t *
 int daos_cont_delete_acl(daos_handle_t coh, enum daos_acl_principal_type type, d_string_t name, daos_event_t *ev);
 int daos_cont_set_owner(daos_handle_t coh, d_string_t user, d_string_t group, daos_event_t *ev);
 
+/*
+ * Attributes: names of at most DAOS_ATTR_NAME_MAX bytes, with values. A list is of names that end with a zero, as many as
+ * there is room for; size and sizes are the room before and the size of all after. Buffers may be NULL.
+ */
+int daos_cont_list_attr(daos_handle_t coh, char *buffer, size_t *size, daos_event_t *ev);
+int daos_cont_get_attr(daos_handle_t coh, int n, char const *const names[], void *const buffers[], size_t sizes[],
+		       daos_event_t *ev);
+int daos_cont_set_attr(daos_handle_t coh, int n, char const *const names[], void const *const values[],
+		       size_t const sizes[], daos_event_t *ev);
+int daos_cont_del_attr(daos_handle_t coh, int n, char const *const names[], daos_event_t *ev);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -109,6 +109,14 @@ int daos_pool_query(daos_handle_t poh, d_rank_list_t **ranks, daos_pool_info_t *
 /* ncont is the room in cbuf before and the number of containers after; cbuf may be NULL. */
 int daos_pool_list_cont(daos_handle_t poh, daos_size_t *ncont, struct daos_pool_cont_info *cbuf, daos_event_t *ev);
 
+/* Attributes of a pool, as those of a container. */
+int daos_pool_list_attr(daos_handle_t poh, char *buffer, size_t *size, daos_event_t *ev);
+int daos_pool_get_attr(daos_handle_t poh, int n, char const *const names[], void *const buffers[], size_t sizes[],
+		       daos_event_t *ev);
+int daos_pool_set_attr(daos_handle_t poh, int n, char const *const names[], void const *const values[],
+		       size_t const sizes[], daos_event_t *ev);
+int daos_pool_del_attr(daos_handle_t poh, int n, char const *const names[], daos_event_t *ev);
+
 /* With an iov_buf of NULL, iov_buf_len becomes the size that is needed. */
 int daos_pool_local2global(daos_handle_t poh, d_iov_t *glob);
 int daos_pool_global2local(d_iov_t glob, daos_handle_t *poh);

@@ -214,6 +214,16 @@ int daos_prop_set_ptr(daos_prop_t *prop, uint32_t type, const void *ptr, daos_si
 int daos_prop_entry_set_str(struct daos_prop_entry *entry, const char *str, daos_size_t len);
 int daos_prop_entry_set_ptr(struct daos_prop_entry *entry, const void *ptr, daos_size_t size);
 
+/* Whether the value of an entry is a string, or a pointer to something else. */
+bool daos_prop_has_str(struct daos_prop_entry *entry);
+bool daos_prop_has_ptr(struct daos_prop_entry *entry);
+
+/* A copy of a list of properties of a pool or of a container, or NULL. */
+daos_prop_t *daos_prop_dup(daos_prop_t *prop, bool pool, bool input);
+/* A list with copies of the entries of both; those of the second count where both have one. */
+daos_prop_t *daos_prop_merge(daos_prop_t *old_prop, daos_prop_t *new_prop);
+int daos_prop_merge2(daos_prop_t *old_prop, daos_prop_t *new_prop, daos_prop_t **out_prop);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -31,6 +31,9 @@ extern "C" {
 typedef uint64_t daos_size_t;
 typedef uint64_t daos_off_t;
 
+/* How many bytes the name of an attribute has at most. */
+#define DAOS_ATTR_NAME_MAX 511
+
 /* A point in the history of a container: a hybrid logical clock reading. */
 typedef uint64_t daos_epoch_t;
 

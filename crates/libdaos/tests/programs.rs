@@ -136,6 +136,13 @@ fn an_access_control_list_decides_who_opens_a_container_and_for_what() {
 }
 
 #[test]
+fn properties_and_attributes_are_kept_copied_and_told() {
+    let bench = Bench::new();
+    let kept = bench.compile("kept", &["tests/c/kept.c"]);
+    bench.run(&kept, &["tank"]);
+}
+
+#[test]
 fn a_program_that_was_linked_with_another_libdaos_runs_on_this_one_by_preload() {
     let bench = Bench::new();
     let fields = bench.compile("fields", &["tests/c/fields.c"]);

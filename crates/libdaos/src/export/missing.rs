@@ -24,7 +24,7 @@ missing! {
     daos_oit_mark daos_oit_list_unmarked
     daos_event_register_comp_cb
     daos_cont_rollback daos_cont_subscribe daos_cont_status_clear
-    daos_prop_from_str daos_prop_set_str daos_prop_set_ptr daos_prop_entry_set_str daos_prop_entry_set_ptr
+    daos_pool_list_attr daos_pool_get_attr daos_pool_set_attr daos_pool_del_attr
 }
 
 macro_rules! missing_that_give_pointers {
@@ -41,5 +41,5 @@ macro_rules! missing_that_give_pointers {
 
 // What gives nothing, a size or a truth gives the same as a null pointer.
 missing_that_give_pointers! {
-    daos_rank_list_parse daos_event_next d_rank_list_free daos_prop_fini
+    daos_event_next
 }

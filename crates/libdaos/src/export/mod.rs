@@ -7,6 +7,7 @@
 
 mod acl;
 mod array;
+mod attribute;
 mod container;
 mod event;
 mod kv;
@@ -17,6 +18,8 @@ mod object;
 mod pool;
 mod principals;
 mod properties;
+mod property_values;
+mod ranks;
 mod snapshot;
 mod transaction;
 

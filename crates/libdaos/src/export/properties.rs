@@ -5,7 +5,12 @@ use std::{
     ptr,
 };
 
-use super::{acl::list_bytes, answer, copied, many, many_mut, place};
+use super::{
+    acl::list_bytes,
+    answer, copied, many, many_mut, place,
+    property_values::{has_pointer, has_text},
+    ranks::d_rank_list_free,
+};
 use crate::{
     abi::{errors::*, info::*, properties::*, types::*},
     error::{Result, invalid, refuse},
@@ -14,7 +19,7 @@ use crate::{
 };
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_prop_alloc(count: u32) -> *mut daos_prop_t {
+pub(super) extern "C" fn daos_prop_alloc(count: u32) -> *mut daos_prop_t {
     if count > DAOS_PROP_ENTRIES_MAX_NR {
         return ptr::null_mut();
     }
@@ -47,24 +52,33 @@ pub(super) fn of_numbers(numbers: &[u32]) -> Result<*mut daos_prop_t> {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_free(list: *mut daos_prop_t) {
-    if list.is_null() {
-        return;
-    }
-    // SAFETY: a list of `daos_prop_alloc`, whose texts and lists are of C's allocator; freeing what is null does nothing.
+pub(super) unsafe extern "C" fn daos_prop_free(list: *mut daos_prop_t) {
+    // SAFETY: a list of `daos_prop_alloc`, or null.
     unsafe {
-        if let Ok(entries) = entries(list) {
-            for entry in entries.iter().filter(|entry| is_pointer(entry.dpe_type)) {
-                libc::free(entry.value());
-            }
-            libc::free((*list).dpp_entries.cast());
-        }
+        daos_prop_fini(list);
         libc::free(list.cast());
     }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_prop_entry_get(list: *mut daos_prop_t, number: u32) -> *mut daos_prop_entry {
+unsafe extern "C" fn daos_prop_fini(list: *mut daos_prop_t) {
+    // SAFETY: a list of the caller's with entries of `daos_prop_alloc`.
+    let Some(head) = (unsafe { list.as_mut() }) else { return };
+    // SAFETY: as above.
+    for entry in unsafe { entries(list) }.into_iter().flatten() {
+        // SAFETY: values are of C's allocator.
+        unsafe { clear(entry) };
+    }
+    // SAFETY: as above; freeing what is null does nothing.
+    unsafe { libc::free(head.dpp_entries.cast()) };
+    (head.dpp_nr, head.dpp_entries) = (0, ptr::null_mut());
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn daos_prop_entry_get(
+    list: *mut daos_prop_t,
+    number: u32,
+) -> *mut daos_prop_entry {
     // SAFETY: a list of the caller's.
     let found =
         unsafe { entries(list) }.ok().and_then(|all| all.iter_mut().find(|entry| entry.dpe_type == number));
@@ -75,29 +89,27 @@ unsafe extern "C" fn daos_prop_entry_get(list: *mut daos_prop_t, number: u32) ->
 ///
 /// # Safety
 /// As [`place`], for the list and its entries.
-unsafe fn entries<'a>(list: *mut daos_prop_t) -> Result<&'a mut [daos_prop_entry]> {
+pub(super) unsafe fn entries<'a>(list: *mut daos_prop_t) -> Result<&'a mut [daos_prop_entry]> {
     // SAFETY: as the caller says.
     let list = unsafe { place(list) }?;
     // SAFETY: as the caller says.
     unsafe { many_mut(list.dpp_entries, list.dpp_nr.into()) }
 }
 
-fn is_pointer(number: u32) -> bool {
-    let of_pool = [
-        DAOS_PROP_PO_LABEL,
-        DAOS_PROP_PO_ACL,
-        DAOS_PROP_PO_OWNER,
-        DAOS_PROP_PO_OWNER_GROUP,
-        DAOS_PROP_PO_SVC_LIST,
-    ];
-    let of_container = [
-        DAOS_PROP_CO_LABEL,
-        DAOS_PROP_CO_ACL,
-        DAOS_PROP_CO_OWNER,
-        DAOS_PROP_CO_OWNER_GROUP,
-        DAOS_PROP_CO_ROOTS,
-    ];
-    of_pool.contains(&number) || of_container.contains(&number)
+/// Frees the value of an entry where it is a pointer.
+///
+/// # Safety
+/// Such a value is null or of C's allocator, and nobody uses it any more.
+pub(super) unsafe fn clear(entry: &mut daos_prop_entry) {
+    if has_text(entry.dpe_type) || has_pointer(entry.dpe_type) {
+        // SAFETY: as the caller says.
+        unsafe { libc::free(entry.value()) };
+        entry.set_value(ptr::null_mut());
+    } else if entry.dpe_type == DAOS_PROP_PO_SVC_LIST {
+        // SAFETY: as the caller says; it is a list of servers.
+        unsafe { d_rank_list_free(entry.value().cast()) };
+        entry.set_value(ptr::null_mut());
+    }
 }
 
 /// What a list of the caller's says.
@@ -194,7 +206,7 @@ unsafe extern "C" fn daos_cont_set_prop(
 }
 
 /// The value of a property, read as what it is.
-trait Union {
+pub(super) trait Union {
     fn number(&self) -> u64;
     fn value(&self) -> *mut c_void;
     fn set_number(&mut self, number: u64);

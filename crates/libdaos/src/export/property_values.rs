@@ -1,0 +1,253 @@
+//! Values of properties: put into lists, copied from one to another, read from text.
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_void},
+    ptr, slice,
+};
+
+use super::{
+    acl::list_bytes,
+    answer, copied, many, place,
+    properties::{
+        Union, clear, daos_prop_alloc, daos_prop_entry_get, daos_prop_free, entries, fill, of_numbers,
+    },
+};
+use crate::{
+    abi::{errors::*, info::*, properties::*},
+    error::{Der, Result, invalid, refuse},
+    property_text,
+};
+
+/// Whether the value of a property is a string.
+pub(super) fn has_text(number: u32) -> bool {
+    [
+        DAOS_PROP_PO_LABEL,
+        DAOS_PROP_PO_OWNER,
+        DAOS_PROP_PO_OWNER_GROUP,
+        DAOS_PROP_CO_LABEL,
+        DAOS_PROP_CO_OWNER,
+        DAOS_PROP_CO_OWNER_GROUP,
+    ]
+    .contains(&number)
+}
+
+/// Whether the value of a property is a pointer to something that lies in one piece.
+pub(super) fn has_pointer(number: u32) -> bool {
+    [DAOS_PROP_PO_ACL, DAOS_PROP_CO_ACL, DAOS_PROP_CO_ROOTS].contains(&number)
+}
+
+/// A copy of an entry with a value of its own.
+///
+/// # Safety
+/// Its value is what its number says.
+unsafe fn copy(entry: &daos_prop_entry) -> Result<daos_prop_entry> {
+    let mut made = *entry;
+    let value = entry.value();
+    // SAFETY: as the caller says.
+    let bytes = unsafe {
+        match entry.dpe_type {
+            _ if value.is_null() => return Ok(made),
+            number if has_text(number) => CStr::from_ptr(value.cast()).to_bytes_with_nul(),
+            DAOS_PROP_PO_ACL | DAOS_PROP_CO_ACL => list_bytes(value.cast())?,
+            DAOS_PROP_CO_ROOTS => many(value.cast(), size_of::<daos_prop_co_roots>() as u64)?,
+            DAOS_PROP_PO_SVC_LIST => return refuse(DER_NOSYS, "a copy of the list of a pool's servers"),
+            _ => return Ok(made),
+        }
+    };
+    made.set_value(copied(bytes)?.cast());
+    Ok(made)
+}
+
+/// Copies entries into a list that has as many or more, each in the place of one with its number.
+///
+/// # Safety
+/// As [`copy`], for all.
+unsafe fn copy_all(from: &[daos_prop_entry], into: &mut [daos_prop_entry]) -> Result<()> {
+    for entry in from {
+        // SAFETY: as the caller says.
+        let made = unsafe { copy(entry) }?;
+        let same = into.iter().position(|old| old.dpe_type == entry.dpe_type);
+        let Some(at) = same.or_else(|| into.iter().position(|old| old.dpe_type == 0)) else {
+            return invalid("more properties than the list has room for");
+        };
+        // SAFETY: the value of an entry that was copied before, or none.
+        unsafe { clear(&mut into[at]) };
+        into[at] = made;
+    }
+    Ok(())
+}
+
+/// A new list of so many entries with copies of those of lists, the later ones in the place of the earlier.
+///
+/// # Safety
+/// As [`copy`], for all.
+unsafe fn merged(count: usize, lists: &[&[daos_prop_entry]]) -> Result<*mut daos_prop_t> {
+    let made = daos_prop_alloc(count as u32);
+    if made.is_null() {
+        return refuse(DER_NOMEM, "no memory for properties");
+    }
+    // SAFETY: a list that was made just now, and what the caller says.
+    let outcome =
+        unsafe { entries(made).and_then(|into| lists.iter().try_for_each(|list| copy_all(list, into))) };
+    // SAFETY: as above; nobody has it yet.
+    outcome.inspect_err(|_| unsafe { daos_prop_free(made) })?;
+    Ok(made)
+}
+
+/// Copies a list: `for_pool` says which properties it may have, of pools or of containers.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_prop_dup(list: *mut daos_prop_t, for_pool: bool, _input: bool) -> *mut daos_prop_t {
+    let range = match for_pool {
+        true => DAOS_PROP_PO_MIN + 1..DAOS_PROP_PO_MAX,
+        false => DAOS_PROP_CO_MIN + 1..DAOS_PROP_CO_MAX,
+    };
+    // SAFETY: a list of the caller's.
+    let Ok(all) = (unsafe { entries(list) }) else { return ptr::null_mut() };
+    if !all.iter().all(|entry| range.contains(&entry.dpe_type)) {
+        return ptr::null_mut();
+    }
+    // SAFETY: as above.
+    unsafe { merged(all.len(), &[all]) }.unwrap_or(ptr::null_mut())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_prop_merge2(
+    old: *mut daos_prop_t,
+    new: *mut daos_prop_t,
+    result: *mut *mut daos_prop_t,
+) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: lists and a place of the caller's.
+        let (old, new, place) = unsafe { (&*entries(old)?, &*entries(new)?, place(result)?) };
+        let is_new = |entry: &&daos_prop_entry| old.iter().all(|other| other.dpe_type != entry.dpe_type);
+        let count = old.len() + new.iter().filter(is_new).count();
+        // SAFETY: as above.
+        *place = unsafe { merged(count, &[old, new]) }?;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_prop_merge(old: *mut daos_prop_t, new: *mut daos_prop_t) -> *mut daos_prop_t {
+    let mut result = ptr::null_mut();
+    // SAFETY: lists of the caller's.
+    unsafe { daos_prop_merge2(old, new, &raw mut result) };
+    result
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_prop_has_str(entry: *mut daos_prop_entry) -> bool {
+    // SAFETY: an entry of the caller's.
+    unsafe { entry.as_ref() }.is_some_and(|entry| has_text(entry.dpe_type))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_prop_has_ptr(entry: *mut daos_prop_entry) -> bool {
+    // SAFETY: an entry of the caller's.
+    unsafe { entry.as_ref() }.is_some_and(|entry| has_pointer(entry.dpe_type))
+}
+
+/// Puts a copy of bytes into an entry of the right kind, in the place of its value.
+///
+/// # Safety
+/// As [`place`], for the entry, whose value is of C's allocator.
+unsafe fn put(entry: *mut daos_prop_entry, is_right: impl Fn(u32) -> bool, bytes: &[u8]) -> Result<()> {
+    // SAFETY: as the caller says.
+    let entry = unsafe { place(entry) }?;
+    if !is_right(entry.dpe_type) {
+        return invalid(&format!("a value of another kind than property {:#x} has", entry.dpe_type));
+    }
+    let value = copied(bytes)?;
+    // SAFETY: as the caller says.
+    unsafe { clear(entry) };
+    entry.set_value(value.cast());
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_prop_entry_set_str(
+    entry: *mut daos_prop_entry,
+    text: *const c_char,
+    length: u64,
+) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: a string of at most that length, and an entry of the caller's.
+        unsafe { put(entry, has_text, &[bounded(text, length)?, &[0]].concat()) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_prop_entry_set_ptr(
+    entry: *mut daos_prop_entry,
+    value: *const c_void,
+    size: u64,
+) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: so many bytes, and an entry of the caller's.
+        unsafe { put(entry, has_pointer, many(value.cast(), size)?) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_prop_set_str(
+    list: *mut daos_prop_t,
+    number: u32,
+    text: *const c_char,
+    length: u64,
+) -> c_int {
+    // SAFETY: a list and a string of the caller's.
+    match unsafe { daos_prop_entry_get(list, number) } {
+        entry if entry.is_null() => -DER_NONEXIST,
+        // SAFETY: as above.
+        entry => unsafe { daos_prop_entry_set_str(entry, text, length) },
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_prop_set_ptr(
+    list: *mut daos_prop_t,
+    number: u32,
+    value: *const c_void,
+    size: u64,
+) -> c_int {
+    // SAFETY: a list and so many bytes of the caller's.
+    match unsafe { daos_prop_entry_get(list, number) } {
+        entry if entry.is_null() => -DER_NONEXIST,
+        // SAFETY: as above.
+        entry => unsafe { daos_prop_entry_set_ptr(entry, value, size) },
+    }
+}
+
+/// The bytes of a string that ends with a zero, or after so many.
+///
+/// # Safety
+/// It has that many bytes if no zero comes before.
+unsafe fn bounded<'a>(text: *const c_char, length: u64) -> Result<&'a [u8]> {
+    if text.is_null() {
+        return invalid("a null pointer for a string");
+    }
+    let most = usize::try_from(length).map_err(|_| Der(DER_INVAL))?;
+    // SAFETY: as the caller says: no byte behind the first zero is looked at.
+    let length = unsafe { libc::strnlen(text, most) };
+    // SAFETY: as above.
+    Ok(unsafe { slice::from_raw_parts(text.cast(), length) })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_prop_from_str(
+    text: *const c_char,
+    length: u64,
+    list: *mut *mut daos_prop_t,
+) -> c_int {
+    answer(ptr::null_mut(), || {
+        // SAFETY: a string of at most that length, and a place of the caller's.
+        let (text, place) = unsafe { (bounded(text, length)?, place(list)?) };
+        let Ok(text) = std::str::from_utf8(text) else { return invalid("properties that are not UTF-8") };
+        let found = property_text::parse(text)?;
+        let made = of_numbers(&found.keys().copied().collect::<Vec<u32>>())?;
+        // SAFETY: a list that was made just now.
+        unsafe { fill(made, &found) }?;
+        *place = made;
+        Ok(())
+    })
+}

@@ -1,0 +1,49 @@
+//! Lists of server processes, which programs read from text to name a pool's service.
+
+use std::{ffi::c_char, ptr};
+
+use super::{copied, text};
+use crate::abi::info::d_rank_list_t;
+
+/// The numbers in a text, between separators.
+fn ranks(text: &str, separators: &str) -> Option<Vec<u32>> {
+    let parts = text.split(|c| separators.contains(c)).filter(|part| !part.is_empty());
+    parts.map(|part| part.trim().parse().ok()).collect()
+}
+
+/// Null for what are no numbers.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_rank_list_parse(
+    list: *const c_char,
+    separators: *const c_char,
+) -> *mut d_rank_list_t {
+    // SAFETY: strings of the caller's.
+    let texts = unsafe { text(list).and_then(|list| Ok((list, text(separators)?))) };
+    let ranks = texts.ok().and_then(|(list, separators)| ranks(list, separators)).unwrap_or_default();
+    let bytes: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect();
+    if bytes.is_empty() {
+        return ptr::null_mut();
+    }
+    let Ok(numbers) = copied(&bytes) else { return ptr::null_mut() };
+    // SAFETY: memory for a list, or null.
+    let made: *mut d_rank_list_t = unsafe { libc::malloc(size_of::<d_rank_list_t>()) }.cast();
+    // SAFETY: memory that was made just now, which is aligned for everything.
+    unsafe {
+        match made.is_null() {
+            true => libc::free(numbers.cast()),
+            false => made.write(d_rank_list_t { rl_ranks: numbers.cast(), rl_nr: ranks.len() as u32 }),
+        }
+    }
+    made
+}
+
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn d_rank_list_free(list: *mut d_rank_list_t) {
+    // SAFETY: a list of `daos_rank_list_parse`, or null.
+    unsafe {
+        if let Some(head) = list.as_ref() {
+            libc::free(head.rl_ranks.cast());
+        }
+        libc::free(list.cast());
+    }
+}
