@@ -12,6 +12,7 @@ pub mod acl;
 pub mod classes;
 pub mod constants;
 pub mod errors;
+pub mod hash;
 #[cfg(test)]
 mod header;
 pub mod info;

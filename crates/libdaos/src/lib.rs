@@ -26,6 +26,7 @@ mod export;
 mod general;
 mod globals;
 mod handles;
+mod hashes;
 mod key_query;
 mod kv;
 mod log;

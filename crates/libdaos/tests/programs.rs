@@ -46,7 +46,7 @@ impl Bench {
             .args(["-std=c11", "-pthread", "-Wall", "-Wextra", "-Werror", "-g", "-I"])
             .arg(source("include"));
         compiler.args(sources.iter().map(|path| source(path))).arg("-o").arg(&program);
-        let told = compiler.arg("-L").arg(self.0.path()).arg("-ldaos").output().unwrap();
+        let told = compiler.arg("-L").arg(self.0.path()).args(["-ldaos", "-lpthread"]).output().unwrap();
         assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
         program
     }
@@ -140,6 +140,13 @@ fn properties_and_attributes_are_kept_copied_and_told() {
     let bench = Bench::new();
     let kept = bench.compile("kept", &["tests/c/kept.c"]);
     bench.run(&kept, &["tank"]);
+}
+
+#[test]
+fn a_hash_table_keeps_the_records_of_a_program_as_libgurt_does() {
+    let bench = Bench::new();
+    let table = bench.compile("table", &["tests/c/table.c"]);
+    bench.run(&table, &[]);
 }
 
 #[test]

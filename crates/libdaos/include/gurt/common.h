@@ -2,6 +2,7 @@
 #ifndef ISOTACH_GURT_COMMON_H
 #define ISOTACH_GURT_COMMON_H
 
+#include <gurt/list.h>
 #include <gurt/types.h>
 
 #if defined(__cplusplus)
@@ -15,6 +16,10 @@ const char *d_errdesc(int rc);
 
 /* Free a list that daos_pool_query or daos_rank_list_parse returned; NULL is allowed. */
 void d_rank_list_free(d_rank_list_t *rank_list);
+
+/* The hash of bytes: of Bernstein's, with 33 and addition, and Murmur's of 64 bits (MurmurHash64A). */
+uint32_t d_hash_string_u32(const char *string, unsigned int len);
+uint64_t d_hash_murmur64(const unsigned char *key, unsigned int key_len, unsigned int seed);
 
 #if defined(__cplusplus)
 }

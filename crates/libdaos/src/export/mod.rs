@@ -10,6 +10,7 @@ mod array;
 mod attribute;
 mod container;
 mod event;
+mod hash;
 mod kv;
 mod library;
 mod listing;

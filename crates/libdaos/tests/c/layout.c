@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include <daos.h>
+#include <gurt/hash.h>
 
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "the size of " #type)
 #define FIELD(type, field, at) _Static_assert(offsetof(type, field) == (at), "the offset of " #type "." #field)
@@ -288,3 +289,25 @@ NUMBER(DER_REC2BIG, 2013);
 NUMBER(DER_TX_RESTART, 2025);
 NUMBER(DER_CONT_DESTROYING, 2051);
 NUMBER(DER_UNKNOWN, 501000);
+
+SIZE(d_list_t, 16);
+FIELD(d_list_t, next, 0);
+FIELD(d_list_t, prev, 8);
+
+SIZE(d_hash_table_ops_t, 64);
+FIELD(d_hash_table_ops_t, hop_key_cmp, 0);
+FIELD(d_hash_table_ops_t, hop_key_init, 8);
+FIELD(d_hash_table_ops_t, hop_key_hash, 16);
+FIELD(d_hash_table_ops_t, hop_rec_hash, 24);
+FIELD(d_hash_table_ops_t, hop_rec_addref, 32);
+FIELD(d_hash_table_ops_t, hop_rec_decref, 40);
+FIELD(d_hash_table_ops_t, hop_rec_ndecref, 48);
+FIELD(d_hash_table_ops_t, hop_rec_free, 56);
+
+SIZE(struct d_hash_table, 96);
+FIELD(struct d_hash_table, ht_bits, 56);
+FIELD(struct d_hash_table, ht_feats, 60);
+FIELD(struct d_hash_table, ht_priv, 64);
+FIELD(struct d_hash_table, ht_ops, 72);
+FIELD(struct d_hash_table, ht_buckets, 80);
+FIELD(struct d_hash_table, ht_locks, 88);
