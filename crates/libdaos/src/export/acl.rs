@@ -274,7 +274,9 @@ unsafe extern "C" fn daos_acl_to_strs(
 unsafe extern "C" fn daos_ace_create(kind: c_int, name: *const c_char) -> *mut daos_ace {
     // SAFETY: a string of the caller's.
     let made = unsafe { principal(kind, name) }.and_then(|(kind, name)| match has_name(kind) {
-        true if name.is_empty() => invalid("a user or group without a name"),
+        true if !(1..=DAOS_ACL_MAX_PRINCIPAL_LEN).contains(&name.len()) => {
+            invalid("the name of a user or group: 1 to 255 bytes are expected")
+        }
         _ => copied(&Entry::new(kind, name).bytes()),
     });
     or_null(made).cast()

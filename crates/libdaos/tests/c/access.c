@@ -104,6 +104,10 @@ static void entries(void)
     IS(daos_ace_is_valid(entry), 0);
     daos_ace_free(entry);
     IS(daos_ace_create(DAOS_ACL_USER, NULL) == NULL && daos_ace_create(DAOS_ACL_USER, "") == NULL, 1);
+    char long_name[70000];
+    memset(long_name, 'n', sizeof(long_name) - 1);
+    long_name[sizeof(long_name) - 1] = '\0';
+    IS(daos_ace_create(DAOS_ACL_USER, long_name) == NULL, 1);
     IS(daos_ace_get_size(NULL), -DER_INVAL);
     IS(daos_ace_is_valid(NULL), 0);
 }
