@@ -3,9 +3,13 @@
 
 use std::{
     collections::BTreeSet,
-    env, fs,
+    env,
+    fs::{self, Permissions},
     io::{BufRead, BufReader},
-    os::unix::fs::symlink,
+    os::unix::{
+        fs::{PermissionsExt, symlink},
+        process::CommandExt,
+    },
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
@@ -133,6 +137,27 @@ fn an_access_control_list_decides_who_opens_a_container_and_for_what() {
     let bench = Bench::new();
     let access = bench.compile("access", &["tests/c/access.c"]);
     bench.run(&access, &["tank"]);
+}
+
+#[test]
+fn another_user_may_not_open_what_the_list_does_not_name_him_for() {
+    const NOBODY: u32 = 65_534;
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root may become another user");
+        return;
+    }
+    let bench = Bench::new();
+    let fields = bench.compile("fields", &["tests/c/fields.c"]);
+    bench.run(&fields, &["write", "tank", "fields", "x", "3"]);
+    // All of this is where the other user may look.
+    let loaded = bench.0.path().join("libdaos.so.2");
+    fs::remove_file(&loaded).unwrap();
+    fs::copy(library(), &loaded).unwrap();
+    fs::set_permissions(bench.0.path(), Permissions::from_mode(0o755)).unwrap();
+    let told = bench.command(&fields, &["read", "tank", "fields"]).uid(NOBODY).gid(NOBODY).output().unwrap();
+    let said = String::from_utf8_lossy(&told.stderr);
+    assert!(!told.status.success() && said.contains("access control list does not permit"), "{said}");
+    assert_eq!(bench.run(&fields, &["read", "tank", "fields"]).lines().count(), 3);
 }
 
 #[test]
