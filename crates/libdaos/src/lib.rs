@@ -2,9 +2,8 @@
 //!
 //! `export` has the functions that C calls, and all unsafe code: it turns pointers into slices and back. What they do is in the
 //! modules beside it, which are safe: `pools`, `containers`, `objects`, `kv`, `arrays`, `general`, `array_keys`, `records`, `snapshots`,
-//! `transactions`, `events`,
-//! `access`. Operations on objects take place in a `scope`: a container, or a transaction. DAOS's types and numbers are in
-//! `isotach-daos-abi`.
+//! `transactions`, `events`, `access`, `attributes`. Operations on objects take place in a `scope`: a container, or a transaction.
+//! DAOS's types and numbers are in `isotach-daos-abi`.
 //!
 //! What must stay true:
 //! - An update is durable and seen by everyone when its function returns, as on DAOS: each is flushed.
