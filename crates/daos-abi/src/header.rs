@@ -66,6 +66,7 @@ fn the_header_has_the_same_numbers() {
         include_str!("acl.rs"),
         include_str!("classes.rs"),
         include_str!("constants.rs"),
+        include_str!("dfs.rs"),
         include_str!("hash.rs"),
         include_str!("properties.rs"),
     ];
@@ -75,7 +76,7 @@ fn the_header_has_the_same_numbers() {
         constants.iter().flat_map(|&(name, number)| classes(name, number)).collect();
     assert!(classes.len() > 150, "only {} classes were found", classes.len());
 
-    let mut program = String::from("#include <daos.h>\n#include <gurt/hash.h>\n");
+    let mut program = String::from("#include <daos.h>\n#include <daos_fs.h>\n#include <gurt/hash.h>\n");
     let constants = constants.into_iter().map(|(name, number)| (name.to_owned(), number));
     for (name, number) in constants.chain(classes) {
         let _ = writeln!(program, "_Static_assert((uint64_t)({name}) == {number}u, \"{name}\");");
@@ -89,7 +90,6 @@ fn the_header_is_good_in_cpp() {
         eprintln!("skipped: there is no C++ compiler");
         return;
     }
-    let program =
-        "#include <daos.h>\n#include <gurt/hash.h>\ndaos_handle_t none() { return DAOS_TX_NONE; }\n";
+    let program = "#include <daos.h>\n#include <daos_fs.h>\n#include <gurt/hash.h>\ndaos_handle_t none() { return DAOS_TX_NONE; }\n";
     compile("c++", &["-x", "c++", "-std=c++17"], program);
 }

@@ -11,6 +11,7 @@
 pub mod acl;
 pub mod classes;
 pub mod constants;
+pub mod dfs;
 pub mod errors;
 pub mod hash;
 #[cfg(test)]

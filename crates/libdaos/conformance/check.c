@@ -276,6 +276,7 @@ static void close_kept(const struct kept_handle *kept)
 
 static void clean_up(void)
 {
+    dfs_clean_up();
     while (state.handle_count > 0)
         close_kept(&state.handles[--state.handle_count]);
     while (state.label_count > 0)

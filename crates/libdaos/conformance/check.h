@@ -133,6 +133,9 @@ void single_lacks(daos_handle_t object, const char *dkey, const char *akey);
 int write_range(daos_handle_t array, daos_handle_t th, uint64_t index, uint64_t cells, void *bytes, size_t size);
 int read_range(daos_handle_t array, daos_handle_t th, uint64_t index, uint64_t cells, void *bytes, size_t size);
 
+/* For the harness only: releases, unmounts and forgets what a check left. */
+void dfs_clean_up(void);
+
 /* The number of targets and of nodes of the pool. */
 uint32_t pool_targets(void);
 uint32_t pool_nodes(void);

@@ -27,7 +27,11 @@
     APPLY(prop)                                                                                                        \
     APPLY(acl)                                                                                                         \
     APPLY(handle)                                                                                                      \
-    APPLY(errors)
+    APPLY(errors)                                                                                                      \
+    APPLY(dfs_mount)                                                                                                   \
+    APPLY(dfs_file)                                                                                                    \
+    APPLY(dfs_name)                                                                                                    \
+    APPLY(dfs_attr)
 
 #define DECLARE(name) extern const struct subject name##_subject;
 SUBJECTS(DECLARE)

@@ -25,6 +25,9 @@ extern "C" {
 #define DAOS_COO_EVICT_ALL 64U
 #define DAOS_COO_NEW_LAYOUT 128U
 
+/* Bytes of hints for a file system, with the zero that ends them. */
+#define DAOS_CONT_HINT_MAX_LEN 128
+
 /* The two times are hybrid logical clock readings. */
 typedef struct {
 	uuid_t ci_uuid;

@@ -14,12 +14,17 @@ use crate::{
     abi::{constants::*, errors::DER_NO_HDL},
     arrays::Array,
     containers::Container,
+    dfs::{FileSystem, Node},
     error::{Der, Result},
     objects::Object,
     pools::Pool,
     snapshots::ObjectTable,
     transactions::Transaction,
 };
+
+/// The kinds of what libdfs opens: DAOS gives pointers for these, so the numbers are this library's own.
+const MOUNT: u64 = 14;
+const NODE: u64 = 15;
 
 /// What is open.
 #[derive(Debug, Clone)]
@@ -31,6 +36,8 @@ pub(crate) enum Open {
     Array(Arc<Array>),
     Table(Arc<ObjectTable>),
     Transaction(Arc<Transaction>),
+    FileSystem(Arc<FileSystem>),
+    Node(Arc<Node>),
 }
 
 impl Open {
@@ -42,6 +49,8 @@ impl Open {
             Self::Array(_) => DAOS_HTYPE_ARRAY,
             Self::KeyValue(_) => DAOS_HTYPE_KV,
             Self::Transaction(_) => DAOS_HTYPE_TX,
+            Self::FileSystem(_) => MOUNT,
+            Self::Node(_) => NODE,
         }
     }
 }
@@ -157,4 +166,6 @@ kinds! {
     array: Array(Array);
     object_table: Table(ObjectTable);
     transaction: Transaction(Transaction);
+    file_system: FileSystem(FileSystem);
+    node: Node(Node);
 }

@@ -2,7 +2,7 @@
 //!
 //! `export` has the functions that C calls, and all unsafe code: it turns pointers into slices and back. What they do is in the
 //! modules beside it, which are safe: `pools`, `containers`, `objects`, `kv`, `arrays`, `general`, `array_keys`, `records`, `snapshots`,
-//! `transactions`, `events`, `access`, `attributes`. Operations on objects take place in a `scope`: a container, or a transaction.
+//! `transactions`, `events`, `access`, `attributes`, and `dfs`. Operations on objects take place in a `scope`: a container, or a transaction.
 //! DAOS's types and numbers are in `isotach-daos-abi`.
 //!
 //! What must stay true:
@@ -18,6 +18,7 @@ mod array_keys;
 mod arrays;
 mod attributes;
 mod containers;
+mod dfs;
 mod epochs;
 mod error;
 mod events;

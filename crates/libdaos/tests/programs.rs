@@ -5,13 +5,14 @@ use std::{
     collections::BTreeSet,
     env,
     fs::{self, Permissions},
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     os::unix::{
         fs::{PermissionsExt, symlink},
         process::CommandExt,
     },
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    time::{Duration, UNIX_EPOCH},
 };
 
 use isotach_engine_posix::Posix;
@@ -34,7 +35,7 @@ fn library() -> PathBuf {
 impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["libdaos.so.2", "libdaos.so"] {
+        for name in ["libdaos.so.2", "libdaos.so", "libdfs.so"] {
             symlink(library(), folder.path().join(name)).unwrap();
         }
         fs::create_dir(folder.path().join("root")).unwrap();
@@ -130,6 +131,8 @@ fn what_a_program_does_wrong_is_refused_and_what_it_seldom_does_comes_out_right(
     let bench = Bench::new();
     let edges = bench.compile("edges", &["tests/c/edges.c"]);
     bench.run(&edges, &["tank"]);
+    let of_files = bench.compile("dfs_edges", &["tests/c/dfs_edges.c"]);
+    bench.run(&of_files, &["tank"]);
 }
 
 #[test]
@@ -257,4 +260,59 @@ fn the_conformance_program_fails_in_nothing_but_what_is_known_not_to_be_there_ye
     let mended: Vec<_> = known.intersection(&passed).collect();
     assert!(mended.is_empty(), "{mended:#?} pass now: take them out of conformance/not-yet.txt");
     assert_eq!(known.difference(&failed).count(), 0, "checks that are not there");
+}
+
+/// Programs that come to each entry at once: what each printed after all were ready.
+fn together(bench: &Bench, program: &Path, parts: &[&[&str]]) -> Vec<BTreeSet<String>> {
+    let mut children: Vec<Child> = parts
+        .iter()
+        .map(|words| {
+            let mut command = bench.command(program, words);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let mut told: Vec<_> = children.iter_mut().map(lines).collect();
+    told.iter_mut().for_each(|told| assert_eq!(told.next().unwrap(), "ready"));
+    let start = UNIX_EPOCH.elapsed().unwrap() + Duration::from_millis(20);
+    for child in &mut children {
+        writeln!(child.stdin.as_mut().unwrap(), "{}", start.as_micros()).unwrap();
+    }
+    let told = told.into_iter().map(Iterator::collect).collect();
+    children.iter_mut().for_each(|child| assert!(child.wait().unwrap().success()));
+    told
+}
+
+#[test]
+fn of_processes_that_make_remove_or_move_the_same_entries_exactly_one_succeeds() {
+    const COUNT: usize = 200;
+    let bench = Bench::new();
+    let program = bench.compile("dfs", &["tests/c/dfs.c"]);
+    let count = COUNT.to_string();
+    bench.run(&program, &["make", "tank", "files", &count]);
+    let races: [[&[&str]; 2]; 3] = [
+        [&["create", "tank", "files", &count], &["create", "tank", "files", &count]],
+        [&["fill", "tank", "files", &count], &["empty", "tank", "files", &count]],
+        [&["steal", "tank", "files", &count, "one"], &["steal", "tank", "files", &count, "other"]],
+    ];
+    for race in races {
+        let told = together(&bench, &program, &race);
+        let both: Vec<_> = told[0].intersection(&told[1]).collect();
+        assert!(both.is_empty(), "{race:?}: both have {both:?}");
+        assert_eq!(told[0].len() + told[1].len(), COUNT, "{race:?}");
+    }
+}
+
+#[test]
+fn a_mount_and_an_open_file_go_to_another_process() {
+    let bench = Bench::new();
+    let program = bench.compile("dfs", &["tests/c/dfs.c"]);
+    bench.run(&program, &["make", "tank", "files", "0"]);
+    let mut sharer = bench.command(&program, &["share", "tank", "files"]);
+    let mut sharer = sharer.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut told = lines(&mut sharer);
+    let (mount, file) = (told.next().unwrap(), told.next().unwrap());
+    assert_eq!(bench.run(&program, &["take", "tank", "files", &mount, &file]), "question\n");
+    sharer.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
+    assert_eq!(told.nth(1).unwrap(), "question, answer");
+    assert!(sharer.wait().unwrap().success());
 }

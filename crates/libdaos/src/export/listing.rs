@@ -63,12 +63,12 @@ pub(super) unsafe fn keys(
 
 /// A page whose keys have at most so many bytes together; or how many bytes the first key has, which does not fit. An engine's anchor
 /// stands behind a page, so one of which not all keys fit is asked for again with fewer.
-fn fitting(
+pub(super) fn fitting<E>(
     most: usize,
     room: usize,
     anchor: &Anchor,
-    page: impl Fn(&Anchor, usize) -> Result<Page>,
-) -> Result<std::result::Result<Page, usize>> {
+    page: impl Fn(&Anchor, usize) -> std::result::Result<Page, E>,
+) -> std::result::Result<std::result::Result<Page, usize>, E> {
     let mut limit = most;
     loop {
         let page = page(anchor, limit)?;
@@ -126,7 +126,8 @@ const MOST_LONG: usize = 10_000;
 const HEAD: usize = 8;
 const IS_LONG: u32 = 1;
 
-fn pack(next: &Anchor, anchor: &mut daos_anchor_t) {
+/// Puts an engine's anchor into one of DAOS's.
+pub(super) fn pack(next: &Anchor, anchor: &mut daos_anchor_t) {
     let mark = next.as_bytes();
     anchor.da_type = DAOS_ANCHOR_TYPE_HKEY;
     let head = match anchor.da_buf.get_mut(HEAD..HEAD + mark.len()) {
@@ -154,7 +155,8 @@ fn head_of(anchor: &daos_anchor_t) -> u64 {
     anchor.da_buf.first_chunk().map_or(0, |head| u64::from_le_bytes(*head))
 }
 
-fn unpacked(anchor: &daos_anchor_t) -> Result<Anchor> {
+/// The engine's anchor in one of DAOS's.
+pub(super) fn unpacked(anchor: &daos_anchor_t) -> Result<Anchor> {
     if anchor.da_type == DAOS_ANCHOR_TYPE_ZERO {
         return Ok(Anchor::start());
     }

@@ -9,6 +9,7 @@ mod acl;
 mod array;
 mod attribute;
 mod container;
+mod dfs;
 mod event;
 mod hash;
 mod kv;
@@ -38,17 +39,24 @@ use crate::{
 
 /// Does what a function is for, and gives its number. With an event the call ends before it returns, so the event is told at once.
 fn answer(event: *mut daos_event_t, act: impl FnOnce() -> Result<()>) -> c_int {
+    told(event, |Der(number)| -number, act)
+}
+
+/// As [`answer`], with other numbers for failures.
+fn told<E: From<Der>>(
+    event: *mut daos_event_t,
+    number_of: impl Fn(E) -> c_int,
+    act: impl FnOnce() -> std::result::Result<(), E>,
+) -> c_int {
     if !event.is_null()
-        && let Err(Der(number)) = events::launch(event.addr())
+        && let Err(refused) = events::launch(event.addr())
     {
-        return -number;
+        return number_of(refused.into());
     }
-    let outcome = panic::catch_unwind(AssertUnwindSafe(act))
-        .unwrap_or_else(|_| refuse(DER_MISC, "a panic, which is a bug of this library; please tell of it"));
-    let number = match outcome {
-        Ok(()) => 0,
-        Err(Der(number)) => -number,
-    };
+    let outcome = panic::catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| {
+        Ok(refuse(DER_MISC, "a panic, which is a bug of this library; please tell of it")?)
+    });
+    let number = outcome.map_or_else(number_of, |()| 0);
     // SAFETY: an event that is not null is one of the caller's, which nobody else uses while it is given to a call.
     match unsafe { event.as_mut() } {
         None => number,

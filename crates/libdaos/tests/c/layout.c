@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include <daos.h>
+#include <daos_fs.h>
 #include <gurt/hash.h>
 
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "the size of " #type)
@@ -164,6 +165,27 @@ FIELD(struct daos_ace, dae_audit_perms, 16);
 FIELD(struct daos_ace, dae_alarm_perms, 24);
 FIELD(struct daos_ace, dae_principal, 32);
 
+SIZE(dfs_attr_t, 176);
+FIELD(dfs_attr_t, da_id, 0);
+FIELD(dfs_attr_t, da_chunk_size, 8);
+FIELD(dfs_attr_t, da_oclass_id, 16);
+FIELD(dfs_attr_t, da_props, 24);
+FIELD(dfs_attr_t, da_mode, 32);
+FIELD(dfs_attr_t, da_dir_oclass_id, 36);
+FIELD(dfs_attr_t, da_file_oclass_id, 40);
+FIELD(dfs_attr_t, da_hints, 44);
+
+SIZE(dfs_iod_t, 16);
+FIELD(dfs_iod_t, iod_nr, 0);
+FIELD(dfs_iod_t, iod_rgs, 8);
+
+SIZE(dfs_obj_info_t, 40);
+FIELD(dfs_obj_info_t, doi_oclass_id, 0);
+FIELD(dfs_obj_info_t, doi_chunk_size, 8);
+FIELD(dfs_obj_info_t, doi_dir_oclass_id, 16);
+FIELD(dfs_obj_info_t, doi_file_oclass_id, 20);
+FIELD(dfs_obj_info_t, doi_oid, 24);
+
 NUMBER(DAOS_PC_RO, 1);
 NUMBER(DAOS_PC_RW, 2);
 NUMBER(DAOS_PC_EX, 4);
@@ -311,3 +333,8 @@ FIELD(struct d_hash_table, ht_priv, 64);
 FIELD(struct d_hash_table, ht_ops, 72);
 FIELD(struct d_hash_table, ht_buckets, 80);
 FIELD(struct d_hash_table, ht_locks, 88);
+
+NUMBER(DFS_MAX_FSIZE, -1);
+NUMBER(DFS_BALANCED, 4);
+NUMBER(DFS_SET_ATTR_SIZE, 8);
+NUMBER(DFS_SET_ATTR_GID, 32);

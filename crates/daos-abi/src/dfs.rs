@@ -1,0 +1,103 @@
+//! The file system on DAOS (libdfs): structures and numbers.
+
+use core::ffi::{c_char, c_int, c_uint};
+use core::mem::{offset_of, size_of};
+
+use crate::info::daos_prop_t;
+use crate::types::{daos_obj_id_t, daos_oclass_id_t, daos_range_t, daos_size_t};
+
+/// How many bytes a name has at most.
+pub const DFS_MAX_NAME: usize = 255;
+/// How many bytes a path has at most, with the zero that ends it.
+pub const DFS_MAX_PATH: usize = 4096;
+/// How many bytes the name of an extended attribute has at most.
+pub const DFS_MAX_XATTR_NAME: usize = 255;
+/// How many bytes the value of an extended attribute has at most.
+pub const DFS_MAX_XATTR_LEN: usize = 65_536;
+/// How many bytes a chunk has where nothing else is said.
+pub const DFS_DEFAULT_CHUNK_SIZE: u64 = 1_048_576;
+/// How many bytes hints have at most, with the zero that ends them.
+pub const DAOS_CONT_HINT_MAX_LEN: usize = 128;
+
+/// Operations are transactions.
+pub const DFS_BALANCED: c_uint = 4;
+/// Operations are not transactions.
+pub const DFS_RELAXED: c_uint = 0;
+
+/// Set the mode.
+pub const DFS_SET_ATTR_MODE: c_int = 1;
+/// Set the time of the last access.
+pub const DFS_SET_ATTR_ATIME: c_int = 2;
+/// Set the time of the last modification.
+pub const DFS_SET_ATTR_MTIME: c_int = 4;
+/// Set the size.
+pub const DFS_SET_ATTR_SIZE: c_int = 8;
+/// Set the user.
+pub const DFS_SET_ATTR_UID: c_int = 16;
+/// Set the group.
+pub const DFS_SET_ATTR_GID: c_int = 32;
+
+/// What holds for a file system, all of it optional when one is made.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dfs_attr_t {
+    /// A number of the user's.
+    pub da_id: u64,
+    /// Bytes of a chunk of files.
+    pub da_chunk_size: daos_size_t,
+    /// The class of all objects.
+    pub da_oclass_id: daos_oclass_id_t,
+    /// Properties of the container.
+    pub da_props: *mut daos_prop_t,
+    /// `DFS_RELAXED` or `DFS_BALANCED`.
+    pub da_mode: u32,
+    /// The class of directories.
+    pub da_dir_oclass_id: daos_oclass_id_t,
+    /// The class of files.
+    pub da_file_oclass_id: daos_oclass_id_t,
+    /// Hints such as `file:single,dir:max`.
+    pub da_hints: [c_char; DAOS_CONT_HINT_MAX_LEN],
+}
+
+/// Which bytes of a file to read or write.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct dfs_iod_t {
+    /// How many ranges there are.
+    pub iod_nr: daos_size_t,
+    /// The ranges.
+    pub iod_rgs: *mut daos_range_t,
+}
+
+/// What is known of an open object.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct dfs_obj_info_t {
+    /// Its class.
+    pub doi_oclass_id: daos_oclass_id_t,
+    /// Bytes of a chunk, of a file or of new files in a directory.
+    pub doi_chunk_size: daos_size_t,
+    /// The class of new directories in a directory.
+    pub doi_dir_oclass_id: daos_oclass_id_t,
+    /// The class of new files in a directory.
+    pub doi_file_oclass_id: daos_oclass_id_t,
+    /// Its identifier.
+    pub doi_oid: daos_obj_id_t,
+}
+
+const _: () = {
+    assert!(size_of::<dfs_attr_t>() == 176 && offset_of!(dfs_attr_t, da_id) == 0);
+    assert!(offset_of!(dfs_attr_t, da_chunk_size) == 8 && offset_of!(dfs_attr_t, da_oclass_id) == 16);
+    assert!(offset_of!(dfs_attr_t, da_props) == 24 && offset_of!(dfs_attr_t, da_mode) == 32);
+    assert!(
+        offset_of!(dfs_attr_t, da_dir_oclass_id) == 36 && offset_of!(dfs_attr_t, da_file_oclass_id) == 40
+    );
+    assert!(offset_of!(dfs_attr_t, da_hints) == 44);
+    assert!(size_of::<dfs_iod_t>() == 16 && offset_of!(dfs_iod_t, iod_rgs) == 8);
+    assert!(size_of::<dfs_obj_info_t>() == 40 && offset_of!(dfs_obj_info_t, doi_oclass_id) == 0);
+    assert!(offset_of!(dfs_obj_info_t, doi_chunk_size) == 8);
+    assert!(offset_of!(dfs_obj_info_t, doi_dir_oclass_id) == 16);
+    assert!(
+        offset_of!(dfs_obj_info_t, doi_file_oclass_id) == 20 && offset_of!(dfs_obj_info_t, doi_oid) == 24
+    );
+};

@@ -1,0 +1,214 @@
+//! What `stat` tells, and changes of it.
+
+use super::{
+    bytes,
+    error::{Errno, Result, refuse},
+    inode::{Inode, Time},
+    lookup::{self, Found},
+    mount::FileSystem,
+    nodes::{Defaults, Node},
+    store::{Place, Store, until_done},
+};
+
+/// The size that a directory is said to have: what DAOS's library needs for an entry in memory.
+const DIRECTORY_SIZE: u64 = 104;
+/// Bytes of the blocks that a file's room is told in.
+const BLOCK: u64 = 512;
+
+/// What is told of an entry.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stat {
+    pub(crate) mode: u32,
+    pub(crate) user: u32,
+    pub(crate) group: u32,
+    pub(crate) size: u64,
+    pub(crate) blocks: u64,
+    pub(crate) block_size: u64,
+    pub(crate) modified: Time,
+    pub(crate) changed: Time,
+}
+
+/// What is to be changed of an entry.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Change {
+    pub(crate) mode: Option<u32>,
+    pub(crate) modified: Option<Time>,
+    pub(crate) user: Option<u32>,
+    pub(crate) group: Option<u32>,
+    pub(crate) size: Option<u64>,
+}
+
+impl Stat {
+    /// Of an inode.
+    pub(crate) fn of(store: &Store, inode: &Inode) -> Result<Self> {
+        let mut stat = Self {
+            mode: inode.mode,
+            user: inode.user,
+            group: inode.group,
+            size: inode.link_length,
+            blocks: 0,
+            block_size: 0,
+            modified: inode.modified,
+            changed: inode.changed,
+        };
+        if inode.is_file() {
+            stat.size = bytes::size_of(store, inode.id)?;
+            stat.blocks = stat.size.div_ceil(BLOCK);
+            stat.block_size = inode.chunk_size;
+        } else if inode.is_directory() {
+            stat.size = DIRECTORY_SIZE;
+            if let Some(mark) = store.mark(inode.id)?.filter(|mark| *mark != inode.mark) {
+                stat.modified = Time::of_stamp(mark);
+                stat.changed = stat.changed.max(stat.modified);
+            }
+        }
+        Ok(stat)
+    }
+}
+
+/// See `dfs_stat`: of a symbolic link itself.
+pub(crate) fn stat(system: &FileSystem, parent: u64, name: Option<&[u8]>) -> Result<Stat> {
+    let parent = system.directory(parent)?;
+    let Found { inode, .. } = lookup::entry(system, &parent, name, false)?;
+    Stat::of(&system.store, &inode)
+}
+
+/// See `dfs_ostat`.
+pub(crate) fn stat_of(node: &Node) -> Result<Stat> {
+    node.settle()?;
+    Stat::of(&node.store, &node.inode()?)
+}
+
+/// See `dfs_access`. The rules are those of libdfs: the owner has the rights of the others, too.
+pub(crate) fn access(system: &FileSystem, parent: u64, name: Option<&[u8]>, mask: i32) -> Result<()> {
+    if mask & libc::W_OK != 0 {
+        system.check_writable()?;
+    }
+    let parent = system.directory(parent)?;
+    let Found { inode, .. } = lookup::entry(system, &parent, name, true)?;
+    let mut counts = libc::S_IRWXO;
+    if inode.user == rustix::process::getuid().as_raw() {
+        counts |= libc::S_IRWXU;
+    }
+    if inode.group == rustix::process::getgid().as_raw() {
+        counts |= libc::S_IRWXG;
+    }
+    let rights = inode.mode & counts;
+    let all = [(libc::R_OK, 0o444), (libc::W_OK, 0o222), (libc::X_OK, 0o111)];
+    match all.iter().all(|(asked, bits)| mask & asked == 0 || rights & bits != 0) {
+        true => Ok(()),
+        false => Err(Errno(libc::EACCES)),
+    }
+}
+
+fn checked_mode(mode: u32, kind: u32) -> Result<u32> {
+    if mode & libc::S_ISVTX != 0 {
+        return refuse(libc::ENOTSUP, "the sticky bit");
+    }
+    match mode & libc::S_IFMT {
+        0 => Ok(mode | kind),
+        given if given == kind => Ok(mode),
+        _ => Err(Errno(libc::EINVAL)),
+    }
+}
+
+/// Changes the inode of an entry.
+fn change_at(store: &Store, place: &Place, mut act: impl FnMut(&mut Inode) -> Result<()>) -> Result<()> {
+    until_done(|| {
+        let epoch = store.epoch()?;
+        let mut inode = store.present(place)?;
+        act(&mut inode)?;
+        inode.changed = Time::now();
+        Ok(store.commit(&[place.is_as_at(epoch)], &[place.put_inode(&inode.bytes())])?.then_some(()))
+    })
+}
+
+/// See `dfs_chmod`: of what a symbolic link leads to.
+pub(crate) fn chmod(system: &FileSystem, parent: u64, name: Option<&[u8]>, mode: u32) -> Result<()> {
+    system.check_writable()?;
+    let parent = system.directory(parent)?;
+    let Found { place, .. } = lookup::entry(system, &parent, name, true)?;
+    change_at(&system.store, &place, |inode| {
+        inode.mode = checked_mode(mode, inode.kind())?;
+        Ok(())
+    })
+}
+
+/// See `dfs_chown`: user and group, as far as they are given.
+pub(crate) fn chown(
+    system: &FileSystem,
+    parent: u64,
+    name: Option<&[u8]>,
+    owner: (Option<u32>, Option<u32>),
+    flags: i32,
+) -> Result<()> {
+    system.check_writable()?;
+    let parent = system.directory(parent)?;
+    let Found { place, .. } = lookup::entry(system, &parent, name, flags & libc::O_NOFOLLOW == 0)?;
+    if owner == (None, None) {
+        return Ok(());
+    }
+    change_at(&system.store, &place, |inode| {
+        (inode.user, inode.group) = (owner.0.unwrap_or(inode.user), owner.1.unwrap_or(inode.group));
+        Ok(())
+    })
+}
+
+/// See `dfs_osetattr`; what is told afterwards.
+pub(crate) fn change(system: &FileSystem, node: &Node, change: &Change) -> Result<Stat> {
+    system.check_writable()?;
+    node.check_writable()?;
+    let mode = change.mode.map(|mode| match mode & libc::S_IFMT {
+        0 => Err(Errno(libc::EINVAL)),
+        _ => checked_mode(mode, node.mode & libc::S_IFMT),
+    });
+    let mode = mode.transpose()?;
+    if let Some(size) = change.size {
+        let file = node.file().map_err(|_| Errno(libc::EIO))?;
+        node.inode()?;
+        file.set_size(size)?;
+    }
+    if let (Some(_), Ok(file)) = (change.modified, node.file()) {
+        file.forget_change();
+    }
+    node.settle()?;
+    let is_more =
+        mode.is_some() || change.modified.is_some() || change.user.is_some() || change.group.is_some();
+    let inode = match is_more {
+        false => node.inode()?,
+        true => node.change_inode(|inode| {
+            inode.mode = mode.unwrap_or(inode.mode);
+            inode.user = change.user.unwrap_or(inode.user);
+            inode.group = change.group.unwrap_or(inode.group);
+            if let Some(modified) = change.modified {
+                inode.modified = modified;
+                inode.mark = node.store.mark(node.id)?.unwrap_or(0);
+            }
+            inode.changed = Time::now();
+            Ok(())
+        })?,
+    };
+    Stat::of(&node.store, &inode)
+}
+
+impl FileSystem {
+    /// See `dfs_obj_set_chunk_size` and `dfs_obj_set_oclass`: what new entries of a directory get.
+    pub(crate) fn set_defaults(&self, node: &Node, act: impl Fn(&mut Defaults)) -> Result<()> {
+        self.check_writable()?;
+        if !node.is_directory() {
+            return Err(Errno(libc::ENOTSUP));
+        }
+        let inode = node.change_inode(|inode| {
+            let mut defaults = Defaults { chunk_size: inode.chunk_size, class: inode.class };
+            act(&mut defaults);
+            (inode.chunk_size, inode.class) = (defaults.chunk_size, defaults.class);
+            Ok(())
+        })?;
+        let defaults = Defaults { chunk_size: inode.chunk_size, class: inode.class };
+        node.set_defaults(defaults);
+        if node.id == self.root.id {
+            self.root.set_defaults(defaults);
+        }
+        Ok(())
+    }
+}

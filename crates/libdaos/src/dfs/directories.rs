@@ -1,0 +1,72 @@
+//! Directories: what is in them, and removing entries.
+
+use isotach_object::{Anchor, ObjectId, Page};
+
+use super::{
+    error::{Errno, Result},
+    inode::Time,
+    mount::FileSystem,
+    nodes::{Node, name_of},
+    store::{Mark, Place, Store, destroy, until_done},
+};
+
+/// How often a directory is emptied before its removal while others fill it.
+const MOST_ROUNDS: usize = 100;
+
+/// A page of the names in a directory.
+pub(crate) fn list(node: &Node, anchor: &Anchor, limit: usize) -> Result<Page> {
+    match node.is_directory() {
+        true => node.store.names(node.id, anchor, limit),
+        false => Err(Errno(libc::ENOTDIR)),
+    }
+}
+
+/// See `dfs_remove`: removes an entry, and with `force` all that is in a directory first, entry by entry. Gives the id of what it was.
+pub(crate) fn remove(system: &FileSystem, parent: u64, name: &[u8], force: bool) -> Result<ObjectId> {
+    system.check_writable()?;
+    let parent = system.directory(parent)?;
+    removed(&system.store, &Place::new(parent.id, name_of(name)?), force)
+}
+
+fn removed(store: &Store, place: &Place, force: bool) -> Result<ObjectId> {
+    for _ in 0..MOST_ROUNDS {
+        match remove_one(store, place) {
+            Err(Errno(libc::ENOTEMPTY)) if force => empty(store, store.present(place)?.id)?,
+            outcome => return outcome,
+        }
+    }
+    Err(Errno(libc::ENOTEMPTY))
+}
+
+fn empty(store: &Store, directory: ObjectId) -> Result<()> {
+    for name in store.all_names(directory)? {
+        match removed(store, &Place::new(directory, &name), true) {
+            // Somebody else removed it.
+            Err(Errno(libc::ENOENT)) => {}
+            outcome => drop(outcome?),
+        }
+    }
+    Ok(())
+}
+
+/// Removes an entry that is no directory with something in it.
+fn remove_one(store: &Store, place: &Place) -> Result<ObjectId> {
+    until_done(|| {
+        let epoch = store.epoch()?;
+        let inode = store.present(place)?;
+        let (of_parent, own) =
+            (Mark::new(place.directory, Time::now())?, Mark::new(inode.id, Time::default())?);
+        let (mut conditions, mut updates) = (vec![place.is_as_at(epoch)], vec![place.remove()]);
+        if inode.is_directory() {
+            if !store.is_empty(inode.id)? {
+                return Err(Errno(libc::ENOTEMPTY));
+            }
+            conditions.push(own.is_as_at(epoch));
+            updates.push(own.remove());
+        } else if inode.is_file() {
+            updates.push(destroy(inode.id));
+        }
+        updates.push(of_parent.set());
+        Ok(store.commit(&conditions, &updates)?.then_some(inode.id))
+    })
+}

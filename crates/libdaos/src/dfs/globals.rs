@@ -1,0 +1,114 @@
+//! Mounts and files that are given to other processes: how to open the same again.
+
+use isotach_object::ObjectId;
+
+use super::{
+    error::{Errno, Result, refuse},
+    inode::{Inode, Time},
+    mount::{self, FileSystem, Owned, can_write},
+    nodes::{self, Node},
+    store::Place,
+};
+use crate::{containers::uuid_text, globals, handles};
+
+const MOUNT: &[u8] = b"isotach dfs mount 1";
+const NODE: &[u8] = b"isotach dfs file 1";
+const ALL: &[u8] = b"isotach dfs all 1";
+
+fn foreign<T>() -> Result<T> {
+    refuse(libc::EINVAL, "bytes that are no global handle of this library's file system")
+}
+
+/// Numbers, each as text with a space behind it.
+fn packed(what: &[u8], uuid: &[u8; 16], numbers: &[u64]) -> Vec<u8> {
+    let numbers: Vec<String> = numbers.iter().map(|number| format!("{number} ")).collect();
+    [what, uuid_text(uuid).as_bytes(), b" ", numbers.concat().as_bytes()].concat()
+}
+
+/// The numbers, and what is behind them; they must be of this container.
+fn unpacked<'p, const N: usize>(
+    what: &[u8],
+    uuid: &[u8; 16],
+    packed: &'p [u8],
+) -> Result<([u64; N], &'p [u8])> {
+    let expected = [what, uuid_text(uuid).as_bytes(), b" "].concat();
+    let Some(mut rest) = packed.strip_prefix(&expected[..]) else { return foreign() };
+    let mut numbers = [0; N];
+    for number in &mut numbers {
+        let end = rest.iter().position(|byte| *byte == b' ');
+        let Some((text, behind)) = end.map(|end| (&rest[..end], &rest[end + 1..])) else { return foreign() };
+        let Some(parsed) = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()) else {
+            return foreign();
+        };
+        (*number, rest) = (parsed, behind);
+    }
+    Ok((numbers, rest))
+}
+
+/// See `dfs_local2global`.
+pub(crate) fn of_mount(system: &FileSystem) -> Vec<u8> {
+    packed(MOUNT, &system.store.container.uuid, &[system.can_write.into()])
+}
+
+/// See `dfs_global2local`; without flags they are those of the mount that was packed.
+pub(crate) fn to_mount(pool: u64, container: u64, flags: i32, bytes: &[u8]) -> Result<u64> {
+    let uuid = handles::container(container)?.uuid;
+    let ([can_write], _) = unpacked::<1>(MOUNT, &uuid, bytes)?;
+    let same = if can_write == 0 { libc::O_RDONLY } else { libc::O_RDWR };
+    mount::mount(pool, container, if flags == 0 { same } else { flags }, Owned::Nothing)
+}
+
+/// See `dfs_local2global_all`: with the pool and the container.
+pub(crate) fn of_all(system: &FileSystem) -> Result<Vec<u8>> {
+    let parts =
+        [globals::of_pool(system.pool)?, globals::of_container(system.store.handle)?, of_mount(system)];
+    let mut bytes = ALL.to_vec();
+    for part in &parts {
+        bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(part);
+    }
+    Ok(bytes)
+}
+
+/// See `dfs_global2local_all`.
+pub(crate) fn to_all(flags: i32, bytes: &[u8]) -> Result<u64> {
+    let Some(mut rest) = bytes.strip_prefix(ALL) else { return foreign() };
+    let mut part = || {
+        let (length, behind) = rest.split_first_chunk::<8>()?;
+        let (part, behind) = behind.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+        rest = behind;
+        Some(part)
+    };
+    let (Some(pool), Some(container), Some(packed)) = (part(), part(), part()) else { return foreign() };
+    let pool = globals::to_pool(pool)?;
+    let outcome = globals::to_container(pool, container).map_err(Errno::from).and_then(|container| {
+        let ([can_write], _) = unpacked::<1>(MOUNT, &handles::container(container)?.uuid, packed)?;
+        let same = if can_write == 0 { libc::O_RDONLY } else { libc::O_RDWR };
+        mount::mount(pool, container, if flags == 0 { same } else { flags }, Owned::All)
+            .inspect_err(|_| drop(handles::remove(container)))
+    });
+    outcome.inspect_err(|_| drop(handles::remove(pool)))
+}
+
+/// See `dfs_obj_local2global`: only of files.
+pub(crate) fn of_node(node: &Node) -> Result<Vec<u8>> {
+    let (file, place) = (node.file()?, node.place());
+    let (id, directory) = (node.id, place.directory);
+    let flags = (node.flags & libc::O_ACCMODE) as u64;
+    let numbers =
+        [id.hi(), id.lo(), directory.hi(), directory.lo(), node.mode.into(), file.chunk_size, flags];
+    Ok([&packed(NODE, &node.store.container.uuid, &numbers)[..], &place.name].concat())
+}
+
+/// See `dfs_obj_global2local`; without flags they are those of the file that was packed.
+pub(crate) fn to_node(system: &FileSystem, flags: i32, bytes: &[u8]) -> Result<u64> {
+    let uuid = system.store.container.uuid;
+    let ([hi, lo, directory_hi, directory_lo, mode, chunk_size, same], name) =
+        unpacked::<7>(NODE, &uuid, bytes)?;
+    let directory = ObjectId::from_halves(directory_hi, directory_lo)?;
+    let new = Inode::new(mode as u32, ObjectId::from_halves(hi, lo)?, Time::now());
+    let inode = Inode { chunk_size, ..new };
+    let flags = if flags == 0 { same as i32 } else { flags };
+    can_write(flags)?;
+    nodes::shared(&system.store, Place::new(directory, name), &inode, flags)
+}

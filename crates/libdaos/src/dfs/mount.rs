@@ -1,0 +1,189 @@
+//! Mounted file systems.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use isotach_object::ObjectId;
+
+use super::{
+    error::{Errno, Result, refuse},
+    nodes::{self, Node},
+    store::{Store, check_object, id_of},
+    superblock::{self, Attributes},
+};
+use crate::{
+    abi::properties::{DAOS_PROP_CO_LAYOUT_POSIX, DAOS_PROP_CO_LAYOUT_TYPE},
+    containers,
+    handles::{self, Open},
+    pools,
+    properties::{self, Value},
+};
+
+/// Bytes of a path or a prefix at most, with the byte that ends it.
+pub(crate) const MOST_PATH: usize = libc::PATH_MAX as usize;
+/// The first user's bits of an id that are no more a file's: after so many a mount takes new ones.
+const MOST_HIGH: u64 = u32::MAX as u64;
+
+/// What of a mount's is closed with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owned {
+    Nothing,
+    Container,
+    /// The container and the connection to the pool: it was mounted by their names.
+    All,
+}
+
+/// A mounted file system.
+#[derive(Debug)]
+pub(crate) struct FileSystem {
+    pub(crate) store: Store,
+    pub(crate) pool: u64,
+    pub(crate) can_write: bool,
+    pub(crate) attributes: Attributes,
+    pub(crate) root: Arc<Node>,
+    pub(crate) owned: Owned,
+    prefix: Mutex<Option<Vec<u8>>>,
+    /// The user's bits of the next id.
+    next: Mutex<Option<(u64, u64)>>,
+    /// How often the program asked for the handles of the pool and the container, and did not give them back.
+    held: Mutex<[u32; 2]>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing is done while it is held that could leave it half changed.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether flags of the system's allow changes.
+///
+/// # Errors
+/// `EINVAL` for flags that name no access mode.
+pub(crate) fn can_write(flags: i32) -> Result<bool> {
+    match flags & libc::O_ACCMODE {
+        libc::O_RDONLY => Ok(false),
+        libc::O_RDWR | libc::O_WRONLY => Ok(true),
+        _ => Err(Errno(libc::EINVAL)),
+    }
+}
+
+/// See `dfs_mount`; gives the handle.
+pub(crate) fn mount(pool: u64, container: u64, flags: i32, owned: Owned) -> Result<u64> {
+    can_write(flags)?;
+    let can_write = flags & libc::O_ACCMODE == libc::O_RDWR;
+    let store = Store::open(container)?;
+    let layout = properties::of(&store.container)?.remove(&DAOS_PROP_CO_LAYOUT_TYPE);
+    if layout != Some(Value::Number(DAOS_PROP_CO_LAYOUT_POSIX)) {
+        return refuse(libc::EINVAL, "a container whose layout is not that of a file system (POSIX)");
+    }
+    if can_write {
+        store.container.check_writable()?;
+    }
+    let attributes = superblock::read(&store)?;
+    let place = superblock::place_of_root()?;
+    let inode = store.present(&place)?;
+    let root = Arc::new(nodes::open(&store, &attributes, place, &inode, flags & libc::O_ACCMODE)?);
+    let system = FileSystem {
+        store,
+        pool,
+        can_write,
+        attributes,
+        root,
+        owned,
+        prefix: Mutex::default(),
+        next: Mutex::default(),
+        held: Mutex::default(),
+    };
+    Ok(handles::add(Open::FileSystem(Arc::new(system))))
+}
+
+/// See `dfs_umount`, and `dfs_disconnect` for one that was mounted by names.
+pub(crate) fn unmount(handle: u64, by_names: bool) -> Result<()> {
+    let system = handles::file_system(handle)?;
+    if (system.owned == Owned::All) != by_names {
+        return refuse(libc::EINVAL, "dfs_umount undoes dfs_mount, and dfs_disconnect undoes dfs_connect");
+    }
+    if *locked(&system.held) != [0, 0] {
+        return refuse(
+            libc::EBUSY,
+            "a handle that was asked for was not given back (dfs_pool_put, dfs_cont_put)",
+        );
+    }
+    handles::remove(handle)?;
+    if system.owned != Owned::Nothing {
+        containers::close(system.store.handle)?;
+    }
+    if system.owned == Owned::All {
+        pools::disconnect(system.pool)?;
+    }
+    Ok(())
+}
+
+impl FileSystem {
+    /// Refuses a change where it is mounted for reading.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.can_write { Ok(()) } else { Err(Errno(libc::EPERM)) }
+    }
+
+    /// The directory that a call is about: that of a handle, or the root where there is none.
+    pub(crate) fn directory(&self, handle: u64) -> Result<Arc<Node>> {
+        if handle == 0 {
+            return Ok(Arc::clone(&self.root));
+        }
+        let node = handles::node(handle)?;
+        if node.is_directory() { Ok(node) } else { Err(Errno(libc::ENOTDIR)) }
+    }
+
+    /// An id that nobody else gets.
+    pub(crate) fn new_id(&self, is_file: bool, class: u32) -> Result<ObjectId> {
+        let mut next = locked(&self.next);
+        let (high, low) = match *next {
+            Some(next) if next.0 < MOST_HIGH => next,
+            _ => {
+                let low = self.store.container.allocate_ids(1)?;
+                // Below that are the superblock and the root.
+                (if low == 0 { 2 } else { 0 }, low)
+            }
+        };
+        *next = Some((high + 1, low));
+        drop(next);
+        let id = id_of((high, low), is_file, class)?;
+        check_object(&self.store.container, id)?;
+        Ok(id)
+    }
+
+    /// See `dfs_set_prefix`.
+    pub(crate) fn set_prefix(&self, prefix: Option<&[u8]>) -> Result<()> {
+        let prefix = match prefix {
+            Some(prefix) if !prefix.starts_with(b"/") || prefix.len() >= MOST_PATH => {
+                return Err(Errno(libc::EINVAL));
+            }
+            Some(prefix) => Some(prefix.strip_suffix(b"/").unwrap_or(prefix).to_vec()),
+            None => None,
+        };
+        *locked(&self.prefix) = prefix;
+        Ok(())
+    }
+
+    /// A path without the prefix, which it must have.
+    pub(crate) fn without_prefix<'p>(&self, path: &'p [u8]) -> Result<&'p [u8]> {
+        match locked(&self.prefix).as_deref() {
+            None => Ok(path),
+            Some(prefix) => path.strip_prefix(prefix).ok_or(Errno(libc::EINVAL)),
+        }
+    }
+
+    /// See `dfs_pool_get` (0) and `dfs_cont_get` (1).
+    pub(crate) fn hold(&self, which: usize) -> u64 {
+        locked(&self.held)[which] += 1;
+        [self.pool, self.store.handle][which]
+    }
+
+    /// See `dfs_pool_put` (0) and `dfs_cont_put` (1).
+    pub(crate) fn give_back(&self, which: usize, handle: u64) -> Result<()> {
+        let mut held = locked(&self.held);
+        if held[which] == 0 || handle != [self.pool, self.store.handle][which] {
+            return Err(Errno(libc::EINVAL));
+        }
+        held[which] -= 1;
+        Ok(())
+    }
+}

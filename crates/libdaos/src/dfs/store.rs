@@ -1,0 +1,306 @@
+//! What the file system stores, and how: the one place of it that knows how entries lie in objects.
+//!
+//! Beside each directory there is a mark in the container's own object: when its entries changed last. It is there as long as the directory
+//! is. Whoever makes an entry needs it and changes it, and whoever removes the directory removes it if nobody changed it after the directory
+//! was found empty. So the two exclude each other.
+
+use std::sync::Arc;
+
+use isotach_object::{
+    Anchor, ArrayRead, Cell, Epoch, Error, ObjectId, Page, Precondition, Transaction, Update,
+};
+
+use super::{
+    error::{Errno, Result, refuse},
+    inode::{self, Inode, Time},
+};
+use crate::{
+    containers::{Container, own},
+    handles, objects,
+};
+
+/// Attribute keys of entries.
+const INODE: &[u8] = b"DFS_INODE";
+const LINK: &[u8] = b"DFS_SLINK";
+/// How an attribute key begins under which an extended attribute is.
+pub(crate) const EXTENDED: &[u8] = b"x:";
+
+/// DAOS's numbers of the types of objects.
+const DIRECTORY: u8 = 0;
+const FILE: u8 = 13;
+
+/// How often a change is tried that others were faster than.
+const MOST_ATTEMPTS: usize = 1_000;
+/// Names of a page where all are looked at.
+const PAGE: usize = 1_000;
+
+/// A container, as far as the file system needs it.
+#[derive(Debug, Clone)]
+pub(crate) struct Store {
+    pub(crate) container: Arc<Container>,
+    pub(crate) handle: u64,
+}
+
+/// Where an entry is: the directory, and the name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) directory: ObjectId,
+    pub(crate) name: Box<[u8]>,
+}
+
+impl Place {
+    pub(crate) fn new(directory: ObjectId, name: &[u8]) -> Self {
+        Self { directory, name: name.into() }
+    }
+
+    fn cell<'k>(&'k self, akey: &'k [u8]) -> Cell<'k> {
+        Cell::general(self.directory, &self.name, akey)
+    }
+
+    /// That there is no entry.
+    pub(crate) fn is_free(&self) -> Precondition<'_> {
+        Precondition::Absent(self.cell(INODE))
+    }
+
+    /// That nobody changed the entry after an epoch, nor its extended attributes: who changes these changes the inode, too.
+    pub(crate) fn is_as_at(&self, epoch: Epoch) -> Precondition<'_> {
+        Precondition::Unchanged(self.cell(INODE), epoch)
+    }
+
+    /// That there is, or is not, a value under an attribute key.
+    pub(crate) fn has<'k>(&'k self, akey: &'k [u8], has: bool) -> Precondition<'k> {
+        if has { Precondition::Present(self.cell(akey)) } else { Precondition::Absent(self.cell(akey)) }
+    }
+
+    pub(crate) fn put_inode<'k>(&'k self, inode: &'k [u8; inode::SIZE]) -> Update<'k> {
+        Update::Write { cell: self.cell(INODE), offset: 0, data: inode }
+    }
+
+    pub(crate) fn put_link<'k>(&'k self, target: &'k [u8]) -> Update<'k> {
+        self.put(LINK, target)
+    }
+
+    pub(crate) fn put<'k>(&'k self, akey: &'k [u8], value: &'k [u8]) -> Update<'k> {
+        Update::Put { cell: self.cell(akey), value }
+    }
+
+    pub(crate) fn remove_value<'k>(&'k self, akey: &'k [u8]) -> Update<'k> {
+        Update::Remove { cell: self.cell(akey) }
+    }
+
+    pub(crate) fn remove(&self) -> Update<'_> {
+        Update::RemoveDkey { object: self.directory, dkey: &self.name }
+    }
+}
+
+/// The mark of a directory, and what it is changed to.
+#[derive(Debug)]
+pub(crate) struct Mark {
+    own: ObjectId,
+    key: [u8; 17],
+    stamp: [u8; 8],
+}
+
+impl Mark {
+    pub(crate) fn new(directory: ObjectId, now: Time) -> Result<Self> {
+        let mut key = [b'd'; 17];
+        key[1..9].copy_from_slice(&directory.hi().to_le_bytes());
+        key[9..].copy_from_slice(&directory.lo().to_le_bytes());
+        Ok(Self { own: own()?, key, stamp: now.stamp().to_le_bytes() })
+    }
+
+    fn cell(&self) -> Cell<'_> {
+        Cell::kv(self.own, &self.key)
+    }
+
+    /// That the directory is there.
+    pub(crate) fn is_there(&self) -> Precondition<'_> {
+        Precondition::Present(self.cell())
+    }
+
+    /// That nobody changed the directory's entries after an epoch.
+    pub(crate) fn is_as_at(&self, epoch: Epoch) -> Precondition<'_> {
+        Precondition::Unchanged(self.cell(), epoch)
+    }
+
+    pub(crate) fn set(&self) -> Update<'_> {
+        Update::Put { cell: self.cell(), value: &self.stamp }
+    }
+
+    pub(crate) fn remove(&self) -> Update<'_> {
+        Update::Remove { cell: self.cell() }
+    }
+}
+
+impl Store {
+    /// The container that is open under a handle.
+    pub(crate) fn open(handle: u64) -> Result<Self> {
+        Ok(Self { container: handles::container(handle)?, handle })
+    }
+
+    fn has_transactions(&self) -> bool {
+        self.container.inner.capabilities().transactions
+    }
+
+    /// The newest epoch there is to see; what is read afterwards and was not changed since is as at that epoch.
+    pub(crate) fn epoch(&self) -> Result<Epoch> {
+        if self.has_transactions() { Ok(self.container.inner.epoch()?) } else { Ok(Epoch::default()) }
+    }
+
+    /// Does changes together, if conditions hold; whether they did. The order matters where the engine has no transactions: there they
+    /// are done one after the other, each under the conditions on the very cell that it changes.
+    pub(crate) fn commit(&self, conditions: &[Precondition<'_>], updates: &[Update<'_>]) -> Result<bool> {
+        self.container.check_writable()?;
+        if self.has_transactions() {
+            let all = Transaction { preconditions: conditions.to_vec(), updates: updates.to_vec() };
+            return self.decided(&all);
+        }
+        for update in updates {
+            let mut one = Transaction::new().update(*update);
+            if let Update::Put { cell, .. } | Update::Write { cell, .. } | Update::Remove { cell } = update {
+                let is_of_it = |condition: &&Precondition<'_>| {
+                    condition.cell() == *cell && !matches!(condition, Precondition::Unchanged(..))
+                };
+                one.preconditions.extend(conditions.iter().filter(is_of_it));
+            }
+            match one.preconditions.is_empty() {
+                true => self.container.update(&one.updates)?,
+                false if self.decided(&one)? => {}
+                false => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    fn decided(&self, transaction: &Transaction<'_>) -> Result<bool> {
+        match self.container.inner.commit(transaction) {
+            Ok(_) => Ok(true),
+            Err(Error::Conflict { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The inode of an entry.
+    pub(crate) fn inode(&self, place: &Place) -> Result<Option<Inode>> {
+        let mut buffer = [0; inode::SIZE];
+        let mut reads = [ArrayRead { cell: place.cell(INODE), offset: 0, buffer: &mut buffer, filled: 0 }];
+        self.container.inner.read_many(&mut reads)?;
+        match reads[0].filled {
+            0 => Ok(None),
+            filled => Inode::of_bytes(&buffer[..filled]).map(Some),
+        }
+    }
+
+    /// The inode of an entry that must be there.
+    pub(crate) fn present(&self, place: &Place) -> Result<Inode> {
+        self.inode(place)?.ok_or(Errno(libc::ENOENT))
+    }
+
+    fn get(&self, cell: Cell<'_>) -> Result<Option<Vec<u8>>> {
+        Ok(self.container.inner.get_many(&[cell])?.pop().flatten())
+    }
+
+    /// The value under an attribute key of an entry.
+    pub(crate) fn value(&self, place: &Place, akey: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.get(place.cell(akey))
+    }
+
+    /// Where a symbolic link leads.
+    pub(crate) fn link(&self, place: &Place) -> Result<Vec<u8>> {
+        match self.value(place, LINK)? {
+            Some(target) if !target.is_empty() => Ok(target),
+            _ => refuse(libc::EIO, "a symbolic link that leads nowhere"),
+        }
+    }
+
+    /// The attribute keys of an entry, but that of the inode.
+    pub(crate) fn akeys(&self, place: &Place) -> Result<Vec<Vec<u8>>> {
+        let mut all = Vec::new();
+        let mut anchor = Anchor::start();
+        loop {
+            let page = self.container.inner.list_akeys(place.directory, &place.name, &anchor, PAGE)?;
+            all.extend(page.keys().filter(|key| *key != INODE).map(<[u8]>::to_vec));
+            match page.next() {
+                Some(next) => anchor = next.clone(),
+                None => return Ok(all),
+            }
+        }
+    }
+
+    /// A page of the names in a directory.
+    pub(crate) fn names(&self, directory: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
+        Ok(self.container.inner.list_dkeys(directory, anchor, limit)?)
+    }
+
+    /// All names in a directory.
+    pub(crate) fn all_names(&self, directory: ObjectId) -> Result<Vec<Box<[u8]>>> {
+        let mut all = Vec::new();
+        let mut anchor = Anchor::start();
+        loop {
+            let page = self.names(directory, &anchor, PAGE)?;
+            all.extend(page.keys().map(Box::from));
+            match page.next() {
+                Some(next) => anchor = next.clone(),
+                None => return Ok(all),
+            }
+        }
+    }
+
+    /// Whether a directory has no entry.
+    pub(crate) fn is_empty(&self, directory: ObjectId) -> Result<bool> {
+        let mut anchor = Anchor::start();
+        loop {
+            let page = self.names(directory, &anchor, 1)?;
+            match page.next() {
+                _ if !page.is_empty() => return Ok(false),
+                Some(next) => anchor = next.clone(),
+                None => return Ok(true),
+            }
+        }
+    }
+
+    /// The stamp of a directory's mark; `None` where the directory is not there.
+    pub(crate) fn mark(&self, directory: ObjectId) -> Result<Option<u64>> {
+        let stored = self.get(Mark::new(directory, Time::default())?.cell())?;
+        Ok(stored.and_then(|stamp| stamp.try_into().ok()).map(u64::from_le_bytes))
+    }
+}
+
+/// Tries something until nobody else was faster; `None` says that somebody was.
+pub(crate) fn until_done<T>(mut act: impl FnMut() -> Result<Option<T>>) -> Result<T> {
+    for _ in 0..MOST_ATTEMPTS {
+        if let Some(done) = act()? {
+            return Ok(done);
+        }
+        std::thread::yield_now();
+    }
+    refuse(libc::EBUSY, "others always were faster")
+}
+
+/// The id of a file, or of a directory or link, from the user's 96 bits.
+pub(crate) fn id_of(user: (u64, u64), is_file: bool, class: u32) -> Result<ObjectId> {
+    let (hi, lo) = objects::generate(user, if is_file { FILE } else { DIRECTORY }, class)?;
+    Ok(ObjectId::from_halves(hi, lo)?)
+}
+
+/// The class that an object gets for which none is asked.
+pub(crate) fn class_by_default(is_file: bool) -> Result<u32> {
+    Ok(id_of((0, 0), is_file, 0)?.class().id())
+}
+
+/// Refuses a class that no object can have here.
+pub(crate) fn check_class(class: u32) -> Result<()> {
+    id_of((0, 0), false, class).map(drop)
+}
+
+/// The removal of a file's bytes.
+pub(crate) fn destroy(file: ObjectId) -> Update<'static> {
+    Update::Destroy { object: file }
+}
+
+/// Refuses an object that this container does not take.
+pub(crate) fn check_object(container: &Container, id: ObjectId) -> Result<()> {
+    let kinds = [isotach_object::ObjectType::General, isotach_object::ObjectType::Array];
+    objects::checked(container, (id.hi(), id.lo()), &kinds)?;
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! The superblock: that a container is a file system, and what holds for all of it.
+
+use isotach_object::ObjectId;
+
+use super::{
+    error::{Errno, Result, refuse},
+    inode::{Inode, Time},
+    store::{Mark, Place, Store, check_object, id_of},
+};
+
+/// The user's bits of the ids of the superblock and of the root directory.
+const SUPERBLOCK: (u64, u64) = (0, 0);
+const ROOT: (u64, u64) = (1, 0);
+
+const DKEY: &[u8] = b"DFS_SB_METADATA";
+const MAGIC: &[u8] = b"DFS_MAGIC";
+const VERSION: &[u8] = b"DFS_SB_VERSION";
+const LAYOUT: &[u8] = b"DFS_LAYOUT_VERSION";
+const CHUNK_SIZE: &[u8] = b"DFS_CHUNK_SIZE";
+const CLASS: &[u8] = b"DFS_OBJ_CLASS";
+const DIRECTORY_CLASS: &[u8] = b"DFS_DIR_OBJ_CLASS";
+const FILE_CLASS: &[u8] = b"DFS_FILE_OBJ_CLASS";
+const MODE: &[u8] = b"DFS_MODE";
+const HINTS: &[u8] = b"DFS_HINTS";
+
+const MAGIC_NUMBER: u64 = 0xda05_df50_da05_df50;
+const VERSION_NUMBER: u16 = 2;
+const LAYOUT_NUMBER: u16 = 3;
+/// Bytes of a chunk where nothing else is said.
+const DEFAULT_CHUNK_SIZE: u64 = 1 << 20;
+/// The class of the superblock and the root: one copy on one target.
+const ONE: u32 = 0x0100_0001;
+
+/// What holds for a file system.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Attributes {
+    pub(crate) chunk_size: u64,
+    pub(crate) class: u32,
+    pub(crate) directory_class: u32,
+    pub(crate) file_class: u32,
+    pub(crate) mode: u32,
+    /// Kept, and told again: on one machine there is nothing to choose.
+    pub(crate) hints: Vec<u8>,
+}
+
+/// Where the inode of the root directory is.
+pub(crate) fn place_of_root() -> Result<Place> {
+    Ok(Place::new(id_of(SUPERBLOCK, false, ONE)?, b"/"))
+}
+
+fn id_of_root() -> Result<ObjectId> {
+    id_of(ROOT, false, ONE)
+}
+
+fn place() -> Result<Place> {
+    Ok(Place::new(id_of(SUPERBLOCK, false, ONE)?, DKEY))
+}
+
+/// Makes a container a file system with an empty root directory, which all may read and its owner may write.
+pub(crate) fn create(store: &Store, attributes: &Attributes) -> Result<()> {
+    let (place, root, root_id) = (place()?, place_of_root()?, id_of_root()?);
+    check_object(&store.container, root_id)?;
+    let chunk_size = match attributes.chunk_size {
+        0 => DEFAULT_CHUNK_SIZE,
+        given => given,
+    };
+    let classes = [attributes.class, attributes.directory_class, attributes.file_class].map(u32::to_le_bytes);
+    let now = Time::now();
+    let inode = Inode::new(libc::S_IFDIR | 0o755, root_id, now).bytes();
+    let mark = Mark::new(root_id, now)?;
+    let (magic, version, layout) =
+        (MAGIC_NUMBER.to_le_bytes(), VERSION_NUMBER.to_le_bytes(), LAYOUT_NUMBER.to_le_bytes());
+    let (chunk_size, mode) = (chunk_size.to_le_bytes(), attributes.mode.to_le_bytes());
+    let hints = [&attributes.hints[..], &[0]].concat();
+    let mut updates = vec![
+        mark.set(),
+        root.put_inode(&inode),
+        place.put(VERSION, &version),
+        place.put(LAYOUT, &layout),
+        place.put(CHUNK_SIZE, &chunk_size),
+        place.put(CLASS, &classes[0]),
+        place.put(DIRECTORY_CLASS, &classes[1]),
+        place.put(FILE_CLASS, &classes[2]),
+        place.put(MODE, &mode),
+    ];
+    if hints.len() > 1 {
+        updates.push(place.put(HINTS, &hints));
+    }
+    // The last one: a container without it is no file system.
+    updates.push(place.put(MAGIC, &magic));
+    match store.commit(&[place.has(MAGIC, false)], &updates)? {
+        true => Ok(()),
+        false => Err(Errno(libc::EEXIST)),
+    }
+}
+
+/// Reads the superblock, and checks that this library can read what it describes.
+pub(crate) fn read(store: &Store) -> Result<Attributes> {
+    let place = place()?;
+    if store.value(&place, MAGIC)?.is_none() {
+        return refuse(libc::ENOENT, "a container without a superblock");
+    }
+    if number::<8>(store, &place, MAGIC)? != MAGIC_NUMBER {
+        return refuse(libc::EINVAL, "a superblock with another magic number");
+    }
+    let (version, layout) = (number::<2>(store, &place, VERSION)?, number::<2>(store, &place, LAYOUT)?);
+    if version > VERSION_NUMBER.into() || layout != u64::from(LAYOUT_NUMBER) {
+        let why =
+            format!("a file system of version {version} and layout {layout}, which this library cannot read");
+        return refuse(libc::EINVAL, &why);
+    }
+    let class = |akey| number::<4>(store, &place, akey).map(|class| class as u32);
+    let hints = store.value(&place, HINTS)?.unwrap_or_default();
+    Ok(Attributes {
+        chunk_size: match number::<8>(store, &place, CHUNK_SIZE)? {
+            0 => DEFAULT_CHUNK_SIZE,
+            stored => stored,
+        },
+        class: class(CLASS)?,
+        directory_class: class(DIRECTORY_CLASS)?,
+        file_class: class(FILE_CLASS)?,
+        mode: class(MODE)?,
+        hints: hints.into_iter().take_while(|byte| *byte != 0).collect(),
+    })
+}
+
+/// A number of so many bytes; 0 where there is none.
+fn number<const N: usize>(store: &Store, place: &Place, akey: &[u8]) -> Result<u64> {
+    let Some(stored) = store.value(place, akey)? else { return Ok(0) };
+    if stored.len() != N {
+        let akey = String::from_utf8_lossy(akey);
+        return refuse(
+            libc::EINVAL,
+            &format!("{akey} of the superblock has {} bytes, not {N}", stored.len()),
+        );
+    }
+    let mut bytes = [0; 8];
+    bytes[..N].copy_from_slice(&stored);
+    Ok(u64::from_le_bytes(bytes))
+}

@@ -1,0 +1,83 @@
+//! Extended attributes: values beside the inode of an entry.
+
+use super::{
+    error::{Errno, Result},
+    inode::Time,
+    mount::FileSystem,
+    nodes::Node,
+    store::{EXTENDED, until_done},
+};
+
+/// Bytes of the name of one at most, and of its value.
+const MOST_NAME: usize = 255;
+const MOST_VALUE: usize = 65_536;
+
+fn key_of(name: &[u8]) -> Result<Vec<u8>> {
+    match name.len() {
+        1..=MOST_NAME => Ok([EXTENDED, name].concat()),
+        _ => Err(Errno(libc::EINVAL)),
+    }
+}
+
+impl FileSystem {
+    /// See `dfs_setxattr`. One without bytes is there, too.
+    pub(crate) fn set_xattr(&self, node: &Node, name: &[u8], value: &[u8], flags: i32) -> Result<()> {
+        self.check_writable()?;
+        let akey = key_of(name)?;
+        if value.len() > MOST_VALUE {
+            return Err(Errno(libc::EINVAL));
+        }
+        let must = match flags {
+            0 => None,
+            libc::XATTR_CREATE => Some(false),
+            libc::XATTR_REPLACE => Some(true),
+            _ => return Err(Errno(libc::EINVAL)),
+        };
+        self.with_xattr(node, &akey, must, Some(value))
+    }
+
+    /// See `dfs_removexattr`.
+    pub(crate) fn remove_xattr(&self, node: &Node, name: &[u8]) -> Result<()> {
+        self.check_writable()?;
+        self.with_xattr(node, &key_of(name)?, Some(true), None)
+    }
+
+    /// Puts or removes a value, with the time of the change in the inode; `must` says whether there must have been one.
+    fn with_xattr(&self, node: &Node, akey: &[u8], must: Option<bool>, value: Option<&[u8]>) -> Result<()> {
+        let (store, place) = (&node.store, node.place());
+        until_done(|| {
+            let epoch = store.epoch()?;
+            let mut inode = node.inode()?;
+            match (must, store.value(&place, akey)?) {
+                (Some(false), Some(_)) => return Err(Errno(libc::EEXIST)),
+                (Some(true), None) => return Err(Errno(libc::ENOENT)),
+                _ => {}
+            }
+            inode.changed = Time::now();
+            let bytes = inode.bytes();
+            let update = value.map_or_else(|| place.remove_value(akey), |value| place.put(akey, value));
+            let mut conditions = vec![place.is_as_at(epoch)];
+            conditions.extend(must.map(|must| place.has(akey, must)));
+            Ok(store.commit(&conditions, &[update, place.put_inode(&bytes)])?.then_some(()))
+        })
+    }
+}
+
+impl Node {
+    /// See `dfs_getxattr`.
+    pub(crate) fn xattr(&self, name: &[u8]) -> Result<Vec<u8>> {
+        self.store.value(&self.place(), &key_of(name)?)?.ok_or(Errno(libc::ENODATA))
+    }
+
+    /// See `dfs_listxattr`: the names, each with a zero behind it.
+    pub(crate) fn xattr_names(&self) -> Result<Vec<u8>> {
+        let mut names = Vec::new();
+        for akey in self.store.akeys(&self.place())? {
+            if let Some(name) = akey.strip_prefix(EXTENDED) {
+                names.extend_from_slice(name);
+                names.push(0);
+            }
+        }
+        Ok(names)
+    }
+}

@@ -1,0 +1,82 @@
+//! Making, removing, moving and exchanging entries.
+
+use std::ffi::{c_char, c_int};
+
+use isotach_object::ObjectId;
+
+use super::{Mounted, Opened, done, name, number, system};
+use crate::{abi::types::daos_obj_id_t, dfs};
+
+/// Tells the id of what is gone, if somebody wants to know.
+///
+/// # Safety
+/// As [`super::super::place`], for a place that is not null.
+unsafe fn tell(gone: Option<ObjectId>, id: *mut daos_obj_id_t) {
+    // SAFETY: as the caller says.
+    if let (Some(gone), Some(id)) = (gone, unsafe { id.as_mut() }) {
+        *id = daos_obj_id_t { lo: gone.lo(), hi: gone.hi() };
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_mkdir(
+    mounted: Mounted,
+    parent: Opened,
+    entry: *const c_char,
+    mode: libc::mode_t,
+    class: u32,
+) -> c_int {
+    // SAFETY: a string of the caller's.
+    done(|| dfs::make_directory(&*system(mounted)?, number(parent), unsafe { name(entry) }?, mode, class))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_remove(
+    mounted: Mounted,
+    parent: Opened,
+    entry: *const c_char,
+    force: bool,
+    id: *mut daos_obj_id_t,
+) -> c_int {
+    done(|| {
+        // SAFETY: a string of the caller's.
+        let gone = dfs::remove(&*system(mounted)?, number(parent), unsafe { name(entry) }?, force)?;
+        // SAFETY: a place of the caller's, if there is one.
+        unsafe { tell(Some(gone), id) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_move(
+    mounted: Mounted,
+    parent: Opened,
+    entry: *const c_char,
+    new_parent: Opened,
+    new_entry: *const c_char,
+    id: *mut daos_obj_id_t,
+) -> c_int {
+    done(|| {
+        // SAFETY: strings of the caller's.
+        let (entry, new_entry) = unsafe { (name(entry)?, name(new_entry)?) };
+        let gone = dfs::rename(&*system(mounted)?, (number(parent), entry), (number(new_parent), new_entry))?;
+        // SAFETY: a place of the caller's, if there is one.
+        unsafe { tell(gone, id) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_exchange(
+    mounted: Mounted,
+    parent: Opened,
+    entry: *const c_char,
+    other_parent: Opened,
+    other_entry: *const c_char,
+) -> c_int {
+    done(|| {
+        // SAFETY: strings of the caller's.
+        let (entry, other_entry) = unsafe { (name(entry)?, name(other_entry)?) };
+        dfs::exchange(&*system(mounted)?, (number(parent), entry), (number(other_parent), other_entry))
+    })
+}

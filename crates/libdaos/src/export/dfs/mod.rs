@@ -1,0 +1,114 @@
+//! The file system on DAOS: the functions of libdfs.
+//!
+//! Programs get a number for a mount and for what is open, in the shape of a pointer that nobody follows: one that is stale or wrong is
+//! refused, as a handle is.
+
+mod attributes;
+mod entries;
+mod io;
+mod listing;
+mod mount;
+mod nodes;
+mod xattrs;
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_void},
+    ptr,
+    sync::Arc,
+};
+
+use super::told;
+use crate::{
+    abi::types::daos_event_t,
+    dfs::{Errno, FileSystem, Inode, Node, Result, Stat},
+    handles,
+};
+
+/// A mount, and an open file, directory or link.
+type Mounted = *mut c_void;
+type Opened = *mut c_void;
+
+/// Does what a function is for, and gives a number of the system's, or 0.
+fn answer(event: *mut daos_event_t, act: impl FnOnce() -> Result<()>) -> c_int {
+    told(event, |Errno(number)| number, act)
+}
+
+/// As [`answer`], of a function without an event.
+fn done(act: impl FnOnce() -> Result<()>) -> c_int {
+    answer(ptr::null_mut(), act)
+}
+
+fn number(pointer: *mut c_void) -> u64 {
+    pointer.addr() as u64
+}
+
+fn pointer(number: u64) -> *mut c_void {
+    ptr::without_provenance_mut(number as usize)
+}
+
+fn system(mounted: Mounted) -> Result<Arc<FileSystem>> {
+    Ok(handles::file_system(number(mounted))?)
+}
+
+fn node(opened: Opened) -> Result<Arc<Node>> {
+    Ok(handles::node(number(opened))?)
+}
+
+/// The bytes of a name or path of the caller's.
+///
+/// # Safety
+/// It ends with a NUL if it is not null, and lives as long as the result is used.
+unsafe fn name<'a>(name: *const c_char) -> Result<&'a [u8]> {
+    // SAFETY: as the caller says.
+    unsafe { name_or_none(name) }.ok_or(Errno(libc::EINVAL))
+}
+
+/// As [`name`], where there need not be one.
+///
+/// # Safety
+/// As [`name`].
+unsafe fn name_or_none<'a>(name: *const c_char) -> Option<&'a [u8]> {
+    // SAFETY: as the caller says.
+    (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes())
+}
+
+/// Tells what is told of an entry. The time of the last access is not kept: it is that of the last change.
+fn fill(place: &mut libc::stat, stat: &Stat) {
+    // SAFETY: all zeros are such a structure.
+    *place = unsafe { std::mem::zeroed() };
+    (place.st_mode, place.st_uid, place.st_gid) = (stat.mode, stat.user, stat.group);
+    place.st_nlink = 1;
+    place.st_size = stat.size as _;
+    place.st_blocks = stat.blocks as _;
+    place.st_blksize = stat.block_size as _;
+    (place.st_mtime, place.st_mtime_nsec) = (stat.modified.seconds as _, stat.modified.nanoseconds as _);
+    (place.st_ctime, place.st_ctime_nsec) = (stat.changed.seconds as _, stat.changed.nanoseconds as _);
+    let accessed = stat.modified.max(stat.changed);
+    (place.st_atime, place.st_atime_nsec) = (accessed.seconds as _, accessed.nanoseconds as _);
+}
+
+/// Gives what was opened, with its mode and what `stat` tells, if these are wanted.
+///
+/// # Safety
+/// As [`super::place`], for each pointer that is not null.
+unsafe fn give_opened(
+    (opened, inode): (u64, &Inode),
+    place: &mut Opened,
+    mode: *mut libc::mode_t,
+    stat: *mut libc::stat,
+) -> Result<()> {
+    let node = handles::node(opened)?;
+    // SAFETY: as the caller says.
+    if let Some(stat) = unsafe { stat.as_mut() } {
+        let found = Stat::of(&node.store, inode).inspect_err(|_| {
+            let _ = crate::dfs::release(opened);
+        })?;
+        fill(stat, &found);
+    }
+    // SAFETY: as the caller says.
+    if let Some(mode) = unsafe { mode.as_mut() } {
+        *mode = inode.mode;
+    }
+    *place = pointer(opened);
+    Ok(())
+}

@@ -1,0 +1,265 @@
+//! Opening, and what is known of what is open.
+
+use std::ffi::{c_char, c_int};
+
+use isotach_object::ObjectId;
+
+use super::{Mounted, Opened, done, fill, give_opened, name, name_or_none, node, number, pointer, system};
+use crate::{
+    abi::{dfs::*, types::*},
+    dfs::{self, Errno, Wanted},
+    export::{give, many, place},
+};
+
+fn id_of(id: ObjectId) -> daos_obj_id_t {
+    daos_obj_id_t { lo: id.lo(), hi: id.hi() }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_lookup(
+    mounted: Mounted,
+    path: *const c_char,
+    flags: c_int,
+    opened: *mut Opened,
+    mode: *mut libc::mode_t,
+    stat: *mut libc::stat,
+) -> c_int {
+    done(|| {
+        // SAFETY: a string and a place of the caller's.
+        let (path, opened) = unsafe { (name(path)?, place(opened)?) };
+        let (handle, inode) = dfs::lookup(&*system(mounted)?, path, flags)?;
+        // SAFETY: as the caller says.
+        unsafe { give_opened((handle, &inode), opened, mode, stat) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_lookup_rel(
+    mounted: Mounted,
+    parent: Opened,
+    entry: *const c_char,
+    flags: c_int,
+    opened: *mut Opened,
+    mode: *mut libc::mode_t,
+    stat: *mut libc::stat,
+) -> c_int {
+    done(|| {
+        // SAFETY: a string and a place of the caller's.
+        let (entry, opened) = unsafe { (name(entry)?, place(opened)?) };
+        let (handle, inode) = dfs::lookup_in(&*system(mounted)?, number(parent), entry, flags)?;
+        // SAFETY: as the caller says.
+        unsafe { give_opened((handle, &inode), opened, mode, stat) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_open(
+    mounted: Mounted,
+    parent: Opened,
+    entry: *const c_char,
+    mode: libc::mode_t,
+    flags: c_int,
+    class: u32,
+    chunk_size: u64,
+    value: *const c_char,
+    opened: *mut Opened,
+) -> c_int {
+    done(|| {
+        // SAFETY: strings and a place of the caller's.
+        let (entry, target, opened) = unsafe { (name(entry)?, name_or_none(value), place(opened)?) };
+        let wanted = Wanted { mode, flags, class, chunk_size, target, owner: None };
+        *opened = pointer(dfs::open(&*system(mounted)?, number(parent), entry, &wanted)?.0);
+        Ok(())
+    })
+}
+
+/// As `dfs_open`, of what is made: user and group are those that `stat` has, and what is told is put there.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_open_stat(
+    mounted: Mounted,
+    parent: Opened,
+    entry: *const c_char,
+    mode: libc::mode_t,
+    flags: c_int,
+    class: u32,
+    chunk_size: u64,
+    value: *const c_char,
+    opened: *mut Opened,
+    stat: *mut libc::stat,
+) -> c_int {
+    done(|| {
+        // SAFETY: strings and places of the caller's.
+        let (entry, target, opened) = unsafe { (name(entry)?, name_or_none(value), place(opened)?) };
+        // SAFETY: as above.
+        let owner = unsafe { stat.as_ref() }.map(|stat| (stat.st_uid, stat.st_gid));
+        if owner.is_some() && flags & libc::O_CREAT == 0 {
+            return Err(Errno(libc::ENOTSUP));
+        }
+        let wanted = Wanted { mode, flags, class, chunk_size, target, owner };
+        let (handle, inode) = dfs::open(&*system(mounted)?, number(parent), entry, &wanted)?;
+        // SAFETY: as above.
+        unsafe { give_opened((handle, &inode), opened, std::ptr::null_mut(), stat) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_dup(mounted: Mounted, opened: Opened, flags: c_int, other: *mut Opened) -> c_int {
+    done(|| {
+        system(mounted)?;
+        // SAFETY: a place of the caller's.
+        let other = unsafe { place(other) }?;
+        *other = pointer(dfs::duplicate(&*node(opened)?, flags)?);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn dfs_release(opened: Opened) -> c_int {
+    done(|| dfs::release(number(opened)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_obj_local2global(mounted: Mounted, opened: Opened, global: *mut d_iov_t) -> c_int {
+    done(|| {
+        system(mounted)?;
+        // SAFETY: a vector of the caller's.
+        Ok(unsafe { give(&dfs::of_node(&*node(opened)?)?, global) }?)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_obj_global2local(
+    mounted: Mounted,
+    flags: c_int,
+    global: d_iov_t,
+    opened: *mut Opened,
+) -> c_int {
+    done(|| {
+        // SAFETY: pointers of the caller's.
+        let (packed, opened) =
+            unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, place(opened)?) };
+        *opened = pointer(dfs::to_node(&*system(mounted)?, flags, packed)?);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_obj2id(opened: Opened, id: *mut daos_obj_id_t) -> c_int {
+    done(|| {
+        // SAFETY: a place of the caller's.
+        *unsafe { place(id) }? = id_of(node(opened)?.id);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_get_mode(opened: Opened, mode: *mut libc::mode_t) -> c_int {
+    done(|| {
+        // SAFETY: a place of the caller's.
+        *unsafe { place(mode) }? = node(opened)?.mode;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_get_file_oh(opened: Opened, array: *mut daos_handle_t) -> c_int {
+    done(|| {
+        // SAFETY: a place of the caller's.
+        unsafe { place(array) }?.cookie = node(opened)?.file()?.bytes.handle;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_get_chunk_size(opened: Opened, chunk_size: *mut u64) -> c_int {
+    done(|| {
+        // SAFETY: a place of the caller's.
+        *unsafe { place(chunk_size) }? = node(opened)?.file()?.chunk_size;
+        Ok(())
+    })
+}
+
+/// As much of where a link leads as there is room for; the size counts the zero that ends it.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_get_symlink_value(opened: Opened, buffer: *mut c_char, size: *mut u64) -> c_int {
+    done(|| {
+        let node = node(opened)?;
+        let dfs::Kind::Link(target) = &node.kind else { return Err(Errno(libc::EINVAL)) };
+        // SAFETY: a place of the caller's.
+        let size = unsafe { place(size) }?;
+        let bytes = [&target[..], &[0]].concat();
+        if !buffer.is_null() {
+            let fitting = bytes.len().min(usize::try_from(*size).unwrap_or(usize::MAX));
+            // SAFETY: the buffer has so many bytes as `size` says, and is not of this library.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.cast(), fitting) };
+        }
+        *size = bytes.len() as u64;
+        Ok(())
+    })
+}
+
+/// The parent of what is open is that of another thing that is open, and its name perhaps a new one: nothing stored is changed.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_update_parent(opened: Opened, source: Opened, entry: *const c_char) -> c_int {
+    done(|| {
+        let (node, mut place) = (node(opened)?, node(source)?.place());
+        // SAFETY: a string of the caller's, or none.
+        place.name = match unsafe { name_or_none(entry) } {
+            Some(entry) => entry.into(),
+            None => node.place().name,
+        };
+        node.set_place(place);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_obj_get_info(mounted: Mounted, opened: Opened, told: *mut dfs_obj_info_t) -> c_int {
+    done(|| {
+        let (system, node) = (system(mounted)?, node(opened)?);
+        // SAFETY: a place of the caller's.
+        let told = unsafe { place(told) }?;
+        let found = system.information(&node)?;
+        *told = dfs_obj_info_t {
+            doi_oclass_id: found.class,
+            doi_chunk_size: found.chunk_size,
+            doi_dir_oclass_id: found.directory_class,
+            doi_file_oclass_id: found.file_class,
+            doi_oid: id_of(node.id),
+        };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn dfs_obj_set_oclass(mounted: Mounted, opened: Opened, _flags: c_int, class: u32) -> c_int {
+    done(|| {
+        let system = system(mounted)?;
+        let class = if class == 0 { system.attributes.directory_class } else { class };
+        if class != 0 {
+            dfs::check_class(class)?;
+        }
+        system.set_defaults(&*node(opened)?, |defaults| defaults.class = class)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn dfs_obj_set_chunk_size(
+    mounted: Mounted,
+    opened: Opened,
+    _flags: c_int,
+    chunk_size: u64,
+) -> c_int {
+    done(|| system(mounted)?.set_defaults(&*node(opened)?, |defaults| defaults.chunk_size = chunk_size))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_ostat(mounted: Mounted, opened: Opened, stat: *mut libc::stat) -> c_int {
+    done(|| {
+        system(mounted)?;
+        // SAFETY: a place of the caller's.
+        let stat = unsafe { place(stat) }?;
+        fill(stat, &dfs::stat_of(&*node(opened)?)?);
+        Ok(())
+    })
+}

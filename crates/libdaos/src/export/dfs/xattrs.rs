@@ -1,0 +1,97 @@
+//! Extended attributes.
+
+use std::{
+    ffi::{c_char, c_int, c_void},
+    ptr,
+};
+
+use super::{Mounted, Opened, done, name, node, system};
+use crate::{
+    dfs::{Errno, Result},
+    export::{many, place},
+};
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_setxattr(
+    mounted: Mounted,
+    opened: Opened,
+    key: *const c_char,
+    value: *const c_void,
+    size: u64,
+    flags: c_int,
+) -> c_int {
+    done(|| {
+        // SAFETY: a string and so many bytes of the caller's.
+        let (key, value) = unsafe { (name(key)?, many(value.cast::<u8>(), size)?) };
+        system(mounted)?.set_xattr(&*node(opened)?, key, value, flags)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_getxattr(
+    mounted: Mounted,
+    opened: Opened,
+    key: *const c_char,
+    value: *mut c_void,
+    size: *mut u64,
+) -> c_int {
+    done(|| {
+        system(mounted)?;
+        // SAFETY: a string of the caller's.
+        let found = node(opened)?.xattr(unsafe { name(key) }?)?;
+        // SAFETY: a place of the caller's, and as many bytes as it says.
+        match unsafe { copied(&found, value.cast(), size) }? {
+            true => Ok(()),
+            false => Err(Errno(libc::E2BIG)),
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_removexattr(mounted: Mounted, opened: Opened, key: *const c_char) -> c_int {
+    // SAFETY: a string of the caller's.
+    done(|| system(mounted)?.remove_xattr(&*node(opened)?, unsafe { name(key) }?))
+}
+
+/// The names, each with a zero behind it: those that fit, and the size of all.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_listxattr(
+    mounted: Mounted,
+    opened: Opened,
+    list: *mut c_char,
+    size: *mut u64,
+) -> c_int {
+    done(|| {
+        system(mounted)?;
+        let names = node(opened)?.xattr_names()?;
+        // SAFETY: a place of the caller's.
+        let room = usize::try_from(*unsafe { place(size) }?).unwrap_or(usize::MAX);
+        let whole = names.iter().take(room).rposition(|byte| *byte == 0).map_or(0, |end| end + 1);
+        if !list.is_null() {
+            // SAFETY: the list has so many bytes as `size` says, and is not of this library.
+            unsafe { ptr::copy_nonoverlapping(names.as_ptr(), list.cast(), whole) };
+        }
+        // SAFETY: as above.
+        *unsafe { place(size) }? = names.len() as u64;
+        Ok(())
+    })
+}
+
+/// Puts bytes where there is room for as many as `size` says, and tells their number; whether they fit, or nobody wants them.
+///
+/// # Safety
+/// As [`place`], for `size`, and for so many bytes unless they are null.
+unsafe fn copied(bytes: &[u8], to: *mut u8, size: *mut u64) -> Result<bool> {
+    // SAFETY: as the caller says.
+    let size = unsafe { place(size) }?;
+    let room = std::mem::replace(size, bytes.len() as u64);
+    if to.is_null() || room == 0 {
+        return Ok(true);
+    }
+    if room < bytes.len() as u64 {
+        return Ok(false);
+    }
+    // SAFETY: as the caller says, and the bytes are not of the caller's.
+    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+    Ok(true)
+}
