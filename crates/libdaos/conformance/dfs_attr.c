@@ -450,6 +450,32 @@ CHECK(an_extended_attribute_is_a_value_beside_the_inode, "the attribute n of an 
     single_holds(object, "f", "x:user.kind", "value");
 }
 
+CHECK(the_inode_of_an_entry_is_an_array_of_bytes, "the akey DFS_INODE has mode, object id, times, chunk size and so on, in 88 bytes")
+{
+    dfs_obj_t *directory = new_directory(NULL, "d"), *file = new_file(directory, "f");
+    daos_recx_t range = {.rx_idx = 0, .rx_nr = 88};
+    daos_iod_t iod = {.iod_name = key_of("DFS_INODE"), .iod_type = DAOS_IOD_ARRAY, .iod_size = 1, .iod_nr = 1};
+    daos_key_t dkey = key_of("f");
+    unsigned char inode[88] = {0};
+    struct buffer buffer;
+    daos_handle_t object;
+    daos_obj_id_t oid;
+    mode_t mode;
+    uint64_t chunk_size;
+
+    iod.iod_recxs = &range;
+    OK(dfs_obj2id(directory, &oid));
+    OK(daos_obj_open(file_system_container(), oid, DAOS_OO_RO, &object, NULL));
+    keep(KEPT_OBJECT, object);
+    OK(daos_obj_fetch(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, buffer_of(&buffer, inode, sizeof(inode)), NULL, NULL));
+    memcpy(&mode, inode, sizeof(mode));
+    EQUAL(mode, S_IFREG | 0644);
+    OK(dfs_obj2id(file, &oid));
+    BYTES(inode + 4, &oid, sizeof(oid));
+    memcpy(&chunk_size, inode + 36, sizeof(chunk_size));
+    EQUAL(chunk_size, DFS_DEFAULT_CHUNK_SIZE);
+}
+
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(dfs_attr, C(stat_tells_the_kind_and_permissions), C(stat_tells_the_size_of_a_file),
@@ -468,4 +494,5 @@ SUBJECT(dfs_attr, C(stat_tells_the_kind_and_permissions), C(stat_tells_the_size_
         C(an_extended_attribute_is_replaced), C(an_extended_attribute_may_have_to_be_new),
         C(an_extended_attribute_may_have_to_be_there), C(an_extended_attribute_is_removed),
         C(extended_attributes_are_listed), C(directories_have_extended_attributes),
-        C(a_long_value_of_an_extended_attribute_is_refused), C(an_extended_attribute_is_a_value_beside_the_inode));
+        C(a_long_value_of_an_extended_attribute_is_refused), C(an_extended_attribute_is_a_value_beside_the_inode),
+        C(the_inode_of_an_entry_is_an_array_of_bytes));
