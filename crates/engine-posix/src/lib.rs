@@ -77,7 +77,9 @@ const SCHEME: &str = "posix";
 
 const CAPABILITIES: Capabilities = Capabilities {
     transactions: true,
+    history: true,
     parking: true,
+    holes: true,
     snapshots: true,
     redundancy: false,
     ordered_listing: true,

@@ -56,7 +56,9 @@ use pool::RadosPool;
 /// What the engine can do beyond the core.
 const CAPABILITIES: Capabilities = Capabilities {
     transactions: false,
+    history: false,
     parking: false,
+    holes: true,
     snapshots: false,
     redundancy: false,
     ordered_listing: false,

@@ -7,8 +7,13 @@ pub struct Capabilities {
     /// A [`crate::Transaction`] may touch several cells and counts entirely or not at all, and may have a read set
     /// ([`crate::Precondition::Unchanged`]).
     pub transactions: bool,
+    /// It is known when cells were last changed, so that [`crate::Precondition::Unchanged`] fails for each that was. Without it, what
+    /// a cell holds is compared with what it held at the epoch: one that was changed and holds the same again passes.
+    pub history: bool,
     /// What is staged can be kept under a name, whoever dies, until any process commits it ([`crate::Staging::park`]).
     pub parking: bool,
+    /// Holes are told from zeros that were written ([`crate::Container::list_extents`]). Without it, all up to the end counts as written.
+    pub holes: bool,
     /// Past states can be named and stay readable ([`crate::Container::create_snapshot`]).
     pub snapshots: bool,
     /// Object classes with replicas or parity are honoured.

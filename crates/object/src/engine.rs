@@ -341,7 +341,8 @@ pub trait Container: Debug + Send + Sync {
 
     /// Where the bytes are, of an array or of records, that were written and not punched or cut off since, within `length`
     /// bytes from `offset` on: in ascending order, with those that touch made one. Zeros that were written are written; what
-    /// lies between is a hole. An array that is not there has none, nor has a single value.
+    /// lies between is a hole. An array that is not there has none, nor has a single value. Without [`Capabilities::holes`]
+    /// there is one extent, up to the size.
     ///
     /// # Errors
     /// As `size_many`; `InvalidInput` also for a cell that cannot have bytes at an offset.

@@ -25,7 +25,9 @@ const SCHEME: &str = "memory";
 /// What it can do beyond the core.
 const CAPABILITIES: Capabilities = Capabilities {
     transactions: true,
+    history: true,
     parking: true,
+    holes: true,
     snapshots: true,
     redundancy: false,
     ordered_listing: true,

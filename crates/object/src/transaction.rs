@@ -238,7 +238,8 @@ pub enum Precondition<'a> {
     /// cell whether or not it finds anything there; `RemoveDkey` and `Destroy` name every cell under them,
     /// also those that never were. So the answer follows from the history alone.
     /// An engine need not keep the history for ever: an epoch from long ago may fail without a change. One without
-    /// [`crate::Capabilities::transactions`] keeps none, and refuses this.
+    /// [`crate::Capabilities::transactions`] keeps none, and refuses this; one without [`crate::Capabilities::history`] compares what
+    /// the cell holds with what it held at the epoch.
     Unchanged(Cell<'a>, Epoch),
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     bytes::noise,
-    trial::{Place, Trial, array_id, label, refused, written},
+    trial::{Place, Trial, array_id, assert_written, label, refused},
 };
 use crate::{Array, ArrayRead, Cell, Update};
 
@@ -146,10 +146,10 @@ pub fn a_punch_of_what_is_absent_creates_nothing(trial: &Trial<'_>) {
 /// What was written of the array, as its own handle sees it and, once flushed, another, and one that opens the pool anew.
 fn written_for_all(trial: &Trial<'_>, place: &Place, expected: &[(u64, u64)]) {
     let cell = Cell::array(array_id(1));
-    assert_eq!(written(&*place.container, cell, 0, u64::MAX), expected);
+    assert_written(&*place.container, cell, (0, u64::MAX), expected);
     place.container.flush().unwrap();
     for other in [place.another(), place.reopened(trial)] {
-        assert_eq!(written(&*other, cell, 0, u64::MAX), expected);
+        assert_written(&*other, cell, (0, u64::MAX), expected);
     }
 }
 
@@ -190,13 +190,17 @@ pub fn a_range_of_what_was_written_is_told(trial: &Trial<'_>) {
     array.write(0, &noise(1, 200_000)).unwrap();
     array.punch(100_000, 1).unwrap();
     array.write(far, b"far").unwrap();
-    let told = |offset, length| written(&*place.container, Cell::array(array_id(1)), offset, length);
-    assert_eq!(told(5, 10), [(5, 15)]);
-    assert_eq!(told(99_999, 3), [(99_999, 100_000), (100_001, 100_002)]);
-    assert_eq!(told(100_000, 1), []);
-    assert_eq!(told(150_000, far), [(150_000, 200_000), (far, far + 3)]);
-    assert_eq!(told(far + 2, u64::MAX), [(far + 2, far + 3)]);
-    assert_eq!((told(7, 0), told(far + 3, 9), told(u64::MAX, u64::MAX)), (vec![], vec![], vec![]));
+    let is_told = |offset, length, expected: &[(u64, u64)]| {
+        assert_written(&*place.container, Cell::array(array_id(1)), (offset, length), expected);
+    };
+    is_told(5, 10, &[(5, 15)]);
+    is_told(99_999, 3, &[(99_999, 100_000), (100_001, 100_002)]);
+    is_told(100_000, 1, &[]);
+    is_told(150_000, far, &[(150_000, 200_000), (far, far + 3)]);
+    is_told(far + 2, u64::MAX, &[(far + 2, far + 3)]);
+    is_told(7, 0, &[]);
+    is_told(far + 3, 9, &[]);
+    is_told(u64::MAX, u64::MAX, &[]);
 }
 
 pub fn a_write_of_nothing_creates_and_does_not_grow(trial: &Trial<'_>) {

@@ -2,9 +2,9 @@
 
 use super::{
     bytes::awkward_keys,
-    trial::{Place, Trial, all_keys, all_objects, general_id, refused, written},
+    trial::{Place, Trial, all_keys, all_objects, assert_written, general_id, refused},
 };
-use crate::{Array, Cell, Records, Single, Update};
+use crate::{Array, Cell, MAX_KEY, Records, Result, Single, Update};
 
 const OBJECT: u64 = 1;
 
@@ -48,13 +48,22 @@ pub fn each_pair_of_keys_holds_its_own_value(trial: &Trial<'_>) {
 pub fn both_keys_are_any_bytes(trial: &Trial<'_>) {
     let place = trial.place();
     let keys = awkward_keys();
+    // An engine may need a byte of the longest attribute key.
+    let is_refused = |key: &Vec<u8>, outcome: Result<()>| match outcome {
+        Err(error) if key.len() == MAX_KEY => error.code() == "invalid-input",
+        outcome => outcome.map(|()| false).unwrap(),
+    };
+    let mut longest_is_refused = false;
     for (at, key) in keys.iter().enumerate() {
         single(&place, key, b"a").put(&at.to_string().into_bytes()).unwrap();
-        single(&place, b"d", key).put(&at.to_string().into_bytes()).unwrap();
+        longest_is_refused |= is_refused(key, single(&place, b"d", key).put(&at.to_string().into_bytes()));
     }
     place.container.flush().unwrap();
     for (at, key) in keys.iter().enumerate() {
         assert_eq!(single(&place, key, b"a").get().unwrap().unwrap(), at.to_string().into_bytes());
+        if longest_is_refused && key.len() == MAX_KEY {
+            continue;
+        }
         assert_eq!(single(&place, b"d", key).get().unwrap().unwrap(), at.to_string().into_bytes());
     }
     refused(Single::new(&*place.container, general_id(OBJECT), b"", b"a"), "invalid-input");
@@ -117,23 +126,26 @@ pub fn what_was_written_of_records_is_told_from_holes(trial: &Trial<'_>) {
     let place = trial.place();
     let cell = Cell::general(general_id(1), b"d", b"a");
     let update = |update| place.container.update(&[update]).unwrap();
-    let told = || written(&*place.container, cell, 0, u64::MAX);
-    assert_eq!(told(), []);
+    let is_told = |expected: &[(u64, u64)]| assert_written(&*place.container, cell, (0, u64::MAX), expected);
+    is_told(&[]);
     update(Update::Write { cell, offset: 4, data: b"ab" });
     update(Update::Write { cell, offset: 10, data: &[0; 4] });
-    assert_eq!(told(), [(4, 6), (10, 14)]);
+    is_told(&[(4, 6), (10, 14)]);
     update(Update::Punch { cell, offset: 11, length: 1 });
     update(Update::SetSize { cell, size: 13 });
     update(Update::SetSize { cell, size: 30 });
-    assert_eq!(told(), [(4, 6), (10, 11), (12, 13)]);
-    assert_eq!(written(&*place.container, cell, 5, 6), [(5, 6), (10, 11)]);
+    is_told(&[(4, 6), (10, 11), (12, 13)]);
+    assert_written(&*place.container, cell, (5, 6), &[(5, 6), (10, 11)]);
     update(Update::Write { cell, offset: 0, data: &[1; 20] });
     place.container.flush().unwrap();
-    assert_eq!(written(&*place.reopened(trial), cell, 0, u64::MAX), [(0, 20)]);
+    assert_written(&*place.reopened(trial), cell, (0, u64::MAX), &[(0, 20)]);
     single(&place, b"d", b"a").put(b"value").unwrap();
-    assert_eq!(told(), [], "a value has no records");
+    if place.container.capabilities().holes {
+        // A value has no records, whatever its size.
+        is_told(&[]);
+    }
     let other = Cell::general(general_id(1), b"d", b"b");
-    assert_eq!(written(&*place.container, other, 0, u64::MAX), []);
+    assert_written(&*place.container, other, (0, u64::MAX), &[]);
 }
 
 pub fn the_last_attribute_key_takes_its_distribution_key_along(trial: &Trial<'_>) {

@@ -24,6 +24,7 @@ use crate::{Capabilities, memory::Memory};
 mod side;
 mod step;
 mod strategy;
+mod views;
 
 use side::Side;
 use step::{Step, Turn};
@@ -114,7 +115,9 @@ impl<'f> Arena<'f> {
 
     fn run(&self, turns: &[Turn]) -> Result<(), String> {
         let name = label(&format!("sequence-{}", self.sequences.replace(self.sequences.get() + 1)));
-        let mut sides = [self.engine.enter(&name), self.model.enter(&name)];
+        let (engine, model) = (self.engine.enter(&name), self.model.enter(&name));
+        let can = engine.capabilities();
+        let mut sides = [engine, model.that_can(can)];
         let result = play(&mut sides, turns);
         // A container that differs is left for a look at it.
         if result.is_ok() {

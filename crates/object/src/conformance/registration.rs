@@ -144,6 +144,7 @@ macro_rules! __conformance_cases {
                 equals_compares_values_and_never_records,
                 unchanged_holds_until_an_update_names_the_cell,
                 unchanged_notices_what_came_and_went,
+                without_a_history_unchanged_compares_what_a_cell_holds,
                 unchanged_passes_for_what_the_handle_itself_did_before_it_looked,
                 preconditions_are_judged_before_the_updates,
                 a_transaction_without_updates_only_judges,

@@ -144,6 +144,9 @@ pub fn unchanged_holds_until_an_update_names_the_cell(trial: &Trial<'_>) {
     refused(commit_if(&place, Precondition::Unchanged(cell(b"k"), seen)), "conflict");
     refused(commit_if(&place, Precondition::Unchanged(cell(b"other"), seen)), "conflict");
     commit_if(&place, Precondition::Unchanged(cell(b"k"), epoch)).unwrap();
+    if !trial.capabilities().history {
+        return;
+    }
     let seen = place.container.epoch().unwrap();
     kv(&other, 1).put(b"k", b"written").unwrap();
     other.flush().unwrap();
@@ -153,7 +156,7 @@ pub fn unchanged_holds_until_an_update_names_the_cell(trial: &Trial<'_>) {
 
 pub fn unchanged_notices_what_came_and_went(trial: &Trial<'_>) {
     let place = trial.place();
-    if !keeps_read_sets(trial, &place) {
+    if !keeps_read_sets(trial, &place) || !trial.capabilities().history {
         return;
     }
     let general = Cell::general(general_id(1), b"d", b"a");
@@ -182,6 +185,35 @@ pub fn unchanged_notices_what_came_and_went(trial: &Trial<'_>) {
         place.container.update(&[go]).unwrap();
         refused(commit_if(&place, Precondition::Unchanged(cell, seen)), "conflict");
     }
+}
+
+pub fn without_a_history_unchanged_compares_what_a_cell_holds(trial: &Trial<'_>) {
+    let place = trial.place();
+    if !keeps_read_sets(trial, &place) || trial.capabilities().history {
+        return;
+    }
+    let array = Cell::array(array_id(1));
+    let write = |data| Update::Write { cell: array, offset: 0, data };
+    place.container.update(&[put(b"k", b"x"), write(b"xy")]).unwrap();
+    let seen = place.container.epoch().unwrap();
+    let change = |updates: &[Update<'_>]| {
+        place.container.update(updates).unwrap();
+        place.container.flush().unwrap();
+    };
+    let is_unchanged = || {
+        let unchanged = [cell(b"k"), array].map(|cell| Precondition::Unchanged(cell, seen));
+        place
+            .container
+            .commit(&Transaction { preconditions: unchanged.to_vec(), updates: vec![put(b"a", b"1")] })
+    };
+    change(&[put(b"k", b"other"), write(b"z")]);
+    refused(is_unchanged(), "conflict");
+    change(&[put(b"k", b"x")]);
+    refused(is_unchanged(), "conflict");
+    change(&[write(b"x")]);
+    is_unchanged().unwrap();
+    change(&[Update::Remove { cell: cell(b"k") }]);
+    refused(is_unchanged(), "conflict");
 }
 
 pub fn unchanged_passes_for_what_the_handle_itself_did_before_it_looked(trial: &Trial<'_>) {

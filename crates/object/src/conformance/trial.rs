@@ -111,15 +111,23 @@ pub(super) fn label(text: &str) -> Label {
     text.parse().unwrap()
 }
 
-/// Where bytes of a cell begin and end that were written.
-pub(super) fn written(
+/// That bytes of a cell are told to begin and end here that were written.
+pub(super) fn assert_written(
     container: &dyn Container,
     cell: Cell<'_>,
-    offset: u64,
-    length: u64,
-) -> Vec<(u64, u64)> {
+    (offset, length): (u64, u64),
+    expected: &[(u64, u64)],
+) {
     let extents = container.list_extents(cell, offset, length).unwrap();
-    extents.into_iter().map(|extent| (extent.start, extent.end)).collect()
+    let told: Vec<_> = extents.into_iter().map(|extent| (extent.start, extent.end)).collect();
+    if container.capabilities().holes {
+        assert_eq!(told, expected);
+        return;
+    }
+    let size = container.size_many(&[cell]).unwrap()[0].unwrap_or(0);
+    let end = size.min(offset.saturating_add(length));
+    let whole = (offset < end).then_some((offset, end));
+    assert_eq!(told, Vec::from_iter(whole), "all up to the end counts as written");
 }
 
 /// That a call was refused with this code.

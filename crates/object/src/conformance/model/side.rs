@@ -1,14 +1,15 @@
 //! One of the two that are compared: an engine with its handles. The same code drives both.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use super::{
     super::trial::{label, try_all_objects, try_all_pages},
     step::{Answer, Condition, Step},
+    views::Views,
 };
 use crate::{
-    ArrayRead, Cell, Container, Engine, Epoch, Error, Label, Pool, PoolUri, Precondition, Result, Snapshot,
-    Staging, Transaction, Update,
+    ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Error, Label, ObjectType, Pool, PoolUri,
+    Precondition, Result, Snapshot, Staging, Transaction, Update,
 };
 
 /// Where the containers of a side are made.
@@ -29,7 +30,14 @@ impl<'f> Home<'f> {
     pub(super) fn enter(&self, name: &Label) -> Side<'_> {
         self.pool.create_container(name).unwrap();
         let open = || self.pool.open_container(name).unwrap();
-        Side { home: self, name: name.clone(), handles: [open(), open()], marks: Vec::new() }
+        Side {
+            home: self,
+            name: name.clone(),
+            handles: [open(), open()],
+            marks: Vec::new(),
+            views: None,
+            is_without_holes: false,
+        }
     }
 
     pub(super) fn leave(&self, name: &Label) {
@@ -43,9 +51,24 @@ pub(super) struct Side<'h> {
     name: Label,
     handles: [Arc<dyn Container>; 2],
     marks: Vec<Epoch>,
+    /// Where the other side compares what cells hold, and keeps no history of them: the states at the marks.
+    views: Option<Views>,
+    /// Where the other side does not tell holes from what was written.
+    is_without_holes: bool,
 }
 
 impl Side<'_> {
+    /// Answers as an engine does that has not more than these capabilities.
+    pub(super) fn that_can(mut self, can: Capabilities) -> Self {
+        self.views = (!can.history).then(Views::default);
+        self.is_without_holes = !can.holes;
+        self
+    }
+
+    pub(super) fn capabilities(&self) -> Capabilities {
+        self.handles[0].capabilities()
+    }
+
     pub(super) fn has_snapshots(&self) -> bool {
         self.handles[0].capabilities().snapshots
     }
@@ -67,7 +90,7 @@ impl Side<'_> {
                 self.commit(&**container, conditions, updates, *staged)
             }
             Step::GiveUp(updates) => stage(&**container, updates).map(|_| Answer::Done),
-            Step::Mark => container.epoch().map(|epoch| self.mark(epoch)),
+            Step::Mark => container.epoch().and_then(|epoch| self.mark(&**container, epoch)),
             Step::Flush => container.flush().map(|_| Answer::Done),
             Step::Reopen { new_engine } => self.reopen(handle, *new_engine),
             Step::Get(cells) => container.get_many(cells).map(Answer::Values),
@@ -75,10 +98,12 @@ impl Side<'_> {
             Step::Read(ranges) => read(&**container, ranges),
             Step::Share(cell, offset, length) => share(&**container, *cell, *offset, *length),
             Step::Extents(cell, offset, length) => {
-                container.list_extents(*cell, *offset, *length).map(Answer::Extents)
+                let extents = container.list_extents(*cell, *offset, *length)?;
+                let all = self.is_without_holes.then(|| whole(&**container, *cell, *offset, *length));
+                Ok(Answer::Extents(all.transpose()?.unwrap_or(extents)))
             }
             Step::CreateSnapshot(name) => {
-                container.create_snapshot(&label(name)).map(|epoch| self.mark(epoch))
+                container.create_snapshot(&label(name)).and_then(|epoch| self.mark(&**container, epoch))
             }
             Step::DestroySnapshot(name) => container.destroy_snapshot(&label(name)).map(|()| Answer::Done),
             Step::At(name, step) => {
@@ -90,9 +115,12 @@ impl Side<'_> {
         }
     }
 
-    fn mark(&mut self, epoch: Epoch) -> Answer {
+    fn mark(&mut self, container: &dyn Container, epoch: Epoch) -> Result<Answer> {
         self.marks.push(epoch);
-        Answer::Done
+        if let Some(views) = &mut self.views {
+            views.keep(container, epoch)?;
+        }
+        Ok(Answer::Done)
     }
 
     fn reopen(&mut self, handle: usize, new_engine: bool) -> Result<Answer> {
@@ -127,20 +155,37 @@ impl Side<'_> {
             Condition::EqualsNow(cell) => Precondition::Equals(cell, value),
             Condition::UnchangedSince(cell, back) => Precondition::Unchanged(cell, self.remembered(back)),
         };
-        let preconditions = conditions.iter().zip(values.iter().map(Vec::as_slice)).map(fix).collect();
+        let fixed = conditions.iter().zip(values.iter().map(Vec::as_slice)).map(fix);
+        let preconditions = match &self.views {
+            None => fixed.collect(),
+            Some(views) => fixed.filter_map(|fixed| views.judge(container, fixed)).collect(),
+        };
         let transaction = Transaction { preconditions, updates: updates.to_vec() };
         let epoch = match staged {
             true => stage(container, updates)?.commit(&transaction.preconditions)?,
             false => container.commit(&transaction)?,
         };
         // A commit of nothing need not have an epoch of its own.
-        Ok(if updates.is_empty() { Answer::Done } else { self.mark(epoch) })
+        if updates.is_empty() { Ok(Answer::Done) } else { self.mark(container, epoch) }
     }
 
     /// The mark that lies this far back, or the beginning of time.
     fn remembered(&self, back: usize) -> Epoch {
         self.marks.iter().rev().nth(back).copied().unwrap_or_default()
     }
+}
+
+/// What an engine tells that takes all up to the end for written.
+fn whole(
+    container: &dyn Container,
+    cell: Cell<'static>,
+    offset: u64,
+    length: u64,
+) -> Result<Vec<Range<u64>>> {
+    let is_value = cell.object.otype() != ObjectType::Array && container.get_many(&[cell])?[0].is_some();
+    let size = container.size_many(&[cell])?[0].filter(|_| !is_value).unwrap_or(0);
+    let end = size.min(offset.saturating_add(length));
+    Ok((offset < end).then_some(offset..end).into_iter().collect())
 }
 
 fn stage<'c>(container: &'c dyn Container, updates: &[Update<'_>]) -> Result<Box<dyn Staging + 'c>> {
