@@ -32,6 +32,12 @@ pub(crate) fn metadata_key(id: ObjectId) -> [u8; 17] {
     key
 }
 
+/// The array of such a key.
+pub(crate) fn array_of(key: &[u8]) -> Option<ObjectId> {
+    let (hi, lo) = key.strip_prefix(b"a")?.split_first_chunk::<8>()?;
+    ObjectId::from_halves(u64::from_le_bytes(*hi), u64::from_le_bytes(lo.try_into().ok()?)).ok()
+}
+
 /// The value that says what an array was created with.
 pub(crate) fn metadata((cell_size, chunk_size): Sizes) -> [u8; 24] {
     let mut value = [0; 24];

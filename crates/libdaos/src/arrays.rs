@@ -212,7 +212,14 @@ impl Array {
         let ranges: Vec<_> = ranges.iter().map(|range| self.extent_of(*range)).collect::<Result<_>>()?;
         let mut reads = Vec::with_capacity(ranges.len());
         let mut buffers = Buffers { first: &mut [], behind: buffers.into_iter() };
-        for (range, there) in ranges.iter().zip(self.readable(scope, &ranges)?) {
+        let mut scope = scope.clone();
+        let mut readable = self.readable(&scope, &ranges)?;
+        if readable.has_holes {
+            // Where they are, and the bytes between them, must be of one moment.
+            scope = scope.frozen();
+            readable = self.readable(&scope, &ranges)?;
+        }
+        for (range, there) in ranges.iter().zip(readable.extents) {
             let mut at = range.start;
             for extent in there {
                 buffers.take(extent.start - at, |_, _| {});
@@ -237,15 +244,22 @@ impl Array {
     }
 
     /// What of each range is read into the buffers.
-    fn readable(&self, scope: &Scope, ranges: &[ops::Range<u64>]) -> Result<Vec<Vec<ops::Range<u64>>>> {
+    fn readable(&self, scope: &Scope, ranges: &[ops::Range<u64>]) -> Result<Readable> {
         let cell = Cell::array(self.id);
         if !self.is_of_bytes() {
-            return scope.read(&[cell], |state| written(state, cell, ranges));
+            let extents = scope.read(&[cell], |state| written(state, cell, ranges))?;
+            let is_whole = |(range, there): (&ops::Range<u64>, &Vec<ops::Range<u64>>)| {
+                range.is_empty() || there.as_slice() == std::slice::from_ref(range)
+            };
+            let has_holes = !ranges.iter().zip(&extents).all(is_whole);
+            return Ok(Readable { extents, has_holes });
         }
-        let end = self.end(scope)?;
+        let (size, end) = self.ends(scope)?;
+        // Where no hole is at the end, the read itself finds it, at the same moment as the bytes.
+        let end = if size == end { u64::MAX } else { end };
         let there = |range: &ops::Range<u64>| range.start..range.end.min(end);
         let there = |range| Vec::from_iter(Some(there(range)).filter(|there| !there.is_empty()));
-        Ok(ranges.iter().map(there).collect())
+        Ok(Readable { extents: ranges.iter().map(there).collect(), has_holes: end != u64::MAX })
     }
 
     /// How many cells it has.
@@ -255,14 +269,19 @@ impl Array {
 
     /// Where the last cell that is there ends: what was punched behind it does not count.
     fn end(&self, scope: &Scope) -> Result<u64> {
+        Ok(self.ends(scope)?.1)
+    }
+
+    /// Where it ends with what was punched behind the last cell that is there, and without.
+    fn ends(&self, scope: &Scope) -> Result<(u64, u64)> {
         let cell = Cell::array(self.id);
         scope.read(&[cell], |state| {
             let size = state.size_many(&[cell])?.pop().flatten().unwrap_or(0);
-            let Some(last) = size.checked_sub(1) else { return Ok(0) };
+            let Some(last) = size.checked_sub(1) else { return Ok((0, 0)) };
             if !state.list_extents(cell, last, 1)?.is_empty() {
-                return Ok(size);
+                return Ok((size, size));
             }
-            Ok(state.list_extents(cell, 0, size)?.last().map_or(0, |extent| extent.end))
+            Ok((size, state.list_extents(cell, 0, size)?.last().map_or(0, |extent| extent.end)))
         })
     }
 
@@ -302,6 +321,13 @@ impl Array {
         }
         scope.update(&updates)
     }
+}
+
+/// What of ranges is read.
+struct Readable {
+    extents: Vec<Vec<ops::Range<u64>>>,
+    /// Whether less than all of them is, for a hole.
+    has_holes: bool,
 }
 
 /// Buffers, one behind the other.

@@ -1,9 +1,13 @@
 //! Containers. What DAOS keeps of one besides its objects is in an object of its own, which no program may open: its UUID, its properties,
 //! and what arrays were created with.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
-use isotach_object::{Cell, Error, Label, ObjectId, Precondition, Transaction, Update};
+use isotach_object::{Anchor, Cell, Error, Label, ObjectId, Precondition, Transaction, Update};
 use md5::{Digest, Md5};
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -25,6 +29,9 @@ use crate::{
 /// The high and the low half of the id of that object: of DAOS's type with integer keys, with the last of all users' ids.
 const OWN: (u64, u64) = (0x0901_0001_ffff_ffff, u64::MAX);
 const UUID: &[u8] = b"uuid";
+/// How long the making of a container is waited for, and how long between two looks.
+const LONGEST_MAKING: Duration = Duration::from_millis(200);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 /// How often an update is tried whose conditions hold and which another was faster than.
 const MOST_ATTEMPTS: usize = 100;
 
@@ -71,6 +78,20 @@ fn uuid_of(container: &dyn isotach_object::Container) -> Result<[u8; 16]> {
         Some(Err(_)) => refuse(DER_IO, "a UUID that this library did not store"),
         None => Ok(uuid_of_label(container.label().as_str())),
     }
+}
+
+/// Waits while a container may be in the making: its properties come a moment after it. One that is empty and has none is another program's
+/// or was left half made; it is opened as it is.
+fn wait_until_made(container: &dyn isotach_object::Container) -> Result<()> {
+    let uuid = Cell::kv(own()?, UUID);
+    let until = Instant::now() + LONGEST_MAKING;
+    while container.size_many(&[uuid])? == [None]
+        && container.list_objects(&Anchor::start(), 1)?.0.is_empty()
+        && Instant::now() < until
+    {
+        thread::sleep(BETWEEN_LOOKS);
+    }
+    Ok(())
 }
 
 /// A UUID that is the same for everybody who knows the label.
@@ -169,6 +190,7 @@ pub(crate) fn open(pool: u64, name: &str, flags: u32) -> Result<u64> {
         pool.check_writable()?;
     }
     let inner = pool.inner.open_container(&resolve(&pool, name)?)?;
+    wait_until_made(&*inner)?;
     let uuid = uuid_of(&*inner)?;
     let kept = properties::some(&*inner, &[&access::PROPERTIES[..], &[DAOS_PROP_CO_REDUN_FAC]].concat())?;
     let redundancy_factor = properties::redundancy_factor(&kept);

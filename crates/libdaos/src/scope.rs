@@ -138,6 +138,11 @@ impl Scope {
         act(&inside)
     }
 
+    /// Where all reads are of one moment, where the engine has transactions: for few of them, since a state of the past costs more to read.
+    pub(crate) fn frozen(&self) -> Self {
+        self.inside(Kind::Read).unwrap_or_else(|| self.clone())
+    }
+
     /// What `act` reads and updates happens at one moment, where the engine has transactions: outside of one it is made a transaction of
     /// its own, and done again as long as others are faster.
     pub(crate) fn together<T>(&self, act: impl Fn(&Self) -> Result<T>) -> Result<T> {

@@ -2,12 +2,13 @@
 //!
 //! To DAOS a snapshot is an epoch, which is a time; to an engine it is a name. So the name of one of ours says its epoch.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use isotach_object::{Anchor, Container as Handle, Epoch, Error, Label, ObjectId};
 
 use crate::{
     abi::{acl::DAOS_ACL_PERM_READ, constants::DAOS_EPOCH_MAX, errors::*},
+    array_keys::array_of,
     containers::{Container, own},
     epochs,
     error::{Der, Result, invalid, refuse},
@@ -58,7 +59,11 @@ pub(crate) fn create(container: u64, name: Option<&str>) -> Result<u64> {
         let last = list(&container)?.last().map_or(0, |last| last.epoch);
         let epoch = epochs::next().max(last.saturating_add(1)).saturating_add(attempt);
         match container.inner.create_snapshot(&format!("{PREFIX}{epoch:020}{name}").parse()?) {
-            Ok(_) => return Ok(epoch),
+            Ok(state) => {
+                // Known also when the snapshot is gone.
+                epochs::tell(&container, epoch, state);
+                return Ok(epoch);
+            }
             Err(Error::AlreadyExists { .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -100,12 +105,20 @@ pub(crate) fn open_table(container: u64, epoch: u64) -> Result<u64> {
     container.check(DAOS_ACL_PERM_READ)?;
     let past = open(&container, epoch)?;
     let own = own()?;
-    let (mut ids, mut anchor) = (Vec::new(), Some(Anchor::start()));
+    let (mut ids, mut anchor) = (BTreeSet::new(), Some(Anchor::start()));
     while let Some(from) = anchor {
         let (page, next) = past.list_objects(&from, PER_PAGE)?;
         ids.extend(page.into_iter().filter(|id| *id != own));
         anchor = next;
     }
+    // What is under the distribution key 0 of an array is an entry of the container's own object.
+    let mut anchor = Some(Anchor::start());
+    while let Some(from) = anchor {
+        let page = past.list_entries(own, &from, PER_PAGE, false)?;
+        ids.extend(page.keys().filter_map(array_of));
+        anchor = page.next().cloned();
+    }
+    let ids = ids.into_iter().collect();
     Ok(handles::add(Open::Table(Arc::new(ObjectTable { ids }))))
 }
 

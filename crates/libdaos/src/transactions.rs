@@ -22,7 +22,7 @@ use crate::{
     epochs,
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
-    own_updates,
+    own_updates, snapshots,
 };
 
 /// How many updates a transaction may have.
@@ -127,7 +127,8 @@ pub(crate) fn open(container: u64, flags: u64) -> Result<u64> {
     Ok(handles::add(Open::Transaction(Arc::new(Transaction::new(container, kind)))))
 }
 
-/// See `daos_tx_open_snap`. Whether something is known of the epoch shows when something is read.
+/// See `daos_tx_open_snap`. Whether something is known of the epoch shows when something is read; but the state of a snapshot is opened at
+/// once, since it may be destroyed before.
 pub(crate) fn open_at(container: u64, epoch: u64) -> Result<u64> {
     let container = handles::container(container)?;
     if epoch == 0 || epoch == DAOS_EPOCH_MAX {
@@ -136,7 +137,12 @@ pub(crate) fn open_at(container: u64, epoch: u64) -> Result<u64> {
     if !container.inner.capabilities().snapshots {
         return refuse(DER_NOTSUPPORTED, "reading at an epoch: the engine of this pool has no snapshots");
     }
-    Ok(handles::add(Open::Transaction(Arc::new(Transaction::new(container, Kind::ReadAt(epoch))))))
+    let is_snapshot = snapshots::list(&container)?.iter().any(|snapshot| snapshot.epoch == epoch);
+    let transaction = Transaction::new(container, Kind::ReadAt(epoch));
+    if is_snapshot {
+        transaction.past()?;
+    }
+    Ok(handles::add(Open::Transaction(Arc::new(transaction))))
 }
 
 /// See `daos_tx_close`.

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::{answer, give, many_mut, place, properties::fill, text};
 use crate::{
-    abi::{errors::*, info::*, types::*},
+    abi::{acl::DPI_SPACE, errors::*, info::*, types::*},
     containers,
     error::{Der, Result, refuse},
     handles,
@@ -79,15 +79,23 @@ unsafe fn tell(pool: u64, info: *mut daos_pool_info_t) -> Result<()> {
     let pool = handles::pool(pool)?;
     // SAFETY: as the caller says.
     let Some(info) = (unsafe { info.as_mut() }) else { return Ok(()) };
-    let usage = pool.inner.usage()?;
+    // Room takes a look at everything, so it is told where it is asked for.
+    let wants_room = info.pi_bits & DPI_SPACE != 0;
     *info = daos_pool_info_t {
         pi_uuid: pool.uuid(),
         pi_ntargets: TARGETS,
         pi_nnodes: 1,
         pi_map_ver: 1,
+        pi_bits: info.pi_bits,
         ..Default::default()
     };
-    info.pi_space.ps_space.s_total[0] = usage.total;
+    if !wants_room {
+        // A pool that is gone is not told of.
+        return Ok(pool.inner.list_containers().map(drop)?);
+    }
+    let usage = pool.inner.usage()?;
+    // What others have on the same storage is not the pool's, so it is no part of its room either.
+    info.pi_space.ps_space.s_total[0] = usage.used.saturating_add(usage.free);
     info.pi_space.ps_space.s_free[0] = usage.free;
     info.pi_space.ps_ntargets = TARGETS;
     Ok(())
