@@ -21,8 +21,8 @@ setup: ## Install whatever the other tasks need, and say what
 	@scripts/setup test
 	@scripts/setup lint
 
-build: ## Build the program, optimised
-	cargo build --release --locked -p isotach-cli
+build: ## Build the program, optimised, and the libdaos
+	cargo build --release --locked -p isotach-cli -p isotach-libdaos
 
 demo: ## Build, archive a small forecast with several writers and readers, show what happened
 	@scripts/setup demo
@@ -36,6 +36,7 @@ test: ## Run every test but those of test-ceph
 	@scripts/setup test
 	scripts/with-eccodes $(with_ceph) cargo test --workspace --locked
 	@$(call on_ceph,the engine on RADOS,cargo test --locked -p isotach-engine-rados --features cluster)
+	scripts/libdaos with cargo test --locked -p isotach-engine-daos --features cluster
 	cargo test --locked -p isotach-engine-posix --features schedules --test schedules
 	cargo build --locked -p isotach-cli
 	ISOTACH_BIN=$(abspath $(TARGET))/debug/isotach scripts/with-eccodes $(PYTHON) -m pytest -rs -m "not faults" tests
@@ -85,7 +86,7 @@ lint: ## Check format, lints, docs, house rules, Python and scripts
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	@$(call if_installed,cargo-deny,cargo deny --offline check licenses bans sources)
-	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/ceph-dev scripts/fuzz scripts/report-pictures scripts/with-eccodes)
+	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/ceph-dev scripts/fuzz scripts/libdaos scripts/libdaos.d/dmg scripts/report-pictures scripts/with-eccodes)
 	@echo "make lint: clean"
 
 # if_installed PROGRAM,COMMAND: for checks that only sharpen what another check here covers.

@@ -11,6 +11,7 @@ use std::{
     sync::Arc,
 };
 
+use isotach_engine_daos::Daos;
 use isotach_engine_posix::Posix;
 use isotach_engine_rados::Rados;
 use isotach_fields::{Config, Error as FieldsError, FieldStore};
@@ -75,7 +76,11 @@ impl Source {
 
 /// The engines of this program.
 pub(crate) fn registry() -> Registry {
-    Registry::new().with(Arc::new(Posix)).with(Arc::new(Rados::new())).with(Arc::new(Memory::new()))
+    Registry::new()
+        .with(Arc::new(Posix))
+        .with(Arc::new(Rados::new()))
+        .with(Arc::new(Daos::new()))
+        .with(Arc::new(Memory::new()))
 }
 
 /// The configuration that counts, and where it came from.

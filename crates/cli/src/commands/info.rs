@@ -44,7 +44,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &InfoFlags) -> Outcome {
 
 fn engines() -> impl Iterator<Item = (&'static str, Capabilities)> {
     let registry = context::registry();
-    ["posix", "rados", "memory"]
+    ["posix", "rados", "daos", "memory"]
         .into_iter()
         .filter_map(move |scheme| Some((scheme, registry.engine(scheme).ok()?.capabilities())))
 }
@@ -53,7 +53,9 @@ fn engines() -> impl Iterator<Item = (&'static str, Capabilities)> {
 pub(crate) fn names(can: Capabilities) -> Vec<&'static str> {
     let Capabilities {
         transactions,
+        history,
         parking,
+        holes,
         snapshots,
         redundancy,
         ordered_listing,
@@ -66,7 +68,9 @@ pub(crate) fn names(can: Capabilities) -> Vec<&'static str> {
     } = can;
     let all = [
         (transactions, "transactions"),
+        (history, "history of cells"),
         (parking, "parking"),
+        (holes, "holes told from zeros"),
         (snapshots, "snapshots"),
         (redundancy, "redundancy"),
         (ordered_listing, "ordered listing"),

@@ -1,0 +1,116 @@
+//! DAOS's errors as ours, with what to do about them.
+
+use std::io;
+
+use isotach_daos_abi::errors::*;
+use isotach_object::{Error, Result};
+
+use crate::{
+    ffi::{Der, Told},
+    options::SCHEME,
+};
+
+/// Why something inside a transaction did not come to its end.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// DAOS asks to begin anew: another was at the same.
+    Restart,
+    Failed(Error),
+}
+
+/// What a step of a transaction comes to.
+pub(crate) type Step<T> = std::result::Result<T, Stop>;
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Tells what was being done where it failed.
+pub(crate) trait Doing<T> {
+    /// As an error of ours.
+    fn doing(self, what: impl FnOnce() -> String) -> Result<T>;
+
+    /// In a transaction, which may have to begin anew.
+    fn in_step(self, what: impl FnOnce() -> String) -> Step<T>;
+}
+
+impl<T> Doing<T> for Told<T> {
+    fn doing(self, what: impl FnOnce() -> String) -> Result<T> {
+        self.map_err(|der| failed(der, &what()))
+    }
+
+    fn in_step(self, what: impl FnOnce() -> String) -> Step<T> {
+        match self {
+            Err(Der(DER_TX_RESTART)) => Err(Stop::Restart),
+            other => Ok(other.doing(what)?),
+        }
+    }
+}
+
+/// What an administrator or a user can do, where that is known.
+fn hint(der: Der) -> Option<&'static str> {
+    Some(match der.0 {
+        DER_AGENT_COMM | DER_AGENT_INCOMPAT => {
+            "does daos_agent run here, of the same version as libdaos, and is its socket where DAOS_AGENT_DRPC_DIR says? \
+             (with Isotach's own libdaos: set ISOTACH_DAOS_ROOT)"
+        }
+        DER_RF => {
+            "more failed than the redundancy factor allows; an administrator looks after the pool, and sets the container's status to HEALTHY"
+        }
+        DER_INVAL => {
+            "D_LOG_FILE says why; objects of one copy such as S1 and SX are refused where a container's redundancy factor is above 0"
+        }
+        DER_UNREACH | DER_OOG | DER_HG => {
+            "do provider and interface of client and servers agree, and are the servers up?"
+        }
+        DER_BUSY => "something is open or under way there; close it, or try again",
+        DER_NOSPACE => "the pool, or a target of it, is full",
+        DER_NO_SERVICE | DER_TIMEDOUT => {
+            "the pool's service does not answer; look at `dmg system query` and `dmg pool query`"
+        }
+        DER_TX_UNCERTAIN => "it may have counted all the same: read before it is done again",
+        DER_OVERFLOW => "a transaction has at most 65535 changes",
+        DER_PROTO | DER_CONTROL_INCOMPAT => {
+            "libdaos and the servers are of releases that do not fit together"
+        }
+        DER_NOMEM => {
+            "memory, or network resources such as completion queues, ran out: fewer processes on a node need less"
+        }
+        _ => return None,
+    })
+}
+
+/// An error of DAOS's as one of ours.
+pub(crate) fn failed(der: Der, what: &str) -> Error {
+    let hint = hint(der).map(|hint| format!("; {hint}")).unwrap_or_default();
+    let text = format!("{what}: {der}{hint}");
+    match der.0 {
+        // Servers take handles back when a container is destroyed.
+        DER_NONEXIST | DER_ENOENT | DER_CONT_NONEXIST | DER_CONT_DESTROYING | DER_NO_HDL => {
+            Error::not_found(what)
+        }
+        DER_EXIST => Error::AlreadyExists { what: what.to_owned() },
+        DER_TX_RESTART => Error::Conflict { what: text },
+        DER_NO_PERM | DER_EP_RO => Error::PermissionDenied { what: text, source: None },
+        DER_NOSPACE => Error::NoSpace { what: text },
+        DER_CSUM => Error::corrupt(format!("{der}"), what),
+        DER_NOSYS | DER_NOTSUPPORTED => Error::Unsupported { engine: SCHEME, what: text },
+        _ => Error::Io { what: format!("{what}{hint}"), source: Box::new(der) },
+    }
+}
+
+/// No library, or none that can be used.
+pub(crate) fn not_installed(why: &str) -> Error {
+    let what = format!(
+        "a machine without libdaos ({why}); install the client of your DAOS release, or name a library by ISOTACH_LIBDAOS"
+    );
+    Error::Unsupported { engine: SCHEME, what }
+}
+
+/// A handle of the process that this one is a child of.
+pub(crate) fn forked(what: &str) -> Error {
+    let source = io::Error::other("handles of DAOS's are not good in a child: open it anew after the fork");
+    Error::Io { what: what.to_owned(), source: Box::new(source) }
+}

@@ -1,0 +1,167 @@
+//! Keys of objects, page by page.
+
+use std::ptr;
+
+use isotach_daos_abi::{
+    constants::{DAOS_ANCHOR_TYPE_EOF, DAOS_ANCHOR_TYPE_ZERO},
+    errors::DER_KEY2BIG,
+    types::{d_iov_t, d_sg_list_t, daos_anchor_t, daos_key_desc_t},
+};
+
+use super::{Der, Object, Told, Tx, object::vector, transaction::handle_of};
+
+/// Bytes of keys that are asked for at once.
+const ROOM: usize = 64 << 10;
+/// Keys that are asked for at once.
+const MOST: usize = 1024;
+
+/// Keys, and where to go on: DAOS's anchor, none at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Keys {
+    pub(crate) keys: Vec<Vec<u8>>,
+    pub(crate) next: Option<Vec<u8>>,
+}
+
+impl Object {
+    /// A page of at most so many distribution keys, or of the attribute keys under one. Without an anchor it is the first.
+    pub(crate) fn keys(
+        &self,
+        tx: Option<&Tx>,
+        dkey: Option<&[u8]>,
+        anchor: &[u8],
+        limit: usize,
+    ) -> Told<Keys> {
+        let mut anchor = unpacked(anchor);
+        let mut room = vec![0_u8; ROOM];
+        loop {
+            let mut described = vec![daos_key_desc_t::default(); limit.min(MOST)];
+            let listed = self.list(tx, dkey, &mut anchor, &mut described, &mut room);
+            match listed {
+                // A key that is longer than the room.
+                Err(Der(DER_KEY2BIG))
+                    if described.first().is_some_and(|first| first.kd_key_len > room.len() as u64) =>
+                {
+                    room.resize(described[0].kd_key_len as usize, 0);
+                }
+                _ => {
+                    described.truncate(listed?);
+                    let keys = split(&described, &room);
+                    let next = (anchor.da_type != DAOS_ANCHOR_TYPE_EOF).then(|| packed(&anchor));
+                    return Ok(Keys { keys, next });
+                }
+            }
+        }
+    }
+
+    fn list(
+        &self,
+        tx: Option<&Tx>,
+        dkey: Option<&[u8]>,
+        anchor: &mut daos_anchor_t,
+        described: &mut [daos_key_desc_t],
+        room: &mut [u8],
+    ) -> Told<usize> {
+        let mut count = described.len() as u32;
+        let mut bytes =
+            d_iov_t { iov_buf: room.as_mut_ptr().cast(), iov_buf_len: room.len() as u64, iov_len: 0 };
+        let mut list = d_sg_list_t { sg_nr: 1, sg_nr_out: 0, sg_iovs: &mut bytes };
+        let (functions, th, no_event) = (self.functions(), handle_of(tx), ptr::null_mut());
+        let descriptions = described.as_mut_ptr();
+        Der::check(match dkey {
+            // SAFETY: as many descriptions as the number says, a buffer as long as it says, and an anchor, alive for the call.
+            None => unsafe {
+                (functions.obj_list_dkey)(
+                    self.handle,
+                    th,
+                    &mut count,
+                    descriptions,
+                    &mut list,
+                    anchor,
+                    no_event,
+                )
+            },
+            Some(dkey) => {
+                let mut dkey = vector(dkey);
+                // SAFETY: as above, and a key.
+                unsafe {
+                    (functions.obj_list_akey)(
+                        self.handle,
+                        th,
+                        &mut dkey,
+                        &mut count,
+                        descriptions,
+                        &mut list,
+                        anchor,
+                        no_event,
+                    )
+                }
+            }
+        })?;
+        Ok((count as usize).min(described.len()))
+    }
+}
+
+/// Keys that lie one behind the other.
+fn split(described: &[daos_key_desc_t], bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut rest = bytes;
+    let mut keys = Vec::with_capacity(described.len());
+    for one in described {
+        let Some((key, behind)) = rest.split_at_checked(one.kd_key_len as usize) else { break };
+        keys.push(key.to_vec());
+        rest = behind;
+    }
+    keys
+}
+
+/// An anchor as bytes: its fields one behind the other, but for the sub-anchors, which are an address. DAOS has them for objects with
+/// parity alone, and these are not listed here.
+fn packed(anchor: &daos_anchor_t) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(size_of::<daos_anchor_t>());
+    bytes.extend_from_slice(&anchor.da_type.to_le_bytes());
+    bytes.extend_from_slice(&anchor.da_shard.to_le_bytes());
+    bytes.extend_from_slice(&anchor.da_flags.to_le_bytes());
+    bytes.extend_from_slice(&anchor.da_buf);
+    bytes
+}
+
+/// The anchor of these bytes, or the beginning.
+fn unpacked(bytes: &[u8]) -> daos_anchor_t {
+    let mut anchor = daos_anchor_t { da_type: DAOS_ANCHOR_TYPE_ZERO, ..Default::default() };
+    let mut rest = bytes;
+    let mut next = |length: usize| {
+        let (field, behind) = rest.split_at_checked(length)?;
+        rest = behind;
+        Some(field)
+    };
+    let fields = (next(2), next(2), next(4), next(anchor.da_buf.len()));
+    if let (Some(kind), Some(shard), Some(flags), Some(buffer)) = fields {
+        let number =
+            |field: &[u8]| field.iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+        anchor.da_type = number(kind) as u16;
+        anchor.da_shard = number(shard) as u16;
+        anchor.da_flags = number(flags) as u32;
+        anchor.da_buf.copy_from_slice(buffer);
+    }
+    anchor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_anchor_comes_back_from_its_bytes() {
+        let mut anchor = daos_anchor_t {
+            da_type: 1,
+            da_shard: 0x203,
+            da_flags: 9,
+            da_sub_anchors: 1 << 60,
+            ..Default::default()
+        };
+        anchor.da_buf[103] = 7;
+        let again = unpacked(&packed(&anchor));
+        assert_eq!((again.da_type, again.da_shard, again.da_flags), (1, 0x203, 9));
+        assert_eq!((again.da_sub_anchors, again.da_buf), (0, anchor.da_buf), "an address is not kept");
+        assert_eq!(unpacked(b"").da_type, DAOS_ANCHOR_TYPE_ZERO);
+    }
+}

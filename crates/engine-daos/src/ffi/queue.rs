@@ -1,0 +1,197 @@
+//! Operations that are under way while the caller goes on, on an event queue.
+
+use std::{
+    ffi::c_int,
+    fmt,
+    mem::ManuallyDrop,
+    ptr,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use isotach_daos_abi::{
+    constants::DAOS_EQ_WAIT,
+    errors::{DER_MISC, DER_NO_HDL},
+    types::{daos_event_t, daos_handle_t},
+};
+
+use super::{Cont, Der, Told, api::Functions};
+
+/// How many events are asked for at once.
+const AT_ONCE: usize = 32;
+
+/// A call of libdaos with all the memory that it needs until it has ended.
+pub(crate) trait Operation {
+    /// Calls. Without an event it has ended when this returns; else `self` stays where it is until the event has come.
+    fn launch(&mut self, functions: &Functions, event: *mut daos_event_t) -> c_int;
+
+    /// The library to call.
+    fn functions(&self) -> &'static Functions;
+
+    /// Calls, and waits for the end.
+    fn run(&mut self) -> Told<()> {
+        let functions = self.functions();
+        Der::check(self.launch(functions, ptr::null_mut()))
+    }
+}
+
+/// An event queue. Each handle on a container has one: what is under way on it does not meet that of others.
+pub(crate) struct Queue {
+    container: Arc<Cont>,
+    handle: daos_handle_t,
+    polling: Mutex<()>,
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Queue({:#x})", self.handle.cookie)
+    }
+}
+
+/// What libdaos is given: the event, first, so that its address is that of the whole.
+#[repr(C)]
+struct Slot<O> {
+    head: Head,
+    operation: O,
+}
+
+#[repr(C)]
+struct Head {
+    event: daos_event_t,
+    /// Set when the queue has told of the event.
+    ended: AtomicBool,
+}
+
+/// An operation that is under way.
+pub(crate) struct Begun<O> {
+    queue: Arc<Queue>,
+    /// From a box. Until the event has come it is libdaos', but for `ended`.
+    slot: *mut Slot<O>,
+    /// What launching it came to: if it failed there is no event to come.
+    launched: Told<()>,
+}
+
+// SAFETY: the slot is reached through this value alone, and by libdaos and the queue, which use it from any thread.
+unsafe impl<O: Send> Send for Begun<O> {}
+// SAFETY: nothing can be done with a shared one but asking `ended`, which is atomic.
+unsafe impl<O: Send> Sync for Begun<O> {}
+
+impl<O> fmt::Debug for Begun<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Begun({:?})", self.slot)
+    }
+}
+
+impl Queue {
+    /// A queue.
+    pub(crate) fn new(container: &Arc<Cont>) -> Told<Self> {
+        let mut handle = daos_handle_t::default();
+        // SAFETY: a place for the handle, alive for the call.
+        Der::check(unsafe { (container.functions().eq_create)(&mut handle) })?;
+        Ok(Self { container: Arc::clone(container), handle, polling: Mutex::default() })
+    }
+
+    /// Begins an operation.
+    pub(crate) fn begin<O: Operation + Send + 'static>(self: &Arc<Self>, operation: O) -> Told<Begun<O>> {
+        let functions = self.container.functions();
+        let head = Head { event: daos_event_t::default(), ended: AtomicBool::new(false) };
+        let slot = Box::into_raw(Box::new(Slot { head, operation }));
+        // SAFETY: the slot is from a box that nobody else knows yet; the event is its own, and nobody's child.
+        let ready = Der::check(unsafe {
+            (functions.event_init)(&raw mut (*slot).head.event, self.handle, ptr::null_mut())
+        });
+        if let Err(der) = ready {
+            // SAFETY: from the box above, and libdaos has not taken it.
+            drop(unsafe { Box::from_raw(slot) });
+            return Err(der);
+        }
+        // SAFETY: as above; from here on the slot stays where it is until the event has come.
+        let launched =
+            Der::check(unsafe { (*slot).operation.launch(functions, &raw mut (*slot).head.event) });
+        Ok(Begun { queue: Arc::clone(self), slot, launched })
+    }
+
+    /// Waits for an event, and takes all that have come.
+    fn poll(&self) -> Told<()> {
+        let mut events = [ptr::null_mut::<daos_event_t>(); AT_ONCE];
+        let (poll, room) = (self.container.functions().eq_poll, AT_ONCE as u32);
+        // SAFETY: room for as many events as it is told.
+        let count = unsafe { poll(self.handle, 1, DAOS_EQ_WAIT, room, events.as_mut_ptr()) };
+        let Ok(count) = usize::try_from(count) else { return Err(Der(count.saturating_abs())) };
+        for event in events.iter().take(count) {
+            // SAFETY: the queue has events of `begin` alone, which are the first part of a head that lives until `ended` was seen.
+            unsafe { &(*event.cast::<Head>()).ended }.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        if self.container.is_of_this_process() {
+            // SAFETY: a queue without events, each of which had a share of it.
+            unsafe { (self.container.functions().eq_destroy)(self.handle, 0) };
+        }
+    }
+}
+
+impl<O> Begun<O> {
+    fn ended(&self) -> &AtomicBool {
+        // SAFETY: the slot lives as long as this value does, and nobody takes an exclusive reference to this part of it.
+        unsafe { &(*self.slot).head.ended }
+    }
+
+    fn settle(&self) -> Told<()> {
+        self.launched?;
+        // In a child nothing of its parent's ever ends.
+        if !self.queue.container.is_of_this_process() {
+            return Err(Der(DER_NO_HDL));
+        }
+        while !self.ended().load(Ordering::Acquire) {
+            let _alone = self.queue.polling.lock().unwrap_or_else(PoisonError::into_inner);
+            if !self.ended().load(Ordering::Acquire) {
+                self.queue.poll()?;
+            }
+        }
+        // SAFETY: the event has come, so libdaos has let go of it.
+        Der::check(unsafe { (*self.slot).head.event.ev_error })
+    }
+
+    /// Whether libdaos has let go of the slot.
+    fn is_over(&self) -> bool {
+        self.launched.is_err() || self.ended().load(Ordering::Acquire)
+    }
+
+    /// Waits for the end, and gives the operation back.
+    pub(crate) fn wait(self) -> Told<O> {
+        let outcome = self.settle();
+        let mut this = ManuallyDrop::new(self);
+        if !this.is_over() {
+            // The queue is broken, and libdaos may still write there: the slot is left to it.
+            return Err(outcome.err().unwrap_or(Der(DER_MISC)));
+        }
+        // SAFETY: taken out once: `this` is never dropped.
+        let queue = unsafe { ptr::read(&raw const this.queue) };
+        // SAFETY: an event that was initialised and has nothing under way; the slot is from a box that libdaos has let go of.
+        let slot = unsafe {
+            (queue.container.functions().event_fini)(&raw mut (*this.slot).head.event);
+            Box::from_raw(this.slot)
+        };
+        outcome.map(|()| slot.operation)
+    }
+}
+
+impl<O> Drop for Begun<O> {
+    fn drop(&mut self) {
+        let _ = self.settle();
+        if self.is_over() {
+            // SAFETY: the event has come, or never will; both are this value's own.
+            unsafe {
+                (self.queue.container.functions().event_fini)(&raw mut (*self.slot).head.event);
+                drop(Box::from_raw(self.slot));
+            }
+        }
+    }
+}

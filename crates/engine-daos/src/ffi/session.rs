@@ -1,0 +1,296 @@
+//! The library in use, pools connected, containers open.
+
+use std::{
+    ffi::{CString, c_char, c_int},
+    process, ptr,
+    sync::Arc,
+};
+
+use isotach_daos_abi::{
+    acl::DPI_SPACE,
+    constants::{DAOS_COO_RO, DAOS_COO_RW, DAOS_PC_RO, DAOS_PC_RW},
+    errors::{DER_INVAL, DER_NO_PERM, DER_TRUNC},
+    info::{
+        daos_cont_info_t, daos_pool_cont_info, daos_pool_info_t, daos_prop_co_roots, daos_prop_entry,
+        daos_prop_t, daos_prop_value,
+    },
+    properties::DAOS_PROP_CO_ROOTS,
+    types::{daos_handle_t, daos_obj_id_t, uuid_t},
+};
+
+use super::{
+    Der, Told,
+    api::{self, Functions},
+};
+
+/// libdaos, initialised. Ended when the last share is dropped.
+pub(crate) struct Session {
+    pub(super) functions: &'static Functions,
+    process: u32,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Session")
+    }
+}
+
+impl Session {
+    /// Begins, if there is a library: `Err` has the words of the loader. In a child, whose parent had begun, it begins anew.
+    pub(crate) fn begin(is_in_child: bool) -> Result<Told<Arc<Self>>, &'static str> {
+        let functions = api::functions()?;
+        // Before DAOS 2.4 a child could but initialise once more.
+        let begin = functions.reinit.filter(|_| is_in_child).unwrap_or(functions.init);
+        // SAFETY: no arguments; the library counts how often it is asked for.
+        let begun = Der::check(unsafe { begin() });
+        Ok(begun.map(|()| Arc::new(Self { functions, process: process::id() })))
+    }
+
+    /// Whether this is the process that began it: in a child nothing of its parent's may be used.
+    pub(crate) fn is_of_this_process(&self) -> bool {
+        self.process == process::id()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.is_of_this_process() {
+            // SAFETY: it was initialised, and all that was opened in it is closed, having had a share of it.
+            unsafe { (self.functions.fini)() };
+        }
+    }
+}
+
+/// A connection to a pool.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    pub(super) session: Arc<Session>,
+    handle: daos_handle_t,
+}
+
+fn c_string(text: &str) -> Told<CString> {
+    CString::new(text).map_err(|_| Der(DER_INVAL))
+}
+
+impl Pool {
+    /// Connects to a pool by its label or UUID, for reading alone where more is not allowed.
+    pub(crate) fn connect(session: &Arc<Session>, label: &str, system: Option<&str>) -> Told<Self> {
+        let label = c_string(label)?;
+        let system = system.map(c_string).transpose()?;
+        let system = system.as_ref().map_or(ptr::null(), |system| system.as_ptr());
+        let mut handle = daos_handle_t::default();
+        let mut connect = |flags| {
+            let (connect, no_event) = (session.functions.pool_connect, ptr::null_mut());
+            // SAFETY: strings that end with a NUL and a place for the handle, all alive for the call; no information is asked for.
+            Der::check(unsafe {
+                connect(label.as_ptr(), system, flags, &mut handle, ptr::null_mut(), no_event)
+            })
+        };
+        match connect(DAOS_PC_RW) {
+            Err(Der(DER_NO_PERM)) => connect(DAOS_PC_RO)?,
+            outcome => outcome?,
+        }
+        Ok(Self { session: Arc::clone(session), handle })
+    }
+
+    /// Whether it is still there.
+    pub(crate) fn look(&self) -> Told<()> {
+        self.query(0).map(drop)
+    }
+
+    /// How many targets it has, and so groups an object on all of them.
+    pub(crate) fn targets(&self) -> Told<u32> {
+        self.query(0).map(|info| info.pi_ntargets)
+    }
+
+    /// Its room in bytes: in all, and what is free.
+    pub(crate) fn room(&self) -> Told<(u64, u64)> {
+        let space = self.query(DPI_SPACE)?.pi_space.ps_space;
+        Ok((space.s_total.iter().sum(), space.s_free.iter().sum()))
+    }
+
+    fn query(&self, bits: u64) -> Told<daos_pool_info_t> {
+        // SAFETY: a structure of numbers, for which zeros are a value.
+        let mut info: daos_pool_info_t = unsafe { std::mem::zeroed() };
+        info.pi_bits = bits;
+        let query = self.session.functions.pool_query;
+        // SAFETY: a place for the answer, alive for the call; nothing else is asked for.
+        Der::check(unsafe {
+            query(self.handle, ptr::null_mut(), &mut info, ptr::null_mut(), ptr::null_mut())
+        })?;
+        Ok(info)
+    }
+
+    /// The labels of its containers, in no order; those without a label are left out.
+    pub(crate) fn labels(&self) -> Told<Vec<String>> {
+        let list = self.session.functions.pool_list_cont;
+        let mut count = 0_u64;
+        // SAFETY: a place for the number, alive for the call; no list is asked for.
+        Der::check(unsafe { list(self.handle, &mut count, ptr::null_mut(), ptr::null_mut()) })?;
+        loop {
+            // Room for some that are made meanwhile.
+            count += 16;
+            let empty = daos_pool_cont_info { pci_uuid: [0; 16], pci_label: [0; 128] };
+            let mut found = vec![empty; count as usize];
+            // SAFETY: room for as many as the number says, alive for the call.
+            match Der::check(unsafe { list(self.handle, &mut count, found.as_mut_ptr(), ptr::null_mut()) }) {
+                Err(Der(DER_TRUNC)) => {}
+                outcome => {
+                    outcome?;
+                    found.truncate(count as usize);
+                    let labels = found.iter().map(|one| text_of(&one.pci_label));
+                    return Ok(labels.filter(|label| !label.is_empty()).collect());
+                }
+            }
+        }
+    }
+
+    /// Makes a container with these properties, and with objects from which its layout starts.
+    pub(crate) fn create_container(&self, label: &str, numbers: &[(u32, u64)], roots: Roots) -> Told<()> {
+        let label = c_string(label)?;
+        let mut roots = daos_prop_co_roots { cr_oids: roots.map(|(hi, lo)| daos_obj_id_t { lo, hi }) };
+        let entry = |&(kind, value): &(u32, u64)| daos_prop_entry {
+            dpe_type: kind,
+            dpe_flags: 0,
+            dpe_reserv: 0,
+            dpe_value: daos_prop_value { dpe_val: value },
+        };
+        let mut entries: Vec<daos_prop_entry> = numbers.iter().map(entry).collect();
+        entries.push(daos_prop_entry {
+            dpe_value: daos_prop_value { dpe_val_ptr: (&raw mut roots).cast() },
+            ..entry(&(DAOS_PROP_CO_ROOTS, 0))
+        });
+        let mut properties =
+            daos_prop_t { dpp_nr: entries.len() as u32, dpp_reserv: 0, dpp_entries: entries.as_mut_ptr() };
+        let (create, mut uuid) = (self.session.functions.cont_create_with_label, uuid_t::default());
+        // SAFETY: a string that ends with a NUL, a list with as many entries as it says, and a place for the UUID, all alive for the
+        // call; the library copies what it keeps.
+        Der::check(unsafe {
+            create(self.handle, label.as_ptr(), &mut properties, &mut uuid, ptr::null_mut())
+        })
+    }
+
+    /// Removes a container, also while it is open.
+    pub(crate) fn destroy_container(&self, label: &str) -> Told<()> {
+        let (label, destroy) = (c_string(label)?, self.session.functions.cont_destroy);
+        // SAFETY: a string that ends with a NUL, alive for the call.
+        Der::check(unsafe { destroy(self.handle, label.as_ptr(), 1, ptr::null_mut()) })
+    }
+}
+
+/// The text in a field of characters, which ends with a NUL or with the field.
+fn text_of(field: &[c_char]) -> String {
+    let bytes: Vec<u8> = field.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if self.session.is_of_this_process() {
+            // SAFETY: connected, and not disconnected before; its containers are closed, having had a share of it.
+            unsafe { (self.session.functions.pool_disconnect)(self.handle, ptr::null_mut()) };
+        }
+    }
+}
+
+/// The objects from which the layout of a container starts, by the halves of their ids.
+pub(crate) type Roots = [(u64, u64); 4];
+
+/// An open container.
+#[derive(Debug)]
+pub(crate) struct Cont {
+    pub(super) pool: Arc<Pool>,
+    pub(super) handle: daos_handle_t,
+}
+
+impl Cont {
+    /// Opens a container by its label or UUID, for reading alone where more is not allowed.
+    pub(crate) fn open(pool: &Arc<Pool>, label: &str) -> Told<Self> {
+        let (label, open) = (c_string(label)?, pool.session.functions.cont_open);
+        let mut handle = daos_handle_t::default();
+        let mut open = |flags| {
+            let (no_info, no_event) = (ptr::null_mut(), ptr::null_mut());
+            // SAFETY: a string that ends with a NUL and a place for the handle, alive for the call.
+            Der::check(unsafe { open(pool.handle, label.as_ptr(), flags, &mut handle, no_info, no_event) })
+        };
+        match open(DAOS_COO_RW) {
+            Err(Der(DER_NO_PERM)) => open(DAOS_COO_RO)?,
+            outcome => outcome?,
+        }
+        Ok(Self { pool: Arc::clone(pool), handle })
+    }
+
+    pub(super) fn functions(&self) -> &'static Functions {
+        self.pool.session.functions
+    }
+
+    /// Whether this is the process that opened it.
+    pub(crate) fn is_of_this_process(&self) -> bool {
+        self.pool.session.is_of_this_process()
+    }
+
+    /// Whether it is still there.
+    pub(crate) fn look(&self) -> Told<()> {
+        // SAFETY: a structure of numbers, for which zeros are a value.
+        let mut info: daos_cont_info_t = unsafe { std::mem::zeroed() };
+        let query = self.functions().cont_query;
+        // SAFETY: a place for the answer, alive for the call.
+        Der::check(unsafe { query(self.handle, &mut info, ptr::null_mut(), ptr::null_mut()) })
+    }
+
+    /// The objects from which its layout starts.
+    pub(crate) fn roots(&self) -> Told<Roots> {
+        let mut entry = daos_prop_entry {
+            dpe_type: DAOS_PROP_CO_ROOTS,
+            dpe_flags: 0,
+            dpe_reserv: 0,
+            dpe_value: daos_prop_value { dpe_val_ptr: ptr::null_mut() },
+        };
+        let mut properties = daos_prop_t { dpp_nr: 1, dpp_reserv: 0, dpp_entries: &mut entry };
+        let query = self.functions().cont_query;
+        // SAFETY: a list of one property to be filled, alive for the call.
+        Der::check(unsafe { query(self.handle, ptr::null_mut(), &mut properties, ptr::null_mut()) })?;
+        // SAFETY: a property of this kind is told by a pointer, or by none where it was never set.
+        let place: *mut daos_prop_co_roots = unsafe { entry.dpe_value.dpe_val_ptr }.cast();
+        // SAFETY: as above; nobody else has it.
+        let Some(roots) = (unsafe { place.as_ref() }) else { return Ok(Roots::default()) };
+        let found = roots.cr_oids.map(|id| (id.hi, id.lo));
+        // SAFETY: of C's allocator, as all that is told by a pointer in a property, and not used any more.
+        unsafe { libc::free(place.cast()) };
+        Ok(found)
+    }
+
+    /// The first of so many ids that nobody else gets.
+    pub(crate) fn allocate_ids(&self, count: u64) -> Told<u64> {
+        let mut first = 0;
+        // SAFETY: a place for the answer, alive for the call.
+        Der::check(unsafe {
+            (self.functions().cont_alloc_oids)(self.handle, count, &mut first, ptr::null_mut())
+        })?;
+        Ok(first)
+    }
+
+    /// The id of an object with the caller's part of this one, if the pool can have the class.
+    pub(crate) fn generate_id(&self, (hi, lo): (u64, u64), kind: u64, class: u32) -> Told<(u64, u64)> {
+        let mut id = daos_obj_id_t { lo, hi };
+        let generate = self.functions().obj_generate_oid;
+        // SAFETY: a place with the caller's part, alive for the call.
+        Der::check(unsafe { generate(self.handle, &mut id, kind as c_int, class, 0, 0) })?;
+        Ok((id.hi, id.lo))
+    }
+
+    /// Gives back the room of history that no snapshot needs.
+    pub(crate) fn aggregate(&self) -> Told<()> {
+        // SAFETY: numbers.
+        Der::check(unsafe { (self.functions().cont_aggregate)(self.handle, 0, ptr::null_mut()) })
+    }
+}
+
+impl Drop for Cont {
+    fn drop(&mut self) {
+        if self.is_of_this_process() {
+            // SAFETY: open, and not closed before; what was opened in it is closed, having had a share of it.
+            unsafe { (self.functions().cont_close)(self.handle, ptr::null_mut()) };
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Transactions, and views of the past.
+
+use std::{ptr, sync::Arc};
+
+use isotach_daos_abi::{constants::DAOS_TF_RDONLY, types::daos_handle_t};
+
+use super::{Cont, Der, Told};
+
+/// A transaction, or the past at an epoch. Dropped before it was committed it never was.
+#[derive(Debug)]
+pub(crate) struct Tx {
+    container: Arc<Cont>,
+    pub(super) handle: daos_handle_t,
+}
+
+impl Tx {
+    /// Begins a transaction.
+    pub(crate) fn begin(container: &Arc<Cont>) -> Told<Self> {
+        Self::open(container, 0)
+    }
+
+    /// Begins one that only reads, all at one epoch.
+    pub(crate) fn of_reads(container: &Arc<Cont>) -> Told<Self> {
+        Self::open(container, DAOS_TF_RDONLY)
+    }
+
+    fn open(container: &Arc<Cont>, flags: u64) -> Told<Self> {
+        let mut handle = daos_handle_t::default();
+        let open = container.functions().tx_open;
+        // SAFETY: a place for the handle, alive for the call.
+        Der::check(unsafe { open(container.handle, &mut handle, flags, ptr::null_mut()) })?;
+        Ok(Self { container: Arc::clone(container), handle })
+    }
+
+    /// The state at an epoch.
+    pub(crate) fn at(container: &Arc<Cont>, epoch: u64) -> Told<Self> {
+        let mut handle = daos_handle_t::default();
+        let open = container.functions().tx_open_snap;
+        // SAFETY: a place for the handle, alive for the call.
+        Der::check(unsafe { open(container.handle, epoch, &mut handle, ptr::null_mut()) })?;
+        Ok(Self { container: Arc::clone(container), handle })
+    }
+
+    /// Makes everything in it count.
+    pub(crate) fn commit(&self) -> Told<()> {
+        // SAFETY: a handle that is open.
+        Der::check(unsafe { (self.container.functions().tx_commit)(self.handle, ptr::null_mut()) })
+    }
+
+    /// Begins anew after `DER_TX_RESTART`; waits a little first.
+    pub(crate) fn restart(&self) -> Told<()> {
+        // SAFETY: a handle that is open.
+        Der::check(unsafe { (self.container.functions().tx_restart)(self.handle, ptr::null_mut()) })
+    }
+
+    /// The epoch at which it reads, or, committed, at which it counts.
+    pub(crate) fn epoch(&self) -> Told<u64> {
+        let mut epoch = 0;
+        // SAFETY: a place for the answer, alive for the call.
+        Der::check(unsafe { (self.container.functions().tx_hdl2epoch)(self.handle, &mut epoch) })?;
+        Ok(epoch)
+    }
+}
+
+impl Drop for Tx {
+    fn drop(&mut self) {
+        if self.container.is_of_this_process() {
+            // SAFETY: a handle that is open; nothing of it is under way, since its operations are waited for.
+            unsafe { (self.container.functions().tx_close)(self.handle, ptr::null_mut()) };
+        }
+    }
+}
+
+/// The handle of a transaction, or that of none.
+pub(super) fn handle_of(tx: Option<&Tx>) -> daos_handle_t {
+    tx.map_or(daos_handle_t { cookie: 0 }, |tx| tx.handle)
+}

@@ -1,0 +1,137 @@
+//! How cells lie in DAOS's objects.
+//!
+//! - An entry of a key-value object is a value under the distribution key, as DAOS's own maps have it. Since DAOS takes a value of no
+//!   bytes for none, one of zeros alone, and that is also one of no bytes, has one zero more.
+//! - A value of a general object lies under the attribute key and [`VALUE`]. Records lie under the attribute key and [`RECORDS`], and
+//!   how many bytes of them there are under it and [`SIZE`]; of the first and the last of these only one is there.
+//! - Bytes of an array lie as DAOS's arrays of bytes have them. One of no bytes, which DAOS does not know, has a value under the
+//!   distribution key 0, where DAOS's own arrays have what they say of themselves.
+//! - What belongs to the container is in a map of its own, [`OWN`], which is the first of the container's roots; the second is
+//!   [`FORMAT`] and the bytes of a chunk.
+
+use std::borrow::Cow;
+
+use isotach_object::{Cell, Error, MAX_KEY, ObjectId, ObjectType, Result};
+
+use crate::options::SCHEME;
+
+/// The attribute key of an entry, and of what an array says of itself.
+pub(crate) const ONLY: &[u8] = b"0";
+/// The distribution key under which an array says that it is there.
+pub(crate) const MARK: &[u8] = &[0; 8];
+
+/// Behind an attribute key: a value.
+pub(crate) const VALUE: u8 = b'v';
+/// Behind an attribute key: how many bytes of records there are.
+pub(crate) const SIZE: u8 = b's';
+/// Behind an attribute key: records.
+pub(crate) const RECORDS: u8 = b'r';
+
+/// What the mark of an array of no bytes holds.
+pub(crate) const MARKED: &[u8] = &[1];
+
+/// The map with what belongs to the container: type, class and the highest number that a caller could have.
+pub(crate) const OWN: (u64, u64) = (0x0801_0001_ffff_ffff, u64::MAX);
+/// A key of it that has no entry.
+pub(crate) const NOTHING: &[u8] = b"nothing";
+/// The number of the format.
+pub(crate) const FORMAT: u64 = 1;
+/// What entries for snapshots begin with; then comes the name.
+pub(crate) const SNAPSHOT: &[u8] = b"snapshot ";
+
+/// The attribute key with what is behind it.
+pub(crate) fn suffixed(akey: &[u8], suffix: u8) -> Vec<u8> {
+    [akey, &[suffix]].concat()
+}
+
+/// The attribute key of a listed one, if it is one that tells of a cell.
+pub(crate) fn bare(stored: &[u8]) -> Option<&[u8]> {
+    stored.strip_suffix(&[VALUE]).or_else(|| stored.strip_suffix(&[SIZE]))
+}
+
+/// The two keys under which the value of a cell lies.
+pub(crate) fn of_value<'c>(cell: &Cell<'c>) -> (&'c [u8], Vec<u8>) {
+    match cell.object.otype() {
+        ObjectType::General => (cell.dkey, suffixed(cell.akey, VALUE)),
+        ObjectType::KeyValue => (cell.dkey, ONLY.to_vec()),
+        ObjectType::Array | ObjectType::System => (MARK, ONLY.to_vec()),
+    }
+}
+
+fn is_zeros(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
+}
+
+/// A value as it is stored.
+pub(crate) fn encoded(value: &[u8]) -> Cow<'_, [u8]> {
+    if is_zeros(value) { Cow::Owned(vec![0; value.len() + 1]) } else { Cow::Borrowed(value) }
+}
+
+/// The value of stored bytes.
+pub(crate) fn decoded(mut stored: Vec<u8>) -> Vec<u8> {
+    if is_zeros(&stored) {
+        stored.pop();
+    }
+    stored
+}
+
+/// What a cell holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Held {
+    Value(Vec<u8>),
+    /// So many bytes of records.
+    Records(u64),
+}
+
+impl Held {
+    pub(crate) fn size(&self) -> u64 {
+        match self {
+            Self::Value(value) => value.len() as u64,
+            Self::Records(size) => *size,
+        }
+    }
+}
+
+/// Refuses an attribute key that leaves no room for what is put behind it.
+pub(crate) fn check_akey(cell: &Cell<'_>) -> Result<()> {
+    match cell.akey.len() {
+        MAX_KEY.. => {
+            let what = format!("attribute key of {} bytes for object {}", cell.akey.len(), cell.object);
+            Err(Error::invalid(what, format!("at most {} bytes on DAOS", MAX_KEY - 1)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses an object that is not the caller's, and types of which DAOS would make something else.
+pub(crate) fn check_object(object: ObjectId) -> Result<()> {
+    if (object.hi(), object.lo()) == OWN {
+        return Err(Error::invalid(format!("object {object}, the engine's own"), "another number"));
+    }
+    let number = object.hi() >> 56;
+    // Maps with integer keys take keys of 8 bytes alone, and arrays with a description are made before they are written.
+    match [ObjectType::General, ObjectType::KeyValue, ObjectType::Array]
+        .iter()
+        .any(|kind| *kind as u64 == number)
+    {
+        true => Ok(()),
+        false => {
+            let what = format!("objects of DAOS's type {number} (object {object}); types 0, 8 and 13 are");
+            Err(Error::Unsupported { engine: SCHEME, what })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_comes_back_and_none_is_stored_as_no_bytes() {
+        for value in [&b""[..], b"\0", b"\0\0", b"\0a", b"a\0", b"value"] {
+            let stored = encoded(value).into_owned();
+            assert!(!stored.is_empty());
+            assert_eq!(decoded(stored), value);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Listing entries, keys and objects.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use isotach_object::{Anchor, Cell, Error, ObjectId, ObjectType, Page, PageBuilder, Result};
+
+use crate::{
+    failure::{Doing, Step},
+    ffi::{Keys, Tx},
+    keys::{OWN, bare},
+    read::{self, of_one_state},
+    space::Space,
+};
+
+/// A page of the entries of a map.
+pub(crate) fn entries(
+    space: &Space,
+    past: Option<&Tx>,
+    object: ObjectId,
+    (anchor, limit): (&Anchor, usize),
+    values: bool,
+) -> Result<Page> {
+    // The keys are of one state, but for values another look is needed.
+    of_one_state(space, past, if values { 2 } else { 1 }, |tx| {
+        let found = keys(space, tx, object, None, anchor, limit)?;
+        let mut page = PageBuilder::new();
+        for key in &found.keys {
+            if !values {
+                page.push(key, b"");
+            } else if let Some(value) = read::value(space, tx, &Cell::kv(object, key))? {
+                page.push(key, &value);
+            }
+        }
+        Ok(page.finish(found.next.map(Anchor::from_bytes)))
+    })
+}
+
+/// A page of the distribution keys of a general object.
+pub(crate) fn dkeys(
+    space: &Space,
+    past: Option<&Tx>,
+    object: ObjectId,
+    anchor: &Anchor,
+    limit: usize,
+) -> Result<Page> {
+    of_one_state(space, past, 1, |tx| {
+        let found = keys(space, tx, object, None, anchor, limit)?;
+        let mut page = PageBuilder::new();
+        found.keys.iter().for_each(|key| page.push(key, b""));
+        Ok(page.finish(found.next.map(Anchor::from_bytes)))
+    })
+}
+
+/// A page of the attribute keys under a distribution key.
+pub(crate) fn akeys(
+    space: &Space,
+    past: Option<&Tx>,
+    object: ObjectId,
+    dkey: &[u8],
+    (anchor, limit): (&Anchor, usize),
+) -> Result<Page> {
+    of_one_state(space, past, 1, |tx| {
+        let found = keys(space, tx, object, Some(dkey), anchor, limit)?;
+        let mut page = PageBuilder::new();
+        found.keys.iter().filter_map(|key| bare(key)).for_each(|key| page.push(key, b""));
+        Ok(page.finish(found.next.map(Anchor::from_bytes)))
+    })
+}
+
+fn keys(
+    space: &Space,
+    tx: Option<&Tx>,
+    object: ObjectId,
+    dkey: Option<&[u8]>,
+    anchor: &Anchor,
+    limit: usize,
+) -> Step<Keys> {
+    let told = space.object(space.id(object)).and_then(|open| open.keys(tx, dkey, anchor.as_bytes(), limit));
+    told.in_step(|| format!("list keys of object {object} of container {}", space.label))
+}
+
+/// The objects of a container, kept from the first page of a listing on.
+#[derive(Debug, Default)]
+pub(crate) struct Objects(Mutex<Option<Arc<Vec<ObjectId>>>>);
+
+impl Objects {
+    /// A page of the objects that hold something.
+    pub(crate) fn page(
+        &self,
+        space: &Space,
+        past: Option<(&Tx, u64)>,
+        anchor: &Anchor,
+        limit: usize,
+    ) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
+        let last = object_of(anchor)?;
+        let all = match past {
+            Some((_, epoch)) => self.all(|| at(space, epoch), false)?,
+            None => self.all(|| at_present(space), last.is_none())?,
+        };
+        let from = last.map_or(0, |last| all.partition_point(|object| *object <= last));
+        let (mut listed, mut next) = (Vec::new(), None);
+        for object in &all[from..] {
+            if listed.len() == limit {
+                next = listed.last().map(|last: &ObjectId| Anchor::from_bytes(last.to_string().into()));
+                break;
+            }
+            if of_one_state(space, past.map(|(tx, _)| tx), 1, |tx| holds_something(space, tx, *object))? {
+                listed.push(*object);
+            }
+        }
+        Ok((listed, next))
+    }
+
+    /// Keeps the objects that there are now.
+    pub(crate) fn take_present(&self, space: &Space) -> Result<()> {
+        self.all(|| at_present(space), true).map(drop)
+    }
+
+    fn all(&self, list: impl FnOnce() -> Result<Vec<ObjectId>>, anew: bool) -> Result<Arc<Vec<ObjectId>>> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(all) = kept.as_ref().filter(|_| !anew) {
+            return Ok(Arc::clone(all));
+        }
+        let mut all = list()?;
+        all.sort_unstable();
+        all.dedup();
+        Ok(Arc::clone(kept.insert(Arc::new(all))))
+    }
+}
+
+/// The objects of the callers' that there are now: those of a snapshot that is made for this.
+fn at_present(space: &Space) -> Result<Vec<ObjectId>> {
+    let what = || format!("list the objects of container {}", space.label);
+    let epoch = space.cont.create_snapshot().doing(what)?;
+    let listed = at(space, epoch);
+    space.cont.destroy_snapshot(epoch).doing(what)?;
+    listed
+}
+
+/// The objects of the callers' that there were at an epoch.
+fn at(space: &Space, epoch: u64) -> Result<Vec<ObjectId>> {
+    let listed =
+        space.cont.objects_at(epoch).doing(|| format!("list the objects of container {}", space.label))?;
+    Ok(listed.into_iter().filter(|id| *id != OWN).filter_map(|id| space.object_of(id)).collect())
+}
+
+fn holds_something(space: &Space, tx: Option<&Tx>, object: ObjectId) -> Step<bool> {
+    if object.otype() == ObjectType::Array {
+        return Ok(read::size(space, tx, &Cell::array(object))?.is_some());
+    }
+    let mut anchor = Anchor::start();
+    loop {
+        let found = keys(space, tx, object, None, &anchor, 1)?;
+        match found.next {
+            _ if !found.keys.is_empty() => return Ok(true),
+            None => return Ok(false),
+            Some(next) => anchor = Anchor::from_bytes(next),
+        }
+    }
+}
+
+/// The last object of the page before; the anchor is its name.
+fn object_of(anchor: &Anchor) -> Result<Option<ObjectId>> {
+    let wrong = || Error::invalid("anchor of an object listing", "one that this listing returned");
+    match anchor.as_bytes() {
+        [] => Ok(None),
+        name => str::from_utf8(name).ok().and_then(|name| name.parse().ok()).map(Some).ok_or_else(wrong),
+    }
+}

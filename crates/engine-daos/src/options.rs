@@ -1,0 +1,118 @@
+//! The URI of a pool: `daos://POOL[?OPTION=VALUE&...]`.
+
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
+
+use isotach_object::{Error, Label, PoolUri, Result};
+
+/// The scheme of the engine's URIs.
+pub(crate) const SCHEME: &str = "daos";
+
+/// How many operations of a handle are under way at once, where nothing else is asked for.
+pub(crate) const DEPTH: usize = 16;
+
+const KNOWN: [&str; 6] = ["system", "depth", "chunk", "oids", "csum", "size"];
+
+/// The names of checksums, at their numbers.
+const CHECKSUMS: [&str; 8] = ["off", "crc16", "crc32", "crc64", "sha1", "sha256", "sha512", "adler32"];
+
+/// What a URI asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// DAOS's pool: a label or the text of a UUID.
+    pub(crate) pool: String,
+    /// The DAOS system; none for the one that the agent names.
+    pub(crate) system: Option<String>,
+    /// How many operations of a handle are under way at once.
+    pub(crate) depth: usize,
+    /// Bytes of an array under one distribution key, in containers that are made.
+    pub(crate) chunk: u64,
+    /// Object ids that a handle takes at once.
+    pub(crate) oids: u64,
+    /// DAOS's number of the checksum in containers that are made.
+    pub(crate) checksum: u64,
+    /// The size of a pool that is made, as `dmg` takes it.
+    pub(crate) size: String,
+}
+
+impl Options {
+    /// Reads a URI.
+    pub(crate) fn of(uri: &PoolUri) -> Result<Self> {
+        if uri.scheme() != SCHEME {
+            return Err(Error::invalid(format!("store {uri}"), "a URI such as daos://POOL"));
+        }
+        if let Some(unknown) = uri.option_names().find(|name| !KNOWN.contains(name)) {
+            let expected = format!("one of: {}", KNOWN.join(", "));
+            return Err(Error::invalid(format!("option {unknown:?} in {uri}"), expected));
+        }
+        let pool = uri.path().trim_end_matches('/');
+        // One that begins with a dash would be an option of `dmg`.
+        if pool.parse::<Label>().is_err() || pool.starts_with('-') {
+            let expected = "daos://POOL, where POOL is the label or the UUID of a pool of DAOS's";
+            return Err(Error::invalid(format!("store {uri}"), expected));
+        }
+        let text = |option: &str| uri.option(option).filter(|text| !text.is_empty()).map(str::to_owned);
+        let checksum = uri.option("csum").unwrap_or("crc32");
+        let Some(checksum) = CHECKSUMS.iter().position(|name| *name == checksum) else {
+            return Err(wrong(uri, "csum", checksum, &CHECKSUMS.join(", ")));
+        };
+        Ok(Self {
+            pool: pool.to_owned(),
+            system: text("system"),
+            depth: number(uri, "depth", DEPTH, &(1..=1024))?,
+            chunk: number(uri, "chunk", 8 << 20, &(4 << 10..=1 << 30))?,
+            oids: number(uri, "oids", 1024, &(1..=1 << 32))?,
+            checksum: checksum as u64,
+            size: text("size").unwrap_or_else(|| "100%".to_owned()),
+        })
+    }
+}
+
+fn number<T>(uri: &PoolUri, option: &str, default: T, range: &RangeInclusive<T>) -> Result<T>
+where
+    T: FromStr + PartialOrd + Display,
+{
+    let Some(text) = uri.option(option) else { return Ok(default) };
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| {
+        wrong(uri, option, text, &format!("a number from {} to {}", range.start(), range.end()))
+    })
+}
+
+fn wrong(uri: &PoolUri, option: &str, value: &str, expected: &str) -> Error {
+    Error::invalid(format!("option {option}={value} in {uri}"), expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(uri: &str) -> Result<Options> {
+        Options::of(&uri.parse().unwrap())
+    }
+
+    #[test]
+    fn a_uri_says_the_pool_and_the_rest_has_defaults() {
+        let plain = options("daos://tank").unwrap();
+        assert_eq!((plain.pool.as_str(), plain.depth, plain.chunk), ("tank", 16, 8 << 20));
+        assert_eq!((plain.checksum, plain.system), (2, None));
+        let all =
+            options("daos://tank/?system=prod&depth=4&chunk=1048576&oids=100&csum=off&size=1T").unwrap();
+        assert_eq!((all.pool.as_str(), all.system.as_deref(), all.oids), ("tank", Some("prod"), 100));
+        assert_eq!((all.checksum, all.size.as_str()), (0, "1T"));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_and_says_what_would_do() {
+        let wrong = [
+            ("daos://", "daos://POOL"),
+            ("daos://tank/container", "daos://POOL"),
+            ("daos://tank?depth=0", "from 1 to 1024"),
+            ("daos://tank?csum=md5", "crc32"),
+            ("daos://tank?svcl=0", "one of: system"),
+        ];
+        for (uri, expected) in wrong {
+            let error = options(uri).unwrap_err();
+            assert!(error.code() == "invalid-input" && error.to_string().contains(expected), "{error}");
+        }
+    }
+}

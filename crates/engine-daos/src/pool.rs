@@ -1,0 +1,184 @@
+//! A connection to a pool: its containers made, found, measured and removed.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use isotach_daos_abi::{
+    errors::{DER_BUSY, DER_NONEXIST},
+    properties::{
+        DAOS_PROP_CO_CSUM, DAOS_PROP_CO_LAYOUT_METEO, DAOS_PROP_CO_LAYOUT_TYPE, DAOS_PROP_CO_REDUN_FAC,
+    },
+};
+use isotach_object::{
+    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Purged, Result,
+    Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
+};
+
+use crate::{
+    CAPABILITIES,
+    container::DaosContainer,
+    failure::{Doing, failed, forked},
+    ffi::{self, Cont, Der, Session},
+    options::{Options, SCHEME},
+    space::Space,
+    walk,
+};
+
+/// A connection. Containers that were opened stay open as long as it lives: opening one costs servers a lot.
+#[derive(Debug)]
+pub(crate) struct DaosPool {
+    uri: PoolUri,
+    options: Arc<Options>,
+    inner: Arc<ffi::Pool>,
+    session: Arc<Session>,
+    open: Mutex<HashMap<Label, Arc<Cont>>>,
+}
+
+impl DaosPool {
+    pub(crate) fn new(uri: &PoolUri, options: Options, session: Arc<Session>, inner: Arc<ffi::Pool>) -> Self {
+        let (uri, options) = (uri.clone(), Arc::new(options));
+        Self { uri, options, inner, session, open: Mutex::default() }
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<Label, Arc<Cont>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check_process(&self) -> Result<()> {
+        match self.session.is_of_this_process() {
+            true => Ok(()),
+            false => Err(forked(&format!("use pool {} after a fork", self.uri))),
+        }
+    }
+
+    fn naming(&self, label: &Label) -> String {
+        format!("container {label} in pool {}", self.uri)
+    }
+
+    /// The container with this label that there is now.
+    fn space(&self, label: &Label) -> Result<Space> {
+        self.check_process()?;
+        let kept = self.open().get(label).cloned();
+        // The one that is open may have been destroyed, and another have its label.
+        if let Some(cont) = kept.filter(|cont| cont.look().is_ok()) {
+            return Space::open(cont, label, &self.options);
+        }
+        let cont = Arc::new(Cont::open(&self.inner, label.as_str()).doing(|| self.naming(label))?);
+        let space = Space::open(Arc::clone(&cont), label, &self.options)?;
+        self.open().insert(label.clone(), cont);
+        Ok(space)
+    }
+}
+
+fn no_rights<T>() -> Result<T> {
+    Err(Error::Unsupported { engine: SCHEME, what: "rights of containers".to_owned() })
+}
+
+impl Pool for DaosPool {
+    fn uri(&self) -> &PoolUri {
+        &self.uri
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
+    }
+
+    fn create_container(&self, label: &Label) -> Result<()> {
+        self.check_process()?;
+        // All that matters is asked for: what a pool takes for granted differs between releases.
+        let properties = [
+            (DAOS_PROP_CO_LAYOUT_TYPE, DAOS_PROP_CO_LAYOUT_METEO),
+            // Objects of one copy are allowed, whatever the pool's own factor is; those of classes with more have more.
+            (DAOS_PROP_CO_REDUN_FAC, 0),
+            (DAOS_PROP_CO_CSUM, self.options.checksum),
+        ];
+        let targets = self.inner.targets().doing(|| format!("ask for the targets of pool {}", self.uri))?;
+        let roots = Space::roots(&self.options, targets);
+        self.inner.create_container(label.as_str(), &properties, roots).doing(|| self.naming(label))
+    }
+
+    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
+        match *rights == NewRights::default() {
+            true => self.create_container(label),
+            false => no_rights(),
+        }
+    }
+
+    fn rights(&self, label: &Label) -> Result<Rights> {
+        self.space(label)?;
+        no_rights()
+    }
+
+    fn set_rights(&self, label: &Label, _: &RightsChange) -> Result<Rights> {
+        self.rights(label)
+    }
+
+    fn admit(&self, _: &Acl) -> Result<()> {
+        no_rights()
+    }
+
+    fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
+        Ok(Arc::new(DaosContainer::new(Arc::new(self.space(label)?))))
+    }
+
+    fn destroy_container(&self, label: &Label) -> Result<()> {
+        self.check_process()?;
+        self.open().remove(label);
+        self.inner.destroy_container(label.as_str()).doing(|| self.naming(label))
+    }
+
+    fn list_containers(&self) -> Result<Vec<Label>> {
+        self.check_process()?;
+        let labels = self.inner.labels().doing(|| format!("list the containers of pool {}", self.uri))?;
+        let mut labels: Vec<Label> = labels.iter().filter_map(|label| label.parse().ok()).collect();
+        labels.sort_unstable();
+        Ok(labels)
+    }
+
+    fn container_size(&self, label: &Label) -> Result<u64> {
+        walk::size(&self.space(label)?)
+    }
+
+    fn verify_container(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
+        walk::verify(&self.space(label)?, how, progress)
+    }
+
+    /// Nothing here is derived from anything else, so there is nothing to move.
+    fn set_aside(&self, label: &Label, _: &[Finding], _: &str) -> Result<SetAside> {
+        self.space(label)?;
+        Err(Error::Unsupported {
+            engine: SCHEME,
+            what: "setting parts aside: DAOS repairs its own".to_owned(),
+        })
+    }
+
+    fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {
+        let space = self.space(label)?;
+        let before = walk::size(&space)?;
+        if carry_out {
+            let what = || format!("aggregate {}", self.naming(label));
+            match space.cont.aggregate() {
+                Err(Der(DER_BUSY)) => return Err(Error::Conflict { what: what() }),
+                outcome => outcome.doing(what)?,
+            }
+        }
+        // DAOS does not say what it gives back, nor when.
+        Ok(Purged { before, ..Purged::default() })
+    }
+
+    fn usage(&self) -> Result<PoolUsage> {
+        self.check_process()?;
+        let (total, free) = self.inner.room().doing(|| format!("ask for the room of pool {}", self.uri))?;
+        Ok(PoolUsage { total, free: free.min(total), used: total.saturating_sub(free) })
+    }
+}
+
+/// A failure to connect.
+pub(crate) fn not_connected(der: Der, uri: &PoolUri) -> Error {
+    match der.0 {
+        DER_NONEXIST => Error::not_found(format!("pool {uri}")),
+        _ => failed(der, &format!("connect to pool {uri}")),
+    }
+}

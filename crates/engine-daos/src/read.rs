@@ -1,0 +1,203 @@
+//! Reading cells: now, or as a transaction sees them.
+
+use isotach_object::{ArrayRead, Cell, Error, ObjectType, Result};
+
+use crate::{
+    failure::{Doing, Step, Stop},
+    ffi::{self, Buffer, Fetch, Operation, Tx},
+    keys::{self, Held, suffixed},
+    space::{Space, number},
+};
+
+/// How often reads of one state begin anew before that is an error.
+const MOST_ATTEMPTS: u32 = 100;
+/// Where the last byte that there can be ends.
+const LAST: u64 = i64::MAX as u64;
+/// Bytes of a cell that are compared: one with more counts as changed.
+const MOST_COMPARED: u64 = 64 << 20;
+/// Bytes that are compared at once.
+const WINDOW: u64 = 4 << 20;
+
+/// Does reads that are to show one state: in the past, in a transaction, or, where there is only one, as it comes.
+pub(crate) fn of_one_state<T>(
+    space: &Space,
+    past: Option<&Tx>,
+    parts: usize,
+    mut read: impl FnMut(Option<&Tx>) -> Step<T>,
+) -> Result<T> {
+    let what = || format!("read from container {}", space.label);
+    let begun = if past.is_none() && parts > 1 { Some(Tx::of_reads(&space.cont).doing(what)?) } else { None };
+    for _ in 0..MOST_ATTEMPTS {
+        match read(past.or(begun.as_ref())) {
+            Ok(answer) => return Ok(answer),
+            Err(Stop::Failed(error)) => return Err(error),
+            Err(Stop::Restart) => begun.as_ref().map_or(Ok(()), Tx::restart).doing(what)?,
+        }
+    }
+    Err(Error::Conflict { what: format!("{}: others always were faster", what()) })
+}
+
+/// What is stored under two keys.
+fn fetched(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>, akey: &[u8]) -> Step<Option<Vec<u8>>> {
+    let (dkey, _) = keys::of_value(cell);
+    let told = space.object(space.id(cell.object)).and_then(|object| object.value(tx, dkey, akey));
+    told.in_step(|| space.naming("read", cell))
+}
+
+/// What a cell that is no array holds.
+pub(crate) fn held(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<Option<Held>> {
+    let value = value(space, tx, cell)?;
+    if value.is_some() || cell.object.otype() != ObjectType::General {
+        return Ok(value.map(Held::Value));
+    }
+    let size = fetched(space, tx, cell, &suffixed(cell.akey, keys::SIZE))?;
+    let wrong = || Error::corrupt("a size of records that Isotach did not store", space.naming("of", cell));
+    Ok(size.map(|size| number(&size).map(Held::Records).ok_or_else(wrong)).transpose()?)
+}
+
+/// A value; none for bytes.
+pub(crate) fn value(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<Option<Vec<u8>>> {
+    let (_, akey) = keys::of_value(cell);
+    Ok(fetched(space, tx, cell, &akey)?.map(keys::decoded))
+}
+
+/// How many bytes a cell has; none if it is not there.
+pub(crate) fn size(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<Option<u64>> {
+    if cell.object.otype() != ObjectType::Array {
+        return Ok(held(space, tx, cell)?.map(|held| held.size()));
+    }
+    let told = space.array(cell.object).and_then(|array| array.size(tx));
+    match told.in_step(|| space.naming("ask for the size of", cell))? {
+        // One of no bytes has a mark.
+        0 => Ok(value(space, tx, cell)?.map(|_| 0)),
+        size => Ok(Some(size)),
+    }
+}
+
+/// How many bytes there are to be read or edited: none of a value.
+pub(crate) fn extent(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<Option<u64>> {
+    if cell.object.otype() == ObjectType::Array {
+        return size(space, tx, cell);
+    }
+    Ok(match held(space, tx, cell)? {
+        Some(Held::Records(size)) => Some(size),
+        _ => None,
+    })
+}
+
+/// Reads a range; how many bytes there were.
+pub(crate) fn bytes(
+    space: &Space,
+    tx: Option<&Tx>,
+    cell: &Cell<'_>,
+    offset: u64,
+    buffer: &mut [u8],
+) -> Step<usize> {
+    // Nothing lies beyond the last byte that there can be.
+    if buffer.is_empty() || offset.checked_add(buffer.len() as u64).is_none_or(|end| end > LAST) {
+        let there = LAST.saturating_sub(offset).min(buffer.len() as u64) as usize;
+        return if there == 0 { Ok(0) } else { bytes(space, tx, cell, offset, &mut buffer[..there]) };
+    }
+    let what = || space.naming("read bytes of", cell);
+    if cell.object.otype() == ObjectType::Array {
+        return array_bytes(space, tx, cell, offset, buffer);
+    }
+    let there = extent(space, tx, cell)?.unwrap_or(0).saturating_sub(offset);
+    let filled = there.min(buffer.len() as u64) as usize;
+    if filled == 0 {
+        return Ok(0);
+    }
+    let object = space.object(space.id(cell.object)).in_step(what)?;
+    let akey = suffixed(cell.akey, keys::RECORDS);
+    let mut fetch = Fetch::of_records(&object, tx, (cell.dkey, &akey), offset, filled);
+    fetch.run().in_step(what)?;
+    buffer[..filled].copy_from_slice(&fetch.into_bytes());
+    Ok(filled)
+}
+
+/// Reads a range of an array. Where DAOS finds fewer bytes it compares with the size that the array has then, whatever state the read is of;
+/// so a size of the same state is asked for first, but for what is read at present, under one key, and is all there.
+fn array_bytes(
+    space: &Space,
+    tx: Option<&Tx>,
+    cell: &Cell<'_>,
+    offset: u64,
+    buffer: &mut [u8],
+) -> Step<usize> {
+    let what = || space.naming("read bytes of", cell);
+    let array = space.array(cell.object).in_step(what)?;
+    let begun;
+    let tx = match tx {
+        Some(tx) => tx,
+        None => {
+            let mut read = ffi::Read::new(&array, None, offset, Buffer::Lent(buffer));
+            read.run().in_step(what)?;
+            if read.is_whole() {
+                return Ok(buffer.len());
+            }
+            begun = Tx::of_reads(&space.cont).in_step(what)?;
+            &begun
+        }
+    };
+    let size = array.size(Some(tx)).in_step(what)?;
+    let there = size.saturating_sub(offset).min(buffer.len() as u64) as usize;
+    if there > 0 {
+        // What is a hole in this state DAOS may leave as it is.
+        buffer[..there].fill(0);
+        ffi::Read::new(&array, Some(tx), offset, Buffer::Lent(&mut buffer[..there])).run().in_step(what)?;
+    }
+    Ok(there)
+}
+
+/// Does the reads of a batch.
+pub(crate) fn batch(space: &Space, past: Option<&Tx>, reads: &mut [ArrayRead<'_>]) -> Result<()> {
+    // Bytes that lie under several keys can change between two of them.
+    let parts: usize = reads.iter().map(|read| parts_of(space, read)).sum();
+    of_one_state(space, past, parts, |tx| {
+        reads.iter_mut().try_for_each(|read| {
+            read.filled = bytes(space, tx, &read.cell, read.offset, read.buffer)?;
+            Ok(())
+        })
+    })
+}
+
+/// How many looks it may take to know what cells hold.
+pub(crate) fn parts(cells: &[Cell<'_>]) -> usize {
+    cells.iter().map(|cell| if cell.object.otype() == ObjectType::KeyValue { 1 } else { 2 }).sum()
+}
+
+fn parts_of(space: &Space, read: &ArrayRead<'_>) -> usize {
+    if read.cell.object.otype() != ObjectType::Array {
+        return 2;
+    }
+    let end = read.offset.saturating_add(read.buffer.len() as u64);
+    (end.div_ceil(space.chunk) - read.offset / space.chunk) as usize
+}
+
+/// Whether a cell holds the same in both states; not where that is too much to compare.
+pub(crate) fn same(space: &Space, one: Option<&Tx>, other: Option<&Tx>, cell: &Cell<'_>) -> Step<bool> {
+    if cell.object.otype() != ObjectType::Array {
+        let (in_one, in_other) = (held(space, one, cell)?, held(space, other, cell)?);
+        if in_one != in_other || !matches!(in_one, Some(Held::Records(_))) {
+            return Ok(in_one == in_other);
+        }
+    }
+    let size = extent(space, one, cell)?;
+    if size != extent(space, other, cell)? || size.is_some_and(|size| size > MOST_COMPARED) {
+        return Ok(false);
+    }
+    let (mut offset, size) = (0, size.unwrap_or(0));
+    let (mut window, mut other_window) = (Vec::new(), Vec::new());
+    while offset < size {
+        let length = WINDOW.min(size - offset);
+        window.resize(length as usize, 0);
+        other_window.resize(length as usize, 0);
+        bytes(space, one, cell, offset, &mut window)?;
+        bytes(space, other, cell, offset, &mut other_window)?;
+        if window != other_window {
+            return Ok(false);
+        }
+        offset += length;
+    }
+    Ok(true)
+}

@@ -1,0 +1,197 @@
+//! An open container, and how what is in it is reached.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use isotach_daos_abi::errors::DER_INVAL;
+use isotach_object::{Cell, Error, Label, ObjectClass, ObjectId, ObjectType, Result};
+
+use crate::{
+    failure::{Doing, forked},
+    ffi::{Array, Cont, Der, Object, Queue, Roots, Told, Tx},
+    keys::{FORMAT, NOTHING, ONLY, OWN},
+    options::{Options, SCHEME},
+    read,
+};
+
+/// The number of groups that stands for all, and where it is in the high half of an id.
+const ALL: u16 = 0xffff;
+const GROUPS: u64 = 0xffff << 32;
+/// The first redundancy number of classes with parity.
+const PARITY: u8 = 0x20;
+/// Handles on maps and general objects that are kept open.
+const MOST_OPEN: usize = 256;
+
+/// An open container.
+#[derive(Debug)]
+pub(crate) struct Space {
+    pub(crate) cont: Arc<Cont>,
+    pub(crate) label: Label,
+    pub(crate) options: Arc<Options>,
+    /// Bytes of an array under one distribution key.
+    pub(crate) chunk: u64,
+    /// How many groups an object has on all targets: as many as there were when the container was made, so that it is found also when the
+    /// pool has become larger.
+    all_groups: u64,
+    open: Mutex<HashMap<(u64, u64), Arc<Object>>>,
+    /// Made when it is first needed: servers and network have room for so many only.
+    queue: Mutex<Option<Arc<Queue>>>,
+    /// Which classes with copies the pool can have, as far as that was asked.
+    classes: Mutex<HashMap<ObjectClass, bool>>,
+}
+
+impl Space {
+    /// Opens a container of ours.
+    pub(crate) fn open(cont: Arc<Cont>, label: &Label, options: &Arc<Options>) -> Result<Self> {
+        let roots = cont.roots().doing(|| format!("read what container {label} says of itself"))?;
+        let [own, (format, chunk), (all_groups, _), _] = roots;
+        if own != OWN || chunk == 0 || all_groups == 0 {
+            let expected = "one that Isotach made: this is another program's";
+            return Err(Error::invalid(format!("container {label} of pool {}", options.pool), expected));
+        }
+        if format != FORMAT {
+            let what = format!("container {label} of format {format}; it reads {FORMAT}");
+            return Err(Error::Unsupported { engine: SCHEME, what });
+        }
+        let (open, queue, classes) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Ok(Self {
+            cont,
+            label: label.clone(),
+            options: Arc::clone(options),
+            chunk,
+            all_groups,
+            open,
+            queue,
+            classes,
+        })
+    }
+
+    /// What a new container of ours says of itself: the map of its own, and where an id has room for numbers, its format and the bytes of
+    /// a chunk, and how many groups an object on all targets has.
+    pub(crate) fn roots(options: &Options, targets: u32) -> Roots {
+        [OWN, (FORMAT, options.chunk), (targets.clamp(1, 0xfffe).into(), 0), (0, 0)]
+    }
+
+    /// DAOS's id of an object: ours, but with the number of groups for "all".
+    pub(crate) fn id(&self, object: ObjectId) -> (u64, u64) {
+        match object.class().groups() {
+            ALL => (object.hi() & !GROUPS | self.all_groups << 32, object.lo()),
+            _ => (object.hi(), object.lo()),
+        }
+    }
+
+    /// The object with an id of DAOS's, if it may be one of ours.
+    pub(crate) fn object_of(&self, (hi, lo): (u64, u64)) -> Option<ObjectId> {
+        let hi = if hi & GROUPS == self.all_groups << 32 { hi | GROUPS } else { hi };
+        // What other programs have there is not ours to read.
+        ObjectId::from_halves(hi, lo).ok()
+    }
+
+    /// Refuses a handle of the parent's in a child.
+    pub(crate) fn check_process(&self) -> Result<()> {
+        match self.cont.is_of_this_process() {
+            true => Ok(()),
+            false => Err(forked(&format!("use container {} after a fork", self.label))),
+        }
+    }
+
+    /// Refuses a class that objects of this kind cannot have here.
+    pub(crate) fn check_class(&self, object: ObjectId) -> Result<()> {
+        let class = object.class();
+        let unsupported = |why: &str| {
+            let what = format!("object class {class} in container {}: {why}", self.label);
+            Err(Error::Unsupported { engine: SCHEME, what })
+        };
+        if !class.is_redundant() {
+            return match u64::from(class.groups()) == self.all_groups {
+                true => unsupported("that many groups are all there are; say SX"),
+                false => Ok(()),
+            };
+        }
+        match class.groups() {
+            ALL => return unsupported("name the number of groups of a class with copies"),
+            _ if class.redundancy() >= PARITY && object.otype() != ObjectType::Array => {
+                return unsupported("keys with parity are not listed; have copies");
+            }
+            _ => {}
+        }
+        let mut possible = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_possible = match possible.get(&class) {
+            Some(known) => *known,
+            None => {
+                let asked = self.cont.generate_id((object.hi(), object.lo()), object.hi() >> 56, class.id());
+                let answer = match asked {
+                    Err(Der(DER_INVAL)) => false,
+                    asked => asked
+                        .doing(|| format!("ask for object class {class} in container {}", self.label))
+                        .map(|_| true)?,
+                };
+                possible.insert(class, answer);
+                answer
+            }
+        };
+        if is_possible { Ok(()) } else { unsupported("the pool has too few machines") }
+    }
+
+    /// A map or a general object, or the bare object of an array.
+    pub(crate) fn object(&self, id: (u64, u64)) -> Told<Arc<Object>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(object) = open.get(&id) {
+            return Ok(Arc::clone(object));
+        }
+        let object = Arc::new(Object::open(&self.cont, id)?);
+        if id.0 >> 56 != ObjectType::Array as u64 {
+            if open.len() >= MOST_OPEN {
+                open.retain(|_, object| Arc::strong_count(object) > 1);
+            }
+            open.insert(id, Arc::clone(&object));
+        }
+        Ok(object)
+    }
+
+    /// The event queue for what is under way in it.
+    pub(crate) fn queue(&self) -> Result<Arc<Queue>> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(queue) = &*queue {
+            return Ok(Arc::clone(queue));
+        }
+        let what = || format!("make an event queue for container {}", self.label);
+        Ok(Arc::clone(queue.insert(Arc::new(Queue::new(&self.cont).doing(what)?))))
+    }
+
+    /// The map with what belongs to the container.
+    pub(crate) fn own(&self) -> Told<Arc<Object>> {
+        self.object(OWN)
+    }
+
+    /// An array.
+    pub(crate) fn array(&self, object: ObjectId) -> Told<Arc<Array>> {
+        Array::open(&self.cont, self.id(object), self.chunk).map(Arc::new)
+    }
+
+    /// What something of a cell is called in an error.
+    pub(crate) fn naming(&self, doing: &str, cell: &Cell<'_>) -> String {
+        let key = match cell.dkey {
+            [] => String::new(),
+            key => format!(" key {:?}", String::from_utf8_lossy(key)),
+        };
+        format!("{doing} object {}{key} of container {}", cell.object, self.label)
+    }
+
+    /// The present epoch: that of a transaction which begins now.
+    pub(crate) fn epoch(&self) -> Result<u64> {
+        let what = || format!("ask for the epoch of container {}", self.label);
+        read::of_one_state(self, None, 2, |tx| {
+            // A transaction has an epoch as soon as it has read something.
+            self.own().and_then(|own| own.value(tx, NOTHING, ONLY)).in_step(what)?;
+            tx.map_or(Ok(0), Tx::epoch).in_step(what)
+        })
+    }
+}
+
+/// A number as it is stored.
+pub(crate) fn number(bytes: &[u8]) -> Option<u64> {
+    bytes.try_into().ok().map(u64::from_le_bytes)
+}

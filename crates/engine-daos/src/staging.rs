@@ -1,0 +1,34 @@
+//! A transaction that is given in pieces: it waits in memory, as in DAOS's own client, until it is committed.
+
+use isotach_object::{Epoch, Error, Label, Precondition, Result, Staging, Update};
+
+use crate::{changes::Changes, container::DaosContainer, options::SCHEME};
+
+/// The updates of a transaction that is being put together.
+#[derive(Debug)]
+pub(crate) struct DaosStaging<'c> {
+    container: &'c DaosContainer,
+    changes: Changes,
+}
+
+impl<'c> DaosStaging<'c> {
+    pub(crate) fn new(container: &'c DaosContainer) -> Self {
+        Self { container, changes: Changes::default() }
+    }
+}
+
+impl Staging for DaosStaging<'_> {
+    fn update(&mut self, updates: &[Update<'_>]) -> Result<()> {
+        updates.iter().try_for_each(|update| self.container.check_update(update))?;
+        updates.iter().for_each(|update| self.changes.add(update));
+        Ok(())
+    }
+
+    fn commit(self: Box<Self>, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
+        self.container.commit_changes(preconditions, &self.changes)
+    }
+
+    fn park(self: Box<Self>, _: &Label, _: &[Precondition<'_>]) -> Result<Epoch> {
+        Err(Error::Unsupported { engine: SCHEME, what: "parking what is staged".to_owned() })
+    }
+}
