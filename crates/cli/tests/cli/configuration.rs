@@ -195,7 +195,7 @@ fn what_looks_like_a_path_says_how_to_write_it() {
 fn a_uri_that_is_none_names_the_flag() {
     let store = Store::absent();
     said(program(store.folder.path()).args(["--store", "tape://x", "list"]))
-        .fails_with(2, &["--store: engine \"tape\": expected one of: memory, posix, rados"]);
+        .fails_with(2, &["--store: engine \"tape\": expected one of: daos, memory, posix, rados"]);
 }
 
 #[test]
