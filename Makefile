@@ -37,6 +37,7 @@ test: ## Run every test but those of test-ceph
 	scripts/with-eccodes $(with_ceph) cargo test --workspace --locked
 	@$(call on_ceph,the engine on RADOS,cargo test --locked -p isotach-engine-rados --features cluster)
 	scripts/libdaos with cargo test --locked -p isotach-engine-daos --features cluster
+	scripts/libdaos with cargo test --locked -p isotach-fields --test field_store
 	cargo test --locked -p isotach-engine-posix --features schedules --test schedules
 	cargo build --locked -p isotach-cli
 	ISOTACH_BIN=$(abspath $(TARGET))/debug/isotach scripts/with-eccodes $(PYTHON) -m pytest -rs -m "not faults" tests

@@ -1,6 +1,7 @@
 //! The stores that tests run on, and short forms of what they do.
 //!
-//! Where `ISOTACH_RADOS_POOL` names a pool of a Ceph cluster, which is to be thrown away, tests of all layouts run on it, too.
+//! Where `ISOTACH_RADOS_POOL` names a pool of a Ceph cluster, which is to be thrown away, tests of all layouts run on it, too; and where
+//! `ISOTACH_DAOS_ROOT` is set, as by `scripts/libdaos with`, on DAOS.
 
 use std::{
     env, process,
@@ -11,6 +12,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use isotach_engine_daos::Daos;
 use isotach_engine_posix::Posix;
 use isotach_engine_rados::Rados;
 use isotach_fields::{Config, FieldStore, ListOptions};
@@ -38,7 +40,7 @@ pub(crate) struct Layout {
 }
 
 /// The pool of a layout in a cluster. Others that the cluster holds are nobody's: it is thrown away.
-struct InCluster(Rados, PoolUri);
+struct InCluster(Arc<dyn Engine>, PoolUri);
 
 impl Drop for InCluster {
     fn drop(&mut self) {
@@ -47,9 +49,24 @@ impl Drop for InCluster {
     }
 }
 
-/// Ceph's pool for tests.
-fn ceph_pool() -> Option<String> {
-    env::var("ISOTACH_RADOS_POOL").ok().filter(|pool| !pool.is_empty())
+/// A cluster for tests: how layouts in it are named, its engine, and the URI of a pool that is not there yet.
+type ForTests = ([&'static str; 3], Arc<dyn Engine>, fn() -> String);
+
+/// The clusters that there are for tests.
+fn clusters() -> Vec<ForTests> {
+    let is_set = |name| env::var(name).is_ok_and(|value| !value.is_empty());
+    let mut all: Vec<ForTests> = Vec::new();
+    if is_set("ISOTACH_RADOS_POOL") {
+        all.push((["rados", "posix and rados", "rados and posix"], Arc::new(Rados::new()), || {
+            format!("rados://{}/{}", env::var("ISOTACH_RADOS_POOL").unwrap(), unique())
+        }));
+    }
+    if is_set("ISOTACH_DAOS_ROOT") {
+        all.push((["daos", "posix and daos", "daos and posix"], Arc::new(Daos::new()), || {
+            format!("daos://{}", unique())
+        }));
+    }
+    all
 }
 
 /// A name that no other test has, in this process or another.
@@ -70,19 +87,18 @@ impl Layout {
         Self { name, registry, config, folder, _in_cluster: None }
     }
 
-    /// One with `RADOS` for a pool of its own in Ceph's pool.
+    /// One with `CLUSTER` for a pool of its own in a cluster.
     fn in_cluster(
-        folder: TempDir,
         name: &'static str,
-        ceph_pool: &str,
+        engine: &Arc<dyn Engine>,
+        uri: &str,
         catalogue: &str,
         store: &str,
     ) -> Self {
-        let (rados, uri) = (Rados::new(), format!("rados://{ceph_pool}/{}", unique()));
-        let at = |text: &str| text.replace("RADOS", &uri);
-        let mut layout = Self::new(folder, name, &at(catalogue), &at(store));
-        layout.registry = layout.registry.with(Arc::new(rados.clone()));
-        layout._in_cluster = Some(InCluster(rados, uri.parse().unwrap()));
+        let at = |text: &str| text.replace("CLUSTER", uri);
+        let mut layout = Self::new(on_disk(), name, &at(catalogue), &at(store));
+        layout.registry = layout.registry.with(Arc::clone(engine));
+        layout._in_cluster = Some(InCluster(Arc::clone(engine), uri.parse().unwrap()));
         layout
     }
 
@@ -122,15 +138,18 @@ impl Layout {
         Self::everywhere_in(|| tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
     }
 
-    /// The layouts in a cluster; none where there is none.
+    /// The layouts in clusters; none where there is none.
     pub(crate) fn all_in_cluster() -> Vec<Self> {
-        let Some(ceph_pool) = ceph_pool() else { return Vec::new() };
-        let new = |name, catalogue, store| Self::in_cluster(on_disk(), name, &ceph_pool, catalogue, store);
-        vec![
-            new("rados", "RADOS", "RADOS"),
-            new("posix and rados", "posix:DIR/catalogue?sync=no", "RADOS"),
-            new("rados and posix", "RADOS", "posix:DIR/store?sync=no"),
-        ]
+        let mut all = Vec::new();
+        for ([whole, store, catalogue], engine, uri) in clusters() {
+            let mut add = |name, catalogue, store| {
+                all.push(Self::in_cluster(name, &engine, &uri(), catalogue, store));
+            };
+            add(whole, "CLUSTER", "CLUSTER");
+            add(store, "posix:DIR/catalogue?sync=no", "CLUSTER");
+            add(catalogue, "CLUSTER", "posix:DIR/store?sync=no");
+        }
+        all
     }
 
     /// All layouts whose engines can have snapshots.
