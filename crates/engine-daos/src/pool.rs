@@ -21,6 +21,7 @@ use crate::{
     container::DaosContainer,
     failure::{Doing, failed, forked},
     ffi::{self, Cont, Der, Session},
+    keys::OWN,
     options::{Options, SCHEME},
     space::Space,
     walk,
@@ -145,13 +146,13 @@ impl Pool for DaosPool {
         walk::verify(&self.space(label)?, how, progress)
     }
 
-    /// Nothing here is derived from anything else, so there is nothing to move.
-    fn set_aside(&self, label: &Label, _: &[Finding], _: &str) -> Result<SetAside> {
-        self.space(label)?;
-        Err(Error::Unsupported {
-            engine: SCHEME,
-            what: "setting parts aside: DAOS repairs its own".to_owned(),
-        })
+    /// Nothing here is derived from anything else, so there is nothing to move, and only the note is kept.
+    fn set_aside(&self, label: &Label, _: &[Finding], note: &str) -> Result<SetAside> {
+        let space = self.space(label)?;
+        let key = space.keep_note(note)?;
+        let place =
+            format!("entry {key:?} of the map {:016x}{:016x} in {}", OWN.0, OWN.1, self.naming(label));
+        Ok(SetAside { place, moved: Vec::new() })
     }
 
     fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {

@@ -10,8 +10,8 @@ use isotach_object::{Cell, Error, Label, ObjectClass, ObjectId, ObjectType, Resu
 
 use crate::{
     failure::{Doing, forked},
-    ffi::{Array, Cont, Der, Object, Queue, Roots, Told, Tx},
-    keys::{FORMAT, NOTHING, ONLY, OWN},
+    ffi::{Array, Cont, Der, Object, Operation, Part, Queue, Roots, Told, Tx, Update},
+    keys::{self, FORMAT, NOTHING, ONLY, OWN},
     options::{Options, SCHEME},
     read,
 };
@@ -178,6 +178,16 @@ impl Space {
             key => format!(" key {:?}", String::from_utf8_lossy(key)),
         };
         format!("{doing} object {}{key} of container {}", cell.object, self.label)
+    }
+
+    /// Keeps a note for people to read; gives its key, which says when that was.
+    pub(crate) fn keep_note(&self, note: &str) -> Result<String> {
+        let what = || format!("keep a note in container {}", self.label);
+        let key = format!("note {}", self.epoch()?);
+        let value = Part::Value { akey: ONLY.into(), bytes: keys::encoded(note.as_bytes()) };
+        let own = self.own().doing(what)?;
+        Update::new(&own, None, key.as_bytes(), vec![value]).run().doing(what)?;
+        Ok(key)
     }
 
     /// The present epoch: that of a transaction which begins now.

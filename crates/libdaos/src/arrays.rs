@@ -297,6 +297,11 @@ impl Array {
     pub(crate) fn set_size(&self, scope: &Scope, cells: u64) -> Result<()> {
         self.check_writable()?;
         let (size, _) = self.bytes_of((cells, 0))?;
+        // Whether the last cell is there must still be so when it is written.
+        scope.together(|scope| self.set_bytes(scope, size))
+    }
+
+    fn set_bytes(&self, scope: &Scope, size: u64) -> Result<()> {
         let cell = Cell::array(self.id);
         let mut updates = vec![Update::SetSize { cell, size }];
         let mut zeros = Vec::new();

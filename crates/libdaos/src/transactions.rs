@@ -2,7 +2,8 @@
 //!
 //! A transaction's moment is that of its first operation. It reads the state of the container then, so not what it writes itself, and
 //! remembers what it read. Its commit counts only where nobody has changed any of that since. What must stay true:
-//! - Before the commit nobody sees anything of it, and of one that fails nobody ever does.
+//! - Before the commit nobody sees anything of it, and of one that fails nobody ever does; where it is not known which it was,
+//!   `-DER_TX_UNCERTAIN` says so.
 //! - One that only reads needs nothing of the others, and its commit never fails.
 //! - Its operations are taken in the state OPEN only.
 
@@ -329,7 +330,13 @@ impl Transaction {
             Err(Error::Conflict { .. }) => (Status::Failed, None),
             Err(_) => (Status::Aborted, None),
         };
-        outcome.map(drop).map_err(Der::from)
+        match outcome {
+            Ok(_) => Ok(()),
+            Err(error @ (Error::Io { .. } | Error::Corrupt { .. } | Error::Poisoned { .. })) => {
+                refuse(DER_TX_UNCERTAIN, &format!("it is not known whether the transaction counts: {error}"))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// See `daos_tx_abort`.

@@ -40,6 +40,7 @@ pub(crate) fn open(
     if is_new_wanted {
         system.check_writable()?;
     }
+    system.check_flags(wanted.flags)?;
     let kind = wanted.mode & libc::S_IFMT;
     if kind == libc::S_IFLNK && wanted.target.is_none() {
         return Err(Errno(libc::EINVAL));

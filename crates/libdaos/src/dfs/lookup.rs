@@ -143,6 +143,7 @@ pub(crate) fn lookup_in(system: &FileSystem, parent: u64, name: &[u8], flags: i3
 }
 
 fn opened(system: &FileSystem, found: Found, flags: i32) -> Result<(u64, Inode)> {
+    system.check_flags(flags)?;
     let Found { place, inode } = found;
     let node = nodes::open(&system.store, &system.attributes, place, &inode, flags)?;
     Ok((nodes::added(node), inode))

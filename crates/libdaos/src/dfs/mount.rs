@@ -123,6 +123,11 @@ impl FileSystem {
         if self.can_write { Ok(()) } else { Err(Errno(libc::EPERM)) }
     }
 
+    /// Refuses to empty a file where nothing may be changed.
+    pub(crate) fn check_flags(&self, flags: i32) -> Result<()> {
+        if flags & libc::O_TRUNC == 0 { Ok(()) } else { self.check_writable() }
+    }
+
     /// The directory that a call is about: that of a handle, or the root where there is none.
     pub(crate) fn directory(&self, handle: u64) -> Result<Arc<Node>> {
         if handle == 0 {
