@@ -64,7 +64,10 @@ def test_containers_and_objects_are_made_listed_read_and_removed(site: Site, tmp
     site.run("pool", "create", *store)
     site.run("container", "create", "notes", *store)
     assert "exists already" in site.refused("container", "create", "notes", *store)
-    map_, array = (site.run("object", "create", "notes", kind, *store).strip() for kind in ("kv", "array"))
+    map_, array = (
+        site.run("object", "create", "notes", "--type", kind, *store).split()[-1]
+        for kind in ("key-value", "array")
+    )
     (tmp_path / "value").write_bytes(b"a value")
     (tmp_path / "bytes").write_bytes(bytes(range(256)) * 40_000)
     site.run("object", "put", "notes", map_, "key", "-i", tmp_path / "value", *store)
@@ -93,8 +96,11 @@ def test_fields_copied_to_daos_and_back_are_the_same(site: Site, tmp_path: Path)
         for store in (here, "daos://tank", back)
     ]
     assert len(listed[0]) > 0 and listed[0] == listed[1] == listed[2]
+    exact = "".join(f"retrieve,{line.strip('{}').replace('}{', ',')}\n" for line in listed[0])
+    (tmp_path / "requests").write_text(exact)
     for number, store in enumerate((here, "daos://tank", back)):
-        site.run("read", "class=od", "--store", store, "-o", tmp_path / f"{number}.grib")
+        site.run("read", "-f", tmp_path / "requests", "--store", store, "-o", tmp_path / f"{number}.grib")
+    assert (tmp_path / "0.grib").stat().st_size == len(listed[0]) * int(FIELDS[0])
     assert (
         (tmp_path / "0.grib").read_bytes()
         == (tmp_path / "1.grib").read_bytes()
@@ -128,6 +134,6 @@ def test_field_io_measures_daos_beside_posix_in_all_modes_and_both_patterns(
             result["operations"],
             result["bytes"],
         )
-        told[case["pool"].partition(":")[0]].append(found)
+        told[case["store"].partition(":")[0]].append(found)
     # Pattern A has two phases, B three.
     assert sorted(told["posix"]) == sorted(told["daos"]) and len(told["daos"]) == 3 * 2 * (2 + 3)
