@@ -36,6 +36,7 @@ test: ## Run every test but those of test-ceph
 	@scripts/setup test
 	scripts/with-eccodes $(with_ceph) cargo test --workspace --locked
 	@$(call on_ceph,the engine on RADOS,cargo test --locked -p isotach-engine-rados --features cluster)
+	@$(call on_ceph,the libdaos on RADOS,cargo test --locked -p isotach-libdaos --features cluster on_a_cluster)
 	scripts/libdaos with cargo test --locked -p isotach-engine-daos --features cluster
 	scripts/libdaos with cargo test --locked -p isotach-fields --test field_store
 	cargo test --locked -p isotach-engine-posix --features schedules --test schedules

@@ -68,7 +68,8 @@ def test_with_ends_the_command_and_the_cluster_on_a_signal(
     installed: None, temporary: Path, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
     seen = tmp_path / "seen"
-    command = [CEPH_DEV, "with", "bash", "-c", LINGER, seen]
+    # Where the tests run in the background of a script SIGINT is ignored, here and in all they start, and bash cannot undo that.
+    command = ["env", "--default-signal", CEPH_DEV, "with", "bash", "-c", LINGER, seen]
     started = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(TMPDIR=str(temporary))
     )

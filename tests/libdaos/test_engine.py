@@ -77,7 +77,11 @@ def test_containers_and_objects_are_made_listed_read_and_removed(site: Site, tmp
     for number, (object_, keys, name) in enumerate(((map_, ("key",), "value"), (array, (), "bytes"))):
         site.run("object", "get", "notes", object_, *keys, "-o", tmp_path / f"out{number}", *store)
         assert (tmp_path / f"out{number}").read_bytes() == (tmp_path / name).read_bytes()
+    site.run("container", "create-snap", "notes", "before", *store)
     site.run("object", "destroy", "notes", map_, "--doit", *store)
+    assert map_ in site.run("object", "list", "notes", "--at", "before", *store)
+    assert json.loads(site.run("container", "list-snaps", "notes", "--json", *store))["snapshot"] == "before"
+    site.run("container", "destroy-snap", "notes", "before", "--doit", *store)
     assert map_ not in site.run("object", "list", "notes", *store)
     assert "notes" in site.run("container", "list", *store)
     site.run("container", "destroy", "notes", "--doit", *store)
@@ -137,3 +141,29 @@ def test_field_io_measures_daos_beside_posix_in_all_modes_and_both_patterns(
         told[case["store"].partition(":")[0]].append(found)
     # Pattern A has two phases, B three.
     assert sorted(told["posix"]) == sorted(told["daos"]) and len(told["daos"]) == 3 * 2 * (2 + 3)
+
+
+def test_rights_and_properties_of_a_container_are_shown_and_set_as_daos_has_them(site: Site) -> None:
+    store = ("--store", "daos://tank")
+    site.run("pool", "create", *store)
+    site.run("container", "create", "notes", "--acl", "A::ann@:rw,A:G:GROUP@:rwtT", *store)
+    told = site.run("container", "get-acl", "notes", *store)
+    assert told.splitlines()[2:] == ["A::OWNER@:rwdtTaAo", "A::ann@:rwta", "A:G:GROUP@:rwtTa"]
+    assert site.run("container", "set-acl", "notes", "--acl", told, *store) == told
+    given = site.run("container", "set-owner", "notes", "--group", "crew", *store)
+    assert "# group: crew\n" in given
+    shown = json.loads(site.run("container", "get-prop", "notes", "--json", *store))
+    properties = shown["properties"]
+    assert (properties["layout_type"], properties["cksum"], properties["rd_fac"]) == ("METEO", "crc32", "0")
+    assert "healthy" in site.run("container", "set-prop", "notes", "status=healthy", *store)
+    wrong = site.call("container", "set-prop", "notes", "colour=red", *store)
+    assert wrong.returncode == 2 and "one of: label, layout_type" in wrong.stderr
+    # Of a store: what is made in it inherits.
+    site.run("init", "--acl", "A::ann@:r", *store)
+    site.run("bench", "client", "archive", *FIELDS, *store, stdin="go\n")
+    inherited = site.run("acl", "get", "class=od", *store)
+    assert "A::OWNER@:rwdtTaAo\nA::ann@:rta\n" in inherited
+    # Whoever takes the right to read from himself is told what he needs.
+    site.run("container", "set-acl", "notes", "--acl", "A::OWNER@:aA", *store)
+    assert "DER_NO_PERM" in site.refused("object", "list", "notes", *store)
+    assert "A::OWNER@:aA" in site.run("container", "get-acl", "notes", *store)

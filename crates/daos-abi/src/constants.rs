@@ -113,6 +113,9 @@ pub const DAOS_SNAP_OPT_CR: c_int = 1;
 /// Make the table of the object identifiers of a snapshot.
 pub const DAOS_SNAP_OPT_OIT: c_int = 2;
 
+/// How many bytes the mark of an object identifier in such a table has at most.
+pub const DAOS_OIT_MARKER_MAX_LEN: u64 = 32;
+
 /// The last epoch.
 pub const DAOS_EPOCH_MAX: u64 = u64::MAX;
 

@@ -18,4 +18,5 @@ pub mod hash;
 mod header;
 pub mod info;
 pub mod properties;
+pub mod property_names;
 pub mod types;

@@ -225,6 +225,9 @@ pub struct daos_event_t {
     pub ev_debug: u64,
 }
 
+/// What is called when an event is complete, with an argument, the event and its result; gives a result, too.
+pub type daos_event_comp_cb_t = Option<unsafe extern "C" fn(*mut c_void, *mut daos_event_t, c_int) -> c_int>;
+
 const _: () = {
     assert!(size_of::<usize>() == 8, "the interface is that of 64-bit machines");
     assert!(size_of::<daos_handle_t>() == 8);

@@ -78,6 +78,8 @@ impl DaosContainer {
     }
 
     pub(crate) fn check_update(&self, update: &Update<'_>) -> Result<()> {
+        // Which classes there are the library is asked.
+        self.space.check_process()?;
         update.check_for(SCHEME, CAPABILITIES.redundancy)?;
         check_object(update.object())?;
         if let Update::Put { cell, .. } | Update::Write { cell, .. } | Update::SetSize { cell, .. } = update {
@@ -164,17 +166,40 @@ fn check_limit(limit: usize) -> Result<()> {
 /// A read that is under way.
 #[derive(Debug)]
 enum Pending {
-    Begun { read: Begun<ffi::Read<'static>>, what: String },
+    Begun { read: Begun<ffi::Read<'static>>, space: Arc<Space>, object: ObjectId, offset: u64 },
     Ended(Vec<u8>),
 }
 
 impl PendingRead for Pending {
     fn wait(self: Box<Self>) -> Result<Vec<u8>> {
         match *self {
-            Self::Begun { read, what } => Ok(read.wait().doing(|| what)?.into_bytes()),
+            Self::Begun { read, space, object, offset } => {
+                let cell = Cell::array(object);
+                let read = read.wait().doing(|| space.naming("read bytes of", &cell))?;
+                if read.is_whole() {
+                    return Ok(read.into_bytes());
+                }
+                // How many there were is not of the moment of the bytes.
+                read_whole(&space, None, cell, offset, read.into_buffer())
+            }
             Self::Ended(bytes) => Ok(bytes),
         }
     }
+}
+
+/// Reads what there is for a buffer, and cuts that off where it ends.
+fn read_whole(
+    space: &Space,
+    past: Option<&Tx>,
+    cell: Cell<'_>,
+    offset: u64,
+    mut buffer: Vec<u8>,
+) -> Result<Vec<u8>> {
+    let mut reads = [ArrayRead { cell, offset, buffer: &mut buffer, filled: 0 }];
+    read::batch(space, past, &mut reads)?;
+    let filled = reads[0].filled;
+    buffer.truncate(filled);
+    Ok(buffer)
 }
 
 impl Container for DaosContainer {
@@ -229,8 +254,8 @@ impl Container for DaosContainer {
         no_parking()
     }
 
-    fn flush(&self) -> Result<Epoch> {
-        self.epoch()
+    fn flush(&self) -> Result<()> {
+        self.hand_over_all()
     }
 
     fn epoch(&self) -> Result<Epoch> {
@@ -247,9 +272,7 @@ impl Container for DaosContainer {
             check_object(cell.object)?;
         }
         self.hand_over_for(cells.iter().map(|cell| cell.object))?;
-        of_one_state(&self.space, self.tx(), cells.len(), |tx| {
-            cells.iter().map(|cell| read::value(&self.space, tx, cell)).collect()
-        })
+        of_one_state(&self.space, self.tx(), cells.len(), |tx| read::values(&self.space, tx, cells))
     }
 
     fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
@@ -278,22 +301,19 @@ impl Container for DaosContainer {
         Ok((offset < end).then_some(offset..end).into_iter().collect())
     }
 
-    fn begin_read(&self, cell: Cell<'_>, offset: u64, mut buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {
+    fn begin_read(&self, cell: Cell<'_>, offset: u64, buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {
         cell.check_extent()?;
         check_object(cell.object)?;
         self.hand_over_for([cell.object].into_iter())?;
         if self.is_begun_at_once(&cell, offset, buffer.len()) {
-            let what = self.space.naming("read bytes of", &cell);
-            let array = self.space.array(cell.object).doing(|| what.clone())?;
+            let what = || self.space.naming("read bytes of", &cell);
+            let array = self.space.array(cell.object).doing(what)?;
             let read = ffi::Read::new(&array, None, offset, Buffer::Owned(buffer));
-            let read = self.space.queue()?.begin(read).doing(|| what.clone())?;
-            return Ok(Box::new(Pending::Begun { read, what }));
+            let read = self.space.queue()?.begin(read).doing(what)?;
+            let (space, object) = (Arc::clone(&self.space), cell.object);
+            return Ok(Box::new(Pending::Begun { read, space, object, offset }));
         }
-        let mut reads = [ArrayRead { cell, offset, buffer: &mut buffer, filled: 0 }];
-        read::batch(&self.space, self.tx(), &mut reads)?;
-        let filled = reads[0].filled;
-        buffer.truncate(filled);
-        Ok(Box::new(Pending::Ended(buffer)))
+        Ok(Box::new(Pending::Ended(read_whole(&self.space, self.tx(), cell, offset, buffer)?)))
     }
 
     fn share(&self, cell: Cell<'_>, _: u64, _: u64) -> Result<SharedBytes> {

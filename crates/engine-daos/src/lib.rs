@@ -30,7 +30,9 @@ mod listing;
 mod options;
 mod pipeline;
 mod pool;
+mod properties;
 mod read;
+mod rights;
 mod snapshots;
 mod space;
 mod staging;
@@ -61,7 +63,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     reads_ahead: options::DEPTH,
     shared_reads: false,
     multi_process: true,
-    permissions: false,
+    permissions: true,
     persistent: true,
 };
 

@@ -24,12 +24,15 @@ pub(crate) fn entries(
     of_one_state(space, past, if values { 2 } else { 1 }, |tx| {
         let found = keys(space, tx, object, None, anchor, limit)?;
         let mut page = PageBuilder::new();
-        for key in &found.keys {
-            if !values {
-                page.push(key, b"");
-            } else if let Some(value) = read::value(space, tx, &Cell::kv(object, key))? {
-                page.push(key, &value);
-            }
+        if values {
+            let cells: Vec<Cell<'_>> = found.keys.iter().map(|key| Cell::kv(object, key)).collect();
+            let stored = read::values(space, tx, &cells)?;
+            // One that was removed meanwhile, where no transaction shows one state, is not there.
+            let there =
+                found.keys.iter().zip(&stored).filter_map(|(key, value)| Some((key, value.as_ref()?)));
+            there.for_each(|(key, value)| page.push(key, value));
+        } else {
+            found.keys.iter().for_each(|key| page.push(key, b""));
         }
         Ok(page.finish(found.next.map(Anchor::from_bytes)))
     })

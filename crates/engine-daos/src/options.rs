@@ -1,7 +1,6 @@
 //! The URI of a pool: `daos://POOL[?OPTION=VALUE&...]`.
 
-use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
-
+use isotach_daos_abi::property_names::CHECKSUMS;
 use isotach_object::{Error, Label, PoolUri, Result};
 
 /// The scheme of the engine's URIs.
@@ -11,9 +10,6 @@ pub(crate) const SCHEME: &str = "daos";
 pub(crate) const DEPTH: usize = 16;
 
 const KNOWN: [&str; 6] = ["system", "depth", "chunk", "oids", "csum", "size"];
-
-/// The names of checksums, at their numbers.
-const CHECKSUMS: [&str; 8] = ["off", "crc16", "crc32", "crc64", "sha1", "sha256", "sha512", "adler32"];
 
 /// What a URI asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,10 +36,7 @@ impl Options {
         if uri.scheme() != SCHEME {
             return Err(Error::invalid(format!("store {uri}"), "a URI such as daos://POOL"));
         }
-        if let Some(unknown) = uri.option_names().find(|name| !KNOWN.contains(name)) {
-            let expected = format!("one of: {}", KNOWN.join(", "));
-            return Err(Error::invalid(format!("option {unknown:?} in {uri}"), expected));
-        }
+        uri.check_options(&KNOWN)?;
         let pool = uri.path().trim_end_matches('/');
         // One that begins with a dash would be an option of `dmg`.
         if pool.parse::<Label>().is_err() || pool.starts_with('-') {
@@ -53,33 +46,18 @@ impl Options {
         let text = |option: &str| uri.option(option).filter(|text| !text.is_empty()).map(str::to_owned);
         let checksum = uri.option("csum").unwrap_or("crc32");
         let Some(checksum) = CHECKSUMS.iter().position(|name| *name == checksum) else {
-            return Err(wrong(uri, "csum", checksum, &CHECKSUMS.join(", ")));
+            return Err(uri.wrong_option("csum", &CHECKSUMS.join(", ")));
         };
         Ok(Self {
             pool: pool.to_owned(),
             system: text("system"),
-            depth: number(uri, "depth", DEPTH, &(1..=1024))?,
-            chunk: number(uri, "chunk", 8 << 20, &(4 << 10..=1 << 30))?,
-            oids: number(uri, "oids", 1024, &(1..=1 << 32))?,
+            depth: uri.number("depth", DEPTH, &(1..=1024))?,
+            chunk: uri.number("chunk", 8 << 20, &(4 << 10..=1 << 30))?,
+            oids: uri.number("oids", 1024, &(1..=1 << 32))?,
             checksum: checksum as u64,
             size: text("size").unwrap_or_else(|| "100%".to_owned()),
         })
     }
-}
-
-fn number<T>(uri: &PoolUri, option: &str, default: T, range: &RangeInclusive<T>) -> Result<T>
-where
-    T: FromStr + PartialOrd + Display,
-{
-    let Some(text) = uri.option(option) else { return Ok(default) };
-    let number = text.parse().ok().filter(|number| range.contains(number));
-    number.ok_or_else(|| {
-        wrong(uri, option, text, &format!("a number from {} to {}", range.start(), range.end()))
-    })
-}
-
-fn wrong(uri: &PoolUri, option: &str, value: &str, expected: &str) -> Error {
-    Error::invalid(format!("option {option}={value} in {uri}"), expected)
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ impl Pipeline {
     /// Takes the bytes of an array that is not there, and that nobody knows of before it is flushed. Under several keys they are written
     /// one by one: who lists the objects may meet it in parts, as may whoever comes after a writer that died.
     pub(crate) fn take_new(&mut self, object: ObjectId, data: &[u8], space: &Space) -> Result<()> {
-        if data.len() < LARGE || self.has(object) {
+        if data.is_empty() || self.has(object) {
             return self.take(&Update::Write { cell: Cell::array(object), offset: 0, data }, space);
         }
         self.send(object, 0, data, space)

@@ -12,17 +12,18 @@ use isotach_daos_abi::{
     },
 };
 use isotach_object::{
-    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Purged, Result,
-    Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
+    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Property,
+    Purged, Result, Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
 };
 
 use crate::{
     CAPABILITIES,
     container::DaosContainer,
     failure::{Doing, failed, forked},
-    ffi::{self, Cont, Der, Session},
+    ffi::{self, Cont, Der, NewContainer, Session},
     keys::OWN,
-    options::{Options, SCHEME},
+    options::Options,
+    properties, rights,
     space::Space,
     walk,
 };
@@ -58,23 +59,22 @@ impl DaosPool {
         format!("container {label} in pool {}", self.uri)
     }
 
-    /// The container with this label that there is now.
-    fn space(&self, label: &Label) -> Result<Space> {
+    /// The container with this label that there is now, whoever made it.
+    fn cont(&self, label: &Label) -> Result<Arc<Cont>> {
         self.check_process()?;
         let kept = self.open().get(label).cloned();
         // The one that is open may have been destroyed, and another have its label.
         if let Some(cont) = kept.filter(|cont| cont.look().is_ok()) {
-            return Space::open(cont, label, &self.options);
+            return Ok(cont);
         }
         let cont = Arc::new(Cont::open(&self.inner, label.as_str()).doing(|| self.naming(label))?);
-        let space = Space::open(Arc::clone(&cont), label, &self.options)?;
-        self.open().insert(label.clone(), cont);
-        Ok(space)
+        self.open().insert(label.clone(), Arc::clone(&cont));
+        Ok(cont)
     }
-}
 
-fn no_rights<T>() -> Result<T> {
-    Err(Error::Unsupported { engine: SCHEME, what: "rights of containers".to_owned() })
+    fn space(&self, label: &Label) -> Result<Space> {
+        Space::open(self.cont(label)?, label, &self.options)
+    }
 }
 
 impl Pool for DaosPool {
@@ -87,6 +87,10 @@ impl Pool for DaosPool {
     }
 
     fn create_container(&self, label: &Label) -> Result<()> {
+        self.create_container_with(label, &NewRights::default())
+    }
+
+    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
         self.check_process()?;
         // All that matters is asked for: what a pool takes for granted differs between releases.
         let properties = [
@@ -97,27 +101,48 @@ impl Pool for DaosPool {
         ];
         let targets = self.inner.targets().doing(|| format!("ask for the targets of pool {}", self.uri))?;
         let roots = Space::roots(&self.options, targets);
-        self.inner.create_container(label.as_str(), &properties, roots).doing(|| self.naming(label))
-    }
-
-    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
-        match *rights == NewRights::default() {
-            true => self.create_container(label),
-            false => no_rights(),
+        let (list, gift) = rights::of_new(rights)?;
+        let new = NewContainer { numbers: &properties, roots, list: &list };
+        self.inner.create_container(label.as_str(), &new).doing(|| self.naming(label))?;
+        if gift == RightsChange::default() {
+            return Ok(());
         }
+        self.set_rights(label, &gift).map(drop).inspect_err(|_| {
+            // It is not what was asked for.
+            let _ = self.destroy_container(label);
+        })
     }
 
     fn rights(&self, label: &Label) -> Result<Rights> {
-        self.space(label)?;
-        no_rights()
+        rights::of(&*self.cont(label)?, &self.naming(label))
     }
 
-    fn set_rights(&self, label: &Label, _: &RightsChange) -> Result<Rights> {
-        self.rights(label)
+    fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights> {
+        let (cont, naming) = (self.cont(label)?, self.naming(label));
+        // A handle keeps what it was opened with: this one tells what holds even after it was given away, and who comes next is
+        // looked at anew.
+        let changed = rights::change(&cont, change, &naming);
+        self.open().remove(label);
+        changed?;
+        rights::of(&cont, &naming)
     }
 
+    /// Who may make containers in a pool is an administrator's to say, by `dmg pool update-acl`.
     fn admit(&self, _: &Acl) -> Result<()> {
-        no_rights()
+        Ok(())
+    }
+
+    fn properties(&self, label: &Label) -> Result<Vec<Property>> {
+        let what =
+            || format!("see the properties of {}, which takes the permissions t and a", self.naming(label));
+        let found = self.cont(label)?.properties().doing(what)?;
+        Ok(found.into_iter().filter_map(properties::told).collect())
+    }
+
+    fn set_properties(&self, label: &Label, given: &[Property]) -> Result<()> {
+        let given = given.iter().map(properties::read).collect::<Result<Vec<_>>>()?;
+        let set = self.cont(label)?.set_properties(&given);
+        set.doing(|| format!("set properties of {}, which takes the permission T", self.naming(label)))
     }
 
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {

@@ -1,10 +1,13 @@
 //! Reading cells: now, or as a transaction sees them.
 
+use std::collections::VecDeque;
+
+use isotach_daos_abi::errors::DER_REC2BIG;
 use isotach_object::{ArrayRead, Cell, Error, ObjectType, Result};
 
 use crate::{
     failure::{Doing, Step, Stop},
-    ffi::{self, Buffer, Fetch, Operation, Tx},
+    ffi::{self, Begun, Buffer, Der, Fetch, Operation, Tx},
     keys::{self, Held, suffixed},
     space::{Space, number},
 };
@@ -59,6 +62,51 @@ pub(crate) fn held(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<Opti
 pub(crate) fn value(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<Option<Vec<u8>>> {
     let (_, akey) = keys::of_value(cell);
     Ok(fetched(space, tx, cell, &akey)?.map(keys::decoded))
+}
+
+/// The values of cells; none for bytes. As many are under way at once as the options say.
+pub(crate) fn values(space: &Space, tx: Option<&Tx>, cells: &[Cell<'_>]) -> Step<Vec<Option<Vec<u8>>>> {
+    let depth = space.options.depth;
+    if depth == 1 || cells.len() == 1 {
+        return cells.iter().map(|cell| value(space, tx, cell)).collect();
+    }
+    let (mut begun, mut found) = (VecDeque::with_capacity(depth), Vec::with_capacity(cells.len()));
+    for cell in cells {
+        if begun.len() == depth
+            && let Some(oldest) = begun.pop_front()
+        {
+            found.push(ended(space, oldest)?);
+        }
+        let what = || space.naming("read", cell);
+        let ((dkey, akey), queue) = (keys::of_value(cell), space.queue()?);
+        let object = space.object(space.id(cell.object)).in_step(what)?;
+        begun.push_back((cell, queue.begin(Fetch::of_guess(&object, tx, dkey, &akey)).in_step(what)?));
+    }
+    for one in begun {
+        found.push(ended(space, one)?);
+    }
+    // Only now is nothing under way any more that could have asked to begin anew, after which a transaction reads nothing.
+    let found = cells.iter().zip(found).map(|(cell, found)| match found {
+        Fetched::Whole(value) => Ok(value),
+        Fetched::TooLong => value(space, tx, cell),
+    });
+    found.collect()
+}
+
+/// What came of a fetch of a value whose size was not known.
+enum Fetched {
+    Whole(Option<Vec<u8>>),
+    TooLong,
+}
+
+fn ended(space: &Space, (cell, begun): (&Cell<'_>, Begun<Fetch>)) -> Step<Fetched> {
+    match begun.wait() {
+        Err(Der(DER_REC2BIG)) => Ok(Fetched::TooLong),
+        outcome => {
+            let fetch = outcome.in_step(|| space.naming("read", cell))?;
+            Ok(Fetched::Whole(fetch.into_value().map(keys::decoded)))
+        }
+    }
 }
 
 /// How many bytes a cell has; none if it is not there.

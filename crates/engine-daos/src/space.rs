@@ -71,7 +71,8 @@ impl Space {
     /// What a new container of ours says of itself: the map of its own, and where an id has room for numbers, its format and the bytes of
     /// a chunk, and how many groups an object on all targets has.
     pub(crate) fn roots(options: &Options, targets: u32) -> Roots {
-        [OWN, (FORMAT, options.chunk), (targets.clamp(1, 0xfffe).into(), 0), (0, 0)]
+        // With one target S1 is all, too: it is the class of fields, and keeps its name.
+        [OWN, (FORMAT, options.chunk), (targets.clamp(2, 0xfffe).into(), 0), (0, 0)]
     }
 
     /// DAOS's id of an object: ours, but with the number of groups for "all".

@@ -224,11 +224,11 @@ impl Maker {
             match self.random.below(8) {
                 0..4 => self.update(&*handle)?,
                 4..6 => self.commit(&*handle)?,
-                6 => drop(handle.flush()?),
+                6 => handle.flush()?,
                 _ => drop(handle.allocate_ids(1 + self.random.below(100))?),
             }
         }
-        self.handles.iter().try_for_each(|handle| handle.flush().map(drop))?;
+        self.handles.iter().try_for_each(|handle| handle.flush())?;
         Ok(())
     }
 

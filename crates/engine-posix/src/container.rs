@@ -85,7 +85,7 @@ impl Container for PosixContainer {
         self.give_up(name)
     }
 
-    fn flush(&self) -> Result<Epoch> {
+    fn flush(&self) -> Result<()> {
         let log = &self.place.log;
         let mut writer = self.writer();
         let wrote = writer.has_written();
@@ -94,12 +94,11 @@ impl Container for PosixContainer {
         }
         writer.flush(log, || self.gathered.store(false, Ordering::Release))?;
         drop(writer);
-        let epoch = Epoch(log.epoch_at(log.length()?));
         if wrote {
             // What was flushed is durable; a checkpoint that fails takes nothing of it back.
             let _ = self.checkpoint_if_due();
         }
-        Ok(epoch)
+        Ok(())
     }
 
     fn epoch(&self) -> Result<Epoch> {

@@ -38,23 +38,14 @@ pub(crate) fn parse(uri: &PoolUri) -> Result<(PathBuf, Options)> {
     if uri.scheme() != SCHEME || uri.path().is_empty() {
         return Err(Error::invalid(format!("store {uri}"), "posix:/path/to/a/directory"));
     }
-    let wrong =
-        |name: &str, expected: &str| Error::invalid(format!("option {name:?} of store {uri}"), expected);
-    if let Some(name) = uri.option_names().find(|name| !["sync", "checkpoint", "segment"].contains(name)) {
-        return Err(wrong(name, "sync, checkpoint or segment"));
-    }
+    uri.check_options(&["sync", "checkpoint", "segment"])?;
     let sync = match uri.option("sync") {
         None | Some("yes") => true,
         Some("no") => false,
-        Some(_) => return Err(wrong("sync", "yes or no")),
+        Some(_) => return Err(uri.wrong_option("sync", "yes or no")),
     };
-    let bytes = |name: &str, usual: u64, least: u64, most: u64| match uri.option(name).map(str::parse) {
-        None => Ok(usual),
-        Some(Ok(bytes)) if (least..=most).contains(&bytes) => Ok(bytes),
-        Some(_) => Err(wrong(name, &format!("a number of bytes from {least} to {most}"))),
-    };
-    let checkpoint = bytes("checkpoint", CHECKPOINT, MIN_CHECKPOINT, MAX_CHECKPOINT)?;
-    let segment = bytes("segment", SEGMENT, MIN_SEGMENT, MAX_SEGMENT)?;
+    let checkpoint = uri.number("checkpoint", CHECKPOINT, &(MIN_CHECKPOINT..=MAX_CHECKPOINT))?;
+    let segment = uri.number("segment", SEGMENT, &(MIN_SEGMENT..=MAX_SEGMENT))?;
     Ok((PathBuf::from(uri.path()), Options { sync, checkpoint, segment }))
 }
 

@@ -9,12 +9,12 @@ use std::{
 };
 
 use isotach_object::{
-    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Purged, Result,
-    Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
+    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Property,
+    Purged, Result, Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
 };
 
 use crate::{
-    aside, capabilities,
+    SCHEME, aside, capabilities,
     data::{self, DataReader},
     directory::Directory,
     disk::{self, Folder, Hidden, Naming, Space},
@@ -325,6 +325,18 @@ impl Pool for PosixPool {
             let path = self.root.join(name);
             let folder = Directory::open(&*self.disk, &path).and_then(|folder| rights::admit(&folder, acl));
             folder.map_err(|error| rights::explain(&*self.disk, &path, "to own it, or to be root", error))
+        })
+    }
+
+    fn properties(&self, label: &Label) -> Result<Vec<Property>> {
+        self.open_container(label).map(|_| Vec::new())
+    }
+
+    fn set_properties(&self, label: &Label, _: &[Property]) -> Result<()> {
+        self.open_container(label)?;
+        Err(Error::Unsupported {
+            engine: SCHEME,
+            what: "properties of containers beyond the model".to_owned(),
         })
     }
 

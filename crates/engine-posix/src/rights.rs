@@ -52,7 +52,7 @@ pub(crate) fn begin(container: &Directory, rights: &NewRights) -> Result<()> {
         NewRights::Asked(change) => change.clone(),
         NewRights::Inherited(from) => {
             let acl = from.inherited(&people::user_name(guard.owner), &people::group_name(guard.group));
-            RightsChange { acl: Some(acl), ..RightsChange::default() }
+            RightsChange { acl: Some(enforceable(&acl)), ..RightsChange::default() }
         }
     };
     // What the umask took from the folder that was just made is taken from all that comes into it.
@@ -131,11 +131,12 @@ fn list_of(guard: &Guard) -> PosixAcl {
 
 /// What a folder's list means for a container.
 fn acl_of(list: &PosixAcl) -> Acl {
-    let permissions = |bits: Bits| {
-        let read = bits & (READ | PASS) == READ | PASS;
-        Permissions { read, write: read && bits & WRITE != 0, ..Permissions::NONE }
+    let permissions = |bits: Bits| match (bits & (READ | PASS) == READ | PASS, bits & WRITE != 0) {
+        (false, _) => Permissions::NONE,
+        (true, false) => Permissions::READ,
+        (true, true) => Permissions::READ_WRITE,
     };
-    let owner = Permissions { delete: true, administer: true, ..permissions(list.owner) };
+    let owner = permissions(list.owner).and(Permissions::DELETE).and(Permissions::ADMINISTER);
     let users = list.users.iter().map(|(id, bits)| (Principal::User(people::user_name(*id)), *bits));
     let groups = list.groups.iter().map(|(id, bits)| (Principal::NamedGroup(people::group_name(*id)), *bits));
     let rest = [(Principal::Group, list.group), (Principal::Everyone, list.others)];
@@ -144,12 +145,23 @@ fn acl_of(list: &PosixAcl) -> Acl {
     named.fold(Acl::new().with(Principal::Owner, owner), |acl, (who, bits)| acl.with(who, permissions(bits)))
 }
 
+/// As much of a list as a file system keeps: the container that it comes from may be on another engine.
+fn enforceable(acl: &Acl) -> Acl {
+    acl.entries().fold(Acl::new(), |kept, (principal, permissions)| match principal {
+        Principal::Owner => kept,
+        _ if !permissions.can_read() => kept.with(principal.clone(), Permissions::NONE),
+        _ if permissions.can_write() => kept.with(principal.clone(), Permissions::READ_WRITE),
+        _ => kept.with(principal.clone(), Permissions::READ),
+    })
+}
+
 /// The folder's list by which the file system enforces a container's, or why it cannot.
 fn list_for(acl: &Acl, container: &Path) -> Result<PosixAcl> {
     let refuse = |what: String| Err(Error::Unsupported { engine: SCHEME, what });
     let place = container.display();
     let mut list = PosixAcl::default();
     for (principal, permissions) in acl.entries() {
+        let permissions = permissions.with_sight();
         if *principal == Principal::Owner {
             if permissions != Permissions::ALL {
                 return refuse(format!(
@@ -157,10 +169,15 @@ fn list_for(acl: &Acl, container: &Path) -> Result<PosixAcl> {
                     Permissions::ALL
                 ));
             }
-        } else if permissions.delete || permissions.administer {
+        } else if permissions.without(Permissions::READ_WRITE) != Permissions::NONE {
             return refuse(format!(
-                "for {place} d, A or o for {principal}: a file system leaves removing a container and changing its \
+                "for {place} d, T, A or o for {principal}: a file system leaves removing a container and changing its \
                  rights to OWNER@ and to root"
+            ));
+        } else if permissions != Permissions::NONE && !permissions.can_read() {
+            return refuse(format!(
+                "for {place} {permissions} without r for {principal}: in a file system who writes reads, and who may not \
+                 read sees nothing else"
             ));
         }
         let bits = bits_of(permissions);
@@ -176,10 +193,10 @@ fn list_for(acl: &Acl, container: &Path) -> Result<PosixAcl> {
 }
 
 fn bits_of(permissions: Permissions) -> Bits {
-    match permissions {
-        Permissions { write: true, .. } => READ | WRITE | PASS,
-        Permissions { read: true, .. } => READ | PASS,
-        _ => 0,
+    match (permissions.can_write(), permissions.can_read()) {
+        (true, _) => READ | WRITE | PASS,
+        (false, true) => READ | PASS,
+        (false, false) => 0,
     }
 }
 
@@ -277,5 +294,17 @@ impl Wanted {
             }
             error => error,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_list_of_another_engine_what_a_file_system_enforces_is_inherited() {
+        let acl: Acl = "A::OWNER@:rw,A::ann@:tT,A::bea@:rwtTa,A:G:GROUP@:r,A::EVERYONE@:w".parse().unwrap();
+        let kept = "A::OWNER@:rwdtTaAo,A::ann@:,A::bea@:rwta,A:G:GROUP@:rta,A::EVERYONE@:";
+        assert_eq!(enforceable(&acl).to_string(), kept);
     }
 }

@@ -86,7 +86,7 @@ fn object(otype: ObjectType) -> ObjectId {
 fn write(container: &dyn Container, at: u64) -> Result<()> {
     Array::new(container, object(ObjectType::Array))?.write(at * 1000, &[7; 1000])?;
     KeyValue::new(container, object(ObjectType::KeyValue))?.put(format!("key {at}").as_bytes(), b"value")?;
-    container.flush().map(drop)
+    container.flush()
 }
 
 /// Random numbers by a seed (SplitMix64).

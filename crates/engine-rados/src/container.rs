@@ -166,8 +166,8 @@ impl Container for RadosContainer {
         no_parking()
     }
 
-    fn flush(&self) -> Result<Epoch> {
-        self.settle(&mut self.pipeline())
+    fn flush(&self) -> Result<()> {
+        self.settle(&mut self.pipeline()).map(drop)
     }
 
     fn epoch(&self) -> Result<Epoch> {

@@ -2,7 +2,7 @@
 //!
 //! POOL is Ceph's pool. Several of ours may be in one, each under a NAME.
 
-use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
+use std::time::Duration;
 
 use isotach_object::{Error, PoolUri, Result};
 
@@ -52,10 +52,7 @@ impl Options {
         if uri.scheme() != SCHEME {
             return Err(Error::invalid(format!("store {uri}"), "a URI such as rados://POOL"));
         }
-        if let Some(unknown) = uri.option_names().find(|name| !KNOWN.contains(name)) {
-            let expected = format!("one of: {}", KNOWN.join(", "));
-            return Err(Error::invalid(format!("option {unknown:?} in {uri}"), expected));
-        }
+        uri.check_options(&KNOWN)?;
         let (pool, name) = uri.path().split_once('/').unwrap_or((uri.path(), ""));
         let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
         if pool.is_empty() || !is_plain(pool) || !is_plain(name) || name.len() > MAX_NAME {
@@ -68,7 +65,7 @@ impl Options {
         let waits_when_full = match uri.option("full") {
             None | Some("fail") => false,
             Some("wait") => true,
-            Some(other) => return Err(wrong(uri, "full", other, "fail or wait")),
+            Some(_) => return Err(uri.wrong_option("full", "fail or wait")),
         };
         Ok(Self {
             pool: pool.to_owned(),
@@ -77,29 +74,14 @@ impl Options {
             user: text("user").unwrap_or_else(|| "admin".to_owned()),
             keyring: text("keyring"),
             data: text("data").unwrap_or_else(|| pool.to_owned()),
-            timeout: Duration::from_secs(number(uri, "timeout", 60, &(1..=86_400))?),
-            depth: number(uri, "depth", DEPTH, &(1..=1024))?,
-            chunk: number(uri, "chunk", 8 << 20, &(64 << 10..=64 << 20))?,
-            entries: number(uri, "entries", 100_000, &(1..=120_000))?,
-            grace: Duration::from_secs(number(uri, "grace", 3600, &(0..=31_536_000))?),
+            timeout: Duration::from_secs(uri.number("timeout", 60, &(1..=86_400))?),
+            depth: uri.number("depth", DEPTH, &(1..=1024))?,
+            chunk: uri.number("chunk", 8 << 20, &(64 << 10..=64 << 20))?,
+            entries: uri.number("entries", 100_000, &(1..=120_000))?,
+            grace: Duration::from_secs(uri.number("grace", 3600, &(0..=31_536_000))?),
             waits_when_full,
         })
     }
-}
-
-fn number<T>(uri: &PoolUri, option: &str, default: T, range: &RangeInclusive<T>) -> Result<T>
-where
-    T: FromStr + PartialOrd + Display,
-{
-    let Some(text) = uri.option(option) else { return Ok(default) };
-    let number = text.parse().ok().filter(|number| range.contains(number));
-    number.ok_or_else(|| {
-        wrong(uri, option, text, &format!("a number from {} to {}", range.start(), range.end()))
-    })
-}
-
-fn wrong(uri: &PoolUri, option: &str, value: &str, expected: &str) -> Error {
-    Error::invalid(format!("option {option}={value} in {uri}"), expected)
 }
 
 #[cfg(test)]

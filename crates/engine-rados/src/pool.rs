@@ -7,8 +7,8 @@ use std::{
 };
 
 use isotach_object::{
-    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Purged, Result,
-    Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
+    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Property,
+    Purged, Result, Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
 };
 
 use crate::{
@@ -185,6 +185,18 @@ impl Pool for RadosPool {
 
     fn admit(&self, _: &Acl) -> Result<()> {
         no_rights()
+    }
+
+    fn properties(&self, label: &Label) -> Result<Vec<Property>> {
+        self.space(label).map(|_| Vec::new())
+    }
+
+    fn set_properties(&self, label: &Label, _: &[Property]) -> Result<()> {
+        self.space(label)?;
+        Err(Error::Unsupported {
+            engine: SCHEME,
+            what: "properties of containers beyond the model".to_owned(),
+        })
     }
 
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {

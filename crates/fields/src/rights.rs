@@ -47,9 +47,9 @@ impl FieldStore {
     /// As [`Pool::set_rights`].
     pub fn set_rights(&self, change: &RightsChange) -> Result<Vec<ContainerRights>> {
         self.inner.check_present("change the rights of")?;
-        for root in &self.inner.roots {
-            root.pool.set_rights(&root::label()?, change)?;
-        }
+        let roots = self.inner.roots.iter();
+        let set = roots.map(|root| set(&*root.pool, root::label()?, None, change));
+        let rights = set.collect::<Result<_>>()?;
         if let Some(acl) = &change.acl {
             let spaces = self.spaces();
             let mut pools: Vec<PoolUri> =
@@ -63,7 +63,7 @@ impl FieldStore {
                 }
             }
         }
-        self.rights()
+        Ok(rights)
     }
 
     /// The rights of the containers of the datasets that a request names. Keys below the dataset level are not looked at.
@@ -90,11 +90,13 @@ impl FieldStore {
         change: &RightsChange,
     ) -> Result<Vec<ContainerRights>> {
         self.inner.check_present("change the rights of")?;
+        let mut rights = Vec::new();
         self.for_each_container(request, |key, pool, label| {
-            let set = pool.set_rights(label, change).map(drop);
-            set.map_err(|error| Error::of_listed(key, error.into()))
+            let set = set(pool, label.clone(), Some(key.clone()), change);
+            rights.push(set.map_err(|error| Error::of_listed(key, error))?);
+            Ok(())
         })?;
-        self.dataset_rights(request)
+        Ok(rights)
     }
 
     fn for_each_container(
@@ -112,6 +114,17 @@ impl FieldStore {
         }
         Ok(())
     }
+}
+
+/// Changes rights; gives what holds then, also to who has given the container away and may no longer ask.
+fn set(
+    pool: &dyn Pool,
+    label: Label,
+    dataset: Option<Key>,
+    change: &RightsChange,
+) -> Result<ContainerRights> {
+    let rights = pool.set_rights(&label, change)?;
+    Ok(ContainerRights { dataset, pool: pool.uri().clone(), label, rights })
 }
 
 fn of(pool: &dyn Pool, label: Label, dataset: Option<Key>) -> Result<ContainerRights> {

@@ -328,7 +328,7 @@ impl Inner {
                 _ => true,
             };
             if whole {
-                containers.iter().try_for_each(|container| container.flush().map(drop))?;
+                containers.iter().try_for_each(|container| container.flush())?;
                 return Ok(true);
             }
             containers.iter().try_for_each(|container| container.destroy_snapshot(name))?;

@@ -415,6 +415,25 @@ CHECK(a_destroyed_array_may_be_created_again, "destroy punches the object, its m
     EQUAL(size, 0);
 }
 
+CHECK(create_leaves_cells_alone, "create stores what an array was created with, under dkey 0, and nothing else")
+{
+    daos_obj_id_t oid = new_oid(DAOS_OT_ARRAY);
+    char found[4] = {0};
+    uint64_t zero = 0;
+    daos_key_t dkey;
+    daos_handle_t array;
+
+    OK(daos_array_create(container(), oid, DAOS_TX_NONE, 1, 16, &array, NULL));
+    keep(KEPT_ARRAY, array);
+    OK(write_range(array, DAOS_TX_NONE, 3, 4, "four", 4));
+    d_iov_set(&dkey, &zero, sizeof(zero));
+    OK(daos_obj_punch_dkeys(open_object(oid, DAOS_OO_RW), DAOS_TX_NONE, 0, 1, &dkey, NULL));
+    OK(daos_array_create(container(), oid, DAOS_TX_NONE, 1, 16, &array, NULL));
+    keep(KEPT_ARRAY, array);
+    OK(read_range(array, DAOS_TX_NONE, 3, 4, found, 4));
+    BYTES(found, "four", 4);
+}
+
 CHECK(the_handle_of_a_destroyed_array_still_closes, "after a destroy the handle must still be closed")
 {
     daos_handle_t array = new_array(1, 4096);
@@ -448,4 +467,4 @@ SUBJECT(array, C(create_of_a_new_array_succeeds), C(create_of_an_existing_array_
         C(a_write_without_ranges_is_invalid), C(a_write_without_buffers_is_invalid),
         C(a_read_without_ranges_is_invalid), C(a_read_without_buffers_is_invalid),
         C(more_than_16384_tiny_ranges_are_not_supported), C(a_destroyed_array_is_absent),
-        C(a_destroyed_array_may_be_created_again), C(the_handle_of_a_destroyed_array_still_closes));
+        C(a_destroyed_array_may_be_created_again), C(create_leaves_cells_alone), C(the_handle_of_a_destroyed_array_still_closes));

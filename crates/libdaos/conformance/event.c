@@ -351,6 +351,156 @@ CHECK(a_parent_completes_with_its_children, "a parent is complete when all of it
     OK(daos_event_fini(parent));
 }
 
+CHECK(a_barrier_needs_children, "event_parent_barrier of an event without children gives -DER_INVAL")
+{
+    daos_event_t *event = init(DAOS_HDL_INVAL, NULL, 0);
+
+    FAILS(daos_event_parent_barrier(event), DER_INVAL);
+    OK(daos_event_fini(event));
+}
+
+CHECK(children_are_told_in_their_order, "event_next gives the first child, and the one behind another")
+{
+    daos_event_t *parent = init(DAOS_HDL_INVAL, NULL, 0);
+    daos_event_t *first = init(DAOS_HDL_INVAL, parent, 1);
+    daos_event_t *second = init(DAOS_HDL_INVAL, parent, 2);
+
+    HOLDS(daos_event_next(parent, NULL) == first);
+    HOLDS(daos_event_next(parent, first) == second);
+    HOLDS(daos_event_next(parent, second) == NULL);
+    OK(daos_event_fini(second));
+    HOLDS(daos_event_next(parent, first) == NULL);
+    OK(daos_event_fini(first));
+    HOLDS(daos_event_next(parent, NULL) == NULL);
+    OK(daos_event_fini(parent));
+}
+
+enum { CALLS_MAX = 4 };
+
+/* What was called, in its order. */
+static struct {
+    void *argument;
+    daos_event_t *event;
+    int result;
+} calls[CALLS_MAX];
+static int called;
+
+static int note(void *argument, daos_event_t *event, int result)
+{
+    if (called < CALLS_MAX) {
+        calls[called].argument = argument;
+        calls[called].event = event;
+        calls[called].result = result;
+    }
+    called++;
+    return 0;
+}
+
+static int note_and_fail(void *argument, daos_event_t *event, int result)
+{
+    note(argument, event, result);
+    return -DER_MISC;
+}
+
+CHECK(a_function_is_called_when_the_event_is_complete,
+      "event_register_comp_cb: the function gets its argument, the event and the result")
+{
+    daos_handle_t kv = new_kv();
+    daos_event_t *event = init(DAOS_HDL_INVAL, NULL, 0);
+
+    called = 0;
+    OK(daos_event_register_comp_cb(event, note, &calls));
+    EQUAL(called, 0);
+    OK(launch_put(kv, "one", event));
+    finish(event);
+    EQUAL(called, 1);
+    HOLDS(calls[0].argument == &calls && calls[0].event == event);
+    OK(calls[0].result);
+    OK(daos_event_fini(event));
+}
+
+CHECK(a_function_is_called_before_the_event_is_polled, "functions are called when the event is complete, not by the poll alone")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t queue = new_queue();
+    daos_event_t *event = init(queue, NULL, 0);
+
+    called = 0;
+    OK(daos_event_register_comp_cb(event, note, NULL));
+    OK(launch_put(kv, "one", event));
+    HOLDS(take(queue) == event);
+    EQUAL(called, 1);
+    OK(daos_event_fini(event));
+}
+
+CHECK(a_function_is_told_of_a_failure, "the function gets what ev_error will be")
+{
+    daos_handle_t kv = new_kv();
+    daos_event_t *event = init(DAOS_HDL_INVAL, NULL, 0);
+
+    called = 0;
+    put_text(kv, "key", "value");
+    OK(daos_event_register_comp_cb(event, note, NULL));
+    OK(daos_kv_put(kv, DAOS_TX_NONE, DAOS_COND_KEY_INSERT, "key", 5, "other", event));
+    finish(event);
+    EQUAL(called, 1);
+    FAILS(calls[0].result, DER_EXIST);
+    FAILS(event->ev_error, DER_EXIST);
+    OK(daos_event_fini(event));
+}
+
+CHECK(functions_are_called_once_in_their_order, "a function that was called is registered no more")
+{
+    daos_handle_t kv = new_kv();
+    daos_event_t *event = init(DAOS_HDL_INVAL, NULL, 0);
+
+    called = 0;
+    OK(daos_event_register_comp_cb(event, note, &calls[0]));
+    OK(daos_event_register_comp_cb(event, note, &calls[1]));
+    OK(launch_put(kv, "one", event));
+    finish(event);
+    EQUAL(called, 2);
+    HOLDS(calls[0].argument == &calls[0] && calls[1].argument == &calls[1]);
+    OK(launch_put(kv, "two", event));
+    finish(event);
+    EQUAL(called, 2);
+    OK(daos_event_fini(event));
+}
+
+CHECK(the_failure_of_a_function_is_that_of_the_event, "where the call succeeded, ev_error is what the first function gives other than 0")
+{
+    daos_handle_t kv = new_kv();
+    daos_event_t *event = init(DAOS_HDL_INVAL, NULL, 0);
+
+    called = 0;
+    OK(daos_event_register_comp_cb(event, note_and_fail, NULL));
+    OK(daos_event_register_comp_cb(event, note, NULL));
+    OK(launch_put(kv, "one", event));
+    finish(event);
+    EQUAL(called, 2);
+    OK(calls[1].result);
+    FAILS(event->ev_error, DER_MISC);
+    OK(daos_event_fini(event));
+}
+
+CHECK(a_function_of_a_parent_is_called_when_its_children_are_complete, "a barrier calls what is registered, too")
+{
+    daos_handle_t kv = new_kv();
+    daos_event_t *parent = init(DAOS_HDL_INVAL, NULL, 0);
+    daos_event_t *child = init(DAOS_HDL_INVAL, parent, 1);
+
+    called = 0;
+    OK(daos_event_register_comp_cb(parent, note, NULL));
+    OK(launch_put(kv, "one", child));
+    EQUAL(called, 0);
+    OK(daos_event_parent_barrier(parent));
+    finish(parent);
+    EQUAL(called, 1);
+    HOLDS(calls[0].event == parent);
+    OK(daos_event_fini(child));
+    OK(daos_event_fini(parent));
+}
+
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(event, C(a_queue_is_created_and_destroyed), C(an_event_needs_no_queue), C(an_event_joins_a_queue),
@@ -363,4 +513,8 @@ SUBJECT(event, C(a_queue_is_created_and_destroyed), C(an_event_needs_no_queue), 
         C(a_poll_of_an_idle_queue_returns_none), C(a_poll_of_an_idle_queue_times_out),
         C(a_poll_for_no_event_is_invalid), C(a_queue_with_events_is_not_destroyed),
         C(a_queue_with_events_is_destroyed_by_force), C(a_child_has_no_children), C(a_child_is_not_tested),
-        C(a_parent_completes_with_its_children));
+        C(a_parent_completes_with_its_children), C(a_barrier_needs_children), C(children_are_told_in_their_order),
+        C(a_function_is_called_when_the_event_is_complete), C(a_function_is_called_before_the_event_is_polled),
+        C(a_function_is_told_of_a_failure), C(functions_are_called_once_in_their_order),
+        C(the_failure_of_a_function_is_that_of_the_event),
+        C(a_function_of_a_parent_is_called_when_its_children_are_complete));

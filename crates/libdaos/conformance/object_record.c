@@ -198,6 +198,23 @@ CHECK(several_extents_take_the_bytes_in_their_order, "the bytes fill the extents
     BYTES(found, "de", 2);
 }
 
+CHECK(records_make_no_object_but_their_own, "a table of a snapshot's objects names those that programs wrote")
+{
+    daos_handle_t object = new_object();
+    daos_epoch_t epoch = 0;
+    daos_obj_id_t ids[8];
+    daos_anchor_t anchor = {0};
+    daos_handle_t table;
+    uint32_t count = 8;
+
+    OK(update(object, "dkey", 0, 3, 4, "aaaabbbbcccc"));
+    OK(daos_cont_create_snap_opt(container(), &epoch, NULL, DAOS_SNAP_OPT_CR | DAOS_SNAP_OPT_OIT, NULL));
+    OK(daos_oit_open(container(), epoch, &table, NULL));
+    keep(KEPT_OIT, table);
+    OK(daos_oit_list(table, ids, &count, &anchor, NULL));
+    EQUAL(count, 1);
+}
+
 static daos_handle_t numbered(const uint64_t *dkeys, size_t count)
 {
     daos_handle_t object = open_object(new_oid(DAOS_OT_DKEY_UINT64), DAOS_OO_RW);
@@ -257,5 +274,6 @@ SUBJECT(object_record, C(records_come_back), C(records_of_four_bytes_come_back),
         C(records_of_two_dkeys_are_separate), C(an_update_of_record_size_zero_removes_records),
         C(records_that_were_all_removed_have_size_zero), C(a_map_tells_the_lowest_and_the_highest_records),
         C(a_detailed_map_tells_all_records), C(records_at_a_large_index_come_back), C(fetch_of_absent_records_has_size_zero),
-        C(several_extents_take_the_bytes_in_their_order), C(the_highest_dkey_is_found), C(the_lowest_dkey_is_found),
+        C(several_extents_take_the_bytes_in_their_order), C(records_make_no_object_but_their_own),
+        C(the_highest_dkey_is_found), C(the_lowest_dkey_is_found),
         C(the_highest_records_of_the_highest_dkey_are_found));

@@ -136,9 +136,104 @@ CHECK(a_snapshot_with_a_table_may_be_destroyed, "after oit_close the snapshot is
     OK(daos_cont_destroy_snap(container(), range, NULL));
 }
 
+/* The table of a new snapshot, which is closed when the check ends. */
+static daos_handle_t new_table(void)
+{
+    daos_handle_t table;
+
+    OK(daos_oit_open(container(), snapshot(), &table, NULL));
+    keep(KEPT_OIT, table);
+    return table;
+}
+
+static int mark(daos_handle_t table, daos_obj_id_t oid)
+{
+    char bytes[] = "seen";
+    d_iov_t marker;
+
+    d_iov_set(&marker, bytes, sizeof(bytes));
+    return daos_oit_mark(table, oid, &marker, NULL);
+}
+
+/* Lists the objects without a mark, `per_call` at a time; returns their number. */
+static size_t list_unmarked(daos_handle_t table, uint32_t per_call)
+{
+    daos_anchor_t anchor;
+    size_t count = 0;
+    unsigned int calls = 0;
+
+    memset(&anchor, 0, sizeof(anchor));
+    while (!daos_anchor_is_eof(&anchor)) {
+        uint32_t nr = per_call;
+
+        HOLDS(count + per_call <= OIDS_MAX);
+        OK(daos_oit_list_unmarked(table, found + count, &nr, &anchor, NULL));
+        HOLDS(nr <= per_call);
+        count += nr;
+        HOLDS(++calls < 10 * OIDS_MAX);
+    }
+    return count;
+}
+
+CHECK(marked_objects_are_not_among_the_unmarked, "oit_list_unmarked gives the ids that oit_mark did not mark")
+{
+    daos_obj_id_t oids[9];
+    daos_handle_t table;
+    size_t count;
+
+    for (int i = 0; i < 9; i++)
+        oids[i] = written_kv();
+    table = new_table();
+    EQUAL(list_unmarked(table, 10), 9);
+    for (int i = 0; i < 9; i += 2)
+        OK(mark(table, oids[i]));
+    count = list_unmarked(table, 3);
+    EQUAL(count, 4);
+    for (int i = 0; i < 9; i++)
+        EQUAL(times_found(oids[i], count), i % 2);
+}
+
+CHECK(a_mark_may_be_taken_away, "oit_mark with NULL for the marker clears it")
+{
+    daos_obj_id_t oid = written_kv();
+    daos_handle_t table = new_table();
+
+    OK(mark(table, oid));
+    OK(mark(table, oid));
+    EQUAL(list_unmarked(table, 10), 0);
+    OK(daos_oit_mark(table, oid, NULL, NULL));
+    EQUAL(list_unmarked(table, 10), 1);
+    EQUAL(times_found(oid, 1), 1);
+}
+
+CHECK(an_id_that_is_not_in_the_table_is_not_marked, "oit_mark of another id gives -DER_NONEXIST")
+{
+    daos_handle_t table;
+
+    written_kv();
+    table = new_table();
+    FAILS(mark(table, new_oid(DAOS_OT_KV_HASHED)), DER_NONEXIST);
+}
+
+CHECK(a_marker_has_1_to_32_bytes, "a marker without bytes, or with more than DAOS_OIT_MARKER_MAX_LEN, gives -DER_INVAL")
+{
+    char bytes[DAOS_OIT_MARKER_MAX_LEN + 1] = {0};
+    daos_obj_id_t oid = written_kv();
+    daos_handle_t table = new_table();
+    d_iov_t marker;
+
+    d_iov_set(&marker, bytes, sizeof(bytes));
+    FAILS(daos_oit_mark(table, oid, &marker, NULL), DER_INVAL);
+    d_iov_set(&marker, bytes, 0);
+    FAILS(daos_oit_mark(table, oid, &marker, NULL), DER_INVAL);
+    d_iov_set(&marker, bytes, DAOS_OIT_MARKER_MAX_LEN);
+    OK(daos_oit_mark(table, oid, &marker, NULL));
+}
+
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(oit, C(an_empty_container_lists_no_objects), C(a_written_object_is_listed_with_its_whole_id),
         C(objects_of_every_type_are_listed), C(many_objects_are_listed_in_several_calls),
         C(an_object_opened_but_never_written_is_not_listed), C(an_object_written_after_the_snapshot_is_not_listed),
-        C(a_snapshot_with_a_table_may_be_destroyed));
+        C(a_snapshot_with_a_table_may_be_destroyed), C(marked_objects_are_not_among_the_unmarked),
+        C(a_mark_may_be_taken_away), C(an_id_that_is_not_in_the_table_is_not_marked), C(a_marker_has_1_to_32_bytes));

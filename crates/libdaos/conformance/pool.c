@@ -204,6 +204,120 @@ CHECK(a_read_only_connection_lists, "a listing needs only the right to read")
     HOLDS(count >= 1);
 }
 
+enum { NAMES_MAX = 4096 };
+
+/* An attribute of the pool with a name of this check's own. */
+static const char *set_attribute(const char *value)
+{
+    const char *name = new_label();
+    const void *values[] = {value};
+    size_t sizes[] = {strlen(value)};
+
+    OK(daos_pool_set_attr(pool(), 1, &name, values, sizes, NULL));
+    return name;
+}
+
+/* The value of an attribute, of at most 31 bytes. */
+static const char *attribute(const char *name)
+{
+    static char value[32];
+    void *buffers[] = {value};
+    size_t sizes[] = {sizeof(value) - 1};
+
+    memset(value, 0, sizeof(value));
+    OK(daos_pool_get_attr(pool(), 1, &name, buffers, sizes, NULL));
+    HOLDS(sizes[0] < sizeof(value));
+    return value;
+}
+
+static bool attribute_is_listed(const char *name)
+{
+    static char names[NAMES_MAX];
+    size_t size = sizeof(names);
+
+    OK(daos_pool_list_attr(pool(), names, &size, NULL));
+    if (size > sizeof(names))
+        SKIP("the pool has attributes with more names than this check has room for");
+    for (size_t at = 0; at < size; at += strlen(names + at) + 1)
+        if (strcmp(names + at, name) == 0)
+            return true;
+    return false;
+}
+
+CHECK(an_attribute_of_the_pool_comes_back, "pool_get_attr gives what pool_set_attr put, and its size")
+{
+    const char *name = set_attribute("value");
+    size_t sizes[] = {0};
+
+    TEXT(attribute(name), "value");
+    OK(daos_pool_get_attr(pool(), 1, &name, NULL, sizes, NULL));
+    EQUAL(sizes[0], 5);
+    OK(daos_pool_del_attr(pool(), 1, &name, NULL));
+}
+
+CHECK(an_attribute_of_the_pool_is_seen_through_another_connection, "attributes are the pool's and not the connection's")
+{
+    const char *name = set_attribute("value");
+    daos_handle_t other = connect_to(pool_label(), DAOS_PC_RO);
+    char value[8] = {0};
+    void *buffers[] = {value};
+    size_t sizes[] = {sizeof(value)};
+
+    OK(daos_pool_get_attr(other, 1, &name, buffers, sizes, NULL));
+    EQUAL(sizes[0], 5);
+    TEXT(value, "value");
+    OK(daos_pool_del_attr(pool(), 1, &name, NULL));
+}
+
+CHECK(an_attribute_of_the_pool_is_replaced, "pool_set_attr replaces a value")
+{
+    const char *name = set_attribute("a longer value");
+    const void *values[] = {"short"};
+    size_t sizes[] = {5};
+
+    OK(daos_pool_set_attr(pool(), 1, &name, values, sizes, NULL));
+    TEXT(attribute(name), "short");
+    OK(daos_pool_del_attr(pool(), 1, &name, NULL));
+}
+
+CHECK(attributes_of_the_pool_are_listed, "pool_list_attr gives the names, each with a zero behind it")
+{
+    const char *name = set_attribute("value");
+
+    HOLDS(attribute_is_listed(name));
+    OK(daos_pool_del_attr(pool(), 1, &name, NULL));
+    HOLDS(!attribute_is_listed(name));
+}
+
+CHECK(a_deleted_attribute_of_the_pool_is_gone, "pool_get_attr of what is not there gives -DER_NONEXIST")
+{
+    const char *name = set_attribute("value");
+    size_t sizes[] = {0};
+
+    OK(daos_pool_del_attr(pool(), 1, &name, NULL));
+    FAILS(daos_pool_get_attr(pool(), 1, &name, NULL, sizes, NULL), DER_NONEXIST);
+}
+
+CHECK(an_attribute_of_the_pool_needs_a_name_and_a_value, "an empty name or value gives -DER_INVAL")
+{
+    const char *names[] = {"", new_label()};
+    const void *values[] = {"value", "value"};
+    size_t sizes[] = {5, 0};
+
+    FAILS(daos_pool_set_attr(pool(), 1, names, values, sizes, NULL), DER_INVAL);
+    FAILS(daos_pool_set_attr(pool(), 1, names + 1, values + 1, sizes + 1, NULL), DER_INVAL);
+    FAILS(daos_pool_set_attr(pool(), 0, names, values, sizes, NULL), DER_INVAL);
+}
+
+CHECK(a_read_only_connection_sets_no_attribute, "pool_set_attr needs a connection that may write, else -DER_NO_PERM")
+{
+    const char *name = new_label();
+    const void *values[] = {"value"};
+    size_t sizes[] = {5};
+
+    FAILS(daos_pool_set_attr(connect_to(pool_label(), DAOS_PC_RO), 1, &name, values, sizes, NULL), DER_NO_PERM);
+}
+
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(pool, C(connect_for_reading_succeeds), C(connect_for_writing_succeeds),
@@ -213,4 +327,7 @@ SUBJECT(pool, C(connect_for_reading_succeeds), C(connect_for_writing_succeeds),
         C(query_counts_targets_and_nodes), C(query_names_space_that_is_possible), C(query_returns_the_label),
         C(list_without_a_buffer_counts_the_containers), C(list_names_a_container_by_label_and_uuid),
         C(list_does_not_name_a_destroyed_container), C(list_into_a_small_buffer_is_truncated), C(list_sets_the_count),
-        C(a_read_only_connection_lists));
+        C(a_read_only_connection_lists), C(an_attribute_of_the_pool_comes_back),
+        C(an_attribute_of_the_pool_is_seen_through_another_connection), C(an_attribute_of_the_pool_is_replaced),
+        C(attributes_of_the_pool_are_listed), C(a_deleted_attribute_of_the_pool_is_gone),
+        C(an_attribute_of_the_pool_needs_a_name_and_a_value), C(a_read_only_connection_sets_no_attribute));

@@ -182,6 +182,26 @@ CHECK(a_snapshot_keeps_the_cells_of_an_array, "a read at a snapshot sees what wa
     BYTES(found, "aaaa", 4);
 }
 
+CHECK(an_array_reads_at_the_epoch_that_stat_tells, "st_max_epoch is an epoch, at which the array is as it was then")
+{
+    daos_handle_t array = new_byte_array(4096);
+    daos_array_stbuf_t stat = {0};
+    daos_size_t size = 0;
+    daos_handle_t past;
+    char found[8];
+
+    OK(write_range(array, DAOS_TX_NONE, 0, 4, "four", 4));
+    OK(daos_array_stat(array, DAOS_TX_NONE, &stat, NULL));
+    EQUAL(stat.st_size, 4);
+    OK(write_range(array, DAOS_TX_NONE, 0, 5, "later", 5));
+    past = at(stat.st_max_epoch);
+    OK(daos_array_get_size(array, past, &size, NULL));
+    EQUAL(size, 4);
+    memset(found, 'x', sizeof(found));
+    OK(read_range(array, past, 0, 8, found, 8));
+    BYTES(found, "fourxxxx", 8);
+}
+
 CHECK(a_transaction_of_a_snapshot_refuses_a_put, "a write in the transaction of a snapshot gives -DER_NO_PERM")
 {
     daos_handle_t kv = new_kv();
@@ -264,7 +284,8 @@ SUBJECT(snapshot, C(create_returns_an_epoch), C(later_snapshots_have_higher_epoc
         C(list_names_every_epoch), C(a_snapshot_keeps_a_value_that_is_replaced),
         C(a_snapshot_keeps_a_value_that_is_removed), C(a_snapshot_keeps_an_object_that_is_destroyed),
         C(a_snapshot_does_not_show_later_values), C(two_snapshots_show_two_states),
-        C(a_snapshot_keeps_the_cells_of_an_array), C(a_transaction_of_a_snapshot_refuses_a_put),
+        C(a_snapshot_keeps_the_cells_of_an_array), C(an_array_reads_at_the_epoch_that_stat_tells),
+        C(a_transaction_of_a_snapshot_refuses_a_put),
         C(a_transaction_of_a_snapshot_refuses_a_punch), C(a_transaction_at_epoch_zero_is_invalid),
         C(a_transaction_at_the_highest_epoch_is_invalid), C(a_transaction_may_name_an_epoch_without_a_snapshot),
         C(destroy_of_one_epoch_leaves_the_others), C(destroy_from_zero_takes_all_up_to_an_epoch),

@@ -26,9 +26,11 @@ int daos_eq_query(daos_handle_t eqh, daos_eq_query_t query, unsigned int nevents
 
 int daos_event_init(daos_event_t *ev, daos_handle_t eqh, daos_event_t *parent);
 int daos_event_fini(daos_event_t *ev);
+/* The first child, or the one behind another; NULL behind the last. */
 daos_event_t *daos_event_next(daos_event_t *parent, daos_event_t *child);
 int daos_event_test(daos_event_t *ev, int64_t timeout, bool *flag);
 int daos_event_parent_barrier(daos_event_t *ev);
+/* Have a function called once when the event is complete; what it gives counts where the call gave 0. */
 int daos_event_register_comp_cb(daos_event_t *ev, daos_event_comp_cb_t callback, void *argument);
 int daos_event_abort(daos_event_t *ev);
 

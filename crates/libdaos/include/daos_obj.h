@@ -179,6 +179,9 @@ int daos_oit_open(daos_handle_t coh, daos_epoch_t epoch, daos_handle_t *oh, daos
 int daos_oit_close(daos_handle_t oh, daos_event_t *ev);
 int daos_oit_list(daos_handle_t oh, daos_obj_id_t *oids, uint32_t *oids_nr, daos_anchor_t *anchor,
 		  daos_event_t *ev);
+
+/* Mark an identifier that is in the table, or with NULL take its mark away. */
+#define DAOS_OIT_MARKER_MAX_LEN 32
 int daos_oit_mark(daos_handle_t oh, daos_obj_id_t oid, d_iov_t *marker, daos_event_t *ev);
 int daos_oit_list_unmarked(daos_handle_t oh, daos_obj_id_t *oids, uint32_t *oids_nr, daos_anchor_t *anchor,
 			   daos_event_t *ev);

@@ -117,6 +117,9 @@ ssize_t daos_ace_get_size(struct daos_ace *ace);
 bool daos_ace_is_valid(struct daos_ace *ace);
 int daos_ace_from_str(const char *str, struct daos_ace **ace);
 int daos_ace_to_str(struct daos_ace *ace, char *buf, size_t buf_len);
+/* Print a list, or an entry behind so many tabs, for people to read. */
+void daos_acl_dump(struct daos_acl *acl);
+void daos_ace_dump(struct daos_ace *ace, unsigned int tabs);
 /* The principal of an entry as its text has it; the caller does not free it. */
 const char *daos_ace_get_principal_str(struct daos_ace *ace);
 

@@ -5,10 +5,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{LazyLock, Mutex, PoisonError},
+    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
-use isotach_object::{Cell, Error, Precondition, Transaction, Update};
+use isotach_object::{Cell, Precondition, Transaction, Update};
 use rustix::process::{getegid, geteuid, getgroups};
 
 use crate::{
@@ -18,10 +18,8 @@ use crate::{
     error::{Der, Result, invalid, refuse},
     handles,
     properties::{self, Properties, Value},
+    retry::until_first,
 };
-
-/// How often a change of a list is tried that another was faster than.
-const MOST_ATTEMPTS: usize = 100;
 
 /// The properties that say who may do what.
 pub(crate) const PROPERTIES: [u32; 3] = [DAOS_PROP_CO_ACL, DAOS_PROP_CO_OWNER, DAOS_PROP_CO_OWNER_GROUP];
@@ -49,11 +47,21 @@ pub(crate) fn id_of(principal: &str, is_group: bool) -> Result<u32> {
 
 /// A user or group as a principal: its name, or the number of one that has none.
 pub(crate) fn principal(id: u32, is_group: bool) -> String {
-    // A program opens containers often, and whom a number means may be the answer of another machine.
+    if let Some(known) = names().get(&(id, is_group)) {
+        return known.clone();
+    }
+    match name_of(id, is_group) {
+        Some(name) => names().entry((id, is_group)).or_insert(format!("{name}@")).clone(),
+        // It is asked for again: who is to know may not have answered.
+        None => format!("{id}@"),
+    }
+}
+
+/// The principals that are known: a program opens containers often, and whom a number means may be the answer of another machine, for which
+/// nobody else is to wait.
+fn names() -> MutexGuard<'static, HashMap<(u32, bool), String>> {
     static NAMES: LazyLock<Mutex<HashMap<(u32, bool), String>>> = LazyLock::new(Mutex::default);
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    let ask = || format!("{}@", name_of(id, is_group).unwrap_or_else(|| id.to_string()));
-    names.entry((id, is_group)).or_insert_with(ask).clone()
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn is_member(group: &str) -> bool {
@@ -74,22 +82,23 @@ pub(crate) fn add_defaults(properties: &mut Properties) {
     }
 }
 
-/// What a container with these properties permits this process, as it wants to open it. One that this library did not make belongs to
-/// nobody, and permits everything.
+/// What a container with these properties permits this process, as it wants to open it. One that this library did not make, and for which
+/// nobody has said anything of this since, belongs to nobody and permits everything.
 pub(crate) fn permissions(properties: &Properties, flags: u32) -> Result<u64> {
-    let text = |number| match properties.get(&number) {
-        Some(Value::Text(text)) => Some(text.clone()),
-        _ => None,
+    let name = |number| match properties.get(&number) {
+        Some(Value::Text(text)) => text.clone(),
+        _ => String::new(),
     };
-    let permitted = match (text(DAOS_PROP_CO_OWNER), text(DAOS_PROP_CO_OWNER_GROUP)) {
-        (Some(user), Some(group)) => {
-            let list = match properties.get(&DAOS_PROP_CO_ACL) {
-                Some(Value::Bytes(bytes)) => List::read(bytes)?,
-                _ => List::of_container(),
-            };
-            list.permissions(&Owners { user, group }, &principal(geteuid().as_raw(), false), is_member)
-        }
-        _ => ALL,
+    let permitted = if PROPERTIES.iter().any(|number| properties.contains_key(number)) {
+        let list = match properties.get(&DAOS_PROP_CO_ACL) {
+            Some(Value::Bytes(bytes)) => List::read(bytes)?,
+            _ => List::of_container(),
+        };
+        // A principal that is not told is nobody's.
+        let owners = Owners { user: name(DAOS_PROP_CO_OWNER), group: name(DAOS_PROP_CO_OWNER_GROUP) };
+        list.permissions(&owners, &principal(geteuid().as_raw(), false), is_member)
+    } else {
+        ALL
     };
     match permitted & if flags == DAOS_COO_RO { TO_READ } else { ALL } {
         0 => refuse(DER_NO_PERM, "the container's access control list does not permit this user to open it"),
@@ -159,7 +168,7 @@ fn change(container: u64, change: impl Fn(&mut List) -> Result<()>) -> Result<()
     container.check(DAOS_ACL_PERM_SET_ACL)?;
     let key = properties::key(DAOS_PROP_CO_ACL);
     let cell = Cell::kv(own()?, &key);
-    for _ in 0..MOST_ATTEMPTS {
+    until_first(|| {
         let Some(stored) = container.inner.get_many(&[cell])?.pop().flatten() else {
             return refuse(
                 DER_NONEXIST,
@@ -177,34 +186,76 @@ fn change(container: u64, change: impl Fn(&mut List) -> Result<()>) -> Result<()
             preconditions: vec![Precondition::Equals(cell, &stored)],
             updates: vec![Update::Put { cell, value: &value }],
         };
-        match container.inner.commit(&transaction) {
-            Ok(_) => return Ok(()),
-            Err(Error::Conflict { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    refuse(DER_AGAIN, "others always were faster")
+        container.inner.commit(&transaction)?;
+        Ok(())
+    })
 }
 
 /// See `daos_cont_set_owner`: another user, another group, or both.
 pub(crate) fn set_owner(container: u64, user: Option<&str>, group: Option<&str>) -> Result<()> {
     let container = handles::container(container)?;
     container.check(DAOS_ACL_PERM_SET_OWNER)?;
-    let kept = properties::some(&*container.inner, &PROPERTIES)?;
     let given = [(DAOS_PROP_CO_OWNER, user), (DAOS_PROP_CO_OWNER_GROUP, group)];
-    let mut changed = Properties::new();
-    for (number, name) in given {
-        match name {
-            Some(name) if is_principal(name) => drop(changed.insert(number, Value::Text(name.to_owned()))),
-            None if kept.contains_key(&number) => {}
-            _ => return invalid("an owner: name@ is expected, and both names where the container has none"),
+    until_first(|| {
+        let kept = properties::some(&*container.inner, &PROPERTIES)?;
+        let mut changed = Properties::new();
+        for (number, name) in given {
+            match name {
+                Some(name) if is_principal(name) => {
+                    drop(changed.insert(number, Value::Text(name.to_owned())));
+                }
+                None if kept.contains_key(&number) => {}
+                _ => {
+                    return invalid(
+                        "an owner: name@ is expected, and both names where the container has none",
+                    );
+                }
+            }
         }
-    }
-    if changed.is_empty() {
-        return Err(Der(DER_INVAL));
-    }
-    if !kept.contains_key(&DAOS_PROP_CO_ACL) {
+        if changed.is_empty() {
+            return Err(Der(DER_INVAL));
+        }
+        if kept.contains_key(&DAOS_PROP_CO_ACL) {
+            return properties::keep(&container, &changed);
+        }
         changed.insert(DAOS_PROP_CO_ACL, Value::Bytes(List::of_container().bytes()));
+        if !container.inner.capabilities().transactions {
+            return properties::keep(&container, &changed);
+        }
+        // A list that another sets meanwhile stays.
+        let (object, stored) = (own()?, properties::stored(&changed));
+        let key = properties::key(DAOS_PROP_CO_ACL);
+        let updates =
+            stored.iter().map(|(key, value)| Update::Put { cell: Cell::kv(object, key), value }).collect();
+        let preconditions = vec![Precondition::Absent(Cell::kv(object, &key))];
+        container.inner.commit(&Transaction { preconditions, updates })?;
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_without_a_group_does_not_open_a_container_to_all() {
+        let owner = |name: String| Properties::from([(DAOS_PROP_CO_OWNER, Value::Text(name))]);
+        assert_eq!(permissions(&owner("no such user@".to_owned()), 0), Err(Der(DER_NO_PERM)));
+        assert_eq!(
+            permissions(&owner(principal(geteuid().as_raw(), false)), 0),
+            Ok(DAOS_ACL_PERM_CONT_ALL & ALL)
+        );
+        let group = Properties::from([(DAOS_PROP_CO_OWNER_GROUP, Value::Text("no such group@".to_owned()))]);
+        assert_eq!(permissions(&group, 0), Err(Der(DER_NO_PERM)));
+        assert_eq!(permissions(&Properties::new(), 0), Ok(ALL), "nobody has said anything");
     }
-    properties::keep(&container, &changed)
+
+    #[test]
+    fn a_name_that_was_not_found_is_asked_for_again() {
+        const NOBODY_HAS_IT: u32 = 4_000_000_123;
+        assert_eq!(principal(NOBODY_HAS_IT, false), "4000000123@");
+        assert!(!names().contains_key(&(NOBODY_HAS_IT, false)));
+        let own = principal(geteuid().as_raw(), false);
+        assert_eq!(principal(geteuid().as_raw(), false), own);
+    }
 }

@@ -224,7 +224,8 @@ impl Entry {
         bytes
     }
 
-    fn is_of(&self, kind: u8, name: &str) -> bool {
+    /// Whether it is of a principal.
+    pub(crate) fn is_of(&self, kind: u8, name: &str) -> bool {
         self.kind == kind && self.name == name
     }
 }

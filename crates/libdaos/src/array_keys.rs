@@ -10,11 +10,10 @@ use crate::{
     abi::{constants::*, errors::*},
     containers::own,
     error::{Der, Result, invalid, refuse},
-    general::{ONLY_AKEY, Part, remove_if},
+    general::{ONLY_AKEY, Part},
     handles,
     objects::Object,
-    own_updates,
-    records::{Found, Range, Records},
+    records::{Found, Range, Records, last_end},
     scope::Scope,
 };
 
@@ -112,7 +111,7 @@ impl<'o> ArrayKeys<'o> {
         let Object { container, id, .. } = self.object;
         let cell = self.metadata_cell()?;
         // Created in the same transaction, too.
-        let waiting = self.scope.own(|updates| own_updates::entry(updates, &cell))?;
+        let waiting = self.scope.own(|own| own.value(&cell))?;
         let stored = waiting.map_or_else(|| self.scope.get(cell), Ok)?;
         if let Some(sizes) = stored.and_then(|value| sizes_in(&value)) {
             return Ok(sizes);
@@ -147,7 +146,7 @@ impl<'o> ArrayKeys<'o> {
     /// As [`ArrayKeys::has`]; of the metadata, after what waits for the commit of the same transaction.
     fn will_have(&self, under: &Under<'_>) -> Result<bool> {
         let waiting = match under {
-            Under::Metadata(cell) => self.scope.own(|updates| own_updates::is_there(updates, cell))?,
+            Under::Metadata(cell) => self.scope.own(|own| own.is_there(cell))?,
             Under::Cells(_) => None,
         };
         waiting.map_or_else(|| self.has(under), Ok)
@@ -170,8 +169,12 @@ impl<'o> ArrayKeys<'o> {
 
     /// See `daos_obj_fetch`.
     pub(crate) fn fetch(&self, flags: u64, dkey: &[u8], parts: &[Part<'_>]) -> Result<Vec<Found>> {
-        let under = self.under(dkey)?;
-        parts.iter().map(|part| self.fetch_part(flags, &under, part)).collect()
+        // Where the cells are depends on how large a chunk is, which must be so when they are read.
+        self.scope.at_one_moment(|scope| {
+            let keys = ArrayKeys::of(self.object, scope);
+            let under = keys.under(dkey)?;
+            parts.iter().map(|part| keys.fetch_part(flags, &under, part)).collect()
+        })
     }
 
     fn fetch_part(&self, flags: u64, under: &Under<'_>, part: &Part<'_>) -> Result<Found> {
@@ -196,26 +199,23 @@ impl<'o> ArrayKeys<'o> {
     /// See `daos_obj_update`.
     pub(crate) fn update(&self, flags: u64, dkey: &[u8], parts: &[(Part<'_>, Vec<u8>)]) -> Result<()> {
         let conditions: Vec<bool> = parts.iter().filter_map(|(part, _)| condition(flags, part)).collect();
-        if conditions.is_empty() {
-            return self.update_parts(dkey, parts);
-        }
         self.scope.together(|scope| {
             let keys = ArrayKeys::of(self.object, scope);
-            let is_there = keys.will_have(&keys.under(dkey)?)?;
+            let under = keys.under(dkey)?;
+            let is_there = if conditions.is_empty() { false } else { keys.will_have(&under)? };
             match conditions.iter().find(|wanted| **wanted != is_there) {
                 Some(true) => Err(Der(DER_NONEXIST)),
                 Some(false) => Err(Der(DER_EXIST)),
-                None => keys.update_parts(dkey, parts),
+                None => keys.update_parts(&under, parts),
             }
         })
     }
 
-    fn update_parts(&self, dkey: &[u8], parts: &[(Part<'_>, Vec<u8>)]) -> Result<()> {
-        let under = self.under(dkey)?;
+    fn update_parts(&self, under: &Under<'_>, parts: &[(Part<'_>, Vec<u8>)]) -> Result<()> {
         let mut updates = Vec::new();
         for (part, bytes) in parts {
             check_akey(part.akey)?;
-            match (&under, &part.ranges) {
+            match (under, &part.ranges) {
                 (Under::Metadata(cell), None) if part.size == 0 => {
                     updates.push(Update::Remove { cell: *cell });
                 }
@@ -236,16 +236,20 @@ impl<'o> ArrayKeys<'o> {
     /// See `daos_obj_punch_dkeys`, and `daos_obj_punch_akeys`.
     pub(crate) fn punch(&self, flags: u64, dkey: &[u8], akeys: &[&[u8]]) -> Result<()> {
         akeys.iter().try_for_each(|akey| check_akey(akey))?;
-        let under = self.under(dkey)?;
-        let update = match under {
-            Under::Metadata(cell) => Update::Remove { cell },
-            Under::Cells(records) => {
-                let all = records.all();
-                Update::Punch { cell: records.cell, offset: all.start, length: all.end - all.start }
+        self.scope.together(|scope| {
+            let keys = ArrayKeys::of(self.object, scope);
+            let under = keys.under(dkey)?;
+            if flags & DAOS_COND_PUNCH != 0 && !keys.will_have(&under)? {
+                return Err(Der(DER_NONEXIST));
             }
-        };
-        let is_there = |scope: &Scope| ArrayKeys::of(self.object, scope).will_have(&under);
-        remove_if(self.scope, flags, is_there, |scope| scope.update(&[update]))
+            scope.update(&[match under {
+                Under::Metadata(cell) => Update::Remove { cell },
+                Under::Cells(records) => {
+                    let all = records.all();
+                    Update::Punch { cell: records.cell, offset: all.start, length: all.end - all.start }
+                }
+            }])
+        })
     }
 
     /// See `daos_obj_list_akey`.
@@ -261,28 +265,121 @@ impl<'o> ArrayKeys<'o> {
     pub(crate) fn list_dkeys(&self, anchor: &Anchor, limit: usize) -> Result<Page> {
         let from = anchor.as_bytes().try_into().map_or(0, u64::from_le_bytes);
         let mut page = PageBuilder::new();
-        let mut left = limit;
         if from == 0 && self.has(&Under::Metadata(self.metadata_cell()?))? {
             page.push(&0_u64.to_le_bytes(), b"");
-            left -= 1;
         }
+        // One more than there is room for says where to go on.
+        let keys = self.chunk_keys(from.max(1), limit - page.len() + 1)?;
+        let next = keys.get(limit - page.len()).map(|key| Anchor::from_bytes(key.to_le_bytes().to_vec()));
+        keys.iter().take(limit - page.len()).for_each(|key| page.push(&key.to_le_bytes(), b""));
+        Ok(page.finish(next))
+    }
+
+    /// The lowest keys under which there is something, or the highest, from there on: up to the first one with cells.
+    pub(crate) fn outermost_dkeys(&self, is_last: bool) -> Result<Vec<u64>> {
+        let metadata = self.has(&Under::Metadata(self.metadata_cell()?))?.then_some(0);
+        match is_last {
+            true => Ok(self.last_chunk_key()?.into_iter().chain(metadata).collect()),
+            false => Ok(metadata.into_iter().chain(self.chunk_keys(1, 1)?).collect()),
+        }
+    }
+
+    /// How many bytes the array has, and how many a chunk has; `None` where there are no cells.
+    fn extent(&self) -> Result<Option<(u64, u64)>> {
         let cell = Cell::array(self.object.id);
-        let extents = self.scope.read(&[cell], |state| state.list_extents(cell, 0, u64::MAX))?;
-        if extents.is_empty() {
-            return Ok(page.finish(None));
+        let Some(size) = self.scope.size(cell)?.filter(|size| *size > 0) else { return Ok(None) };
+        match self.sizes() {
+            Ok((cell_size, chunk_size)) => Ok(Some((size, cell_size * chunk_size))),
+            // Nobody needs to know it of an array of which all was punched.
+            Err(_) if !self.has(&Under::Cells(Records::of(cell, 1)))? => Ok(None),
+            Err(error) => Err(error),
         }
-        let (cell_size, chunk_size) = self.sizes()?;
-        let chunk = cell_size * chunk_size;
-        let mut next = from.max(1);
-        for extent in extents {
-            for number in next.max(extent.start / chunk + 1)..=(extent.end - 1) / chunk + 1 {
-                let Some(rest) = left.checked_sub(1) else {
-                    return Ok(page.finish(Some(Anchor::from_bytes(number.to_le_bytes().to_vec()))));
-                };
-                page.push(&number.to_le_bytes(), b"");
-                (left, next) = (rest, number + 1);
+    }
+
+    /// The first keys from one on under which there are cells, so many at most.
+    fn chunk_keys(&self, from: u64, most: usize) -> Result<Vec<u64>> {
+        let cell = Cell::array(self.object.id);
+        let Some((size, chunk)) = self.extent()? else { return Ok(Vec::new()) };
+        let mut keys = Vec::new();
+        let mut start = (from - 1).saturating_mul(chunk);
+        // As many bytes as hold so many chunks; twice as many each time that less than that is found.
+        let mut length = chunk.saturating_mul(most as u64);
+        while start < size {
+            let within = length.min(size - start);
+            for extent in self.scope.read(&[cell], |state| state.list_extents(cell, start, within))? {
+                let first = (extent.start / chunk + 1).max(keys.last().map_or(0, |last| last + 1));
+                keys.extend((first..=(extent.end - 1) / chunk + 1).take(most - keys.len()));
+                if keys.len() == most {
+                    return Ok(keys);
+                }
             }
+            (start, length) = (start.saturating_add(length), length.saturating_mul(2));
         }
-        Ok(page.finish(None))
+        Ok(keys)
+    }
+
+    fn last_chunk_key(&self) -> Result<Option<u64>> {
+        let cell = Cell::array(self.object.id);
+        let Some((size, chunk)) = self.extent()? else { return Ok(None) };
+        let end = self.scope.read(&[cell], |state| last_end(state, cell, size))?;
+        Ok(end.checked_sub(1).map(|last| last / chunk + 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, sync::Arc};
+
+    use isotach_object::{ObjectClass, ObjectType};
+
+    use super::*;
+    use crate::testing::{container, now};
+
+    const CHUNK: u64 = 10;
+
+    #[test]
+    fn pages_and_ends_of_keys_are_those_of_the_chunks_with_cells() {
+        for seed in 0..200_u64 {
+            let (container, _, _) = container();
+            let id = ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, seed);
+            let object = Object { container: Arc::clone(&container), id, mode: DAOS_OO_RW };
+            let key = metadata_key(id);
+            let metadata = metadata((1, CHUNK));
+            let mut updates = vec![Update::Put { cell: Cell::kv(own().unwrap(), &key), value: &metadata }];
+            let (mut expected, mut number) = (BTreeSet::from([0]), seed);
+            let data = [1; 35];
+            for _ in 0..seed % 12 {
+                number =
+                    number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let (offset, length) = ((number >> 33) % 3000, (number >> 50) as usize % 35 + 1);
+                updates.push(Update::Write { cell: Cell::array(id), offset, data: &data[..length] });
+                expected
+                    .extend((offset / CHUNK..=(offset + length as u64 - 1) / CHUNK).map(|chunk| chunk + 1));
+            }
+            // Holes of whole chunks, also at the end.
+            for first in [100, 250] {
+                updates.push(Update::Punch {
+                    cell: Cell::array(id),
+                    offset: first * CHUNK,
+                    length: 60 * CHUNK,
+                });
+                expected.retain(|key| !(first + 1..=first + 60).contains(key));
+            }
+            container.update(&updates).unwrap();
+            let scope = now(&container);
+            let keys = ArrayKeys::of(&object, &scope);
+            let (mut found, mut anchor) = (Vec::new(), Some(Anchor::start()));
+            while let Some(from) = anchor {
+                let page = keys.list_dkeys(&from, 1 + seed as usize % 4).unwrap();
+                found.extend(page.keys().map(|key| u64::from_le_bytes(key.try_into().unwrap())));
+                anchor = page.next().cloned();
+            }
+            assert_eq!(found, Vec::from_iter(expected.clone()), "seed {seed}");
+            let chunks = || expected.iter().copied().filter(|key| *key > 0);
+            let lowest = Vec::from_iter([0].into_iter().chain(chunks().next()));
+            let highest = Vec::from_iter(chunks().next_back().into_iter().chain([0]));
+            assert_eq!(keys.outermost_dkeys(false).unwrap(), lowest, "seed {seed}");
+            assert_eq!(keys.outermost_dkeys(true).unwrap(), highest, "seed {seed}");
+        }
     }
 }

@@ -6,19 +6,18 @@
 //! Cells that nobody wrote, or that were punched since, are not there. A read leaves their place in the buffers alone; of arrays of bytes it is
 //! filled with zeros, up to the last cell that is there. That one makes the size.
 
-use std::{ops, sync::Arc, vec};
+use std::{ops, slice, sync::Arc};
 
 use isotach_object::{ArrayRead, Cell, ObjectId, ObjectType, Precondition, Update};
 
 use crate::{
-    abi::errors::*,
+    abi::{constants::DAOS_OO_RO, errors::*},
     array_keys::{self, metadata, metadata_key, sizes_in},
     containers::{Container, own},
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
     objects::{self, check_mode, type_number},
-    own_updates,
-    records::written,
+    records::{last_end, written},
     scope::Scope,
 };
 
@@ -70,14 +69,9 @@ pub(crate) fn create(scope: &Scope, id: (u64, u64), cell_size: u64, chunk_size: 
     let key = metadata_key(id);
     let cell = Cell::kv(own()?, &key);
     let value = metadata((cell_size, chunk_size));
-    let updates = [Update::Put { cell, value: &value }, Update::SetSize { cell: Cell::array(id), size: 0 }];
-    // Where an engine changes one thing at a time, who has the entry has the array.
-    let together = if container.inner.capabilities().transactions { 2 } else { 1 };
-    if scope.update_if(&[Precondition::Absent(cell)], &updates[..together])?.is_some() {
+    // As on DAOS this alone makes the array: cells that there are, or that another writes at once, stay.
+    if scope.update_if(&[Precondition::Absent(cell)], &[Update::Put { cell, value: &value }])?.is_some() {
         return Err(Der(DER_EXIST));
-    }
-    if together == 1 {
-        scope.update(&updates[1..])?;
     }
     Ok(opened(container, id, 0, (cell_size, chunk_size)))
 }
@@ -132,6 +126,15 @@ fn checked(container: &Container, id: (u64, u64), is_right: impl Fn(u8) -> bool)
 pub(crate) fn close(handle: u64) -> Result<()> {
     handles::array(handle)?;
     handles::remove(handle).map(drop)
+}
+
+/// How many bytes an array of bytes has that need not be open.
+pub(crate) fn size_of(container: &Arc<Container>, id: ObjectId) -> Result<u64> {
+    let container = Arc::clone(container);
+    let id = checked(&container, (id.hi(), id.lo()), |number| number == OF_BYTES)?;
+    let array =
+        Array { container: Arc::clone(&container), id, mode: DAOS_OO_RO, cell_size: 1, chunk_size: 1 };
+    array.size(&Scope::present(container))
 }
 
 /// The array with this handle, in the transaction with the other.
@@ -206,19 +209,33 @@ impl Array {
     }
 
     /// See `daos_array_read`.
-    pub(crate) fn read(&self, scope: &Scope, ranges: &[Range], buffers: Vec<&mut [u8]>) -> Result<Filled> {
+    pub(crate) fn read(
+        &self,
+        scope: &Scope,
+        ranges: &[Range],
+        mut buffers: Vec<&mut [u8]>,
+    ) -> Result<Filled> {
         self.check(ranges, buffers.iter().map(|buffer| buffer.len()).sum())?;
-        let wanted: usize = buffers.iter().map(|buffer| buffer.len()).sum();
         let ranges: Vec<_> = ranges.iter().map(|range| self.extent_of(*range)).collect::<Result<_>>()?;
-        let mut reads = Vec::with_capacity(ranges.len());
-        let mut buffers = Buffers { first: &mut [], behind: buffers.into_iter() };
-        let mut scope = scope.clone();
-        let mut readable = self.readable(&scope, &ranges)?;
-        if readable.has_holes {
-            // Where they are, and the bytes between them, must be of one moment.
-            scope = scope.frozen();
-            readable = self.readable(&scope, &ranges)?;
+        let readable = self.readable(scope, &ranges)?;
+        if !readable.has_holes {
+            return self.fill(scope, &ranges, readable, &mut buffers);
         }
+        // Where they are, and the bytes between them, must be of one moment.
+        scope.frozen(|scope| self.fill(scope, &ranges, self.readable(scope, &ranges)?, &mut buffers))
+    }
+
+    /// Reads what is there of ranges into buffers of as many bytes.
+    fn fill(
+        &self,
+        scope: &Scope,
+        ranges: &[ops::Range<u64>],
+        readable: Readable,
+        buffers: &mut [&mut [u8]],
+    ) -> Result<Filled> {
+        let wanted: usize = buffers.iter().map(|buffer| buffer.len()).sum();
+        let mut reads = Vec::with_capacity(ranges.len());
+        let mut buffers = Buffers { first: &mut [], behind: buffers.iter_mut() };
         for (range, there) in ranges.iter().zip(readable.extents) {
             let mut at = range.start;
             for extent in there {
@@ -249,7 +266,7 @@ impl Array {
         if !self.is_of_bytes() {
             let extents = scope.read(&[cell], |state| written(state, cell, ranges))?;
             let is_whole = |(range, there): (&ops::Range<u64>, &Vec<ops::Range<u64>>)| {
-                range.is_empty() || there.as_slice() == std::slice::from_ref(range)
+                range.is_empty() || there.as_slice() == slice::from_ref(range)
             };
             let has_holes = !ranges.iter().zip(&extents).all(is_whole);
             return Ok(Readable { extents, has_holes });
@@ -267,6 +284,11 @@ impl Array {
         Ok(self.end(scope)?.div_ceil(self.cell_size))
     }
 
+    /// See `daos_array_stat`: how many cells it has, and an epoch at which it has them.
+    pub(crate) fn stat(&self, scope: &Scope) -> Result<(u64, u64)> {
+        scope.frozen(|scope| Ok((self.size(scope)?, scope.epoch()?)))
+    }
+
     /// Where the last cell that is there ends: what was punched behind it does not count.
     fn end(&self, scope: &Scope) -> Result<u64> {
         Ok(self.ends(scope)?.1)
@@ -277,18 +299,14 @@ impl Array {
         let cell = Cell::array(self.id);
         scope.read(&[cell], |state| {
             let size = state.size_many(&[cell])?.pop().flatten().unwrap_or(0);
-            let Some(last) = size.checked_sub(1) else { return Ok((0, 0)) };
-            if !state.list_extents(cell, last, 1)?.is_empty() {
-                return Ok((size, size));
-            }
-            Ok((size, state.list_extents(cell, 0, size)?.last().map_or(0, |extent| extent.end)))
+            Ok((size, last_end(state, cell, size)?))
         })
     }
 
     /// Whether there is a cell at an offset, after what waits for the commit of the same transaction.
     fn will_have(&self, scope: &Scope, offset: u64) -> Result<bool> {
         let cell = Cell::array(self.id);
-        let waiting = scope.own(|updates| own_updates::is_written(updates, &cell, offset))?;
+        let waiting = scope.own(|own| own.is_written(&cell, offset))?;
         let is_written = || Ok(!scope.read(&[cell], |state| state.list_extents(cell, offset, 1))?.is_empty());
         waiting.map_or_else(is_written, Ok)
     }
@@ -336,12 +354,12 @@ struct Readable {
 }
 
 /// Buffers, one behind the other.
-struct Buffers<'b> {
+struct Buffers<'b, 'c> {
     first: &'b mut [u8],
-    behind: vec::IntoIter<&'b mut [u8]>,
+    behind: slice::IterMut<'b, &'c mut [u8]>,
 }
 
-impl<'b> Buffers<'b> {
+impl<'b> Buffers<'b, '_> {
     /// Takes so many bytes from the front, in as many parts as they lie in; with each it is said how many came before it.
     fn take(&mut self, count: u64, mut each: impl FnMut(u64, &'b mut [u8])) {
         let mut done = 0;

@@ -18,12 +18,14 @@ use crate::{
         errors::*,
         properties::{DAOS_PROP_CO_LABEL, DAOS_PROP_CO_REDUN_FAC},
     },
-    access, epochs,
+    access, attributes, epochs,
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
+    labels::{self, resolve},
     log,
     pools::Pool,
     properties::{self, Properties, Value},
+    retry::until_first,
 };
 
 /// The high and the low half of the id of that object: of DAOS's type with integer keys, with the last of all users' ids.
@@ -32,8 +34,6 @@ const UUID: &[u8] = b"uuid";
 /// How long the making of a container is waited for, and how long between two looks.
 const LONGEST_MAKING: Duration = Duration::from_millis(200);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
-/// How often an update is tried whose conditions hold and which another was faster than.
-const MOST_ATTEMPTS: usize = 100;
 
 /// An open container.
 #[derive(Debug)]
@@ -48,18 +48,12 @@ pub(crate) struct Container {
     pub(crate) redundancy_factor: u64,
 }
 
-/// A container, as a pool lists it.
-pub(crate) struct Listed {
-    pub(crate) uuid: [u8; 16],
-    pub(crate) label: Label,
-}
-
 /// The object that holds what is not the program's.
 pub(crate) fn own() -> Result<ObjectId> {
     Ok(ObjectId::from_halves(OWN.0, OWN.1)?)
 }
 
-fn random_uuid() -> Result<[u8; 16]> {
+pub(crate) fn random_uuid() -> Result<[u8; 16]> {
     let mut uuid = [0; 16];
     // So few bytes come whole or not at all.
     if getrandom(&mut uuid, GetRandomFlags::empty()) != Ok(16) {
@@ -71,11 +65,11 @@ fn random_uuid() -> Result<[u8; 16]> {
 }
 
 /// The UUID of a container; of one that this library did not make, that of its label.
-fn uuid_of(container: &dyn isotach_object::Container) -> Result<[u8; 16]> {
+pub(crate) fn uuid_of(container: &dyn isotach_object::Container) -> Result<[u8; 16]> {
     let stored = container.get_many(&[Cell::kv(own()?, UUID)])?.pop().flatten();
     match stored.map(<[u8; 16]>::try_from) {
         Some(Ok(uuid)) => Ok(uuid),
-        Some(Err(_)) => refuse(DER_IO, "a UUID that this library did not store"),
+        Some(Err(_)) => refuse(DER_CSUM, "a UUID that this library did not store"),
         None => Ok(uuid_of_label(container.label().as_str())),
     }
 }
@@ -133,6 +127,9 @@ pub(crate) fn create(pool: u64, label: Option<&str>, properties: &Properties) ->
         (None, Some(Value::Text(other))) => Some(other.as_str()),
         (label, _) => label,
     };
+    if label == Some(attributes::OF_POOL) {
+        return invalid("the label of what holds a pool's attributes for a container");
+    }
     if label.is_some_and(is_uuid) {
         return invalid("a container's label may not look like a UUID");
     }
@@ -150,31 +147,8 @@ pub(crate) fn create(pool: u64, label: Option<&str>, properties: &Properties) ->
     });
     // One without its properties is none.
     kept.inspect_err(|_| drop(pool.inner.destroy_container(&label)))?;
+    labels::remember(&pool, &uuid, &label);
     Ok(uuid)
-}
-
-/// The label of the container that a label or the text of a UUID names.
-fn resolve(pool: &Pool, name: &str) -> Result<Label> {
-    let label: Label = name.parse()?;
-    if !is_uuid(name) {
-        return Ok(label);
-    }
-    let found = list(pool)?.into_iter().find(|listed| uuid_text(&listed.uuid).eq_ignore_ascii_case(name));
-    Ok(found.map_or(label, |listed| listed.label))
-}
-
-/// All containers of a pool.
-pub(crate) fn list(pool: &Pool) -> Result<Vec<Listed>> {
-    let mut all = Vec::new();
-    for label in pool.inner.list_containers()? {
-        match pool.inner.open_container(&label) {
-            Ok(container) => all.push(Listed { uuid: uuid_of(&*container)?, label }),
-            // Destroyed meanwhile, or not for this user.
-            Err(Error::NotFound { .. } | Error::PermissionDenied { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(all)
 }
 
 /// See `daos_cont_open`. Of this process it is known who else has the container open, and alone.
@@ -224,7 +198,9 @@ pub(crate) fn destroy(pool: u64, name: &str, force: bool) -> Result<()> {
     if !force && handles::count_of(is_it) > 0 {
         return refuse(DER_BUSY, "the container is open; close it, or use force");
     }
-    Ok(pool.inner.destroy_container(&label)?)
+    pool.inner.destroy_container(&label)?;
+    labels::forget(&pool, &label);
+    Ok(())
 }
 
 /// See `daos_cont_aggregate`: gives back the room of what was replaced or removed, and which no snapshot shows. That is not done for a part of
@@ -291,18 +267,13 @@ impl Container {
     ) -> Result<Option<usize>> {
         self.check_writable()?;
         let transaction = Transaction { preconditions: preconditions.to_vec(), updates: updates.to_vec() };
-        for _ in 0..MOST_ATTEMPTS {
-            match self.inner.commit(&transaction) {
-                Ok(_) => return Ok(None),
-                Err(Error::Conflict { .. }) => {}
-                Err(error) => return Err(error.into()),
-            }
+        until_first(|| match self.inner.commit(&transaction) {
+            Ok(_) => Ok(None),
             // Others may have been faster with something else.
-            if let Some(first) = first_failing(&*self.inner, preconditions)? {
-                return Ok(Some(first));
-            }
-        }
-        refuse(DER_TX_RESTART, "others always were faster")
+            Err(Error::Conflict { .. }) => first_failing(&*self.inner, preconditions)?
+                .map_or(Err(Der(DER_TX_RESTART)), |first| Ok(Some(first))),
+            Err(error) => Err(error.into()),
+        })
     }
 }
 
@@ -322,10 +293,12 @@ fn first_failing(
 /// Does updates, for all to see: all or none, where the engine can do that.
 fn all(container: &dyn isotach_object::Container, updates: &[Update<'_>]) -> Result<()> {
     if updates.len() > 1 && container.capabilities().transactions {
-        container.commit(&Transaction { preconditions: Vec::new(), updates: updates.to_vec() })?;
-        return Ok(());
+        let transaction = Transaction { preconditions: Vec::new(), updates: updates.to_vec() };
+        return until_first(|| Ok(container.commit(&transaction).map(drop)?));
     }
-    container.update(updates)?;
-    container.flush()?;
-    Ok(())
+    match container.update(updates).and_then(|()| container.flush()) {
+        // What came of it nobody knows, so it is not done again here; and no transaction is to begin anew.
+        Err(error @ Error::Conflict { .. }) => refuse(DER_AGAIN, &error.to_string()),
+        outcome => Ok(outcome?),
+    }
 }

@@ -23,6 +23,13 @@ const BEGIN: u64 = 1_609_459_200;
 /// How many epochs of transactions are known: the oldest goes.
 const MOST: usize = 65_536;
 
+/// When something takes place in a container: as the program is told, and as the engine counts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) epoch: u64,
+    pub(crate) state: Epoch,
+}
+
 /// What was told of transactions.
 #[derive(Debug)]
 struct Told {
@@ -45,20 +52,50 @@ fn now() -> u64 {
     u64::try_from(nanoseconds * 16).unwrap_or(DAOS_EPOCH_MAX - 1)
 }
 
-/// The present time as an epoch, and later than every one that this gave before.
-pub(crate) fn next() -> u64 {
-    let mut told = told();
-    told.last = now().max(told.last.saturating_add(1));
-    told.last
+impl Told {
+    /// The present time, and later than every epoch that was given away.
+    fn next(&mut self) -> u64 {
+        self.last = now().max(self.last.saturating_add(1));
+        self.last
+    }
+
+    fn add(&mut self, container: &Container, Moment { epoch, state }: Moment) {
+        self.states.insert(epoch, (container.uuid, state));
+        if self.states.len() > MOST {
+            self.states.pop_first();
+        }
+    }
 }
 
-/// Remembers for which state of a container an epoch stands that the program is told.
-pub(crate) fn tell(container: &Container, epoch: u64, state: Epoch) {
+/// The present time as an epoch, and later than every one that was given away before.
+pub(crate) fn next() -> u64 {
+    told().next()
+}
+
+/// The present moment of a container. Epoch and state are taken under one lock, so that of two moments the later one has no earlier state.
+pub(crate) fn moment(container: &Container) -> Result<Moment> {
     let mut told = told();
-    told.states.insert(epoch, (container.uuid, state));
-    if told.states.len() > MOST {
-        told.states.pop_first();
-    }
+    let state = container.inner.epoch()?;
+    Ok(Moment { epoch: told.next(), state })
+}
+
+/// As [`moment`], for a state that `make` names by the epoch, which is later than `after`. The program is told of it.
+pub(crate) fn named(
+    container: &Container,
+    after: u64,
+    make: impl FnOnce(u64) -> isotach_object::Result<Epoch>,
+) -> isotach_object::Result<u64> {
+    let mut told = told();
+    told.last = told.last.max(after);
+    let epoch = told.next();
+    let state = make(epoch)?;
+    told.add(container, Moment { epoch, state });
+    Ok(epoch)
+}
+
+/// Remembers a moment of which the program is told.
+pub(crate) fn tell(container: &Container, moment: Moment) {
+    told().add(container, moment);
 }
 
 /// The state of a container that an epoch stands for. Between two that are known it is the earlier one's; after the last it is the

@@ -1,20 +1,36 @@
 //! Events and their queues. Calls end before they return here, so what is left of an event is the order in which programs learn of it.
 //!
 //! An event is known by the address of the program's structure, which it may not move while the event is in use.
+//!
+//! A call ends its event, and the last child the parent that waits for it: first what is registered is called (`export`), then the event is
+//! complete ([`complete`]). Nothing here is locked meanwhile.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    ffi::{c_int, c_void},
+    mem, process,
+    sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use crate::{
-    abi::errors::*,
+    abi::{errors::*, types::daos_event_t},
     error::{Der, Result, invalid, refuse},
 };
 
 /// The address of an event.
 pub(crate) type Address = usize;
+
+/// A function that a program has called when an event is complete, once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Callback {
+    /// Is given the argument, the event and the result of its call.
+    pub(crate) call: unsafe extern "C" fn(*mut c_void, *mut daos_event_t, c_int) -> c_int,
+    pub(crate) argument: Address,
+}
+
+/// An event whose end has come, and the result that it has.
+pub(crate) type Ended = (Address, c_int);
 
 /// What has become of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +38,8 @@ enum State {
     Ready,
     /// A parent whose children are not all complete.
     Waiting,
+    /// A parent whose children are all complete, and which is so next.
+    Ending,
     /// Complete, and nobody was told.
     Complete,
 }
@@ -32,28 +50,36 @@ struct Event {
     parent: Option<Address>,
     children: Vec<Address>,
     state: State,
+    /// The first failure among its children.
+    failure: c_int,
+    callbacks: Vec<Callback>,
 }
 
 #[derive(Debug, Default)]
 struct Table {
+    /// Whose it is.
+    process: u32,
     events: HashMap<Address, Event>,
     /// The complete events of each queue, in the order in which they were.
     queues: BTreeMap<u64, VecDeque<Address>>,
     last_queue: u64,
 }
 
-static TABLE: Mutex<Option<Table>> = Mutex::new(None);
+static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 /// Told of whenever an event is complete.
 static CHANGED: Condvar = Condvar::new();
 
-type Guard = MutexGuard<'static, Option<Table>>;
-
-fn lock() -> Guard {
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock() -> MutexGuard<'static, Table> {
+    let mut table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if table.process != process::id() {
+        // What a process has is not its child's.
+        *table = Table { process: process::id(), last_queue: table.last_queue, ..Table::default() };
+    }
+    table
 }
 
 fn with<T>(act: impl FnOnce(&mut Table) -> Result<T>) -> Result<T> {
-    act(lock().get_or_insert_with(Table::default))
+    act(&mut lock())
 }
 
 /// See `daos_eq_create`.
@@ -94,9 +120,33 @@ pub(crate) fn init(address: Address, queue: u64, parent: Option<Address>) -> Res
                 Some(parent) => parent.children.push(address),
             }
         }
-        table.events.insert(address, Event { queue, parent, children: Vec::new(), state: State::Ready });
+        let (children, callbacks) = (Vec::new(), Vec::new());
+        let event = Event { queue, parent, children, state: State::Ready, failure: 0, callbacks };
+        table.events.insert(address, event);
         Ok(())
     })
+}
+
+/// See `daos_event_register_comp_cb`.
+pub(crate) fn register(address: Address, callback: Callback) -> Result<()> {
+    with(|table| match table.events.get_mut(&address) {
+        None => invalid("a function for an event that was not initialised"),
+        Some(event) => {
+            event.callbacks.push(callback);
+            Ok(())
+        }
+    })
+}
+
+/// See `daos_event_next`: the first child of a parent, or the one that follows another.
+pub(crate) fn next(parent: Address, child: Option<Address>) -> Option<Address> {
+    let table = lock();
+    let children = &table.events.get(&parent)?.children;
+    match child {
+        None => children.first(),
+        Some(child) => children.get(children.iter().position(|other| *other == child)? + 1),
+    }
+    .copied()
 }
 
 /// See `daos_event_fini`.
@@ -115,43 +165,61 @@ pub(crate) fn launch(address: Address) -> Result<()> {
     })
 }
 
-/// The call that used an event has ended.
-pub(crate) fn complete(address: Address) {
-    let _ = with(|table| {
-        table.complete(address);
-        Ok(())
-    });
+/// What is to be called when an event's end has come.
+pub(crate) fn take_callbacks(address: Address) -> Vec<Callback> {
+    let mut table = lock();
+    table.events.get_mut(&address).map(|event| mem::take(&mut event.callbacks)).unwrap_or_default()
+}
+
+/// An event is complete, with this result; gives its parent if that waited for this one alone.
+pub(crate) fn complete(address: Address, result: c_int) -> Option<Ended> {
+    let above = lock().complete(address, result);
     CHANGED.notify_all();
+    above
 }
 
-/// See `daos_event_test`: whether it is complete, after which it may be used again.
-pub(crate) fn test(address: Address) -> Result<bool> {
-    with(|table| {
-        let event = table.events.get_mut(&address).ok_or(Der(DER_NONEXIST))?;
-        if event.parent.is_some() {
-            return refuse(DER_NO_PERM, "a child is not tested, but its parent");
+/// See `daos_event_test`: whether it is complete, after which it may be used again. Waits so long for that, or for ever.
+pub(crate) fn test(address: Address, timeout: Option<Duration>) -> Result<bool> {
+    let end = timeout.map(|timeout| Instant::now() + timeout);
+    let mut table = lock();
+    loop {
+        if table.is_ended(address)? {
+            return Ok(true);
         }
-        if event.state == State::Waiting {
-            return Ok(false);
-        }
-        event.state = State::Ready;
-        if let Some(done) = event.queue.and_then(|queue| table.queues.get_mut(&queue)) {
-            done.retain(|other| *other != address);
-        }
-        Ok(true)
-    })
+        let Some(changed) = until_change(table, end) else { return Ok(false) };
+        table = changed;
+    }
 }
 
-/// See `daos_event_parent_barrier`: from now on the parent is complete as soon as all its children are.
-pub(crate) fn barrier(address: Address) -> Result<()> {
+/// Waits for a change of the table, and not behind an end; none when that has come.
+fn until_change(
+    table: MutexGuard<'static, Table>,
+    end: Option<Instant>,
+) -> Option<MutexGuard<'static, Table>> {
+    let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+    if left == Some(Duration::ZERO) {
+        return None;
+    }
+    let wait = left.unwrap_or(Duration::from_secs(1));
+    Some(CHANGED.wait_timeout(table, wait).unwrap_or_else(PoisonError::into_inner).0)
+}
+
+/// See `daos_event_parent_barrier`: from now on the parent is complete as soon as all its children are; gives it if they are already.
+pub(crate) fn barrier(address: Address) -> Result<Option<Ended>> {
     with(|table| {
         let event = table.events.get_mut(&address).ok_or(Der(DER_NONEXIST))?;
+        if event.children.is_empty() {
+            return invalid("a barrier for an event without children");
+        }
+        if event.state != State::Ready {
+            return refuse(
+                DER_NO_PERM,
+                "a barrier for an event that has one, or is complete and nobody was told",
+            );
+        }
         event.state = State::Waiting;
-        table.complete_parent(address);
-        Ok(())
-    })?;
-    CHANGED.notify_all();
-    Ok(())
+        Ok(table.ended_parent(address))
+    })
 }
 
 /// See `daos_eq_poll`: at most so many complete events, for which it waits so long, or for ever.
@@ -160,15 +228,14 @@ pub(crate) fn poll(queue: u64, most: usize, timeout: Option<Duration>) -> Result
         return invalid("daos_eq_poll for no event");
     }
     let end = timeout.map(|timeout| Instant::now() + timeout);
-    let mut guard = lock();
+    let mut table = lock();
     loop {
-        let found = guard.get_or_insert_with(Table::default).take(queue, most)?;
-        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-        if !found.is_empty() || left == Some(Duration::ZERO) {
+        let found = table.take(queue, most)?;
+        if !found.is_empty() {
             return Ok(found);
         }
-        let wait = left.unwrap_or(Duration::from_secs(1));
-        guard = CHANGED.wait_timeout(guard, wait).unwrap_or_else(PoisonError::into_inner).0;
+        let Some(changed) = until_change(table, end) else { return Ok(found) };
+        table = changed;
     }
 }
 
@@ -181,7 +248,9 @@ pub(crate) fn query(queue: u64, complete: bool, waiting: bool) -> Result<Vec<Add
             found.extend(done);
         }
         if waiting {
-            let is_waiting = |event: &Event| event.queue == Some(queue) && event.state == State::Waiting;
+            let is_waiting = |event: &Event| {
+                event.queue == Some(queue) && matches!(event.state, State::Waiting | State::Ending)
+            };
             found.extend(
                 table.events.iter().filter(|(_, event)| is_waiting(event)).map(|(address, _)| *address),
             );
@@ -191,6 +260,22 @@ pub(crate) fn query(queue: u64, complete: bool, waiting: bool) -> Result<Vec<Add
 }
 
 impl Table {
+    /// Whether an event is complete, or not in use; then it may be used again.
+    fn is_ended(&mut self, address: Address) -> Result<bool> {
+        let event = self.events.get_mut(&address).ok_or(Der(DER_NONEXIST))?;
+        if event.parent.is_some() {
+            return refuse(DER_NO_PERM, "a child is not tested, but its parent");
+        }
+        if matches!(event.state, State::Waiting | State::Ending) {
+            return Ok(false);
+        }
+        event.state = State::Ready;
+        if let Some(done) = event.queue.and_then(|queue| self.queues.get_mut(&queue)) {
+            done.retain(|other| *other != address);
+        }
+        Ok(true)
+    }
+
     fn take(&mut self, queue: u64, most: usize) -> Result<Vec<Address>> {
         let done = self.queues.get_mut(&queue).ok_or(Der(DER_NONEXIST))?;
         let taken: Vec<Address> = done.drain(..most.min(done.len())).collect();
@@ -202,37 +287,38 @@ impl Table {
         Ok(taken)
     }
 
-    fn complete(&mut self, address: Address) {
-        let Some(event) = self.events.get_mut(&address) else { return };
+    fn complete(&mut self, address: Address, result: c_int) -> Option<Ended> {
+        let event = self.events.get_mut(&address)?;
         event.state = State::Complete;
         match (event.parent, event.queue) {
-            (Some(parent), _) => self.complete_parent(parent),
-            (None, Some(queue)) => {
-                if let Some(done) = self.queues.get_mut(&queue) {
-                    done.push_back(address);
-                }
+            (Some(parent), _) => {
+                let above = self.events.get_mut(&parent)?;
+                above.failure = if above.failure == 0 { result } else { above.failure };
+                return self.ended_parent(parent);
             }
+            (None, Some(queue)) => self.queues.get_mut(&queue)?.push_back(address),
             (None, None) => {}
         }
+        None
     }
 
-    /// Completes a parent that waits for its children, if all are; these may be used again then.
-    fn complete_parent(&mut self, address: Address) {
-        let Some(parent) = self.events.get(&address).filter(|parent| parent.state == State::Waiting) else {
-            return;
-        };
+    /// A parent that waits for its children, if all are complete; these may be used again then.
+    fn ended_parent(&mut self, address: Address) -> Option<Ended> {
+        let parent = self.events.get(&address).filter(|parent| parent.state == State::Waiting)?;
         let children = parent.children.clone();
         let is_done =
             |child: &Address| self.events.get(child).is_none_or(|child| child.state == State::Complete);
         if !children.iter().all(is_done) {
-            return;
+            return None;
         }
         for child in children {
             if let Some(child) = self.events.get_mut(&child) {
                 child.state = State::Ready;
             }
         }
-        self.complete(address);
+        let parent = self.events.get_mut(&address)?;
+        parent.state = State::Ending;
+        Some((address, mem::take(&mut parent.failure)))
     }
 
     fn forget(&mut self, address: Address) {

@@ -1,18 +1,18 @@
 //! Objects of the general form: single values and records under a distribution key and an attribute key.
 //!
-//! Records are bytes at offsets. How many bytes one has is an entry of the container's own object where it is not one byte.
+//! Records are bytes at offsets. How many bytes one has `record_sizes` knows.
 
-use isotach_object::{Anchor, Cell, ObjectId, ObjectType, Page, PageBuilder, Precondition, Update};
-use md5::{Digest, Md5};
+use std::collections::BTreeSet;
+
+use isotach_object::{Anchor, Cell, ObjectType, Page, PageBuilder, Precondition, Update};
 
 use crate::{
     abi::{constants::*, errors::*},
     array_keys::{self, ArrayKeys},
-    containers::own,
     error::{Der, Result, invalid, refuse},
     kv::told,
     objects::{Object, integer_keys, turned},
-    own_updates,
+    record_sizes,
     records::{Found, Range, Records},
     scope::Scope,
 };
@@ -32,16 +32,6 @@ pub(crate) struct Part<'p> {
     pub(crate) room: Option<u64>,
 }
 
-fn size_key(object: ObjectId, dkey: &[u8], akey: &[u8]) -> [u8; 33] {
-    let mut key = [b'r'; 33];
-    key[1..9].copy_from_slice(&object.hi().to_le_bytes());
-    key[9..17].copy_from_slice(&object.lo().to_le_bytes());
-    let digest =
-        Md5::new().chain_update((dkey.len() as u64).to_le_bytes()).chain_update(dkey).chain_update(akey);
-    key[17..].copy_from_slice(&digest.finalize());
-    key
-}
-
 impl Object {
     /// The cell of two keys as they are stored. A map is an object whose values are all under the attribute key "0".
     pub(crate) fn cell<'k>(&self, dkey: &'k [u8], akey: &'k [u8]) -> Result<Cell<'k>> {
@@ -55,17 +45,17 @@ impl Object {
 
     /// Whether a distribution key holds something.
     fn has_dkey(&self, scope: &Scope, dkey: &[u8]) -> Result<bool> {
-        self.has_dkey_without(scope, dkey, &[])
+        self.has_dkey_without(scope, dkey, &BTreeSet::new())
     }
 
     /// As [`Object::has_dkey`], after what waits for the commit of the same transaction.
     fn will_have_dkey(&self, scope: &Scope, dkey: &[u8]) -> Result<bool> {
-        let own = scope.own(|updates| own_updates::dkey(updates, self.id, dkey))?;
+        let own = scope.own(|own| own.dkey(self.id, dkey))?;
         own.is_there.map_or_else(|| self.has_dkey_without(scope, dkey, &own.removed), Ok)
     }
 
     /// Whether a distribution key holds something besides these attribute keys.
-    fn has_dkey_without(&self, scope: &Scope, dkey: &[u8], removed: &[Vec<u8>]) -> Result<bool> {
+    fn has_dkey_without(&self, scope: &Scope, dkey: &[u8], removed: &BTreeSet<Vec<u8>>) -> Result<bool> {
         if self.id.otype() == ObjectType::KeyValue {
             return Ok(removed.is_empty() && scope.size(Cell::kv(self.id, dkey))?.is_some());
         }
@@ -73,7 +63,7 @@ impl Object {
         loop {
             let most = removed.len() + 1;
             let page = scope.read(&[], |state| state.list_akeys(self.id, dkey, &anchor, most))?;
-            let left = page.keys().find(|akey| !removed.iter().any(|removed| removed == akey));
+            let left = page.keys().find(|akey| !removed.contains(*akey));
             match (left, page.next()) {
                 (Some(akey), _) => {
                     scope.expect_present(&Cell::general(self.id, dkey, akey))?;
@@ -105,49 +95,6 @@ impl Object {
             }
         }
     }
-
-    /// Whether records of so many bytes need no new entry of their size.
-    fn keeps_size(
-        &self,
-        scope: &Scope,
-        cell: Cell<'_>,
-        dkey: &[u8],
-        akey: &[u8],
-        record: u64,
-    ) -> Result<bool> {
-        let known = self.next_record_size(scope, dkey, akey)?;
-        if known == record {
-            return Ok(true);
-        }
-        let has_records = match scope.own(|updates| own_updates::is_there(updates, &cell))? {
-            Some(is_there) => is_there,
-            None => scope.size(cell)?.is_some() && scope.get(cell)?.is_none(),
-        };
-        match has_records {
-            true => {
-                refuse(DER_REC_SIZE, &format!("records of {record} bytes where there are some of {known}"))
-            }
-            false => Ok(false),
-        }
-    }
-
-    /// How many bytes a record has.
-    pub(crate) fn record_size(&self, scope: &Scope, dkey: &[u8], akey: &[u8]) -> Result<u64> {
-        Ok(told_size(scope.get(Cell::kv(own()?, &size_key(self.id, dkey, akey)))?))
-    }
-
-    /// As [`Object::record_size`], after what waits for the commit of the same transaction.
-    fn next_record_size(&self, scope: &Scope, dkey: &[u8], akey: &[u8]) -> Result<u64> {
-        let key = size_key(self.id, dkey, akey);
-        let entry = Cell::kv(own()?, &key);
-        let waiting = scope.own(|updates| own_updates::entry(updates, &entry))?;
-        waiting.map_or_else(|| self.record_size(scope, dkey, akey), |stored| Ok(told_size(stored)))
-    }
-}
-
-/// How many bytes a record has by its entry, if it has one.
-fn told_size(stored: Option<Vec<u8>>) -> u64 {
-    stored.and_then(|stored| stored.try_into().ok()).map_or(1, u64::from_le_bytes)
 }
 
 /// See `daos_obj_fetch`.
@@ -162,6 +109,14 @@ pub(crate) fn fetch(
         return ArrayKeys::of(object, scope).fetch(flags, dkey, parts);
     }
     let dkey = &*turned(dkey, integer_keys(object.id).0)?;
+    // One value that is there is found by one look.
+    if let [part @ Part { ranges: None, .. }] = parts
+        && flags & DAOS_COND_DKEY_FETCH == 0
+        && let akey = turned(part.akey, integer_keys(object.id).1)?
+        && let Some(value) = scope.get(object.cell(dkey, &akey)?)?
+    {
+        return Ok(vec![Found::value(value, part.room)]);
+    }
     scope.at_one_moment(|scope| {
         if flags & DAOS_COND_DKEY_FETCH != 0 && !object.has_dkey(scope, dkey)? {
             return Err(Der(DER_NONEXIST));
@@ -186,7 +141,7 @@ fn fetch_part(object: &Object, scope: &Scope, flags: u64, dkey: &[u8], part: &Pa
     if scope.get(cell)?.is_some() {
         return refuse(DER_MISMATCH, "a single value where records are asked for");
     }
-    let records = Records::of(cell, object.record_size(scope, dkey, akey)?);
+    let records = Records::of(cell, record_sizes::of(scope, cell)?);
     records.expect_size(part.size)?;
     records.fetch(scope, ranges, part.room)
 }
@@ -204,13 +159,20 @@ pub(crate) fn update(
         return ArrayKeys::of(object, scope).update(flags, dkey, parts);
     }
     let dkey = &*turned(dkey, integer_keys(object.id).0)?;
-    if flags & (DAOS_COND_DKEY_INSERT | DAOS_COND_DKEY_UPDATE) == 0 {
+    let is_conditional = flags & (DAOS_COND_DKEY_INSERT | DAOS_COND_DKEY_UPDATE) != 0;
+    if !is_conditional && parts.iter().all(|(part, _)| part.ranges.is_none()) {
         return update_parts(object, scope, flags, dkey, parts);
     }
-    scope.together(|scope| match (object.will_have_dkey(scope, dkey)?, flags & DAOS_COND_DKEY_INSERT != 0) {
-        (true, true) => Err(Der(DER_EXIST)),
-        (false, false) => Err(Der(DER_NONEXIST)),
-        _ => update_parts(object, scope, flags, dkey, parts),
+    // Where records are depends on their size, which must still be that when they are written or punched.
+    scope.together(|scope| {
+        if is_conditional {
+            match (object.will_have_dkey(scope, dkey)?, flags & DAOS_COND_DKEY_INSERT != 0) {
+                (true, true) => return Err(Der(DER_EXIST)),
+                (false, false) => return Err(Der(DER_NONEXIST)),
+                _ => {}
+            }
+        }
+        update_parts(object, scope, flags, dkey, parts)
     })
 }
 
@@ -221,30 +183,22 @@ fn update_parts(
     dkey: &[u8],
     parts: &[(Part<'_>, Vec<u8>)],
 ) -> Result<()> {
-    let own = own()?;
     let akeys_are_integers = integer_keys(object.id).1;
     let akeys =
         parts.iter().map(|(part, _)| turned(part.akey, akeys_are_integers)).collect::<Result<Vec<_>>>()?;
-    let keys: Vec<[u8; 33]> = akeys.iter().map(|akey| size_key(object.id, dkey, akey)).collect();
     let sizes: Vec<[u8; 8]> = parts.iter().map(|(part, _)| part.size.to_le_bytes()).collect();
     let (mut updates, mut conditions) = (Vec::new(), Vec::new());
-    for ((((part, bytes), akey), key), size) in parts.iter().zip(&akeys).zip(&keys).zip(&sizes) {
+    for (((part, bytes), akey), size) in parts.iter().zip(&akeys).zip(&sizes) {
         let cell = object.cell(dkey, akey)?;
         conditions.extend(condition(flags, part, cell));
-        let cell_of_size = Cell::kv(own, key);
         match (&part.ranges, part.size) {
-            (None, 0) => updates.push(Update::Remove { cell }),
+            (None, 0) => updates.extend(record_sizes::with_sizes(scope, Update::Remove { cell })?),
             (None, _) => updates.push(Update::Put { cell, value: bytes }),
             (Some(ranges), 0) => {
-                let size = object.next_record_size(scope, dkey, akey)?;
-                Records::of(cell, size).punch(ranges, &mut updates)?;
+                Records::of(cell, record_sizes::next(scope, cell)?).punch(ranges, &mut updates)?;
             }
             (Some(ranges), record) => {
-                match object.keeps_size(scope, cell, dkey, akey, record)? {
-                    true => {}
-                    false if record == 1 => updates.push(Update::Remove { cell: cell_of_size }),
-                    false => updates.push(Update::Put { cell: cell_of_size, value: size }),
-                }
+                updates.extend(record_sizes::change(scope, cell, size)?);
                 Records::of(cell, record).write(ranges, bytes, &mut updates)?;
             }
         }
@@ -280,7 +234,7 @@ pub(crate) fn punch(object: &Object, scope: &Scope, flags: u64) -> Result<()> {
         |scope| object.holds_something(scope),
         |scope| match object.is_array() {
             true => array_keys::destroy(scope, object.id),
-            false => scope.update(&[Update::Destroy { object: object.id }]),
+            false => scope.update(&record_sizes::with_sizes(scope, Update::Destroy { object: object.id })?),
         },
     )
 }
@@ -296,11 +250,12 @@ pub(crate) fn punch_dkey(object: &Object, scope: &Scope, flags: u64, dkey: &[u8]
         ObjectType::KeyValue => Update::Remove { cell: Cell::kv(object.id, dkey) },
         _ => Update::RemoveDkey { object: object.id, dkey },
     };
-    remove_if(scope, flags, |scope| object.will_have_dkey(scope, dkey), |scope| scope.update(&[update]))
+    let updates = record_sizes::with_sizes(scope, update)?;
+    remove_if(scope, flags, |scope| object.will_have_dkey(scope, dkey), |scope| scope.update(&updates))
 }
 
 /// Removes something, which must be there if the flags say so.
-pub(crate) fn remove_if(
+fn remove_if(
     scope: &Scope,
     flags: u64,
     is_there: impl Fn(&Scope) -> Result<bool>,
@@ -331,7 +286,10 @@ pub(crate) fn punch_akeys(
     let dkey = &*turned(dkey, dkeys_are_integers)?;
     let akeys = akeys.iter().map(|akey| turned(akey, akeys_are_integers)).collect::<Result<Vec<_>>>()?;
     let cells: Vec<Cell<'_>> = akeys.iter().map(|akey| object.cell(dkey, akey)).collect::<Result<_>>()?;
-    let updates: Vec<Update<'_>> = cells.iter().map(|cell| Update::Remove { cell: *cell }).collect();
+    let mut updates = Vec::with_capacity(2 * cells.len());
+    for cell in &cells {
+        updates.extend(record_sizes::with_sizes(scope, Update::Remove { cell: *cell })?);
+    }
     if flags & DAOS_COND_PUNCH == 0 {
         return scope.update(&updates);
     }

@@ -1,10 +1,11 @@
 //! What the program has open, by the numbers that it is given for it.
 //!
 //! The low four bits of a number say of what kind it is, as in DAOS's library; the rest counts up, so that a handle which was closed is
-//! never mistaken for a later one.
+//! never mistaken for a later one. What a process had open when it forked is its own: in the child these numbers are of nothing.
 
 use std::{
     collections::HashMap,
+    mem, process,
     sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
@@ -57,6 +58,8 @@ impl Open {
 
 #[derive(Debug, Default)]
 struct Table {
+    /// Whose it is.
+    process: u32,
     last: u64,
     open: HashMap<u64, Open>,
 }
@@ -74,7 +77,13 @@ static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 
 fn table() -> MutexGuard<'static, Table> {
     // Nothing is done while it is held that could leave it half changed.
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+    let mut table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if table.process != process::id() {
+        // Not dropped: to close what the parent has open is not the child's.
+        mem::forget(mem::take(&mut table.open));
+        table.process = process::id();
+    }
+    table
 }
 
 /// Gives a number for what was opened.
@@ -123,7 +132,12 @@ pub(crate) fn remove_unless(number: u64, hinders: impl Fn(&Open) -> bool) -> Res
 /// Closes everything.
 pub(crate) fn clear() {
     // Dropped when the table is free again.
-    let _open = std::mem::take(&mut table().open);
+    let _open = mem::take(&mut table().open);
+}
+
+/// Whether something of this kind is open.
+pub(crate) fn has(is_it: impl Fn(&Open) -> bool) -> bool {
+    table().open.values().any(is_it)
 }
 
 /// How many handles of this process a container has.

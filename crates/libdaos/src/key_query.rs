@@ -8,6 +8,7 @@ use crate::{
     error::{Result, invalid},
     general,
     objects::{Object, integer_keys, turned},
+    record_sizes,
     records::{Range, Records},
     scope::Scope,
 };
@@ -61,7 +62,11 @@ pub(crate) fn find(object: &Object, scope: &Scope, query: &Query<'_>) -> Result<
         if let Some(dkey) = query.dkey {
             return under(object, scope, query, dkey);
         }
-        for dkey in integers(object, scope, query, None)? {
+        let dkeys = match object.is_array() {
+            true => ArrayKeys::of(object, scope).outermost_dkeys(query.wants(DAOS_GET_MAX))?,
+            false => integers(object, scope, query, None)?,
+        };
+        for dkey in dkeys {
             if let Some(found) = under(object, scope, query, &dkey.to_le_bytes())? {
                 return Ok(Some(Answer { dkey, ..found }));
             }
@@ -122,6 +127,6 @@ fn records(
     let cell = object.cell(dkey, akey)?;
     match object.id.otype() {
         ObjectType::KeyValue => Ok(None),
-        _ => Records::of(cell, object.record_size(scope, dkey, akey)?).outermost(scope, is_last),
+        _ => Records::of(cell, record_sizes::of(scope, cell)?).outermost(scope, is_last),
     }
 }

@@ -1,8 +1,8 @@
 //! DAOS's C interface over any engine: a program that was written for libdaos runs where there is no DAOS.
 //!
 //! `export` has the functions that C calls, and all unsafe code: it turns pointers into slices and back. What they do is in the
-//! modules beside it, which are safe: `pools`, `containers`, `objects`, `kv`, `arrays`, `general`, `array_keys`, `records`, `snapshots`,
-//! `transactions`, `events`, `access`, `attributes`, and `dfs`. Operations on objects take place in a `scope`: a container, or a transaction.
+//! modules beside it, which are safe: `pools`, `containers`, `labels`, `objects`, `kv`, `arrays`, `general`, `array_keys`, `records`,
+//! `record_sizes`, `snapshots`, `transactions`, `events`, `access`, `attributes`, and `dfs`. Operations on objects take place in a `scope`: a container, or a transaction.
 //! DAOS's types and numbers are in `isotach-daos-abi`.
 //!
 //! What must stay true:
@@ -27,17 +27,24 @@ mod general;
 mod globals;
 mod handles;
 mod hashes;
+#[cfg(test)]
+mod interleaved;
 mod key_query;
 mod kv;
+mod labels;
 mod log;
 mod objects;
 mod own_updates;
 mod pools;
 mod properties;
 mod property_text;
+mod record_sizes;
 mod records;
+mod retry;
 mod scope;
 mod snapshots;
+#[cfg(test)]
+mod testing;
 mod transactions;
 
 use isotach_daos_abi as abi;

@@ -9,6 +9,7 @@ use crate::{
     containers::{Container, own},
     error::{Der, Result, invalid},
     handles::{self, Open},
+    record_sizes::has_sizes,
     scope::Scope,
 };
 
@@ -51,8 +52,8 @@ pub(crate) fn generate(user: (u64, u64), number: u8, class: u32) -> Result<(u64,
 pub(crate) fn checked(container: &Container, id: (u64, u64), kinds: &[ObjectType]) -> Result<ObjectId> {
     container.check(DAOS_ACL_PERM_READ)?;
     let id = ObjectId::from_halves(id.0, id.1)?;
-    if id == own()? {
-        return invalid("the id of the object in which this library keeps what is its own");
+    if !is_programs(id)? {
+        return invalid("the id of an object in which this library keeps what is its own");
     }
     if !kinds.contains(&id.otype()) {
         return invalid(&format!("object {id} is of another type than the function is for"));
@@ -70,6 +71,11 @@ pub(crate) fn checked(container: &Container, id: (u64, u64), kinds: &[ObjectType
         return invalid(&why);
     }
     Ok(id)
+}
+
+/// Whether an object is one that programs may open.
+pub(crate) fn is_programs(id: ObjectId) -> Result<bool> {
+    Ok(id != own()? && !has_sizes(id))
 }
 
 /// The number of a type that an id carries.

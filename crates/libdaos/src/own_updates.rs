@@ -1,4 +1,10 @@
-//! What updates that wait for a commit make of cells and distribution keys: conditions of later ones are on this.
+//! The updates of a transaction that wait for its commit, and what they make of cells and distribution keys: conditions of later ones are
+//! on this.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    hash::BuildHasher,
+};
 
 use isotach_object::{Cell, ObjectId, OwnedUpdate, Update};
 
@@ -8,69 +14,151 @@ pub(crate) struct OwnDkey {
     /// Whether something is under it, where the updates alone say so.
     pub(crate) is_there: Option<bool>,
     /// Else: the attribute keys that are removed.
-    pub(crate) removed: Vec<Vec<u8>>,
+    pub(crate) removed: BTreeSet<Vec<u8>>,
 }
 
-/// Whether a cell holds something, where updates alone say so.
-pub(crate) fn is_there(updates: &[OwnedUpdate], cell: &Cell<'_>) -> Option<bool> {
-    updates.iter().rev().find_map(|update| match update.update() {
-        Update::Put { cell: changed, .. }
-        | Update::Write { cell: changed, .. }
-        | Update::SetSize { cell: changed, .. } => (changed == *cell).then_some(true),
-        Update::Remove { cell: removed } => (removed == *cell).then_some(false),
-        Update::RemoveDkey { object, dkey } => (object == cell.object && dkey == cell.dkey).then_some(false),
-        Update::Destroy { object } => (object == cell.object).then_some(false),
-        Update::Punch { .. } => None,
-    })
+/// What an update is found by.
+#[derive(Debug, Hash)]
+enum Name<'k> {
+    /// The cell that it changes.
+    Cell(Cell<'k>),
+    /// The distribution key of that cell.
+    Under(ObjectId, &'k [u8]),
+    /// The distribution key that it removes.
+    Dkey(ObjectId, &'k [u8]),
+    /// The object that it destroys.
+    Object(ObjectId),
 }
 
-/// Whether a byte of an array is written, where updates say so.
-pub(crate) fn is_written(updates: &[OwnedUpdate], array: &Cell<'_>, byte: u64) -> Option<bool> {
-    updates.iter().rev().find_map(|update| match update.update() {
-        Update::Write { cell, offset, data } if cell == *array => {
-            (offset <= byte && byte - offset < data.len() as u64).then_some(true)
+/// Updates, in their order.
+#[derive(Debug, Default)]
+pub(crate) struct OwnUpdates {
+    all: Vec<OwnedUpdate>,
+    /// The places of updates by hashes of their names: two names may have one hash, so who finds an update looks at it.
+    places: HashMap<u64, Vec<usize>>,
+}
+
+impl OwnUpdates {
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = Update<'_>> {
+        self.all.iter().map(OwnedUpdate::update)
+    }
+
+    /// Adds one behind the others.
+    pub(crate) fn add(&mut self, update: &Update<'_>) {
+        match *update {
+            Update::Put { cell, .. }
+            | Update::Write { cell, .. }
+            | Update::SetSize { cell, .. }
+            | Update::Punch { cell, .. }
+            | Update::Remove { cell } => {
+                self.name(&Name::Cell(cell));
+                self.name(&Name::Under(cell.object, cell.dkey));
+            }
+            Update::RemoveDkey { object, dkey } => self.name(&Name::Dkey(object, dkey)),
+            Update::Destroy { object } => self.name(&Name::Object(object)),
         }
-        Update::Punch { cell, offset, length } if cell == *array => {
-            (offset <= byte && byte - offset < length).then_some(false)
+        self.all.push(OwnedUpdate::of(update));
+    }
+
+    /// Gives the update that comes next a name.
+    fn name(&mut self, name: &Name<'_>) {
+        let hash = self.places.hasher().hash_one(name);
+        self.places.entry(hash).or_default().push(self.all.len());
+    }
+
+    /// The updates with a name, and perhaps others, and their places; the last comes first.
+    fn named<'s>(&'s self, name: &Name<'_>) -> impl Iterator<Item = (usize, Update<'s>)> + use<'s> {
+        let places = self.places.get(&self.places.hasher().hash_one(name)).map_or(&[][..], Vec::as_slice);
+        places.iter().rev().map(|place| (*place, self.all[*place].update()))
+    }
+
+    /// Where a distribution key was last removed, by itself or with its object.
+    fn removal(&self, object: ObjectId, dkey: &[u8]) -> Option<usize> {
+        let last = |name: Name<'_>, removal: Update<'_>| {
+            self.named(&name).find(|(_, update)| *update == removal).map(|(place, _)| place)
+        };
+        let of_dkey = last(Name::Dkey(object, dkey), Update::RemoveDkey { object, dkey });
+        of_dkey.max(last(Name::Object(object), Update::Destroy { object }))
+    }
+
+    /// What the last update of a cell that says something says; where none has since it was removed with its distribution key or object,
+    /// it is what `removed` says.
+    fn last<T>(&self, cell: &Cell<'_>, removed: T, says: impl Fn(Update<'_>) -> Option<T>) -> Option<T> {
+        let removal = self.removal(cell.object, cell.dkey);
+        let since = self.named(&Name::Cell(*cell)).take_while(|(place, _)| Some(*place) > removal);
+        let said =
+            since.filter(|(_, update)| cell_of(update) == Some(*cell)).find_map(|(_, update)| says(update));
+        said.or_else(|| removal.map(|_| removed))
+    }
+
+    /// Whether a cell holds something, where the updates alone say so.
+    pub(crate) fn is_there(&self, cell: &Cell<'_>) -> Option<bool> {
+        self.last(cell, false, |update| match update {
+            Update::Put { .. } | Update::Write { .. } | Update::SetSize { .. } => Some(true),
+            Update::Remove { .. } => Some(false),
+            _ => None,
+        })
+    }
+
+    /// Whether a byte of an array is written, where the updates say so.
+    pub(crate) fn is_written(&self, array: &Cell<'_>, byte: u64) -> Option<bool> {
+        let meets = |offset, length| offset <= byte && byte - offset < length;
+        self.last(array, false, |update| match update {
+            Update::Write { offset, data, .. } => meets(offset, data.len() as u64).then_some(true),
+            Update::Punch { offset, length, .. } => meets(offset, length).then_some(false),
+            Update::SetSize { size, .. } => (size <= byte).then_some(false),
+            _ => None,
+        })
+    }
+
+    /// The single value of a cell, or that there is none, where the updates say so.
+    pub(crate) fn value(&self, cell: &Cell<'_>) -> Option<Option<Vec<u8>>> {
+        self.last(cell, None, |update| match update {
+            Update::Put { value, .. } => Some(Some(value.to_vec())),
+            Update::Remove { .. } => Some(None),
+            _ => None,
+        })
+    }
+
+    /// What the updates make of a distribution key.
+    pub(crate) fn dkey(&self, object: ObjectId, dkey: &[u8]) -> OwnDkey {
+        let removal = self.removal(object, dkey);
+        let mut removed = BTreeSet::new();
+        for (_, update) in
+            self.named(&Name::Under(object, dkey)).take_while(|(place, _)| Some(*place) > removal)
+        {
+            let Some(cell) = cell_of(&update).filter(|cell| (cell.object, cell.dkey) == (object, dkey))
+            else {
+                continue;
+            };
+            match update {
+                Update::Remove { .. } => drop(removed.insert(cell.akey.to_vec())),
+                Update::Punch { .. } => {}
+                _ if removed.contains(cell.akey) => {}
+                _ => return OwnDkey { is_there: Some(true), ..OwnDkey::default() },
+            }
         }
-        Update::SetSize { cell, size } if cell == *array => (size <= byte).then_some(false),
-        Update::Destroy { object } if object == array.object => Some(false),
-        _ => None,
-    })
-}
-
-/// The value of a map's entry, or that there is none, where updates say so.
-pub(crate) fn entry(updates: &[OwnedUpdate], entry: &Cell<'_>) -> Option<Option<Vec<u8>>> {
-    updates.iter().rev().find_map(|update| match update.update() {
-        Update::Put { cell, value } if cell == *entry => Some(Some(value.to_vec())),
-        Update::Remove { cell } if cell == *entry => Some(None),
-        Update::Destroy { object } if object == entry.object => Some(None),
-        _ => None,
-    })
-}
-
-/// What updates make of a distribution key.
-pub(crate) fn dkey(updates: &[OwnedUpdate], object: ObjectId, dkey: &[u8]) -> OwnDkey {
-    let is_under = |cell: &Cell<'_>| cell.object == object && cell.dkey == dkey;
-    let mut removed: Vec<Vec<u8>> = Vec::new();
-    for update in updates.iter().rev() {
-        match update.update() {
-            Update::Put { cell, .. } | Update::Write { cell, .. } | Update::SetSize { cell, .. }
-                if is_under(&cell) && !removed.iter().any(|akey| akey == cell.akey) =>
-            {
-                return OwnDkey { is_there: Some(true), removed: Vec::new() };
-            }
-            Update::Remove { cell } if is_under(&cell) => removed.push(cell.akey.to_vec()),
-            Update::RemoveDkey { object: of, dkey: key } if (of, key) == (object, dkey) => {
-                return OwnDkey { is_there: Some(false), removed: Vec::new() };
-            }
-            Update::Destroy { object: of } if of == object => {
-                return OwnDkey { is_there: Some(false), removed: Vec::new() };
-            }
-            _ => {}
+        match removal {
+            Some(_) => OwnDkey { is_there: Some(false), ..OwnDkey::default() },
+            None => OwnDkey { is_there: None, removed },
         }
     }
-    OwnDkey { is_there: None, removed }
+}
+
+/// The cell that an update is of.
+fn cell_of<'u>(update: &Update<'u>) -> Option<Cell<'u>> {
+    match *update {
+        Update::Put { cell, .. }
+        | Update::Write { cell, .. }
+        | Update::SetSize { cell, .. }
+        | Update::Punch { cell, .. }
+        | Update::Remove { cell } => Some(cell),
+        Update::RemoveDkey { .. } | Update::Destroy { .. } => None,
+    }
 }
 
 #[cfg(test)]
@@ -81,56 +169,65 @@ mod tests {
 
     const OBJECT: ObjectId = ObjectId::new(ObjectType::General, ObjectClass::S1, 0, 1);
 
-    fn put(akey: &[u8]) -> OwnedUpdate {
-        OwnedUpdate::of(&Update::Put { cell: Cell::general(OBJECT, b"d", akey), value: b"" })
+    fn put(akey: &[u8]) -> Update<'_> {
+        Update::Put { cell: Cell::general(OBJECT, b"d", akey), value: b"" }
     }
 
-    fn remove(akey: &[u8]) -> OwnedUpdate {
-        OwnedUpdate::of(&Update::Remove { cell: Cell::general(OBJECT, b"d", akey) })
+    fn remove(akey: &[u8]) -> Update<'_> {
+        Update::Remove { cell: Cell::general(OBJECT, b"d", akey) }
+    }
+
+    fn all(updates: &[Update<'_>]) -> OwnUpdates {
+        let mut own = OwnUpdates::default();
+        updates.iter().for_each(|update| own.add(update));
+        own
     }
 
     #[test]
     fn the_last_update_of_a_cell_says_whether_it_is_there() {
         let cell = Cell::general(OBJECT, b"d", b"a");
-        assert_eq!(is_there(&[put(b"b"), remove(b"b")], &cell), None);
-        assert_eq!(is_there(&[remove(b"a"), put(b"a"), remove(b"b")], &cell), Some(true));
-        let all = OwnedUpdate::of(&Update::Destroy { object: OBJECT });
-        assert_eq!(is_there(&[put(b"a"), all], &cell), Some(false));
-        let dkey = OwnedUpdate::of(&Update::RemoveDkey { object: OBJECT, dkey: b"d" });
-        assert_eq!(is_there(&[put(b"a"), dkey], &cell), Some(false));
+        let is_there = |updates: &[Update<'_>]| all(updates).is_there(&cell);
+        assert_eq!(is_there(&[put(b"b"), remove(b"b")]), None);
+        assert_eq!(is_there(&[remove(b"a"), put(b"a"), remove(b"b")]), Some(true));
+        let object = Update::Destroy { object: OBJECT };
+        assert_eq!(is_there(&[put(b"a"), object]), Some(false));
+        let dkey = Update::RemoveDkey { object: OBJECT, dkey: b"d" };
+        assert_eq!(is_there(&[put(b"a"), dkey]), Some(false));
+        assert_eq!(is_there(&[dkey, put(b"a"), object, put(b"a")]), Some(true));
+    }
+
+    #[test]
+    fn the_last_update_of_a_cell_says_what_its_value_is() {
+        let value = |updates: &[Update<'_>]| all(updates).value(&Cell::general(OBJECT, b"d", b"a"));
+        assert_eq!(value(&[put(b"b")]), None);
+        assert_eq!(value(&[remove(b"a"), put(b"a")]), Some(Some(Vec::new())));
+        assert_eq!(value(&[put(b"a"), Update::RemoveDkey { object: OBJECT, dkey: b"d" }]), Some(None));
     }
 
     #[test]
     fn a_byte_is_written_or_not_by_the_last_update_that_meets_it() {
         let array = ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, 1);
         let cell = Cell::array(array);
-        let write = OwnedUpdate::of(&Update::Write { cell, offset: 4, data: b"four" });
-        let punch = OwnedUpdate::of(&Update::Punch { cell, offset: 6, length: 1 });
-        let shrink = OwnedUpdate::of(&Update::SetSize { cell, size: 7 });
-        let found = |updates: &[OwnedUpdate], byte| is_written(updates, &cell, byte);
+        let write = Update::Write { cell, offset: 4, data: b"four" };
+        let punch = Update::Punch { cell, offset: 6, length: 1 };
+        let shrink = Update::SetSize { cell, size: 7 };
+        let found = |updates: &[Update<'_>], byte| all(updates).is_written(&cell, byte);
+        assert_eq!([3, 4, 7, 8].map(|byte| found(&[write], byte)), [None, Some(true), Some(true), None]);
         assert_eq!(
-            [3, 4, 7, 8].map(|byte| found(std::slice::from_ref(&write), byte)),
-            [None, Some(true), Some(true), None]
-        );
-        let updates = [write.clone(), punch, shrink];
-        assert_eq!(
-            [5, 6, 7, 9].map(|byte| found(&updates, byte)),
+            [5, 6, 7, 9].map(|byte| found(&[write, punch, shrink], byte)),
             [Some(true), Some(false), Some(false), Some(false)]
         );
-        let destroy = OwnedUpdate::of(&Update::Destroy { object: array });
-        assert_eq!(found(&[write, destroy], 5), Some(false));
+        assert_eq!(found(&[write, Update::Destroy { object: array }], 5), Some(false));
     }
 
     #[test]
     fn a_distribution_key_is_there_by_what_was_put_and_not_removed() {
-        let found = |updates: &[OwnedUpdate]| dkey(updates, OBJECT, b"d");
+        let found = |updates: &[Update<'_>]| all(updates).dkey(OBJECT, b"d");
         assert_eq!(found(&[put(b"a"), put(b"b"), remove(b"b")]).is_there, Some(true));
-        assert_eq!(
-            found(&[put(b"a"), remove(b"a")]),
-            OwnDkey { is_there: None, removed: vec![b"a".to_vec()] }
-        );
-        let gone = OwnedUpdate::of(&Update::RemoveDkey { object: OBJECT, dkey: b"d" });
-        assert_eq!(found(&[gone.clone(), remove(b"a")]).is_there, Some(false));
+        let removed = BTreeSet::from([b"a".to_vec()]);
+        assert_eq!(found(&[put(b"a"), remove(b"a")]), OwnDkey { is_there: None, removed });
+        let gone = Update::RemoveDkey { object: OBJECT, dkey: b"d" };
+        assert_eq!(found(&[gone, remove(b"a")]).is_there, Some(false));
         assert_eq!(found(&[gone, put(b"a")]).is_there, Some(true));
         assert_eq!(found(&[]), OwnDkey::default());
     }

@@ -1,10 +1,11 @@
 //! Pools: a pool of Isotach's under each label, below the place that `ISOTACH_DAOS_ROOT` names.
 
 use std::{
-    env, fs,
+    env, fs, mem,
     os::unix::fs::MetadataExt,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    process,
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
 use isotach_engine_posix::Posix;
@@ -15,7 +16,7 @@ use crate::{
     abi::{constants::*, errors::*, properties::*},
     access,
     acl::List,
-    containers::{is_uuid, uuid_of_label, uuid_text},
+    containers::{is_uuid, random_uuid, uuid_of_label, uuid_text},
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
     properties::{Properties, Value},
@@ -35,26 +36,41 @@ pub(crate) struct Pool {
 /// The engines, while the library is initialised, and how often it was.
 #[derive(Debug, Default)]
 struct Library {
+    /// Whose they are.
+    process: u32,
     users: usize,
     registry: Option<Registry>,
 }
 
-static LIBRARY: Mutex<Library> = Mutex::new(Library { users: 0, registry: None });
+static LIBRARY: LazyLock<Mutex<Library>> = LazyLock::new(Mutex::default);
+
+fn library() -> MutexGuard<'static, Library> {
+    let mut library = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
+    if library.process != process::id() {
+        // A child needs connections of its own, and does not end those of its parent.
+        let registry = library.registry.as_ref().map(|_| engines());
+        mem::forget(mem::replace(&mut library.registry, registry));
+        library.process = process::id();
+    }
+    library
+}
 
 /// Counts one more user of the library.
 pub(crate) fn init() -> Result<()> {
-    let mut library = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut library = library();
     library.users += 1;
-    library.registry.get_or_insert_with(|| {
-        let engines: [Arc<dyn Engine>; 2] = [Arc::new(Posix), Arc::new(Rados::new())];
-        engines.into_iter().fold(Registry::new(), Registry::with)
-    });
+    library.registry.get_or_insert_with(engines);
     Ok(())
+}
+
+fn engines() -> Registry {
+    let engines: [Arc<dyn Engine>; 2] = [Arc::new(Posix), Arc::new(Rados::new())];
+    engines.into_iter().fold(Registry::new(), Registry::with)
 }
 
 /// Counts one user less; the last one closes everything.
 pub(crate) fn fini() -> Result<()> {
-    let mut library = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut library = library();
     match library.users {
         0 => return Err(Der(DER_UNINIT)),
         1 => {
@@ -68,8 +84,7 @@ pub(crate) fn fini() -> Result<()> {
 }
 
 fn registry() -> Result<Registry> {
-    let library = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
-    library.registry.clone().ok_or(Der(DER_UNINIT))
+    library().registry.clone().ok_or(Der(DER_UNINIT))
 }
 
 /// The URI of the pool with this label.
@@ -85,6 +100,39 @@ fn uri_of(label: &str) -> Result<PoolUri> {
     let options = options.map(|options| format!("?{options}")).unwrap_or_default();
     let scheme = if place.starts_with(['/', '.']) { "posix:" } else { "" };
     Ok(format!("{scheme}{}/{label}{options}", place.trim_end_matches('/')).parse::<PoolUri>()?)
+}
+
+/// See `dmg_pool_create`: makes a pool, and gives its UUID. One without a label has the UUID's text for it.
+pub(crate) fn create(label: Option<&str>) -> Result<[u8; 16]> {
+    let label = match label {
+        Some(label) if is_uuid(label) => return invalid("a pool's label may not look like a UUID"),
+        Some(label) => label.to_owned(),
+        None => uuid_text(&random_uuid()?),
+    };
+    let uri = uri_of(label.parse::<Label>()?.as_str())?;
+    // An administrator's program need not have begun to use the library.
+    registry().unwrap_or_else(|_| engines()).engine(uri.scheme())?.create_pool(&uri)?;
+    Ok(uuid_of(&label))
+}
+
+/// See `dmg_pool_destroy`. Only of this process it is known whether the pool is in use.
+pub(crate) fn destroy(uuid: &[u8; 16], force: bool) -> Result<()> {
+    let text = uuid_text(uuid);
+    let label = label_of(&text)?.unwrap_or(text);
+    if !force && handles::has(|open| matches!(open, Open::Pool(pool) if pool.label == label)) {
+        return refuse(DER_BUSY, "the pool is in use; disconnect, or use force");
+    }
+    let uri = uri_of(&label)?;
+    Ok(registry().unwrap_or_else(|_| engines()).engine(uri.scheme())?.destroy_pool(&uri)?)
+}
+
+/// The UUID of a pool: of its label, so that it is the same for everybody.
+fn uuid_of(label: &str) -> [u8; 16] {
+    if !is_uuid(label) {
+        return uuid_of_label(label);
+    }
+    let digits: Vec<u8> = label.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
+    std::array::from_fn(|at| digits[2 * at] << 4 | digits[2 * at + 1])
 }
 
 /// See `daos_pool_connect`.
@@ -112,7 +160,7 @@ fn label_of(uuid: &str) -> Result<Option<String>> {
     };
     let Ok(entries) = fs::read_dir(folder) else { return Ok(None) };
     let mut labels = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    Ok(labels.find(|label| uuid_text(&uuid_of_label(label)).eq_ignore_ascii_case(uuid)))
+    Ok(labels.find(|label| uuid_text(&uuid_of(label)).eq_ignore_ascii_case(uuid)))
 }
 
 /// See `daos_pool_disconnect`.
@@ -132,9 +180,8 @@ impl Pool {
         if self.flags == DAOS_PC_RO { Err(Der(DER_NO_PERM)) } else { Ok(()) }
     }
 
-    /// Its UUID: of its label, so that it is the same for everybody.
     pub(crate) fn uuid(&self) -> [u8; 16] {
-        uuid_of_label(&self.label)
+        uuid_of(&self.label)
     }
 
     /// Its properties: the label, and where it is a folder whose that is and whom its mode permits what.

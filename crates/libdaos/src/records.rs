@@ -65,6 +65,20 @@ pub(crate) fn written(
     Ok(ranges.iter().map(of_range).collect())
 }
 
+/// Where the last bytes of a cell of so many end that were written; 0 where there are none.
+pub(crate) fn last_end(state: &dyn Container, cell: Cell<'_>, size: u64) -> isotach_object::Result<u64> {
+    let (mut end, mut length) = (size, 1_u64);
+    while end > 0 {
+        let start = end.saturating_sub(length);
+        if let Some(last) = state.list_extents(cell, start, end - start)?.last() {
+            return Ok(last.end);
+        }
+        // What was punched at the end may be long.
+        (end, length) = (start, length.saturating_mul(2));
+    }
+    Ok(0)
+}
+
 impl Records<'_> {
     /// The bytes of a range.
     fn bytes_of(&self, (first, count): Range) -> Result<ops::Range<u64>> {

@@ -1,15 +1,17 @@
 //! Where an operation takes place: in a container as it is now, or in a transaction. Operations on objects reach the engine by this only, so
 //! each is written once.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use isotach_object::{ArrayRead, Backoff, Cell, Container as Handle, OwnedUpdate, Precondition, Update};
+use isotach_object::{ArrayRead, Cell, Container as Handle, Precondition, Update};
 
 use crate::{
-    abi::errors::*,
     containers::Container,
-    error::{Der, Result, invalid},
+    epochs,
+    error::{Result, invalid},
     handles,
+    own_updates::OwnUpdates,
+    retry::until_first,
     transactions::{self, Kind, Transaction},
 };
 
@@ -47,6 +49,11 @@ impl Scope {
         }
     }
 
+    /// A container, in a transaction of it.
+    pub(crate) fn within(container: &Arc<Container>, transaction: &Arc<Transaction>) -> Self {
+        Self { container: Arc::clone(container), transaction: Some(Arc::clone(transaction)) }
+    }
+
     /// What `act` reads of these cells, and of lists. It may be called twice.
     pub(crate) fn read<T>(
         &self,
@@ -62,7 +69,7 @@ impl Scope {
     /// Reads bytes into places of the program's.
     pub(crate) fn read_into(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
         let Some(transaction) = &self.transaction else {
-            return Ok(self.container.inner.read_many(reads)?);
+            return Ok(read_up_to_end(&*self.container.inner, reads)?);
         };
         let mut cells: Vec<Cell<'_>> = reads.iter().map(|read| read.cell).collect();
         cells.dedup();
@@ -93,9 +100,9 @@ impl Scope {
     }
 
     /// What `look` finds in the updates so far that wait for a commit. Reads do not see them; what later updates depend on does.
-    pub(crate) fn own<T>(&self, look: impl FnOnce(&[OwnedUpdate]) -> T) -> Result<T> {
+    pub(crate) fn own<T>(&self, look: impl FnOnce(&OwnUpdates) -> T) -> Result<T> {
         match &self.transaction {
-            None => Ok(look(&[])),
+            None => Ok(look(&OwnUpdates::default())),
             Some(transaction) => transaction.own(look),
         }
     }
@@ -123,9 +130,16 @@ impl Scope {
         }
     }
 
+    /// The epoch of what is read: of the transaction, or now.
+    pub(crate) fn epoch(&self) -> Result<u64> {
+        self.transaction.as_ref().map_or_else(|| Ok(epochs::next()), |transaction| transaction.epoch())
+    }
+
     /// What `act` reads is of one moment, where the engine has transactions.
     pub(crate) fn at_one_moment<T>(&self, act: impl Fn(&Self) -> Result<T>) -> Result<T> {
-        let Some(inside) = self.inside(Kind::Read) else { return act(self) };
+        if !self.can_begin() {
+            return act(self);
+        }
         // The present state costs less than one of the past. It is the same as long as nobody changes anything.
         let present = &*self.container.inner;
         for _ in 0..MOST_LOOKS {
@@ -135,44 +149,59 @@ impl Scope {
                 return found;
             }
         }
-        act(&inside)
+        self.frozen(act)
     }
 
-    /// Where all reads are of one moment, where the engine has transactions: for few of them, since a state of the past costs more to read.
-    pub(crate) fn frozen(&self) -> Self {
-        self.inside(Kind::Read).unwrap_or_else(|| self.clone())
+    /// As [`Scope::at_one_moment`], for few reads, since a state of the past costs more to read.
+    pub(crate) fn frozen<T>(&self, act: impl FnMut(&Self) -> Result<T>) -> Result<T> {
+        self.inside(Kind::Read, act)
     }
 
-    /// What `act` reads and updates happens at one moment, where the engine has transactions: outside of one it is made a transaction of
-    /// its own, and done again as long as others are faster.
-    pub(crate) fn together<T>(&self, act: impl Fn(&Self) -> Result<T>) -> Result<T> {
-        let backoff = Backoff::default();
-        for attempt in 1.. {
-            let Some(inside) = self.inside(Kind::ReadAndWrite) else { break };
-            let done = act(&inside).and_then(|done| inside.commit().map(|()| done));
-            match done {
-                Err(Der(DER_TX_RESTART)) if attempt < backoff.attempts => {
-                    backoff.pause(attempt, Duration::MAX);
-                }
-                done => return done,
-            }
+    /// What `act` reads is as it is when its update counts, of which there is one at most, where the engine has transactions.
+    pub(crate) fn together<T>(&self, act: impl FnMut(&Self) -> Result<T>) -> Result<T> {
+        self.inside(Kind::ReadAndWrite, act)
+    }
+
+    /// Whether an operation here may be made a transaction of its own.
+    fn can_begin(&self) -> bool {
+        self.transaction.is_none() && transactions::are_there(&self.container)
+    }
+
+    /// Does something in a transaction of its own, again as long as others are faster; where there can be none, as it is.
+    fn inside<T>(&self, kind: Kind, mut act: impl FnMut(&Self) -> Result<T>) -> Result<T> {
+        if !self.can_begin() {
+            return act(self);
         }
-        act(self)
-    }
-
-    /// A transaction of its own, where this is none and there can be one.
-    fn inside(&self, kind: Kind) -> Option<Self> {
-        let is_needed = self.transaction.is_none() && transactions::are_there(&self.container);
-        let container = &self.container;
-        is_needed.then(|| Self {
-            container: Arc::clone(container),
-            transaction: Some(Arc::new(Transaction::new(Arc::clone(container), kind))),
+        until_first(|| {
+            let transaction = Transaction::of_call(Arc::clone(&self.container), kind);
+            act(&Self::within(&self.container, &Arc::new(transaction)))
         })
     }
+}
 
-    fn commit(&self) -> Result<()> {
-        self.transaction.as_ref().map_or(Ok(()), |transaction| transaction.commit())
+/// Reads bytes, and leaves alone what of the buffers is behind the end of a cell. An engine without transactions learns where that is together
+/// with the bytes, and may put there what was cut off.
+fn read_up_to_end(state: &dyn Handle, reads: &mut [ArrayRead<'_>]) -> isotach_object::Result<()> {
+    if state.capabilities().transactions {
+        return state.read_many(reads);
     }
+    let cells: Vec<Cell<'_>> = reads.iter().map(|read| read.cell).collect();
+    let there = |read: &ArrayRead<'_>, size: Option<u64>| {
+        size.unwrap_or(0).saturating_sub(read.offset).min(read.buffer.len() as u64) as usize
+    };
+    let (mut numbers, mut within) = (Vec::new(), Vec::new());
+    for (number, (read, size)) in reads.iter_mut().zip(state.size_many(&cells)?).enumerate() {
+        let (there, ArrayRead { cell, offset, buffer, filled }) = (there(read, size), read);
+        *filled = 0;
+        if there > 0 {
+            numbers.push(number);
+            within.push(ArrayRead { cell: *cell, offset: *offset, buffer: &mut buffer[..there], filled: 0 });
+        }
+    }
+    state.read_many(&mut within)?;
+    let filled: Vec<usize> = within.iter().map(|read| read.filled).collect();
+    numbers.into_iter().zip(filled).for_each(|(number, filled)| reads[number].filled = filled);
+    Ok(())
 }
 
 /// The bytes that reads find.

@@ -2,7 +2,10 @@
 //!
 //! To DAOS a snapshot is an epoch, which is a time; to an engine it is a name. So the name of one of ours says its epoch.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use isotach_object::{Anchor, Container as Handle, Epoch, Error, Label, ObjectId};
 
@@ -13,6 +16,7 @@ use crate::{
     epochs,
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
+    objects::is_programs,
 };
 
 /// What a snapshot's name begins with; then comes the epoch, in 20 digits, and the program's own name of it, if it has one.
@@ -34,7 +38,10 @@ pub(crate) struct Snapshot {
 /// The ids of the objects that there were at an epoch.
 #[derive(Debug)]
 pub(crate) struct ObjectTable {
+    /// Sorted.
     ids: Vec<ObjectId>,
+    /// Which of them the program marked. What a mark says nobody can ask for, so it is not kept.
+    marked: Mutex<BTreeSet<ObjectId>>,
 }
 
 /// All snapshots of a container that this library made, oldest first.
@@ -57,18 +64,33 @@ pub(crate) fn create(container: u64, name: Option<&str>) -> Result<u64> {
     let name = name.map(|name| format!(".{name}")).unwrap_or_default();
     for attempt in 0..MOST_ATTEMPTS {
         let last = list(&container)?.last().map_or(0, |last| last.epoch);
-        let epoch = epochs::next().max(last.saturating_add(1)).saturating_add(attempt);
-        match container.inner.create_snapshot(&format!("{PREFIX}{epoch:020}{name}").parse()?) {
-            Ok(state) => {
-                // Known also when the snapshot is gone.
-                epochs::tell(&container, epoch, state);
-                return Ok(epoch);
-            }
+        let make = |epoch| container.inner.create_snapshot(&format!("{PREFIX}{epoch:020}{name}").parse()?);
+        // Known also when the snapshot is gone.
+        match epochs::named(&container, last.saturating_add(attempt), make) {
+            Ok(epoch) if is_in_order(&list(&container)?, epoch) => return Ok(epoch),
+            // Nobody was told of it.
+            Ok(epoch) => destroy_labelled(&container, &format!("{PREFIX}{epoch:020}{name}").parse()?)?,
             Err(Error::AlreadyExists { .. }) => {}
             Err(error) => return Err(error.into()),
         }
     }
     refuse(DER_AGAIN, "others always were faster")
+}
+
+/// Whether no snapshot with a later epoch shows an earlier state than the one with this epoch: another process may have taken its epoch
+/// after this one and have made its snapshot before. Of two that met so the one that came second finds the other.
+fn is_in_order(all: &[Snapshot], epoch: u64) -> bool {
+    let state = all.iter().find(|snapshot| snapshot.epoch == epoch).map(|snapshot| snapshot.state);
+    all.iter().filter(|other| other.epoch > epoch).all(|other| state.is_none_or(|state| state <= other.state))
+}
+
+/// Destroys a snapshot of the engine's.
+fn destroy_labelled(container: &Container, label: &Label) -> Result<()> {
+    match container.inner.destroy_snapshot(label) {
+        // Another was faster.
+        Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// See `daos_cont_destroy_snap`.
@@ -83,14 +105,7 @@ pub(crate) fn destroy(container: u64, low: u64, high: u64) -> Result<()> {
     if found.is_empty() && low == high {
         return Err(Der(DER_NONEXIST));
     }
-    for snapshot in found {
-        match container.inner.destroy_snapshot(&snapshot.label) {
-            // Another was faster.
-            Ok(()) | Err(Error::NotFound { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
+    found.iter().try_for_each(|snapshot| destroy_labelled(&container, &snapshot.label))
 }
 
 /// The state that the snapshot with this epoch shows.
@@ -108,7 +123,11 @@ pub(crate) fn open_table(container: u64, epoch: u64) -> Result<u64> {
     let (mut ids, mut anchor) = (BTreeSet::new(), Some(Anchor::start()));
     while let Some(from) = anchor {
         let (page, next) = past.list_objects(&from, PER_PAGE)?;
-        ids.extend(page.into_iter().filter(|id| *id != own));
+        for id in page {
+            if is_programs(id)? {
+                ids.insert(id);
+            }
+        }
         anchor = next;
     }
     // What is under the distribution key 0 of an array is an entry of the container's own object.
@@ -118,8 +137,8 @@ pub(crate) fn open_table(container: u64, epoch: u64) -> Result<u64> {
         ids.extend(page.keys().filter_map(array_of));
         anchor = page.next().cloned();
     }
-    let ids = ids.into_iter().collect();
-    Ok(handles::add(Open::Table(Arc::new(ObjectTable { ids }))))
+    let table = ObjectTable { ids: ids.into_iter().collect(), marked: Mutex::default() };
+    Ok(handles::add(Open::Table(Arc::new(table))))
 }
 
 /// See `daos_oit_close`.
@@ -129,9 +148,36 @@ pub(crate) fn close_table(handle: u64) -> Result<()> {
 }
 
 impl ObjectTable {
-    /// So many ids from a place on, and whether there are more.
-    pub(crate) fn page(&self, from: usize, most: usize) -> (&[ObjectId], bool) {
-        let rest = self.ids.get(from..).unwrap_or_default();
-        (&rest[..most.min(rest.len())], rest.len() > most)
+    /// So many ids from a place on, or only those without a mark, and where the next page begins if there are more.
+    pub(crate) fn page(&self, from: usize, most: usize, is_unmarked: bool) -> (Vec<ObjectId>, Option<usize>) {
+        let marked = self.marked.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_listed = |(_, id): &(usize, &ObjectId)| !is_unmarked || !marked.contains(id);
+        let mut rest = self.ids.iter().enumerate().skip(from).filter(is_listed);
+        let page = rest.by_ref().take(most).map(|(_, id)| *id).collect();
+        (page, rest.next().map(|(at, _)| at))
+    }
+
+    /// See `daos_oit_mark`: marks an id that is in the table, or takes its mark away.
+    pub(crate) fn mark(&self, id: (u64, u64), is_marked: bool) -> Result<()> {
+        let id = ObjectId::from_halves(id.0, id.1)?;
+        if self.ids.binary_search(&id).is_err() {
+            return Err(Der(DER_NONEXIST));
+        }
+        let mut marked = self.marked.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = if is_marked { marked.insert(id) } else { marked.remove(&id) };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_with_an_earlier_epoch_than_one_that_was_made_before_it_is_out_of_order() {
+        let all: Vec<Snapshot> = [(10, 1), (20, 5), (30, 3), (40, 5)]
+            .map(|(epoch, state)| Snapshot { epoch, label: "s".parse().unwrap(), state: Epoch(state) })
+            .into();
+        assert_eq!([10, 20, 30, 40].map(|epoch| is_in_order(&all, epoch)), [true, false, true, true]);
     }
 }

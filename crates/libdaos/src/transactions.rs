@@ -13,27 +13,31 @@ use std::{
     time::Duration,
 };
 
-use isotach_object::{
-    Backoff, Cell, Container as Handle, Epoch, Error, ObjectId, OwnedUpdate, Precondition, Update,
-};
+use isotach_object::{Backoff, Cell, Container as Handle, Epoch, Error, ObjectId, Precondition, Update};
 
 use crate::{
     abi::{constants::*, errors::*},
     containers::Container,
-    epochs,
+    epochs::{self, Moment},
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
-    own_updates, snapshots,
+    own_updates::OwnUpdates,
+    snapshots,
 };
 
-/// How many updates a transaction may have.
+/// How many updates a transaction of a program's may have.
 const MOST_UPDATES: usize = 65_535;
+/// How many bytes of updates are committed in one piece, and how many updates at most a piece of a larger commit has.
+const MOST_AT_ONCE: usize = 8 << 20;
+const UPDATES_OF_A_PIECE: usize = 256;
 
 /// A transaction.
 #[derive(Debug)]
 pub(crate) struct Transaction {
     pub(crate) container: Arc<Container>,
     kind: Kind,
+    /// Whether a call that is in no transaction was made this one: its update is its commit.
+    is_of_call: bool,
     progress: Mutex<Progress>,
 }
 
@@ -66,15 +70,8 @@ struct Progress {
     /// The state at its moment, once it must be told from the present one.
     past: Option<Arc<dyn Handle>>,
     expected: BTreeSet<Expected>,
-    updates: Vec<OwnedUpdate>,
+    updates: OwnUpdates,
     restarts: u32,
-}
-
-/// When a transaction takes place: as the program is told, and as the engine counts.
-#[derive(Debug, Clone, Copy)]
-struct Moment {
-    epoch: u64,
-    state: Epoch,
 }
 
 /// What a commit relies on of a cell.
@@ -92,6 +89,25 @@ enum Expectation {
     Present,
     /// Since the transaction's moment.
     Unchanged,
+}
+
+/// Commits; a large one in pieces, since what is in one piece counts as history that goes by while it is committed, of which what was read
+/// may have so much behind it and no more.
+fn committed(
+    container: &dyn Handle,
+    transaction: &isotach_object::Transaction<'_>,
+) -> isotach_object::Result<Epoch> {
+    let size = |update: &Update<'_>| match update {
+        Update::Put { value, .. } => value.len(),
+        Update::Write { data, .. } => data.len(),
+        _ => 0,
+    };
+    if transaction.updates.iter().map(size).sum::<usize>() <= MOST_AT_ONCE {
+        return container.commit(transaction);
+    }
+    let mut staging = container.stage()?;
+    transaction.updates.chunks(UPDATES_OF_A_PIECE).try_for_each(|piece| staging.update(piece))?;
+    staging.commit(&transaction.preconditions)
 }
 
 impl Expected {
@@ -156,7 +172,12 @@ pub(crate) fn close(handle: u64) -> Result<()> {
 
 impl Transaction {
     pub(crate) fn new(container: Arc<Container>, kind: Kind) -> Self {
-        Self { container, kind, progress: Mutex::default() }
+        Self { container, kind, is_of_call: false, progress: Mutex::default() }
+    }
+
+    /// One that a call is made which is in none. It is committed by its first update, of whose bytes no copy is made so.
+    pub(crate) fn of_call(container: Arc<Container>, kind: Kind) -> Self {
+        Self { is_of_call: true, ..Self::new(container, kind) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Progress> {
@@ -174,10 +195,7 @@ impl Transaction {
         let moment = match (progress.moment, self.kind) {
             (Some(moment), _) => moment,
             (None, Kind::ReadAt(epoch)) => Moment { epoch, state: epochs::state_at(&self.container, epoch)? },
-            (None, _) => {
-                let state = self.container.inner.epoch()?;
-                Moment { epoch: epochs::next(), state }
-            }
+            (None, _) => epochs::moment(&self.container)?,
         };
         progress.moment = Some(moment);
         Ok((progress, moment))
@@ -244,17 +262,20 @@ impl Transaction {
         self.note_read([Expected::of(cell, Expectation::Present)].into_iter()).map(drop)
     }
 
-    /// Keeps updates for the commit.
+    /// Keeps updates for the commit, or commits them.
     pub(crate) fn update(&self, updates: &[Update<'_>]) -> Result<()> {
         if self.kind != Kind::ReadAndWrite {
             return refuse(DER_NO_PERM, "an update in a transaction that only reads");
         }
         updates.iter().try_for_each(Update::check)?;
         let (mut progress, _) = self.begin()?;
+        if self.is_of_call {
+            return self.decide(progress, updates.to_vec());
+        }
         if progress.updates.len() + updates.len() > MOST_UPDATES {
             return refuse(DER_OVERFLOW, &format!("more than {MOST_UPDATES} updates in one transaction"));
         }
-        progress.updates.extend(updates.iter().map(OwnedUpdate::of));
+        updates.iter().for_each(|update| progress.updates.add(update));
         Ok(())
     }
 
@@ -276,8 +297,7 @@ impl Transaction {
     /// commit relies on it: also on what made a condition fail.
     fn first_failing(&self, preconditions: &[Precondition<'_>]) -> Result<Option<usize>> {
         let cells: Vec<Cell<'_>> = preconditions.iter().map(Precondition::cell).collect();
-        let own: Vec<Option<bool>> =
-            self.own(|updates| cells.iter().map(|cell| own_updates::is_there(updates, cell)).collect())?;
+        let own: Vec<Option<bool>> = self.own(|own| cells.iter().map(|cell| own.is_there(cell)).collect())?;
         let sizes = self.read(&[], |state| state.size_many(&cells))?;
         let (mut relied_on, mut failing) = (Vec::new(), None);
         for (at, condition) in preconditions.iter().enumerate() {
@@ -296,7 +316,7 @@ impl Transaction {
     }
 
     /// What `look` finds in its updates so far.
-    pub(crate) fn own<T>(&self, look: impl FnOnce(&[OwnedUpdate]) -> T) -> Result<T> {
+    pub(crate) fn own<T>(&self, look: impl FnOnce(&OwnUpdates) -> T) -> Result<T> {
         let (progress, _) = self.begin()?;
         Ok(look(&progress.updates))
     }
@@ -311,6 +331,11 @@ impl Transaction {
             _ => return refuse(DER_NO_PERM, "a commit of a transaction that is not open"),
         }
         let updates = std::mem::take(&mut progress.updates);
+        self.decide(progress, updates.all().collect())
+    }
+
+    /// Commits updates, under the condition that what was read is still so.
+    fn decide(&self, mut progress: MutexGuard<'_, Progress>, updates: Vec<Update<'_>>) -> Result<()> {
         let expected = std::mem::take(&mut progress.expected);
         let moment = progress.moment.filter(|_| !updates.is_empty());
         // What only read did so at its moment, and that is all there is to it.
@@ -320,19 +345,22 @@ impl Transaction {
         };
         progress.status = Status::Committing;
         drop(progress);
-        let outcome = self.container.inner.commit(&isotach_object::Transaction {
-            preconditions: expected.iter().map(|expected| expected.precondition(moment.state)).collect(),
-            updates: updates.iter().map(OwnedUpdate::update).collect(),
-        });
+        let preconditions = expected.iter().map(|expected| expected.precondition(moment.state)).collect();
+        let outcome =
+            committed(&*self.container.inner, &isotach_object::Transaction { preconditions, updates });
         let mut progress = self.lock();
         (progress.status, progress.moment) = match &outcome {
-            Ok(state) => (Status::Committed, Some(Moment { epoch: epochs::next(), state: *state })),
+            // Others may have been told of later states by now, so it is the present one that the epoch stands for.
+            Ok(_) if self.is_of_call => (Status::Committed, None),
+            Ok(_) => (Status::Committed, epochs::moment(&self.container).ok()),
             Err(Error::Conflict { .. }) => (Status::Failed, None),
             Err(_) => (Status::Aborted, None),
         };
         match outcome {
             Ok(_) => Ok(()),
-            Err(error @ (Error::Io { .. } | Error::Corrupt { .. } | Error::Poisoned { .. })) => {
+            Err(error @ (Error::Io { .. } | Error::Corrupt { .. } | Error::Poisoned { .. }))
+                if !self.is_of_call =>
+            {
                 refuse(DER_TX_UNCERTAIN, &format!("it is not known whether the transaction counts: {error}"))
             }
             Err(error) => Err(error.into()),
@@ -372,7 +400,7 @@ impl Transaction {
             (Kind::ReadAt(epoch), _) => Ok(epoch),
             (_, None) => Err(Der(DER_UNINIT)),
             (_, Some(moment)) => {
-                epochs::tell(&self.container, moment.epoch, moment.state);
+                epochs::tell(&self.container, moment);
                 Ok(moment.epoch)
             }
         }

@@ -22,6 +22,14 @@ use tempfile::TempDir;
 /// A folder with the library under DAOS's name, programs, and a pool `tank`.
 struct Bench(TempDir);
 
+/// What the conformance program found, by the names of its checks, and all that it printed.
+#[derive(Default)]
+struct Checked {
+    passed: BTreeSet<String>,
+    failed: BTreeSet<String>,
+    printed: String,
+}
+
 fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
@@ -96,6 +104,68 @@ fn the_header_has_the_layouts_of_daos() {
     assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
 }
 
+/// The functions that the headers declare, by the names that programs import: what is not defined there itself.
+fn declared() -> BTreeSet<String> {
+    let mut includes = String::new();
+    for folder in ["", "daos", "gurt"] {
+        let files = fs::read_dir(source("include").join(folder)).unwrap();
+        let headers =
+            files.map(|file| file.unwrap().path()).filter(|path| path.extension() == Some("h".as_ref()));
+        headers.for_each(|path| includes += &format!("#include \"{}\"\n", path.display()));
+    }
+    let mut compiler = Command::new("cc");
+    compiler.args(["-E", "-std=gnu11", "-x", "c", "-I"]).arg(source("include")).arg("-");
+    let mut compiler = compiler.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    compiler.stdin.take().unwrap().write_all(includes.as_bytes()).unwrap();
+    let told = String::from_utf8(compiler.wait_with_output().unwrap().stdout).unwrap();
+    let (mut is_ours, mut depth, mut statement, mut names) = (false, 0, String::new(), BTreeSet::new());
+    for line in told.lines() {
+        if let Some(mark) = line.strip_prefix("# ") {
+            is_ours = mark.contains(source("include").to_str().unwrap());
+            continue;
+        }
+        for letter in line.chars().chain([' ']).filter(|_| is_ours) {
+            match letter {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ if depth > 0 => {}
+                ';' => {
+                    let name = statement.split('(').next().unwrap();
+                    let is_declared =
+                        statement.contains('(') && !statement.trim_start().starts_with("typedef");
+                    names.extend(
+                        name.split([' ', '*']).next_back().filter(|_| is_declared).map(str::to_owned),
+                    );
+                    statement.clear();
+                }
+                _ => statement.push(letter),
+            }
+            // A function that the header defines itself ends without a semicolon.
+            if letter == '}' && depth == 0 && statement.contains('(') {
+                statement.clear();
+            }
+        }
+    }
+    names
+}
+
+#[test]
+fn every_function_that_the_headers_declare_is_in_the_library() {
+    let bench = Bench::new();
+    let names = declared();
+    assert!(names.len() > 200 && names.contains("daos_pool_connect2"), "{names:?}");
+    let declared: String = names.iter().map(|name| format!("void {name}(void);\n")).collect();
+    let listed: String = names.iter().map(|name| format!("    {name},\n")).collect();
+    let text = format!(
+        "{declared}\nvoid (*const all[])(void) = {{\n{listed}}};\n\nint main(void)\n{{\n    return 0;\n}}\n"
+    );
+    let program = bench.0.path().join("all.c");
+    fs::write(&program, text).unwrap();
+    // Without one of them this is not linked; which is missing the linker says.
+    let program = bench.compile("all", &[program.to_str().unwrap()]);
+    bench.run(&program, &[]);
+}
+
 #[test]
 fn fields_of_several_processes_of_which_one_is_killed_are_there_with_their_bytes() {
     const EACH: usize = 150;
@@ -139,7 +209,24 @@ fn what_a_program_does_wrong_is_refused_and_what_it_seldom_does_comes_out_right(
 fn an_access_control_list_decides_who_opens_a_container_and_for_what() {
     let bench = Bench::new();
     let access = bench.compile("access", &["tests/c/access.c"]);
-    bench.run(&access, &["tank"]);
+    let printed = bench.run(&access, &["tank"]);
+    let expected = [
+        "Access control list:",
+        "\tA::OWNER@:rw",
+        "\tA:G:GROUP@:r",
+        "\t\tA::OWNER@:rw",
+        "\tno entry",
+        "end",
+        "",
+    ];
+    assert_eq!(printed, expected.join("\n"));
+}
+
+#[test]
+fn a_program_makes_and_removes_pools() {
+    let bench = Bench::new();
+    let pools = bench.compile("pools", &["tests/c/pools.c"]);
+    bench.run(&pools, &[]);
 }
 
 #[test]
@@ -164,6 +251,30 @@ fn another_user_may_not_open_what_the_list_does_not_name_him_for() {
 }
 
 #[test]
+fn containers_are_opened_by_uuid_and_a_damaged_one_hinders_no_other() {
+    let bench = Bench::new();
+    let program = bench.compile("containers", &["tests/c/containers.c"]);
+    let uuids = bench.run(&program, &["make", "tank", "3"]);
+    let uuids: Vec<&str> = uuids.lines().collect();
+    let damaged = bench.0.path().join("root/tank/containers/container-1");
+    for file in
+        fs::read_dir(&damaged).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file())
+    {
+        fs::write(file, "damage").unwrap();
+    }
+    let open = |uuids: &[&str]| bench.run(&program, &[&["open", "tank"], uuids].concat());
+    // That of the damaged one is the third.
+    let others = [&uuids[..2], &uuids[3..]].concat();
+    assert_eq!(open(&others).lines().collect::<Vec<_>>(), [&others[..], &others[..]].concat());
+    let told = bench.command(&program, &["open", "tank", uuids[2]]).output().unwrap();
+    assert!(!told.status.success());
+    let labels = bench.run(&program, &["list", "tank"]);
+    assert!(labels.lines().count() == 6 && labels.contains("container-1\n"), "{labels}");
+    bench.run(&program, &["destroy", "tank", "container-1"]);
+    assert_eq!(bench.run(&program, &["list", "tank"]).lines().count(), 5);
+}
+
+#[test]
 fn properties_and_attributes_are_kept_copied_and_told() {
     let bench = Bench::new();
     let kept = bench.compile("kept", &["tests/c/kept.c"]);
@@ -175,6 +286,13 @@ fn a_hash_table_keeps_the_records_of_a_program_as_libgurt_does() {
     let bench = Bench::new();
     let table = bench.compile("table", &["tests/c/table.c"]);
     bench.run(&table, &[]);
+}
+
+#[test]
+fn a_fork_leaves_the_parent_what_it_has_open_and_the_child_opens_anew_what_it_needs() {
+    let bench = Bench::new();
+    let fork = bench.compile("fork", &["tests/c/fork.c"]);
+    bench.run(&fork, &["tank"]);
 }
 
 #[test]
@@ -225,41 +343,86 @@ fn each_distribution_key_that_several_processes_insert_is_of_one_of_them() {
     assert_eq!(told.len(), 100, "none is of two");
 }
 
-/// The checks that the conformance program is known to fail here, because what they ask for is not there yet.
-fn not_yet() -> BTreeSet<String> {
-    let text = fs::read_to_string(source("conformance/not-yet.txt")).unwrap();
-    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
+/// Runs the checks of the conformance program whose names begin so, with pools where a root says, or in the folder.
+fn checked(bench: &Bench, pool: &str, root: Option<&str>, subjects: &[&str]) -> Checked {
+    let folder = fs::read_dir(source("conformance")).unwrap();
+    let names = folder.filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+    let mut sources: Vec<String> =
+        names.filter(|name| name.ends_with(".c")).map(|name| format!("conformance/{name}")).collect();
+    sources.sort();
+    let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+    let program = bench.compile("conformance", &sources);
+    let mut checked = Checked::default();
+    for subject in subjects {
+        let mut command = bench.command(&program, &["--pool", pool, "--only", subject]);
+        command.env("D_LOG_FILE", bench.0.path().join("log"));
+        root.map(|root| command.env("ISOTACH_DAOS_ROOT", root));
+        let told = command.output().unwrap();
+        let text = String::from_utf8(told.stdout).unwrap();
+        let with = |word: &str| -> BTreeSet<String> {
+            let names =
+                text.lines().filter_map(|line| line.strip_prefix(word)).map(|name| name.trim().to_owned());
+            names.filter(|name| name.contains('.')).collect()
+        };
+        checked.passed.extend(with("passed"));
+        checked.failed.extend(with("FAILED"));
+        checked.printed += &format!("{text}{}", String::from_utf8_lossy(&told.stderr));
+    }
+    checked
+}
+
+/// Those checks must fail that a file names, because what they ask for is not there, and no others.
+fn compare(Checked { passed, failed, printed }: &Checked, known: &str) {
+    assert!(passed.len() > 300, "{} passed: {printed}", passed.len());
+    let names = fs::read_to_string(source(known)).unwrap();
+    let names = names.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let names: BTreeSet<String> = names.map(str::to_owned).collect();
+    let new: Vec<_> = failed.difference(&names).collect();
+    assert!(new.is_empty(), "{new:#?} failed:\n{printed}");
+    let mended: Vec<_> = names.intersection(passed).collect();
+    assert!(mended.is_empty(), "{mended:#?} pass now: take them out of {known}");
+    assert_eq!(names.difference(failed).count(), 0, "checks that are not there");
 }
 
 #[test]
 fn the_conformance_program_fails_in_nothing_but_what_is_known_not_to_be_there_yet() {
+    compare(&checked(&Bench::new(), "tank", None, &[""]), "conformance/not-yet.txt");
+}
+
+/// All subjects but transactions and snapshots.
+#[cfg(feature = "cluster")]
+#[test]
+fn on_a_cluster_programs_find_all_but_what_the_engine_cannot_do() {
+    const SUBJECTS: [&str; 14] = [
+        "pool.",
+        "container.",
+        "oid.",
+        "kv.",
+        "kv_list.",
+        "array.",
+        "array_size.",
+        "object",
+        "event.",
+        "prop.",
+        "acl.",
+        "handle.",
+        "errors.",
+        "dfs_",
+    ];
+    let Ok(pool) = env::var("ISOTACH_RADOS_POOL") else { panic!("run this by `scripts/ceph-dev with`") };
+    let root = format!("rados://{pool}?timeout=60");
+    // A name that no other test has.
+    let label = format!("daos-{}-{}", std::process::id(), UNIX_EPOCH.elapsed().unwrap().as_micros());
+    let uri = format!("rados://{pool}/{label}?timeout=60").parse().unwrap();
+    let engine = isotach_engine_rados::Rados::new();
+    engine.create_pool(&uri).unwrap();
     let bench = Bench::new();
-    let folder = source("conformance");
-    let mut sources: Vec<String> = fs::read_dir(&folder)
-        .unwrap()
-        .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
-        .filter(|name| name.ends_with(".c"))
-        .map(|name| format!("conformance/{name}"))
-        .collect();
-    sources.sort();
-    let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-    let program = bench.compile("conformance", &sources);
-    let log = bench.0.path().join("log");
-    let told = bench.command(&program, &["--pool", "tank"]).env("D_LOG_FILE", &log).output().unwrap();
-    let text = String::from_utf8(told.stdout).unwrap();
-    let with = |word: &str| -> BTreeSet<String> {
-        let names =
-            text.lines().filter_map(|line| line.strip_prefix(word)).map(|name| name.trim().to_owned());
-        names.filter(|name| name.contains('.')).collect()
-    };
-    let (passed, failed) = (with("passed"), with("FAILED"));
-    assert!(passed.len() > 300, "{} passed: {}", passed.len(), String::from_utf8_lossy(&told.stderr));
-    let known = not_yet();
-    let new: Vec<_> = failed.difference(&known).collect();
-    assert!(new.is_empty(), "{new:#?} failed:\n{text}");
-    let mended: Vec<_> = known.intersection(&passed).collect();
-    assert!(mended.is_empty(), "{mended:#?} pass now: take them out of conformance/not-yet.txt");
-    assert_eq!(known.difference(&failed).count(), 0, "checks that are not there");
+    let checked = checked(&bench, &label, Some(&root), &SUBJECTS);
+    let fork = bench.compile("fork", &["tests/c/fork.c"]);
+    let told = bench.command(&fork, &[&label]).env("ISOTACH_DAOS_ROOT", root).output().unwrap();
+    engine.destroy_pool(&uri).unwrap();
+    compare(&checked, "conformance/not-on-rados.txt");
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
 }
 
 /// Programs that come to each entry at once: what each printed after all were ready.

@@ -23,7 +23,7 @@ pub struct ObjectClass {
 }
 
 /// Redundancy numbers and the names they print as, before the group count.
-const REDUNDANCY: [(u8, &str); 23] = [
+const REDUNDANCY: [(u8, &str); 25] = [
     (1, "S"),
     (8, "RP_2G"),
     (9, "RP_3G"),
@@ -47,6 +47,8 @@ const REDUNDANCY: [(u8, &str); 23] = [
     (0x26, "EC_16P1G"),
     (0x27, "EC_16P2G"),
     (0x28, "EC_4P3G"),
+    (0x29, "EC_8P3G"),
+    (0x2a, "EC_16P3G"),
 ];
 
 /// The group count that stands for "as many as there are".

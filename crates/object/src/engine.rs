@@ -70,6 +70,15 @@ pub struct PoolUsage {
     pub used: u64,
 }
 
+/// A property of a container that its storage knows and the model does not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Property {
+    /// Its name, as the storage's own tools have it.
+    pub name: String,
+    /// Its value in text.
+    pub value: String,
+}
+
 /// A connection to a pool.
 pub trait Pool: Debug + Send + Sync {
     /// Where it is.
@@ -105,11 +114,24 @@ pub trait Pool: Debug + Send + Sync {
     fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights>;
 
     /// Lets those who may write by this list make containers in the pool, and nobody else but the pool's owner. They own what
-    /// they make.
+    /// they make. Where an administrator says who may do so, by the storage's own tools (DAOS), nothing is changed.
     ///
     /// # Errors
     /// As [`Pool::set_rights`].
     fn admit(&self, acl: &Acl) -> Result<()>;
+
+    /// What the storage's own tools say of a container beyond the model, by their names for it. Most engines have nothing to say.
+    ///
+    /// # Errors
+    /// `NotFound`, `PermissionDenied`, `Io`.
+    fn properties(&self, label: &Label) -> Result<Vec<Property>>;
+
+    /// Changes properties of a container, all or none.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a name or value that there is not, and what the storage says of what cannot be changed; `Unsupported` where
+    /// there are none; `NotFound`, `PermissionDenied`, `Io`.
+    fn set_properties(&self, label: &Label, properties: &[Property]) -> Result<()>;
 
     /// Opens a handle on a container. Handles are independent: each has its own view of the history.
     ///
@@ -304,15 +326,14 @@ pub trait Container: Debug + Send + Sync {
     /// `NotFound`; `Unsupported` without [`Capabilities::parking`]; else as `commit`.
     fn discard_parked(&self, name: &Label) -> Result<()>;
 
-    /// Makes everything this handle updated durable and visible to every reader. The epoch is not before
-    /// any of these updates.
+    /// Makes everything this handle updated durable and visible to every reader.
     ///
     /// # Errors
     /// `NoSpace`, `Io`: what was not flushed may be lost; the handle is then poisoned if it was a sync.
-    fn flush(&self) -> Result<Epoch>;
+    fn flush(&self) -> Result<()>;
 
-    /// The newest epoch this handle can see now, after looking. Its own updates count as seen: an engine
-    /// that holds some back hands them over first. So what is read after this call and not changed by
+    /// The newest epoch this handle can see now, after looking. It is not before any update that was flushed. The handle's own
+    /// updates count as seen: an engine that holds some back hands them over first. So what is read after this call and not changed by
     /// others passes [`crate::Precondition::Unchanged`] with this epoch.
     ///
     /// # Errors

@@ -62,7 +62,7 @@ mod versions;
 pub use acl::{Acl, Permissions, Principal};
 pub use capability::Capabilities;
 pub use class::ObjectClass;
-pub use engine::{ArrayRead, Container, Engine, PendingRead, Pool, PoolUsage, Staging};
+pub use engine::{ArrayRead, Container, Engine, PendingRead, Pool, PoolUsage, Property, Staging};
 pub use epoch::{Epoch, Snapshot};
 pub use error::{Error, Result};
 pub use extents::merge_extents;

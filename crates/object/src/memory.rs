@@ -98,10 +98,8 @@ fn pool_name(uri: &PoolUri) -> Result<&str> {
     if uri.scheme() != SCHEME {
         return Err(Error::invalid(format!("store {uri}"), "a URI such as memory: or memory:name"));
     }
-    match uri.option_names().next() {
-        Some(option) => Err(Error::invalid(format!("option {option:?} in {uri}"), "no options")),
-        None => Ok(uri.path()),
-    }
+    uri.check_options(&[])?;
+    Ok(uri.path())
 }
 
 /// Locks, also after a panic of another thread: every change is made whole while the lock is held.

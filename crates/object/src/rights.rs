@@ -15,7 +15,8 @@ pub struct Rights {
 
 impl Rights {
     /// The list for a container that `owner` with `group` makes, and that those who may do something with this one may
-    /// do the same with. The maker owns it; the owner of this one, and its group, go by their names where they are others.
+    /// do the same with, but for deleting and administering it, which is its owner's. The maker owns it; the owner of
+    /// this one, and its group, go by their names where they are others.
     ///
     /// ```
     /// use isotach_object::Rights;
@@ -23,13 +24,21 @@ impl Rights {
     /// let root = Rights { owner: "alice".to_owned(), group: "hpc".to_owned(), acl };
     /// assert_eq!(root.inherited("alice", "hpc"), root.acl);
     /// let theirs = root.inherited("bob", "users").to_string();
-    /// assert_eq!(theirs, "A::OWNER@:rwdtTaAo,A::alice@:rwta,A:G:hpc@:rwta,A::EVERYONE@:rta");
+    /// assert_eq!(theirs, "A::OWNER@:rwdtTaAo,A::alice@:rwta,A:G:hpc@:rw,A::EVERYONE@:r");
+    /// let root = Rights { acl: "A::ann@:rwdtTaAo,A:G:GROUP@:r,A:G:hpc@:rw".parse()?, ..root };
+    /// let theirs = root.inherited("bob", "users").to_string();
+    /// assert_eq!(theirs, "A::OWNER@:rwdtTaAo,A::alice@:rwta,A::ann@:rwta,A:G:hpc@:rw", "of one's own, and of two entries both");
     /// # Ok::<(), isotach_object::Error>(())
     /// ```
     pub fn inherited(&self, owner: &str, group: &str) -> Acl {
-        let mut acl = self.acl.clone().with(Principal::Owner, Permissions::ALL);
         // Only an owner deletes and administers what is his.
-        let shared = |permissions| Permissions { delete: false, administer: false, ..permissions };
+        let shared = |permissions: Permissions| {
+            permissions.without(Permissions::DELETE).without(Permissions::ADMINISTER)
+        };
+        let mut acl = self.acl.entries().fold(Acl::new(), |acl, (principal, permissions)| match principal {
+            Principal::Owner => acl,
+            other => acl.with(other.clone(), shared(permissions)),
+        });
         if owner != self.owner {
             let theirs = shared(self.acl.of(&Principal::Owner));
             acl = acl
@@ -37,10 +46,11 @@ impl Rights {
                 .without(&Principal::User(owner.to_owned()));
         }
         if group != self.group {
-            let (theirs, named) = (self.acl.of(&Principal::Group), Principal::NamedGroup(self.group.clone()));
+            let (theirs, named) = (acl.of(&Principal::Group), Principal::NamedGroup(self.group.clone()));
             acl = acl.without(&Principal::Group);
-            if theirs != Permissions::NONE {
-                acl = acl.with(named, shared(theirs));
+            let both = theirs.and(acl.of(&named));
+            if both != Permissions::NONE {
+                acl = acl.with(named, both);
             }
         }
         acl

@@ -1,6 +1,6 @@
 //! The URI of a pool: which engine, and where.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, ops::RangeInclusive, str::FromStr};
 
 use crate::Error;
 
@@ -39,9 +39,44 @@ impl PoolUri {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The names of all query options, so that an engine can refuse those it does not know.
+    /// The names of all query options.
     pub fn option_names(&self) -> impl Iterator<Item = &str> {
         self.query.iter().map(|(key, _)| key.as_str())
+    }
+
+    /// Refuses options that an engine does not know.
+    ///
+    /// # Errors
+    /// `InvalidInput`, with those that it knows.
+    pub fn check_options(&self, known: &[&str]) -> Result<(), Error> {
+        let expected = || match known {
+            [] => "no options".to_owned(),
+            known => format!("one of: {}", known.join(", ")),
+        };
+        match self.option_names().find(|name| !known.contains(name)) {
+            None => Ok(()),
+            Some(unknown) => Err(Error::invalid(format!("option {unknown:?} in {self}"), expected())),
+        }
+    }
+
+    /// The number that an option says, or the usual one.
+    ///
+    /// # Errors
+    /// `InvalidInput` for what is no number of the range.
+    pub fn number<T>(&self, option: &str, usual: T, range: &RangeInclusive<T>) -> Result<T, Error>
+    where
+        T: FromStr + PartialOrd + fmt::Display,
+    {
+        let Some(text) = self.option(option) else { return Ok(usual) };
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        let expected = || format!("a number from {} to {}", range.start(), range.end());
+        number.ok_or_else(|| self.wrong_option(option, &expected()))
+    }
+
+    /// The error for an option whose value is none that it can have.
+    pub fn wrong_option(&self, option: &str, expected: &str) -> Error {
+        let value = self.option(option).unwrap_or_default();
+        Error::invalid(format!("option {option}={value} in {self}"), expected)
     }
 }
 

@@ -1,7 +1,9 @@
 //! `isotach container`: containers of the object model.
 
-use isotach_object::{Anchor, Container, Error as ObjectError, Label, NewRights, Pool, Rights, RightsChange};
-use serde_json::json;
+use isotach_object::{
+    Anchor, Container, Error as ObjectError, Label, NewRights, Pool, Property, Rights, RightsChange, Snapshot,
+};
+use serde_json::{Value, json};
 
 use super::{
     acl,
@@ -46,6 +48,35 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
             let (owner, group) = (owner.clone(), group.clone());
             change(&*pool, &parse(label)?, &RightsChange { owner, group, acl: None }, flags.json)
         }
+        ContainerAction::GetProp { label } => tell_properties(&*pool, &parse(label)?, flags.json),
+        ContainerAction::SetProp { label, properties } => {
+            let label = parse(label)?;
+            let properties = properties.iter().map(|text| property(text)).collect::<Outcome<Vec<_>>>()?;
+            pool.set_properties(&label, &properties)?;
+            tell_properties(&*pool, &label, flags.json)
+        }
+        ContainerAction::CreateSnap { label, name } => {
+            let (container, name) = (pool.open_container(&parse(label)?)?, parse(name)?);
+            container.create_snapshot(&name)?;
+            container.flush()?;
+            pool::told(flags.json, "made", "snapshot", name.as_str())
+        }
+        ContainerAction::ListSnaps { label } => {
+            list_snapshots(&*pool.open_container(&parse(label)?)?, flags.json)
+        }
+        ContainerAction::DestroySnap { label, name, destroy } => {
+            let (label, name) = (parse(label)?, parse(name)?);
+            let container = pool.open_container(&label)?;
+            if !container.list_snapshots()?.iter().any(|snapshot| snapshot.name == name) {
+                return Err(ObjectError::not_found(format!("snapshot {name} of container {label}")).into());
+            }
+            destroy::check_container(&*pool, &label, *destroy)?;
+            let victim = Victim { what: "snapshot", name: name.as_str(), more: "" };
+            victim.destroy(*destroy, flags.json, || {
+                container.destroy_snapshot(&name)?;
+                Ok(container.flush()?)
+            })
+        }
         ContainerAction::List => list(&*pool, flags.json),
         ContainerAction::Show { label } => show(&*pool, &parse(label)?, flags.json),
         ContainerAction::Destroy { label, destroy } => {
@@ -67,6 +98,29 @@ fn tell_rights(label: &Label, rights: &Rights, as_json: bool) -> Outcome {
         true => print_json(&acl::rights_object(json!({"container": label.as_str()}), rights)),
         false => acl::print_rights(rights),
     }
+}
+
+/// A property as typed.
+fn property(text: &str) -> Outcome<Property> {
+    let expected = || Failure::usage(format!("property {text:?}: expected NAME=VALUE, as in status=healthy"));
+    let (name, value) = text.split_once('=').ok_or_else(expected)?;
+    Ok(Property { name: name.to_owned(), value: value.to_owned() })
+}
+
+fn tell_properties(pool: &dyn Pool, label: &Label, as_json: bool) -> Outcome {
+    let properties = pool.properties(label)?;
+    if as_json {
+        let told = properties.into_iter().map(|Property { name, value }| (name, json!(value)));
+        return print_json(
+            &json!({"container": label.as_str(), "properties": Value::Object(told.collect())}),
+        );
+    }
+    if properties.is_empty() {
+        return outln!("containers of {} have no properties of the storage's", pool.uri());
+    }
+    let mut table = Table::new(["property", "value"]);
+    properties.into_iter().for_each(|Property { name, value }| table.row([name, value]));
+    table.print()
 }
 
 /// A label as typed.
@@ -94,20 +148,34 @@ fn list(pool: &dyn Pool, as_json: bool) -> Outcome {
     let mut table = Table::new(["container", "size"]).right(&[1]);
     for label in pool.list_containers()? {
         let size = match pool.container_size(&label) {
-            // One that is closed to this user is named all the same.
-            Err(ObjectError::PermissionDenied { .. }) => None,
-            size => Some(size?),
+            // One that is closed to this user, or another program's, is named all the same.
+            Err(ObjectError::PermissionDenied { .. }) => Err("no permission"),
+            Err(ObjectError::InvalidInput { .. }) => Err("not of Isotach"),
+            size => Ok(size?),
         };
         if as_json {
-            print_json(&json!({"container": label.as_str(), "bytes": size}))?;
+            print_json(&json!({"container": label.as_str(), "bytes": size.ok()}))?;
         } else {
-            table.row([
-                label.to_string(),
-                size.map_or_else(|| "no permission".to_owned(), |size| Bytes(size).to_string()),
-            ]);
+            let told = size.map_or_else(str::to_owned, |size| Bytes(size).to_string());
+            table.row([label.to_string(), told]);
         }
     }
     if as_json { Ok(()) } else { table.print() }
+}
+
+fn list_snapshots(container: &dyn Container, as_json: bool) -> Outcome {
+    let mut snapshots = container.list_snapshots()?;
+    snapshots.sort_by_key(|snapshot| snapshot.epoch);
+    if as_json {
+        return snapshots.iter().try_for_each(|Snapshot { name, epoch }| {
+            print_json(&json!({"snapshot": name.as_str(), "epoch": epoch.0}))
+        });
+    }
+    let mut table = Table::new(["snapshot", "epoch"]).right(&[1]);
+    snapshots
+        .into_iter()
+        .for_each(|Snapshot { name, epoch }| table.row([name.to_string(), epoch.0.to_string()]));
+    table.print()
 }
 
 fn show(pool: &dyn Pool, label: &Label, as_json: bool) -> Outcome {

@@ -44,14 +44,16 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ObjectFlags) -> Outcome {
             container.flush()?;
             pool::told(flags.json, created, "object", &object.to_string())
         }
-        ObjectAction::List { container } => list(&*open(place, container)?, flags.json),
-        ObjectAction::Show { object } => {
-            let (container, object) = named(place, object)?;
-            show(&*container, object, flags.json)
+        ObjectAction::List { container, at } => {
+            list(&*in_state(open(place, container)?, at.as_deref())?, flags.json)
         }
-        ObjectAction::Get { object, keys, output } => {
+        ObjectAction::Show { object, at } => {
             let (container, object) = named(place, object)?;
-            get(&*container, object, keys, output)
+            show(&*in_state(container, at.as_deref())?, object, flags.json)
+        }
+        ObjectAction::Get { object, keys, output, at } => {
+            let (container, object) = named(place, object)?;
+            get(&*in_state(container, at.as_deref())?, object, keys, output)
         }
         ObjectAction::Put { object, keys, input } => {
             let (container, object) = named(place, object)?;
@@ -73,6 +75,14 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ObjectFlags) -> Outcome {
                 Ok(())
             })
         }
+    }
+}
+
+/// A container as it is now, or as a snapshot of it shows it.
+fn in_state(container: Arc<dyn Container>, snapshot: Option<&str>) -> Outcome<Arc<dyn Container>> {
+    match snapshot {
+        None => Ok(container),
+        Some(name) => Ok(container.open_snapshot(&container::parse(name)?)?),
     }
 }
 

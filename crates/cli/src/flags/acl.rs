@@ -17,7 +17,7 @@ pub(crate) struct ListFlag {
 /// Whose something is to be.
 #[derive(Debug, Args)]
 pub(crate) struct OwnerFlags {
-    /// The user who owns it; root alone gives what is his to others
+    /// The user who owns it. In a file system root alone gives what is his to others
     #[arg(long, value_name = "USER")]
     pub(crate) owner: Option<String>,
     /// Its group

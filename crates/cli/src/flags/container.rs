@@ -45,6 +45,40 @@ pub(crate) enum ContainerAction {
         #[command(flatten)]
         owner: OwnerFlags,
     },
+    /// Show properties that the storage has for a container beyond what is shown of all (DAOS: what `daos container get-prop` shows)
+    GetProp {
+        /// Its name
+        label: String,
+    },
+    /// Change properties, as far as the storage lets them be changed
+    SetProp {
+        /// Its name
+        label: String,
+        /// NAME=VALUE, as in status=healthy
+        #[arg(required = true, value_name = "NAME=VALUE")]
+        properties: Vec<String>,
+    },
+    /// Name the present state, so that it stays readable: `isotach object get --at NAME`
+    CreateSnap {
+        /// The container
+        label: String,
+        /// The snapshot's name: letters, digits and . _ : -
+        name: String,
+    },
+    /// List the snapshots and their epochs
+    ListSnaps {
+        /// The container
+        label: String,
+    },
+    /// Remove a snapshot, and what only it kept
+    DestroySnap {
+        /// The container
+        label: String,
+        /// The snapshot's name
+        name: String,
+        #[command(flatten)]
+        destroy: DestroyFlags,
+    },
     /// List the containers and what they take
     List,
     /// Show epoch, objects and size

@@ -34,11 +34,17 @@ pub(crate) enum ObjectAction {
     List {
         /// The container
         container: String,
+        /// Show it as it was when this snapshot of the container was made
+        #[arg(long, value_name = "SNAPSHOT")]
+        at: Option<String>,
     },
     /// Show an object: entries of a key-value object, size of an array, keys of a general one
     Show {
         #[command(flatten)]
         object: ObjectName,
+        /// Show it as it was when this snapshot of the container was made
+        #[arg(long, value_name = "SNAPSHOT")]
+        at: Option<String>,
     },
     /// Write a value or the bytes of an array to a file
     Get {
@@ -49,6 +55,9 @@ pub(crate) enum ObjectAction {
         /// Where it goes; - is standard output
         #[arg(short, long, value_name = "FILE", default_value = "-")]
         output: PathBuf,
+        /// Show it as it was when this snapshot of the container was made
+        #[arg(long, value_name = "SNAPSHOT")]
+        at: Option<String>,
     },
     /// Put a value, or the bytes of an array, from a file
     Put {

@@ -88,7 +88,7 @@ fn what_a_file_says_of_pools_and_datasets_is_told_by_its_place() {
         said(program(store.folder.path()).args(["--config", "bad.yaml", command]))
     };
     run("spaces:\n  - pool: posix:store?sync=maybe\n", "list")
-        .fails_with(2, &["bad.yaml:2:23: option \"sync\" of store posix:", ": expected yes or no"]);
+        .fails_with(2, &["bad.yaml:2:23: option sync=maybe in posix:", ": expected yes or no"]);
     run("spaces:\n  - pool: foo:/x\n", "list")
         .fails_with(2, &["bad.yaml:2:11: engine \"foo\": expected one of"]);
     run("schema: nofile\nspaces: [{pool: 'posix:store'}]\n", "init")

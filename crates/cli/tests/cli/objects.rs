@@ -71,6 +71,43 @@ fn values_and_bytes_go_in_and_come_out() {
 }
 
 #[test]
+fn a_snapshot_of_a_container_shows_objects_as_they_were_until_it_is_removed() {
+    let store = pool();
+    let map = new_object(&store, "key-value");
+    store.feed(["object", "put", "box", &map, "key"], b"old").succeeds();
+    store.run(["container", "create-snap", "box", "before"]).succeeds();
+    store.run(["container", "create-snap", "box", "before"]).fails_with(1, &["before", "exists already"]);
+    store.feed(["object", "put", "box", &map, "key"], b"newer").succeeds();
+    let at = ["--at", "before"];
+    assert_eq!(store.run(["object", "get", "box", &map, "key", at[0], at[1]]).succeeds().out, b"old");
+    let shown = store.run(["object", "show", "box", &map, at[0], at[1]]).succeeds();
+    assert_eq!(shown.text(), "key  3 bytes\n");
+    store.run(["object", "destroy", "box", &map, "--doit"]).succeeds();
+    assert!(store.run(["object", "list", "box", at[0], at[1]]).succeeds().text().starts_with(&map));
+    let listed = store.run(["container", "list-snaps", "box", "--json"]).succeeds();
+    assert!(listed.text().starts_with("{\"snapshot\":\"before\",\"epoch\":"), "{}", listed.text());
+    let would = store.run(["container", "destroy-snap", "box", "before"]).succeeds();
+    assert_eq!(would.text(), "would remove snapshot before; add --doit to remove it\n");
+    store.run(["container", "destroy-snap", "box", "before", "--doit"]).succeeds();
+    store
+        .run(["container", "destroy-snap", "box", "before"])
+        .fails_with(1, &["snapshot before", "does not exist"]);
+    store.run(["object", "list", "box", at[0], at[1]]).fails_with(1, &["does not exist"]);
+}
+
+#[test]
+fn a_container_whose_storage_has_no_properties_says_so_and_refuses_to_set_one() {
+    let store = pool();
+    let told = store.run(["container", "get-prop", "box"]).succeeds();
+    assert!(told.text().ends_with("have no properties of the storage's\n"), "{}", told.text());
+    store
+        .run(["container", "set-prop", "box", "status=healthy"])
+        .fails_with(1, &["does not support", "properties of containers"]);
+    store.run(["container", "set-prop", "box", "status"]).fails_with(2, &["expected NAME=VALUE"]);
+    store.run(["container", "get-prop", "none"]).fails_with(1, &["container none", "does not exist"]);
+}
+
+#[test]
 fn what_does_not_fit_an_object_is_refused() {
     let store = pool();
     let map = new_object(&store, "key-value");

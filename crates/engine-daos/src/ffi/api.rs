@@ -7,7 +7,7 @@ use std::{
 };
 
 use isotach_daos_abi::{
-    info::{d_rank_list_t, daos_cont_info_t, daos_pool_cont_info, daos_pool_info_t, daos_prop_t},
+    info::{d_rank_list_t, daos_acl, daos_cont_info_t, daos_pool_cont_info, daos_pool_info_t, daos_prop_t},
     types::*,
 };
 use libloading::Library;
@@ -67,6 +67,10 @@ functions! {
     cont_close ["daos_cont_close"] => fn(Handle, Event) -> c_int;
     cont_destroy ["daos_cont_destroy2", "daos_cont_destroy"] => fn(Handle, *const c_char, c_int, Event) -> c_int;
     cont_query ["daos_cont_query"] => fn(Handle, *mut daos_cont_info_t, *mut daos_prop_t, Event) -> c_int;
+    cont_set_prop ["daos_cont_set_prop"] => fn(Handle, *mut daos_prop_t, Event) -> c_int;
+    cont_get_acl ["daos_cont_get_acl"] => fn(Handle, *mut *mut daos_prop_t, Event) -> c_int;
+    cont_overwrite_acl ["daos_cont_overwrite_acl"] => fn(Handle, *mut daos_acl, Event) -> c_int;
+    cont_set_owner ["daos_cont_set_owner"] => fn(Handle, *mut c_char, *mut c_char, Event) -> c_int;
     cont_alloc_oids ["daos_cont_alloc_oids"] => fn(Handle, u64, *mut u64, Event) -> c_int;
     cont_aggregate ["daos_cont_aggregate"] => fn(Handle, u64, Event) -> c_int;
     cont_create_snap_opt ["daos_cont_create_snap_opt"]
@@ -75,6 +79,12 @@ functions! {
     oit_open ["daos_oit_open"] => fn(Handle, u64, *mut Handle, Event) -> c_int;
     oit_close ["daos_oit_close"] => fn(Handle, Event) -> c_int;
     oit_list ["daos_oit_list"] => fn(Handle, *mut daos_obj_id_t, *mut u32, *mut daos_anchor_t, Event) -> c_int;
+
+    prop_alloc ["daos_prop_alloc"] => fn(u32) -> *mut daos_prop_t;
+    prop_free ["daos_prop_free"] => fn(*mut daos_prop_t);
+    acl_from_strs ["daos_acl_from_strs"] => fn(*mut *const c_char, usize, *mut *mut daos_acl) -> c_int;
+    acl_to_strs ["daos_acl_to_strs"] => fn(*mut daos_acl, *mut *mut *mut c_char, *mut usize) -> c_int;
+    acl_free ["daos_acl_free"] => fn(*mut daos_acl);
 
     tx_open ["daos_tx_open"] => fn(Handle, *mut Handle, u64, Event) -> c_int;
     tx_open_snap ["daos_tx_open_snap"] => fn(Handle, u64, *mut Handle, Event) -> c_int;

@@ -192,6 +192,14 @@ impl<'b> Read<'b> {
             as usize
     }
 
+    /// The whole buffer, to be read into again.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        match self.buffer {
+            Buffer::Owned(bytes) => bytes,
+            Buffer::Lent(bytes) => bytes.to_vec(),
+        }
+    }
+
     /// The bytes that there were.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         let filled = self.filled();

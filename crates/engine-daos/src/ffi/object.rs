@@ -50,7 +50,7 @@ impl Object {
         dkey: &[u8],
         akey: &[u8],
     ) -> Told<Option<Vec<u8>>> {
-        let mut fetch = Fetch::of_value(self, tx, dkey, akey, GUESS);
+        let mut fetch = Fetch::of_guess(self, tx, dkey, akey);
         loop {
             match fetch.run() {
                 // Others may make it larger all the time.
@@ -155,13 +155,12 @@ impl Raw {
 }
 
 impl Fetch {
-    pub(crate) fn of_value(
-        object: &Arc<Object>,
-        tx: Option<&Tx>,
-        dkey: &[u8],
-        akey: &[u8],
-        room: usize,
-    ) -> Self {
+    /// Of a value whose size is not known: one that is longer than usual fails with `DER_REC2BIG`.
+    pub(crate) fn of_guess(object: &Arc<Object>, tx: Option<&Tx>, dkey: &[u8], akey: &[u8]) -> Self {
+        Self::of_value(object, tx, dkey, akey, GUESS)
+    }
+
+    fn of_value(object: &Arc<Object>, tx: Option<&Tx>, dkey: &[u8], akey: &[u8], room: usize) -> Self {
         Self::new(object, tx, dkey, akey, Vec::new(), vec![0; room])
     }
 

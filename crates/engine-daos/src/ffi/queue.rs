@@ -167,31 +167,38 @@ impl<O> Begun<O> {
     /// Waits for the end, and gives the operation back.
     pub(crate) fn wait(self) -> Told<O> {
         let outcome = self.settle();
-        let mut this = ManuallyDrop::new(self);
+        let this = ManuallyDrop::new(self);
         if !this.is_over() {
             // The queue is broken, and libdaos may still write there: the slot is left to it.
             return Err(outcome.err().unwrap_or(Der(DER_MISC)));
         }
         // SAFETY: taken out once: `this` is never dropped.
         let queue = unsafe { ptr::read(&raw const this.queue) };
-        // SAFETY: an event that was initialised and has nothing under way; the slot is from a box that libdaos has let go of.
-        let slot = unsafe {
-            (queue.container.functions().event_fini)(&raw mut (*this.slot).head.event);
-            Box::from_raw(this.slot)
-        };
+        // SAFETY: it is over, and this is the only value with the slot, which is not used through `this` any more.
+        let slot = unsafe { freed(&queue, this.slot) };
         outcome.map(|()| slot.operation)
     }
+}
+
+/// The slot of an operation that is over, without its event; in a child the event is left to the parent.
+///
+/// # Safety
+/// From a box that libdaos has let go of, and not used otherwise any more.
+unsafe fn freed<O>(queue: &Queue, slot: *mut Slot<O>) -> Box<Slot<O>> {
+    if queue.container.is_of_this_process() {
+        // SAFETY: an event that was initialised and has nothing under way.
+        unsafe { (queue.container.functions().event_fini)(&raw mut (*slot).head.event) };
+    }
+    // SAFETY: as the caller says.
+    unsafe { Box::from_raw(slot) }
 }
 
 impl<O> Drop for Begun<O> {
     fn drop(&mut self) {
         let _ = self.settle();
         if self.is_over() {
-            // SAFETY: the event has come, or never will; both are this value's own.
-            unsafe {
-                (self.queue.container.functions().event_fini)(&raw mut (*self.slot).head.event);
-                drop(Box::from_raw(self.slot));
-            }
+            // SAFETY: it is over, and the slot is this value's own.
+            drop(unsafe { freed(&self.queue, self.slot) });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The library in use, pools connected, containers open.
 
 use std::{
-    ffi::{CString, c_char, c_int},
+    ffi::{c_char, c_int},
     process, ptr,
     sync::Arc,
 };
@@ -9,7 +9,7 @@ use std::{
 use isotach_daos_abi::{
     acl::DPI_SPACE,
     constants::{DAOS_COO_RO, DAOS_COO_RW, DAOS_PC_RO, DAOS_PC_RW},
-    errors::{DER_INVAL, DER_NO_PERM, DER_TRUNC},
+    errors::{DER_NO_PERM, DER_TRUNC},
     info::{
         daos_cont_info_t, daos_pool_cont_info, daos_pool_info_t, daos_prop_co_roots, daos_prop_entry,
         daos_prop_t, daos_prop_value,
@@ -19,8 +19,9 @@ use isotach_daos_abi::{
 };
 
 use super::{
-    Der, Told,
+    Der, NewContainer, Told,
     api::{self, Functions},
+    properties::c_string,
 };
 
 /// libdaos, initialised. Ended when the last share is dropped.
@@ -66,10 +67,6 @@ impl Drop for Session {
 pub(crate) struct Pool {
     pub(super) session: Arc<Session>,
     handle: daos_handle_t,
-}
-
-fn c_string(text: &str) -> Told<CString> {
-    CString::new(text).map_err(|_| Der(DER_INVAL))
 }
 
 impl Pool {
@@ -145,29 +142,16 @@ impl Pool {
         }
     }
 
-    /// Makes a container with these properties, and with objects from which its layout starts.
-    pub(crate) fn create_container(&self, label: &str, numbers: &[(u32, u64)], roots: Roots) -> Told<()> {
-        let label = c_string(label)?;
-        let mut roots = daos_prop_co_roots { cr_oids: roots.map(|(hi, lo)| daos_obj_id_t { lo, hi }) };
-        let entry = |&(kind, value): &(u32, u64)| daos_prop_entry {
-            dpe_type: kind,
-            dpe_flags: 0,
-            dpe_reserv: 0,
-            dpe_value: daos_prop_value { dpe_val: value },
-        };
-        let mut entries: Vec<daos_prop_entry> = numbers.iter().map(entry).collect();
-        entries.push(daos_prop_entry {
-            dpe_value: daos_prop_value { dpe_val_ptr: (&raw mut roots).cast() },
-            ..entry(&(DAOS_PROP_CO_ROOTS, 0))
+    /// Makes a container with a label.
+    pub(crate) fn create_container(&self, label: &str, new: &NewContainer<'_>) -> Told<()> {
+        let (label, functions, mut uuid) = (c_string(label)?, self.session.functions, uuid_t::default());
+        let create = functions.cont_create_with_label;
+        let made = new.with_list(functions, |list| {
+            // SAFETY: a string that ends with a NUL, a list with as many entries as it says, and a place for the UUID, all alive for the
+            // call; the library copies what it keeps.
+            unsafe { create(self.handle, label.as_ptr(), list, &mut uuid, ptr::null_mut()) }
         });
-        let mut properties =
-            daos_prop_t { dpp_nr: entries.len() as u32, dpp_reserv: 0, dpp_entries: entries.as_mut_ptr() };
-        let (create, mut uuid) = (self.session.functions.cont_create_with_label, uuid_t::default());
-        // SAFETY: a string that ends with a NUL, a list with as many entries as it says, and a place for the UUID, all alive for the
-        // call; the library copies what it keeps.
-        Der::check(unsafe {
-            create(self.handle, label.as_ptr(), &mut properties, &mut uuid, ptr::null_mut())
-        })
+        Der::check(made?)
     }
 
     /// Removes a container, also while it is open.

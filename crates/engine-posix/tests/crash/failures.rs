@@ -42,7 +42,7 @@ fn work(disk: &SimulatedDisk) -> Vec<u64> {
         let values = KeyValue::new(container, index())?;
         values.put(&number.to_le_bytes(), b"there")?;
         values.get(b"what is not there")?;
-        container.flush().map(|_| ())
+        container.flush()
     };
     let mut handle = None;
     for number in 0..ROUNDS {

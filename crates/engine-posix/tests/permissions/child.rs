@@ -100,7 +100,7 @@ fn write(container: &dyn Container, number: u64) -> Result<()> {
     Array::new(container, field(number))?.write(0, &bytes(number))?;
     let key = if number == 0 { b"k".to_vec() } else { number.to_string().into_bytes() };
     KeyValue::new(container, index())?.put(&key, b"there")?;
-    container.flush().map(drop)
+    container.flush()
 }
 
 /// Writes fields, and reads what there is after each, with a new handle now and then.

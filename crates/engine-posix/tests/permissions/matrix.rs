@@ -59,8 +59,9 @@ fn everybody_may_do_what_the_list_says_and_nothing_else() {
         let names = [OWNER.user, OWNER.group].map(|number| number.to_string());
         assert_eq!([rights.owner, rights.group], names);
         let named: Acl = acl.parse().unwrap();
-        let wanted: Vec<String> = named.texts().collect();
-        assert_eq!(rights.acl.texts().collect::<Vec<_>>(), wanted, "what was set is what is told");
+        let seeing = named.entries().map(|(who, what)| (who.clone(), what.with_sight()));
+        let told = rights.acl.entries().map(|(who, what)| (who.clone(), what));
+        assert!(told.eq(seeing), "what was set is what is told: {acl} {}", rights.acl);
         let people = [MATE, ALICE, BOB, STRANGER];
         let rows: Vec<Row<'_>> = ["mate", "alice", "bob", "stranger"]
             .into_iter()
@@ -120,6 +121,9 @@ fn what_a_file_system_cannot_enforce_is_refused_and_changes_nothing() {
         ("A::OWNER@:rw", "unsupported", "can always give himself the rest"),
         ("A::root@:rd", "unsupported", "leaves removing a container"),
         ("A:G:GROUP@:rwAo", "unsupported", "leaves removing a container"),
+        ("A:G:GROUP@:rwtT", "unsupported", "leaves removing a container"),
+        ("A::root@:w", "unsupported", "who writes reads"),
+        ("A::EVERYONE@:t", "unsupported", "who may not read"),
         ("A::no-such-user@:r", "invalid-input", "no-such-user"),
         ("A:G:no-such-group@:r", "invalid-input", "no-such-group"),
     ] {

@@ -146,7 +146,8 @@ fn values_records_and_holes_move_as_they_are() {
         ])
         .unwrap();
     entries(&*container).remove(b"gone").unwrap();
-    let epoch = container.flush().unwrap();
+    container.flush().unwrap();
+    let epoch = container.epoch().unwrap();
     drop(container);
     assert!(purge(&store).freed > 300_000);
     let container = store.open();

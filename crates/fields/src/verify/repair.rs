@@ -114,7 +114,7 @@ impl VerifiedPart {
             let aside = aside.clone().filter(|_| repair != Repair::Left);
             repaired.push(Repaired { dataset: self.key.clone(), damage: damage.clone(), repair, aside });
         }
-        catalogue.map_or(Ok(()), |catalogue| Ok(catalogue.flush().map(|_| ())?))
+        catalogue.map_or(Ok(()), |catalogue| Ok(catalogue.flush()?))
     }
 
     /// What people need to know later, and to undo it.

@@ -9,9 +9,9 @@ use std::{
 
 use isotach_object::{
     Acl, Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Error, Finding, IdRange, Label,
-    NewRights, ObjectId, Page, PendingRead, Pool, PoolUri, PoolUsage, Purged, Result, Rights, RightsChange,
-    SetAside, SharedBytes, Snapshot, Staging, Transaction, Update, Verified, Verify, VerifyProgress,
-    memory::Memory,
+    NewRights, ObjectId, Page, PendingRead, Pool, PoolUri, PoolUsage, Property, Purged, Result, Rights,
+    RightsChange, SetAside, SharedBytes, Snapshot, Staging, Transaction, Update, Verified, Verify,
+    VerifyProgress, memory::Memory,
 };
 
 /// What the next calls come to: `None` succeeds.
@@ -144,6 +144,14 @@ impl Pool for FaultyPool {
         self.0.admit(acl)
     }
 
+    fn properties(&self, label: &Label) -> Result<Vec<Property>> {
+        self.0.properties(label)
+    }
+
+    fn set_properties(&self, label: &Label, properties: &[Property]) -> Result<()> {
+        self.0.set_properties(label, properties)
+    }
+
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
         Ok(Arc::new(FaultyContainer(self.0.open_container(label)?, Arc::clone(&self.1))))
     }
@@ -238,7 +246,7 @@ impl Container for FaultyContainer {
     fn discard_parked(&self, name: &Label) -> Result<()> {
         self.0.discard_parked(name)
     }
-    fn flush(&self) -> Result<Epoch> {
+    fn flush(&self) -> Result<()> {
         self.count("flush");
         interrupt(&self.1, Moment::Flush, self.label());
         self.next(|script| &mut script.flushes)?;

@@ -2,12 +2,25 @@
 #ifndef ISOTACH_GURT_COMMON_H
 #define ISOTACH_GURT_COMMON_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <gurt/list.h>
 #include <gurt/types.h>
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
+
+/* Memory, zeroed, that D_FREE gives back; D_FREE leaves a null pointer. */
+#define D_ALLOC_ARRAY(ptr, count) ((ptr) = (__typeof__(ptr))calloc((count), sizeof(*(ptr))))
+#define D_ALLOC_PTR(ptr) D_ALLOC_ARRAY(ptr, 1)
+#define D_STRNDUP(ptr, s, n) ((ptr) = strndup((s), (n)))
+#define D_FREE(ptr)                                                                                                    \
+	do {                                                                                                           \
+		free(ptr);                                                                                             \
+		(ptr) = NULL;                                                                                          \
+	} while (0)
 
 /* The name of a result, positive or negative, for instance "DER_NONEXIST"; the caller does not free it. */
 const char *d_errstr(int rc);

@@ -119,7 +119,9 @@ fn change_at(store: &Store, place: &Place, mut act: impl FnMut(&mut Inode) -> Re
         let mut inode = store.present(place)?;
         act(&mut inode)?;
         inode.changed = Time::now();
-        Ok(store.commit(&[place.is_as_at(epoch)], &[place.put_inode(&inode.bytes())])?.then_some(()))
+        Ok(store
+            .commit(&[place.is_as_at(epoch), place.is_there()], &[place.put_inode(&inode.bytes())])?
+            .then_some(()))
     })
 }
 

@@ -64,17 +64,22 @@ impl Bytes {
         Ok(self.array.set_size(&self.scope, size)?)
     }
 
-    /// Makes a hole.
-    pub(crate) fn punch(&self, range: Range) -> Result<()> {
-        check(&[range])?;
-        Ok(self.array.punch(&self.scope, &[range])?)
+    /// Makes a hole, or cuts off the end if the range reaches it; what others append meanwhile stays. Whether anything was there.
+    pub(crate) fn punch(&self, range: Range) -> Result<bool> {
+        let end = range.0.saturating_add(range.1);
+        Ok(self.scope.together(|scope| {
+            let size = self.array.size(scope)?;
+            match size <= end {
+                _ if size <= range.0 => return Ok(false),
+                true => self.array.set_size(scope, range.0)?,
+                false => self.array.punch(scope, &[range])?,
+            }
+            Ok(true)
+        })?)
     }
 }
 
 /// The size of a file that is not open.
 pub(crate) fn size_of(store: &Store, id: ObjectId) -> Result<u64> {
-    let bytes = Bytes::open(store, id, false, 1)?;
-    let size = bytes.size();
-    bytes.close()?;
-    size
+    Ok(arrays::size_of(&store.container, id)?)
 }

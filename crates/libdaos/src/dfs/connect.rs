@@ -9,14 +9,14 @@ use std::{
 use super::{
     error::{Errno, Result, refuse},
     mount::{self, Owned},
-    store::Store,
+    store::{self, Store},
     superblock::{self, Attributes},
 };
 use crate::{
     abi::{constants::*, properties::*},
     containers::{self, uuid_text},
     handles, pools,
-    properties::{Properties, Value},
+    properties::{self, Properties, Value},
 };
 
 /// How long one waits for the superblock of a container that is just made.
@@ -62,6 +62,13 @@ pub(crate) fn create_container(
     mut properties: Properties,
     attributes: &Attributes,
 ) -> Result<([u8; 16], u64)> {
+    // What no entry could be made with is refused before anything is made.
+    for class in [attributes.class, attributes.directory_class, attributes.file_class] {
+        store::check_class(class)?;
+    }
+    if properties::redundancy_factor(&properties) > 0 {
+        return refuse(libc::EINVAL, "a redundancy factor above 0: objects have one copy here; use rd_fac:0");
+    }
     properties.insert(DAOS_PROP_CO_LAYOUT_TYPE, Value::Number(DAOS_PROP_CO_LAYOUT_POSIX));
     let uuid = containers::create(pool, label, &properties)?;
     let name = uuid_text(&uuid);
@@ -75,6 +82,12 @@ pub(crate) fn create_container(
         let _ = containers::destroy(pool, &name, true);
     })?;
     Ok((uuid, handle))
+}
+
+/// Removes a container that was just made, and cannot be mounted.
+pub(crate) fn discard_container(pool: u64, (uuid, handle): ([u8; 16], u64)) {
+    drop(handles::remove(handle));
+    let _ = containers::destroy(pool, &uuid_text(&uuid), true);
 }
 
 /// See `dfs_connect`. With `O_CREAT` the container is made if it is not there.
@@ -127,6 +140,5 @@ pub(crate) fn destroy(pool: &str, container: &str, force: bool) -> Result<()> {
     check_initialised()?;
     let pool = pools::connect(pool, DAOS_PC_RW)?;
     let destroyed = containers::destroy(pool, container, force);
-    pools::disconnect(pool)?;
-    Ok(destroyed?)
+    Ok(destroyed.and(pools::disconnect(pool))?)
 }

@@ -7,7 +7,7 @@ use super::{
     inode::{Inode, Time},
     mount::{FileSystem, MOST_PATH, can_write},
     nodes::{self, Defaults, Node, name_of},
-    store::{Mark, Place, until_done},
+    store::{Above, Mark, Place, until_done},
 };
 
 /// How an entry is to be opened or made.
@@ -139,9 +139,10 @@ fn new_inode(system: &FileSystem, defaults: Defaults, wanted: &Wanted<'_>) -> Re
 fn insert(parent: &Node, place: &Place, inode: &Inode, target: Option<&[u8]>) -> Result<bool> {
     let (store, bytes) = (&parent.store, inode.bytes());
     let (of_parent, own) = (Mark::new(parent.id, inode.changed)?, Mark::new(inode.id, inode.changed)?);
-    let mut updates = Vec::with_capacity(3);
+    let above = Above::new(inode.id, parent.id)?;
+    let mut updates = Vec::with_capacity(4);
     if inode.is_directory() {
-        updates.push(own.set());
+        updates.extend([own.set(), above.set()]);
     }
     updates.push(place.put_inode(&bytes));
     if let Some(target) = target.filter(|_| inode.is_link()) {
@@ -149,6 +150,7 @@ fn insert(parent: &Node, place: &Place, inode: &Inode, target: Option<&[u8]>) ->
     }
     updates.push(of_parent.set());
     let conditions: [Precondition<'_>; 2] = [place.is_free(), of_parent.is_there()];
+    store.clear(place)?;
     until_done(|| match store.commit(&conditions, &updates)? {
         true => Ok(Some(true)),
         false if store.inode(place)?.is_some() => Ok(Some(false)),

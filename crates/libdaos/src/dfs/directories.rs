@@ -7,7 +7,7 @@ use super::{
     inode::Time,
     mount::FileSystem,
     nodes::{Node, name_of},
-    store::{Mark, Place, Store, destroy, until_done},
+    store::{Above, Mark, Place, Store, destroy, until_done},
 };
 
 /// How often a directory is emptied before its removal while others fill it.
@@ -56,13 +56,14 @@ fn remove_one(store: &Store, place: &Place) -> Result<ObjectId> {
         let inode = store.present(place)?;
         let (of_parent, own) =
             (Mark::new(place.directory, Time::now())?, Mark::new(inode.id, Time::default())?);
+        let above = Above::new(inode.id, place.directory)?;
         let (mut conditions, mut updates) = (vec![place.is_as_at(epoch)], vec![place.remove()]);
         if inode.is_directory() {
             if !store.is_empty(inode.id)? {
                 return Err(Errno(libc::ENOTEMPTY));
             }
             conditions.push(own.is_as_at(epoch));
-            updates.push(own.remove());
+            updates.extend([own.remove(), above.remove()]);
         } else if inode.is_file() {
             updates.push(destroy(inode.id));
         }

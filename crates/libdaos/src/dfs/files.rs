@@ -47,16 +47,10 @@ impl FileSystem {
         if length == ALL {
             return file.set_size(offset);
         }
-        let size = file.bytes.size()?;
-        match offset.saturating_add(length) {
-            _ if size <= offset => Ok(()),
-            end if size <= end => file.set_size(offset),
-            _ => {
-                file.bytes.punch((offset, length))?;
-                file.note_change();
-                Ok(())
-            }
+        if file.bytes.punch((offset, length))? {
+            file.note_change();
         }
+        Ok(())
     }
 
     /// See `dfs_obj_get_info`.

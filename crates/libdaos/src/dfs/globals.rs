@@ -52,10 +52,13 @@ pub(crate) fn of_mount(system: &FileSystem) -> Vec<u8> {
 
 /// See `dfs_global2local`; without flags they are those of the mount that was packed.
 pub(crate) fn to_mount(pool: u64, container: u64, flags: i32, bytes: &[u8]) -> Result<u64> {
-    let uuid = handles::container(container)?.uuid;
-    let ([can_write], _) = unpacked::<1>(MOUNT, &uuid, bytes)?;
+    mounted(pool, container, flags, bytes, Owned::Nothing)
+}
+
+fn mounted(pool: u64, container: u64, flags: i32, bytes: &[u8], owned: Owned) -> Result<u64> {
+    let ([can_write], _) = unpacked::<1>(MOUNT, &handles::container(container)?.uuid, bytes)?;
     let same = if can_write == 0 { libc::O_RDONLY } else { libc::O_RDWR };
-    mount::mount(pool, container, if flags == 0 { same } else { flags }, Owned::Nothing)
+    mount::mount(pool, container, if flags == 0 { same } else { flags }, owned)
 }
 
 /// See `dfs_local2global_all`: with the pool and the container.
@@ -82,10 +85,7 @@ pub(crate) fn to_all(flags: i32, bytes: &[u8]) -> Result<u64> {
     let (Some(pool), Some(container), Some(packed)) = (part(), part(), part()) else { return foreign() };
     let pool = globals::to_pool(pool)?;
     let outcome = globals::to_container(pool, container).map_err(Errno::from).and_then(|container| {
-        let ([can_write], _) = unpacked::<1>(MOUNT, &handles::container(container)?.uuid, packed)?;
-        let same = if can_write == 0 { libc::O_RDONLY } else { libc::O_RDWR };
-        mount::mount(pool, container, if flags == 0 { same } else { flags }, Owned::All)
-            .inspect_err(|_| drop(handles::remove(container)))
+        mounted(pool, container, flags, packed, Owned::All).inspect_err(|_| drop(handles::remove(container)))
     });
     outcome.inspect_err(|_| drop(handles::remove(pool)))
 }

@@ -8,7 +8,7 @@
 //! - Each change of the name space counts whole or not at all: making, removing, moving and exchanging entries, and each change of an inode
 //!   or an extended attribute. Of several who make the same name one succeeds.
 //! - A directory is only removed while it is empty, and nobody makes an entry in one that is removed. For this each directory has a mark
-//!   beside it, which whoever changes its entries changes too (`store`).
+//!   beside it, which whoever changes its entries changes too (`store`). None is moved to somewhere below itself.
 //!
 //! On an engine without transactions only the entry itself is made under a condition; the parts of a change count one after the other.
 //!
@@ -32,7 +32,7 @@ mod superblock;
 mod xattrs;
 
 pub(crate) use attributes::{Change, Stat, access, change, chmod, chown, stat, stat_of};
-pub(crate) use connect::{connect, create_container, destroy, disconnect, fini, init};
+pub(crate) use connect::{connect, create_container, destroy, discard_container, disconnect, fini, init};
 pub(crate) use create::{Wanted, make_directory, open};
 pub(crate) use directories::{list, remove};
 pub(crate) use error::{Errno, Result};

@@ -108,13 +108,16 @@ pub(crate) fn unmount(handle: u64, by_names: bool) -> Result<()> {
         );
     }
     handles::remove(handle)?;
-    if system.owned != Owned::Nothing {
-        containers::close(system.store.handle)?;
-    }
-    if system.owned == Owned::All {
-        pools::disconnect(system.pool)?;
-    }
-    Ok(())
+    // What fails is told, and the rest closed all the same.
+    let closed = match system.owned {
+        Owned::Nothing => Ok(()),
+        Owned::Container | Owned::All => containers::close(system.store.handle),
+    };
+    let disconnected = match system.owned {
+        Owned::All => pools::disconnect(system.pool),
+        Owned::Nothing | Owned::Container => Ok(()),
+    };
+    Ok(closed.and(disconnected)?)
 }
 
 impl FileSystem {
@@ -133,12 +136,23 @@ impl FileSystem {
         if handle == 0 {
             return Ok(Arc::clone(&self.root));
         }
-        let node = handles::node(handle)?;
+        let node = self.node(handle)?;
         if node.is_directory() { Ok(node) } else { Err(Errno(libc::ENOTDIR)) }
+    }
+
+    /// What is open under a handle, in this file system: what another one knows under an id is another thing.
+    pub(crate) fn node(&self, handle: u64) -> Result<Arc<Node>> {
+        let node = handles::node(handle)?;
+        match node.store.container.is_same(&self.store.container) {
+            true => Ok(node),
+            false => refuse(libc::EINVAL, "a file or directory of another container than the mount's"),
+        }
     }
 
     /// An id that nobody else gets.
     pub(crate) fn new_id(&self, is_file: bool, class: u32) -> Result<ObjectId> {
+        // A class that cannot be had is refused before an id is taken.
+        check_object(&self.store.container, id_of((0, 0), is_file, class)?)?;
         let mut next = locked(&self.next);
         let (high, low) = match *next {
             Some(next) if next.0 < MOST_HIGH => next,
@@ -149,10 +163,7 @@ impl FileSystem {
             }
         };
         *next = Some((high + 1, low));
-        drop(next);
-        let id = id_of((high, low), is_file, class)?;
-        check_object(&self.store.container, id)?;
-        Ok(id)
+        id_of((high, low), is_file, class)
     }
 
     /// See `dfs_set_prefix`.
@@ -168,12 +179,11 @@ impl FileSystem {
         Ok(())
     }
 
-    /// A path without the prefix, which it must have.
+    /// A path without the prefix, which it must have, and which must end where a name does.
     pub(crate) fn without_prefix<'p>(&self, path: &'p [u8]) -> Result<&'p [u8]> {
-        match locked(&self.prefix).as_deref() {
-            None => Ok(path),
-            Some(prefix) => path.strip_prefix(prefix).ok_or(Errno(libc::EINVAL)),
-        }
+        let prefix = locked(&self.prefix);
+        let rest = path.strip_prefix(prefix.as_deref().unwrap_or_default());
+        rest.filter(|rest| rest.is_empty() || rest.starts_with(b"/")).ok_or(Errno(libc::EINVAL))
     }
 
     /// See `dfs_pool_get` (0) and `dfs_cont_get` (1).

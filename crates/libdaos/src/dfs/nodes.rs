@@ -76,13 +76,14 @@ pub(crate) fn open(
     inode: &Inode,
     flags: i32,
 ) -> Result<Node> {
+    let is_for_writing = can_write(flags)?;
     let kind = match inode.kind() {
         libc::S_IFDIR => {
             Kind::Directory(Mutex::new(Defaults { chunk_size: inode.chunk_size, class: inode.class }))
         }
         libc::S_IFREG => {
             let chunk_size = if inode.chunk_size == 0 { attributes.chunk_size } else { inode.chunk_size };
-            let bytes = Bytes::open(store, inode.id, can_write(flags)?, chunk_size)?;
+            let bytes = Bytes::open(store, inode.id, is_for_writing, chunk_size)?;
             let file = File { bytes, chunk_size, written: Mutex::default() };
             if flags & libc::O_TRUNC != 0 {
                 file.set_size(0).inspect_err(|_| {
@@ -94,7 +95,6 @@ pub(crate) fn open(
         libc::S_IFLNK => Kind::Link(store.link(&place)?),
         _ => return Err(Errno(libc::EINVAL)),
     };
-    can_write(flags)?;
     Ok(Node { store: store.clone(), id: inode.id, mode: inode.mode, flags, kind, place: Mutex::new(place) })
 }
 
@@ -128,12 +128,14 @@ pub(crate) fn shared(store: &Store, place: Place, inode: &Inode, flags: i32) -> 
 /// See `dfs_release`.
 pub(crate) fn release(handle: u64) -> Result<()> {
     let node = handles::node(handle)?;
-    node.settle()?;
     handles::remove(handle)?;
-    match &node.kind {
+    // What fails is told, and closed all the same.
+    let settled = node.settle();
+    let closed = match &node.kind {
         Kind::File(file) => file.bytes.close(),
         _ => Ok(()),
-    }
+    };
+    settled.and(closed)
 }
 
 impl Node {
@@ -183,6 +185,15 @@ impl Node {
         if inode.id == self.id { Ok(inode) } else { Err(Errno(libc::ENOENT)) }
     }
 
+    /// What is found beside the inode, while that is this node's: under the same name there may be another one.
+    pub(crate) fn look<T>(&self, look: impl Fn(&Place) -> Result<T>) -> Result<T> {
+        until_done(|| {
+            let before = self.inode()?;
+            let found = look(&self.place())?;
+            Ok((self.inode()? == before).then_some(found))
+        })
+    }
+
     /// Changes the inode, if it is that of this node still.
     pub(crate) fn change_inode(&self, mut change: impl FnMut(&mut Inode) -> Result<()>) -> Result<Inode> {
         let place = self.place();
@@ -190,7 +201,8 @@ impl Node {
             let epoch = self.store.epoch()?;
             let mut inode = self.inode()?;
             change(&mut inode)?;
-            let done = self.store.commit(&[place.is_as_at(epoch)], &[place.put_inode(&inode.bytes())])?;
+            let conditions = [place.is_as_at(epoch), place.is_there()];
+            let done = self.store.commit(&conditions, &[place.put_inode(&inode.bytes())])?;
             Ok(done.then_some(inode))
         })
     }

@@ -3,11 +3,12 @@
 use isotach_object::{Epoch, ObjectId, Update};
 
 use super::{
-    error::{Errno, Result},
+    error::{Errno, Result, refuse},
     inode::{self, Inode, Time},
     mount::FileSystem,
     nodes::name_of,
-    store::{Mark, Place, Store, destroy, until_done},
+    store::{Above, Mark, Place, Store, destroy, until_done},
+    superblock::id_of_root,
 };
 
 /// An entry with all that it has, to be put elsewhere.
@@ -22,14 +23,27 @@ impl Moved {
     fn read(store: &Store, place: &Place, now: Time) -> Result<Option<Self>> {
         let Some(mut inode) = store.inode(place)? else { return Ok(None) };
         inode.changed = now;
-        let mut values = Vec::new();
-        for akey in store.akeys(place)? {
-            // What is removed meanwhile is found by the condition on the entry.
-            if let Some(value) = store.value(place, &akey)? {
-                values.push((akey, value));
-            }
+        // What is removed meanwhile is found by the condition on the entry.
+        Ok(Some(Self { inode, bytes: inode.bytes(), values: store.values(place)? }))
+    }
+
+    /// The way up from where a directory comes into another directory, which must not lead over itself; for what else there is none.
+    fn way_to(&self, store: &Store, from: &Place, to: &Place) -> Result<Vec<(ObjectId, Above)>> {
+        if !self.inode.is_directory() || from.directory == to.directory {
+            return Ok(Vec::new());
         }
-        Ok(Some(Self { inode, bytes: inode.bytes(), values }))
+        let way = store.way_up(to.directory)?;
+        if way.iter().any(|(id, _)| *id == self.inode.id) {
+            return refuse(libc::EINVAL, "a directory would be below itself");
+        }
+        let root = id_of_root()?;
+        match way.last() {
+            // What was removed meanwhile is found by the conditions.
+            Some((last, _)) if *last != root && store.mark(*last)?.is_some() => {
+                refuse(libc::EIO, "a directory of which it is not said in which one it is")
+            }
+            _ => Ok(way),
+        }
     }
 
     fn put_at<'m>(&'m self, place: &'m Place, updates: &mut Vec<Update<'m>>) {
@@ -55,11 +69,9 @@ pub(crate) fn rename(
         if from == to {
             return Ok(Some(None));
         }
-        if moved.inode.id == to.directory {
-            return Err(Errno(libc::EINVAL));
-        }
+        let way = moved.way_to(store, &from, &to)?;
         let replaced = store.inode(&to)?;
-        let (done, gone) = move_once(store, epoch, (&from, &to), &moved, replaced.as_ref())?;
+        let (done, gone) = move_once(store, epoch, (&from, &to), &moved, replaced.as_ref(), &way)?;
         if !done && store.mark(to.directory)?.is_none() {
             return Err(Errno(libc::ENOENT));
         }
@@ -74,20 +86,24 @@ fn move_once(
     (from, to): (&Place, &Place),
     moved: &Moved,
     replaced: Option<&Inode>,
+    way: &[(ObjectId, Above)],
 ) -> Result<(bool, Option<ObjectId>)> {
     let now = moved.inode.changed;
+    let above = Above::new(moved.inode.id, to.directory)?;
+    let above_gone = replaced.map(|gone| Above::new(gone.id, to.directory)).transpose()?;
     let (of_old, of_new) = (Mark::new(from.directory, now)?, Mark::new(to.directory, now)?);
     let of_gone = replaced.map(|gone| Mark::new(gone.id, now)).transpose()?;
     let mut conditions = vec![from.is_as_at(epoch), to.is_as_at(epoch), of_new.is_there()];
+    conditions.extend(way.iter().map(|(_, above)| above.is_as_at(epoch)));
     let mut updates = Vec::new();
-    if let (Some(gone), Some(mark)) = (replaced, &of_gone) {
+    if let (Some(gone), Some(mark), Some(above)) = (replaced, &of_gone, &above_gone) {
         match (moved.inode.is_directory(), gone.is_directory()) {
             (false, true) => return Err(Errno(libc::EINVAL)),
             (true, false) => return Err(Errno(libc::ENOTDIR)),
             (true, true) if !store.is_empty(gone.id)? => return Err(Errno(libc::ENOTEMPTY)),
             (true, true) => {
                 conditions.push(mark.is_as_at(epoch));
-                updates.push(mark.remove());
+                updates.extend([mark.remove(), above.remove()]);
             }
             (false, false) => {}
         }
@@ -95,6 +111,9 @@ fn move_once(
     }
     moved.put_at(to, &mut updates);
     updates.push(from.remove());
+    if !way.is_empty() {
+        updates.push(above.set());
+    }
     updates.extend(replaced.filter(|gone| gone.is_file()).map(|gone| destroy(gone.id)));
     updates.push(of_old.set());
     if to.directory != from.directory {
@@ -125,9 +144,9 @@ pub(crate) fn exchange(
         if one == other {
             return Ok(Some(()));
         }
-        if of_one.inode.id == other.directory || of_other.inode.id == one.directory {
-            return Err(Errno(libc::EINVAL));
-        }
+        let ways = (of_one.way_to(store, &one, &other)?, of_other.way_to(store, &other, &one)?);
+        let above =
+            (Above::new(of_one.inode.id, other.directory)?, Above::new(of_other.inode.id, one.directory)?);
         let marks = (Mark::new(one.directory, now)?, Mark::new(other.directory, now)?);
         let mut updates = vec![one.remove(), other.remove()];
         of_one.put_at(&other, &mut updates);
@@ -136,7 +155,50 @@ pub(crate) fn exchange(
         if one.directory != other.directory {
             updates.push(marks.1.set());
         }
-        let conditions = [one.is_as_at(epoch), other.is_as_at(epoch)];
+        let mut conditions = vec![one.is_as_at(epoch), other.is_as_at(epoch)];
+        for (way, above) in [(&ways.0, &above.0), (&ways.1, &above.1)] {
+            conditions.extend(way.iter().map(|(_, above)| above.is_as_at(epoch)));
+            updates.extend((!way.is_empty()).then(|| above.set()));
+        }
         Ok(store.commit(&conditions, &updates)?.then_some(()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        abi::properties::{DAOS_PROP_CO_LAYOUT_POSIX, DAOS_PROP_CO_LAYOUT_TYPE},
+        dfs::{Attributes, Owned, Wanted, mount, open, superblock},
+        handles::{self, Open},
+        properties::{self, Properties, Value},
+        testing::container,
+    };
+
+    #[test]
+    fn no_directory_is_moved_to_where_the_way_up_does_not_lead_to_the_root() {
+        let (container, _, _) = container();
+        let layout = Value::Number(DAOS_PROP_CO_LAYOUT_POSIX);
+        properties::keep(&container, &Properties::from([(DAOS_PROP_CO_LAYOUT_TYPE, layout)])).unwrap();
+        let handle = handles::add(Open::Container(Arc::clone(&container)));
+        superblock::create(&Store::open(handle).unwrap(), &Attributes::default()).unwrap();
+        let mounted = mount(0, handle, libc::O_RDWR, Owned::Nothing).unwrap();
+        let system = handles::file_system(mounted).unwrap();
+        let flags = libc::O_RDWR | libc::O_CREAT;
+        let wanted = Wanted { mode: libc::S_IFDIR | 0o755, flags, ..Wanted::default() };
+        let directory = |parent, name: &[u8]| open(&system, parent, name, &wanted).unwrap();
+        let (one, of_one) = directory(0, b"one");
+        let (two, of_two) = directory(one, b"two");
+        let (three, _) = directory(two, b"three");
+        directory(0, b"other");
+        let moved = |name: &[u8]| rename(&system, (0, name), (three, b"moved")).map(drop);
+        assert_eq!(moved(b"one"), Err(Errno(libc::EINVAL)), "below itself");
+        let above = Above::new(of_two.id, of_one.id).unwrap();
+        container.update(&[above.remove()]).unwrap();
+        assert_eq!((moved(b"one"), moved(b"other")), (Err(Errno(libc::EIO)), Err(Errno(libc::EIO))));
+        container.update(&[above.set()]).unwrap();
+        assert_eq!(moved(b"other"), Ok(()));
+    }
 }

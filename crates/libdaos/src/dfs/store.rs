@@ -2,7 +2,8 @@
 //!
 //! Beside each directory there is a mark in the container's own object: when its entries changed last. It is there as long as the directory
 //! is. Whoever makes an entry needs it and changes it, and whoever removes the directory removes it if nobody changed it after the directory
-//! was found empty. So the two exclude each other.
+//! was found empty. So the two exclude each other. Beside the mark it is said in which directory the directory is, so that none is moved to
+//! somewhere below itself.
 
 use std::sync::Arc;
 
@@ -62,6 +63,11 @@ impl Place {
         Precondition::Absent(self.cell(INODE))
     }
 
+    /// That there is an entry.
+    pub(crate) fn is_there(&self) -> Precondition<'_> {
+        Precondition::Present(self.cell(INODE))
+    }
+
     /// That nobody changed the entry after an epoch, nor its extended attributes: who changes these changes the inode, too.
     pub(crate) fn is_as_at(&self, epoch: Epoch) -> Precondition<'_> {
         Precondition::Unchanged(self.cell(INODE), epoch)
@@ -101,12 +107,17 @@ pub(crate) struct Mark {
     stamp: [u8; 8],
 }
 
+/// The key of what is kept of a directory beside the program's objects.
+fn key_of(kind: u8, directory: ObjectId) -> [u8; 17] {
+    let mut key = [kind; 17];
+    key[1..9].copy_from_slice(&directory.hi().to_le_bytes());
+    key[9..].copy_from_slice(&directory.lo().to_le_bytes());
+    key
+}
+
 impl Mark {
     pub(crate) fn new(directory: ObjectId, now: Time) -> Result<Self> {
-        let mut key = [b'd'; 17];
-        key[1..9].copy_from_slice(&directory.hi().to_le_bytes());
-        key[9..].copy_from_slice(&directory.lo().to_le_bytes());
-        Ok(Self { own: own()?, key, stamp: now.stamp().to_le_bytes() })
+        Ok(Self { own: own()?, key: key_of(b'd', directory), stamp: now.stamp().to_le_bytes() })
     }
 
     fn cell(&self) -> Cell<'_> {
@@ -125,6 +136,40 @@ impl Mark {
 
     pub(crate) fn set(&self) -> Update<'_> {
         Update::Put { cell: self.cell(), value: &self.stamp }
+    }
+
+    pub(crate) fn remove(&self) -> Update<'_> {
+        Update::Remove { cell: self.cell() }
+    }
+}
+
+/// In which directory a directory is. Of the root nothing is said.
+#[derive(Debug)]
+pub(crate) struct Above {
+    own: ObjectId,
+    key: [u8; 17],
+    value: [u8; 16],
+}
+
+impl Above {
+    pub(crate) fn new(directory: ObjectId, above: ObjectId) -> Result<Self> {
+        let mut value = [0; 16];
+        value[..8].copy_from_slice(&above.hi().to_le_bytes());
+        value[8..].copy_from_slice(&above.lo().to_le_bytes());
+        Ok(Self { own: own()?, key: key_of(b'u', directory), value })
+    }
+
+    fn cell(&self) -> Cell<'_> {
+        Cell::kv(self.own, &self.key)
+    }
+
+    /// That nobody moved the directory after an epoch.
+    pub(crate) fn is_as_at(&self, epoch: Epoch) -> Precondition<'_> {
+        Precondition::Unchanged(self.cell(), epoch)
+    }
+
+    pub(crate) fn set(&self) -> Update<'_> {
+        Update::Put { cell: self.cell(), value: &self.value }
     }
 
     pub(crate) fn remove(&self) -> Update<'_> {
@@ -227,6 +272,38 @@ impl Store {
         }
     }
 
+    /// What is beside the inode of an entry: attribute keys and values.
+    pub(crate) fn values(&self, place: &Place) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        let mut values = Vec::new();
+        for akey in self.akeys(place)? {
+            // What is removed meanwhile is not there.
+            if let Some(value) = self.value(place, &akey)? {
+                values.push((akey, value));
+            }
+        }
+        Ok(values)
+    }
+
+    /// Removes what is beside an inode that is not there: on an engine without transactions a removal may have met the setting of an extended
+    /// attribute, which then is left. Nobody has what was there before there was no inode; what somebody else puts there since, who makes the
+    /// entry, stays, but for an attribute of the very same value. Where a link leads is left alone: a new link says it anew, and beside
+    /// another inode nobody reads it.
+    pub(crate) fn clear(&self, place: &Place) -> Result<()> {
+        if self.has_transactions() {
+            return Ok(());
+        }
+        let left = self.values(place)?;
+        if left.is_empty() || self.inode(place)?.is_some() {
+            return Ok(());
+        }
+        self.container.check_writable()?;
+        for (akey, value) in left.iter().filter(|(akey, _)| akey != LINK) {
+            let as_it_was = Precondition::Equals(place.cell(akey), value);
+            self.decided(&Transaction::new().require(as_it_was).update(place.remove_value(akey)))?;
+        }
+        Ok(())
+    }
+
     /// A page of the names in a directory.
     pub(crate) fn names(&self, directory: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
         Ok(self.container.inner.list_dkeys(directory, anchor, limit)?)
@@ -257,6 +334,24 @@ impl Store {
                 None => return Ok(true),
             }
         }
+    }
+
+    /// The way from a directory up, as far as it is said in which each one on it is: to the root.
+    pub(crate) fn way_up(&self, directory: ObjectId) -> Result<Vec<(ObjectId, Above)>> {
+        let mut way: Vec<(ObjectId, Above)> = Vec::new();
+        let mut next = Some(directory);
+        while let Some(id) = next.filter(|id| way.iter().all(|(other, _)| other != id)) {
+            let above = Above::new(id, id)?;
+            next = match self.get(above.cell())?.map(<[u8; 16]>::try_from) {
+                Some(Ok(ids)) => {
+                    let half = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| ids[at + byte]));
+                    Some(ObjectId::from_halves(half(0), half(8))?)
+                }
+                _ => None,
+            };
+            way.push((id, above));
+        }
+        Ok(way)
     }
 
     /// The stamp of a directory's mark; `None` where the directory is not there.
@@ -303,4 +398,47 @@ pub(crate) fn check_object(container: &Container, id: ObjectId) -> Result<()> {
     let kinds = [isotach_object::ObjectType::General, isotach_object::ObjectType::Array];
     objects::checked(container, (id.hi(), id.lo()), &kinds)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::container;
+
+    #[test]
+    fn what_another_puts_beside_an_inode_that_it_just_made_stays() {
+        let (container, hooked, other) = container();
+        hooked.be_plain();
+        let (store, others) = (Store { container, handle: 0 }, Store { container: other, handle: 0 });
+        let id = id_of((1, 0), false, 0).unwrap();
+        let make = move |name: &[u8]| {
+            let inode = Inode::new(libc::S_IFLNK, id, Time::now()).bytes();
+            let place = Place::new(id, name);
+            let updates = [place.put_inode(&inode), place.put_link(b"there"), place.put(b"x:a", b"new")];
+            assert_eq!(others.commit(&[place.is_free()], &updates), Ok(true));
+        };
+        let make_again = make.clone();
+        let values = |name: &[u8]| store.values(&Place::new(id, name)).unwrap();
+        let left = |name: &[u8]| {
+            store.container.update(&[Place::new(id, name).put(b"x:a", b"left")]).unwrap();
+            assert_eq!(values(name).len(), 1);
+        };
+        let made = [(LINK.to_vec(), b"there".to_vec()), (b"x:a".to_vec(), b"new".to_vec())];
+        // Before the keys are listed, and between that and the removal.
+        hooked.before_list(move || make(b"one"));
+        store.clear(&Place::new(id, b"one")).unwrap();
+        assert_eq!(values(b"one"), made);
+        left(b"other");
+        store.container.update(&[Place::new(id, b"other").put_link(b"there")]).unwrap();
+        hooked.before_commits(move |_| {
+            make_again(b"other");
+            Ok(())
+        });
+        store.clear(&Place::new(id, b"other")).unwrap();
+        assert_eq!(values(b"other"), made);
+        hooked.before_commits(|_| Ok(()));
+        left(b"third");
+        store.clear(&Place::new(id, b"third")).unwrap();
+        assert_eq!(values(b"third"), []);
+    }
 }

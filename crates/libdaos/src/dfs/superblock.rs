@@ -48,7 +48,8 @@ pub(crate) fn place_of_root() -> Result<Place> {
     Ok(Place::new(id_of(SUPERBLOCK, false, ONE)?, b"/"))
 }
 
-fn id_of_root() -> Result<ObjectId> {
+/// The id of the root directory.
+pub(crate) fn id_of_root() -> Result<ObjectId> {
     id_of(ROOT, false, ONE)
 }
 

@@ -56,9 +56,9 @@ impl FileSystem {
             inode.changed = Time::now();
             let bytes = inode.bytes();
             let update = value.map_or_else(|| place.remove_value(akey), |value| place.put(akey, value));
-            let mut conditions = vec![place.is_as_at(epoch)];
+            let mut conditions = vec![place.is_as_at(epoch), place.is_there()];
             conditions.extend(must.map(|must| place.has(akey, must)));
-            Ok(store.commit(&conditions, &[update, place.put_inode(&bytes)])?.then_some(()))
+            Ok(store.commit(&conditions, &[place.put_inode(&bytes), update])?.then_some(()))
         })
     }
 }
@@ -66,13 +66,14 @@ impl FileSystem {
 impl Node {
     /// See `dfs_getxattr`.
     pub(crate) fn xattr(&self, name: &[u8]) -> Result<Vec<u8>> {
-        self.store.value(&self.place(), &key_of(name)?)?.ok_or(Errno(libc::ENODATA))
+        let akey = key_of(name)?;
+        self.look(|place| self.store.value(place, &akey))?.ok_or(Errno(libc::ENODATA))
     }
 
     /// See `dfs_listxattr`: the names, each with a zero behind it.
     pub(crate) fn xattr_names(&self) -> Result<Vec<u8>> {
         let mut names = Vec::new();
-        for akey in self.store.akeys(&self.place())? {
+        for akey in self.look(|place| self.store.akeys(place))? {
             if let Some(name) = akey.strip_prefix(EXTENDED) {
                 names.extend_from_slice(name);
                 names.push(0);

@@ -147,15 +147,17 @@ unsafe extern "C" fn daos_acl_get_ace_for_principal(
         // SAFETY: pointers of the caller's.
         let ((kind, name), place) = unsafe { (principal(kind, name)?, place(entry)?) };
         // SAFETY: as above.
-        let all = unsafe { list_of(list) }?;
+        unsafe { list_of(list) }?;
         let mut offset = 0;
-        for entry in all.entries() {
-            if entry.kind == kind && entry.name == name {
-                // SAFETY: as above.
-                *place = unsafe { entry_at(list, offset) }.ok_or(Der(DER_INVAL))?;
+        // SAFETY: as above; each entry begins where the one before ends, however long that is.
+        while let Some(found) = unsafe { entry_at(list, offset) } {
+            // SAFETY: an entry of the list.
+            let (entry, length) = Entry::read(unsafe { entry_bytes(found) }?)?;
+            if entry.is_of(kind, name) {
+                *place = found;
                 return Ok(());
             }
-            offset += entry.bytes().len();
+            offset += length;
         }
         Err(Der(DER_NONEXIST))
     })
@@ -300,17 +302,18 @@ unsafe extern "C" fn daos_ace_is_valid(entry: *mut daos_ace) -> bool {
     unsafe { entry_of(entry) }.is_ok_and(|entry| entry.is_valid())
 }
 
-/// The principal of an entry as its text has it; null where it has none.
+/// The principal of an entry as its text has it; empty for a user or group without a name, null for what is no entry.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_ace_get_principal_str(entry: *mut daos_ace) -> *const c_char {
     // SAFETY: an entry of the caller's.
-    match unsafe { entry_of(entry) }.map(|entry| c_int::from(entry.kind)) {
-        Ok(DAOS_ACL_OWNER) => c"OWNER@".as_ptr(),
-        Ok(DAOS_ACL_OWNER_GROUP) => c"GROUP@".as_ptr(),
-        Ok(DAOS_ACL_EVERYONE) => c"EVERYONE@".as_ptr(),
+    let Ok(read) = (unsafe { entry_of(entry) }) else { return ptr::null() };
+    match c_int::from(read.kind) {
+        DAOS_ACL_OWNER => c"OWNER@".as_ptr(),
+        DAOS_ACL_OWNER_GROUP => c"GROUP@".as_ptr(),
+        DAOS_ACL_EVERYONE => c"EVERYONE@".as_ptr(),
+        _ if read.name.is_empty() => c"".as_ptr(),
         // SAFETY: an entry of the caller's, with the bytes of a name that ends with a zero.
-        Ok(_) => unsafe { entry.byte_add(ENTRY_HEAD) }.cast(),
-        Err(_) => ptr::null(),
+        _ => unsafe { entry.byte_add(ENTRY_HEAD) }.cast(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{answer, buffers, give, halves, many, place, vectors};
 use crate::{
     abi::types::*,
     arrays::{self, Range},
-    error::{Der, Result},
+    error::Result,
     globals, handles,
     scope::Scope,
 };
@@ -201,7 +201,7 @@ unsafe extern "C" fn daos_array_get_attr(
     })
 }
 
-/// The size, and the present epoch of the container: that of the array alone is not known.
+/// The size, and an epoch at which it is that: when the array was last changed is not known.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_array_stat(
     array: daos_handle_t,
@@ -213,10 +213,7 @@ unsafe extern "C" fn daos_array_stat(
         let (array, scope) = arrays::array_in(array.cookie, transaction.cookie)?;
         // SAFETY: a place of the caller's.
         let found = unsafe { place(found) }?;
-        *found = daos_array_stbuf_t {
-            st_size: array.size(&scope)?,
-            st_max_epoch: array.container.inner.epoch().map_err(Der::from)?.0,
-        };
+        (found.st_size, found.st_max_epoch) = array.stat(&scope)?;
         Ok(())
     })
 }

@@ -1,13 +1,45 @@
 //! Events and their queues.
 
-use std::{ffi::c_int, ptr, time::Duration};
+use std::{
+    ffi::{c_int, c_void},
+    ptr,
+    time::Duration,
+};
 
 use super::{answer, many_mut, place};
 use crate::{
     abi::{constants::*, types::*},
-    error::Der,
-    events,
+    error::{Der, invalid},
+    events::{self, Callback, Ended},
 };
+
+/// Ends an event: calls what is registered for that, whose failure counts where the call had none, and completes it; then its parent, if that
+/// waited for this one alone.
+///
+/// # Safety
+/// The event is one of the caller's that nobody else uses, and so is its parent.
+pub(super) unsafe fn end(ended: Ended) {
+    let mut next = Some(ended);
+    while let Some((address, number)) = next {
+        let event: *mut daos_event_t = ptr::with_exposed_provenance_mut(address);
+        let result = events::take_callbacks(address).into_iter().fold(
+            number,
+            |result, Callback { call, argument }| {
+                // SAFETY: a function of the caller's, which is given what it was registered with.
+                let told = unsafe { call(ptr::with_exposed_provenance_mut(argument), event, number) };
+                if result == 0 { told } else { result }
+            },
+        );
+        // SAFETY: as the caller says.
+        unsafe { (*event).ev_error = result };
+        next = events::complete(address, result);
+    }
+}
+
+/// Microseconds as a program gives them: none, for ever, where they are below 0.
+fn time(timeout: i64) -> Option<Duration> {
+    u64::try_from(timeout).ok().map(Duration::from_micros)
+}
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_eq_create(queue: *mut daos_handle_t) -> c_int {
@@ -33,8 +65,7 @@ unsafe extern "C" fn daos_eq_poll(
     count: u32,
     found: *mut *mut daos_event_t,
 ) -> c_int {
-    let timeout = u64::try_from(timeout).ok().map(Duration::from_micros);
-    match events::poll(queue.cookie, count as usize, timeout) {
+    match events::poll(queue.cookie, count as usize, time(timeout)) {
         Err(Der(number)) => -number,
         // SAFETY: the caller has room for `count`, which are no fewer, or wants only their number.
         Ok(complete) => unsafe { give_events(&complete, found) },
@@ -92,18 +123,45 @@ extern "C" fn daos_event_fini(event: *mut daos_event_t) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn daos_event_test(event: *mut daos_event_t, _timeout: i64, flag: *mut bool) -> c_int {
+unsafe extern "C" fn daos_event_test(event: *mut daos_event_t, timeout: i64, flag: *mut bool) -> c_int {
     answer(ptr::null_mut(), || {
         // SAFETY: a place of the caller's.
         let flag = unsafe { place(flag) }?;
-        *flag = events::test(event.addr())?;
+        *flag = events::test(event.addr(), time(timeout))?;
         Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn daos_event_parent_barrier(event: *mut daos_event_t) -> c_int {
-    answer(ptr::null_mut(), || events::barrier(event.addr()))
+unsafe extern "C" fn daos_event_parent_barrier(event: *mut daos_event_t) -> c_int {
+    answer(ptr::null_mut(), || {
+        if let Some(ended) = events::barrier(event.addr())? {
+            // SAFETY: an event of the caller's that was initialised, and is given to this call.
+            unsafe { end(ended) };
+        }
+        Ok(())
+    })
+}
+
+/// What is registered is called by the thread whose call ends the event, before that call returns.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_event_register_comp_cb(
+    event: *mut daos_event_t,
+    call: daos_event_comp_cb_t,
+    argument: *mut c_void,
+) -> c_int {
+    answer(ptr::null_mut(), || match call {
+        None => invalid("a null pointer for a function"),
+        Some(call) => {
+            events::register(event.addr(), Callback { call, argument: argument.expose_provenance() })
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn daos_event_next(parent: *mut daos_event_t, child: *mut daos_event_t) -> *mut daos_event_t {
+    let child = (!child.is_null()).then(|| child.addr());
+    events::next(parent.addr(), child).map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
 }
 
 /// Nothing is ever under way that could be given up.

@@ -276,12 +276,14 @@ unsafe extern "C" fn d_hash_table_create(
 unsafe extern "C" fn d_hash_table_destroy_inplace(table: *mut d_hash_table, force: bool) -> c_int {
     // SAFETY: a table of the caller's.
     unsafe {
-        loop {
-            let link = d_hash_rec_first(table);
-            match link.is_null() {
-                true => break,
-                false if force => drop(d_hash_rec_delete_at(table, link)),
-                false => return -DER_BUSY,
+        if !force && !d_hash_table_is_empty(table) {
+            return -DER_BUSY;
+        }
+        // The lock is free again while records are freed.
+        let heads = Locked::new(table).heads();
+        for head in heads {
+            while let Some(link) = Ring::new(head).next() {
+                d_hash_rec_delete_at(table, link);
             }
         }
         libc::pthread_mutex_destroy((&raw mut (*table).ht_lock).cast());

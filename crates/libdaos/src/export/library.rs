@@ -17,7 +17,7 @@ extern "C" fn daos_fini() -> c_int {
     answer(std::ptr::null_mut(), pools::fini)
 }
 
-/// Does nothing: a child process opens anew what it needs. Engines refuse the handles of its parent.
+/// Does nothing: that the process is another one shows at its next call. It opens anew what it needs.
 #[unsafe(no_mangle)]
 extern "C" fn daos_reinit() -> c_int {
     0

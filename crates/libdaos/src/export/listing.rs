@@ -1,14 +1,13 @@
-//! Listing keys: DAOS's anchors, and keys packed into the caller's buffers.
+//! Listing keys, which are packed into the caller's buffers.
 
-use std::{
-    collections::BTreeMap,
-    ptr,
-    sync::{Mutex, PoisonError},
-};
+use std::ptr;
 
 use isotach_object::{Anchor, Page};
 
-use super::{many_mut, place, vectors};
+use super::{
+    anchors::{pack, unpacked},
+    many_mut, place, vectors,
+};
 use crate::{
     abi::{constants::*, errors::*, types::*},
     error::{Der, Result, invalid},
@@ -54,10 +53,7 @@ pub(super) unsafe fn keys(
     // SAFETY: as the caller says.
     unsafe { scatter(&bytes, vectors) };
     *count = page.len() as u32;
-    match page.next() {
-        Some(next) => pack(next, anchor),
-        None => anchor.da_type = DAOS_ANCHOR_TYPE_EOF,
-    }
+    pack(page.next(), anchor);
     Ok(())
 }
 
@@ -116,56 +112,4 @@ pub(super) unsafe fn scatter_at(position: u64, mut bytes: &[u8], vectors: &mut [
         vector.iov_len = vector.iov_len.max(from + part.len() as u64);
         bytes = rest;
     }
-}
-
-/// Anchors that are longer than DAOS's have room for, by number. A number is never given twice, since programs copy anchors.
-static LONG: Mutex<(u64, BTreeMap<u64, Anchor>)> = Mutex::new((0, BTreeMap::new()));
-/// How many of them are kept: the oldest goes.
-const MOST_LONG: usize = 10_000;
-/// Bytes of an anchor's buffer before the engine's: how many these are, or a number that stands for a long one.
-const HEAD: usize = 8;
-const IS_LONG: u32 = 1;
-
-/// Puts an engine's anchor into one of DAOS's.
-pub(super) fn pack(next: &Anchor, anchor: &mut daos_anchor_t) {
-    let mark = next.as_bytes();
-    anchor.da_type = DAOS_ANCHOR_TYPE_HKEY;
-    let head = match anchor.da_buf.get_mut(HEAD..HEAD + mark.len()) {
-        Some(place) => {
-            place.copy_from_slice(mark);
-            anchor.da_flags = 0;
-            mark.len() as u64
-        }
-        None => {
-            let mut long = LONG.lock().unwrap_or_else(PoisonError::into_inner);
-            long.0 += 1;
-            let number = long.0;
-            long.1.insert(number, next.clone());
-            if long.1.len() > MOST_LONG {
-                long.1.pop_first();
-            }
-            anchor.da_flags = IS_LONG;
-            number
-        }
-    };
-    anchor.da_buf[..HEAD].copy_from_slice(&head.to_le_bytes());
-}
-
-fn head_of(anchor: &daos_anchor_t) -> u64 {
-    anchor.da_buf.first_chunk().map_or(0, |head| u64::from_le_bytes(*head))
-}
-
-/// The engine's anchor in one of DAOS's.
-pub(super) fn unpacked(anchor: &daos_anchor_t) -> Result<Anchor> {
-    if anchor.da_type == DAOS_ANCHOR_TYPE_ZERO {
-        return Ok(Anchor::start());
-    }
-    let found = match anchor.da_flags {
-        IS_LONG => LONG.lock().unwrap_or_else(PoisonError::into_inner).1.get(&head_of(anchor)).cloned(),
-        _ => {
-            let mark = anchor.da_buf.get(HEAD..HEAD.saturating_add(head_of(anchor) as usize));
-            mark.map(|mark| Anchor::from_bytes(mark.to_vec()))
-        }
-    };
-    found.map_or_else(|| invalid("an anchor that this library did not give"), Ok)
 }

@@ -6,10 +6,13 @@
 #![expect(unsafe_code, reason = "a C interface: pointers come from outside")]
 
 mod acl;
+mod acl_dump;
+mod anchors;
 mod array;
 mod attribute;
 mod container;
 mod dfs;
+mod dmg;
 mod event;
 mod hash;
 mod kv;
@@ -57,15 +60,12 @@ fn told<E: From<Der>>(
         Ok(refuse(DER_MISC, "a panic, which is a bug of this library; please tell of it")?)
     });
     let number = outcome.map_or_else(number_of, |()| 0);
-    // SAFETY: an event that is not null is one of the caller's, which nobody else uses while it is given to a call.
-    match unsafe { event.as_mut() } {
-        None => number,
-        Some(event) => {
-            event.ev_error = number;
-            events::complete(ptr::from_mut(event).addr());
-            0
-        }
+    if event.is_null() {
+        return number;
     }
+    // SAFETY: an event of the caller's, which nobody else uses while it is given to a call.
+    unsafe { event::end((event.expose_provenance(), number)) };
+    0
 }
 
 /// A string of the caller's.

@@ -5,9 +5,8 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use super::{answer, give, many_mut, place, properties::fill, text};
 use crate::{
     abi::{acl::DPI_SPACE, errors::*, info::*, types::*},
-    containers,
     error::{Der, Result, refuse},
-    handles,
+    handles, labels,
     objects::TARGETS,
     pools,
 };
@@ -112,7 +111,7 @@ unsafe extern "C" fn daos_pool_list_cont(
         // SAFETY: a place of the caller's.
         let count = unsafe { place(count) }?;
         let room = *count;
-        let all = containers::list(&*handles::pool(pool.cookie)?)?;
+        let all = labels::list(&*handles::pool(pool.cookie)?)?;
         *count = all.len() as u64;
         if buffer.is_null() {
             return Ok(());

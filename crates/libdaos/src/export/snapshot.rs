@@ -5,10 +5,10 @@ use std::{
     ptr,
 };
 
-use super::{answer, many_mut, place, text};
+use super::{answer, halves, many_mut, place, text};
 use crate::{
     abi::{constants::*, types::*},
-    error::invalid,
+    error::{Result, invalid},
     handles, snapshots,
 };
 
@@ -130,17 +130,69 @@ unsafe extern "C" fn daos_oit_list(
 ) -> c_int {
     answer(event, || {
         // SAFETY: places of the caller's.
-        let (count, anchor) = unsafe { (place(count)?, place(anchor)?) };
-        // SAFETY: the caller has room for so many.
-        let places = unsafe { many_mut(ids, (*count).into()) }?;
+        unsafe { list(table, ids, count, anchor, false) }
+    })
+}
+
+/// Gives a page of ids, and where the next one begins.
+///
+/// # Safety
+/// As [`place`], for the count and the anchor; there is room for so many ids.
+unsafe fn list(
+    table: daos_handle_t,
+    ids: *mut daos_obj_id_t,
+    count: *mut u32,
+    anchor: *mut daos_anchor_t,
+    is_unmarked: bool,
+) -> Result<()> {
+    let table = handles::object_table(table.cookie)?;
+    // SAFETY: as the caller says.
+    let (count, anchor) = unsafe { (place(count)?, place(anchor)?) };
+    // SAFETY: as the caller says.
+    let places = unsafe { many_mut(ids, (*count).into()) }?;
+    if places.is_empty() {
+        return invalid("a list of object ids without room for one");
+    }
+    let (page, next) = table.page(index(anchor), places.len(), is_unmarked);
+    for (place, id) in places.iter_mut().zip(&page) {
+        (place.hi, place.lo) = (id.hi(), id.lo());
+    }
+    *count = page.len() as u32;
+    go_on(anchor, next.unwrap_or(usize::MAX), next.is_some());
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_oit_list_unmarked(
+    table: daos_handle_t,
+    ids: *mut daos_obj_id_t,
+    count: *mut u32,
+    anchor: *mut daos_anchor_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        // SAFETY: places of the caller's.
+        unsafe { list(table, ids, count, anchor, true) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_oit_mark(
+    table: daos_handle_t,
+    id: daos_obj_id_t,
+    marker: *mut d_iov_t,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
         let table = handles::object_table(table.cookie)?;
-        let from = index(anchor);
-        let (page, has_more) = table.page(from, places.len());
-        for (place, id) in places.iter_mut().zip(page) {
-            (place.hi, place.lo) = (id.hi(), id.lo());
+        // SAFETY: a vector of the caller's, or none.
+        let marker = unsafe { marker.as_ref() };
+        let is_wrong = |marker: &d_iov_t| {
+            marker.iov_buf.is_null() || !(1..=DAOS_OIT_MARKER_MAX_LEN).contains(&marker.iov_len)
+        };
+        if marker.is_some_and(is_wrong) {
+            return invalid("a mark of an object id: 1 to 32 bytes are expected");
         }
-        *count = page.len() as u32;
-        go_on(anchor, from.saturating_add(page.len()), has_more);
-        Ok(())
+        table.mark(halves(id), marker.is_some())
     })
 }

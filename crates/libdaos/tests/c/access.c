@@ -9,17 +9,8 @@
 
 #include <daos.h>
 
-static int failures;
+#include "expect.h"
 
-static void expect(long found, long expected, const char *what, int line)
-{
-    if (found != expected) {
-        fprintf(stderr, "line %d: %s: expected %ld, found %ld\n", line, what, expected, found);
-        failures++;
-    }
-}
-
-#define IS(call, expected) expect((call), (expected), #call, __LINE__)
 
 static struct daos_acl *list_of(const char **texts, size_t count)
 {
@@ -110,6 +101,29 @@ static void entries(void)
     IS(daos_ace_create(DAOS_ACL_USER, long_name) == NULL, 1);
     IS(daos_ace_get_size(NULL), -DER_INVAL);
     IS(daos_ace_is_valid(NULL), 0);
+}
+
+/* Entries whose names take more room than they need, or are not there. */
+static void other_layouts(void)
+{
+    struct daos_ace *first = daos_ace_create(DAOS_ACL_USER, "ann@"), *found = NULL;
+    struct daos_ace *without = daos_ace_create(DAOS_ACL_OWNER, NULL);
+    struct daos_acl *list = calloc(1, 8 + 48 + 40);
+    list->dal_ver = DAOS_ACL_VERSION;
+    list->dal_len = 48 + 40;
+    memcpy(list->dal_ace, first, 40);
+    ((struct daos_ace *)list->dal_ace)->dae_principal_len = 16;
+    memcpy(list->dal_ace + 48, first, 40);
+    memcpy(list->dal_ace + 48 + 32, "bob@", 4);
+    IS(daos_acl_get_ace_for_principal(list, DAOS_ACL_USER, "bob@", &found), 0);
+    IS((uint8_t *)found - list->dal_ace, 48);
+    IS(strcmp(daos_ace_get_principal_str(found), "bob@"), 0);
+    IS(daos_acl_get_ace_for_principal(list, DAOS_ACL_USER, "cy@", &found), -DER_NONEXIST);
+    without->dae_principal_type = DAOS_ACL_USER;
+    IS(strcmp(daos_ace_get_principal_str(without), ""), 0);
+    daos_ace_free(first);
+    daos_ace_free(without);
+    free(list);
 }
 
 static void principals(void)
@@ -281,6 +295,18 @@ static void everything_is_told(daos_handle_t pool)
     IS(daos_cont_close(container, NULL), 0);
 }
 
+/* What is printed stands where the program prints. */
+static void dumped(void)
+{
+    const char *texts[] = {"A::OWNER@:rw", "A:G:GROUP@:r"};
+    struct daos_acl *list = list_of(texts, 2);
+    daos_acl_dump(list);
+    daos_ace_dump(daos_acl_get_next_ace(list, NULL), 2);
+    daos_ace_dump(NULL, 1);
+    printf("end\n");
+    daos_acl_free(list);
+}
+
 int main(int argc, char **argv)
 {
     daos_handle_t pool;
@@ -291,7 +317,9 @@ int main(int argc, char **argv)
     IS(daos_cont_create_with_label(pool, "access", NULL, NULL, NULL), 0);
     lists();
     entries();
+    other_layouts();
     principals();
+    dumped();
     everything_is_told(pool);
     of_owner(pool);
     of_others(pool);

@@ -1,27 +1,20 @@
-/* What a program may do wrong with the file system: each must be refused, and never end the process.
+/* What a program may do wrong with the file system, or at the same moment: each must be refused or come out right, and never end the
+ * process.
  *
  *   dfs_edges POOL
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <daos.h>
+#include <daos/tests_lib.h>
 #include <daos_fs.h>
 
-static int failures;
+#include "expect.h"
 
-static void expect(long found, long expected, const char *what, int line)
-{
-    if (found != expected) {
-        fprintf(stderr, "line %d: %s: expected %ld, found %ld\n", line, what, expected, found);
-        failures++;
-    }
-}
-
-#define IS(call, expected) expect((call), (expected), #call, __LINE__)
 
 static dfs_t *dfs;
 
@@ -115,16 +108,280 @@ static void arguments(dfs_obj_t *file, dfs_obj_t *directory)
     IS(dfs_query(dfs, NULL), EINVAL);
 }
 
+static int write_to(dfs_obj_t *file, daos_off_t offset, char *bytes, size_t length)
+{
+    d_iov_t vector;
+    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    d_iov_set(&vector, bytes, length);
+    return dfs_write(dfs, file, &list, offset, NULL);
+}
+
+/* An open file whose name another one has since shows nothing of that one. */
+static void successor(void)
+{
+    dfs_obj_t *old, *new;
+    daos_size_t size = 0;
+    IS(dfs_open(dfs, NULL, "s", S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &old), 0);
+    IS(dfs_setxattr(dfs, old, "old", "v", 1, 0), 0);
+    IS(dfs_remove(dfs, NULL, "s", false, NULL), 0);
+    IS(dfs_getxattr(dfs, old, "old", NULL, &size), ENOENT);
+    IS(dfs_open(dfs, NULL, "s", S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &new), 0);
+    IS(dfs_getxattr(dfs, new, "old", NULL, &size), ENODATA);
+    IS(dfs_listxattr(dfs, new, NULL, &size), 0);
+    IS(size, 0);
+    IS(dfs_setxattr(dfs, new, "new", "v", 1, 0), 0);
+    IS(dfs_getxattr(dfs, old, "new", NULL, &size), ENOENT);
+    IS(dfs_listxattr(dfs, old, NULL, &size), ENOENT);
+    IS(dfs_setxattr(dfs, old, "new", "w", 1, 0), ENOENT);
+    IS(dfs_removexattr(dfs, old, "new"), ENOENT);
+    IS(dfs_getxattr(dfs, new, "new", NULL, &size), 0);
+    IS(dfs_release(old), 0);
+    IS(dfs_release(new), 0);
+}
+
+/* What fails when a file is released is told, and the file is released. */
+static void failing_release(daos_handle_t container)
+{
+    char name[] = "r", akey[] = "DFS_INODE", bytes[10] = "no inode";
+    daos_key_t dkey;
+    daos_recx_t records = {.rx_idx = 0, .rx_nr = sizeof(bytes)};
+    daos_iod_t iod = {.iod_type = DAOS_IOD_ARRAY, .iod_size = 1, .iod_nr = 1, .iod_recxs = &records};
+    d_iov_t vector;
+    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    daos_obj_id_t id;
+    daos_handle_t object, array;
+    dfs_obj_t *root, *file;
+    daos_size_t size;
+    d_iov_set(&dkey, name, 1);
+    d_iov_set(&iod.iod_name, akey, strlen(akey));
+    d_iov_set(&vector, bytes, sizeof(bytes));
+    IS(dfs_open(dfs, NULL, name, S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &file), 0);
+    IS(write_to(file, 0, bytes, 4), 0);
+    IS(dfs_get_file_oh(file, &array), 0);
+    IS(dfs_lookup(dfs, "/", O_RDWR, &root, NULL, NULL), 0);
+    IS(dfs_obj2id(root, &id), 0);
+    IS(daos_obj_open(container, id, DAOS_OO_RW, &object, NULL), 0);
+    IS(daos_obj_punch_akeys(object, DAOS_TX_NONE, 0, &dkey, 1, &iod.iod_name, NULL), 0);
+    IS(daos_obj_update(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, &list, NULL), 0);
+    IS(dfs_release(file), EIO);
+    IS(dfs_release(file), EINVAL);
+    IS(daos_array_get_size(array, DAOS_TX_NONE, &size, NULL), -DER_NO_HDL);
+    IS(daos_obj_punch_dkeys(object, DAOS_TX_NONE, 0, 1, &dkey, NULL), 0);
+    IS(daos_obj_close(object, NULL), 0);
+    IS(dfs_release(root), 0);
+}
+
+/* What is open in another container's file system is nothing here. */
+static void of_another(daos_handle_t pool, dfs_obj_t *file, dfs_obj_t *directory)
+{
+    daos_handle_t container;
+    struct stat found;
+    daos_size_t size;
+    dfs_obj_t *node;
+    dfs_t *other, *again;
+    IS(dfs_cont_create_with_label(pool, "other", NULL, NULL, &container, &other), 0);
+    IS(dfs_open(other, directory, "x", S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &node), EINVAL);
+    IS(dfs_mkdir(other, directory, "x", 0755, 0), EINVAL);
+    IS(dfs_stat(other, directory, "x", &found), EINVAL);
+    IS(dfs_move(other, NULL, "x", directory, "x", NULL), EINVAL);
+    IS(dfs_ostat(other, file, &found), EINVAL);
+    IS(dfs_get_size(other, file, &size), EINVAL);
+    IS(dfs_punch(other, file, 0, 1), EINVAL);
+    IS(dfs_setxattr(other, file, "n", "v", 1, 0), EINVAL);
+    IS(dfs_umount(other), 0);
+    IS(daos_cont_close(container, NULL), 0);
+    IS(daos_cont_destroy(pool, "other", 0, NULL), 0);
+
+    /* That of another mount of the same container is the same thing. */
+    IS(dfs_cont_get(dfs, &container), 0);
+    IS(dfs_mount(pool, container, O_RDONLY, &again), 0);
+    IS(dfs_ostat(again, file, &found), 0);
+    IS(dfs_mkdir(again, directory, "x", 0755, 0), EPERM);
+    IS(dfs_umount(again), 0);
+    IS(dfs_cont_put(dfs, container), 0);
+}
+
+/* A prefix is taken away where a name ends. */
+static void prefixes(void)
+{
+    dfs_obj_t *node;
+    IS(dfs_mkdir(dfs, NULL, "bar", 0755, 0), 0);
+    IS(dfs_set_prefix(dfs, "/foo"), 0);
+    IS(dfs_lookup(dfs, "/foobar", O_RDONLY, &node, NULL, NULL), EINVAL);
+    IS(dfs_lookup(dfs, "/foo/bar", O_RDONLY, &node, NULL, NULL), 0);
+    IS(dfs_release(node), 0);
+    IS(dfs_lookup(dfs, "/foo", O_RDONLY, &node, NULL, NULL), 0);
+    IS(dfs_release(node), 0);
+    IS(dfs_set_prefix(dfs, "/"), 0);
+    IS(dfs_lookup(dfs, "/bar", O_RDONLY, &node, NULL, NULL), 0);
+    IS(dfs_release(node), 0);
+    IS(dfs_set_prefix(dfs, NULL), 0);
+}
+
+/* What no file could be made with makes no container. */
+static void classes(daos_handle_t pool)
+{
+    struct daos_prop_entry entry = {.dpe_type = DAOS_PROP_CO_REDUN_FAC, .dpe_val = 1};
+    daos_prop_t prop = {.dpp_nr = 1, .dpp_entries = &entry};
+    dfs_attr_t wrong[] = {
+        {.da_oclass_id = OC_RP_2G1}, {.da_dir_oclass_id = OC_RP_2G1}, {.da_file_oclass_id = OC_EC_2P1G1}, {.da_props = &prop}};
+    daos_handle_t container;
+    dfs_t *other;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        IS(dfs_cont_create_with_label(pool, "classes", &wrong[i], NULL, &container, &other), EINVAL);
+        IS(daos_cont_open(pool, "classes", DAOS_COO_RO, &container, NULL, NULL), -DER_NONEXIST);
+    }
+}
+
+static dfs_obj_t *directory_at(const char *path)
+{
+    dfs_obj_t *node = NULL;
+    IS(dfs_lookup(dfs, path, O_RDWR, &node, NULL, NULL), 0);
+    return node;
+}
+
+/* A directory does not come to be below itself. */
+static void below_itself(void)
+{
+    dfs_obj_t *a, *b, *c;
+    IS(dfs_mkdir(dfs, NULL, "a", 0755, 0), 0);
+    a = directory_at("/a");
+    IS(dfs_mkdir(dfs, a, "b", 0755, 0), 0);
+    b = directory_at("/a/b");
+    IS(dfs_mkdir(dfs, b, "c", 0755, 0), 0);
+    c = directory_at("/a/b/c");
+    IS(dfs_mkdir(dfs, c, "d", 0755, 0), 0);
+    IS(dfs_move(dfs, NULL, "a", c, "a", NULL), EINVAL);
+    IS(dfs_move(dfs, NULL, "a", c, "d", NULL), EINVAL);
+    IS(dfs_exchange(dfs, NULL, "a", c, "d"), EINVAL);
+    IS(dfs_exchange(dfs, c, "d", NULL, "a"), EINVAL);
+    /* Where a directory was moved to counts, and where it was exchanged to. */
+    IS(dfs_move(dfs, a, "b", NULL, "b", NULL), 0);
+    IS(dfs_move(dfs, NULL, "a", c, "a", NULL), 0);
+    IS(dfs_move(dfs, NULL, "b", a, "b", NULL), EINVAL);
+    IS(dfs_exchange(dfs, c, "a", NULL, "bar"), 0);
+    IS(dfs_move(dfs, NULL, "b", a, "b", NULL), 0);
+    IS(dfs_release(a), 0);
+    IS(dfs_release(b), 0);
+    IS(dfs_release(c), 0);
+    IS(dfs_remove(dfs, NULL, "bar", true, NULL), 0);
+}
+
+/* Handles that are not closed show when the container and the pool are destroyed without force. */
+static void left_open(const char *label)
+{
+    daos_handle_t container;
+    d_iov_t global = {0};
+    dfs_t *other;
+    IS(dfs_local2global_all(dfs, &global), 0);
+    global.iov_buf = malloc(global.iov_buf_len);
+    global.iov_len = global.iov_buf_len;
+    IS(dfs_local2global_all(dfs, &global), 0);
+    ((char *)global.iov_buf)[global.iov_len - 1] = 'x';
+    IS(dfs_global2local_all(0, global, &other), EINVAL);
+    free(global.iov_buf);
+    IS(dfs_init(), 0);
+    IS(dfs_connect(label, NULL, "edges", O_RDWR, NULL, &other), 0);
+    IS(dfs_cont_get(other, &container), 0);
+    IS(dfs_cont_put(other, container), 0);
+    IS(daos_cont_close(container, NULL), 0);
+    IS(dfs_disconnect(other), EINVAL);
+    IS(dfs_disconnect(other), EINVAL);
+    IS(dfs_fini(), 0);
+}
+
+/* Two threads that do something at the same moment. */
+static pthread_barrier_t both;
+static dfs_obj_t *mine, *theirs;
+static int outcomes[2];
+
+static void *append(void *unused)
+{
+    (void)unused;
+    pthread_barrier_wait(&both);
+    outcomes[0] = write_to(mine, 100, "0123456789", 10);
+    return NULL;
+}
+
+static void *punch(void *unused)
+{
+    (void)unused;
+    pthread_barrier_wait(&both);
+    outcomes[1] = dfs_punch(dfs, theirs, 0, 100);
+    return NULL;
+}
+
+static void *move_one(void *unused)
+{
+    (void)unused;
+    pthread_barrier_wait(&both);
+    outcomes[0] = dfs_move(dfs, NULL, "one", theirs, "one", NULL);
+    return NULL;
+}
+
+static void *move_other(void *unused)
+{
+    (void)unused;
+    pthread_barrier_wait(&both);
+    outcomes[1] = dfs_move(dfs, NULL, "other", mine, "other", NULL);
+    return NULL;
+}
+
+static void at_once(void *(*one)(void *), void *(*other)(void *))
+{
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, one, NULL);
+    pthread_create(&threads[1], NULL, other, NULL);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+}
+
+static void races(void)
+{
+    daos_size_t size;
+    pthread_barrier_init(&both, NULL, 2);
+    /* What is appended beside a punch up to the end stays. */
+    IS(dfs_open(dfs, NULL, "log", S_IFREG | 0644, O_RDWR | O_CREAT, 0, 0, NULL, &mine), 0);
+    IS(dfs_dup(dfs, mine, O_RDWR, &theirs), 0);
+    for (int round = 0; round < 300; round++) {
+        IS(dfs_punch(dfs, mine, 0, DFS_MAX_FSIZE), 0);
+        IS(write_to(mine, 99, "x", 1), 0);
+        at_once(append, punch);
+        IS(outcomes[0] == 0 && outcomes[1] == 0, 1);
+        IS(dfs_get_size(dfs, mine, &size), 0);
+        IS(size, 110);
+    }
+    IS(dfs_release(mine), 0);
+    IS(dfs_release(theirs), 0);
+    /* Of two directories that are moved into each other one is. */
+    IS(dfs_mkdir(dfs, NULL, "one", 0755, 0), 0);
+    IS(dfs_mkdir(dfs, NULL, "other", 0755, 0), 0);
+    mine = directory_at("/one");
+    theirs = directory_at("/other");
+    for (int round = 0; round < 50; round++) {
+        at_once(move_one, move_other);
+        IS((outcomes[0] == 0) + (outcomes[1] == 0), 1);
+        if (outcomes[0] == 0)
+            IS(dfs_move(dfs, theirs, "one", NULL, "one", NULL), 0);
+        else
+            IS(dfs_move(dfs, mine, "other", NULL, "other", NULL), 0);
+    }
+    IS(dfs_release(mine), 0);
+    IS(dfs_release(theirs), 0);
+    pthread_barrier_destroy(&both);
+}
+
 int main(int argc, char **argv)
 {
     daos_handle_t pool, container;
+    daos_pool_info_t info = {0};
     dfs_obj_t *file, *directory, *gone;
     dfs_t *unmounted;
 
     if (argc != 2)
         return 2;
     IS(daos_init(), 0);
-    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
+    IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, &info, NULL), 0);
     IS(dfs_cont_create_with_label(pool, "edges", NULL, NULL, &container, &dfs), 0);
     IS(dfs_mount(pool, container, O_RDWR, &unmounted), 0);
     IS(dfs_umount(unmounted), 0);
@@ -134,11 +391,21 @@ int main(int argc, char **argv)
     IS(dfs_release(gone), 0);
     stale(gone, unmounted);
     arguments(file, directory);
+    successor();
+    failing_release(container);
+    of_another(pool, file, directory);
+    prefixes();
+    classes(pool);
+    below_itself();
+    races();
+    left_open(argv[1]);
     IS(dfs_release(file), 0);
     IS(dfs_release(directory), 0);
     IS(dfs_umount(dfs), 0);
     IS(daos_cont_close(container, NULL), 0);
+    IS(daos_cont_destroy(pool, "edges", 0, NULL), 0);
     IS(daos_pool_disconnect(pool, NULL), 0);
+    IS(dmg_pool_destroy(NULL, info.pi_uuid, NULL, 0), 0);
     IS(daos_fini(), 0);
     return failures != 0;
 }

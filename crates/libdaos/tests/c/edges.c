@@ -2,23 +2,17 @@
  *
  *   edges POOL
  */
+#define _XOPEN_SOURCE 700
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <daos.h>
+#include <daos_fs.h>
 
-static int failures;
+#include "expect.h"
 
-static void expect(long found, long expected, const char *what, int line)
-{
-    if (found != expected) {
-        fprintf(stderr, "line %d: %s: expected %ld, found %ld\n", line, what, expected, found);
-        failures++;
-    }
-}
-
-#define IS(call, expected) expect((call), (expected), #call, __LINE__)
 
 static daos_key_t key(char *text)
 {
@@ -84,6 +78,16 @@ static void records(daos_handle_t container)
     IS(fetch(object, "s", DAOS_IOD_ARRAY, both + 1, 1, buffer, sizeof buffer, &size), 0);
     IS(size, 2);
     IS(memcmp(buffer, "01234567", 8), 0);
+
+    /* Where the records were punched with their key there may be some of another size. */
+    daos_key_t dkey = key("d"), akey = key("s");
+    daos_recx_t two = {.rx_idx = 0, .rx_nr = 2};
+    IS(update(object, "s", DAOS_IOD_ARRAY, 4, &two, "aaaabbbb", 8), -DER_REC_SIZE);
+    IS(daos_obj_punch_akeys(object, DAOS_TX_NONE, 0, &dkey, 1, &akey, NULL), 0);
+    IS(update(object, "s", DAOS_IOD_ARRAY, 4, &two, "aaaabbbb", 8), 0);
+    IS(fetch(object, "s", DAOS_IOD_ARRAY, &two, 1, buffer, sizeof buffer, &size), 0);
+    IS(size, 4);
+    IS(memcmp(buffer, "aaaabbbb", 8), 0);
     IS(daos_obj_punch(object, DAOS_TX_NONE, DAOS_COND_PUNCH, NULL), 0);
     IS(daos_obj_punch(object, DAOS_TX_NONE, DAOS_COND_PUNCH, NULL), -DER_NONEXIST);
     IS(daos_obj_close(object, NULL), 0);
@@ -226,6 +230,40 @@ static void queue(daos_handle_t container)
     IS(daos_eq_query(queue, DAOS_EQR_ALL, 4, found), -DER_NONEXIST);
 }
 
+static int note(void *argument, daos_event_t *event, int result)
+{
+    (void)event;
+    *(int *)argument = result;
+    return 0;
+}
+
+/* A parent has the first failure of its children; what is no event has no functions. */
+static void callbacks(daos_handle_t container)
+{
+    daos_handle_t queue;
+    daos_event_t parent, first, second, none, *found;
+    int result = 1;
+    IS(daos_eq_create(&queue), 0);
+    IS(daos_event_init(&parent, queue, NULL), 0);
+    IS(daos_event_init(&first, queue, &parent), 0);
+    IS(daos_event_init(&second, queue, &parent), 0);
+    IS(daos_event_register_comp_cb(&parent, note, &result), 0);
+    IS(daos_event_register_comp_cb(&parent, NULL, &result), -DER_INVAL);
+    IS(daos_event_register_comp_cb(&none, note, &result), -DER_INVAL);
+    IS(daos_cont_aggregate(container, UINT64_MAX, &first), 0);
+    IS(daos_event_parent_barrier(&parent), 0);
+    IS(daos_eq_query(queue, DAOS_EQR_WAITING, 0, NULL), 1);
+    IS(daos_cont_aggregate(container, 0, &second), 0);
+    IS(result, -DER_INVAL);
+    IS(daos_eq_poll(queue, 0, DAOS_EQ_NOWAIT, 1, &found), 1);
+    IS(found == &parent && parent.ev_error == -DER_INVAL && second.ev_error == 0, 1);
+    IS(daos_event_next(&none, NULL) == NULL && daos_event_next(&parent, &none) == NULL, 1);
+    IS(daos_event_fini(&first), 0);
+    IS(daos_event_fini(&second), 0);
+    IS(daos_event_fini(&parent), 0);
+    IS(daos_eq_destroy(queue, 0), 0);
+}
+
 /* One value or range of cells under a distribution key of an array. */
 static int under(int writes, daos_handle_t object, uint64_t flags, uint64_t number, char *akey, daos_recx_t *range, daos_size_t size,
                  char *bytes, size_t length, daos_size_t *found)
@@ -242,6 +280,35 @@ static int under(int writes, daos_handle_t object, uint64_t flags, uint64_t numb
     int rc = daos_obj_fetch(object, DAOS_TX_NONE, flags, &dkey, 1, &iod, &list, NULL, NULL);
     *found = iod.iod_size;
     return rc;
+}
+
+/* How large a file is that is not open is told without opening its array: else the chunks of that handle were those that array_keys sees. */
+static void size_of_file(daos_handle_t pool)
+{
+    daos_handle_t container, map, next;
+    daos_obj_id_t id = {.lo = 1};
+    dfs_t *dfs;
+    dfs_obj_t *file;
+    struct stat found;
+    char bytes[4] = "four";
+    d_iov_t vector;
+    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    IS(dfs_cont_create_with_label(pool, "files", NULL, NULL, &container, &dfs), 0);
+    IS(dfs_open(dfs, NULL, "file", S_IFREG | 0644, O_CREAT | O_RDWR, 0, 0, NULL, &file), 0);
+    d_iov_set(&vector, bytes, 4);
+    IS(dfs_write(dfs, file, &list, 0, NULL), 0);
+    IS(dfs_release(file), 0);
+    IS(daos_obj_generate_oid(container, &id, DAOS_OT_KV_HASHED, OC_S1, 0, 0), 0);
+    IS(daos_kv_open(container, id, DAOS_OO_RW, &map, NULL), 0);
+    IS(dfs_stat(dfs, NULL, "file", &found), 0);
+    IS(found.st_size, 4);
+    IS(daos_kv_open(container, id, DAOS_OO_RW, &next, NULL), 0);
+    /* Handles count up, above four bits that say of what kind they are. */
+    IS((long)((next.cookie >> 4) - (map.cookie >> 4)), 1);
+    IS(daos_kv_close(map, NULL), 0);
+    IS(daos_kv_close(next, NULL), 0);
+    IS(dfs_umount(dfs), 0);
+    IS(daos_cont_close(container, NULL), 0);
 }
 
 /* Arrays seen as objects of two keys: what is there is found, what nobody knows is refused. */
@@ -330,6 +397,77 @@ static void array_keys(daos_handle_t container)
     IS(daos_obj_close(read_only, NULL), 0);
 }
 
+/* A transaction that has read something, and writes more than what may go by between a read and a commit, commits. */
+static void large_transaction(daos_handle_t container)
+{
+    static char value[16000];
+    daos_obj_id_t oid = {.lo = 4000};
+    daos_handle_t map, transaction;
+    daos_size_t size = 0;
+    char name[16];
+
+    IS(daos_obj_generate_oid(container, &oid, DAOS_OT_KV_HASHED, OC_S1, 0, 0), 0);
+    IS(daos_kv_open(container, oid, DAOS_OO_RW, &map, NULL), 0);
+    IS(daos_kv_put(map, DAOS_TX_NONE, 0, "read", 1, "x", NULL), 0);
+    IS(daos_tx_open(container, &transaction, 0, NULL), 0);
+    IS(daos_kv_get(map, transaction, 0, "read", &size, NULL, NULL), 0);
+    for (int number = 0; number < 4500; number++) {
+        snprintf(name, sizeof(name), "%d", number);
+        if (daos_kv_put(map, transaction, 0, name, sizeof(value), value, NULL) != 0)
+            break;
+    }
+    IS(daos_tx_commit(transaction, NULL), 0);
+    IS(daos_tx_close(transaction, NULL), 0);
+    size = 0;
+    IS(daos_kv_get(map, DAOS_TX_NONE, 0, "4499", &size, NULL, NULL), 0);
+    IS(size, sizeof(value));
+    IS(daos_kv_close(map, NULL), 0);
+}
+
+/* A second barrier would lose the event that the first one completed. */
+static void barriers(void)
+{
+    daos_handle_t queue;
+    daos_event_t parent, child, *found;
+
+    IS(daos_eq_create(&queue), 0);
+    IS(daos_event_init(&parent, queue, NULL), 0);
+    IS(daos_event_init(&child, DAOS_HDL_INVAL, &parent), 0);
+    IS(daos_cont_close(DAOS_HDL_INVAL, &child) != 0 || child.ev_error != 0, 1);
+    IS(daos_event_parent_barrier(&parent), 0);
+    IS(daos_event_parent_barrier(&parent), -DER_NO_PERM);
+    IS(daos_eq_poll(queue, 1, DAOS_EQ_WAIT, 1, &found), 1);
+    IS(daos_event_fini(&child), 0);
+    IS(daos_event_fini(&parent), 0);
+    IS(daos_eq_destroy(queue, 0), 0);
+}
+
+/* What holds a pool's attributes is no container to programs. */
+static void attributes_of_pools(daos_handle_t pool)
+{
+    const char *names[] = {"colour"};
+    const void *const values[] = {"red"};
+    const size_t sizes[] = {3};
+    daos_handle_t container;
+
+    IS(daos_pool_set_attr(pool, 1, names, values, sizes, NULL), 0);
+    IS(daos_cont_open(pool, "daos.pool-attributes", DAOS_COO_RO, &container, NULL, NULL), -DER_NONEXIST);
+    IS(daos_cont_destroy(pool, "daos.pool-attributes", 1, NULL), -DER_NONEXIST);
+    IS(daos_cont_create_with_label(pool, "daos.pool-attributes", NULL, NULL, NULL), -DER_INVAL);
+}
+
+/* What no header of ours declares and programs may be linked with. */
+int dfs_sys_mount(void);
+int duns_resolve_path(void);
+int daos_obj_verify(void);
+
+static void missing(void)
+{
+    IS(daos_obj_verify(), -DER_NOSYS);
+    IS(dfs_sys_mount(), ENOSYS);
+    IS(duns_resolve_path(), ENOSYS);
+}
+
 int main(int argc, char **argv)
 {
     daos_handle_t pool, second, container, other;
@@ -351,7 +489,13 @@ int main(int argc, char **argv)
     anchors(container);
     highest_and_lowest(container);
     queue(container);
+    callbacks(container);
     array_keys(container);
+    size_of_file(second);
+    large_transaction(container);
+    barriers();
+    missing();
+    attributes_of_pools(second);
     IS(daos_cont_close(container, NULL), 0);
     IS(daos_cont_destroy(second, "edges", 0, NULL), 0);
     IS(daos_pool_disconnect(second, NULL), 0);

@@ -1,4 +1,4 @@
-/* What containers keep for programs beside objects: properties, and lists of them, and attributes.
+/* What containers keep for programs beside objects: properties, and lists of them, and attributes; and attributes of a pool.
  *
  *   kept POOL
  */
@@ -8,17 +8,8 @@
 
 #include <daos.h>
 
-static int failures;
+#include "expect.h"
 
-static void expect(long found, long expected, const char *what, int line)
-{
-    if (found != expected) {
-        fprintf(stderr, "line %d: %s: expected %ld, found %ld\n", line, what, expected, found);
-        failures++;
-    }
-}
-
-#define IS(call, expected) expect((call), (expected), #call, __LINE__)
 #define VALUE(list, type) ((long)daos_prop_entry_get(list, type)->dpe_val)
 #define TEXT(list, type) daos_prop_entry_get(list, type)->dpe_str
 
@@ -129,6 +120,32 @@ static void attributes(daos_handle_t pool)
     IS(daos_cont_destroy(pool, "attributes", 0, NULL), 0);
 }
 
+/* Those of a pool: who only asks for one makes nothing, and where they are kept no listing tells. */
+static void attributes_of_pool(daos_handle_t pool, const char *label)
+{
+    const char *names[] = {"first"};
+    const void *values[] = {"one"};
+    size_t sizes[] = {3}, size = 9;
+    daos_size_t before = 0, after = 0;
+    daos_handle_t again;
+    IS(daos_pool_list_cont(pool, &before, NULL, NULL), 0);
+    IS(daos_pool_list_attr(pool, NULL, &size, NULL), 0);
+    IS(size, 0);
+    IS(daos_pool_get_attr(pool, 1, names, NULL, sizes, NULL), -DER_NONEXIST);
+    IS(daos_pool_del_attr(pool, 1, names, NULL), 0);
+    IS(daos_cont_open(pool, "daos.pool-attributes", DAOS_COO_RO, &again, NULL, NULL), -DER_NONEXIST);
+    IS(daos_pool_set_attr(pool, 1, names, values, sizes, NULL), 0);
+    IS(daos_pool_list_cont(pool, &after, NULL, NULL), 0);
+    IS(after, before);
+    IS(daos_pool_connect(label, NULL, DAOS_PC_RO, &again, NULL, NULL), 0);
+    sizes[0] = 0;
+    IS(daos_pool_get_attr(again, 1, names, NULL, sizes, NULL), 0);
+    IS(sizes[0], 3);
+    IS(daos_pool_del_attr(again, 1, names, NULL), -DER_NO_PERM);
+    IS(daos_pool_disconnect(again, NULL), 0);
+    IS(daos_pool_get_attr(again, 1, names, NULL, sizes, NULL), -DER_NO_HDL);
+}
+
 int main(int argc, char **argv)
 {
     daos_handle_t pool;
@@ -138,6 +155,7 @@ int main(int argc, char **argv)
     IS(daos_pool_connect(argv[1], NULL, DAOS_PC_RW, &pool, NULL, NULL), 0);
     lists(pool);
     attributes(pool);
+    attributes_of_pool(pool, argv[1]);
     d_rank_list_t *ranks = daos_rank_list_parse("3:14:0", ":");
     IS(ranks != NULL && ranks->rl_nr == 3 && ranks->rl_ranks[1] == 14, 1);
     d_rank_list_free(ranks);

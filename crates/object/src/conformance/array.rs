@@ -310,8 +310,7 @@ pub fn an_array_that_is_there_is_written_as_a_new_one_or_refused_whole(trial: &T
     let (old, new) = (noise(1, 400_000), noise(2, 300_000));
     place.array(1).write(0, &old).unwrap();
     place.container.flush().unwrap();
-    let outcome =
-        place.container.write_new(array_id(1), &new).and_then(|()| place.container.flush().map(drop));
+    let outcome = place.container.write_new(array_id(1), &new).and_then(|()| place.container.flush());
     let expected = match outcome {
         Ok(()) => [&new, &old[300_000..]].concat(),
         Err(error) => {

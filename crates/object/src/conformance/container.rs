@@ -4,6 +4,7 @@ use super::{
     bytes::noise,
     trial::{Trial, all_objects, array, kv, label, refused},
 };
+use crate::Property;
 
 pub fn a_container_is_created_once_and_opened_by_its_label(trial: &Trial<'_>) {
     let (_, uri, pool) = trial.pool();
@@ -96,6 +97,20 @@ pub fn containers_have_their_own_objects_and_ids(trial: &Trial<'_>) {
     kv(&containers[0], 1).put(b"k", b"x").unwrap();
     containers[0].flush().unwrap();
     assert_eq!(kv(&containers[1], 1).get(b"k").unwrap(), None);
+}
+
+pub fn properties_that_there_are_not_are_refused_by_name_and_those_of_no_container_as_well(
+    trial: &Trial<'_>,
+) {
+    let place = trial.place();
+    let (name, none) = (label("case"), label("none"));
+    let before = place.pool.properties(&name).unwrap();
+    let wrong = [Property { name: "no such property".to_owned(), value: "x".to_owned() }];
+    let refused = place.pool.set_properties(&name, &wrong).unwrap_err();
+    let expected = if before.is_empty() { "unsupported" } else { "invalid-input" };
+    assert_eq!(refused.code(), expected, "{refused}");
+    assert_eq!(place.pool.properties(&name).unwrap(), before);
+    assert_eq!(place.pool.properties(&none).unwrap_err().code(), "not-found");
 }
 
 pub fn sizes_follow_what_is_stored(trial: &Trial<'_>) {

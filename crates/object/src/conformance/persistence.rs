@@ -50,7 +50,8 @@ pub fn everything_is_there_when_a_new_engine_opens_the_pool(trial: &Trial<'_>) {
 pub fn history_goes_on_after_reopening(trial: &Trial<'_>) {
     let place = trial.place();
     place.kv(1).put(b"k", b"x").unwrap();
-    let before = place.container.flush().unwrap();
+    place.container.flush().unwrap();
+    let before = place.container.epoch().unwrap();
     let uri = place.uri.clone();
     if trial.capabilities().persistent {
         drop(place);

@@ -72,6 +72,7 @@ macro_rules! __conformance_cases {
                 a_destroyed_container_is_gone_and_may_be_made_again_empty,
                 a_handle_never_reaches_the_container_that_came_after_its_own,
                 containers_have_their_own_objects_and_ids,
+                properties_that_there_are_not_are_refused_by_name_and_those_of_no_container_as_well,
                 sizes_follow_what_is_stored,
             }
             kv {

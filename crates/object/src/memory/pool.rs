@@ -7,8 +7,8 @@ use std::{
 
 use super::{CAPABILITIES, SCHEME, container::MemoryContainer, lock, state::State};
 use crate::{
-    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Purged, Result,
-    Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
+    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Property,
+    Purged, Result, Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
 };
 
 /// A pool. Containers that were destroyed live on in the handles that are open on them, unseen by others.
@@ -74,6 +74,18 @@ impl Pool for MemoryPool {
 
     fn admit(&self, _: &Acl) -> Result<()> {
         Err(no_rights())
+    }
+
+    fn properties(&self, label: &Label) -> Result<Vec<Property>> {
+        self.find(label).map(|_| Vec::new())
+    }
+
+    fn set_properties(&self, label: &Label, _: &[Property]) -> Result<()> {
+        self.find(label)?;
+        Err(Error::Unsupported {
+            engine: SCHEME,
+            what: "properties of containers beyond the model".to_owned(),
+        })
     }
 
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {

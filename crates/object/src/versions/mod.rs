@@ -150,7 +150,7 @@ impl<'c> Versions<'c> {
         self.discard_parts(number)?;
         // Whoever looks next can do it, too.
         let _ = self.settle();
-        self.container.flush().map(drop)
+        self.container.flush()
     }
 
     /// Changes what the books say of a number that is not settled.

@@ -49,7 +49,7 @@ impl NumberedTransaction<'_> {
         self.park()?;
         // What keeps it from being committed is told to who waits for it; this part has finished.
         let _ = versions.settle();
-        versions.container.flush().map(drop)
+        versions.container.flush()
     }
 
     /// Aborts the transaction for all its participants.

@@ -12,9 +12,9 @@ use std::{
 
 use isotach_object::{
     Acl, Anchor, ArrayRead, Capabilities, Cell, Container, Engine, Epoch, Finding, IdRange, Label, NewRights,
-    ObjectId, Page, PageBuilder, PendingRead, Pool, PoolUri, PoolUsage, Precondition, Purged, Result, Rights,
-    RightsChange, SetAside, SharedBytes, Snapshot, Staging, Transaction, Update, Verified, Verify,
-    VerifyProgress,
+    ObjectId, Page, PageBuilder, PendingRead, Pool, PoolUri, PoolUsage, Precondition, Property, Purged,
+    Result, Rights, RightsChange, SetAside, SharedBytes, Snapshot, Staging, Transaction, Update, Verified,
+    Verify, VerifyProgress,
     conformance::{Faults, Fixture, MemoryFixture},
     merge_extents,
 };
@@ -133,6 +133,14 @@ impl Pool for BrokenPool {
 
     fn admit(&self, acl: &Acl) -> Result<()> {
         self.0.admit(acl)
+    }
+
+    fn properties(&self, label: &Label) -> Result<Vec<Property>> {
+        self.0.properties(label)
+    }
+
+    fn set_properties(&self, label: &Label, properties: &[Property]) -> Result<()> {
+        self.0.set_properties(label, properties)
     }
 
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
@@ -323,7 +331,7 @@ impl Container for Broken {
         self.inner.discard_parked(name)
     }
 
-    fn flush(&self) -> Result<Epoch> {
+    fn flush(&self) -> Result<()> {
         self.inner.flush()
     }
 

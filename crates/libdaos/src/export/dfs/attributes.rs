@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use super::{Mounted, Opened, done, fill, name_or_none, node, number, system};
+use super::{Mounted, Opened, both, done, fill, name_or_none, number, system};
 use crate::{
     abi::dfs::*,
     dfs::{self, Change, Errno, Time},
@@ -70,7 +70,7 @@ unsafe extern "C" fn dfs_osetattr(
     flags: c_int,
 ) -> c_int {
     done(|| {
-        let (system, node) = (system(mounted)?, node(opened)?);
+        let (system, node) = both(mounted, opened)?;
         // SAFETY: a place of the caller's.
         let stat = unsafe { place(stat) }?;
         let known = DFS_SET_ATTR_MODE

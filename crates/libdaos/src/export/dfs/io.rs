@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::{Mounted, Opened, answer, done, node, system};
+use super::{Mounted, Opened, answer, both, done};
 use crate::{
     abi::{dfs::*, types::*},
     arrays::Range,
@@ -36,7 +36,7 @@ unsafe fn read(
     size: *mut u64,
     ranges: impl FnOnce(u64) -> Result<Vec<Range>>,
 ) -> Result<()> {
-    let (system, node) = (system(mounted)?, node(opened)?);
+    let (system, node) = both(mounted, opened)?;
     // SAFETY: as the caller says.
     let (vectors, size) = unsafe { (vectors(list)?, place(size)?) };
     let ranges = ranges(length(vectors))?;
@@ -54,7 +54,7 @@ unsafe fn write(
     list: *mut d_sg_list_t,
     ranges: impl FnOnce(u64) -> Result<Vec<Range>>,
 ) -> Result<()> {
-    let (system, node) = (system(mounted)?, node(opened)?);
+    let (system, node) = both(mounted, opened)?;
     // SAFETY: as the caller says.
     let vectors: &[d_iov_t] = if list.is_null() { &[] } else { unsafe { vectors(list) }? };
     let ranges = ranges(length(vectors))?;
@@ -116,15 +116,18 @@ unsafe extern "C" fn dfs_writex(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_get_size(mounted: Mounted, opened: Opened, size: *mut u64) -> c_int {
     done(|| {
-        system(mounted)?;
+        let (_, node) = both(mounted, opened)?;
         // SAFETY: a place of the caller's.
         let size = unsafe { place(size) }?;
-        *size = node(opened)?.file()?.bytes.size()?;
+        *size = node.file()?.bytes.size()?;
         Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn dfs_punch(mounted: Mounted, opened: Opened, offset: u64, length: u64) -> c_int {
-    done(|| system(mounted)?.punch(&*node(opened)?, offset, length))
+    done(|| {
+        let (system, node) = both(mounted, opened)?;
+        system.punch(&node, offset, length)
+    })
 }

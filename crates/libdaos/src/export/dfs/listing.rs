@@ -2,12 +2,13 @@
 
 use std::ffi::{CString, c_char, c_int, c_void};
 
-use super::{Mounted, Opened, done, fill, node, number, system};
+use super::{Mounted, Opened, both, done, fill, node, number};
 use crate::{
     abi::{constants::*, types::*},
     dfs::{self, Errno, Result},
     export::{
-        listing::{fitting, pack, unpacked},
+        anchors::{pack, unpacked},
+        listing::fitting,
         place,
     },
 };
@@ -52,7 +53,7 @@ unsafe fn read(
     entries: *mut libc::dirent,
     stats: *mut libc::stat,
 ) -> Result<()> {
-    let (system, node) = (system(mounted)?, node(opened)?);
+    let (system, node) = both(mounted, opened)?;
     // SAFETY: as the caller says.
     let (anchor, count) = unsafe { (place(anchor)?, place(count)?) };
     let room = *count as usize;
@@ -80,17 +81,10 @@ unsafe fn read(
             }
             filled += 1;
         }
-        step(page.next(), anchor);
+        pack(page.next(), anchor);
     }
     *count = filled as u32;
     Ok(())
-}
-
-fn step(next: Option<&isotach_object::Anchor>, anchor: &mut daos_anchor_t) {
-    match next {
-        Some(next) => pack(next, anchor),
-        None => anchor.da_type = DAOS_ANCHOR_TYPE_EOF,
-    }
 }
 
 /// Calls a function for each entry, until there were so many, or their names have so many bytes. What it gives other than 0 ends it.
@@ -105,8 +99,7 @@ unsafe extern "C" fn dfs_iterate(
     argument: *mut c_void,
 ) -> c_int {
     done(|| {
-        system(mounted)?;
-        let node = node(opened)?;
+        let (_, node) = both(mounted, opened)?;
         // SAFETY: places of the caller's.
         let (anchor, count) = unsafe { (place(anchor)?, place(count)?) };
         let (room, mut filled, mut left) = (*count as usize, 0, size);
@@ -126,7 +119,7 @@ unsafe extern "C" fn dfs_iterate(
                 }
                 (filled, left) = (filled + 1, left - name.len());
             }
-            step(page.next(), anchor);
+            pack(page.next(), anchor);
         }
         *count = filled as u32;
         Ok(())

@@ -54,6 +54,13 @@ fn node(opened: Opened) -> Result<Arc<Node>> {
     Ok(handles::node(number(opened))?)
 }
 
+/// A mount, and what is open in its file system.
+fn both(mounted: Mounted, opened: Opened) -> Result<(Arc<FileSystem>, Arc<Node>)> {
+    let system = system(mounted)?;
+    let node = system.node(number(opened))?;
+    Ok((system, node))
+}
+
 /// The bytes of a name or path of the caller's.
 ///
 /// # Safety

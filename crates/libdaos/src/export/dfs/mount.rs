@@ -114,7 +114,8 @@ unsafe fn create(
     let is_kept = container.is_some() || mounted.is_some();
     if let Some(mounted) = mounted {
         let owned = if container.is_some() { dfs::Owned::Nothing } else { dfs::Owned::Container };
-        *mounted = pointer(dfs::mount(pool.cookie, handle, libc::O_RDWR, owned)?);
+        let outcome = dfs::mount(pool.cookie, handle, libc::O_RDWR, owned);
+        *mounted = pointer(outcome.inspect_err(|_| dfs::discard_container(pool.cookie, (made, handle)))?);
     }
     match container {
         Some(container) => container.cookie = handle,

@@ -4,7 +4,9 @@ use std::ffi::{c_char, c_int};
 
 use isotach_object::ObjectId;
 
-use super::{Mounted, Opened, done, fill, give_opened, name, name_or_none, node, number, pointer, system};
+use super::{
+    Mounted, Opened, both, done, fill, give_opened, name, name_or_none, node, number, pointer, system,
+};
 use crate::{
     abi::{dfs::*, types::*},
     dfs::{self, Errno, Wanted},
@@ -105,10 +107,10 @@ unsafe extern "C" fn dfs_open_stat(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_dup(mounted: Mounted, opened: Opened, flags: c_int, other: *mut Opened) -> c_int {
     done(|| {
-        system(mounted)?;
+        let (_, node) = both(mounted, opened)?;
         // SAFETY: a place of the caller's.
         let other = unsafe { place(other) }?;
-        *other = pointer(dfs::duplicate(&*node(opened)?, flags)?);
+        *other = pointer(dfs::duplicate(&node, flags)?);
         Ok(())
     })
 }
@@ -121,9 +123,9 @@ extern "C" fn dfs_release(opened: Opened) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_obj_local2global(mounted: Mounted, opened: Opened, global: *mut d_iov_t) -> c_int {
     done(|| {
-        system(mounted)?;
+        let (_, node) = both(mounted, opened)?;
         // SAFETY: a vector of the caller's.
-        Ok(unsafe { give(&dfs::of_node(&*node(opened)?)?, global) }?)
+        Ok(unsafe { give(&dfs::of_node(&node)?, global) }?)
     })
 }
 
@@ -216,7 +218,7 @@ unsafe extern "C" fn dfs_update_parent(opened: Opened, source: Opened, entry: *c
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_obj_get_info(mounted: Mounted, opened: Opened, told: *mut dfs_obj_info_t) -> c_int {
     done(|| {
-        let (system, node) = (system(mounted)?, node(opened)?);
+        let (system, node) = both(mounted, opened)?;
         // SAFETY: a place of the caller's.
         let told = unsafe { place(told) }?;
         let found = system.information(&node)?;
@@ -234,12 +236,12 @@ unsafe extern "C" fn dfs_obj_get_info(mounted: Mounted, opened: Opened, told: *m
 #[unsafe(no_mangle)]
 extern "C" fn dfs_obj_set_oclass(mounted: Mounted, opened: Opened, _flags: c_int, class: u32) -> c_int {
     done(|| {
-        let system = system(mounted)?;
+        let (system, node) = both(mounted, opened)?;
         let class = if class == 0 { system.attributes.directory_class } else { class };
         if class != 0 {
             dfs::check_class(class)?;
         }
-        system.set_defaults(&*node(opened)?, |defaults| defaults.class = class)
+        system.set_defaults(&node, |defaults| defaults.class = class)
     })
 }
 
@@ -250,16 +252,19 @@ extern "C" fn dfs_obj_set_chunk_size(
     _flags: c_int,
     chunk_size: u64,
 ) -> c_int {
-    done(|| system(mounted)?.set_defaults(&*node(opened)?, |defaults| defaults.chunk_size = chunk_size))
+    done(|| {
+        let (system, node) = both(mounted, opened)?;
+        system.set_defaults(&node, |defaults| defaults.chunk_size = chunk_size)
+    })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_ostat(mounted: Mounted, opened: Opened, stat: *mut libc::stat) -> c_int {
     done(|| {
-        system(mounted)?;
+        let (_, node) = both(mounted, opened)?;
         // SAFETY: a place of the caller's.
         let stat = unsafe { place(stat) }?;
-        fill(stat, &dfs::stat_of(&*node(opened)?)?);
+        fill(stat, &dfs::stat_of(&node)?);
         Ok(())
     })
 }

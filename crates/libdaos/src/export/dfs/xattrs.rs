@@ -5,7 +5,7 @@ use std::{
     ptr,
 };
 
-use super::{Mounted, Opened, done, name, node, system};
+use super::{Mounted, Opened, both, done, name};
 use crate::{
     dfs::{Errno, Result},
     export::{many, place},
@@ -23,7 +23,8 @@ unsafe extern "C" fn dfs_setxattr(
     done(|| {
         // SAFETY: a string and so many bytes of the caller's.
         let (key, value) = unsafe { (name(key)?, many(value.cast::<u8>(), size)?) };
-        system(mounted)?.set_xattr(&*node(opened)?, key, value, flags)
+        let (system, node) = both(mounted, opened)?;
+        system.set_xattr(&node, key, value, flags)
     })
 }
 
@@ -36,9 +37,9 @@ unsafe extern "C" fn dfs_getxattr(
     size: *mut u64,
 ) -> c_int {
     done(|| {
-        system(mounted)?;
+        let (_, node) = both(mounted, opened)?;
         // SAFETY: a string of the caller's.
-        let found = node(opened)?.xattr(unsafe { name(key) }?)?;
+        let found = node.xattr(unsafe { name(key) }?)?;
         // SAFETY: a place of the caller's, and as many bytes as it says.
         match unsafe { copied(&found, value.cast(), size) }? {
             true => Ok(()),
@@ -49,8 +50,11 @@ unsafe extern "C" fn dfs_getxattr(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_removexattr(mounted: Mounted, opened: Opened, key: *const c_char) -> c_int {
-    // SAFETY: a string of the caller's.
-    done(|| system(mounted)?.remove_xattr(&*node(opened)?, unsafe { name(key) }?))
+    done(|| {
+        let (system, node) = both(mounted, opened)?;
+        // SAFETY: a string of the caller's.
+        system.remove_xattr(&node, unsafe { name(key) }?)
+    })
 }
 
 /// The names, each with a zero behind it: those that fit, and the size of all.
@@ -62,8 +66,8 @@ unsafe extern "C" fn dfs_listxattr(
     size: *mut u64,
 ) -> c_int {
     done(|| {
-        system(mounted)?;
-        let names = node(opened)?.xattr_names()?;
+        let (_, node) = both(mounted, opened)?;
+        let names = node.xattr_names()?;
         // SAFETY: a place of the caller's.
         let room = usize::try_from(*unsafe { place(size) }?).unwrap_or(usize::MAX);
         let whole = names.iter().take(room).rposition(|byte| *byte == 0).map_or(0, |end| end + 1);

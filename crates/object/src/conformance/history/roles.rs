@@ -111,7 +111,8 @@ impl Player {
     }
 
     fn flush(&mut self) {
-        let epoch = self.container.flush().unwrap();
+        self.container.flush().unwrap();
+        let epoch = self.container.epoch().unwrap();
         self.let_go(epoch);
     }
 

@@ -91,7 +91,7 @@ impl Side<'_> {
             }
             Step::GiveUp(updates) => stage(&**container, updates).map(|_| Answer::Done),
             Step::Mark => container.epoch().and_then(|epoch| self.mark(&**container, epoch)),
-            Step::Flush => container.flush().map(|_| Answer::Done),
+            Step::Flush => container.flush().map(|()| Answer::Done),
             Step::Reopen { new_engine } => self.reopen(handle, *new_engine),
             Step::Get(cells) => container.get_many(cells).map(Answer::Values),
             Step::Size(cells) => container.size_many(cells).map(Answer::Sizes),

@@ -1,0 +1,139 @@
+//! Whose a container is and who may do what with it: DAOS's own access control lists, which its servers keep and enforce.
+
+use std::ffi::OsString;
+
+use isotach_daos_abi::errors::{DER_INVAL, DER_NONEXIST};
+use isotach_object::{Acl, Error, NewRights, Permissions, Principal, Result, Rights, RightsChange};
+
+use crate::{
+    failure::{Doing, failed},
+    ffi::{Access, Cont, Der, Told},
+};
+
+/// What whoever owns a container may always do, by DAOS's rules: see the list and change it.
+const OF_OWNER: &str = "aA";
+/// What its group may do with a container that is made without a list: as DAOS has it, and to see the list, as who makes a dataset
+/// looks at that of the store.
+const OF_GROUP: &str = "rwtTa";
+
+/// The name of a user or group, of DAOS's text.
+fn name(principal: &str) -> String {
+    principal.strip_suffix('@').unwrap_or(principal).to_owned()
+}
+
+fn principal(name: &str) -> String {
+    format!("{name}@")
+}
+
+/// A list as it is handed over. Who may read may see properties and list as well: a container is not opened without.
+fn entries(list: &Acl) -> Vec<String> {
+    let all = list.clone();
+    let seeing = |list: Acl, who: &Principal, what: Permissions| list.with(who.clone(), what.with_sight());
+    list.entries().fold(all, |list, (who, what)| seeing(list, who, what)).texts().collect()
+}
+
+/// What a container is made with: its list, and to whom it is given afterwards.
+pub(crate) fn of_new(rights: &NewRights) -> Result<(Vec<String>, RightsChange)> {
+    let usual = || Ok(Acl::new().with(Principal::Group, OF_GROUP.parse()?));
+    let (list, gift) = match rights {
+        NewRights::Asked(RightsChange { owner, group, acl }) => {
+            let list = acl.clone().map_or_else(usual, Ok)?;
+            (list, RightsChange { owner: owner.clone(), group: group.clone(), acl: None })
+        }
+        NewRights::Inherited(from) => {
+            let (user, group) = myself();
+            (from.inherited(&user, &group), RightsChange::default())
+        }
+    };
+    Ok((entries(&list), gift))
+}
+
+/// The user and the group that DAOS gives to what this process makes.
+fn myself() -> (String, String) {
+    let text = |name: Option<OsString>, number: u32| {
+        name.map_or_else(|| number.to_string(), |name| name.to_string_lossy().into_owned())
+    };
+    (
+        text(uzers::get_effective_username(), uzers::get_effective_uid()),
+        text(uzers::get_effective_groupname(), uzers::get_effective_gid()),
+    )
+}
+
+/// What a container's servers say.
+pub(crate) fn of(cont: &Cont, naming: &str) -> Result<Rights> {
+    let Access { owner, group, entries } = cont.access().doing(|| seeing(naming))?;
+    let mut acl: Acl = entries.join(",").parse().map_err(|error: Error| {
+        let what = format!("the access control list of {naming}, {}: {error}", entries.join(","));
+        Error::Unsupported { engine: crate::options::SCHEME, what }
+    })?;
+    let owner = name(&owner);
+    if !entries.iter().any(|entry| entry.contains(":OWNER@:")) {
+        let others = of_unnamed_owner(&acl, &owner);
+        acl = acl.with(Principal::Owner, others.and(OF_OWNER.parse()?));
+    }
+    Ok(Rights { owner, group: name(&group), acl })
+}
+
+/// What an owner may do whom the list does not name as such: what it says of the user by name, else of groups and of everyone. Whether the
+/// owner is in the container's group is not known here, so it is what both permit.
+fn of_unnamed_owner(acl: &Acl, owner: &str) -> Permissions {
+    let find =
+        |wanted: &Principal| acl.entries().find(|(principal, _)| *principal == wanted).map(|(_, what)| what);
+    let everyone = find(&Principal::Everyone).unwrap_or_default();
+    let by_group = || match find(&Principal::Group) {
+        Some(group) => group.without(group.without(everyone)),
+        None => everyone,
+    };
+    find(&Principal::User(owner.to_owned())).unwrap_or_else(by_group)
+}
+
+/// Changes what is asked for, all or nothing. The owner comes first, as the one that may be refused; a handle keeps what it was opened with,
+/// so the list can be set afterwards, and the owner be put back where the list is refused.
+pub(crate) fn change(cont: &Cont, change: &RightsChange, naming: &str) -> Result<()> {
+    let RightsChange { owner, group, acl } = change;
+    let is_gift = owner.is_some() || group.is_some();
+    let before = if is_gift && acl.is_some() { Some(cont.access().doing(|| seeing(naming))?) } else { None };
+    if is_gift {
+        let [owner, group] = [owner, group].map(|name| name.as_deref().map(principal));
+        given(cont.set_owner(owner.as_deref(), group.as_deref()), &[owner, group], naming)?;
+    }
+    let set = acl.as_ref().map_or(Ok(()), |acl| cont.set_list(&entries(acl)));
+    if let (Err(_), Some(Access { owner, group, .. })) = (&set, &before) {
+        let _ = cont.set_owner(Some(owner), Some(group));
+    }
+    set.doing(|| format!("set the list of {naming}, which takes the permission A"))
+}
+
+fn seeing(naming: &str) -> String {
+    format!("see who may do what with {naming}, which takes the permission a")
+}
+
+fn given(outcome: Told<()>, names: &[Option<String>; 2], naming: &str) -> Result<()> {
+    outcome.map_err(|der| match der {
+        Der(DER_NONEXIST | DER_INVAL) => {
+            let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
+            let what = format!("owner or group {} of {naming}", names.join(", "));
+            Error::invalid(what, "names that this machine and DAOS's servers know")
+        }
+        der => failed(der, &format!("give {naming} to another, which takes the permission o")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_without_an_entry_may_do_what_is_sure_to_be_permitted() {
+        for (list, expected) in [
+            ("A::ann@:,A:G:GROUP@:rw", ""),
+            ("A::ann@:rw,A:G:GROUP@:r", "rw"),
+            ("A:G:GROUP@:r,A::EVERYONE@:rw", "r"),
+            ("A:G:GROUP@:rw", ""),
+            ("A::EVERYONE@:rt", "rt"),
+        ] {
+            let acl: Acl = list.parse().unwrap();
+            assert_eq!(of_unnamed_owner(&acl, "ann").to_string(), expected, "{list}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Whose containers are, who may do what with them, and what DAOS's tools say of them; runs as `conformance` does.
+#![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
+
+mod support;
+
+use std::sync::Arc;
+
+use isotach_object::{
+    Acl, Label, NewRights, Permissions, Pool, Principal, Property, RightsChange, conformance::Fixture,
+};
+use support::DaosFixture;
+
+fn pool(fixture: &DaosFixture) -> Arc<dyn Pool> {
+    let uri = fixture.fresh_pool();
+    fixture.engine().create_pool(&uri).unwrap();
+    fixture.engine().open_pool(&uri).unwrap()
+}
+
+fn label() -> Label {
+    "box".parse().unwrap()
+}
+
+fn acl(text: &str) -> Acl {
+    text.parse().unwrap()
+}
+
+fn listed(acl: &Acl) -> RightsChange {
+    RightsChange { acl: Some(acl.clone()), ..RightsChange::default() }
+}
+
+fn property(name: &str, value: &str) -> Property {
+    Property { name: name.to_owned(), value: value.to_owned() }
+}
+
+#[test]
+fn a_container_made_without_a_list_has_that_of_daos_and_its_group_sees_it() {
+    let fixture = DaosFixture::new("");
+    let pool = pool(&fixture);
+    assert!(pool.capabilities().permissions);
+    pool.create_container(&label()).unwrap();
+    let rights = pool.rights(&label()).unwrap();
+    assert_eq!(rights.acl.to_string(), "A::OWNER@:rwdtTaAo,A:G:GROUP@:rwtTa");
+    let me = uzers::get_effective_username().unwrap();
+    assert_eq!(Some(rights.owner.as_str()), me.to_str());
+}
+
+#[test]
+fn a_list_is_kept_letter_by_letter_and_who_may_read_may_look_at_properties_and_list() {
+    let fixture = DaosFixture::new("");
+    let pool = pool(&fixture);
+    let asked = acl("A::ann@:rw,A::bea@:tT,A:G:crew@:d,A::EVERYONE@:r");
+    pool.create_container_with(&label(), &NewRights::Asked(listed(&asked))).unwrap();
+    let kept = "A::OWNER@:rwdtTaAo,A::ann@:rwta,A::bea@:tT,A:G:crew@:d,A::EVERYONE@:rta";
+    assert_eq!(pool.rights(&label()).unwrap().acl.to_string(), kept);
+    // What was told is what is kept when it is set again.
+    let told = pool.rights(&label()).unwrap();
+    assert_eq!(pool.set_rights(&label(), &listed(&told.acl)).unwrap(), told);
+    // Who may not even read, and so see no properties, still sets the list that is his.
+    let blind = Acl::new().with(Principal::Owner, "aA".parse().unwrap());
+    assert_eq!(pool.set_rights(&label(), &listed(&blind)).unwrap().acl, blind);
+    let error = pool.open_container(&label()).map(drop).unwrap_err();
+    assert_eq!(error.code(), "permission-denied", "{error}");
+    let without_write = Permissions::ALL.without("w".parse().unwrap());
+    let narrow = Acl::new().with(Principal::Owner, without_write);
+    assert_eq!(pool.set_rights(&label(), &listed(&narrow)).unwrap().acl, narrow);
+    // Another connection, which looks at what holds now, as the owner who may no longer write.
+    let again = fixture.engine().open_pool(pool.uri()).unwrap();
+    let container = again.open_container(&label()).unwrap();
+    let refused = container.allocate_ids(1).map(drop).unwrap_err();
+    assert_eq!(refused.code(), "permission-denied", "{refused}");
+    pool.set_rights(&label(), &listed(&Acl::new())).unwrap();
+    let again = fixture.engine().open_pool(pool.uri()).unwrap();
+    again.open_container(&label()).unwrap().allocate_ids(1).unwrap();
+}
+
+#[test]
+fn a_container_that_was_given_away_belongs_to_the_other_and_is_closed_to_who_gave_it() {
+    let fixture = DaosFixture::new("");
+    let pool = pool(&fixture);
+    pool.create_container(&label()).unwrap();
+    let gift = RightsChange { owner: Some("ann".into()), group: Some("crew".into()), acl: Some(Acl::new()) };
+    let told = pool.set_rights(&label(), &gift).unwrap();
+    assert_eq!((told.owner.as_str(), told.group.as_str()), ("ann", "crew"));
+    let error = pool.rights(&label()).unwrap_err();
+    assert_eq!(error.code(), "permission-denied", "{error}");
+    let error = pool.open_container(&label()).map(drop).unwrap_err();
+    assert_eq!(error.code(), "permission-denied", "{error}");
+    // A refused owner changes nothing of the list, either.
+    let third: Label = "third".parse().unwrap();
+    pool.create_container(&third).unwrap();
+    let before = pool.rights(&third).unwrap();
+    let nobody = RightsChange { owner: Some(String::new()), group: None, acl: Some(Acl::new()) };
+    assert_eq!(pool.set_rights(&third, &nobody).unwrap_err().code(), "invalid-input");
+    assert_eq!(pool.rights(&third).unwrap(), before);
+    // So is one that is another's from the beginning on.
+    let other: Label = "other".parse().unwrap();
+    pool.create_container_with(&other, &NewRights::Asked(gift)).unwrap();
+    assert_eq!(pool.rights(&other).unwrap_err().code(), "permission-denied");
+}
+
+#[test]
+fn a_container_that_inherits_is_open_to_all_whom_the_first_one_is_open_to() {
+    let fixture = DaosFixture::new("");
+    let pool = pool(&fixture);
+    let asked = acl("A::ann@:rw,A:G:GROUP@:r");
+    pool.create_container_with(&label(), &NewRights::Asked(listed(&asked))).unwrap();
+    let first = pool.rights(&label()).unwrap();
+    let other: Label = "other".parse().unwrap();
+    pool.create_container_with(&other, &NewRights::Inherited(first.clone())).unwrap();
+    assert_eq!(pool.rights(&other).unwrap(), first);
+}
+
+#[test]
+fn properties_are_told_by_the_names_that_daos_has_and_are_set_all_or_none() {
+    let fixture = DaosFixture::new("&csum=crc64");
+    let pool = pool(&fixture);
+    pool.create_container(&label()).unwrap();
+    let told = pool.properties(&label()).unwrap();
+    for (name, value) in [
+        ("label", "box"),
+        ("layout_type", "METEO"),
+        ("cksum", "crc64"),
+        ("rd_fac", "0"),
+        ("status", "healthy"),
+    ] {
+        assert!(told.contains(&property(name, value)), "{name} {value}: {told:?}");
+    }
+    // Servers of DAOS may refuse to change this one later; they take the status.
+    let changed = property("dedup_threshold", "8192");
+    let error = pool.set_properties(&label(), &[changed.clone(), property("colour", "red")]);
+    assert_eq!(error.unwrap_err().code(), "invalid-input");
+    assert_eq!(pool.properties(&label()).unwrap(), told, "all or none");
+    pool.set_properties(&label(), &[property("status", "healthy"), changed.clone()]).unwrap();
+    let again = fixture.engine().open_pool(pool.uri()).unwrap();
+    assert!(again.properties(&label()).unwrap().contains(&changed));
+    assert!(again.properties(&label()).unwrap().contains(&property("status", "healthy")));
+    let none = pool.properties(&"none".parse().unwrap());
+    assert_eq!(none.unwrap_err().code(), "not-found");
+}

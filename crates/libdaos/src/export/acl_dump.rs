@@ -1,0 +1,44 @@
+//! Access control lists on standard output, for people to read.
+
+use std::ffi::CString;
+
+use super::{acl::list_bytes, many};
+use crate::{
+    abi::info::{daos_ace, daos_acl},
+    acl::{ENTRY_HEAD, Entry, List},
+};
+
+/// Prints lines through C's library, so that they stand between what the program prints where they belong.
+fn print(lines: &[String]) {
+    if let Ok(text) = CString::new(lines.join("\n")) {
+        // SAFETY: a string that ends with a zero.
+        unsafe { libc::puts(text.as_ptr()) };
+    }
+}
+
+fn line(entry: &Entry, tabs: usize) -> String {
+    // One that alerts of other things than it allows is said by no text.
+    format!("{}{}", "\t".repeat(tabs), entry.text().unwrap_or_else(|_| format!("{entry:?}")))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_acl_dump(list: *mut daos_acl) {
+    // SAFETY: a list of the caller's, or null.
+    let list = unsafe { list_bytes(list) }.and_then(List::read);
+    let entries = match list {
+        Ok(list) => list.entries().iter().map(|entry| line(entry, 1)).collect(),
+        Err(_) => vec!["\tno list".to_owned()],
+    };
+    print(&[vec!["Access control list:".to_owned()], entries].concat());
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_ace_dump(entry: *mut daos_ace, tabs: u32) {
+    // SAFETY: an entry of the caller's, or null.
+    let bytes =
+        unsafe { entry.as_ref() }.map_or(0, |head| ENTRY_HEAD as u64 + u64::from(head.dae_principal_len));
+    // SAFETY: as above: there are as many bytes as its head says.
+    let read = unsafe { many(entry.cast_const().cast(), bytes) }.and_then(Entry::read);
+    let tabs = tabs as usize;
+    print(&[read.map_or_else(|_| format!("{}no entry", "\t".repeat(tabs)), |(entry, _)| line(&entry, tabs))]);
+}

@@ -1,0 +1,193 @@
+//! For tests: a container in memory, before whose commits something may happen, and which may lose its past.
+
+use std::{
+    fmt,
+    ops::Range,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use isotach_object::{
+    Anchor, ArrayRead, Capabilities, Cell, Container as Handle, Engine, Epoch, Error, IdRange, Label,
+    ObjectId, Page, PendingRead, Result, SharedBytes, Snapshot, Staging, Transaction, Update, memory::Memory,
+};
+
+use crate::{acl::ALL, containers::Container, pools::Pool, scope::Scope};
+
+/// What happens before a commit, by the number of the commit; what it fails with the commit fails with.
+type Before = Box<dyn FnMut(usize) -> Result<()> + Send>;
+
+/// What happens once, before a list is read.
+type Once = Box<dyn FnOnce() + Send>;
+
+/// A handle that does as another, but for that.
+pub(crate) struct Hooked {
+    inner: Arc<dyn Handle>,
+    before: Mutex<Option<(usize, Before)>>,
+    before_list: Mutex<Option<Once>>,
+    is_plain: AtomicBool,
+    lost: AtomicUsize,
+}
+
+impl fmt::Debug for Hooked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.inner)
+    }
+}
+
+impl Hooked {
+    /// Lets something happen before each commit from now on.
+    pub(crate) fn before_commits(&self, act: impl FnMut(usize) -> Result<()> + Send + 'static) {
+        *self.before.lock().unwrap() = Some((0, Box::new(act)));
+    }
+
+    /// Lets something happen before the next list of attribute keys or of extents is read.
+    pub(crate) fn before_list(&self, act: impl FnOnce() + Send + 'static) {
+        *self.before_list.lock().unwrap() = Some(Box::new(act));
+    }
+
+    fn list(&self) {
+        let taken = self.before_list.lock().unwrap().take();
+        taken.into_iter().for_each(|act| act());
+    }
+
+    /// Says from now on that it has no transactions.
+    pub(crate) fn be_plain(&self) {
+        self.is_plain.store(true, Ordering::Relaxed);
+    }
+
+    /// So many times from now on the state at an epoch is not kept any more.
+    pub(crate) fn lose_states(&self, times: usize) {
+        self.lost.store(times, Ordering::Relaxed);
+    }
+}
+
+/// An empty container as this library opens it, its handle, and the same container as another has it open.
+pub(crate) fn container() -> (Arc<Container>, Arc<Hooked>, Arc<Container>) {
+    let engine = Memory::new();
+    let (uri, label) = ("memory:tank".parse().unwrap(), "c".parse().unwrap());
+    engine.create_pool(&uri).unwrap();
+    let inner = engine.open_pool(&uri).unwrap();
+    inner.create_container(&label).unwrap();
+    let open = || inner.open_container(&label).unwrap();
+    let hooked = Arc::new(Hooked {
+        inner: open(),
+        before: Mutex::new(None),
+        before_list: Mutex::new(None),
+        is_plain: AtomicBool::new(false),
+        lost: AtomicUsize::new(0),
+    });
+    let pool = Arc::new(Pool { label: "tank".to_owned(), inner: Arc::clone(&inner), flags: 2 });
+    let opened = |inner: Arc<dyn Handle>| {
+        let pool = Arc::clone(&pool);
+        Arc::new(Container { pool, inner, uuid: [7; 16], flags: 2, permissions: ALL, redundancy_factor: 0 })
+    };
+    let own: Arc<dyn Handle> = hooked.clone();
+    (opened(own), hooked, opened(open()))
+}
+
+/// A container as it is now.
+pub(crate) fn now(container: &Arc<Container>) -> Scope {
+    Scope::present(Arc::clone(container))
+}
+
+impl Handle for Hooked {
+    fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
+        // Taken out meanwhile, since what happens may be another commit.
+        let taken = self.before.lock().unwrap().take();
+        if let Some((count, mut act)) = taken {
+            let outcome = act(count);
+            *self.before.lock().unwrap() = Some((count + 1, act));
+            outcome?;
+        }
+        self.inner.commit(transaction)
+    }
+
+    fn label(&self) -> &Label {
+        self.inner.label()
+    }
+    fn capabilities(&self) -> Capabilities {
+        let all = self.inner.capabilities();
+        Capabilities { transactions: all.transactions && !self.is_plain.load(Ordering::Relaxed), ..all }
+    }
+    fn allocate_ids(&self, count: u64) -> Result<IdRange> {
+        self.inner.allocate_ids(count)
+    }
+    fn update(&self, updates: &[Update<'_>]) -> Result<()> {
+        self.inner.update(updates)
+    }
+    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
+        self.inner.write_new(object, data)
+    }
+    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
+        self.inner.stage()
+    }
+    fn list_parked(&self, prefix: &str) -> Result<Vec<Label>> {
+        self.inner.list_parked(prefix)
+    }
+    fn commit_parked(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
+        self.inner.commit_parked(names, transaction)
+    }
+    fn discard_parked(&self, name: &Label) -> Result<()> {
+        self.inner.discard_parked(name)
+    }
+    fn flush(&self) -> Result<()> {
+        self.inner.flush()
+    }
+    fn epoch(&self) -> Result<Epoch> {
+        self.inner.epoch()
+    }
+    fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
+        self.inner.get_many(cells)
+    }
+    fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
+        self.inner.size_many(cells)
+    }
+    fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
+        self.inner.read_many(reads)
+    }
+    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
+        self.list();
+        self.inner.list_extents(cell, offset, length)
+    }
+    fn begin_read(&self, cell: Cell<'_>, offset: u64, buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {
+        self.inner.begin_read(cell, offset, buffer)
+    }
+    fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
+        self.inner.share(cell, offset, length)
+    }
+    fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
+        self.inner.list_entries(object, anchor, limit, values)
+    }
+    fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
+        self.inner.list_dkeys(object, anchor, limit)
+    }
+    fn list_akeys(&self, object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page> {
+        self.list();
+        self.inner.list_akeys(object, dkey, anchor, limit)
+    }
+    fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
+        self.inner.list_objects(anchor, limit)
+    }
+    fn create_snapshot(&self, name: &Label) -> Result<Epoch> {
+        self.inner.create_snapshot(name)
+    }
+    fn list_snapshots(&self) -> Result<Vec<Snapshot>> {
+        self.inner.list_snapshots()
+    }
+    fn open_snapshot(&self, name: &Label) -> Result<Arc<dyn Handle>> {
+        self.inner.open_snapshot(name)
+    }
+    fn open_at(&self, epoch: Epoch) -> Result<Arc<dyn Handle>> {
+        let is_lost = |times: usize| times.checked_sub(1);
+        match self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_lost) {
+            Ok(_) => Err(Error::not_found("the state at an epoch")),
+            Err(_) => self.inner.open_at(epoch),
+        }
+    }
+    fn destroy_snapshot(&self, name: &Label) -> Result<()> {
+        self.inner.destroy_snapshot(name)
+    }
+}
