@@ -4,6 +4,7 @@
 //! is told to. Both run the same engine, so what is shown on the second holds for the first as far as it keeps the
 //! promises of FORMAT.md section 9.
 
+mod open_file;
 mod real;
 
 use std::{ffi::OsString, fmt, fs::TryLockError, io, path::Path, sync::Arc, time::SystemTime};
@@ -178,7 +179,7 @@ pub(crate) trait File: fmt::Debug + Send + Sync {
     fn begin_sync(&self, _position: u64, _length: u64) {}
     /// Gives the room of these bytes back, which then read as zeros. The length stays.
     fn punch(&self, position: u64, length: u64) -> io::Result<()>;
-    /// Takes the lock that one open file at a time can have, until it is closed.
+    /// Takes the lock that one open file at a time can have, until the process that took it closes the file or ends.
     fn try_lock(&self) -> Result<(), TryLockError>;
     /// Lends bytes that the caller has found to be within the file and that do not change.
     fn share(&self, position: u64, length: u64) -> io::Result<SharedBytes>;

@@ -2,29 +2,26 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    fmt,
-    fs::{self, TryLockError},
-    io::{self, Write},
+    fmt, fs, io,
     os::{
         fd::{AsFd, AsRawFd, OwnedFd},
-        unix::{
-            ffi::OsStrExt,
-            fs::{FileExt, MetadataExt},
-        },
+        unix::ffi::OsStrExt,
     },
     path::Path,
     sync::{Arc, OnceLock},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, UNIX_EPOCH},
 };
 
-use isotach_object::SharedBytes;
 use rustix::{
     fs::{self as sys, AtFlags, Gid, Mode, OFlags, Uid, XattrFlags},
     io::Errno,
 };
 
-use super::{Access, File, Folder, Guard, LinkRefused, Naming, NewGuard, Space, Stat, may_open_no_more};
-use crate::{filesystem::LOCAL, map, writeback};
+use super::{
+    Access, File, Folder, Guard, LinkRefused, Naming, NewGuard, Space, Stat, may_open_no_more,
+    open_file::{OpenFile, room},
+};
+use crate::filesystem::LOCAL;
 
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
@@ -49,11 +46,6 @@ fn boot() -> io::Result<Option<u64>> {
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).take(16).collect();
     let boot = u64::from_str_radix(&digits, 16).ok();
     Ok(boot.map(|boot| *BOOT.get_or_init(|| boot)))
-}
-
-/// Bytes that a file takes up, of which the system tells how many blocks of 512 bytes it has.
-fn room(length: u64, blocks: u64) -> u64 {
-    length.min(blocks.saturating_mul(512))
 }
 
 /// The disk: paths are those of the system, relative ones from where this process works.
@@ -129,7 +121,7 @@ impl<F: AsFd + fmt::Debug + Send + Sync> Folder for At<F> {
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let file =
             sys::openat(&self.0, path, flags, FILE_MODE).map_err(|error| self.unfollowed(path, error))?;
-        Ok(Arc::new(fs::File::from(file)))
+        Ok(Arc::new(OpenFile::new(file)))
     }
 
     fn folder(&self, path: &Path, follow: bool) -> io::Result<Box<dyn Folder>> {
@@ -235,62 +227,5 @@ impl<F: AsFd + fmt::Debug + Send + Sync> Folder for At<F> {
 
     fn is_shared(&self) -> bool {
         true
-    }
-}
-
-impl File for fs::File {
-    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        FileExt::read_at(self, buffer, position)
-    }
-
-    fn append(&self, bytes: &[u8]) -> io::Result<Option<u64>> {
-        match (&*self).write(bytes)? == bytes.len() {
-            true => Ok(Some(sys::tell(self)?)),
-            false => Ok(None),
-        }
-    }
-
-    fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
-        FileExt::write_all_at(self, bytes, position)
-    }
-
-    fn set_length(&self, length: u64) -> io::Result<()> {
-        self.set_len(length)
-    }
-
-    fn stat(&self) -> io::Result<Stat> {
-        let metadata = self.metadata()?;
-        Ok(Stat {
-            length: metadata.len(),
-            room: room(metadata.len(), metadata.blocks()),
-            identity: (metadata.dev(), metadata.ino()),
-            modified: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
-            is_folder: metadata.is_dir(),
-        })
-    }
-
-    fn set_mode(&self, mode: u32) -> io::Result<()> {
-        Ok(sys::fchmod(self, Mode::from_raw_mode(mode))?)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.sync_data()
-    }
-
-    fn begin_sync(&self, position: u64, length: u64) {
-        writeback::begin(self, position, length);
-    }
-
-    fn punch(&self, position: u64, length: u64) -> io::Result<()> {
-        let flags = sys::FallocateFlags::PUNCH_HOLE | sys::FallocateFlags::KEEP_SIZE;
-        Ok(sys::fallocate(self, flags, position, length)?)
-    }
-
-    fn try_lock(&self) -> Result<(), TryLockError> {
-        Self::try_lock(self)
-    }
-
-    fn share(&self, position: u64, length: u64) -> io::Result<SharedBytes> {
-        map::share(self, position, length)
     }
 }
