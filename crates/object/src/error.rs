@@ -8,6 +8,8 @@ use std::{error::Error as StdError, io};
 /// The system, and the process, can open no more files: as Linux numbers its errors.
 const ENFILE: i32 = 23;
 const EMFILE: i32 = 24;
+/// The device cannot read or write it.
+const EIO: i32 = 5;
 
 /// What every operation of the model returns.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -114,6 +116,17 @@ impl Error {
             Self::Io { .. } => "io",
             Self::InvalidInput { .. } => "invalid-input",
             Self::Poisoned { .. } => "poisoned",
+        }
+    }
+
+    /// Whether it says that what is stored is damaged or not there. Any other may be over when it is tried again.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Corrupt { .. } | Self::NotFound { .. } => true,
+            Self::Io { source, .. } => {
+                source.downcast_ref::<io::Error>().is_some_and(|source| source.raw_os_error() == Some(EIO))
+            }
+            _ => false,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     fs::File,
+    io,
     path::Path,
     sync::{
         Arc, Mutex,
@@ -38,6 +39,24 @@ struct Wrong {
     what: String,
     place: String,
     byte: Option<u64>,
+    /// Whether it may be over when it is looked at again: its bytes were not to be had, and may be whole.
+    may_pass: bool,
+}
+
+impl Wrong {
+    /// What keeps a field from being looked at.
+    fn of(error: &Error, place: String, byte: Option<u64>) -> Self {
+        if let Error::Object(ObjectError::Corrupt { what, place }) = error {
+            return Self { what: what.clone(), place: place.clone(), byte: None, may_pass: false };
+        }
+        let is_damage = matches!(error, Error::Object(error) if error.is_damage());
+        match is_damage || error.code() == "invalid-input" {
+            true => Self { what: error.to_string(), place, byte, may_pass: false },
+            false => {
+                Self { what: format!("it is not known to be whole: {error}"), place, byte, may_pass: true }
+            }
+        }
+    }
 }
 
 /// Looks at fields of one dataset; several threads may.
@@ -79,10 +98,11 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn tell(&self, candidate: &Candidate, Wrong { what, place, byte }: Wrong) {
+    fn tell(&self, candidate: &Candidate, Wrong { what, place, byte, may_pass }: Wrong) {
         let (object, key, value) = (candidate.object, candidate.key.clone(), candidate.value.clone());
         // A replaced field keeps its entry, by which a wipe finds what is left of it.
         let (level, cure) = match candidate.newest {
+            None if may_pass => (Level::Field, Cure::None),
             None => (Level::Field, Cure::Remove { object, key, value }),
             Some(_) => (Level::ReplacedField, Cure::None),
         };
@@ -109,10 +129,13 @@ impl Checker<'_> {
         if self.reader.was_wiped(&error) { Ok(()) } else { Err(error) }
     }
 
-    /// The size of one array, if it can be read.
+    /// The size of one array, if it is known to anybody.
     fn size(&self, cell: Cell<'_>) -> Result<Option<u64>> {
-        let sizes = self.inner.with_room(|| Ok(self.reader.dataset.store.size_many(&[cell])?));
-        Ok(unless_no_room(sizes)?.and_then(|mut sizes| sizes.pop().flatten()))
+        match self.inner.with_room(|| Ok(self.reader.dataset.store.size_many(&[cell])?)) {
+            Ok(mut sizes) => Ok(sizes.pop().flatten()),
+            Err(Error::Object(ObjectError::Corrupt { .. } | ObjectError::InvalidInput { .. })) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The sizes of the arrays of the dataset's own store.
@@ -146,7 +169,9 @@ impl Checker<'_> {
         buffer: &mut Vec<u8>,
     ) -> Result<(Option<Wrong>, u64)> {
         let location = &candidate.location;
-        let wrong = |what: String| Some(Wrong { what, place: location.to_string(), byte: None });
+        let wrong =
+            |what: String| Some(Wrong { what, place: location.to_string(), byte: None, may_pass: false });
+        let unread = |error: &Error| Some(Wrong::of(error, location.to_string(), None));
         let (container, object) = match &location.place {
             Place::File(path) => return self.inner.with_room(|| self.check_file(location, path)),
             Place::Object { container, object } => (container, *object),
@@ -155,7 +180,7 @@ impl Checker<'_> {
             if let Some(finding) = self.lost.get(&object) {
                 lock(&self.seen).insert(object);
                 let Finding { what, place, byte, .. } = finding.clone();
-                return Ok((Some(Wrong { what, place, byte }), 0));
+                return Ok((Some(Wrong { what, place, byte, may_pass: false }), 0));
             }
             (Arc::clone(&self.reader.dataset.store), size)
         } else {
@@ -166,7 +191,7 @@ impl Checker<'_> {
             match asked {
                 Ok(asked) => asked,
                 Err(error) if error.is_too_many_open() => return Err(error),
-                Err(error) => return Ok((wrong(error.to_string()), 0)),
+                Err(error) => return Ok((unread(&error), 0)),
             }
         };
         let end = location.offset + location.length;
@@ -186,19 +211,19 @@ impl Checker<'_> {
                 wrong(format!("checksum {found:08x} differs from {:08x}", location.checksum)),
                 location.length,
             )),
-            Err(Error::Object(ObjectError::Corrupt { what, place })) => {
-                Ok((Some(Wrong { what, place, byte: None }), location.length))
-            }
             Err(error) if error.is_too_many_open() => Err(error),
-            Err(error) => Ok((wrong(error.to_string()), location.length)),
+            Err(error) => Ok((unread(&error), location.length)),
         }
     }
 
     /// What is wrong with a part of an adopted file.
     fn check_file(&self, location: &Location, path: &Path) -> Result<(Option<Wrong>, u64)> {
-        let wrong = |what: String| {
-            Some(Wrong { what, place: path.display().to_string(), byte: Some(location.offset) })
+        let (place, byte) = (path.display().to_string(), Some(location.offset));
+        let unread = |error: io::Error, doing: &str| -> Error {
+            ObjectError::from_io(error, format!("the adopted file cannot be read: {doing} {place}")).into()
         };
+        let of = |error: &Error| Some(Wrong::of(error, place.clone(), byte));
+        let wrong = |what: String| Some(Wrong { what, place: place.clone(), byte, may_pass: false });
         let end = location.offset + location.length;
         let file = match File::open(path).and_then(|file| Ok((file.metadata()?.len(), file))) {
             Ok((length, _)) if length < end => {
@@ -207,10 +232,8 @@ impl Checker<'_> {
             }
             Ok((_, file)) => file,
             Err(error) => {
-                match Error::from(ObjectError::from_io(error, format!("open {}", path.display()))) {
-                    error if error.is_too_many_open() => return Err(error),
-                    error => return Ok((wrong(format!("the adopted file cannot be read: {error}")), 0)),
-                }
+                let error = unread(error, "open");
+                return if error.is_too_many_open() { Err(error) } else { Ok((of(&error), 0)) };
             }
         };
         if !self.data {
@@ -222,7 +245,7 @@ impl Checker<'_> {
                 wrong(format!("checksum {found:08x} differs from {:08x}", location.checksum)),
                 location.length,
             ),
-            Err(error) => (wrong(format!("the adopted file cannot be read: {error}")), location.length),
+            Err(error) => (of(&unread(error, "read")), location.length),
         })
     }
 

@@ -1,12 +1,12 @@
 //! Failures of the storage, and damage to it.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 
-use isotach_fields::{Action, Config, Error, FieldStore, ListOptions};
+use isotach_fields::{Action, Config, Error, FieldStore, ListOptions, Repair, VerifyOptions};
 use isotach_mars::Key;
 use isotach_object::{Error as ObjectError, KeyValue, Registry};
 
@@ -246,4 +246,22 @@ fn a_damaged_entry_of_the_index_is_told_in_its_place_and_all_others_are_found() 
     assert_eq!(store.wipe(&request("class=od,type=fc"), false).unwrap().counts().fields, 3);
     store.wipe(&request("class=od"), true).unwrap();
     assert!(listed(&store, "").is_empty());
+}
+
+#[test]
+fn a_field_whose_bytes_were_not_to_be_had_for_once_is_told_and_no_repair_would_take_it_out() {
+    let (writer, _, script) = faulty("memory:a", "memory:a");
+    let with_bytes = VerifyOptions { data: true, threads: 1 };
+    let slow = || ObjectError::Io { what: "read".to_owned(), source: "the server does not answer".into() };
+    let broken =
+        || ObjectError::Io { what: "read".to_owned(), source: Box::new(io::Error::from_raw_os_error(5)) };
+    for (failure, expected) in
+        [(slow(), Repair::Left), (no_space(), Repair::Left), (broken(), Repair::TakenOut)]
+    {
+        script.lock().unwrap().reads.push_back(Some(failure));
+        let report = writer.verify(&request(""), with_bytes, &|_| ()).unwrap();
+        let damage = &report.parts.iter().find(|part| !part.damage.is_empty()).unwrap().damage;
+        assert_eq!(damage[0].what.contains("not known to be whole"), expected == Repair::Left, "{damage:?}");
+        assert_eq!(report.repair(false).unwrap().repaired[0].repair, expected);
+    }
 }

@@ -21,6 +21,7 @@ pub(crate) struct Script {
     pub(crate) flushes: VecDeque<Option<Error>>,
     pub(crate) commits: VecDeque<Option<Error>>,
     pub(crate) lookups: VecDeque<Option<Error>>,
+    pub(crate) reads: VecDeque<Option<Error>>,
     pub(crate) before_next: Vec<Interruption>,
     /// Whether its bytes come from elsewhere: then it lends none.
     pub(crate) is_far: bool,
@@ -269,6 +270,7 @@ impl Container for FaultyContainer {
     fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
         self.count("read_many");
         interrupt(&self.1, Moment::Read, self.label());
+        self.next(|script| &mut script.reads)?;
         self.0.read_many(reads)
     }
     fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
