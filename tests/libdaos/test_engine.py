@@ -150,12 +150,14 @@ def test_rights_and_properties_of_a_container_are_shown_and_set_as_daos_has_them
     told = site.run("container", "get-acl", "notes", *store)
     assert told.splitlines()[2:] == ["A::OWNER@:rwdtTaAo", "A::ann@:rwta", "A:G:GROUP@:rwtTa"]
     assert site.run("container", "set-acl", "notes", "--acl", told, *store) == told
-    given = site.run("container", "set-owner", "notes", "--group", "crew", *store)
-    assert "# group: crew\n" in given
+    given = site.run("container", "set-owner", "notes", "--group", "games", *store)
+    assert "# group: games\n" in given
     shown = json.loads(site.run("container", "get-prop", "notes", "--json", *store))
     properties = shown["properties"]
     assert (properties["layout_type"], properties["cksum"], properties["rd_fac"]) == ("METEO", "crc32", "0")
     assert "healthy" in site.run("container", "set-prop", "notes", "status=healthy", *store)
+    unknown = site.call("container", "set-owner", "notes", "--owner", "no-such-user-here", *store)
+    assert unknown.returncode == 2 and "a user that this machine knows" in unknown.stderr
     wrong = site.call("container", "set-prop", "notes", "colour=red", *store)
     assert wrong.returncode == 2 and "one of: label, layout_type" in wrong.stderr
     # Of a store: what is made in it inherits.

@@ -174,6 +174,7 @@ impl PendingRead for Pending {
     fn wait(self: Box<Self>) -> Result<Vec<u8>> {
         match *self {
             Self::Begun { read, space, object, offset } => {
+                space.check_process()?;
                 let cell = Cell::array(object);
                 let read = read.wait().doing(|| space.naming("read bytes of", &cell))?;
                 if read.is_whole() {
@@ -309,7 +310,7 @@ impl Container for DaosContainer {
             let what = || self.space.naming("read bytes of", &cell);
             let array = self.space.array(cell.object).doing(what)?;
             let read = ffi::Read::new(&array, None, offset, Buffer::Owned(buffer));
-            let read = self.space.queue()?.begin(read).doing(what)?;
+            let read = self.space.cont.begin(read).doing(what)?;
             let (space, object) = (Arc::clone(&self.space), cell.object);
             return Ok(Box::new(Pending::Begun { read, space, object, offset }));
         }

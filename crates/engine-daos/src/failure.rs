@@ -60,7 +60,18 @@ fn hint(der: Der) -> Option<&'static str> {
             "more failed than the redundancy factor allows; an administrator looks after the pool, and sets the container's status to HEALTHY"
         }
         DER_INVAL => {
-            "D_LOG_FILE says why; objects of one copy such as S1 and SX are refused where a container's redundancy factor is above 0"
+            "D_LOG_FILE says why; among other things, objects of one copy such as S1 and SX are refused where a container's redundancy \
+             factor is above 0, and labels that look like a UUID are"
+        }
+        DER_NO_HDL => {
+            "the connection was taken back, as by `dmg pool evict`, or by servers that had given this client up: open it anew"
+        }
+        DER_STALE => "what this process knows of the pool is old; try again, or open it anew",
+        DER_AGAIN => {
+            "try again; where it goes on, network resources ran out: fewer processes on a node need less"
+        }
+        DER_DATA_LOSS => {
+            "more failed than copies or parity make up for; an administrator looks after the pool, then `isotach verify --data` says which fields it was"
         }
         DER_UNREACH | DER_OOG | DER_HG => {
             "do provider and interface of client and servers agree, and are the servers up?"
@@ -87,15 +98,14 @@ pub(crate) fn failed(der: Der, what: &str) -> Error {
     let hint = hint(der).map(|hint| format!("; {hint}")).unwrap_or_default();
     let text = format!("{what}: {der}{hint}");
     match der.0 {
-        // Servers take handles back when a container is destroyed.
-        DER_NONEXIST | DER_ENOENT | DER_CONT_NONEXIST | DER_CONT_DESTROYING | DER_NO_HDL => {
-            Error::not_found(what)
+        DER_NONEXIST | DER_ENOENT | DER_CONT_NONEXIST | DER_CONT_DESTROYING => {
+            Error::not_found(format!("{what} ({})", der.name()))
         }
-        DER_EXIST => Error::AlreadyExists { what: what.to_owned() },
+        DER_EXIST => Error::AlreadyExists { what: format!("{what} ({})", der.name()) },
         DER_TX_RESTART => Error::Conflict { what: text },
         DER_NO_PERM | DER_EP_RO => Error::PermissionDenied { what: text, source: None },
         DER_NOSPACE => Error::NoSpace { what: text },
-        DER_CSUM => Error::corrupt(format!("{der}"), what),
+        DER_CSUM | DER_DATA_LOSS => Error::corrupt(format!("{der}{hint}"), what),
         DER_NOSYS | DER_NOTSUPPORTED => Error::Unsupported { engine: SCHEME, what: text },
         _ => Error::Io { what: format!("{what}{hint}"), source: Box::new(der) },
     }

@@ -92,8 +92,8 @@ impl Daos {
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         let session = match &connections.session {
             Some(session) if session.is_of_this_process() => Arc::clone(session),
-            before => {
-                let begun = Session::begin(before.is_some()).map_err(not_installed)?;
+            _ => {
+                let begun = Session::begin().map_err(not_installed)?;
                 let session = begun.map_err(|der| failed(der, "begin to use DAOS"))?;
                 *connections = Connections { pools: Pools::new(), session: Some(Arc::clone(&session)) };
                 session

@@ -133,7 +133,7 @@ impl Objects {
 
 /// The objects of the callers' that there are now: those of a snapshot that is made for this.
 fn at_present(space: &Space) -> Result<Vec<ObjectId>> {
-    let what = || format!("list the objects of container {}", space.label);
+    let what = || listing_of(space);
     let epoch = space.cont.create_snapshot().doing(what)?;
     let listed = at(space, epoch);
     space.cont.destroy_snapshot(epoch).doing(what)?;
@@ -142,8 +142,7 @@ fn at_present(space: &Space) -> Result<Vec<ObjectId>> {
 
 /// The objects of the callers' that there were at an epoch.
 fn at(space: &Space, epoch: u64) -> Result<Vec<ObjectId>> {
-    let listed =
-        space.cont.objects_at(epoch).doing(|| format!("list the objects of container {}", space.label))?;
+    let listed = space.cont.objects_at(epoch).doing(|| listing_of(space))?;
     Ok(listed.into_iter().filter(|id| *id != OWN).filter_map(|id| space.object_of(id)).collect())
 }
 
@@ -169,4 +168,12 @@ fn object_of(anchor: &Anchor) -> Result<Option<ObjectId>> {
         [] => Ok(None),
         name => str::from_utf8(name).ok().and_then(|name| name.parse().ok()).map(Some).ok_or_else(wrong),
     }
+}
+
+/// DAOS has a table of objects with a snapshot only.
+fn listing_of(space: &Space) -> String {
+    format!(
+        "list the objects of container {}, for which DAOS makes a snapshot, so that it takes the permission w",
+        space.label
+    )
 }

@@ -109,7 +109,7 @@ impl Pipeline {
             // Nothing else is to be under way, so the bytes need not be copied.
             return Write::new(&array, None, offset, data).run().doing(what);
         }
-        let write = space.queue()?.begin(Write::new(&array, None, offset, data.to_vec())).doing(what)?;
+        let write = space.cont.begin(Write::new(&array, None, offset, data.to_vec())).doing(what)?;
         self.sent_bytes += data.len();
         self.sent.push_back(Sent { object, length: data.len(), write });
         Ok(())
@@ -149,9 +149,8 @@ impl Pipeline {
                     end(oldest, space, object)?;
                 }
                 let update = apply::put(space, None, &cell, value).map_err(outside(space, object))?;
-                begun.push_back(
-                    space.queue()?.begin(update.into_owned()).doing(|| space.naming("write", &cell))?,
-                );
+                begun
+                    .push_back(space.cont.begin(update.into_owned()).doing(|| space.naming("write", &cell))?);
                 continue;
             }
             match change {

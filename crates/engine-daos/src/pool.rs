@@ -6,7 +6,7 @@ use std::{
 };
 
 use isotach_daos_abi::{
-    errors::{DER_BUSY, DER_NONEXIST},
+    errors::{DER_BUSY, DER_NO_HDL, DER_NONEXIST},
     properties::{
         DAOS_PROP_CO_CSUM, DAOS_PROP_CO_LAYOUT_METEO, DAOS_PROP_CO_LAYOUT_TYPE, DAOS_PROP_CO_REDUN_FAC,
     },
@@ -20,7 +20,7 @@ use crate::{
     CAPABILITIES,
     container::DaosContainer,
     failure::{Doing, failed, forked},
-    ffi::{self, Cont, Der, NewContainer, Session},
+    ffi::{self, Cont, Der, Health, NewContainer, Session, Told},
     keys::OWN,
     options::Options,
     properties, rights,
@@ -33,15 +33,35 @@ use crate::{
 pub(crate) struct DaosPool {
     uri: PoolUri,
     options: Arc<Options>,
-    inner: Arc<ffi::Pool>,
+    connection: Mutex<Arc<ffi::Pool>>,
     session: Arc<Session>,
     open: Mutex<HashMap<Label, Arc<Cont>>>,
 }
 
 impl DaosPool {
-    pub(crate) fn new(uri: &PoolUri, options: Options, session: Arc<Session>, inner: Arc<ffi::Pool>) -> Self {
-        let (uri, options) = (uri.clone(), Arc::new(options));
-        Self { uri, options, inner, session, open: Mutex::default() }
+    pub(crate) fn new(uri: &PoolUri, options: Options, session: Arc<Session>, pool: Arc<ffi::Pool>) -> Self {
+        let (uri, options, connection) = (uri.clone(), Arc::new(options), Mutex::new(pool));
+        Self { uri, options, connection, session, open: Mutex::default() }
+    }
+
+    /// Does something with the pool; connects once more where the connection was taken back.
+    fn with_pool<T>(&self, act: impl Fn(&Arc<ffi::Pool>) -> Told<T>) -> Told<T> {
+        let connection = || self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = Arc::clone(&connection());
+        match act(&before) {
+            Err(Der(DER_NO_HDL)) => {
+                let mut kept = connection();
+                // Another thread may have connected meanwhile.
+                if Arc::ptr_eq(&before, &kept) {
+                    let Options { pool, system, .. } = &*self.options;
+                    *kept = Arc::new(ffi::Pool::connect(&self.session, pool, system.as_deref())?);
+                }
+                let now = Arc::clone(&kept);
+                drop(kept);
+                act(&now)
+            }
+            told => told,
+        }
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<Label, Arc<Cont>>> {
@@ -67,9 +87,17 @@ impl DaosPool {
         if let Some(cont) = kept.filter(|cont| cont.look().is_ok()) {
             return Ok(cont);
         }
-        let cont = Arc::new(Cont::open(&self.inner, label.as_str()).doing(|| self.naming(label))?);
+        let open = self.with_pool(|pool| Cont::open(pool, label.as_str(), Health::Whole));
+        let cont = Arc::new(open.doing(|| self.naming(label))?);
         self.open().insert(label.clone(), Arc::clone(&cont));
         Ok(cont)
+    }
+
+    /// The same for looking at and changing what is said of it, also where it has lost something.
+    fn cont_of_any_health(&self, label: &Label) -> Result<Cont> {
+        self.check_process()?;
+        let open = self.with_pool(|pool| Cont::open(pool, label.as_str(), Health::Any));
+        open.doing(|| self.naming(label))
     }
 
     fn space(&self, label: &Label) -> Result<Space> {
@@ -99,11 +127,14 @@ impl Pool for DaosPool {
             (DAOS_PROP_CO_REDUN_FAC, 0),
             (DAOS_PROP_CO_CSUM, self.options.checksum),
         ];
-        let targets = self.inner.targets().doing(|| format!("ask for the targets of pool {}", self.uri))?;
+        let targets = self
+            .with_pool(|pool| pool.targets())
+            .doing(|| format!("ask for the targets of pool {}", self.uri))?;
         let roots = Space::roots(&self.options, targets);
-        let (list, gift) = rights::of_new(rights)?;
+        let (list, gift) = rights::of_new(rights, &self.naming(label))?;
         let new = NewContainer { numbers: &properties, roots, list: &list };
-        self.inner.create_container(label.as_str(), &new).doing(|| self.naming(label))?;
+        let made = self.with_pool(|pool| pool.create_container(label.as_str(), &new));
+        made.doing(|| self.naming(label))?;
         if gift == RightsChange::default() {
             return Ok(());
         }
@@ -114,11 +145,11 @@ impl Pool for DaosPool {
     }
 
     fn rights(&self, label: &Label) -> Result<Rights> {
-        rights::of(&*self.cont(label)?, &self.naming(label))
+        rights::of(&self.cont_of_any_health(label)?, &self.naming(label))
     }
 
     fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights> {
-        let (cont, naming) = (self.cont(label)?, self.naming(label));
+        let (cont, naming) = (self.cont_of_any_health(label)?, self.naming(label));
         // A handle keeps what it was opened with: this one tells what holds even after it was given away, and who comes next is
         // looked at anew.
         let changed = rights::change(&cont, change, &naming);
@@ -135,13 +166,13 @@ impl Pool for DaosPool {
     fn properties(&self, label: &Label) -> Result<Vec<Property>> {
         let what =
             || format!("see the properties of {}, which takes the permissions t and a", self.naming(label));
-        let found = self.cont(label)?.properties().doing(what)?;
+        let found = self.cont_of_any_health(label)?.properties().doing(what)?;
         Ok(found.into_iter().filter_map(properties::told).collect())
     }
 
     fn set_properties(&self, label: &Label, given: &[Property]) -> Result<()> {
         let given = given.iter().map(properties::read).collect::<Result<Vec<_>>>()?;
-        let set = self.cont(label)?.set_properties(&given);
+        let set = self.cont_of_any_health(label)?.set_properties(&given);
         set.doing(|| format!("set properties of {}, which takes the permission T", self.naming(label)))
     }
 
@@ -152,12 +183,13 @@ impl Pool for DaosPool {
     fn destroy_container(&self, label: &Label) -> Result<()> {
         self.check_process()?;
         self.open().remove(label);
-        self.inner.destroy_container(label.as_str()).doing(|| self.naming(label))
+        self.with_pool(|pool| pool.destroy_container(label.as_str())).doing(|| self.naming(label))
     }
 
     fn list_containers(&self) -> Result<Vec<Label>> {
         self.check_process()?;
-        let labels = self.inner.labels().doing(|| format!("list the containers of pool {}", self.uri))?;
+        let labels = self.with_pool(|pool| pool.labels());
+        let labels = labels.doing(|| format!("list the containers of pool {}", self.uri))?;
         let mut labels: Vec<Label> = labels.iter().filter_map(|label| label.parse().ok()).collect();
         labels.sort_unstable();
         Ok(labels)
@@ -196,7 +228,8 @@ impl Pool for DaosPool {
 
     fn usage(&self) -> Result<PoolUsage> {
         self.check_process()?;
-        let (total, free) = self.inner.room().doing(|| format!("ask for the room of pool {}", self.uri))?;
+        let room = self.with_pool(|pool| pool.room());
+        let (total, free) = room.doing(|| format!("ask for the room of pool {}", self.uri))?;
         Ok(PoolUsage { total, free: free.min(total), used: total.saturating_sub(free) })
     }
 }

@@ -78,9 +78,9 @@ pub(crate) fn values(space: &Space, tx: Option<&Tx>, cells: &[Cell<'_>]) -> Step
             found.push(ended(space, oldest)?);
         }
         let what = || space.naming("read", cell);
-        let ((dkey, akey), queue) = (keys::of_value(cell), space.queue()?);
+        let (dkey, akey) = keys::of_value(cell);
         let object = space.object(space.id(cell.object)).in_step(what)?;
-        begun.push_back((cell, queue.begin(Fetch::of_guess(&object, tx, dkey, &akey)).in_step(what)?));
+        begun.push_back((cell, space.cont.begin(Fetch::of_guess(&object, tx, dkey, &akey)).in_step(what)?));
     }
     for one in begun {
         found.push(ended(space, one)?);

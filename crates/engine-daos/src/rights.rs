@@ -33,10 +33,11 @@ fn entries(list: &Acl) -> Vec<String> {
 }
 
 /// What a container is made with: its list, and to whom it is given afterwards.
-pub(crate) fn of_new(rights: &NewRights) -> Result<(Vec<String>, RightsChange)> {
+pub(crate) fn of_new(rights: &NewRights, naming: &str) -> Result<(Vec<String>, RightsChange)> {
     let usual = || Ok(Acl::new().with(Principal::Group, OF_GROUP.parse()?));
     let (list, gift) = match rights {
-        NewRights::Asked(RightsChange { owner, group, acl }) => {
+        NewRights::Asked(change @ RightsChange { owner, group, acl }) => {
+            check_known(change, naming)?;
             let list = acl.clone().map_or_else(usual, Ok)?;
             (list, RightsChange { owner: owner.clone(), group: group.clone(), acl: None })
         }
@@ -91,6 +92,7 @@ fn of_unnamed_owner(acl: &Acl, owner: &str) -> Permissions {
 /// so the list can be set afterwards, and the owner be put back where the list is refused.
 pub(crate) fn change(cont: &Cont, change: &RightsChange, naming: &str) -> Result<()> {
     let RightsChange { owner, group, acl } = change;
+    check_known(change, naming)?;
     let is_gift = owner.is_some() || group.is_some();
     let before = if is_gift && acl.is_some() { Some(cont.access().doing(|| seeing(naming))?) } else { None };
     if is_gift {
@@ -104,6 +106,21 @@ pub(crate) fn change(cont: &Cont, change: &RightsChange, naming: &str) -> Result
     set.doing(|| format!("set the list of {naming}, which takes the permission A"))
 }
 
+/// Refuses to give to somebody whom this machine does not know: servers take any name, and who gave cannot take back.
+fn check_known(change: &RightsChange, naming: &str) -> Result<()> {
+    let is_known = |name: &String| uzers::get_user_by_name(name).is_some();
+    let is_known_group = |name: &String| uzers::get_group_by_name(name).is_some();
+    let wrong = |what: &str, name: &str| {
+        let expected = format!("a {what} that this machine knows");
+        Err(Error::invalid(format!("{what} {name:?} for {naming}"), expected))
+    };
+    match (&change.owner, &change.group) {
+        (Some(owner), _) if !is_known(owner) => wrong("user", owner),
+        (_, Some(group)) if !is_known_group(group) => wrong("group", group),
+        _ => Ok(()),
+    }
+}
+
 fn seeing(naming: &str) -> String {
     format!("see who may do what with {naming}, which takes the permission a")
 }
@@ -113,7 +130,7 @@ fn given(outcome: Told<()>, names: &[Option<String>; 2], naming: &str) -> Result
         Der(DER_NONEXIST | DER_INVAL) => {
             let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
             let what = format!("owner or group {} of {naming}", names.join(", "));
-            Error::invalid(what, "names that this machine and DAOS's servers know")
+            Error::invalid(what, "names that DAOS's servers know")
         }
         der => failed(der, &format!("give {naming} to another, which takes the permission o")),
     })

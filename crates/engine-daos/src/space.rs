@@ -10,7 +10,7 @@ use isotach_object::{Cell, Error, Label, ObjectClass, ObjectId, ObjectType, Resu
 
 use crate::{
     failure::{Doing, forked},
-    ffi::{Array, Cont, Der, Object, Operation, Part, Queue, Roots, Told, Tx, Update},
+    ffi::{Array, Cont, Der, Object, Operation, Part, Roots, Told, Tx, Update},
     keys::{self, FORMAT, NOTHING, ONLY, OWN},
     options::{Options, SCHEME},
     read,
@@ -36,8 +36,6 @@ pub(crate) struct Space {
     /// pool has become larger.
     all_groups: u64,
     open: Mutex<HashMap<(u64, u64), Arc<Object>>>,
-    /// Made when it is first needed: servers and network have room for so many only.
-    queue: Mutex<Option<Arc<Queue>>>,
     /// Which classes with copies the pool can have, as far as that was asked.
     classes: Mutex<HashMap<ObjectClass, bool>>,
 }
@@ -55,7 +53,7 @@ impl Space {
             let what = format!("container {label} of format {format}; it reads {FORMAT}");
             return Err(Error::Unsupported { engine: SCHEME, what });
         }
-        let (open, queue, classes) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let (open, classes) = (Mutex::default(), Mutex::default());
         Ok(Self {
             cont,
             label: label.clone(),
@@ -63,7 +61,6 @@ impl Space {
             chunk,
             all_groups,
             open,
-            queue,
             classes,
         })
     }
@@ -106,9 +103,12 @@ impl Space {
             Err(Error::Unsupported { engine: SCHEME, what })
         };
         if !class.is_redundant() {
-            return match u64::from(class.groups()) == self.all_groups {
-                true => unsupported("that many groups are all there are; say SX"),
-                false => Ok(()),
+            return match u64::from(class.groups()) {
+                groups if groups == ALL.into() || groups < self.all_groups => Ok(()),
+                groups if groups == self.all_groups => {
+                    unsupported("that many groups are all there are; say SX")
+                }
+                _ => unsupported("the pool had fewer targets when the container was made; say SX for all"),
             };
         }
         match class.groups() {
@@ -150,16 +150,6 @@ impl Space {
             open.insert(id, Arc::clone(&object));
         }
         Ok(object)
-    }
-
-    /// The event queue for what is under way in it.
-    pub(crate) fn queue(&self) -> Result<Arc<Queue>> {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(queue) = &*queue {
-            return Ok(Arc::clone(queue));
-        }
-        let what = || format!("make an event queue for container {}", self.label);
-        Ok(Arc::clone(queue.insert(Arc::new(Queue::new(&self.cont).doing(what)?))))
     }
 
     /// The map with what belongs to the container.

@@ -81,8 +81,12 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
         ContainerAction::Show { label } => show(&*pool, &parse(label)?, flags.json),
         ContainerAction::Destroy { label, destroy } => {
             let label = parse(label)?;
-            let size = format!(" of {}", Bytes(pool.container_size(&label)?));
             destroy::check_container(&*pool, &label, *destroy)?;
+            // Measuring may take long, and may be refused to whoever is allowed to remove it.
+            let size = match destroy.doit {
+                true => String::new(),
+                false => size_of(&*pool, &label)?,
+            };
             let victim = Victim { what: "container", name: label.as_str(), more: &size };
             victim.destroy(*destroy, flags.json, || Ok(pool.destroy_container(&label)?))
         }
@@ -144,14 +148,30 @@ pub(crate) fn for_each_object(
     }
 }
 
+/// How much a container has, as far as this user can know.
+fn size_of(pool: &dyn Pool, label: &Label) -> Outcome<String> {
+    match pool.container_size(label) {
+        Err(ObjectError::PermissionDenied { .. }) => Ok(", whose size this user may not see".to_owned()),
+        Err(ObjectError::InvalidInput { .. }) => Ok(", which is another program's".to_owned()),
+        size => Ok(format!(" of {}", Bytes(size?))),
+    }
+}
+
+/// One that cannot be measured is named all the same, and does not hide the others.
 fn list(pool: &dyn Pool, as_json: bool) -> Outcome {
     let mut table = Table::new(["container", "size"]).right(&[1]);
+    let mut failed = None;
     for label in pool.list_containers()? {
         let size = match pool.container_size(&label) {
-            // One that is closed to this user, or another program's, is named all the same.
+            Ok(size) => Ok(size),
             Err(ObjectError::PermissionDenied { .. }) => Err("no permission"),
             Err(ObjectError::InvalidInput { .. }) => Err("not of Isotach"),
-            size => Ok(size?),
+            // Removed meanwhile.
+            Err(ObjectError::NotFound { .. }) => continue,
+            Err(error) => {
+                failed.get_or_insert(error);
+                Err("unreadable")
+            }
         };
         if as_json {
             print_json(&json!({"container": label.as_str(), "bytes": size.ok()}))?;
@@ -160,7 +180,10 @@ fn list(pool: &dyn Pool, as_json: bool) -> Outcome {
             table.row([label.to_string(), told]);
         }
     }
-    if as_json { Ok(()) } else { table.print() }
+    if !as_json {
+        table.print()?;
+    }
+    failed.map_or(Ok(()), |error| Err(error.into()))
 }
 
 fn list_snapshots(container: &dyn Container, as_json: bool) -> Outcome {

@@ -137,7 +137,7 @@ pub(super) fn functions() -> Result<&'static Functions, &'static str> {
 }
 
 fn load() -> Result<Functions, String> {
-    let named = env::var(LIBRARY).ok();
+    let named = env::var(LIBRARY).ok().filter(|name| !name.is_empty());
     let names = named.as_deref().map_or_else(|| NAMES.to_vec(), |name| vec![name]);
     let mut why = String::new();
     for name in names {

@@ -9,7 +9,7 @@ use isotach_daos_abi::{
     },
 };
 
-use super::{Cont, Der, Told, Tx, api::Functions, queue::Operation, transaction::handle_of};
+use super::{Cont, Told, Tx, api::Functions, queue::Operation, transaction::handle_of};
 
 /// An open array, of cells of one byte.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Array {
         let (open, none) = (container.functions().array_open_with_attr, handle_of(None));
         let id = daos_obj_id_t { lo, hi };
         // SAFETY: a place for the handle, alive for the call.
-        Der::check(unsafe {
+        container.check(unsafe {
             open(container.handle, id, none, DAOS_OO_RW, 1, chunk, &mut handle, ptr::null_mut())
         })?;
         Ok(Self { container: Arc::clone(container), handle })
@@ -40,14 +40,14 @@ impl Array {
         let mut size = 0;
         let get = self.functions().array_get_size;
         // SAFETY: a place for the answer, alive for the call.
-        Der::check(unsafe { get(self.handle, handle_of(tx), &mut size, ptr::null_mut()) })?;
+        self.container.check(unsafe { get(self.handle, handle_of(tx), &mut size, ptr::null_mut()) })?;
         Ok(size)
     }
 
     /// Cuts it off, or makes it longer.
     pub(crate) fn set_size(&self, tx: Option<&Tx>, size: u64) -> Told<()> {
         // SAFETY: numbers.
-        Der::check(unsafe {
+        self.container.check(unsafe {
             (self.functions().array_set_size)(self.handle, handle_of(tx), size, ptr::null_mut())
         })
     }
@@ -57,7 +57,7 @@ impl Array {
         let mut range = daos_range_t { rg_idx: offset, rg_len: length };
         let mut described = described(&mut range);
         // SAFETY: a description of one range, alive for the call.
-        Der::check(unsafe {
+        self.container.check(unsafe {
             (self.functions().array_punch)(self.handle, handle_of(tx), &mut described, ptr::null_mut())
         })
     }
@@ -65,7 +65,8 @@ impl Array {
     /// Removes it, with what else is in the object.
     pub(crate) fn destroy(&self, tx: Option<&Tx>) -> Told<()> {
         // SAFETY: a handle that is open; it is closed when dropped, as it has to be.
-        Der::check(unsafe { (self.functions().array_destroy)(self.handle, handle_of(tx), ptr::null_mut()) })
+        self.container
+            .check(unsafe { (self.functions().array_destroy)(self.handle, handle_of(tx), ptr::null_mut()) })
     }
 }
 
@@ -139,8 +140,8 @@ impl<'d> Write<'d> {
 }
 
 impl Operation for Write<'_> {
-    fn functions(&self) -> &'static Functions {
-        self.array.functions()
+    fn container(&self) -> &Arc<Cont> {
+        &self.array.container
     }
 
     fn launch(&mut self, functions: &Functions, event: *mut daos_event_t) -> c_int {
@@ -214,8 +215,8 @@ impl<'b> Read<'b> {
 }
 
 impl Operation for Read<'_> {
-    fn functions(&self) -> &'static Functions {
-        self.array.functions()
+    fn container(&self) -> &Arc<Cont> {
+        &self.array.container
     }
 
     fn launch(&mut self, functions: &Functions, event: *mut daos_event_t) -> c_int {

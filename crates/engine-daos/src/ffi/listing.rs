@@ -67,7 +67,7 @@ impl Object {
         let mut list = d_sg_list_t { sg_nr: 1, sg_nr_out: 0, sg_iovs: &mut bytes };
         let (functions, th, no_event) = (self.functions(), handle_of(tx), ptr::null_mut());
         let descriptions = described.as_mut_ptr();
-        Der::check(match dkey {
+        self.container.check(match dkey {
             // SAFETY: as many descriptions as the number says, a buffer as long as it says, and an anchor, alive for the call.
             None => unsafe {
                 (functions.obj_list_dkey)(

@@ -2,8 +2,8 @@
 //!
 //! What must stay true:
 //! - a loaded library is never unloaded, so function pointers taken from it are good for ever;
-//! - a session outlives the pools that were connected in it, a pool its containers, a container its objects, arrays, transactions and
-//!   queues: each has a share of what it was made from;
+//! - a session outlives the pools that were connected in it, a pool its containers, a container its objects, arrays, transactions
+//!   and what is under way in it: each has a share of what it was made from;
 //! - what libdaos reads and writes while an operation is under way lives until the operation has ended: it belongs to the operation,
 //!   which does not move, and [`Begun`] gives it back only when the event has come, also when it is dropped;
 //! - handles of a process are not used after a fork: [`Session::is_of_this_process`] is asked before. What was under way then is left to
@@ -31,8 +31,8 @@ pub(crate) use array::{Array, Buffer, Read, Write};
 pub(crate) use listing::Keys;
 pub(crate) use object::{Fetch, Object, Part, Update};
 pub(crate) use properties::{Access, NewContainer, Value};
-pub(crate) use queue::{Begun, Operation, Queue};
-pub(crate) use session::{Cont, Pool, Roots, Session};
+pub(crate) use queue::{Begun, Operation};
+pub(crate) use session::{Cont, Health, Pool, Roots, Session};
 pub(crate) use transaction::Tx;
 
 /// What a call of libdaos came to.
@@ -46,11 +46,16 @@ impl Der {
     fn check(result: i32) -> Told<()> {
         if result == 0 { Ok(()) } else { Err(Self(result.saturating_abs())) }
     }
+
+    /// DAOS's name of it.
+    pub(crate) fn name(self) -> &'static str {
+        errors::name(self.0)
+    }
 }
 
 impl fmt::Display for Der {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", errors::text(self.0), errors::name(self.0))
+        write!(f, "{} ({})", errors::text(self.0), self.name())
     }
 }
 

@@ -18,7 +18,7 @@ const GUESS: usize = 4096;
 /// An open object.
 #[derive(Debug)]
 pub(crate) struct Object {
-    container: Arc<Cont>,
+    pub(super) container: Arc<Cont>,
     pub(super) handle: daos_handle_t,
 }
 
@@ -35,7 +35,7 @@ impl Object {
         let open = container.functions().obj_open;
         let id = daos_obj_id_t { lo, hi };
         // SAFETY: a place for the handle, alive for the call.
-        Der::check(unsafe { open(container.handle, id, DAOS_OO_RW, &mut handle, ptr::null_mut()) })?;
+        container.check(unsafe { open(container.handle, id, DAOS_OO_RW, &mut handle, ptr::null_mut()) })?;
         Ok(Self { container: Arc::clone(container), handle })
     }
 
@@ -68,7 +68,8 @@ impl Object {
     /// Removes everything.
     pub(crate) fn punch(&self, tx: Option<&Tx>) -> Told<()> {
         // SAFETY: a handle that is open.
-        Der::check(unsafe { (self.functions().obj_punch)(self.handle, handle_of(tx), 0, ptr::null_mut()) })
+        self.container
+            .check(unsafe { (self.functions().obj_punch)(self.handle, handle_of(tx), 0, ptr::null_mut()) })
     }
 
     /// Removes a distribution key.
@@ -76,7 +77,7 @@ impl Object {
         let mut dkey = vector(dkey);
         let punch = self.functions().obj_punch_dkeys;
         // SAFETY: one key, alive for the call.
-        Der::check(unsafe { punch(self.handle, handle_of(tx), 0, 1, &mut dkey, ptr::null_mut()) })
+        self.container.check(unsafe { punch(self.handle, handle_of(tx), 0, 1, &mut dkey, ptr::null_mut()) })
     }
 
     /// Removes attribute keys.
@@ -85,7 +86,7 @@ impl Object {
         let mut akeys: Vec<daos_key_t> = akeys.iter().map(|akey| vector(akey)).collect();
         let (punch, th) = (self.functions().obj_punch_akeys, handle_of(tx));
         // SAFETY: a key and a list of so many keys, alive for the call.
-        Der::check(unsafe {
+        self.container.check(unsafe {
             punch(self.handle, th, 0, &mut dkey, count, akeys.as_mut_ptr(), ptr::null_mut())
         })
     }
@@ -219,8 +220,8 @@ impl Fetch {
 }
 
 impl Operation for Fetch {
-    fn functions(&self) -> &'static Functions {
-        self.object.functions()
+    fn container(&self) -> &Arc<Cont> {
+        &self.object.container
     }
 
     fn launch(&mut self, functions: &Functions, event: *mut daos_event_t) -> c_int {
@@ -329,8 +330,8 @@ impl<'d> Update<'d> {
 }
 
 impl Operation for Update<'_> {
-    fn functions(&self) -> &'static Functions {
-        self.object.functions()
+    fn container(&self) -> &Arc<Cont> {
+        &self.object.container
     }
 
     fn launch(&mut self, functions: &Functions, event: *mut daos_event_t) -> c_int {

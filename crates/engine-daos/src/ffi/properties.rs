@@ -174,7 +174,7 @@ impl Cont {
         }
         let made = Made { functions, list };
         // SAFETY: a list to be filled, alive for the call.
-        Der::check(unsafe {
+        self.check(unsafe {
             (functions.cont_query)(self.handle, ptr::null_mut(), made.list, ptr::null_mut())
         })?;
         let others = [DAOS_PROP_CO_OWNER, DAOS_PROP_CO_OWNER_GROUP, DAOS_PROP_CO_ACL, DAOS_PROP_CO_ROOTS];
@@ -196,14 +196,14 @@ impl Cont {
         let mut entries: Vec<_> = properties.iter().map(as_entry).collect();
         let set = self.functions().cont_set_prop;
         // SAFETY: a list with as many entries as it says, alive for the call.
-        with_list(&mut entries, |list| Der::check(unsafe { set(self.handle, list, ptr::null_mut()) }))
+        with_list(&mut entries, |list| self.check(unsafe { set(self.handle, list, ptr::null_mut()) }))
     }
 
     /// Whose it is, and who may do what with it.
     pub(crate) fn access(&self) -> Told<Access> {
         let (functions, mut list) = (self.functions(), ptr::null_mut());
         // SAFETY: a place for the list, alive for the call.
-        Der::check(unsafe { (functions.cont_get_acl)(self.handle, &mut list, ptr::null_mut()) })?;
+        self.check(unsafe { (functions.cont_get_acl)(self.handle, &mut list, ptr::null_mut()) })?;
         let made = Made { functions, list };
         let found = made.set().find(|entry| entry.dpe_type == DAOS_PROP_CO_ACL);
         // SAFETY: a property of this kind is told by a pointer.
@@ -222,7 +222,7 @@ impl Cont {
         let functions = self.functions();
         let list = AccessList::of(functions, entries)?;
         // SAFETY: a list of libdaos's, alive for the call.
-        Der::check(unsafe { (functions.cont_overwrite_acl)(self.handle, list.list, ptr::null_mut()) })
+        self.check(unsafe { (functions.cont_overwrite_acl)(self.handle, list.list, ptr::null_mut()) })
     }
 
     /// Gives it to another user or group, in DAOS's form of a name.
@@ -233,6 +233,6 @@ impl Cont {
         let [owner, group] = [&owner, &group]
             .map(|name| name.as_ref().map_or(ptr::null_mut(), |name| name.as_ptr().cast_mut()));
         // SAFETY: strings that end with a NUL, or null; alive for the call, which changes nothing of them.
-        Der::check(unsafe { (self.functions().cont_set_owner)(self.handle, owner, group, ptr::null_mut()) })
+        self.check(unsafe { (self.functions().cont_set_owner)(self.handle, owner, group, ptr::null_mut()) })
     }
 }

@@ -1,4 +1,4 @@
-//! Operations that are under way while the caller goes on, on an event queue.
+//! Operations that are under way while the caller goes on, on the event queue of the process.
 
 use std::{
     ffi::c_int,
@@ -6,7 +6,7 @@ use std::{
     mem::ManuallyDrop,
     ptr,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Condvar, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -27,27 +27,25 @@ pub(crate) trait Operation {
     /// Calls. Without an event it has ended when this returns; else `self` stays where it is until the event has come.
     fn launch(&mut self, functions: &Functions, event: *mut daos_event_t) -> c_int;
 
-    /// The library to call.
-    fn functions(&self) -> &'static Functions;
+    /// What it is done in.
+    fn container(&self) -> &Arc<Cont>;
 
     /// Calls, and waits for the end.
     fn run(&mut self) -> Told<()> {
-        let functions = self.functions();
-        Der::check(self.launch(functions, ptr::null_mut()))
+        let functions = self.container().functions();
+        let result = self.launch(functions, ptr::null_mut());
+        self.container().check(result)
     }
 }
 
-/// An event queue. Each handle on a container has one: what is under way on it does not meet that of others.
-pub(crate) struct Queue {
-    container: Arc<Cont>,
-    handle: daos_handle_t,
-    polling: Mutex<()>,
-}
-
-impl fmt::Debug for Queue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Queue({:#x})", self.handle.cookie)
-    }
+/// The event queue of a session, made when it is first needed. Each that there is takes a share of the network, of which a process can
+/// have few; so all containers and threads have this one.
+#[derive(Default)]
+pub(super) struct Queue {
+    handle: Mutex<Option<daos_handle_t>>,
+    /// Whether a thread asks the queue what has ended; the others wait until it has.
+    is_polled: Mutex<bool>,
+    polled: Condvar,
 }
 
 /// What libdaos is given: the event, first, so that its address is that of the whole.
@@ -66,7 +64,7 @@ struct Head {
 
 /// An operation that is under way.
 pub(crate) struct Begun<O> {
-    queue: Arc<Queue>,
+    container: Arc<Cont>,
     /// From a box. Until the event has come it is libdaos', but for `ended`.
     slot: *mut Slot<O>,
     /// What launching it came to: if it failed there is no event to come.
@@ -85,22 +83,70 @@ impl<O> fmt::Debug for Begun<O> {
 }
 
 impl Queue {
-    /// A queue.
-    pub(crate) fn new(container: &Arc<Cont>) -> Told<Self> {
+    fn handle(&self, functions: &Functions) -> Told<daos_handle_t> {
+        let mut kept = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handle) = *kept {
+            return Ok(handle);
+        }
         let mut handle = daos_handle_t::default();
         // SAFETY: a place for the handle, alive for the call.
-        Der::check(unsafe { (container.functions().eq_create)(&mut handle) })?;
-        Ok(Self { container: Arc::clone(container), handle, polling: Mutex::default() })
+        Der::check(unsafe { (functions.eq_create)(&mut handle) })?;
+        Ok(*kept.insert(handle))
     }
 
+    /// Waits until what was asked for has ended, whichever thread learns of it.
+    fn wait_for(&self, functions: &Functions, ended: &AtomicBool) -> Told<()> {
+        let mut is_polled = self.is_polled.lock().unwrap_or_else(PoisonError::into_inner);
+        while !ended.load(Ordering::Acquire) {
+            if *is_polled {
+                is_polled = self.polled.wait(is_polled).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            *is_polled = true;
+            drop(is_polled);
+            let told = self.poll(functions);
+            is_polled = self.is_polled.lock().unwrap_or_else(PoisonError::into_inner);
+            *is_polled = false;
+            self.polled.notify_all();
+            told?;
+        }
+        Ok(())
+    }
+
+    /// Waits for an event, and takes all that have come.
+    fn poll(&self, functions: &Functions) -> Told<()> {
+        let handle = self.handle(functions)?;
+        let mut events = [ptr::null_mut::<daos_event_t>(); AT_ONCE];
+        // SAFETY: room for as many events as it is told.
+        let count =
+            unsafe { (functions.eq_poll)(handle, 1, DAOS_EQ_WAIT, AT_ONCE as u32, events.as_mut_ptr()) };
+        let Ok(count) = usize::try_from(count) else { return Err(Der(count.saturating_abs())) };
+        for event in events.iter().take(count) {
+            // SAFETY: the queue has events of `begin` alone, which are the first part of a head that lives until `ended` was seen.
+            unsafe { &(*event.cast::<Head>()).ended }.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Ends it, where nothing is under way any more.
+    pub(super) fn destroy(&mut self, functions: &Functions) {
+        if let Some(handle) = self.handle.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+            // SAFETY: a queue that was made, without events, each of which had a share of the session.
+            unsafe { (functions.eq_destroy)(handle, 0) };
+        }
+    }
+}
+
+impl Cont {
     /// Begins an operation.
     pub(crate) fn begin<O: Operation + Send + 'static>(self: &Arc<Self>, operation: O) -> Told<Begun<O>> {
-        let functions = self.container.functions();
+        let functions = self.functions();
+        let queue = self.queue().handle(functions)?;
         let head = Head { event: daos_event_t::default(), ended: AtomicBool::new(false) };
         let slot = Box::into_raw(Box::new(Slot { head, operation }));
         // SAFETY: the slot is from a box that nobody else knows yet; the event is its own, and nobody's child.
         let ready = Der::check(unsafe {
-            (functions.event_init)(&raw mut (*slot).head.event, self.handle, ptr::null_mut())
+            (functions.event_init)(&raw mut (*slot).head.event, queue, ptr::null_mut())
         });
         if let Err(der) = ready {
             // SAFETY: from the box above, and libdaos has not taken it.
@@ -109,31 +155,8 @@ impl Queue {
         }
         // SAFETY: as above; from here on the slot stays where it is until the event has come.
         let launched =
-            Der::check(unsafe { (*slot).operation.launch(functions, &raw mut (*slot).head.event) });
-        Ok(Begun { queue: Arc::clone(self), slot, launched })
-    }
-
-    /// Waits for an event, and takes all that have come.
-    fn poll(&self) -> Told<()> {
-        let mut events = [ptr::null_mut::<daos_event_t>(); AT_ONCE];
-        let (poll, room) = (self.container.functions().eq_poll, AT_ONCE as u32);
-        // SAFETY: room for as many events as it is told.
-        let count = unsafe { poll(self.handle, 1, DAOS_EQ_WAIT, room, events.as_mut_ptr()) };
-        let Ok(count) = usize::try_from(count) else { return Err(Der(count.saturating_abs())) };
-        for event in events.iter().take(count) {
-            // SAFETY: the queue has events of `begin` alone, which are the first part of a head that lives until `ended` was seen.
-            unsafe { &(*event.cast::<Head>()).ended }.store(true, Ordering::Release);
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Queue {
-    fn drop(&mut self) {
-        if self.container.is_of_this_process() {
-            // SAFETY: a queue without events, each of which had a share of it.
-            unsafe { (self.container.functions().eq_destroy)(self.handle, 0) };
-        }
+            self.check(unsafe { (*slot).operation.launch(functions, &raw mut (*slot).head.event) });
+        Ok(Begun { container: Arc::clone(self), slot, launched })
     }
 }
 
@@ -146,17 +169,12 @@ impl<O> Begun<O> {
     fn settle(&self) -> Told<()> {
         self.launched?;
         // In a child nothing of its parent's ever ends.
-        if !self.queue.container.is_of_this_process() {
+        if !self.container.is_of_this_process() {
             return Err(Der(DER_NO_HDL));
         }
-        while !self.ended().load(Ordering::Acquire) {
-            let _alone = self.queue.polling.lock().unwrap_or_else(PoisonError::into_inner);
-            if !self.ended().load(Ordering::Acquire) {
-                self.queue.poll()?;
-            }
-        }
+        self.container.queue().wait_for(self.container.functions(), self.ended())?;
         // SAFETY: the event has come, so libdaos has let go of it.
-        Der::check(unsafe { (*self.slot).head.event.ev_error })
+        self.container.check(unsafe { (*self.slot).head.event.ev_error })
     }
 
     /// Whether libdaos has let go of the slot.
@@ -173,9 +191,9 @@ impl<O> Begun<O> {
             return Err(outcome.err().unwrap_or(Der(DER_MISC)));
         }
         // SAFETY: taken out once: `this` is never dropped.
-        let queue = unsafe { ptr::read(&raw const this.queue) };
+        let container = unsafe { ptr::read(&raw const this.container) };
         // SAFETY: it is over, and this is the only value with the slot, which is not used through `this` any more.
-        let slot = unsafe { freed(&queue, this.slot) };
+        let slot = unsafe { freed(&container, this.slot) };
         outcome.map(|()| slot.operation)
     }
 }
@@ -184,10 +202,10 @@ impl<O> Begun<O> {
 ///
 /// # Safety
 /// From a box that libdaos has let go of, and not used otherwise any more.
-unsafe fn freed<O>(queue: &Queue, slot: *mut Slot<O>) -> Box<Slot<O>> {
-    if queue.container.is_of_this_process() {
+unsafe fn freed<O>(container: &Cont, slot: *mut Slot<O>) -> Box<Slot<O>> {
+    if container.is_of_this_process() {
         // SAFETY: an event that was initialised and has nothing under way.
-        unsafe { (queue.container.functions().event_fini)(&raw mut (*slot).head.event) };
+        unsafe { (container.functions().event_fini)(&raw mut (*slot).head.event) };
     }
     // SAFETY: as the caller says.
     unsafe { Box::from_raw(slot) }
@@ -198,7 +216,7 @@ impl<O> Drop for Begun<O> {
         let _ = self.settle();
         if self.is_over() {
             // SAFETY: it is over, and the slot is this value's own.
-            drop(unsafe { freed(&self.queue, self.slot) });
+            drop(unsafe { freed(&self.container, self.slot) });
         }
     }
 }

@@ -3,13 +3,16 @@
 use std::{
     ffi::{c_char, c_int},
     process, ptr,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use isotach_daos_abi::{
     acl::DPI_SPACE,
-    constants::{DAOS_COO_RO, DAOS_COO_RW, DAOS_PC_RO, DAOS_PC_RW},
-    errors::{DER_NO_PERM, DER_TRUNC},
+    constants::{DAOS_COO_FORCE, DAOS_COO_RO, DAOS_COO_RW, DAOS_PC_RO, DAOS_PC_RW},
+    errors::{DER_CONT_NONEXIST, DER_ENOENT, DER_NO_HDL, DER_NO_PERM, DER_NONEXIST, DER_TRUNC},
     info::{
         daos_cont_info_t, daos_pool_cont_info, daos_pool_info_t, daos_prop_co_roots, daos_prop_entry,
         daos_prop_t, daos_prop_value,
@@ -22,12 +25,17 @@ use super::{
     Der, NewContainer, Told,
     api::{self, Functions},
     properties::c_string,
+    queue::Queue,
 };
+
+/// The process that libdaos was begun in last; 0 is none.
+static BEGUN_IN: AtomicU32 = AtomicU32::new(0);
 
 /// libdaos, initialised. Ended when the last share is dropped.
 pub(crate) struct Session {
     pub(super) functions: &'static Functions,
     process: u32,
+    queue: Queue,
 }
 
 impl std::fmt::Debug for Session {
@@ -38,13 +46,17 @@ impl std::fmt::Debug for Session {
 
 impl Session {
     /// Begins, if there is a library: `Err` has the words of the loader. In a child, whose parent had begun, it begins anew.
-    pub(crate) fn begin(is_in_child: bool) -> Result<Told<Arc<Self>>, &'static str> {
-        let functions = api::functions()?;
+    pub(crate) fn begin() -> Result<Told<Arc<Self>>, &'static str> {
+        let (functions, process) = (api::functions()?, process::id());
+        let is_in_child = ![0, process].contains(&BEGUN_IN.load(Ordering::Relaxed));
         // Before DAOS 2.4 a child could but initialise once more.
         let begin = functions.reinit.filter(|_| is_in_child).unwrap_or(functions.init);
         // SAFETY: no arguments; the library counts how often it is asked for.
         let begun = Der::check(unsafe { begin() });
-        Ok(begun.map(|()| Arc::new(Self { functions, process: process::id() })))
+        Ok(begun.map(|()| {
+            BEGUN_IN.store(process, Ordering::Relaxed);
+            Arc::new(Self { functions, process, queue: Queue::default() })
+        }))
     }
 
     /// Whether this is the process that began it: in a child nothing of its parent's may be used.
@@ -56,6 +68,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         if self.is_of_this_process() {
+            self.queue.destroy(self.functions);
             // SAFETY: it was initialised, and all that was opened in it is closed, having had a share of it.
             unsafe { (self.functions.fini)() };
         }
@@ -180,28 +193,64 @@ impl Drop for Pool {
 /// The objects from which the layout of a container starts, by the halves of their ids.
 pub(crate) type Roots = [(u64, u64); 4];
 
+/// Which containers are opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Health {
+    /// Those that lost nothing.
+    Whole,
+    /// Also those of which more failed than their redundancy makes up for.
+    Any,
+}
+
 /// An open container.
 #[derive(Debug)]
 pub(crate) struct Cont {
     pub(super) pool: Arc<Pool>,
     pub(super) handle: daos_handle_t,
+    label: String,
+    uuid: uuid_t,
 }
 
 impl Cont {
     /// Opens a container by its label or UUID, for reading alone where more is not allowed.
-    pub(crate) fn open(pool: &Arc<Pool>, label: &str) -> Told<Self> {
-        let (label, open) = (c_string(label)?, pool.session.functions.cont_open);
+    pub(crate) fn open(pool: &Arc<Pool>, label: &str, health: Health) -> Told<Self> {
+        let (name, open) = (c_string(label)?, pool.session.functions.cont_open);
         let mut handle = daos_handle_t::default();
+        // SAFETY: a structure of numbers, for which zeros are a value.
+        let mut info: daos_cont_info_t = unsafe { std::mem::zeroed() };
+        let force = if health == Health::Any { DAOS_COO_FORCE } else { 0 };
         let mut open = |flags| {
-            let (no_info, no_event) = (ptr::null_mut(), ptr::null_mut());
-            // SAFETY: a string that ends with a NUL and a place for the handle, alive for the call.
-            Der::check(unsafe { open(pool.handle, label.as_ptr(), flags, &mut handle, no_info, no_event) })
+            // SAFETY: a string that ends with a NUL, and places for the handle and what is told, alive for the call.
+            Der::check(unsafe {
+                open(pool.handle, name.as_ptr(), flags | force, &mut handle, &mut info, ptr::null_mut())
+            })
         };
         match open(DAOS_COO_RW) {
             Err(Der(DER_NO_PERM)) => open(DAOS_COO_RO)?,
             outcome => outcome?,
         }
-        Ok(Self { pool: Arc::clone(pool), handle })
+        Ok(Self { pool: Arc::clone(pool), handle, label: label.to_owned(), uuid: info.ci_uuid })
+    }
+
+    /// What a call on this container, or on what was opened in it, came to. Servers take handles back when a container is destroyed and
+    /// when an administrator wants it; only who looks for the container knows which.
+    pub(super) fn check(&self, result: c_int) -> Told<()> {
+        match Der::check(result) {
+            Err(Der(DER_NO_HDL)) if self.is_gone() => Err(Der(DER_CONT_NONEXIST)),
+            told => told,
+        }
+    }
+
+    /// Whether nothing has its label any more, or another container.
+    fn is_gone(&self) -> bool {
+        match Self::open(&self.pool, &self.label, Health::Any) {
+            Ok(found) => found.uuid != self.uuid,
+            Err(Der(der)) => [DER_NONEXIST, DER_ENOENT, DER_CONT_NONEXIST].contains(&der),
+        }
+    }
+
+    pub(super) fn queue(&self) -> &Queue {
+        &self.pool.session.queue
     }
 
     pub(super) fn functions(&self) -> &'static Functions {
@@ -219,7 +268,7 @@ impl Cont {
         let mut info: daos_cont_info_t = unsafe { std::mem::zeroed() };
         let query = self.functions().cont_query;
         // SAFETY: a place for the answer, alive for the call.
-        Der::check(unsafe { query(self.handle, &mut info, ptr::null_mut(), ptr::null_mut()) })
+        self.check(unsafe { query(self.handle, &mut info, ptr::null_mut(), ptr::null_mut()) })
     }
 
     /// The objects from which its layout starts.
@@ -233,7 +282,7 @@ impl Cont {
         let mut properties = daos_prop_t { dpp_nr: 1, dpp_reserv: 0, dpp_entries: &mut entry };
         let query = self.functions().cont_query;
         // SAFETY: a list of one property to be filled, alive for the call.
-        Der::check(unsafe { query(self.handle, ptr::null_mut(), &mut properties, ptr::null_mut()) })?;
+        self.check(unsafe { query(self.handle, ptr::null_mut(), &mut properties, ptr::null_mut()) })?;
         // SAFETY: a property of this kind is told by a pointer, or by none where it was never set.
         let place: *mut daos_prop_co_roots = unsafe { entry.dpe_value.dpe_val_ptr }.cast();
         // SAFETY: as above; nobody else has it.
@@ -248,7 +297,7 @@ impl Cont {
     pub(crate) fn allocate_ids(&self, count: u64) -> Told<u64> {
         let mut first = 0;
         // SAFETY: a place for the answer, alive for the call.
-        Der::check(unsafe {
+        self.check(unsafe {
             (self.functions().cont_alloc_oids)(self.handle, count, &mut first, ptr::null_mut())
         })?;
         Ok(first)
@@ -259,14 +308,14 @@ impl Cont {
         let mut id = daos_obj_id_t { lo, hi };
         let generate = self.functions().obj_generate_oid;
         // SAFETY: a place with the caller's part, alive for the call.
-        Der::check(unsafe { generate(self.handle, &mut id, kind as c_int, class, 0, 0) })?;
+        self.check(unsafe { generate(self.handle, &mut id, kind as c_int, class, 0, 0) })?;
         Ok((id.hi, id.lo))
     }
 
     /// Gives back the room of history that no snapshot needs.
     pub(crate) fn aggregate(&self) -> Told<()> {
         // SAFETY: numbers.
-        Der::check(unsafe { (self.functions().cont_aggregate)(self.handle, 0, ptr::null_mut()) })
+        self.check(unsafe { (self.functions().cont_aggregate)(self.handle, 0, ptr::null_mut()) })
     }
 }
 

@@ -7,7 +7,7 @@ use isotach_daos_abi::{
     types::{daos_anchor_t, daos_epoch_range_t, daos_handle_t, daos_obj_id_t},
 };
 
-use super::{Cont, Der, Told};
+use super::{Cont, Told};
 
 /// Ids that are asked for at once.
 const AT_ONCE: usize = 1000;
@@ -18,7 +18,7 @@ impl Cont {
         let (create, options) = (self.functions().cont_create_snap_opt, DAOS_SNAP_OPT_CR | DAOS_SNAP_OPT_OIT);
         let mut epoch = 0;
         // SAFETY: a place for the answer, alive for the call; no name is given.
-        Der::check(unsafe { create(self.handle, &mut epoch, ptr::null_mut(), options, ptr::null_mut()) })?;
+        self.check(unsafe { create(self.handle, &mut epoch, ptr::null_mut(), options, ptr::null_mut()) })?;
         Ok(epoch)
     }
 
@@ -26,7 +26,7 @@ impl Cont {
     pub(crate) fn destroy_snapshot(&self, epoch: u64) -> Told<()> {
         let range = daos_epoch_range_t { epr_lo: epoch, epr_hi: epoch };
         // SAFETY: numbers.
-        Der::check(unsafe { (self.functions().cont_destroy_snap)(self.handle, range, ptr::null_mut()) })
+        self.check(unsafe { (self.functions().cont_destroy_snap)(self.handle, range, ptr::null_mut()) })
     }
 
     /// The objects, by the halves of their ids, that there were at a snapshot.
@@ -34,10 +34,10 @@ impl Cont {
         let mut handle = daos_handle_t::default();
         let functions = self.functions();
         // SAFETY: a place for the handle, alive for the call.
-        Der::check(unsafe { (functions.oit_open)(self.handle, epoch, &mut handle, ptr::null_mut()) })?;
+        self.check(unsafe { (functions.oit_open)(self.handle, epoch, &mut handle, ptr::null_mut()) })?;
         let listed = self.list_table(handle);
         // SAFETY: opened above, and not used after this.
-        Der::check(unsafe { (functions.oit_close)(handle, ptr::null_mut()) })?;
+        self.check(unsafe { (functions.oit_close)(handle, ptr::null_mut()) })?;
         listed
     }
 
@@ -48,7 +48,7 @@ impl Cont {
             let mut count = AT_ONCE as u32;
             let list = self.functions().oit_list;
             // SAFETY: room for as many ids as the number says, and an anchor, alive for the call.
-            Der::check(unsafe { list(table, found.as_mut_ptr(), &mut count, &mut anchor, ptr::null_mut()) })?;
+            self.check(unsafe { list(table, found.as_mut_ptr(), &mut count, &mut anchor, ptr::null_mut()) })?;
             all.extend(found.iter().take(count as usize).map(|id| (id.hi, id.lo)));
         }
         Ok(all)

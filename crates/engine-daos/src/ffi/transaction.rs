@@ -4,7 +4,7 @@ use std::{ptr, sync::Arc};
 
 use isotach_daos_abi::{constants::DAOS_TF_RDONLY, types::daos_handle_t};
 
-use super::{Cont, Der, Told};
+use super::{Cont, Told};
 
 /// A transaction, or the past at an epoch. Dropped before it was committed it never was.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Tx {
         let mut handle = daos_handle_t::default();
         let open = container.functions().tx_open;
         // SAFETY: a place for the handle, alive for the call.
-        Der::check(unsafe { open(container.handle, &mut handle, flags, ptr::null_mut()) })?;
+        container.check(unsafe { open(container.handle, &mut handle, flags, ptr::null_mut()) })?;
         Ok(Self { container: Arc::clone(container), handle })
     }
 
@@ -37,27 +37,28 @@ impl Tx {
         let mut handle = daos_handle_t::default();
         let open = container.functions().tx_open_snap;
         // SAFETY: a place for the handle, alive for the call.
-        Der::check(unsafe { open(container.handle, epoch, &mut handle, ptr::null_mut()) })?;
+        container.check(unsafe { open(container.handle, epoch, &mut handle, ptr::null_mut()) })?;
         Ok(Self { container: Arc::clone(container), handle })
     }
 
     /// Makes everything in it count.
     pub(crate) fn commit(&self) -> Told<()> {
         // SAFETY: a handle that is open.
-        Der::check(unsafe { (self.container.functions().tx_commit)(self.handle, ptr::null_mut()) })
+        self.container.check(unsafe { (self.container.functions().tx_commit)(self.handle, ptr::null_mut()) })
     }
 
     /// Begins anew after `DER_TX_RESTART`; waits a little first.
     pub(crate) fn restart(&self) -> Told<()> {
         // SAFETY: a handle that is open.
-        Der::check(unsafe { (self.container.functions().tx_restart)(self.handle, ptr::null_mut()) })
+        self.container.check(unsafe { (self.container.functions().tx_restart)(self.handle, ptr::null_mut()) })
     }
 
     /// The epoch at which it reads, or, committed, at which it counts.
     pub(crate) fn epoch(&self) -> Told<u64> {
         let mut epoch = 0;
+        let hdl2epoch = self.container.functions().tx_hdl2epoch;
         // SAFETY: a place for the answer, alive for the call.
-        Der::check(unsafe { (self.container.functions().tx_hdl2epoch)(self.handle, &mut epoch) })?;
+        self.container.check(unsafe { hdl2epoch(self.handle, &mut epoch) })?;
         Ok(epoch)
     }
 }
