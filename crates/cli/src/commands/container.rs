@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     failure::{Failure, Outcome},
-    flags::{ContainerAction, ContainerFlags, OwnerFlags, PlaceFlags},
+    flags::{ContainerAction, ContainerFlags, DestroyFlags, OwnerFlags, PlaceFlags},
     output::{Bytes, Table, outln, print_json},
 };
 
@@ -79,18 +79,16 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
         }
         ContainerAction::List => list(&*pool, flags.json),
         ContainerAction::Show { label } => show(&*pool, &parse(label)?, flags.json),
-        ContainerAction::Destroy { label, destroy } => {
-            let label = parse(label)?;
-            destroy::check_container(&*pool, &label, *destroy)?;
-            // Measuring may take long, and may be refused to whoever is allowed to remove it.
-            let size = match destroy.doit {
-                true => String::new(),
-                false => size_of(&*pool, &label)?,
-            };
-            let victim = Victim { what: "container", name: label.as_str(), more: &size };
-            victim.destroy(*destroy, flags.json, || Ok(pool.destroy_container(&label)?))
-        }
+        ContainerAction::Destroy { label, destroy } => remove(&*pool, &parse(label)?, *destroy, flags.json),
     }
+}
+
+fn remove(pool: &dyn Pool, label: &Label, flags: DestroyFlags, as_json: bool) -> Outcome {
+    destroy::check_container(pool, label, flags)?;
+    // Measuring may take long, and may be refused to whoever is allowed to remove it.
+    let size = if flags.doit { String::new() } else { size_of(pool, label)? };
+    let victim = Victim { what: "container", name: label.as_str(), more: &size };
+    victim.destroy(flags, as_json, || Ok(pool.destroy_container(label)?))
 }
 
 fn change(pool: &dyn Pool, label: &Label, change: &RightsChange, as_json: bool) -> Outcome {
