@@ -117,6 +117,16 @@ static void lengths(daos_handle_t container)
     IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), 0);
     iod.arr_nr = UINT64_MAX;
     IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
+
+    /* A range that ends beyond all numbers. */
+    iod.arr_nr = 1;
+    range.rg_idx = UINT64_MAX - 5;
+    IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
+    list.sg_nr = 1;
+    d_iov_set(&vectors[0], bytes, 8);
+    IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
+    IS(daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
+    IS(daos_array_punch(array, DAOS_TX_NONE, &iod, NULL), -DER_INVAL);
     IS(daos_array_close(array, NULL), 0);
     IS(daos_obj_close(map, NULL), 0);
 }
