@@ -208,7 +208,7 @@ fn what_a_program_does_wrong_is_refused_and_what_it_seldom_does_comes_out_right(
 #[test]
 fn calls_under_way_are_waited_for_and_wrong_arguments_are_told_by_the_call() {
     let bench = Bench::new();
-    for name in ["events"] {
+    for name in ["events", "dfs_events"] {
         let program = bench.compile(name, &[&format!("tests/c/{name}.c")]);
         bench.run(&program, &["tank"]);
     }
