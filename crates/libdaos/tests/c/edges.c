@@ -10,6 +10,10 @@
 
 #include <daos.h>
 #include <daos_fs.h>
+#include <daos_fs_sys.h>
+#include <daos_mgmt.h>
+#include <daos_pipeline.h>
+#include <daos_uns.h>
 
 #include "expect.h"
 
@@ -466,16 +470,25 @@ static void attributes_of_pools(daos_handle_t pool)
     IS(daos_cont_create_with_label(pool, "daos.pool-attributes", NULL, NULL, NULL), -DER_INVAL);
 }
 
-/* What no header of ours declares and programs may be linked with. */
-int dfs_sys_mount(void);
-int duns_resolve_path(void);
-int daos_obj_verify(void);
-
-static void missing(void)
+/* What is not there says so. */
+static void missing(daos_handle_t container)
 {
-    IS(daos_obj_verify(), -DER_NOSYS);
-    IS(dfs_sys_mount(), ENOSYS);
-    IS(duns_resolve_path(), ENOSYS);
+    daos_obj_id_t id = {.lo = 1};
+    daos_target_info_t target;
+    daos_pool_cont_filter_t containers;
+    daos_pipeline_t pipeline;
+    struct duns_attr_t attributes;
+    dfs_sys_t *system;
+    IS(daos_obj_verify(container, id, DAOS_EPOCH_MAX), -DER_NOSYS);
+    IS(daos_pool_query_target(DAOS_HDL_INVAL, 0, 0, &target, NULL), -DER_NOSYS);
+    IS(daos_pool_cont_filter_init(&containers, PCF_COMBINE_LOGICAL_AND), -DER_NOSYS);
+    daos_pool_cont_filter_fini(&containers);
+    daos_pipeline_init(&pipeline);
+    IS(daos_pipeline_check(&pipeline), -DER_NOSYS);
+    IS(daos_mgmt_list_pools(NULL, NULL, NULL, NULL), -DER_NOSYS);
+    IS(dfs_sys_mount(DAOS_HDL_INVAL, container, O_RDWR, 0, &system), ENOSYS);
+    IS(duns_resolve_path("/", &attributes), ENOSYS);
+    duns_destroy_attr(&attributes);
 }
 
 int main(int argc, char **argv)
@@ -504,7 +517,7 @@ int main(int argc, char **argv)
     size_of_file(second);
     large_transaction(container);
     barriers();
-    missing();
+    missing(container);
     attributes_of_pools(second);
     IS(daos_cont_close(container, NULL), 0);
     IS(daos_cont_destroy(second, "edges", 0, NULL), 0);
