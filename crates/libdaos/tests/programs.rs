@@ -140,6 +140,24 @@ fn calls_under_way_are_waited_for_and_wrong_arguments_are_told_by_the_call() {
 }
 
 #[test]
+fn a_log_that_cannot_be_written_where_it_should_goes_to_standard_error_and_says_so() {
+    let bench = Bench::new();
+    let program = bench.compile("events", &["tests/c/events.c"]);
+    let (log, nowhere) = (bench.0.path().join("log"), bench.0.path().join("missing/log"));
+    let said = |path: &Path| {
+        let told = bench.command(&program, &["tank"]).env("D_LOG_FILE", path).output().unwrap();
+        assert!(told.status.success());
+        String::from_utf8(told.stderr).unwrap()
+    };
+    assert_eq!(said(&log), "");
+    let lines = fs::read_to_string(&log).unwrap().lines().count();
+    let told = said(&nowhere);
+    assert!(lines > 0 && told.lines().count() == lines + 1, "{told}");
+    let first = told.lines().next().unwrap();
+    assert!(first.contains("missing/log: No such file or directory"), "{first}");
+}
+
+#[test]
 fn an_access_control_list_decides_who_opens_a_container_and_for_what() {
     let bench = Bench::new();
     let access = bench.compile("access", &["tests/c/access.c"]);
