@@ -7,7 +7,7 @@ use crate::{
     abi::{dfs::*, types::*},
     arrays::Range,
     dfs::{Errno, FileSystem, Node, Result},
-    export::{buffers, many, place, vectors},
+    export::{fill, many, place, vectors},
 };
 
 /// An open file, and the file system that it is in.
@@ -69,7 +69,7 @@ unsafe fn read((system, node): Checked, ranges: &[Range], vectors: &[d_iov_t], s
     // SAFETY: as the caller says.
     let size = unsafe { place(size) }?;
     // SAFETY: each vector has room for as many bytes as it says.
-    *size = system.read(&node, ranges, unsafe { buffers(vectors) }?)?;
+    *size = unsafe { fill(vectors, |buffers| system.read(&node, ranges, buffers)) }?;
     Ok(())
 }
 
