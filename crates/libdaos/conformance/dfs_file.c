@@ -169,6 +169,48 @@ CHECK(ranges_are_written_and_read, "dfs_writex and dfs_readx move the bytes of a
     TEXT(found, "abcde");
 }
 
+CHECK(without_ranges_nothing_is_looked_at, "dfs_readx and dfs_writex of no range give 0, whatever the buffers are")
+{
+    dfs_obj_t *file = new_file(NULL, "f");
+    char bytes[] = "bytes";
+    struct buffer buffer;
+    dfs_iod_t iod = {.iod_nr = 0};
+    daos_size_t size = 7;
+
+    OK(dfs_writex(file_system(), file, &iod, NULL, NULL));
+    OK(dfs_writex(file_system(), file, &iod, buffer_of(&buffer, bytes, 5), NULL));
+    OK(dfs_readx(file_system(), file, &iod, NULL, &size, NULL));
+    OK(dfs_readx(file_system(), file, &iod, buffer_of(&buffer, bytes, 5), &size, NULL));
+    EQUAL(size, 7);
+    EQUAL(size_of(file), 0);
+}
+
+CHECK(a_wrong_argument_is_told_by_the_call, "what is wrong with the arguments is what the call gives, and its event is not begun")
+{
+    static char bytes[] = "bytes";
+    static daos_size_t size;
+    dfs_obj_t *file = new_file(NULL, "f");
+    dfs_obj_t *reader = opened("f", O_RDONLY);
+    dfs_obj_t *writer = opened("f", O_WRONLY);
+    dfs_obj_t *directory = new_directory(NULL, "d");
+    daos_event_t event, *done;
+    daos_handle_t queue;
+    struct buffer buffer;
+
+    OK(daos_eq_create(&queue));
+    keep(KEPT_QUEUE, queue);
+    OK(daos_event_init(&event, queue, NULL));
+    buffer_of(&buffer, bytes, 5);
+    REFUSES_WITH(dfs_read(file_system(), directory, &buffer.list, 0, &size, &event), EINVAL);
+    REFUSES_WITH(dfs_read(file_system(), file, &buffer.list, 0, NULL, &event), EINVAL);
+    REFUSES_WITH(dfs_read(file_system(), writer, &buffer.list, 0, &size, &event), EPERM);
+    REFUSES_WITH(dfs_write(file_system(), directory, &buffer.list, 0, &event), EINVAL);
+    REFUSES_WITH(dfs_write(file_system(), reader, &buffer.list, 0, &event), EPERM);
+    REFUSES_WITH(dfs_writex(file_system(), file, NULL, &buffer.list, &event), EINVAL);
+    EQUAL(daos_eq_poll(queue, 1, DAOS_EQ_WAIT, 1, &done), 0);
+    OK(daos_event_fini(&event));
+}
+
 CHECK(an_event_tells_the_end_of_a_read, "with an event the number of the call is in the event")
 {
     dfs_obj_t *file = new_file(NULL, "f");
@@ -447,7 +489,8 @@ SUBJECT(dfs_file, C(a_new_file_is_empty), C(what_is_written_is_read), C(a_file_i
         C(a_read_at_the_end_is_short), C(a_read_behind_the_end_finds_nothing), C(a_read_of_nothing_succeeds),
         C(a_hole_reads_as_zeros), C(a_hole_across_chunks_reads_as_zeros), C(bytes_across_chunks_come_back),
         C(a_write_replaces_bytes_and_keeps_others), C(several_buffers_are_written_in_order),
-        C(ranges_are_written_and_read), C(an_event_tells_the_end_of_a_read), C(open_of_a_missing_file_fails),
+        C(ranges_are_written_and_read), C(without_ranges_nothing_is_looked_at),
+        C(a_wrong_argument_is_told_by_the_call), C(an_event_tells_the_end_of_a_read), C(open_of_a_missing_file_fails),
         C(an_exclusive_creation_of_what_is_there_fails), C(a_creation_of_what_is_there_opens_it),
         C(truncation_empties_a_file), C(truncation_with_creation_empties_a_file), C(appending_is_not_supported),
         C(a_directory_is_not_opened_as_a_file), C(a_file_is_not_opened_as_a_directory), C(a_file_is_no_parent),

@@ -3,7 +3,10 @@
  *
  * Events are static: the library holds on to an event until it is complete, also when a check ends before that.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "check.h"
+
+#include <time.h>
 
 enum { IN_FLIGHT = 16, SECOND = 1000000 };
 
@@ -279,6 +282,57 @@ CHECK(a_poll_of_an_idle_queue_times_out, "eq_poll returns 0 after the timeout")
     EQUAL(daos_eq_poll(new_queue(), 0, 1000, 1, &complete), 0);
 }
 
+CHECK(a_poll_that_waits_for_running_events_returns_at_once_where_none_is,
+      "eq_poll with wait_running other than 0 returns 0 as soon as nothing is complete and nothing running")
+{
+    daos_event_t *complete;
+
+    EQUAL(daos_eq_poll(new_queue(), 1, DAOS_EQ_WAIT, 1, &complete), 0);
+}
+
+CHECK(a_queue_is_drained_by_polls_that_wait_for_running_events,
+      "eq_poll with wait_running other than 0 returns what is complete or running, and then 0")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t queue = new_queue();
+    daos_event_t *complete;
+    int taken = 0;
+
+    for (int i = 0; i < 3; i++)
+        init(queue, NULL, i);
+    OK(launch_put(kv, "a", &events[0]));
+    OK(launch_put(kv, "b", &events[1]));
+    OK(launch_put(kv, "c", &events[2]));
+    while (daos_eq_poll(queue, 1, DAOS_EQ_WAIT, 1, &complete) > 0)
+        taken++;
+    EQUAL(taken, 3);
+    for (int i = 0; i < 3; i++)
+        OK(daos_event_fini(&events[i]));
+}
+
+CHECK(a_poll_of_an_idle_queue_waits, "eq_poll with wait_running 0 waits, also where nothing is running")
+{
+    daos_event_t *complete;
+    struct timespec before, after;
+
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    EQUAL(daos_eq_poll(new_queue(), 0, SECOND / 5, 1, &complete), 0);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    HOLDS((after.tv_sec - before.tv_sec) * 10 + (after.tv_nsec - before.tv_nsec) / 100000000 >= 1);
+}
+
+CHECK(a_poll_without_a_place_is_invalid, "eq_poll with a null pointer for the events gives -DER_INVAL and takes none")
+{
+    daos_handle_t kv = new_kv();
+    daos_handle_t queue = new_queue();
+    daos_event_t *event = init(queue, NULL, 0);
+
+    OK(launch_put(kv, "key", event));
+    FAILS(daos_eq_poll(queue, 0, DAOS_EQ_NOWAIT, 1, NULL), DER_INVAL);
+    HOLDS(take(queue) == event);
+    OK(daos_event_fini(event));
+}
+
 CHECK(a_poll_for_no_event_is_invalid, "eq_poll with n 0 gives -DER_INVAL")
 {
     daos_event_t *complete;
@@ -511,7 +565,9 @@ SUBJECT(event, C(a_queue_is_created_and_destroyed), C(an_event_needs_no_queue), 
         C(an_event_of_a_queue_is_used_again_after_the_poll), C(sixteen_operations_complete_once_each),
         C(a_poll_returns_at_most_the_number_asked_for), C(a_poll_that_waits_returns_an_event),
         C(a_poll_of_an_idle_queue_returns_none), C(a_poll_of_an_idle_queue_times_out),
-        C(a_poll_for_no_event_is_invalid), C(a_queue_with_events_is_not_destroyed),
+        C(a_poll_that_waits_for_running_events_returns_at_once_where_none_is),
+        C(a_queue_is_drained_by_polls_that_wait_for_running_events), C(a_poll_of_an_idle_queue_waits),
+        C(a_poll_without_a_place_is_invalid), C(a_poll_for_no_event_is_invalid), C(a_queue_with_events_is_not_destroyed),
         C(a_queue_with_events_is_destroyed_by_force), C(a_child_has_no_children), C(a_child_is_not_tested),
         C(a_parent_completes_with_its_children), C(a_barrier_needs_children), C(children_are_told_in_their_order),
         C(a_function_is_called_when_the_event_is_complete), C(a_function_is_called_before_the_event_is_polled),

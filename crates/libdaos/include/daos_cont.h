@@ -68,6 +68,9 @@ int daos_cont_create_snap_opt(daos_handle_t coh, daos_epoch_t *epoch, char *name
 int daos_cont_destroy_snap(daos_handle_t coh, daos_epoch_range_t epr, daos_event_t *ev);
 int daos_cont_list_snap(daos_handle_t coh, int *nr, daos_epoch_t *epochs, char **names, daos_anchor_t *anchor,
 			daos_event_t *ev);
+/* The table of objects of a snapshot that has none. Missing: -DER_NOSYS. */
+int daos_cont_snap_oit_create(daos_handle_t coh, daos_epoch_t epoch, char *name, daos_event_t *ev);
+int daos_cont_snap_oit_destroy(daos_handle_t coh, daos_handle_t oh, daos_event_t *ev);
 int daos_cont_aggregate(daos_handle_t coh, daos_epoch_t epoch, daos_event_t *ev);
 int daos_cont_rollback(daos_handle_t coh, daos_epoch_t epoch, daos_event_t *ev);
 int daos_cont_subscribe(daos_handle_t coh, daos_epoch_t *epoch, daos_event_t *ev);

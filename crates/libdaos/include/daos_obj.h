@@ -175,6 +175,19 @@ int daos_obj_list_akey(daos_handle_t oh, daos_handle_t th, daos_key_t *dkey, uin
 int daos_obj_query_key(daos_handle_t oh, daos_handle_t th, uint64_t flags, daos_key_t *dkey, daos_key_t *akey,
 		       daos_recx_t *recx, daos_event_t *ev);
 
+/* Missing: -DER_NOSYS. DAOS declares what is of an object's layout to its own programs alone. */
+struct daos_obj_attr;
+struct daos_obj_layout;
+struct daos_oclass_attr;
+int daos_obj_list_recx(daos_handle_t oh, daos_handle_t th, daos_key_t *dkey, daos_key_t *akey, daos_size_t *size,
+		       uint32_t *nr, daos_recx_t *recxs, daos_epoch_range_t *eprs, daos_anchor_t *anchor,
+		       bool incr_order, daos_event_t *ev);
+int daos_obj_query(daos_handle_t oh, struct daos_obj_attr *oa, d_rank_list_t *ranks, daos_event_t *ev);
+int daos_obj_query_class(daos_handle_t coh, daos_oclass_id_t cid, struct daos_oclass_attr *cattr, daos_event_t *ev);
+int daos_obj_verify(daos_handle_t coh, daos_obj_id_t oid, daos_epoch_t epoch);
+int daos_obj_layout_get(daos_handle_t coh, daos_obj_id_t oid, struct daos_obj_layout **layout);
+int daos_obj_layout_free(struct daos_obj_layout *layout);
+
 int daos_oit_open(daos_handle_t coh, daos_epoch_t epoch, daos_handle_t *oh, daos_event_t *ev);
 int daos_oit_close(daos_handle_t oh, daos_event_t *ev);
 int daos_oit_list(daos_handle_t oh, daos_obj_id_t *oids, uint32_t *oids_nr, daos_anchor_t *anchor,

@@ -121,6 +121,88 @@ int daos_pool_del_attr(daos_handle_t poh, int n, char const *const names[], daos
 int daos_pool_local2global(daos_handle_t poh, d_iov_t *glob);
 int daos_pool_global2local(d_iov_t glob, daos_handle_t *poh);
 
+/* One target: what its storage is, and how it is. */
+typedef enum {
+	DAOS_TP_UNKNOWN = 0,
+	DAOS_TP_HDD = 1,
+	DAOS_TP_SSD = 2,
+	DAOS_TP_PM = 3,
+	DAOS_TP_VM = 4
+} daos_target_type_t;
+
+typedef enum {
+	DAOS_TS_UNKNOWN = 0,
+	DAOS_TS_DOWN_OUT = 1,
+	DAOS_TS_DOWN = 2,
+	DAOS_TS_UP = 3,
+	DAOS_TS_UP_IN = 4,
+	DAOS_TS_NEW = 5,
+	DAOS_TS_DRAIN = 6
+} daos_target_state_t;
+
+/* Nothing is told of it. */
+typedef struct {
+	int foo;
+} daos_target_perf_t;
+
+typedef struct {
+	daos_target_type_t ta_type;
+	daos_target_state_t ta_state;
+	daos_target_perf_t ta_perf;
+	struct daos_space ta_space;
+} daos_target_info_t;
+
+/* Missing: -DER_NOSYS. */
+int daos_pool_query_target(daos_handle_t poh, uint32_t tgt, d_rank_t rank, daos_target_info_t *info,
+			   daos_event_t *ev);
+
+/* Which containers of a pool are listed. The functions of filters are missing: -DER_NOSYS. */
+enum daos_pool_cont_filter_func {
+	PCF_FUNC_EQ = 0,
+	PCF_FUNC_NE = 1,
+	PCF_FUNC_LT = 2,
+	PCF_FUNC_LE = 3,
+	PCF_FUNC_GT = 4,
+	PCF_FUNC_GE = 5,
+	PCF_FUNC_MAX = 6
+};
+
+enum daos_pool_cont_filter_key {
+	PCF_KEY_MD_OTIME = 0,
+	PCF_KEY_MD_MTIME = 1,
+	PCF_KEY_NUM_SNAPSHOTS = 2,
+	PCF_KEY_NUM_HANDLES = 3,
+	PCF_KEY_MAX = 4
+};
+
+enum daos_pool_cont_filter_combine {
+	PCF_COMBINE_LOGICAL_AND = 0,
+	PCF_COMBINE_LOGICAL_OR = 1
+};
+
+#define DAOS_POOL_CONT_FILTER_MAX_NPARTS 8
+
+typedef struct daos_pool_cont_filter_part {
+	uint32_t pcfp_func;
+	uint32_t pcfp_key;
+	union {
+		uint64_t pcfp_val64;
+		d_string_t pcfp_valstr;
+	};
+} daos_pool_cont_filter_part_t;
+
+typedef struct daos_pool_cont_filter {
+	uint32_t pcf_combine_func;
+	uint32_t pcf_nparts;
+	struct daos_pool_cont_filter_part **pcf_parts;
+} daos_pool_cont_filter_t;
+
+int daos_pool_cont_filter_init(daos_pool_cont_filter_t *filt, uint32_t combine_func);
+int daos_pool_cont_filter_add(daos_pool_cont_filter_t *filt, daos_pool_cont_filter_part_t *part);
+void daos_pool_cont_filter_fini(daos_pool_cont_filter_t *filt);
+int daos_pool_filter_cont(daos_handle_t poh, daos_pool_cont_filter_t *filter, daos_size_t *ncont,
+			  struct daos_pool_cont_info2 *cbuf, daos_event_t *ev);
+
 /* The numbers in text, between separators; the caller frees the list with d_rank_list_free. */
 d_rank_list_t *daos_rank_list_parse(const char *str, const char *sep);
 

@@ -193,7 +193,8 @@ impl Array {
         let mut rest = buffers.iter().copied();
         let mut buffer: &[u8] = &[];
         for range in ranges {
-            let (mut offset, mut left) = self.bytes_of(*range)?;
+            let ops::Range { start: mut offset, end } = self.extent_of(*range)?;
+            let mut left = end - offset;
             while left > 0 {
                 if buffer.is_empty() {
                     let Some(next) = rest.next() else { break };

@@ -1,4 +1,5 @@
-//! Events and their queues. Calls end before they return here, so what is left of an event is the order in which programs learn of it.
+//! Events and their queues. Calls end before they return here, so an event is under way for other threads alone, and what is left of it is the
+//! order in which programs learn of it.
 //!
 //! An event is known by the address of the program's structure, which it may not move while the event is in use.
 //!
@@ -9,7 +10,10 @@ use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     ffi::{c_int, c_void},
     mem, process,
-    sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Condvar, LazyLock, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -36,12 +40,21 @@ pub(crate) type Ended = (Address, c_int);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Ready,
+    /// Of a call that has not ended.
+    Running,
     /// A parent whose children are not all complete.
     Waiting,
     /// A parent whose children are all complete, and which is so next.
     Ending,
     /// Complete, and nobody was told.
     Complete,
+}
+
+impl State {
+    /// Whether it is yet to be complete.
+    fn is_under_way(self) -> bool {
+        matches!(self, Self::Running | Self::Waiting | Self::Ending)
+    }
 }
 
 #[derive(Debug)]
@@ -66,6 +79,8 @@ struct Table {
 }
 
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
+/// How often the library was initialised and not ended.
+static USERS: AtomicUsize = AtomicUsize::new(0);
 /// Told of whenever an event is complete.
 static CHANGED: Condvar = Condvar::new();
 
@@ -82,8 +97,26 @@ fn with<T>(act: impl FnOnce(&mut Table) -> Result<T>) -> Result<T> {
     act(&mut lock())
 }
 
+/// Counts one more user of the library.
+pub(crate) fn start() {
+    USERS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Counts one user less.
+pub(crate) fn stop() {
+    USERS.fetch_sub(1, Ordering::Relaxed);
+}
+
+fn check_started() -> Result<()> {
+    match USERS.load(Ordering::Relaxed) {
+        0 => refuse(DER_UNINIT, "an event or a queue before daos_init"),
+        _ => Ok(()),
+    }
+}
+
 /// See `daos_eq_create`.
 pub(crate) fn create_queue() -> Result<u64> {
+    check_started()?;
     with(|table| {
         table.last_queue += 1;
         let queue = table.last_queue << 4 | crate::abi::constants::DAOS_HTYPE_EQ;
@@ -96,7 +129,7 @@ pub(crate) fn create_queue() -> Result<u64> {
 pub(crate) fn destroy_queue(queue: u64, force: bool) -> Result<()> {
     with(|table| {
         let is_used = !table.queues.get(&queue).ok_or(Der(DER_NONEXIST))?.is_empty();
-        if is_used && !force {
+        if (is_used || table.under_way(queue).next().is_some()) && !force {
             return refuse(DER_BUSY, "a queue with events that are not polled");
         }
         table.queues.remove(&queue);
@@ -109,6 +142,9 @@ pub(crate) fn destroy_queue(queue: u64, force: bool) -> Result<()> {
 pub(crate) fn init(address: Address, queue: u64, parent: Option<Address>) -> Result<()> {
     with(|table| {
         let queue = (queue != 0).then_some(queue);
+        if queue.is_none() && parent.is_none() {
+            check_started()?;
+        }
         if queue.is_some_and(|queue| !table.queues.contains_key(&queue)) {
             return Err(Der(DER_NONEXIST));
         }
@@ -152,16 +188,23 @@ pub(crate) fn next(parent: Address, child: Option<Address>) -> Option<Address> {
 /// See `daos_event_fini`.
 pub(crate) fn fini(address: Address) -> Result<()> {
     with(|table| {
+        if table.events.get(&address).is_some_and(|event| event.state.is_under_way()) {
+            return refuse(DER_BUSY, "the end of an event that is under way");
+        }
         table.forget(address);
         Ok(())
     })
 }
 
-/// Whether a call may use an event. One that was never initialised is taken for one without a queue.
+/// Begins a call with an event, which is under way until it is [`complete`]. One that was never initialised is taken for one without a queue.
 pub(crate) fn launch(address: Address) -> Result<()> {
-    with(|table| match table.events.get(&address) {
+    with(|table| match table.events.get_mut(&address) {
+        None => Ok(()),
         Some(event) if event.state != State::Ready => refuse(DER_NO_PERM, "an event that is in use"),
-        _ => Ok(()),
+        Some(event) => {
+            event.state = State::Running;
+            Ok(())
+        }
     })
 }
 
@@ -222,8 +265,13 @@ pub(crate) fn barrier(address: Address) -> Result<Option<Ended>> {
     })
 }
 
-/// See `daos_eq_poll`: at most so many complete events, for which it waits so long, or for ever.
-pub(crate) fn poll(queue: u64, most: usize, timeout: Option<Duration>) -> Result<Vec<Address>> {
+/// See `daos_eq_poll`: at most so many complete events, for which it waits so long, or for ever; or while any is under way, if that is asked for.
+pub(crate) fn poll(
+    queue: u64,
+    waits_for_running: bool,
+    most: usize,
+    timeout: Option<Duration>,
+) -> Result<Vec<Address>> {
     if most == 0 {
         return invalid("daos_eq_poll for no event");
     }
@@ -231,7 +279,7 @@ pub(crate) fn poll(queue: u64, most: usize, timeout: Option<Duration>) -> Result
     let mut table = lock();
     loop {
         let found = table.take(queue, most)?;
-        if !found.is_empty() {
+        if !found.is_empty() || waits_for_running && table.under_way(queue).next().is_none() {
             return Ok(found);
         }
         let Some(changed) = until_change(table, end) else { return Ok(found) };
@@ -239,21 +287,16 @@ pub(crate) fn poll(queue: u64, most: usize, timeout: Option<Duration>) -> Result
     }
 }
 
-/// See `daos_eq_query`: the events that are complete and not polled, and those that wait for their children, as far as they are asked for.
-pub(crate) fn query(queue: u64, complete: bool, waiting: bool) -> Result<Vec<Address>> {
+/// See `daos_eq_query`: the events that are complete and not polled, and those that are under way, as far as they are asked for.
+pub(crate) fn query(queue: u64, complete: bool, under_way: bool) -> Result<Vec<Address>> {
     with(|table| {
         let mut found = Vec::new();
         let done = table.queues.get(&queue).ok_or(Der(DER_NONEXIST))?;
         if complete {
             found.extend(done);
         }
-        if waiting {
-            let is_waiting = |event: &Event| {
-                event.queue == Some(queue) && matches!(event.state, State::Waiting | State::Ending)
-            };
-            found.extend(
-                table.events.iter().filter(|(_, event)| is_waiting(event)).map(|(address, _)| *address),
-            );
+        if under_way {
+            found.extend(table.under_way(queue));
         }
         Ok(found)
     })
@@ -266,7 +309,7 @@ impl Table {
         if event.parent.is_some() {
             return refuse(DER_NO_PERM, "a child is not tested, but its parent");
         }
-        if matches!(event.state, State::Waiting | State::Ending) {
+        if event.state.is_under_way() {
             return Ok(false);
         }
         event.state = State::Ready;
@@ -274,6 +317,14 @@ impl Table {
             done.retain(|other| *other != address);
         }
         Ok(true)
+    }
+
+    /// The events of a queue that are under way. As on DAOS a child is not one of them, but its parent once it waits.
+    fn under_way(&self, queue: u64) -> impl Iterator<Item = Address> {
+        let is_it = move |event: &Event| {
+            event.queue == Some(queue) && event.parent.is_none() && event.state.is_under_way()
+        };
+        self.events.iter().filter(move |(_, event)| is_it(event)).map(|(address, _)| *address)
     }
 
     fn take(&mut self, queue: u64, most: usize) -> Result<Vec<Address>> {

@@ -1,6 +1,14 @@
-//! The log: lines on standard error, or in the file that `D_LOG_FILE` names, as DAOS's own library has it.
+//! The log: lines on standard error, or in the file that `D_LOG_FILE` names, as DAOS's own library has it. A line that the file does not
+//! take goes to standard error.
 
-use std::{env, fs::OpenOptions, io::Write, process, sync::OnceLock};
+use std::{
+    env,
+    fs::OpenOptions,
+    io::{Write, stderr},
+    path::Path,
+    process,
+    sync::{Once, OnceLock},
+};
 
 /// Adds a line: the name of an error, and what happened. `D_LOG_MASK=CRIT` and above silence it.
 pub(crate) fn line(name: &str, text: &str) {
@@ -11,13 +19,25 @@ pub(crate) fn line(name: &str, text: &str) {
         return;
     }
     let line = format!("isotach libdaos[{}]: {name}: {text}\n", process::id());
-    // A log that cannot be written is no reason to fail.
-    let _ = match env::var_os("D_LOG_FILE") {
-        Some(path) => OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(path)
-            .and_then(|mut file| file.write_all(line.as_bytes())),
-        None => std::io::stderr().write_all(line.as_bytes()),
-    };
+    let is_written = env::var_os("D_LOG_FILE").is_some_and(|path| is_appended(Path::new(&path), &line));
+    if !is_written {
+        // A log that cannot be written is no reason to fail.
+        let _ = stderr().write_all(line.as_bytes());
+    }
+}
+
+/// Adds a line to a file; whether it could. The first time that it could not it says why on standard error.
+fn is_appended(path: &Path, line: &str) -> bool {
+    static TOLD: Once = Once::new();
+    let opened = OpenOptions::new().append(true).create(true).open(path);
+    let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
+    if let Err(error) = &written {
+        TOLD.call_once(|| {
+            let path = path.display();
+            let why =
+                format!("isotach libdaos[{}]: the log is here, not in {path}: {error}\n", process::id());
+            let _ = stderr().write_all(why.as_bytes());
+        });
+    }
+    written.is_ok()
 }

@@ -19,6 +19,8 @@ use isotach_engine_posix::Posix;
 use isotach_object::Engine;
 use tempfile::TempDir;
 
+mod headers;
+
 /// A folder with the library under DAOS's name, programs, and a pool `tank`.
 struct Bench(TempDir);
 
@@ -90,83 +92,6 @@ fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
 }
 
 #[test]
-fn the_header_has_the_layouts_of_daos() {
-    let bench = Bench::new();
-    let program = bench.0.path().join("layout.o");
-    let told = Command::new("cc")
-        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-c", "-I"])
-        .arg(source("include"))
-        .arg(source("tests/c/layout.c"))
-        .arg("-o")
-        .arg(program)
-        .output()
-        .unwrap();
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-}
-
-/// The functions that the headers declare, by the names that programs import: what is not defined there itself.
-fn declared() -> BTreeSet<String> {
-    let mut includes = String::new();
-    for folder in ["", "daos", "gurt"] {
-        let files = fs::read_dir(source("include").join(folder)).unwrap();
-        let headers =
-            files.map(|file| file.unwrap().path()).filter(|path| path.extension() == Some("h".as_ref()));
-        headers.for_each(|path| includes += &format!("#include \"{}\"\n", path.display()));
-    }
-    let mut compiler = Command::new("cc");
-    compiler.args(["-E", "-std=gnu11", "-x", "c", "-I"]).arg(source("include")).arg("-");
-    let mut compiler = compiler.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    compiler.stdin.take().unwrap().write_all(includes.as_bytes()).unwrap();
-    let told = String::from_utf8(compiler.wait_with_output().unwrap().stdout).unwrap();
-    let (mut is_ours, mut depth, mut statement, mut names) = (false, 0, String::new(), BTreeSet::new());
-    for line in told.lines() {
-        if let Some(mark) = line.strip_prefix("# ") {
-            is_ours = mark.contains(source("include").to_str().unwrap());
-            continue;
-        }
-        for letter in line.chars().chain([' ']).filter(|_| is_ours) {
-            match letter {
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                _ if depth > 0 => {}
-                ';' => {
-                    let name = statement.split('(').next().unwrap();
-                    let is_declared =
-                        statement.contains('(') && !statement.trim_start().starts_with("typedef");
-                    names.extend(
-                        name.split([' ', '*']).next_back().filter(|_| is_declared).map(str::to_owned),
-                    );
-                    statement.clear();
-                }
-                _ => statement.push(letter),
-            }
-            // A function that the header defines itself ends without a semicolon.
-            if letter == '}' && depth == 0 && statement.contains('(') {
-                statement.clear();
-            }
-        }
-    }
-    names
-}
-
-#[test]
-fn every_function_that_the_headers_declare_is_in_the_library() {
-    let bench = Bench::new();
-    let names = declared();
-    assert!(names.len() > 200 && names.contains("daos_pool_connect2"), "{names:?}");
-    let declared: String = names.iter().map(|name| format!("void {name}(void);\n")).collect();
-    let listed: String = names.iter().map(|name| format!("    {name},\n")).collect();
-    let text = format!(
-        "{declared}\nvoid (*const all[])(void) = {{\n{listed}}};\n\nint main(void)\n{{\n    return 0;\n}}\n"
-    );
-    let program = bench.0.path().join("all.c");
-    fs::write(&program, text).unwrap();
-    // Without one of them this is not linked; which is missing the linker says.
-    let program = bench.compile("all", &[program.to_str().unwrap()]);
-    bench.run(&program, &[]);
-}
-
-#[test]
 fn fields_of_several_processes_of_which_one_is_killed_are_there_with_their_bytes() {
     const EACH: usize = 150;
     let bench = Bench::new();
@@ -203,6 +128,33 @@ fn what_a_program_does_wrong_is_refused_and_what_it_seldom_does_comes_out_right(
     bench.run(&edges, &["tank"]);
     let of_files = bench.compile("dfs_edges", &["tests/c/dfs_edges.c"]);
     bench.run(&of_files, &["tank"]);
+}
+
+#[test]
+fn calls_under_way_are_waited_for_and_wrong_arguments_are_told_by_the_call() {
+    let bench = Bench::new();
+    for name in ["events", "dfs_events"] {
+        let program = bench.compile(name, &[&format!("tests/c/{name}.c")]);
+        bench.run(&program, &["tank"]);
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_written_where_it_should_goes_to_standard_error_and_says_so() {
+    let bench = Bench::new();
+    let program = bench.compile("events", &["tests/c/events.c"]);
+    let (log, nowhere) = (bench.0.path().join("log"), bench.0.path().join("missing/log"));
+    let said = |path: &Path| {
+        let told = bench.command(&program, &["tank"]).env("D_LOG_FILE", path).output().unwrap();
+        assert!(told.status.success());
+        String::from_utf8(told.stderr).unwrap()
+    };
+    assert_eq!(said(&log), "");
+    let lines = fs::read_to_string(&log).unwrap().lines().count();
+    let told = said(&nowhere);
+    assert!(lines > 0 && told.lines().count() == lines + 1, "{told}");
+    let first = told.lines().next().unwrap();
+    assert!(first.contains("missing/log: No such file or directory"), "{first}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The bytes of files: read, written, cut off.
 
 use super::{
-    error::{Errno, Result},
+    error::Result,
     mount::FileSystem,
     nodes::{Kind, Node},
     store::class_by_default,
@@ -22,11 +22,8 @@ pub(crate) struct Information {
 impl FileSystem {
     /// See `dfs_read` and `dfs_readx`; how many bytes were there.
     pub(crate) fn read(&self, node: &Node, ranges: &[Range], buffers: Vec<&mut [u8]>) -> Result<u64> {
-        let file = node.file()?;
-        if node.flags & libc::O_ACCMODE == libc::O_WRONLY {
-            return Err(Errno(libc::EPERM));
-        }
-        file.bytes.read(ranges, buffers)
+        node.check_readable()?;
+        node.file()?.bytes.read(ranges, buffers)
     }
 
     /// See `dfs_write` and `dfs_writex`.

@@ -174,6 +174,12 @@ impl Node {
         }
     }
 
+    /// Refuses to read what is no file, or was opened for writing alone.
+    pub(crate) fn check_readable(&self) -> Result<()> {
+        self.file()?;
+        if self.flags & libc::O_ACCMODE == libc::O_WRONLY { Err(Errno(libc::EPERM)) } else { Ok(()) }
+    }
+
     /// Refuses a change through what was opened for reading.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if can_write(self.flags)? { Ok(()) } else { Err(Errno(libc::EPERM)) }

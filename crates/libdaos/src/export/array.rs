@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use super::{answer, buffers, give, halves, many, place, vectors};
+use super::{answer, fill, give, halves, many, place, vectors};
 use crate::{
     abi::types::*,
     arrays::{self, Range},
@@ -134,7 +134,7 @@ unsafe extern "C" fn daos_array_read(
         // SAFETY: what the caller has for the call.
         let ((described, ranges), vectors) = unsafe { (ranges(described)?, vectors(list)?) };
         // SAFETY: each vector has room for as many bytes as it says.
-        let filled = array.read(&scope, &ranges, unsafe { buffers(vectors) }?)?;
+        let filled = unsafe { fill(vectors, |buffers| array.read(&scope, &ranges, buffers)) }?;
         if array.is_of_bytes() {
             (described.arr_nr_read, described.arr_nr_short_read) = (filled.read, filled.short);
         }

@@ -8,7 +8,7 @@ use std::{
 
 use super::{answer, many_mut, place};
 use crate::{
-    abi::{constants::*, types::*},
+    abi::{constants::*, errors::DER_INVAL, types::*},
     error::{Der, invalid},
     events::{self, Callback, Ended},
 };
@@ -56,18 +56,20 @@ extern "C" fn daos_eq_destroy(queue: daos_handle_t, flags: c_int) -> c_int {
     answer(ptr::null_mut(), || events::destroy_queue(queue.cookie, flags & DAOS_EQ_DESTROY_FORCE != 0))
 }
 
-/// No call is ever under way, so whether one waits only for running ones makes no difference.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_eq_poll(
     queue: daos_handle_t,
-    _wait_running: c_int,
+    wait_running: c_int,
     timeout: i64,
     count: u32,
     found: *mut *mut daos_event_t,
 ) -> c_int {
-    match events::poll(queue.cookie, count as usize, time(timeout)) {
+    if found.is_null() {
+        return -DER_INVAL;
+    }
+    match events::poll(queue.cookie, wait_running != 0, count as usize, time(timeout)) {
         Err(Der(number)) => -number,
-        // SAFETY: the caller has room for `count`, which are no fewer, or wants only their number.
+        // SAFETY: the caller has room for `count`, which are no fewer.
         Ok(complete) => unsafe { give_events(&complete, found) },
     }
 }
@@ -75,7 +77,7 @@ unsafe extern "C" fn daos_eq_poll(
 /// Tells events, and gives their number.
 ///
 /// # Safety
-/// There is room for so many, unless `places` is null.
+/// There is room for so many.
 unsafe fn give_events(events: &[events::Address], places: *mut *mut daos_event_t) -> c_int {
     // SAFETY: as the caller says.
     if let Ok(places) = unsafe { many_mut(places, events.len() as u64) } {
@@ -164,7 +166,7 @@ extern "C" fn daos_event_next(parent: *mut daos_event_t, child: *mut daos_event_
     events::next(parent.addr(), child).map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
 }
 
-/// Nothing is ever under way that could be given up.
+/// No call can be given up.
 #[unsafe(no_mangle)]
 extern "C" fn daos_event_abort(_event: *mut daos_event_t) -> c_int {
     0

@@ -5,16 +5,16 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use isotach_object::ObjectClass;
 
 use super::{answer, text};
-use crate::{abi::errors, pools};
+use crate::{abi::errors, events, pools};
 
 #[unsafe(no_mangle)]
 extern "C" fn daos_init() -> c_int {
-    answer(std::ptr::null_mut(), pools::init)
+    answer(std::ptr::null_mut(), || pools::init().map(|()| events::start()))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn daos_fini() -> c_int {
-    answer(std::ptr::null_mut(), pools::fini)
+    answer(std::ptr::null_mut(), || pools::fini().map(|()| events::stop()))
 }
 
 /// Does nothing: that the process is another one shows at its next call. It opens anew what it needs.

@@ -139,22 +139,53 @@ unsafe fn many_mut<'a, T>(first: *mut T, count: u64) -> Result<&'a mut [T]> {
     }
 }
 
-/// The buffers of vectors of the caller's, to be filled.
-///
-/// # Safety
-/// As [`many_mut`], for each; whether two are the same is looked at.
-unsafe fn buffers<'a>(vectors: &[d_iov_t]) -> Result<Vec<&'a mut [u8]>> {
+/// Whether two buffers have a byte in common.
+fn overlap(vectors: &[d_iov_t]) -> bool {
     let mut places: Vec<(usize, u64)> = vectors
         .iter()
-        .map(|vector| (vector.iov_buf as usize, vector.iov_len))
+        .map(|vector| (vector.iov_buf.addr(), vector.iov_len))
         .filter(|(_, length)| *length > 0)
         .collect();
     places.sort_unstable();
-    if places.windows(2).any(|two| (two[0].0 as u64).saturating_add(two[0].1) > two[1].0 as u64) {
-        return invalid("buffers of a read that overlap");
+    places.windows(2).any(|two| (two[0].0 as u64).saturating_add(two[0].1) > two[1].0 as u64)
+}
+
+/// Has the buffers of vectors of the caller's filled. Where two overlap, a byte that they share has what was read for one of them.
+///
+/// # Safety
+/// As [`many_mut`], for each buffer, but that they may overlap.
+unsafe fn fill<T, E: From<Der>>(
+    vectors: &[d_iov_t],
+    read: impl FnOnce(Vec<&mut [u8]>) -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
+    if !overlap(vectors) {
+        // SAFETY: as the caller says; no two overlap.
+        let buffer = |vector: &d_iov_t| unsafe { many_mut(vector.iov_buf.cast::<u8>(), vector.iov_len) };
+        return read(vectors.iter().map(buffer).collect::<Result<_>>()?);
     }
-    // SAFETY: as the caller says; no two overlap.
-    vectors.iter().map(|vector| unsafe { many_mut(vector.iov_buf.cast::<u8>(), vector.iov_len) }).collect()
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for vector in vectors {
+        // SAFETY: as the caller says; nothing is written while this is borrowed.
+        let bytes = unsafe { many(vector.iov_buf.cast::<u8>().cast_const(), vector.iov_len) }?;
+        before.push(copy_of(bytes)?);
+        after.push(copy_of(bytes)?);
+    }
+    let told = read(after.iter_mut().map(Vec::as_mut_slice).collect())?;
+    for (vector, (before, after)) in vectors.iter().zip(before.iter().zip(&after)) {
+        // What was not there leaves alone what was read for another.
+        for (at, (_, byte)) in before.iter().zip(after).enumerate().filter(|(_, (old, new))| old != new) {
+            // SAFETY: the buffer has that many bytes, as the caller says, and none of them is borrowed.
+            unsafe { vector.iov_buf.cast::<u8>().add(at).write(*byte) };
+        }
+    }
+    Ok(told)
+}
+
+fn copy_of(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(bytes.len()).map_err(|_| Der(DER_NOMEM))?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
 }
 
 /// The vectors of a list of the caller's.

@@ -10,6 +10,10 @@
 
 #include <daos.h>
 #include <daos_fs.h>
+#include <daos_fs_sys.h>
+#include <daos_mgmt.h>
+#include <daos_pipeline.h>
+#include <daos_uns.h>
 
 #include "expect.h"
 
@@ -113,10 +117,35 @@ static void lengths(daos_handle_t container)
     d_iov_set(&vectors[0], bytes, 5);
     d_iov_set(&vectors[1], bytes + 4, 3);
     d_sg_list_t list = {.sg_nr = 2, .sg_iovs = vectors};
-    IS(daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
     IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), 0);
+
+    /* Of two ranges that are read into the same bytes one is there; one that is not there changes nothing. */
+    char same[4] = "----";
+    d_iov_set(&vectors[0], same, 4);
+    d_iov_set(&vectors[1], same, 4);
+    IS(daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL), 0);
+    IS(iod.arr_nr_read, 8);
+    IS(memcmp(same, "1234", 4) == 0 || memcmp(same, "5567", 4) == 0, 1);
+    memset(same, '-', 4);
+    daos_range_t apart[] = {{.rg_idx = 4, .rg_len = 4}, {.rg_idx = 100, .rg_len = 4}};
+    daos_array_iod_t both = {.arr_nr = 2, .arr_rgs = apart};
+    IS(daos_array_read(array, DAOS_TX_NONE, &both, &list, NULL), 0);
+    IS(both.arr_nr_read, 4);
+    IS(memcmp(same, "5567", 4), 0);
+    d_iov_set(&vectors[0], bytes, 5);
+    d_iov_set(&vectors[1], bytes + 4, 3);
     iod.arr_nr = UINT64_MAX;
     IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
+
+    /* A range that ends beyond all numbers. */
+    iod.arr_nr = 1;
+    range.rg_idx = UINT64_MAX - 5;
+    IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
+    list.sg_nr = 1;
+    d_iov_set(&vectors[0], bytes, 8);
+    IS(daos_array_write(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
+    IS(daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL), -DER_INVAL);
+    IS(daos_array_punch(array, DAOS_TX_NONE, &iod, NULL), -DER_INVAL);
     IS(daos_array_close(array, NULL), 0);
     IS(daos_obj_close(map, NULL), 0);
 }
@@ -456,16 +485,25 @@ static void attributes_of_pools(daos_handle_t pool)
     IS(daos_cont_create_with_label(pool, "daos.pool-attributes", NULL, NULL, NULL), -DER_INVAL);
 }
 
-/* What no header of ours declares and programs may be linked with. */
-int dfs_sys_mount(void);
-int duns_resolve_path(void);
-int daos_obj_verify(void);
-
-static void missing(void)
+/* What is not there says so. */
+static void missing(daos_handle_t container)
 {
-    IS(daos_obj_verify(), -DER_NOSYS);
-    IS(dfs_sys_mount(), ENOSYS);
-    IS(duns_resolve_path(), ENOSYS);
+    daos_obj_id_t id = {.lo = 1};
+    daos_target_info_t target;
+    daos_pool_cont_filter_t containers;
+    daos_pipeline_t pipeline;
+    struct duns_attr_t attributes;
+    dfs_sys_t *system;
+    IS(daos_obj_verify(container, id, DAOS_EPOCH_MAX), -DER_NOSYS);
+    IS(daos_pool_query_target(DAOS_HDL_INVAL, 0, 0, &target, NULL), -DER_NOSYS);
+    IS(daos_pool_cont_filter_init(&containers, PCF_COMBINE_LOGICAL_AND), -DER_NOSYS);
+    daos_pool_cont_filter_fini(&containers);
+    daos_pipeline_init(&pipeline);
+    IS(daos_pipeline_check(&pipeline), -DER_NOSYS);
+    IS(daos_mgmt_list_pools(NULL, NULL, NULL, NULL), -DER_NOSYS);
+    IS(dfs_sys_mount(DAOS_HDL_INVAL, container, O_RDWR, 0, &system), ENOSYS);
+    IS(duns_resolve_path("/", &attributes), ENOSYS);
+    duns_destroy_attr(&attributes);
 }
 
 int main(int argc, char **argv)
@@ -494,7 +532,7 @@ int main(int argc, char **argv)
     size_of_file(second);
     large_transaction(container);
     barriers();
-    missing();
+    missing(container);
     attributes_of_pools(second);
     IS(daos_cont_close(container, NULL), 0);
     IS(daos_cont_destroy(second, "edges", 0, NULL), 0);

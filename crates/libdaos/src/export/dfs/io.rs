@@ -1,14 +1,48 @@
 //! Reading and writing files.
 
-use std::ffi::c_int;
+use std::{ffi::c_int, sync::Arc};
 
-use super::{Mounted, Opened, answer, both, done};
+use super::{Mounted, Opened, answer, both, done, system};
 use crate::{
     abi::{dfs::*, types::*},
     arrays::Range,
-    dfs::Result,
-    export::{buffers, many, place, vectors},
+    dfs::{Errno, FileSystem, Node, Result},
+    export::{fill, many, place, vectors},
 };
+
+/// An open file, and the file system that it is in.
+type Checked = (Arc<FileSystem>, Arc<Node>);
+
+/// Does what a function is for after a look at its arguments: what is wrong with these is told by the call, and the event is not begun.
+fn answer_after<T>(
+    event: *mut daos_event_t,
+    check: impl FnOnce() -> Result<T>,
+    act: impl FnOnce(T) -> Result<()>,
+) -> c_int {
+    let mut checked = None;
+    let number = done(|| {
+        checked = Some(check()?);
+        Ok(())
+    });
+    checked.map_or(number, |checked| answer(event, || act(checked)))
+}
+
+fn check_read((mounted, opened): (Mounted, Opened), size: *mut u64) -> Result<Checked> {
+    let (system, node) = both(mounted, opened)?;
+    if size.is_null() {
+        return Err(Errno(libc::EINVAL));
+    }
+    node.check_readable()?;
+    Ok((system, node))
+}
+
+fn check_write((mounted, opened): (Mounted, Opened)) -> Result<Checked> {
+    system(mounted)?.check_writable()?;
+    let (system, node) = both(mounted, opened)?;
+    node.file()?;
+    node.check_writable()?;
+    Ok((system, node))
+}
 
 /// The ranges of a description.
 ///
@@ -22,45 +56,31 @@ unsafe fn ranges(described: *mut dfs_iod_t) -> Result<Vec<Range>> {
     Ok(ranges.iter().map(|range| (range.rg_idx, range.rg_len)).collect())
 }
 
-fn length(vectors: &[d_iov_t]) -> u64 {
-    vectors.iter().fold(0, |sum, vector| sum.saturating_add(vector.iov_len))
+/// The range from an offset on that vectors have room for.
+fn range(offset: u64, vectors: &[d_iov_t]) -> Range {
+    (offset, vectors.iter().fold(0, |sum, vector| sum.saturating_add(vector.iov_len)))
 }
 
-/// Reads ranges, or from an offset on as much as there is room for; how many bytes there were.
+/// Reads ranges; how many bytes there were.
 ///
 /// # Safety
-/// As [`vectors`], for the list and its buffers.
-unsafe fn read(
-    (mounted, opened): (Mounted, Opened),
-    list: *mut d_sg_list_t,
-    size: *mut u64,
-    ranges: impl FnOnce(u64) -> Result<Vec<Range>>,
-) -> Result<()> {
-    let (system, node) = both(mounted, opened)?;
+/// As [`place`], for the size and the buffers of the vectors.
+unsafe fn read((system, node): Checked, ranges: &[Range], vectors: &[d_iov_t], size: *mut u64) -> Result<()> {
     // SAFETY: as the caller says.
-    let (vectors, size) = unsafe { (vectors(list)?, place(size)?) };
-    let ranges = ranges(length(vectors))?;
+    let size = unsafe { place(size) }?;
     // SAFETY: each vector has room for as many bytes as it says.
-    *size = system.read(&node, &ranges, unsafe { buffers(vectors) }?)?;
+    *size = unsafe { fill(vectors, |buffers| system.read(&node, ranges, buffers)) }?;
     Ok(())
 }
 
-/// Writes ranges, or from an offset on.
+/// Writes ranges.
 ///
 /// # Safety
-/// As [`vectors`], for the list and its buffers.
-unsafe fn write(
-    (mounted, opened): (Mounted, Opened),
-    list: *mut d_sg_list_t,
-    ranges: impl FnOnce(u64) -> Result<Vec<Range>>,
-) -> Result<()> {
-    let (system, node) = both(mounted, opened)?;
-    // SAFETY: as the caller says.
-    let vectors: &[d_iov_t] = if list.is_null() { &[] } else { unsafe { vectors(list) }? };
-    let ranges = ranges(length(vectors))?;
+/// As [`many`], for the buffers of the vectors.
+unsafe fn write((system, node): Checked, ranges: &[Range], vectors: &[d_iov_t]) -> Result<()> {
     // SAFETY: each vector has as many bytes as it says.
     let all = vectors.iter().map(|vector| unsafe { many(vector.iov_buf.cast::<u8>(), vector.iov_len) });
-    system.write(&node, &ranges, &all.collect::<crate::error::Result<Vec<&[u8]>>>()?)
+    system.write(&node, ranges, &all.collect::<crate::error::Result<Vec<&[u8]>>>()?)
 }
 
 #[unsafe(no_mangle)]
@@ -72,10 +92,18 @@ unsafe extern "C" fn dfs_read(
     size: *mut u64,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: what the caller has for the call.
-    answer(event, || unsafe { read((mounted, opened), list, size, |length| Ok(vec![(offset, length)])) })
+    let check = || {
+        let checked = check_read((mounted, opened), size)?;
+        // SAFETY: a list of the caller's.
+        Ok((checked, unsafe { vectors(list) }?))
+    };
+    answer_after(event, check, |(checked, vectors)| {
+        // SAFETY: what the caller has for the call.
+        unsafe { read(checked, &[range(offset, vectors)], vectors, size) }
+    })
 }
 
+/// Without ranges the buffers and the size are left alone.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_readx(
     mounted: Mounted,
@@ -85,8 +113,18 @@ unsafe extern "C" fn dfs_readx(
     size: *mut u64,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: what the caller has for the call.
-    answer(event, || unsafe { read((mounted, opened), list, size, |_| ranges(described)) })
+    let check = || {
+        let checked = check_read((mounted, opened), size)?;
+        // SAFETY: a description of the caller's.
+        Ok((checked, unsafe { ranges(described) }?))
+    };
+    answer_after(event, check, |(checked, ranges)| {
+        if ranges.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: what the caller has for the call.
+        unsafe { read(checked, &ranges, vectors(list)?, size) }
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -97,10 +135,18 @@ unsafe extern "C" fn dfs_write(
     offset: u64,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: what the caller has for the call.
-    answer(event, || unsafe { write((mounted, opened), list, |length| Ok(vec![(offset, length)])) })
+    let check = || {
+        let checked = check_write((mounted, opened))?;
+        // SAFETY: a list of the caller's.
+        Ok((checked, if list.is_null() { &mut [] } else { unsafe { vectors(list) }? }))
+    };
+    answer_after(event, check, |(checked, vectors)| {
+        // SAFETY: what the caller has for the call.
+        unsafe { write(checked, &[range(offset, vectors)], vectors) }
+    })
 }
 
+/// Without ranges the buffers are left alone.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_writex(
     mounted: Mounted,
@@ -109,8 +155,18 @@ unsafe extern "C" fn dfs_writex(
     list: *mut d_sg_list_t,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: what the caller has for the call.
-    answer(event, || unsafe { write((mounted, opened), list, |_| ranges(described)) })
+    let check = || {
+        let checked = check_write((mounted, opened))?;
+        // SAFETY: a description of the caller's.
+        Ok((checked, unsafe { ranges(described) }?))
+    };
+    answer_after(event, check, |(checked, ranges)| {
+        if ranges.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: what the caller has for the call.
+        unsafe { write(checked, &ranges, vectors(list)?) }
+    })
 }
 
 #[unsafe(no_mangle)]
