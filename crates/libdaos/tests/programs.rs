@@ -226,7 +226,22 @@ fn an_access_control_list_decides_who_opens_a_container_and_for_what() {
 fn a_program_makes_and_removes_pools() {
     let bench = Bench::new();
     let pools = bench.compile("pools", &["tests/c/pools.c"]);
-    bench.run(&pools, &[]);
+    let folder = bench.0.path().join("root");
+    bench.run(&pools, &[folder.to_str().unwrap()]);
+}
+
+#[test]
+fn a_root_without_pools_is_told_to_be_wrong_and_how() {
+    let bench = Bench::new();
+    let fields = bench.compile("fields", &["tests/c/fields.c"]);
+    let folder = bench.0.path();
+    for (root, why) in [("absent", "No such file"), ("root/tank", "is a pool itself")] {
+        let mut command = bench.command(&fields, &["read", "tank", "fields"]);
+        let told = command.env("ISOTACH_DAOS_ROOT", folder.join(root)).output().unwrap();
+        let said = String::from_utf8_lossy(&told.stderr);
+        let line = said.lines().find(|line| line.contains("DER_NONEXIST: no pool is found in")).unwrap();
+        assert!(!told.status.success() && line.contains(root) && line.contains(why), "{said}");
+    }
 }
 
 #[test]
