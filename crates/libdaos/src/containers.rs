@@ -1,7 +1,10 @@
 //! Containers. What DAOS keeps of one besides its objects is in an object of its own, which no program may open: its UUID, its properties,
 //! and what arrays were created with.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use isotach_object::{Cell, Error, Label, ObjectId, Precondition, Transaction, Update};
 use md5::{Digest, Md5};
@@ -39,6 +42,8 @@ pub(crate) struct Container {
     pub(crate) permissions: u64,
     /// How many failures its objects must survive, which here is none.
     pub(crate) redundancy_factor: u64,
+    /// Whether this process destroyed it since.
+    pub(crate) is_gone: AtomicBool,
 }
 
 /// The object that holds what is not the program's.
@@ -147,7 +152,15 @@ pub(crate) fn open(pool: u64, name: &str, flags: u32) -> Result<u64> {
     let kept = properties::some(&*inner, &[&access::PROPERTIES[..], &[DAOS_PROP_CO_REDUN_FAC]].concat())?;
     let redundancy_factor = properties::redundancy_factor(&kept);
     let permissions = access::permissions(&kept, modes)?;
-    let container = Arc::new(Container { pool, inner, uuid, flags: modes, permissions, redundancy_factor });
+    let container = Arc::new(Container {
+        pool,
+        inner,
+        uuid,
+        flags: modes,
+        permissions,
+        redundancy_factor,
+        is_gone: AtomicBool::new(false),
+    });
     let hinders =
         |other: &Container| other.uuid == uuid && (modes == DAOS_COO_EX || other.flags == DAOS_COO_EX);
     let added = handles::add_unless(
@@ -162,21 +175,24 @@ pub(crate) fn open(pool: u64, name: &str, flags: u32) -> Result<u64> {
 
 /// See `daos_cont_close`.
 pub(crate) fn close(handle: u64) -> Result<()> {
-    handles::container(handle)?;
+    handles::container_to_close(handle)?;
     handles::remove(handle).map(drop)
 }
 
-/// See `daos_cont_destroy`. Only of this process it is known whether the container is open.
+/// See `daos_cont_destroy`. Only of this process it is known whether the container is open; what it has open there can only be closed then.
 pub(crate) fn destroy(pool: u64, name: &str, force: bool) -> Result<()> {
     let pool = handles::pool(pool)?;
     pool.check_writable()?;
     let label = resolve(&pool, name)?;
     let is_it =
         |container: &Container| container.pool.label == pool.label && *container.inner.label() == label;
-    if !force && handles::count_of(is_it) > 0 {
+    if !force && handles::count_of(|container| is_it(container) && container.check_there().is_ok()) > 0 {
         return refuse(DER_BUSY, "the container is open; close it, or use force");
     }
+    // Taken before: one that is made later under the label is another.
+    let open = handles::containers_of(is_it);
     pool.inner.destroy_container(&label)?;
+    open.iter().for_each(|container| container.is_gone.store(true, Ordering::Relaxed));
     labels::forget(&pool, &label);
     Ok(())
 }
@@ -207,6 +223,11 @@ impl Container {
     /// Whether another handle is on the same container.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.uuid == other.uuid && self.pool.label == other.pool.label
+    }
+
+    /// Refuses what is done in a container that this process destroyed.
+    pub(crate) fn check_there(&self) -> Result<()> {
+        if self.is_gone.load(Ordering::Relaxed) { Err(Der(DER_NO_HDL)) } else { Ok(()) }
     }
 
     /// Refuses what needs permissions that whoever opened the container does not have, or not through a handle for reading.

@@ -25,3 +25,10 @@ fn a_process_that_is_killed_while_it_makes_containers_leaves_each_whole_or_none(
     let program = bench.compile("killed", &["tests/c/killed.c"]);
     bench.run(&program, &["tank", "60"]);
 }
+
+#[test]
+fn what_is_open_in_a_container_that_is_destroyed_is_of_nothing_any_more() {
+    let bench = Bench::new();
+    let program = bench.compile("destroyed", &["tests/c/destroyed.c"]);
+    bench.run(&program, &["tank"]);
+}
