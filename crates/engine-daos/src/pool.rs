@@ -13,7 +13,7 @@ use isotach_daos_abi::{
 };
 use isotach_object::{
     Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Property,
-    Purged, Result, Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
+    Purged, Result, Rights, RightsChange, SetAside, Update, Verified, Verify, VerifyProgress,
 };
 
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
     failure::{Doing, failed, forked},
     ffi::{self, Cont, Der, Health, NewContainer, Session, Told},
     keys::OWN,
-    options::Options,
+    options::{Options, SCHEME},
     properties, rights,
     space::Space,
     walk,
@@ -142,6 +142,11 @@ impl Pool for DaosPool {
             // It is not what was asked for.
             let _ = self.destroy_container(label);
         })
+    }
+
+    fn create_container_holding(&self, label: &Label, _: &[Update<'_>]) -> Result<()> {
+        let what = format!("making container {label} with something in it: DAOS makes empty ones");
+        Err(Error::Unsupported { engine: SCHEME, what })
     }
 
     fn rights(&self, label: &Label) -> Result<Rights> {

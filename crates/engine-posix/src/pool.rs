@@ -10,7 +10,7 @@ use std::{
 
 use isotach_object::{
     Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Property,
-    Purged, Result, Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
+    Purged, Result, Rights, RightsChange, SetAside, Transaction, Update, Verified, Verify, VerifyProgress,
 };
 
 use crate::{
@@ -226,6 +226,40 @@ impl PosixPool {
         }
     }
 
+    /// Makes a container, whole or not at all: `fill` makes its files where nobody looks for them.
+    fn make_container(&self, label: &Label, fill: impl Fn(&Path) -> Result<()>) -> Result<()> {
+        let path = self.path(label);
+        // Whoever made it may have died before its name was durable, and others go on with it.
+        let exists = || {
+            self.disk.sync_name(&path).map_err(failed("sync", &path))?;
+            Err(Error::AlreadyExists { what: format!("container {label}") })
+        };
+        if is_there(&*self.disk, &path)? {
+            return exists();
+        }
+        let limbo = self.limbo()?;
+        // A directory that holds something is never replaced by a rename. What was in the way may be gone when looked for.
+        let rename = || {
+            self.disk.rename(&limbo, &path).map_err(|error| match error.kind() {
+                io::ErrorKind::DirectoryNotEmpty => {
+                    Error::AlreadyExists { what: format!("container {label}") }
+                }
+                _ => failed("create", &path)(error),
+            })
+        };
+        let made = fill(&limbo).and_then(|()| rename());
+        match made {
+            Ok(()) => self.sync_containers(),
+            Err(error) => {
+                let _ = self.disk.remove_all(&limbo);
+                match is_there(&*self.disk, &path)? {
+                    true => exists(),
+                    false => Err(error),
+                }
+            }
+        }
+    }
+
     fn sync_containers(&self) -> Result<()> {
         let folder = self.root.join(CONTAINERS);
         self.disk.sync_folder(&folder).map_err(failed("sync", &folder))
@@ -268,36 +302,16 @@ impl Pool for PosixPool {
     }
 
     fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
-        let path = self.path(label);
-        // Whoever made it may have died before its name was durable, and others go on with it.
-        let exists = || {
-            self.disk.sync_name(&path).map_err(failed("sync", &path))?;
-            Err(Error::AlreadyExists { what: format!("container {label}") })
-        };
-        if is_there(&*self.disk, &path)? {
-            return exists();
-        }
-        let limbo = self.limbo()?;
-        // A directory that holds something is never replaced by a rename. What was in the way may be gone when looked for.
-        let rename = || {
-            self.disk.rename(&limbo, &path).map_err(|error| match error.kind() {
-                io::ErrorKind::DirectoryNotEmpty => {
-                    Error::AlreadyExists { what: format!("container {label}") }
-                }
-                _ => failed("create", &path)(error),
-            })
-        };
-        let made = fill(&*self.disk, &limbo, rights).and_then(|()| rename());
-        match made {
-            Ok(()) => self.sync_containers(),
-            Err(error) => {
-                let _ = self.disk.remove_all(&limbo);
-                match is_there(&*self.disk, &path)? {
-                    true => exists(),
-                    false => Err(error),
-                }
-            }
-        }
+        self.make_container(label, |limbo| fill(&*self.disk, limbo, rights))
+    }
+
+    fn create_container_holding(&self, label: &Label, updates: &[Update<'_>]) -> Result<()> {
+        self.make_container(label, |limbo| {
+            fill(&*self.disk, limbo, &NewRights::default())?;
+            let container = PosixContainer::new(label.clone(), self.open_place(limbo)?)?;
+            let transaction = Transaction { preconditions: Vec::new(), updates: updates.to_vec() };
+            container.commit(&transaction).map(drop)
+        })
     }
 
     fn rights(&self, label: &Label) -> Result<Rights> {

@@ -8,7 +8,7 @@ use std::{
 
 use isotach_object::{
     Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Property,
-    Purged, Result, Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
+    Purged, Result, Rights, RightsChange, SetAside, Update, Verified, Verify, VerifyProgress,
 };
 
 use crate::{
@@ -155,11 +155,22 @@ impl Pool for RadosPool {
     }
 
     fn create_container(&self, label: &Label) -> Result<()> {
+        self.create_container_holding(label, &[])
+    }
+
+    fn create_container_holding(&self, label: &Label, updates: &[Update<'_>]) -> Result<()> {
         if self.registry.find(label)?.is_some() {
             return Err(Error::AlreadyExists { what: format!("container {label} in pool {}", self.uri) });
         }
         let (uid, since) = self.registry.begin()?;
-        Space::open(&self.cluster, &self.options, label, &uid)?.make_header()?;
+        let space = Space::open(&self.cluster, &self.options, label, &uid)?;
+        space.make_header()?;
+        if !updates.is_empty() {
+            // What fails here is removed as what others began.
+            let container = RadosContainer::new(Arc::new(space))?;
+            container.update(updates)?;
+            container.flush()?;
+        }
         if self.registry.enter(label, &uid, &since)? {
             return Ok(());
         }

@@ -256,6 +256,19 @@ CHECK(destroy_by_force_removes_an_open_container, "destroy with force removes an
     FAILS(open_status(label), DER_NONEXIST);
 }
 
+CHECK(a_handle_does_not_outlive_its_container,
+      "after a destroy with force a query by the handle gives -DER_NO_HDL or -DER_NONEXIST, and the handle is closed")
+{
+    const char *label = new_label();
+    daos_cont_info_t info;
+    daos_handle_t handle;
+
+    OK(create(label));
+    handle = open_container(label, DAOS_COO_RW);
+    OK(daos_cont_destroy(pool(), label, 1, NULL));
+    EITHER(daos_cont_query(handle, &info, NULL, NULL), DER_NO_HDL, DER_NONEXIST);
+}
+
 /* Creates a container and, should that succeed, destroys it: a label that is wrongly accepted must not stay. */
 static int create_and_destroy(const char *label)
 {
@@ -395,7 +408,8 @@ SUBJECT(container, C(create_with_a_label_returns_a_uuid), C(create_with_a_label_
         C(what_was_written_is_there_after_closing_and_opening), C(two_containers_share_no_objects),
         C(destroy_by_label_removes_the_container), C(destroy_by_uuid_removes_the_container),
         C(destroy_of_an_absent_container_fails), C(destroy_of_an_open_container_is_refused),
-        C(destroy_by_force_removes_an_open_container), C(an_empty_label_is_invalid),
+        C(destroy_by_force_removes_an_open_container), C(a_handle_does_not_outlive_its_container),
+        C(an_empty_label_is_invalid),
         C(a_label_with_a_space_is_invalid), C(a_label_with_a_slash_is_invalid), C(a_label_with_a_plus_is_invalid),
         C(a_label_like_a_uuid_is_invalid), C(a_label_of_127_characters_is_valid),
         C(a_label_of_128_characters_is_invalid), C(a_label_may_have_dots_colons_underlines_and_hyphens),

@@ -267,6 +267,51 @@ CHECK(the_highest_records_of_the_highest_dkey_are_found, "query_key with GET_REC
     EQUAL(recx.rx_idx + recx.rx_nr, 3003);
 }
 
+#define MIXED "an update that mixes a single value and records under an akey gives -DER_NO_PERM and changes nothing"
+
+CHECK(records_do_not_replace_a_single_value, MIXED)
+{
+    daos_handle_t object = new_object();
+
+    OK(update_single(object, DAOS_TX_NONE, 0, "dkey", "akey", "value", 5));
+    FAILS(update(object, "dkey", 0, 3, 1, "abc"), DER_NO_PERM);
+    single_holds(object, "dkey", "akey", "value");
+}
+
+CHECK(a_single_value_does_not_replace_records, MIXED)
+{
+    daos_handle_t object = new_object();
+    char found[3];
+
+    OK(update(object, "dkey", 0, 3, 1, "abc"));
+    FAILS(update_single(object, DAOS_TX_NONE, 0, "dkey", "akey", "value", 5), DER_NO_PERM);
+    EQUAL(fetch(object, "dkey", 0, 3, 1, found), 1);
+    BYTES(found, "abc", 3);
+}
+
+CHECK(a_fetch_of_records_does_not_find_a_single_value, "a fetch of the other kind finds nothing: 0 and iod_size 0")
+{
+    daos_handle_t object = new_object();
+    char found[3];
+
+    OK(update_single(object, DAOS_TX_NONE, 0, "dkey", "akey", "value", 5));
+    EQUAL(fetch(object, "dkey", 0, 3, 1, found), 0);
+    BYTES(found, "xxx", 3);
+}
+
+CHECK(a_fetch_of_a_single_value_does_not_find_records,
+      "a fetch of the other kind finds nothing: -DER_NONEXIST under COND_AKEY_FETCH")
+{
+    daos_handle_t object = new_object();
+    char found[5];
+    daos_size_t size = 5;
+
+    OK(update(object, "dkey", 0, 3, 1, "abc"));
+    single_lacks(object, "dkey", "akey");
+    FAILS(fetch_single(object, DAOS_TX_NONE, DAOS_COND_AKEY_FETCH, "dkey", "akey", found, sizeof(found), &size),
+          DER_NONEXIST);
+}
+
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(object_record, C(records_come_back), C(records_of_four_bytes_come_back), C(a_part_of_the_records_comes_back),
@@ -276,4 +321,6 @@ SUBJECT(object_record, C(records_come_back), C(records_of_four_bytes_come_back),
         C(a_detailed_map_tells_all_records), C(records_at_a_large_index_come_back), C(fetch_of_absent_records_has_size_zero),
         C(several_extents_take_the_bytes_in_their_order), C(records_make_no_object_but_their_own),
         C(the_highest_dkey_is_found), C(the_lowest_dkey_is_found),
-        C(the_highest_records_of_the_highest_dkey_are_found));
+        C(the_highest_records_of_the_highest_dkey_are_found), C(records_do_not_replace_a_single_value),
+        C(a_single_value_does_not_replace_records), C(a_fetch_of_records_does_not_find_a_single_value),
+        C(a_fetch_of_a_single_value_does_not_find_records));

@@ -132,6 +132,31 @@ CHECK(an_entry_is_found_by_its_type, "prop_entry_get returns the entry of a type
     daos_prop_free(prop);
 }
 
+/* Sets one property of a container that has been made. */
+static int change(uint32_t type, uint64_t value)
+{
+    struct daos_prop_entry entry;
+    daos_prop_t prop;
+
+    memset(&entry, 0, sizeof(entry));
+    memset(&prop, 0, sizeof(prop));
+    entry.dpe_type = type;
+    entry.dpe_val = value;
+    prop.dpp_nr = 1;
+    prop.dpp_entries = &entry;
+    return daos_cont_set_prop(container(), &prop, NULL);
+}
+
+#define STAYS(sentence, type, value)                                                                                   \
+    CHECK(sentence, "cont_set_prop of what only the creation of a container sets is refused: -DER_NO_PERM")            \
+    {                                                                                                                  \
+        FAILS(change(type, value), DER_NO_PERM);                                                                       \
+    }
+STAYS(the_highest_allocated_oid_is_not_set, DAOS_PROP_CO_ALLOCED_OID, 1)
+STAYS(the_cell_size_of_erasure_codes_is_not_set, DAOS_PROP_CO_EC_CELL_SZ, 128 << 10)
+STAYS(the_affinity_of_erasure_codes_is_not_set, DAOS_PROP_CO_EC_PDA, 1)
+STAYS(the_affinity_of_replicas_is_not_set, DAOS_PROP_CO_RP_PDA, 1)
+
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(prop, C(the_layout_posix_is_kept), C(the_layout_hdf5_is_kept), C(the_layout_python_is_kept),
@@ -139,4 +164,6 @@ SUBJECT(prop, C(the_layout_posix_is_kept), C(the_layout_hdf5_is_kept), C(the_lay
         C(the_checksum_sha256_is_kept), C(the_redundancy_factor_zero_is_kept), C(the_label_is_a_property),
         C(the_number_of_snapshots_is_unlimited), C(the_owner_is_a_user), C(the_owner_group_is_a_group),
         C(several_properties_come_in_one_query), C(a_property_has_the_entries_asked_for),
-        C(an_entry_is_found_by_its_type));
+        C(an_entry_is_found_by_its_type), C(the_highest_allocated_oid_is_not_set),
+        C(the_cell_size_of_erasure_codes_is_not_set), C(the_affinity_of_erasure_codes_is_not_set),
+        C(the_affinity_of_replicas_is_not_set));

@@ -54,7 +54,15 @@ pub(crate) fn of_pool(pool: u64, is_to_be_set: bool) -> Result<Container> {
         opened => opened?,
     };
     let permissions = if pool.check_writable().is_ok() { ALL } else { TO_READ };
-    Ok(Container { pool, inner, uuid: [0; 16], flags: DAOS_COO_RW, permissions, redundancy_factor: 0 })
+    Ok(Container {
+        pool,
+        inner,
+        uuid: [0; 16],
+        flags: DAOS_COO_RW,
+        permissions,
+        redundancy_factor: 0,
+        is_gone: false.into(),
+    })
 }
 
 /// See `daos_cont_set_attr`: names and values that [`check`] passes.

@@ -1,13 +1,12 @@
 //! Containers. What DAOS keeps of one besides its objects is in an object of its own, which no program may open: its UUID, its properties,
 //! and what arrays were created with.
 
-use std::{
-    sync::Arc,
-    thread,
-    time::{Duration, Instant},
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
-use isotach_object::{Anchor, Cell, Error, Label, ObjectId, Precondition, Transaction, Update};
+use isotach_object::{Cell, Error, Label, ObjectId, Precondition, Transaction, Update};
 use md5::{Digest, Md5};
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -31,9 +30,6 @@ use crate::{
 /// The high and the low half of the id of that object: of DAOS's type with integer keys, with the last of all users' ids.
 const OWN: (u64, u64) = (0x0901_0001_ffff_ffff, u64::MAX);
 const UUID: &[u8] = b"uuid";
-/// How long the making of a container is waited for, and how long between two looks.
-const LONGEST_MAKING: Duration = Duration::from_millis(200);
-const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 /// An open container.
 #[derive(Debug)]
@@ -46,6 +42,8 @@ pub(crate) struct Container {
     pub(crate) permissions: u64,
     /// How many failures its objects must survive, which here is none.
     pub(crate) redundancy_factor: u64,
+    /// Whether this process destroyed it since.
+    pub(crate) is_gone: AtomicBool,
 }
 
 /// The object that holds what is not the program's.
@@ -74,20 +72,6 @@ pub(crate) fn uuid_of(container: &dyn isotach_object::Container) -> Result<[u8; 
     }
 }
 
-/// Waits while a container may be in the making: its properties come a moment after it. One that is empty and has none is another program's
-/// or was left half made; it is opened as it is.
-fn wait_until_made(container: &dyn isotach_object::Container) -> Result<()> {
-    let uuid = Cell::kv(own()?, UUID);
-    let until = Instant::now() + LONGEST_MAKING;
-    while container.size_many(&[uuid])? == [None]
-        && container.list_objects(&Anchor::start(), 1)?.0.is_empty()
-        && Instant::now() < until
-    {
-        thread::sleep(BETWEEN_LOOKS);
-    }
-    Ok(())
-}
-
 /// A UUID that is the same for everybody who knows the label.
 pub(crate) fn uuid_of_label(label: &str) -> [u8; 16] {
     let mut uuid: [u8; 16] = Md5::digest(label).into();
@@ -114,8 +98,14 @@ pub(crate) fn is_uuid(text: &str) -> bool {
             .all(|(at, byte)| if at_dash(at) { byte == b'-' } else { byte.is_ascii_hexdigit() })
 }
 
-/// See `daos_cont_create_with_label`, and `daos_cont_create` where there is no label: then it is the UUID's text.
-pub(crate) fn create(pool: u64, label: Option<&str>, properties: &Properties) -> Result<[u8; 16]> {
+/// See `daos_cont_create_with_label`, and `daos_cont_create` where there is no label: then it is the UUID's text. Its properties come with the
+/// container, and so do these updates: whoever finds it finds all of them.
+pub(crate) fn create(
+    pool: u64,
+    label: Option<&str>,
+    properties: &Properties,
+    more: &[Update<'_>],
+) -> Result<[u8; 16]> {
     let pool = handles::pool(pool)?;
     pool.check_writable()?;
     let mut properties = properties.clone();
@@ -136,17 +126,11 @@ pub(crate) fn create(pool: u64, label: Option<&str>, properties: &Properties) ->
     access::add_defaults(&mut properties);
     let uuid = random_uuid()?;
     let label: Label = label.map_or_else(|| uuid_text(&uuid), str::to_owned).parse()?;
-    pool.inner.create_container(&label)?;
-    let made = pool.inner.open_container(&label).map_err(Der::from);
-    let kept = made.and_then(|container| {
-        let stored = properties::stored(&properties);
-        let object = own()?;
-        let mut updates = vec![Update::Put { cell: Cell::kv(object, UUID), value: &uuid }];
-        updates.extend(stored.iter().map(|(key, value)| Update::Put { cell: Cell::kv(object, key), value }));
-        all(&*container, &updates)
-    });
-    // One without its properties is none.
-    kept.inspect_err(|_| drop(pool.inner.destroy_container(&label)))?;
+    let (object, stored) = (own()?, properties::stored(&properties));
+    let mut updates = vec![Update::Put { cell: Cell::kv(object, UUID), value: &uuid }];
+    updates.extend(stored.iter().map(|(key, value)| Update::Put { cell: Cell::kv(object, key), value }));
+    updates.extend_from_slice(more);
+    pool.inner.create_container_holding(&label, &updates)?;
     labels::remember(&pool, &uuid, &label);
     Ok(uuid)
 }
@@ -164,12 +148,19 @@ pub(crate) fn open(pool: u64, name: &str, flags: u32) -> Result<u64> {
         pool.check_writable()?;
     }
     let inner = pool.inner.open_container(&resolve(&pool, name)?)?;
-    wait_until_made(&*inner)?;
     let uuid = uuid_of(&*inner)?;
     let kept = properties::some(&*inner, &[&access::PROPERTIES[..], &[DAOS_PROP_CO_REDUN_FAC]].concat())?;
     let redundancy_factor = properties::redundancy_factor(&kept);
     let permissions = access::permissions(&kept, modes)?;
-    let container = Arc::new(Container { pool, inner, uuid, flags: modes, permissions, redundancy_factor });
+    let container = Arc::new(Container {
+        pool,
+        inner,
+        uuid,
+        flags: modes,
+        permissions,
+        redundancy_factor,
+        is_gone: AtomicBool::new(false),
+    });
     let hinders =
         |other: &Container| other.uuid == uuid && (modes == DAOS_COO_EX || other.flags == DAOS_COO_EX);
     let added = handles::add_unless(
@@ -184,21 +175,24 @@ pub(crate) fn open(pool: u64, name: &str, flags: u32) -> Result<u64> {
 
 /// See `daos_cont_close`.
 pub(crate) fn close(handle: u64) -> Result<()> {
-    handles::container(handle)?;
+    handles::container_to_close(handle)?;
     handles::remove(handle).map(drop)
 }
 
-/// See `daos_cont_destroy`. Only of this process it is known whether the container is open.
+/// See `daos_cont_destroy`. Only of this process it is known whether the container is open; what it has open there can only be closed then.
 pub(crate) fn destroy(pool: u64, name: &str, force: bool) -> Result<()> {
     let pool = handles::pool(pool)?;
     pool.check_writable()?;
     let label = resolve(&pool, name)?;
     let is_it =
         |container: &Container| container.pool.label == pool.label && *container.inner.label() == label;
-    if !force && handles::count_of(is_it) > 0 {
+    if !force && handles::count_of(|container| is_it(container) && container.check_there().is_ok()) > 0 {
         return refuse(DER_BUSY, "the container is open; close it, or use force");
     }
+    // Taken before: one that is made later under the label is another.
+    let open = handles::containers_of(is_it);
     pool.inner.destroy_container(&label)?;
+    open.iter().for_each(|container| container.is_gone.store(true, Ordering::Relaxed));
     labels::forget(&pool, &label);
     Ok(())
 }
@@ -229,6 +223,11 @@ impl Container {
     /// Whether another handle is on the same container.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.uuid == other.uuid && self.pool.label == other.pool.label
+    }
+
+    /// Refuses what is done in a container that this process destroyed.
+    pub(crate) fn check_there(&self) -> Result<()> {
+        if self.is_gone.load(Ordering::Relaxed) { Err(Der(DER_NO_HDL)) } else { Ok(()) }
     }
 
     /// Refuses what needs permissions that whoever opened the container does not have, or not through a handle for reading.

@@ -2,7 +2,7 @@
 //!
 //! Records are bytes at offsets. How many bytes one has `record_sizes` knows.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use isotach_object::{Anchor, Cell, ObjectType, Page, PageBuilder, Precondition, Update};
 
@@ -12,6 +12,7 @@ use crate::{
     error::{Der, Result, invalid, refuse},
     kv::told,
     objects::{Object, integer_keys, turned},
+    own_updates::Content,
     record_sizes,
     records::{Found, Range, Records},
     scope::Scope,
@@ -132,18 +133,37 @@ fn fetch_part(object: &Object, scope: &Scope, flags: u64, dkey: &[u8], part: &Pa
     if scope.size(cell)?.is_none() {
         return if flags & DAOS_COND_AKEY_FETCH != 0 { Err(Der(DER_NONEXIST)) } else { Ok(Found::default()) };
     }
-    let Some(ranges) = &part.ranges else {
-        let Some(value) = scope.get(cell)? else {
-            return refuse(DER_MISMATCH, "records where a single value is asked for");
-        };
-        return Ok(Found::value(value, part.room));
+    let ranges = match (&part.ranges, scope.get(cell)?) {
+        (None, Some(value)) => return Ok(Found::value(value, part.room)),
+        (Some(ranges), None) => ranges,
+        // What is of the other kind is not found.
+        _ if flags & DAOS_COND_AKEY_FETCH != 0 => return Err(Der(DER_NONEXIST)),
+        _ => return Ok(Found::default()),
     };
-    if scope.get(cell)?.is_some() {
-        return refuse(DER_MISMATCH, "a single value where records are asked for");
-    }
     let records = Records::of(cell, record_sizes::of(scope, cell)?);
     records.expect_size(part.size)?;
     records.fetch(scope, ranges, part.room)
+}
+
+/// Refuses to put a single value where records are, and records where one is. It is no part of the conditions of a transaction: those who write
+/// the same kind do not hinder each other.
+fn check_kind(object: &Object, scope: &Scope, cell: Cell<'_>, has_ranges: bool) -> Result<()> {
+    if object.id.otype() == ObjectType::KeyValue {
+        return Ok(());
+    }
+    let now = Scope::present(Arc::clone(&scope.container));
+    let content = match scope.own(|own| own.content(&cell))? {
+        Some(content) => content,
+        None if now.size(cell)?.is_none() => Content::Nothing,
+        None if now.get(cell)?.is_some() => Content::Value,
+        None => Content::Records,
+    };
+    match (content, has_ranges) {
+        (Content::Value, true) | (Content::Records, false) => {
+            refuse(DER_NO_PERM, "a single value and records under one attribute key")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// See `daos_obj_update`: the bytes of each part, one behind the other.
@@ -190,6 +210,7 @@ fn update_parts(
     let (mut updates, mut conditions) = (Vec::new(), Vec::new());
     for (((part, bytes), akey), size) in parts.iter().zip(&akeys).zip(&sizes) {
         let cell = object.cell(dkey, akey)?;
+        check_kind(object, scope, cell, part.ranges.is_some())?;
         conditions.extend(condition(flags, part, cell));
         match (&part.ranges, part.size) {
             (None, 0) => updates.extend(record_sizes::with_sizes(scope, Update::Remove { cell })?),

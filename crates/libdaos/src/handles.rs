@@ -54,6 +54,19 @@ impl Open {
             Self::Node(_) => NODE,
         }
     }
+
+    /// The container in which it is.
+    fn container(&self) -> Option<&Arc<Container>> {
+        match self {
+            Self::Pool(_) | Self::Table(_) => None,
+            Self::Container(container) => Some(container),
+            Self::Object(object) | Self::KeyValue(object) => Some(&object.container),
+            Self::Array(array) => Some(&array.container),
+            Self::Transaction(transaction) => Some(&transaction.container),
+            Self::FileSystem(system) => Some(&system.store.container),
+            Self::Node(node) => Some(&node.store.container),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -140,6 +153,13 @@ pub(crate) fn has(is_it: impl Fn(&Open) -> bool) -> bool {
     table().open.values().any(is_it)
 }
 
+/// The containers in which something is open.
+pub(crate) fn containers_of(is_it: impl Fn(&Container) -> bool) -> Vec<Arc<Container>> {
+    let table = table();
+    let containers = table.open.values().filter_map(Open::container);
+    containers.filter(|container| is_it(container)).cloned().collect()
+}
+
 /// How many handles of this process a container has.
 pub(crate) fn count_of(is_it: impl Fn(&Container) -> bool) -> usize {
     let table = table();
@@ -174,12 +194,30 @@ macro_rules! kinds {
 
 kinds! {
     pool: Pool(Pool);
-    container: Container(Container);
+    container_to_close: Container(Container);
     object: Object(Object);
     key_value: KeyValue(Object);
     array: Array(Array);
     object_table: Table(ObjectTable);
     transaction: Transaction(Transaction);
-    file_system: FileSystem(FileSystem);
-    node: Node(Node);
+    file_system_to_close: FileSystem(FileSystem);
+    node_to_close: Node(Node);
+}
+
+/// The open container under a number.
+///
+/// # Errors
+/// `DER_NO_HDL`, also where this process destroyed it.
+pub(crate) fn container(number: u64) -> Result<Arc<Container>> {
+    container_to_close(number).and_then(|container| container.check_there().map(|()| container))
+}
+
+/// As [`container`], a mounted file system.
+pub(crate) fn file_system(number: u64) -> Result<Arc<FileSystem>> {
+    file_system_to_close(number).and_then(|system| system.store.container.check_there().map(|()| system))
+}
+
+/// As [`container`], what is open in a file system.
+pub(crate) fn node(number: u64) -> Result<Arc<Node>> {
+    node_to_close(number).and_then(|node| node.store.container.check_there().map(|()| node))
 }

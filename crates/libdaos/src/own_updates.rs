@@ -17,6 +17,14 @@ pub(crate) struct OwnDkey {
     pub(crate) removed: BTreeSet<Vec<u8>>,
 }
 
+/// What lies in a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    Nothing,
+    Value,
+    Records,
+}
+
 /// What an update is found by.
 #[derive(Debug, Hash)]
 enum Name<'k> {
@@ -100,6 +108,16 @@ impl OwnUpdates {
         self.last(cell, false, |update| match update {
             Update::Put { .. } | Update::Write { .. } | Update::SetSize { .. } => Some(true),
             Update::Remove { .. } => Some(false),
+            _ => None,
+        })
+    }
+
+    /// What is in a cell, where the updates alone say so.
+    pub(crate) fn content(&self, cell: &Cell<'_>) -> Option<Content> {
+        self.last(cell, Content::Nothing, |update| match update {
+            Update::Put { .. } => Some(Content::Value),
+            Update::Write { .. } | Update::SetSize { .. } => Some(Content::Records),
+            Update::Remove { .. } => Some(Content::Nothing),
             _ => None,
         })
     }

@@ -10,7 +10,7 @@ use std::{
 
 use isotach_engine_posix::Posix;
 use isotach_engine_rados::Rados;
-use isotach_object::{Engine, Label, PoolUri, Registry};
+use isotach_object::{Engine, Error, Label, PoolUri, Registry};
 
 use crate::{
     abi::{constants::*, errors::*, properties::*},
@@ -123,7 +123,11 @@ pub(crate) fn destroy(uuid: &[u8; 16], force: bool) -> Result<()> {
         return refuse(DER_BUSY, "the pool is in use; disconnect, or use force");
     }
     let uri = uri_of(&label)?;
-    Ok(registry().unwrap_or_else(|_| engines()).engine(uri.scheme())?.destroy_pool(&uri)?)
+    let is_begun = is_begun(&uri);
+    match registry().unwrap_or_else(|_| engines()).engine(uri.scheme())?.destroy_pool(&uri) {
+        Err(Error::InvalidInput { .. }) if is_begun => Err(Der(DER_NONEXIST)),
+        destroyed => Ok(destroyed?),
+    }
 }
 
 /// The UUID of a pool: of its label, so that it is the same for everybody.
@@ -148,8 +152,43 @@ pub(crate) fn connect(label: &str, flags: u32) -> Result<u64> {
     }
     let label =
         if is_uuid(label) { label_of(label)?.unwrap_or_else(|| label.to_owned()) } else { label.to_owned() };
-    let inner = registry.open_pool(&uri_of(&label)?)?;
+    let inner = opened(&registry, &uri_of(&label)?)?;
     Ok(handles::add(Open::Pool(Arc::new(Pool { label, inner, flags }))))
+}
+
+/// Whether there is a folder without a superblock: a pool is in the making there, or its making was cut off, so that there is none. Looked at
+/// before anything is tried, since the superblock may come meanwhile.
+fn is_begun(uri: &PoolUri) -> bool {
+    let folder = Path::new(uri.path());
+    uri.scheme() == "posix" && folder.is_dir() && !has_superblock(folder)
+}
+
+/// Opens a pool.
+fn opened(registry: &Registry, uri: &PoolUri) -> Result<Arc<dyn isotach_object::Pool>> {
+    let is_begun = is_begun(uri);
+    match registry.open_pool(uri) {
+        Err(Error::InvalidInput { .. }) if is_begun => Err(Der(DER_NONEXIST)),
+        Err(Error::NotFound { .. }) => {
+            let why = Path::new(uri.path()).parent().filter(|_| uri.scheme() == "posix").and_then(wrong_root);
+            why.map_or(Err(Der(DER_NONEXIST)), |why| refuse(DER_NONEXIST, &why))
+        }
+        opened => Ok(opened?),
+    }
+}
+
+/// Whether a folder has what makes it a pool or a container of the engine's.
+fn has_superblock(folder: &Path) -> bool {
+    fs::exists(folder.join("superblock")).unwrap_or(true)
+}
+
+/// What is wrong with the folder in which pools are looked for.
+fn wrong_root(root: &Path) -> Option<String> {
+    let wrong = match root.metadata() {
+        Err(error) => error.to_string(),
+        Ok(_) if has_superblock(root) => "this is a pool itself; name the folder in which it is".to_owned(),
+        Ok(_) => return None,
+    };
+    Some(format!("no pool is found in {}, which {ROOT} names: {wrong}", root.display()))
 }
 
 /// The label of the pool whose UUID has this text, where pools are folders.

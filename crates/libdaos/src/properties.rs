@@ -88,6 +88,23 @@ pub(crate) fn check(properties: &Properties) -> Result<()> {
     Ok(())
 }
 
+/// Refuses to change what a container is made with once and for all.
+pub(crate) fn check_changeable(properties: &Properties) -> Result<()> {
+    let fixed = [
+        DAOS_PROP_CO_ALLOCED_OID,
+        DAOS_PROP_CO_EC_CELL_SZ,
+        DAOS_PROP_CO_EC_PDA,
+        DAOS_PROP_CO_RP_PDA,
+        DAOS_PROP_CO_PERF_DOMAIN,
+    ];
+    match fixed.iter().find(|number| properties.contains_key(number)) {
+        Some(number) => {
+            refuse(DER_NO_PERM, &format!("property {number:#x} of a container that is there already"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The key under which a property is kept.
 pub(crate) fn key(number: u32) -> [u8; 5] {
     let [a, b, c, d] = number.to_le_bytes();

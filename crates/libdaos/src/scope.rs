@@ -39,6 +39,7 @@ impl Scope {
     /// # Errors
     /// `DER_NO_HDL`; `DER_INVAL` for a transaction of another container.
     pub(crate) fn of(container: Arc<Container>, transaction: u64) -> Result<Self> {
+        container.check_there()?;
         if transaction == 0 {
             return Ok(Self::present(container));
         }

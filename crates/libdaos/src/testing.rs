@@ -82,7 +82,15 @@ pub(crate) fn container() -> (Arc<Container>, Arc<Hooked>, Arc<Container>) {
     let pool = Arc::new(Pool { label: "tank".to_owned(), inner: Arc::clone(&inner), flags: 2 });
     let opened = |inner: Arc<dyn Handle>| {
         let pool = Arc::clone(&pool);
-        Arc::new(Container { pool, inner, uuid: [7; 16], flags: 2, permissions: ALL, redundancy_factor: 0 })
+        Arc::new(Container {
+            pool,
+            inner,
+            uuid: [7; 16],
+            flags: 2,
+            permissions: ALL,
+            redundancy_factor: 0,
+            is_gone: false.into(),
+        })
     };
     let own: Arc<dyn Handle> = hooked.clone();
     (opened(own), hooked, opened(open()))

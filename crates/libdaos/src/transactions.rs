@@ -323,6 +323,7 @@ impl Transaction {
 
     /// See `daos_tx_commit`.
     pub(crate) fn commit(&self) -> Result<()> {
+        self.container.check_there()?;
         let mut progress = self.lock();
         match progress.status {
             Status::Open => {}

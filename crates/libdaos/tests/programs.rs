@@ -1,28 +1,20 @@
 //! C programs on the library: compiled against our header, and run as programs that were linked with DAOS are.
 #![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
 
+mod bench;
+mod headers;
+
 use std::{
     collections::BTreeSet,
-    env,
     fs::{self, Permissions},
     io::{BufRead, BufReader, Write},
-    os::unix::{
-        fs::{PermissionsExt, symlink},
-        process::CommandExt,
-    },
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    os::unix::{fs::PermissionsExt, process::CommandExt},
+    path::Path,
+    process::{Child, Stdio},
     time::{Duration, UNIX_EPOCH},
 };
 
-use isotach_engine_posix::Posix;
-use isotach_object::Engine;
-use tempfile::TempDir;
-
-mod headers;
-
-/// A folder with the library under DAOS's name, programs, and a pool `tank`.
-struct Bench(TempDir);
+use bench::{Bench, library, source};
 
 /// What the conformance program found, by the names of its checks, and all that it printed.
 #[derive(Default)]
@@ -32,56 +24,7 @@ struct Checked {
     printed: String,
 }
 
-fn source(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-/// The library that was built beside this test.
-fn library() -> PathBuf {
-    let test = env::current_exe().unwrap();
-    test.ancestors().map(|folder| folder.join("libdaos.so")).find(|path| path.is_file()).unwrap()
-}
-
 impl Bench {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        for name in ["libdaos.so.2", "libdaos.so", "libdfs.so"] {
-            symlink(library(), folder.path().join(name)).unwrap();
-        }
-        fs::create_dir(folder.path().join("root")).unwrap();
-        Posix.create_pool(&format!("posix:{}/root/tank", folder.path().display()).parse().unwrap()).unwrap();
-        Self(folder)
-    }
-
-    /// Compiles sources against the header, with the library; gives the program.
-    fn compile(&self, name: &str, sources: &[&str]) -> PathBuf {
-        let program = self.0.path().join(name);
-        let mut compiler = Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()));
-        compiler
-            .args(["-std=c11", "-pthread", "-Wall", "-Wextra", "-Werror", "-g", "-I"])
-            .arg(source("include"));
-        compiler.args(sources.iter().map(|path| source(path))).arg("-o").arg(&program);
-        let told = compiler.arg("-L").arg(self.0.path()).args(["-ldaos", "-lpthread"]).output().unwrap();
-        assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-        program
-    }
-
-    fn command(&self, program: &Path, words: &[&str]) -> Command {
-        let mut command = Command::new(program);
-        command
-            .args(words)
-            .env("LD_LIBRARY_PATH", self.0.path())
-            .env("ISOTACH_DAOS_ROOT", format!("posix:{}/root?sync=no", self.0.path().display()));
-        command
-    }
-
-    /// What a program printed, which must succeed.
-    fn run(&self, program: &Path, words: &[&str]) -> String {
-        let told = self.command(program, words).output().unwrap();
-        assert!(told.status.success(), "{words:?}: {}", String::from_utf8_lossy(&told.stderr));
-        String::from_utf8(told.stdout).unwrap()
-    }
-
     fn start(&self, program: &Path, words: &[&str]) -> Child {
         self.command(program, words).stdout(Stdio::piped()).spawn().unwrap()
     }
@@ -178,7 +121,8 @@ fn an_access_control_list_decides_who_opens_a_container_and_for_what() {
 fn a_program_makes_and_removes_pools() {
     let bench = Bench::new();
     let pools = bench.compile("pools", &["tests/c/pools.c"]);
-    bench.run(&pools, &[]);
+    let folder = bench.0.path().join("root");
+    bench.run(&pools, &[folder.to_str().unwrap()]);
 }
 
 #[test]
@@ -361,7 +305,7 @@ fn on_a_cluster_programs_find_all_but_what_the_engine_cannot_do() {
         "errors.",
         "dfs_",
     ];
-    let Ok(pool) = env::var("ISOTACH_RADOS_POOL") else { panic!("run this by `scripts/ceph-dev with`") };
+    let Ok(pool) = std::env::var("ISOTACH_RADOS_POOL") else { panic!("run this by `scripts/ceph-dev with`") };
     let root = format!("rados://{pool}?timeout=60");
     // A name that no other test has.
     let label = format!("daos-{}-{}", std::process::id(), UNIX_EPOCH.elapsed().unwrap().as_micros());

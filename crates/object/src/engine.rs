@@ -99,6 +99,13 @@ pub trait Pool: Debug + Send + Sync {
     /// As [`Pool::set_rights`], and as `create_container`.
     fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()>;
 
+    /// As [`Pool::create_container`], with these updates in it, applied in order, from the first moment that anybody finds
+    /// it: who dies at it leaves no container under the label.
+    ///
+    /// # Errors
+    /// As `create_container`, and as [`Container::update`]; `Unsupported` where containers can only be made empty.
+    fn create_container_holding(&self, label: &Label, updates: &[Update<'_>]) -> Result<()>;
+
     /// Whose a container is, and who may do what with it, as far as the engine enforces it.
     ///
     /// # Errors

@@ -1,10 +1,6 @@
 //! Mounting by names, and making containers that are file systems.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    thread,
-    time::Duration,
-};
+use std::sync::{Mutex, PoisonError};
 
 use super::{
     error::{Errno, Result, refuse},
@@ -18,10 +14,6 @@ use crate::{
     handles, pools,
     properties::{self, Properties, Value},
 };
-
-/// How long one waits for the superblock of a container that is just made.
-const WAITS: [Duration; 4] =
-    [Duration::from_millis(1), Duration::from_millis(10), Duration::from_millis(100), Duration::from_secs(1)];
 
 /// How often `dfs_init` was called without `dfs_fini`.
 static USERS: Mutex<usize> = Mutex::new(0);
@@ -70,15 +62,10 @@ pub(crate) fn create_container(
         return refuse(libc::EINVAL, "a redundancy factor above 0: objects have one copy here; use rd_fac:0");
     }
     properties.insert(DAOS_PROP_CO_LAYOUT_TYPE, Value::Number(DAOS_PROP_CO_LAYOUT_POSIX));
-    let uuid = containers::create(pool, label, &properties)?;
+    let new = superblock::New::of(attributes)?;
+    let uuid = containers::create(pool, label, &properties, &new.updates())?;
     let name = uuid_text(&uuid);
-    let opened = containers::open(pool, &name, DAOS_COO_RW).map_err(Errno::from).and_then(|handle| {
-        let made = Store::open(handle).and_then(|store| superblock::create(&store, attributes));
-        made.inspect_err(|_| drop(handles::remove(handle)))?;
-        Ok(handle)
-    });
-    // One without a superblock is no file system.
-    let handle = opened.inspect_err(|_| {
+    let handle = containers::open(pool, &name, DAOS_COO_RW).inspect_err(|_| {
         let _ = containers::destroy(pool, &name, true);
     })?;
     Ok((uuid, handle))
@@ -114,20 +101,24 @@ pub(crate) fn connect(
         opened => opened,
     };
     let mounted = opened.and_then(|container| {
-        mounted_soon(pool, container, flags).inspect_err(|_| drop(handles::remove(container)))
+        mounted(pool, container, flags, attributes).inspect_err(|_| drop(handles::remove(container)))
     });
     mounted.inspect_err(|_| drop(handles::remove(pool)))
 }
 
-/// Mounts a container that somebody else may be about to make a file system.
-fn mounted_soon(pool: u64, container: u64, flags: i32) -> Result<u64> {
-    for wait in WAITS {
-        match mount::mount(pool, container, flags, Owned::All) {
-            Err(Errno(libc::ENOENT)) if flags & libc::O_CREAT != 0 => thread::sleep(wait),
-            outcome => return outcome,
+/// Mounts a container, which with `O_CREAT` becomes a file system if only its layout says that it is one.
+fn mounted(pool: u64, container: u64, flags: i32, attributes: &Attributes) -> Result<u64> {
+    let mount = || mount::mount(pool, container, flags, Owned::All);
+    match mount() {
+        Err(Errno(libc::ENOENT)) if flags & libc::O_CREAT != 0 && flags & libc::O_ACCMODE == libc::O_RDWR => {
+            match superblock::create(&Store::open(container)?, attributes) {
+                // Somebody else was faster.
+                Ok(()) | Err(Errno(libc::EEXIST)) => mount(),
+                Err(error) => Err(error),
+            }
         }
+        outcome => outcome,
     }
-    mount::mount(pool, container, flags, Owned::All)
 }
 
 /// See `dfs_disconnect`.

@@ -97,7 +97,7 @@ pub(crate) fn mount(pool: u64, container: u64, flags: i32, owned: Owned) -> Resu
 
 /// See `dfs_umount`, and `dfs_disconnect` for one that was mounted by names.
 pub(crate) fn unmount(handle: u64, by_names: bool) -> Result<()> {
-    let system = handles::file_system(handle)?;
+    let system = handles::file_system_to_close(handle)?;
     if (system.owned == Owned::All) != by_names {
         return refuse(libc::EINVAL, "dfs_umount undoes dfs_mount, and dfs_disconnect undoes dfs_connect");
     }

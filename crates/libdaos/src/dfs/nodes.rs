@@ -127,7 +127,7 @@ pub(crate) fn shared(store: &Store, place: Place, inode: &Inode, flags: i32) -> 
 
 /// See `dfs_release`.
 pub(crate) fn release(handle: u64) -> Result<()> {
-    let node = handles::node(handle)?;
+    let node = handles::node_to_close(handle)?;
     handles::remove(handle)?;
     // What fails is told, and closed all the same.
     let settled = node.settle();

@@ -1,10 +1,10 @@
 //! The superblock: that a container is a file system, and what holds for all of it.
 
-use isotach_object::ObjectId;
+use isotach_object::{ObjectId, Update};
 
 use super::{
     error::{Errno, Result, refuse},
-    inode::{Inode, Time},
+    inode::{self, Inode, Time},
     store::{Mark, Place, Store, check_object, id_of},
 };
 
@@ -57,39 +57,57 @@ fn place() -> Result<Place> {
     Ok(Place::new(id_of(SUPERBLOCK, false, ONE)?, DKEY))
 }
 
-/// Makes a container a file system with an empty root directory, which all may read and its owner may write.
-pub(crate) fn create(store: &Store, attributes: &Attributes) -> Result<()> {
-    let (place, root, root_id) = (place()?, place_of_root()?, id_of_root()?);
-    check_object(&store.container, root_id)?;
-    let chunk_size = match attributes.chunk_size {
-        0 => DEFAULT_CHUNK_SIZE,
-        given => given,
-    };
-    let classes = [attributes.class, attributes.directory_class, attributes.file_class].map(u32::to_le_bytes);
-    let now = Time::now();
-    let inode = Inode::new(libc::S_IFDIR | 0o755, root_id, now).bytes();
-    let mark = Mark::new(root_id, now)?;
-    let (magic, version, layout) =
-        (MAGIC_NUMBER.to_le_bytes(), VERSION_NUMBER.to_le_bytes(), LAYOUT_NUMBER.to_le_bytes());
-    let (chunk_size, mode) = (chunk_size.to_le_bytes(), attributes.mode.to_le_bytes());
-    let hints = [&attributes.hints[..], &[0]].concat();
-    let mut updates = vec![
-        mark.set(),
-        root.put_inode(&inode),
-        place.put(VERSION, &version),
-        place.put(LAYOUT, &layout),
-        place.put(CHUNK_SIZE, &chunk_size),
-        place.put(CLASS, &classes[0]),
-        place.put(DIRECTORY_CLASS, &classes[1]),
-        place.put(FILE_CLASS, &classes[2]),
-        place.put(MODE, &mode),
-    ];
-    if hints.len() > 1 {
-        updates.push(place.put(HINTS, &hints));
+/// A file system that is about to be made, with an empty root directory, which all may read and its owner may write.
+#[derive(Debug)]
+pub(crate) struct New {
+    place: Place,
+    root: Place,
+    inode: [u8; inode::SIZE],
+    mark: Mark,
+    /// What is kept under attribute keys. The magic number comes last: a container without it is no file system.
+    values: Vec<(&'static [u8], Vec<u8>)>,
+}
+
+impl New {
+    pub(crate) fn of(attributes: &Attributes) -> Result<Self> {
+        let (root_id, now) = (id_of_root()?, Time::now());
+        let chunk_size = match attributes.chunk_size {
+            0 => DEFAULT_CHUNK_SIZE,
+            given => given,
+        };
+        let mut values = vec![
+            (VERSION, VERSION_NUMBER.to_le_bytes().to_vec()),
+            (LAYOUT, LAYOUT_NUMBER.to_le_bytes().to_vec()),
+            (CHUNK_SIZE, chunk_size.to_le_bytes().to_vec()),
+            (CLASS, attributes.class.to_le_bytes().to_vec()),
+            (DIRECTORY_CLASS, attributes.directory_class.to_le_bytes().to_vec()),
+            (FILE_CLASS, attributes.file_class.to_le_bytes().to_vec()),
+            (MODE, attributes.mode.to_le_bytes().to_vec()),
+        ];
+        if !attributes.hints.is_empty() {
+            values.push((HINTS, [&attributes.hints[..], &[0]].concat()));
+        }
+        values.push((MAGIC, MAGIC_NUMBER.to_le_bytes().to_vec()));
+        let inode = Inode::new(libc::S_IFDIR | 0o755, root_id, now).bytes();
+        Ok(Self { place: place()?, root: place_of_root()?, inode, mark: Mark::new(root_id, now)?, values })
     }
-    // The last one: a container without it is no file system.
-    updates.push(place.put(MAGIC, &magic));
-    match store.commit(&[place.has(MAGIC, false)], &updates)? {
+
+    /// What makes a container this file system.
+    pub(crate) fn updates(&self) -> Vec<Update<'_>> {
+        let mut updates = vec![self.mark.set(), self.root.put_inode(&self.inode)];
+        updates.extend(self.values.iter().map(|(akey, value)| self.place.put(akey, value)));
+        updates
+    }
+}
+
+/// Makes a container a file system, if it is none.
+///
+/// # Errors
+/// `EEXIST`.
+pub(crate) fn create(store: &Store, attributes: &Attributes) -> Result<()> {
+    check_object(&store.container, id_of_root()?)?;
+    let new = New::of(attributes)?;
+    match store.commit(&[new.place.has(MAGIC, false)], &new.updates())? {
         true => Ok(()),
         false => Err(Errno(libc::EEXIST)),
     }

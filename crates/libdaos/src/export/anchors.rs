@@ -1,10 +1,11 @@
 //! DAOS's anchors, which hold those of engines. Programs copy them, so a copy goes on where it was made.
 //!
 //! The buffer of one begins with two numbers: which of the long anchors of the same listing was the last, 0 for none, and how many bytes the
-//! engine's anchor has that follows. One that there is no room for is kept here until its listing ends: copies end with it.
+//! engine's anchor has that follows. One that there is no room for is kept here until its listing ends: copies end with it, and those of
+//! places that their listing has left may end before.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -19,7 +20,7 @@ use crate::{
 const HEAD: usize = 16;
 /// The flag of an anchor whose engine's anchor is the last long one.
 const IS_LONG: u32 = 1;
-/// How many bytes are kept of listings that nobody brings to their end: the oldest go.
+/// How many bytes are kept: of more the oldest go that their listings have left, and then those of listings that nobody brings to their end.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Anchors that are longer than DAOS's have room for, by number: each with that of the long one before in its listing, or 0. A number is never
@@ -29,30 +30,46 @@ struct Long {
     last: u64,
     bytes: usize,
     kept: BTreeMap<u64, (Anchor, u64)>,
+    /// Those behind which their listing went on.
+    left: BTreeSet<u64>,
 }
 
 fn long() -> MutexGuard<'static, Long> {
-    static LONG: Mutex<Long> = Mutex::new(Long { last: 0, bytes: 0, kept: BTreeMap::new() });
+    static LONG: Mutex<Long> = Mutex::new(Long::new());
     LONG.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Long {
+    const fn new() -> Self {
+        Self { last: 0, bytes: 0, kept: BTreeMap::new(), left: BTreeSet::new() }
+    }
+
     fn keep(&mut self, anchor: &Anchor, before: u64) -> u64 {
         self.last += 1;
         self.bytes += anchor.as_bytes().len();
         self.kept.insert(self.last, (anchor.clone(), before));
+        if self.kept.contains_key(&before) {
+            self.left.insert(before);
+        }
         while self.bytes > MOST_BYTES
-            && let Some((_, (oldest, _))) = self.kept.pop_first()
+            && let Some(oldest) = self.left.first().or_else(|| self.kept.keys().next())
         {
-            self.bytes -= oldest.as_bytes().len();
+            self.forget(*oldest);
         }
         self.last
     }
 
+    /// Forgets an anchor; gives the number of the one before.
+    fn forget(&mut self, number: u64) -> Option<u64> {
+        let (anchor, before) = self.kept.remove(&number)?;
+        self.left.remove(&number);
+        self.bytes -= anchor.as_bytes().len();
+        Some(before)
+    }
+
     /// Forgets the anchors of a listing.
     fn release(&mut self, mut last: u64) {
-        while let Some((anchor, before)) = self.kept.remove(&last) {
-            self.bytes -= anchor.as_bytes().len();
+        while let Some(before) = self.forget(last) {
             last = before;
         }
     }
@@ -136,9 +153,26 @@ mod tests {
 
     #[test]
     fn listings_that_nobody_ends_keep_no_more_than_there_is_room_for() {
-        let mut long = Long { last: 0, bytes: 0, kept: BTreeMap::new() };
+        let mut long = Long::new();
         let mark = Anchor::from_bytes(vec![7; 65_535]);
         let last = (0..1000).map(|_| long.keep(&mark, 0)).last();
         assert!(long.bytes <= MOST_BYTES && long.kept.len() > 200 && long.kept.contains_key(&last.unwrap()));
+        assert!(long.left.is_empty());
+    }
+
+    #[test]
+    fn a_listing_that_rests_keeps_its_place_beside_a_long_one() {
+        let mut long = Long::new();
+        let mark = Anchor::from_bytes(vec![7; 640]);
+        let resting = long.keep(&mark, 0);
+        let mut other = 0;
+        for _ in 0..28_000 {
+            other = long.keep(&mark, other);
+            assert!(long.kept.contains_key(&resting) && long.kept.contains_key(&other));
+        }
+        assert!(long.bytes <= MOST_BYTES && long.kept.len() > 20_000);
+        assert_eq!(long.kept.len(), long.left.len() + 2);
+        long.release(other);
+        assert_eq!((long.kept.len(), long.left.len(), long.bytes), (1, 0, 640));
     }
 }

@@ -25,7 +25,7 @@ unsafe extern "C" fn daos_cont_create_with_label(
     answer(event, || {
         // SAFETY: a string and a list of the caller's.
         let (label, properties) = unsafe { (text(label)?, taken(properties)?) };
-        let made = containers::create(pool.cookie, Some(label), &properties)?;
+        let made = containers::create(pool.cookie, Some(label), &properties, &[])?;
         // SAFETY: a place of the caller's, if there is one.
         if let Some(uuid) = unsafe { uuid.as_mut() } {
             *uuid = made;
@@ -43,7 +43,7 @@ unsafe extern "C" fn daos_cont_create(
 ) -> c_int {
     answer(event, || {
         // SAFETY: a list of the caller's.
-        let made = containers::create(pool.cookie, None, &unsafe { taken(properties) }?)?;
+        let made = containers::create(pool.cookie, None, &unsafe { taken(properties) }?, &[])?;
         // SAFETY: a place of the caller's, if there is one.
         if let Some(uuid) = unsafe { uuid.as_mut() } {
             *uuid = made;

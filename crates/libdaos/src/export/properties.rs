@@ -195,9 +195,10 @@ unsafe extern "C" fn daos_cont_set_prop(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        let container = handles::container(container.cookie)?;
         // SAFETY: a list of the caller's.
         let given = unsafe { taken(list) }?;
+        properties::check_changeable(&given)?;
+        let container = handles::container(container.cookie)?;
         if given.is_empty() || given.contains_key(&DAOS_PROP_CO_LABEL) {
             return invalid("properties to be set: one at least, and no label, which stays");
         }

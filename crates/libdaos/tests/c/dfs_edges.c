@@ -295,6 +295,32 @@ static pthread_barrier_t both;
 static dfs_obj_t *mine, *theirs;
 static int outcomes[2];
 
+/* A container that only says that it is a file system is none for a mount; who connects to make one makes it. */
+static void without_superblock(daos_handle_t pool, const char *label)
+{
+    daos_prop_t *prop = daos_prop_alloc(1);
+    daos_handle_t container;
+    dfs_t *mounted;
+    prop->dpp_entries[0].dpe_type = DAOS_PROP_CO_LAYOUT_TYPE;
+    prop->dpp_entries[0].dpe_val = DAOS_PROP_CO_LAYOUT_POSIX;
+    IS(daos_cont_create_with_label(pool, "bare", prop, NULL, NULL), 0);
+    daos_prop_free(prop);
+    IS(daos_cont_open(pool, "bare", DAOS_COO_RW, &container, NULL, NULL), 0);
+    IS(dfs_mount(pool, container, O_RDWR, &mounted), ENOENT);
+    IS(dfs_init(), 0);
+    IS(dfs_connect(label, NULL, "bare", O_RDWR, NULL, &mounted), ENOENT);
+    IS(dfs_connect(label, NULL, "bare", O_RDONLY | O_CREAT, NULL, &mounted), ENOENT);
+    IS(dfs_connect(label, NULL, "bare", O_RDWR | O_CREAT, NULL, &mounted), 0);
+    IS(dfs_mkdir(mounted, NULL, "d", 0755, 0), 0);
+    IS(dfs_disconnect(mounted), 0);
+    IS(dfs_mount(pool, container, O_RDWR, &mounted), 0);
+    IS(dfs_mkdir(mounted, NULL, "d", 0755, 0), EEXIST);
+    IS(dfs_umount(mounted), 0);
+    IS(dfs_fini(), 0);
+    IS(daos_cont_close(container, NULL), 0);
+    IS(daos_cont_destroy(pool, "bare", 0, NULL), 0);
+}
+
 static void *append(void *unused)
 {
     (void)unused;
@@ -398,6 +424,7 @@ int main(int argc, char **argv)
     classes(pool);
     below_itself();
     races();
+    without_superblock(pool, argv[1]);
     left_open(argv[1]);
     IS(dfs_release(file), 0);
     IS(dfs_release(directory), 0);

@@ -1,11 +1,14 @@
 /* Pools that a program makes and removes itself, as with DAOS's library for tests.
  *
- *   pools
+ *   pools FOLDER
+ *
+ * FOLDER is where they are.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <daos/tests_lib.h>
@@ -45,8 +48,34 @@ static void connects(const char *name, const uuid_t uuid)
     IS(daos_pool_disconnect(pool, NULL), 0);
 }
 
-int main(void)
+/* A pool whose making was cut off, or is not at its end, is none yet; it can be made, and what is left of it be removed. */
+static void half_made(const char *folder)
 {
+    uuid_t uuid;
+    daos_handle_t pool;
+    char path[4096], below[4096];
+    snprintf(path, sizeof path, "%s/half", folder);
+    snprintf(below, sizeof below, "%s/half/containers", folder);
+    for (int depth = 0; depth < 2; depth++) {
+        IS(mkdir(path, 0777), 0);
+        IS(depth == 0 ? 0 : mkdir(below, 0777), 0);
+        IS(daos_pool_connect("half", NULL, DAOS_PC_RW, &pool, NULL, NULL), -DER_NONEXIST);
+        IS(make("half", NULL, uuid), 0);
+        connects("half", uuid);
+        IS(dmg_pool_destroy(NULL, uuid, NULL, 0), 0);
+        IS(mkdir(path, 0777), 0);
+        IS(depth == 0 ? 0 : mkdir(below, 0777), 0);
+        IS(dmg_pool_destroy(NULL, uuid, NULL, 0), -DER_NONEXIST);
+        if (depth == 0)
+            rmdir(path);
+        IS(access(path, F_OK), -1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
     uuid_t labelled, again, unlabelled;
     char text[37];
     daos_handle_t pool;
@@ -80,6 +109,7 @@ int main(void)
     IS(dmg_pool_destroy(NULL, labelled, NULL, 1), 0);
     IS(daos_pool_disconnect(pool, NULL), 0);
     IS(daos_pool_connect("made", NULL, DAOS_PC_RW, &pool, NULL, NULL), -DER_NONEXIST);
+    half_made(argv[1]);
     IS(daos_fini(), 0);
     return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

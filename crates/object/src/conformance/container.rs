@@ -4,7 +4,7 @@ use super::{
     bytes::noise,
     trial::{Trial, all_objects, array, kv, label, refused},
 };
-use crate::Property;
+use crate::{Cell, ObjectClass, ObjectId, ObjectType, Property, Update};
 
 pub fn a_container_is_created_once_and_opened_by_its_label(trial: &Trial<'_>) {
     let (_, uri, pool) = trial.pool();
@@ -16,6 +16,35 @@ pub fn a_container_is_created_once_and_opened_by_its_label(trial: &Trial<'_>) {
     assert_eq!((container.label(), container.capabilities()), (&name, pool.capabilities()));
     assert_eq!((pool.uri(), pool.capabilities()), (&uri, trial.capabilities()));
     assert!(all_objects(&*container, 10).is_empty());
+}
+
+pub fn a_container_has_from_the_first_moment_on_what_it_is_made_with(trial: &Trial<'_>) {
+    let (_, _, pool) = trial.pool();
+    let name = label("made");
+    let id = |kind| ObjectId::new(kind, ObjectClass::S1, 0, 1);
+    let (entry, value) =
+        (Cell::kv(id(ObjectType::KeyValue), b"k"), Cell::general(id(ObjectType::General), b"d", b"a"));
+    let updates = [Update::Put { cell: entry, value: b"old" }, Update::Put { cell: entry, value: b"new" }];
+    let updates = [&updates[..], &[Update::Put { cell: value, value: b"value" }]].concat();
+    let made = pool.create_container_holding(&name, &updates);
+    if made.as_ref().is_err_and(|error| error.code() == "unsupported") {
+        refused(pool.open_container(&name), "not-found");
+        return;
+    }
+    made.unwrap();
+    let found = pool.open_container(&name).unwrap().get_many(&[entry, value]).unwrap();
+    assert_eq!(found, [Some(b"new".to_vec()), Some(b"value".to_vec())]);
+    // What is there already stays as it is.
+    let other = [Update::Put { cell: entry, value: b"other" }];
+    refused(pool.create_container_holding(&name, &other), "already-exists");
+    pool.create_container(&label("empty")).unwrap();
+    refused(pool.create_container_holding(&label("empty"), &other), "already-exists");
+    let container = pool.open_container(&name).unwrap();
+    assert_eq!(container.get_many(&[entry]).unwrap(), [Some(b"new".to_vec())]);
+    assert!(all_objects(&*pool.open_container(&label("empty")).unwrap(), 10).is_empty());
+    container.update(&other).unwrap();
+    container.flush().unwrap();
+    assert_eq!(pool.open_container(&name).unwrap().get_many(&[entry]).unwrap(), [Some(b"other".to_vec())]);
 }
 
 pub fn labels_are_told_apart(trial: &Trial<'_>) {

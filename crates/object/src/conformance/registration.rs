@@ -67,6 +67,7 @@ macro_rules! __conformance_cases {
             }
             container {
                 a_container_is_created_once_and_opened_by_its_label,
+                a_container_has_from_the_first_moment_on_what_it_is_made_with,
                 labels_are_told_apart,
                 the_listing_is_sorted_and_follows,
                 a_destroyed_container_is_gone_and_may_be_made_again_empty,

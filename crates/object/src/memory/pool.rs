@@ -8,7 +8,7 @@ use std::{
 use super::{CAPABILITIES, SCHEME, container::MemoryContainer, lock, state::State};
 use crate::{
     Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Property,
-    Purged, Result, Rights, RightsChange, SetAside, Verified, Verify, VerifyProgress,
+    Purged, Result, Rights, RightsChange, SetAside, Update, Verified, Verify, VerifyProgress,
 };
 
 /// A pool. Containers that were destroyed live on in the handles that are open on them, unseen by others.
@@ -47,12 +47,7 @@ impl Pool for MemoryPool {
     }
 
     fn create_container(&self, label: &Label) -> Result<()> {
-        let mut containers = lock(&self.containers);
-        if containers.contains_key(label) {
-            return Err(Error::AlreadyExists { what: format!("container {label} in pool {}", self.uri) });
-        }
-        containers.insert(label.clone(), Arc::default());
-        Ok(())
+        self.create_container_holding(label, &[])
     }
 
     /// All that is in memory is of one process, and so of one user.
@@ -61,6 +56,17 @@ impl Pool for MemoryPool {
             true => self.create_container(label),
             false => Err(no_rights()),
         }
+    }
+
+    fn create_container_holding(&self, label: &Label, updates: &[Update<'_>]) -> Result<()> {
+        let mut containers = lock(&self.containers);
+        if containers.contains_key(label) {
+            return Err(Error::AlreadyExists { what: format!("container {label} in pool {}", self.uri) });
+        }
+        let state = Arc::default();
+        MemoryContainer::new(label.clone(), Arc::clone(&state)).update(updates)?;
+        containers.insert(label.clone(), state);
+        Ok(())
     }
 
     fn rights(&self, label: &Label) -> Result<Rights> {

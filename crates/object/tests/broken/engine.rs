@@ -123,6 +123,10 @@ impl Pool for BrokenPool {
         self.0.create_container_with(label, rights)
     }
 
+    fn create_container_holding(&self, label: &Label, updates: &[Update<'_>]) -> Result<()> {
+        self.0.create_container_holding(label, updates)
+    }
+
     fn rights(&self, label: &Label) -> Result<Rights> {
         self.0.rights(label)
     }
