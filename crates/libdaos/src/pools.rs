@@ -123,11 +123,9 @@ pub(crate) fn destroy(uuid: &[u8; 16], force: bool) -> Result<()> {
         return refuse(DER_BUSY, "the pool is in use; disconnect, or use force");
     }
     let uri = uri_of(&label)?;
-    let is_begun = is_begun(&uri);
-    match registry().unwrap_or_else(|_| engines()).engine(uri.scheme())?.destroy_pool(&uri) {
-        Err(Error::InvalidInput { .. }) if is_begun => Err(Der(DER_NONEXIST)),
-        destroyed => Ok(destroyed?),
-    }
+    let was_absent = is_absent(&uri);
+    let registry = registry().unwrap_or_else(|_| engines());
+    registry.engine(uri.scheme())?.destroy_pool(&uri).map_err(|error| failed(error, was_absent, &uri))
 }
 
 /// The UUID of a pool: of its label, so that it is the same for everybody.
@@ -156,23 +154,28 @@ pub(crate) fn connect(label: &str, flags: u32) -> Result<u64> {
     Ok(handles::add(Open::Pool(Arc::new(Pool { label, inner, flags }))))
 }
 
-/// Whether there is a folder without a superblock: a pool is in the making there, or its making was cut off, so that there is none. Looked at
-/// before anything is tried, since the superblock may come meanwhile.
-fn is_begun(uri: &PoolUri) -> bool {
-    let folder = Path::new(uri.path());
-    uri.scheme() == "posix" && folder.is_dir() && !has_superblock(folder)
+/// Whether a pool is not there yet: its superblock comes last. Looked at before anything is tried, since it may come meanwhile.
+fn is_absent(uri: &PoolUri) -> bool {
+    uri.scheme() == "posix" && !has_superblock(Path::new(uri.path()))
+}
+
+/// What failed at a pool that was not there before. A folder without a superblock is where a pool is being made, or where that was cut off.
+fn failed(error: Error, was_absent: bool, uri: &PoolUri) -> Der {
+    match error {
+        Error::InvalidInput { .. } if was_absent && Path::new(uri.path()).is_dir() => Der(DER_NONEXIST),
+        error => error.into(),
+    }
 }
 
 /// Opens a pool.
 fn opened(registry: &Registry, uri: &PoolUri) -> Result<Arc<dyn isotach_object::Pool>> {
-    let is_begun = is_begun(uri);
+    let was_absent = is_absent(uri);
     match registry.open_pool(uri) {
-        Err(Error::InvalidInput { .. }) if is_begun => Err(Der(DER_NONEXIST)),
         Err(Error::NotFound { .. }) => {
             let why = Path::new(uri.path()).parent().filter(|_| uri.scheme() == "posix").and_then(wrong_root);
             why.map_or(Err(Der(DER_NONEXIST)), |why| refuse(DER_NONEXIST, &why))
         }
-        opened => Ok(opened?),
+        opened => opened.map_err(|error| failed(error, was_absent, uri)),
     }
 }
 

@@ -32,3 +32,10 @@ fn what_is_open_in_a_container_that_is_destroyed_is_of_nothing_any_more() {
     let program = bench.compile("destroyed", &["tests/c/destroyed.c"]);
     bench.run(&program, &["tank"]);
 }
+
+#[test]
+fn processes_that_make_the_same_pool_at_once_all_connect_to_it() {
+    let bench = Bench::new();
+    let program = bench.compile("pool_race", &["tests/c/pool_race.c"]);
+    bench.run(&program, &["60"]);
+}
