@@ -13,7 +13,7 @@ from place import ROOT
 FIELDS = ("4096", "1", "4", "3", "2")
 STORE = ("--store", "daos://tank")
 # DAOS's numbers of errors.
-NO_HDL, TIMEDOUT = 1002, 1011
+NO_HDL, NONEXIST, TIMEDOUT = 1002, 1005, 1011
 
 
 class Site:
@@ -72,6 +72,7 @@ def test_a_field_that_could_not_be_read_for_once_is_told_and_no_repair_takes_it_
     fault = f"daos_array_read:1-1:{TIMEDOUT}"
     code, out, _ = site.call("repair", "--data", "--doit", *STORE, FAULTS=fault)
     assert code == 1 and "left: field" in out and "DER_TIMEDOUT" in out, out
+    assert "verify again" in out and "wipe" not in out, out
     assert site.steps() == before
     site.run("verify", "--data", *STORE)
 
@@ -79,7 +80,8 @@ def test_a_field_that_could_not_be_read_for_once_is_told_and_no_repair_takes_it_
 def test_a_connection_that_was_taken_back_is_made_again_and_nothing_is_told_to_be_lost(site: Site) -> None:
     before = site.steps()
     assert len(site.run("list", *STORE, FAULTS=f"daos_cont_open:2-2:{NO_HDL}").splitlines()) == before
-    for fault in (f"daos_cont_open:2-99:{NO_HDL}", f"daos_pool_connect:1-9:{NO_HDL}"):
+    gone = f"daos_cont_open:2-99:{NO_HDL},daos_pool_connect:2-9:{NONEXIST}"
+    for fault in (f"daos_cont_open:2-99:{NO_HDL}", f"daos_pool_connect:1-9:{NO_HDL}", gone):
         code, _, err = site.call("list", *STORE, FAULTS=fault)
         assert code == 1 and "DER_NO_HDL" in err and "open it anew" in err, err
         assert "lost" not in err and "init" not in err, err

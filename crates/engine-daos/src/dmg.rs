@@ -12,9 +12,9 @@ pub(crate) fn create(uri: &PoolUri, options: &Options) -> Result<()> {
     dmg(uri, options, &["pool", "create", &size, &options.pool])
 }
 
-/// Removes a pool with everything in it, unless somebody is connected to it.
+/// Removes a pool with everything in it, also while somebody is connected to it: this process may be.
 pub(crate) fn destroy(uri: &PoolUri, options: &Options) -> Result<()> {
-    dmg(uri, options, &["pool", "destroy", "--recursive", &options.pool])
+    dmg(uri, options, &["pool", "destroy", "--force", "--recursive", &options.pool])
 }
 
 fn dmg(uri: &PoolUri, options: &Options, arguments: &[&str]) -> Result<()> {

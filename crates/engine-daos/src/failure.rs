@@ -71,7 +71,7 @@ fn hint(der: Der) -> Option<&'static str> {
             "try again; where it goes on, network resources ran out: fewer processes on a node need less"
         }
         DER_DATA_LOSS => {
-            "more failed than copies or parity make up for; an administrator looks after the pool, then `isotach verify --data` says which fields it was"
+            "more failed than copies or parity make up for, for now or for good; an administrator looks after the pool"
         }
         DER_UNREACH | DER_OOG | DER_HG => {
             "do provider and interface of client and servers agree, and are the servers up?"
@@ -98,14 +98,12 @@ pub(crate) fn failed(der: Der, what: &str) -> Error {
     let hint = hint(der).map(|hint| format!("; {hint}")).unwrap_or_default();
     let text = format!("{what}: {der}{hint}");
     match der.0 {
-        DER_NONEXIST | DER_ENOENT | DER_CONT_NONEXIST | DER_CONT_DESTROYING => {
-            Error::not_found(format!("{what} ({})", der.name()))
-        }
+        _ if der.is_absence() => Error::not_found(format!("{what} ({})", der.name())),
         DER_EXIST => Error::AlreadyExists { what: format!("{what} ({})", der.name()) },
         DER_TX_RESTART => Error::Conflict { what: text },
         DER_NO_PERM | DER_EP_RO => Error::PermissionDenied { what: text, source: None },
         DER_NOSPACE => Error::NoSpace { what: text },
-        DER_CSUM | DER_DATA_LOSS => Error::corrupt(format!("{der}{hint}"), what),
+        DER_CSUM => Error::corrupt(format!("{der}"), what),
         DER_NOSYS | DER_NOTSUPPORTED => Error::Unsupported { engine: SCHEME, what: text },
         _ => Error::Io { what: format!("{what}{hint}"), source: Box::new(der) },
     }

@@ -54,7 +54,10 @@ impl DaosPool {
                 // Another thread may have connected meanwhile.
                 if Arc::ptr_eq(&before, &kept) {
                     let Options { pool, system, .. } = &*self.options;
-                    *kept = Arc::new(ffi::Pool::connect(&self.session, pool, system.as_deref())?);
+                    let connected = ffi::Pool::connect(&self.session, pool, system.as_deref());
+                    // That the pool is gone says nothing of what was to be done in it.
+                    let gone = |der: Der| if der.is_absence() { Der(DER_NO_HDL) } else { der };
+                    *kept = Arc::new(connected.map_err(gone)?);
                 }
                 let now = Arc::clone(&kept);
                 drop(kept);

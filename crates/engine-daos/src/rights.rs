@@ -130,7 +130,7 @@ fn given(outcome: Told<()>, names: &[Option<String>; 2], naming: &str) -> Result
         Der(DER_NONEXIST | DER_INVAL) => {
             let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
             let what = format!("owner or group {} of {naming}", names.join(", "));
-            Error::invalid(what, "names that DAOS's servers know")
+            Error::invalid(what, "names that DAOS can have")
         }
         der => failed(der, &format!("give {naming} to another, which takes the permission o")),
     })

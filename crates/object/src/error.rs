@@ -8,8 +8,9 @@ use std::{error::Error as StdError, io};
 /// The system, and the process, can open no more files: as Linux numbers its errors.
 const ENFILE: i32 = 23;
 const EMFILE: i32 = 24;
-/// The device cannot read or write it.
-const EIO: i32 = 5;
+/// What does not pass, as Linux numbers it: the device cannot read it (EIO), a file is in the place of its folder (ENOTDIR), a link turns
+/// in a circle (ELOOP), the file system found its own checksums wrong (EBADMSG) or itself damaged (EUCLEAN).
+const LASTING: [i32; 5] = [5, 20, 40, 74, 117];
 
 /// What every operation of the model returns.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -124,7 +125,8 @@ impl Error {
         match self {
             Self::Corrupt { .. } | Self::NotFound { .. } => true,
             Self::Io { source, .. } => {
-                source.downcast_ref::<io::Error>().is_some_and(|source| source.raw_os_error() == Some(EIO))
+                let number = source.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);
+                number.is_some_and(|number| LASTING.contains(&number))
             }
             _ => false,
         }

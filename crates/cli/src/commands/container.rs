@@ -149,9 +149,10 @@ pub(crate) fn for_each_object(
 /// How much a container has, as far as this user can know.
 fn size_of(pool: &dyn Pool, label: &Label) -> Outcome<String> {
     match pool.container_size(label) {
-        Err(ObjectError::PermissionDenied { .. }) => Ok(", whose size this user may not see".to_owned()),
+        Ok(size) => Ok(format!(" of {}", Bytes(size))),
+        Err(error @ ObjectError::NotFound { .. }) => Err(error.into()),
         Err(ObjectError::InvalidInput { .. }) => Ok(", which is another program's".to_owned()),
-        size => Ok(format!(" of {}", Bytes(size?))),
+        Err(error) => Ok(format!(", whose size is not known ({error})")),
     }
 }
 
@@ -165,7 +166,7 @@ fn list(pool: &dyn Pool, as_json: bool) -> Outcome {
             Err(ObjectError::PermissionDenied { .. }) => Err("no permission"),
             Err(ObjectError::InvalidInput { .. }) => Err("not of Isotach"),
             // Removed meanwhile.
-            Err(ObjectError::NotFound { .. }) => continue,
+            Err(ObjectError::NotFound { .. }) if !pool.list_containers()?.contains(&label) => continue,
             Err(error) => {
                 failed.get_or_insert(error);
                 Err("unreadable")

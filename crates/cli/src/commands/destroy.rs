@@ -47,14 +47,28 @@ impl Victim<'_> {
     }
 }
 
-/// Refuses a pool with datasets in it, listed or only in snapshots.
+/// Refuses a pool with datasets in it, listed or only in snapshots, and one that other programs use, too.
 pub(crate) fn check_pool(pool: &dyn Pool, flags: DestroyFlags) -> Outcome {
+    if !flags.force {
+        check_foreign(pool)?;
+    }
     let held = if flags.force { None } else { Held::by(pool)? };
     let Some(held) = held.filter(|held| !held.datasets.is_empty() || !held.kept.is_empty()) else {
         return Ok(());
     };
     let force = if held.datasets.is_empty() { FORCE_KEPT } else { FORCE };
     Err(Failure::failed(format!("pool {} holds a field store of {}: {force}", pool.uri(), held.counted())))
+}
+
+fn check_foreign(pool: &dyn Pool) -> Outcome {
+    for label in pool.list_containers()? {
+        // Only what is not ours is refused so.
+        if let Err(ObjectError::InvalidInput { .. }) = pool.open_container(&label) {
+            let what = format!("pool {} holds a container of another program, {label}", pool.uri());
+            return Err(Failure::failed(format!("{what}: --force removes it all the same")));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a container that a field store rests on.

@@ -161,7 +161,13 @@ fn print_repair(report: &RepairReport) -> Outcome {
     let mut asides: Vec<_> = report.repaired.iter().filter_map(|repaired| repaired.aside.as_ref()).collect();
     asides.dedup();
     asides.iter().try_for_each(|aside| outln!("what was set aside is in {aside}"))?;
-    let left = report.repaired.iter().filter(|repaired| repaired.repair == Repair::Left).count();
+    let left = report.repaired.iter().filter(|repaired| repaired.repair == Repair::Left);
+    let (unknown, left): (Vec<_>, Vec<_>) = left.partition(|repaired| repaired.damage.may_pass());
+    let (unknown, left) = (unknown.len(), left.len());
+    if unknown > 0 {
+        let what = count(unknown as u64, "place");
+        outln!("{what} could not be looked at: verify again when what stood in the way is gone")?;
+    }
     if left > 0 {
         outln!("{} left: `isotach wipe` removes damaged datasets", count(left as u64, "damaged place"))?;
     }

@@ -47,6 +47,12 @@ impl Der {
         if result == 0 { Ok(()) } else { Err(Self(result.saturating_abs())) }
     }
 
+    /// Whether what was named is not there.
+    pub(crate) fn is_absence(self) -> bool {
+        use errors::{DER_CONT_DESTROYING, DER_CONT_NONEXIST, DER_ENOENT, DER_NONEXIST};
+        [DER_NONEXIST, DER_ENOENT, DER_CONT_NONEXIST, DER_CONT_DESTROYING].contains(&self.0)
+    }
+
     /// DAOS's name of it.
     pub(crate) fn name(self) -> &'static str {
         errors::name(self.0)

@@ -1,4 +1,4 @@
-//! Operations that are under way while the caller goes on, on the event queue of the process.
+//! Operations that are under way while the caller goes on, on the event queue of their session.
 
 use std::{
     ffi::c_int,
@@ -39,7 +39,7 @@ pub(crate) trait Operation {
 }
 
 /// The event queue of a session, made when it is first needed. Each that there is takes a share of the network, of which a process can
-/// have few; so all containers and threads have this one.
+/// have few; so all containers and threads of a session have this one.
 #[derive(Default)]
 pub(super) struct Queue {
     handle: Mutex<Option<daos_handle_t>>,

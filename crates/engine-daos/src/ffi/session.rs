@@ -3,16 +3,13 @@
 use std::{
     ffi::{c_char, c_int},
     process, ptr,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use isotach_daos_abi::{
     acl::DPI_SPACE,
     constants::{DAOS_COO_FORCE, DAOS_COO_RO, DAOS_COO_RW, DAOS_PC_RO, DAOS_PC_RW},
-    errors::{DER_CONT_NONEXIST, DER_ENOENT, DER_NO_HDL, DER_NO_PERM, DER_NONEXIST, DER_TRUNC},
+    errors::{DER_CONT_NONEXIST, DER_NO_HDL, DER_NO_PERM, DER_TRUNC},
     info::{
         daos_cont_info_t, daos_pool_cont_info, daos_pool_info_t, daos_prop_co_roots, daos_prop_entry,
         daos_prop_t, daos_prop_value,
@@ -28,8 +25,12 @@ use super::{
     queue::Queue,
 };
 
-/// The process that libdaos was begun in last; 0 is none.
-static BEGUN_IN: AtomicU32 = AtomicU32::new(0);
+/// How often libdaos is begun and not ended, and in which process. A child has its parent's.
+static BEGUN: Mutex<(u32, usize)> = Mutex::new((0, 0));
+
+fn begun() -> MutexGuard<'static, (u32, usize)> {
+    BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// libdaos, initialised. Ended when the last share is dropped.
 pub(crate) struct Session {
@@ -48,13 +49,14 @@ impl Session {
     /// Begins, if there is a library: `Err` has the words of the loader. In a child, whose parent had begun, it begins anew.
     pub(crate) fn begin() -> Result<Told<Arc<Self>>, &'static str> {
         let (functions, process) = (api::functions()?, process::id());
-        let is_in_child = ![0, process].contains(&BEGUN_IN.load(Ordering::Relaxed));
+        let mut begun = begun();
+        let (in_process, times) = *begun;
+        let is_in_child = times > 0 && in_process != process;
         // Before DAOS 2.4 a child could but initialise once more.
         let begin = functions.reinit.filter(|_| is_in_child).unwrap_or(functions.init);
         // SAFETY: no arguments; the library counts how often it is asked for.
-        let begun = Der::check(unsafe { begin() });
-        Ok(begun.map(|()| {
-            BEGUN_IN.store(process, Ordering::Relaxed);
+        Ok(Der::check(unsafe { begin() }).map(|()| {
+            *begun = (process, if is_in_child { 1 } else { times + 1 });
             Arc::new(Self { functions, process, queue: Queue::default() })
         }))
     }
@@ -69,6 +71,8 @@ impl Drop for Session {
     fn drop(&mut self) {
         if self.is_of_this_process() {
             self.queue.destroy(self.functions);
+            let mut begun = begun();
+            begun.1 -= 1;
             // SAFETY: it was initialised, and all that was opened in it is closed, having had a share of it.
             unsafe { (self.functions.fini)() };
         }
@@ -245,7 +249,7 @@ impl Cont {
     fn is_gone(&self) -> bool {
         match Self::open(&self.pool, &self.label, Health::Any) {
             Ok(found) => found.uuid != self.uuid,
-            Err(Der(der)) => [DER_NONEXIST, DER_ENOENT, DER_CONT_NONEXIST].contains(&der),
+            Err(der) => der.is_absence(),
         }
     }
 

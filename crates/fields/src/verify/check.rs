@@ -52,10 +52,12 @@ impl Wrong {
         let is_damage = matches!(error, Error::Object(error) if error.is_damage());
         match is_damage || error.code() == "invalid-input" {
             true => Self { what: error.to_string(), place, byte, may_pass: false },
-            false => {
-                Self { what: format!("it is not known to be whole: {error}"), place, byte, may_pass: true }
-            }
+            false => Self::unknown(error, place, byte),
         }
+    }
+
+    fn unknown(error: &Error, place: String, byte: Option<u64>) -> Self {
+        Self { what: format!("it is not known to be whole: {error}"), place, byte, may_pass: true }
     }
 }
 
@@ -102,9 +104,9 @@ impl Checker<'_> {
         let (object, key, value) = (candidate.object, candidate.key.clone(), candidate.value.clone());
         // A replaced field keeps its entry, by which a wipe finds what is left of it.
         let (level, cure) = match candidate.newest {
-            None if may_pass => (Level::Field, Cure::None),
+            None if may_pass => (Level::Field, Cure::Wait),
             None => (Level::Field, Cure::Remove { object, key, value }),
-            Some(_) => (Level::ReplacedField, Cure::None),
+            Some(_) => (Level::ReplacedField, if may_pass { Cure::Wait } else { Cure::None }),
         };
         lock(&self.found).push(Damage { level, key: candidate.field.clone(), what, place, byte, cure });
     }
@@ -184,12 +186,14 @@ impl Checker<'_> {
             }
             (Arc::clone(&self.reader.dataset.store), size)
         } else {
-            let asked = self.inner.container(container).and_then(|open| {
-                let size = self.inner.with_room(|| Ok(open.size_many(&[Cell::array(object)])?))?;
-                Ok((open, size.first().copied().flatten()))
-            });
-            match asked {
-                Ok(asked) => asked,
+            // A pool that is not reached from here, or of an engine that is not here, says nothing of the field.
+            let open = match self.inner.container(container) {
+                Ok(open) => open,
+                Err(error) if error.is_too_many_open() => return Err(error),
+                Err(error) => return Ok((Some(Wrong::unknown(&error, location.to_string(), None)), 0)),
+            };
+            match self.inner.with_room(|| Ok(open.size_many(&[Cell::array(object)])?)) {
+                Ok(sizes) => (open, sizes.first().copied().flatten()),
                 Err(error) if error.is_too_many_open() => return Err(error),
                 Err(error) => return Ok((unread(&error), 0)),
             }

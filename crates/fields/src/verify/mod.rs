@@ -143,11 +143,20 @@ pub struct Damage {
     cure: Cure,
 }
 
+impl Damage {
+    /// Whether it is not known to be damage: what was to be looked at was not to be had, and may be when that is tried again.
+    pub fn may_pass(&self) -> bool {
+        self.cure == Cure::Wait
+    }
+}
+
 /// What a repair can do about a damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Cure {
     /// Nothing.
     None,
+    /// Nothing now: it may be whole when it is looked at again.
+    Wait,
     /// Setting aside what the container can make anew.
     SetAside,
     /// Taking the entry out, if it still is the same.

@@ -79,7 +79,7 @@ impl VerifyReport {
 
 impl VerifiedPart {
     fn repair(&self, doit: bool, repaired: &mut Vec<Repaired>) -> Result<()> {
-        let can_be = self.damage.iter().any(|damage| damage.cure != Cure::None);
+        let can_be = self.damage.iter().any(|damage| ![Cure::None, Cure::Wait].contains(&damage.cure));
         let (mut aside, mut moved) = (None, Vec::new());
         if doit && can_be {
             let note = self.note()?;
@@ -151,7 +151,7 @@ impl VerifiedPart {
 impl Cure {
     fn plan(&self) -> Repair {
         match self {
-            Self::None => Repair::Left,
+            Self::None | Self::Wait => Repair::Left,
             Self::SetAside => Repair::MovedAside,
             Self::Remove { .. } => Repair::TakenOut,
             Self::PutBack { .. } => Repair::PutBack,
@@ -161,7 +161,7 @@ impl Cure {
 
 fn cure_entry(catalogue: &dyn Container, cure: &Cure) -> Result<Repair> {
     match cure {
-        Cure::None | Cure::SetAside => Ok(Repair::Left),
+        Cure::None | Cure::Wait | Cure::SetAside => Ok(Repair::Left),
         Cure::PutBack { object, key } => {
             catalogue.update(&[Update::Put { cell: Cell::kv(*object, key), value: &[] }])?;
             Ok(Repair::PutBack)
