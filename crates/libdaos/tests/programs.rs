@@ -289,6 +289,7 @@ fn the_conformance_program_fails_in_nothing_but_what_is_known_not_to_be_there_ye
 #[cfg(feature = "cluster")]
 #[test]
 fn on_a_cluster_programs_find_all_but_what_the_engine_cannot_do() {
+    use isotach_object::Engine;
     const SUBJECTS: [&str; 14] = [
         "pool.",
         "container.",
