@@ -230,6 +230,28 @@ fn calls_outside_of_transactions_never_ask_for_a_restart() {
 }
 
 #[test]
+fn a_transaction_whose_moment_was_purged_while_it_reads_begins_anew() {
+    let (container, hooked, other) = container();
+    let map = object_of(&container, ObjectType::KeyValue);
+    let put = |value| kv::put(&object_of(&other, ObjectType::KeyValue), &now(&other), 0, b"key", value);
+    put(b"old").unwrap();
+    let cell = Cell::kv(map.id, b"key");
+    for (kind, name) in [(Kind::Read, "first"), (Kind::ReadAndWrite, "second")] {
+        // The engine in memory keeps no other state.
+        other.inner.create_snapshot(&name.parse().unwrap()).unwrap();
+        let transaction = Arc::new(Transaction::new(Arc::clone(&container), kind));
+        let scope = Scope::within(&container, &transaction);
+        let before = scope.get(cell).unwrap();
+        put(b"new").unwrap();
+        assert_eq!(scope.get(cell), Ok(before), "of its moment");
+        hooked.lose_states(1);
+        assert_eq!(scope.get(cell), Err(Der(DER_TX_RESTART)));
+        transaction.restart().unwrap();
+        assert_eq!(scope.get(cell), Ok(Some(b"new".to_vec())));
+    }
+}
+
+#[test]
 fn where_the_outcome_of_a_commit_is_not_known_that_is_told() {
     let failures: [fn() -> Error; 3] = [
         || Error::Io { what: "append".to_owned(), source: "gone".into() },

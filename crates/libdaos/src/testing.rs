@@ -28,7 +28,9 @@ pub(crate) struct Hooked {
     before: Mutex<Option<(usize, Before)>>,
     before_list: Mutex<Option<Once>>,
     is_plain: AtomicBool,
-    lost: AtomicUsize,
+    /// Whether it shows a state of the past.
+    is_past: bool,
+    lost: Arc<AtomicUsize>,
 }
 
 impl fmt::Debug for Hooked {
@@ -38,6 +40,11 @@ impl fmt::Debug for Hooked {
 }
 
 impl Hooked {
+    fn around(inner: Arc<dyn Handle>, is_past: bool, lost: Arc<AtomicUsize>) -> Self {
+        let (before, before_list, is_plain) = (Mutex::new(None), Mutex::new(None), AtomicBool::new(false));
+        Self { inner, before, before_list, is_plain, is_past, lost }
+    }
+
     /// Lets something happen before each commit from now on.
     pub(crate) fn before_commits(&self, act: impl FnMut(usize) -> Result<()> + Send + 'static) {
         *self.before.lock().unwrap() = Some((0, Box::new(act)));
@@ -58,9 +65,17 @@ impl Hooked {
         self.is_plain.store(true, Ordering::Relaxed);
     }
 
-    /// So many times from now on the state at an epoch is not kept any more.
+    /// So many times from now on the state at an epoch is not kept any more when it is opened, or when values of it are read.
     pub(crate) fn lose_states(&self, times: usize) {
         self.lost.store(times, Ordering::Relaxed);
+    }
+
+    fn check_kept(&self) -> Result<()> {
+        let is_lost = |times: usize| times.checked_sub(1);
+        match self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_lost) {
+            Ok(_) => Err(Error::not_found("the state at an epoch")),
+            Err(_) => Ok(()),
+        }
     }
 }
 
@@ -72,13 +87,7 @@ pub(crate) fn container() -> (Arc<Container>, Arc<Hooked>, Arc<Container>) {
     let inner = engine.open_pool(&uri).unwrap();
     inner.create_container(&label).unwrap();
     let open = || inner.open_container(&label).unwrap();
-    let hooked = Arc::new(Hooked {
-        inner: open(),
-        before: Mutex::new(None),
-        before_list: Mutex::new(None),
-        is_plain: AtomicBool::new(false),
-        lost: AtomicUsize::new(0),
-    });
+    let hooked = Arc::new(Hooked::around(open(), false, Arc::default()));
     let pool = Arc::new(Pool { label: "tank".to_owned(), inner: Arc::clone(&inner), flags: 2 });
     let opened = |inner: Arc<dyn Handle>| {
         let pool = Arc::clone(&pool);
@@ -148,6 +157,9 @@ impl Handle for Hooked {
         self.inner.epoch()
     }
     fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
+        if self.is_past {
+            self.check_kept()?;
+        }
         self.inner.get_many(cells)
     }
     fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
@@ -189,11 +201,9 @@ impl Handle for Hooked {
         self.inner.open_snapshot(name)
     }
     fn open_at(&self, epoch: Epoch) -> Result<Arc<dyn Handle>> {
-        let is_lost = |times: usize| times.checked_sub(1);
-        match self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_lost) {
-            Ok(_) => Err(Error::not_found("the state at an epoch")),
-            Err(_) => self.inner.open_at(epoch),
-        }
+        self.check_kept()?;
+        let past = self.inner.open_at(epoch)?;
+        Ok(Arc::new(Self::around(past, true, Arc::clone(&self.lost))))
     }
     fn destroy_snapshot(&self, name: &Label) -> Result<()> {
         self.inner.destroy_snapshot(name)

@@ -209,14 +209,33 @@ impl Transaction {
         }
         match self.container.inner.open_at(moment.state) {
             Ok(past) => Ok(Arc::clone(progress.past.insert(past))),
-            Err(Error::NotFound { what }) if matches!(self.kind, Kind::ReadAt(_)) => {
+            Err(error) => self.lost(&mut progress, moment, error),
+        }
+    }
+
+    /// What `act` reads of the state at its moment.
+    fn read_past<T>(&self, act: impl FnOnce(&dyn Handle) -> isotach_object::Result<T>) -> Result<T> {
+        match act(&*self.past()?) {
+            Ok(found) => Ok(found),
+            Err(error) => {
+                let (mut progress, moment) = self.begin()?;
+                self.lost(&mut progress, moment, error)
+            }
+        }
+    }
+
+    /// An error of reading the state at its moment. A purge may take that away, also when it was opened already: then the transaction
+    /// begins anew, but for one of a moment that the program has named.
+    fn lost<T>(&self, progress: &mut Progress, moment: Moment, error: Error) -> Result<T> {
+        match error {
+            Error::NotFound { what } if matches!(self.kind, Kind::ReadAt(_)) => {
                 refuse(DER_NONEXIST, &format!("{what}, which epoch {} stands for", moment.epoch))
             }
-            Err(Error::NotFound { .. }) => {
+            Error::NotFound { .. } => {
                 progress.status = Status::Failed;
                 Err(Der(DER_TX_RESTART))
             }
-            Err(error) => Err(error.into()),
+            error => Err(error.into()),
         }
     }
 
@@ -244,7 +263,7 @@ impl Transaction {
                 return Ok(found);
             }
         }
-        Ok(act(&*self.past()?)?)
+        self.read_past(act)
     }
 
     /// What `act` reads of these cells into places of the program's, which it fills once.
@@ -254,7 +273,7 @@ impl Transaction {
         act: impl FnOnce(&dyn Handle) -> isotach_object::Result<T>,
     ) -> Result<T> {
         self.note_read(cells.iter().map(|cell| Expected::of(cell, Expectation::Unchanged)))?;
-        Ok(act(&*self.past()?)?)
+        self.read_past(act)
     }
 
     /// The commit is to count only while a cell holds something.
