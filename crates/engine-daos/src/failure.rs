@@ -71,7 +71,7 @@ fn hint(der: Der) -> Option<&'static str> {
             "try again; where it goes on, network resources ran out: fewer processes on a node need less"
         }
         DER_DATA_LOSS => {
-            "more failed than copies or parity make up for, for now or for good; an administrator looks after the pool"
+            "more failed than copies or parity make up for, for a time or for good; an administrator looks after the pool"
         }
         DER_UNREACH | DER_OOG | DER_HG => {
             "do provider and interface of client and servers agree, and are the servers up?"
