@@ -310,7 +310,8 @@ impl Pool for PosixPool {
             fill(&*self.disk, limbo, &NewRights::default())?;
             let container = PosixContainer::new(label.clone(), self.open_place(limbo)?)?;
             let transaction = Transaction { preconditions: Vec::new(), updates: updates.to_vec() };
-            container.commit(&transaction).map(drop)
+            container.commit(&transaction)?;
+            container.flush()
         })
     }
 

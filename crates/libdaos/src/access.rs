@@ -14,7 +14,7 @@ use rustix::process::{getegid, geteuid, getgroups};
 use crate::{
     abi::{acl::*, constants::DAOS_COO_RO, errors::*, properties::*},
     acl::{ALL, Entry, List, Owners, TO_READ, has_name, is_principal},
-    containers::{Container, own},
+    containers::{self, Container, own},
     error::{Der, Result, invalid, refuse},
     handles,
     properties::{self, Properties, Value},
@@ -186,7 +186,7 @@ fn change(container: u64, change: impl Fn(&mut List) -> Result<()>) -> Result<()
             preconditions: vec![Precondition::Equals(cell, &stored)],
             updates: vec![Update::Put { cell, value: &value }],
         };
-        container.inner.commit(&transaction)?;
+        containers::commit(&*container.inner, &transaction)?;
         Ok(())
     })
 }
@@ -228,7 +228,7 @@ pub(crate) fn set_owner(container: u64, user: Option<&str>, group: Option<&str>)
         let updates =
             stored.iter().map(|(key, value)| Update::Put { cell: Cell::kv(object, key), value }).collect();
         let preconditions = vec![Precondition::Absent(Cell::kv(object, &key))];
-        container.inner.commit(&Transaction { preconditions, updates })?;
+        containers::commit(&*container.inner, &Transaction { preconditions, updates })?;
         Ok(())
     })
 }

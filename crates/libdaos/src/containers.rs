@@ -6,7 +6,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use isotach_object::{Cell, Error, Label, ObjectId, Precondition, Transaction, Update};
+use isotach_object::{Cell, Epoch, Error, Label, ObjectId, Precondition, Transaction, Update};
 use md5::{Digest, Md5};
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -266,7 +266,7 @@ impl Container {
     ) -> Result<Option<usize>> {
         self.check_writable()?;
         let transaction = Transaction { preconditions: preconditions.to_vec(), updates: updates.to_vec() };
-        until_first(|| match self.inner.commit(&transaction) {
+        until_first(|| match commit(&*self.inner, &transaction) {
             Ok(_) => Ok(None),
             // Others may have been faster with something else.
             Err(Error::Conflict { .. }) => first_failing(&*self.inner, preconditions)?
@@ -289,11 +289,20 @@ fn first_failing(
     Ok(preconditions.iter().zip(&sizes).position(fails))
 }
 
+/// Commits, and sees to it that what counts from now on is durable.
+pub(crate) fn commit(
+    container: &dyn isotach_object::Container,
+    transaction: &Transaction<'_>,
+) -> isotach_object::Result<Epoch> {
+    let epoch = container.commit(transaction)?;
+    container.flush().map(|()| epoch)
+}
+
 /// Does updates, for all to see: all or none, where the engine can do that.
 fn all(container: &dyn isotach_object::Container, updates: &[Update<'_>]) -> Result<()> {
     if updates.len() > 1 && container.capabilities().transactions {
         let transaction = Transaction { preconditions: Vec::new(), updates: updates.to_vec() };
-        return until_first(|| Ok(container.commit(&transaction).map(drop)?));
+        return until_first(|| Ok(commit(container, &transaction).map(drop)?));
     }
     match container.update(updates).and_then(|()| container.flush()) {
         // What came of it nobody knows, so it is not done again here; and no transaction is to begin anew.

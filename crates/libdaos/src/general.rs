@@ -146,24 +146,27 @@ fn fetch_part(object: &Object, scope: &Scope, flags: u64, dkey: &[u8], part: &Pa
 }
 
 /// Refuses to put a single value where records are, and records where one is. It is no part of the conditions of a transaction: those who write
-/// the same kind do not hinder each other.
+/// the same kind do not hinder each other. Only what is refused is looked for, by one look, so nobody is refused for what comes and goes.
 fn check_kind(object: &Object, scope: &Scope, cell: Cell<'_>, has_ranges: bool) -> Result<()> {
     if object.id.otype() == ObjectType::KeyValue {
         return Ok(());
     }
     let now = Scope::present(Arc::clone(&scope.container));
-    let content = match scope.own(|own| own.content(&cell))? {
-        Some(content) => content,
-        None if now.size(cell)?.is_none() => Content::Nothing,
-        None if now.get(cell)?.is_some() => Content::Value,
-        None => Content::Records,
+    let is_other = match (scope.own(|own| own.content(&cell))?, has_ranges) {
+        (Some(content), true) => content == Content::Value,
+        (Some(content), false) => content == Content::Records,
+        (None, true) => match now.get(cell) {
+            // One that is damaged is one.
+            Err(Der(DER_CSUM)) => true,
+            found => found?.is_some(),
+        },
+        (None, false) => !now.read(&[cell], |state| state.list_extents(cell, 0, u64::MAX))?.is_empty(),
     };
-    match (content, has_ranges) {
-        (Content::Value, true) | (Content::Records, false) => {
-            refuse(DER_NO_PERM, "a single value and records under one attribute key")
-        }
-        _ => Ok(()),
-    }
+    if is_other { mixed() } else { Ok(()) }
+}
+
+fn mixed<T>() -> Result<T> {
+    refuse(DER_NO_PERM, "a single value and records under one attribute key")
 }
 
 /// See `daos_obj_update`: the bytes of each part, one behind the other.
@@ -206,6 +209,15 @@ fn update_parts(
     let akeys_are_integers = integer_keys(object.id).1;
     let akeys =
         parts.iter().map(|(part, _)| turned(part.akey, akeys_are_integers)).collect::<Result<Vec<_>>>()?;
+    let of_kind = |has_ranges| {
+        let parts =
+            parts.iter().zip(&akeys).filter(move |((part, _), _)| part.ranges.is_some() == has_ranges);
+        parts.map(|(_, akey)| &**akey)
+    };
+    let with_ranges: BTreeSet<&[u8]> = of_kind(true).collect();
+    if of_kind(false).any(|akey| with_ranges.contains(akey)) {
+        return mixed();
+    }
     let sizes: Vec<[u8; 8]> = parts.iter().map(|(part, _)| part.size.to_le_bytes()).collect();
     let (mut updates, mut conditions) = (Vec::new(), Vec::new());
     for (((part, bytes), akey), size) in parts.iter().zip(&akeys).zip(&sizes) {

@@ -230,6 +230,36 @@ fn calls_outside_of_transactions_never_ask_for_a_restart() {
 }
 
 #[test]
+fn what_counts_is_flushed_also_where_it_was_committed() {
+    let (container, hooked, _) = container();
+    let map = object_of(&container, ObjectType::KeyValue);
+    kv::put(&map, &now(&container), DAOS_COND_KEY_INSERT, b"key", b"value").unwrap();
+    assert!(hooked.is_flushed(), "under a condition");
+    write(&object_of(&container, ObjectType::General), 0, 4, b"aaaa").unwrap();
+    assert!(hooked.is_flushed(), "several cells");
+    let transaction = Arc::new(Transaction::new(Arc::clone(&container), Kind::ReadAndWrite));
+    kv::put(&map, &Scope::within(&container, &transaction), 0, b"key", b"other").unwrap();
+    transaction.commit().unwrap();
+    assert!(hooked.is_flushed(), "a transaction");
+}
+
+#[test]
+fn a_single_value_and_records_do_not_mix_under_one_attribute_key() {
+    let (container, _, _) = container();
+    let object = object_of(&container, ObjectType::General);
+    let value = || (Part { akey: b"a", ranges: None, size: 5, flags: 0, room: None }, b"value".to_vec());
+    let update = |parts: &[_]| general::update(&object, &now(&container), 0, b"d", parts);
+    let of_both = [value(), (records(b"a", 0, 1, 4), b"aaaa".to_vec())];
+    assert_eq!(update(&of_both), Err(Der(DER_NO_PERM)), "in one update");
+    assert_eq!(update(&[value()]), Ok(()));
+    assert_eq!(write(&object, 0, 4, b"aaaa"), Err(Der(DER_NO_PERM)));
+    assert_eq!(update(&[value()]), Ok(()));
+    punch_akey(&object).unwrap();
+    assert_eq!(write(&object, 0, 4, b"aaaa"), Ok(()));
+    assert_eq!(update(&[value()]), Err(Der(DER_NO_PERM)));
+}
+
+#[test]
 fn a_transaction_whose_moment_was_purged_while_it_reads_begins_anew() {
     let (container, hooked, other) = container();
     let map = object_of(&container, ObjectType::KeyValue);

@@ -64,7 +64,10 @@ pub(crate) fn create(container: u64, name: Option<&str>) -> Result<u64> {
     let name = name.map(|name| format!(".{name}")).unwrap_or_default();
     for attempt in 0..MOST_ATTEMPTS {
         let last = list(&container)?.last().map_or(0, |last| last.epoch);
-        let make = |epoch| container.inner.create_snapshot(&format!("{PREFIX}{epoch:020}{name}").parse()?);
+        let make = |epoch| {
+            let made = container.inner.create_snapshot(&format!("{PREFIX}{epoch:020}{name}").parse()?)?;
+            container.inner.flush().map(|()| made)
+        };
         // Known also when the snapshot is gone.
         match epochs::named(&container, last.saturating_add(attempt), make) {
             Ok(epoch) if is_in_order(&list(&container)?, epoch) => return Ok(epoch),
@@ -86,7 +89,7 @@ fn is_in_order(all: &[Snapshot], epoch: u64) -> bool {
 
 /// Destroys a snapshot of the engine's.
 fn destroy_labelled(container: &Container, label: &Label) -> Result<()> {
-    match container.inner.destroy_snapshot(label) {
+    match container.inner.destroy_snapshot(label).and_then(|()| container.inner.flush()) {
         // Another was faster.
         Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
         Err(error) => Err(error.into()),

@@ -31,6 +31,8 @@ pub(crate) struct Hooked {
     /// Whether it shows a state of the past.
     is_past: bool,
     lost: Arc<AtomicUsize>,
+    /// Whether all that counts was flushed.
+    is_flushed: AtomicBool,
 }
 
 impl fmt::Debug for Hooked {
@@ -41,8 +43,9 @@ impl fmt::Debug for Hooked {
 
 impl Hooked {
     fn around(inner: Arc<dyn Handle>, is_past: bool, lost: Arc<AtomicUsize>) -> Self {
-        let (before, before_list, is_plain) = (Mutex::new(None), Mutex::new(None), AtomicBool::new(false));
-        Self { inner, before, before_list, is_plain, is_past, lost }
+        let (before, before_list) = (Mutex::new(None), Mutex::new(None));
+        let (is_plain, is_flushed) = (AtomicBool::new(false), AtomicBool::new(true));
+        Self { inner, before, before_list, is_plain, is_past, lost, is_flushed }
     }
 
     /// Lets something happen before each commit from now on.
@@ -68,6 +71,11 @@ impl Hooked {
     /// So many times from now on the state at an epoch is not kept any more when it is opened, or when values of it are read.
     pub(crate) fn lose_states(&self, times: usize) {
         self.lost.store(times, Ordering::Relaxed);
+    }
+
+    /// Whether nothing counts that was not flushed.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.is_flushed.load(Ordering::Relaxed)
     }
 
     fn check_kept(&self) -> Result<()> {
@@ -119,6 +127,7 @@ impl Handle for Hooked {
             *self.before.lock().unwrap() = Some((count + 1, act));
             outcome?;
         }
+        self.is_flushed.store(false, Ordering::Relaxed);
         self.inner.commit(transaction)
     }
 
@@ -151,6 +160,7 @@ impl Handle for Hooked {
         self.inner.discard_parked(name)
     }
     fn flush(&self) -> Result<()> {
+        self.is_flushed.store(true, Ordering::Relaxed);
         self.inner.flush()
     }
     fn epoch(&self) -> Result<Epoch> {
@@ -192,6 +202,7 @@ impl Handle for Hooked {
         self.inner.list_objects(anchor, limit)
     }
     fn create_snapshot(&self, name: &Label) -> Result<Epoch> {
+        self.is_flushed.store(false, Ordering::Relaxed);
         self.inner.create_snapshot(name)
     }
     fn list_snapshots(&self) -> Result<Vec<Snapshot>> {
@@ -206,6 +217,7 @@ impl Handle for Hooked {
         Ok(Arc::new(Self::around(past, true, Arc::clone(&self.lost))))
     }
     fn destroy_snapshot(&self, name: &Label) -> Result<()> {
+        self.is_flushed.store(false, Ordering::Relaxed);
         self.inner.destroy_snapshot(name)
     }
 }

@@ -17,7 +17,7 @@ use isotach_object::{Backoff, Cell, Container as Handle, Epoch, Error, ObjectId,
 
 use crate::{
     abi::{constants::*, errors::*},
-    containers::Container,
+    containers::{self, Container},
     epochs::{self, Moment},
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
@@ -103,11 +103,12 @@ fn committed(
         _ => 0,
     };
     if transaction.updates.iter().map(size).sum::<usize>() <= MOST_AT_ONCE {
-        return container.commit(transaction);
+        return containers::commit(container, transaction);
     }
     let mut staging = container.stage()?;
     transaction.updates.chunks(UPDATES_OF_A_PIECE).try_for_each(|piece| staging.update(piece))?;
-    staging.commit(&transaction.preconditions)
+    let epoch = staging.commit(&transaction.preconditions)?;
+    container.flush().map(|()| epoch)
 }
 
 impl Expected {
@@ -209,33 +210,30 @@ impl Transaction {
         }
         match self.container.inner.open_at(moment.state) {
             Ok(past) => Ok(Arc::clone(progress.past.insert(past))),
-            Err(error) => self.lost(&mut progress, moment, error),
+            Err(error) => self.lost(&mut progress, error),
         }
     }
 
     /// What `act` reads of the state at its moment.
     fn read_past<T>(&self, act: impl FnOnce(&dyn Handle) -> isotach_object::Result<T>) -> Result<T> {
-        match act(&*self.past()?) {
-            Ok(found) => Ok(found),
-            Err(error) => {
-                let (mut progress, moment) = self.begin()?;
-                self.lost(&mut progress, moment, error)
-            }
-        }
+        act(&*self.past()?).or_else(|error| self.lost(&mut self.lock(), error))
     }
 
     /// An error of reading the state at its moment. A purge may take that away, also when it was opened already: then the transaction
     /// begins anew, but for one of a moment that the program has named.
-    fn lost<T>(&self, progress: &mut Progress, moment: Moment, error: Error) -> Result<T> {
-        match error {
-            Error::NotFound { what } if matches!(self.kind, Kind::ReadAt(_)) => {
-                refuse(DER_NONEXIST, &format!("{what}, which epoch {} stands for", moment.epoch))
+    fn lost<T>(&self, progress: &mut Progress, error: Error) -> Result<T> {
+        match (error, self.kind) {
+            (Error::NotFound { what }, Kind::ReadAt(epoch)) => {
+                refuse(DER_NONEXIST, &format!("{what}, which epoch {epoch} stands for"))
             }
-            Error::NotFound { .. } => {
-                progress.status = Status::Failed;
+            (Error::NotFound { .. }, _) => {
+                // Another thread may have noticed before.
+                if progress.status == Status::Open {
+                    progress.status = Status::Failed;
+                }
                 Err(Der(DER_TX_RESTART))
             }
-            error => Err(error.into()),
+            (error, _) => Err(error.into()),
         }
     }
 

@@ -1,7 +1,8 @@
-//! Making and removing a pool, cut off at every moment by a kill or a power failure: it can be removed, and made again.
+//! Making and removing, cut off at every moment by a kill or a power failure: a pool can be removed, and made again; a container is there
+//! with all that it is made with, or not at all.
 
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
-use isotach_object::{Error, PoolUri};
+use isotach_object::{Cell, Error, ObjectClass, ObjectId, ObjectType, PoolUri, Update};
 
 use crate::{seed, workload::POOL};
 
@@ -30,6 +31,35 @@ fn a_pool_whose_making_or_removal_was_cut_off_at_any_moment_can_be_removed_and_m
             assert!(left.files().is_empty(), "{case}: {:?}", left.files());
             engine.create_pool(&uri).unwrap_or_else(|error| panic!("{case}: {error}"));
             engine.open_pool(&uri).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_container_that_is_there_after_a_power_failure_has_all_that_it_was_made_with() {
+    let (seed, disk) = (seed(), SimulatedDisk::new());
+    let (uri, label): (PoolUri, _) = (POOL.parse().unwrap(), "a".parse().unwrap());
+    disk.engine().create_pool(&uri).unwrap();
+    let before = disk.changes();
+    let map = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
+    let cells = [Cell::kv(map, b"short"), Cell::kv(map, b"long")];
+    let values = [b"value".to_vec(), vec![7; 1 << 20]];
+    let updates = [0, 1].map(|at| Update::Put { cell: cells[at], value: &values[at] });
+    disk.engine().open_pool(&uri).unwrap().create_container_holding(&label, &updates).unwrap();
+    for changes in before..=disk.changes() {
+        for loss in [Loss::All, Loss::Nothing, Loss::Seeded(seed ^ changes as u64)] {
+            let pool = disk.after_crash(changes, loss).engine().open_pool(&uri).unwrap();
+            let case = format!("ISOTACH_SEED={seed}: after {changes} changes, {loss:?}");
+            match pool.open_container(&label) {
+                Ok(container) => {
+                    let found = container.get_many(&cells).unwrap_or_else(|error| panic!("{case}: {error}"));
+                    assert!(found == values.each_ref().map(|value| Some(value.clone())), "{case}");
+                }
+                Err(error) => {
+                    assert!(error.code() == "not-found" && changes < disk.changes(), "{case}: {error}");
+                    pool.create_container_holding(&label, &updates).unwrap();
+                }
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use super::{
     inode::{self, Inode, Time},
 };
 use crate::{
-    containers::{Container, own},
+    containers::{self, Container, own},
     handles, objects,
 };
 
@@ -218,7 +218,7 @@ impl Store {
     }
 
     fn decided(&self, transaction: &Transaction<'_>) -> Result<bool> {
-        match self.container.inner.commit(transaction) {
+        match containers::commit(&*self.container.inner, transaction) {
             Ok(_) => Ok(true),
             Err(Error::Conflict { .. }) => Ok(false),
             Err(error) => Err(error.into()),
