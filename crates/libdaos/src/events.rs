@@ -10,16 +10,14 @@ use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     ffi::{c_int, c_void},
     mem, process,
-    sync::{
-        Condvar, LazyLock, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use crate::{
     abi::{errors::*, types::daos_event_t},
     error::{Der, Result, invalid, refuse},
+    pools,
 };
 
 /// The address of an event.
@@ -79,8 +77,6 @@ struct Table {
 }
 
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
-/// How often the library was initialised and not ended.
-static USERS: AtomicUsize = AtomicUsize::new(0);
 /// Told of whenever an event is complete.
 static CHANGED: Condvar = Condvar::new();
 
@@ -97,26 +93,9 @@ fn with<T>(act: impl FnOnce(&mut Table) -> Result<T>) -> Result<T> {
     act(&mut lock())
 }
 
-/// Counts one more user of the library.
-pub(crate) fn start() {
-    USERS.fetch_add(1, Ordering::Relaxed);
-}
-
-/// Counts one user less.
-pub(crate) fn stop() {
-    USERS.fetch_sub(1, Ordering::Relaxed);
-}
-
-fn check_started() -> Result<()> {
-    match USERS.load(Ordering::Relaxed) {
-        0 => refuse(DER_UNINIT, "an event or a queue before daos_init"),
-        _ => Ok(()),
-    }
-}
-
 /// See `daos_eq_create`.
 pub(crate) fn create_queue() -> Result<u64> {
-    check_started()?;
+    pools::check_started()?;
     with(|table| {
         table.last_queue += 1;
         let queue = table.last_queue << 4 | crate::abi::constants::DAOS_HTYPE_EQ;
@@ -143,7 +122,7 @@ pub(crate) fn init(address: Address, queue: u64, parent: Option<Address>) -> Res
     with(|table| {
         let queue = (queue != 0).then_some(queue);
         if queue.is_none() && parent.is_none() {
-            check_started()?;
+            pools::check_started()?;
         }
         if queue.is_some_and(|queue| !table.queues.contains_key(&queue)) {
             return Err(Der(DER_NONEXIST));

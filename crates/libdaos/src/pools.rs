@@ -83,6 +83,14 @@ pub(crate) fn fini() -> Result<()> {
     Ok(())
 }
 
+/// Refuses what is done before the library is initialised, or after its end.
+pub(crate) fn check_started() -> Result<()> {
+    match library().users {
+        0 => refuse(DER_UNINIT, "a call before daos_init"),
+        _ => Ok(()),
+    }
+}
+
 fn registry() -> Result<Registry> {
     library().registry.clone().ok_or(Der(DER_UNINIT))
 }

@@ -5,16 +5,16 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use isotach_object::ObjectClass;
 
 use super::{answer, text};
-use crate::{abi::errors, events, pools};
+use crate::{abi::errors, pools};
 
 #[unsafe(no_mangle)]
 extern "C" fn daos_init() -> c_int {
-    answer(std::ptr::null_mut(), || pools::init().map(|()| events::start()))
+    answer(std::ptr::null_mut(), pools::init)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn daos_fini() -> c_int {
-    answer(std::ptr::null_mut(), || pools::fini().map(|()| events::stop()))
+    answer(std::ptr::null_mut(), pools::fini)
 }
 
 /// Does nothing: that the process is another one shows at its next call. It opens anew what it needs.

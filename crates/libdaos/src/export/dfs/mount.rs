@@ -9,19 +9,18 @@ use super::{Mounted, answer, done, name_or_none, number, pointer, system};
 use crate::{
     abi::{dfs::*, types::*},
     dfs::{self, Attributes, Errno, Result},
-    events,
     export::{give, many, place, properties, text},
     properties::Properties,
 };
 
 #[unsafe(no_mangle)]
 extern "C" fn dfs_init() -> c_int {
-    done(|| dfs::init().map(|()| events::start()))
+    done(dfs::init)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn dfs_fini() -> c_int {
-    done(|| dfs::fini().map(|()| events::stop()))
+    done(dfs::fini)
 }
 
 #[unsafe(no_mangle)]
