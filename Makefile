@@ -5,7 +5,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ceph lint fuzz fuzz-long bench peers docs test-nightly clean build build-test
+.PHONY: help setup demo test test-ceph lint fuzz fuzz-long bench peers docs test-nightly clean build deb install-libdaos
 
 # Options are passed on: make demo DEMO="--members 8", make bench BENCH="--quick".
 DEMO ?=
@@ -14,7 +14,7 @@ PYTHON := $(abspath .venv/bin/python)
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 help: ## List the tasks
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
 setup: ## Install whatever the other tasks need, and say what
 	@scripts/setup demo
@@ -23,6 +23,21 @@ setup: ## Install whatever the other tasks need, and say what
 
 build: ## Build the program, optimised, and the libdaos
 	cargo build --release --locked -p isotach-cli -p isotach-libdaos
+
+PREFIX ?= /usr/local
+install-libdaos: ## Install the libdaos, its headers and pkg-config files in PREFIX
+	scripts/libdaos install $(PREFIX)
+
+# debhelper gives what it calls a home folder of its own.
+deb: export CARGO_HOME ?= $(HOME)/.cargo
+deb: export RUSTUP_HOME ?= $(HOME)/.rustup
+deb: export ISOTACH_DEB_FOLDER := $(abspath $(TARGET))/deb
+deb: ## Build the Debian packages, in target/deb
+	@scripts/setup deb
+	mkdir -p $(ISOTACH_DEB_FOLDER)
+	rm -f $(ISOTACH_DEB_FOLDER)/*.deb
+	DEB_RULES_REQUIRES_ROOT=no debian/rules clean binary
+	@ls -1 $(ISOTACH_DEB_FOLDER)/*.deb
 
 demo: ## Build, archive a small forecast with several writers and readers, show what happened
 	@scripts/setup demo
