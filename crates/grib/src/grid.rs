@@ -180,7 +180,7 @@ impl Eccodes {
 
     fn opened_for_values(&'static self, message: &[u8]) -> Result<Handle<'static>, EccodesError> {
         one_message(message)?;
-        let mut handle = Handle::copy(self.api(), message).doing("open", "the message")?;
+        let mut handle = Handle::copy(self.api()?, message).doing("open", "the message")?;
         handle.set_double(c"missingValue", MISSING).doing("set the key", "missingValue")?;
         Ok(handle)
     }

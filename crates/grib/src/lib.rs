@@ -30,6 +30,7 @@ mod eccodes;
 mod ffi;
 mod grid;
 mod maker;
+mod reserve;
 mod scan;
 
 pub use eccodes::{Eccodes, EccodesError, message_key};

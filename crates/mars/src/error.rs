@@ -119,6 +119,12 @@ pub enum RequestError {
         /// The key of the schema that may have been meant.
         suggestion: Option<String>,
     },
+    /// The name is a keyword of MARS that says nothing about which fields are meant, where only such names are taken that do.
+    #[error("{name:?} is a keyword of MARS that has no effect here")]
+    NoEffect {
+        /// The keyword.
+        name: String,
+    },
     /// A value is not of its key's type.
     #[error("{name}={value:?}: expected {expected}")]
     BadValue {

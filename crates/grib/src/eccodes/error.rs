@@ -18,6 +18,15 @@ pub enum EccodesError {
         /// Each place looked at, with the reason it did not do.
         tried: Vec<String>,
     },
+    /// The process may open too few files: ecCodes would end it in the middle of its definitions.
+    #[error(
+        "ecCodes needs 8 files beside those that are open: {reason}; raise how many a process may have open (`ulimit -n \
+         64`)"
+    )]
+    TooFewFiles {
+        /// What the system said.
+        reason: String,
+    },
     /// The library that `ISOTACH_ECCODES` names cannot be used.
     #[error("ISOTACH_ECCODES names {}, which cannot be loaded as ecCodes: {reason}", path.display())]
     Unusable {
@@ -38,6 +47,12 @@ pub enum EccodesError {
         /// What was asked of it, as in "read the key step".
         doing: String,
         /// What it answered, and what it logged.
+        reason: String,
+    },
+    /// This ecCodes does not know a template of the message, and so cannot say what field it is.
+    #[error("{reason}")]
+    TooOld {
+        /// Which version does not know what, and what to do.
         reason: String,
     },
     /// The grid is of a kind that [`crate::Grid`] does not hold.

@@ -1,8 +1,11 @@
-//! Where ecCodes may be. Looks at files and the loader only; runs no program.
+//! Where ecCodes may be, and which of several is taken. Looks at files and the loader only; runs no program.
+//!
+//! What must stay true: a path that is named is taken and no other; else the newest there is, and of equals the one of
+//! the environment before the system's.
 
-use std::env;
-use std::fs;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use super::{Eccodes, EccodesError};
 use crate::ffi::Api;
@@ -13,35 +16,80 @@ const SYSTEM: [&str; 2] = ["libeccodes.so.0", "libeccodes.so"];
 const ECKIT: [&str; 5] =
     ["libeckit.so", "libeckit_spec.so", "libeckit_maths.so", "libeckit_codec.so", "libeckit_geo.so"];
 
-pub(super) fn find() -> Result<Eccodes, EccodesError> {
-    let [named, environment] = ["ISOTACH_ECCODES", "VIRTUAL_ENV"]
-        .map(|name| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from));
-    search(named, environment.as_deref())
+/// A place that may hold ecCodes.
+#[derive(Debug)]
+struct Place {
+    /// Whose it is, in words: "the system's".
+    owner: String,
+    /// The libraries to try there, the first that can be loaded counts.
+    libraries: Vec<PathBuf>,
 }
 
-/// The first of the places that can be loaded, with `named` alone if there is one.
-fn search(named: Option<PathBuf>, environment: Option<&Path>) -> Result<Eccodes, EccodesError> {
+/// An ecCodes that was loaded.
+struct Found<T> {
+    owner: String,
+    version: i64,
+    library: T,
+}
+
+pub(super) fn find() -> Result<Eccodes, EccodesError> {
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
+    let mut places = environments(variable("VIRTUAL_ENV"), variable("CONDA_PREFIX"), variable("PATH"));
+    places.push(Place { owner: "the system's".to_owned(), libraries: SYSTEM.map(PathBuf::from).to_vec() });
+    search(variable("ISOTACH_ECCODES").map(PathBuf::from), places)
+}
+
+/// The newest of the places that can be loaded, or `named` alone if there is one.
+fn search(named: Option<PathBuf>, places: Vec<Place>) -> Result<Eccodes, EccodesError> {
     if let Some(path) = named {
-        return load(&path).map_err(|reason| EccodesError::Unusable { path, reason });
+        return match load(&path) {
+            Ok(api) => Ok(Eccodes::new(api, path, "ISOTACH_ECCODES names it".to_owned())),
+            Err(reason) => Err(EccodesError::Unusable { path, reason }),
+        };
     }
     let mut tried = Vec::new();
-    let system = SYSTEM.map(PathBuf::from);
-    for path in system.into_iter().chain(environment.map(wheels).unwrap_or_default()) {
-        match load(&path) {
-            Ok(eccodes) => return Ok(eccodes),
-            Err(reason) => tried.push(reason_with_path(&path, &reason)),
+    let mut found = Vec::new();
+    for Place { owner, libraries } in places {
+        for path in libraries {
+            match load(&path) {
+                Ok(api) => {
+                    found.push(Found { owner, version: api.version(), library: (api, path) });
+                    break;
+                }
+                Err(reason) => tried.push(reason_with_path(&path, &reason)),
+            }
         }
     }
-    if environment.is_none() {
-        tried.push("no virtual environment is active (VIRTUAL_ENV is not set)".to_owned());
+    if let Some((Found { library: (api, path), .. }, why)) = newest(found) {
+        return Ok(Eccodes::new(api, path, why));
+    }
+    if tried.len() == SYSTEM.len() {
+        tried.push(
+            "no ecCodes in an active environment (VIRTUAL_ENV, CONDA_PREFIX, the python first on PATH)"
+                .to_owned(),
+        );
     }
     Err(EccodesError::NotInstalled { tried })
 }
 
-fn load(path: &Path) -> Result<Eccodes, String> {
+/// The newest, of equals the first, and why it was taken.
+fn newest<T>(mut found: Vec<Found<T>>) -> Option<(Found<T>, String)> {
+    let best = found.iter().map(|found| found.version).max()?;
+    let at = found.iter().position(|found| found.version == best)?;
+    let taken = found.remove(at);
+    let mut why = taken.owner.clone();
+    for other in &found {
+        let relation = if other.version < best { "newer than" } else { "as new as" };
+        let version = super::version_text(other.version);
+        why.push_str(&format!(", {relation} {version}, {}", other.owner));
+    }
+    Some((taken, why))
+}
+
+fn load(path: &Path) -> Result<Api, String> {
     let needed = beside(path);
     let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
-    Api::load(path, &needed).map(|api| Eccodes { api, path: path.to_owned() })
+    Api::load(path, &needed)
 }
 
 /// The loader mostly begins with the path itself.
@@ -50,19 +98,80 @@ fn reason_with_path(path: &Path, reason: &str) -> String {
     if reason.starts_with(path.as_ref()) { reason.to_owned() } else { format!("{path}: {reason}") }
 }
 
-/// The libraries of `eccodeslib` in a virtual environment, the newest Python's first.
+/// The environments that are active and hold a library, each once: a virtual environment, a conda environment, and
+/// that of the Python first on the search path.
+fn environments(
+    virtual_env: Option<impl AsRef<OsStr>>,
+    conda: Option<impl AsRef<OsStr>>,
+    search_path: Option<impl AsRef<OsStr>>,
+) -> Vec<Place> {
+    let mut named: Vec<(PathBuf, String)> = Vec::new();
+    if let Some(root) = virtual_env {
+        named.push((root.as_ref().into(), "the virtual environment's (VIRTUAL_ENV)".to_owned()));
+    }
+    if let Some(root) = conda {
+        named.push((root.as_ref().into(), "the conda environment's (CONDA_PREFIX)".to_owned()));
+    }
+    if let Some(python) = search_path.and_then(|folders| first_python(folders.as_ref())) {
+        let owner = format!("that of the Python first on PATH, {}", python.display());
+        named.extend(python.ancestors().nth(2).map(|root| (root.to_owned(), owner)));
+    }
+    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut places = Vec::new();
+    for (root, owner) in named {
+        let root = root.canonicalize().unwrap_or(root);
+        let libraries = libraries_of(&root);
+        if !libraries.is_empty() && !seen.contains(&root) {
+            places.push(Place { owner, libraries });
+        }
+        seen.push(root);
+    }
+    places
+}
+
+fn first_python(search_path: &OsStr) -> Option<PathBuf> {
+    let names = |folder: PathBuf| ["python3", "python"].map(|name| folder.join(name));
+    env::split_paths(search_path)
+        .filter(|folder| folder.is_absolute())
+        .flat_map(names)
+        .find(|path| path.is_file())
+}
+
+/// The ecCodes below the root of an environment: PyPI's `eccodeslib`, the newest Python's first, then a library in its
+/// `lib`, where conda keeps it. Below `/usr` the latter is the system's own, and is left to the loader.
+fn libraries_of(root: &Path) -> Vec<PathBuf> {
+    let is_system = root == Path::new("/usr") || root == Path::new("/");
+    let mut found = wheels(root);
+    if is_system {
+        found.extend(wheels(Path::new("/usr/local")));
+    } else {
+        found.extend(SYSTEM.map(|name| root.join("lib").join(name)).into_iter().find(|path| path.exists()));
+    }
+    found
+}
+
+/// The libraries of `eccodeslib` in an environment, the newest Python's first.
 fn wheels(environment: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = fs::read_dir(environment.join("lib"))
         .into_iter()
         .flatten()
         .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with("python3."))
-        .map(|entry| entry.path().join("site-packages/eccodeslib"))
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("python3"))
+        .map(|entry| entry.path())
         .collect();
-    folders.sort();
-    folders.reverse();
-    let library = |folder: PathBuf| ["lib64", "lib"].map(|lib| folder.join(lib).join("libeccodes.so"));
-    folders.into_iter().flat_map(library).filter(|path| path.exists()).collect()
+    folders.sort_by_key(|folder| std::cmp::Reverse(minor_version(folder)));
+    let packages = |folder: PathBuf| ["site-packages", "dist-packages"].map(|name| folder.join(name));
+    let library = |packages: PathBuf| {
+        ["lib64", "lib"].map(|lib| packages.join("eccodeslib").join(lib).join("libeccodes.so"))
+    };
+    let all = folders.into_iter().flat_map(packages).flat_map(library);
+    all.filter(|path| path.exists()).collect()
+}
+
+/// 11 of `python3.11`; 0 of `python3`.
+fn minor_version(folder: &Path) -> u32 {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    name.rsplit_once('.').and_then(|(_, minor)| minor.parse().ok()).unwrap_or(0)
 }
 
 /// The libraries of the package `eckitlib` installed beside the `eccodeslib` that `path` lies in, if so.
@@ -80,9 +189,25 @@ fn beside(path: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
+    /// An environment in which these files stand.
+    fn environment(files: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, b"").unwrap();
+        }
+        root
+    }
+
+    fn owners(virtual_env: Option<&Path>, conda: Option<&Path>, search_path: Option<&str>) -> Vec<String> {
+        environments(virtual_env, conda, search_path).into_iter().map(|place| place.owner).collect()
+    }
+
     #[test]
     fn a_path_that_is_named_and_wrong_is_not_passed_over() {
-        let error = search(Some("/no/such/libeccodes.so".into()), None).unwrap_err().to_string();
+        let system = Place { owner: "the system's".to_owned(), libraries: vec!["libeccodes.so.0".into()] };
+        let error = search(Some("/no/such/libeccodes.so".into()), vec![system]).unwrap_err().to_string();
         assert!(
             error.starts_with(
                 "ISOTACH_ECCODES names /no/such/libeccodes.so, which cannot be loaded as ecCodes: "
@@ -93,10 +218,35 @@ mod tests {
 
     #[test]
     fn a_library_that_is_not_eccodes_is_refused() {
-        let error = search(Some("libc.so.6".into()), None).unwrap_err();
+        let error = search(Some("libc.so.6".into()), Vec::new()).unwrap_err();
         assert!(
             matches!(&error, EccodesError::Unusable { reason, .. } if reason.contains("codes_")),
             "{error}"
+        );
+    }
+
+    #[test]
+    fn the_newest_is_taken_and_the_environment_before_an_equal_system() {
+        let taken = |versions: &[(&str, i64)]| {
+            let found = versions.iter().map(|(owner, version)| {
+                let owner = (*owner).to_owned();
+                Found { owner, version: *version, library: () }
+            });
+            newest(found.collect()).map(|(_, why)| why)
+        };
+        assert_eq!(taken(&[]), None);
+        assert_eq!(taken(&[("the system's", 22_800)]).unwrap(), "the system's");
+        assert_eq!(
+            taken(&[("the environment's", 25_000), ("the system's", 22_800)]).unwrap(),
+            "the environment's, newer than 2.28.0, the system's"
+        );
+        assert_eq!(
+            taken(&[("the environment's", 22_301), ("the system's", 22_800)]).unwrap(),
+            "the system's, newer than 2.23.1, the environment's"
+        );
+        assert_eq!(
+            taken(&[("the environment's", 22_800), ("the system's", 22_800)]).unwrap(),
+            "the environment's, as new as 2.28.0, the system's"
         );
     }
 
@@ -111,15 +261,39 @@ mod tests {
 
     #[test]
     fn wheels_are_found_in_a_virtual_environment_with_eckit_beside_them() {
-        let environment = tempfile::tempdir().unwrap();
-        let packages = environment.path().join("lib/python3.11/site-packages");
-        for file in ["eccodeslib/lib64/libeccodes.so", "eckitlib/lib64/libeckit.so"] {
-            fs::create_dir_all(packages.join(file).parent().unwrap()).unwrap();
-            fs::write(packages.join(file), b"").unwrap();
-        }
+        let root = environment(&[
+            "lib/python3.9/site-packages/eccodeslib/lib64/libeccodes.so",
+            "lib/python3.11/site-packages/eccodeslib/lib64/libeccodes.so",
+            "lib/python3.11/site-packages/eckitlib/lib64/libeckit.so",
+        ]);
+        let packages = root.path().join("lib/python3.11/site-packages");
         let library = packages.join("eccodeslib/lib64/libeccodes.so");
-        assert_eq!(wheels(environment.path()), std::slice::from_ref(&library));
+        assert_eq!(wheels(root.path())[0], library, "the newest Python's first");
         assert_eq!(beside(&library), [packages.join("eckitlib/lib64/libeckit.so")]);
         assert!(beside(Path::new("libeccodes.so.0")).is_empty());
+    }
+
+    #[test]
+    fn active_environments_are_known_by_their_variables_and_by_the_first_python() {
+        let library = "lib/python3.11/site-packages/eccodeslib/lib64/libeccodes.so";
+        let (one, other) = (environment(&[library]), environment(&[library, "bin/python3"]));
+        let conda = environment(&["lib/libeccodes.so"]);
+        let nothing = environment(&["bin/other"]);
+        let folders = [&nothing, &other].map(|root| root.path().join("bin").display().to_string()).join(":");
+        assert_eq!(
+            owners(Some(one.path()), Some(conda.path()), None),
+            ["the virtual environment's (VIRTUAL_ENV)", "the conda environment's (CONDA_PREFIX)"]
+        );
+        let python = other.path().join("bin/python3");
+        assert_eq!(
+            owners(None, None, Some(&folders)),
+            [format!("that of the Python first on PATH, {}", python.display())]
+        );
+        assert_eq!(
+            owners(Some(other.path()), None, Some(&folders)),
+            ["the virtual environment's (VIRTUAL_ENV)"],
+            "one environment counts once"
+        );
+        assert!(owners(Some(nothing.path()), None, None).is_empty());
     }
 }

@@ -4,6 +4,7 @@
 //! calls 90 minutes in GRIB 2 a step of 90, and in GRIB 1 a step of 0. Such steps are therefore read in seconds, which
 //! all versions do alike.
 
+use super::unknown::Unknown;
 use super::{Doing, Eccodes, EccodesError};
 use crate::SliceScanner;
 use crate::ffi::Handle;
@@ -13,7 +14,8 @@ impl Eccodes {
     ///
     /// `param` is the numeric parameter id (`130`, never `130.128`), as FDB stores it. `step` is in hours where it is whole
     /// hours, else in minutes or seconds with their unit (`90m`, `10s`). All other values are as ecCodes writes them, such
-    /// as `levelist` with its fraction (`0.1`). A newer ecCodes may know keys that an older does not.
+    /// as `levelist` with its fraction (`0.1`). A newer ecCodes may know keys that an older does not. Keys of the namespace
+    /// that begin with `_`, such as `_leg_number`, are left out: they describe the field and do not name it.
     ///
     /// A message that is not labelled for MARS, one without `class`, may be of a level that MARS has no word for. Then
     /// `levtype` is ecCodes' `typeOfLevel` in small letters, and a layer between two levels has its
@@ -23,16 +25,23 @@ impl Eccodes {
     ///
     /// # Errors
     /// [`EccodesError::NotOneMessage`] if `message` is anything but one whole message, [`EccodesError::Refused`] if ecCodes
-    /// cannot decode its headers.
+    /// cannot decode its headers, [`EccodesError::TooOld`] if it does not know a template that the message follows.
     pub fn message_key(&'static self, message: &[u8]) -> Result<Vec<(String, String)>, EccodesError> {
         one_message(message)?;
-        let handle = Handle::borrow(self.api(), message).doing("open", "the message")?;
+        let handle = Handle::borrow(self.api()?, message).doing("open", "the message")?;
         let mut pairs = if below_the_hour(&handle) { self.key_by_seconds(message)? } else { mars(&handle)? };
         // Without a table behind it, MARS' param is the id already; finding the id is half the work of a whole key.
         match pairs.iter_mut().find(|(key, _)| key == "param") {
             Some((_, value)) if value.contains('.') => *value = param_id(&handle)?,
             Some(_) => {}
-            None => pairs.extend(param_id(&handle).ok().map(|id| ("param".to_owned(), id))),
+            None => match param_id(&handle) {
+                Ok(id) => pairs.push(("param".to_owned(), id)),
+                Err(_) => {
+                    if let Some(unknown) = Unknown::of(self, &handle) {
+                        return Err(unknown.into());
+                    }
+                }
+            },
         }
         if !pairs.iter().any(|(key, _)| key == "class") {
             complete(&handle, &mut pairs);
@@ -42,7 +51,7 @@ impl Eccodes {
 
     fn key_by_seconds(&'static self, message: &[u8]) -> Result<Vec<(String, String)>, EccodesError> {
         // A copy, because asking for another unit modifies the handle.
-        let mut handle = Handle::copy(self.api(), message).doing("open", "the message")?;
+        let mut handle = Handle::copy(self.api()?, message).doing("open", "the message")?;
         handle.set_string(c"stepUnits", "s").doing("set the key", "stepUnits to s")?;
         let mut pairs = mars(&handle)?;
         if let Some((_, step)) = pairs.iter_mut().find(|(key, _)| key == "step") {
@@ -70,7 +79,13 @@ fn complete(handle: &Handle<'_>, pairs: &mut Vec<(String, String)>) {
 }
 
 fn mars(handle: &Handle<'_>) -> Result<Vec<(String, String)>, EccodesError> {
-    handle.namespace(c"mars").doing("read", "the MARS keys of the message")
+    handle.namespace(c"mars", names_a_field).doing("read", "the MARS keys of the message")
+}
+
+/// Whether a key of the namespace is part of a field's name. ecCodes marks with `_` what it only tells, such as
+/// `_leg_number`, and the unit of the step is part of the step; FDB leaves these out as well.
+fn names_a_field(key: &str) -> bool {
+    !key.starts_with('_') && key != "stepunits"
 }
 
 fn param_id(handle: &Handle<'_>) -> Result<String, EccodesError> {
@@ -121,5 +136,17 @@ pub(crate) fn one_message(bytes: &[u8]) -> Result<(), EccodesError> {
         )),
         Some(Err(error)) => refuse(error.to_string()),
         None => refuse("no bytes".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_with_an_underscore_in_front_do_not_name_a_field() {
+        let names = ["class", "_leg_number", "_", "leg_number", "levelist", "stepunits"];
+        let kept: Vec<_> = names.into_iter().filter(|name| names_a_field(name)).collect();
+        assert_eq!(kept, ["class", "leg_number", "levelist"]);
     }
 }

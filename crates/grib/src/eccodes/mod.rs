@@ -1,8 +1,10 @@
 //! ecCodes, once per process: finding it, and asking a message for its key.
 
+mod edit;
 mod error;
 mod find;
 pub(crate) mod key;
+mod unknown;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ pub(crate) use error::Doing;
 pub use error::EccodesError;
 pub use key::message_key;
 
-use crate::ffi::Api;
+use crate::{ffi::Api, reserve};
 
 /// The ecCodes library, loaded into this process.
 ///
@@ -30,29 +32,57 @@ use crate::ffi::Api;
 pub struct Eccodes {
     api: Api,
     path: PathBuf,
+    why: String,
+}
+
+/// 2.28.0 for 22800.
+fn version_text(version: i64) -> String {
+    format!("{}.{}.{}", version / 10_000, version / 100 % 100, version % 100)
 }
 
 impl Eccodes {
+    fn new(api: Api, path: PathBuf, why: String) -> Self {
+        api.collect_log();
+        Self { api, path, why }
+    }
+
     /// Finds and loads ecCodes at the first call; later calls give the first one's answer.
     ///
-    /// Looked for in this order:
+    /// Looked for in these places:
     /// 1. the path in the environment variable `ISOTACH_ECCODES`, and then nowhere else;
-    /// 2. `libeccodes.so.0`, then `libeccodes.so`, wherever the system's loader looks (Debian's package `libeccodes0`);
-    /// 3. PyPI's package `eccodeslib` in the virtual environment that `VIRTUAL_ENV` names.
+    /// 2. the environments that are active, those that `VIRTUAL_ENV` and `CONDA_PREFIX` name and that of the Python first
+    ///    on `PATH`: PyPI's package `eccodeslib` there, or `lib/libeccodes.so`;
+    /// 3. `libeccodes.so.0`, then `libeccodes.so`, wherever the system's loader looks (Debian's package `libeccodes0`).
+    ///
+    /// Of 2 and 3 the newest is taken, and of equals the first. [`Eccodes::why`] says which it was.
     ///
     /// # Errors
+    /// [`EccodesError::TooFewFiles`] where the process may open too few, as long as that is so;
     /// [`EccodesError::NotInstalled`] if there is none, which says what to install; [`EccodesError::Unusable`] if the
     /// variable names something else.
     pub fn load() -> Result<&'static Self, EccodesError> {
         static LOADED: OnceLock<Result<Eccodes, EccodesError>> = OnceLock::new();
+        // The loader needs files, too, and what it says then would be kept as if there were no ecCodes.
+        reserve::fill()?;
         LOADED.get_or_init(find::find).as_ref().map_err(Clone::clone)
     }
 
     /// The library's version, as in "2.28.0".
     #[must_use]
     pub fn version(&self) -> String {
-        let version = self.api.version();
-        format!("{}.{}.{}", version / 10_000, version / 100 % 100, version % 100)
+        version_text(self.api.version())
+    }
+
+    /// The newest release that is known here, if this one is older.
+    #[must_use]
+    pub fn newer(&self) -> Option<String> {
+        (self.api.version() < unknown::NEWER).then(|| version_text(unknown::NEWER))
+    }
+
+    /// Why this one was taken: whose it is, and which others there were.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        &self.why
     }
 
     /// The name or path under which it was loaded.
@@ -61,8 +91,10 @@ impl Eccodes {
         &self.path
     }
 
-    pub(crate) fn api(&'static self) -> &'static Api {
-        &self.api
+    /// What calls ecCodes, once the files that it needs are held for it.
+    pub(crate) fn api(&'static self) -> Result<&'static Api, EccodesError> {
+        reserve::fill()?;
+        Ok(&self.api)
     }
 }
 

@@ -10,7 +10,7 @@ fn message(
     sample: &std::ffi::CStr,
     change: impl FnOnce(&mut Handle<'static>),
 ) -> Vec<u8> {
-    let mut handle = Handle::sample(eccodes.api(), sample).unwrap();
+    let mut handle = Handle::sample(eccodes.api().unwrap(), sample).unwrap();
     change(&mut handle);
     handle.message().unwrap()
 }
@@ -143,6 +143,41 @@ fn keys_come_in_an_order_and_hold_all_of_mars() {
 }
 
 #[test]
+fn the_leg_of_a_forecast_is_no_part_of_the_key() {
+    let Some(eccodes) = eccodes() else { return };
+    for sample in [c"reduced_gg_pl_32_grib1", c"reduced_gg_pl_32_grib2"] {
+        let message =
+            message(eccodes, sample, |handle| handle.set_long(c"localDefinitionNumber", 30).unwrap());
+        let all =
+            Handle::borrow(eccodes.api().unwrap(), &message).unwrap().namespace(c"mars", |_| true).unwrap();
+        assert!(all.iter().any(|(name, _)| name == "_leg_number"), "ecCodes gives it: {all:?}");
+        let pairs = eccodes.message_key(&message).unwrap();
+        assert!(pairs.iter().all(|(name, _)| !name.starts_with('_')), "{pairs:?}");
+    }
+}
+
+#[test]
+fn a_message_on_an_unknown_grid_is_refused_for_that() {
+    let Some(eccodes) = eccodes() else { return };
+    let mut message = message(eccodes, c"regular_ll_pl_grib2", |_| ());
+    // 999, in two bytes. The number of the grid's template stands in bytes 13 and 14 of section 3, which comes after the sections 0 to 2.
+    let mut at = 16;
+    while message[at + 4] != 3 {
+        at += message[at..at + 4].iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
+    }
+    message[at + 12..at + 14].copy_from_slice(&[3, 231]);
+    let error = eccodes.message_key(&message).unwrap_err();
+    assert!(matches!(error, EccodesError::TooOld { .. }), "{error}");
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "ecCodes {} does not know this grid (template 3.999 of GRIB 2); a newer one may",
+            eccodes.version()
+        )
+    );
+}
+
+#[test]
 fn only_one_whole_message_is_accepted() {
     let Some(eccodes) = eccodes() else { return };
     let whole = message(eccodes, c"regular_ll_pl_grib2", |_| ());
@@ -169,10 +204,10 @@ fn only_one_whole_message_is_accepted() {
 #[test]
 fn a_refusal_says_what_eccodes_was_asked_and_what_it_answered() {
     let Some(eccodes) = eccodes() else { return };
-    let mut handle = Handle::sample(eccodes.api(), c"regular_ll_pl_grib2").unwrap();
+    let mut handle = Handle::sample(eccodes.api().unwrap(), c"regular_ll_pl_grib2").unwrap();
     let error = handle.set_string(c"noSuchKey", "1").doing("set the key", "noSuchKey").unwrap_err();
     assert_eq!(error.to_string(), "ecCodes cannot set the key noSuchKey: Key/value not found");
-    let Err(refusal) = Handle::sample(eccodes.api(), c"no_such_sample") else {
+    let Err(refusal) = Handle::sample(eccodes.api().unwrap(), c"no_such_sample") else {
         panic!("there is no such sample")
     };
     assert!(refusal.reason.contains("no_such_sample"), "what ecCodes logs is kept: {}", refusal.reason);

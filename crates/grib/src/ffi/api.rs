@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use libloading::Library;
 
 use super::{Refusal, log};
+use crate::reserve::{self, Lent};
 
 /// ecCodes' opaque types, by the names its header gives them.
 pub(super) type Context = *mut c_void;
@@ -71,6 +72,8 @@ pub(crate) struct Api {
 /// The right to call ecCodes, while it lives.
 pub(super) struct Turn<'a> {
     pub(super) functions: &'a Functions,
+    /// Given back before the lock.
+    _files: Lent,
     _guard: MutexGuard<'a, ()>,
 }
 
@@ -79,17 +82,17 @@ impl Api {
     ///
     /// The process keeps all of them loaded, also when this fails half way.
     pub(crate) fn load(name: &Path, needed: &[&Path]) -> Result<Self, String> {
+        let _files = reserve::lend();
         for path in needed {
             open(path)?;
         }
         let library = open(name)?;
         let functions = Functions::find(library).map_err(|error| plain(&error))?;
-        let api = Self { functions, lock: Mutex::new(()) };
-        api.collect_log();
-        Ok(api)
+        Ok(Self { functions, lock: Mutex::new(()) })
     }
 
-    fn collect_log(&self) {
+    /// From now on what it logs is collected.
+    pub(crate) fn collect_log(&self) {
         let turn = self.turn();
         // SAFETY: the default context lives as long as the library, and `collect` has the type of a logging procedure.
         unsafe {
@@ -108,7 +111,7 @@ impl Api {
     pub(super) fn turn(&self) -> Turn<'_> {
         let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         log::clear();
-        Turn { functions: &self.functions, _guard: guard }
+        Turn { functions: &self.functions, _files: reserve::lend(), _guard: guard }
     }
 }
 

@@ -35,13 +35,20 @@ impl<'m> Handle<'m> {
         Ok(Self { api, raw: turn.made(raw)?, _message: PhantomData })
     }
 
-    /// The keys and values of a namespace, in ecCodes' order.
-    pub(crate) fn namespace(&self, name: &CStr) -> Result<Vec<(String, String)>, Refusal> {
+    /// The keys and values of a namespace whose names `admit` takes, in ecCodes' order.
+    pub(crate) fn namespace(
+        &self,
+        name: &CStr,
+        admit: impl Fn(&str) -> bool,
+    ) -> Result<Vec<(String, String)>, Refusal> {
         let turn = self.api.turn();
         let keys = Keys::new(&turn, self.raw, name)?;
         let mut pairs = Vec::new();
         while keys.next() {
-            pairs.push((keys.name(), keys.value()?));
+            let name = keys.name();
+            if admit(&name) {
+                pairs.push((name, keys.value()?));
+            }
         }
         Ok(pairs)
     }

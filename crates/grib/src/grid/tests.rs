@@ -13,7 +13,7 @@ fn made(eccodes: &'static Eccodes) -> Vec<u8> {
 
 /// A message changed by `change`.
 fn changed(eccodes: &'static Eccodes, change: impl FnOnce(&mut Handle<'static>)) -> Vec<u8> {
-    let mut handle = Handle::copy(eccodes.api(), &made(eccodes)).unwrap();
+    let mut handle = Handle::copy(eccodes.api().unwrap(), &made(eccodes)).unwrap();
     change(&mut handle);
     handle.message().unwrap()
 }
@@ -129,7 +129,7 @@ fn every_other_row_may_run_backwards() {
 #[test]
 fn other_grids_are_named_and_still_come_as_points() {
     let Some(eccodes) = eccodes() else { return };
-    let sample = |name| Handle::sample(eccodes.api(), name).unwrap().message().unwrap();
+    let sample = |name| Handle::sample(eccodes.api().unwrap(), name).unwrap().message().unwrap();
     let reduced = sample(c"reduced_gg_pl_32_grib2");
     let error = eccodes.grid(&reduced).unwrap_err().to_string();
     assert_eq!(error, "a grid of type reduced_gg is not drawn, expected regular_ll");
@@ -158,7 +158,7 @@ fn a_number_of_values_that_is_not_the_grids_is_refused() {
 #[test]
 fn a_damaged_number_of_rows_is_refused_before_latitudes_are_computed() {
     let Some(eccodes) = eccodes() else { return };
-    let mut handle = Handle::sample(eccodes.api(), c"regular_gg_pl_grib2").unwrap();
+    let mut handle = Handle::sample(eccodes.api().unwrap(), c"regular_gg_pl_grib2").unwrap();
     handle.set_long(c"Nj", 2_000_000_000).unwrap();
     let error = eccodes.points(&handle.message().unwrap()).unwrap_err().to_string();
     assert!(error.contains("Nj is above"), "{error}");

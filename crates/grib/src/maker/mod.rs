@@ -168,7 +168,7 @@ impl MessageMaker {
     }
 
     fn open(&self, name: FieldName) -> Result<Handle<'static>, EccodesError> {
-        let mut handle = Handle::copy(self.eccodes.api(), &self.blank).doing("open", "its own sample")?;
+        let mut handle = Handle::copy(self.eccodes.api()?, &self.blank).doing("open", "its own sample")?;
         set(&mut handle, c"paramId", name.param)?;
         // The parameter may bring a level type of its own; pressure is what was asked for.
         set_text(&mut handle, c"typeOfLevel", "isobaricInhPa")?;
@@ -198,7 +198,7 @@ fn labelled(opened: &mut Opened, name: FieldName) -> Result<Vec<u8>, EccodesErro
 
 /// The sample with the plan's labels and a grid of `layout`, all values zero.
 fn blank(eccodes: &'static Eccodes, plan: &ForecastPlan, layout: Layout) -> Result<Vec<u8>, EccodesError> {
-    let mut handle = Handle::sample(eccodes.api(), c"regular_ll_pl_grib2")
+    let mut handle = Handle::sample(eccodes.api()?, c"regular_ll_pl_grib2")
         .doing("open", "the sample regular_ll_pl_grib2")?;
     layout.write(&mut handle)?;
     set(&mut handle, c"setLocalDefinition", 1)?;

@@ -3,6 +3,7 @@
 //! A request is text that has been taken apart, nothing more: what its values mean depends on the types a schema gives
 //! their keys, so ranges, names and relative dates are worked out in [`Schema::plans`](crate::Schema::plans).
 
+pub(crate) mod keywords;
 mod parse;
 
 use std::fmt;
@@ -10,12 +11,35 @@ use std::str::FromStr;
 
 use crate::error::RequestError;
 use crate::key::Key;
+use crate::schema::means_all;
 use crate::text;
 
 /// The words that may stand in front of a request.
-pub(crate) const VERBS: [&str; 20] = [
-    "archive", "axes", "browse", "compute", "copy", "dump", "flush", "get", "inspect", "list", "move",
-    "purge", "read", "remove", "retrieve", "stage", "stats", "status", "wipe", "write",
+pub(crate) const VERBS: [&str; 24] = [
+    "archive",
+    "axes",
+    "browse",
+    "compute",
+    "copy",
+    "disseminate",
+    "dump",
+    "flush",
+    "get",
+    "inspect",
+    "list",
+    "move",
+    "purge",
+    "r",
+    "read",
+    "remove",
+    "ret",
+    "retr",
+    "retrieve",
+    "stage",
+    "stats",
+    "status",
+    "wipe",
+    "write",
 ];
 
 /// Names with lists of values: `class=od,step=0/to/24/by/6`, with or without a verb in front.
@@ -140,9 +164,12 @@ impl Request {
         self.pairs.is_empty()
     }
 
-    /// Those of `names` that the request does not name; for operations that ask for a least number of keys.
+    /// Those of `names` that the request does not name, or of which it means every value; for operations that ask for a
+    /// least number of keys.
     pub fn missing_from<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-        names.into_iter().filter(|name| !self.contains(name)).collect()
+        let is_named =
+            |name: &&str| self.get(name).is_some_and(|values| !values.iter().any(|value| means_all(value)));
+        names.into_iter().filter(|name| !is_named(name)).collect()
     }
 }
 
@@ -211,5 +238,10 @@ mod tests {
     fn names_asked_for_and_not_given_are_told() {
         let request: Request = "class=od".parse().unwrap();
         assert_eq!(request.missing_from(["class", "expver"]), ["expver"]);
+        for wide in ["class=off,expver=1", "class=all,expver=1", "class=od/*,expver=1", "class= Any,expver=1"]
+        {
+            let request: Request = wide.parse().unwrap();
+            assert_eq!(request.missing_from(["class", "expver"]), ["class"], "{wide}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::rule::LevelKey;
 use crate::key::Key;
-use crate::types::KeyType;
+use crate::types::{KeyType, wind};
 
 /// What a request wants of the keys of one level, in the order of the schema.
 #[derive(Clone, Debug)]
@@ -138,8 +138,8 @@ impl LevelFilter {
     }
 
     /// Every level key that is wanted, for looking each up: the values in the request's order, the last key of the
-    /// level changing fastest. `None` if some key may be anything; never so for a plan of
-    /// [`Match::Exact`](super::Match::Exact).
+    /// level changing fastest. `None` if some key may be anything: for a plan of [`Match::Exact`](super::Match::Exact)
+    /// only where the request says so by a word such as `all`.
     #[must_use]
     pub fn candidates(&self) -> Option<Candidates<'_>> {
         let lists = self.keys.iter().map(|filter| match &filter.wanted {
@@ -150,27 +150,56 @@ impl LevelFilter {
     }
 
     /// This filter with only the values that are `present`, by name and value, for leaving out what an index does not
-    /// hold; `None` if a key has no value left, so that nothing can match.
+    /// hold; `None` if a key has no value left, so that nothing can match. Where a component of the wind is wanted and
+    /// not there, the vorticity and divergence take its place if both are.
     #[must_use]
     pub fn restricted(&self, mut present: impl FnMut(&str, &str) -> bool) -> Option<Self> {
         let mut keys = self.keys.clone();
         for filter in &mut keys {
             let Wanted::OneOf(values) = &filter.wanted else { continue };
             let name = filter.key.kept.as_str();
-            let left: Vec<String> =
-                values.as_slice().iter().filter(|value| present(name, value)).cloned().collect();
+            let (mut left, absent): (Vec<String>, Vec<String>) =
+                values.as_slice().iter().cloned().partition(|value| present(name, value));
+            if matches!(filter.key.kind, KeyType::Param | KeyType::ParamId) {
+                push_stored_winds(&mut left, &absent, |value| present(name, value));
+            }
             if left.is_empty() {
                 return None;
             }
-            if left.len() < values.as_slice().len() {
+            if left.len() != values.as_slice().len() || !absent.is_empty() {
                 filter.wanted = Wanted::OneOf(Values::new(left));
             }
         }
         Some(Self { keys })
     }
 
+    /// This filter with the values of an index, by name, in place of any value: so that it can name every key.
+    #[must_use]
+    pub fn enumerated<V: Into<String>>(&self, mut values: impl FnMut(&str) -> Vec<V>) -> Self {
+        let mut keys = self.keys.clone();
+        for filter in keys.iter_mut().filter(|filter| !matches!(filter.wanted, Wanted::OneOf(_))) {
+            let there = values(&filter.key.kept).into_iter().map(Into::into);
+            filter.wanted = Wanted::OneOf(Values::new(there.filter(|value| filter.admits(value)).collect()));
+        }
+        Self { keys }
+    }
+
     fn find(&self, name: &str) -> Option<&KeyFilter> {
         self.keys.iter().find(|filter| filter.key.kept == name)
+    }
+}
+
+/// Adds the vorticity and divergence that stand for the components of winds among the `absent` parameters.
+fn push_stored_winds(left: &mut Vec<String>, absent: &[String], mut present: impl FnMut(&str) -> bool) {
+    for stored in absent.iter().filter_map(|param| wind::stored_for(param)) {
+        if !stored.into_iter().all(&mut present) {
+            continue;
+        }
+        for param in stored {
+            if left.iter().all(|known| known != param) {
+                left.push(param.to_owned());
+            }
+        }
     }
 }
 

@@ -22,6 +22,7 @@ use crate::clock::Clock;
 use crate::error::SchemaError;
 
 pub use filter::{Candidates, LevelFilter, Values, Wanted};
+pub(crate) use plan::means_all;
 pub use plan::{Match, Plan};
 pub use rule::{Level, LevelKey, Presence, Rule, RuleId};
 pub use split::SplitKey;
@@ -103,6 +104,12 @@ impl Schema {
     /// The rules in the order in which they are tried.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.compiled.rules.iter()
+    }
+
+    /// Whether some rule has a place for a key of this name.
+    #[must_use]
+    pub fn knows(&self, name: &str) -> bool {
+        self.compiled.number(name).is_some()
     }
 
     /// One rule.

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use super::Schema;
 use super::filter::{KeyFilter, LevelFilter, Values, Wanted};
 use super::rule::{LevelKey, NameId, Presence, Rule, RuleId};
+use super::wanted::keeps_whole;
 use crate::error::{Mismatch, RequestError};
-use crate::request::Request;
+use crate::request::{Request, keywords};
 use crate::text::nearest;
 use crate::types::{KeyType, RangeFault, VALUES_MAX, expand};
 
 /// How much a request must say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
-    /// For retrieving and inspecting: every mandatory key must be named; an optional key that is left out matches
-    /// absent or its default; a step also matches the range from 0 to it. Keys that a rule does not know are passed over.
+    /// For retrieving and inspecting: every mandatory key must be named, by its values or by a word such as `all`; an
+    /// optional key that is left out matches absent or its default; a step also matches the range from 0 to it. Keys that a
+    /// rule does not know are passed over.
     Exact,
     /// For listing, wiping and the like: a key that is left out may be anything. A rule that does not know a key of the
     /// request holds nothing of it.
@@ -49,6 +51,11 @@ fn is_wildcard(value: &str) -> bool {
     value == "*" || value.eq_ignore_ascii_case("all") || value.eq_ignore_ascii_case("any")
 }
 
+/// Whether a value of a request lets every value of its key be.
+pub(crate) fn means_all(value: &str) -> bool {
+    is_wildcard(value) || is_off(value)
+}
+
 /// The word that takes a key out of a request.
 fn is_off(value: &str) -> bool {
     value.trim().eq_ignore_ascii_case("off")
@@ -66,21 +73,14 @@ pub(super) fn badness(mismatch: &Mismatch) -> usize {
     mismatch.refused.len() * 2 + mismatch.missing.len() + mismatch.unused.len()
 }
 
-/// Other names that MARS has for a key.
-const SYNONYMS: [(&str, &str); 5] = [
-    ("leve", "levelist"),
-    ("level", "levelist"),
-    ("levellist", "levelist"),
-    ("parameter", "param"),
-    ("parameters", "param"),
-];
-
 /// A key of the request that the schema knows.
 pub(super) struct Named<'a> {
     pub(super) number: NameId,
     pub(super) name: &'a str,
     /// `None` if any value will do.
     pub(super) values: Option<&'a [String]>,
+    /// Whether MARS also knows it as a keyword that names no field: a rule need not know it then.
+    is_beside: bool,
 }
 
 /// A list of values as worked out for one type, kept because many rules share it.
@@ -121,16 +121,13 @@ impl<'a> Planner<'a> {
     pub(super) fn new(schema: &'a Schema, request: &'a Request, mode: Match) -> Result<Self, RequestError> {
         let mut named = Vec::with_capacity(request.len());
         for (name, values) in request.iter() {
-            let (name, number) = schema.known_name(name)?;
+            let Some((name, number)) = schema.known_name(name)? else { continue };
             if values.iter().any(|value| is_off(value)) {
                 continue;
             }
-            let any = values.iter().find(|value| is_wildcard(value));
-            match (any, mode) {
-                (Some(value), Match::Exact) => return Err(wildcard_refused(name, value)),
-                (Some(_), Match::Partial) => named.push(Named { number, name, values: None }),
-                (None, _) => named.push(Named { number, name, values: Some(values) }),
-            }
+            let is_any = values.iter().any(|value| is_wildcard(value));
+            let is_beside = keywords::is_beside_the_field(name);
+            named.push(Named { number, name, values: (!is_any).then_some(values), is_beside });
         }
         Ok(Self { schema, mode, named, expanded: Vec::new(), fault: None })
     }
@@ -182,7 +179,7 @@ impl<'a> Planner<'a> {
         let clock = self.schema.clock;
         let knows = |named: &Named<'_>| rule.knows.binary_search(&named.number).is_ok();
         let known = self.mode == Match::Exact
-            || self.named.iter().all(|named| named.values.is_none() || knows(named));
+            || self.named.iter().all(|named| named.values.is_none() || named.is_beside || knows(named));
         known
             && rule.constrained.iter().all(|key| {
                 let (Some(allowed), Some(values)) = (&key.allowed, self.values(key.name_id)) else {
@@ -204,8 +201,17 @@ impl<'a> Planner<'a> {
         }
         match self.given(key) {
             Some(values) => self.admitted(key, &values?),
-            None => self.left_out(key),
+            None if self.mode == Match::Exact && !self.is_any(key) => {
+                (!key.is_mandatory()).then(|| Wanted::OneOf(key.left_out.clone()))
+            }
+            None => Some(any_allowed(key)),
         }
+    }
+
+    /// Whether the request takes every value of a key by a word such as `all`.
+    fn is_any(&self, key: &LevelKey) -> bool {
+        let is_of_key = |named: &Named<'_>| named.number == key.name_id || named.number == key.kept_id;
+        self.named.iter().any(|named| named.values.is_none() && is_of_key(named))
     }
 
     /// The values the request names for a key; outer `None` if it names none, inner if they make no sense here.
@@ -230,7 +236,8 @@ impl<'a> Planner<'a> {
             return Some(values.as_ref().ok().cloned());
         }
         let named = self.named.get(at)?;
-        let values = expand(kind, named.values?, self.schema.clock).map(|mut list| {
+        let given = keywords::as_fields_carry(named.name, named.values?);
+        let values = expand(kind, &given, self.schema.clock).map(|mut list| {
             if kind == KeyType::Step && self.mode == Match::Exact {
                 list = with_ranges_from_zero(list);
             }
@@ -257,17 +264,6 @@ impl<'a> Planner<'a> {
         (!left.is_empty()).then(|| Wanted::OneOf(Values::new(left)))
     }
 
-    fn left_out(&self, key: &LevelKey) -> Option<Wanted> {
-        match (self.mode, &key.allowed, &key.allowed_values) {
-            (Match::Exact, _, _) => (!key.is_mandatory()).then(|| Wanted::OneOf(key.left_out.clone())),
-            (Match::Partial, Some(allowed), Some(values)) if allowed.negated => {
-                Some(Wanted::NoneOf(values.clone()))
-            }
-            (Match::Partial, _, Some(values)) => Some(Wanted::OneOf(values.clone())),
-            (Match::Partial, _, None) => Some(Wanted::Any),
-        }
-    }
-
     /// What the rules that take the values of the request lack, nearest first.
     fn mismatches(&mut self) -> Vec<Mismatch> {
         let schema = self.schema;
@@ -286,6 +282,7 @@ impl<'a> Planner<'a> {
             match self.given(key) {
                 None if key.is_mandatory()
                     && key.kind != KeyType::Ignore
+                    && !self.is_any(key)
                     && !mismatch.missing.contains(&key.name) =>
                 {
                     mismatch.missing.push(key.name.clone());
@@ -296,21 +293,56 @@ impl<'a> Planner<'a> {
                 _ => {}
             }
         }
-        let unknown = self.named.iter().filter(|named| rule.knows.binary_search(&named.number).is_err());
+        let unknown = self
+            .named
+            .iter()
+            .filter(|named| !named.is_beside && rule.knows.binary_search(&named.number).is_err());
         mismatch.unused = unknown.map(|named| named.name.to_owned()).collect();
         (badness(&mismatch) > 0).then_some(mismatch)
     }
 }
 
 impl Schema {
-    /// The name and number by which the schema knows a key of a request.
-    fn known_name<'a>(&self, name: &'a str) -> Result<(&'a str, NameId), RequestError> {
+    /// The keywords of a request that say nothing about which fields it means, at least under one of the rules that could
+    /// hold them: `area`, `target` and the like. [`Schema::plans`] passes over them where a rule does not keep such a key.
+    ///
+    /// ```
+    /// use isotach_mars::{Match, Schema};
+    ///
+    /// let request = "class=od,area=75/-10/30/40,target=out.grib".parse()?;
+    /// assert_eq!(Schema::standard().without_effect(&request, Match::Partial)?, ["area", "target"]);
+    /// # Ok::<(), isotach_mars::RequestError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Schema::plans`].
+    pub fn without_effect<'r>(
+        &self,
+        request: &'r Request,
+        mode: Match,
+    ) -> Result<Vec<&'r str>, RequestError> {
+        let plans = self.plans(request, mode)?;
+        let rules: Vec<&Rule> = plans.iter().filter_map(|plan| self.rule(plan.rule)).collect();
+        let is_kept = |name: &str| {
+            let keeps = |rule: &&Rule, number| rule.keys().any(|key| keeps_whole(key, number));
+            let number = self.compiled.number(name);
+            number.is_some_and(|number| rules.iter().all(|rule| keeps(rule, number)))
+        };
+        let names = request.iter().map(|(name, _)| name);
+        Ok(names.filter(|name| keywords::is_beside_the_field(name) && !is_kept(name)).collect())
+    }
+
+    /// The name and number by which the schema knows a key of a request; `None` for a keyword that is no key.
+    fn known_name<'a>(&self, name: &'a str) -> Result<Option<(&'a str, NameId)>, RequestError> {
         if let Some(number) = self.compiled.number(name) {
-            return Ok((name, number));
+            return Ok(Some((name, number)));
         }
-        let synonym = SYNONYMS.iter().find(|(other, _)| *other == name).map(|(_, usual)| *usual);
-        if let Some((usual, number)) = synonym.and_then(|usual| Some((usual, self.compiled.number(usual)?))) {
-            return Ok((usual, number));
+        let usual = keywords::usual_name(name);
+        if let Some((usual, number)) = usual.and_then(|usual| Some((usual, self.compiled.number(usual)?))) {
+            return Ok(Some((usual, number)));
+        }
+        if keywords::is_beside_the_field(name) {
+            return Ok(None);
         }
         let suggestion = nearest(name, self.compiled.names.iter().map(String::as_str)).map(str::to_owned);
         Err(RequestError::UnknownKey { name: name.to_owned(), suggestion })
@@ -330,11 +362,12 @@ fn with_ranges_from_zero(steps: Vec<String>) -> Vec<String> {
     all
 }
 
-fn wildcard_refused(name: &str, value: &str) -> RequestError {
-    RequestError::BadValue {
-        name: name.to_owned(),
-        value: value.to_owned(),
-        expected: "each value by name; only a listing takes all there are".to_owned(),
+/// Every value of a key that the rule takes.
+fn any_allowed(key: &LevelKey) -> Wanted {
+    match (&key.allowed, &key.allowed_values) {
+        (Some(allowed), Some(values)) if allowed.negated => Wanted::NoneOf(values.clone()),
+        (_, Some(values)) => Wanted::OneOf(values.clone()),
+        (_, None) => Wanted::Any,
     }
 }
 

@@ -6,6 +6,7 @@ use super::{Schema, plan};
 use crate::clock::Clock;
 use crate::error::{KeyError, Mismatch, Refused};
 use crate::key::Key;
+use crate::request::keywords;
 
 /// A key split in three by a rule. Values are canonical; each level has a place for every key of the schema's level, in
 /// its order, empty where the field lacks an optional key.
@@ -229,8 +230,10 @@ impl<'a> Given<'a> {
 
     fn write_value(&self, key: &LevelKey, value: &str, out: &mut String) -> Result<(), KeyError> {
         let start = out.len();
+        // As in a request, or the field would not be found by the word that it was given.
+        let meant = keywords::number_meant(&key.name, value);
         key.kind
-            .canonical(value, self.clock, out)
+            .canonical(meant.as_deref().unwrap_or(value), self.clock, out)
             .map_err(|expected| bad_value(&key.name, key, value, expected.into_owned()))?;
         // Neither spelling may be a word that a request takes for something else: the field could not be asked for.
         if plan::is_reserved(value) || plan::is_reserved(&out[start..]) {

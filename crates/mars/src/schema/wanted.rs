@@ -11,8 +11,8 @@ use super::ticked::{ANY, Ticked};
 use crate::clock::Clock;
 use crate::error::RequestError;
 use crate::key::Key;
-use crate::request::Request;
-use crate::types::{KeyType, expand};
+use crate::request::{Request, keywords};
+use crate::types::{KeyType, expand, wind};
 
 /// The fields that an exact request names, one for each combination of its values.
 ///
@@ -70,7 +70,8 @@ impl Schema {
             rules.extend(self.rules());
         }
         let mut keys = Vec::new();
-        for named in &planner.named {
+        // Of a key that may have any value nothing can be missing.
+        for named in planner.named.iter().filter(|named| named.values.is_some()) {
             keys.extend(self.wanted_key(&rules, named)?);
         }
         let ticked = Ticked::new(keys.iter().map(|key| key.values.len()).collect());
@@ -83,12 +84,13 @@ impl Schema {
     fn wanted_key(&self, rules: &[&Rule], named: &Named<'_>) -> Result<Option<WantedKey>, RequestError> {
         let mut tried: Vec<KeyType> = Vec::new();
         let mut first_fault = None;
+        let given = keywords::as_fields_carry(named.name, named.values.unwrap_or_default());
         for key in rules.iter().flat_map(|rule| rule.keys()) {
             if !keeps_whole(key, named.number) || tried.contains(&key.kind) {
                 continue;
             }
             tried.push(key.kind);
-            match expand(key.kind, named.values.unwrap_or_default(), self.clock) {
+            match expand(key.kind, &given, self.clock) {
                 Ok(values) => return Ok(Some(WantedKey::new(named, key.kind, values))),
                 Err(fault) => first_fault = first_fault.or(Some(request_error(named.name, fault))),
             }
@@ -98,7 +100,7 @@ impl Schema {
 }
 
 /// Whether this is the key itself, not a part of it and not hidden.
-fn keeps_whole(key: &LevelKey, number: NameId) -> bool {
+pub(super) fn keeps_whole(key: &LevelKey, number: NameId) -> bool {
     let hidden = matches!(key.presence, Presence::Hidden { .. }) || key.kind == KeyType::Ignore;
     key.name_id == number && key.kept_id == number && !hidden
 }
@@ -175,7 +177,8 @@ impl WantedKey {
         Self { name: named.name.to_owned(), number: named.number, kind, values, indexes }
     }
 
-    /// Which of the values a stored one is. A range of steps from 0 is the step at its end, unless it was named itself.
+    /// Which of the values a stored one is. A range of steps from 0 is the step at its end, unless it was named itself; a
+    /// vorticity or divergence likewise the component of the wind that it was found for.
     fn index(&self, stored: &str, kind: KeyType, clock: Clock) -> Option<u32> {
         let index = |stored: &str| {
             if kind == self.kind {
@@ -189,8 +192,12 @@ impl WantedKey {
             });
             position.and_then(|position| u32::try_from(position).ok())
         };
-        let end = || stored.strip_prefix("0-").filter(|_| kind == KeyType::Step);
-        index(stored).or_else(|| index(end()?))
+        let meant = match kind {
+            KeyType::Step => stored.strip_prefix("0-").map(|end| [end, end]),
+            KeyType::Param | KeyType::ParamId => wind::components_of(stored),
+            _ => None,
+        };
+        index(stored).or_else(|| meant?.into_iter().find_map(index))
     }
 }
 

@@ -6,8 +6,22 @@ use super::Expected;
 use super::civil::Day;
 use crate::clock::Clock;
 
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+/// How much of a month's name tells it.
+const MONTH_LETTERS: usize = 3;
 const EXPECTED: &str = "a date, such as 20240131, 2024-01-31, 2024-031 or -1";
 
 /// The day `text` names: absolute, or counted from today (`0`, `-1`, ...).
@@ -22,8 +36,32 @@ pub(super) fn day(text: &str, clock: Clock) -> Option<Day> {
 }
 
 pub(super) fn date(text: &str, clock: Clock, out: &mut String) -> Result<(), Expected> {
-    day(text, clock).ok_or(EXPECTED)?.write(out);
+    match day(text, clock) {
+        Some(day) => day.write(out),
+        None => write_of_any_year(text, out).ok_or(EXPECTED)?,
+    }
     Ok(())
+}
+
+/// Appends a date of a climatology, which has no year: `aug-01`, or the month alone, `aug`.
+fn write_of_any_year(text: &str, out: &mut String) -> Option<()> {
+    let (name, of_month) = text.split_once('-').map_or((text, None), |(name, day)| (name, Some(day)));
+    let month = named_month(name)?;
+    let day = match of_month {
+        Some(day) => Some(in_leap_year(month, small(day, 2, 31)?)?.1),
+        None => None,
+    };
+    out.push_str(MONTHS.get(usize::from(month) - 1)?.get(..MONTH_LETTERS)?);
+    if let Some(day) = day {
+        let _ = write!(out, "-{day:02}");
+    }
+    Some(())
+}
+
+/// The 29th of February is a day of the climate's year, so its days are those of a leap year.
+fn in_leap_year(month: u16, day: u16) -> Option<(u8, u8)> {
+    let day = Day::from_civil(2000, u8::try_from(month).ok()?, u8::try_from(day).ok()?)?;
+    Some((day.civil().1, day.civil().2))
 }
 
 /// The number `text` is written with, if it has at most `digits` digits and lies in 1 to `last`.
@@ -53,24 +91,26 @@ pub(super) fn year_month(text: &str, clock: Clock, out: &mut String) -> Result<(
 /// The month of a date, with at least `width` digits.
 pub(super) fn month(text: &str, width: usize, clock: Clock, out: &mut String) -> Result<(), Expected> {
     let of_day = || Some(u16::from(day(text, clock)?.civil().1));
-    let month = small(text, 2, 12).or_else(of_day).ok_or("a date or a month from 1 to 12")?;
+    let month = small(text, 2, 12)
+        .or_else(|| named_month(text))
+        .or_else(of_day)
+        .ok_or("a date, or a month by its number or name")?;
     let _ = write!(out, "{month:0width$}");
     Ok(())
 }
 
-fn named_month(text: &str) -> Option<usize> {
-    let first = text.get(..3)?;
-    MONTHS.iter().position(|month| month.eq_ignore_ascii_case(first)).map(|index| index + 1)
+/// The number of the month with this name, of which three letters are enough: `nov`, `November`.
+pub(crate) fn named_month(text: &str) -> Option<u16> {
+    let is_of = |month: &&str| {
+        let start = month.get(..text.len()).filter(|_| text.len() >= MONTH_LETTERS);
+        start.is_some_and(|start| start.eq_ignore_ascii_case(text))
+    };
+    let index = MONTHS.iter().position(is_of)?;
+    u16::try_from(index + 1).ok()
 }
 
 pub(super) fn climate_month(text: &str, clock: Clock, out: &mut String) -> Result<(), Expected> {
-    match named_month(text).filter(|_| text.bytes().all(|byte| byte.is_ascii_alphabetic())) {
-        Some(month) => {
-            let _ = write!(out, "{month}");
-            Ok(())
-        }
-        None => month(text, 1, clock, out).map_err(|_| "a month, by number or name, or a date".into()),
-    }
+    month(text, 1, clock, out)
 }
 
 pub(super) fn climate_day(text: &str, clock: Clock, out: &mut String) -> Result<(), Expected> {
@@ -81,11 +121,6 @@ pub(super) fn climate_day(text: &str, clock: Clock, out: &mut String) -> Result<
 }
 
 fn month_and_day(text: &str, clock: Clock) -> Option<(u8, u8)> {
-    // The 29th of February is a day of the climate's year, so the days are those of a leap year.
-    let in_leap_year = |month: u16, day: u16| {
-        Day::from_civil(2000, u8::try_from(month).ok()?, u8::try_from(day).ok()?)
-            .map(|day| (day.civil().1, day.civil().2))
-    };
     let own = || Some(text).filter(|text| text.len() == 4 && text.is_ascii()).map(|text| text.split_at(2));
     if let Some((month, day)) =
         own().and_then(|(month, day)| Some((small(month, 2, 12)?, small(day, 2, 31)?)))
@@ -94,7 +129,7 @@ fn month_and_day(text: &str, clock: Clock) -> Option<(u8, u8)> {
     }
     let named = text.split_once('-').and_then(|(name, of_month)| Some((named_month(name)?, of_month)));
     if let Some((month, of_month)) = named {
-        return in_leap_year(u16::try_from(month).ok()?, small(of_month, 2, 31)?);
+        return in_leap_year(month, small(of_month, 2, 31)?);
     }
     day(text, clock).map(|day| (day.civil().1, day.civil().2))
 }
@@ -109,9 +144,27 @@ mod tests {
         all_mean(KeyType::Date, &["20240229", "2024-02-29", "2024-060", "-1", "-01"], "20240229");
         all_mean(KeyType::Date, &["0", "-0", "20240301"], "20240301");
         all_mean(KeyType::Date, &["-366"], "20230301");
+        all_mean(KeyType::Date, &["aug-01", "AUG-1", "August-01"], "aug-01");
+        all_mean(KeyType::Date, &["feb-29"], "feb-29");
+        all_mean(KeyType::Date, &["aug", "AUGUST"], "aug");
         all_refused(
             KeyType::Date,
-            &["", "-", "1", "20230229", "2024-13-01", "240101", "20240101.5", "today", "-9999999", "-1-1"],
+            &[
+                "",
+                "-",
+                "1",
+                "20230229",
+                "2024-13-01",
+                "240101",
+                "20240101.5",
+                "today",
+                "-9999999",
+                "-1-1",
+                "feb-30",
+                "aug-",
+                "aug-1-1",
+                "-aug",
+            ],
         );
     }
 
@@ -120,7 +173,8 @@ mod tests {
         all_mean(KeyType::Year, &["20240229", "2024", "-1"], "2024");
         all_mean(KeyType::YearMonth, &["20240229", "202402", "-1"], "202402");
         all_mean(KeyType::Month, &["20240229", "2", "02", "-1"], "2");
-        all_mean(KeyType::MonthOfDate, &["20240229", "2", "02"], "02");
+        all_mean(KeyType::Month, &["nov", "NOV", "November", "11", "20231105"], "11");
+        all_mean(KeyType::MonthOfDate, &["20240229", "2", "02", "feb", "February"], "02");
         all_refused(KeyType::Year, &["", "x", "20241301"]);
         all_refused(KeyType::YearMonth, &["", "2", "202413", "20241301"]);
         all_refused(KeyType::Month, &["", "13", "x", "é"]);
@@ -129,7 +183,11 @@ mod tests {
     #[test]
     fn climate_types_read_names_of_months() {
         all_mean(KeyType::ClimateMonthly, &["may", "MAY", "5", "20240501", "2024-05-01"], "5");
-        all_mean(KeyType::ClimateDaily, &["jan-05", "JAN-5", "0105", "20240105", "2024-01-05"], "0105");
+        all_mean(
+            KeyType::ClimateDaily,
+            &["jan-05", "JAN-5", "january-5", "0105", "20240105", "2024-01-05"],
+            "0105",
+        );
         all_mean(KeyType::ClimateDaily, &["feb-29", "0229"], "0229");
         all_refused(KeyType::ClimateMonthly, &["", "foo", "13", "m", "may-5"]);
         all_refused(KeyType::ClimateDaily, &["", "jan", "jan-32", "feb-30", "1301", "jan-05-06"]);

@@ -7,9 +7,11 @@ mod calendar;
 pub(crate) mod civil;
 mod number;
 mod param;
+mod quantile;
 mod range;
 mod step;
 mod time_of_day;
+pub(crate) mod wind;
 mod word;
 
 use std::borrow::Cow;
@@ -18,6 +20,7 @@ use std::str::FromStr;
 
 use crate::clock::Clock;
 
+pub(crate) use calendar::named_month;
 pub use param::{param_id, param_name};
 pub(crate) use range::{RangeFault, VALUES_MAX, expand};
 
@@ -37,7 +40,8 @@ pub enum KeyType {
     ClimateDaily,
     /// A date reduced to its month, `1` to `12`; also a month's name.
     ClimateMonthly,
-    /// A date, `YYYYMMDD`; also `2024-01-01`, `2024-001` (day of the year), and `0`, `-1` (days from today).
+    /// A date, `YYYYMMDD`; also `2024-01-01`, `2024-001` (day of the year), and `0`, `-1` (days from today). A date of a
+    /// climatology has no year: `aug-01`, `aug`.
     Date,
     /// A number, `850.5`.
     Double,
@@ -49,7 +53,7 @@ pub enum KeyType {
     Ignore,
     /// A whole number.
     Integer,
-    /// The month of a date, `1` to `12`, kept under the name `month`.
+    /// The month of a date, `1` to `12`, kept under the name `month`; also a month's name.
     Month,
     /// The month of a date with two digits, kept under the name `month`.
     MonthOfDate,

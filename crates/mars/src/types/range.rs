@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::{Expected, KeyType, calendar, step, time_of_day};
+use super::{Expected, KeyType, calendar, quantile, step, time_of_day};
 use crate::clock::Clock;
 
 /// The most values that one key of a request may come to.
@@ -133,10 +133,11 @@ impl List {
         ) {
             return true;
         }
-        let number = |at: Option<usize>| {
-            at.and_then(|at| values.get(at)).is_some_and(|value| value.trim().parse::<f64>().is_ok())
+        let value = |at: Option<usize>| at.and_then(|at| values.get(at)).map(|value| value.trim());
+        let both = |has: fn(&str) -> bool| {
+            value(index.checked_sub(1)).is_some_and(has) && value(Some(index + 1)).is_some_and(has)
         };
-        number(index.checked_sub(1)) && number(Some(index + 1))
+        both(|value| value.parse::<f64>().is_ok()) || both(|value| quantile::parts(value).is_some())
     }
 
     fn push_range(&mut self, from: &str, to: &str, by: Option<&String>) -> Result<(), Stop> {
@@ -144,6 +145,11 @@ impl List {
             (self.kind, step::span(from.trim()), step::span(to.trim()))
         {
             return self.push_spans(from, to, by);
+        }
+        if let (KeyType::Default, Some(from), Some(to)) =
+            (self.kind, quantile::parts(from.trim()), quantile::parts(to.trim()))
+        {
+            return self.push_quantiles(from, to, by);
         }
         let (scale, from_count, to_count) = self.ends(from.trim(), to.trim(), by)?;
         let increment = match by {
@@ -190,6 +196,23 @@ impl List {
             text.push('-');
             step::write_seconds(from.1 + moved, &mut text);
             self.push(&text)?;
+        }
+        Ok(())
+    }
+
+    /// A range of quantiles, `1:10/to/10:10`: of one number of parts.
+    fn push_quantiles(&mut self, from: (i64, i64), to: (i64, i64), by: Option<&String>) -> Result<(), Stop> {
+        let scale = Scale::Decimal(0);
+        let increment = match by {
+            Some(by) => read_increment(scale, by.trim()).ok_or_else(|| expected_increment(scale))?,
+            None => default_increment(scale),
+        };
+        if from.1 != to.1 {
+            return Err("its first and last quantiles are not of one number of parts".into());
+        }
+        check_direction(from.0, to.0, increment)?;
+        for moved in (1..=(to.0 - from.0) / increment).map(|at| at * increment) {
+            self.push(&quantile::text(from.0 + moved, from.1))?;
         }
         Ok(())
     }
@@ -405,6 +428,15 @@ mod tests {
         comes_to(KeyType::Step, "6/0/to/12/by/6/24/0", "6/0/12/24");
         comes_to(KeyType::Param, "t/130/130.128/u", "130/131");
         comes_to(KeyType::Time, "12/1200/12:00/0", "1200/0000");
+    }
+
+    #[test]
+    fn quantiles_range_over_their_parts() {
+        let quantiles = |text| list(KeyType::Default, text).map(|values| values.join("/"));
+        assert_eq!(quantiles("1:10/to/3:10").unwrap(), "1:10/2:10/3:10");
+        assert_eq!(quantiles("0:100/to/100:100/by/50").unwrap(), "0:100/50:100/100:100");
+        assert!(quantiles("1:10/to/3:5").is_err());
+        assert!(quantiles("3:10/to/1:10").is_err());
     }
 
     #[test]

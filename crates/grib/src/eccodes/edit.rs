@@ -1,0 +1,115 @@
+//! Changing keys of a message.
+//!
+//! What must stay true: the message that comes back holds every change that was asked for, or there is none.
+
+use std::ffi::{CStr, CString};
+
+use super::{Doing, Eccodes, EccodesError, key::one_message};
+use crate::ffi::{Handle, Refusal};
+
+impl Eccodes {
+    /// The message with these keys set, one after the other, each to a value in text as `grib_set` takes it.
+    ///
+    /// A key that depends on another comes after it, as `class` after `setLocalDefinition`. What ecCodes works out from
+    /// the keys, such as lengths and packed values (`packingType`), follows.
+    ///
+    /// # Errors
+    /// [`EccodesError::NotOneMessage`] if `message` is anything but one whole message, [`EccodesError::Refused`] naming
+    /// the key if ecCodes does not set it.
+    pub fn edit_message<'e>(
+        &'static self,
+        message: &[u8],
+        edits: impl IntoIterator<Item = (&'e str, &'e str)>,
+    ) -> Result<Vec<u8>, EccodesError> {
+        one_message(message)?;
+        let mut handle = Handle::copy(self.api()?, message).doing("open", "the message")?;
+        for (key, value) in edits {
+            let doing = || format!("set the key {key} to {value}");
+            let name = CString::new(key).map_err(|_| EccodesError::Refused {
+                doing: doing(),
+                reason: "The name holds a byte of value zero".to_owned(),
+            })?;
+            set(&mut handle, &name, value)
+                .map_err(|refusal| EccodesError::Refused { doing: doing(), reason: refusal.reason })?;
+        }
+        handle.message().doing("read", "the changed message")
+    }
+}
+
+/// Sets a key as text, and as a number where it takes no text.
+fn set(handle: &mut Handle<'static>, key: &CStr, value: &str) -> Result<(), Refusal> {
+    let refused = match handle.set_string(key, value) {
+        Ok(()) => return Ok(()),
+        Err(refused) => refused,
+    };
+    let as_number = match (value.parse::<i64>(), value.parse::<f64>()) {
+        (Ok(number), _) => handle.set_long(key, number),
+        (Err(_), Ok(number)) => handle.set_double(key, number),
+        (Err(_), Err(_)) => return Err(refused),
+    };
+    as_number.map_err(|_| refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::needs_eccodes::eccodes;
+
+    fn sample(eccodes: &'static Eccodes) -> Vec<u8> {
+        let mut handle = Handle::sample(eccodes.api().unwrap(), c"regular_ll_pl_grib2").unwrap();
+        handle.set_long(c"setLocalDefinition", 1).unwrap();
+        handle.message().unwrap()
+    }
+
+    fn value(eccodes: &'static Eccodes, message: &[u8], name: &str) -> Option<String> {
+        let key = eccodes.message_key(message).unwrap();
+        key.into_iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    #[test]
+    fn an_edited_message_has_the_key_that_was_asked_for() {
+        let Some(eccodes) = eccodes() else { return };
+        let edits = [("class", "rd"), ("expver", "x001"), ("dataDate", "20240105"), ("level", "850")];
+        let edited = eccodes.edit_message(&sample(eccodes), edits).unwrap();
+        for (name, expected) in
+            [("class", "rd"), ("expver", "x001"), ("date", "20240105"), ("levelist", "850")]
+        {
+            assert_eq!(value(eccodes, &edited, name).as_deref(), Some(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_takes_no_text_is_set_as_a_number() {
+        let Some(eccodes) = eccodes() else { return };
+        let handle = Handle::sample(eccodes.api().unwrap(), c"regular_ll_pl_grib1").unwrap();
+        let message = handle.message().unwrap();
+        let edited = eccodes.edit_message(&message, [("dataDate", "20240105"), ("level", "700")]).unwrap();
+        assert_eq!(value(eccodes, &edited, "date").as_deref(), Some("20240105"));
+        assert_eq!(value(eccodes, &edited, "levelist").as_deref(), Some("700"));
+    }
+
+    #[test]
+    fn a_message_can_be_packed_anew() {
+        let Some(eccodes) = eccodes() else { return };
+        let message = sample(eccodes);
+        let edited = eccodes.edit_message(&message, [("packingType", "grid_ieee")]).unwrap();
+        let handle = Handle::borrow(eccodes.api().unwrap(), &edited).unwrap();
+        assert_eq!(handle.string(c"packingType").unwrap(), "grid_ieee");
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_set_is_named() {
+        let Some(eccodes) = eccodes() else { return };
+        for (key, value) in [("nosuchkey", "1"), ("dataDate", "soon"), ("bad\0name", "1")] {
+            let error = eccodes.edit_message(&sample(eccodes), [(key, value)]).unwrap_err().to_string();
+            assert!(error.contains(&format!("set the key {key} to {value}")), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_is_not_edited() {
+        let Some(eccodes) = eccodes() else { return };
+        let error = eccodes.edit_message(b"hello", [("class", "rd")]).unwrap_err();
+        assert!(matches!(error, EccodesError::NotOneMessage { .. }), "{error}");
+    }
+}
