@@ -7,6 +7,7 @@ from format_bytes import Corrupt, crc32c
 
 HEADER, TRAILER, MIN_FRAME = 48, 8, 56
 RECOVERY = 3
+GAP = 4
 SETTLED = 1
 
 

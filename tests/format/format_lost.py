@@ -7,10 +7,14 @@ from format_log import RECOVERY, Damaged, Frame, find_frame
 SECTOR = 512
 
 
+def this_boot():
+    """The number of this start of the machine."""
+    return int(Path("/proc/sys/kernel/random/boot_id").read_text().replace("-", "")[:16], 16)
+
+
 def is_recorded(directory):
     """Whether the name of this start of the machine is there."""
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text().replace("-", "")[:16]
-    return (directory / f"boot.{boot}").exists()
+    return (directory / f"boot.{this_boot():016x}").exists()
 
 
 def _reads_as_zeros(log, start, reach, end):

@@ -153,7 +153,8 @@ def read_floor(directory, uuid):
     if not sequences:
         return None
     path = directory / f"floor.{max(sequences):016x}"
-    fields = checked(path.read_bytes(), 64, str(path))
+    data = path.read_bytes()
+    fields = checked(data[:64], 64, str(path))
     if fields.take(8) != b"ISOTFLR1" or fields.take(16) != uuid:
         raise Corrupt(f"{path} is not a floor of this container")
     floor = Floor(fields.u64(), fields.u64(), fields.u64(), fields.u64())
@@ -162,8 +163,17 @@ def read_floor(directory, uuid):
     return floor
 
 
-def choose_runs(directory, uuid, base, log, all_of_them=True):
-    """Section 7.4: the chain of usable runs; without `all_of_them` no more than must be used."""
+def ends_of_floor(path):
+    """Section 7.6: how far the data files were named, by their numbers; None where the floor does not say so."""
+    if len(data := path.read_bytes()[64:]) == 0:
+        return None
+    fields = checked(data, len(data) // 16 * 16 + 4, str(path))
+    return {fields.u64(): fields.u64() for _ in range(len(data) // 16)}
+
+
+def choose_runs(directory, uuid, base, log, whole_end, all_of_them=True):
+    """Section 7.4: the chain of usable runs; without `all_of_them` no more than must be used. The log that is there ends at
+    epoch `whole_end`."""
     floor, end_of_log = read_floor(directory, uuid), base + len(log)
     usable = []
     for entry in directory.iterdir():
@@ -171,14 +181,19 @@ def choose_runs(directory, uuid, base, log, all_of_them=True):
         tag, start, end = (int(number or "0", 16) for number in match.groups()) if match else (0, 0, 0)
         valid = tag == floor.tag or (not tag and start >= floor.epoch) if floor else not tag
         needed = all_of_them or (floor and start < floor.epoch)
-        if valid and needed and start < end <= end_of_log:
+        if valid and needed and start < end and (end <= end_of_log or end > whole_end):
             try:
                 run = open_run(directory, uuid, (start, end), tag)
             except Corrupt:
                 continue
             known = log[max(64, end - base - 4096) : end - base]
-            if (floor and end < floor.epoch) or crc32c(known) == run.log_sum:
-                usable.append(run)
+            if end > whole_end:
+                raise Corrupt(f"{run.what} ends behind the log")
+            if not (floor and end < floor.epoch) and crc32c(known) != run.log_sum:
+                if not tag:
+                    continue
+                raise Corrupt(f"the log has changed before the end of {run.what}")
+            usable.append(run)
     chain, at = [], base
     while following := [run for run in usable if run.span[0] == at]:
         chain.append(max(following, key=lambda run: run.span))

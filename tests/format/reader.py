@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 from format_bytes import Corrupt, DataFiles, Kept, NotThere, Unsupported, checked, crc32c
-from format_log import RECOVERY, Damaged, Frame, find_frame
+from format_flushed import flushed_to
+from format_log import GAP, RECOVERY, Damaged, Frame, find_frame
 from format_lost import lost_until
 from format_runs import apply_entry, choose_runs, read_entries, split_path
 from format_state import (
@@ -59,6 +60,10 @@ class Container:
         self.data = DataFiles(self.directory / "data")
         self.log = (self.directory / "log.0000000000000001").read_bytes()
         self.base = self._check_log_header()
+        self.whole_end = self.base + len(self.log)
+        flushed = flushed_to(self.directory, self.uuid)
+        if self.whole_end < flushed:
+            raise Corrupt(f"the log was flushed up to epoch {flushed} and ends before")
         if end is not None:
             self.log = self.log[: end - self.base]
         self.state = State()
@@ -74,7 +79,7 @@ class Container:
         return base
 
     def _load_runs(self, use_runs):
-        chain = choose_runs(self.directory, self.uuid, self.base, self.log, use_runs)
+        chain = choose_runs(self.directory, self.uuid, self.base, self.log, self.whole_end, use_runs)
         for run in chain:
             for name, tag, payload, epoch in read_entries(run):
                 apply_entry(self.state, split_path(name, run.what), tag, payload, epoch, run.what)
@@ -115,6 +120,8 @@ class Container:
         sequences[frame.writer] = frame.sequence
         if frame.kind == 1:
             self._transaction(frame.body, epoch)
+        elif frame.kind == GAP:
+            sequences.clear()
         elif frame.kind not in (2, RECOVERY) and frame.kind < 0x8000:
             raise Unsupported(f"frame of kind {frame.kind}")
 

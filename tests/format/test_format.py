@@ -11,6 +11,7 @@ import json
 import os
 import random
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +21,7 @@ import pytest
 from format_bytes import Kept, crc32c
 from format_log import MIN_FRAME
 from format_made import LABEL, Made, flip
-from format_runs import read_floor
+from format_runs import ends_of_floor, read_floor
 from format_state import SEGMENT, Value, read_records
 
 WINDOW = 64 << 20
@@ -82,12 +83,27 @@ def test_reader_and_engine_agree_after_purges(made: Made, seed: int, checkpoint:
     floor = read_floor(made.directory, made.open().uuid)
     assert floor and floor.hole_end > 1 << 20, "there was something to purge"
     assert not any(made.log.read_bytes()[4096 : floor.hole_end])
+    ends = ends_of_floor(made.directory / f"floor.{floor.sequence:016x}")
+    lengths = {int(file.name, 16): file.stat().st_size for file in (made.directory / "data").iterdir()}
+    assert ends
+    # Some of them are gone.
+    assert all(end <= lengths.get(file, end) for file, end in ends.items())
     assert before["snapshots"], "there are some"
     assert made.past() == made.past(use_runs=False) == said["snapshots"]
     assert made.reader() == made.reader(use_runs=False) == made.engine() == said["objects"]
     said = made.write(seed + 2, 60, **options)
     assert made.reader() == made.reader(use_runs=False) == made.engine() == said["objects"]
     assert made.past() == said["snapshots"]
+
+
+def test_a_floor_that_lies_below_all_runs_changes_nothing(made: Made) -> None:
+    said = made.write(600, 60, checkpoint=300)
+    fields = b"ISOTFLR1" + made.open().uuid + struct.pack("<QQQQI", 1, 0, 0, 7, 0)
+    (made.directory / "floor.0000000000000001").write_bytes(fields + struct.pack("<I", crc32c(fields)))
+    assert made.open().runs
+    assert made.reader() == made.reader(use_runs=False) == made.engine() == said["objects"]
+    said = made.write(601, 60, checkpoint=300, purge=1)
+    assert made.reader() == made.engine() == said["objects"]
 
 
 @pytest.mark.parametrize("seed", range(100, 100 + SEEDS))
@@ -146,6 +162,8 @@ def test_a_torn_frame_never_counts_and_those_after_it_do(made: Made, seed: int) 
     cuts = {1, 7, 8, 9, 43, 44, 47, 48, 55, 56, last.length // 2, last.length - 8, last.length - 1}
     for cut in sorted(cut for cut in cuts if cut < last.length):
         torn = made.copy("torn")
+        # Nobody was told that the frame was flushed.
+        (torn.directory / "flushed").unlink()
         os.truncate(torn.log, position + cut)
         pending = torn.reader()
         assert pending == torn.engine(), f"pending after {cut} bytes"
@@ -225,16 +243,28 @@ def test_a_data_file_cut_short_or_gone_is_damage(made: Made) -> None:
     assert (made.reader(), made.engine()) == ("corrupt", "corrupt")
 
 
-def test_runs_that_reach_past_the_end_of_the_log_are_left_out(made: Made) -> None:
+def test_a_log_that_ends_before_a_note_of_a_flush_or_before_a_run_is_damage(made: Made) -> None:
     made.write(65, 60, checkpoint=1024)
     frames, runs = made.frames(), made.open().runs
     assert runs
-    for position, frame in (frames[0], frames[len(frames) // 2], frames[-1]):
-        end = position + frame.length
+    for position, frame in (frames[0], frames[len(frames) // 2]):
         short = made.copy("short")
-        os.truncate(short.log, end)
-        assert short.reader() == short.engine() == short.reader(use_runs=False), f"{end} bytes left"
-        assert all(to <= end for _, to in short.open().runs)
+        os.truncate(short.log, position + frame.length)
+        assert (short.reader(), short.engine()) == ("corrupt", "corrupt"), "by the notes"
+        (short.directory / "flushed").unlink()
+        assert (short.reader(), short.engine()) == ("corrupt", "corrupt"), "by the runs"
+
+
+def test_every_flipped_bit_of_the_notes_of_flushes_is_noticed(made: Made) -> None:
+    said = made.write(68, 12)
+    notes = made.directory / "flushed"
+    for bit in range(0, 4096 * 8, 501):
+        flip(notes, bit)
+        assert made.reader() == "corrupt", f"bit {bit}"
+        # They only say how far the log goes: whoever reads fields can do without.
+        assert made.engine() == said["objects"], f"bit {bit}"
+        flip(notes, bit)
+    assert made.reader() == said["objects"]
 
 
 def test_every_flipped_bit_of_a_superblock_is_refused(made: Made) -> None:

@@ -12,9 +12,12 @@ use isotach_object::{Finding, Label, Part, Result, SetAside};
 use crate::{
     directory::Directory,
     disk::{Folder, Naming},
+    flushed,
     pool::failed,
-    random, rights,
+    purge, random, restore, rights, room,
     run::Span,
+    state::Place,
+    superblock::{Kind, Superblock},
 };
 
 /// The folder of a pool with what was set aside.
@@ -22,8 +25,8 @@ pub(crate) const FOLDER: &str = "aside";
 /// The file with what people should know about it.
 const NOTE: &str = "note.txt";
 
-/// Moves the damaged runs of `container` to a new folder below `root`, with a note. A run that goes over a damaged place of
-/// the log stays: there the log does not say what the run says.
+/// Moves what is damaged of a container to a new folder below `root`, with a note, and brings back what can be of a log that
+/// has lost its end. `open` opens the container.
 pub(crate) fn set_aside(
     disk: &dyn Folder,
     root: &Path,
@@ -31,28 +34,82 @@ pub(crate) fn set_aside(
     container: &Directory,
     findings: &[Finding],
     note: &str,
+    open: impl FnOnce() -> Result<Place>,
+) -> Result<SetAside> {
+    let is_cut = findings.iter().any(|finding| finding.part == Part::End);
+    let _only_one = is_cut.then(|| purge::lock(container)).transpose()?;
+    if room::is_short(container) {
+        room::give_up_reserve(container);
+    }
+    let repair = || {
+        let mut aside = make(disk, root, label, container, note)?;
+        if is_cut {
+            let is_headless = restore::is_headless(disk, container.path());
+            if is_headless {
+                let block = Superblock::read_in(container, Kind::Container)?;
+                restore::make_header(container, block.uuid)?;
+            }
+            let place = open()?;
+            // Another repair may have done it since the findings were made.
+            if is_headless || restore::is_cut(&place)? {
+                restore::restore(disk, &place, &mut aside)?;
+            }
+        }
+        move_aside(disk, container, &mut aside, findings)?;
+        Ok(aside)
+    };
+    let repaired = repair();
+    room::make_reserve_again(container);
+    repaired
+}
+
+/// Makes a new folder below `root` for what is damaged of `container`, with a note.
+fn make(
+    disk: &dyn Folder,
+    root: &Path,
+    label: &Label,
+    container: &Directory,
+    note: &str,
 ) -> Result<SetAside> {
     let folder = make_folder(disk, root, label)?;
     // What was behind the container's gate stays behind one.
     rights::copy_gate(container, &Directory::open(disk, &folder)?)?;
-    let container = container.path();
     let file = folder.join(NOTE);
     disk.write_new(&file, note.as_bytes()).map_err(failed("create", &file))?;
-    let mut moved = Vec::new();
-    for span in movable(container, findings) {
-        let name = span.file_name();
+    disk.sync_folder(&folder).map_err(failed("sync", &folder))?;
+    Ok(SetAside { place: folder.display().to_string(), ..SetAside::default() })
+}
+
+/// Moves what is damaged and can be made anew to that folder: runs, and the notes of flushes. A run that goes over a damaged place
+/// of the log stays: there the log does not say what the run says.
+fn move_aside(
+    disk: &dyn Folder,
+    container: &Directory,
+    aside: &mut SetAside,
+    findings: &[Finding],
+) -> Result<()> {
+    let (container, folder) = (container.path(), Path::new(&aside.place));
+    let notes = container.join(flushed::FILE).display().to_string();
+    let has_damaged_notes =
+        findings.iter().any(|finding| finding.part == Part::Derived && finding.place == notes);
+    let runs = movable(container, findings).into_iter().map(Span::file_name);
+    for name in runs.chain(has_damaged_notes.then(|| flushed::FILE.to_owned())) {
         let from = container.join(&name);
+        // What was found may have been moved there by the restoration, and something else have its name now.
+        if aside.moved.contains(&name) {
+            continue;
+        }
         match disk.rename(&from, &folder.join(&name)) {
-            Ok(()) => moved.push(name),
+            Ok(()) => aside.moved.push(name),
             // Others have merged it into a wider one meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed("move aside", &from)(error)),
         }
     }
-    for path in [&*folder, container] {
+    for path in [folder, container] {
         disk.sync_folder(path).map_err(failed("sync", path))?;
     }
-    Ok(SetAside { place: folder.display().to_string(), moved })
+    Ok(())
 }
 
 fn make_folder(disk: &dyn Folder, root: &Path, label: &Label) -> Result<PathBuf> {

@@ -9,6 +9,7 @@ use isotach_object::{Error, Result};
 
 use crate::{
     floor::Floor,
+    flushed,
     run::{Run, Span},
     state::Place,
 };
@@ -45,6 +46,10 @@ pub(crate) fn open_runs(place: &Place, known: &[Arc<Run>]) -> Result<(Vec<Arc<Ru
     let (mut damage, mut reach) = (None, start);
     for _ in 0..LIST_TRIES {
         let (mut spans, floor) = spans(place)?;
+        let lost = lost(place, &spans)?;
+        if lost > 0 {
+            return Err(flushed::cut_short(&place.log, lost));
+        }
         let end = place.log.epoch_at(place.log.length()?);
         spans.retain(|span| span.to <= end && !unusable.contains(span));
         let mut runs = Vec::new();
@@ -55,8 +60,15 @@ pub(crate) fn open_runs(place: &Place, known: &[Arc<Run>]) -> Result<(Vec<Arc<Ru
             }
             match Run::open(&place.directory, place.uuid, span) {
                 Ok(run) if knows_log(place, &run, floor.as_ref())? => runs.push(Arc::new(run)),
-                // The log is not the one that this run speaks of: it was cut, and has grown again.
-                Ok(_) => unusable.push(span),
+                // A purge made a hole there meanwhile.
+                Ok(_) if Floor::current(place)? != floor => break,
+                // Of another copy of the container, say. Notes and runs were asked whether the log is whole, and it says all that
+                // such a run should say.
+                Ok(_) if span.tag == 0 => unusable.push(span),
+                Ok(run) => {
+                    let what = "the log has changed before the end of this run; `isotach repair` says what can be done";
+                    return Err(Error::corrupt(what, run.place()));
+                }
                 // Damaged; or merged away by another process between the listing and the opening.
                 Err(error @ Error::Corrupt { .. }) => {
                     unusable.push(span);
@@ -85,6 +97,22 @@ pub(crate) fn open_runs(place: &Place, known: &[Arc<Run>]) -> Result<(Vec<Arc<Ru
     }
 }
 
+/// How many bytes of the log are known to be lost because a sound run goes further: what a run tells of was durable before it
+/// had its name.
+pub(crate) fn lost(place: &Place, spans: &[Span]) -> Result<u64> {
+    let end = place.log.epoch_at(place.log.whole_length()?);
+    let mut lost = 0;
+    for span in spans.iter().filter(|span| span.to > end) {
+        match Run::open(&place.directory, place.uuid, *span) {
+            Ok(_) => lost = lost.max(span.to - end),
+            // A damaged one proves nothing, whatever its name is; another may have been merged away meanwhile.
+            Err(Error::Corrupt { .. } | Error::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(lost)
+}
+
 /// Whether the log is the one that a run speaks of. Of what was purged from it nothing can be said.
 pub(crate) fn knows_log(place: &Place, run: &Run, floor: Option<&Floor>) -> Result<bool> {
     let to = run.span().to;
@@ -111,14 +139,12 @@ pub(crate) fn reach(place: &Place) -> Result<u64> {
     Ok(chain(&spans, start).last().map_or(start, |span| span.to))
 }
 
-/// Removes runs that lie inside one of `runs`: those just merged, and what a process that died left. One that reaches past
-/// the log was never of it, and goes before the log grows over its end.
+/// Removes runs that lie inside one of `runs`: those just merged, and what a process that died left.
 ///
 /// Runs that nobody has opened take nothing's place, however wide their names are: they may be damaged. Nor does a run take
 /// the place of one of another generation: it may be of one that was purged meanwhile.
 pub(crate) fn remove_narrow(place: &Place, runs: &[Arc<Run>]) -> Result<()> {
     let (spans, _) = spans(place)?;
-    let end = place.log.epoch_at(place.log.length()?);
     let is_inside = |inner: &Span| {
         let mut outer = runs.iter().map(|run| run.span());
         outer.any(|outer| {
@@ -126,7 +152,7 @@ pub(crate) fn remove_narrow(place: &Place, runs: &[Arc<Run>]) -> Result<()> {
             replaces && *inner != outer && outer.from <= inner.from && inner.to <= outer.to
         })
     };
-    let useless = spans.iter().filter(|span| (span.to > end && span.tag == 0) || is_inside(span));
+    let useless = spans.iter().filter(|span| is_inside(span));
     useless.copied().try_for_each(|span| remove(place, span))
 }
 

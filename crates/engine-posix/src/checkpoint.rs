@@ -4,14 +4,17 @@
 //! handles of any process read from. A process first claims the work, so that of many that see the log grown one
 //! replays it. A run says only what the log says, so two that write runs of overlapping spans all the same do no harm.
 
-use std::{ops::Range, sync::Arc};
+use std::{env, ops::Range, path::Path, sync::Arc};
 
 use isotach_object::Result;
 
 use crate::{
-    chain, log,
+    chain,
+    directory::Directory,
+    disk, log,
     merge::Merge,
     raw::Kept,
+    room,
     run::{Run, RunWriter, Span},
     snapshot,
     state::{Place, READ_SET_WINDOW, State},
@@ -23,6 +26,8 @@ use crate::{
 const TIER_RATIO: u64 = 2;
 /// Bytes of log that one run is made from, so that a long log needs little memory.
 const PIECE: u64 = 16 << 20;
+/// Bytes of log from which runs outside the pool are made in memory.
+const IN_MEMORY: u64 = 64 << 20;
 /// No handle's writer number: whoever makes a run waits for no verdict.
 const NOBODY: u64 = 0;
 
@@ -31,10 +36,15 @@ const NOBODY: u64 = 0;
 pub(crate) fn make(place: &Place) -> Result<Vec<Arc<Run>>> {
     let (before, _) = chain::spans(place)?;
     let mut state = State::open(place, NOBODY, &[])?;
+    // A container has none that was made before there were any, and after a purge on a full disk.
+    room::make_reserve_again(&place.directory);
     loop {
         let from = state.covered(place);
         let end = place.log.epoch_at(place.log.length()?);
         if end < from + place.options.checkpoint {
+            return Ok(state.runs);
+        }
+        if !room::is_enough_for_run(place, PIECE.min(end - from)) {
             return Ok(state.runs);
         }
         let Some(writer) = RunWriter::claim(&place.directory, place.uuid, from, 0)? else {
@@ -56,18 +66,45 @@ pub(crate) fn make(place: &Place) -> Result<Vec<Arc<Run>>> {
     }
 }
 
-/// Writes runs to the log's end as it is when it gets there, under a temporary name of the caller's own, whoever else
-/// does. Gives the state, of which the table is empty.
-pub(crate) fn make_all(place: &Place, temporary: &str) -> Result<State> {
+/// A place for runs of what no run of the container holds yet. It is outside the pool, and open runs outlive it.
+struct Aside {
+    directory: Arc<Directory>,
+    _temporary: Option<tempfile::TempDir>,
+}
+
+impl Aside {
+    /// In a temporary folder if it is for more than [`IN_MEMORY`] bytes of log and as many are free there, else in memory: a disk
+    /// that is full and to be purged may be the one that has the folder, too.
+    fn new(bytes: u64) -> Self {
+        let temporary = (bytes > IN_MEMORY).then(|| Self::in_folder(&env::temp_dir(), bytes)).flatten();
+        temporary.unwrap_or_else(|| Self { directory: Arc::new(Directory::in_memory()), _temporary: None })
+    }
+
+    /// In a new folder in this one, if that has so many bytes of room.
+    fn in_folder(folder: &Path, bytes: u64) -> Option<Self> {
+        let temporary = tempfile::tempdir_in(folder).ok()?;
+        let directory = Arc::new(Directory::open(&*disk::system(), temporary.path()).ok()?);
+        let has_room = directory.free().is_ok_and(|free| free > bytes);
+        has_room.then_some(Self { directory, _temporary: Some(temporary) })
+    }
+}
+
+/// The state at the log's end as it is when it gets there, all of it in runs. What the container has no runs of is in runs
+/// outside the pool: nothing is written there.
+pub(crate) fn at_end(place: &Place) -> Result<State> {
     let mut state = State::open(place, NOBODY, &[])?;
+    let aside = Aside::new(place.log.length()?.saturating_sub(state.position));
     loop {
         let from = state.covered(place);
         state.replay_to(place, state.position.saturating_add(PIECE))?;
-        if place.log.epoch_at(state.position) <= from.max(place.log.epoch_at(log::HEADER as u64)) {
+        let to = place.log.epoch_at(state.position);
+        if to <= from.max(place.log.epoch_at(log::HEADER as u64)) {
             return Ok(state);
         }
-        let writer = RunWriter::unclaimed(&place.directory, temporary.to_owned(), place.uuid, from, 0)?;
-        write(&mut state, place, writer)?;
+        let writer = RunWriter::unclaimed(&aside.directory, format!("tmp.{from:016x}"), place.uuid, from, 0)?;
+        let run = copy(Merge::of_table(&state.table), writer, state.runs.is_empty(), to, 0)?;
+        state.runs.push(Arc::new(run));
+        state.table = Table::new(false);
     }
 }
 
@@ -139,6 +176,7 @@ fn merge_small(state: &mut State, place: &Place) -> Result<()> {
 
 /// Puts one run in the place of these of the state.
 fn merge(state: &mut State, place: &Place, which: Range<usize>) -> Result<()> {
+    let which = fitting(state, place, which);
     let merging = &state.runs[which.clone()];
     let [oldest, .., newest] = merging else { return Ok(()) };
     let (Span { from, tag, .. }, to) = (oldest.span(), newest.span().to);
@@ -149,8 +187,19 @@ fn merge(state: &mut State, place: &Place, which: Range<usize>) -> Result<()> {
     Ok(())
 }
 
+/// The newest of these runs of the state, as many as there is room to merge. The oldest are the largest.
+fn fitting(state: &State, place: &Place, which: Range<usize>) -> Range<usize> {
+    let size = |run: &Arc<Run>| place.directory.stat(&run.span().file_name()).map_or(0, |stat| stat.room);
+    let sizes: Vec<u64> = state.runs[which.clone()].iter().map(size).collect();
+    let left_out =
+        (0..sizes.len()).find(|first| room::is_enough_for_run(place, sizes[*first..].iter().sum()));
+    which.start + left_out.unwrap_or(sizes.len())..which.end
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -166,5 +215,14 @@ mod tests {
         ] {
             assert_eq!(mergeable(entries), count, "{entries:?}");
         }
+    }
+
+    #[test]
+    fn a_folder_without_room_for_what_a_purge_reads_is_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Aside::in_folder(folder.path(), 1).is_some());
+        assert!(Aside::in_folder(folder.path(), u64::MAX).is_none());
+        assert!(Aside::in_folder(&folder.path().join("missing"), 1).is_none());
+        assert!(fs::read_dir(folder.path()).unwrap().next().is_none(), "nothing stays there");
     }
 }

@@ -106,7 +106,7 @@ mod tests {
         {
             // What makes a purge worth it.
             let passing = pool.open_container(&label).unwrap();
-            Array::new(&*passing, object(ObjectType::Array)).unwrap().write(0, &[1; 1000]).unwrap();
+            Array::new(&*passing, object(ObjectType::Array)).unwrap().write(0, &[1; 100_000]).unwrap();
             passing.update(&[Update::Destroy { object: object(ObjectType::Array) }]).unwrap();
             passing.flush().unwrap();
         }

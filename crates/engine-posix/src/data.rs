@@ -31,8 +31,11 @@ const GATHER: usize = 1 << 20;
 /// The device is told of bytes that it will be asked to sync when there are this many: it works while more come, and whoever
 /// waits for the sync waits for the last of them.
 const BEGIN_SYNC: u64 = 4 << 20;
-/// A file that has grown past this is followed by a new one, so that a purge can remove what a writer wrote long ago.
+/// A file that has grown past this is followed by a new one, so that a purge can remove what a writer wrote long ago. On a disk that
+/// is nearly full it has one part in so many of what was free when it was begun: a purge has to copy what is live of one file.
 const ROLL: u64 = 256 << 20;
+const ROLL_SHARE: u64 = 16;
+const ROLL_LEAST: u64 = 1 << 20;
 /// How often a data file is made again because a purge had it before it was locked.
 const CREATE_TRIES: usize = 20;
 /// Open files kept for reading, per handle.
@@ -73,6 +76,8 @@ pub(crate) struct DataWriter {
 struct Current {
     number: u64,
     file: Arc<dyn File>,
+    /// Past how many bytes it is followed by another file.
+    roll: u64,
     /// Bytes in the file; what is gathered comes after them.
     written: u64,
     /// Up to where the device was told of it.
@@ -134,7 +139,10 @@ impl DataWriter {
     }
 
     fn current(&mut self) -> Result<&mut Current> {
-        if self.current.as_ref().is_some_and(|current| current.written > ROLL && current.gathered.is_empty())
+        if self
+            .current
+            .as_ref()
+            .is_some_and(|current| current.written > current.roll && current.gathered.is_empty())
         {
             let old = self.current.take();
             self.held.extend(old.as_ref().map(|old| Arc::clone(&old.file)));
@@ -242,6 +250,11 @@ impl DataWriter {
     }
 }
 
+/// How far a file goes that is begun now. A disk that does not say how full it is has room.
+fn roll_of(folder: &Directory) -> u64 {
+    folder.free().map_or(ROLL, |free| (free / ROLL_SHARE).clamp(ROLL_LEAST, ROLL))
+}
+
 /// Makes a data file and locks it, so that no purge takes it for one that nobody writes to.
 fn create(folder: &Directory) -> Result<Current> {
     let failed = |what: &'static str, name: &str| {
@@ -258,7 +271,8 @@ fn create(folder: &Directory) -> Result<Current> {
             match folder.stat(&name) {
                 Ok(named) if named.identity == own => {
                     let (written, begun, gathered) = (0, 0, Vec::new());
-                    return Ok(Current { number, file, written, begun, gathered, unsynced: false });
+                    let roll = roll_of(folder);
+                    return Ok(Current { number, file, roll, written, begun, gathered, unsynced: false });
                 }
                 // A purge saw it before it was locked.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {

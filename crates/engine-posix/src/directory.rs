@@ -30,6 +30,18 @@ impl Directory {
         Ok(Self { folder, path: path.to_owned(), mode: OnceLock::new() })
     }
 
+    /// A directory of which the files are in memory, and nobody else's.
+    pub(crate) fn in_memory() -> Self {
+        let path = PathBuf::from("(memory)");
+        Self { folder: Box::new(disk::Scratch::default()), path, mode: OnceLock::new() }
+    }
+
+    /// Bytes that may still be written to the disk that it is on.
+    pub(crate) fn free(&self) -> Result<u64> {
+        let space = self.folder.space();
+        Ok(space.map_err(|error| self.failed("statfs", "", error))?.free)
+    }
+
     /// Opens the directory `name` in this one.
     pub(crate) fn folder(&self, name: &str) -> Result<Self> {
         let folder = self.folder.folder(name.as_ref(), false);
@@ -60,6 +72,11 @@ impl Directory {
     /// Opens a file for reading and appending.
     pub(crate) fn append(&self, name: &str) -> io::Result<Arc<dyn File>> {
         self.folder.open(name.as_ref(), Access::Append)
+    }
+
+    /// Opens a file for reading, and for writing at positions.
+    pub(crate) fn change(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        self.folder.open(name.as_ref(), Access::Change)
     }
 
     /// Makes a file that is not there yet, for writing.

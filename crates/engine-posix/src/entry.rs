@@ -7,7 +7,7 @@
 use crate::{
     bytes::{Put, Reader},
     extent::{DIGEST, Digest, Extent},
-    ops::{ByteOp, Bytes},
+    ops::{ByteOp, Bytes, Part},
 };
 
 /// An entry and the epoch of its last change.
@@ -130,11 +130,17 @@ impl Entry {
 
     /// Whether a payload of bytes is complete and nothing but one write.
     pub(crate) fn is_one_write(payload: &[u8]) -> bool {
+        Self::says_complete(payload) && Self::one_write(payload).is_some()
+    }
+
+    /// What a payload of bytes writes, complete or not, if that is all it does.
+    pub(crate) fn one_write(payload: &[u8]) -> Option<Part> {
         let mut reader = Reader(payload);
-        reader.u32() == Some(1)
-            && reader.0.first() == Some(&tag::WRITE)
-            && ByteOp::decode(&mut reader).is_some()
-            && reader.is_empty()
+        reader.u32()?;
+        match ByteOp::decode(&mut reader)? {
+            ByteOp::Write(part) if reader.is_empty() => Some(part),
+            _ => None,
+        }
     }
 
     /// Reads an entry from its tag and payload; `None` when it is malformed.
@@ -158,7 +164,7 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{extent::Sums, ops::Part};
+    use crate::extent::Sums;
 
     fn write(offset: u64, length: u64) -> ByteOp {
         let extent = Extent { file: offset, position: 0, length, sums: Sums::One(0) };

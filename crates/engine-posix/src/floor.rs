@@ -3,7 +3,7 @@
 //! Below the floor the log may be a hole, and data files to which it refers may be gone; the runs of the floor's generation
 //! hold all that is visible of it. There is at most one floor that counts: that of the greatest sequence.
 
-use std::io;
+use std::{collections::BTreeMap, io};
 
 use isotach_object::{Error, Result};
 
@@ -17,8 +17,13 @@ use crate::{
 const PREFIX: &str = "floor.";
 const MAGIC: &[u8; 8] = b"ISOTFLR1";
 const SIZE: usize = 64;
+/// Bytes behind them for each data file.
+const ENDS: usize = 16;
 /// How often a listing is tried again when the floor in it is gone.
 const TRIES: usize = 20;
+
+/// How far data files are named, by their numbers.
+pub(crate) type Ends = BTreeMap<u64, u64>;
 
 /// What a purge published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,13 +108,30 @@ impl Floor {
         Self::list(place).map(|(_, floor)| floor)
     }
 
-    /// Makes this floor the one that counts; refused if there is one of its sequence. `temporary` is a free name.
-    pub(crate) fn publish(&self, place: &Place, temporary: &str) -> Result<()> {
+    /// How far each data file was named at the epoch of this floor. What named it may be gone. `None` if the floor does not say
+    /// so, as those of older programs, or is gone meanwhile.
+    pub(crate) fn ends(&self, place: &Place) -> Result<Option<Ends>> {
+        let name = Self::file_name(self.sequence);
+        let read = || place.directory.read_all(&name, place.directory.stat(&name)?.length as usize);
+        match read() {
+            Ok(bytes) if bytes.len() <= SIZE => Ok(None),
+            Ok(bytes) => decode_ends(&bytes[SIZE..]).map(Some).ok_or_else(|| {
+                let what = "what a floor says of data files; the next purge makes it anew";
+                Error::corrupt(what, place.directory.path_of(&name).display().to_string())
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(place.directory.failed("read", &name, error)),
+        }
+    }
+
+    /// Makes this floor the one that counts, with how far data files are named; refused if there is one of its sequence.
+    /// `temporary` is a free name.
+    pub(crate) fn publish(&self, place: &Place, temporary: &str, ends: &Ends) -> Result<()> {
         let name = Self::file_name(self.sequence);
         let directory = &place.directory;
         let publish = || {
             let file = directory.create(temporary)?;
-            file.write_all_at(&self.encode(place.uuid), 0)?;
+            file.write_all_at(&[self.encode(place.uuid), encode_ends(ends)].concat(), 0)?;
             file.sync()?;
             directory.link(temporary, &name)?;
             directory.sync()
@@ -128,9 +150,40 @@ impl Floor {
     }
 }
 
+fn encode_ends(ends: &Ends) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(ENDS * ends.len() + 4);
+    for (file, end) in ends {
+        bytes.put_u64(*file);
+        bytes.put_u64(*end);
+    }
+    bytes.put_u32(crc32c(&bytes));
+    bytes
+}
+
+fn decode_ends(bytes: &[u8]) -> Option<Ends> {
+    let (pairs, sum) = bytes.split_at_checked(bytes.len().checked_sub(4)?)?;
+    let is_right = Reader(sum).u32()? == crc32c(pairs) && pairs.len().is_multiple_of(ENDS);
+    let pair = |pair: &[u8]| Some((Reader(pair).u64()?, Reader(&pair[ENDS / 2..]).u64()?));
+    pairs.chunks_exact(ENDS).map(pair).collect::<Option<Ends>>().filter(|_| is_right)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ends_of_data_files_read_back_and_any_flipped_bit_or_missing_byte_is_noticed() {
+        let ends = Ends::from([(3, 900), (u64::MAX, 1 << 40)]);
+        let good = encode_ends(&ends);
+        assert_eq!(decode_ends(&good), Some(ends));
+        assert_eq!(decode_ends(&encode_ends(&Ends::new())), Some(Ends::new()));
+        for bit in 0..good.len() * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(decode_ends(&bad), None, "bit {bit}");
+        }
+        (1..good.len()).for_each(|length| assert_eq!(decode_ends(&good[..length]), None, "{length} bytes"));
+    }
 
     #[test]
     fn a_floor_reads_back_and_any_flipped_bit_is_noticed() {

@@ -38,6 +38,8 @@ pub(crate) mod kind {
     pub(crate) const RESERVE: u16 = 2;
     /// The first frame after a start of the machine; the body is that start's number. See `lost`.
     pub(crate) const RECOVERY: u16 = 3;
+    /// Takes the place of frames that were lost: what their writers wrote before is not there to be missed.
+    pub(crate) const GAP: u16 = 4;
     /// The first optional kind.
     pub(crate) const OPTIONAL: u16 = 0x8000;
 }

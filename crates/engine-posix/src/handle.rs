@@ -161,8 +161,9 @@ impl PosixContainer {
 
     /// Looks, and looks again where bytes were missing or wrong: if there was a purge meanwhile, they may be elsewhere now.
     pub(crate) fn look_again<T>(&self, mut look: impl FnMut() -> Result<T>) -> Result<T> {
-        let mut has_floor = false;
+        let (mut has_floor, mut has_grown) = (false, false);
         loop {
+            let length = self.place.log.length()?;
             let error = match look() {
                 Err(error @ Error::Corrupt { .. }) => error,
                 outcome => return outcome,
@@ -172,7 +173,12 @@ impl PosixContainer {
                 Some(state) if state.is_purged(&self.place)? => self.begin_again(state)?,
                 // Another thread may have been first to notice.
                 Some(state) if !has_floor && state.has_floor() => {}
-                _ => return Err(error),
+                // What was looked for was replaced meanwhile, and went before there was room for a floor.
+                Some(_) if !has_grown && self.place.log.length()? > length => has_grown = true,
+                _ => {
+                    drop(guard);
+                    return Err(self.not_kept(error));
+                }
             }
             has_floor = true;
         }

@@ -8,7 +8,8 @@
 //! From the bottom up: `bytes`, `superblock`, `extent`, `path`, `record` and `frame` are the
 //! format; `disk` is the way to files; `directory`, `log`, `data` and `map` do the I/O; `ops`, `entry`, `raw`, `table`, `run` and `merge`
 //! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs, `chain` chooses among
-//! them and `purge` makes them anew, with a `floor` below which the log says nothing any more; `writer` appends, `boot` and
+//! them and `purge` makes them anew, with a `floor` below which the log says nothing any more, `room` says who may take the
+//! last of the disk; `writer` appends, `boot` and
 //! `lost` tell what a power failure took and `staging` gathers what is to count together, `commit` learns whether it does;
 //! `parked` keeps it for whoever commits it; `handle` joins the two, `rights`, `posix_acl` and `people` say who may; `look`,
 //! `reading` and `listing` look, `snapshot` names what was; `verify` looks at everything
@@ -29,6 +30,7 @@ mod entry;
 mod extent;
 mod filesystem;
 mod floor;
+mod flushed;
 mod frame;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
@@ -51,7 +53,9 @@ mod random;
 mod raw;
 mod reading;
 mod record;
+mod restore;
 mod rights;
+mod room;
 mod run;
 #[cfg(feature = "simulation")]
 pub mod simulation;
@@ -141,6 +145,35 @@ impl Engine for Posix {
 
     fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
         OnDisk(disk::system()).destroy_pool(uri)
+    }
+}
+
+/// The posix engine of a program that only looks. Its handles make no runs, so that nothing is written to a container that
+/// is read; all else they do as those of [`Posix`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PosixOnlooker;
+
+impl Engine for PosixOnlooker {
+    fn scheme(&self) -> &'static str {
+        SCHEME
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
+    }
+
+    fn create_pool(&self, uri: &PoolUri) -> Result<()> {
+        Posix.create_pool(uri)
+    }
+
+    fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
+        let (root, options) = options::parse(uri)?;
+        let options = options::Options { checkpoint: options::MAX_CHECKPOINT, ..options };
+        Ok(Arc::new(PosixPool::open(&disk::system(), uri, root, options)?))
+    }
+
+    fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
+        Posix.destroy_pool(uri)
     }
 }
 

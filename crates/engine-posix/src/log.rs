@@ -110,8 +110,13 @@ impl Log {
         uuid: [u8; 16],
         generation: u64,
     ) -> Result<Self> {
-        let log = Self::open(&self.disk, directory, uuid, generation)?;
+        let log = self.again(directory, uuid, generation)?;
         Ok(Self { writable: false, end: Some(position.max(HEADER as u64)), ..log })
+    }
+
+    /// The same log, opened once more and with no end.
+    pub(crate) fn again(&self, directory: &Directory, uuid: [u8; 16], generation: u64) -> Result<Self> {
+        Self::open(&self.disk, directory, uuid, generation)
     }
 
     /// The disk that it is on.

@@ -12,7 +12,7 @@ const CHECKPOINT: u64 = 1 << 20;
 /// The smallest interval, so that a checkpoint is never due at every frame.
 const MIN_CHECKPOINT: u64 = 256;
 /// The largest: a log that long is far past any use.
-const MAX_CHECKPOINT: u64 = 1 << 40;
+pub(crate) const MAX_CHECKPOINT: u64 = 1 << 40;
 
 /// Bytes of a staged transaction's records that go to a data file together, unless the URI says otherwise: so many are held
 /// in memory, by who stages them and by who replays them.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use isotach_object::{
-    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Property,
+    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Part, Pool, PoolUri, PoolUsage, Property,
     Purged, Result, Rights, RightsChange, SetAside, Transaction, Update, Verified, Verify, VerifyProgress,
 };
 
@@ -18,11 +18,11 @@ use crate::{
     data::{self, DataReader},
     directory::Directory,
     disk::{self, Folder, Hidden, Naming, Space},
-    filesystem,
+    filesystem, flushed,
     handle::PosixContainer,
     log::{self, Log},
     options::Options,
-    purge, random, rights,
+    purge, random, restore, rights, room,
     state::Place,
     superblock::{self, Kind, Superblock},
     verify,
@@ -271,21 +271,22 @@ impl PosixPool {
 }
 
 /// Makes the files of a container.
-fn fill(disk: &dyn Folder, directory: &Path, rights: &NewRights) -> Result<()> {
+fn fill(disk: &dyn Folder, directory: &Path) -> Result<()> {
     let folder = directory.join(data::FOLDER);
     for path in [directory, &folder] {
         disk.make_folder(path, Naming::Shared).map_err(failed("create", path))?;
     }
     let block = Superblock::new()?;
     let log = log::header(block.uuid, GENERATION, 0);
-    for (name, bytes) in
-        [(superblock::FILE, &block.encode(Kind::Container)), (&log::file_name(GENERATION), &log)]
-    {
+    for (name, bytes) in [
+        (superblock::FILE, &block.encode(Kind::Container)),
+        (&log::file_name(GENERATION), &log),
+        (flushed::FILE, &flushed::empty(block.uuid)),
+    ] {
         let path = directory.join(name);
         disk.write_new(&path, bytes).map_err(failed("create", &path))?;
     }
-    rights::begin(&Directory::open(disk, directory)?, rights)?;
-    disk.sync_folder(directory).map_err(failed("sync", directory))
+    Ok(())
 }
 
 impl Pool for PosixPool {
@@ -298,20 +299,23 @@ impl Pool for PosixPool {
     }
 
     fn create_container(&self, label: &Label) -> Result<()> {
-        self.create_container_with(label, &NewRights::default())
+        self.create_container_with(label, &NewRights::default(), &[])
     }
 
-    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
-        self.make_container(label, |limbo| fill(&*self.disk, limbo, rights))
-    }
-
-    fn create_container_holding(&self, label: &Label, updates: &[Update<'_>]) -> Result<()> {
+    fn create_container_with(&self, label: &Label, rights: &NewRights, updates: &[Update<'_>]) -> Result<()> {
         self.make_container(label, |limbo| {
-            fill(&*self.disk, limbo, &NewRights::default())?;
-            let container = PosixContainer::new(label.clone(), self.open_place(limbo)?)?;
-            let transaction = Transaction { preconditions: Vec::new(), updates: updates.to_vec() };
-            container.commit(&transaction)?;
-            container.flush()
+            fill(&*self.disk, limbo)?;
+            if !updates.is_empty() {
+                let container = PosixContainer::new(label.clone(), self.open_place(limbo)?)?;
+                let transaction = Transaction { preconditions: Vec::new(), updates: updates.to_vec() };
+                container.commit(&transaction)?;
+                container.flush()?;
+            }
+            // Last: they may forbid their owner to write, and count for all files that are there.
+            let opened = Directory::open(&*self.disk, limbo)?;
+            rights::begin(&opened, rights)?;
+            room::make_reserve(&opened);
+            self.disk.sync_folder(limbo).map_err(failed("sync", limbo))
         })
     }
 
@@ -357,7 +361,10 @@ impl Pool for PosixPool {
 
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
         let path = self.path(label);
-        let opened = self.open_place(&path).and_then(|place| PosixContainer::new(label.clone(), place));
+        let opened = self.open_place(&path).and_then(|place| {
+            flushed::check(&place)?;
+            PosixContainer::new(label.clone(), place)
+        });
         match opened {
             Ok(container) => Ok(Arc::new(container)),
             // Another process may have destroyed it while it was being opened.
@@ -422,14 +429,23 @@ impl Pool for PosixPool {
     fn verify_container(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
         let path = self.path(label);
         let looked = match self.open_place(&path) {
-            Ok(place) => verify::verify(&place, how, progress).and_then(|verified| {
-                // Of files that are being removed nothing can be said.
-                if verified.is_sound() || place.log.is_current()? {
-                    return Ok(verified);
-                }
-                Err(self.not_found(label))
-            }),
-            Err(error) if is_there(&*self.disk, &path)? => verify::of_unopened(error),
+            Ok(place) => verify::verify(&place, how, progress)
+                .and_then(|verified| {
+                    // Of files that are being removed nothing can be said.
+                    if verified.is_sound() || place.log.is_current()? {
+                        return Ok(verified);
+                    }
+                    Err(self.not_found(label))
+                })
+                .or_else(|error| match error {
+                    // Without a sound floor nothing can be said of what the log was purged of.
+                    error @ Error::Corrupt { .. } => verify::of_unopened(error, Part::History),
+                    error => Err(error),
+                }),
+            Err(error) if is_there(&*self.disk, &path)? => {
+                let headless = restore::is_headless(&*self.disk, &path);
+                verify::of_unopened(error, if headless { Part::End } else { Part::Description })
+            }
             Err(_) => Err(self.not_found(label)),
         };
         match looked {
@@ -445,7 +461,9 @@ impl Pool for PosixPool {
             return Err(self.not_found(label));
         }
         let container = Directory::open(&*self.disk, &path)?;
-        aside::set_aside(&*self.disk, &self.root, label, &container, findings, note)
+        aside::set_aside(&*self.disk, &self.root, label, &container, findings, note, || {
+            self.open_place(&path)
+        })
     }
 
     fn usage(&self) -> Result<PoolUsage> {

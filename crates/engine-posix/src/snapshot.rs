@@ -74,6 +74,28 @@ impl PosixContainer {
         }
     }
 
+    /// What to say of something that is missing. Of a past that no snapshot names any more a purge may have taken it.
+    pub(crate) fn not_kept(&self, damage: Error) -> Error {
+        match self.place.log.past() {
+            Some(epoch) if matches!(self.is_kept(epoch), Ok(false)) => {
+                let what = format!("epoch {epoch} of container {}: no snapshot names it, and", self.label);
+                Error::not_found(what)
+            }
+            _ => damage,
+        }
+    }
+
+    /// Whether there was no purge yet, or a snapshot names the epoch now.
+    fn is_kept(&self, epoch: u64) -> Result<bool> {
+        if Floor::current(&self.place)?.is_none() {
+            return Ok(true);
+        }
+        let present = self.place.present()?;
+        let mut state = State::open(&present, self.own, &[])?;
+        state.replay(&present)?;
+        Ok(all(&state)?.iter().any(|snapshot| snapshot.epoch.0 == epoch))
+    }
+
     /// A handle on the container as it was at an epoch: one whose log ends there.
     pub(crate) fn past(&self, epoch: Epoch) -> Result<Arc<dyn Container>> {
         let now = self.epoch()?;

@@ -56,11 +56,18 @@ impl Place {
     /// The place as it was at an epoch.
     pub(crate) fn at(&self, epoch: u64) -> Result<Self> {
         let position = self.log.position_of(epoch).ok_or_else(|| outside(&self.log, epoch))?;
-        let Self { directory, uuid, marker, options, .. } = self;
-        let log = self.log.ended_at(position, directory, *uuid, GENERATION)?;
+        self.with_log(self.log.ended_at(position, &self.directory, self.uuid, GENERATION)?)
+    }
+
+    /// The place as it is now, also of a handle on the past.
+    pub(crate) fn present(&self) -> Result<Self> {
+        self.with_log(self.log.again(&self.directory, self.uuid, GENERATION)?)
+    }
+
+    fn with_log(&self, log: Log) -> Result<Self> {
         let data = DataReader::new(self.data.folder());
-        let (directory, uuid, marker, options) = (Arc::clone(directory), *uuid, *marker, *options);
-        Ok(Self { directory, uuid, marker, log, data, options })
+        let Self { ref directory, uuid, marker, options, .. } = *self;
+        Ok(Self { directory: Arc::clone(directory), uuid, marker, log, data, options })
     }
 }
 
@@ -140,6 +147,11 @@ impl State {
     /// Replays what was appended since.
     pub(crate) fn replay(&mut self, place: &Place) -> Result<()> {
         let length = place.log.length()?;
+        if length < self.seen {
+            let what =
+                format!("the log has lost its last {} bytes, which this handle has read", self.seen - length);
+            return Err(Error::corrupt(what, place.log.path().display().to_string()));
+        }
         self.go_on(place, length, |_| false)?;
         self.seen = length;
         Ok(())
@@ -272,6 +284,7 @@ impl State {
         match frame.kind {
             frame::kind::TRANSACTION => self.apply_transaction(place, frame, epoch)?,
             frame::kind::RESERVE | frame::kind::RECOVERY => {}
+            frame::kind::GAP => self.sequences.clear(),
             kind if kind >= frame::kind::OPTIONAL => {}
             kind => return Err(unknown_kind(&place.log, kind)),
         }

@@ -18,6 +18,7 @@ use crate::{
     directory::Directory,
     disk::may_open_no_more,
     extent,
+    flushed::{self, Notes},
     frame::{self, MIN_FRAME, Origin},
     log::{Log, MAX_FRAME},
     record::{self, Change, Condition, INLINE_MAX, Stored},
@@ -54,6 +55,12 @@ pub(crate) struct Writer {
     data: DataWriter,
     /// Frames were appended that are not synced.
     unsynced: bool,
+    /// Where the last frame that was appended ends in the log.
+    end: u64,
+    /// Whether that is further than what was noted as flushed.
+    unnoted: bool,
+    notes: Notes,
+    uuid: [u8; 16],
     written: bool,
     failed: bool,
 }
@@ -72,6 +79,10 @@ impl Writer {
             spare: Vec::new(),
             data: DataWriter::new(place.data.folder(), place.options.sync),
             unsynced: false,
+            end: 0,
+            unnoted: false,
+            notes: Notes::new(own, place.options.sync),
+            uuid: place.uuid,
             written: false,
             failed: false,
         }
@@ -223,6 +234,7 @@ impl Writer {
             ));
         }
         if !self.announced {
+            self.notes.check_writable(&self.directory, self.uuid)?;
             self.announce(log)?;
         }
         self.put(frame, kind, log)
@@ -231,12 +243,15 @@ impl Writer {
     fn put(&mut self, frame: &mut Vec<u8>, kind: u16, log: &Log) -> Result<(u64, u64)> {
         let sequence = self.sequence;
         let settled = sequence > 0 && !self.unsynced;
+        self.check_end(log).inspect_err(|error| self.failed |= matches!(error, Error::Corrupt { .. }))?;
         frame::seal(frame, self.marker, kind, Origin { writer: self.own, sequence }, settled);
         match log.append(frame) {
             Ok(end) => {
                 self.sequence += 1;
                 self.unsynced = true;
+                self.unnoted = true;
                 self.written = true;
+                self.end = end;
                 Ok((sequence, end))
             }
             Err(error) => {
@@ -244,6 +259,25 @@ impl Writer {
                 self.failed |= !matches!(error, Error::NoSpace { .. } | Error::PermissionDenied { .. });
                 Err(error)
             }
+        }
+    }
+
+    /// Refuses to append to a log that was cut off under its writers: readers that have passed the place would not look again at
+    /// what stands there then.
+    fn check_end(&self, log: &Log) -> Result<()> {
+        let reached = match self.sequence {
+            // What was lost before this handle wrote is known by the notes of others.
+            0 => log.position_of(flushed::read_in(&self.directory, self.uuid)?.epoch).unwrap_or(0),
+            // What others flushed since this handle did may be lost, too.
+            _ if !self.unnoted => {
+                let flushed = self.notes.furthest(&self.directory, self.uuid);
+                self.end.max(log.position_of(flushed).unwrap_or(0))
+            }
+            _ => self.end,
+        };
+        match reached.saturating_sub(log.length()?) {
+            0 => Ok(()),
+            lost => Err(flushed::cut_short(log, lost)),
         }
     }
 
@@ -291,6 +325,9 @@ impl Writer {
         if self.sync && self.unsynced {
             log.sync().inspect_err(|_| self.failed = true)?;
             self.unsynced = false;
+        }
+        if std::mem::take(&mut self.unnoted) {
+            self.notes.leave(&self.directory, self.uuid, log.epoch_at(self.end));
         }
         Ok(())
     }

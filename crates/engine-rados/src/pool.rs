@@ -155,10 +155,13 @@ impl Pool for RadosPool {
     }
 
     fn create_container(&self, label: &Label) -> Result<()> {
-        self.create_container_holding(label, &[])
+        self.create_container_with(label, &NewRights::default(), &[])
     }
 
-    fn create_container_holding(&self, label: &Label, updates: &[Update<'_>]) -> Result<()> {
+    fn create_container_with(&self, label: &Label, rights: &NewRights, updates: &[Update<'_>]) -> Result<()> {
+        if *rights != NewRights::default() {
+            return no_rights();
+        }
         if self.registry.find(label)?.is_some() {
             return Err(Error::AlreadyExists { what: format!("container {label} in pool {}", self.uri) });
         }
@@ -176,13 +179,6 @@ impl Pool for RadosPool {
         }
         self.remove_namespace(&uid)?;
         Err(Error::AlreadyExists { what: format!("container {label} in pool {}", self.uri) })
-    }
-
-    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
-        match *rights == NewRights::default() {
-            true => self.create_container(label),
-            false => no_rights(),
-        }
     }
 
     fn rights(&self, label: &Label) -> Result<Rights> {
@@ -246,7 +242,7 @@ impl Pool for RadosPool {
         let object = self.registry.keep_note(label, note)?;
         let namespace = space::namespace(&self.options, None);
         let place = format!("object {object} in namespace {namespace} of Ceph pool {}", self.options.pool);
-        Ok(SetAside { place, moved: Vec::new() })
+        Ok(SetAside { place, ..SetAside::default() })
     }
 
     fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {

@@ -86,6 +86,11 @@ impl ObjectClass {
         self.groups
     }
 
+    /// Whether the redundancy number is one of DAOS's.
+    pub fn is_known(self) -> bool {
+        REDUNDANCY.iter().any(|(number, _)| *number == self.redundancy)
+    }
+
     /// Whether the class asks for more than one copy or for parity, which an engine must have or refuse.
     pub fn is_redundant(self) -> bool {
         self.redundancy > 1

@@ -93,18 +93,13 @@ pub trait Pool: Debug + Send + Sync {
     /// `AlreadyExists`, `PermissionDenied`, `NoSpace`, `Io`.
     fn create_container(&self, label: &Label) -> Result<()>;
 
-    /// As [`Pool::create_container`], with these rights from the first moment on.
+    /// Makes a container that has these rights and holds these updates, applied in order. Atomic: a crash leaves either the
+    /// whole container under the label or none, and nobody finds it with other rights.
     ///
     /// # Errors
-    /// As [`Pool::set_rights`], and as `create_container`.
-    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()>;
-
-    /// As [`Pool::create_container`], with these updates in it, applied in order, from the first moment that anybody finds
-    /// it: who dies at it leaves no container under the label.
-    ///
-    /// # Errors
-    /// As `create_container`, and as [`Container::update`]; `Unsupported` where containers can only be made empty.
-    fn create_container_holding(&self, label: &Label, updates: &[Update<'_>]) -> Result<()>;
+    /// As `create_container`, [`Pool::set_rights`] and [`Container::update`]; `Unsupported` for updates where containers can
+    /// only be made empty.
+    fn create_container_with(&self, label: &Label, rights: &NewRights, updates: &[Update<'_>]) -> Result<()>;
 
     /// Whose a container is, and who may do what with it, as far as the engine enforces it.
     ///

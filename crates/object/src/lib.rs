@@ -78,5 +78,5 @@ pub use rights::{NewRights, Rights, RightsChange};
 pub use shared::SharedBytes;
 pub use transaction::{Cell, MAX_KEY, MAX_VALUE, Precondition, Transaction, Update};
 pub use uri::PoolUri;
-pub use verify::{Finding, FoundCell, Part, SetAside, Verified, Verify, VerifyProgress};
+pub use verify::{Finding, FoundCell, Part, Restored, SetAside, Unnamed, Verified, Verify, VerifyProgress};
 pub use versions::{NumberedTransaction, Outcome, Status, Versions};

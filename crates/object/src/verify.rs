@@ -28,6 +28,8 @@ pub struct Verified {
     pub bytes: u64,
     /// What is damaged, or contradicts the format.
     pub findings: Vec<Finding>,
+    /// Stored bytes that nothing names: what was archived and never flushed, or what has lost its entries. No damage by itself.
+    pub unnamed: Vec<Unnamed>,
     /// How many more findings there are than are told: a lost device would fill memory with them.
     pub more_findings: u64,
 }
@@ -39,6 +41,17 @@ impl Verified {
     }
 }
 
+/// Stored bytes that nothing names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unnamed {
+    /// The file, or what the engine has in its place.
+    pub place: String,
+    /// The first of them.
+    pub from: u64,
+    /// How many there are.
+    pub length: u64,
+}
+
 /// Which part of a container is damaged, and so what is lost with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
@@ -46,6 +59,9 @@ pub enum Part {
     Description,
     /// What happened in it. What comes after the damage cannot be known from there.
     History,
+    /// The end of what happened is missing, though it was flushed. What came before it can be read; what other files prove of it
+    /// can be brought back.
+    End,
     /// What was derived from the history to save work. Nothing is lost: it can be set aside and made anew.
     Derived,
     /// The bytes of one cell. All other cells can be read.
@@ -58,6 +74,7 @@ impl Part {
         match self {
             Self::Description => "description",
             Self::History => "history",
+            Self::End => "end",
             Self::Derived => "derived",
             Self::Bytes => "bytes",
         }
@@ -120,6 +137,19 @@ pub struct SetAside {
     pub place: String,
     /// What was moved there, by the names it had.
     pub moved: Vec<String>,
+    /// What came of a lost end of the history, if it was lost.
+    pub restored: Option<Restored>,
+}
+
+/// What a repair could do about the lost end of a history: the container can be used again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// The epoch up to which what happened is known again.
+    pub epoch: u64,
+    /// Bytes of the history behind that epoch that nothing could bring back.
+    pub lost: u64,
+    /// Stored bytes that nothing names, which may be of what was lost, and where they are kept.
+    pub unnamed: Vec<Unnamed>,
 }
 
 #[cfg(test)]

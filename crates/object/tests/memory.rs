@@ -15,10 +15,10 @@ fn rights_that_memory_cannot_keep_are_refused_and_nothing_is_made() {
     let label = "c".parse().unwrap();
     let change = RightsChange { acl: Some("A::EVERYONE@:r".parse().unwrap()), ..RightsChange::default() };
     assert!(!pool.capabilities().permissions);
-    let made = pool.create_container_with(&label, &NewRights::Asked(change.clone()));
+    let made = pool.create_container_with(&label, &NewRights::Asked(change.clone()), &[]);
     assert_eq!(made.unwrap_err().code(), "unsupported");
     assert!(pool.list_containers().unwrap().is_empty());
-    pool.create_container_with(&label, &NewRights::default()).unwrap();
+    pool.create_container_with(&label, &NewRights::default(), &[]).unwrap();
     assert_eq!(pool.rights(&label).unwrap_err().code(), "unsupported");
     assert_eq!(pool.set_rights(&label, &change).unwrap_err().code(), "unsupported");
     assert_eq!(pool.admit(&change.acl.unwrap()).unwrap_err().code(), "unsupported");

@@ -6,6 +6,7 @@
 
 mod open_file;
 mod real;
+mod scratch;
 
 use std::{ffi::OsString, fmt, fs::TryLockError, io, path::Path, sync::Arc, time::SystemTime};
 
@@ -13,6 +14,7 @@ use isotach_object::{Error, SharedBytes};
 use rustix::io::Errno;
 
 pub(crate) use real::system;
+pub(crate) use scratch::Scratch;
 
 /// Why a path that ends at a symbolic link is not gone along: the engine makes none, so it leads to something else.
 #[derive(Debug)]
@@ -52,6 +54,8 @@ pub(crate) enum Access {
     Read,
     /// For reading and appending.
     Append,
+    /// For reading, and for writing at positions.
+    Change,
     /// For writing; it must not be there yet.
     New,
 }

@@ -116,6 +116,7 @@ impl<F: AsFd + fmt::Debug + Send + Sync> Folder for At<F> {
         let flags = match access {
             Access::Read => OFlags::RDONLY,
             Access::Append => OFlags::RDWR | OFlags::APPEND,
+            Access::Change => OFlags::RDWR,
             Access::New => OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
         };
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;

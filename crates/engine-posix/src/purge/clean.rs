@@ -57,7 +57,7 @@ fn remove_empty(folder: &Directory) -> Result<()> {
 }
 
 /// Removes a file, if it is there, and gives the room it took.
-fn remove(directory: &Directory, name: &str) -> Result<u64> {
+pub(super) fn remove(directory: &Directory, name: &str) -> Result<u64> {
     let room = directory.stat(name).map_or(0, |stat| stat.room);
     match directory.remove(name) {
         Ok(()) => Ok(room),

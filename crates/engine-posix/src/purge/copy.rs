@@ -3,21 +3,26 @@
 //! Nothing refers to what is made here before the floor is published. If that does not come about it is removed; after the death
 //! of the process the next purge finds it: the data file has no references, and the runs a tag that nobody looks for.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, mem};
 
 use isotach_object::{Error, Result};
 
-use super::{Stretch, live::refers, stretches};
+use super::{
+    live::refers,
+    plan::{Stretch, stretches},
+};
 use crate::{
     checkpoint,
     data::DataWriter,
     entry::{Entry, Versioned},
+    extent::Extent,
     floor::Floor,
     merge::Merge,
     ops::Part,
     raw::Kept,
     run::{RunWriter, Span},
     state::{Place, State},
+    verify::unnamed::Named,
 };
 
 /// Bytes that are copied before they are synced, so that few files are open at a time.
@@ -39,10 +44,18 @@ pub(super) struct Copier<'p> {
     copied: u64,
     synced: u64,
     runs: Vec<Span>,
+    /// What was named up to the floor, and is now.
+    named: Named,
 }
 
 impl<'p> Copier<'p> {
-    pub(super) fn new(place: &'p Place, chosen: HashSet<u64>, tag: u64, temporary: String) -> Self {
+    pub(super) fn new(
+        place: &'p Place,
+        chosen: HashSet<u64>,
+        tag: u64,
+        temporary: String,
+        named: Named,
+    ) -> Self {
         let data = DataWriter::new(place.data.folder(), true);
         Self {
             place,
@@ -54,13 +67,17 @@ impl<'p> Copier<'p> {
             copied: 0,
             synced: 0,
             runs: Vec::new(),
+            named,
         }
     }
 
     /// Makes the generation of a state whose runs hold everything up to the floor, and publishes it. Gives the bytes that were
     /// written, and the data files to which nothing refers any more.
     pub(super) fn publish(mut self, state: &State, floor: Floor) -> Result<(u64, HashSet<u64>)> {
-        if let Err(error) = self.make(state).and_then(|()| floor.publish(self.place, &self.temporary)) {
+        let made = self.make(state);
+        let ends = mem::take(&mut self.named).into_ends(self.place);
+        let published = made.and(ends).and_then(|ends| floor.publish(self.place, &self.temporary, &ends));
+        if let Err(error) = published {
             self.take_back(&floor);
             return Err(error);
         }
@@ -121,7 +138,7 @@ impl<'p> Copier<'p> {
                 match self.place.data.read_extent(&extent) {
                     Ok(value) => {
                         self.copied += extent.length;
-                        Entry::ValueExtent(self.data.append(&value)?, digest)
+                        Entry::ValueExtent(self.append(&value)?, digest)
                     }
                     Err(Error::Corrupt { .. }) => {
                         self.staying.insert(extent.file);
@@ -137,6 +154,12 @@ impl<'p> Copier<'p> {
             entry => entry,
         };
         Ok(Versioned { epoch, entry })
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<Extent> {
+        let extent = self.data.append(bytes)?;
+        self.named.extent(&extent);
+        Ok(extent)
     }
 
     fn moved_part(&mut self, part: Part) -> Result<Vec<Part>> {
@@ -158,7 +181,7 @@ impl<'p> Copier<'p> {
                 }
                 Err(error) => return Err(error),
             };
-            let extent = self.data.append(&bytes)?;
+            let extent = self.append(&bytes)?;
             pieces.push(Part { offset: offset + done, length: piece, skip: 0, extent });
             done += piece;
             self.copied += piece;

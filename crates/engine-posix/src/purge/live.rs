@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use isotach_object::Result;
 
-use super::Stretch;
+use super::plan::Stretch;
 use crate::{
     checkpoint,
     entry::{Entry, tag},
     merge::Merge,
     raw::{Kept, Raw},
+    run::common,
 };
 
 /// Bytes of an entry before its path and payload.
@@ -27,6 +28,17 @@ impl Live {
     /// Bytes of a data file that will be referred to.
     pub(super) fn in_file(&self, number: u64) -> u64 {
         self.files.get(&number).copied().unwrap_or(0)
+    }
+
+    /// Whether anything refers to a data file, be it to no byte of it.
+    pub(super) fn refers_to(&self, number: u64) -> bool {
+        self.files.contains_key(&number)
+    }
+
+    /// Adds what an entry takes in a run, and makes its path the last one.
+    fn add_entry(&mut self, path: &[u8], last: &mut Vec<u8>, payload: usize) {
+        self.run_bytes += ENTRY_HEAD + (path.len() - common(last, path) + payload) as u64;
+        path.clone_into(last);
     }
 
     fn add(&mut self, file: u64, bytes: u64) {
@@ -50,8 +62,15 @@ pub(super) fn measure(stretches: &[Stretch]) -> Result<Live> {
         let to = stretch.last().map_or(0, |run| run.span().to);
         let mut merge = Merge::of_runs(stretch)?;
         while let Some((path, kept)) = merge.next()? {
+            if let Kept::Raw(Raw { tag: tag::BYTES, payload, .. }) = &kept
+                && let Some(part) = Entry::one_write(payload)
+            {
+                // Most arrays were written once. With nothing under it that is as long as it is here.
+                live.add_entry(path, &mut last, payload.len());
+                live.add(part.extent.file, part.length);
+                continue;
+            }
             let Some(kept) = checkpoint::needed(kept, number == 0, to)? else { continue };
-            let shared = path.iter().zip(&last).take_while(|(a, b)| a == b).count();
             let payload = match &kept {
                 Kept::Raw(Raw { payload, .. }) => payload.len(),
                 Kept::Own(own) => {
@@ -60,8 +79,7 @@ pub(super) fn measure(stretches: &[Stretch]) -> Result<Live> {
                     payload.len()
                 }
             };
-            live.run_bytes += ENTRY_HEAD + (path.len() - shared + payload) as u64;
-            path.clone_into(&mut last);
+            live.add_entry(path, &mut last, payload);
             if !refers(&kept) {
                 continue;
             }

@@ -4,219 +4,242 @@
 //! behind it refer to is there. So everything new is on the device before the floor is published, and only then is anything
 //! removed. What may be removed is what no valid run and no frame behind the floor refers to; that a data file is such is
 //! known because its writer has given up its lock before the log was read to its end, and because nothing that is parked names it.
+//!
+//! A purge goes in rounds. One is enough where there is room for all that it copies. Where there is not, the first gives back
+//! what needs no copy (see `dead`), and each of the others copies as much as fits.
 
 mod clean;
 mod copy;
+mod dead;
 mod live;
+mod plan;
 mod segments;
 
-use std::{collections::HashSet, fs::TryLockError};
+use std::{collections::HashSet, fs::TryLockError, sync::Arc};
 
 use isotach_object::{Error, Purged, Result};
 
-use self::{copy::Copier, live::Live};
+use self::{
+    clean::Cleaned,
+    copy::Copier,
+    plan::{DataFile, Plan},
+};
 use crate::{
-    checkpoint, data,
-    disk::{File, Folder, Hidden, may_open_no_more},
+    checkpoint,
+    directory::Directory,
+    disk::{File, Folder},
     filesystem,
     floor::Floor,
-    log::{BLOCK, HEADER},
-    parked, random, snapshot,
+    flushed, random, room,
+    run::{Run, Span},
     state::{Place, State},
-    superblock,
+    superblock, verify,
 };
 
 /// Bytes of the log before the floor that are kept, so that only who was stopped for long misses a verdict.
 pub(crate) const KEPT: u64 = 1 << 20;
-/// A data file is chosen when more than one part in so many of it is dead.
-const DEAD_SHARE: u64 = 20;
+/// No handle's writer number.
+const NOBODY: u64 = 0;
 /// Names of what a purge is making.
 const TEMPORARY: &str = "purge.";
+/// How often the state is read again because another purge changed the files meanwhile.
+const TRIES: usize = 20;
 
-/// Purges a container, or tells what that would give back.
+/// Purges a container, or tells what that would give back and writes nothing.
 pub(crate) fn purge(disk: &dyn Folder, place: &Place, carry_out: bool) -> Result<Purged> {
+    if !carry_out {
+        return expected(place);
+    }
     filesystem::check_locks(disk, place.directory.path())?;
     place.log.check_writable()?;
-    let _only_one = lock(place)?;
-    let tag = random::number()?.max(1);
-    let temporary = format!("{TEMPORARY}{tag:016x}");
-    // Who has given up its lock by now has nothing to append any more that refers to the file.
-    let files = DataFile::list(place)?;
-    let state = checkpoint::make_all(place, &temporary)?;
+    let _only_one = lock(&place.directory)?;
+    // What a lost end of the log named looks dead.
+    flushed::check(place)?;
+    if room::is_short(&place.directory) {
+        // Whoever purges may have to write something himself that makes more of it dead.
+        room::give_up_reserve(&place.directory);
+    }
+    let mut job =
+        Job { place, purged: Purged::default(), stay: HashSet::new(), made_way: false, limit: u64::MAX };
+    let outcome = job.run();
+    room::make_reserve_again(&place.directory);
+    outcome.map(|()| job.purged)
+}
+
+/// Publishes a generation of what these runs say, in the place of all that the log says up to their end. The caller holds the
+/// lock of purges, and has filled the log up to there.
+pub(crate) fn republish(place: &Place, runs: Vec<Arc<Run>>) -> Result<()> {
     let old = Floor::current(place)?;
-    let plan = Plan::new(place, &state, old, files)?;
-    if !carry_out {
-        return Ok(plan.expected());
-    }
-    let mut purged = Purged { before: plan.before, held: plan.held(), ..Purged::default() };
-    let mut made = 0;
-    let mut floor = old;
-    let mut chosen = HashSet::new();
-    if plan.is_worth_it() {
-        let copier = Copier::new(place, plan.chosen(), tag, temporary);
-        (made, chosen) = copier.publish(&state, plan.floor(tag))?;
-        floor = Some(plan.floor(tag));
-    }
-    if floor == old {
-        // Whoever published it may have died before its name was durable.
-        place.directory.sync().map_err(|error| place.directory.failed("sync", "", error))?;
-    }
-    let cleaned = clean::clean(place, floor.as_ref(), &chosen)?;
-    let hole = floor.map_or(0, |floor| floor.hole_end) - old.map_or(0, |old| old.hole_end);
-    purged.history_stays = !cleaned.punched;
-    let hole = if cleaned.punched { hole } else { 0 };
-    purged.freed = (cleaned.removed + hole).saturating_sub(made);
-    Ok(purged)
+    let tag = random::number()?.max(1);
+    let end = runs.last().map_or(0, |run| run.span().to);
+    let state = State::at_runs(runs, place.log.position_of(end).unwrap_or(0), NOBODY);
+    let (sequence, hole_end) = old.map_or((1, 0), |old| (old.sequence + 1, old.hole_end));
+    let floor = Floor { sequence, epoch: end, hole_end, tag };
+    let copier =
+        Copier::new(place, HashSet::new(), tag, temporary(tag), verify::named_by(place, &state.runs)?);
+    copier.publish(&state, floor).map(drop)
 }
 
-fn size(place: &Place) -> Result<u64> {
-    let path = place.directory.path();
-    let size = place.log.disk().size_of_all(path, Hidden::Refused);
-    size.map_err(|error| Error::from_io(error, format!("measure {}", path.display())))
+/// What a purge would give back.
+fn expected(place: &Place) -> Result<Purged> {
+    flushed::check(place)?;
+    for _ in 0..TRIES {
+        let floor = Floor::current(place)?;
+        let told = look(place, &HashSet::new(), false).map(|(_, plan)| plan.expected());
+        let is_damage = matches!(told, Err(Error::Corrupt { .. } | Error::NotFound { .. }));
+        if !is_damage || Floor::current(place)? == floor {
+            return told;
+        }
+    }
+    look(place, &HashSet::new(), false).map(|(_, plan)| plan.expected())
 }
 
-/// Takes the lock that one purge of a container has.
-fn lock(place: &Place) -> Result<std::sync::Arc<dyn File>> {
+/// The state as it is now, and what to do about it; data files that are to `stay` are not chosen.
+fn look(place: &Place, stay: &HashSet<u64>, carry_out: bool) -> Result<(State, Plan)> {
+    // Who has given up its lock by now has nothing to append any more that refers to the file.
+    let files = DataFile::list(place, carry_out)?;
+    let state = checkpoint::at_end(place)?;
+    let old = Floor::current(place)?;
+    let plan = Plan::new(place, &state, old, files, stay)?;
+    Ok((state, plan))
+}
+
+/// Takes the lock that one purge or repair of a container has.
+pub(crate) fn lock(container: &Directory) -> Result<Arc<dyn File>> {
     let name = superblock::FILE;
-    let file = place.directory.read(name).map_err(|error| place.directory.failed("open", name, error))?;
+    let file = container.read(name).map_err(|error| container.failed("open", name, error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            let what = format!("another purge of {} is under way", place.directory.path().display());
+            let what = format!("a purge or a repair of {} is under way", container.path().display());
             Err(Error::Conflict { what })
         }
-        Err(TryLockError::Error(error)) => Err(place.directory.failed("lock", name, error)),
+        Err(TryLockError::Error(error)) => Err(container.failed("lock", name, error)),
     }
 }
 
-/// A data file that holds something.
-struct DataFile {
-    number: u64,
-    length: u64,
-    /// A writer is at it, or readers of the log's end need it.
-    held: bool,
+/// A purge that is under way.
+struct Job<'p> {
+    place: &'p Place,
+    purged: Purged,
+    /// Data files that cannot go, because they are damaged.
+    stay: HashSet<u64>,
+    /// Whether what needs no copy has gone.
+    made_way: bool,
+    /// How many bytes the next round may take.
+    limit: u64,
 }
 
-impl DataFile {
-    fn list(place: &Place) -> Result<Vec<Self>> {
-        let folder = place.data.folder();
-        let mut files = Vec::new();
-        for name in folder.names()? {
-            let Some(number) = data::of_file_name(&name) else { continue };
-            let file = match folder.read(&name) {
-                Err(error) if may_open_no_more(&error) => return Err(folder.failed("open", &name, error)),
-                // Another's, or gone meanwhile.
-                Err(_) => continue,
-                Ok(file) => file,
-            };
-            let failed = |error| folder.failed("stat", &name, error);
-            let length = file.stat().map_err(failed)?.length;
-            // A writer locks its file before it writes to it, so an empty one may be about to be locked.
-            if length > 0 {
-                let held = match file.try_lock() {
-                    Ok(()) => false,
-                    Err(TryLockError::WouldBlock) => true,
-                    Err(TryLockError::Error(error)) => return Err(folder.failed("lock", &name, error)),
-                };
-                files.push(Self { number, length, held });
+impl Job<'_> {
+    fn run(&mut self) -> Result<()> {
+        while self.round()? {}
+        Ok(())
+    }
+
+    /// Does as much as there is room for. True if there is more to do.
+    fn round(&mut self) -> Result<bool> {
+        let (state, plan) = look(self.place, &self.stay, true)?;
+        if self.purged.before == 0 {
+            self.purged.before = plan.before;
+        }
+        self.purged.held = plan.held();
+        if !plan.is_worth_it() {
+            self.clean(plan.old, plan.old, &HashSet::new(), 0)?;
+            return Ok(false);
+        }
+        let free = self.place.directory.free()?.min(self.limit);
+        let chosen = plan.chosen(free);
+        let is_all = chosen.as_ref() == Some(&plan.all());
+        if !is_all && !self.made_way {
+            self.make_way(&plan)?;
+            return Ok(true);
+        }
+        let tried = chosen.clone().unwrap_or_default();
+        let outcome = match chosen {
+            Some(chosen) => self.carry_out(&state, &plan, &chosen),
+            None => Err(plan.no_room(self.place, free)),
+        };
+        match outcome {
+            Ok(freed) => Ok(!is_all && freed),
+            // Others took the room meanwhile.
+            Err(Error::NoSpace { .. }) if !self.made_way => {
+                self.make_way(&plan)?;
+                Ok(true)
             }
+            // Less may be free than the file system says: quotas are not in what it says.
+            Err(Error::NoSpace { .. }) if self.halve(&plan, &tried) => Ok(true),
+            // What was given back so far stays so.
+            Err(Error::NoSpace { .. }) if self.purged.freed > 0 => Ok(false),
+            Err(error) => Err(error),
         }
-        Ok(files)
+    }
+
+    /// Lets the next round copy half of what did not fit. False if that was one file, or none.
+    fn halve(&mut self, plan: &Plan, tried: &HashSet<u64>) -> bool {
+        self.limit = plan.needed_for_runs() + plan.to_copy(tried) / 2;
+        tried.len() > 1
+    }
+
+    /// Gives back what needs no copy, and the room that is kept for this.
+    fn make_way(&mut self, plan: &Plan) -> Result<()> {
+        self.made_way = true;
+        let place = self.place;
+        if Floor::current(place)? != plan.old {
+            // What failed last was to make its name durable: the plan is of the past.
+            return Ok(());
+        }
+        self.clean(plan.old, plan.old, &HashSet::new(), 0)?;
+        room::give_up_reserve(&place.directory);
+        self.purged.freed += dead::remove(place, plan)?;
+        place.data.close();
+        Ok(())
+    }
+
+    /// Copies what is live in the chosen files, and removes them. True if that gave room back.
+    fn carry_out(&mut self, state: &State, plan: &Plan, chosen: &HashSet<u64>) -> Result<bool> {
+        let tag = random::number()?.max(1);
+        // A floor must never speak of a part of the log that a power failure can take away.
+        self.place.log.sync()?;
+        let named = verify::named(self.place, plan.old)?;
+        let copier = Copier::new(self.place, chosen.clone(), tag, temporary(tag), named);
+        let (made, gone) = copier.publish(state, plan.floor(tag))?;
+        self.stay.extend(chosen - &gone);
+        self.place.data.close();
+        let freed = self.purged.freed;
+        self.clean(plan.old, Some(plan.floor(tag)), &gone, made)?;
+        Ok(self.purged.freed > freed)
+    }
+
+    /// Cleans up after the purge that published the floor `now`, and those before it; `made` bytes were written for it.
+    fn clean(
+        &mut self,
+        old: Option<Floor>,
+        now: Option<Floor>,
+        gone: &HashSet<u64>,
+        made: u64,
+    ) -> Result<()> {
+        let directory = &self.place.directory;
+        if now == old {
+            // Whoever published it may have died before its name was durable.
+            directory.sync().map_err(|error| directory.failed("sync", "", error))?;
+        }
+        let Cleaned { removed, punched } = clean::clean(self.place, now.as_ref(), gone)?;
+        let hole = now.map_or(0, |floor| floor.hole_end) - old.map_or(0, |old| old.hole_end);
+        self.purged.history_stays = !punched;
+        let hole = if punched { hole } else { 0 };
+        self.purged.freed += (removed + hole).saturating_sub(made);
+        Ok(())
     }
 }
 
-/// What a purge would do.
-struct Plan {
-    old: Option<Floor>,
-    /// The end of the runs.
-    end: u64,
-    /// What the container takes now.
-    before: u64,
-    /// What its runs take now.
-    runs: u64,
-    hole_end: u64,
-    files: Vec<DataFile>,
-    live: Live,
+/// Whether a purge is making a generation that does not count yet, or one died at it.
+pub(crate) fn has_begun(place: &Place) -> Result<bool> {
+    let (names, floor) = Floor::list(place)?;
+    let is_of_it = |span: Span| span.tag != 0 && !Floor::admits(floor.as_ref(), &span);
+    Ok(names.iter().any(|name| name.starts_with(TEMPORARY) || Span::of_file_name(name).is_some_and(is_of_it)))
 }
 
-impl Plan {
-    fn new(place: &Place, state: &State, old: Option<Floor>, mut files: Vec<DataFile>) -> Result<Self> {
-        // What is parked may be committed after the floor, by a frame that says where its bytes are now.
-        let parked = parked::files(state)?;
-        files.retain(|file| !parked.contains(&file.number));
-        let end = state.covered(place);
-        let position = place.log.position_of(end).unwrap_or(0).saturating_sub(KEPT);
-        let hole = (position - position % BLOCK).max(BLOCK);
-        let hole = if hole == BLOCK { 0 } else { place.log.epoch_at(hole) };
-        let hole_end = hole.max(old.map_or(0, |old| old.hole_end));
-        let [first, last] = [hole_end, end].map(|epoch| place.log.position_of(epoch).unwrap_or(0));
-        let needed = segments::files(place, first.max(HEADER as u64)..last)?;
-        files.iter_mut().for_each(|file| file.held |= needed.contains(&file.number));
-        Ok(Self {
-            old,
-            end,
-            before: size(place)?,
-            runs: clean::size_of_runs(place)?,
-            hole_end,
-            files,
-            live: live::measure(&stretches(state)?)?,
-        })
-    }
-
-    fn floor(&self, tag: u64) -> Floor {
-        let sequence = self.old.map_or(0, |old| old.sequence) + 1;
-        Floor { sequence, epoch: self.end, hole_end: self.hole_end, tag }
-    }
-
-    fn dead(&self, file: &DataFile) -> u64 {
-        file.length.saturating_sub(self.live.in_file(file.number))
-    }
-
-    fn worth_copying(&self) -> impl Iterator<Item = &DataFile> {
-        self.files.iter().filter(|file| !file.held && self.dead(file) > file.length / DEAD_SHARE)
-    }
-
-    fn chosen(&self) -> HashSet<u64> {
-        self.worth_copying().map(|file| file.number).collect()
-    }
-
-    fn held(&self) -> u64 {
-        self.files.iter().filter(|file| file.held).map(|file| self.dead(file)).sum()
-    }
-
-    fn hole(&self) -> u64 {
-        self.hole_end - self.old.map_or(0, |old| old.hole_end)
-    }
-
-    fn is_worth_it(&self) -> bool {
-        self.end > 0 && (self.worth_copying().next().is_some() || self.hole() > 0)
-    }
-
-    fn expected(&self) -> Purged {
-        let mut purged = Purged { before: self.before, held: self.held(), ..Purged::default() };
-        if self.is_worth_it() {
-            let dead: u64 = self.worth_copying().map(|file| self.dead(file)).sum();
-            purged.freed = dead + self.hole() + self.runs.saturating_sub(self.live.run_bytes);
-        }
-        purged
-    }
-}
-
-/// Runs that one of the new generation takes the place of.
-type Stretch = Vec<std::sync::Arc<crate::run::Run>>;
-
-/// The runs of a state, divided at the live snapshots.
-fn stretches(state: &State) -> Result<Vec<Stretch>> {
-    let cuts: HashSet<u64> = snapshot::all(state)?.iter().map(|snapshot| snapshot.epoch.0).collect();
-    let mut stretches = vec![Stretch::new()];
-    for run in &state.runs {
-        if let Some(last) = stretches.last_mut() {
-            last.push(std::sync::Arc::clone(run));
-        }
-        if cuts.contains(&run.span().to) {
-            stretches.push(Stretch::new());
-        }
-    }
-    stretches.retain(|stretch| !stretch.is_empty());
-    Ok(stretches)
+/// The name of what a purge is making.
+fn temporary(tag: u64) -> String {
+    format!("{TEMPORARY}{tag:016x}")
 }

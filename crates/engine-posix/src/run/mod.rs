@@ -14,7 +14,7 @@ mod write;
 
 pub(crate) use cursor::RunCursor;
 pub(crate) use read::Run;
-pub(crate) use write::RunWriter;
+pub(crate) use write::{RunWriter, common};
 
 /// Bytes of a run's header.
 const HEADER: usize = 96;

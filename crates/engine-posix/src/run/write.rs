@@ -245,7 +245,7 @@ impl Drop for RunWriter {
 }
 
 /// How many bytes two paths have in common at the beginning.
-fn common(a: &[u8], b: &[u8]) -> usize {
+pub(crate) fn common(a: &[u8], b: &[u8]) -> usize {
     const STEP: usize = 16;
     let whole = a.chunks_exact(STEP).zip(b.chunks_exact(STEP)).take_while(|(a, b)| a == b).count() * STEP;
     whole + a[whole..].iter().zip(&b[whole..]).take_while(|(a, b)| a == b).count()

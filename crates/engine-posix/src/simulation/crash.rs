@@ -26,6 +26,7 @@ pub(super) fn left(base: &Tree, journal: &[Change], loss: Loss) -> Tree {
             (_, Loss::All) => {}
             (Change::Write { inode, position, bytes }, Loss::LastTorn(_)) if last_write == Some(at) => {
                 let kept = random.below(bytes.len() as u64 + 1) as usize;
+                let kept = whole_sectors(&tree, *inode, *position, bytes.len(), kept);
                 let (inode, position, bytes) = (*inode, *position, bytes[..kept].into());
                 tree.apply(&Change::Write { inode, position, bytes });
             }
@@ -44,6 +45,16 @@ pub(super) fn left(base: &Tree, journal: &[Change], loss: Loss) -> Tree {
         scatter(&mut tree, inode, &changes, &mut random);
     }
     tree
+}
+
+/// How much of a torn write stays. Of bytes that were there before, a sector is written whole or not at all.
+fn whole_sectors(tree: &Tree, inode: u64, position: u64, length: usize, kept: usize) -> usize {
+    let (start, end) = (position as usize, position as usize + length);
+    let is_there = tree.bytes(inode).is_ok_and(|bytes| end <= bytes.len());
+    match is_there && kept < length {
+        true => ((start + kept) / SECTOR * SECTOR).saturating_sub(start),
+        false => kept,
+    }
 }
 
 /// Whether a change outlives the power failure; `synced` are those of which a sync follows.

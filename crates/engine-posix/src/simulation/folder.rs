@@ -14,13 +14,10 @@ use std::{
 use isotach_object::SharedBytes;
 
 use super::{
-    Fault, SimulatedDisk, World,
+    Fault, SIZE, SimulatedDisk, World,
     tree::{Change, Node},
 };
 use crate::disk::{Access, File, Folder, Guard, Naming, NewGuard, Space, Stat};
-
-/// The size that a simulated disk says it has.
-const SIZE: u64 = 1 << 40;
 
 /// An open folder.
 #[derive(Debug)]
@@ -164,8 +161,8 @@ impl Folder for SimulatedFolder {
     fn space(&self) -> io::Result<Space> {
         let mut world = self.disk.world();
         world.call()?;
-        let used: u64 = world.tree.files().iter().map(|(_, length)| length).sum();
-        Ok(Space { kind: 0, total: SIZE, free: SIZE.saturating_sub(used) })
+        let told = world.capacity.filter(|_| !world.is_quota);
+        Ok(Space { kind: 0, total: told.unwrap_or(SIZE), free: told.map_or(SIZE, |_| world.free()) })
     }
 
     fn boot(&self) -> io::Result<Option<u64>> {
@@ -208,7 +205,14 @@ impl SimulatedFile {
     /// Writes as much as there is room for; gives how much that is.
     fn write(&self, world: &mut World, bytes: &[u8], position: u64) -> io::Result<usize> {
         let written = match world.call_for_room() {
-            Ok(()) => bytes.len(),
+            Ok(()) if world.capacity.is_none() => bytes.len(),
+            Ok(()) => {
+                let length = world.tree.bytes(self.inode)?.len() as u64;
+                match world.room_at(length, position, bytes.len()) {
+                    0 if !bytes.is_empty() => return Err(io::ErrorKind::StorageFull.into()),
+                    written => written,
+                }
+            }
             Err(error) if matches!(world.fault, Some(Fault::Full(_))) && !world.cut => {
                 world.cut = true;
                 if bytes.len() < 2 {

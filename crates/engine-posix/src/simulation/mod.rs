@@ -40,6 +40,12 @@ use crate::{
 /// Bytes that reach the device together.
 pub const SECTOR: usize = 512;
 
+/// Bytes of a block: files take whole ones.
+const BLOCK: u64 = 4096;
+
+/// The size that a disk says it has.
+const SIZE: u64 = 1 << 40;
+
 /// A simulated disk. Clones are the same disk.
 #[derive(Debug, Clone)]
 pub struct SimulatedDisk(Arc<Mutex<World>>);
@@ -77,6 +83,10 @@ struct World {
     fault: Option<Fault>,
     /// Whether a write was already cut short for want of room.
     cut: bool,
+    /// Its size in bytes, if it can be full.
+    capacity: Option<u64>,
+    /// Whether it keeps that to itself, as with a quota.
+    is_quota: bool,
     /// How often the machine was started.
     boot: u64,
     /// Files that are locked.
@@ -102,6 +112,22 @@ impl World {
             Some(Fault::Full(from)) if number >= from => Err(io::ErrorKind::StorageFull.into()),
             _ => Ok(()),
         }
+    }
+
+    /// Bytes that all files take, in whole blocks.
+    fn used(&self) -> u64 {
+        self.tree.lengths().map(|length| length.next_multiple_of(BLOCK)).sum()
+    }
+
+    /// Bytes in blocks that are free.
+    fn free(&self) -> u64 {
+        self.capacity.map_or(SIZE, |capacity| capacity.saturating_sub(self.used()))
+    }
+
+    /// How many of so many bytes there is room for from a position of a file of this length on.
+    fn room_at(&self, length: u64, position: u64, bytes: usize) -> usize {
+        let room = length.next_multiple_of(BLOCK) + self.free() / BLOCK * BLOCK;
+        bytes.min(room.saturating_sub(position) as usize)
     }
 
     fn change(&mut self, change: Change) {
@@ -143,6 +169,28 @@ impl SimulatedDisk {
         world.cut = false;
     }
 
+    /// Leaves so many bytes free from now on, or an endless disk.
+    pub fn set_free(&self, free: Option<u64>) {
+        let mut world = self.world();
+        world.capacity = free.map(|free| world.used() + free);
+        world.is_quota = false;
+    }
+
+    /// Leaves so many bytes free from now on by a quota, which the disk does not tell of.
+    pub fn set_quota(&self, free: u64) {
+        self.set_free(Some(free));
+        self.world().is_quota = true;
+    }
+
+    /// Takes a file away behind everyone's back.
+    pub fn remove(&self, path: &Path) -> bool {
+        let mut world = self.world();
+        let Ok((folder, name)) = world.tree.find_parent(ROOT, path) else { return false };
+        world.change(Change::Name(vec![(folder, name.to_owned(), None)]));
+        world.change(Change::Sync { inode: folder });
+        true
+    }
+
     /// How many changes were made: writes, names and syncs.
     pub fn changes(&self) -> usize {
         self.world().journal.len()
@@ -153,18 +201,18 @@ impl SimulatedDisk {
         let world = self.world();
         let changes = changes.min(world.journal.len());
         let tree = crash::left(&world.base, &world.journal[..changes], loss);
-        Self::found(tree, world.boot + 1)
+        Self::found(tree, world.boot + 1, world.capacity)
     }
 
     /// A copy of the disk as it is, on the same machine; no file of the copy is open.
     pub fn copy(&self) -> Self {
         let world = self.world();
-        Self::found(world.tree.clone(), world.boot)
+        Self::found(world.tree.clone(), world.boot, world.capacity)
     }
 
-    fn found(tree: Tree, boot: u64) -> Self {
+    fn found(tree: Tree, boot: u64, capacity: Option<u64>) -> Self {
         let base = tree.clone();
-        Self(Arc::new(Mutex::new(World { base, tree, boot, ..World::default() })))
+        Self(Arc::new(Mutex::new(World { base, tree, boot, capacity, ..World::default() })))
     }
 
     /// All files, with their lengths.
@@ -184,6 +232,16 @@ impl SimulatedDisk {
     /// Flips a bit of a file behind everyone's back. Bit 0 is the least of the first byte. False if there is none.
     pub fn flip_bit(&self, path: &Path, bit: u64) -> bool {
         self.tamper(path, bit / 8, |bytes| bytes.iter_mut().for_each(|byte| *byte ^= 1 << (bit % 8)), 1)
+    }
+
+    /// A copy of the disk, as [`copy`](Self::copy), on which a file has only its first bytes.
+    pub fn with_cut(&self, path: &Path, length: u64) -> Self {
+        let world = self.world();
+        let mut tree = world.tree.clone();
+        if let Ok(inode) = tree.find(ROOT, path) {
+            tree.apply(&Change::SetLength { inode, length });
+        }
+        Self::found(tree, world.boot, world.capacity)
     }
 
     /// The bytes of a file, if it is there.

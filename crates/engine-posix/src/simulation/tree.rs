@@ -148,6 +148,15 @@ impl Tree {
         folders.any(|names| names.values().any(|named| *named == inode))
     }
 
+    /// The lengths of all files that have a name. One with two names counts once.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = u64> {
+        let files = self.nodes.iter().filter_map(|(inode, (node, _))| match node {
+            Node::File(bytes) => Some((*inode, bytes.len() as u64)),
+            Node::Folder(_) => None,
+        });
+        files.filter(|(inode, _)| self.is_named(*inode)).map(|(_, length)| length)
+    }
+
     /// All files that have a name, with their lengths.
     pub(super) fn files(&self) -> Vec<(PathBuf, u64)> {
         let mut files = Vec::new();

@@ -2,8 +2,9 @@
 
 use std::{
     collections::HashMap,
+    slice,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread,
@@ -11,13 +12,18 @@ use std::{
 
 use isotach_object::{Error, Finding, FoundCell, Part as Damaged, Result, Verify};
 
-use super::found::{Findings, Meter, cell_of};
+use super::{
+    Seen,
+    found::{Findings, Meter, cell_of},
+    unnamed::Named,
+};
 use crate::{
     entry::Entry,
     extent::Extent,
     merge::Merge,
     ops::Part,
     raw::Kept,
+    run::Run,
     state::{Place, State},
 };
 
@@ -34,8 +40,7 @@ pub(super) fn check(
     state: &State,
     newer: Option<&State>,
     how: Verify,
-    found: &Findings,
-    meter: &Meter<'_>,
+    seen: &Seen<'_>,
 ) -> Result<u64> {
     let (give, take) = sync_channel::<Vec<Job>>(2 * how.threads.max(1));
     let take = Mutex::new(take);
@@ -45,11 +50,12 @@ pub(super) fn check(
             .map(|_| {
                 scope.spawn(move || {
                     // Whoever hands out must not wait for one that takes nothing more.
-                    read_all(place, take, found, meter).inspect_err(|_| while next(take).is_some() {})
+                    read_all(place, take, seen.found, seen.meter)
+                        .inspect_err(|_| while next(take).is_some() {})
                 })
             })
             .collect();
-        let walked = Newer::of(newer).and_then(|newer| walk(place, state, newer, how, found, &give));
+        let walked = Newer::of(newer).and_then(|newer| walk(place, state, newer, how, seen, &give));
         drop(give);
         for reader in readers {
             reader.join().map_err(|_| Error::corrupt("a thread that reads has failed", "memory"))??;
@@ -64,7 +70,7 @@ fn walk(
     state: &State,
     mut newer: Newer<'_>,
     how: Verify,
-    found: &Findings,
+    seen: &Seen<'_>,
     give: &SyncSender<Vec<Job>>,
 ) -> Result<u64> {
     let mut lengths = Lengths::of(place);
@@ -77,9 +83,10 @@ fn walk(
         }
         let Some((is_value, parts)) = parts_of(kept)? else { continue };
         extents += parts.len() as u64;
+        parts.iter().for_each(|part| seen.named.extent(&part.extent));
         let lost = parts.iter().find_map(|part| lengths.lost(&part.extent).transpose()).transpose()?;
         if let Some((what, place)) = lost {
-            found.add(Finding { part: Damaged::Bytes, what, place, byte: None, cell: cell_of(path) });
+            seen.found.add(Finding { part: Damaged::Bytes, what, place, byte: None, cell: cell_of(path) });
         } else if (is_value || how.data) && !parts.is_empty() {
             batch.push((path.to_vec(), parts));
         }
@@ -89,6 +96,16 @@ fn walk(
     }
     let _ = give.send(batch);
     Ok(extents)
+}
+
+/// Names every extent of a run.
+pub(super) fn name(run: &Arc<Run>, named: &Named) -> Result<()> {
+    let mut merge = Merge::of_runs(slice::from_ref(run))?;
+    while let Some((_, kept)) = merge.next()? {
+        let parts = parts_of(kept)?.map(|(_, parts)| parts).unwrap_or_default();
+        parts.iter().for_each(|part| named.extent(&part.extent));
+    }
+    Ok(())
 }
 
 /// A newer state, walked beside an older one.

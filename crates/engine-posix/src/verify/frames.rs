@@ -8,7 +8,10 @@ use std::{collections::HashMap, ops::Range};
 use isotach_object::{Finding, Part, Result};
 use memchr::memmem;
 
-use super::found::{Findings, Meter};
+use super::{
+    found::{Findings, Meter},
+    unnamed::Named,
+};
 use crate::{
     bytes::Reader,
     frame::{self, Found, Frame},
@@ -22,21 +25,37 @@ use crate::{
 pub(super) struct Counts {
     pub(super) frames: u64,
     pub(super) torn: u64,
+    /// Where the last frame ends that says something. What a restoration puts behind it says nothing.
+    pub(super) end: u64,
 }
 
 struct Scan<'v> {
     place: &'v Place,
     end: u64,
     found: &'v Findings,
+    named: &'v Named,
     counts: Counts,
     /// The last frame of each writer since the beginning, or since what was damaged.
     sequences: HashMap<u64, u64>,
 }
 
 /// Looks at a range of the log's bytes, which begins where a frame is looked for.
-pub(super) fn scan(place: &Place, range: Range<u64>, found: &Findings, meter: &Meter<'_>) -> Result<Counts> {
+pub(super) fn scan(
+    place: &Place,
+    range: Range<u64>,
+    found: &Findings,
+    named: &Named,
+    meter: &Meter<'_>,
+) -> Result<Counts> {
     let end = range.end;
-    let mut scan = Scan { place, end, found, counts: Counts::default(), sequences: HashMap::new() };
+    let mut scan = Scan {
+        place,
+        end,
+        found,
+        named,
+        counts: Counts { end: range.start.min(end), ..Counts::default() },
+        sequences: HashMap::new(),
+    };
     let (mut position, mut size) = (range.start, WINDOW);
     let mut window = Vec::new();
     while position < end {
@@ -65,6 +84,9 @@ impl Scan<'_> {
             at += match frame::find(&window[at..], self.place.marker, more) {
                 Found::Frame { frame, length } => {
                     self.frame(&frame, position + at as u64)?;
+                    if ![frame::kind::GAP, frame::kind::RECOVERY].contains(&frame.kind) {
+                        self.counts.end = position + (at + length) as u64;
+                    }
                     length
                 }
                 Found::Torn { length } => {
@@ -117,9 +139,11 @@ impl Scan<'_> {
             self.damaged("frames of a writer are missing before this one", position);
         }
         match frame.kind {
-            frame::kind::TRANSACTION if !is_well_formed(&frame.body) => {
+            frame::kind::TRANSACTION if !self.is_well_formed(&frame.body) => {
                 self.damaged("a record of a frame is malformed", position);
             }
+            // What its writers wrote before this is not there to be missed.
+            frame::kind::GAP => self.sequences.clear(),
             frame::kind::TRANSACTION
             | frame::kind::RESERVE
             | frame::kind::RECOVERY
@@ -136,19 +160,20 @@ impl Scan<'_> {
         let what = what.to_owned();
         self.found.add(Finding { part: Part::History, what, place, byte: Some(position), cell: None });
     }
-}
 
-/// Whether a body is records to its end, preconditions first.
-fn is_well_formed(body: &[u8]) -> bool {
-    let mut reader = Reader(body);
-    let mut changes = false;
-    while !reader.is_empty() {
-        match record::decode(&mut reader) {
-            Some(Record::Require(..)) if changes => return false,
-            Some(Record::Require(..)) => {}
-            Some(Record::Change(..) | Record::Segment(_)) => changes = true,
-            None => return false,
+    /// Whether a body is records to its end, preconditions first. Notes what they name.
+    fn is_well_formed(&self, body: &[u8]) -> bool {
+        let mut reader = Reader(body);
+        let mut changes = false;
+        while !reader.is_empty() {
+            let Some(record) = record::decode(&mut reader) else { return false };
+            self.named.record(&record);
+            match record {
+                Record::Require(..) if changes => return false,
+                Record::Require(..) => {}
+                Record::Change(..) | Record::Segment(_) => changes = true,
+            }
         }
+        true
     }
-    true
 }

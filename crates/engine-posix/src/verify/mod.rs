@@ -8,9 +8,11 @@ mod found;
 mod frames;
 mod history;
 mod parked;
+pub(crate) mod unnamed;
 
 use std::{
     collections::BTreeMap,
+    ops::Range,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -18,13 +20,16 @@ use std::{
     thread,
 };
 
-use isotach_object::{Error, Finding, Part, Result, Verified, Verify, VerifyProgress};
+use isotach_object::{Error, Finding, Part, Result, Unnamed, Verified, Verify, VerifyProgress};
 
 pub(crate) use self::found::{Findings, Meter, cell_of};
+use self::unnamed::Named;
 use crate::{
     chain,
     floor::Floor,
+    flushed,
     log::HEADER,
+    purge,
     run::{Run, Span},
     snapshot,
     state::{Place, State},
@@ -37,14 +42,14 @@ const NOBODY: u64 = 0;
 const LIST_TRIES: usize = 20;
 
 /// A container that cannot be opened: what keeps it from that is the only finding. Other errors are given back.
-pub(crate) fn of_unopened(error: Error) -> Result<Verified> {
+pub(crate) fn of_unopened(error: Error, part: Part) -> Result<Verified> {
     let (what, place) = match error {
         Error::Corrupt { what, place } => (what, place),
         Error::InvalidInput { what, expected } => (format!("expected {expected}"), what),
         Error::NotFound { what } => ("it is missing".to_owned(), what),
         other => return Err(other),
     };
-    let finding = Finding { part: Part::Description, what, place, byte: None, cell: None };
+    let finding = Finding { part, what, place, byte: None, cell: None };
     Ok(Verified { findings: vec![finding], ..Verified::default() })
 }
 
@@ -69,21 +74,28 @@ fn look(
     how: Verify,
     progress: VerifyProgress<'_>,
 ) -> Result<Verified> {
-    let (found, meter) = (Findings::default(), Meter::new(progress));
-    // After the listing: the log only grows, and runs speak of what is in it.
+    let (found, named, meter) = (Findings::default(), Named::default(), Meter::new(progress));
+    let told = flushed::read_in(&place.directory, place.uuid)?;
+    // After the listing and the notes: the log only grows, and both speak of what is in it.
     let end = place.log.length()?;
-    // What was purged of the log is in the runs alone.
-    let start = floor.and_then(|floor| place.log.position_of(floor.epoch)).unwrap_or(HEADER as u64);
+    check_notes(place, &told, end, &found);
+    let start = first_to_scan(place, floor);
+    if let Some(floor) = floor {
+        let ends =
+            floor.ends(place).or_else(|error| found.take(Part::Derived, None, error).map(|()| None))?;
+        named.ends(place, ends)?;
+    }
     meter.expect(2 * end.saturating_sub(start));
-    let apart = Apart { place, start, end, floor, found: &found, meter: &meter };
+    let apart = Apart { place, start, end, floor, found: &found, named: &named, meter: &meter };
     let (counts, runs) = apart.check(spans, how.threads)?;
     let sound: Vec<Arc<Run>> = runs.values().flatten().cloned().collect();
     let state = history::follow(place, &sound, floor.as_ref(), end, &found, &meter)?;
     if how.data {
         meter.expect(place.data.folder().size()?);
     }
-    let parked = parked::check(place, &state, how, &found, &meter)?;
-    let (extents, snapshots) = check_extents(place, state, &sound, how, &found, &meter)?;
+    let parked = parked::check(place, &state, how, &found, &named, &meter)?;
+    let seen = Seen { found: &found, named: &named, meter: &meter };
+    let (extents, snapshots) = check_extents(place, state, &sound, how, &seen)?;
     let entries = sound.iter().map(|run| run.entries()).sum();
     let (findings, more_findings) = found.finish();
     let checked = vec![
@@ -95,7 +107,38 @@ fn look(
         ("snapshots", snapshots),
         ("parked stages", parked),
     ];
-    Ok(Verified { checked, bytes: meter.done(), findings, more_findings })
+    let is_cut = findings.iter().any(|finding| finding.part == Part::End);
+    let unnamed = match is_cut {
+        true => named.unnamed(place, &named.tails(place, true)?),
+        false => unnamed_for_sure(place, &named, floor, counts.end)?,
+    };
+    Ok(Verified { checked, bytes: meter.done(), findings, unnamed, more_findings })
+}
+
+/// Looks whether the log, which ends at byte `end`, reaches as far as it was flushed.
+fn check_notes(place: &Place, told: &flushed::Told, end: u64, found: &Findings) {
+    if let Some((what, byte)) = told.damage {
+        let place = place.directory.path_of(flushed::FILE).display().to_string();
+        found.add(Finding {
+            part: Part::Derived,
+            what: what.to_owned(),
+            place,
+            byte: Some(byte),
+            cell: None,
+        });
+    }
+    let lost = told.epoch.saturating_sub(place.log.epoch_at(end));
+    if lost > 0 {
+        let (what, log) = (flushed::what_is_lost(lost), place.log.path().display().to_string());
+        found.add(Finding { part: Part::End, what, place: log, byte: Some(end), cell: None });
+    }
+}
+
+/// Where what is looked at is told.
+struct Seen<'v> {
+    found: &'v Findings,
+    named: &'v Named,
+    meter: &'v Meter<'v>,
 }
 
 /// Looks at the extents of the present and of each snapshot. Gives how many of both there are.
@@ -104,18 +147,17 @@ fn check_extents(
     mut newer: State,
     sound: &[Arc<Run>],
     how: Verify,
-    found: &Findings,
-    meter: &Meter<'_>,
+    seen: &Seen<'_>,
 ) -> Result<(u64, u64)> {
     let snapshots = snapshot::all(&newer)?;
-    let mut extents = extents::check(place, &newer, None, how, found, meter)?;
+    let mut extents = extents::check(place, &newer, None, how, seen)?;
     for snapshot in snapshots.iter().rev() {
         let past = place.at(snapshot.epoch.0)?;
         let state =
             State::open(&past, NOBODY, sound).and_then(|mut state| state.replay(&past).map(|()| state));
         match state {
             Ok(state) => {
-                extents += extents::check(place, &state, Some(&newer), how, found, meter)?;
+                extents += extents::check(place, &state, Some(&newer), how, seen)?;
                 newer = state;
             }
             // What keeps the past from being read is damage of the log or of a run, and told already; or the snapshot was
@@ -125,6 +167,71 @@ fn check_extents(
         }
     }
     Ok((extents, snapshots.len() as u64))
+}
+
+/// Where the last frame ends that says something, looked at from byte `start` on.
+pub(crate) fn end_of_history(place: &Place, start: u64) -> Result<u64> {
+    Ok(scan(place, start..place.log.length()?, &Named::default())?.end)
+}
+
+/// Bytes that nothing names, though others may be at work: the log was read up to byte `end` so far.
+fn unnamed_for_sure(place: &Place, named: &Named, floor: Option<Floor>, end: u64) -> Result<Vec<Unnamed>> {
+    let tails = named.tails(place, false)?;
+    if tails.is_empty() {
+        return Ok(Vec::new());
+    }
+    // The writers of these files have finished, so all that they named is in the log by now.
+    scan(place, end..place.log.length()?.max(end), named)?;
+    // What a purge copies is named when it is done; one that died left copies that nothing will name.
+    let is_purged = Floor::current(place)? != floor || purge::has_begun(place)?;
+    Ok(if is_purged { Vec::new() } else { named.unnamed(place, &tails) })
+}
+
+/// Bytes that neither these runs nor the log, which has lost its end, name.
+pub(crate) fn unnamed(place: &Place, runs: &[Arc<Run>]) -> Result<Vec<Unnamed>> {
+    let named = named_by(place, runs)?;
+    Ok(named.unnamed(place, &named.tails(place, true)?))
+}
+
+/// All that these runs name, what the log names, and what was named when it was purged.
+pub(crate) fn named_by(place: &Place, runs: &[Arc<Run>]) -> Result<Named> {
+    let floor = Floor::current(place)?;
+    let named = Named::default();
+    // What cannot be read was not named: better too much is kept than too little.
+    let ends = floor.and_then(|floor| floor.ends(place).ok().flatten());
+    named.ends(place, Some(ends.unwrap_or_default()))?;
+    name_log(place, floor, &named)?;
+    runs.iter().try_for_each(|run| extents::name(run, &named))?;
+    Ok(named)
+}
+
+/// All that was ever named, but for what the runs of `floor` name.
+pub(crate) fn named(place: &Place, floor: Option<Floor>) -> Result<Named> {
+    let named = Named::default();
+    if let Some(floor) = floor {
+        match floor.ends(place) {
+            Err(Error::Corrupt { .. }) => named.ends(place, None)?,
+            ends => named.ends(place, ends?)?,
+        }
+    }
+    name_log(place, floor, &named)?;
+    Ok(named)
+}
+
+/// Notes what the log behind a floor names.
+fn name_log(place: &Place, floor: Option<Floor>, named: &Named) -> Result<()> {
+    let start = first_to_scan(place, floor);
+    scan(place, start..place.log.length()?.max(start), named).map(drop)
+}
+
+/// Where the log begins that was not purged. What was, is in the runs alone.
+fn first_to_scan(place: &Place, floor: Option<Floor>) -> u64 {
+    floor.and_then(|floor| place.log.position_of(floor.epoch)).unwrap_or(0).max(HEADER as u64)
+}
+
+/// Notes what the frames in a range of the log name, and nothing else about them.
+fn scan(place: &Place, range: Range<u64>, named: &Named) -> Result<Counts> {
+    frames::scan(place, range, &Findings::default(), named, &Meter::new(&|_, _| ()))
 }
 
 /// The runs that were looked at; those that are sound are open.
@@ -137,6 +244,7 @@ struct Apart<'v> {
     end: u64,
     floor: Option<Floor>,
     found: &'v Findings,
+    named: &'v Named,
     meter: &'v Meter<'v>,
 }
 
@@ -173,7 +281,8 @@ impl Apart<'_> {
             loop {
                 let job = next.fetch_add(1, Ordering::Relaxed);
                 if job == 0 {
-                    let scanned = frames::scan(self.place, self.start..self.end, self.found, self.meter)?;
+                    let scanned =
+                        frames::scan(self.place, self.start..self.end, self.found, self.named, self.meter)?;
                     *counts.lock().unwrap_or_else(PoisonError::into_inner) = scanned;
                     continue;
                 }
@@ -205,7 +314,7 @@ impl Apart<'_> {
         // What a purge made says what the log does not any more.
         let part = if span.tag == 0 { Part::Derived } else { Part::History };
         let run = match Run::open(&self.place.directory, self.place.uuid, span) {
-            Ok(run) => run,
+            Ok(run) => Arc::new(run),
             // Merged into a wider one by another process.
             Err(Error::NotFound { .. }) => return Ok(Looked::Gone),
             Err(error) => {
@@ -216,19 +325,25 @@ impl Apart<'_> {
         self.meter.expect(run.index_position());
         let mut sound = run.check(self.found, self.meter)?;
         let length = self.place.log.length()?;
-        let wrong = if span.to > self.place.log.epoch_at(length) {
-            Some(format!("the log has only {length} bytes: it has lost some that were durable"))
+        let lost = span.to.saturating_sub(self.place.log.epoch_at(length));
+        let wrong = if lost > 0 {
+            if sound {
+                // It is what a repair brings back.
+                extents::name(&run, self.named)?;
+            }
+            Some((Part::End, format!("the log has lost its last {lost} bytes, of which this run knows")))
         } else if !chain::knows_log(self.place, &run, self.floor.as_ref())? {
-            Some("the run is of another log, or the log has changed before the run's end".to_owned())
+            let what = "the run is of another log, or the log has changed before the run's end";
+            Some((part, what.to_owned()))
         } else {
             None
         };
-        if let Some(what) = wrong {
+        if let Some((part, what)) = wrong {
             let place = run.place().to_owned();
             self.found.add(Finding { part, what, place, byte: None, cell: None });
             sound = false;
         }
-        Ok(if sound { Looked::Sound(Arc::new(run)) } else { Looked::Unsound })
+        Ok(if sound { Looked::Sound(run) } else { Looked::Unsound })
     }
 }
 

@@ -5,6 +5,7 @@ use isotach_object::{Error, Finding, Part as Damaged, Result, Verify};
 use super::{
     extents::Lengths,
     found::{Findings, Meter, cell_of},
+    unnamed::Named,
 };
 use crate::{
     entry::Entry,
@@ -23,13 +24,14 @@ pub(super) fn check(
     state: &State,
     how: Verify,
     found: &Findings,
+    named: &Named,
     meter: &Meter<'_>,
 ) -> Result<u64> {
     let mut lengths = Lengths::of(place);
     let mut stages = 0;
     parked::for_each(state, "", &mut |name, entry| {
         stages += 1;
-        match check_stage(place, &mut lengths, name, entry, how, meter) {
+        match check_stage(place, &mut lengths, name, entry, how, (named, meter)) {
             Ok(None) => Ok(()),
             Ok(Some(damage)) => {
                 found.add(damage);
@@ -52,12 +54,13 @@ fn check_stage(
     name: &str,
     entry: &Entry,
     how: Verify,
-    meter: &Meter<'_>,
+    (named, meter): (&Named, &Meter<'_>),
 ) -> Result<Option<Finding>> {
     let mut damage = None;
     let mut buffer = Vec::new();
     let stage = parked::stage(name, entry)?;
     stage.for_each(place, &mut |record| {
+        named.record(record);
         let Some(extent) = extent_of(record).filter(|extent| damage.is_none() && extent.length > 0) else {
             return Ok(());
         };

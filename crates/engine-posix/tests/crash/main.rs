@@ -13,6 +13,7 @@ mod failures;
 mod flips;
 mod purge;
 mod removal;
+mod restore;
 mod versions;
 mod workload;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
+use isotach_engine_posix::simulation::{Fault, Loss, SimulatedDisk};
 use isotach_object::{Container, KeyValue, ObjectClass, ObjectId, ObjectType, Pool, PoolUri};
 
 const KEYS: u64 = 60;
@@ -75,27 +75,250 @@ fn check(disk: &SimulatedDisk, changes: usize, loss: Loss) {
     assert_all(&*pool, 4);
 }
 
-#[test]
-fn a_purge_that_is_cut_off_at_any_moment_loses_nothing_and_the_next_one_cleans() {
+/// A device with a container in which most is dead, and a snapshot.
+fn written() -> (SimulatedDisk, Arc<dyn Pool>) {
     let disk = SimulatedDisk::new();
     let pool = pool(&disk);
     let name = "c".parse().unwrap();
     pool.create_container(&name).unwrap();
     write(&*pool, 0);
     pool.open_container(&name).unwrap().create_snapshot(&"past".parse().unwrap()).unwrap();
-    write(&*pool, 1);
-    write(&*pool, 2);
-    write(&*pool, 3);
+    (1..=3).for_each(|round| write(&*pool, round));
+    (disk, pool)
+}
+
+/// Purges, and checks what is left by a power failure after each of its changes.
+fn cut_off_everywhere(disk: &SimulatedDisk, pool: &dyn Pool) {
     let before = disk.changes();
-    let purged = pool.purge_container(&name, true).unwrap();
+    let purged = pool.purge_container(&"c".parse().unwrap(), true).unwrap();
     assert!(purged.freed > 1 << 20, "{purged:?}");
     let after = disk.changes();
     let mut checked = 0;
     for changes in before..=after {
         for loss in [Loss::All, Loss::Nothing, Loss::LastTorn(7), Loss::Seeded(changes as u64)] {
-            check(&disk, changes, loss);
+            check(disk, changes, loss);
             checked += 1;
         }
     }
     println!("{checked} crashes of a purge of {} changes", after - before);
+}
+
+#[test]
+fn a_purge_that_is_cut_off_at_any_moment_loses_nothing_and_the_next_one_cleans() {
+    let (disk, pool) = written();
+    cut_off_everywhere(&disk, &*pool);
+}
+
+#[test]
+fn a_purge_of_a_full_device_that_is_cut_off_at_any_moment_loses_nothing() {
+    let (disk, pool) = written();
+    disk.set_free(Some(0));
+    cut_off_everywhere(&disk, &*pool);
+    assert!(disk.files().iter().any(|(path, _)| path.ends_with("c/reserve")), "it is made again");
+}
+
+#[test]
+fn a_container_without_a_reserve_is_purged_on_a_full_device() {
+    let (disk, pool) = written();
+    assert!(disk.remove("/pool/containers/c/reserve".as_ref()));
+    disk.set_free(Some(0));
+    cut_off_everywhere(&disk, &*pool);
+}
+
+#[test]
+fn a_purge_goes_in_steps_where_there_is_room_for_one_copy_at_a_time() {
+    // No file is wholly dead, and two of them fit. A quota is in nothing that a file system says.
+    for limit in
+        [|disk: &SimulatedDisk| disk.set_free(Some(300_000)), |disk: &SimulatedDisk| disk.set_quota(300_000)]
+    {
+        purge_in_steps(limit);
+    }
+}
+
+fn purge_in_steps(limit: impl Fn(&SimulatedDisk)) {
+    let disk = SimulatedDisk::new();
+    let (pool, name) = (pool(&disk), "c".parse().unwrap());
+    pool.create_container(&name).unwrap();
+    // Ten files, of each of which three values in five are replaced.
+    for file in 0..10 {
+        let container = pool.open_container(&name).unwrap();
+        for key in 0..5 {
+            let (key, value) = ((file * 5 + key as u64).to_le_bytes(), vec![key; 50_000]);
+            object(&*container).put(&key, &value).unwrap();
+        }
+        container.flush().unwrap();
+    }
+    let container = pool.open_container(&name).unwrap();
+    for key in (0..50u64).filter(|key| key % 5 < 3) {
+        object(&*container).put(&key.to_le_bytes(), b"small").unwrap();
+    }
+    container.flush().unwrap();
+    drop(container);
+    limit(&disk);
+    let purged = pool.purge_container(&name, true).unwrap();
+    assert!(purged.freed > 1_400_000, "{purged:?}");
+    let container = pool.open_container(&name).unwrap();
+    for key in 0..50u64 {
+        let found = object(&*container).get(&key.to_le_bytes()).unwrap().unwrap();
+        let expected = if key % 5 < 3 { b"small".to_vec() } else { vec![(key % 5) as u8; 50_000] };
+        assert!(found == expected, "key {key}");
+    }
+    assert_eq!(pool.purge_container(&name, true).unwrap().freed, 0, "all of it has gone");
+}
+
+#[test]
+fn what_one_writer_replaced_on_a_small_device_is_purged_when_that_is_full() {
+    let disk = SimulatedDisk::new();
+    let (pool, name) = (pool(&disk), "c".parse().unwrap());
+    pool.create_container(&name).unwrap();
+    disk.set_free(Some(20 << 20));
+    // One handle, whose last round goes through all of its files.
+    let container = pool.open_container(&name).unwrap();
+    for round in 0..6 {
+        for key in (1..KEYS).step_by(2) {
+            object(&*container).put(&key.to_le_bytes(), &value(key, round)).unwrap();
+        }
+        container.flush().unwrap();
+    }
+    drop(container);
+    disk.set_free(Some(0));
+    let purged = pool.purge_container(&name, true).unwrap();
+    assert!(purged.freed > 4 << 20, "{purged:?}");
+    let container = pool.open_container(&name).unwrap();
+    for key in (1..KEYS).step_by(2) {
+        assert!(object(&*container).get(&key.to_le_bytes()).unwrap().unwrap() == value(key, 5), "key {key}");
+    }
+    assert!(disk.files().iter().any(|(path, _)| path.ends_with("c/reserve")), "it is made again");
+}
+
+#[test]
+fn a_purge_that_finds_no_room_keeps_the_reserve_where_some_is_left_beside_it() {
+    let disk = SimulatedDisk::new();
+    let (pool, name) = (pool(&disk), "c".parse().unwrap());
+    pool.create_container(&name).unwrap();
+    let container = pool.open_container(&name).unwrap();
+    for key in 0..10u64 {
+        object(&*container).put(&key.to_le_bytes(), &[1; 100_000]).unwrap();
+    }
+    object(&*container).put(&0u64.to_le_bytes(), b"small").unwrap();
+    container.flush().unwrap();
+    drop(container);
+    disk.set_free(Some(100_000));
+    let error = pool.purge_container(&name, true).unwrap_err().to_string();
+    assert!(error.contains("copy it back"), "{error}");
+    assert!(disk.files().iter().any(|(path, _)| path.ends_with("c/reserve")));
+}
+
+#[test]
+fn where_nothing_can_be_copied_a_purge_says_how_much_room_it_takes() {
+    let disk = SimulatedDisk::new();
+    let (pool, name) = (pool(&disk), "c".parse().unwrap());
+    pool.create_container(&name).unwrap();
+    let container = pool.open_container(&name).unwrap();
+    for key in 0..10u64 {
+        object(&*container).put(&key.to_le_bytes(), &[1; 100_000]).unwrap();
+    }
+    object(&*container).put(&0u64.to_le_bytes(), b"small").unwrap();
+    container.flush().unwrap();
+    drop(container);
+    disk.set_free(Some(0));
+    let error = pool.purge_container(&name, true).unwrap_err();
+    assert_eq!(error.code(), "no-space");
+    assert!(error.to_string().contains("bytes beside what is there, and 65536 are free"), "{error}");
+    disk.set_free(Some(2 << 20));
+    assert!(pool.purge_container(&name, true).unwrap().freed > 90_000);
+}
+
+#[test]
+fn an_epoch_that_no_snapshot_names_is_not_kept_where_a_purge_only_had_room_to_remove() {
+    let disk = SimulatedDisk::new();
+    let (pool, name) = (pool(&disk), "c".parse().unwrap());
+    pool.create_container(&name).unwrap();
+    let put = |key: u64, value: &[u8]| {
+        let container = pool.open_container(&name).unwrap();
+        object(&*container).put(&key.to_le_bytes(), value).unwrap();
+        container.flush().unwrap();
+    };
+    // In the log, so that the runs of a new generation take more than the one dead file gives back.
+    (0..100).for_each(|key| put(key, &[1; 16_000]));
+    put(100, &[1; 200_000]);
+    let container = pool.open_container(&name).unwrap();
+    container.create_snapshot(&"kept".parse().unwrap()).unwrap();
+    put(101, &[1; 200_000]);
+    let epoch = container.epoch().unwrap();
+    put(101, b"small");
+    disk.set_free(Some(0));
+    let purged = pool.purge_container(&name, true).unwrap();
+    assert!((200_000..300_000).contains(&purged.freed), "{purged:?}");
+    let get = |container: &dyn Container, key: u64| object(container).get(&key.to_le_bytes());
+    let past = container.open_at(epoch).unwrap();
+    assert_eq!(get(&*past, 1).unwrap().unwrap(), [1; 16_000]);
+    let error = get(&*past, 101).unwrap_err();
+    assert_eq!(error.code(), "not-found", "{error}");
+    let kept = container.open_snapshot(&"kept".parse().unwrap()).unwrap();
+    assert_eq!(get(&*kept, 100).unwrap().unwrap(), [1; 200_000]);
+    assert_eq!(get(&*container, 101).unwrap().unwrap(), b"small");
+    // What a snapshot needs and is not there is damage.
+    let data = disk
+        .files()
+        .into_iter()
+        .map(|(path, _)| path)
+        .find(|path| path.starts_with("/pool/containers/c/data"));
+    assert!(disk.remove(&data.unwrap()));
+    let kept = pool.open_container(&name).unwrap().open_snapshot(&"kept".parse().unwrap()).unwrap();
+    assert_eq!(get(&*kept, 100).unwrap_err().code(), "corrupt");
+}
+
+#[test]
+fn to_tell_what_a_purge_would_free_a_lock_that_cannot_be_asked_for_is_held() {
+    let (disk, pool) = written();
+    let (name, first) = ("c".parse().unwrap(), disk.calls());
+    let expected = pool.purge_container(&name, false).unwrap();
+    let calls = disk.calls() - first;
+    let mut taken_for_held = 0;
+    for call in 0..calls {
+        disk.set_fault(Some(Fault::Broken(disk.calls() + call)));
+        let told = pool.purge_container(&name, false);
+        disk.set_fault(None);
+        taken_for_held += u64::from(told.is_ok_and(|told| told.held > expected.held));
+    }
+    assert!(taken_for_held > 0, "of {calls} calls");
+}
+
+#[test]
+fn no_handle_makes_a_run_on_a_device_that_is_nearly_full() {
+    let disk = SimulatedDisk::new();
+    let (pool, name) = (pool(&disk), "c".parse().unwrap());
+    pool.create_container(&name).unwrap();
+    let runs = || disk.files().iter().filter(|(path, _)| path.to_string_lossy().contains("/run.")).count();
+    // Enough for what is written, and not for what must be left beside a run.
+    disk.set_free(Some(4 << 20));
+    write(&*pool, 0);
+    assert_whole(&*pool.open_container(&name).unwrap(), 0, "without runs");
+    assert_eq!(runs(), 0);
+    disk.set_free(Some(64 << 20));
+    assert_whole(&*pool.open_container(&name).unwrap(), 0, "with room");
+    assert!(runs() > 0, "a reader makes them");
+}
+
+#[test]
+fn small_runs_are_merged_where_there_is_no_room_to_merge_large_ones() {
+    let disk = SimulatedDisk::new();
+    let uri: PoolUri = "posix:/pool?checkpoint=1024".parse().unwrap();
+    disk.engine().create_pool(&uri).unwrap();
+    let pool = disk.engine().open_pool(&uri).unwrap();
+    pool.create_container(&"c".parse().unwrap()).unwrap();
+    let container = pool.open_container(&"c".parse().unwrap()).unwrap();
+    let mut most = 0;
+    for key in 0..800u64 {
+        if key >= 400 {
+            // For a merge of 40 kB beside what must be left. The oldest run is larger.
+            disk.set_free(Some((4 << 20) + 4 * 40_000));
+        }
+        object(&*container).put(&key.to_le_bytes(), &[1; 200]).unwrap();
+        container.flush().unwrap();
+        let files = disk.files();
+        most = most.max(files.iter().filter(|(path, _)| path.to_string_lossy().contains("/run.")).count());
+    }
+    assert!(most < 25, "{most} runs at a time");
 }

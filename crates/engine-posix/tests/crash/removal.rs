@@ -2,7 +2,7 @@
 //! with all that it is made with, or not at all.
 
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
-use isotach_object::{Cell, Error, ObjectClass, ObjectId, ObjectType, PoolUri, Update};
+use isotach_object::{Cell, Error, NewRights, ObjectClass, ObjectId, ObjectType, PoolUri, Update};
 
 use crate::{seed, workload::POOL};
 
@@ -45,7 +45,11 @@ fn a_container_that_is_there_after_a_power_failure_has_all_that_it_was_made_with
     let cells = [Cell::kv(map, b"short"), Cell::kv(map, b"long")];
     let values = [b"value".to_vec(), vec![7; 1 << 20]];
     let updates = [0, 1].map(|at| Update::Put { cell: cells[at], value: &values[at] });
-    disk.engine().open_pool(&uri).unwrap().create_container_holding(&label, &updates).unwrap();
+    disk.engine()
+        .open_pool(&uri)
+        .unwrap()
+        .create_container_with(&label, &NewRights::default(), &updates)
+        .unwrap();
     for changes in before..=disk.changes() {
         for loss in [Loss::All, Loss::Nothing, Loss::Seeded(seed ^ changes as u64)] {
             let pool = disk.after_crash(changes, loss).engine().open_pool(&uri).unwrap();
@@ -57,7 +61,7 @@ fn a_container_that_is_there_after_a_power_failure_has_all_that_it_was_made_with
                 }
                 Err(error) => {
                     assert!(error.code() == "not-found" && changes < disk.changes(), "{case}: {error}");
-                    pool.create_container_holding(&label, &updates).unwrap();
+                    pool.create_container_with(&label, &NewRights::default(), &updates).unwrap();
                 }
             }
         }

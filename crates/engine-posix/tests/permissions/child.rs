@@ -42,10 +42,10 @@ fn perform(folder: &Path, what: &[&str]) -> Result<()> {
     let open = || pool.open_container(&label());
     match what {
         ["create"] => pool.create_container(&label()),
-        ["create", acl] => pool.create_container_with(&label(), &with_acl(acl)?),
+        ["create", acl] => pool.create_container_with(&label(), &with_acl(acl)?, &[]),
         ["inherit", from] => {
             let rights = pool.rights(&from.parse()?)?;
-            pool.create_container_with(&label(), &NewRights::Inherited(rights))
+            pool.create_container_with(&label(), &NewRights::Inherited(rights), &[])
         }
         ["read"] => read(&*open()?),
         ["write"] => write(&*open()?, 0),

@@ -59,7 +59,7 @@ fn check(place: &Place) {
     let asked = RightsChange { acl: Some(named.parse().unwrap()), ..RightsChange::default() };
     let other = "other".parse().unwrap();
     assert_eq!(
-        pool.create_container_with(&other, &NewRights::Asked(asked)).unwrap_err().code(),
+        pool.create_container_with(&other, &NewRights::Asked(asked), &[]).unwrap_err().code(),
         "unsupported"
     );
     assert_eq!(pool.list_containers().unwrap(), [label()], "nothing is left of what was refused");

@@ -5,6 +5,7 @@
 
 mod checkpoints;
 mod contention;
+mod cut;
 mod destroyed;
 mod parked;
 mod permission;

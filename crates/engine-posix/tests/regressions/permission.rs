@@ -1,7 +1,12 @@
 //! Containers in which the system does not permit to write. Nothing is refused to root, so these tests go on in a
 //! child process as another user.
 
-use std::{env, fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+use std::{
+    env, fs,
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    path::Path,
+    process::Command,
+};
 
 use isotach_engine_posix::Posix;
 use isotach_object::{Array, Engine, ObjectType, PoolUri};
@@ -77,7 +82,7 @@ fn a_flush_succeeds_where_checkpoints_cannot_be_written() {
         let store = filled();
         permit(&store.path(), 0o555);
         permit(&store.path().join("data"), 0o777);
-        permit(&store.path().join("log.0000000000000001"), 0o666);
+        ["log.0000000000000001", "flushed"].iter().for_each(|name| permit(&store.path().join(name), 0o666));
         let runs = store.files("run.");
         as_another_user(&store, "a_flush_succeeds_where_checkpoints_cannot_be_written");
         permit(&store.path(), 0o755);
@@ -91,4 +96,54 @@ fn a_flush_succeeds_where_checkpoints_cannot_be_written() {
     put_frames(&*container, COUNT..2 * COUNT);
     assert_holds(&*container, 0..2 * COUNT, "by the writer");
     assert_holds(&*open(), 0..2 * COUNT, "by another");
+}
+
+/// Leaves all but the notes of flushes to everybody, and the folder if `folder` says so.
+fn permit_all_but_notes(store: &Store, folder: u32) {
+    store.files("").iter().filter(|path| path.is_file()).for_each(|path| permit(path, 0o666));
+    permit(&store.path().join("flushed"), 0o644);
+    permit(&store.path(), folder);
+    permit(&store.path().join("data"), 0o777);
+}
+
+#[test]
+fn notes_that_a_writer_may_not_change_are_made_anew_with_what_they_said() {
+    const THIS: &str = "notes_that_a_writer_may_not_change_are_made_anew_with_what_they_said";
+    let Some(uri) = pool_of_parent() else {
+        let store = filled();
+        permit_all_but_notes(&store, 0o777);
+        as_another_user(&store, THIS);
+        let log = store.path().join("log.0000000000000001");
+        let length = fs::metadata(&log).unwrap().len();
+        fs::OpenOptions::new().write(true).open(&log).unwrap().set_len(length - 1).unwrap();
+        assert_eq!(store.pool.open_container(&store.label).unwrap_err().code(), "corrupt");
+        return;
+    };
+    put_frames(
+        &*Posix.open_pool(&uri).unwrap().open_container(&"c".parse().unwrap()).unwrap(),
+        COUNT..COUNT + 2,
+    );
+}
+
+#[test]
+fn a_writer_that_can_leave_no_notes_of_its_flushes_is_refused_before_it_appends() {
+    const THIS: &str = "a_writer_that_can_leave_no_notes_of_its_flushes_is_refused_before_it_appends";
+    let Some(uri) = pool_of_parent() else {
+        let store = filled();
+        permit_all_but_notes(&store, 0o755);
+        let before = fs::metadata(store.path().join("log.0000000000000001")).unwrap().len();
+        as_another_user(&store, THIS);
+        assert_eq!(fs::metadata(store.path().join("log.0000000000000001")).unwrap().len(), before);
+        return;
+    };
+    if rustix::process::geteuid().is_root()
+        || fs::metadata(uri.path()).unwrap().uid() == rustix::process::geteuid().as_raw()
+    {
+        return;
+    }
+    let container = Posix.open_pool(&uri).unwrap().open_container(&"c".parse().unwrap()).unwrap();
+    assert_holds(&*container, 0..COUNT, "it is read");
+    let refused = entries(&*container).put(b"new", b"value").and_then(|()| container.flush()).unwrap_err();
+    assert_eq!(refused.code(), "permission-denied");
+    assert!(refused.to_string().contains("flushed, where whoever writes"), "{refused}");
 }

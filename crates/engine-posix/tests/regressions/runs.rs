@@ -2,7 +2,8 @@
 
 use std::{fs, path::Path};
 
-use isotach_object::{Anchor, KeyValue, ObjectClass, ObjectId, ObjectType};
+use isotach_engine_posix::Posix;
+use isotach_object::{Anchor, Engine, KeyValue, ObjectClass, ObjectId, ObjectType, Part, Verify};
 
 use crate::{Store, assert_holds, ending, entries, key, put_frames};
 
@@ -98,4 +99,37 @@ fn a_listing_that_begins_past_the_end_of_a_run_is_empty_and_ends() {
     assert_eq!(objects.len(), 1);
     let (objects, next) = next.map_or((Vec::new(), None), |next| container.list_objects(&next, 1).unwrap());
     assert!(objects.is_empty() && next.is_none());
+}
+
+#[test]
+fn a_run_of_another_copy_of_the_container_is_read_without_and_told_and_set_aside() {
+    let store = Store::new("?checkpoint=1099511627776");
+    put_frames(&*store.open(), 0..10);
+    let log = store.path().join("log.0000000000000001");
+    let (before, notes) = (fs::read(&log).unwrap(), store.path().join("flushed"));
+    let earlier = fs::read(&notes).unwrap();
+    // A past that was given up for a backup: it left a run.
+    let uri = format!("posix:{}/pool?checkpoint=256", store.folder.path().display()).parse().unwrap();
+    put_frames(&*Posix.open_pool(&uri).unwrap().open_container(&store.label).unwrap(), 10..14);
+    assert!(!store.files("run.").is_empty());
+    fs::write(&log, before).unwrap();
+    fs::write(&notes, earlier).unwrap();
+    let runs = store.files("run.");
+    let kept: Vec<Vec<u8>> = runs.iter().map(|run| fs::read(run).unwrap()).collect();
+    runs.iter().for_each(|run| fs::remove_file(run).unwrap());
+    let container = store.open();
+    put_frames(&*container, 10..11);
+    (0..30).for_each(|_| entries(&*container).remove(&key(50)).and_then(|()| container.flush()).unwrap());
+    runs.iter().zip(kept).for_each(|(run, bytes)| fs::write(run, bytes).unwrap());
+    assert_holds(&*store.open(), 0..11, "without the run");
+    let how = Verify { data: true, threads: 1 };
+    let verify = || store.pool.verify_container(&store.label, how, &|_, _| ()).unwrap().findings;
+    let findings = verify();
+    assert!(
+        !findings.is_empty() && findings.iter().all(|finding| finding.part == Part::Derived),
+        "{findings:?}"
+    );
+    store.pool.set_aside(&store.label, &findings, "note").unwrap();
+    assert_eq!(verify(), []);
+    assert_holds(&*store.open(), 0..11, "after the repair");
 }

@@ -4,6 +4,7 @@ use std::{
     fs,
     path::Path,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    time::{Duration, SystemTime},
 };
 
 use isotach_object::{
@@ -346,8 +347,8 @@ fn a_log_that_lost_its_end_is_found_by_the_run_that_speaks_of_it() {
     put_frames(&*store.open(), 0..40);
     change(&store.files("log.").remove(0), |bytes| bytes.truncate(500));
     let findings = store.verify(ALL).findings;
-    assert!(findings[0].what.contains("the log has only 500 bytes"), "{findings:?}");
-    assert!(findings.iter().all(|finding| finding.part == Part::Derived));
+    assert!(findings[1].what.contains("bytes, of which this run knows"), "{findings:?}");
+    assert!(findings.iter().all(|finding| finding.part == Part::End));
 }
 
 #[test]
@@ -356,10 +357,12 @@ fn a_container_that_cannot_be_opened_is_a_finding_and_one_that_is_not_there_is_n
     for (name, bytes) in [("log.", 0..1), ("superblock", 0..1), ("superblock", 30..31)] {
         let file = store.files(name).remove(0);
         let good = fs::read(&file).unwrap();
-        change(&file, |all| all[bytes].fill(0xee));
+        change(&file, |all| all[bytes].iter_mut().for_each(|byte| *byte ^= 0xee));
         assert_eq!(store.only_finding().part, Part::Description, "{name}");
         fs::remove_file(&file).unwrap();
-        assert_eq!(store.only_finding().part, Part::Description, "{name}");
+        // A log that is gone can be made anew, as far as runs know what it said.
+        let gone = if name == "log." { Part::End } else { Part::Description };
+        assert_eq!(store.only_finding().part, gone, "{name}");
         fs::write(&file, good).unwrap();
     }
     let absent = store.pool.verify_container(&"other".parse().unwrap(), ALL, &|_, _| ());
@@ -399,4 +402,98 @@ fn verifying_beside_writers_finds_nothing_and_tells_how_far_it_is() {
         stop.store(true, Ordering::Relaxed);
     });
     assert!(most.load(Ordering::Relaxed) > 0);
+}
+
+#[test]
+fn bytes_of_writers_that_end_while_others_verify_and_purge_are_not_told_as_unnamed() {
+    for purging in [false, true] {
+        let store = Store::in_memory("?checkpoint=4096&sync=no");
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let (store, stop) = (&store, &stop);
+            for writer in 0..2 {
+                scope.spawn(move || {
+                    for round in 0.. {
+                        let container = store.open();
+                        entries(&*container)
+                            .put(&key(writer * 1000 + round % 50), &[round as u8; 20_000])
+                            .unwrap();
+                        container.flush().unwrap();
+                        if stop.load(Ordering::Relaxed) {
+                            break;
+                        }
+                    }
+                });
+            }
+            if purging {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        store.pool.purge_container(&store.label, true).unwrap();
+                    }
+                });
+            }
+            let mut told = Vec::new();
+            for _ in 0..25 {
+                told.extend(store.verify(Verify { data: false, threads: 1 }).unnamed);
+            }
+            stop.store(true, Ordering::Relaxed);
+            assert!(told.is_empty(), "purging: {purging}: {}, such as {:?}", told.len(), told.first());
+        });
+    }
+}
+
+/// Puts values that stand in one data file of their own.
+fn put_values(store: &Store, keys: std::ops::Range<u64>) {
+    let container = store.open();
+    keys.for_each(|number| entries(&*container).put(&key(number), &[number as u8; 20_000]).unwrap());
+    container.flush().unwrap();
+}
+
+/// Purges, with a data file of which nothing is needed.
+fn purge(store: &Store) {
+    put_values(store, 900..920);
+    let container = store.open();
+    (900..920).for_each(|number| entries(&*container).remove(&key(number)).unwrap());
+    container.flush().unwrap();
+    let purged = store.pool.purge_container(&store.label, true).unwrap();
+    assert!(purged.freed > 0, "{purged:?}");
+}
+
+fn set_modified(store: &Store, at: SystemTime) {
+    for file in fs::read_dir(store.path().join("data")).unwrap() {
+        fs::File::options().write(true).open(file.unwrap().path()).unwrap().set_modified(at).unwrap();
+    }
+}
+
+#[test]
+fn ends_of_data_files_that_a_purge_left_dead_are_not_told_whatever_the_clock_says() {
+    let store = Store::new("?checkpoint=4096");
+    put_values(&store, 0..60);
+    // Each purge leaves the file: so little of it is dead.
+    for last in [59, 58, 57] {
+        entries(&*store.open()).put(&key(last), b"short").unwrap();
+        purge(&store);
+        set_modified(&store, SystemTime::now() + Duration::from_secs(1000));
+        let verified = store.verify(ALL);
+        assert!(verified.is_sound() && verified.unnamed.is_empty(), "{last}: {verified:?}");
+    }
+    // What was never flushed is told, though the file is older than the floor.
+    let container = store.open();
+    entries(&*container).put(&key(800), &[8; 300_000]).unwrap();
+    drop(container);
+    set_modified(&store, SystemTime::UNIX_EPOCH);
+    let unnamed = store.verify(ALL).unnamed;
+    assert_eq!(unnamed.iter().map(|unnamed| unnamed.length).sum::<u64>(), 300_000, "{unnamed:?}");
+}
+
+#[test]
+fn a_damaged_list_of_a_floor_is_told_and_made_anew_by_the_next_purge() {
+    let store = Store::new("?checkpoint=4096");
+    put_values(&store, 0..60);
+    purge(&store);
+    change(&store.files("floor.").remove(0), |bytes| bytes[70] ^= 1);
+    assert_eq!(store.only_finding().part, Part::Derived);
+    assert_eq!(entries(&*store.open()).get(&key(5)).unwrap().unwrap(), [5; 20_000]);
+    purge(&store);
+    assert!(store.verify(ALL).is_sound());
 }

@@ -4,7 +4,7 @@ use super::{
     bytes::noise,
     trial::{Trial, all_objects, array, kv, label, refused},
 };
-use crate::{Cell, ObjectClass, ObjectId, ObjectType, Property, Update};
+use crate::{Acl, Cell, NewRights, ObjectClass, ObjectId, ObjectType, Property, RightsChange, Update};
 
 pub fn a_container_is_created_once_and_opened_by_its_label(trial: &Trial<'_>) {
     let (_, uri, pool) = trial.pool();
@@ -26,7 +26,7 @@ pub fn a_container_has_from_the_first_moment_on_what_it_is_made_with(trial: &Tri
         (Cell::kv(id(ObjectType::KeyValue), b"k"), Cell::general(id(ObjectType::General), b"d", b"a"));
     let updates = [Update::Put { cell: entry, value: b"old" }, Update::Put { cell: entry, value: b"new" }];
     let updates = [&updates[..], &[Update::Put { cell: value, value: b"value" }]].concat();
-    let made = pool.create_container_holding(&name, &updates);
+    let made = pool.create_container_with(&name, &NewRights::default(), &updates);
     if made.as_ref().is_err_and(|error| error.code() == "unsupported") {
         refused(pool.open_container(&name), "not-found");
         return;
@@ -36,15 +36,27 @@ pub fn a_container_has_from_the_first_moment_on_what_it_is_made_with(trial: &Tri
     assert_eq!(found, [Some(b"new".to_vec()), Some(b"value".to_vec())]);
     // What is there already stays as it is.
     let other = [Update::Put { cell: entry, value: b"other" }];
-    refused(pool.create_container_holding(&name, &other), "already-exists");
+    refused(pool.create_container_with(&name, &NewRights::default(), &other), "already-exists");
     pool.create_container(&label("empty")).unwrap();
-    refused(pool.create_container_holding(&label("empty"), &other), "already-exists");
+    refused(pool.create_container_with(&label("empty"), &NewRights::default(), &other), "already-exists");
     let container = pool.open_container(&name).unwrap();
     assert_eq!(container.get_many(&[entry]).unwrap(), [Some(b"new".to_vec())]);
     assert!(all_objects(&*pool.open_container(&label("empty")).unwrap(), 10).is_empty());
     container.update(&other).unwrap();
     container.flush().unwrap();
     assert_eq!(pool.open_container(&name).unwrap().get_many(&[entry]).unwrap(), [Some(b"other".to_vec())]);
+    if pool.capabilities().permissions {
+        let acl: Acl = "A:G:GROUP@:rta,A::EVERYONE@:rta".parse().unwrap();
+        let rights = RightsChange { acl: Some(acl.clone()), ..RightsChange::default() };
+        pool.create_container_with(&label("listed"), &NewRights::Asked(rights), &updates).unwrap();
+        assert_eq!(pool.rights(&label("listed")).unwrap().acl, acl);
+        let found = pool.open_container(&label("listed")).unwrap().get_many(&[entry, value]).unwrap();
+        assert_eq!(found, [Some(b"new".to_vec()), Some(b"value".to_vec())]);
+        let unknown =
+            RightsChange { owner: Some("nobody of this name".to_owned()), ..RightsChange::default() };
+        assert!(pool.create_container_with(&label("unknown"), &NewRights::Asked(unknown), &updates).is_err());
+        refused(pool.open_container(&label("unknown")), "not-found");
+    }
 }
 
 pub fn labels_are_told_apart(trial: &Trial<'_>) {

@@ -47,18 +47,14 @@ impl Pool for MemoryPool {
     }
 
     fn create_container(&self, label: &Label) -> Result<()> {
-        self.create_container_holding(label, &[])
+        self.create_container_with(label, &NewRights::default(), &[])
     }
 
     /// All that is in memory is of one process, and so of one user.
-    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
-        match *rights == NewRights::default() {
-            true => self.create_container(label),
-            false => Err(no_rights()),
+    fn create_container_with(&self, label: &Label, rights: &NewRights, updates: &[Update<'_>]) -> Result<()> {
+        if *rights != NewRights::default() {
+            return Err(no_rights());
         }
-    }
-
-    fn create_container_holding(&self, label: &Label, updates: &[Update<'_>]) -> Result<()> {
         let mut containers = lock(&self.containers);
         if containers.contains_key(label) {
             return Err(Error::AlreadyExists { what: format!("container {label} in pool {}", self.uri) });

@@ -119,12 +119,8 @@ impl Pool for BrokenPool {
         self.0.create_container(label)
     }
 
-    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
-        self.0.create_container_with(label, rights)
-    }
-
-    fn create_container_holding(&self, label: &Label, updates: &[Update<'_>]) -> Result<()> {
-        self.0.create_container_holding(label, updates)
+    fn create_container_with(&self, label: &Label, rights: &NewRights, updates: &[Update<'_>]) -> Result<()> {
+        self.0.create_container_with(label, rights, updates)
     }
 
     fn rights(&self, label: &Label) -> Result<Rights> {

@@ -1,0 +1,239 @@
+//! What a purge does: which data files go, and what that takes and gives back.
+
+use std::{collections::HashSet, fs::TryLockError, sync::Arc};
+
+use isotach_object::{Error, Purged, Result};
+
+use super::{
+    KEPT, clean,
+    live::{self, Live},
+    segments,
+};
+use crate::{
+    data,
+    disk::{Hidden, may_open_no_more},
+    floor::Floor,
+    log::{BLOCK, HEADER},
+    parked,
+    run::Run,
+    snapshot,
+    state::{Place, State},
+};
+
+/// A data file is chosen when more than one part in so many of it is dead.
+const DEAD_SHARE: u64 = 20;
+/// What is reckoned for the blocks that the ends of files take, and for names.
+const MARGIN: u64 = 64 << 10;
+
+/// A data file that holds something.
+pub(super) struct DataFile {
+    pub(super) number: u64,
+    length: u64,
+    /// A writer is at it, or readers of the log's end need it.
+    held: bool,
+}
+
+impl DataFile {
+    /// The data files of a container. Where nobody can tell whether a writer is at one, that is an error if anything is to be
+    /// carried out, and else one may be.
+    pub(super) fn list(place: &Place, carry_out: bool) -> Result<Vec<Self>> {
+        let folder = place.data.folder();
+        let mut files = Vec::new();
+        for name in folder.names()? {
+            let Some(number) = data::of_file_name(&name) else { continue };
+            let file = match folder.read(&name) {
+                Err(error) if may_open_no_more(&error) => return Err(folder.failed("open", &name, error)),
+                // Another's, or gone meanwhile.
+                Err(_) => continue,
+                Ok(file) => file,
+            };
+            let failed = |error| folder.failed("stat", &name, error);
+            let length = file.stat().map_err(failed)?.length;
+            // A writer locks its file before it writes to it, so an empty one may be about to be locked.
+            if length > 0 {
+                let held = match file.try_lock() {
+                    Ok(()) => false,
+                    Err(TryLockError::Error(error)) if carry_out => {
+                        return Err(folder.failed("lock", &name, error));
+                    }
+                    Err(_) => true,
+                };
+                files.push(Self { number, length, held });
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// What a purge would do.
+pub(super) struct Plan {
+    pub(super) old: Option<Floor>,
+    /// The end of the runs.
+    end: u64,
+    /// What the container takes now.
+    pub(super) before: u64,
+    /// What its runs take now.
+    runs: u64,
+    hole_end: u64,
+    files: Vec<DataFile>,
+    live: Live,
+}
+
+impl Plan {
+    pub(super) fn new(
+        place: &Place,
+        state: &State,
+        old: Option<Floor>,
+        mut files: Vec<DataFile>,
+        stay: &HashSet<u64>,
+    ) -> Result<Self> {
+        // What is parked may be committed after the floor, by a frame that says where its bytes are now.
+        let parked = parked::files(state)?;
+        files.retain(|file| !parked.contains(&file.number) && !stay.contains(&file.number));
+        let end = state.covered(place);
+        let position = place.log.position_of(end).unwrap_or(0).saturating_sub(KEPT);
+        let hole = (position - position % BLOCK).max(BLOCK);
+        let hole = if hole == BLOCK { 0 } else { place.log.epoch_at(hole) };
+        let hole_end = hole.max(old.map_or(0, |old| old.hole_end));
+        let [first, last] = [hole_end, end].map(|epoch| place.log.position_of(epoch).unwrap_or(0));
+        let needed = segments::files(place, first.max(HEADER as u64)..last)?;
+        files.iter_mut().for_each(|file| file.held |= needed.contains(&file.number));
+        Ok(Self {
+            old,
+            end,
+            before: size(place)?,
+            runs: clean::size_of_runs(place)?,
+            hole_end,
+            files,
+            live: live::measure(&stretches(state)?)?,
+        })
+    }
+
+    pub(super) fn floor(&self, tag: u64) -> Floor {
+        Floor { sequence: self.next_sequence(), epoch: self.end, hole_end: self.hole_end, tag }
+    }
+
+    /// A floor under which everything counts that counts now, and that is another all the same.
+    pub(super) fn floor_as_it_is(&self, tag: u64) -> Floor {
+        let old = self.old.unwrap_or(Floor { sequence: 0, epoch: 0, hole_end: 0, tag });
+        Floor { sequence: self.next_sequence(), ..old }
+    }
+
+    fn next_sequence(&self) -> u64 {
+        self.old.map_or(0, |old| old.sequence) + 1
+    }
+
+    fn dead(&self, file: &DataFile) -> u64 {
+        file.length.saturating_sub(self.live.in_file(file.number))
+    }
+
+    /// The files to which nothing refers: of an array without bytes that reference is all there is.
+    pub(super) fn unreferenced(&self) -> impl Iterator<Item = &DataFile> {
+        self.files.iter().filter(|file| !file.held && !self.live.refers_to(file.number))
+    }
+
+    /// Where the log begins that a reader may replay, and where it ends.
+    pub(super) fn log_to_replay(&self, place: &Place) -> std::ops::Range<u64> {
+        let hole_end = self.old.map_or(0, |old| old.hole_end);
+        let [first, last] = [hole_end, self.end].map(|epoch| place.log.position_of(epoch).unwrap_or(0));
+        first.max(HEADER as u64)..last
+    }
+
+    fn worth_copying(&self) -> impl Iterator<Item = &DataFile> {
+        self.files.iter().filter(|file| !file.held && self.dead(file) > file.length / DEAD_SHARE)
+    }
+
+    /// All files that are worth it.
+    pub(super) fn all(&self) -> HashSet<u64> {
+        self.worth_copying().map(|file| file.number).collect()
+    }
+
+    /// Bytes to be copied of these files.
+    pub(super) fn to_copy(&self, files: &HashSet<u64>) -> u64 {
+        files.iter().map(|file| self.live.in_file(*file)).sum()
+    }
+
+    /// What the runs of a new generation take.
+    pub(super) fn needed_for_runs(&self) -> u64 {
+        self.live.run_bytes + self.live.run_bytes / 8 + MARGIN
+    }
+
+    /// The files that may go where so many bytes are free: all that are worth it, or those with the least to copy, so that more
+    /// comes back than the copies take. `None` if there is no room even for the runs, or nothing would come back.
+    pub(super) fn chosen(&self, free: u64) -> Option<HashSet<u64>> {
+        let mut files: Vec<&DataFile> = self.worth_copying().collect();
+        let live = |file: &DataFile| self.live.in_file(file.number);
+        let mut left = free.checked_sub(self.needed_for_runs())?;
+        if files.iter().map(|file| live(file)).sum::<u64>() <= left {
+            return Some(self.all());
+        }
+        // Least live share first: a/b < c/d as a*d < c*b.
+        files.sort_by_key(|file| u128::from(live(file)) * 1_000_000 / u128::from(file.length.max(1)));
+        let (mut chosen, mut freed) = (HashSet::new(), self.hole() + self.runs);
+        for file in files {
+            let Some(rest) = left.checked_sub(live(file)) else { continue };
+            left = rest;
+            freed += self.dead(file);
+            chosen.insert(file.number);
+        }
+        (freed > self.live.run_bytes && (!chosen.is_empty() || self.hole() > 0)).then_some(chosen)
+    }
+
+    /// What to tell where nothing can be done.
+    pub(super) fn no_room(&self, place: &Place, free: u64) -> Error {
+        let least = self.worth_copying().map(|file| self.live.in_file(file.number)).min().unwrap_or(0);
+        let needed = self.needed_for_runs() + least;
+        let path = place.directory.path().display();
+        let what = format!(
+            "purging {path} takes {needed} bytes beside what is there, and {free} are free: make room on this file system, or copy what \
+             the container holds to another store, wipe it here, and copy it back"
+        );
+        Error::NoSpace { what }
+    }
+
+    pub(super) fn held(&self) -> u64 {
+        self.files.iter().filter(|file| file.held).map(|file| self.dead(file)).sum()
+    }
+
+    fn hole(&self) -> u64 {
+        self.hole_end - self.old.map_or(0, |old| old.hole_end)
+    }
+
+    pub(super) fn is_worth_it(&self) -> bool {
+        self.end > 0 && (self.worth_copying().next().is_some() || self.hole() > 0)
+    }
+
+    pub(super) fn expected(&self) -> Purged {
+        let mut purged = Purged { before: self.before, held: self.held(), ..Purged::default() };
+        if self.is_worth_it() {
+            let dead: u64 = self.worth_copying().map(|file| self.dead(file)).sum();
+            purged.freed = (dead + self.hole() + self.runs).saturating_sub(self.live.run_bytes);
+        }
+        purged
+    }
+}
+
+fn size(place: &Place) -> Result<u64> {
+    let path = place.directory.path();
+    let size = place.log.disk().size_of_all(path, Hidden::Refused);
+    size.map_err(|error| Error::from_io(error, format!("measure {}", path.display())))
+}
+
+/// Runs that one of the new generation takes the place of.
+pub(super) type Stretch = Vec<Arc<Run>>;
+
+/// The runs of a state, divided at the live snapshots.
+pub(super) fn stretches(state: &State) -> Result<Vec<Stretch>> {
+    let cuts: HashSet<u64> = snapshot::all(state)?.iter().map(|snapshot| snapshot.epoch.0).collect();
+    let mut stretches = vec![Stretch::new()];
+    for run in &state.runs {
+        if let Some(last) = stretches.last_mut() {
+            last.push(Arc::clone(run));
+        }
+        if cuts.contains(&run.span().to) {
+            stretches.push(Stretch::new());
+        }
+    }
+    stretches.retain(|stretch| !stretch.is_empty());
+    Ok(stretches)
+}

@@ -1,0 +1,180 @@
+//! A log that has lost its end, wherever it was cut, and a repair of it that is itself cut off at every moment.
+
+use std::{path::Path, sync::Arc};
+
+use isotach_engine_posix::simulation::{Fault, Loss, Random, SimulatedDisk};
+use isotach_object::{
+    Container, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Part, Pool, PoolUri, SetAside, Verified,
+    Verify,
+};
+
+use crate::{number, seed};
+
+const KEYS: u64 = 60;
+const LOG: &str = "/pool/containers/c/log.0000000000000001";
+
+fn pool(disk: &SimulatedDisk) -> Arc<dyn Pool> {
+    let uri: PoolUri = "posix:/pool?checkpoint=1024".parse().unwrap();
+    if disk.files().is_empty() {
+        disk.engine().create_pool(&uri).unwrap();
+    }
+    disk.engine().open_pool(&uri).unwrap()
+}
+
+fn object(container: &dyn Container) -> KeyValue<'_> {
+    KeyValue::new(container, ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1)).unwrap()
+}
+
+/// Keys in the order of numbers.
+fn name(key: u64) -> String {
+    format!("{key:04}")
+}
+
+fn value(key: u64) -> Vec<u8> {
+    // Every third stands in a data file.
+    vec![key as u8; if key.is_multiple_of(3) { 20_000 } else { 50 }]
+}
+
+fn write(pool: &dyn Pool, keys: std::ops::Range<u64>) {
+    let container = pool.open_container(&"c".parse().unwrap()).unwrap();
+    for key in keys {
+        object(&*container).put(name(key).as_bytes(), &value(key)).unwrap();
+        container.flush().unwrap();
+    }
+}
+
+/// How many keys there are: the first ones, with their values. Fails with what opening fails with.
+fn keys(pool: &dyn Pool) -> Result<u64, Error> {
+    let container = pool.open_container(&"c".parse().unwrap())?;
+    let mut found = 0u64;
+    object(&*container).for_each(|key, there| {
+        assert!(key == name(found).as_bytes() && there == value(found), "key {found}");
+        found += 1;
+        Ok::<(), Error>(())
+    })?;
+    Ok(found)
+}
+
+fn verify(pool: &dyn Pool) -> Verified {
+    let how = Verify { data: true, threads: 1 };
+    pool.verify_container(&"c".parse().unwrap(), how, &|_, _| ()).unwrap()
+}
+
+fn repair(pool: &dyn Pool) {
+    try_repair(pool, || ()).unwrap();
+}
+
+/// Calls `begin` before anything is changed.
+fn try_repair(pool: &dyn Pool, begin: impl FnOnce()) -> Result<SetAside, Error> {
+    let findings = verify(pool).findings;
+    begin();
+    pool.set_aside(&"c".parse().unwrap(), &findings, "note")
+}
+
+/// A disk on which `KEYS` keys were flushed one by one, and how many of them runs know.
+fn written() -> SimulatedDisk {
+    let disk = SimulatedDisk::new();
+    pool(&disk).create_container(&"c".parse().unwrap()).unwrap();
+    write(&*pool(&disk), 0..KEYS);
+    disk
+}
+
+fn assert_restored(pool: &dyn Pool, what: &str) -> u64 {
+    let verified = verify(pool);
+    assert!(verified.is_sound(), "{what}: {:?}", verified.findings);
+    let found = keys(pool).unwrap_or_else(|error| panic!("{what}: {error}"));
+    write(pool, found..found + 20);
+    assert_eq!(keys(pool).unwrap(), found + 20, "{what}");
+    assert!(verify(pool).is_sound(), "{what}");
+    found
+}
+
+#[test]
+fn a_log_cut_at_any_byte_is_refused_and_told_and_repaired_to_what_runs_prove() {
+    let disk = written();
+    let length = disk.files().iter().find(|(path, _)| path.ends_with(LOG)).unwrap().1;
+    let mut random = Random(seed());
+    let tries = number("ISOTACH_SEQUENCES").unwrap_or(60);
+    let mut least = KEYS;
+    for at in [0, 1, 63, 64, 65, length - 1].into_iter().chain((0..tries).map(|_| random.below(length))) {
+        let what = format!("cut at {at} of {length}");
+        let pool = pool(&disk.with_cut(Path::new(LOG), at));
+        let refused = keys(&*pool).expect_err(&what);
+        assert_eq!(refused.code(), "corrupt", "{what}: {refused}");
+        let findings = verify(&*pool).findings;
+        assert!(findings.iter().any(|finding| finding.part == Part::End), "{what}: {findings:?}");
+        repair(&*pool);
+        least = least.min(assert_restored(&*pool, &what));
+    }
+    assert!(least >= KEYS - 20, "runs know of all but the last few keys, and {least} were left");
+}
+
+#[test]
+fn a_repair_of_a_cut_log_that_is_cut_off_at_any_moment_is_done_by_the_next_one() {
+    let whole = written();
+    for at in [64, 700, 3000] {
+        let disk = whole.with_cut(Path::new(LOG), at);
+        let before = disk.changes();
+        repair(&*pool(&disk));
+        let expected = keys(&*pool(&disk)).unwrap();
+        for changes in before..=disk.changes() {
+            for loss in [Loss::All, Loss::Nothing, Loss::LastTorn(7), Loss::Seeded(changes as u64)] {
+                let what = format!("cut at {at}, power failed after {changes} changes, {loss:?}");
+                let pool = pool(&disk.after_crash(changes, loss));
+                if let Err(error) = keys(&*pool) {
+                    assert_eq!(error.code(), "corrupt", "{what}: {error}");
+                    repair(&*pool);
+                }
+                assert_eq!(assert_restored(&*pool, &what), expected, "{what}");
+            }
+        }
+    }
+}
+
+/// A disk on which the log lost the entry of one more key, whose value has bytes of its own, and how the log was cut.
+fn with_a_lost_value() -> (SimulatedDisk, Vec<u8>) {
+    let disk = written();
+    let length = disk.files().iter().find(|(path, _)| path.ends_with(LOG)).unwrap().1;
+    write(&*pool(&disk), KEYS..KEYS + 1);
+    (disk.with_cut(Path::new(LOG), length), value(KEYS))
+}
+
+/// Whether any file has these bytes.
+fn has_bytes(disk: &SimulatedDisk, wanted: &[u8]) -> bool {
+    let mut files = disk.files().into_iter().filter_map(|(path, _)| disk.read(&path));
+    files.any(|bytes| bytes.windows(wanted.len()).any(|there| there == wanted))
+}
+
+#[test]
+fn bytes_that_nothing_names_outlive_a_purge_whatever_call_of_the_repair_before_it_failed() {
+    let (whole, lost) = with_a_lost_value();
+    let of_repair = whole.copy();
+    let mut first = 0;
+    try_repair(&*pool(&of_repair), || first = of_repair.calls()).unwrap();
+    for call in 0..of_repair.calls() - first {
+        let disk = whole.copy();
+        let pool = pool(&disk);
+        let fail = || disk.set_fault(Some(Fault::Broken(disk.calls() + call)));
+        let repaired = try_repair(&*pool, fail);
+        disk.set_fault(None);
+        if keys(&*pool).is_err() {
+            repair(&*pool);
+        }
+        let what = format!("call {call}: {repaired:?}");
+        assert_eq!(keys(&*pool).expect(&what), KEYS, "{what}");
+        pool.purge_container(&"c".parse().unwrap(), true).expect(&what);
+        assert!(has_bytes(&disk, &lost), "{what}");
+    }
+}
+
+#[test]
+fn a_cut_log_is_repaired_on_a_device_without_a_free_byte() {
+    let (disk, lost) = with_a_lost_value();
+    disk.set_free(Some(0));
+    let pool = pool(&disk);
+    let restored = try_repair(&*pool, || ()).unwrap().restored.unwrap();
+    assert_eq!(restored.unnamed.iter().map(|unnamed| unnamed.length).sum::<u64>(), lost.len() as u64);
+    assert_eq!(keys(&*pool).unwrap(), KEYS);
+    pool.purge_container(&"c".parse().unwrap(), true).unwrap();
+    assert!(has_bytes(&disk, &lost));
+}

@@ -1,0 +1,308 @@
+//! What was flushed and then lost behind everyone's back is told, by whoever comes next.
+
+use std::{
+    fs,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use isotach_engine_posix::Posix;
+use isotach_object::{Engine, Part, Restored, Unnamed, Verify};
+
+use crate::{Store, assert_holds, entries, key, put_frames};
+
+const LOG: &str = "log.0000000000000001";
+
+fn cut(store: &Store, length: u64) {
+    let log = fs::OpenOptions::new().write(true).open(store.path().join(LOG)).unwrap();
+    log.set_len(length).unwrap();
+}
+
+fn length(store: &Store) -> u64 {
+    fs::metadata(store.path().join(LOG)).unwrap().len()
+}
+
+/// A store whose log has lost its last entry, of which the bytes are there.
+fn with_a_lost_entry() -> Store {
+    let store = Store::new("");
+    put_frames(&*store.open(), 0..5);
+    let kept = length(&store);
+    let container = store.open();
+    entries(&*container).put(&key(7), &[7; 30_000]).unwrap();
+    container.flush().unwrap();
+    drop(container);
+    cut(&store, kept);
+    store
+}
+
+fn parts(store: &Store) -> Vec<Part> {
+    let verified = store.pool.verify_container(&store.label, Verify { data: true, threads: 1 }, &|_, _| ());
+    verified.unwrap().findings.iter().map(|finding| finding.part).collect()
+}
+
+/// The only bytes that nothing names.
+#[track_caller]
+fn kept(restored: &Restored) -> Vec<u8> {
+    assert_eq!(restored.unnamed.len(), 1, "{restored:?}");
+    let Unnamed { place, from, length } = &restored.unnamed[0];
+    fs::read(place).unwrap()[*from as usize..][..*length as usize].to_vec()
+}
+
+fn repair(store: &Store) -> isotach_object::SetAside {
+    let verified = store.pool.verify_container(&store.label, Verify { data: false, threads: 1 }, &|_, _| ());
+    store.pool.set_aside(&store.label, &verified.unwrap().findings, "note").unwrap()
+}
+
+#[test]
+fn readers_and_writers_that_are_open_notice_that_the_log_was_cut() {
+    let store = Store::new("");
+    let (writer, reader, idle) = (store.open(), store.open(), store.open());
+    put_frames(&*writer, 0..20);
+    assert_holds(&*reader, 0..20, "before the cut");
+    cut(&store, length(&store) / 2);
+    assert_eq!(entries(&*reader).get(&key(3)).unwrap_err().code(), "corrupt", "a reader");
+    for (who, container) in [("a writer", writer), ("a handle that has not written yet", idle)] {
+        let before = length(&store);
+        let outcome = entries(&*container).put(&key(99), b"later").and_then(|()| container.flush());
+        assert_eq!(outcome.unwrap_err().code(), "corrupt", "{who}");
+        assert_eq!(length(&store), before, "{who} appends nothing");
+    }
+}
+
+#[test]
+fn a_log_that_was_cut_is_noticed_in_a_store_that_does_not_wait_for_the_device() {
+    let store = Store::new("?sync=no");
+    put_frames(&*store.open(), 0..20);
+    cut(&store, length(&store) - 1);
+    assert_eq!(store.pool.open_container(&store.label).unwrap_err().code(), "corrupt");
+    assert_eq!(parts(&store), [Part::End]);
+}
+
+#[test]
+fn a_log_replaced_by_an_older_copy_of_it_is_noticed() {
+    let store = Store::new("");
+    put_frames(&*store.open(), 0..10);
+    let older = fs::read(store.path().join(LOG)).unwrap();
+    put_frames(&*store.open(), 10..20);
+    fs::write(store.path().join(LOG), older).unwrap();
+    assert_eq!(store.pool.open_container(&store.label).unwrap_err().code(), "corrupt");
+    repair(&store);
+    assert_holds(&*store.open(), 0..10, "after the repair");
+}
+
+#[test]
+fn a_log_that_is_gone_is_made_anew_from_runs_by_a_repair() {
+    let store = Store::new("?checkpoint=256");
+    put_frames(&*store.open(), 0..40);
+    fs::remove_file(store.path().join(LOG)).unwrap();
+    assert_eq!(parts(&store), [Part::End]);
+    let restored = repair(&store).restored.unwrap();
+    let mut left = 0;
+    let count = |_: &[u8], _: &[u8]| {
+        left += 1;
+        Ok::<(), isotach_object::Error>(())
+    };
+    entries(&*store.open()).for_each(count).unwrap();
+    assert!(left > 30, "{left} of 40 keys, {restored:?}");
+    assert_holds(&*store.open(), 0..left, "after the repair");
+    assert_eq!(parts(&store), []);
+}
+
+#[test]
+fn bytes_of_a_lost_entry_are_told_and_kept() {
+    let store = with_a_lost_entry();
+    let how = Verify { data: false, threads: 1 };
+    let unnamed = store.pool.verify_container(&store.label, how, &|_, _| ()).unwrap().unnamed;
+    assert_eq!((unnamed.len(), unnamed[0].from, unnamed[0].length), (1, 0, 30_000), "{unnamed:?}");
+    let restored = repair(&store).restored.unwrap();
+    assert!(restored.lost > 0);
+    assert_eq!(kept(&restored), [7; 30_000]);
+    assert_holds(&*store.open(), 0..5, "after the repair");
+}
+
+#[test]
+fn bytes_of_entries_behind_the_last_run_are_kept_by_a_repair() {
+    let store = Store::new("?checkpoint=256");
+    put_frames(&*store.open(), 0..38);
+    let container = store.open();
+    entries(&*container).put(&key(38), &[8; 30_000]).unwrap();
+    container.flush().unwrap();
+    drop(container);
+    put_frames(&*store.open(), 39..45);
+    let uri = format!("posix:{}/pool", store.folder.path().display()).parse().unwrap();
+    let container = Posix.open_pool(&uri).unwrap().open_container(&store.label).unwrap();
+    entries(&*container).put(&key(99), &[9; 30_000]).unwrap();
+    container.flush().unwrap();
+    drop(container);
+    cut(&store, 500);
+    let how = Verify { data: false, threads: 1 };
+    let told = store.pool.verify_container(&store.label, how, &|_, _| ()).unwrap().unnamed;
+    assert_eq!(told.len(), 1, "what runs name is brought back: {told:?}");
+    let restored = repair(&store).restored.unwrap();
+    assert!(restored.lost > 0 && restored.unnamed.len() == 1, "{restored:?}");
+    assert_eq!(kept(&restored), [9; 30_000]);
+    assert_eq!(entries(&*store.open()).get(&key(30)).unwrap(), Some(30u64.to_le_bytes().to_vec()));
+}
+
+#[test]
+fn a_container_whose_log_was_cut_is_not_purged() {
+    let store = with_a_lost_entry();
+    for doit in [false, true] {
+        assert_eq!(store.pool.purge_container(&store.label, doit).unwrap_err().code(), "corrupt");
+    }
+    assert_eq!(repair(&store).restored.unwrap().unnamed.len(), 1, "its bytes are there");
+}
+
+#[test]
+fn a_writer_notices_that_what_another_flushed_later_was_cut_off() {
+    let store = Store::new("");
+    let early = store.open();
+    put_frames(&*early, 0..5);
+    let between = length(&store) + 100;
+    put_frames(&*store.open(), 5..20);
+    cut(&store, between);
+    entries(&*early).put(&key(99), b"later").unwrap();
+    assert_eq!(early.flush().unwrap_err().code(), "corrupt");
+    assert_eq!(length(&store), between, "it appends nothing");
+}
+
+#[test]
+fn a_log_and_its_notes_that_were_both_cut_are_repaired() {
+    let store = Store::new("?checkpoint=256");
+    put_frames(&*store.open(), 0..40);
+    cut(&store, 500);
+    let notes = store.path().join("flushed");
+    fs::OpenOptions::new().write(true).open(&notes).unwrap().set_len(100).unwrap();
+    let damaged = fs::read(&notes).unwrap();
+    let repaired = repair(&store);
+    assert!(repaired.moved.len() > 1 && repaired.moved[0] == "flushed", "{repaired:?}");
+    assert_eq!(fs::read(format!("{}/flushed", repaired.place)).unwrap(), damaged, "nothing was deleted");
+    assert_eq!(fs::metadata(&notes).unwrap().len(), 4096, "the new notes stay");
+    assert_eq!(parts(&store), []);
+    assert_eq!(entries(&*store.open()).get(&key(30)).unwrap(), Some(30u64.to_le_bytes().to_vec()));
+}
+
+#[test]
+fn bytes_that_were_never_flushed_are_told_and_no_damage() {
+    let store = Store::new("");
+    put_frames(&*store.open(), 0..5);
+    let container = store.open();
+    entries(&*container).put(&key(7), &[7; 300_000]).unwrap();
+    let how = Verify { data: false, threads: 1 };
+    let verify = || store.pool.verify_container(&store.label, how, &|_, _| ()).unwrap();
+    assert_eq!(verify().unnamed, [], "its writer is at it");
+    drop(container);
+    let verified = verify();
+    assert!(verified.is_sound());
+    assert_eq!(verified.unnamed.iter().map(|unnamed| unnamed.length).sum::<u64>(), 300_000);
+}
+
+#[test]
+fn damaged_notes_of_flushes_are_told_and_set_aside_and_begun_anew() {
+    let store = Store::new("");
+    put_frames(&*store.open(), 0..5);
+    let notes = store.path().join("flushed");
+    let mut bytes = fs::read(&notes).unwrap();
+    bytes[2000] ^= 4;
+    fs::write(&notes, bytes).unwrap();
+    assert_holds(&*store.open(), 0..5, "with a damaged note");
+    assert_eq!(parts(&store), [Part::Derived]);
+    assert_eq!(repair(&store).moved, ["flushed"]);
+    assert_eq!(parts(&store), []);
+    put_frames(&*store.open(), 5..10);
+    cut(&store, length(&store) - 1);
+    assert_eq!(parts(&store), [Part::End], "notes are left again");
+}
+
+#[test]
+fn a_repair_keeps_the_bytes_of_a_writer_that_is_still_alive_and_a_purge_leaves_them() {
+    let store = Store::new("?checkpoint=256");
+    put_frames(&*store.open(), 0..40);
+    let uri = format!("posix:{}/pool", store.folder.path().display()).parse().unwrap();
+    let alive = Posix.open_pool(&uri).unwrap().open_container(&store.label).unwrap();
+    entries(&*alive).put(&key(99), &[9; 300_000]).unwrap();
+    alive.flush().unwrap();
+    cut(&store, 500);
+    let how = Verify { data: false, threads: 1 };
+    let verified = store.pool.verify_container(&store.label, how, &|_, _| ()).unwrap();
+    assert!(verified.unnamed.iter().any(|unnamed| unnamed.length == 300_000), "{:?}", verified.unnamed);
+    let restored = repair(&store).restored.unwrap();
+    drop(alive);
+    store.pool.purge_container(&store.label, true).unwrap();
+    assert_eq!(kept(&restored), [9; 300_000]);
+}
+
+#[test]
+fn a_repair_of_a_log_that_another_repair_has_restored_changes_nothing() {
+    let store = Store::new("?checkpoint=256");
+    put_frames(&*store.open(), 0..40);
+    cut(&store, 500);
+    let how = Verify { data: false, threads: 1 };
+    let findings = store.pool.verify_container(&store.label, how, &|_, _| ()).unwrap().findings;
+    let repair = || store.pool.set_aside(&store.label, &findings, "note").unwrap().restored;
+    assert!(repair().is_some());
+    let alive = store.open();
+    put_frames(&*alive, 40..41);
+    let before = length(&store);
+    assert_eq!(repair(), None);
+    assert_eq!(length(&store), before);
+    put_frames(&*alive, 41..42);
+}
+
+#[test]
+fn notes_that_are_short_or_of_another_container_are_made_anew_by_the_next_flush() {
+    let other = Store::new("");
+    put_frames(&*other.open(), 0..1);
+    let others = fs::read(other.path().join("flushed")).unwrap();
+    for notes in [Vec::new(), others] {
+        let store = Store::new("");
+        let alive = store.open();
+        put_frames(&*alive, 0..5);
+        fs::write(store.path().join("flushed"), notes).unwrap();
+        put_frames(&*store.open(), 5..10);
+        assert_eq!(parts(&store), []);
+        put_frames(&*alive, 10..11);
+        cut(&store, length(&store) - 1);
+        assert_eq!(parts(&store), [Part::End], "a handle that was open leaves its notes in the new file");
+    }
+}
+
+#[test]
+fn a_container_that_is_copied_in_the_right_order_while_others_write_can_be_read() {
+    let store = Store::new("?checkpoint=1024");
+    let target = store.folder.path().join("pool/containers/copy");
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let container = store.open();
+            for number in (0..).take_while(|_| !stop.load(Ordering::Relaxed)) {
+                entries(&*container).put(&key(number), &[number as u8; 17_000]).unwrap();
+                container.flush().unwrap();
+            }
+        });
+        for round in 0..20 {
+            fs::create_dir_all(target.join("data")).unwrap();
+            let copy = |prefix: &str| {
+                for file in store.files(prefix) {
+                    // A run may be merged into a wider one meanwhile.
+                    let _ = fs::copy(&file, target.join(file.file_name().unwrap()));
+                }
+            };
+            ["superblock", "flushed", "floor.", "run.", "log."].iter().for_each(|prefix| copy(prefix));
+            for file in fs::read_dir(store.path().join("data")).unwrap().map(|file| file.unwrap()) {
+                fs::copy(file.path(), target.join("data").join(file.file_name())).unwrap();
+            }
+            let container = store.pool.open_container(&"copy".parse().unwrap()).unwrap();
+            let mut found = 0;
+            let each = |there: &[u8], value: &[u8]| {
+                assert!(there == key(found) && value == [found as u8; 17_000], "round {round}, key {found}");
+                found += 1;
+                Ok::<(), isotach_object::Error>(())
+            };
+            entries(&*container).for_each(each).unwrap();
+            drop(container);
+            fs::remove_dir_all(&target).unwrap();
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}
