@@ -98,9 +98,14 @@ impl FieldStore {
     }
 }
 
-/// Refuses a location that ends where no object can.
+/// Refuses a location that ends where no object can, and one of a field that an overlay shows: it is stored with the key
+/// that it has below, and its bytes carry that.
 pub(crate) fn check_location(location: &Location) -> Result<()> {
     let Location { offset, length, .. } = *location;
+    if location.relabel.is_some() {
+        let what = format!("the location {location} of a field that an overlay shows");
+        return Err(Error::invalid(what, "a field that is stored under its own key"));
+    }
     if offset.checked_add(length).is_none_or(|end| end > i64::MAX as u64) {
         return Err(Error::invalid(format!("{length} bytes at {offset}"), "an end below 2^63"));
     }

@@ -27,6 +27,8 @@ const TRIES_MAX: u32 = 1000;
 #[derive(Debug)]
 pub(crate) struct Reading {
     reader: Arc<DatasetReader>,
+    /// The dataset under whose key its fields are shown.
+    shown: Arc<Entry>,
     /// What the entry held before.
     before: Mark,
     tries: u32,
@@ -37,7 +39,7 @@ impl Reading {
     pub(crate) fn begin(inner: &Inner, selection: &Selection) -> Result<Option<Self>> {
         let Some(reader) = inner.reader(&selection.root, &selection.entry)? else { return Ok(None) };
         match reader.last_transaction(inner) {
-            Ok(before) => Ok(Some(Self { reader, before, tries: 0 })),
+            Ok(before) => Ok(Some(Self { reader, shown: Arc::clone(selection.shown()), before, tries: 0 })),
             Err(error) if reader.was_wiped(&error) => Ok(None),
             Err(error) => Err(reader.failed(error)),
         }
@@ -71,6 +73,7 @@ impl Reading {
 pub(crate) struct ReadState {
     root: Arc<Root>,
     entry: Arc<Entry>,
+    shown: Arc<Entry>,
     mark: Mark,
 }
 
@@ -78,13 +81,14 @@ impl ReadState {
     /// What was read, once it is sure that it is not outdated.
     pub(crate) fn of(reading: Reading) -> Self {
         let dataset = &reading.reader.dataset;
-        Self { root: Arc::clone(&dataset.root), entry: Arc::clone(&dataset.entry), mark: reading.before }
+        let (root, entry) = (Arc::clone(&dataset.root), Arc::clone(&dataset.entry));
+        Self { root, entry, shown: reading.shown, mark: reading.before }
     }
 
     /// Whether a field with this whole key is one of the dataset's.
     pub(crate) fn holds(&self, field: &Key) -> bool {
         let mut slots = field.slots();
-        self.entry.key.slots().all(|slot| slots.next() == Some(slot))
+        self.shown.key.slots().all(|slot| slots.next() == Some(slot))
     }
 
     /// Whether what is found in the dataset now may be of a later transaction than what was read. A dataset that was wiped and

@@ -5,8 +5,9 @@ use std::{cmp::Ordering, sync::Arc};
 use isotach_mars::{Key, LevelFilter, Plan, Request};
 
 use crate::{
-    Answer, FieldStore, Result, Selection,
+    Answer, Error, FieldStore, Result, Selection,
     at_once::at_once,
+    control::Action,
     reader::{Axes, Collocation},
     select::Target,
 };
@@ -27,9 +28,12 @@ impl FieldStore {
     /// # Errors
     /// As [`FieldStore::list`], but for datasets that cannot be used: those are in the answer.
     pub fn axes(&self, request: &Request) -> Result<Answer<Axis>> {
-        let there = self.ask(request, |selection| {
-            at_once(&self.inner, selection, || self.axes_in(selection)).map(Some)
-        })?;
+        let (mut selections, gone) = self.inner.layers(self.select(request)?)?;
+        selections.retain(|selection| !selection.is_locked(Action::List));
+        let of_one =
+            |selection: &Selection| at_once(&self.inner, selection, || self.axes_in(selection)).map(Some);
+        let mut there = Answer::of(&selections, of_one, Error::is_of_dataset, &|_, _| ())?;
+        there.unusable.extend(gone);
         let mut axes = Union::default();
         for Found { axes: values, collocation, plans } in there.found.into_iter().flatten() {
             let filters = plans.iter().map(|plan| &plan.element);
@@ -49,7 +53,7 @@ impl FieldStore {
     /// files.
     fn axes_in(&self, selection: &Selection) -> Result<Vec<Found>> {
         let targets = selection.targets(&self.inner)?.into_iter();
-        let found = targets.map(|Target { reader, collocation, plans }| {
+        let found = targets.map(|Target { reader, collocation, plans, .. }| {
             Ok(Found { axes: reader.axes(&self.inner, &collocation)?, collocation, plans })
         });
         found.collect()
@@ -104,7 +108,7 @@ impl Union {
 }
 
 /// Numbers by size and before words; words by their letters.
-fn by_size(a: &str, b: &str) -> Ordering {
+pub(crate) fn by_size(a: &str, b: &str) -> Ordering {
     match (leading_number(a), leading_number(b)) {
         (Some(x), Some(y)) => x.total_cmp(&y).then_with(|| a.cmp(b)),
         (Some(_), None) => Ordering::Less,

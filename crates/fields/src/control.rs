@@ -120,8 +120,13 @@ impl FieldStore {
     /// As [`FieldStore::list`], and what the catalogue's engine reports.
     pub fn control(&self, request: &Request, lock: bool, actions: &[Action]) -> Result<Vec<Key>> {
         self.inner.check_present(if lock { "lock" } else { "unlock" })?;
+        self.check_effect(request)?;
         let mut changed = Vec::new();
-        for selection in self.select(request)? {
+        let selections = self.select(request)?;
+        for Selection { entry, .. } in &selections {
+            entry.forbidden.check(Action::Archive, || format!("the locks of dataset {}", entry.key))?;
+        }
+        for selection in selections {
             let Selection { root, entry, .. } = &selection;
             root.set_locks(&entry.text, lock, actions)?;
             if !lock && actions.contains(&Action::Archive) {

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use isotach_mars::Request;
+use isotach_mars::{Key, Request};
 use isotach_object::PoolUri;
 
 use crate::{
@@ -39,13 +39,35 @@ impl FieldStore {
     /// archived before the error is in the target once that is flushed.
     pub fn copy_to(&self, target: &Self, request: &Request) -> Result<CopyReport> {
         self.refuse_itself(target)?;
-        self.copy_selections(target, &self.select(request)?)
+        self.copy_selections(target, &self.selections_to_copy(request)?)
+    }
+
+    /// Calls `each` with the key and the bytes of every field that [`FieldStore::copy_to`] would copy.
+    ///
+    /// # Errors
+    /// As reading for [`FieldStore::copy_to`], and the first of `each`.
+    pub fn for_each_to_copy<E: From<Error>>(
+        &self,
+        request: &Request,
+        mut each: impl FnMut(&Key, &[u8]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let selections = self.selections_to_copy(request)?;
+        check_retrieval(&selections)?;
+        for field in self.fields_of(&selections) {
+            if let Some((field, bytes)) = self.read_again(field?)? {
+                each(&field.key, &bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn selections_to_copy(&self, request: &Request) -> Result<Vec<Selection>> {
+        let (selections, gone) = self.inner.layers(self.select(request)?)?;
+        gone.into_iter().next().map_or(Ok(selections), Err)
     }
 
     fn copy_selections(&self, target: &Self, selections: &[Selection]) -> Result<CopyReport> {
-        for selection in selections {
-            selection.entry.locks.check(Action::Retrieve, &selection.entry.key)?;
-        }
+        check_retrieval(selections)?;
         let mut report = CopyReport::default();
         let (mut batch, buffers) = (Vec::with_capacity(TOGETHER), Buffers::default());
         for field in self.fields_of(selections) {
@@ -145,6 +167,10 @@ impl FieldStore {
 
     fn take_for_move(&self, request: &Request, taken: &mut Vec<Taken>) -> Result<()> {
         for selection in self.select(request)? {
+            if !selection.entry.record.overlays.is_empty() {
+                let what = format!("a move of dataset {}, which is an overlay", selection.entry.key);
+                return Err(Error::invalid(what, "a copy, which has what it shows, and then a wipe"));
+            }
             if let Some(mark) = selection.root.begin_move(&selection.entry)? {
                 taken.push(Taken { selection, mark });
             }
@@ -204,6 +230,10 @@ impl FieldStore {
             Some(_) => None,
         })
     }
+}
+
+fn check_retrieval(selections: &[Selection]) -> Result<()> {
+    selections.iter().try_for_each(|selection| selection.check_lock(Action::Retrieve))
 }
 
 impl CopyReport {

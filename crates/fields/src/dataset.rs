@@ -144,7 +144,8 @@ pub(crate) fn create(home: &Home, key: &Key, schema: &Schema, rule: &str) -> Res
         };
         make_containers(home, &label, &text, schema, &record)?;
         let (text, key) = (text.as_str().into(), key.clone());
-        let entry = Arc::new(Entry { text, key, record, locks: Locks::default() });
+        let (locks, forbidden) = (Locks::default(), home.root.limits.of(&key));
+        let entry = Arc::new(Entry { text, key, record, locks, forbidden });
         if home.root.insert(&entry.text, &entry.record)? {
             if !was_swept(home, &label)? {
                 return Ok(entry);
@@ -176,7 +177,7 @@ fn make_containers(home: &Home, label: &Label, text: &str, schema: &Schema, reco
 /// Makes a container with these rights, as far as its engine has any.
 fn create_container(pool: &dyn Pool, label: &Label, rights: &NewRights) -> Result<()> {
     match pool.capabilities().permissions {
-        true => Ok(pool.create_container_with(label, rights)?),
+        true => Ok(pool.create_container_with(label, rights, &[])?),
         false => Ok(pool.create_container(label)?),
     }
 }

@@ -70,6 +70,7 @@ impl fmt::Display for DatasetDump {
         writeln!(f, "  rule      {rule}")?;
         writeln!(f, "  catalogue {catalogue}")?;
         writeln!(f, "  store     {store}")?;
+        self.status.below.iter().try_for_each(|below| writeln!(f, "  overlays  {below}"))?;
         self.collocations.iter().try_for_each(|collocation| write!(f, "{collocation}"))
     }
 }

@@ -67,6 +67,16 @@ pub enum Error {
         /// What was attempted.
         action: Action,
     },
+    /// The configuration forbids it, and no `unlock` allows it.
+    #[error("{what}: the configuration forbids {action}, by {by}")]
+    Forbidden {
+        /// What it was attempted on.
+        what: String,
+        /// What was attempted.
+        action: Action,
+        /// The key of the configuration, with its place.
+        by: String,
+    },
     /// A move has the dataset: nothing is archived in it, and nothing that was archived is flushed.
     #[error(
         "dataset {dataset} is being moved: no archive until the move is over \
@@ -106,9 +116,7 @@ pub enum Error {
         fields: u64,
     },
     /// A container of a dataset that the store lists is not there: it was destroyed behind the store's back.
-    #[error(
-        "dataset {dataset} is lost: {source}; all others can be used, and `wipe` removes what is left of it"
-    )]
+    #[error("dataset {dataset} is lost: {source}; `isotach wipe` removes what is left of it")]
     LostDataset {
         /// The dataset's key.
         dataset: String,
@@ -116,9 +124,7 @@ pub enum Error {
         source: isotach_object::Error,
     },
     /// A container of a dataset cannot be read: its files are damaged.
-    #[error(
-        "dataset {dataset} is damaged: {source}; all others can be used, and `wipe` removes it as a whole"
-    )]
+    #[error("dataset {dataset} is damaged: {source}{}", advice(source))]
     DamagedDataset {
         /// The dataset's key.
         dataset: String,
@@ -126,12 +132,33 @@ pub enum Error {
         source: isotach_object::Error,
     },
     /// A container of a dataset may not be opened by this user.
-    #[error("dataset {dataset} is closed to this user: {source}; others can be used")]
+    #[error("dataset {dataset} is closed to this user: {source}")]
     ClosedDataset {
         /// The dataset's key.
         dataset: String,
         /// Who may.
         source: isotach_object::Error,
+    },
+    /// A dataset that an overlay shows cannot be shown; all else can.
+    #[error(
+        "dataset {dataset} is an overlay of {below}, which {why}; `isotach overlay {below} {dataset} --remove` ends the \
+         overlay"
+    )]
+    NothingBelow {
+        /// The dataset that shows.
+        dataset: String,
+        /// The key of the dataset below.
+        below: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A field from below an overlay cannot be given the key under which it is shown. Its bytes carry another.
+    #[error("field {field} is shown by an overlay, and cannot be given its key: {why}")]
+    NotRelabelled {
+        /// The field's key.
+        field: String,
+        /// Why not.
+        why: String,
     },
     /// A write failed for good: what was archived since the last flush is lost and must be archived again.
     #[error("{} archived into {dataset} since the last flush {} lost: {source}", counted(*fields), are(*fields))]
@@ -190,6 +217,7 @@ impl Error {
             Self::OtherSchema { .. } => "other-schema",
             Self::NewerFormat { .. } => "newer-format",
             Self::Locked { .. } => "locked",
+            Self::Forbidden { .. } => "forbidden",
             Self::Moving { .. } => "moving",
             Self::ReadOnly { .. } => "read-only",
             Self::BelowCollocation { .. } => "below-collocation",
@@ -197,6 +225,8 @@ impl Error {
             Self::Lost { .. } => "lost",
             Self::Corrupt { .. } => "corrupt",
             Self::Message { .. } => "message",
+            Self::NothingBelow { .. } => "nothing-below",
+            Self::NotRelabelled { .. } => "not-relabelled",
             Self::CopyDiffers { .. } => "copy-differs",
             Self::Field { source, .. }
             | Self::LostDataset { source, .. }
@@ -242,7 +272,13 @@ impl Error {
 
     /// Whether a dataset cannot be used while all others can.
     pub(crate) fn is_of_dataset(&self) -> bool {
-        matches!(self, Self::LostDataset { .. } | Self::DamagedDataset { .. } | Self::ClosedDataset { .. })
+        matches!(
+            self,
+            Self::LostDataset { .. }
+                | Self::DamagedDataset { .. }
+                | Self::ClosedDataset { .. }
+                | Self::NothingBelow { .. }
+        )
     }
 
     /// Whether the process may open no more files.
@@ -258,6 +294,15 @@ impl Error {
             }
             source => Self::Field { field: key.to_string(), source },
         }
+    }
+}
+
+/// What to do about a damaged container, where the engine does not say so itself.
+fn advice(source: &isotach_object::Error) -> &'static str {
+    if source.to_string().contains("`isotach repair`") {
+        ""
+    } else {
+        "; `isotach repair` says what can be done"
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use isotach_mars::{Key, LevelFilter, Match, Request, RuleId, Schema, Wanted, WantedFields};
+use isotach_mars::{Key, LevelFilter, Match, Plan, Request, RuleId, Schema, Wanted, WantedFields};
 use isotach_object::{Cell, ObjectId};
 
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     at_once::{HELD_MAX, ReadState, Reading},
     control::Action,
     layout::{element_of_kv_key, kv_key},
+    overlay::{Layer, Seen},
     reader::{Collocation, DatasetReader},
     select::{Selection, Target},
     store::Inner,
@@ -55,7 +56,7 @@ impl FieldStore {
     /// [`Error::Locked`] for a dataset that is locked for retrieving, [`Error::Corrupt`] in place of a field whose entry is
     /// damaged, after which it goes on, and what the engines report.
     pub fn inspect(&self, request: &Request) -> Result<Inspection> {
-        let selections = self.inner.select(request, Match::Exact)?;
+        let (selections, gone) = self.inner.layers(self.inner.select(request, Match::Exact)?)?;
         let wanted = self.inner.schema.wanted_fields(request)?;
         Ok(Inspection {
             inner: Arc::clone(&self.inner),
@@ -64,6 +65,8 @@ impl FieldStore {
             current: None,
             found: VecDeque::new(),
             reading: None,
+            seen: Seen::default(),
+            gone: gone.into(),
             read: Vec::new(),
             wanted,
         })
@@ -80,6 +83,10 @@ pub struct Inspection {
     /// While a dataset is being read they are held back, unless they are too many.
     found: VecDeque<Result<Inspected>>,
     reading: Option<(Selection, Reading)>,
+    /// What datasets above those that an overlay shows have shown.
+    seen: Seen,
+    /// Of datasets that an overlay would show: told at the end, if something is missing.
+    gone: VecDeque<Error>,
     /// The datasets that were read, each at once.
     read: Vec<ReadState>,
     wanted: Option<WantedFields>,
@@ -109,6 +116,7 @@ impl Inspection {
     /// Yields nothing more, and can no longer tell what is missing.
     pub(crate) fn end(&mut self) {
         self.selections.clear();
+        self.gone.clear();
         self.targets.clear();
         self.found.clear();
         (self.current, self.reading, self.wanted) = (None, None, None);
@@ -117,7 +125,7 @@ impl Inspection {
     /// Looks up the next fields. False at the end.
     fn advance(&mut self) -> Result<bool> {
         if let Some(walk) = &mut self.current {
-            if walk.lookup(&self.inner, &mut self.found, self.wanted.as_mut())? {
+            if walk.lookup(&self.inner, &mut self.found, &mut self.seen, self.wanted.as_mut())? {
                 return Ok(true);
             }
             self.current = None;
@@ -139,6 +147,7 @@ impl Inspection {
         if let Some((selection, mut reading)) = self.reading.take() {
             if reading.is_outdated(&self.inner)? {
                 self.found.clear();
+                self.seen.begin(selection.layer.as_ref());
                 self.targets = selection.targets(&self.inner)?.into();
                 self.reading = Some((selection, reading));
             } else {
@@ -146,8 +155,12 @@ impl Inspection {
             }
             return Ok(true);
         }
-        let Some(selection) = self.selections.pop_front() else { return Ok(false) };
-        selection.entry.locks.check(Action::Retrieve, &selection.entry.key)?;
+        let Some(selection) = self.selections.pop_front() else {
+            let is_complete = self.wanted.as_ref().is_some_and(|wanted| wanted.missing_count() == 0);
+            return self.gone.pop_front().filter(|_| !is_complete).map_or(Ok(false), Err);
+        };
+        selection.check_lock(Action::Retrieve)?;
+        self.seen.begin(selection.layer.as_ref());
         let reading = Reading::begin(&self.inner, &selection)?;
         self.targets = selection.targets(&self.inner)?.into();
         self.reading = reading.map(|reading| (selection, reading));
@@ -190,21 +203,23 @@ struct Walk {
     seen: Option<HashSet<String>>,
     /// The handle's schema, when the dataset has another: its rules are the ones that wanted fields are counted by.
     counted_by: Option<Schema>,
+    layer: Option<Layer>,
 }
 
 impl Walk {
     fn new(inner: &Inner, target: Target) -> Result<Self> {
-        let Target { reader, collocation, plans } = target;
+        let Target { reader, collocation, plans, layer } = target;
         let axes = reader.axes(inner, &collocation)?;
         let present = |name: &str, value: &str| axes.contains(name, value);
-        let remaining: VecDeque<_> = plans
-            .iter()
-            .filter_map(|plan| Some((plan.rule, Odometer::new(&plan.element.restricted(present)?)?)))
-            .collect();
+        let elements = |plan: &Plan| {
+            let wanted = plan.element.restricted(present)?.enumerated(|name| axes.values(name));
+            Some((plan.rule, Odometer::new(&wanted)?))
+        };
+        let remaining: VecDeque<_> = plans.iter().filter_map(|plan| elements(plan)).collect();
         let seen = (remaining.len() > 1).then(HashSet::new);
         let is_own = reader.dataset.entry.record.schema == inner.schema_digest;
         let counted_by = (!is_own).then(|| inner.schema.clone());
-        Ok(Self { reader, collocation, remaining, seen, counted_by })
+        Ok(Self { reader, collocation, remaining, seen, counted_by, layer })
     }
 
     /// Looks up one batch. False when there is none left, or the dataset was wiped.
@@ -212,6 +227,7 @@ impl Walk {
         &mut self,
         inner: &Inner,
         found: &mut VecDeque<Result<Inspected>>,
+        shown: &mut Seen,
         mut wanted: Option<&mut WantedFields>,
     ) -> Result<bool> {
         let Some((rule, odometer)) = self.remaining.front_mut() else { return Ok(false) };
@@ -241,8 +257,14 @@ impl Walk {
         };
         for (element, record) in batch.iter().zip(records) {
             let Some(record) = record else { continue };
+            if self.layer.is_some() && shown.hides(&self.collocation.text, element) {
+                continue;
+            }
             let key = self.told(rule, element, wanted.as_deref_mut());
-            let location = Location::decode(&record, &self.reader.dataset.uri);
+            let mut location = Location::decode(&record, &self.reader.dataset.uri);
+            if let Some(location) = &mut location {
+                location.relabel = self.layer.as_ref().and_then(|layer| layer.relabel.clone());
+            }
             let read = key.zip(location).map(|(key, location)| Inspected { key, location });
             found.push_back(read.ok_or_else(|| self.corrupt(element)));
         }
@@ -261,7 +283,8 @@ impl Walk {
     /// Counts a field as not missing.
     fn mark(&self, wanted: &mut WantedFields, rule: RuleId, key: &Key, element: &Key) {
         let Some(schema) = &self.counted_by else {
-            return wanted.mark(rule, [&self.reader.dataset.entry.key, &self.collocation.key, element]);
+            let dataset = self.layer.as_ref().map_or(&self.reader.dataset.entry, |layer| &layer.shown);
+            return wanted.mark(rule, [&dataset.key, &self.collocation.key, element]);
         };
         if let Ok(split) = schema.split(key) {
             wanted.mark(split.rule, [&split.dataset, &split.collocation, &split.element]);

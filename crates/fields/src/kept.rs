@@ -192,7 +192,8 @@ impl Root {
         for (of, text, record) in all {
             let damaged = || self.corrupt(&format!("dataset {text} of snapshot {of}"));
             let key = parse_named_text(&text).ok_or_else(damaged)?;
-            let entry = Entry { text: text.into(), key, record, locks: Locks::default() };
+            let (locks, forbidden) = (Locks::default(), self.limits.of(&key));
+            let entry = Entry { text: text.into(), key, record, locks, forbidden };
             if self.same_life(&entry)?.is_none() {
                 wiped.push((of.parse()?, entry));
             }

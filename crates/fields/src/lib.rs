@@ -28,11 +28,13 @@ mod copy;
 mod dataset;
 mod dump;
 mod error;
+mod forbidden;
 mod inspect;
 mod kept;
 mod layout;
 mod list;
 mod location;
+mod overlay;
 mod publish;
 mod purge;
 mod puts;
@@ -51,6 +53,7 @@ mod status;
 mod store;
 mod sweep;
 mod sync;
+mod tally;
 mod transaction;
 mod verify;
 mod wipe;
@@ -63,11 +66,12 @@ pub use archive::MessageKey;
 pub use axes::Axis;
 pub use buffers::FieldBytes;
 pub use checksum::crc32c;
-pub use config::{Config, Pattern, Space};
+pub use config::{Config, Pattern, Space, Spread};
 pub use control::{Action, Locks};
 pub use copy::CopyReport;
 pub use dump::{CollocationDump, DatasetDump};
 pub use error::{Error, Result};
+pub use forbidden::Forbidden;
 pub use inspect::{Inspected, Inspection, Missing};
 pub use list::{ListOptions, Listed, Listing};
 pub use location::{ContainerUri, Location, Place};
@@ -82,6 +86,7 @@ pub use status::{DatasetStatus, KeptDataset};
 pub use store::{FieldStore, SpaceInfo};
 pub use transaction::Transaction;
 pub use verify::{
-    Damage, Level, Repair, RepairReport, Repaired, VerifiedPart, VerifyOptions, VerifyProgress, VerifyReport,
+    Damage, Level, Repair, RepairReport, Repaired, UnnamedFields, VerifiedPart, VerifyOptions,
+    VerifyProgress, VerifyReport,
 };
 pub use wipe::{WipeReport, WipedDataset};

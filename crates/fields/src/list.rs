@@ -17,6 +17,7 @@ use crate::{
     batch::parse_history,
     control::Action,
     layout::{element_of_kv_key, kv_key},
+    overlay::{Layer, Seen},
     reader::{Axes, Collocation, DatasetReader},
     root::Entry,
     select::{Selection, Target},
@@ -102,7 +103,10 @@ impl FieldStore {
     /// [`Error::LostDataset`] for each dataset whose containers are not there, and an [`Error::DamagedDataset`] for each that
     /// cannot be read, or not to its end.
     pub fn list(&self, request: &Request, options: ListOptions) -> Result<Listing> {
-        Ok(Listing::new(&self.inner, self.select(request)?, options))
+        let (selections, gone) = self.inner.layers(self.select(request)?)?;
+        let mut listing = Listing::new(&self.inner, selections, options);
+        listing.unusable.extend(gone);
+        Ok(listing)
     }
 }
 
@@ -117,6 +121,8 @@ pub struct Listing {
     /// While a dataset is being read they are held back, unless they are too many.
     found: VecDeque<Result<Listed>>,
     reading: Option<(Selection, Reading)>,
+    /// What datasets above those that an overlay shows have shown.
+    seen: Seen,
     /// What is told at the end, because the other datasets can be listed all the same.
     unusable: VecDeque<Error>,
 }
@@ -137,6 +143,7 @@ impl Listing {
             current: None,
             found: VecDeque::new(),
             reading: None,
+            seen: Seen::default(),
             unusable: VecDeque::new(),
         }
     }
@@ -148,7 +155,7 @@ impl Listing {
 
     fn advance(&mut self) -> Result<bool> {
         if let Some(walk) = &mut self.current {
-            match walk.read_page(&self.inner, self.options.duplicates, &mut self.found) {
+            match walk.read_page(&self.inner, self.options.duplicates, &mut self.found, &mut self.seen) {
                 Ok(true) => {}
                 Ok(false) => self.current = None,
                 Err(error) if walk.reader.was_wiped(&error) => self.current = None,
@@ -171,12 +178,14 @@ impl Listing {
         if let Some((selection, mut reading)) = self.reading.take() {
             if reading.is_outdated(&self.inner)? {
                 self.found.clear();
+                self.seen.begin(selection.layer.as_ref());
                 self.targets = selection.targets(&self.inner)?.into();
                 self.reading = Some((selection, reading));
             }
             return Ok(true);
         }
         let Some(selection) = self.selections.pop_front() else { return Ok(false) };
+        self.seen.begin(selection.layer.as_ref());
         let reading = Reading::begin(&self.inner, &selection)?;
         self.targets = selection.targets(&self.inner)?.into();
         self.reading = reading.map(|reading| (selection, reading));
@@ -228,21 +237,16 @@ struct Walk {
     collocation: Arc<Collocation>,
     filters: Vec<ElementFilter>,
     anchor: Option<Anchor>,
+    layer: Option<Layer>,
 }
 
 impl Walk {
     /// None when the axes show that nothing there is wanted.
     fn new(inner: &Inner, target: Target) -> Result<Option<Self>> {
-        let Target { reader, collocation, plans } = target;
-        let axes = reader.axes(inner, &collocation)?;
-        let filters: Vec<_> = plans
-            .iter()
-            .map(|plan| &plan.element)
-            .filter(|filter| axes.may_match(filter))
-            .map(|filter| ElementFilter::new(filter.clone(), &axes))
-            .collect();
+        let filters = filters(inner, &target)?;
+        let Target { reader, collocation, layer, .. } = target;
         let anchor = Some(Anchor::start());
-        Ok((!filters.is_empty()).then_some(Self { reader, collocation, filters, anchor }))
+        Ok((!filters.is_empty()).then_some(Self { reader, collocation, filters, anchor, layer }))
     }
 
     /// Reads the next page. False when there is none.
@@ -251,25 +255,26 @@ impl Walk {
         inner: &Inner,
         duplicates: bool,
         found: &mut VecDeque<Result<Listed>>,
+        seen: &mut Seen,
     ) -> Result<bool> {
         let Some(anchor) = self.anchor.take() else { return Ok(false) };
         let objects = &self.collocation.objects;
         let object = if duplicates { objects.history } else { objects.index };
         let page = self.reader.page(inner, object, &anchor)?;
         if duplicates {
-            self.take_history(inner, &page, found)?;
+            self.take_history(inner, &page, found, seen)?;
         } else {
-            self.take_index(&page, found);
+            self.take_index(&page, found, seen);
         }
         self.anchor = page.next().cloned();
         Ok(true)
     }
 
-    fn take_index(&mut self, page: &Page, found: &mut VecDeque<Result<Listed>>) {
+    fn take_index(&mut self, page: &Page, found: &mut VecDeque<Result<Listed>>, seen: &mut Seen) {
         let names = self.collocation.names.len();
         for (key, record) in page.iter() {
             match element_of_kv_key(key, names) {
-                Some(element) if !self.wants(element) => {}
+                Some(element) if !self.wants(element) || self.is_hidden(seen, element) => {}
                 Some(element) => found.push_back(self.listed(element, record, false)),
                 None => found.push_back(Err(self.corrupt("?"))),
             }
@@ -281,6 +286,7 @@ impl Walk {
         inner: &Inner,
         page: &Page,
         found: &mut VecDeque<Result<Listed>>,
+        seen: &mut Seen,
     ) -> Result<()> {
         let mut wanted: Vec<(&[u8], &str)> = Vec::new();
         for (key, value) in page.iter() {
@@ -295,9 +301,15 @@ impl Walk {
             wanted.iter().map(|(_, element)| Cell::kv(index, kv_key(element).as_bytes())).collect();
         let newest = self.reader.get_many(inner, &cells)?;
         for ((record, element), newest) in wanted.into_iter().zip(newest) {
-            found.push_back(self.listed(element, record, newest.as_deref() != Some(record)));
+            let is_replaced = newest.as_deref() != Some(record) || self.is_hidden(seen, element);
+            found.push_back(self.listed(element, record, is_replaced));
         }
         Ok(())
+    }
+
+    /// Whether a dataset above shows this element.
+    fn is_hidden(&self, seen: &mut Seen, element: &str) -> bool {
+        self.layer.is_some() && seen.hides(&self.collocation.text, element)
     }
 
     fn wants(&mut self, element: &str) -> bool {
@@ -305,9 +317,11 @@ impl Walk {
     }
 
     fn listed(&self, element: &str, record: &[u8], is_replaced: bool) -> Result<Listed> {
-        let location =
+        let mut location =
             Location::decode(record, &self.reader.dataset.uri).ok_or_else(|| self.corrupt(element))?;
-        let (dataset, collocation) = (Arc::clone(&self.reader.dataset.entry), Arc::clone(&self.collocation));
+        let shown = self.layer.as_ref().map_or(&self.reader.dataset.entry, |layer| &layer.shown);
+        location.relabel = self.layer.as_ref().and_then(|layer| layer.relabel.clone());
+        let (dataset, collocation) = (Arc::clone(shown), Arc::clone(&self.collocation));
         Ok(Listed { dataset, collocation, element: element.into(), location, is_replaced })
     }
 
@@ -316,9 +330,17 @@ impl Walk {
     }
 }
 
+/// What is wanted of a collocation: nothing if there is no filter, because the axes show that nothing there is.
+pub(crate) fn filters(inner: &Inner, target: &Target) -> Result<Vec<ElementFilter>> {
+    let axes = target.reader.axes(inner, &target.collocation)?;
+    let filters = target.plans.iter().map(|plan| &plan.element);
+    let filters = filters.filter(|filter| axes.may_match(filter));
+    Ok(filters.map(|filter| ElementFilter::new(filter.clone(), &axes)).collect())
+}
+
 /// A filter on elements that decides each value once.
-#[derive(Debug)]
-struct ElementFilter {
+#[derive(Debug, Clone)]
+pub(crate) struct ElementFilter {
     filter: LevelFilter,
     /// For each key: what was decided of its escaped values, or `None` where any will do.
     decided: Vec<Option<HashMap<Box<str>, bool>>>,
@@ -341,7 +363,8 @@ impl ElementFilter {
         Self { filter, decided, takes_all }
     }
 
-    fn wants(&mut self, element: &str) -> bool {
+    /// Whether the element with this text is wanted.
+    pub(crate) fn wants(&mut self, element: &str) -> bool {
         if self.takes_all {
             return true;
         }

@@ -8,6 +8,7 @@ use std::{
     sync::Arc,
 };
 
+use isotach_mars::Key;
 use isotach_object::{Label, ObjectId, PoolUri};
 
 use crate::{Error, Result, bytes::Reader, bytes::push_text};
@@ -89,6 +90,9 @@ pub struct Location {
     pub checksum: u32,
     /// When the field was archived or adopted, in microseconds since 1970 UTC.
     pub archived_us: u64,
+    /// What the message is made to say when it is read, because an overlay shows it under another key; `length` and
+    /// `checksum` are those of the bytes as they lie. Never stored.
+    pub relabel: Option<Arc<Key>>,
 }
 
 impl fmt::Display for Location {
@@ -120,7 +124,7 @@ impl Location {
             Some(path) => Place::File(absolute(path.strip_prefix("//").unwrap_or(path).as_ref())?.into()),
             None => parse_object(uri).ok_or_else(wrong)?,
         };
-        Ok(Self { place, offset, length, checksum, archived_us: 0 })
+        Ok(Self { place, offset, length, checksum, archived_us: 0, relabel: None })
     }
 
     /// A part of a file. The path must be absolute, so that every process finds it.
@@ -128,7 +132,14 @@ impl Location {
     /// # Errors
     /// [`Error::Invalid`] for a relative path.
     pub fn file(path: &Path, offset: u64, length: u64, checksum: u32) -> Result<Self> {
-        Ok(Self { place: Place::File(absolute(path)?.into()), offset, length, checksum, archived_us: 0 })
+        Ok(Self {
+            place: Place::File(absolute(path)?.into()),
+            offset,
+            length,
+            checksum,
+            archived_us: 0,
+            relabel: None,
+        })
     }
 
     /// The array object that holds the bytes, if one does.
@@ -189,7 +200,7 @@ impl Location {
             KIND_FILE => Place::File(PathBuf::from(OsStr::from_bytes(reader.0)).into()),
             _ => return None,
         };
-        Some(Self { place, offset, length, checksum, archived_us })
+        Some(Self { place, offset, length, checksum, archived_us, relabel: None })
     }
 }
 
@@ -246,7 +257,14 @@ mod tests {
     }
 
     fn samples() -> Vec<Location> {
-        let at = |place| Location { place, offset: 3, length: 1 << 40, checksum: 7, archived_us: 9 };
+        let at = |place| Location {
+            place,
+            offset: 3,
+            length: 1 << 40,
+            checksum: 7,
+            archived_us: 9,
+            relabel: None,
+        };
         vec![
             at(Place::Object { container: container("posix:/own"), object: array_of(0, 1) }),
             at(Place::Object { container: container("rados:p?user=me"), object: array_of(0, u64::MAX) }),

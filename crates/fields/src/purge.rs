@@ -4,21 +4,25 @@
 //! so it stays so, because a flush that is tried again puts nothing that the history has (see `publish`), and the array goes
 //! before its entry in the history does. So a purge needs no mark that a kill could leave behind.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{cell::RefCell, collections::HashSet, sync::Arc};
 
 use isotach_mars::{Key, Request};
-use isotach_object::{Anchor, Cell, Container, Error as ObjectError, ObjectId, Purged, Update};
+use isotach_object::{Anchor, Cell, Container, Error as ObjectError, Label, ObjectId, Pool, Purged, Update};
 
 use crate::{
     Answer, DatasetsDone, Error, FieldStore, Location, Place, Result, Selection,
     batch::parse_history,
     control::Action,
     layout::{DATASET, ENTRY_PURGE, kv_key, new_incarnation},
-    reader::{Collocation, DatasetReader},
+    reader::{Collocation, Collocations, DatasetReader},
     root::for_each,
     store::Inner,
+    tally::{beside, tally},
     wipe::covers_dataset,
 };
+
+/// How many fields are removed together where there is little room: what says so takes a few kilobytes.
+const FEW: usize = 64;
 
 /// What a purge gives back of a dataset, or has given back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +52,9 @@ impl FieldStore {
     /// # Errors
     /// [`Error::BelowCollocation`] or [`Error::Invalid`] when the request names anything but whole datasets;
     /// [`Error::Locked`] for one that is locked for wiping; [`Error::ReadOnly`]. Nothing is purged then. Datasets that cannot be
-    /// used are in the answer, and those that are locked for listing ([`Error::Locked`]) or that another purge is at (`Conflict`).
+    /// used are in the answer, and those that are locked for listing ([`Error::Locked`]), that another purge is at (`Conflict`), or for
+    /// which there is no room (`NoSpace`) also after the others have given theirs back. What was removed and freed of a dataset
+    /// before an error is in the answer, too, and with `doit` all errors of datasets are.
     /// Else what the engines report: `Unsupported` where it cannot be known who else writes.
     pub fn purge(&self, request: &Request, doit: bool) -> Result<Answer<PurgedDataset>> {
         self.purge_telling(request, doit, &|_, _| ())
@@ -65,9 +71,10 @@ impl FieldStore {
         progress: DatasetsDone<'_>,
     ) -> Result<Answer<PurgedDataset>> {
         self.inner.check_present("purge")?;
+        self.check_effect(request)?;
         let selections = self.select(request)?;
         for selection in &selections {
-            selection.entry.locks.check(Action::Wipe, &selection.entry.key)?;
+            selection.entry.check(Action::Wipe)?;
             for plan in &selection.plans {
                 if !covers_dataset(request, plan)? {
                     let expected = "keys of the dataset level only: a container is purged as a whole";
@@ -75,16 +82,71 @@ impl FieldStore {
                 }
             }
         }
-        let purge = |selection: &Selection| {
-            selection.entry.locks.check(Action::List, &selection.entry.key)?;
-            self.inner
-                .purge_dataset(selection, doit)
-                .map_err(|error| named_conflict(&selection.entry.key, error))
-        };
-        let is_of_one =
-            |error: &Error| error.is_of_dataset() || ["locked", "conflict"].contains(&error.code());
-        Answer::of(&selections, purge, is_of_one, progress)
+        let mut answer = Answer { found: Vec::new(), unusable: Vec::new() };
+        let mut rest = selections;
+        loop {
+            let (short, begun) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+            let purge = |selection: &Selection| {
+                let purged = self.purge_selection(selection, doit, &mut begun.borrow_mut());
+                if matches!(&purged, Err(error) if is_no_space(error)) {
+                    short.borrow_mut().push(selection.clone());
+                }
+                purged
+            };
+            // What was done is told, whatever comes after it.
+            let is_told = |error: &Error| doit || is_of_one(error);
+            let mut some = Answer::of(&rest, purge, is_told, progress)?;
+            // What others have given back may be the room that was missing.
+            rest = short.into_inner();
+            let again = doit && !rest.is_empty() && some.found.iter().any(|dataset| dataset.freed > 0);
+            if again {
+                some.unusable.retain(|error| !is_no_space(error));
+            }
+            some.found
+                .into_iter()
+                .chain(begun.into_inner())
+                .for_each(|dataset| add(&mut answer.found, dataset));
+            answer.unusable.append(&mut some.unusable);
+            if !again {
+                return Ok(answer);
+            }
+        }
     }
+
+    /// Purges one dataset. What was done before an error goes to `begun`.
+    fn purge_selection(
+        &self,
+        selection: &Selection,
+        doit: bool,
+        begun: &mut Vec<PurgedDataset>,
+    ) -> Result<Option<PurgedDataset>> {
+        selection.entry.check(Action::List)?;
+        let purged = self.inner.purge_dataset(selection, doit, begun);
+        purged.map_err(|error| named_conflict(&selection.entry.key, error))
+    }
+}
+
+/// Adds what was done of a dataset to what was done of it before.
+fn add(found: &mut Vec<PurgedDataset>, dataset: PurgedDataset) {
+    match found.iter_mut().find(|before| before.key == dataset.key) {
+        None => found.push(dataset),
+        Some(before) => {
+            before.replaced_fields += dataset.replaced_fields;
+            before.replaced_bytes += dataset.replaced_bytes;
+            before.freed += dataset.freed;
+            before.held = dataset.held;
+            before.history_stays = dataset.history_stays;
+        }
+    }
+}
+
+/// Whether a purge goes on with the other datasets after an error.
+fn is_of_one(error: &Error) -> bool {
+    error.is_of_dataset() || ["locked", "forbidden", "conflict", "no-space"].contains(&error.code())
+}
+
+fn is_no_space(error: &Error) -> bool {
+    error.code() == "no-space"
 }
 
 /// Says of which dataset it is that another purge is under way.
@@ -105,7 +167,12 @@ struct Replaced {
 }
 
 impl Inner {
-    fn purge_dataset(self: &Arc<Self>, selection: &Selection, doit: bool) -> Result<Option<PurgedDataset>> {
+    fn purge_dataset(
+        self: &Arc<Self>,
+        selection: &Selection,
+        doit: bool,
+        begun: &mut Vec<PurgedDataset>,
+    ) -> Result<Option<PurgedDataset>> {
         let Some(reader) = self.reader(&selection.root, &selection.entry)? else { return Ok(None) };
         let dataset = &reader.dataset;
         let mut pools = vec![Arc::clone(&dataset.root.pool)];
@@ -113,29 +180,28 @@ impl Inner {
             pools.push(self.pool(&dataset.uri.pool)?);
         }
         let label = &dataset.uri.label;
-        let mut before = 0;
-        for pool in &pools {
-            before += self.with_room(|| Ok(pool.container_size(label)?))?;
-        }
-        let replaced = self.replaced_of(&reader, doit)?;
-        let mut purged = Purged::default();
-        for pool in &pools {
-            let of_one = self.with_room(|| Ok(pool.purge_container(label, doit)?))?;
-            purged.before += of_one.before;
-            purged.freed += of_one.freed;
-            purged.held += of_one.held;
-            purged.history_stays |= of_one.history_stays;
-        }
-        if doit {
-            // An engine may give room back as soon as something is removed.
-            let after = purged.before.saturating_sub(purged.freed);
-            purged.freed = purged.freed.max(before.saturating_sub(after));
-            purged.before = purged.before.max(before);
-        } else {
-            // They are still there, so the containers know nothing of them yet.
-            purged.freed = (purged.freed + replaced.bytes).min(purged.before);
-        }
-        Ok(Some(PurgedDataset {
+        let size = || {
+            let sizes = pools.iter().map(|pool| self.with_room(|| Ok(pool.container_size(label)?)));
+            sizes.sum::<Result<u64>>()
+        };
+        let before = size()?;
+        let purge = || self.purge_containers(&pools, label, doit);
+        let mut replaced = Replaced::default();
+        let purged = match doit {
+            true => self.remove_replaced(&reader, purge, &mut replaced).and_then(|freed| {
+                let purged = purge()?;
+                // An engine may give room back as soon as something is removed.
+                let after = purged.before.saturating_sub(purged.freed);
+                let freed = (purged.freed + freed).max(before.saturating_sub(after));
+                Ok(Purged { freed, before: purged.before.max(before), ..purged })
+            }),
+            false => beside(|| self.count_replaced(&reader), purge).map(|(counted, purged)| {
+                replaced = counted;
+                // They are still there, so the containers know nothing of them yet.
+                Purged { freed: (purged.freed + replaced.bytes).min(purged.before), ..purged }
+            }),
+        };
+        let told = |purged: Purged| PurgedDataset {
             key: selection.entry.key.clone(),
             replaced_fields: replaced.fields,
             replaced_bytes: replaced.bytes,
@@ -143,37 +209,111 @@ impl Inner {
             freed: purged.freed,
             held: purged.held,
             history_stays: purged.history_stays,
-        }))
+        };
+        match purged {
+            Ok(purged) => Ok(Some(told(purged))),
+            Err(error) => {
+                let freed = size().map_or(0, |after| before.saturating_sub(after));
+                if replaced.fields > 0 || freed > 0 {
+                    begun.push(told(Purged { before, freed, ..Purged::default() }));
+                }
+                Err(error)
+            }
+        }
     }
 
-    /// Counts the fields of a dataset that were replaced, and removes them if `doit` says so.
-    fn replaced_of(self: &Arc<Self>, reader: &DatasetReader, doit: bool) -> Result<Replaced> {
+    fn purge_containers(&self, pools: &[Arc<dyn Pool>], label: &Label, doit: bool) -> Result<Purged> {
+        let mut purged = Purged::default();
+        for pool in pools {
+            let of_one = self.with_room(|| Ok(pool.purge_container(label, doit)?))?;
+            purged.before += of_one.before;
+            purged.freed += of_one.freed;
+            purged.held += of_one.held;
+            purged.history_stays |= of_one.history_stays;
+        }
+        Ok(purged)
+    }
+
+    /// Counts the fields of a dataset that were replaced.
+    fn count_replaced(&self, reader: &DatasetReader) -> Result<Replaced> {
         let collocations = reader.collocations(self)?;
-        let mut sum = Replaced::default();
+        if let Some(sum) = self.tally_replaced(reader, &collocations)? {
+            return Ok(sum);
+        }
         let shared = shared_arrays(reader, collocations.list.iter())?;
+        let mut sum = Replaced::default();
         for collocation in collocations.list.iter() {
             go_through(self, reader, collocation, &shared, &mut sum, None)?;
         }
-        if !doit || sum.fields == 0 {
-            return Ok(sum);
-        }
-        let remover = self.with_room(|| self.remover(reader))?;
-        let mut removed = Replaced::default();
+        Ok(sum)
+    }
+
+    /// The same, where it can be told without asking the index for each field.
+    fn tally_replaced(
+        &self,
+        reader: &DatasetReader,
+        collocations: &Collocations,
+    ) -> Result<Option<Replaced>> {
+        let mut sum = Replaced::default();
         for collocation in collocations.list.iter() {
-            go_through(self, reader, collocation, &shared, &mut removed, Some(&remover))?;
+            let Some(tally) = tally(self, reader, collocation, &[])? else { return Ok(None) };
+            sum.fields += tally.replaced_fields;
+            sum.bytes += tally.replaced_bytes;
         }
-        Ok(removed)
+        Ok(Some(sum))
+    }
+
+    /// Removes the fields of a dataset that were replaced, and counts them. That takes some room in the logs, and where there is
+    /// none the containers first give back what they can, by `purge`. Gives the bytes of that.
+    fn remove_replaced(
+        &self,
+        reader: &DatasetReader,
+        purge: impl Fn() -> Result<Purged>,
+        removed: &mut Replaced,
+    ) -> Result<u64> {
+        let mut freed = 0;
+        if self.count_replaced(reader)?.fields == 0 {
+            return Ok(freed);
+        }
+        let mut at_once = usize::MAX;
+        loop {
+            let before = removed.fields;
+            let error = match self.try_to_remove(reader, at_once, removed) {
+                Err(error) if is_no_space(&error) => error,
+                outcome => return outcome.map(|()| freed),
+            };
+            if at_once == FEW && removed.fields == before {
+                return Err(error);
+            }
+            at_once = FEW;
+            match purge() {
+                Ok(purged) => freed += purged.freed,
+                // It gave up what it keeps for this, and that may be enough.
+                Err(error) if is_no_space(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn try_to_remove(&self, reader: &DatasetReader, at_once: usize, removed: &mut Replaced) -> Result<()> {
+        let collocations = reader.collocations(self)?;
+        let shared = shared_arrays(reader, collocations.list.iter())?;
+        let remover = self.with_room(|| self.remover(reader, at_once))?;
+        for collocation in collocations.list.iter() {
+            go_through(self, reader, collocation, &shared, removed, Some(&remover))?;
+        }
+        Ok(())
     }
 
     /// Handles of its own, so that a reader's stay free of updates.
-    fn remover(&self, reader: &DatasetReader) -> Result<Remover> {
+    fn remover(&self, reader: &DatasetReader, at_once: usize) -> Result<Remover> {
         let dataset = &reader.dataset;
         let catalogue = dataset.root.pool.open_container(dataset.catalogue.label())?;
         let store = match dataset.is_one_container() {
             true => None,
             false => Some(self.pool(&dataset.uri.pool)?.open_container(&dataset.uri.label)?),
         };
-        Ok(Remover { catalogue, store })
+        Ok(Remover { catalogue, store, at_once })
     }
 }
 
@@ -182,6 +322,8 @@ struct Remover {
     catalogue: Arc<dyn Container>,
     /// The store's container, if it is another one.
     store: Option<Arc<dyn Container>>,
+    /// How many fields are removed together.
+    at_once: usize,
 }
 
 impl Remover {
@@ -262,22 +404,26 @@ fn go_through(
         let cells: Vec<_> =
             entries.iter().map(|(_, _, element)| Cell::kv(index, kv_key(element).as_bytes())).collect();
         let newest = reader.get_many(inner, &cells)?;
-        let (mut keys, mut arrays) = (Vec::new(), Vec::new());
+        let mut gone = Vec::new();
         for ((key, record, _), newest) in entries.into_iter().zip(newest) {
             // A field that is in no index was wiped, or is about to come.
             if newest.is_none_or(|newest| newest == record) {
                 continue;
             }
             let Some(location) = Location::decode(record, &reader.dataset.uri) else { continue };
-            keys.push(key);
-            sum.fields += 1;
-            if let Some(array) = own_array(reader, &location).filter(|array| !shared.contains(array)) {
-                arrays.push(array);
-                sum.bytes += location.length;
-            }
+            let array = own_array(reader, &location).filter(|array| !shared.contains(array));
+            gone.push((key, array, location.length));
         }
-        if let Some(remover) = remover.filter(|_| !keys.is_empty()) {
-            remover.remove(history, &keys, &arrays)?;
+        let at_once = remover.map_or(usize::MAX, |remover| remover.at_once);
+        for some in gone.chunks(at_once) {
+            if let Some(remover) = remover {
+                let keys: Vec<_> = some.iter().map(|(key, ..)| *key).collect();
+                let arrays: Vec<_> = some.iter().filter_map(|(_, array, _)| *array).collect();
+                remover.remove(history, &keys, &arrays)?;
+            }
+            sum.fields += some.len() as u64;
+            sum.bytes +=
+                some.iter().filter(|(_, array, _)| array.is_some()).map(|(.., length)| length).sum::<u64>();
         }
     }
     Ok(())

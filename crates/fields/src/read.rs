@@ -16,7 +16,7 @@ use isotach_mars::Key;
 use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError, ObjectId, PendingRead, SharedBytes};
 
 use crate::{
-    Error, FieldStore, Location, Result,
+    Action, Error, FieldStore, Location, Result,
     buffers::Buffers,
     checksum::crc32c,
     inspect::Inspected,
@@ -62,12 +62,36 @@ impl FieldStore {
     /// # Errors
     /// [`Error::Corrupt`] when fewer bytes are there or they fail their checksum; what the engine reports.
     pub fn read(&self, location: &Location) -> Result<Vec<u8>> {
+        self.inner.check_readable(location)?;
         let field = Inspected { key: Key::new(), location: location.clone() };
         self.inner.read_field(&field)
     }
 }
 
 impl Inner {
+    /// Refuses a location in a dataset that the configuration forbids to retrieve. One of a dataset that no root lists
+    /// any more is refused where any is.
+    fn check_readable(&self, location: &Location) -> Result<()> {
+        let Place::Object { container, .. } = &location.place else { return Ok(()) };
+        for root in &self.roots {
+            let forbidden = root.limits.of_any();
+            if !forbidden.contains(Action::Retrieve) {
+                continue;
+            }
+            let entries = self.with_room(|| root.entries())?;
+            match entries.list.iter().find(|entry| entry.record.label == container.label.as_str()) {
+                Some(entry) => {
+                    entry.forbidden.check(Action::Retrieve, || format!("dataset {}", entry.key))?;
+                }
+                None if *root.uri() == container.pool => {
+                    forbidden.check(Action::Retrieve, || format!("location {location}"))?;
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
     /// The bytes of a field.
     pub(crate) fn read_field(&self, field: &Inspected) -> Result<Vec<u8>> {
         let mut bytes = self.read_fields(std::slice::from_ref(field), &Buffers::default())?;
@@ -98,18 +122,32 @@ impl Inner {
             let open = self.container(&uri)?;
             self.with_room(|| read_objects(&*open, &mut group))?;
         }
+        for (field, bytes) in fields.iter().zip(&mut filled) {
+            if field.location.relabel.is_some() {
+                let (key, relabel) = (&field.key, field.location.relabel.as_ref());
+                *bytes = self.relabelled(key, relabel, std::mem::take(bytes))?;
+            }
+        }
         Ok(filled)
     }
 
     /// Reads one field into the front of the caller's buffer, and returns its length.
     pub(crate) fn read_into(&self, key: &Key, location: &Location, buffer: &mut [u8]) -> Result<usize> {
         let field = Inspected { key: key.clone(), location: location.clone() };
-        let length = self.length_of(&field)?;
+        let relabelled = location.relabel.as_ref().map(|_| self.read_field(&field)).transpose()?;
+        let length = match &relabelled {
+            Some(bytes) => bytes.len(),
+            None => self.length_of(&field)?,
+        };
         let have = buffer.len();
         let expected = || format!("room for the {length} bytes of field {key}");
         let buffer = buffer
             .get_mut(..length)
             .ok_or_else(|| Error::invalid(format!("a buffer of {have} bytes"), expected()))?;
+        if let Some(bytes) = relabelled {
+            buffer.copy_from_slice(&bytes);
+            return Ok(length);
+        }
         match &field.location.place {
             Place::File(path) => self.with_room(|| read_file(&field, path, buffer))?,
             Place::Object { container, .. } => {
@@ -123,7 +161,7 @@ impl Inner {
     /// The bytes of one field without a copy where the engine lends them, else in a buffer.
     pub(crate) fn share(&self, key: &Key, location: &Location) -> Result<SharedBytes> {
         let field = Inspected { key: key.clone(), location: location.clone() };
-        if let Place::Object { container, object } = &location.place {
+        if let (Place::Object { container, object }, None) = (&location.place, &location.relabel) {
             let open = self.container(container)?;
             if open.capabilities().shared_reads {
                 return self.with_room(|| share_object(&*open, &field, *object));
@@ -135,6 +173,7 @@ impl Inner {
     /// How many reads may be under way where this is; 0 where each must be waited for.
     pub(crate) fn reads_ahead(&self, location: &Location) -> usize {
         match &location.place {
+            _ if location.relabel.is_some() => 0,
             Place::File(_) => 0,
             Place::Object { container, .. } => {
                 self.container(container).map_or(0, |open| open.capabilities().reads_ahead)

@@ -16,6 +16,7 @@ use isotach_object::{Anchor, Cell, Epoch, Error as ObjectError, ObjectId, Page};
 
 use crate::{
     Error, Result,
+    axes::by_size,
     batch::CollocationObjects,
     dataset::Dataset,
     layout::{COLLOCATION, DATASET, ENTRY_TRANSACTION, kv_of, parse_collocation_text, value_of_axis_key},
@@ -130,6 +131,15 @@ impl Axes {
     /// Whether some element has this value of this key.
     pub(crate) fn contains(&self, name: &str, value: &str) -> bool {
         self.0.iter().find(|(known, _)| **known == *name).is_some_and(|(_, values)| values.contains(value))
+    }
+
+    /// The values that elements have of this key, numbers by size and an absent value first.
+    pub(crate) fn values(&self, name: &str) -> Vec<String> {
+        let values = self.0.iter().find(|(known, _)| **known == *name).map(|(_, values)| values);
+        let mut values: Vec<String> = values.into_iter().flatten().cloned().collect();
+        values.sort_by(|a, b| by_size(a, b));
+        values.sort_by_key(|value| !value.is_empty());
+        values
     }
 
     /// Whether a filter wants some value of every axis. If not, none of the elements is wanted.
@@ -303,6 +313,20 @@ impl DatasetReader {
 }
 
 impl Collocation {
+    /// The same collocation as part of another dataset.
+    pub(crate) fn shown_in(&self, dataset: &Key) -> Self {
+        let mut whole = dataset.clone();
+        whole.extend_from(&self.key);
+        Self {
+            text: self.text.clone(),
+            key: self.key.clone(),
+            names: Arc::clone(&self.names),
+            objects: self.objects.clone(),
+            whole: Arc::new(whole),
+            axes: Mutex::default(),
+        }
+    }
+
     /// Whether its elements have the keys that a filter speaks of.
     pub(crate) fn has_elements(&self, filter: &LevelFilter) -> bool {
         filter.names().eq(self.names.iter().map(|name| &**name))

@@ -7,6 +7,8 @@ use crate::bytes::{Reader, push_text};
 
 /// The version of the record's layout.
 const RECORD_VERSION: u8 = 1;
+/// The version of a record with overlays, which a program that does not know of them must not change.
+const RECORD_VERSION_OVERLAYS: u8 = 2;
 
 /// What the root says of a dataset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,12 +32,15 @@ pub(crate) struct Record {
     pub(crate) store: String,
     /// The rule that made it.
     pub(crate) rule: String,
+    /// The texts of the datasets that it shows below its own fields; the one that was laid last comes first.
+    pub(crate) overlays: Vec<String>,
 }
 
 impl Record {
     /// The bytes that stand in the root.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = vec![RECORD_VERSION, self.move_mark.0];
+        let version = if self.overlays.is_empty() { RECORD_VERSION } else { RECORD_VERSION_OVERLAYS };
+        let mut out = vec![version, self.move_mark.0];
         out.extend_from_slice(&self.wipes.to_le_bytes());
         out.extend_from_slice(&self.generation.to_le_bytes());
         out.extend_from_slice(&self.incarnation.to_le_bytes());
@@ -44,14 +49,19 @@ impl Record {
         push_text(&mut out, &self.label);
         push_text(&mut out, &self.store);
         push_text(&mut out, &self.rule);
+        self.overlays.iter().for_each(|text| push_text(&mut out, text));
         out
     }
 
     /// Reads [`Record::encode`] back.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
-        let [RECORD_VERSION, move_mark, wipes @ ..] = reader.take::<4>()? else { return None };
-        Some(Self {
+        let [version @ (RECORD_VERSION | RECORD_VERSION_OVERLAYS), move_mark, wipes @ ..] =
+            reader.take::<4>()?
+        else {
+            return None;
+        };
+        let mut record = Self {
             move_mark: MoveMark(move_mark),
             wipes: u16::from_le_bytes(wipes),
             generation: reader.u32()?,
@@ -61,12 +71,30 @@ impl Record {
             label: reader.text()?.to_owned(),
             store: reader.text()?.to_owned(),
             rule: reader.text()?.to_owned(),
-        })
+            overlays: Vec::new(),
+        };
+        while version == RECORD_VERSION_OVERLAYS && !reader.0.is_empty() {
+            record.overlays.push(reader.text()?.to_owned());
+        }
+        Some(record)
     }
 
     /// The record with this mark.
     pub(crate) fn with_mark(&self, move_mark: MoveMark) -> Self {
         Self { move_mark, ..self.clone() }
+    }
+
+    /// The record when the dataset with this text is shown first of those below.
+    pub(crate) fn with_overlay(&self, text: &str) -> Self {
+        let mut record = self.without_overlay(text);
+        record.overlays.insert(0, text.to_owned());
+        record
+    }
+
+    /// The record when the dataset with this text is not shown.
+    pub(crate) fn without_overlay(&self, text: &str) -> Self {
+        let overlays = self.overlays.iter().filter(|laid| *laid != text).cloned().collect();
+        Self { overlays, ..self.clone() }
     }
 
     /// Whether no wipe of collocations is under way.
@@ -134,12 +162,26 @@ mod tests {
             label: "od:0001".to_owned(),
             store: String::new(),
             rule: "[ class [ type [ step ]]]".to_owned(),
+            overlays: Vec::new(),
         };
         let bytes = record.encode();
         assert_eq!(Record::decode(&bytes), Some(record));
         for cut in 0..bytes.len() {
             assert!(Record::decode(&bytes[..cut]).is_none(), "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn a_record_with_overlays_reads_back_and_says_so_to_programs_that_know_none() {
+        let record = Record::default().with_overlay("od:1 class,expver").with_overlay("rd:2 class,expver");
+        assert_eq!(record.overlays, ["rd:2 class,expver", "od:1 class,expver"]);
+        let bytes = record.encode();
+        assert_eq!((bytes[0], Record::decode(&bytes)), (RECORD_VERSION_OVERLAYS, Some(record.clone())));
+        assert!(Record::decode(&bytes[..bytes.len() - 1]).is_none());
+        let first = record.with_overlay("od:1 class,expver");
+        assert_eq!(first.overlays, ["od:1 class,expver", "rd:2 class,expver"]);
+        let none = record.without_overlay("od:1 class,expver").without_overlay("rd:2 class,expver");
+        assert_eq!((none.encode()[0], &none), (RECORD_VERSION, &Record::default()));
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl Inner {
         let mut text = String::with_capacity(96);
         push_named_text(&mut text, &split.dataset);
         let Some((root, entry)) = self.find_dataset(&text)? else { return Ok(None) };
-        entry.locks.check(Action::Retrieve, &entry.key)?;
+        entry.check(Action::Retrieve)?;
         let Some(reader) = self.reader(&root, &entry)? else { return Ok(None) };
         if entry.record.schema != self.schema_digest {
             match reader.dataset.schema.split(key) {

@@ -6,7 +6,7 @@
 use isotach_mars::{Key, Request};
 use isotach_object::{Label, Pool, PoolUri, Rights, RightsChange};
 
-use crate::{Error, FieldStore, Result, Selection, root};
+use crate::{Error, FieldStore, Result, Selection, control::Action, root};
 
 /// Whose a container of a store is, and who may do what with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +47,7 @@ impl FieldStore {
     /// As [`Pool::set_rights`].
     pub fn set_rights(&self, change: &RightsChange) -> Result<Vec<ContainerRights>> {
         self.inner.check_present("change the rights of")?;
+        self.inner.check_everywhere(Action::Archive, "the rights of the store")?;
         let roots = self.inner.roots.iter();
         let set = roots.map(|root| set(&*root.pool, root::label()?, None, change));
         let rights = set.collect::<Result<_>>()?;
@@ -90,6 +91,10 @@ impl FieldStore {
         change: &RightsChange,
     ) -> Result<Vec<ContainerRights>> {
         self.inner.check_present("change the rights of")?;
+        self.check_effect(request)?;
+        for Selection { entry, .. } in self.select(request)? {
+            entry.forbidden.check(Action::Archive, || format!("the rights of dataset {}", entry.key))?;
+        }
         let mut rights = Vec::new();
         self.for_each_container(request, |key, pool, label| {
             let set = set(pool, label.clone(), Some(key.clone()), change);

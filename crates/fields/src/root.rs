@@ -18,6 +18,7 @@ use crate::{
     Error, Result,
     bytes::Reader,
     control::{Action, Locks, control_key, parse_control_key},
+    forbidden::{Forbidden, Limits},
     kept::{Past, kept_key, parse_kept_key},
     layout::{CONTROLS, DATASETS, ROOT, SETTINGS, SNAPSHOTS, VERSION, parse_named_text},
     record::{MoveMark, Record},
@@ -26,9 +27,9 @@ use crate::{
 };
 
 /// The entry of [`SETTINGS`] with the version of the layout.
-const SETTING_VERSION: &[u8] = b"version";
+pub(crate) const SETTING_VERSION: &[u8] = b"version";
 /// The entry of [`SETTINGS`] with the schema's text.
-const SETTING_SCHEMA: &[u8] = b"schema";
+pub(crate) const SETTING_SCHEMA: &[u8] = b"schema";
 
 /// How many datasets that were looked for are remembered, there or not.
 const KNOWN_MAX: usize = 16_384;
@@ -44,9 +45,22 @@ pub(crate) struct Entry {
     pub(crate) record: Record,
     /// What it is locked against.
     pub(crate) locks: Locks,
+    /// What the configuration forbids on it.
+    pub(crate) forbidden: Forbidden,
 }
 
 impl Entry {
+    /// Refuses an action that the configuration forbids, or that is locked.
+    pub(crate) fn check(&self, action: Action) -> Result<()> {
+        self.forbidden.check(action, || format!("dataset {}", self.key))?;
+        self.locks.check(action, &self.key)
+    }
+
+    /// Whether an action is locked, or forbidden by the configuration.
+    pub(crate) fn is_locked(&self, action: Action) -> bool {
+        self.locks.contains(action) || self.forbidden.contains(action)
+    }
+
     /// Refuses a move with this mark if it no longer has the dataset.
     pub(crate) fn check_move(&self, mark: Option<MoveMark>) -> Result<()> {
         if mark.is_none_or(|mark| mark == self.record.move_mark) {
@@ -63,6 +77,8 @@ pub(crate) struct Root {
     pub(crate) container: Arc<dyn Container>,
     /// The snapshot whose datasets it shows; all there are now without one.
     pub(crate) past: Option<Arc<Past>>,
+    /// What the configuration forbids here.
+    pub(crate) limits: Limits,
     cache: Mutex<Cache>,
 }
 
@@ -81,16 +97,16 @@ impl fmt::Debug for Root {
 
 impl Root {
     /// Opens the root of a pool that is a field store.
-    pub(crate) fn open(pool: Arc<dyn Pool>) -> Result<Self> {
+    pub(crate) fn open(pool: Arc<dyn Pool>, limits: Limits) -> Result<Self> {
         let container = match pool.open_container(&label()?) {
             Ok(container) => container,
             Err(ObjectError::NotFound { .. }) => {
                 let why = format!("the pool has no container {ROOT:?}");
                 return Err(Error::NotAStore { store: pool.uri().to_string(), why });
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(damage_if_listed(error, &*pool).into()),
         };
-        let root = Self { pool, container, past: None, cache: Mutex::default() };
+        let root = Self { pool, container, past: None, limits, cache: Mutex::default() };
         root.check_version()?;
         Ok(root)
     }
@@ -109,7 +125,7 @@ impl Root {
         ];
         let made = commit_all(&*container, Precondition::Absent(version), &puts)?;
         container.flush()?;
-        let root = Self { pool, container, past: None, cache: Mutex::default() };
+        let root = Self { pool, container, past: None, limits: Limits::default(), cache: Mutex::default() };
         root.check_version()?;
         Ok((root, made))
     }
@@ -125,15 +141,13 @@ impl Root {
     /// The root as a snapshot has it.
     pub(crate) fn at(&self, past: &Arc<Past>) -> Self {
         let (pool, container) = (Arc::clone(&self.pool), Arc::clone(&self.container));
-        Self { pool, container, past: Some(Arc::clone(past)), cache: Mutex::default() }
+        let (past, limits) = (Some(Arc::clone(past)), self.limits.clone());
+        Self { pool, container, past, limits, cache: Mutex::default() }
     }
 
     /// Opens a container that the root speaks of. Something else in its place is damage, not a wrong name.
     pub(crate) fn open_listed(&self, pool: &dyn Pool, label: &Label) -> Result<Arc<dyn Container>> {
-        let container = pool.open_container(label).map_err(|error| match error {
-            ObjectError::InvalidInput { what, .. } => ObjectError::corrupt(what, pool.uri().to_string()),
-            error => error,
-        })?;
+        let container = pool.open_container(label).map_err(|error| damage_if_listed(error, pool))?;
         match &self.past {
             Some(past) => Ok(container.open_snapshot(&past.kept_as)?),
             None => Ok(container),
@@ -264,7 +278,8 @@ impl Root {
         if record.move_mark.is_on() {
             locks.set_moving();
         }
-        Ok(Entry { text: text.into(), key, record, locks })
+        let forbidden = self.limits.of(&key);
+        Ok(Entry { text: text.into(), key, record, locks, forbidden })
     }
 
     /// Adds a dataset, if none of this text is there.
@@ -361,6 +376,14 @@ impl Root {
 
     pub(crate) fn corrupt(&self, what: &str) -> ObjectError {
         ObjectError::corrupt(what, format!("container {ROOT:?} of {}", self.uri()))
+    }
+}
+
+/// A container that is known to be one and is not any more is damaged, whatever a wrong name would be.
+fn damage_if_listed(error: ObjectError, pool: &dyn Pool) -> ObjectError {
+    match error {
+        ObjectError::InvalidInput { what, .. } => ObjectError::corrupt(what, pool.uri().to_string()),
+        error => error,
     }
 }
 

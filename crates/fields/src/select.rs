@@ -5,12 +5,13 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use isotach_mars::{Key, LevelFilter, Match, Plan, Request, Schema, Wanted};
+use isotach_mars::{Key, LevelFilter, Match, Plan, Request, RequestError, Schema, Wanted};
 
 use crate::{
     FieldStore, Result,
     control::Action,
     layout::push_named_text,
+    overlay::Layer,
     reader::{Collocation, DatasetReader},
     root::{Entry, Root},
     store::Inner,
@@ -81,9 +82,18 @@ pub(crate) struct Selection {
     pub(crate) root: Arc<Root>,
     pub(crate) entry: Arc<Entry>,
     pub(crate) plans: Vec<Arc<Plan>>,
+    /// Where it stands among datasets that are shown together.
+    pub(crate) layer: Option<Layer>,
 }
 
 impl FieldStore {
+    /// Refuses a request with a keyword that has no effect, for operations that change what a request names: who gives one
+    /// may think that it narrows the request.
+    pub(crate) fn check_effect(&self, request: &Request) -> Result<()> {
+        let names = self.inner.schema.without_effect(request, Match::Partial)?;
+        names.first().map_or(Ok(()), |name| Err(RequestError::NoEffect { name: (*name).to_owned() }.into()))
+    }
+
     /// The datasets that a listing request may mean.
     pub(crate) fn select(&self, request: &Request) -> Result<Vec<Selection>> {
         self.inner.select(request, Match::Partial)
@@ -154,7 +164,7 @@ impl Inner {
             for entry in picked.into_iter().filter(|entry| entry.record.schema == schema) {
                 let place = *places.entry(&entry.text).or_insert_with(|| {
                     let (root, entry) = (Arc::clone(root), Arc::clone(entry));
-                    selections.push(Selection { root, entry, plans: Vec::new() });
+                    selections.push(Selection { root, entry, plans: Vec::new(), layer: None });
                     selections.len() - 1
                 });
                 debug_assert!(place >= begin);
@@ -179,12 +189,25 @@ pub(crate) struct Target {
     pub(crate) reader: Arc<DatasetReader>,
     pub(crate) collocation: Arc<Collocation>,
     pub(crate) plans: Vec<Arc<Plan>>,
+    /// Where its dataset stands among those that are shown together.
+    pub(crate) layer: Option<Layer>,
 }
 
 impl Selection {
-    /// Whether an action on the dataset is locked.
+    /// Whether an action on the dataset is locked, or forbidden by the configuration.
     pub(crate) fn is_locked(&self, action: Action) -> bool {
-        self.entry.locks.contains(action)
+        self.entry.is_locked(action) || self.shown().is_locked(action)
+    }
+
+    /// Refuses an action that is locked or forbidden.
+    pub(crate) fn check_lock(&self, action: Action) -> Result<()> {
+        self.shown().check(action)?;
+        self.entry.check(action)
+    }
+
+    /// The dataset under whose key the fields are shown: this one, if no overlay shows it.
+    pub(crate) fn shown(&self) -> &Arc<Entry> {
+        self.layer.as_ref().map_or(&self.entry, |layer| &layer.shown)
     }
 
     /// The dataset's collocations that the request may mean, in its order. None if the dataset was wiped meanwhile.
@@ -206,12 +229,16 @@ impl Selection {
             for collocation in
                 picked.into_iter().filter(|collocation| collocation.has_elements(&plan.element))
             {
-                match targets.iter_mut().find(|target| Arc::ptr_eq(&target.collocation, collocation)) {
+                match targets.iter_mut().find(|target| target.collocation.text == collocation.text) {
                     Some(target) => target.plans.push(Arc::clone(plan)),
                     None => targets.push(Target {
                         reader: Arc::clone(&reader),
-                        collocation: Arc::clone(collocation),
+                        collocation: match &self.layer {
+                            Some(layer) if layer.depth > 0 => collocation.shown_in(&layer.shown.key).into(),
+                            _ => Arc::clone(collocation),
+                        },
                         plans: vec![Arc::clone(plan)],
+                        layer: self.layer.clone(),
                     }),
                 }
             }

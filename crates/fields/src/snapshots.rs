@@ -9,13 +9,13 @@
 //! - The catalogue's container comes before the store's: what an index names then was in the store before. Nothing may
 //!   have been wiped or purged between the two.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use isotach_mars::{Key, Request};
 use isotach_object::{Cell, Container, Epoch, Error as ObjectError, Label, Pool, Precondition, Transaction};
 
 use crate::{
-    DatasetsDone, Error, FieldStore, Result, Selection,
+    Action, DatasetsDone, Error, FieldStore, Result, Selection,
     kept::{Header, Past, State},
     layout::{COLLOCATION, DATASET, ENTRY_PURGE, new_incarnation},
     record::Record,
@@ -68,6 +68,7 @@ impl FieldStore {
     ) -> Result<StoreSnapshot> {
         self.inner.check_present("make a snapshot of")?;
         let name: Label = name.parse()?;
+        self.inner.check_everywhere(Action::Archive, &format!("snapshot {name}"))?;
         let (selections, past, header) = self.reserve(request, &name)?;
         match self.inner.make(&selections, &past, &header, progress) {
             Ok(true) => {}
@@ -89,7 +90,11 @@ impl FieldStore {
     /// Takes the name in every root, and enters the datasets there.
     fn reserve(&self, request: &Request, name: &Label) -> Result<(Vec<Selection>, Past, Header)> {
         for _ in 0..ATTEMPTS {
-            let selections = self.select(request)?;
+            let (mut selections, gone) = self.inner.layers(self.select(request)?)?;
+            gone.into_iter().next().map_or(Ok(()), Err)?;
+            // What an overlay shows belongs to it, once however many show it.
+            let mut known = HashSet::new();
+            selections.retain(|selection| known.insert(selection.entry.record.incarnation));
             if selections.is_empty() {
                 let expected = "a request that means a dataset of the store";
                 return Err(Error::invalid(format!("a snapshot of no dataset ({request})"), expected));
@@ -184,6 +189,7 @@ impl FieldStore {
     pub fn remove_snapshot(&self, name: &str) -> Result<()> {
         self.inner.check_present("remove a snapshot of")?;
         let name: Label = name.parse()?;
+        self.inner.check_everywhere(Action::Wipe, &format!("snapshot {name}"))?;
         let mut makers = Vec::new();
         for root in &self.inner.roots {
             makers.extend(root.header(&name)?.map(|header| header.maker));

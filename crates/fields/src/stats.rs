@@ -4,7 +4,12 @@ use isotach_mars::{Key, Request};
 use isotach_object::{Label, Pool};
 
 use crate::{
-    Answer, FieldStore, ListOptions, Listed, Listing, Result, Selection, at_once::at_once, store::Inner,
+    Answer, FieldStore, ListOptions, Listed, Listing, Result, Selection,
+    at_once::at_once,
+    list::filters,
+    select::Target,
+    store::Inner,
+    tally::{Tally, tally},
 };
 
 /// Counts of fields and of their bytes.
@@ -26,14 +31,19 @@ pub struct Counts {
 
 impl Counts {
     pub(crate) fn add(&mut self, listed: &Listed) {
-        let length = listed.location().length;
-        let (fields, bytes) = match listed.is_replaced() {
+        let location = listed.location();
+        self.count(location.length, listed.is_replaced(), location.is_adopted());
+    }
+
+    /// Counts a field.
+    pub(crate) fn count(&mut self, length: u64, is_replaced: bool, is_adopted: bool) {
+        let (fields, bytes) = match is_replaced {
             true => (&mut self.replaced_fields, &mut self.replaced_bytes),
             false => (&mut self.fields, &mut self.bytes),
         };
         *fields += 1;
         *bytes += length;
-        if listed.location().is_adopted() {
+        if is_adopted {
             self.adopted_fields += 1;
             self.adopted_bytes += length;
         }
@@ -83,8 +93,15 @@ impl Inner {
     fn stats_of(self: &std::sync::Arc<Self>, selection: &Selection) -> Result<DatasetStats> {
         let targets = selection.targets(self)?;
         let collocations = targets.len() as u64;
-        let mut counts = Counts::default();
-        for listed in Listing::of_targets(self, targets, ListOptions { duplicates: true }) {
+        let (mut counts, mut rest) = (Counts::default(), Vec::new());
+        for target in targets {
+            match self.tally_of(&target) {
+                Ok(Some(tally)) => counts = counts.plus(tally.counts),
+                // What there is to say of a failure the listing says.
+                _ => rest.push(target),
+            }
+        }
+        for listed in Listing::of_targets(self, rest, ListOptions { duplicates: true }) {
             counts.add(&listed?);
         }
         let status = selection.status()?;
@@ -94,5 +111,13 @@ impl Inner {
             container_bytes += size(&*self.pool(&status.store.pool)?, &status.store.label)?;
         }
         Ok(DatasetStats { key: status.key, collocations, counts, container_bytes })
+    }
+
+    fn tally_of(&self, target: &Target) -> Result<Option<Tally>> {
+        let filters = filters(self, target)?;
+        match filters.is_empty() {
+            true => Ok(Some(Tally::default())),
+            false => tally(self, &target.reader, &target.collocation, &filters),
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use isotach_mars::{Key, Request};
 use isotach_object::Label;
 
-use crate::{ContainerUri, FieldStore, Locks, Result, Selection};
+use crate::{ContainerUri, FieldStore, Forbidden, Locks, Result, Selection, layout::parse_named_text};
 
 /// A dataset as the root knows it; asking for it does not touch the dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct DatasetStatus {
     pub key: Key,
     /// What it is locked against.
     pub locks: Locks,
+    /// What the configuration forbids on it.
+    pub forbidden: Forbidden,
     /// When it was made, in microseconds since 1970 UTC.
     pub created_us: u64,
     /// The rule of the schema that made it, as the names of its three levels.
@@ -22,6 +24,8 @@ pub struct DatasetStatus {
     pub catalogue: ContainerUri,
     /// Its container of the store; the same one if catalogue and store share a pool.
     pub store: ContainerUri,
+    /// The datasets that it shows below its own fields, the first of them first.
+    pub below: Vec<Key>,
 }
 
 /// A dataset that was wiped, and that snapshots go on showing.
@@ -54,8 +58,12 @@ impl FieldStore {
             let mut of_root: BTreeMap<(String, u64), KeptDataset> = BTreeMap::new();
             for (snapshot, entry) in root.wiped()? {
                 let id = (entry.text.to_string(), entry.record.incarnation);
-                let selection =
-                    Selection { root: Arc::clone(root), entry: Arc::new(entry), plans: Vec::new() };
+                let selection = Selection {
+                    root: Arc::clone(root),
+                    entry: Arc::new(entry),
+                    plans: Vec::new(),
+                    layer: None,
+                };
                 let new = KeptDataset { status: selection.status()?, snapshots: Vec::new() };
                 of_root.entry(id).or_insert(new).snapshots.push(snapshot);
             }
@@ -77,10 +85,12 @@ impl Selection {
         Ok(DatasetStatus {
             key: self.entry.key.clone(),
             locks: self.entry.locks,
+            forbidden: self.entry.forbidden.clone(),
             created_us: record.created_us,
             rule: record.rule.clone(),
             catalogue,
             store,
+            below: record.overlays.iter().filter_map(|text| parse_named_text(text)).collect(),
         })
     }
 }

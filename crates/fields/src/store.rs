@@ -9,9 +9,12 @@ use isotach_mars::{Clock, Key, Schema};
 use isotach_object::{Error as ObjectError, Pool, PoolUri, Registry};
 
 use crate::{
-    Config, Error, Pattern, Result,
+    Config, Error, Pattern, Result, Space,
+    control::Action,
     dataset::Home,
+    forbidden::Limits,
     kept::Past,
+    overlay::Relabeller,
     read::OpenContainers,
     reader::Readers,
     room::Room,
@@ -47,13 +50,15 @@ pub(crate) struct Inner {
     pub(crate) room: Room,
     /// The snapshot that this handle shows.
     pub(crate) past: Option<Arc<Past>>,
+    /// What gives messages from below an overlay their keys.
+    pub(crate) relabeller: Relabeller,
 }
 
 #[derive(Debug, Clone)]
 struct OpenSpace {
-    name: String,
-    pattern: Pattern,
-    home: Home,
+    space: Space,
+    /// None where nothing at all may be done.
+    home: Option<Home>,
 }
 
 /// A space of an open store, for `where` and `info`.
@@ -81,6 +86,10 @@ impl FieldStore {
             None => Schema::standard(),
         };
         for space in &config.spaces {
+            if space.forbidden.contains(Action::Archive) {
+                check_made(registry, space)?;
+                continue;
+            }
             create_pool(registry, &space.catalogue)?;
             create_pool(registry, &space.store)?;
             let (root, made) = Root::create(registry.open_pool(&space.catalogue)?, schema.source())?;
@@ -101,19 +110,24 @@ impl FieldStore {
         let mut spaces = Vec::new();
         let mut pools = HashMap::new();
         for space in &config.spaces {
+            if space.forbidden.is_total() {
+                spaces.push(OpenSpace { space: space.clone(), home: None });
+                continue;
+            }
             let catalogue = pool_of(&mut pools, registry, &space.catalogue)?;
             let root = match roots.iter().find(|root| root.uri() == catalogue.uri()) {
                 Some(root) => Arc::clone(root),
                 None => {
-                    roots.push(Arc::new(Root::open(catalogue)?));
+                    roots.push(Arc::new(Root::open(catalogue, config.limits_of(&space.catalogue))?));
                     Arc::clone(&roots[roots.len() - 1])
                 }
             };
             let home = Home { root, store: pool_of(&mut pools, registry, &space.store)? };
-            spaces.push(OpenSpace { name: space.name.clone(), pattern: space.pattern.clone(), home });
+            spaces.push(OpenSpace { space: space.clone(), home: Some(home) });
         }
-        let first =
-            roots.first().ok_or_else(|| Error::invalid("a store without spaces", "at least one space"))?;
+        let first = roots
+            .first()
+            .ok_or_else(|| Error::invalid("a store without spaces that may be used", "at least one"))?;
         let text = config.schema.clone().map_or_else(|| first.schema(), Ok)?;
         let schema = Schema::parse(&text)?.with_clock(config.clock);
         Ok(Self {
@@ -130,6 +144,7 @@ impl FieldStore {
                 containers: OpenContainers::default(),
                 room: Room::default(),
                 past: None,
+                relabeller: Relabeller::default(),
                 roots,
             }),
         })
@@ -143,12 +158,12 @@ impl FieldStore {
     /// The spaces of the store and their pools.
     pub fn spaces(&self) -> Vec<SpaceInfo> {
         let info = |space: &OpenSpace| SpaceInfo {
-            name: space.name.clone(),
-            pattern: space.pattern.clone(),
-            catalogue: space.home.root.uri().clone(),
-            store: space.home.store.uri().clone(),
+            name: space.space.name.clone(),
+            pattern: space.space.pattern.clone(),
+            catalogue: space.space.catalogue.clone(),
+            store: space.space.store.clone(),
         };
-        self.inner.spaces.iter().map(info).collect()
+        self.inner.spaces.iter().filter(|space| space.home.is_some()).map(info).collect()
     }
 }
 
@@ -169,6 +184,7 @@ impl Inner {
             containers: OpenContainers::default(),
             room: Room::default(),
             past: Some(Arc::clone(past)),
+            relabeller: self.relabeller.clone(),
         }
     }
 
@@ -218,13 +234,34 @@ impl Inner {
         Ok(None)
     }
 
-    /// Where a new dataset goes.
+    /// Refuses what the configuration forbids anywhere, and what would touch every root.
+    pub(crate) fn check_everywhere(&self, action: Action, what: &str) -> Result<()> {
+        let mut limits = self.roots.iter().map(|root| root.limits.of_any());
+        limits.try_for_each(|forbidden| forbidden.check(action, || what.to_owned()))
+    }
+
+    /// Where a new dataset goes: to the first space that takes it, and there to a root where archiving is allowed.
     pub(crate) fn home_of(&self, dataset: &Key) -> Result<&Home> {
-        let space = self.spaces.iter().find(|space| space.pattern.matches(dataset));
-        let patterns = || self.spaces.iter().map(|s| s.pattern.to_string()).collect::<Vec<_>>().join(" or ");
-        space.map(|space| &space.home).ok_or_else(|| {
+        let takes = |open: &&OpenSpace| open.space.pattern.matches(dataset);
+        let patterns =
+            || self.spaces.iter().map(|open| open.space.pattern.to_string()).collect::<Vec<_>>().join(" or ");
+        let first = self.spaces.iter().find(takes).ok_or_else(|| {
             Error::invalid(format!("dataset {dataset}"), format!("one that a space takes: {}", patterns()))
-        })
+        })?;
+        let of_space = self.spaces.iter().filter(|open| open.space.group == first.space.group).filter(takes);
+        let open: Vec<(&Home, String)> = of_space
+            .filter(|open| !open.space.forbidden.contains(Action::Archive))
+            .filter_map(|open| Some((open.home.as_ref()?, open.space.catalogue.to_string())))
+            .collect();
+        let names: Vec<&str> = open.iter().map(|(_, name)| name.as_str()).collect();
+        match open.is_empty() {
+            false => Ok(open[first.space.spread.choose(dataset, &names)].0),
+            true => Err(Error::Forbidden {
+                what: format!("dataset {dataset}"),
+                action: Action::Archive,
+                by: first.space.forbidden.reason(Action::Archive).unwrap_or_default().to_owned(),
+            }),
+        }
     }
 }
 
@@ -239,6 +276,21 @@ fn pool_of(
     let pool = registry.open_pool(uri)?;
     pools.insert(uri.clone(), Arc::clone(&pool));
     Ok(pool)
+}
+
+/// Refuses a store that is not there and may not be made.
+fn check_made(registry: &Registry, space: &Space) -> Result<()> {
+    if space.forbidden.is_total() {
+        return Ok(());
+    }
+    let opened = registry.open_pool(&space.catalogue).map_err(Error::from);
+    match opened.and_then(|pool| Root::open(pool, Limits::default())) {
+        Err(Error::Object(ObjectError::NotFound { .. }) | Error::NotAStore { .. }) => {
+            let what = || format!("store {}, which is not there", space.catalogue);
+            space.forbidden.check(Action::Archive, what)
+        }
+        found => found.map(drop),
+    }
 }
 
 fn create_pool(registry: &Registry, uri: &PoolUri) -> Result<()> {

@@ -8,14 +8,15 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use isotach_object::{Cell, Container, Error as ObjectError, Label, Pool, Update};
+use isotach_object::{Cell, Container, Error as ObjectError, Label, Pool, PoolUri, Update};
 
 use crate::{
     Error, Result,
+    control::Action,
     dataset::destroy,
     layout::{COLLOCATION, DATASET, ENTRY_ABANDONED, ENTRY_KEY, ENTRY_RECORD, ENTRY_WIPED, ROOT},
     record::Record,
-    root::{Root, for_each},
+    root::{Entry, Root, for_each},
     store::Inner,
     sync::now_us,
 };
@@ -27,20 +28,31 @@ impl Inner {
     /// Destroys the containers that killed wipes and killed makers of datasets left. It is a courtesy: what cannot be
     /// looked into or destroyed, because it is another's, or another sweep has it, is no failure, and is left for later.
     pub(crate) fn sweep(&self) -> Result<()> {
-        for root in &self.roots {
-            let labels = self.with_room(|| Ok(root.pool.list_containers()?))?;
-            let entries = self.with_room(|| root.entries())?;
-            let listed: HashSet<&str> =
-                entries.list.iter().map(|entry| entry.record.label.as_str()).chain([ROOT]).collect();
-            for label in labels.iter().filter(|label| !listed.contains(label.as_str())) {
-                let _ = self.sweep_container(root, label);
+        let may_wipe = |root: &&Arc<Root>| !root.limits.of_any().contains(Action::Wipe);
+        for root in self.roots.iter().filter(may_wipe) {
+            for label in self.unlisted(root)? {
+                let _ = self.sweep_container(root, &label);
             }
         }
         Ok(())
     }
 
+    /// The containers of a root's pool that it does not list. What other roots keep there is theirs.
+    pub(crate) fn unlisted(&self, root: &Root) -> Result<Vec<Label>> {
+        let mut labels = self.with_room(|| Ok(root.pool.list_containers()?))?;
+        let mut listed = HashSet::from([ROOT.to_owned()]);
+        for lister in &self.roots {
+            let entries = self.with_room(|| lister.entries())?;
+            let is_here =
+                |entry: &&Arc<Entry>| lister.uri() == root.uri() || is_store_of(root, &entry.record);
+            listed.extend(entries.list.iter().filter(is_here).map(|entry| entry.record.label.clone()));
+        }
+        labels.retain(|label| !listed.contains(label.as_str()));
+        Ok(labels)
+    }
+
     fn sweep_container(&self, root: &Root, label: &Label) -> Result<()> {
-        match Unlisted::open(root, label)? {
+        match Unlisted::open(&*root.pool, label)? {
             Some(found) if found.may_go()? && !found.is_listed(root)? => {
                 self.destroy_containers(root, &found.record)
             }
@@ -73,6 +85,41 @@ impl Inner {
     }
 }
 
+/// Whether the arrays of a dataset are in this root's pool.
+fn is_store_of(root: &Root, record: &Record) -> bool {
+    let place = |uri: &PoolUri| (uri.scheme().to_owned(), uri.path().to_owned());
+    record.store.parse::<PoolUri>().is_ok_and(|store| place(&store) == place(root.uri()))
+}
+
+/// A container that a list of datasets should name, or that may be one of those.
+#[derive(Debug)]
+pub(crate) enum Stray {
+    /// Fields were archived in it, and no wipe has it: the dataset's text and record.
+    Used(String, Record),
+    /// It cannot be looked into.
+    Closed(Label, Error),
+}
+
+/// Looks for strays among these containers of a pool.
+pub(crate) fn strays(pool: &dyn Pool, labels: &[Label]) -> Result<Vec<Stray>> {
+    let used = |label: &Label| -> Result<Option<Stray>> {
+        let Some(found) = Unlisted::open(pool, label)? else { return Ok(None) };
+        let is_stray = !found.is_marked && found.was_used()?;
+        Ok(is_stray.then_some(Stray::Used(found.text, found.record)))
+    };
+    let mut strays = Vec::new();
+    for label in labels {
+        match used(label) {
+            Ok(stray) => strays.extend(stray),
+            // Somebody has destroyed it meanwhile.
+            Err(Error::Object(ObjectError::NotFound { .. })) => {}
+            Err(error) if error.is_too_many_open() => return Err(error),
+            Err(error) => strays.push(Stray::Closed(label.clone(), error)),
+        }
+    }
+    Ok(strays)
+}
+
 /// Marks a dataset's container as wiped, or as abandoned.
 pub(crate) fn mark(container: &dyn Container, entry: &[u8]) -> Result<()> {
     container.update(&[Update::Put { cell: Cell::kv(DATASET, entry), value: &[] }])?;
@@ -90,8 +137,8 @@ struct Unlisted {
 
 impl Unlisted {
     /// `None` for a container of another kind, one that was not described yet, and a copy of one under another label.
-    fn open(root: &Root, label: &Label) -> Result<Option<Self>> {
-        let container = root.pool.open_container(label)?;
+    fn open(pool: &dyn Pool, label: &Label) -> Result<Option<Self>> {
+        let container = pool.open_container(label)?;
         let names = [ENTRY_KEY, ENTRY_RECORD, ENTRY_WIPED, ENTRY_ABANDONED];
         let cells = names.map(|name| Cell::kv(DATASET, name));
         let mut found = container.get_many(&cells)?.into_iter();

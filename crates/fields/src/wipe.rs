@@ -113,9 +113,10 @@ impl FieldStore {
             let expected = "at least one key; without any it means the whole store";
             return Err(Error::invalid("a request without keys", expected));
         }
+        self.check_effect(request)?;
         let mut doomed = Vec::new();
         for selection in self.select(request)? {
-            selection.entry.locks.check(Action::Wipe, &selection.entry.key)?;
+            selection.entry.check(Action::Wipe)?;
             let mut is_whole = true;
             for plan in &selection.plans {
                 is_whole &= covers_dataset(request, plan)?;
@@ -208,6 +209,7 @@ impl Doomed {
             return Ok(Vec::new());
         };
         let target = |Chosen { collocation, plans }: &Chosen| Target {
+            layer: None,
             reader: Arc::clone(&reader),
             collocation: Arc::clone(collocation),
             plans: plans.clone(),

@@ -150,7 +150,7 @@ impl DatasetWriter {
         }
         drop(state);
         let Some(entry) = self.same_life()? else { return Ok(false) };
-        entry.locks.check(Action::Archive, &entry.key)?;
+        entry.check(Action::Archive)?;
         Ok(true)
     }
 

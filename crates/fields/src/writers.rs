@@ -276,7 +276,7 @@ impl Inner {
 }
 
 /// The names that a rule gives its three levels, as the schema nests them.
-fn rule_text(rule: &Rule) -> String {
+pub(crate) fn rule_text(rule: &Rule) -> String {
     let names = rule.levels().map(|level| level.names().collect::<Vec<_>>().join(", "));
     let [dataset, collocation, element] = names;
     format!("[ {dataset} [ {collocation} [ {element} ]]]")

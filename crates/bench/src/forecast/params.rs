@@ -35,9 +35,21 @@ const COMMON: [(u32, [u8; 3]); 22] = [
     (156, [0, 3, 5]),
 ];
 
-/// Ids for which GRIB 2 has the local code of ECMWF's table 128, so that the id is the number.
-const LOCAL: [std::ops::RangeInclusive<u8>; 9] =
-    [11..=20, 24..=30, 35..=42, 62..=74, 80..=120, 123..=128, 160..=163, 213..=227, 239..=245];
+/// Ids for which GRIB 2 has the local code of ECMWF's table 128, so that the id is the number. ecCodes 2.28 and 2.50 both know
+/// them; newer releases have dropped some.
+const LOCAL: [std::ops::RangeInclusive<u8>; 11] = [
+    11..=20,
+    24..=30,
+    35..=42,
+    62..=67,
+    70..=71,
+    74..=74,
+    80..=120,
+    123..=128,
+    160..=163,
+    213..=227,
+    239..=245,
+];
 const LOCAL_DISCIPLINE: u8 = 192;
 const LOCAL_TABLE: u8 = 128;
 

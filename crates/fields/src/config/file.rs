@@ -65,7 +65,8 @@ impl TryFrom<SpaceAsWritten> for SpaceOfFile {
         };
         let is_named = written.name.is_some();
         let name = written.name.unwrap_or_else(|| "default".to_owned());
-        Ok(Self { space: Space { name, pattern, catalogue, store }, is_named })
+        let space = Space { pattern, ..Space::new(&name, &catalogue, &store) };
+        Ok(Self { space, is_named })
     }
 }
 
@@ -125,6 +126,7 @@ struct Marks {
     #[serde(rename = "type")]
     kind: Option<serde_yaml_ng::Value>,
     engine: Option<serde_yaml_ng::Value>,
+    fdbs: Option<serde_yaml_ng::Value>,
     #[serde(default)]
     spaces: Vec<SpaceMarks>,
 }
@@ -134,13 +136,22 @@ struct SpaceMarks {
     handler: Option<serde_yaml_ng::Value>,
     regex: Option<serde_yaml_ng::Value>,
     roots: Option<serde_yaml_ng::Value>,
+    #[serde(rename = "catalogueRoots")]
+    catalogue_roots: Option<serde_yaml_ng::Value>,
+    #[serde(rename = "marsDisks")]
+    mars_disks: Option<serde_yaml_ng::Value>,
 }
 
 impl Marks {
     fn are_fdbs(&self) -> bool {
-        let of_space =
-            |space: &SpaceMarks| space.handler.is_some() || space.regex.is_some() || space.roots.is_some();
-        self.kind.is_some() || self.engine.is_some() || self.spaces.iter().any(of_space)
+        let of_space = |space: &SpaceMarks| {
+            let SpaceMarks { handler, regex, roots, catalogue_roots, mars_disks } = space;
+            [handler, regex, roots, catalogue_roots, mars_disks].iter().any(|mark| mark.is_some())
+        };
+        self.kind.is_some()
+            || self.fdbs.is_some()
+            || self.engine.is_some()
+            || self.spaces.iter().any(of_space)
     }
 }
 
@@ -171,12 +182,14 @@ impl Config {
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         // What is no mapping at all, or has spaces of another shape, is for the typed reader to explain.
         let is_fdbs = serde_yaml_ng::from_str::<Marks>(text).is_ok_and(|marks| marks.are_fdbs());
-        let (schema, spaces) = if is_fdbs {
-            let file: FdbFile = yaml::parse(text, path)?;
-            (file.schema, file.spaces.into_iter().map(|space| space.0).collect())
+        let (schema, spaces, notes) = if is_fdbs {
+            let file = FdbFile::parse(text, path)?;
+            (file.schema, file.spaces, file.notes)
         } else {
             let file: File = yaml::parse(text, path)?;
-            (file.schema, file.spaces.into_iter().map(|space| space.space).collect::<Vec<_>>())
+            let numbered = file.spaces.into_iter().enumerate();
+            let spaces = numbered.map(|(group, space)| Space { group, ..space.space });
+            (file.schema, spaces.collect::<Vec<_>>(), Vec::new())
         };
         if spaces.is_empty() {
             let place = yaml::place_of(text, path, "spaces");
@@ -184,7 +197,7 @@ impl Config {
         }
         let spaces = spaces.into_iter().map(|space| placed(space, path)).collect::<Result<_>>()?;
         let schema = schema.map(|schema| schema_text(&schema, text, path)).transpose()?;
-        let config = Self { spaces, schema, clock: Clock::system() };
+        let config = Self { spaces, schema, clock: Clock::system(), notes };
         if let Some(schema) = &config.schema {
             config.check_matches_in(&Schema::parse(schema)?, text, path)?;
         }

@@ -3,12 +3,16 @@
 mod fdb;
 mod file;
 mod pattern;
+mod spread;
 mod yaml;
 
 use isotach_mars::Clock;
 use isotach_object::PoolUri;
 
 pub use pattern::Pattern;
+pub use spread::Spread;
+
+use crate::forbidden::{Forbidden, Limits};
 
 /// A part of a store: the datasets that match a pattern, and the pools they go to.
 #[derive(Debug, Clone)]
@@ -21,6 +25,27 @@ pub struct Space {
     pub catalogue: PoolUri,
     /// The pool of the store: the fields' bytes. May be the catalogue's pool, which saves a flush.
     pub store: PoolUri,
+    /// What may not be done there, whatever the locks of its datasets say.
+    pub forbidden: Forbidden,
+    /// The spaces of one number are the roots of one space of FDB's: a new dataset goes to one of them, or is refused.
+    pub group: usize,
+    /// To which of them.
+    pub spread: Spread,
+}
+
+impl Space {
+    /// One that takes every dataset and forbids nothing.
+    pub fn new(name: &str, catalogue: &PoolUri, store: &PoolUri) -> Self {
+        Self {
+            name: name.to_owned(),
+            pattern: Pattern::all(),
+            catalogue: catalogue.clone(),
+            store: store.clone(),
+            forbidden: Forbidden::default(),
+            group: 0,
+            spread: Spread::First,
+        }
+    }
 }
 
 /// The configuration of a [`crate::FieldStore`].
@@ -37,6 +62,8 @@ pub struct Config {
     pub spaces: Vec<Space>,
     /// The text of the schema. On creation `None` is the standard schema; on opening `None` is the store's own.
     pub schema: Option<String>,
+    /// What a configuration file says that has no effect here, each with its place.
+    pub notes: Vec<String>,
     /// What day relative dates such as `-1` are counted from.
     pub clock: Clock,
 }
@@ -49,13 +76,16 @@ impl Config {
 
     /// One space with the catalogue and the store in pools of their own.
     pub fn split(catalogue: &PoolUri, store: &PoolUri) -> Self {
-        let space = Space {
-            name: "default".to_owned(),
-            pattern: Pattern::all(),
-            catalogue: catalogue.clone(),
-            store: store.clone(),
-        };
-        Self { spaces: vec![space], schema: None, clock: Clock::system() }
+        let space = Space::new("default", catalogue, store);
+        Self { spaces: vec![space], schema: None, clock: Clock::system(), notes: Vec::new() }
+    }
+
+    /// What is forbidden in the catalogues of a pool.
+    pub(crate) fn limits_of(&self, catalogue: &PoolUri) -> Limits {
+        let mut limits = Limits::default();
+        let there = self.spaces.iter().filter(|space| space.catalogue == *catalogue);
+        there.for_each(|space| limits.push(&space.pattern, &space.forbidden));
+        limits
     }
 
     /// With this schema text.

@@ -22,26 +22,71 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct Pattern {
     text: String,
-    terms: Vec<(String, Regex)>,
+    terms: Vec<Term>,
     /// An expression on the values of the whole key, joined by `:`.
     joined: Option<Regex>,
+    /// What must match as well.
+    and: Vec<Self>,
+    /// What must not match.
+    unless: Vec<Self>,
 }
 
 impl Pattern {
     /// Every dataset.
     pub fn all() -> Self {
-        Self { text: "*".to_owned(), terms: Vec::new(), joined: None }
+        Self::of("*", Vec::new())
+    }
+
+    fn of(text: &str, terms: Vec<Term>) -> Self {
+        Self { text: text.to_owned(), terms, joined: None, and: Vec::new(), unless: Vec::new() }
     }
 
     /// Whether a dataset with this key belongs here.
     pub fn matches(&self, dataset: &Key) -> bool {
         let joined = self.joined.as_ref().is_none_or(|regex| regex.is_match(&dataset.values_joined()));
-        joined && self.terms.iter().all(|(name, regex)| regex.is_match(dataset.get(name).unwrap_or_default()))
+        joined
+            && self.terms.iter().all(|term| term.matches(dataset))
+            && self.and.iter().all(|pattern| pattern.matches(dataset))
+            && !self.unless.iter().any(|pattern| pattern.matches(dataset))
+    }
+
+    /// What this pattern and another match.
+    #[must_use]
+    pub(super) fn and(mut self, other: Self) -> Self {
+        match (self.text.as_str(), other.text.as_str()) {
+            (_, "*") => return self,
+            ("*", _) => return other,
+            (one, other) => self.text = format!("{one} and {other}"),
+        }
+        self.and.push(other);
+        self
+    }
+
+    /// What this pattern matches and another does not.
+    #[must_use]
+    pub(super) fn unless(mut self, other: Self) -> Self {
+        self.text = format!("{} but not {}", self.text, other.text);
+        self.unless.push(other);
+        self
     }
 
     /// The keys it has an expression for.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.terms.iter().map(|(name, _)| name.as_str())
+    pub(super) fn names(&self) -> Vec<&str> {
+        let inner = self.and.iter().chain(&self.unless).flat_map(Self::names);
+        self.terms.iter().map(|term| term.name.as_str()).chain(inner).collect()
+    }
+
+    /// The selection of a lane of FDB's: an expression for each of some names, looked for within the value. A key that is
+    /// absent matches none.
+    pub(super) fn of_lane(text: &str) -> Result<Self> {
+        if text.trim().is_empty() {
+            return Ok(Self::all());
+        }
+        let lane_term = |part: &str| {
+            let (name, value) = name_and_value(part)?;
+            Ok(Term { name, regex: expression(value.trim(), part)?, takes_absent: false })
+        };
+        Ok(Self::of(text, text.split(',').map(lane_term).collect::<Result<_>>()?))
     }
 
     /// An expression for each of some names.
@@ -49,7 +94,7 @@ impl Pattern {
         let terms: Vec<(&str, &str)> = terms.into_iter().collect();
         let text = terms.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",");
         let terms = terms.into_iter().map(|(name, value)| term(name, value)).collect::<Result<_>>()?;
-        Ok(Self { text, terms, joined: None })
+        Ok(Self::of(&text, terms))
     }
 
     /// An expression that is looked for in the key's values joined by `:`, as FDB does.
@@ -58,7 +103,7 @@ impl Pattern {
             return Ok(Self::all());
         }
         let joined = Some(expression(text, text)?);
-        Ok(Self { text: text.to_owned(), terms: Vec::new(), joined })
+        Ok(Self { joined, ..Self::of(text, Vec::new()) })
     }
 }
 
@@ -71,22 +116,44 @@ impl FromStr for Pattern {
             return Ok(Self::all());
         }
         let terms = text.split(',').map(parse_term).collect::<Result<_>>()?;
-        Ok(Self { text: text.to_owned(), terms, joined: None })
+        Ok(Self::of(text, terms))
     }
 }
 
-fn parse_term(text: &str) -> Result<(String, Regex)> {
+/// An expression for one value of the key.
+#[derive(Debug, Clone)]
+struct Term {
+    name: String,
+    regex: Regex,
+    /// Whether a key that is not there counts as one with the empty value.
+    takes_absent: bool,
+}
+
+impl Term {
+    fn matches(&self, dataset: &Key) -> bool {
+        let value = dataset.get(&self.name).unwrap_or_default();
+        (self.takes_absent || !value.is_empty()) && self.regex.is_match(value)
+    }
+}
+
+fn parse_term(text: &str) -> Result<Term> {
+    let (name, value) = name_and_value(text)?;
+    term(&name, value)
+}
+
+fn name_and_value(text: &str) -> Result<(String, &str)> {
     let wrong = |expected: &str| Error::invalid(format!("pattern {text:?}"), expected);
     let (name, value) = text.split_once('=').ok_or_else(|| wrong("name=expression, or * for all"))?;
     if name.trim().is_empty() {
         return Err(wrong("a key name before '='"));
     }
-    term(name, value)
+    Ok((name.trim().to_ascii_lowercase(), value))
 }
 
-fn term(name: &str, value: &str) -> Result<(String, Regex)> {
+fn term(name: &str, value: &str) -> Result<Term> {
     let pattern = format!("{name}={value}");
-    Ok((name.trim().to_ascii_lowercase(), expression(&format!("^(?:{})$", value.trim()), &pattern)?))
+    let regex = expression(&format!("^(?:{})$", value.trim()), &pattern)?;
+    Ok(Term { name: name.trim().to_ascii_lowercase(), regex, takes_absent: true })
 }
 
 /// A regular expression that is a part of this pattern.

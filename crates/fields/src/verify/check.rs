@@ -66,6 +66,9 @@ pub(super) struct Checker<'c> {
     pub(super) inner: &'c Inner,
     pub(super) reader: &'c DatasetReader,
     pub(super) lost: &'c HashMap<ObjectId, Finding>,
+    /// Whether nothing is wrong with the dataset's containers but bytes of single arrays. Else what is not found there may come
+    /// back with their repair.
+    pub(super) is_readable: bool,
     pub(super) data: bool,
     pub(super) meter: &'c Meter<'c>,
     pub(super) found: Mutex<Vec<Damage>>,
@@ -100,7 +103,12 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn tell(&self, candidate: &Candidate, Wrong { what, place, byte, may_pass }: Wrong) {
+    fn tell(&self, candidate: &Candidate, Wrong { mut what, place, byte, mut may_pass }: Wrong) {
+        let is_own = matches!(&candidate.location.place, Place::Object { container, .. } if **container == *self.reader.dataset.uri);
+        if is_own && !self.is_readable && !may_pass {
+            what = format!("it is not known to be whole, because its container is damaged: {what}");
+            may_pass = true;
+        }
         let (object, key, value) = (candidate.object, candidate.key.clone(), candidate.value.clone());
         // A replaced field keeps its entry, by which a wipe finds what is left of it.
         let (level, cure) = match candidate.newest {

@@ -41,6 +41,7 @@ pub(super) fn verify(
         inner,
         reader,
         lost: &known,
+        is_readable: part.is_readable(),
         data: options.data,
         meter,
         found: Mutex::default(),
@@ -222,7 +223,8 @@ impl Walk<'_> {
             known.insert(value.to_owned());
             if is_missed {
                 let what = format!("axis {name} lacks {value:?}, so that its fields are not found");
-                let cure = axis.map_or(Cure::None, |object| Cure::PutBack { object, key: entry });
+                let cure =
+                    axis.map_or(Cure::None, |object| Cure::PutBack { object, key: entry, value: Vec::new() });
                 self.damaged(Level::Collocation, whole, &what, cure);
             }
         }

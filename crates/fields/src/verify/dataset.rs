@@ -8,11 +8,11 @@ use std::{
 use isotach_object::{Cell, Finding, Label, ObjectId, ObjectType, Part, Pool};
 
 use super::{
-    Cure, Damage, Level, Looked, Meter, VerifiedPart, VerifyOptions, collocation, look, of_container,
+    Apart, Cure, Damage, Level, Looked, Meter, VerifiedPart, VerifyOptions, collocation, look, of_container,
 };
 use crate::{
-    Result, Selection,
-    layout::{COLLOCATION, DATASET, ENTRY_KEY, ENTRY_RECORD},
+    Error, Result, Selection,
+    layout::{COLLOCATION, DATASET, ENTRY_KEY, ENTRY_RECORD, ENTRY_SCHEMA},
     reader::DatasetReader,
     record::Record,
     root::for_each,
@@ -52,27 +52,13 @@ pub(super) fn verify(
         replaced_fields: 0,
         damage: Vec::new(),
         more_damage: 0,
+        unnamed: Vec::new(),
+        unnamed_fields: None,
+        apart: apart(inner, selection),
         containers: Vec::new(),
+        forbidden: selection.entry.forbidden.clone(),
     };
-    // Bytes that are not there, by the array that they were of.
-    let mut lost: HashMap<ObjectId, Finding> = HashMap::new();
-    for (pool, label) in containers(inner, selection)? {
-        let before = AtomicU64::new(0);
-        match inner.with_room(|| look(&*pool, &label, options, meter, &before)) {
-            Ok(verified) => {
-                part.more_damage += verified.more_findings;
-                for finding in &verified.findings {
-                    match array_of(finding) {
-                        Some(object) => drop(lost.insert(object, finding.clone())),
-                        None => part.damage.push(of_container(Level::Dataset, &part.key, finding)),
-                    }
-                }
-                part.containers.push(Looked { pool, label, findings: verified.findings });
-            }
-            Err(error) if error.code() == "not-found" => part.damaged(&format!("it is lost: {error}")),
-            Err(error) => return Err(error),
-        }
-    }
+    let mut lost = look_at_containers(inner, selection, options, meter, &mut part)?;
     if selection.root.same_life(&selection.entry)?.is_none() {
         return Ok(None);
     }
@@ -85,6 +71,7 @@ pub(super) fn verify(
         Ok(None) => return Ok(None),
         Ok(Some((reader, targets))) => {
             collocation::verify(inner, &reader, &targets, &mut lost, options, &mut part, meter)?;
+            part.look_for_unnamed()?;
         }
         Err(error) if error.is_too_many_open() => return Err(error),
         // What is damaged was told already; else it is told here.
@@ -95,12 +82,57 @@ pub(super) fn verify(
         return Ok(None);
     }
     let unnamed = lost.values().map(|finding| {
-        let mut damage = of_container(Level::Dataset, &part.key, finding);
+        let mut damage = of_container(Level::Dataset, &part.key, finding, 0);
         damage.what = format!("{}; no field that was asked for has it", damage.what);
         damage
     });
     part.damage.extend(unnamed);
+    for nothing_below in inner.layers(vec![selection.clone()])?.1 {
+        part.damaged(&nothing_below.to_string());
+    }
     Ok(Some(part))
+}
+
+/// The dataset, if its index is in another container than its bytes.
+fn apart(inner: &Arc<Inner>, selection: &Selection) -> Option<Apart> {
+    let Selection { root, entry, .. } = selection;
+    let is_apart = root.past.is_none() && !entry.record.store.is_empty();
+    is_apart.then(|| Apart { inner: Arc::clone(inner), root: Arc::clone(root), entry: Arc::clone(entry) })
+}
+
+/// Looks at the containers of a dataset. Gives the bytes that are not there, by the array that they were of.
+fn look_at_containers(
+    inner: &Inner,
+    selection: &Selection,
+    options: VerifyOptions,
+    meter: &Meter<'_>,
+    part: &mut VerifiedPart,
+) -> Result<HashMap<ObjectId, Finding>> {
+    let mut lost = HashMap::new();
+    let containers = match containers(inner, selection) {
+        Ok(containers) => containers,
+        Err(error) => return part.unknown(error).map(|()| lost),
+    };
+    for (pool, label) in containers {
+        let before = AtomicU64::new(0);
+        match inner.with_room(|| look(&*pool, &label, options, meter, &before)) {
+            Ok(verified) => {
+                part.more_damage += verified.more_findings;
+                part.unnamed.extend(verified.unnamed);
+                let at = part.containers.len();
+                for finding in &verified.findings {
+                    match array_of(finding) {
+                        Some(object) => drop(lost.insert(object, finding.clone())),
+                        None => part.damage.push(of_container(Level::Dataset, &part.key, finding, at)),
+                    }
+                }
+                part.containers.push(Looked { pool, label, findings: verified.findings });
+            }
+            Err(error) if error.code() == "not-found" => part.damaged(&format!("it is lost: {error}")),
+            Err(error) => part.unknown(error)?,
+        }
+    }
+    Ok(lost)
 }
 
 /// The array whose bytes a finding is of.
@@ -115,10 +147,67 @@ impl VerifiedPart {
         self.add(Level::Dataset, what, Cure::None);
     }
 
+    /// Whether nothing was found in the containers but damaged bytes of single cells.
+    pub(super) fn is_readable(&self) -> bool {
+        let mut findings = self.containers.iter().flat_map(|looked| &looked.findings);
+        findings.all(|finding| finding.part == Part::Bytes)
+    }
+
+    fn look_for_unnamed(&mut self) -> Result<()> {
+        let unnamed = self.apart.as_ref().map_or(Ok(None), Apart::unnamed);
+        match unnamed {
+            Ok(unnamed) => self.unnamed_fields = unnamed,
+            // Entries that cannot be read were told of already.
+            Err(error) if !error.is_too_many_open() && !self.damage.is_empty() => {}
+            Err(error) => self.unknown(error)?,
+        }
+        Ok(())
+    }
+
+    /// Tells of what could not be looked at, and may be whole.
+    fn unknown(&mut self, error: Error) -> Result<()> {
+        if error.is_too_many_open() {
+            return Err(error);
+        }
+        self.add(Level::Dataset, &format!("it is not known to be whole: {error}"), Cure::Wait);
+        Ok(())
+    }
+
     fn add(&mut self, level: Level, what: &str, cure: Cure) {
         let (key, place) = (self.key.clone(), self.place.clone());
         self.damage.push(Damage { level, key, what: what.to_owned(), place, byte: None, cure });
     }
+}
+
+/// Looks at how the dataset's container is described. What is missing of it is known from the list of datasets.
+fn check_description(
+    inner: &Inner,
+    selection: &Selection,
+    reader: &DatasetReader,
+    part: &mut VerifiedPart,
+) -> Result<()> {
+    let entry = &selection.entry;
+    let cells = [ENTRY_KEY, ENTRY_RECORD, ENTRY_SCHEMA].map(|key| Cell::kv(DATASET, key));
+    let mut description = reader.get_many(inner, &cells)?.into_iter();
+    let mut next = || description.next().flatten();
+    let put_back = |key: &[u8], value: Vec<u8>| Cure::PutBack { object: DATASET, key: key.to_vec(), value };
+    let text = next();
+    if text.as_deref() != Some(entry.text.as_bytes()) {
+        let cure = text.map_or_else(|| put_back(ENTRY_KEY, entry.text.as_bytes().to_vec()), |_| Cure::None);
+        part.add(Level::Dataset, "its container is not described as this dataset's", cure);
+    }
+    let record = next();
+    let known = record.as_deref().and_then(Record::decode);
+    if known.is_none_or(|known| known.incarnation != entry.record.incarnation) {
+        let cure = record.map_or_else(|| put_back(ENTRY_RECORD, entry.record.encode()), |_| Cure::None);
+        part.add(Level::Dataset, "its container has no record of this life of it", cure);
+    }
+    if next().is_none() {
+        let is_same = inner.schema_digest == entry.record.schema;
+        let schema = is_same.then(|| put_back(ENTRY_SCHEMA, inner.schema.source().as_bytes().to_vec()));
+        part.add(Level::Dataset, "its container has no schema", schema.unwrap_or(Cure::None));
+    }
+    Ok(())
 }
 
 /// Looks at what the dataset says of itself. Gives the collocations that the request may mean, as far as they are known.
@@ -129,16 +218,7 @@ fn targets(
     part: &mut VerifiedPart,
 ) -> Result<Vec<Target>> {
     let catalogue = &*reader.dataset.catalogue;
-    let cells = [ENTRY_KEY, ENTRY_RECORD].map(|key| Cell::kv(DATASET, key));
-    let mut description = reader.get_many(inner, &cells)?.into_iter();
-    let mut next = || description.next().flatten();
-    if next().is_none_or(|text| *text != *selection.entry.text.as_bytes()) {
-        part.damaged("its container is not described as this dataset's");
-    }
-    let record = next().as_deref().and_then(Record::decode);
-    if record.is_none_or(|record| record.incarnation != selection.entry.record.incarnation) {
-        part.damaged("its container has no record of this life of it");
-    }
+    check_description(inner, selection, reader, part)?;
     let mut wrong = Vec::new();
     for_each(catalogue, DATASET, |key, value| {
         let Some((&COLLOCATION, text)) = key.split_first() else { return Ok(()) };

@@ -7,7 +7,9 @@
 mod check;
 mod collocation;
 mod dataset;
+mod datasets;
 mod repair;
+mod unnamed;
 
 use std::sync::{
     Arc,
@@ -15,10 +17,14 @@ use std::sync::{
 };
 
 use isotach_mars::{Key, Request};
-use isotach_object::{Finding, Label, ObjectId, Part, Pool, Registry, Verified, Verify};
+use isotach_object::{Finding, Label, ObjectId, Part, Pool, Registry, Unnamed, Verified, Verify};
 
-pub use self::repair::{Repair, RepairReport, Repaired};
-use crate::{Config, Error, FieldStore, Result, layout::ROOT};
+use self::unnamed::Apart;
+pub use self::{
+    repair::{Repair, RepairReport, Repaired},
+    unnamed::UnnamedFields,
+};
+use crate::{Config, Error, FieldStore, Forbidden, Result};
 
 /// How much to verify, and with how many hands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,8 +93,16 @@ pub struct VerifiedPart {
     pub damage: Vec<Damage>,
     /// How many more damaged places there are than are told.
     pub more_damage: u64,
+    /// Stored bytes that nothing names: of fields that were archived and never flushed, or that have lost their entries.
+    pub unnamed: Vec<Unnamed>,
+    /// Arrays that no entry names, where the index is in another container than they.
+    pub unnamed_fields: Option<UnnamedFields>,
+    /// The dataset, if that is so.
+    apart: Option<Apart>,
     /// The containers that were looked at, the catalogue's first.
     containers: Vec<Looked>,
+    /// What the configuration forbids there.
+    forbidden: Forbidden,
 }
 
 /// A container that was looked at.
@@ -157,12 +171,14 @@ enum Cure {
     None,
     /// Nothing now: it may be whole when it is looked at again.
     Wait,
-    /// Setting aside what the container can make anew.
-    SetAside,
+    /// Setting aside what the part's `at`th container can make anew.
+    SetAside { at: usize },
+    /// Bringing back the end of the history of the part's `at`th container.
+    Restore { at: usize },
     /// Taking the entry out, if it still is the same.
     Remove { object: ObjectId, key: Vec<u8>, value: Vec<u8> },
-    /// Putting back the entry of an axis.
-    PutBack { object: ObjectId, key: Vec<u8> },
+    /// Putting back an entry whose value is known from elsewhere.
+    PutBack { object: ObjectId, key: Vec<u8>, value: Vec<u8> },
 }
 
 /// Counts what was read, and tells.
@@ -208,15 +224,20 @@ impl FieldStore {
         options: VerifyOptions,
         progress: &(dyn Fn(VerifyProgress) + Sync),
     ) -> Result<VerifyReport> {
-        let selections = self.select(request)?;
-        let sizes = selections.iter().map(|selection| dataset::size(&self.inner, selection).unwrap_or(0));
+        let selected = self.select(request);
+        let sizes =
+            selected.iter().flatten().map(|selection| dataset::size(&self.inner, selection).unwrap_or(0));
         let total = options.data.then(|| sizes.sum());
         let meter = Meter { fields: AtomicU64::new(0), bytes: AtomicU64::new(0), total, tell: progress };
         let mut parts = Vec::new();
         for root in &self.inner.roots {
-            let before = AtomicU64::new(0);
-            parts.push(self.inner.with_room(|| verify_root(&root.pool, options, &meter, &before))?);
+            parts.push(datasets::verify(&self.inner, root, options, &meter)?);
         }
+        let is_told = parts.iter().any(|part| !part.damage.is_empty());
+        let selections = match selected {
+            Err(error) if is_told && error.code() == "corrupt" => Vec::new(),
+            selected => selected?,
+        };
         for selection in &selections {
             parts.extend(dataset::verify(&self.inner, selection, options, &meter)?);
         }
@@ -241,31 +262,13 @@ impl FieldStore {
         let mut parts: Vec<VerifiedPart> = Vec::new();
         for space in &config.spaces {
             let pool = registry.open_pool(&space.catalogue)?;
-            if !parts.iter().any(|part| part.place == place_of(&pool)) {
-                parts.push(verify_root(&pool, options, &meter, &AtomicU64::new(0))?);
+            if !parts.iter().any(|part| part.place == datasets::place_of(&*pool)) {
+                let forbidden = config.limits_of(&space.catalogue).of_any();
+                parts.push(datasets::verify_unopened(&pool, forbidden, options, &meter)?);
             }
         }
         Ok(VerifyReport { parts, bytes: meter.bytes.into_inner(), past: None })
     }
-}
-
-fn place_of(pool: &Arc<dyn Pool>) -> String {
-    format!("container {ROOT} of {}", pool.uri())
-}
-
-fn verify_root(
-    pool: &Arc<dyn Pool>,
-    options: VerifyOptions,
-    meter: &Meter<'_>,
-    before: &AtomicU64,
-) -> Result<VerifiedPart> {
-    let label: Label = ROOT.parse()?;
-    let verified = look(&**pool, &label, options, meter, before)?;
-    let damage =
-        verified.findings.iter().map(|finding| of_container(Level::Store, &Key::new(), finding)).collect();
-    let containers = vec![Looked { pool: Arc::clone(pool), label, findings: verified.findings }];
-    let (key, place, more_damage) = (Key::new(), place_of(pool), verified.more_findings);
-    Ok(VerifiedPart { key, place, fields: 0, replaced_fields: 0, damage, more_damage, containers })
 }
 
 /// Looks at a container. `before` counts the bytes that the meter was told of, also where it begins again.
@@ -283,8 +286,8 @@ fn look(
     pool.verify_container(label, options.of_containers(), &progress).map_err(Error::from)
 }
 
-/// A container's damage that is of no field in particular.
-fn of_container(level: Level, key: &Key, finding: &Finding) -> Damage {
+/// A container's damage that is of no field in particular; the container is the part's `at`th.
+fn of_container(level: Level, key: &Key, finding: &Finding, at: usize) -> Damage {
     let cell = finding.cell.as_ref().map(|cell| format!(" ({cell})")).unwrap_or_default();
     Damage {
         level,
@@ -292,6 +295,10 @@ fn of_container(level: Level, key: &Key, finding: &Finding) -> Damage {
         what: format!("{}{cell}", finding.what),
         place: finding.place.clone(),
         byte: finding.byte,
-        cure: if finding.part == Part::Derived { Cure::SetAside } else { Cure::None },
+        cure: match finding.part {
+            Part::Derived => Cure::SetAside { at },
+            Part::End => Cure::Restore { at },
+            Part::Description | Part::History | Part::Bytes => Cure::None,
+        },
     }
 }

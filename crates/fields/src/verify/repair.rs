@@ -2,15 +2,18 @@
 //!
 //! What must stay true: nothing is deleted. What the containers can make anew is moved aside by their engine; an entry
 //! that leads to no right bytes is written into a note, which is durable, before it is taken out. Bytes stay where they
-//! are. An entry that has changed since it was looked at is left alone.
+//! are. An entry that has changed since it was looked at is left alone. A repair that fails keeps nothing else from being repaired.
 
-use std::fmt::Write;
+use std::{fmt::Write, sync::Arc};
 
 use isotach_mars::Key;
-use isotach_object::{Cell, Container, Error as ObjectError, Part, Precondition, Transaction, Update};
+use isotach_object::{
+    Cell, Container, Error as ObjectError, Finding, Part, Precondition, Restored, SetAside, Transaction,
+    Update,
+};
 
-use super::{Cure, Damage, Looked, VerifiedPart, VerifyReport, check::unless_no_room};
-use crate::{Error, Result};
+use super::{Cure, Damage, Level, VerifiedPart, VerifyReport, datasets};
+use crate::{Action, Error, Result, layout::SETTINGS, sweep::Stray};
 
 /// What a repair does about a damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub enum Repair {
     TakenOut,
     /// What was missing is put back.
     PutBack,
+    /// The container can be used again, with what other files prove of the end of its history.
+    Restored,
     /// Nothing: it has changed meanwhile, or there is nothing that a repair could do.
     Left,
 }
@@ -32,6 +37,7 @@ impl Repair {
             Self::MovedAside => "moved aside",
             Self::TakenOut => "taken out",
             Self::PutBack => "put back",
+            Self::Restored => "restored",
             Self::Left => "left",
         }
     }
@@ -44,6 +50,8 @@ pub struct RepairReport {
     pub done: bool,
     /// Each damage, in the order of the verification's report, and what was done about it.
     pub repaired: Vec<Repaired>,
+    /// The containers whose history had lost its end, and what came of it.
+    pub restored: Vec<Restored>,
 }
 
 /// One damage and what was done about it.
@@ -57,64 +65,173 @@ pub struct Repaired {
     pub repair: Repair,
     /// Where what was moved or written down is, once it is done.
     pub aside: Option<String>,
+    /// Why it is left, where the attempt to repair it failed.
+    pub why: Option<String>,
 }
 
 impl VerifyReport {
-    /// Repairs what can be, or says what would be repaired if not `doit`.
+    /// Repairs what can be, or says what would be repaired if not `doit`. A list of datasets is whole then: what it has lost with
+    /// the end of its history is put back before this returns.
     ///
     /// # Errors
-    /// [`Error::ReadOnly`] for what a snapshot shows; `Unsupported` where an engine cannot keep anything aside; what the
-    /// engines report.
+    /// [`Error::ReadOnly`] for what a snapshot shows, and [`Error::Forbidden`]: nothing is repaired then. What else fails is
+    /// left, with the reason, and all other damage is repaired.
     pub fn repair(&self, doit: bool) -> Result<RepairReport> {
         if let Some(name) = &self.past {
             return Err(Error::ReadOnly { snapshot: name.to_string(), what: "repair" });
         }
-        let mut repaired = Vec::new();
-        for part in self.parts.iter().filter(|part| !part.damage.is_empty()) {
-            part.repair(doit, &mut repaired)?;
+        for part in self.parts.iter().filter(|part| doit && !part.damage.is_empty()) {
+            part.forbidden.check(Action::Archive, || format!("repair of {}", part.place))?;
         }
-        Ok(RepairReport { done: doit, repaired })
+        let mut report = RepairReport { done: doit, repaired: Vec::new(), restored: Vec::new() };
+        for part in self.parts.iter().filter(|part| !part.damage.is_empty()) {
+            match doit {
+                true => part.repair(&mut report),
+                false => part.plan(&mut report),
+            }
+        }
+        Ok(report)
     }
 }
 
+/// What came of a step of a repair, or why it failed. The others go on.
+type Attempt<T> = std::result::Result<T, String>;
+
+/// What came of the containers of a part, in their order: nothing where there was nothing to do.
+type Sets = Vec<Option<Attempt<SetAside>>>;
+
 impl VerifiedPart {
-    fn repair(&self, doit: bool, repaired: &mut Vec<Repaired>) -> Result<()> {
+    fn plan(&self, report: &mut RepairReport) {
+        let plan = |damage: &Damage| self.repaired(damage, Ok(damage.cure.plan()), None);
+        report.repaired.extend(self.damage.iter().map(plan));
+    }
+
+    fn repaired(&self, damage: &Damage, done: Attempt<Repair>, aside: Option<&String>) -> Repaired {
+        let (repair, why) = done.map_or_else(|why| (Repair::Left, Some(why)), |repair| (repair, None));
+        let aside = aside.filter(|_| repair != Repair::Left).cloned();
+        Repaired { dataset: self.key.clone(), damage: damage.clone(), repair, aside, why }
+    }
+
+    fn repair(&self, report: &mut RepairReport) {
         let can_be = self.damage.iter().any(|damage| ![Cure::None, Cure::Wait].contains(&damage.cure));
-        let (mut aside, mut moved) = (None, Vec::new());
-        if doit && can_be {
-            let note = self.note()?;
+        if !can_be {
+            return self.plan(report);
+        }
+        let (sets, described) = self.repair_containers();
+        let catalogue = self.catalogue(&sets);
+        let mut done: Vec<Attempt<Repair>> =
+            self.damage.iter().map(|damage| cure(&damage.cure, damage, &sets, &catalogue)).collect();
+        if let Err(why) = flush(&catalogue) {
+            let of_entry = |repair: &Repair| [Repair::TakenOut, Repair::PutBack].contains(repair);
+            done.iter_mut()
+                .filter(|done| done.as_ref().is_ok_and(of_entry))
+                .for_each(|done| *done = Err(why.clone()));
+        }
+        let aside = sets.first().and_then(|set| set.as_ref()?.as_ref().ok()).map(|set| set.place.clone());
+        report.repaired.extend(
+            self.damage.iter().zip(done).map(|(damage, done)| self.repaired(damage, done, aside.as_ref())),
+        );
+        let mut restored: Vec<_> =
+            sets.into_iter().flatten().flatten().filter_map(|set| set.restored).collect();
+        if let (Some(restored), Some(aside)) = (restored.first_mut(), &aside) {
+            self.copy_unnamed(restored, aside, report);
+        }
+        report.restored.extend(restored);
+        if let Some(described) = described {
+            self.put_back_lost(described, &catalogue, aside.as_ref(), report);
+        }
+    }
+
+    /// Copies fields aside whose entries were in another container than they, and are lost.
+    fn copy_unnamed(&self, restored: &mut Restored, aside: &str, report: &mut RepairReport) {
+        let copied = self.apart.as_ref().map_or(Ok(None), |apart| apart.copy(aside.as_ref()));
+        match copied {
+            Ok(copy) => restored.unnamed.extend(copy),
+            Err(error) => {
+                let what = "arrays that no entry names could not be copied aside".to_owned();
+                let (key, place, cure) = (self.key.clone(), self.place.clone(), Cure::Wait);
+                let damage = Damage { level: Level::Dataset, key, what, place, byte: None, cure };
+                report.repaired.push(self.repaired(&damage, Err(error.to_string()), None));
+            }
+        }
+    }
+
+    /// Lets the engines repair their containers, the catalogue's last: by it all others are found. Of a list of datasets that
+    /// comes back gives the datasets that there are, looked for before anybody can make one of them anew.
+    fn repair_containers(&self) -> (Sets, Option<Result<Vec<Stray>>>) {
+        let is_for_engine = |finding: &Finding| [Part::Derived, Part::End].contains(&finding.part);
+        let mut sets: Sets = self.containers.iter().map(|_| None).collect();
+        let mut described = None;
+        for (at, looked) in self.containers.iter().enumerate().rev() {
             // The note stands beside the catalogue's container, which has the entries.
-            let has_derived =
-                |looked: &Looked| looked.findings.iter().any(|finding| finding.part == Part::Derived);
-            for (at, looked) in self.containers.iter().enumerate() {
-                if at > 0 && !has_derived(looked) {
-                    continue;
-                }
-                let set = looked.pool.set_aside(&looked.label, &looked.findings, &note)?;
-                moved.extend(set.moved);
-                aside.get_or_insert(set.place);
+            if at > 0 && !looked.findings.iter().any(is_for_engine) {
+                continue;
             }
+            if at == 0 && self.key.is_empty() && self.comes_back() {
+                described = Some(datasets::described(&*looked.pool));
+            }
+            let set = self
+                .note()
+                .and_then(|note| Ok(looked.pool.set_aside(&looked.label, &looked.findings, &note)?));
+            sets[at] = Some(set.map_err(|error| error.to_string()));
         }
-        let catalogue = match self.containers.first() {
-            Some(looked) if doit && can_be => {
-                unless_no_room(looked.pool.open_container(&looked.label).map_err(Error::from))?
-            }
-            _ => None,
+        (sets, described)
+    }
+
+    /// Whether something comes back by which datasets are found that nobody has looked for.
+    fn comes_back(&self) -> bool {
+        let finds = |damage: &Damage| match damage.cure {
+            Cure::Restore { .. } => true,
+            Cure::PutBack { object, .. } => object == SETTINGS,
+            _ => false,
         };
-        for damage in &self.damage {
-            let repair = match (&damage.cure, &catalogue) {
-                (Cure::SetAside, _) if doit => {
-                    let is_moved = moved.iter().any(|name| damage.place.ends_with(&format!("/{name}")));
-                    if is_moved { Repair::MovedAside } else { Repair::Left }
-                }
-                (cure, Some(catalogue)) if doit => cure_entry(&**catalogue, cure)?,
-                _ if doit => Repair::Left,
-                (cure, _) => cure.plan(),
-            };
-            let aside = aside.clone().filter(|_| repair != Repair::Left);
-            repaired.push(Repaired { dataset: self.key.clone(), damage: damage.clone(), repair, aside });
+        self.damage.iter().any(finds)
+    }
+
+    /// The container that has the entries, if its note could be written.
+    fn catalogue(&self, sets: &Sets) -> Attempt<Arc<dyn Container>> {
+        if let Some(Some(Err(why))) = sets.first() {
+            return Err(why.clone());
         }
-        catalogue.map_or(Ok(()), |catalogue| Ok(catalogue.flush()?))
+        let looked = self.containers.first().ok_or("its container is lost")?;
+        looked.pool.open_container(&looked.label).map_err(|error| error.to_string())
+    }
+
+    /// Puts back what the list of datasets lacks of these, and tells of it.
+    fn put_back_lost(
+        &self,
+        described: Result<Vec<Stray>>,
+        list: &Attempt<Arc<dyn Container>>,
+        aside: Option<&String>,
+        report: &mut RepairReport,
+    ) {
+        let mut put_back = |lost: Vec<Damage>| {
+            // Those that were told of before are in the report.
+            let is_told = |damage: &Damage| {
+                self.damage.iter().any(|told| (&told.place, &told.what) == (&damage.place, &damage.what))
+            };
+            let new = lost.iter().filter(|damage| !is_told(damage));
+            let done: Vec<_> =
+                new.map(|damage| (damage, cure(&damage.cure, damage, &Vec::new(), list))).collect();
+            // All are in the list before any of them waits for the device.
+            let flushed = flush(list);
+            report.repaired.extend(done.into_iter().map(|(damage, done)| {
+                let done = done.and_then(|repair| flushed.clone().map(|()| repair));
+                self.repaired(damage, done, aside)
+            }));
+        };
+        let pool = &self.containers[0].pool;
+        let listed = described.and_then(|described| {
+            put_back(datasets::settings(&**pool, &described)?);
+            put_back(datasets::unlisted(pool, described)?);
+            Ok(())
+        });
+        if let Err(error) = listed {
+            let what = "it is not known whether the list of datasets names all that there are".to_owned();
+            let (key, place) = (Key::new(), self.place.clone());
+            let damage = Damage { level: Level::Store, key, what, place, byte: None, cure: Cure::Wait };
+            report.repaired.push(self.repaired(&damage, Err(error.to_string()), None));
+        }
     }
 
     /// What people need to know later, and to undo it.
@@ -152,29 +269,63 @@ impl Cure {
     fn plan(&self) -> Repair {
         match self {
             Self::None | Self::Wait => Repair::Left,
-            Self::SetAside => Repair::MovedAside,
+            Self::SetAside { .. } => Repair::MovedAside,
+            Self::Restore { .. } => Repair::Restored,
             Self::Remove { .. } => Repair::TakenOut,
             Self::PutBack { .. } => Repair::PutBack,
         }
     }
 }
 
-fn cure_entry(catalogue: &dyn Container, cure: &Cure) -> Result<Repair> {
-    match cure {
-        Cure::None | Cure::Wait | Cure::SetAside => Ok(Repair::Left),
-        Cure::PutBack { object, key } => {
-            catalogue.update(&[Update::Put { cell: Cell::kv(*object, key), value: &[] }])?;
-            Ok(Repair::PutBack)
+/// Repairs a damage, or says how its container was repaired.
+fn cure(
+    cure: &Cure,
+    damage: &Damage,
+    sets: &Sets,
+    catalogue: &Attempt<Arc<dyn Container>>,
+) -> Attempt<Repair> {
+    let set = |at: usize| {
+        sets.get(at).and_then(Option::as_ref).map(|set| set.as_ref().map_err(String::clone)).transpose()
+    };
+    let is_of = |name: &String| damage.place.ends_with(&format!("/{name}"));
+    Ok(match cure {
+        Cure::None | Cure::Wait => Repair::Left,
+        Cure::SetAside { at } => match set(*at)?.is_some_and(|set| set.moved.iter().any(is_of)) {
+            true => Repair::MovedAside,
+            false => Repair::Left,
+        },
+        Cure::Restore { at } => set(*at)?.map_or(Repair::Left, |_| Repair::Restored),
+        Cure::PutBack { object, key, value } => {
+            let cell = Cell::kv(*object, key);
+            let put = Update::Put { cell, value };
+            unless_changed(&**catalogue.as_ref()?, Precondition::Absent(cell), put, Repair::PutBack)?
         }
         Cure::Remove { object, key, value } => {
             let cell = Cell::kv(*object, key);
-            let preconditions = vec![Precondition::Equals(cell, value)];
-            match catalogue.commit(&Transaction { preconditions, updates: vec![Update::Remove { cell }] }) {
-                Ok(_) => Ok(Repair::TakenOut),
-                Err(ObjectError::Conflict { .. }) => Ok(Repair::Left),
-                Err(error) => Err(error.into()),
-            }
+            let (is_same, remove) = (Precondition::Equals(cell, value), Update::Remove { cell });
+            unless_changed(&**catalogue.as_ref()?, is_same, remove, Repair::TakenOut)?
         }
+    })
+}
+
+/// Changes an entry that is still as it was looked at.
+fn unless_changed(
+    catalogue: &dyn Container,
+    as_before: Precondition<'_>,
+    update: Update<'_>,
+    repair: Repair,
+) -> Attempt<Repair> {
+    match catalogue.commit(&Transaction { preconditions: vec![as_before], updates: vec![update] }) {
+        Ok(_) => Ok(repair),
+        Err(ObjectError::Conflict { .. }) => Err("it has changed since it was looked at".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn flush(catalogue: &Attempt<Arc<dyn Container>>) -> Attempt<()> {
+    match catalogue {
+        Ok(catalogue) => catalogue.flush().map_err(|error| error.to_string()),
+        Err(_) => Ok(()),
     }
 }
 

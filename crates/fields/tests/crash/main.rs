@@ -11,6 +11,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod check;
+mod full;
 mod history;
 mod workload;
 

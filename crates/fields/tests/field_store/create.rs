@@ -86,14 +86,12 @@ fn a_schema_with_a_mistake_makes_no_store() {
 #[test]
 fn the_first_space_that_matches_takes_a_dataset_and_all_are_read() {
     let layout = Layout::posix();
-    let space = |name: &str, pattern: &str| Space {
-        name: name.to_owned(),
-        pattern: pattern.parse().unwrap(),
-        catalogue: format!("memory:{name}").parse().unwrap(),
-        store: format!("memory:{name}").parse().unwrap(),
+    let space = |group: usize, name: &str, pattern: &str| {
+        let pool = format!("memory:{name}").parse().unwrap();
+        Space { group, pattern: pattern.parse().unwrap(), ..Space::new(name, &pool, &pool) }
     };
     let mut config = layout.config.clone();
-    config.spaces = vec![space("research", "class=rd|ra,expver=x..."), space("operations", "class=od")];
+    config.spaces = vec![space(0, "research", "class=rd|ra,expver=x..."), space(1, "operations", "class=od")];
     let store = FieldStore::create(&config, &layout.registry).unwrap();
     let research = with(&field("0", "t"), "class=rd,expver=xabc");
     archive(&store, &[(research.clone(), b"rd"), (field("0", "t"), b"od")]);

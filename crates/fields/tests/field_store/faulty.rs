@@ -22,6 +22,7 @@ pub(crate) struct Script {
     pub(crate) commits: VecDeque<Option<Error>>,
     pub(crate) lookups: VecDeque<Option<Error>>,
     pub(crate) reads: VecDeque<Option<Error>>,
+    pub(crate) purges: VecDeque<Option<Error>>,
     pub(crate) before_next: Vec<Interruption>,
     /// Whether its bytes come from elsewhere: then it lends none.
     pub(crate) is_far: bool,
@@ -129,12 +130,8 @@ impl Pool for FaultyPool {
     fn create_container(&self, label: &Label) -> Result<()> {
         self.0.create_container(label)
     }
-    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
-        self.0.create_container_with(label, rights)
-    }
-
-    fn create_container_holding(&self, label: &Label, updates: &[Update<'_>]) -> Result<()> {
-        self.0.create_container_holding(label, updates)
+    fn create_container_with(&self, label: &Label, rights: &NewRights, updates: &[Update<'_>]) -> Result<()> {
+        self.0.create_container_with(label, rights, updates)
     }
 
     fn rights(&self, label: &Label) -> Result<Rights> {
@@ -168,6 +165,7 @@ impl Pool for FaultyPool {
         self.0.list_containers()
     }
     fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {
+        self.1.lock().unwrap().purges.pop_front().flatten().map_or(Ok(()), Err)?;
         self.0.purge_container(label, carry_out)
     }
 

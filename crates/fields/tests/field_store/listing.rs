@@ -1,6 +1,6 @@
 //! Listing, axes, status, stats and dump.
 
-use isotach_fields::ListOptions;
+use isotach_fields::{Counts, ListOptions};
 
 use crate::layouts::{Layout, archive, field, listed, request, with};
 
@@ -80,6 +80,32 @@ fn stats_count_visible_and_replaced_fields() {
         assert_eq!((counts.replaced_fields, counts.replaced_bytes), (1, 4));
         assert_eq!((stats[0].collocations, counts.adopted_fields), (2, 0));
         assert!(stats[0].container_bytes > 0);
+    }
+}
+
+#[test]
+fn stats_are_what_a_listing_with_replaced_fields_adds_up_to() {
+    for layout in Layout::all() {
+        let store = filled(&layout);
+        archive(&store, &[(field("0", "t"), b"longer"), (field("6", "t"), b"longer still")]);
+        archive(&store, &[(field("0", "t"), b""), (field("18", "z"), b"new")]);
+        store.wipe(&request("class=od,levtype=sfc"), true).unwrap();
+        for text in ["", "class=od", "levtype=pl", "step=0", "step=0/6/18,param=t", "param=z", "step=48"] {
+            let mut counts = Counts::default();
+            for listed in store.list(&request(text), ListOptions { duplicates: true }).unwrap() {
+                let listed = listed.unwrap();
+                let length = listed.location().length;
+                let (fields, bytes) = match listed.is_replaced() {
+                    true => (&mut counts.replaced_fields, &mut counts.replaced_bytes),
+                    false => (&mut counts.fields, &mut counts.bytes),
+                };
+                *fields += 1;
+                *bytes += length;
+            }
+            let stats = store.stats(&request(text)).unwrap().found;
+            let sum = stats.iter().fold(Counts::default(), |sum, dataset| sum.plus(dataset.counts));
+            assert_eq!(sum, counts, "{}: {text:?}", layout.name);
+        }
     }
 }
 

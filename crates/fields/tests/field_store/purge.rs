@@ -9,7 +9,7 @@ use std::{
 };
 
 use isotach_fields::{Action, Config, FieldStore, ListOptions, PurgedDataset, VerifyOptions};
-use isotach_object::{Registry, memory::Memory};
+use isotach_object::{Error as ObjectError, Registry, memory::Memory};
 
 use crate::{
     faulty::{Faulty, Interruption, Moment, Script},
@@ -178,7 +178,9 @@ fn a_dataset_that_another_purge_is_at_is_told_and_keeps_nobody_from_the_others()
     let other_purge = fs::File::open(superblock).unwrap();
     other_purge.lock().unwrap();
     let answer = store.purge(&request(""), true).unwrap();
-    assert_eq!((answer.found.len(), answer.found[0].key.get("class")), (1, Some("rd")));
+    let told = |dataset: &PurgedDataset| (dataset.key.get("class") == Some("rd"), dataset.replaced_fields);
+    let removed = (STEPS.len() * usize::from(ROUNDS - 1)) as u64;
+    assert_eq!(answer.found.iter().map(told).collect::<Vec<_>>(), [(true, 0), (false, removed)]);
     assert_eq!((answer.unusable.len(), answer.unusable[0].code()), (1, "conflict"));
     assert!(answer.unusable[0].to_string().contains("dataset class=od"), "{}", answer.unusable[0]);
     drop(other_purge);
@@ -242,4 +244,30 @@ fn a_purge_that_is_killed_before_any_of_its_calls_leaves_a_sound_store_and_the_n
         println!("{bytes}: killed before each of {killed} calls ({call:?})");
         assert!(killed > 0, "{bytes} {call:?}");
     }
+}
+
+#[test]
+fn what_a_purge_removed_is_told_though_it_ends_in_an_error() {
+    let engine = Faulty::default();
+    let script = Arc::clone(&engine.script);
+    let registry = Registry::new().with(Arc::new(engine));
+    let config = Config::single(&"memory:purge".parse().unwrap()).with_schema(SCHEMA);
+    let store = FieldStore::create(&config, &registry).unwrap();
+    for class in ["class=od", "class=rd"] {
+        for round in [1, 2, 3] {
+            archive(&store, &[(with(&field("0", "t"), class), [round; 100].as_slice())]);
+        }
+    }
+    let full = || ObjectError::NoSpace { what: "write purge.1".to_owned() };
+    // Once more when the other dataset has given its room back.
+    script.lock().unwrap().purges.extend([Some(full()), None, Some(full())]);
+    let answer = store.purge(&request(""), true).unwrap();
+    let codes: Vec<_> = answer.unusable.iter().map(isotach_fields::Error::code).collect();
+    let told: Vec<_> = answer
+        .found
+        .iter()
+        .map(|dataset| (dataset.key.get("class").unwrap(), dataset.replaced_fields))
+        .collect();
+    assert_eq!(told, [("rd", 2), ("od", 2)]);
+    assert_eq!(codes, ["no-space"]);
 }

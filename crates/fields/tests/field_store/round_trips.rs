@@ -88,6 +88,30 @@ fn many_fields_are_listed_and_found_with_few_calls() {
 }
 
 #[test]
+fn stats_and_a_dry_purge_look_no_field_up() {
+    let counted = Counted::new();
+    // Several pages, and each field twice.
+    let steps = 0..300;
+    let of_step = |step: u32| {
+        (0..30).map(move |param| (field(&step.to_string(), &(130 + param).to_string()), &b"bytes"[..]))
+    };
+    let fields: Vec<_> = steps.flat_map(of_step).collect();
+    archive(&counted.store, &fields);
+    archive(&counted.store, &fields[..4000]);
+    let stats = counted.calls(|store| {
+        let counts = store.stats(&request("")).unwrap().found[0].counts;
+        assert_eq!((counts.fields, counts.replaced_fields, counts.replaced_bytes), (9000, 4000, 20_000));
+    });
+    let purge = counted.calls(|store| {
+        let told = &store.purge(&request(""), false).unwrap().found[0];
+        assert_eq!((told.replaced_fields, told.replaced_bytes), (4000, 20_000));
+    });
+    // The mark of the last transaction, before and after.
+    assert!(stats.get("get_many").is_none_or(|count| *count <= 2), "{stats:?}");
+    assert_eq!(purge.get("get_many"), None, "{purge:?}");
+}
+
+#[test]
 fn fields_are_read_many_at_a_time_or_begun_one_by_one_where_they_need_not_be_awaited() {
     let counted = Counted::filled();
     for (is_far, name, reads) in [(false, "read_many", FIELDS.div_ceil(8)), (true, "begin_read", FIELDS)] {

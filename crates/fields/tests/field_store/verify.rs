@@ -8,8 +8,8 @@ use std::{
 };
 
 use isotach_engine_posix::Posix;
-use isotach_fields::{FieldStore, Level, ListOptions, Repair, VerifyOptions, VerifyReport, crc32c};
-use isotach_object::{Array, Container, Engine, KeyValue, ObjectId, Update};
+use isotach_fields::{FieldStore, Level, ListOptions, Repair, Repaired, VerifyOptions, VerifyReport, crc32c};
+use isotach_object::{Array, Container, Engine, KeyValue, ObjectClass, ObjectId, ObjectType, Update};
 
 use crate::layouts::{Layout, archive, bytes_of, field, listed, request, request_like};
 
@@ -141,7 +141,9 @@ fn wrong_entries_and_missing_arrays_are_told_with_their_fields_and_taken_out() {
         );
         assert_eq!(index.get(b"6::500:130").unwrap().unwrap(), b"?", "a plan changes nothing");
         if layout.name.starts_with("memory") {
-            assert_eq!(report.repair(true).unwrap_err().code(), "unsupported");
+            let done = report.repair(true).unwrap();
+            let is_left = |repaired: &Repaired| repaired.repair == Repair::Left && repaired.why.is_some();
+            assert!(done.repaired.iter().all(is_left), "{done:?}");
             continue;
         }
         let done = report.repair(true).unwrap();
@@ -240,6 +242,39 @@ fn an_entry_that_changed_since_it_was_looked_at_is_left() {
     archive(&store, &[(field("6", "t"), b"newer")]);
     assert_eq!(report.repair(true).unwrap().repaired[0].repair, Repair::Left);
     assert_eq!(bytes_of(&store, &request_like(&field("6", "t"), "")), [b"newer"]);
+}
+
+#[test]
+fn a_dataset_that_is_made_anew_while_it_is_repaired_stays_and_the_lost_one_is_told() {
+    let layout = Layout::posix();
+    let store = with_three_steps(&layout);
+    let pool = layout.registry.open_pool(&store.spaces()[0].catalogue).unwrap();
+    let root = pool.open_container(&"root".parse().unwrap()).unwrap();
+    let datasets = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 0);
+    let list = KeyValue::new(&*root, datasets).unwrap();
+    let mut keys = Vec::new();
+    list.for_each(|key, _| -> isotach_object::Result<()> {
+        keys.push(key.to_vec());
+        Ok(())
+    })
+    .unwrap();
+    keys.iter().for_each(|key| list.remove(key).unwrap());
+    root.flush().unwrap();
+
+    let report = verify(&store, WITHOUT);
+    assert!(told(&report)[0].2.contains("the list of datasets does not name this one"), "{report:?}");
+    archive(&layout.store(), &[(field("6", "t"), b"of another life")]);
+    let done = report.repair(true).unwrap().repaired.remove(0);
+    assert_eq!(
+        (done.repair, done.why.as_deref()),
+        (Repair::Left, Some("it has changed since it was looked at"))
+    );
+    assert_eq!(bytes_of(&layout.store(), &request_like(&field("6", "t"), "")), [b"of another life"]);
+    let told = told(&verify(&store, WITHOUT));
+    assert!(
+        told.len() == 1 && told[0].2.contains("it has fields of a dataset that is listed with"),
+        "{told:?}"
+    );
 }
 
 #[test]

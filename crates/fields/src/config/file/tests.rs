@@ -96,32 +96,6 @@ fn each_mistake_is_named_with_its_place_and_what_was_expected() {
 }
 
 #[test]
-fn fdbs_file_for_a_local_fdb_is_understood() {
-    let config = parse(
-        "---\ntype: local\nengine: toc\nspaces:\n- handler: Default\n  regex: \"od:.*\"\n  roots:\n  - path: /old\n    \
-         writable: false\n  - path: /data/fields\n    list: true\n- roots: [{path: /rest}]\n",
-    );
-    let [first, rest] = &config.spaces[..] else { panic!("{:?}", config.spaces) };
-    assert_eq!(first.store.to_string(), "posix:/data/fields");
-    assert!(first.pattern.matches(&dataset("class=od,expver=0001")));
-    assert!(!first.pattern.matches(&dataset("class=rd,expver=0001")));
-    assert!(rest.pattern.matches(&dataset("class=rd,expver=0001")));
-}
-
-#[test]
-fn an_fdb_of_another_kind_is_refused_by_name() {
-    for (text, expected) in [
-        ("type: remote\nhost: x\n", "unknown variant `remote`"),
-        ("type: local\nengine: daos\nspaces: []\n", "unknown variant `daos`"),
-        ("spaces:\n- handler: expver\n  roots: [{path: /a}]\n", "handler expver: expected Default or First"),
-        ("spaces:\n- roots: [{path: /a, writable: false}]\n", "roots: expected one that is writable"),
-    ] {
-        let said = message(text);
-        assert!(said.contains(expected), "{text:?}: {said}");
-    }
-}
-
-#[test]
 fn a_file_that_is_not_there_is_named() {
     let error = Config::read(Path::new("/no/such/isotach.yaml")).unwrap_err();
     assert_eq!(error.to_string(), "file /no/such/isotach.yaml does not exist");

@@ -1,0 +1,165 @@
+//! Arrays that no entry names, of a dataset whose index is in another container than its bytes.
+//!
+//! There the engine knows nothing of fields: every array is named by its own log. A field that was never flushed leaves one,
+//! and so does a catalogue that has lost the end of its log.
+
+use std::{collections::HashMap, fs::File, io::Write, path::Path, sync::Arc};
+
+use isotach_object::{Anchor, ArrayRead, Cell, Error as ObjectError, ObjectId, ObjectType, Unnamed};
+
+use crate::{
+    Location, Place, Result,
+    batch::parse_history,
+    reader::{Collocation, DatasetReader},
+    root::{Entry, Root},
+    store::Inner,
+};
+
+/// How many arrays are asked for together.
+const PAGE: usize = 1024;
+/// Bytes copied at a time.
+const PIECE: usize = 4 << 20;
+/// The file with the bytes of a dataset's unnamed arrays, one after the other.
+const COPY: &str = "unnamed.fields";
+
+/// Arrays of a dataset that no entry names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnnamedFields {
+    /// The container that they are in.
+    pub place: String,
+    /// How many there are.
+    pub fields: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// A dataset with a container for the index and one for the bytes.
+#[derive(Debug)]
+pub(super) struct Apart {
+    pub(super) inner: Arc<Inner>,
+    pub(super) root: Arc<Root>,
+    pub(super) entry: Arc<Entry>,
+}
+
+impl Apart {
+    /// Counts the arrays that no entry names. `None` if there are none, or the dataset was wiped meanwhile.
+    pub(super) fn unnamed(&self) -> Result<Option<UnnamedFields>> {
+        let Some(reader) = self.inner.reader(&self.root, &self.entry)? else { return Ok(None) };
+        let mut unnamed = UnnamedFields { place: reader.dataset.uri.to_string(), fields: 0, bytes: 0 };
+        for (_, size) in self.arrays(&reader)? {
+            unnamed.fields += 1;
+            unnamed.bytes += size;
+        }
+        Ok((unnamed.fields > 0).then_some(unnamed))
+    }
+
+    /// Copies the arrays that no entry names to a file in a folder, and gives where that is. `None` if there are none.
+    pub(super) fn copy(&self, folder: &Path) -> Result<Option<Unnamed>> {
+        let Some(reader) = self.inner.reader(&self.root, &self.entry)? else { return Ok(None) };
+        let arrays = self.arrays(&reader)?;
+        if arrays.is_empty() {
+            return Ok(None);
+        }
+        let path = folder.join(COPY);
+        let failed = |error| ObjectError::from_io(error, format!("write {}", path.display()));
+        let mut file = File::create_new(&path).map_err(failed)?;
+        let (mut buffer, mut length) = (Vec::new(), 0);
+        for (object, size) in arrays {
+            length += size;
+            let mut offset = 0;
+            while offset < size {
+                buffer.resize(usize::try_from(size - offset).unwrap_or(PIECE).min(PIECE), 0);
+                let mut read =
+                    [ArrayRead { cell: Cell::array(object), offset, buffer: &mut buffer, filled: 0 }];
+                reader.dataset.store.read_many(&mut read)?;
+                offset += buffer.len() as u64;
+                file.write_all(&buffer).map_err(failed)?;
+            }
+        }
+        file.sync_all().and_then(|()| File::open(folder)?.sync_all()).map_err(failed)?;
+        Ok(Some(Unnamed { place: path.display().to_string(), from: 0, length }))
+    }
+
+    /// The arrays that no entry names, with their sizes. They are listed before the entries are read, so that what is flushed
+    /// meanwhile is named.
+    fn arrays(&self, reader: &DatasetReader) -> Result<Vec<(ObjectId, u64)>> {
+        let store = &reader.dataset.store;
+        let mut there = Ids::default();
+        let mut next = Some(Anchor::start());
+        while let Some(anchor) = next {
+            let (objects, after) = self.inner.with_room(|| Ok(store.list_objects(&anchor, PAGE)?))?;
+            objects
+                .into_iter()
+                .filter(|object| object.otype() == ObjectType::Array)
+                .for_each(|id| there.add(id));
+            next = after;
+        }
+        for collocation in &reader.collocations(&self.inner)?.list {
+            self.take_named(reader, collocation, &mut there)?;
+        }
+        let mut arrays = Vec::new();
+        for objects in there.list().chunks(PAGE) {
+            let cells: Vec<_> = objects.iter().map(|object| Cell::array(*object)).collect();
+            let sizes = self.inner.with_room(|| Ok(store.size_many(&cells)?))?;
+            // One without a size was purged meanwhile.
+            arrays.extend(objects.iter().zip(sizes).filter_map(|(object, size)| Some((*object, size?))));
+        }
+        Ok(arrays)
+    }
+
+    /// Takes away what the entries of a collocation name.
+    fn take_named(&self, reader: &DatasetReader, collocation: &Collocation, there: &mut Ids) -> Result<()> {
+        let mut take = |record: &[u8]| match Location::decode(record, &reader.dataset.uri).map(|it| it.place)
+        {
+            Some(Place::Object { container, object }) if container == reader.dataset.uri => {
+                there.remove(object);
+            }
+            _ => {}
+        };
+        for (object, is_history) in [(collocation.objects.index, false), (collocation.objects.history, true)]
+        {
+            let mut next = Some(Anchor::start());
+            while let Some(anchor) = next {
+                let page = reader.page(&self.inner, object, &anchor)?;
+                for (key, value) in page.iter() {
+                    match is_history {
+                        false => take(value),
+                        true => parse_history(key, value).into_iter().for_each(|(_, record, _)| take(record)),
+                    }
+                }
+                next = page.next().cloned();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Ids of arrays. Those of a dataset are nearly all that there are between the first and the last, so a bit each is enough.
+#[derive(Debug, Default)]
+struct Ids(HashMap<(u64, u64), u64>);
+
+impl Ids {
+    fn add(&mut self, id: ObjectId) {
+        let (hi, lo) = (id.hi(), id.lo());
+        *self.0.entry((hi, lo / 64)).or_default() |= 1 << (lo % 64);
+    }
+
+    fn remove(&mut self, id: ObjectId) {
+        let (hi, lo) = (id.hi(), id.lo());
+        if let Some(bits) = self.0.get_mut(&(hi, lo / 64)) {
+            *bits &= !(1 << (lo % 64));
+        }
+    }
+
+    /// All of them, in their order.
+    fn list(&self) -> Vec<ObjectId> {
+        let of = |(&(hi, at), &bits): (&(u64, u64), &u64)| {
+            (0..64)
+                .filter(move |bit| bits >> bit & 1 == 1)
+                .filter_map(move |bit| ObjectId::from_halves(hi, at * 64 + bit).ok())
+        };
+        let mut all: Vec<ObjectId> = self.0.iter().flat_map(of).collect();
+        all.sort();
+        all
+    }
+}
