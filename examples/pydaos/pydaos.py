@@ -221,7 +221,7 @@ def _put(opened: Handle, key: str, value: bytes, flags: int) -> None:
 
 
 def _get(opened: Handle, key: str) -> bytes | None:
-    """The value of a key; None if it is not there, which to DAOS is a value of no bytes."""
+    """The value of a key; None if it is not there. A value of no bytes counts as none, as for dictionaries of pydaos."""
     room = 4096
     while True:
         buffer, size = ctypes.create_string_buffer(room), c_uint64(room)

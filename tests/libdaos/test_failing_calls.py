@@ -77,6 +77,17 @@ def test_a_field_that_could_not_be_read_for_once_is_told_and_no_repair_takes_it_
     site.run("verify", "--data", *STORE)
 
 
+def test_an_entry_on_a_lost_target_is_an_error_and_never_absent(site: Site) -> None:
+    before = site.steps()
+    for first, late in ((1, {}), (3, {}), (5, {}), (5, {"FAULTS_LATE": "1"}), (7, {})):
+        # For one fetch only: where another finds the entry it is there.
+        for last in (first, 999999):
+            fault = f"daos_obj_fetch:{first}-{last}:{NONEXIST}"
+            code, out, err = site.call("list", *STORE, FAULTS=fault, **late)
+            is_whole = code == 0 and len(out.splitlines()) == before and last == first
+            assert is_whole or (code == 1 and "DER_DATA_LOSS" in err), (fault, code, err)
+
+
 def test_a_connection_that_was_taken_back_is_made_again_and_nothing_is_told_to_be_lost(site: Site) -> None:
     before = site.steps()
     assert len(site.run("list", *STORE, FAULTS=f"daos_cont_open:2-2:{NO_HDL}").splitlines()) == before

@@ -68,6 +68,19 @@ pub const DAOS_ACL_PERM_POOL_ALL: u64 = 0x1f;
 /// All permissions that a container knows.
 pub const DAOS_ACL_PERM_CONT_ALL: u64 = 0x1fb;
 
+/// The letters of permissions, in the order in which they are written.
+pub const PERMISSION_LETTERS: [(char, u64); 9] = [
+    ('r', DAOS_ACL_PERM_READ),
+    ('w', DAOS_ACL_PERM_WRITE),
+    ('c', DAOS_ACL_PERM_CREATE_CONT),
+    ('d', DAOS_ACL_PERM_DEL_CONT),
+    ('t', DAOS_ACL_PERM_GET_PROP),
+    ('T', DAOS_ACL_PERM_SET_PROP),
+    ('a', DAOS_ACL_PERM_GET_ACL),
+    ('A', DAOS_ACL_PERM_SET_ACL),
+    ('o', DAOS_ACL_PERM_SET_OWNER),
+];
+
 /// Ask a pool for its space.
 pub const DPI_SPACE: u64 = 1;
 /// Ask a pool how far rebuilding is.

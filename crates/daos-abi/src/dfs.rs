@@ -4,7 +4,8 @@ use core::ffi::{c_char, c_int, c_uint};
 use core::mem::{offset_of, size_of};
 
 use crate::info::daos_prop_t;
-use crate::types::{daos_obj_id_t, daos_oclass_id_t, daos_range_t, daos_size_t};
+use crate::properties::DAOS_PROP_MAX_LABEL_BUF_LEN;
+use crate::types::{daos_obj_id_t, daos_oclass_id_t, daos_range_t, daos_size_t, uuid_t};
 
 /// How many bytes a name has at most.
 pub const DFS_MAX_NAME: usize = 255;
@@ -19,6 +20,10 @@ pub const DFS_DEFAULT_CHUNK_SIZE: u64 = 1_048_576;
 /// How many bytes hints have at most, with the zero that ends them.
 pub const DAOS_CONT_HINT_MAX_LEN: usize = 128;
 
+/// Mounts by whole paths: no directories are kept open.
+pub const DFS_SYS_NO_CACHE: c_int = 1;
+/// Mounts by whole paths: one thread uses them.
+pub const DFS_SYS_NO_LOCK: c_int = 2;
 /// Operations are transactions.
 pub const DFS_BALANCED: c_uint = 4;
 /// Operations are not transactions.
@@ -58,6 +63,61 @@ pub struct dfs_attr_t {
     /// Hints such as `file:single,dir:max`.
     pub da_hints: [c_char; DAOS_CONT_HINT_MAX_LEN],
 }
+
+/// What a path of the system's leads to.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct duns_attr_t {
+    /// What the container holds.
+    pub da_type: u16,
+    /// The class of all objects of a file system that is made.
+    pub da_oclass_id: daos_oclass_id_t,
+    /// Bytes of a chunk of files of a file system that is made.
+    pub da_chunk_size: daos_size_t,
+    /// Properties of a container that is made.
+    pub da_props: *mut daos_prop_t,
+    /// How the path is read.
+    pub da_flags: u32,
+    /// The pool: its label or UUID.
+    pub da_pool: [c_char; DAOS_PROP_MAX_LABEL_BUF_LEN],
+    /// The container: its label or UUID.
+    pub da_cont: [c_char; DAOS_PROP_MAX_LABEL_BUF_LEN],
+    /// The name of the system.
+    pub da_sys: *mut c_char,
+    /// What of the path is behind that.
+    pub da_rel_path: *mut c_char,
+    /// Whether the path is on Lustre.
+    pub da_on_lustre: bool,
+    /// As the flag `DUNS_NO_PREFIX`.
+    pub da_no_prefix: bool,
+    /// The UUID of the pool, if it is named by that.
+    pub da_puuid: uuid_t,
+    /// The UUID of the container, if it is named by that.
+    pub da_cuuid: uuid_t,
+    /// The class of directories of a file system that is made.
+    pub da_dir_oclass_id: daos_oclass_id_t,
+    /// The class of files of a file system that is made.
+    pub da_file_oclass_id: daos_oclass_id_t,
+    /// Hints of a file system that is made.
+    pub da_hints: [c_char; DAOS_CONT_HINT_MAX_LEN],
+}
+
+/// A path without `daos:` names pool and container.
+pub const DUNS_NO_PREFIX: u32 = 1;
+/// Of a path only the last part is looked at.
+pub const DUNS_NO_REVERSE_LOOKUP: u32 = 2;
+/// It is no path of the system's.
+pub const DUNS_NO_CHECK_PATH: u32 = 4;
+/// The extended attribute of a path that says what it leads to.
+pub const DUNS_XATTR_NAME: &core::ffi::CStr = c"user.daos";
+/// How many bytes the value of that has at most.
+pub const DUNS_MAX_XATTR_LEN: usize = 170;
+
+const _: () = {
+    assert!(size_of::<duns_attr_t>() == 480 && offset_of!(duns_attr_t, da_pool) == 28);
+    assert!(offset_of!(duns_attr_t, da_sys) == 288 && offset_of!(duns_attr_t, da_on_lustre) == 304);
+    assert!(offset_of!(duns_attr_t, da_puuid) == 306 && offset_of!(duns_attr_t, da_hints) == 348);
+};
 
 /// Which bytes of a file to read or write.
 #[repr(C)]

@@ -76,7 +76,9 @@ fn the_header_has_the_same_numbers() {
         constants.iter().flat_map(|&(name, number)| classes(name, number)).collect();
     assert!(classes.len() > 150, "only {} classes were found", classes.len());
 
-    let mut program = String::from("#include <daos.h>\n#include <daos_fs.h>\n#include <gurt/hash.h>\n");
+    let mut program = String::from(
+        "#include <daos.h>\n#include <daos_fs.h>\n#include <daos_fs_sys.h>\n#include <daos_uns.h>\n#include <gurt/hash.h>\n",
+    );
     let constants = constants.into_iter().map(|(name, number)| (name.to_owned(), number));
     for (name, number) in constants.chain(classes) {
         let _ = writeln!(program, "_Static_assert((uint64_t)({name}) == {number}u, \"{name}\");");
@@ -90,6 +92,15 @@ fn the_header_is_good_in_cpp() {
         eprintln!("skipped: there is no C++ compiler");
         return;
     }
-    let program = "#include <daos.h>\n#include <daos_fs.h>\n#include <gurt/hash.h>\ndaos_handle_t none() { return DAOS_TX_NONE; }\n";
-    compile("c++", &["-x", "c++", "-std=c++17"], program);
+    let ours = ["daos.h", "daos_fs.h", "daos_fs_sys.h", "daos_uns.h", "gurt/common.h", "gurt/hash.h"];
+    let ours = ours.map(|header| format!("#include <{header}>\n")).concat();
+    // Headers of the language before ours and after: a macro of ours must not rewrite their words, nor those of the program.
+    let theirs = "#include <algorithm>\n#include <limits>\n";
+    let program = "daos_handle_t none() { return DAOS_TX_NONE; }\n\
+                   int most() { return std::max(std::min(1, 2), std::numeric_limits<int>::max()); }\n";
+    for headers in
+        [format!("{ours}{theirs}"), format!("{theirs}{ours}"), "#include <daos.h>\n".to_owned() + theirs]
+    {
+        compile("c++", &["-x", "c++", "-std=c++17"], &(headers + program));
+    }
 }

@@ -2,9 +2,9 @@
 //!
 //! Names are those of the C interface, so that a reader who knows DAOS finds them. Sizes and offsets are asserted where
 //! each structure is defined: a program that was compiled elsewhere shares memory with us, so a layout that drifts must
-//! not compile. The crate needs nothing but `core`. `isotach-libdaos` offers this interface and has the C
+//! not compile. The crate needs nothing but the standard library. `isotach-libdaos` offers this interface and has the C
 //! header that says the same: its `tests/c/layout.c` checks the layouts, and the tests in `header` the numbers. `isotach-engine-daos`
-//! calls it.
+//! calls it. `stored` says how that library keeps what it keeps of a container.
 
 #![expect(non_camel_case_types, reason = "the types carry the names that C programs use")]
 
@@ -19,4 +19,5 @@ mod header;
 pub mod info;
 pub mod properties;
 pub mod property_names;
+pub mod stored;
 pub mod types;

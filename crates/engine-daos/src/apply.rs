@@ -65,7 +65,7 @@ pub(crate) fn is_one_call(space: &Space, object: ObjectId, change: &Change) -> b
 pub(crate) fn put<'d>(space: &Space, tx: Option<&Tx>, cell: &Cell<'d>, value: &'d [u8]) -> Step<Update<'d>> {
     let object = space.object(space.id(cell.object)).in_step(|| space.naming("write", cell))?;
     let (dkey, akey) = keys::of_value(cell);
-    let value = Part::Value { akey: akey.into(), bytes: keys::encoded(value) };
+    let value = Part::Value { akey: akey.into(), bytes: space.format.encoded(value) };
     Ok(Update::new(&object, tx, dkey, vec![value]))
 }
 

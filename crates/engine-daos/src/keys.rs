@@ -1,13 +1,13 @@
 //! How cells lie in DAOS's objects.
 //!
-//! - An entry of a key-value object is a value under the distribution key, as DAOS's own maps have it. Since DAOS takes a value of no
-//!   bytes for none, one of zeros alone, and that is also one of no bytes, has one zero more.
+//! - An entry of a key-value object is a value under the distribution key, as DAOS's own maps have it. A value of no bytes is a value: only
+//!   a fetch with a condition tells it from none. Containers of an older build have [`Format::Padded`].
 //! - A value of a general object lies under the attribute key and [`VALUE`]. Records lie under the attribute key and [`RECORDS`], and
 //!   how many bytes of them there are under it and [`SIZE`]; of the first and the last of these only one is there.
 //! - Bytes of an array lie as DAOS's arrays of bytes have them. One of no bytes, which DAOS does not know, has a value under the
 //!   distribution key 0, where DAOS's own arrays have what they say of themselves.
 //! - What belongs to the container is in a map of its own, [`OWN`], which is the first of the container's roots; the second is
-//!   [`FORMAT`] and the bytes of a chunk.
+//!   the number of the [`Format`] and the bytes of a chunk.
 
 use std::borrow::Cow;
 
@@ -34,8 +34,6 @@ pub(crate) const MARKED: &[u8] = &[1];
 pub(crate) const OWN: (u64, u64) = (0x0801_0001_ffff_ffff, u64::MAX);
 /// A key of it that has no entry.
 pub(crate) const NOTHING: &[u8] = b"nothing";
-/// The number of the format.
-pub(crate) const FORMAT: u64 = 1;
 /// What entries for snapshots begin with; then comes the name.
 pub(crate) const SNAPSHOT: &[u8] = b"snapshot ";
 
@@ -62,17 +60,43 @@ fn is_zeros(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// A value as it is stored.
-pub(crate) fn encoded(value: &[u8]) -> Cow<'_, [u8]> {
-    if is_zeros(value) { Cow::Owned(vec![0; value.len() + 1]) } else { Cow::Borrowed(value) }
+/// How the values of a container are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Number 1: a value of zeros alone, or of no bytes, has one zero more.
+    Padded,
+    /// Number 2: as they are.
+    Plain,
 }
 
-/// The value of stored bytes.
-pub(crate) fn decoded(mut stored: Vec<u8>) -> Vec<u8> {
-    if is_zeros(&stored) {
-        stored.pop();
+impl Format {
+    /// What new containers have.
+    pub(crate) const NEW: u64 = 2;
+
+    /// The format with a number, if it is known.
+    pub(crate) fn of(number: u64) -> Option<Self> {
+        match number {
+            1 => Some(Self::Padded),
+            Self::NEW => Some(Self::Plain),
+            _ => None,
+        }
     }
-    stored
+
+    /// A value as it is stored.
+    pub(crate) fn encoded(self, value: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Self::Padded if is_zeros(value) => Cow::Owned(vec![0; value.len() + 1]),
+            _ => Cow::Borrowed(value),
+        }
+    }
+
+    /// The value of stored bytes.
+    pub(crate) fn decoded(self, mut stored: Vec<u8>) -> Vec<u8> {
+        if self == Self::Padded && is_zeros(&stored) {
+            stored.pop();
+        }
+        stored
+    }
 }
 
 /// What a cell holds.
@@ -127,11 +151,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_value_comes_back_and_none_is_stored_as_no_bytes() {
+    fn containers_of_both_formats_give_every_value_back() {
+        const FIRST: Format = Format::Padded;
         for value in [&b""[..], b"\0", b"\0\0", b"\0a", b"a\0", b"value"] {
-            let stored = encoded(value).into_owned();
-            assert!(!stored.is_empty());
-            assert_eq!(decoded(stored), value);
+            for format in [FIRST, Format::Plain] {
+                assert_eq!(format.decoded(format.encoded(value).into_owned()), value);
+            }
+            assert!(!FIRST.encoded(value).is_empty(), "stored so before");
+            assert_eq!(&*Format::Plain.encoded(value), value, "stored as it is");
         }
+        assert_eq!([1, Format::NEW, 0, 3].map(Format::of), [Some(FIRST), Some(Format::Plain), None, None]);
     }
 }

@@ -118,10 +118,14 @@ impl Pool for DaosPool {
     }
 
     fn create_container(&self, label: &Label) -> Result<()> {
-        self.create_container_with(label, &NewRights::default())
+        self.create_container_with(label, &NewRights::default(), &[])
     }
 
-    fn create_container_with(&self, label: &Label, rights: &NewRights) -> Result<()> {
+    fn create_container_with(&self, label: &Label, rights: &NewRights, updates: &[Update<'_>]) -> Result<()> {
+        if !updates.is_empty() {
+            let what = format!("making container {label} with something in it: DAOS makes empty ones");
+            return Err(Error::Unsupported { engine: SCHEME, what });
+        }
         self.check_process()?;
         // All that matters is asked for: what a pool takes for granted differs between releases.
         let properties = [
@@ -145,11 +149,6 @@ impl Pool for DaosPool {
             // It is not what was asked for.
             let _ = self.destroy_container(label);
         })
-    }
-
-    fn create_container_holding(&self, label: &Label, _: &[Update<'_>]) -> Result<()> {
-        let what = format!("making container {label} with something in it: DAOS makes empty ones");
-        Err(Error::Unsupported { engine: SCHEME, what })
     }
 
     fn rights(&self, label: &Label) -> Result<Rights> {
@@ -217,7 +216,7 @@ impl Pool for DaosPool {
         let key = space.keep_note(note)?;
         let place =
             format!("entry {key:?} of the map {:016x}{:016x} in {}", OWN.0, OWN.1, self.naming(label));
-        Ok(SetAside { place, moved: Vec::new() })
+        Ok(SetAside { place, ..SetAside::default() })
     }
 
     fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {

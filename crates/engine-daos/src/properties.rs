@@ -21,6 +21,10 @@ pub(crate) fn told((number, value): (u32, Value)) -> Option<Property> {
             let word = usize::try_from(value).ok().and_then(|at| words.get(at));
             word.map_or_else(|| value.to_string(), |word| (*word).to_owned())
         }
+        (Value::Number(value), Values::Choices(words)) => {
+            let word = words.iter().find(|(_, number)| *number == value);
+            word.map_or_else(|| value.to_string(), |(word, _)| (*word).to_owned())
+        }
         (Value::Number(value), Values::Status) => {
             let is_healthy = status_of(value) == DAOS_PROP_CO_HEALTHY;
             (if is_healthy { HEALTHY } else { UNCLEAN }).to_owned()

@@ -1,13 +1,13 @@
 //! Reading cells: now, or as a transaction sees them.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
-use isotach_daos_abi::errors::DER_REC2BIG;
+use isotach_daos_abi::errors::{DER_DATA_LOSS, DER_NONEXIST, DER_REC2BIG};
 use isotach_object::{ArrayRead, Cell, Error, ObjectType, Result};
 
 use crate::{
     failure::{Doing, Step, Stop},
-    ffi::{self, Begun, Buffer, Der, Fetch, Operation, Tx},
+    ffi::{self, Begun, Buffer, Der, Fetch, Object, Operation, Tx},
     keys::{self, Held, suffixed},
     space::{Space, number},
 };
@@ -61,7 +61,7 @@ pub(crate) fn held(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<Opti
 /// A value; none for bytes.
 pub(crate) fn value(space: &Space, tx: Option<&Tx>, cell: &Cell<'_>) -> Step<Option<Vec<u8>>> {
     let (_, akey) = keys::of_value(cell);
-    Ok(fetched(space, tx, cell, &akey)?.map(keys::decoded))
+    Ok(fetched(space, tx, cell, &akey)?.map(|stored| space.format.decoded(stored)))
 }
 
 /// The values of cells; none for bytes. As many are under way at once as the options say.
@@ -70,6 +70,39 @@ pub(crate) fn values(space: &Space, tx: Option<&Tx>, cells: &[Cell<'_>]) -> Step
     if depth == 1 || cells.len() == 1 {
         return cells.iter().map(|cell| value(space, tx, cell)).collect();
     }
+    let guesses = fetches(space, cells, |object, dkey, akey| Fetch::of_guess(object, tx, dkey, akey))?;
+    // Only now is nothing under way any more that could have asked to begin anew, after which a transaction reads nothing.
+    let absent = cells.iter().zip(&guesses).filter(|(_, guess)| matches!(guess, Fetched::Absent));
+    let absent: Vec<Cell<'_>> = absent.map(|(cell, _)| *cell).collect();
+    let looks = fetches(space, &absent, |object, dkey, akey| Fetch::of_look(object, tx, dkey, akey))?;
+    let mut looks = looks.into_iter();
+    let found = cells.iter().zip(guesses).map(|(cell, guess)| match guess {
+        Fetched::Whole(value) => Ok(Some(space.format.decoded(value))),
+        Fetched::TooLong => value(space, tx, cell),
+        Fetched::Absent => match looks.next() {
+            Some(Fetched::Whole(value)) if value.is_empty() => Ok(None),
+            Some(Fetched::Whole(value)) => Ok(Some(space.format.decoded(value))),
+            Some(Fetched::TooLong) => value(space, tx, cell),
+            Some(Fetched::Absent) | None => Err(Der(DER_DATA_LOSS)).in_step(|| space.naming("read", cell)),
+        },
+    });
+    found.collect()
+}
+
+/// What came of a fetch of a value whose size was not known.
+enum Fetched {
+    Whole(Vec<u8>),
+    Absent,
+    TooLong,
+}
+
+/// Fetches of cells, as many under way at once as the options say.
+fn fetches(
+    space: &Space,
+    cells: &[Cell<'_>],
+    fetch: impl Fn(&Arc<Object>, &[u8], &[u8]) -> Fetch,
+) -> Step<Vec<Fetched>> {
+    let depth = space.options.depth;
     let (mut begun, mut found) = (VecDeque::with_capacity(depth), Vec::with_capacity(cells.len()));
     for cell in cells {
         if begun.len() == depth
@@ -80,32 +113,19 @@ pub(crate) fn values(space: &Space, tx: Option<&Tx>, cells: &[Cell<'_>]) -> Step
         let what = || space.naming("read", cell);
         let (dkey, akey) = keys::of_value(cell);
         let object = space.object(space.id(cell.object)).in_step(what)?;
-        begun.push_back((cell, space.cont.begin(Fetch::of_guess(&object, tx, dkey, &akey)).in_step(what)?));
+        begun.push_back((cell, space.cont.begin(fetch(&object, dkey, &akey)).in_step(what)?));
     }
     for one in begun {
         found.push(ended(space, one)?);
     }
-    // Only now is nothing under way any more that could have asked to begin anew, after which a transaction reads nothing.
-    let found = cells.iter().zip(found).map(|(cell, found)| match found {
-        Fetched::Whole(value) => Ok(value),
-        Fetched::TooLong => value(space, tx, cell),
-    });
-    found.collect()
-}
-
-/// What came of a fetch of a value whose size was not known.
-enum Fetched {
-    Whole(Option<Vec<u8>>),
-    TooLong,
+    Ok(found)
 }
 
 fn ended(space: &Space, (cell, begun): (&Cell<'_>, Begun<Fetch>)) -> Step<Fetched> {
     match begun.wait() {
         Err(Der(DER_REC2BIG)) => Ok(Fetched::TooLong),
-        outcome => {
-            let fetch = outcome.in_step(|| space.naming("read", cell))?;
-            Ok(Fetched::Whole(fetch.into_value().map(keys::decoded)))
-        }
+        Err(Der(DER_NONEXIST)) => Ok(Fetched::Absent),
+        outcome => Ok(Fetched::Whole(outcome.in_step(|| space.naming("read", cell))?.into_value())),
     }
 }
 
@@ -158,7 +178,7 @@ pub(crate) fn bytes(
     let object = space.object(space.id(cell.object)).in_step(what)?;
     let akey = suffixed(cell.akey, keys::RECORDS);
     let mut fetch = Fetch::of_records(&object, tx, (cell.dkey, &akey), offset, filled);
-    fetch.run().in_step(what)?;
+    fetch.run().map_err(Der::of_look).in_step(what)?;
     buffer[..filled].copy_from_slice(&fetch.into_bytes());
     Ok(filled)
 }

@@ -11,7 +11,7 @@ use isotach_object::{Cell, Error, Label, ObjectClass, ObjectId, ObjectType, Resu
 use crate::{
     failure::{Doing, forked},
     ffi::{Array, Cont, Der, Object, Operation, Part, Roots, Told, Tx, Update},
-    keys::{self, FORMAT, NOTHING, ONLY, OWN},
+    keys::{Format, NOTHING, ONLY, OWN},
     options::{Options, SCHEME},
     read,
 };
@@ -32,6 +32,8 @@ pub(crate) struct Space {
     pub(crate) options: Arc<Options>,
     /// Bytes of an array under one distribution key.
     pub(crate) chunk: u64,
+    /// How values are stored.
+    pub(crate) format: Format,
     /// How many groups an object has on all targets: as many as there were when the container was made, so that it is found also when the
     /// pool has become larger.
     all_groups: u64,
@@ -49,16 +51,17 @@ impl Space {
             let expected = "one that Isotach made: this is another program's";
             return Err(Error::invalid(format!("container {label} of pool {}", options.pool), expected));
         }
-        if format != FORMAT {
-            let what = format!("container {label} of format {format}; it reads {FORMAT}");
+        let Some(format) = Format::of(format) else {
+            let what = format!("container {label} of format {format}; it reads 1 to {}", Format::NEW);
             return Err(Error::Unsupported { engine: SCHEME, what });
-        }
+        };
         let (open, classes) = (Mutex::default(), Mutex::default());
         Ok(Self {
             cont,
             label: label.clone(),
             options: Arc::clone(options),
             chunk,
+            format,
             all_groups,
             open,
             classes,
@@ -69,7 +72,7 @@ impl Space {
     /// a chunk, and how many groups an object on all targets has.
     pub(crate) fn roots(options: &Options, targets: u32) -> Roots {
         // With one target S1 is all, too: it is the class of fields, and keeps its name.
-        [OWN, (FORMAT, options.chunk), (targets.clamp(2, 0xfffe).into(), 0), (0, 0)]
+        [OWN, (Format::NEW, options.chunk), (targets.clamp(2, 0xfffe).into(), 0), (0, 0)]
     }
 
     /// DAOS's id of an object: ours, but with the number of groups for "all".
@@ -175,7 +178,7 @@ impl Space {
     pub(crate) fn keep_note(&self, note: &str) -> Result<String> {
         let what = || format!("keep a note in container {}", self.label);
         let key = format!("note {}", self.epoch()?);
-        let value = Part::Value { akey: ONLY.into(), bytes: keys::encoded(note.as_bytes()) };
+        let value = Part::Value { akey: ONLY.into(), bytes: self.format.encoded(note.as_bytes()) };
         let own = self.own().doing(what)?;
         Update::new(&own, None, key.as_bytes(), vec![value]).run().doing(what)?;
         Ok(key)
@@ -186,7 +189,7 @@ impl Space {
         let what = || format!("ask for the epoch of container {}", self.label);
         read::of_one_state(self, None, 2, |tx| {
             // A transaction has an epoch as soon as it has read something.
-            self.own().and_then(|own| own.value(tx, NOTHING, ONLY)).in_step(what)?;
+            self.own().and_then(|own| own.look(tx, NOTHING, ONLY)).in_step(what)?;
             tx.map_or(Ok(0), Tx::epoch).in_step(what)
         })
     }

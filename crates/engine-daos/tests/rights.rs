@@ -49,7 +49,7 @@ fn a_list_is_kept_letter_by_letter_and_who_may_read_may_look_at_properties_and_l
     let fixture = DaosFixture::new("");
     let pool = pool(&fixture);
     let asked = acl("A::ann@:rw,A::bea@:tT,A:G:crew@:d,A::EVERYONE@:r");
-    pool.create_container_with(&label(), &NewRights::Asked(listed(&asked))).unwrap();
+    pool.create_container_with(&label(), &NewRights::Asked(listed(&asked)), &[]).unwrap();
     let kept = "A::OWNER@:rwdtTaAo,A::ann@:rwta,A::bea@:tT,A:G:crew@:d,A::EVERYONE@:rta";
     assert_eq!(pool.rights(&label()).unwrap().acl.to_string(), kept);
     // What was told is what is kept when it is set again.
@@ -95,12 +95,12 @@ fn a_container_that_was_given_away_belongs_to_the_other_and_is_closed_to_who_gav
         let unknown = RightsChange { owner, group, acl: Some(Acl::new()) };
         assert_eq!(pool.set_rights(&third, &unknown).unwrap_err().code(), "invalid-input");
         assert_eq!(pool.rights(&third).unwrap(), before);
-        let made = pool.create_container_with(&"fourth".parse().unwrap(), &NewRights::Asked(unknown));
+        let made = pool.create_container_with(&"fourth".parse().unwrap(), &NewRights::Asked(unknown), &[]);
         assert_eq!(made.unwrap_err().code(), "invalid-input");
     }
     // So is one that is another's from the beginning on.
     let other: Label = "other".parse().unwrap();
-    pool.create_container_with(&other, &NewRights::Asked(gift)).unwrap();
+    pool.create_container_with(&other, &NewRights::Asked(gift), &[]).unwrap();
     assert_eq!(pool.rights(&other).unwrap_err().code(), "permission-denied");
 }
 
@@ -109,10 +109,10 @@ fn a_container_that_inherits_is_open_to_all_whom_the_first_one_is_open_to() {
     let fixture = DaosFixture::new("");
     let pool = pool(&fixture);
     let asked = acl("A::ann@:rw,A:G:GROUP@:r");
-    pool.create_container_with(&label(), &NewRights::Asked(listed(&asked))).unwrap();
+    pool.create_container_with(&label(), &NewRights::Asked(listed(&asked)), &[]).unwrap();
     let first = pool.rights(&label()).unwrap();
     let other: Label = "other".parse().unwrap();
-    pool.create_container_with(&other, &NewRights::Inherited(first.clone())).unwrap();
+    pool.create_container_with(&other, &NewRights::Inherited(first.clone()), &[]).unwrap();
     assert_eq!(pool.rights(&other).unwrap(), first);
 }
 

@@ -22,6 +22,31 @@ CHECK(create_of_an_existing_array_fails, "array_create is a conditional insert: 
     FAILS(daos_array_create(container(), oid, DAOS_TX_NONE, 1, 4096, &array, NULL), DER_EXIST);
 }
 
+#define CREATES(sentence, type)                                                                                        \
+    CHECK(sentence, "array_create takes every array type, and a second one gives -DER_EXIST (dc_array_create)")        \
+    {                                                                                                                  \
+        daos_obj_id_t oid = new_oid(type);                                                                             \
+        daos_handle_t array;                                                                                           \
+        char found[4];                                                                                                 \
+                                                                                                                       \
+        OK(daos_array_create(container(), oid, DAOS_TX_NONE, 1, 4096, &array, NULL));                                  \
+        keep(KEPT_ARRAY, array);                                                                                       \
+        OK(write_range(array, DAOS_TX_NONE, 5, 4, "data", 4));                                                         \
+        OK(read_range(array, DAOS_TX_NONE, 5, 4, found, 4));                                                           \
+        BYTES(found, "data", 4);                                                                                       \
+        FAILS(daos_array_create(container(), oid, DAOS_TX_NONE, 1, 4096, &array, NULL), DER_EXIST);                    \
+    }
+CREATES(create_takes_a_byte_array, DAOS_OT_ARRAY_BYTE)
+CREATES(create_takes_an_array_with_attributes, DAOS_OT_ARRAY_ATTR)
+
+CHECK(create_refuses_what_is_no_array, "array_create needs an object id of an array type, else -DER_INVAL")
+{
+    daos_handle_t array;
+
+    FAILS(daos_array_create(container(), new_oid(DAOS_OT_MULTI_HASHED), DAOS_TX_NONE, 1, 4096, &array, NULL), DER_INVAL);
+    FAILS(daos_array_create(container(), new_oid(DAOS_OT_DKEY_LEXICAL), DAOS_TX_NONE, 1, 4096, &array, NULL), DER_INVAL);
+}
+
 CHECK(create_fails_on_an_array_that_is_not_open, "array_create is a conditional insert: -DER_EXIST if present")
 {
     daos_obj_id_t oid = new_oid(DAOS_OT_ARRAY);
@@ -446,6 +471,7 @@ CHECK(the_handle_of_a_destroyed_array_still_closes, "after a destroy the handle 
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(array, C(create_of_a_new_array_succeeds), C(create_of_an_existing_array_fails),
+        C(create_takes_a_byte_array), C(create_takes_an_array_with_attributes), C(create_refuses_what_is_no_array),
         C(create_fails_on_an_array_that_is_not_open), C(open_returns_the_cell_and_chunk_sizes),
         C(open_of_an_absent_array_fails), C(open_refuses_a_kv_id), C(open_refuses_a_byte_array_id),
         C(open_refuses_an_array_id_with_attributes), C(open_refuses_metadata_with_another_magic),

@@ -396,6 +396,59 @@ CHECK(a_range_is_not_given_again_after_closing, "alloc_oids returns ranges that 
     HOLDS(apart(first, 50, second, 50));
 }
 
+CHECK(open_for_writing_needs_no_connection_for_writing, "a container's own list decides; pydaos connects with PC_RO")
+{
+    const char *label = new_label();
+    daos_handle_t connection;
+    daos_handle_t handle;
+    uint64_t first;
+
+    OK(create(label));
+    OK(daos_pool_connect(pool_label(), NULL, DAOS_PC_RO, &connection, NULL, NULL));
+    keep(KEPT_POOL, connection);
+    OK(daos_cont_open(connection, label, DAOS_COO_RW, &handle, NULL, NULL));
+    keep(KEPT_CONTAINER, handle);
+    OK(daos_cont_alloc_oids(handle, 1, &first, NULL));
+}
+
+CHECK(a_new_container_of_another_user_is_invalid, "CO_OWNER at creation must be the user's own, else -DER_INVAL")
+{
+    daos_prop_t *prop = daos_prop_alloc(1);
+
+    HOLDS(prop != NULL);
+    prop->dpp_entries[0].dpe_type = DAOS_PROP_CO_OWNER;
+    OK(daos_prop_set_str(prop, DAOS_PROP_CO_OWNER, "somebody.else@", 14));
+    FAILS(daos_cont_create_with_label(pool(), new_label(), prop, NULL, NULL), DER_INVAL);
+    daos_prop_free(prop);
+}
+
+CHECK(a_container_has_a_root_object, "without CO_ROOTS at creation a container gets one root object (dup_cont_create_props)")
+{
+    const char *label = new_label();
+    daos_prop_t *found = daos_prop_alloc(0);
+    struct daos_prop_entry *entry;
+    struct daos_prop_co_roots roots;
+    daos_handle_t kv;
+
+    OK(create(label));
+    OK(daos_cont_query(open_container(label, DAOS_COO_RO), NULL, found, NULL));
+    entry = daos_prop_entry_get(found, DAOS_PROP_CO_ROOTS);
+    HOLDS(entry != NULL && entry->dpe_val_ptr != NULL);
+    memcpy(&roots, entry->dpe_val_ptr, sizeof(roots));
+    daos_prop_free(found);
+    HOLDS(!daos_obj_id_is_nil(roots.cr_oids[0]));
+    HOLDS(daos_obj_id_is_nil(roots.cr_oids[1]));
+    EQUAL(roots.cr_oids[0].lo, 0);
+    EQUAL(roots.cr_oids[0].hi & 0xffffffff, 0);
+    EQUAL(daos_obj_id2type(roots.cr_oids[0]), DAOS_OT_MULTI_HASHED);
+    /* As pydaos does it. */
+    roots.cr_oids[0].hi |= (uint64_t)DAOS_OT_KV_HASHED << OID_FMT_TYPE_SHIFT;
+    OK(daos_kv_open(open_container(label, DAOS_COO_RW), roots.cr_oids[0], DAOS_OO_RW, &kv, NULL));
+    keep(KEPT_KV, kv);
+    put_text(kv, "key", "value");
+    kv_holds(kv, "key", "value");
+}
+
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(container, C(create_with_a_label_returns_a_uuid), C(create_with_a_label_needs_no_place_for_the_uuid),
@@ -415,4 +468,5 @@ SUBJECT(container, C(create_with_a_label_returns_a_uuid), C(create_with_a_label_
         C(a_label_of_128_characters_is_invalid), C(a_label_may_have_dots_colons_underlines_and_hyphens),
         C(alloc_oids_of_none_is_invalid), C(alloc_oids_of_one_id_succeeds), C(ranges_of_ids_do_not_overlap),
         C(ranges_of_different_lengths_do_not_overlap), C(ranges_of_two_handles_do_not_overlap),
-        C(a_range_is_not_given_again_after_closing));
+        C(a_range_is_not_given_again_after_closing), C(open_for_writing_needs_no_connection_for_writing),
+        C(a_new_container_of_another_user_is_invalid), C(a_container_has_a_root_object));

@@ -88,13 +88,77 @@ CHECK(put_replaces_a_value_by_a_longer_one, "put replaces the whole value")
     kv_holds(kv, "key", "a long value of many bytes");
 }
 
-CHECK(put_of_size_zero_removes_the_key, "a put of size 0 is a punch")
+/* The rules of empty values are those that DAOS's own suite checks: src/tests/suite/daos_kv.c, kv_cond_ops. */
+
+CHECK(put_of_size_zero_makes_a_present_key, "a put of size 0 makes a key of size 0, which COND_KEY_GET finds")
 {
     daos_handle_t kv = new_kv();
+    char found[4] = "old";
+    daos_size_t size = sizeof(found);
+
+    OK(daos_kv_put(kv, DAOS_TX_NONE, 0, "key", 0, NULL, NULL));
+    OK(daos_kv_get(kv, DAOS_TX_NONE, DAOS_COND_KEY_GET, "key", &size, found, NULL));
+    EQUAL(size, 0);
+    TEXT(found, "old");
+    size = 9;
+    OK(daos_kv_get(kv, DAOS_TX_NONE, DAOS_COND_KEY_GET, "key", &size, NULL, NULL));
+    EQUAL(size, 0);
+}
+
+CHECK(put_of_size_zero_replaces_a_value, "put replaces the whole value, also by one of size 0")
+{
+    daos_handle_t kv = new_kv();
+    daos_size_t size;
 
     put_text(kv, "key", "value");
     OK(daos_kv_put(kv, DAOS_TX_NONE, 0, "key", 0, NULL, NULL));
-    kv_lacks(kv, "key");
+    OK(get_size(kv, DAOS_COND_KEY_GET, "key", &size));
+    EQUAL(size, 0);
+    put_text(kv, "key", "another");
+    kv_holds(kv, "key", "another");
+}
+
+CHECK(insert_of_a_key_with_an_empty_value_succeeds_once, "a key of size 0 is present for COND_KEY_INSERT: -DER_EXIST")
+{
+    daos_handle_t kv = new_kv();
+
+    OK(daos_kv_put(kv, DAOS_TX_NONE, DAOS_COND_KEY_INSERT, "key", 0, NULL, NULL));
+    FAILS(daos_kv_put(kv, DAOS_TX_NONE, DAOS_COND_KEY_INSERT, "key", 0, NULL, NULL), DER_EXIST);
+    FAILS(put(kv, DAOS_COND_KEY_INSERT, "key", "value"), DER_EXIST);
+}
+
+CHECK(update_of_a_key_with_an_empty_value_succeeds, "a key of size 0 is present for COND_KEY_UPDATE")
+{
+    daos_handle_t kv = new_kv();
+
+    FAILS(daos_kv_put(kv, DAOS_TX_NONE, DAOS_COND_KEY_UPDATE, "key", 0, NULL, NULL), DER_NONEXIST);
+    OK(daos_kv_put(kv, DAOS_TX_NONE, 0, "key", 0, NULL, NULL));
+    OK(daos_kv_put(kv, DAOS_TX_NONE, DAOS_COND_KEY_UPDATE, "key", 0, NULL, NULL));
+    OK(put(kv, DAOS_COND_KEY_UPDATE, "key", "value"));
+    kv_holds(kv, "key", "value");
+}
+
+CHECK(a_key_with_an_empty_value_is_removed_once, "a key of size 0 is present for COND_KEY_REMOVE, and then gone")
+{
+    daos_handle_t kv = new_kv();
+    daos_size_t size;
+
+    OK(daos_kv_put(kv, DAOS_TX_NONE, 0, "key", 0, NULL, NULL));
+    OK(daos_kv_remove(kv, DAOS_TX_NONE, DAOS_COND_KEY_REMOVE, "key", NULL));
+    FAILS(daos_kv_remove(kv, DAOS_TX_NONE, DAOS_COND_KEY_REMOVE, "key", NULL), DER_NONEXIST);
+    FAILS(get_size(kv, DAOS_COND_KEY_GET, "key", &size), DER_NONEXIST);
+}
+
+CHECK(get_into_a_buffer_of_no_bytes_gives_the_size, "get with *size 0 is a query of the size, with a buffer or without")
+{
+    daos_handle_t kv = new_kv();
+    char found[1] = {'x'};
+    daos_size_t size = 0;
+
+    put_text(kv, "key", "value");
+    OK(daos_kv_get(kv, DAOS_TX_NONE, 0, "key", &size, found, NULL));
+    EQUAL(size, 5);
+    EQUAL(found[0], 'x');
 }
 
 CHECK(a_value_may_hold_zero_bytes, "values are bytes, not text")
@@ -462,7 +526,10 @@ SUBJECT(kv, C(open_of_an_object_that_was_never_written_succeeds), C(open_for_rea
         C(open_refuses_a_byte_array_id), C(open_refuses_an_array_id_with_attributes),
         C(open_refuses_a_multi_level_object_id), C(a_kv_handle_closes_with_the_close_of_objects),
         C(get_returns_what_was_put), C(put_replaces_a_value_by_a_shorter_one),
-        C(put_replaces_a_value_by_a_longer_one), C(put_of_size_zero_removes_the_key), C(a_value_may_hold_zero_bytes),
+        C(put_replaces_a_value_by_a_longer_one), C(put_of_size_zero_makes_a_present_key),
+        C(put_of_size_zero_replaces_a_value), C(insert_of_a_key_with_an_empty_value_succeeds_once),
+        C(update_of_a_key_with_an_empty_value_succeeds), C(a_key_with_an_empty_value_is_removed_once),
+        C(get_into_a_buffer_of_no_bytes_gives_the_size), C(a_value_may_hold_zero_bytes),
         C(a_value_of_one_byte_comes_back), C(a_value_of_4096_bytes_comes_back), C(a_value_of_65537_bytes_comes_back),
         C(a_value_of_one_mebibyte_comes_back), C(get_of_a_missing_key_returns_size_zero),
         C(get_from_an_object_never_written_returns_size_zero), C(get_without_a_buffer_returns_the_size),

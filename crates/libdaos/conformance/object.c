@@ -140,6 +140,89 @@ CHECK(fetch_of_an_absent_value_has_size_zero, "a fetch of what is not there retu
     single_lacks(object, "absent", "akey");
 }
 
+CHECK(an_update_of_size_zero_makes_a_present_value, "a value of size 0 is there for conditions, and listed (VOS stores it)")
+{
+    daos_handle_t object = new_object();
+    char found[4];
+    daos_size_t size = 1;
+
+    OK(update_single(object, DAOS_TX_NONE, DAOS_COND_AKEY_INSERT, "dkey", "akey", NULL, 0));
+    FAILS(update_single(object, DAOS_TX_NONE, DAOS_COND_AKEY_INSERT, "dkey", "akey", "value", 5), DER_EXIST);
+    FAILS(update_single(object, DAOS_TX_NONE, DAOS_COND_DKEY_INSERT, "dkey", "other", "value", 5), DER_EXIST);
+    OK(fetch_single(object, DAOS_TX_NONE, DAOS_COND_AKEY_FETCH, "dkey", "akey", found, sizeof(found), &size));
+    EQUAL(size, 0);
+    OK(update_single(object, DAOS_TX_NONE, DAOS_COND_AKEY_UPDATE, "dkey", "akey", "value", 5));
+    single_holds(object, "dkey", "akey", "value");
+}
+
+CHECK(a_value_may_be_shorter_than_its_buffer, "iod_size bytes of the scatter list are stored; more of them is no error")
+{
+    daos_handle_t object = new_object();
+    daos_key_t dkey = key_of("dkey");
+    daos_iod_t iod = {.iod_name = key_of("akey"), .iod_type = DAOS_IOD_SINGLE, .iod_size = 5, .iod_nr = 1};
+    char value[] = "value and more";
+    struct buffer buffer;
+
+    OK(daos_obj_update(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, buffer_of(&buffer, value, sizeof(value)), NULL));
+    single_holds(object, "dkey", "akey", "value");
+}
+
+CHECK(a_value_longer_than_its_buffer_is_refused, "iod_size above the size of the scatter list gives -DER_REC2BIG")
+{
+    daos_key_t dkey = key_of("dkey");
+    daos_iod_t iod = {.iod_name = key_of("akey"), .iod_type = DAOS_IOD_SINGLE, .iod_size = 6, .iod_nr = 1};
+    char value[] = "value";
+    struct buffer buffer;
+
+    FAILS(daos_obj_update(new_object(), DAOS_TX_NONE, 0, &dkey, 1, &iod, buffer_of(&buffer, value, 5), NULL),
+          DER_REC2BIG);
+}
+
+CHECK(an_update_of_a_value_without_buffers_is_invalid, "an update with iod_size above 0 and no scatter list gives -DER_INVAL")
+{
+    daos_key_t dkey = key_of("dkey");
+    daos_iod_t iod = {.iod_name = key_of("akey"), .iod_type = DAOS_IOD_SINGLE, .iod_size = 6, .iod_nr = 1};
+
+    FAILS(daos_obj_update(new_object(), DAOS_TX_NONE, 0, &dkey, 1, &iod, NULL, NULL), DER_INVAL);
+}
+
+CHECK(a_call_without_akeys_is_invalid, "fetch, update and punch_akeys of no akey give -DER_INVAL")
+{
+    daos_handle_t object = new_object();
+    daos_key_t dkey = key_of("dkey");
+    daos_key_t akey = key_of("akey");
+    daos_iod_t iod = {.iod_name = akey, .iod_type = DAOS_IOD_SINGLE, .iod_size = DAOS_REC_ANY, .iod_nr = 1};
+
+    FAILS(daos_obj_fetch(object, DAOS_TX_NONE, 0, &dkey, 0, &iod, NULL, NULL, NULL), DER_INVAL);
+    FAILS(daos_obj_update(object, DAOS_TX_NONE, 0, &dkey, 0, &iod, NULL, NULL), DER_INVAL);
+    FAILS(daos_obj_punch_akeys(object, DAOS_TX_NONE, 0, &dkey, 0, &akey, NULL), DER_INVAL);
+}
+
+CHECK(a_single_value_with_another_number_of_records_is_invalid, "iod_nr of DAOS_IOD_SINGLE must be 1, else -DER_INVAL")
+{
+    daos_handle_t object = new_object();
+    daos_key_t dkey = key_of("dkey");
+    daos_iod_t iod = {.iod_name = key_of("akey"), .iod_type = DAOS_IOD_SINGLE, .iod_size = DAOS_REC_ANY, .iod_nr = 2};
+
+    FAILS(daos_obj_fetch(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, NULL, NULL, NULL), DER_INVAL);
+    iod.iod_nr = 0;
+    FAILS(daos_obj_fetch(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, NULL, NULL, NULL), DER_INVAL);
+}
+
+CHECK(conditions_of_another_call_are_invalid, "conditions of an update in a fetch, and the other way, give -DER_INVAL")
+{
+    daos_handle_t object = new_object();
+    char found[8];
+    daos_size_t size;
+    const uint64_t both = DAOS_COND_PER_AKEY | DAOS_COND_AKEY_FETCH;
+
+    FAILS(fetch_single(object, DAOS_TX_NONE, DAOS_COND_DKEY_INSERT, "d", "a", found, sizeof(found), &size), DER_INVAL);
+    FAILS(fetch_single(object, DAOS_TX_NONE, DAOS_COND_PUNCH, "d", "a", found, sizeof(found), &size), DER_INVAL);
+    FAILS(fetch_single(object, DAOS_TX_NONE, both, "d", "a", found, sizeof(found), &size), DER_INVAL);
+    FAILS(update_single(object, DAOS_TX_NONE, DAOS_COND_AKEY_FETCH, "d", "a", "v", 1), DER_INVAL);
+    FAILS(update_single(object, DAOS_TX_NONE, DAOS_COND_PUNCH, "d", "a", "v", 1), DER_INVAL);
+}
+
 CHECK(fetch_of_an_absent_value_fills_no_buffer, "a fetch of what is not there: sg_nr_out 0 or iov_len 0")
 {
     daos_key_t dkey = key_of("dkey");
@@ -446,7 +529,11 @@ SUBJECT(object, C(open_of_an_object_never_written_succeeds), C(a_single_value_co
         C(a_single_value_is_replaced_whole), C(akeys_of_one_dkey_are_separate), C(dkeys_with_one_akey_are_separate),
         C(dkey_and_akey_are_not_joined), C(keys_may_hold_zero_bytes), C(several_values_go_in_one_update),
         C(several_values_come_in_one_fetch), C(fetch_of_an_absent_value_has_size_zero),
-        C(fetch_of_an_absent_value_fills_no_buffer), C(fetch_without_buffers_returns_the_size),
+        C(an_update_of_size_zero_makes_a_present_value),
+        C(a_value_may_be_shorter_than_its_buffer), C(a_value_longer_than_its_buffer_is_refused),
+        C(an_update_of_a_value_without_buffers_is_invalid),
+        C(a_call_without_akeys_is_invalid), C(a_single_value_with_another_number_of_records_is_invalid),
+        C(conditions_of_another_call_are_invalid), C(fetch_of_an_absent_value_fills_no_buffer), C(fetch_without_buffers_returns_the_size),
         C(fetch_into_a_small_buffer_is_refused), C(dkey_insert_of_a_new_dkey_succeeds),
         C(dkey_insert_of_a_present_dkey_fails), C(dkey_update_of_a_present_dkey_succeeds),
         C(dkey_update_of_an_absent_dkey_fails), C(dkey_fetch_of_a_present_dkey_succeeds),

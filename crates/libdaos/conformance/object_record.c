@@ -79,6 +79,42 @@ CHECK(an_update_replaces_the_records_of_its_extent, "an update changes the recor
     BYTES(found, "012abcd789", 10);
 }
 
+CHECK(records_shorter_than_their_buffer_are_stored, "only a list of buffers smaller than the records is refused")
+{
+    daos_handle_t object = new_object();
+    daos_key_t dkey = key_of("dkey");
+    daos_recx_t recx = {.rx_idx = 0, .rx_nr = 5};
+    daos_iod_t iod = records("akey", 1, &recx);
+    char bytes[] = "0123456789", found[6];
+    struct buffer buffer;
+
+    OK(daos_obj_update(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, buffer_of(&buffer, bytes, 10), NULL));
+    EQUAL(fetch(object, "dkey", 0, 6, 1, found), 1);
+    BYTES(found, "01234x", 6);
+}
+
+CHECK(records_longer_than_their_buffer_are_refused, "records that take more than the list of buffers has give -DER_REC2BIG")
+{
+    daos_handle_t object = new_object();
+    daos_key_t dkey = key_of("dkey");
+    daos_recx_t recx = {.rx_idx = 0, .rx_nr = 5};
+    daos_iod_t iod = records("akey", 1, &recx);
+    char bytes[] = "012", found[5];
+    struct buffer buffer;
+
+    FAILS(daos_obj_update(object, DAOS_TX_NONE, 0, &dkey, 1, &iod, buffer_of(&buffer, bytes, 3), NULL), DER_REC2BIG);
+    EQUAL(fetch(object, "dkey", 0, 5, 1, found), 0);
+}
+
+CHECK(an_update_of_records_without_buffers_is_invalid, "an update with iod_size above 0 and no scatter list gives -DER_INVAL")
+{
+    daos_key_t dkey = key_of("dkey");
+    daos_recx_t recx = {.rx_idx = 0, .rx_nr = 5};
+    daos_iod_t iod = records("akey", 1, &recx);
+
+    FAILS(daos_obj_update(new_object(), DAOS_TX_NONE, 0, &dkey, 1, &iod, NULL, NULL), DER_INVAL);
+}
+
 CHECK(a_hole_between_records_leaves_the_buffer_alone, "records that do not exist leave the buffer untouched")
 {
     daos_handle_t object = new_object();
@@ -314,7 +350,9 @@ CHECK(a_fetch_of_a_single_value_does_not_find_records,
 
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
-SUBJECT(object_record, C(records_come_back), C(records_of_four_bytes_come_back), C(a_part_of_the_records_comes_back),
+SUBJECT(object_record, C(records_come_back), C(records_of_four_bytes_come_back),
+        C(records_shorter_than_their_buffer_are_stored), C(records_longer_than_their_buffer_are_refused),
+        C(an_update_of_records_without_buffers_is_invalid), C(a_part_of_the_records_comes_back),
         C(an_update_replaces_the_records_of_its_extent), C(a_hole_between_records_leaves_the_buffer_alone),
         C(records_of_two_dkeys_are_separate), C(an_update_of_record_size_zero_removes_records),
         C(records_that_were_all_removed_have_size_zero), C(a_map_tells_the_lowest_and_the_highest_records),

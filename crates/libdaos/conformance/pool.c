@@ -22,6 +22,15 @@ static daos_handle_t connect_to(const char *name, unsigned int flags)
     return handle;
 }
 
+CHECK(connect_looks_at_the_bits_of_the_mode_alone, "of the flags one of PC_RO, PC_RW, PC_EX counts (flags_are_valid)")
+{
+    daos_handle_t handle;
+
+    connect_to(pool_label(), DAOS_PC_RO | 1U << 20);
+    FAILS(daos_pool_connect(pool_label(), NULL, DAOS_PC_RO | DAOS_PC_RW, &handle, NULL, NULL), DER_INVAL);
+    FAILS(daos_pool_connect(pool_label(), NULL, 0, &handle, NULL, NULL), DER_INVAL);
+}
+
 CHECK(connect_for_reading_succeeds, "PC_RO connects for reading")
 {
     connect_to(pool_label(), DAOS_PC_RO);
@@ -320,7 +329,7 @@ CHECK(a_read_only_connection_sets_no_attribute, "pool_set_attr needs a connectio
 
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
-SUBJECT(pool, C(connect_for_reading_succeeds), C(connect_for_writing_succeeds),
+SUBJECT(pool, C(connect_looks_at_the_bits_of_the_mode_alone), C(connect_for_reading_succeeds), C(connect_for_writing_succeeds),
         C(connect_by_the_text_of_the_uuid_succeeds), C(connect_to_an_absent_pool_fails),
         C(connect_fills_in_the_information), C(every_connection_has_the_same_uuid),
         C(disconnecting_leaves_other_connections_alone), C(a_second_initialisation_needs_a_second_end),

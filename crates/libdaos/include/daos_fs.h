@@ -194,6 +194,14 @@ int dfs_listxattr(dfs_t *dfs, dfs_obj_t *obj, char *list, daos_size_t *size);
 
 /* Missing: ENOSYS. But for the first three, DAOS declares them to its own programs alone. */
 int dfs_dir_anchor_set(dfs_obj_t *obj, const char name[], daos_anchor_t *anchor);
+/* What is done with objects that no entry names. */
+enum {
+	DFS_CHECK_PRINT = 1,
+	DFS_CHECK_REMOVE = 2,
+	DFS_CHECK_RELINK = 4,
+	DFS_CHECK_VERIFY = 8,
+	DFS_CHECK_EVICT_ALL = 16
+};
 int dfs_cont_check(daos_handle_t poh, const char *cont, uint64_t flags, const char *name);
 int dfs_cont_set_owner(daos_handle_t coh, d_string_t user, uid_t uid, d_string_t group, gid_t gid);
 int dfs_cont_scan(daos_handle_t poh, const char *cont, uint64_t flags, const char *subdir);
@@ -201,6 +209,28 @@ int dfs_get_size_by_oid(dfs_t *dfs, daos_obj_id_t oid, daos_size_t chunk_size, d
 int dfs_obj_fix_type(dfs_t *dfs, dfs_obj_t *parent, const char *name);
 int dfs_recreate_sb(daos_handle_t coh, dfs_attr_t *attr);
 int dfs_relink_root(daos_handle_t coh);
+
+/* What entries of a listing must be like: a regular expression of the name, and changed after a time. */
+enum {
+	DFS_FILTER_NAME = 2,
+	DFS_FILTER_NEWER = 4,
+	DFS_FILTER_INCLUDE_DIRS = 8
+};
+typedef struct {
+	char dp_name[DFS_MAX_NAME];
+	time_t dp_newer;
+	size_t dp_size;
+} dfs_predicate_t;
+typedef struct dfs_pipeline dfs_pipeline_t;
+
+/* Missing: ENOSYS. */
+int dfs_mount_snap(daos_handle_t poh, daos_handle_t coh, int flags, daos_epoch_t epoch, const char *name, dfs_t **dfs);
+int dfs_connect_snap(const char *pool, const char *sys, const char *cont, int flags, daos_epoch_t epoch, const char *name,
+		     dfs_t **dfs);
+int dfs_pipeline_create(dfs_t *dfs, dfs_predicate_t pred, uint64_t flags, dfs_pipeline_t **dpipe);
+int dfs_pipeline_destroy(dfs_pipeline_t *dpipe);
+int dfs_readdir_with_filter(dfs_t *dfs, dfs_obj_t *obj, dfs_pipeline_t *dpipe, daos_anchor_t *anchor, uint32_t *nr,
+			    struct dirent *dirs, daos_obj_id_t *oids, daos_size_t *csizes, uint64_t *nr_scanned);
 
 #if defined(__cplusplus)
 }

@@ -1,6 +1,6 @@
 /*
- * The file system on DAOS by paths, with the directories that were met kept open. Functions return 0, or a number of
- * errno.h. The library of this project has none of them: each returns ENOSYS.
+ * The file system on DAOS by paths. Functions return 0, or a number of errno.h. Each finds the directory above anew:
+ * nothing is kept between two calls.
  */
 #ifndef ISOTACH_DAOS_FS_SYS_H
 #define ISOTACH_DAOS_FS_SYS_H
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* Flags of a mount: no directory is kept open, and one thread alone uses it. */
+/* Flags of a mount: no directory is kept open, and one thread alone uses it. Neither changes anything here. */
 #define DFS_SYS_NO_CACHE 1
 #define DFS_SYS_NO_LOCK 2
 
@@ -27,6 +27,7 @@ int dfs_sys_connect(const char *pool, const char *sys, const char *cont, int mfl
 int dfs_sys_disconnect(dfs_sys_t *dfs_sys);
 int dfs_sys_mount(daos_handle_t poh, daos_handle_t coh, int mflags, int sflags, dfs_sys_t **dfs_sys);
 int dfs_sys_umount(dfs_sys_t *dfs_sys);
+int dfs_sys_set_prefix(dfs_sys_t *dfs_sys, const char *prefix);
 int dfs_sys_local2global(dfs_sys_t *dfs_sys, d_iov_t *glob);
 int dfs_sys_global2local(daos_handle_t poh, daos_handle_t coh, int mflags, int sflags, d_iov_t glob,
 			 dfs_sys_t **dfs_sys);

@@ -17,7 +17,7 @@ int daos_kv_open(daos_handle_t coh, daos_obj_id_t oid, unsigned int mode, daos_h
 int daos_kv_close(daos_handle_t oh, daos_event_t *ev);
 int daos_kv_destroy(daos_handle_t oh, daos_handle_t th, daos_event_t *ev);
 
-/* A size of 0 removes the key. */
+/* A value may have no bytes: its key is there. */
 int daos_kv_put(daos_handle_t oh, daos_handle_t th, uint64_t flags, const char *key, daos_size_t size,
 		const void *buf, daos_event_t *ev);
 /* size is the buffer's before and the value's after; without a buffer the call tells the size alone. */

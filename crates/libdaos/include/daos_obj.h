@@ -34,6 +34,13 @@ enum daos_otype_t {
 };
 
 /* The bits of the upper half of an identifier: type, redundancy, number of groups, then 32 bits of the caller's. */
+/* The identifier of no object. */
+#if defined(__cplusplus)
+#define DAOS_OBJ_NIL (daos_obj_id_t{0, 0})
+#else
+#define DAOS_OBJ_NIL ((daos_obj_id_t){0})
+#endif
+
 #define OID_FMT_INTR_BITS 32
 #define OID_FMT_TYPE_BITS 8
 #define OID_FMT_CLASS_BITS 8
@@ -109,7 +116,7 @@ enum {
 	DAOS_REC_ANY = 0
 };
 
-/* What is asked of one akey. A fetch writes iod_size; an update with iod_size 0 removes. */
+/* What is asked of one akey. A fetch writes iod_size; an update of records with iod_size 0 removes them. */
 typedef struct {
 	daos_key_t iod_name;
 	daos_iod_type_t iod_type;
@@ -187,6 +194,17 @@ int daos_obj_query_class(daos_handle_t coh, daos_oclass_id_t cid, struct daos_oc
 int daos_obj_verify(daos_handle_t coh, daos_obj_id_t oid, daos_epoch_t epoch);
 int daos_obj_layout_get(daos_handle_t coh, daos_obj_id_t oid, struct daos_obj_layout **layout);
 int daos_obj_layout_free(struct daos_obj_layout *layout);
+int daos_obj_key2anchor(daos_handle_t oh, daos_handle_t th, daos_key_t *dkey, daos_key_t *akey, daos_anchor_t *anchor,
+			daos_event_t *ev);
+int daos_obj_query_max_epoch(daos_handle_t oh, daos_handle_t th, daos_epoch_t *epoch, daos_event_t *ev);
+/* Whether an identifier, with its mark or NULL, is listed: above 0 if it is, below 0 ends the listing. */
+typedef int(daos_oit_filter_cb)(daos_obj_id_t oid, d_iov_t *marker);
+int daos_oit_list_filter(daos_handle_t oh, daos_obj_id_t *oids, uint32_t *oids_nr, daos_anchor_t *anchor,
+			 daos_oit_filter_cb filter, daos_event_t *ev);
+
+/* Anchors by which the parts of an object are listed side by side; here an object has one part. */
+int daos_obj_anchor_split(daos_handle_t oh, uint32_t *nr, daos_anchor_t *anchors);
+int daos_obj_anchor_set(daos_handle_t oh, uint32_t index, daos_anchor_t *anchor);
 
 int daos_oit_open(daos_handle_t coh, daos_epoch_t epoch, daos_handle_t *oh, daos_event_t *ev);
 int daos_oit_close(daos_handle_t oh, daos_event_t *ev);

@@ -203,9 +203,6 @@ void daos_pool_cont_filter_fini(daos_pool_cont_filter_t *filt);
 int daos_pool_filter_cont(daos_handle_t poh, daos_pool_cont_filter_t *filter, daos_size_t *ncont,
 			  struct daos_pool_cont_info2 *cbuf, daos_event_t *ev);
 
-/* The numbers in text, between separators; the caller frees the list with d_rank_list_free. */
-d_rank_list_t *daos_rank_list_parse(const char *str, const char *sep);
-
 #if defined(__cplusplus)
 }
 #endif

@@ -5,6 +5,9 @@
 #ifndef ISOTACH_DAOS_PROP_H
 #define ISOTACH_DAOS_PROP_H
 
+#include <ctype.h>
+#include <string.h>
+
 #include <daos_types.h>
 
 #if defined(__cplusplus)
@@ -84,6 +87,8 @@ typedef uint16_t daos_cont_layout_t;
 /* What a container holds. */
 enum {
 	DAOS_PROP_CO_LAYOUT_UNKNOWN = 0,
+	/* DAOS's own spelling. */
+	DAOS_PROP_CO_LAYOUT_UNKOWN = DAOS_PROP_CO_LAYOUT_UNKNOWN,
 	DAOS_PROP_CO_LAYOUT_POSIX = 1,
 	DAOS_PROP_CO_LAYOUT_HDF5 = 2,
 	DAOS_PROP_CO_LAYOUT_PYTHON = 3,
@@ -190,6 +195,24 @@ typedef struct {
 #define DAOS_PROP_ENTRIES_MAX_NR 128
 #define DAOS_PROP_LABEL_MAX_LEN 127
 #define DAOS_PROP_MAX_LABEL_BUF_LEN (DAOS_PROP_LABEL_MAX_LEN + 1)
+
+/* Whether a text can be a label: of letters, digits and . _ : - and not like a UUID. */
+static inline bool daos_label_is_valid(const char *label)
+{
+	size_t at, like_uuid = 0;
+
+	for (at = 0; label != NULL && label[at] != '\0'; at++) {
+		bool is_dash_of_uuid = at == 8 || at == 13 || at == 18 || at == 23;
+
+		if (at == DAOS_PROP_LABEL_MAX_LEN)
+			return false;
+		if (!isalnum((unsigned char)label[at]) && strchr("._:-", label[at]) == NULL)
+			return false;
+		if (is_dash_of_uuid ? label[at] == '-' : isxdigit((unsigned char)label[at]) != 0)
+			like_uuid++;
+	}
+	return label != NULL && at > 0 && (at != DAOS_UUID_STR_SIZE - 1 || like_uuid != at);
+}
 
 static inline bool daos_prop_is_set(struct daos_prop_entry *entry)
 {

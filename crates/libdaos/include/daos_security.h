@@ -5,6 +5,8 @@
 #ifndef ISOTACH_DAOS_SECURITY_H
 #define ISOTACH_DAOS_SECURITY_H
 
+#include <stdio.h>
+
 #include <daos_types.h>
 
 #if defined(__cplusplus)
@@ -120,6 +122,8 @@ int daos_ace_to_str(struct daos_ace *ace, char *buf, size_t buf_len);
 /* Print a list, or an entry behind so many tabs, for people to read. */
 void daos_acl_dump(struct daos_acl *acl);
 void daos_ace_dump(struct daos_ace *ace, unsigned int tabs);
+/* Missing: -DER_NOSYS. */
+int daos_acl_to_stream(FILE *stream, struct daos_acl *acl, bool verbose);
 /* The principal of an entry as its text has it; the caller does not free it. */
 const char *daos_ace_get_principal_str(struct daos_ace *ace);
 

@@ -31,6 +31,10 @@ extern "C" {
 typedef uint64_t daos_size_t;
 typedef uint64_t daos_off_t;
 
+/* How many bytes the name of a system has at most, and how many the text of a UUID takes with the zero that ends it. */
+#define DAOS_SYS_NAME_MAX 15
+#define DAOS_UUID_STR_SIZE 37
+
 /* How many bytes the name of an attribute has at most. */
 #define DAOS_ATTR_NAME_MAX 511
 

@@ -1,6 +1,6 @@
 /*
- * Containers under paths of the system's own file system. Functions return 0, or a number of errno.h. The library of
- * this project has none of them: each returns ENOSYS.
+ * Containers under paths of the system's own file system: a directory, or a file, has an extended attribute that names
+ * pool and container. Functions return 0, or a number of errno.h.
  */
 #ifndef ISOTACH_DAOS_UNS_H
 #define ISOTACH_DAOS_UNS_H
@@ -44,6 +44,7 @@ struct duns_attr_t {
 /* The extended attribute of a path that says what it leads to. */
 #define DUNS_XATTR_NAME "user.daos"
 #define DUNS_MAX_XATTR_LEN 170
+#define DUNS_XATTR_FMT "DAOS.%s://%36s/%36s"
 
 int duns_create_path(daos_handle_t poh, const char *path, struct duns_attr_t *attrp);
 int duns_link_cont(daos_handle_t poh, const char *cont, const char *path);

@@ -70,6 +70,16 @@ fn is_member(group: &str) -> bool {
     all.any(|id| principal(id.as_raw(), true) == group)
 }
 
+/// Refuses to make a container that is another user's.
+pub(crate) fn check_owner(properties: &Properties) -> Result<()> {
+    match properties.get(&DAOS_PROP_CO_OWNER) {
+        Some(Value::Text(owner)) if *owner != principal(geteuid().as_raw(), false) => invalid(&format!(
+            "a new container of {owner}: it belongs to who makes it; daos_cont_set_owner gives it away"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// What a new container has beside what is asked for: it is this user's, with the default list.
 pub(crate) fn add_defaults(properties: &mut Properties) {
     let defaults = [

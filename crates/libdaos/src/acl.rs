@@ -2,8 +2,13 @@
 //!
 //! A list is kept with its container in the bytes of that layout, so what a program gave comes back as it was.
 
+pub(crate) use crate::abi::stored::list::{ENTRY_HEAD, LIST_HEAD};
 use crate::{
-    abi::{acl::*, errors::*},
+    abi::{
+        acl::*,
+        errors::*,
+        stored::list::{self, NEW_CONTAINER, list_bytes},
+    },
     error::{Der, Result, invalid},
 };
 
@@ -19,10 +24,6 @@ pub(crate) const ALL: u64 = DAOS_ACL_PERM_POOL_ALL | DAOS_ACL_PERM_CONT_ALL;
 /// What a handle that is only for reading permits at most.
 pub(crate) const TO_READ: u64 = DAOS_ACL_PERM_READ | DAOS_ACL_PERM_GET_PROP | DAOS_ACL_PERM_GET_ACL;
 
-/// Bytes of a list before its entries, and of an entry before its name.
-pub(crate) const LIST_HEAD: usize = 8;
-pub(crate) const ENTRY_HEAD: usize = 32;
-
 const ALERTS: u8 = DAOS_ACL_ACCESS_AUDIT | DAOS_ACL_ACCESS_ALARM;
 const ALERT_FLAGS: u16 = DAOS_ACL_FLAG_ACCESS_FAIL | DAOS_ACL_FLAG_ACCESS_SUCCESS;
 
@@ -34,18 +35,6 @@ const FLAG_LETTERS: [(char, u16); 4] = [
     ('F', DAOS_ACL_FLAG_ACCESS_FAIL),
     ('P', DAOS_ACL_FLAG_POOL_INHERIT),
 ];
-const PERMISSION_LETTERS: [(char, u64); 9] = [
-    ('r', DAOS_ACL_PERM_READ),
-    ('w', DAOS_ACL_PERM_WRITE),
-    ('c', DAOS_ACL_PERM_CREATE_CONT),
-    ('d', DAOS_ACL_PERM_DEL_CONT),
-    ('t', DAOS_ACL_PERM_GET_PROP),
-    ('T', DAOS_ACL_PERM_SET_PROP),
-    ('a', DAOS_ACL_PERM_GET_ACL),
-    ('A', DAOS_ACL_PERM_SET_ACL),
-    ('o', DAOS_ACL_PERM_SET_OWNER),
-];
-
 /// One entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
@@ -211,17 +200,14 @@ impl Entry {
         Ok((entry, end))
     }
 
-    /// Its bytes: the name ends with a zero, and is filled up to a multiple of eight.
+    /// Its bytes.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let length = if self.name.is_empty() { 0 } else { (self.name.len() + 1).next_multiple_of(8) };
-        let mut bytes = vec![self.access, self.kind];
-        bytes.extend((length as u16).to_le_bytes());
-        bytes.extend(self.flags.to_le_bytes());
-        bytes.extend([0; 2]);
-        [self.allow, self.audit, self.alarm].iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-        bytes.extend(self.name.as_bytes());
-        bytes.resize(ENTRY_HEAD + length, 0);
-        bytes
+        self.plain().bytes()
+    }
+
+    fn plain(&self) -> list::Entry<'_> {
+        let Self { access, kind, flags, allow, audit, alarm, ref name } = *self;
+        list::Entry { access, kind, flags, allow, audit, alarm, name }
     }
 
     /// Whether it is of a principal.
@@ -243,9 +229,7 @@ impl List {
 
     /// What a container has if nobody says otherwise.
     pub(crate) fn of_container() -> Self {
-        let group =
-            DAOS_ACL_PERM_READ | DAOS_ACL_PERM_WRITE | DAOS_ACL_PERM_GET_PROP | DAOS_ACL_PERM_SET_PROP;
-        Self::new(vec![Entry::allowing(OWNER, DAOS_ACL_PERM_CONT_ALL), Entry::allowing(OWNER_GROUP, group)])
+        Self::new(NEW_CONTAINER.iter().map(|entry| Entry::allowing(entry.kind, entry.allow)).collect())
     }
 
     /// What the mode of a folder with a pool in it comes to.
@@ -278,11 +262,7 @@ impl List {
 
     /// Its bytes.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let entries: Vec<u8> = self.0.iter().flat_map(Entry::bytes).collect();
-        let mut bytes = u32::from(DAOS_ACL_VERSION).to_le_bytes().to_vec();
-        bytes.extend((entries.len() as u32).to_le_bytes());
-        bytes.extend(entries);
-        bytes
+        list_bytes(self.0.iter().map(Entry::plain))
     }
 
     /// Refuses a list that is wrong, or that speaks of other permissions than these.

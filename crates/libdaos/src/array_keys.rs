@@ -2,17 +2,19 @@
 //!
 //! Under the distribution key 0 lies a single value. Of an array of type ARRAY it says what the array was created with; of the others it is
 //! whatever a program keeps there. It is an entry of the container's own object. Under `n + 1` lie the cells of chunk `n` as records. The
-//! attribute key is always "0". How large a chunk is says that value or, where it does not, whoever has the array open in this process.
+//! attribute key is always "0". The size of a chunk is that of the value of type ARRAY; of the others that of
+//! whoever has the array open in this process, and the value's where nobody has.
 
 use isotach_object::{Anchor, Cell, ObjectId, Page, PageBuilder, Update};
 
 use crate::{
     abi::{constants::*, errors::*},
+    arrays::WITH_METADATA,
     containers::own,
     error::{Der, Result, invalid, refuse},
     general::{ONLY_AKEY, Part},
     handles,
-    objects::Object,
+    objects::{Object, type_number},
     records::{Found, Range, Records, last_end},
     scope::Scope,
 };
@@ -107,8 +109,13 @@ impl<'o> ArrayKeys<'o> {
         Ok(Cell::kv(own()?, &self.key))
     }
 
+    /// Bytes of a cell and cells of a chunk: of type ARRAY what it was created with, of the others what whoever opened it last said.
     fn sizes(&self) -> Result<Sizes> {
         let Object { container, id, .. } = self.object;
+        let of_opener = handles::array_of(container, *id).map(|array| (array.cell_size, array.chunk_size));
+        if let Some(sizes) = of_opener.filter(|_| type_number(*id) != WITH_METADATA) {
+            return Ok(sizes);
+        }
         let cell = self.metadata_cell()?;
         // Created in the same transaction, too.
         let waiting = self.scope.own(|own| own.value(&cell))?;
@@ -116,12 +123,8 @@ impl<'o> ArrayKeys<'o> {
         if let Some(sizes) = stored.and_then(|value| sizes_in(&value)) {
             return Ok(sizes);
         }
-        match handles::array_of(container, *id) {
-            Some(array) => Ok((array.cell_size, array.chunk_size)),
-            None => {
-                refuse(DER_NOSYS, "cells by distribution key of an array whose chunk size nobody here knows")
-            }
-        }
+        let unknown = "cells by distribution key of an array whose chunk size nobody here knows";
+        of_opener.map_or_else(|| refuse(DER_NOSYS, unknown), Ok)
     }
 
     fn under(&self, dkey: &[u8]) -> Result<Under<'_>> {
@@ -216,9 +219,6 @@ impl<'o> ArrayKeys<'o> {
         for (part, bytes) in parts {
             check_akey(part.akey)?;
             match (under, &part.ranges) {
-                (Under::Metadata(cell), None) if part.size == 0 => {
-                    updates.push(Update::Remove { cell: *cell });
-                }
                 (Under::Metadata(cell), None) => updates.push(Update::Put { cell: *cell, value: bytes }),
                 (Under::Cells(records), Some(ranges)) if part.size == 0 => {
                     records.punch(ranges, &mut updates)?;

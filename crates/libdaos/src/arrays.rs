@@ -1,7 +1,7 @@
 //! Arrays: cells by index. A cell has one byte or more, and so many cells make a chunk, which here only is remembered.
 //!
-//! What an array of type ARRAY was created with is an entry of the container's own object (see `array_keys`), so that creating one twice is
-//! noticed; the other types are told by whoever opens them.
+//! What an array was created with is an entry of the container's own object (see `array_keys`), so that creating one twice is noticed. Of type
+//! ARRAY it counts from then on. Of the other types whoever opens an array says it anew, and none need have been created.
 //!
 //! Cells that nobody wrote, or that were punched since, are not there. A read leaves their place in the buffers alone; of arrays of bytes it is
 //! filled with zeros, up to the last cell that is there. That one makes the size.
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// DAOS's numbers of the three types.
-const WITH_METADATA: u8 = 11;
+pub(crate) const WITH_METADATA: u8 = 11;
 const OF_BYTES: u8 = 13;
 
 /// So many ranges of so few bytes are refused, as by DAOS.
@@ -64,7 +64,7 @@ fn opened(container: Arc<Container>, id: ObjectId, mode: u32, (cell_size, chunk_
 /// See `daos_array_create`.
 pub(crate) fn create(scope: &Scope, id: (u64, u64), cell_size: u64, chunk_size: u64) -> Result<u64> {
     let container = Arc::clone(&scope.container);
-    let id = checked(&container, id, |number| number == WITH_METADATA)?;
+    let id = checked(&container, id, |_| true)?;
     check_sizes(cell_size, chunk_size)?;
     let key = metadata_key(id);
     let cell = Cell::kv(own()?, &key);

@@ -4,7 +4,7 @@
 use isotach_object::{Anchor, Cell, Error, Update};
 
 use crate::{
-    abi::{acl::*, constants::DAOS_COO_RW, errors::*},
+    abi::{acl::*, constants::DAOS_COO_RW, errors::*, stored::OF_POOL},
     acl::{ALL, TO_READ},
     containers::{Container, own},
     error::{Der, Result, invalid},
@@ -17,8 +17,6 @@ const PREFIX: u8 = b'x';
 const MOST_NAME: usize = 511;
 /// Names that are asked for at once.
 const PER_PAGE: usize = 1000;
-/// The container with the attributes of its pool, which listings of containers leave out.
-pub(crate) const OF_POOL: &str = "daos.pool-attributes";
 
 /// Refuses names and values that no attribute has.
 pub(crate) fn check(names: &[&[u8]], values: &[&[u8]]) -> Result<()> {

@@ -6,7 +6,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use isotach_object::{Cell, Epoch, Error, Label, ObjectId, Precondition, Transaction, Update};
+use isotach_object::{Cell, Epoch, Error, Label, NewRights, ObjectId, Precondition, Transaction, Update};
 use md5::{Digest, Md5};
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -15,9 +15,10 @@ use crate::{
         acl::DAOS_ACL_PERM_WRITE,
         constants::*,
         errors::*,
-        properties::{DAOS_PROP_CO_LABEL, DAOS_PROP_CO_REDUN_FAC},
+        properties::{DAOS_PROP_CO_LABEL, DAOS_PROP_CO_REDUN_FAC, DAOS_PROP_CO_ROOTS},
+        stored::{self, OWN, UUID},
     },
-    access, attributes, epochs,
+    access, epochs,
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
     labels::{self, resolve},
@@ -26,10 +27,6 @@ use crate::{
     properties::{self, Properties, Value},
     retry::until_first,
 };
-
-/// The high and the low half of the id of that object: of DAOS's type with integer keys, with the last of all users' ids.
-const OWN: (u64, u64) = (0x0901_0001_ffff_ffff, u64::MAX);
-const UUID: &[u8] = b"uuid";
 
 /// An open container.
 #[derive(Debug)]
@@ -53,13 +50,11 @@ pub(crate) fn own() -> Result<ObjectId> {
 
 pub(crate) fn random_uuid() -> Result<[u8; 16]> {
     let mut uuid = [0; 16];
-    // So few bytes come whole or not at all.
+    // A call for at most 256 bytes is never interrupted.
     if getrandom(&mut uuid, GetRandomFlags::empty()) != Ok(16) {
         return refuse(DER_MISC, "the system gives no random bytes");
     }
-    uuid[6] = uuid[6] & 0x0f | 0x40;
-    uuid[8] = uuid[8] & 0x3f | 0x80;
-    Ok(uuid)
+    Ok(stored::random_uuid(uuid))
 }
 
 /// The UUID of a container; of one that this library did not make, that of its label.
@@ -88,16 +83,6 @@ pub(crate) fn uuid_text(uuid: &[u8; 16]) -> String {
         .join("-")
 }
 
-/// Whether a text is a UUID's.
-pub(crate) fn is_uuid(text: &str) -> bool {
-    let at_dash = |at| [8, 13, 18, 23].contains(&at);
-    text.len() == 36
-        && text
-            .bytes()
-            .enumerate()
-            .all(|(at, byte)| if at_dash(at) { byte == b'-' } else { byte.is_ascii_hexdigit() })
-}
-
 /// See `daos_cont_create_with_label`, and `daos_cont_create` where there is no label: then it is the UUID's text. Its properties come with the
 /// container, and so do these updates: whoever finds it finds all of them.
 pub(crate) fn create(
@@ -117,20 +102,20 @@ pub(crate) fn create(
         (None, Some(Value::Text(other))) => Some(other.as_str()),
         (label, _) => label,
     };
-    if label == Some(attributes::OF_POOL) {
-        return invalid("the label of what holds a pool's attributes for a container");
+    if let Some(expected) = label.and_then(stored::wrong_label) {
+        return invalid(&format!("the label of a container: expected {expected}"));
     }
-    if label.is_some_and(is_uuid) {
-        return invalid("a container's label may not look like a UUID");
-    }
+    access::check_owner(&properties)?;
     access::add_defaults(&mut properties);
+    let roots = properties::roots(&properties);
+    properties.entry(DAOS_PROP_CO_ROOTS).or_insert(roots);
     let uuid = random_uuid()?;
     let label: Label = label.map_or_else(|| uuid_text(&uuid), str::to_owned).parse()?;
     let (object, stored) = (own()?, properties::stored(&properties));
     let mut updates = vec![Update::Put { cell: Cell::kv(object, UUID), value: &uuid }];
     updates.extend(stored.iter().map(|(key, value)| Update::Put { cell: Cell::kv(object, key), value }));
     updates.extend_from_slice(more);
-    pool.inner.create_container_holding(&label, &updates)?;
+    pool.inner.create_container_with(&label, &NewRights::default(), &updates)?;
     labels::remember(&pool, &uuid, &label);
     Ok(uuid)
 }
@@ -144,9 +129,7 @@ pub(crate) fn open(pool: u64, name: &str, flags: u32) -> Result<u64> {
             "flags of daos_cont_open: one of DAOS_COO_RO, DAOS_COO_RW and DAOS_COO_EX is expected",
         );
     }
-    if modes != DAOS_COO_RO {
-        pool.check_writable()?;
-    }
+    // As on DAOS the connection to the pool does not matter: the container's own list decides.
     let inner = pool.inner.open_container(&resolve(&pool, name)?)?;
     let uuid = uuid_of(&*inner)?;
     let kept = properties::some(&*inner, &[&access::PROPERTIES[..], &[DAOS_PROP_CO_REDUN_FAC]].concat())?;

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// 2021-01-01 00:00 UTC, at which epochs begin, in seconds of Unix time.
-const BEGIN: u64 = 1_609_459_200;
+pub(crate) const BEGIN: u64 = 1_609_459_200;
 /// How many epochs of transactions are known: the oldest goes.
 const MOST: usize = 65_536;
 

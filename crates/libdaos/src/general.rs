@@ -225,7 +225,6 @@ fn update_parts(
         check_kind(object, scope, cell, part.ranges.is_some())?;
         conditions.extend(condition(flags, part, cell));
         match (&part.ranges, part.size) {
-            (None, 0) => updates.extend(record_sizes::with_sizes(scope, Update::Remove { cell })?),
             (None, _) => updates.push(Update::Put { cell, value: bytes }),
             (Some(ranges), 0) => {
                 Records::of(cell, record_sizes::next(scope, cell)?).punch(ranges, &mut updates)?;

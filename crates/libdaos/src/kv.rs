@@ -11,15 +11,12 @@ use crate::{
     scope::Scope,
 };
 
-/// See `daos_kv_put`. No bytes remove the key.
+/// See `daos_kv_put`. A value without bytes is a value: its key is there.
 pub(crate) fn put(map: &Object, scope: &Scope, flags: u64, key: &[u8], value: &[u8]) -> Result<()> {
     map.check_writable()?;
     let key = stored(map, key)?;
     let cell = Cell::kv(map.id, &key);
-    let update = match value {
-        [] => Update::Remove { cell },
-        value => Update::Put { cell, value },
-    };
+    let update = Update::Put { cell, value };
     let (condition, failure) = match flags {
         0 => return scope.update(&[update]),
         DAOS_COND_KEY_INSERT => (Precondition::Absent(cell), DER_EXIST),

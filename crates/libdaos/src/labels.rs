@@ -11,9 +11,11 @@ use std::{
 use isotach_object::Label;
 
 use crate::{
-    abi::errors::*,
-    attributes,
-    containers::{is_uuid, uuid_of, uuid_of_label, uuid_text},
+    abi::{
+        errors::*,
+        stored::{OF_POOL, is_uuid},
+    },
+    containers::{uuid_of, uuid_of_label, uuid_text},
     error::{Der, Result, refuse},
     pools::Pool,
 };
@@ -58,15 +60,14 @@ fn look(pool: &Pool, label: &Label) -> Result<Option<[u8; 16]>> {
 
 /// All containers of a pool that are there for this user.
 pub(crate) fn list(pool: &Pool) -> Result<Vec<Listed>> {
-    let labels =
-        pool.inner.list_containers()?.into_iter().filter(|label| label.as_str() != attributes::OF_POOL);
+    let labels = pool.inner.list_containers()?.into_iter().filter(|label| label.as_str() != OF_POOL);
     let listed = labels.map(|label| Ok(look(pool, &label)?.map(|uuid| Listed { uuid, label })));
     listed.filter_map(Result::transpose).collect()
 }
 
 /// The label of the container that a name means; where no container has it for a UUID, the name itself.
 pub(crate) fn resolve(pool: &Pool, name: &str) -> Result<Label> {
-    if name == attributes::OF_POOL {
+    if name == OF_POOL {
         return refuse(
             DER_NONEXIST,
             "this is where a pool's attributes are, which are reached by daos_pool_get_attr",

@@ -2,7 +2,7 @@
 //!
 //! `export` has the functions that C calls, and all unsafe code: it turns pointers into slices and back. What they do is in the
 //! modules beside it, which are safe: `pools`, `containers`, `labels`, `objects`, `kv`, `arrays`, `general`, `array_keys`, `records`,
-//! `record_sizes`, `snapshots`, `transactions`, `events`, `access`, `attributes`, and `dfs`. Operations on objects take place in a `scope`: a container, or a transaction.
+//! `record_sizes`, `redundancy`, `snapshots`, `transactions`, `events`, `access`, `attributes`, `duns`, and `dfs`. Operations on objects take place in a `scope`: a container, or a transaction.
 //! DAOS's types and numbers are in `isotach-daos-abi`.
 //!
 //! What must stay true:
@@ -19,6 +19,7 @@ mod arrays;
 mod attributes;
 mod containers;
 mod dfs;
+mod duns;
 mod epochs;
 mod error;
 mod events;
@@ -40,6 +41,7 @@ mod properties;
 mod property_text;
 mod record_sizes;
 mod records;
+mod redundancy;
 mod retry;
 mod scope;
 mod snapshots;

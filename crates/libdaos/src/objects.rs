@@ -5,11 +5,17 @@ use std::{borrow::Cow, sync::Arc};
 use isotach_object::{ObjectClass, ObjectId, ObjectType};
 
 use crate::{
-    abi::{acl::DAOS_ACL_PERM_READ, constants::DAOS_OO_RO, errors::DER_INVAL},
+    abi::{
+        acl::DAOS_ACL_PERM_READ,
+        constants::DAOS_OO_RO,
+        errors::DER_INVAL,
+        stored::{IGNORE, REDUNDANCY},
+    },
     containers::{Container, own},
     error::{Der, Result, invalid},
     handles::{self, Open},
     record_sizes::has_sizes,
+    redundancy,
     scope::Scope,
 };
 
@@ -37,11 +43,22 @@ pub(crate) fn generate(user: (u64, u64), number: u8, class: u32) -> Result<(u64,
         given => given,
     };
     let (redundancy, groups) = ((class >> 24) as u8, class as u16);
+    // With redundancy ignored an object of several copies is one of a single copy, with as many groups as there can be.
+    let (redundancy, groups) = match redundancy::is_ignored_for(redundancy) {
+        true => {
+            redundancy::tell_ignored(&format!(
+                "object class {}",
+                ObjectClass::from_parts(redundancy, groups)
+            ));
+            (1, if groups == u16::MAX { groups } else { groups.min(TARGETS as u16) })
+        }
+        false => (redundancy, groups),
+    };
     // X stands for all targets, and is stored as their number.
     let groups = if groups == u16::MAX { TARGETS as u16 } else { groups };
     if redundancy != 1 || groups == 0 || u32::from(groups) > TARGETS {
         return invalid(&format!(
-            "object class {class:#x}: one machine of {TARGETS} targets has S1 to S{TARGETS}, and SX"
+            "object class {class:#x}: one machine of {TARGETS} targets has S1 to S{TARGETS}, and SX; with {REDUNDANCY}={IGNORE} one with copies gets one"
         ));
     }
     let high = u64::from(number) << 56 | u64::from(redundancy) << 48 | u64::from(groups) << 32;
@@ -63,10 +80,12 @@ pub(crate) fn checked(container: &Container, id: (u64, u64), kinds: &[ObjectType
             "object {id} asks for redundancy, which is not there; use a class such as S1 or SX"
         ));
     }
-    if container.redundancy_factor > 0 {
-        let factor = container.redundancy_factor;
+    let factor = container.redundancy_factor;
+    if factor > 0 && redundancy::is_ignored() {
+        redundancy::tell_ignored(&format!("redundancy factor {factor}"));
+    } else if factor > 0 {
         let why = format!(
-            "the container's redundancy factor is {factor}, and object {id} has one copy: create it with rd_fac:0"
+            "the container's redundancy factor is {factor}, and object {id} has one copy: create it with rd_fac:0, or set {REDUNDANCY}={IGNORE}"
         );
         return invalid(&why);
     }

@@ -13,10 +13,11 @@ use isotach_engine_rados::Rados;
 use isotach_object::{Engine, Error, Label, PoolUri, Registry};
 
 use crate::{
+    abi::stored::is_uuid,
     abi::{constants::*, errors::*, properties::*},
     access,
     acl::List,
-    containers::{is_uuid, random_uuid, uuid_of_label, uuid_text},
+    containers::{random_uuid, uuid_of_label, uuid_text},
     error::{Der, Result, invalid, refuse},
     handles::{self, Open},
     properties::{Properties, Value},
@@ -147,7 +148,9 @@ fn uuid_of(label: &str) -> [u8; 16] {
 
 /// See `daos_pool_connect`.
 pub(crate) fn connect(label: &str, flags: u32) -> Result<u64> {
-    if ![DAOS_PC_RO, DAOS_PC_RW, DAOS_PC_EX].contains(&flags) {
+    // Other bits are for servers.
+    let flags = flags & (DAOS_PC_RO | DAOS_PC_RW | DAOS_PC_EX);
+    if flags.count_ones() != 1 {
         return invalid(
             "flags of daos_pool_connect: one of DAOS_PC_RO, DAOS_PC_RW and DAOS_PC_EX is expected",
         );

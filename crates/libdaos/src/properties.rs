@@ -6,7 +6,13 @@ use std::collections::BTreeMap;
 use isotach_object::{Cell, Update};
 
 use crate::{
-    abi::{acl::DAOS_ACL_PERM_CONT_ALL, errors::*, properties::*},
+    abi::{
+        acl::DAOS_ACL_PERM_CONT_ALL,
+        errors::*,
+        properties::*,
+        property_names::Named,
+        stored::{self, bytes_value, number_value, property_key, text_value},
+    },
     access,
     acl::{List, is_principal},
     containers::{Container, own},
@@ -71,9 +77,7 @@ pub(crate) fn kind(number: u32) -> Option<Kind> {
 pub(crate) fn check(properties: &Properties) -> Result<()> {
     for (number, value) in properties {
         let is_wrong = match (*number, value) {
-            (DAOS_PROP_CO_REDUN_FAC, Value::Number(factor)) => *factor > 4,
-            (DAOS_PROP_CO_CSUM, Value::Number(kind)) => *kind > 7,
-            (DAOS_PROP_CO_CSUM_SERVER_VERIFY, Value::Number(verify)) => *verify > 1,
+            (number, Value::Number(value)) => !Named::can_be(number, *value),
             (DAOS_PROP_CO_OWNER | DAOS_PROP_CO_OWNER_GROUP, Value::Text(name)) => !is_principal(name),
             (DAOS_PROP_CO_ACL, Value::Bytes(list)) => {
                 List::read(list)?.check(DAOS_ACL_PERM_CONT_ALL)?;
@@ -107,8 +111,7 @@ pub(crate) fn check_changeable(properties: &Properties) -> Result<()> {
 
 /// The key under which a property is kept.
 pub(crate) fn key(number: u32) -> [u8; 5] {
-    let [a, b, c, d] = number.to_le_bytes();
-    [b'p', a, b, c, d]
+    property_key(number)
 }
 
 /// Properties as they are stored: keys and values of entries.
@@ -119,9 +122,9 @@ pub(crate) fn stored(properties: &Properties) -> Vec<([u8; 5], Vec<u8>)> {
 /// A value as it is stored: a byte that says what it is comes first.
 pub(crate) fn stored_value(value: &Value) -> Vec<u8> {
     match value {
-        Value::Number(value) => [&[0][..], &value.to_le_bytes()].concat(),
-        Value::Text(text) => [&[1][..], text.as_bytes()].concat(),
-        Value::Bytes(bytes) => [&[2][..], bytes].concat(),
+        Value::Number(value) => number_value(*value).to_vec(),
+        Value::Text(text) => text_value(text),
+        Value::Bytes(bytes) => bytes_value(bytes),
     }
 }
 
@@ -168,11 +171,23 @@ pub(crate) fn redundancy_factor(properties: &Properties) -> u64 {
     }
 }
 
+/// The objects that the layout of a container with these properties starts from.
+pub(crate) fn roots(properties: &Properties) -> Value {
+    let layout = match properties.get(&DAOS_PROP_CO_LAYOUT_TYPE) {
+        Some(Value::Number(layout)) => *layout,
+        _ => 0,
+    };
+    Value::Bytes(stored::roots(layout))
+}
+
 /// The properties of a container.
 pub(crate) fn of(container: &Container) -> Result<Properties> {
     let mut properties = defaults();
     properties.insert(DAOS_PROP_CO_LABEL, Value::Text(container.inner.label().to_string()));
     let numbers: Vec<u32> = (DAOS_PROP_CO_MIN + 1..DAOS_PROP_CO_MAX).collect();
     properties.extend(some(&*container.inner, &numbers)?);
+    // One that this library did not make has none.
+    let roots = roots(&properties);
+    properties.entry(DAOS_PROP_CO_ROOTS).or_insert(roots);
     Ok(properties)
 }

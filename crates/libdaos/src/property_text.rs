@@ -11,9 +11,7 @@ use crate::{
 
 /// One property. Those that a container gets otherwise, or not from a program, are refused, as on DAOS.
 fn property(name: &str, text: &str) -> Option<(u32, Value)> {
-    // The name that DAOS 2.0 had.
-    let name = if name == "rf" { "rd_fac" } else { name };
-    let property = Named::of(name).filter(|property| property.is_given)?;
+    let property = Named::of(name).filter(|property| property.is_settable)?;
     let value = match property.values {
         Values::Text => (text.len() <= DAOS_PROP_LABEL_MAX_LEN).then(|| Value::Text(text.to_owned())),
         values => values.number_of(text).map(Value::Number),

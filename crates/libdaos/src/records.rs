@@ -6,7 +6,10 @@ use std::ops;
 use isotach_object::{ArrayRead, Cell, Container, Update, merge_extents};
 
 use crate::{
-    abi::{constants::DAOS_REC_ANY, errors::DER_REC_SIZE},
+    abi::{
+        constants::DAOS_REC_ANY,
+        errors::{DER_REC_SIZE, DER_REC2BIG},
+    },
     error::{Result, invalid, refuse},
     scope::Scope,
 };
@@ -179,7 +182,7 @@ impl<'c> Records<'c> {
         Ok(())
     }
 
-    /// The update of records, whose bytes lie one behind the other.
+    /// The update of records, whose bytes lie one behind the other; there may be more behind them.
     pub(crate) fn write<'u>(
         &self,
         ranges: &[Range],
@@ -194,11 +197,11 @@ impl<'c> Records<'c> {
             let wanted = self.bytes_of(*range)?;
             let parts = usize::try_from(wanted.end - wanted.start).ok();
             let Some((data, behind)) = parts.and_then(|length| rest.split_at_checked(length)) else {
-                return invalid("fewer bytes than the ranges of records take");
+                return refuse(DER_REC2BIG, "ranges of records that are larger than their buffers");
             };
             updates.push(Update::Write { cell: self.cell, offset: wanted.start, data });
             rest = behind;
         }
-        if rest.is_empty() { Ok(()) } else { invalid("more bytes than the ranges of records take") }
+        Ok(())
     }
 }

@@ -185,6 +185,122 @@ fn a_hash_table_keeps_the_records_of_a_program_as_libgurt_does() {
 }
 
 #[test]
+fn a_program_goes_through_the_file_system_and_finds_containers_by_paths() {
+    let bench = Bench::new();
+    let sys = bench.compile("sys", &["tests/c/sys.c"]);
+    let folder = bench.0.path().join("entries");
+    fs::create_dir(&folder).unwrap();
+    bench.run(&sys, &["tank", folder.to_str().unwrap()]);
+}
+
+#[test]
+fn the_programs_of_daos_documentation_pages_do_what_the_pages_say() {
+    const PRINTED: &str = "\
+10 keys, 9 after one was punched
+10 keys, 9 after one was punched
+an array of cells of 1 byte, 4096 in a chunk, 2048 cells, then 1500
+key7 has 4 bytes: key7, removed it has 0
+committed at attempt 2: 11, after an abort 11
+1 snapshot, in which step is one, then 0
+mycont2: rd_fac 1, checksum chunk 32768, dedupe threshold 4096, EC cell 65536, layout 0 version 1, 0 snapshots, list A::OWNER@:rwdtTaAo, A:G:GROUP@:rwtT
+import_date 12/01/2021, then 0 bytes of names
+project_deadline September 30, 2025, then 0 bytes of names
+A::friend@:rw, 3 entries, then 2
+a pool without disabled targets
+read back 12 bytes of 12: hello world!
+";
+    let bench = Bench::new();
+    let pages = bench.compile("pages", &["tests/c/pages.c"]);
+    assert_eq!(bench.run(&pages, &["tank"]), PRINTED);
+}
+
+#[test]
+fn dictionaries_print_what_daos_page_on_python_prints() {
+    const PRINTED: &str = "\
+2
+1
+DER_EXIST
+b'San Siro'
+4
+6
+{'Madrid': b'Santiago-Bernabéu', 'Manchester': b'Old Trafford'}
+4
+Barcelona b'Camp Nou'
+London b'Wembley'
+Manchester b'Old Trafford'
+Milano b'San Siro'
+True
+False
+";
+    let bench = Bench::new();
+    let dictionary = bench.compile("dictionary", &["tests/c/dictionary.c"]);
+    // The page has a dictionary with copies of what is in it.
+    let told =
+        bench.command(&dictionary, &["tank"]).env("ISOTACH_DAOS_REDUNDANCY", "ignore").output().unwrap();
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    assert_eq!(String::from_utf8(told.stdout).unwrap(), PRINTED);
+}
+
+#[test]
+fn the_macros_of_libgurt_mean_what_their_arguments_mean_to_the_program() {
+    let bench = Bench::new();
+    let macros = bench.compile("macros", &["tests/c/macros.c"]);
+    let log = bench.0.path().join("log");
+    let told = bench.command(&macros, &[]).env("D_LOG_FILE", &log).output().unwrap();
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    let log = fs::read_to_string(log).unwrap();
+    let numbers: Vec<usize> = log
+        .lines()
+        .filter_map(|line| line.split_once("number ")?.1.split([':', ' ']).next()?.trim().parse().ok())
+        .collect();
+    assert_eq!(numbers, (1..=10).collect::<Vec<_>>(), "{log}");
+    assert!(!log.contains("not seen") && log.contains("DER_NONEXIST(-1005)"), "{log}");
+}
+
+#[test]
+fn the_macros_of_libgurt_allocate_and_write_errors_to_the_log_and_nothing_else() {
+    let bench = Bench::new();
+    let gurt = bench.compile("gurt", &["tests/c/gurt.c"]);
+    let log = bench.0.path().join("log");
+    let told = bench.command(&gurt, &[]).env("D_LOG_FILE", &log).output().unwrap();
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    let log = fs::read_to_string(log).unwrap();
+    assert!(!log.contains("seen") && !log.contains("nor this"), "{log}");
+    let lines: Vec<&str> = log.lines().collect();
+    let expected = [
+        "ERR: ",
+        "an error with a text and 42",
+        "DER_NONEXIST(-1005)",
+        "CRIT: ",
+        "Assertion '1 == 2' failed",
+    ];
+    // One is the library's own, of a null pointer.
+    assert_eq!(lines.len(), 5, "{log}");
+    for part in expected {
+        assert!(log.contains(part), "{part}: {log}");
+    }
+}
+
+#[test]
+fn redundancy_is_refused_unless_the_user_says_that_it_is_to_be_ignored() {
+    let bench = Bench::new();
+    let program = bench.compile("redundancy", &["tests/c/redundancy.c"]);
+    bench.run(&program, &["tank", "refused"]);
+    let mut ignoring = bench.command(&program, &["tank", "ignored"]);
+    let told = ignoring.env("ISOTACH_DAOS_REDUNDANCY", "ignore").output().unwrap();
+    let log = String::from_utf8_lossy(&told.stderr);
+    assert!(told.status.success(), "{log}");
+    for what in ["object class RP_2GX", "object class EC_4P2GX", "redundancy factor 1"] {
+        let lines = log.lines().filter(|line| line.contains(what)).count();
+        assert_eq!(lines, 1, "{what}: {log}");
+    }
+    let mut unclear = bench.command(&program, &["tank", "unclear"]);
+    let told = unclear.env("ISOTACH_DAOS_REDUNDANCY", "yes").output().unwrap();
+    assert!(!told.status.success());
+    assert!(String::from_utf8_lossy(&told.stderr).contains("ISOTACH_DAOS_REDUNDANCY=yes"));
+}
+
+#[test]
 fn a_fork_leaves_the_parent_what_it_has_open_and_the_child_opens_anew_what_it_needs() {
     let bench = Bench::new();
     let fork = bench.compile("fork", &["tests/c/fork.c"]);

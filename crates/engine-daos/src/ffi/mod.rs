@@ -53,6 +53,11 @@ impl Der {
         [DER_NONEXIST, DER_ENOENT, DER_CONT_NONEXIST, DER_CONT_DESTROYING].contains(&self.0)
     }
 
+    /// What a fetch without conditions failed for: one that finds nothing succeeds, so "not there" means the target.
+    pub(crate) fn of_look(self) -> Self {
+        if self.0 == errors::DER_NONEXIST { Self(errors::DER_DATA_LOSS) } else { self }
+    }
+
     /// DAOS's name of it.
     pub(crate) fn name(self) -> &'static str {
         errors::name(self.0)

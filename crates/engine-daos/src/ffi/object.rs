@@ -3,8 +3,8 @@
 use std::{borrow::Cow, ffi::c_int, ptr, sync::Arc};
 
 use isotach_daos_abi::{
-    constants::{DAOS_IOD_ARRAY, DAOS_IOD_SINGLE, DAOS_OO_RW},
-    errors::DER_REC2BIG,
+    constants::{DAOS_COND_AKEY_FETCH, DAOS_IOD_ARRAY, DAOS_IOD_SINGLE, DAOS_OO_RW},
+    errors::{DER_NONEXIST, DER_REC2BIG},
     types::{
         d_iov_t, d_sg_list_t, daos_event_t, daos_handle_t, daos_iod_t, daos_key_t, daos_obj_id_t, daos_recx_t,
     },
@@ -44,6 +44,9 @@ impl Object {
     }
 
     /// A value; `None` where it is not there.
+    ///
+    /// DAOS's client answers a conditional fetch with `DER_NONEXIST` both where there is no value and where the only target that could
+    /// have it is lost. A fetch without conditions finds nothing in the first case, and has the same error only in the second.
     pub(crate) fn value(
         self: &Arc<Self>,
         tx: Option<&Tx>,
@@ -57,12 +60,21 @@ impl Object {
                 Err(Der(DER_REC2BIG)) if fetch.size() > fetch.room() => {
                     fetch = Fetch::of_value(self, tx, dkey, akey, fetch.size());
                 }
+                Err(Der(DER_NONEXIST)) if fetch.conditions != 0 => {
+                    fetch = Fetch::of_look(self, tx, dkey, akey);
+                }
                 outcome => {
-                    outcome?;
-                    return Ok(fetch.into_value());
+                    outcome.map_err(Der::of_look)?;
+                    let is_there = fetch.conditions != 0 || fetch.size() > 0;
+                    return Ok(is_there.then(|| fetch.into_value()));
                 }
             }
         }
+    }
+
+    /// Reads what may be there or not, for the sake of having read.
+    pub(crate) fn look(self: &Arc<Self>, tx: Option<&Tx>, dkey: &[u8], akey: &[u8]) -> Told<()> {
+        Fetch::of_look(self, tx, dkey, akey).run().map_err(Der::of_look)
     }
 
     /// Removes everything.
@@ -119,6 +131,8 @@ pub(crate) struct Fetch {
     /// Nothing for a value.
     records: Vec<daos_recx_t>,
     buffer: Vec<u8>,
+    /// Under which the fetch succeeds: a value without bytes is told from none by them alone.
+    conditions: u64,
     raw: Raw,
 }
 
@@ -156,9 +170,15 @@ impl Raw {
 }
 
 impl Fetch {
-    /// Of a value whose size is not known: one that is longer than usual fails with `DER_REC2BIG`.
+    /// Of a value whose size is not known: one that is longer than usual fails with `DER_REC2BIG`, one that is not there, or on a
+    /// target that is lost, with `DER_NONEXIST`: see [`Object::value`].
     pub(crate) fn of_guess(object: &Arc<Object>, tx: Option<&Tx>, dkey: &[u8], akey: &[u8]) -> Self {
         Self::of_value(object, tx, dkey, akey, GUESS)
+    }
+
+    /// Of what may be there or not, which then has no bytes: fails with `DER_NONEXIST` only where the target is lost.
+    pub(crate) fn of_look(object: &Arc<Object>, tx: Option<&Tx>, dkey: &[u8], akey: &[u8]) -> Self {
+        Self { conditions: 0, ..Self::of_guess(object, tx, dkey, akey) }
     }
 
     fn of_value(object: &Arc<Object>, tx: Option<&Tx>, dkey: &[u8], akey: &[u8], room: usize) -> Self {
@@ -186,6 +206,7 @@ impl Fetch {
         buffer: Vec<u8>,
     ) -> Self {
         let (dkey, akey) = (dkey.to_vec(), akey.to_vec());
+        let conditions = if records.is_empty() { DAOS_COND_AKEY_FETCH } else { 0 };
         Self {
             object: Arc::clone(object),
             tx: handle_of(tx),
@@ -193,6 +214,7 @@ impl Fetch {
             akey,
             records,
             buffer,
+            conditions,
             raw: Raw::default(),
         }
     }
@@ -207,10 +229,9 @@ impl Fetch {
     }
 
     /// The value, once it has ended.
-    pub(crate) fn into_value(mut self) -> Option<Vec<u8>> {
-        let size = self.size();
-        self.buffer.truncate(size);
-        (size > 0).then_some(self.buffer)
+    pub(crate) fn into_value(mut self) -> Vec<u8> {
+        self.buffer.truncate(self.size());
+        self.buffer
     }
 
     /// The bytes of records, once it has ended.
@@ -239,7 +260,7 @@ impl Operation for Fetch {
             (functions.obj_fetch)(
                 self.object.handle,
                 self.tx,
-                0,
+                self.conditions,
                 &mut raw.dkey,
                 1,
                 iods,
@@ -254,7 +275,7 @@ impl Operation for Fetch {
 /// A change of one attribute key.
 #[derive(Debug)]
 pub(crate) enum Part<'d> {
-    /// A value, of one byte or more.
+    /// A value.
     Value { akey: Cow<'d, [u8]>, bytes: Cow<'d, [u8]> },
     /// Records: bytes at offsets.
     Records { akey: Cow<'d, [u8]>, extents: Vec<(u64, Cow<'d, [u8]>)> },

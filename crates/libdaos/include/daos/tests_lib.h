@@ -3,6 +3,7 @@
 #define ISOTACH_DAOS_TESTS_LIB_H
 
 #include <daos.h>
+#include <gurt/common.h>
 
 #if defined(__cplusplus)
 extern "C" {

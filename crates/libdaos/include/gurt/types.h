@@ -1,10 +1,23 @@
-/* Buffers, lists of buffers and lists of server processes. */
+/*
+ * Buffers, lists of buffers and lists of server processes. Programs rely on the headers of the system that DAOS's own
+ * file includes, so this one includes them, too.
+ */
 #ifndef ISOTACH_GURT_TYPES_H
 #define ISOTACH_GURT_TYPES_H
 
+#include <byteswap.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #if defined(__cplusplus)
 extern "C" {

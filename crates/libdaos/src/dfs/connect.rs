@@ -9,10 +9,11 @@ use super::{
     superblock::{self, Attributes},
 };
 use crate::{
-    abi::{constants::*, properties::*},
+    abi::{constants::*, properties::*, stored::ONE_COPY},
     containers::{self, uuid_text},
     handles, pools,
     properties::{self, Properties, Value},
+    redundancy,
 };
 
 /// How often `dfs_init` was called without `dfs_fini`.
@@ -58,8 +59,8 @@ pub(crate) fn create_container(
     for class in [attributes.class, attributes.directory_class, attributes.file_class] {
         store::check_class(class)?;
     }
-    if properties::redundancy_factor(&properties) > 0 {
-        return refuse(libc::EINVAL, "a redundancy factor above 0: objects have one copy here; use rd_fac:0");
+    if properties::redundancy_factor(&properties) > 0 && !redundancy::is_ignored() {
+        return refuse(libc::EINVAL, ONE_COPY);
     }
     properties.insert(DAOS_PROP_CO_LAYOUT_TYPE, Value::Number(DAOS_PROP_CO_LAYOUT_POSIX));
     let new = superblock::New::of(attributes)?;

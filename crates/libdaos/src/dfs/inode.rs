@@ -1,51 +1,10 @@
 //! Inodes: what an entry says of itself, in the 88 bytes of layout version 3 of DAOS's file system.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use isotach_object::ObjectId;
 
 use super::error::{Result, refuse};
-
-/// Where its parts begin, and where it ends.
-const MODE: usize = 0;
-const ID_LOW: usize = 4;
-const ID_HIGH: usize = 12;
-const MODIFIED: usize = 20;
-const CHANGED: usize = 28;
-const CHUNK_SIZE: usize = 36;
-const CLASS: usize = 44;
-const MODIFIED_NANOSECONDS: usize = 48;
-const CHANGED_NANOSECONDS: usize = 56;
-const USER: usize = 64;
-const GROUP: usize = 68;
-const LINK_LENGTH: usize = 72;
-const MARK: usize = 80;
-pub(crate) const SIZE: usize = 88;
-
-/// A time, since 1970.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) struct Time {
-    pub(crate) seconds: u64,
-    pub(crate) nanoseconds: u64,
-}
-
-impl Time {
-    /// The present time. A clock that stands before 1970 is taken for one that stands there.
-    pub(crate) fn now() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { seconds: since.as_secs(), nanoseconds: since.subsec_nanos().into() }
-    }
-
-    /// In nanoseconds.
-    pub(crate) fn stamp(self) -> u64 {
-        self.seconds.saturating_mul(1_000_000_000).saturating_add(self.nanoseconds)
-    }
-
-    /// The time of a stamp.
-    pub(crate) fn of_stamp(stamp: u64) -> Self {
-        Self { seconds: stamp / 1_000_000_000, nanoseconds: stamp % 1_000_000_000 }
-    }
-}
+use crate::abi::stored::files;
+pub(crate) use crate::abi::stored::files::{INODE_SIZE as SIZE, Time};
 
 /// What an entry says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,52 +61,24 @@ impl Inode {
 
     /// As it is stored.
     pub(crate) fn bytes(&self) -> [u8; SIZE] {
-        let mut bytes = [0; SIZE];
-        let mut put = |at: usize, part: &[u8]| bytes[at..at + part.len()].copy_from_slice(part);
-        put(MODE, &self.mode.to_le_bytes());
-        put(ID_LOW, &self.id.lo().to_le_bytes());
-        put(ID_HIGH, &self.id.hi().to_le_bytes());
-        put(MODIFIED, &self.modified.seconds.to_le_bytes());
-        put(CHANGED, &self.changed.seconds.to_le_bytes());
-        put(CHUNK_SIZE, &self.chunk_size.to_le_bytes());
-        put(CLASS, &self.class.to_le_bytes());
-        put(MODIFIED_NANOSECONDS, &self.modified.nanoseconds.to_le_bytes());
-        put(CHANGED_NANOSECONDS, &self.changed.nanoseconds.to_le_bytes());
-        put(USER, &self.user.to_le_bytes());
-        put(GROUP, &self.group.to_le_bytes());
-        put(LINK_LENGTH, &self.link_length.to_le_bytes());
-        put(MARK, &self.mark.to_le_bytes());
-        bytes
+        let Self { mode, id, modified, changed, chunk_size, class, user, group, link_length, mark } = *self;
+        let id = (id.hi(), id.lo());
+        files::Inode { mode, id, modified, changed, chunk_size, class, user, group, link_length, mark }
+            .bytes()
     }
 
     /// As it was stored.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Result<Self> {
-        if bytes.len() != SIZE {
+        let Ok(bytes) = bytes.try_into() else {
             return refuse(
                 libc::EIO,
                 &format!("an inode of {} bytes, where {SIZE} are expected", bytes.len()),
             );
-        }
-        let small = |at: usize| {
-            let part = bytes.get(at..at + 4).and_then(|part| part.try_into().ok());
-            part.map_or(0, u32::from_le_bytes)
         };
-        let large = |at: usize| {
-            let part = bytes.get(at..at + 8).and_then(|part| part.try_into().ok());
-            part.map_or(0, u64::from_le_bytes)
-        };
-        Ok(Self {
-            mode: small(MODE),
-            id: ObjectId::from_halves(large(ID_HIGH), large(ID_LOW))?,
-            modified: Time { seconds: large(MODIFIED), nanoseconds: large(MODIFIED_NANOSECONDS) },
-            changed: Time { seconds: large(CHANGED), nanoseconds: large(CHANGED_NANOSECONDS) },
-            chunk_size: large(CHUNK_SIZE),
-            class: small(CLASS),
-            user: small(USER),
-            group: small(GROUP),
-            link_length: large(LINK_LENGTH),
-            mark: large(MARK),
-        })
+        let files::Inode { mode, id, modified, changed, chunk_size, class, user, group, link_length, mark } =
+            files::Inode::of_bytes(bytes);
+        let id = ObjectId::from_halves(id.0, id.1)?;
+        Ok(Self { mode, id, modified, changed, chunk_size, class, user, group, link_length, mark })
     }
 }
 

@@ -142,6 +142,15 @@ pub(crate) fn lookup_in(system: &FileSystem, parent: u64, name: &[u8], flags: i3
     opened(system, entry(system, &parent, Some(name), flags & libc::O_NOFOLLOW == 0)?, flags)
 }
 
+/// A directory at a path from the root, opened for reading.
+pub(crate) fn directory(system: &FileSystem, path: &[u8]) -> Result<u64> {
+    let found = Walk::new(system, &system.root, path)?.end(true)?;
+    match found.inode.is_directory() {
+        true => opened(system, found, libc::O_RDONLY).map(|(handle, _)| handle),
+        false => Err(Errno(libc::ENOTDIR)),
+    }
+}
+
 fn opened(system: &FileSystem, found: Found, flags: i32) -> Result<(u64, Inode)> {
     system.check_flags(flags)?;
     let Found { place, inode } = found;

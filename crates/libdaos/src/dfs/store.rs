@@ -16,12 +16,12 @@ use super::{
     inode::{self, Inode, Time},
 };
 use crate::{
+    abi::stored::files::{INODE, directory_key, mark_key},
     containers::{self, Container, own},
     handles, objects,
 };
 
-/// Attribute keys of entries.
-const INODE: &[u8] = b"DFS_INODE";
+/// The attribute key of where a symbolic link leads.
 const LINK: &[u8] = b"DFS_SLINK";
 /// How an attribute key begins under which an extended attribute is.
 pub(crate) const EXTENDED: &[u8] = b"x:";
@@ -107,17 +107,13 @@ pub(crate) struct Mark {
     stamp: [u8; 8],
 }
 
-/// The key of what is kept of a directory beside the program's objects.
-fn key_of(kind: u8, directory: ObjectId) -> [u8; 17] {
-    let mut key = [kind; 17];
-    key[1..9].copy_from_slice(&directory.hi().to_le_bytes());
-    key[9..].copy_from_slice(&directory.lo().to_le_bytes());
-    key
-}
-
 impl Mark {
     pub(crate) fn new(directory: ObjectId, now: Time) -> Result<Self> {
-        Ok(Self { own: own()?, key: key_of(b'd', directory), stamp: now.stamp().to_le_bytes() })
+        Ok(Self {
+            own: own()?,
+            key: mark_key((directory.hi(), directory.lo())),
+            stamp: now.stamp().to_le_bytes(),
+        })
     }
 
     fn cell(&self) -> Cell<'_> {
@@ -156,7 +152,7 @@ impl Above {
         let mut value = [0; 16];
         value[..8].copy_from_slice(&above.hi().to_le_bytes());
         value[8..].copy_from_slice(&above.lo().to_le_bytes());
-        Ok(Self { own: own()?, key: key_of(b'u', directory), value })
+        Ok(Self { own: own()?, key: directory_key(b'u', (directory.hi(), directory.lo())), value })
     }
 
     fn cell(&self) -> Cell<'_> {

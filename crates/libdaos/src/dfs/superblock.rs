@@ -5,56 +5,30 @@ use isotach_object::{ObjectId, Update};
 use super::{
     error::{Errno, Result, refuse},
     inode::{self, Inode, Time},
-    store::{Mark, Place, Store, check_object, id_of},
+    store::{Mark, Place, Store, check_object},
 };
-
-/// The user's bits of the ids of the superblock and of the root directory.
-const SUPERBLOCK: (u64, u64) = (0, 0);
-const ROOT: (u64, u64) = (1, 0);
-
-const DKEY: &[u8] = b"DFS_SB_METADATA";
-const MAGIC: &[u8] = b"DFS_MAGIC";
-const VERSION: &[u8] = b"DFS_SB_VERSION";
-const LAYOUT: &[u8] = b"DFS_LAYOUT_VERSION";
-const CHUNK_SIZE: &[u8] = b"DFS_CHUNK_SIZE";
-const CLASS: &[u8] = b"DFS_OBJ_CLASS";
-const DIRECTORY_CLASS: &[u8] = b"DFS_DIR_OBJ_CLASS";
-const FILE_CLASS: &[u8] = b"DFS_FILE_OBJ_CLASS";
-const MODE: &[u8] = b"DFS_MODE";
-const HINTS: &[u8] = b"DFS_HINTS";
-
-const MAGIC_NUMBER: u64 = 0xda05_df50_da05_df50;
-const VERSION_NUMBER: u16 = 2;
-const LAYOUT_NUMBER: u16 = 3;
-/// Bytes of a chunk where nothing else is said.
-const DEFAULT_CHUNK_SIZE: u64 = 1 << 20;
-/// The class of the superblock and the root: one copy on one target.
-const ONE: u32 = 0x0100_0001;
-
-/// What holds for a file system.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Attributes {
-    pub(crate) chunk_size: u64,
-    pub(crate) class: u32,
-    pub(crate) directory_class: u32,
-    pub(crate) file_class: u32,
-    pub(crate) mode: u32,
-    /// Kept, and told again: on one machine there is nothing to choose.
-    pub(crate) hints: Vec<u8>,
-}
+pub(crate) use crate::abi::stored::files::Attributes;
+use crate::abi::stored::files::{
+    CHUNK_SIZE, CLASS, DEFAULT_CHUNK_SIZE, DIRECTORY_CLASS, DKEY, FILE_CLASS, HINTS, LAYOUT, LAYOUT_NUMBER,
+    MAGIC, MAGIC_NUMBER, MODE, ROOT, ROOT_MODE, ROOT_NAME, SUPERBLOCK, VERSION, VERSION_NUMBER,
+};
 
 /// Where the inode of the root directory is.
 pub(crate) fn place_of_root() -> Result<Place> {
-    Ok(Place::new(id_of(SUPERBLOCK, false, ONE)?, b"/"))
+    Ok(Place::new(id_of_halves(SUPERBLOCK)?, ROOT_NAME))
 }
 
 /// The id of the root directory.
 pub(crate) fn id_of_root() -> Result<ObjectId> {
-    id_of(ROOT, false, ONE)
+    id_of_halves(ROOT)
+}
+
+fn id_of_halves((hi, lo): (u64, u64)) -> Result<ObjectId> {
+    Ok(ObjectId::from_halves(hi, lo)?)
 }
 
 fn place() -> Result<Place> {
-    Ok(Place::new(id_of(SUPERBLOCK, false, ONE)?, DKEY))
+    Ok(Place::new(id_of_halves(SUPERBLOCK)?, DKEY))
 }
 
 /// A file system that is about to be made, with an empty root directory, which all may read and its owner may write.
@@ -71,25 +45,14 @@ pub(crate) struct New {
 impl New {
     pub(crate) fn of(attributes: &Attributes) -> Result<Self> {
         let (root_id, now) = (id_of_root()?, Time::now());
-        let chunk_size = match attributes.chunk_size {
-            0 => DEFAULT_CHUNK_SIZE,
-            given => given,
-        };
-        let mut values = vec![
-            (VERSION, VERSION_NUMBER.to_le_bytes().to_vec()),
-            (LAYOUT, LAYOUT_NUMBER.to_le_bytes().to_vec()),
-            (CHUNK_SIZE, chunk_size.to_le_bytes().to_vec()),
-            (CLASS, attributes.class.to_le_bytes().to_vec()),
-            (DIRECTORY_CLASS, attributes.directory_class.to_le_bytes().to_vec()),
-            (FILE_CLASS, attributes.file_class.to_le_bytes().to_vec()),
-            (MODE, attributes.mode.to_le_bytes().to_vec()),
-        ];
-        if !attributes.hints.is_empty() {
-            values.push((HINTS, [&attributes.hints[..], &[0]].concat()));
-        }
-        values.push((MAGIC, MAGIC_NUMBER.to_le_bytes().to_vec()));
-        let inode = Inode::new(libc::S_IFDIR | 0o755, root_id, now).bytes();
-        Ok(Self { place: place()?, root: place_of_root()?, inode, mark: Mark::new(root_id, now)?, values })
+        let inode = Inode::new(ROOT_MODE, root_id, now).bytes();
+        Ok(Self {
+            place: place()?,
+            root: place_of_root()?,
+            inode,
+            mark: Mark::new(root_id, now)?,
+            values: attributes.superblock(),
+        })
     }
 
     /// What makes a container this file system.

@@ -1,11 +1,14 @@
 //! Objects of the general form, and ids of all.
 
-use std::ffi::{c_int, c_uint};
+use std::{
+    ffi::{c_int, c_uint},
+    ptr,
+};
 
 use super::{answer, halves, listing, many, many_mut, place, vectors};
 use crate::{
     abi::{constants::*, errors::*, types::*},
-    error::{Der, Result, invalid},
+    error::{Der, Result, invalid, refuse},
     general::{self, Part},
     handles,
     key_query::{self, Query},
@@ -22,7 +25,7 @@ unsafe extern "C" fn daos_obj_generate_oid(
     _hints: u16,
     _arguments: u32,
 ) -> c_int {
-    answer(std::ptr::null_mut(), || {
+    answer(ptr::null_mut(), || {
         handles::container(container.cookie)?;
         // SAFETY: a place of the caller's.
         let id = unsafe { place(id) }?;
@@ -79,13 +82,40 @@ unsafe fn key_of<'a>(key: *const daos_key_t) -> Result<&'a [u8]> {
     }
 }
 
+/// One thing of the caller's, or more.
+///
+/// # Safety
+/// As [`many_mut`].
+unsafe fn some_of<'a, T>(first: *mut T, count: c_uint) -> Result<&'a mut [T]> {
+    match count {
+        0 => invalid("no attribute key: one is expected at least"),
+        // SAFETY: as the caller says.
+        _ => unsafe { many_mut(first, count.into()) },
+    }
+}
+
+/// Refuses the conditions of another kind of call than these, and one for all attribute keys beside one for each.
+fn check_conditions(flags: u64, fitting: u64) -> Result<()> {
+    let of_akeys = DAOS_COND_AKEY_INSERT | DAOS_COND_AKEY_UPDATE | DAOS_COND_AKEY_FETCH;
+    match flags & DAOS_COND_MASK {
+        conditions if conditions & !(fitting | DAOS_COND_PER_AKEY) != 0 => {
+            invalid(&format!("conditions {conditions:#x} of another kind of call"))
+        }
+        conditions if conditions & DAOS_COND_PER_AKEY != 0 && conditions & of_akeys != 0 => {
+            invalid(&format!("conditions {conditions:#x}: DAOS_COND_PER_AKEY and one for all attribute keys"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What is asked of one attribute key.
 ///
 /// # Safety
 /// As [`place`], for what the description points to.
 unsafe fn part<'a>(described: &daos_iod_t) -> Result<Part<'a>> {
     let ranges = match described.iod_type {
-        DAOS_IOD_SINGLE => None,
+        DAOS_IOD_SINGLE if described.iod_nr == 1 => None,
+        DAOS_IOD_SINGLE => return invalid("iod_nr of a single value: 1 is expected"),
         DAOS_IOD_ARRAY => {
             // SAFETY: as the caller says.
             let ranges = unsafe { many(described.iod_recxs, described.iod_nr.into()) }?;
@@ -130,8 +160,9 @@ unsafe extern "C" fn daos_obj_fetch(
 ) -> c_int {
     answer(event, || {
         let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
+        check_conditions(flags, DAOS_COND_DKEY_FETCH | DAOS_COND_AKEY_FETCH)?;
         // SAFETY: what the caller has for the call.
-        let (dkey, described) = unsafe { (key_of(dkey)?, many_mut(described, count.into())?) };
+        let (dkey, described) = unsafe { (key_of(dkey)?, some_of(described, count)?) };
         let mut parts = Vec::with_capacity(described.len());
         for (at, one) in described.iter().enumerate() {
             // SAFETY: as above.
@@ -185,12 +216,19 @@ unsafe extern "C" fn daos_obj_update(
 ) -> c_int {
     answer(event, || {
         let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
+        check_conditions(
+            flags,
+            DAOS_COND_DKEY_INSERT | DAOS_COND_DKEY_UPDATE | DAOS_COND_AKEY_INSERT | DAOS_COND_AKEY_UPDATE,
+        )?;
         // SAFETY: what the caller has for the call.
-        let (dkey, described) = unsafe { (key_of(dkey)?, many_mut(described, count.into())?) };
+        let (dkey, described) = unsafe { (key_of(dkey)?, some_of(described, count)?) };
         let mut parts = Vec::with_capacity(described.len());
         for (at, one) in described.iter().enumerate() {
             let mut bytes = Vec::new();
-            if !lists.is_null() && one.iod_size > 0 {
+            if lists.is_null() && one.iod_size > 0 {
+                return invalid("an update without a list of buffers");
+            }
+            if one.iod_size > 0 {
                 // SAFETY: there is a list for each description, and each vector has as many bytes as it says.
                 for vector in unsafe { vectors(lists.add(at)) }? {
                     // SAFETY: as above.
@@ -199,12 +237,56 @@ unsafe extern "C" fn daos_obj_update(
             }
             // SAFETY: as above.
             let part = unsafe { part(one) }?;
-            if part.ranges.is_none() && bytes.len() as u64 != part.size {
-                return invalid("a single value whose size is not that of its buffers");
+            if part.ranges.is_none() {
+                if (bytes.len() as u64) < part.size {
+                    return refuse(DER_REC2BIG, "a single value that is larger than its buffers");
+                }
+                // Buffers may have more room than the value takes.
+                bytes.truncate(part.size as usize);
             }
             parts.push((part, bytes));
         }
         general::update(&object, &scope, flags, dkey, &parts)
+    })
+}
+
+/// Anchors by which parts of an object can be listed side by side: there is one part.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_anchor_split(
+    object: daos_handle_t,
+    count: *mut u32,
+    anchors: *mut daos_anchor_t,
+) -> c_int {
+    answer(ptr::null_mut(), || {
+        objects::object_in(object.cookie, 0)?;
+        // SAFETY: a place of the caller's.
+        let count = unsafe { place(count) }?;
+        if *count > 1 {
+            return invalid("anchors of other than the one part that an object has");
+        }
+        *count = 1;
+        // SAFETY: a place of the caller's, if there is one.
+        if let Some(anchor) = unsafe { anchors.as_mut() } {
+            *anchor = daos_anchor_t::default();
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_anchor_set(
+    object: daos_handle_t,
+    index: u32,
+    anchor: *mut daos_anchor_t,
+) -> c_int {
+    answer(ptr::null_mut(), || {
+        objects::object_in(object.cookie, 0)?;
+        if index != 0 {
+            return invalid("the anchor of another part than the one that an object has");
+        }
+        // SAFETY: a place of the caller's.
+        *unsafe { place(anchor) }? = daos_anchor_t::default();
+        Ok(())
     })
 }
 
@@ -253,7 +335,7 @@ unsafe extern "C" fn daos_obj_punch_akeys(
     answer(event, || {
         let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
         // SAFETY: keys of the caller's.
-        let (dkey, akeys) = unsafe { (key_of(dkey)?, many(akeys.cast_const(), count.into())?) };
+        let (dkey, akeys) = unsafe { (key_of(dkey)?, some_of(akeys, count)?) };
         // SAFETY: as above.
         let akeys: Vec<&[u8]> = akeys.iter().map(|akey| unsafe { key_of(akey) }).collect::<Result<_>>()?;
         general::punch_akeys(&object, &scope, flags, dkey, &akeys)

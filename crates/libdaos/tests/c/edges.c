@@ -422,6 +422,20 @@ static void array_keys(daos_handle_t container)
     IS(daos_array_read(array, DAOS_TX_NONE, &iod, &list, NULL), 0);
     IS(memcmp(bytes, "--four--", 8), 0);
 
+    /* Of an array of this type the chunks are those of its opener, whatever another created it with. */
+    daos_obj_id_t created = {.lo = 78};
+    daos_handle_t creator, opener, cells;
+    IS(daos_obj_generate_oid(container, &created, DAOS_OT_ARRAY_BYTE, OC_S1, 0, 0), 0);
+    IS(daos_array_create(container, created, DAOS_TX_NONE, 1, 100, &creator, NULL), 0);
+    IS(daos_array_close(creator, NULL), 0);
+    IS(daos_array_open_with_attr(container, created, DAOS_TX_NONE, DAOS_OO_RW, 1, 8, &opener, NULL), 0);
+    IS(daos_obj_open(container, created, DAOS_OO_RW, &cells, NULL), 0);
+    IS(under(1, cells, 0, 2, "0", &two, 1, "ab", 2, NULL), 0);
+    IS(daos_array_get_size(opener, DAOS_TX_NONE, &size, NULL), 0);
+    IS(size, 8 + 3);
+    IS(daos_array_close(opener, NULL), 0);
+    IS(daos_obj_close(cells, NULL), 0);
+
     /* What is under key 0 goes with the array. */
     IS(daos_array_destroy(array, DAOS_TX_NONE, NULL), 0);
     IS(under(0, object, 0, 0, "0", NULL, DAOS_REC_ANY, bytes, 8, &size), 0);
@@ -492,14 +506,64 @@ static void attributes_of_pools(daos_handle_t pool)
 }
 
 /* What is not there says so. */
+static void labels(void)
+{
+    char label[DAOS_PROP_MAX_LABEL_BUF_LEN + 1] = {0};
+    IS(daos_label_is_valid(NULL), 0);
+    IS(daos_label_is_valid(""), 0);
+    IS(daos_label_is_valid("a:b.c_d-e"), 1);
+    IS(daos_label_is_valid("a/b"), 0);
+    IS(daos_label_is_valid("01234567-89ab-cdef-0123-456789ABCDEF"), 0);
+    IS(daos_label_is_valid("01234567-89ab-cdef-0123-456789ABCDEX"), 1);
+    memset(label, 'x', DAOS_PROP_LABEL_MAX_LEN);
+    IS(daos_label_is_valid(label), 1);
+    memset(label, 'x', DAOS_PROP_LABEL_MAX_LEN + 1);
+    IS(daos_label_is_valid(label), 0);
+    IS(DAOS_UUID_STR_SIZE, strlen("01234567-89ab-cdef-0123-456789abcdef") + 1);
+    IS(DAOS_SYS_NAME_MAX, 15);
+}
+
+/* Whoever lists the parts of an object side by side finds one, which has all keys. */
+static void parts(daos_handle_t container)
+{
+    daos_obj_id_t id = {.lo = 77};
+    daos_handle_t object;
+    uint32_t parts = 0, count = 4;
+    daos_anchor_t anchors[2] = {{.da_type = DAOS_ANCHOR_TYPE_EOF}, {.da_type = DAOS_ANCHOR_TYPE_EOF}};
+    daos_key_desc_t described[4];
+    char names[64];
+    d_iov_t vector;
+    d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
+    d_iov_set(&vector, names, sizeof(names));
+    IS(DAOS_OBJ_NIL.lo | DAOS_OBJ_NIL.hi, 0);
+    IS(daos_obj_generate_oid(container, &id, DAOS_OT_MULTI_HASHED, OC_S1, 0, 0), 0);
+    IS(daos_obj_open(container, id, DAOS_OO_RW, &object, NULL), 0);
+    IS(update(object, "a", DAOS_IOD_SINGLE, 1, NULL, "v", 1), 0);
+    IS(daos_obj_anchor_split(object, NULL, NULL), -DER_INVAL);
+    IS(daos_obj_anchor_split(object, &parts, NULL), 0);
+    IS(parts, 1);
+    IS(daos_obj_anchor_split(object, &parts, anchors), 0);
+    IS(daos_obj_list_dkey(object, DAOS_TX_NONE, &count, described, &list, anchors, NULL), 0);
+    IS(count, 1);
+    parts = 2;
+    IS(daos_obj_anchor_split(object, &parts, anchors), -DER_INVAL);
+    IS(daos_obj_anchor_set(object, 1, &anchors[1]), -DER_INVAL);
+    IS(daos_obj_anchor_set(object, 0, &anchors[1]), 0);
+    count = 4;
+    IS(daos_obj_list_dkey(object, DAOS_TX_NONE, &count, described, &list, &anchors[1], NULL), 0);
+    IS(count, 1);
+    IS(daos_obj_close(object, NULL), 0);
+    IS(daos_obj_anchor_set(object, 0, anchors), -DER_NO_HDL);
+}
+
 static void missing(daos_handle_t container)
 {
     daos_obj_id_t id = {.lo = 1};
     daos_target_info_t target;
     daos_pool_cont_filter_t containers;
     daos_pipeline_t pipeline;
-    struct duns_attr_t attributes;
-    dfs_sys_t *system;
+    dfs_pipeline_t *filter;
+    dfs_predicate_t none = {.dp_newer = 0};
     IS(daos_obj_verify(container, id, DAOS_EPOCH_MAX), -DER_NOSYS);
     IS(daos_pool_query_target(DAOS_HDL_INVAL, 0, 0, &target, NULL), -DER_NOSYS);
     IS(daos_pool_cont_filter_init(&containers, PCF_COMBINE_LOGICAL_AND), -DER_NOSYS);
@@ -507,9 +571,16 @@ static void missing(daos_handle_t container)
     daos_pipeline_init(&pipeline);
     IS(daos_pipeline_check(&pipeline), -DER_NOSYS);
     IS(daos_mgmt_list_pools(NULL, NULL, NULL, NULL), -DER_NOSYS);
-    IS(dfs_sys_mount(DAOS_HDL_INVAL, container, O_RDWR, 0, &system), ENOSYS);
-    IS(duns_resolve_path("/", &attributes), ENOSYS);
-    duns_destroy_attr(&attributes);
+    IS(dfs_pipeline_create(NULL, none, DFS_FILTER_NEWER, &filter), ENOSYS);
+    IS(dfs_cont_check(DAOS_HDL_INVAL, "files", DFS_CHECK_PRINT, NULL), ENOSYS);
+    IS(daos_obj_key2anchor(container, DAOS_TX_NONE, NULL, NULL, NULL, NULL), -DER_NOSYS);
+    IS(daos_obj_query_max_epoch(container, DAOS_TX_NONE, NULL, NULL), -DER_NOSYS);
+    IS(daos_oit_list_filter(container, NULL, NULL, NULL, NULL, NULL), -DER_NOSYS);
+    IS(daos_acl_to_stream(stdout, NULL, false), -DER_NOSYS);
+    IS(daos_mgmt_get_sys_info(NULL, NULL), -DER_NOSYS);
+    daos_mgmt_put_sys_info(NULL);
+    IS(dfs_mount_snap(container, container, 0, 1, NULL, NULL), ENOSYS);
+    IS(dfs_connect_snap("tank", NULL, "c", 0, 1, NULL, NULL), ENOSYS);
 }
 
 int main(int argc, char **argv)
@@ -538,6 +609,8 @@ int main(int argc, char **argv)
     size_of_file(second);
     large_transaction(container);
     barriers();
+    labels();
+    parts(container);
     missing(container);
     attributes_of_pools(second);
     IS(daos_cont_close(container, NULL), 0);

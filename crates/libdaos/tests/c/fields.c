@@ -10,7 +10,7 @@
 
 #include <daos.h>
 
-enum { LENGTH = 100000, NAME_MAX = 64, KEYS = 50 };
+enum { LENGTH = 100000, NAME_BYTES = 64, KEYS = 50 };
 
 static void check(int rc, const char *what)
 {
@@ -43,7 +43,7 @@ static void write_fields(daos_handle_t container, daos_handle_t index, const cha
 {
     unsigned char *bytes = malloc(LENGTH);
     for (int number = 0; number < count; number++) {
-        char key[NAME_MAX];
+        char key[NAME_BYTES];
         snprintf(key, sizeof key, "%s.%d", name, number);
         fill(bytes, key);
         daos_obj_id_t id = {0};
@@ -94,7 +94,7 @@ static void read_fields(daos_handle_t container, daos_handle_t index)
 {
     daos_anchor_t anchor = {0};
     while (!daos_anchor_is_eof(&anchor)) {
-        char names[KEYS * NAME_MAX], *name = names;
+        char names[KEYS * NAME_BYTES], *name = names;
         daos_key_desc_t found[KEYS];
         uint32_t count = KEYS;
         d_iov_t vector;
@@ -102,7 +102,7 @@ static void read_fields(daos_handle_t container, daos_handle_t index)
         d_sg_list_t list = {.sg_nr = 1, .sg_iovs = &vector};
         check(daos_kv_list(index, DAOS_TX_NONE, &count, found, &list, &anchor, NULL), "list");
         for (uint32_t at = 0; at < count; at++) {
-            char key[NAME_MAX] = {0};
+            char key[NAME_BYTES] = {0};
             memcpy(key, name, found[at].kd_key_len);
             name += found[at].kd_key_len;
             read_field(container, index, key);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <daos.h>
+#include <gurt/common.h>
 
 #include "expect.h"
 

@@ -6,6 +6,8 @@
 
 #include <daos.h>
 #include <daos_fs.h>
+#include <daos_uns.h>
+#include <gurt/dlog.h>
 #include <gurt/hash.h>
 
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "the size of " #type)
@@ -338,3 +340,37 @@ NUMBER(DFS_MAX_FSIZE, -1);
 NUMBER(DFS_BALANCED, 4);
 NUMBER(DFS_SET_ATTR_SIZE, 8);
 NUMBER(DFS_SET_ATTR_GID, 32);
+NUMBER(DFS_CHECK_EVICT_ALL, 16);
+NUMBER(DFS_FILTER_INCLUDE_DIRS, 8);
+
+SIZE(dfs_predicate_t, 272);
+FIELD(dfs_predicate_t, dp_newer, 256);
+FIELD(dfs_predicate_t, dp_size, 264);
+
+SIZE(struct duns_attr_t, 480);
+FIELD(struct duns_attr_t, da_oclass_id, 4);
+FIELD(struct duns_attr_t, da_chunk_size, 8);
+FIELD(struct duns_attr_t, da_props, 16);
+FIELD(struct duns_attr_t, da_flags, 24);
+FIELD(struct duns_attr_t, da_pool, 28);
+FIELD(struct duns_attr_t, da_cont, 156);
+FIELD(struct duns_attr_t, da_sys, 288);
+FIELD(struct duns_attr_t, da_rel_path, 296);
+FIELD(struct duns_attr_t, da_on_lustre, 304);
+FIELD(struct duns_attr_t, da_no_prefix, 305);
+FIELD(struct duns_attr_t, da_puuid, 306);
+FIELD(struct duns_attr_t, da_cuuid, 322);
+FIELD(struct duns_attr_t, da_dir_oclass_id, 340);
+FIELD(struct duns_attr_t, da_file_oclass_id, 344);
+FIELD(struct duns_attr_t, da_hints, 348);
+
+SIZE(struct d_log_xstate, 32);
+FIELD(struct d_log_xstate, dlog_facs, 8);
+FIELD(struct d_log_xstate, fac_cnt, 24);
+SIZE(struct dlog_fac, 24);
+FIELD(struct dlog_fac, fac_mask, 16);
+FIELD(struct dlog_fac, is_enabled, 20);
+NUMBER(DLOG_ERR, 0x04000000);
+
+_Static_assert(DAOS_API_VERSION_MAJOR == 2 && DAOS_API_VERSION_MINOR >= 8, "the version of the interface");
+NUMBER(DAOS_PROP_CO_LAYOUT_UNKOWN, 0);

@@ -51,8 +51,9 @@ fn declared() -> BTreeSet<String> {
                 _ if depth > 0 => {}
                 ';' => {
                     let name = statement.split('(').next().unwrap();
-                    let is_declared =
-                        statement.contains('(') && !statement.trim_start().starts_with("typedef");
+                    let is_data =
+                        ["typedef", "extern"].iter().any(|word| statement.trim_start().starts_with(word));
+                    let is_declared = statement.contains('(') && !is_data;
                     names.extend(
                         name.split([' ', '*']).next_back().filter(|_| is_declared).map(str::to_owned),
                     );

@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_stat(
+pub(in crate::export) unsafe extern "C" fn dfs_stat(
     mounted: Mounted,
     parent: Opened,
     entry: *const c_char,
@@ -25,7 +25,7 @@ unsafe extern "C" fn dfs_stat(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_access(
+pub(in crate::export) unsafe extern "C" fn dfs_access(
     mounted: Mounted,
     parent: Opened,
     entry: *const c_char,
@@ -36,7 +36,7 @@ unsafe extern "C" fn dfs_access(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_chmod(
+pub(in crate::export) unsafe extern "C" fn dfs_chmod(
     mounted: Mounted,
     parent: Opened,
     entry: *const c_char,
@@ -47,7 +47,7 @@ unsafe extern "C" fn dfs_chmod(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_chown(
+pub(in crate::export) unsafe extern "C" fn dfs_chown(
     mounted: Mounted,
     parent: Opened,
     entry: *const c_char,
@@ -63,7 +63,7 @@ unsafe extern "C" fn dfs_chown(
 
 /// The time of the last access is not kept, so setting it does nothing.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_osetattr(
+pub(in crate::export) unsafe extern "C" fn dfs_osetattr(
     mounted: Mounted,
     opened: Opened,
     stat: *mut libc::stat,

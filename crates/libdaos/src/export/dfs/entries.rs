@@ -19,7 +19,7 @@ unsafe fn tell(gone: Option<ObjectId>, id: *mut daos_obj_id_t) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_mkdir(
+pub(in crate::export) unsafe extern "C" fn dfs_mkdir(
     mounted: Mounted,
     parent: Opened,
     entry: *const c_char,
@@ -31,7 +31,7 @@ unsafe extern "C" fn dfs_mkdir(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_remove(
+pub(in crate::export) unsafe extern "C" fn dfs_remove(
     mounted: Mounted,
     parent: Opened,
     entry: *const c_char,

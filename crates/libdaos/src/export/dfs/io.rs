@@ -84,7 +84,7 @@ unsafe fn write((system, node): Checked, ranges: &[Range], vectors: &[d_iov_t]) 
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_read(
+pub(in crate::export) unsafe extern "C" fn dfs_read(
     mounted: Mounted,
     opened: Opened,
     list: *mut d_sg_list_t,
@@ -128,7 +128,7 @@ unsafe extern "C" fn dfs_readx(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_write(
+pub(in crate::export) unsafe extern "C" fn dfs_write(
     mounted: Mounted,
     opened: Opened,
     list: *mut d_sg_list_t,
@@ -181,7 +181,12 @@ unsafe extern "C" fn dfs_get_size(mounted: Mounted, opened: Opened, size: *mut u
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dfs_punch(mounted: Mounted, opened: Opened, offset: u64, length: u64) -> c_int {
+pub(in crate::export) extern "C" fn dfs_punch(
+    mounted: Mounted,
+    opened: Opened,
+    offset: u64,
+    length: u64,
+) -> c_int {
     done(|| {
         let (system, node) = both(mounted, opened)?;
         system.punch(&node, offset, length)

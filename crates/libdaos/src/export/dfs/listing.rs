@@ -17,7 +17,7 @@ use crate::{
 type Callback = unsafe extern "C" fn(Mounted, Opened, *const c_char, *mut c_void) -> c_int;
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_readdir(
+pub(in crate::export) unsafe extern "C" fn dfs_readdir(
     mounted: Mounted,
     opened: Opened,
     anchor: *mut daos_anchor_t,

@@ -7,8 +7,11 @@ mod attributes;
 mod entries;
 mod io;
 mod listing;
-mod mount;
+pub(super) mod mount;
 mod nodes;
+mod sys;
+mod sys_directories;
+mod sys_mounts;
 mod xattrs;
 
 use std::{

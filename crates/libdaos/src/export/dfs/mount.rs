@@ -24,7 +24,7 @@ extern "C" fn dfs_fini() -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_mount(
+pub(in crate::export) unsafe extern "C" fn dfs_mount(
     pool: daos_handle_t,
     container: daos_handle_t,
     flags: c_int,
@@ -39,7 +39,7 @@ unsafe extern "C" fn dfs_mount(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dfs_umount(mounted: Mounted) -> c_int {
+pub(in crate::export) extern "C" fn dfs_umount(mounted: Mounted) -> c_int {
     done(|| dfs::unmount(number(mounted), false))
 }
 
@@ -66,7 +66,7 @@ unsafe fn wanted(given: *mut dfs_attr_t) -> Result<(Properties, Attributes)> {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_cont_create_with_label(
+pub(in crate::export) unsafe extern "C" fn dfs_cont_create_with_label(
     pool: daos_handle_t,
     label: *const c_char,
     attributes: *mut dfs_attr_t,
@@ -83,7 +83,7 @@ unsafe extern "C" fn dfs_cont_create_with_label(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_cont_create(
+pub(in crate::export) unsafe extern "C" fn dfs_cont_create(
     pool: daos_handle_t,
     uuid: *mut uuid_t,
     attributes: *mut dfs_attr_t,
@@ -129,7 +129,7 @@ unsafe fn create(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_connect(
+pub(in crate::export) unsafe extern "C" fn dfs_connect(
     pool: *const c_char,
     _system: *const c_char,
     container: *const c_char,
@@ -148,7 +148,7 @@ unsafe extern "C" fn dfs_connect(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dfs_disconnect(mounted: Mounted) -> c_int {
+pub(in crate::export) extern "C" fn dfs_disconnect(mounted: Mounted) -> c_int {
     done(|| dfs::disconnect(number(mounted)))
 }
 
@@ -194,7 +194,7 @@ unsafe extern "C" fn dfs_query(mounted: Mounted, told: *mut dfs_attr_t) -> c_int
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_set_prefix(mounted: Mounted, prefix: *const c_char) -> c_int {
+pub(in crate::export) unsafe extern "C" fn dfs_set_prefix(mounted: Mounted, prefix: *const c_char) -> c_int {
     // SAFETY: a string of the caller's, or none.
     done(|| system(mounted)?.set_prefix(unsafe { name_or_none(prefix) }))
 }
@@ -234,13 +234,13 @@ extern "C" fn dfs_cont_put(mounted: Mounted, container: daos_handle_t) -> c_int 
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_local2global(mounted: Mounted, global: *mut d_iov_t) -> c_int {
+pub(in crate::export) unsafe extern "C" fn dfs_local2global(mounted: Mounted, global: *mut d_iov_t) -> c_int {
     // SAFETY: a vector of the caller's.
     done(|| Ok(unsafe { give(&dfs::of_mount(&*system(mounted)?), global) }?))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_global2local(
+pub(in crate::export) unsafe extern "C" fn dfs_global2local(
     pool: daos_handle_t,
     container: daos_handle_t,
     flags: c_int,
@@ -257,13 +257,20 @@ unsafe extern "C" fn dfs_global2local(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_local2global_all(mounted: Mounted, global: *mut d_iov_t) -> c_int {
+pub(in crate::export) unsafe extern "C" fn dfs_local2global_all(
+    mounted: Mounted,
+    global: *mut d_iov_t,
+) -> c_int {
     // SAFETY: a vector of the caller's.
     done(|| Ok(unsafe { give(&dfs::of_all(&*system(mounted)?)?, global) }?))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_global2local_all(flags: c_int, global: d_iov_t, mounted: *mut Mounted) -> c_int {
+pub(in crate::export) unsafe extern "C" fn dfs_global2local_all(
+    flags: c_int,
+    global: d_iov_t,
+    mounted: *mut Mounted,
+) -> c_int {
     done(|| {
         // SAFETY: pointers of the caller's.
         let (packed, mounted) =

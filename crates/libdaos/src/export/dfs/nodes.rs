@@ -36,7 +36,7 @@ unsafe extern "C" fn dfs_lookup(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_lookup_rel(
+pub(in crate::export) unsafe extern "C" fn dfs_lookup_rel(
     mounted: Mounted,
     parent: Opened,
     entry: *const c_char,
@@ -55,7 +55,7 @@ unsafe extern "C" fn dfs_lookup_rel(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_open(
+pub(in crate::export) unsafe extern "C" fn dfs_open(
     mounted: Mounted,
     parent: Opened,
     entry: *const c_char,
@@ -105,7 +105,12 @@ unsafe extern "C" fn dfs_open_stat(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_dup(mounted: Mounted, opened: Opened, flags: c_int, other: *mut Opened) -> c_int {
+pub(in crate::export) unsafe extern "C" fn dfs_dup(
+    mounted: Mounted,
+    opened: Opened,
+    flags: c_int,
+    other: *mut Opened,
+) -> c_int {
     done(|| {
         let (_, node) = both(mounted, opened)?;
         // SAFETY: a place of the caller's.
@@ -116,7 +121,7 @@ unsafe extern "C" fn dfs_dup(mounted: Mounted, opened: Opened, flags: c_int, oth
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn dfs_release(opened: Opened) -> c_int {
+pub(in crate::export) extern "C" fn dfs_release(opened: Opened) -> c_int {
     done(|| dfs::release(number(opened)))
 }
 
@@ -183,7 +188,11 @@ unsafe extern "C" fn dfs_get_chunk_size(opened: Opened, chunk_size: *mut u64) ->
 
 /// As much of where a link leads as there is room for; the size counts the zero that ends it.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_get_symlink_value(opened: Opened, buffer: *mut c_char, size: *mut u64) -> c_int {
+pub(in crate::export) unsafe extern "C" fn dfs_get_symlink_value(
+    opened: Opened,
+    buffer: *mut c_char,
+    size: *mut u64,
+) -> c_int {
     done(|| {
         let node = node(opened)?;
         let dfs::Kind::Link(target) = &node.kind else { return Err(Errno(libc::EINVAL)) };
@@ -259,7 +268,11 @@ extern "C" fn dfs_obj_set_chunk_size(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_ostat(mounted: Mounted, opened: Opened, stat: *mut libc::stat) -> c_int {
+pub(in crate::export) unsafe extern "C" fn dfs_ostat(
+    mounted: Mounted,
+    opened: Opened,
+    stat: *mut libc::stat,
+) -> c_int {
     done(|| {
         let (_, node) = both(mounted, opened)?;
         // SAFETY: a place of the caller's.

@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_setxattr(
+pub(in crate::export) unsafe extern "C" fn dfs_setxattr(
     mounted: Mounted,
     opened: Opened,
     key: *const c_char,
@@ -29,7 +29,7 @@ unsafe extern "C" fn dfs_setxattr(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_getxattr(
+pub(in crate::export) unsafe extern "C" fn dfs_getxattr(
     mounted: Mounted,
     opened: Opened,
     key: *const c_char,
@@ -49,7 +49,11 @@ unsafe extern "C" fn dfs_getxattr(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_removexattr(mounted: Mounted, opened: Opened, key: *const c_char) -> c_int {
+pub(in crate::export) unsafe extern "C" fn dfs_removexattr(
+    mounted: Mounted,
+    opened: Opened,
+    key: *const c_char,
+) -> c_int {
     done(|| {
         let (system, node) = both(mounted, opened)?;
         // SAFETY: a string of the caller's.
@@ -59,7 +63,7 @@ unsafe extern "C" fn dfs_removexattr(mounted: Mounted, opened: Opened, key: *con
 
 /// The names, each with a zero behind it: those that fit, and the size of all.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn dfs_listxattr(
+pub(in crate::export) unsafe extern "C" fn dfs_listxattr(
     mounted: Mounted,
     opened: Opened,
     list: *mut c_char,

@@ -1,0 +1,498 @@
+//! The file system by whole paths: the functions `dfs_sys_*`. Each finds the directory above and calls what libdfs has for an entry of it.
+//!
+//! Mounts are in `sys_mounts`, and reading directories is in `sys_directories`.
+
+use std::{
+    ffi::{CString, c_char, c_int, c_void},
+    mem::MaybeUninit,
+    ptr,
+};
+
+use super::{
+    Mounted, Opened,
+    attributes::{dfs_access, dfs_chmod, dfs_chown, dfs_osetattr, dfs_stat},
+    done,
+    entries::{dfs_mkdir, dfs_remove},
+    io::{dfs_punch, dfs_read, dfs_write},
+    name,
+    nodes::{dfs_dup, dfs_get_symlink_value, dfs_lookup_rel, dfs_open, dfs_ostat, dfs_release},
+    pointer, system,
+    xattrs::{dfs_getxattr, dfs_listxattr, dfs_removexattr, dfs_setxattr},
+};
+use crate::{
+    abi::{
+        dfs::{DFS_SET_ATTR_ATIME, DFS_SET_ATTR_MTIME},
+        types::*,
+    },
+    dfs::{self, At, Errno},
+};
+
+/// What a call about an entry gives: 0, or a number of the system's.
+pub(super) fn told(number: c_int) -> dfs::Result<()> {
+    if number == 0 { Ok(()) } else { Err(Errno(number)) }
+}
+
+/// Does something with the directory above and the name of an entry, which is null for the root: then the directory is the root.
+///
+/// # Safety
+/// The path ends with a NUL if it is not null.
+pub(super) unsafe fn at(
+    mounted: Mounted,
+    path: *const c_char,
+    act: impl FnOnce(Opened, *const c_char) -> c_int,
+) -> c_int {
+    done(|| {
+        let system = system(mounted)?;
+        // SAFETY: a string of the caller's.
+        let At { directory, name } = dfs::find(&system, unsafe { name(path) }?)?;
+        let entry = name.map(CString::new).transpose().map_err(|_| Errno(libc::EINVAL))?;
+        let entry = entry.as_ref().map_or(ptr::null(), |entry| entry.as_ptr());
+        told(act(pointer(directory.handle()), entry))
+    })
+}
+
+/// Does something with an entry that is opened for it.
+///
+/// # Safety
+/// As [`at`].
+unsafe fn with(
+    mounted: Mounted,
+    path: *const c_char,
+    flags: c_int,
+    act: impl FnOnce(Opened) -> c_int,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe {
+        at(mounted, path, |parent, entry| match open(mounted, parent, entry, flags) {
+            Ok((opened, _)) => {
+                let (number, released) = (act(opened), dfs_release(opened));
+                if number == 0 { released } else { number }
+            }
+            Err(Errno(number)) => number,
+        })
+    }
+}
+
+/// Opens an entry of a directory, or the directory itself where the name is null; tells the mode, too.
+///
+/// # Safety
+/// The name ends with a NUL if it is not null.
+pub(super) unsafe fn open(
+    mounted: Mounted,
+    parent: Opened,
+    entry: *const c_char,
+    flags: c_int,
+) -> dfs::Result<(Opened, libc::mode_t)> {
+    let (mut opened, mut mode, no_stat) = (ptr::null_mut(), libc::S_IFDIR, ptr::null_mut());
+    // SAFETY: a string, or none, and places for what is opened and for its mode.
+    told(unsafe {
+        match entry.is_null() {
+            true => dfs_dup(mounted, parent, flags & libc::O_ACCMODE, &raw mut opened),
+            false => dfs_lookup_rel(mounted, parent, entry, flags, &raw mut opened, &raw mut mode, no_stat),
+        }
+    })?;
+    Ok((opened, mode))
+}
+
+/// The flag by which a symbolic link is not followed, if it is among some.
+pub(super) fn nofollow(flags: c_int) -> c_int {
+    flags & libc::O_NOFOLLOW
+}
+
+/// A symbolic link that is not followed may be used by everybody.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_access(
+    mounted: Mounted,
+    path: *const c_char,
+    mask: c_int,
+    flags: c_int,
+) -> c_int {
+    if flags & libc::AT_EACCESS != 0 {
+        return libc::ENOTSUP;
+    }
+    let look = |parent: Opened, entry: *const c_char| {
+        // SAFETY: all zeros are such a structure.
+        let mut stat: libc::stat = unsafe { MaybeUninit::zeroed().assume_init() };
+        // SAFETY: a string, or none, and a place.
+        unsafe {
+            if nofollow(flags) != 0
+                && dfs_stat(mounted, parent, entry, &raw mut stat) == 0
+                && stat.st_mode & libc::S_IFMT == libc::S_IFLNK
+            {
+                return 0;
+            }
+            dfs_access(mounted, parent, entry, mask)
+        }
+    };
+    // SAFETY: as the caller says.
+    unsafe { at(mounted, path, look) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_chmod(mounted: Mounted, path: *const c_char, mode: libc::mode_t) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { at(mounted, path, |parent, entry| dfs_chmod(mounted, parent, entry, mode)) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_chown(
+    mounted: Mounted,
+    path: *const c_char,
+    user: libc::uid_t,
+    group: libc::gid_t,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { at(mounted, path, |parent, entry| dfs_chown(mounted, parent, entry, user, group, flags)) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_setattr(
+    mounted: Mounted,
+    path: *const c_char,
+    stat: *mut libc::stat,
+    what: c_int,
+    flags: c_int,
+) -> c_int {
+    let flags = libc::O_RDWR | nofollow(flags);
+    // SAFETY: as the caller says.
+    unsafe { with(mounted, path, flags, |opened| dfs_osetattr(mounted, opened, stat, what)) }
+}
+
+/// Two times: of the last access, which is not kept, and of the last change.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_utimens(
+    mounted: Mounted,
+    path: *const c_char,
+    times: *const libc::timespec,
+    flags: c_int,
+) -> c_int {
+    if times.is_null() {
+        return libc::EINVAL;
+    }
+    // SAFETY: all zeros are such a structure.
+    let mut stat: libc::stat = unsafe { MaybeUninit::zeroed().assume_init() };
+    // SAFETY: two times of the caller's.
+    let modified = unsafe { *times.add(1) };
+    (stat.st_mtime, stat.st_mtime_nsec) = (modified.tv_sec, modified.tv_nsec);
+    // SAFETY: as the caller says.
+    unsafe { dfs_sys_setattr(mounted, path, &raw mut stat, DFS_SET_ATTR_ATIME | DFS_SET_ATTR_MTIME, flags) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_stat(
+    mounted: Mounted,
+    path: *const c_char,
+    flags: c_int,
+    stat: *mut libc::stat,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe {
+        with(mounted, path, libc::O_RDONLY | nofollow(flags), |opened| dfs_ostat(mounted, opened, stat))
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_mknod(
+    mounted: Mounted,
+    path: *const c_char,
+    mode: libc::mode_t,
+    class: u32,
+    chunk_size: u64,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { made(mounted, path, mode, class, chunk_size, ptr::null()) }
+}
+
+/// Makes an entry that must not be there.
+///
+/// # Safety
+/// As [`at`], for path and target.
+unsafe fn made(
+    mounted: Mounted,
+    path: *const c_char,
+    mode: libc::mode_t,
+    class: u32,
+    chunk_size: u64,
+    target: *const c_char,
+) -> c_int {
+    let make = |parent: Opened, entry: *const c_char| {
+        let (flags, mut opened) = (libc::O_CREAT | libc::O_EXCL | libc::O_RDWR, ptr::null_mut());
+        // SAFETY: strings, or none, and a place.
+        let number = unsafe {
+            dfs_open(mounted, parent, entry, mode, flags, class, chunk_size, target, &raw mut opened)
+        };
+        if number == 0 { dfs_release(opened) } else { number }
+    };
+    // SAFETY: as the caller says.
+    unsafe { at(mounted, path, make) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_symlink(mounted: Mounted, target: *const c_char, path: *const c_char) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { made(mounted, path, libc::S_IFLNK, 0, 0, target) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_readlink(
+    mounted: Mounted,
+    path: *const c_char,
+    buffer: *mut c_char,
+    size: *mut u64,
+) -> c_int {
+    let flags = libc::O_RDONLY | libc::O_NOFOLLOW;
+    // SAFETY: as the caller says.
+    unsafe { with(mounted, path, flags, |opened| dfs_get_symlink_value(opened, buffer, size)) }
+}
+
+/// Asks for something of a size: it fails with `ERANGE` where there is less room than that, also where none is.
+///
+/// # Safety
+/// `size` may be read and written if it is not null.
+unsafe fn sized(size: *mut u64, ask: impl FnOnce(*mut u64) -> c_int) -> c_int {
+    // SAFETY: as the caller says.
+    let Some(size) = (unsafe { size.as_mut() }) else { return libc::EINVAL };
+    let mut found = *size;
+    let number = ask(&raw mut found);
+    if number != 0 && number != libc::E2BIG {
+        return number;
+    }
+    let room = std::mem::replace(size, found);
+    if room < found { libc::ERANGE } else { number }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_listxattr(
+    mounted: Mounted,
+    path: *const c_char,
+    list: *mut c_char,
+    size: *mut u64,
+    flags: c_int,
+) -> c_int {
+    let flags = libc::O_RDONLY | nofollow(flags);
+    // SAFETY: as the caller says.
+    unsafe {
+        with(mounted, path, flags, |opened| sized(size, |size| dfs_listxattr(mounted, opened, list, size)))
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_getxattr(
+    mounted: Mounted,
+    path: *const c_char,
+    key: *const c_char,
+    value: *mut c_void,
+    size: *mut u64,
+    flags: c_int,
+) -> c_int {
+    let flags = libc::O_RDONLY | nofollow(flags);
+    let ask = |opened| {
+        // SAFETY: as the caller says.
+        unsafe { sized(size, |size| dfs_getxattr(mounted, opened, key, value, size)) }
+    };
+    // SAFETY: as the caller says.
+    unsafe { with(mounted, path, flags, ask) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_setxattr(
+    mounted: Mounted,
+    path: *const c_char,
+    key: *const c_char,
+    value: *const c_void,
+    size: u64,
+    how: c_int,
+    flags: c_int,
+) -> c_int {
+    let flags = libc::O_RDWR | nofollow(flags);
+    // SAFETY: as the caller says.
+    unsafe { with(mounted, path, flags, |opened| dfs_setxattr(mounted, opened, key, value, size, how)) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_removexattr(
+    mounted: Mounted,
+    path: *const c_char,
+    key: *const c_char,
+    flags: c_int,
+) -> c_int {
+    let flags = libc::O_RDWR | nofollow(flags);
+    // SAFETY: as the caller says.
+    unsafe { with(mounted, path, flags, |opened| dfs_removexattr(mounted, opened, key)) }
+}
+
+/// Opens an entry. Where nothing is to be made a symbolic link is followed, unless the flags say otherwise, and what is found must be of the
+/// kind that is asked for.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn dfs_sys_open(
+    mounted: Mounted,
+    path: *const c_char,
+    mode: libc::mode_t,
+    flags: c_int,
+    class: u32,
+    chunk_size: u64,
+    value: *const c_char,
+    opened: *mut Opened,
+) -> c_int {
+    let mode = if mode & libc::S_IFMT == 0 { mode | libc::S_IFREG } else { mode };
+    let open = |parent: Opened, entry: *const c_char| {
+        if entry.is_null() {
+            return match (flags & (libc::O_CREAT | libc::O_EXCL), mode & libc::S_IFMT) {
+                // SAFETY: a place of the caller's.
+                (0, libc::S_IFDIR) => unsafe { dfs_dup(mounted, parent, flags & libc::O_ACCMODE, opened) },
+                (0, _) => libc::ENOTDIR,
+                _ => libc::EEXIST,
+            };
+        }
+        if flags & (libc::O_CREAT | libc::O_NOFOLLOW) != 0 {
+            // SAFETY: as the caller says.
+            return unsafe {
+                dfs_open(mounted, parent, entry, mode, flags, class, chunk_size, value, opened)
+            };
+        }
+        let (mut found, mut kind) = (ptr::null_mut(), 0);
+        // SAFETY: a string, and places for what is found.
+        let number = unsafe {
+            dfs_lookup_rel(mounted, parent, entry, flags, &raw mut found, &raw mut kind, ptr::null_mut())
+        };
+        if number != 0 {
+            return number;
+        }
+        // SAFETY: a place of the caller's, or none.
+        match unsafe { opened.as_mut() } {
+            Some(opened) if kind & libc::S_IFMT == mode & libc::S_IFMT => {
+                *opened = found;
+                0
+            }
+            _ => {
+                dfs_release(found);
+                libc::EINVAL
+            }
+        }
+    };
+    // SAFETY: as the caller says.
+    unsafe { at(mounted, path, open) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn dfs_sys_close(opened: Opened) -> c_int {
+    dfs_release(opened)
+}
+
+/// A list of one buffer.
+///
+/// # Safety
+/// `size` may be read if it is not null; the buffer has as many bytes.
+unsafe fn one(buffer: *mut c_void, size: *const u64) -> Option<d_iov_t> {
+    // SAFETY: as the caller says.
+    let size = unsafe { size.as_ref() }?;
+    (!buffer.is_null()).then_some(d_iov_t { iov_buf: buffer, iov_buf_len: *size, iov_len: *size })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_read(
+    mounted: Mounted,
+    opened: Opened,
+    buffer: *mut c_void,
+    offset: u64,
+    size: *mut u64,
+    event: *mut daos_event_t,
+) -> c_int {
+    // SAFETY: as the caller says.
+    let Some(mut vector) = (unsafe { one(buffer, size) }) else { return libc::EINVAL };
+    let mut list = d_sg_list_t { sg_nr: 1, sg_nr_out: 1, sg_iovs: &raw mut vector };
+    // SAFETY: as the caller says; a call with an event ends before it returns, so the list lives long enough.
+    unsafe { dfs_read(mounted, opened, &raw mut list, offset, size, event) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_write(
+    mounted: Mounted,
+    opened: Opened,
+    buffer: *const c_void,
+    offset: u64,
+    size: *mut u64,
+    event: *mut daos_event_t,
+) -> c_int {
+    // SAFETY: as the caller says.
+    let Some(mut vector) = (unsafe { one(buffer.cast_mut(), size) }) else { return libc::EINVAL };
+    let mut list = d_sg_list_t { sg_nr: 1, sg_nr_out: 1, sg_iovs: &raw mut vector };
+    // SAFETY: as above.
+    unsafe { dfs_write(mounted, opened, &raw mut list, offset, event) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_punch(mounted: Mounted, path: *const c_char, offset: u64, length: u64) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { with(mounted, path, libc::O_RDWR, |opened| dfs_punch(mounted, opened, offset, length)) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_remove(
+    mounted: Mounted,
+    path: *const c_char,
+    force: bool,
+    id: *mut daos_obj_id_t,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { dfs_sys_remove_type(mounted, path, force, 0, id) }
+}
+
+/// Removes an entry, which must be of a kind if one is given.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_remove_type(
+    mounted: Mounted,
+    path: *const c_char,
+    force: bool,
+    mode: libc::mode_t,
+    id: *mut daos_obj_id_t,
+) -> c_int {
+    let remove = |parent: Opened, entry: *const c_char| {
+        if entry.is_null() {
+            return libc::EBUSY;
+        }
+        // SAFETY: all zeros are such a structure.
+        let mut stat: libc::stat = unsafe { MaybeUninit::zeroed().assume_init() };
+        let kind = mode & libc::S_IFMT;
+        // SAFETY: a string and places.
+        unsafe {
+            match if kind == 0 { 0 } else { dfs_stat(mounted, parent, entry, &raw mut stat) } {
+                0 if kind != 0 && stat.st_mode & libc::S_IFMT != kind => libc::EINVAL,
+                0 => dfs_remove(mounted, parent, entry, force, id),
+                number => number,
+            }
+        }
+    };
+    // SAFETY: as the caller says.
+    unsafe { at(mounted, path, remove) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_mkdir(
+    mounted: Mounted,
+    path: *const c_char,
+    mode: libc::mode_t,
+    class: u32,
+) -> c_int {
+    let make = |parent: Opened, entry: *const c_char| {
+        if entry.is_null() {
+            return libc::EEXIST;
+        }
+        // SAFETY: a string.
+        unsafe { dfs_mkdir(mounted, parent, entry, mode, class) }
+    };
+    // SAFETY: as the caller says.
+    unsafe { at(mounted, path, make) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_mkdir_p(
+    mounted: Mounted,
+    path: *const c_char,
+    mode: libc::mode_t,
+    class: u32,
+) -> c_int {
+    // SAFETY: a string of the caller's.
+    done(|| dfs::make_directories(&*system(mounted)?, unsafe { name(path) }?, mode, class))
+}

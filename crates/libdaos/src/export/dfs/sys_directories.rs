@@ -1,0 +1,100 @@
+//! Directories that are read entry by entry (`dfs_sys_opendir` and so on).
+
+use std::{
+    ffi::{c_char, c_int},
+    mem::MaybeUninit,
+    ptr,
+};
+
+use super::{
+    Mounted, Opened, done,
+    listing::dfs_readdir,
+    nodes::dfs_release,
+    sys::{at, nofollow, open, told},
+};
+use crate::{
+    abi::{constants::DAOS_ANCHOR_TYPE_EOF, types::*},
+    dfs::Errno,
+    export::place,
+};
+
+/// How many entries of a directory are read at once.
+const ENTRIES: usize = 24;
+
+/// A directory that is read entry by entry: what programs have a `DIR *` to.
+struct Directory {
+    opened: Opened,
+    anchor: daos_anchor_t,
+    entries: [libc::dirent; ENTRIES],
+    /// The next of the entries that were read, and how many these are.
+    next: usize,
+    count: u32,
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_opendir(
+    mounted: Mounted,
+    path: *const c_char,
+    flags: c_int,
+    directory: *mut *mut libc::DIR,
+) -> c_int {
+    let begin = |parent: Opened, entry: *const c_char| {
+        done(|| {
+            // SAFETY: a place of the caller's.
+            let directory = unsafe { place(directory) }?;
+            // SAFETY: a string, or none.
+            let (opened, mode) = unsafe { open(mounted, parent, entry, libc::O_RDONLY | nofollow(flags)) }?;
+            if mode & libc::S_IFMT != libc::S_IFDIR {
+                told(dfs_release(opened))?;
+                return Err(Errno(libc::ENOTDIR));
+            }
+            // SAFETY: all zeros are such structures.
+            let (anchor, entries) =
+                unsafe { (MaybeUninit::zeroed().assume_init(), MaybeUninit::zeroed().assume_init()) };
+            let made = Box::new(Directory { opened, anchor, entries, next: 0, count: 0 });
+            *directory = Box::into_raw(made).cast();
+            Ok(())
+        })
+    };
+    // SAFETY: as the caller says.
+    unsafe { at(mounted, path, begin) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_closedir(directory: *mut libc::DIR) -> c_int {
+    if directory.is_null() {
+        return libc::EINVAL;
+    }
+    // SAFETY: a directory of `dfs_sys_opendir`, which nobody uses any more.
+    let directory = unsafe { Box::from_raw(directory.cast::<Directory>()) };
+    dfs_release(directory.opened)
+}
+
+/// The next entry, or none behind the last. It is there until the next call for the directory.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dfs_sys_readdir(
+    mounted: Mounted,
+    directory: *mut libc::DIR,
+    entry: *mut *mut libc::dirent,
+) -> c_int {
+    done(|| {
+        // SAFETY: a directory of `dfs_sys_opendir`, and a place of the caller's.
+        let (directory, entry) = unsafe { (place(directory.cast::<Directory>())?, place(entry)?) };
+        *entry = ptr::null_mut();
+        if directory.next == directory.count as usize {
+            (directory.next, directory.count) = (0, 0);
+            while directory.count == 0 && directory.anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
+                directory.count = ENTRIES as u32;
+                let Directory { opened, anchor, entries, count, .. } = &mut *directory;
+                // SAFETY: places of the directory's, with room for so many entries.
+                told(unsafe { dfs_readdir(mounted, *opened, anchor, count, entries.as_mut_ptr()) })
+                    .inspect_err(|_| *count = 0)?;
+            }
+        }
+        if directory.next < directory.count as usize {
+            *entry = &raw mut directory.entries[directory.next];
+            directory.next += 1;
+        }
+        Ok(())
+    })
+}

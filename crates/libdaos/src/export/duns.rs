@@ -1,0 +1,374 @@
+//! Containers under paths of the system's own file system: the functions of libduns.
+//!
+//! A directory (of a container that is a file system) or a file has the extended attribute `user.daos`. There is no Lustre, and no dfuse, here:
+//! both are treated as any file system.
+
+use std::{
+    ffi::{CStr, CString, c_char, c_int, c_void},
+    fs::{self, DirBuilder, OpenOptions},
+    io,
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{DirBuilderExt, OpenOptionsExt},
+    },
+    path::{Path, PathBuf},
+    ptr,
+};
+
+use super::{
+    copied,
+    dfs::mount::{dfs_cont_create, dfs_cont_create_with_label},
+    place, properties, text,
+};
+use crate::{
+    abi::stored::is_uuid,
+    abi::{constants::DAOS_COO_RO, dfs::*, info::daos_prop_t, properties::*, types::*},
+    containers::{self, uuid_text},
+    dfs::{Errno, Result},
+    duns::{self, Target},
+    handles, log,
+    properties::{Value, check, of},
+};
+
+/// Does what a function is for, and gives a number of the system's, or 0.
+fn done(act: impl FnOnce() -> Result<()>) -> c_int {
+    super::told(ptr::null_mut(), |Errno(number)| number, act)
+}
+
+fn failed(error: &io::Error, path: &Path) -> Errno {
+    log::line("libduns", &format!("{}: {error}", path.display()));
+    Errno(error.raw_os_error().unwrap_or(libc::EIO))
+}
+
+/// A path of the caller's.
+///
+/// # Safety
+/// It ends with a NUL if it is not null, and lives as long as the result is used.
+unsafe fn path_of<'a>(path: *const c_char) -> Result<&'a CStr> {
+    if path.is_null() {
+        return Err(Errno(libc::EINVAL));
+    }
+    // SAFETY: as the caller says.
+    let path = unsafe { CStr::from_ptr(path) };
+    if path.is_empty() { Err(Errno(libc::EINVAL)) } else { Ok(path) }
+}
+
+fn as_path(path: &CStr) -> &Path {
+    Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()))
+}
+
+/// Puts a text where the caller has room for it.
+fn put(text: &str, place: &mut [c_char]) {
+    place.fill(0);
+    let room = place.len() - 1;
+    place.iter_mut().zip(text.bytes().take(room)).for_each(|(place, byte)| *place = byte as c_char);
+}
+
+fn string_in(place: &[c_char]) -> String {
+    place.iter().take_while(|byte| **byte != 0).map(|byte| char::from(*byte as u8)).collect()
+}
+
+/// The bytes of a UUID in text, or zeros.
+fn uuid_in(text: &str) -> uuid_t {
+    let mut uuid = [0; 16];
+    if is_uuid(text) {
+        let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
+        uuid.iter_mut().zip(digits.chunks_exact(2)).for_each(|(byte, two)| *byte = two[0] << 4 | two[1]);
+    }
+    uuid
+}
+
+/// Tells what a path leads to. A program frees the path behind that by `duns_destroy_attr`.
+fn tell(target: &Target, attributes: &mut duns_attr_t) -> Result<()> {
+    put(&target.pool, &mut attributes.da_pool);
+    attributes.da_puuid = uuid_in(&target.pool);
+    if let Some(container) = &target.container {
+        put(container, &mut attributes.da_cont);
+        attributes.da_cuuid = uuid_in(container);
+    }
+    attributes.da_rel_path = match &target.rest {
+        Some(rest) => copied(&[&rest[..], &[0]].concat())?.cast(),
+        None => ptr::null_mut(),
+    };
+    Ok(())
+}
+
+/// The extended attribute of a path, if it has one.
+fn attribute_of(path: &Path) -> Result<Option<Vec<u8>>> {
+    let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno(libc::EINVAL))?;
+    let mut value = [0_u8; DUNS_MAX_XATTR_LEN];
+    // SAFETY: strings, and room for so many bytes.
+    let size = unsafe {
+        libc::lgetxattr(name.as_ptr(), DUNS_XATTR_NAME.as_ptr(), value.as_mut_ptr().cast(), value.len())
+    };
+    match (usize::try_from(size), io::Error::last_os_error().raw_os_error()) {
+        (Ok(size), _) => Ok(Some(value[..size].to_vec())),
+        (Err(_), Some(libc::ENODATA)) => Ok(None),
+        (Err(_), number) => Err(Errno(number.unwrap_or(libc::EIO))),
+    }
+}
+
+/// What a path of the system's leads to: it, or what is above it, has the attribute.
+fn resolved(path: &Path, is_last_only: bool) -> Result<(u16, Target)> {
+    let real = fs::canonicalize(path).map_err(|error| failed(&error, path))?;
+    for above in real.ancestors().take(if is_last_only { 1 } else { usize::MAX }) {
+        let Some(value) = attribute_of(above)? else { continue };
+        let (layout, target) = duns::read_value(&value)?;
+        let rest = real.strip_prefix(above).unwrap_or(Path::new("")).as_os_str().as_bytes();
+        let rest = (!rest.is_empty()).then(|| [b"/", rest].concat());
+        return Ok((layout, Target { rest, ..target }));
+    }
+    Err(Errno(libc::ENODATA))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn duns_resolve_path(path: *const c_char, attributes: *mut duns_attr_t) -> c_int {
+    done(|| {
+        // SAFETY: a string and a place of the caller's.
+        let (path, attributes) = unsafe { (path_of(path)?, place(attributes)?) };
+        attributes.da_sys = ptr::null_mut();
+        let (flags, bytes) = (attributes.da_flags, path.to_bytes());
+        let without_prefix = attributes.da_no_prefix || flags & DUNS_NO_PREFIX != 0;
+        if let Some(target) = duns::direct(bytes, without_prefix) {
+            return tell(&target, attributes);
+        }
+        if flags & DUNS_NO_CHECK_PATH != 0 {
+            let target = duns::read(bytes, without_prefix)?;
+            return if target.container.is_some() {
+                tell(&target, attributes)
+            } else {
+                Err(Errno(libc::EINVAL))
+            };
+        }
+        let (layout, target) = resolved(as_path(path), flags & DUNS_NO_REVERSE_LOOKUP != 0)?;
+        attributes.da_type = layout;
+        tell(&target, attributes)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn duns_parse_attr(value: *mut c_char, size: u64, attributes: *mut duns_attr_t) -> c_int {
+    done(|| {
+        // SAFETY: so many bytes, and a place, of the caller's.
+        let (value, attributes) = unsafe { (super::many(value.cast::<u8>(), size)?, place(attributes)?) };
+        let (layout, target) = duns::read_value(value)?;
+        attributes.da_type = layout;
+        tell(&Target { rest: None, ..target }, attributes)
+    })
+}
+
+/// Makes a container as the attributes say, under a label if there is one; tells its UUID, or the label.
+///
+/// # Safety
+/// As [`place`], for what the attributes point to.
+unsafe fn create(pool: daos_handle_t, label: Option<&str>, attributes: &mut duns_attr_t) -> Result<()> {
+    let mut uuid = [0; 16];
+    let label = label.map(CString::new).transpose().map_err(|_| Errno(libc::EINVAL))?;
+    let label = label.as_ref().map_or(ptr::null(), |label| label.as_ptr());
+    let number = if u64::from(attributes.da_type) == DAOS_PROP_CO_LAYOUT_POSIX {
+        let mut wanted = dfs_attr_t {
+            da_id: 0,
+            da_chunk_size: attributes.da_chunk_size,
+            da_oclass_id: attributes.da_oclass_id,
+            da_props: attributes.da_props,
+            da_mode: 0,
+            da_dir_oclass_id: attributes.da_dir_oclass_id,
+            da_file_oclass_id: attributes.da_file_oclass_id,
+            da_hints: attributes.da_hints,
+        };
+        let (uuid, wanted) = (&raw mut uuid, &raw mut wanted);
+        // SAFETY: a string, or none, and places; nothing is left open.
+        unsafe {
+            match label.is_null() {
+                true => dfs_cont_create(pool, uuid, wanted, ptr::null_mut(), ptr::null_mut()),
+                false => {
+                    dfs_cont_create_with_label(pool, label, wanted, uuid, ptr::null_mut(), ptr::null_mut())
+                }
+            }
+        }
+    } else {
+        // SAFETY: as the caller says.
+        unsafe { plain(pool, label, attributes.da_type, attributes.da_props, &mut uuid) }?;
+        0
+    };
+    if number != 0 {
+        return Err(Errno(number));
+    }
+    attributes.da_cuuid = uuid;
+    if label.is_null() {
+        put(&uuid_text(&uuid), &mut attributes.da_cont);
+    }
+    Ok(())
+}
+
+/// Makes a container that is no file system.
+///
+/// # Safety
+/// As [`place`], for the properties.
+unsafe fn plain(
+    pool: daos_handle_t,
+    label: *const c_char,
+    layout: u16,
+    given: *mut daos_prop_t,
+    uuid: &mut uuid_t,
+) -> Result<()> {
+    // SAFETY: as the caller says.
+    let mut wanted = unsafe { properties::taken(given) }?;
+    wanted.insert(DAOS_PROP_CO_LAYOUT_TYPE, Value::Number(layout.into()));
+    check(&wanted)?;
+    // SAFETY: a string, or none.
+    let label = if label.is_null() { None } else { Some(unsafe { text(label) }?) };
+    *uuid = containers::create(pool.cookie, label, &wanted, &[])?;
+    Ok(())
+}
+
+/// The directory or file that stands for a container, while what names the container is yet to come: it goes when that fails.
+struct Made(PathBuf, bool);
+
+impl Made {
+    fn new(path: &Path, layout: u16) -> Result<Self> {
+        let is_directory = u64::from(layout) == DAOS_PROP_CO_LAYOUT_POSIX;
+        let made = match layout {
+            0 => return Err(Errno(libc::EINVAL)),
+            _ if is_directory => DirBuilder::new().mode(0o775).create(path),
+            _ => OpenOptions::new().write(true).create_new(true).mode(0o664).open(path).map(drop),
+        };
+        made.map_err(|error| failed(&error, path))?;
+        Ok(Self(path.to_owned(), is_directory))
+    }
+
+    /// Gives it the attribute, after which it stays.
+    fn name(self, value: &[u8]) -> Result<()> {
+        let path = CString::new(self.0.as_os_str().as_bytes()).map_err(|_| Errno(libc::EINVAL))?;
+        let (value, size) = (value.as_ptr().cast::<c_void>(), value.len());
+        // SAFETY: strings, and so many bytes.
+        if unsafe { libc::lsetxattr(path.as_ptr(), DUNS_XATTR_NAME.as_ptr(), value, size, 0) } != 0 {
+            return Err(failed(&io::Error::last_os_error(), &self.0));
+        }
+        std::mem::forget(self);
+        Ok(())
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        let _ = if self.1 { fs::remove_dir(&self.0) } else { fs::remove_file(&self.0) };
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn duns_create_path(
+    pool: daos_handle_t,
+    path: *const c_char,
+    attributes: *mut duns_attr_t,
+) -> c_int {
+    done(|| {
+        // SAFETY: a string and a place of the caller's.
+        let (path, attributes) = unsafe { (path_of(path)?, place(attributes)?) };
+        let without_prefix = attributes.da_no_prefix || attributes.da_flags & DUNS_NO_PREFIX != 0;
+        if let Some(target) = duns::direct(path.to_bytes(), without_prefix) {
+            let Some(container) = &target.container else { return Err(Errno(libc::EINVAL)) };
+            tell(&target, attributes)?;
+            let label = Some(container.as_str()).filter(|container| !is_uuid(container));
+            // SAFETY: as the caller says.
+            return unsafe { create(pool, label, attributes) };
+        }
+        let uuid = handles::pool(pool.cookie)?.uuid();
+        if attributes.da_puuid != [0; 16] && attributes.da_puuid != uuid {
+            return Err(Errno(libc::EINVAL));
+        }
+        let made = Made::new(as_path(path), attributes.da_type)?;
+        put(&uuid_text(&uuid), &mut attributes.da_pool);
+        // SAFETY: as the caller says.
+        unsafe { create(pool, None, attributes) }?;
+        let container = string_in(&attributes.da_cont);
+        let value = duns::value(attributes.da_type, &uuid_text(&uuid), &container)?;
+        made.name(&value).inspect_err(|_| {
+            let _ = containers::destroy(pool.cookie, &container, true);
+        })
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn duns_link_cont(
+    pool: daos_handle_t,
+    container: *const c_char,
+    path: *const c_char,
+) -> c_int {
+    done(|| {
+        // SAFETY: strings of the caller's.
+        let (path, name) = unsafe { (path_of(path)?, text(container)?) };
+        let uuid = handles::pool(pool.cookie)?.uuid();
+        let handle = containers::open(pool.cookie, name, DAOS_COO_RO)?;
+        let told = handles::container(handle).and_then(|container| {
+            let layout = of(&container)?.remove(&DAOS_PROP_CO_LAYOUT_TYPE);
+            Ok((container.uuid, layout))
+        });
+        containers::close(handle)?;
+        let (container, layout) = told?;
+        let layout = match layout {
+            Some(Value::Number(number)) => u16::try_from(number).unwrap_or(0),
+            _ => 0,
+        };
+        let value = duns::value(layout, &uuid_text(&uuid), &uuid_text(&container))?;
+        Made::new(as_path(path), layout)?.name(&value)
+    })
+}
+
+/// Removes the path and the container that it leads to, which must be of this pool. What cannot be removed keeps its path.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn duns_destroy_path(pool: daos_handle_t, path: *const c_char) -> c_int {
+    done(|| {
+        // SAFETY: a string of the caller's.
+        let path = unsafe { path_of(path) }?;
+        let connected = handles::pool(pool.cookie)?;
+        let (layout, target) = match duns::direct(path.to_bytes(), false) {
+            Some(target) => (None, target),
+            None => resolved(as_path(path), true).map(|(layout, target)| (Some(layout), target))?,
+        };
+        if target.pool != connected.label && uuid_in(&target.pool) != connected.uuid() {
+            log::line(
+                "libduns",
+                &format!("a path to a container of pool {}, not {}", target.pool, connected.label),
+            );
+            return Err(Errno(libc::EINVAL));
+        }
+        let Some(container) = target.container else { return Err(Errno(libc::EINVAL)) };
+        let destroy = || containers::destroy(pool.cookie, &container, true);
+        let Some(layout) = layout else { return Ok(destroy()?) };
+        let path = as_path(path);
+        // The path first, since a folder with something in it stays.
+        let removed = match u64::from(layout) == DAOS_PROP_CO_LAYOUT_POSIX {
+            true => fs::remove_dir(path),
+            false => fs::remove_file(path),
+        };
+        removed.map_err(|error| failed(&error, path))?;
+        let destroyed = destroy().inspect_err(|_| {
+            let value = duns::value(layout, &target.pool, &container);
+            let _ = value.and_then(|value| Made::new(path, layout)?.name(&value));
+        });
+        Ok(destroyed?)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn duns_set_sys_name(attributes: *mut duns_attr_t, name: *const c_char) -> c_int {
+    done(|| {
+        // SAFETY: a place and a string of the caller's.
+        let (attributes, name) = unsafe { (place(attributes)?, path_of(name)?) };
+        attributes.da_sys = copied(name.to_bytes_with_nul())?.cast();
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn duns_destroy_attr(attributes: *mut duns_attr_t) {
+    // SAFETY: a place of the caller's, or none, whose strings are of this library.
+    unsafe {
+        if let Some(attributes) = attributes.as_mut() {
+            libc::free(attributes.da_rel_path.cast());
+            libc::free(attributes.da_sys.cast());
+            (attributes.da_rel_path, attributes.da_sys) = (ptr::null_mut(), ptr::null_mut());
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Memory, lists of buffers and of server processes, and times, as libgurt has them.
+//!
+//! Memory is that of the C library: programs may give back by `free` what came from here, and the other way round.
+
+use std::{
+    ffi::{c_char, c_int, c_void},
+    ptr,
+};
+
+use super::place;
+use crate::{
+    abi::{errors::*, info::d_rank_list_t, types::*},
+    epochs,
+};
+
+const NANOSECONDS: u64 = 1_000_000_000;
+/// Parts of a nanosecond that a unit of an epoch is.
+const PARTS: u64 = 16;
+
+#[unsafe(no_mangle)]
+extern "C" fn d_calloc(count: usize, size: usize) -> *mut c_void {
+    // SAFETY: any numbers will do.
+    unsafe { libc::calloc(count, size) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn d_malloc(size: usize) -> *mut c_void {
+    // SAFETY: any number will do.
+    unsafe { libc::malloc(size) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn d_realloc(memory: *mut c_void, size: usize) -> *mut c_void {
+    // SAFETY: memory of the C library's, or none, as the caller says.
+    unsafe { libc::realloc(memory, size) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn d_free(memory: *mut c_void) {
+    // SAFETY: memory of the C library's, or none, as the caller says.
+    unsafe { libc::free(memory) };
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn d_strndup(text: *const c_char, most: usize) -> *mut c_char {
+    // SAFETY: a string of the caller's, which ends or is as long as he says.
+    unsafe { libc::strndup(text, most) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn d_aligned_alloc(alignment: usize, size: usize, is_zeroed: bool) -> *mut c_void {
+    let mut memory = ptr::null_mut();
+    // SAFETY: a place for the address; a wrong alignment is refused.
+    if unsafe { libc::posix_memalign(&raw mut memory, alignment.max(size_of::<usize>()), size) } != 0 {
+        return ptr::null_mut();
+    }
+    if is_zeroed {
+        // SAFETY: memory of so many bytes that was made just now.
+        unsafe { memory.cast::<u8>().write_bytes(0, size) };
+    }
+    memory
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn d_realpath(path: *const c_char, resolved: *mut c_char) -> *mut c_char {
+    // SAFETY: a string of the caller's, and room for the longest path, or none.
+    unsafe { libc::realpath(path, resolved) }
+}
+
+/// A list with room for so many buffers, which are not there yet.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_sgl_init(list: *mut d_sg_list_t, count: u32) -> c_int {
+    // SAFETY: a place of the caller's.
+    let Ok(list) = (unsafe { place(list) }) else { return -DER_INVAL };
+    let vectors = match count {
+        0 => ptr::null_mut(),
+        count => d_calloc(count as usize, size_of::<d_iov_t>()).cast::<d_iov_t>(),
+    };
+    if count > 0 && vectors.is_null() {
+        return -DER_NOMEM;
+    }
+    *list = d_sg_list_t { sg_nr: count, sg_nr_out: 0, sg_iovs: vectors };
+    0
+}
+
+/// Gives back a list of `daos_sgl_init`, with its buffers if that is wanted.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_sgl_fini(list: *mut d_sg_list_t, with_buffers: bool) -> c_int {
+    // SAFETY: a place of the caller's, or none.
+    let Some(list) = (unsafe { list.as_mut() }) else { return 0 };
+    if list.sg_iovs.is_null() {
+        return 0;
+    }
+    // SAFETY: a list of so many vectors, whose memory is that of the C library, as the caller says.
+    unsafe {
+        for at in (0..list.sg_nr as usize).filter(|_| with_buffers) {
+            libc::free((*list.sg_iovs.add(at)).iov_buf);
+        }
+        libc::free(list.sg_iovs.cast());
+    }
+    *list = d_sg_list_t { sg_nr: 0, sg_nr_out: 0, sg_iovs: ptr::null_mut() };
+    0
+}
+
+/// A list of so many processes: 0, 1 and so on.
+#[unsafe(no_mangle)]
+extern "C" fn d_rank_list_alloc(count: u32) -> *mut d_rank_list_t {
+    let list: *mut d_rank_list_t = d_calloc(1, size_of::<d_rank_list_t>()).cast();
+    if list.is_null() || count == 0 {
+        return list;
+    }
+    let ranks: *mut u32 = d_calloc(count as usize, size_of::<u32>()).cast();
+    // SAFETY: memory that was made just now, of these sizes.
+    unsafe {
+        if ranks.is_null() {
+            libc::free(list.cast());
+            return ptr::null_mut();
+        }
+        (0..count).for_each(|rank| ranks.add(rank as usize).write(rank));
+        list.write(d_rank_list_t { rl_ranks: ranks, rl_nr: count });
+    }
+    list
+}
+
+/// The present time as an epoch.
+#[unsafe(no_mangle)]
+extern "C" fn d_hlc_get() -> u64 {
+    epochs::next()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn d_hlc2nsec(epoch: u64) -> u64 {
+    epoch / PARTS
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn d_nsec2hlc(nanoseconds: u64) -> u64 {
+    nanoseconds.wrapping_mul(PARTS)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn d_hlc2unixnsec(epoch: u64) -> u64 {
+    epoch / PARTS + epochs::BEGIN * NANOSECONDS
+}
+
+/// 0 for a time that no epoch stands for.
+#[unsafe(no_mangle)]
+extern "C" fn d_unixnsec2hlc(nanoseconds: u64) -> u64 {
+    let since = nanoseconds.checked_sub(epochs::BEGIN * NANOSECONDS);
+    since.and_then(|since| since.checked_mul(PARTS)).unwrap_or(0)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn d_hlc2timespec(epoch: u64, time: *mut libc::timespec) -> c_int {
+    let unix = d_hlc2unixnsec(epoch);
+    // SAFETY: a place of the caller's.
+    let Ok(time) = (unsafe { place(time) }) else { return -DER_INVAL };
+    (time.tv_sec, time.tv_nsec) = ((unix / NANOSECONDS) as i64, (unix % NANOSECONDS) as i64);
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn d_timespec2hlc(time: libc::timespec, epoch: *mut u64) -> c_int {
+    // SAFETY: a place of the caller's.
+    let Ok(epoch) = (unsafe { place(epoch) }) else { return -DER_INVAL };
+    let seconds = (time.tv_sec as u64).wrapping_sub(epochs::BEGIN);
+    *epoch = d_nsec2hlc(seconds.wrapping_mul(NANOSECONDS).wrapping_add(time.tv_nsec as u64));
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_hlc2timespec(epoch: u64, time: *mut libc::timespec) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { d_hlc2timespec(epoch, time) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_hlc2timestamp(epoch: u64, seconds: *mut libc::time_t) -> c_int {
+    // SAFETY: a place of the caller's.
+    let Ok(seconds) = (unsafe { place(seconds) }) else { return -DER_INVAL };
+    *seconds = (d_hlc2unixnsec(epoch) / NANOSECONDS) as i64;
+    0
+}

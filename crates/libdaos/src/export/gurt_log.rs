@@ -1,0 +1,131 @@
+//! What the macros of DAOS's own headers for lines of the log, assertions and faults take from libgurt: functions, and data that programs look
+//! at in place.
+//!
+//! What must stay true: the data have the layouts of `gurt/dlog.h` and `gurt/debug.h`, since a program may have a copy of them in itself (the
+//! linker makes one of data that an executable names). Only lines of errors and above come here; `d_vlog` adds them to the log.
+
+use std::{
+    ffi::{CStr, c_char, c_int, c_uint, c_void},
+    ptr,
+    sync::atomic::{AtomicI32, AtomicPtr, Ordering},
+};
+
+use crate::{abi::errors::DER_INVAL, log};
+
+/// The levels, from 0 for debugging on.
+const LEVELS: [&str; 9] = ["DBUG", "INFO", "NOTE", "WARN", "ERR", "CRIT", "ALRT", "EMRG", "EMIT"];
+const LEVEL_SHIFT: c_int = 24;
+/// The level of errors where levels stand in a number.
+const ERRORS: c_int = 4 << LEVEL_SHIFT;
+/// What a cached level is before it was looked up.
+const UNKNOWN: c_int = c_int::MIN;
+/// Levels and streams of debugging lines, each of which has a place in the cache.
+const CACHED: usize = 16;
+
+/// A facility: what part of a program a line is of.
+#[repr(C)]
+struct Facility {
+    name: *const c_char,
+    long_name: *const c_char,
+    mask: c_int,
+    is_enabled: bool,
+}
+
+/// What programs look at before they format a line.
+#[repr(C)]
+struct State {
+    /// Not null, for a log that is open.
+    tag: *const c_char,
+    facilities: *const Facility,
+    node: *const c_char,
+    count: c_int,
+}
+
+// SAFETY: the pointers are to data that never change.
+unsafe impl Sync for Facility {}
+// SAFETY: as above.
+unsafe impl Sync for State {}
+
+static FACILITY: Facility =
+    Facility { name: c"misc".as_ptr(), long_name: c"misc".as_ptr(), mask: ERRORS, is_enabled: true };
+
+macro_rules! data {
+    ($($name:ident: $type:ty = $value:expr;)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            static $name: $type = $value;
+        )*
+    };
+}
+
+data! {
+    d_log_xst: State = State { tag: c"isotach".as_ptr(), facilities: &raw const FACILITY, node: c"".as_ptr(), count: 1 };
+    d_misc_logfac: c_int = 0;
+    // Programs write here what they have looked up.
+    d_misc_logfac_cache: [AtomicI32; CACHED] = [const { AtomicI32::new(UNKNOWN) }; CACHED];
+    d_alt_assert: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+    // No faults are injected.
+    d_fault_inject: c_uint = 0;
+    d_fault_config_file: c_uint = 0;
+    d_fault_attr_mem: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+}
+
+macro_rules! streams {
+    ($($name:ident = $bits:expr;)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            static $name: u64 = $bits;
+        )*
+    };
+}
+
+// All of them are below the level of errors.
+streams! {
+    DB_ALL = 0x00ff_ff00;
+    DB_ANY = 1 << 8;
+    DB_TRACE = 1 << 9;
+    DB_MEM = 1 << 10;
+    DB_NET = 1 << 11;
+    DB_IO = 1 << 12;
+    DB_TEST = 1 << 13;
+}
+
+unsafe extern "C" {
+    /// Of the C library. A list of arguments is passed by its address on all systems that this is built for.
+    fn vasprintf(text: *mut *mut c_char, format: *const c_char, arguments: *mut c_void) -> c_int;
+}
+
+/// Adds a line to the log.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn d_vlog(flags: c_int, format: *const c_char, arguments: *mut c_void) {
+    let level = LEVELS.get((flags >> LEVEL_SHIFT & 0xf) as usize).copied().unwrap_or("ERR");
+    let mut text = ptr::null_mut();
+    // SAFETY: a format of the caller's with its arguments.
+    if format.is_null() || unsafe { vasprintf(&raw mut text, format, arguments) } < 0 {
+        return;
+    }
+    // SAFETY: a string that was made just now.
+    log::line(level, unsafe { CStr::from_ptr(text) }.to_string_lossy().trim_end());
+    // SAFETY: as above; nothing borrows it any more.
+    unsafe { libc::free(text.cast()) };
+}
+
+/// Does nothing: each line is written when it comes.
+#[unsafe(no_mangle)]
+extern "C" fn d_log_sync() {}
+
+/// Of the fault that is asked for: it does not come.
+#[unsafe(no_mangle)]
+extern "C" fn d_should_fail(_fault: *mut c_void) -> bool {
+    false
+}
+
+/// Gives assertions another function to call.
+#[unsafe(no_mangle)]
+extern "C" fn d_register_alt_assert(function: *mut c_void) -> c_int {
+    if function.is_null() {
+        return -DER_INVAL;
+    }
+    d_alt_assert.store(function, Ordering::Relaxed);
+    0
+}
