@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 NEEDED = ["pyfdb", "fdb5lib", "eccodes"]
 INSTALL = "pip install -r tests/parity/requirements.txt"
 ORDERS: dict[str, str] = {}
+# Lines for the end of the run.
+SUMMARY: list[str] = []
 
 
 def absent(what: str, cure: str) -> None:
@@ -99,7 +101,9 @@ def same_day(today: date) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says for how many requests the two stores also agree on the order of the fields."""
+    """Says what the sweep found, and for how many requests the two stores also agree on the order of the fields."""
+    for line in SUMMARY:
+        terminalreporter.write_line(line)
     if ORDERS:
         differing = sorted(name for name, said in ORDERS.items() if said != "same")
         terminalreporter.write_line(

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
-import findlibs
-
 HERE = Path(__file__).parent
 SCHEMA = HERE / "schema"
 TIMEOUT_S = 600
@@ -183,5 +181,8 @@ class IsotachStore:
 
 def same_eccodes() -> dict[str, str]:
     """The setting that lets the program load the ecCodes which FDB uses, so that both see the same keys."""
+    # Only here: without the packages this module is still read, and the tests that need them are skipped by name.
+    import findlibs
+
     found = findlibs.find("eccodes")
     return {"ISOTACH_ECCODES": found} if found else {}

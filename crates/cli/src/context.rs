@@ -12,18 +12,20 @@ use std::{
 };
 
 use isotach_engine_daos::Daos;
-use isotach_engine_posix::Posix;
+use isotach_engine_posix::{Posix, PosixOnlooker};
 use isotach_engine_rados::Rados;
 use isotach_fields::{Config, Error as FieldsError, FieldStore};
 use isotach_mars::Clock;
-use isotach_object::{Error as ObjectError, PoolUri, Registry, memory::Memory};
+use isotach_object::{Engine, Error as ObjectError, PoolUri, Registry, memory::Memory};
 
 use crate::{
+    commands::overlay::relabel_through_eccodes,
     failure::{Failure, Outcome},
     flags::{AtFlag, PlaceFlags},
 };
 
-/// The file that is looked for in the working folder and, below `isotach`, in the user's configuration folder.
+/// The file that is looked for in the working folder and, below `isotach`, in the configuration folders of the user and of
+/// the machine (XDG Base Directory Specification 0.8).
 const FILE: &str = "isotach.yaml";
 
 /// A word as a shell takes it.
@@ -76,8 +78,12 @@ impl Source {
 
 /// The engines of this program.
 pub(crate) fn registry() -> Registry {
+    registry_with(Arc::new(Posix))
+}
+
+fn registry_with(posix: Arc<dyn Engine>) -> Registry {
     Registry::new()
-        .with(Arc::new(Posix))
+        .with(posix)
         .with(Arc::new(Rados::new()))
         .with(Arc::new(Daos::new()))
         .with(Arc::new(Memory::new()))
@@ -101,11 +107,19 @@ pub(crate) fn configuration(place: &PlaceFlags) -> Outcome<(Config, Source)> {
 
 /// Opens the store that is there.
 pub(crate) fn open(place: &PlaceFlags) -> Outcome<FieldStore> {
+    open_with(place, &registry())
+}
+
+/// The same, for a command that must write nothing.
+pub(crate) fn open_to_look(place: &PlaceFlags) -> Outcome<FieldStore> {
+    open_with(place, &registry_with(Arc::new(PosixOnlooker)))
+}
+
+fn open_with(place: &PlaceFlags, registry: &Registry) -> Outcome<FieldStore> {
     let (config, source) = configuration(place)?;
-    let store =
-        FieldStore::open(&config, &registry()).map_err(|error| not_opened(error, &config, &source))?;
+    let store = FieldStore::open(&config, registry).map_err(|error| not_opened(error, &config, &source))?;
     check_matches(&config, &source, &store)?;
-    Ok(store)
+    Ok(relabel_through_eccodes(store))
 }
 
 /// Opens the store that is there, as it is or as a snapshot shows it.
@@ -198,19 +212,31 @@ pub(crate) fn source(place: &PlaceFlags) -> Outcome<Source> {
     if here.is_file() {
         return file(here, "the working folder");
     }
-    match user_file() {
-        Some(path) if path.is_file() => file(path, "the user's configuration folder"),
-        _ => Err(Failure::usage(
-            "no store: expected --store URI, --config FILE, ISOTACH_STORE or ISOTACH_CONFIG in the environment, or a \
-             file isotach.yaml",
-        )),
+    if let Some(path) = file_in(user_folder()) {
+        return file(path, "the user's configuration folder");
     }
+    if let Some(path) = file_in(machine_folders()) {
+        return file(path, "the machine's configuration folder");
+    }
+    Err(Failure::usage(
+        "no store: expected --store URI, --config FILE, ISOTACH_STORE or ISOTACH_CONFIG in the environment, or a file \
+         isotach.yaml",
+    ))
 }
 
-fn user_file() -> Option<PathBuf> {
+/// The file of the first folder that has one.
+fn file_in(folders: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+    folders.into_iter().map(|folder| folder.join("isotach").join(FILE)).find(|path| path.is_file())
+}
+
+fn user_folder() -> Option<PathBuf> {
     let folder = variable("XDG_CONFIG_HOME").map(PathBuf::from);
-    let folder = folder.or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".config")))?;
-    Some(folder.join("isotach").join(FILE))
+    folder.or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".config")))
+}
+
+fn machine_folders() -> Vec<PathBuf> {
+    let folders = variable("XDG_CONFIG_DIRS").unwrap_or_else(|| "/etc/xdg".into());
+    env::split_paths(&folders).filter(|folder| folder.is_absolute()).collect()
 }
 
 fn variable(name: &str) -> Option<OsString> {
@@ -255,7 +281,14 @@ pub(crate) fn not_opened(error: FieldsError, config: &Config, source: &Source) -
     }
 }
 
-fn is_in_memory(config: &Config) -> bool {
+/// Whether one of the pools is there.
+pub(crate) fn is_partly_there(config: &Config) -> bool {
+    let registry = registry();
+    uris(config).any(|uri| registry.open_pool(uri).is_ok())
+}
+
+/// Whether a pool lives within this process.
+pub(crate) fn is_in_memory(config: &Config) -> bool {
     uris(config).any(|uri| uri.scheme() == "memory")
 }
 

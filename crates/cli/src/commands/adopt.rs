@@ -1,7 +1,11 @@
 //! `isotach adopt`: indexes the messages of files where they are.
 
-use super::ingest::{self, Intake};
+use super::{
+    change::Change,
+    ingest::{self, Intake},
+};
 use crate::{
+    context,
     failure::Outcome,
     flags::{AdoptFlags, PlaceFlags},
 };
@@ -14,6 +18,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &AdoptFlags) -> Outcome {
         flush_every: u64::MAX,
         in_place: true,
         atomic: false,
+        change: Change::default(),
     };
-    ingest::run(place, &intake)
+    ingest::run(|| context::open(place), &intake)
 }

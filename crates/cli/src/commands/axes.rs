@@ -14,7 +14,7 @@ use crate::{
 
 /// A row for each key.
 pub(crate) fn run(place: &PlaceFlags, flags: &AxesFlags) -> Outcome {
-    let requests = requests::given_or_all(&flags.requests)?;
+    let requests = requests::given_or_all(&flags.requests)?.with_least(&flags.least)?;
     let store = context::open_at(place, &flags.at)?;
     requests.for_each(&store, Match::Partial, |request| {
         let answer = store.axes(request)?;

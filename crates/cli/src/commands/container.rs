@@ -6,7 +6,7 @@ use isotach_object::{
 use serde_json::{Value, json};
 
 use super::{
-    acl,
+    acl, daos_container,
     destroy::{self, Victim},
     pool,
 };
@@ -23,9 +23,14 @@ const PAGE: usize = 4096;
 pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
     let pool = pool::open(place)?;
     match &flags.action {
-        ContainerAction::Create { label, list, owner } => {
-            let label = parse(label)?;
-            pool.create_container_with(&label, &NewRights::Asked(acl::asked(list, owner)?))?;
+        ContainerAction::Create { label, layout, properties, list, owner } => {
+            let (label, rights) = (parse(label)?, acl::asked(list, owner)?);
+            if layout.is_some() || properties.is_some() {
+                let (layout, properties) = (layout.as_deref(), properties.as_deref());
+                daos_container::create(&*pool, &label, layout, properties, rights)?;
+            } else {
+                pool.create_container_with(&label, &NewRights::Asked(rights), &[])?;
+            }
             pool::told(flags.json, "made", "container", label.as_str())
         }
         ContainerAction::GetAcl { label } => {

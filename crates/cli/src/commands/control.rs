@@ -14,7 +14,7 @@ use crate::{
 
 /// Locks datasets, or unlocks them, and shows them.
 pub(crate) fn run(place: &PlaceFlags, flags: &ControlFlags, lock: bool) -> Outcome {
-    let requests = requests::given(&flags.requests)?;
+    let requests = requests::given(&flags.requests)?.with_least(&flags.least)?;
     let store = context::open(place)?;
     let actions = chosen(&flags.actions);
     let mut changed = Vec::new();
@@ -73,8 +73,10 @@ fn print(datasets: &[DatasetStatus], as_json: bool) -> Outcome {
     }
     let mut table = Table::new(["dataset", "made", "locked"]);
     for dataset in datasets {
-        let locked = names(dataset.locks).join(", ");
-        let locked = if locked.is_empty() { "-".to_owned() } else { locked };
+        let forbidden = dataset.forbidden.iter().map(|action| format!("{action} (by the configuration)"));
+        let locked: Vec<String> =
+            names(dataset.locks).into_iter().map(str::to_owned).chain(forbidden).collect();
+        let locked = if locked.is_empty() { "-".to_owned() } else { locked.join(", ") };
         table.row([dataset.key.to_string(), utc(dataset.created_us), locked]);
     }
     table.print()
@@ -89,6 +91,8 @@ fn object(dataset: &DatasetStatus) -> Value {
         "key": key_object(&dataset.key),
         "created": utc(dataset.created_us),
         "locked": names(dataset.locks),
+        "overlays": dataset.below.iter().map(key_object).collect::<Vec<_>>(),
+        "forbidden": dataset.forbidden.iter().map(Action::name).collect::<Vec<_>>(),
         "rule": dataset.rule,
         "catalogue": dataset.catalogue.to_string(),
         "store": dataset.store.to_string(),

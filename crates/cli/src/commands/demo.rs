@@ -24,7 +24,11 @@ use self::{
     report::Report,
     task::{Role, Task},
 };
-use super::{destroy::ROOT, line::Lines, sink::Sink};
+use super::{
+    destroy::ROOT,
+    line::{Lines, Shown},
+    sink::Sink,
+};
 use crate::{
     context::{self, not_opened, pool_uri},
     failure::{Failure, Outcome},
@@ -163,7 +167,7 @@ fn list_some(store: &FieldStore, plan: &Plan) -> Outcome {
     let mut out = standard_output();
     let mut lines = Lines::default();
     for listed in store.list(&plan.last_step(), ListOptions::default())?.take(LISTED) {
-        lines.plain(&mut out, &listed?, false)?;
+        lines.plain(&mut out, &listed?, Shown::default())?;
     }
     std::io::Write::flush(&mut out)?;
     Ok(())

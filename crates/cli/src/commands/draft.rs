@@ -4,7 +4,7 @@
 //! cannot keep files without a name, a program that is killed leaves one behind, `.isotach-*`.
 
 use std::{
-    fs::{File, Permissions},
+    fs::{self, File, Permissions},
     io::{self, Write},
     os::{fd::AsRawFd, unix::fs::PermissionsExt},
     path::{Path, PathBuf},
@@ -37,8 +37,30 @@ impl Draft {
         }
     }
 
-    /// Gives it its name, in the folder that it was made in, and replaces a file that has the name.
+    /// Gives it its name, in the folder that it was made in, once its bytes are on the device. It replaces a file that has
+    /// the name, and takes over who may do what with that.
     pub(crate) fn publish(self, path: &Path) -> io::Result<()> {
+        let file = self.file();
+        if let Ok(there) = fs::metadata(path) {
+            file.set_permissions(there.permissions())?;
+        }
+        file.sync_all()?;
+        self.named(path)?;
+        // Some file systems have folders that cannot be synced.
+        match File::open(folder_of(path)).and_then(|folder| folder.sync_all()) {
+            Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn file(&self) -> &File {
+        match self {
+            Self::Nameless(file) => file,
+            Self::Named(file) => file.as_file(),
+        }
+    }
+
+    fn named(self, path: &Path) -> io::Result<()> {
         let file = match self {
             Self::Named(file) => return file.persist(path).map(|_| ()).map_err(|error| error.error),
             Self::Nameless(file) => file,
@@ -103,8 +125,6 @@ fn handle(file: &File) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
@@ -131,6 +151,21 @@ mod tests {
                 assert_eq!(fs::read_to_string(&path).unwrap(), text);
             }
             assert_eq!(names(folder.path()), ["out"]);
+        }
+    }
+
+    #[test]
+    fn a_file_that_replaces_another_keeps_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        for mode in [0o600, 0o640, 0o755] {
+            for draft in drafts(folder.path(), "new") {
+                fs::write(&path, "old").unwrap();
+                fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+                draft.publish(&path).unwrap();
+                assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, mode);
+                assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+            }
         }
     }
 

@@ -40,6 +40,7 @@ fn object(dump: &DatasetDump) -> Value {
         "schema": dump.schema,
         "catalogue": status.catalogue.to_string(),
         "store": status.store.to_string(),
+        "overlays": status.below.iter().map(key_object).collect::<Vec<_>>(),
         "collocations": dump.collocations.iter().map(collocation).collect::<Vec<_>>(),
     })
 }

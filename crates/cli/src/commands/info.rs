@@ -14,6 +14,8 @@ use crate::{
 /// Prints what there is; a store need not be there.
 pub(crate) fn run(place: &PlaceFlags, flags: &InfoFlags) -> Outcome {
     let source = context::source(place);
+    // What is wrong with a file is for the command that uses it to say.
+    let notes = context::configuration(place).map(|(config, _)| config.notes).unwrap_or_default();
     let eccodes = Eccodes::load();
     if flags.json {
         let engines = engines().map(|(scheme, can)| (scheme.to_owned(), Value::from(names(can))));
@@ -21,10 +23,12 @@ pub(crate) fn run(place: &PlaceFlags, flags: &InfoFlags) -> Outcome {
             "version": env!("CARGO_PKG_VERSION"),
             "store": source.as_ref().ok().map(Source::name),
             "given_by": source.as_ref().ok().map(Source::given_by),
+            "notes": notes,
             "engines": engines.collect::<Map<_, _>>(),
             "eccodes": eccodes.ok().map(|found| json!({
                 "version": found.version(),
                 "path": found.path().display().to_string(),
+                "why": found.why(),
             })),
         }));
     }
@@ -33,11 +37,16 @@ pub(crate) fn run(place: &PlaceFlags, flags: &InfoFlags) -> Outcome {
         Ok(source) => outln!("store     {}, given by {}", source.name(), source.given_by())?,
         Err(_) => outln!("store     none")?,
     }
+    for note in &notes {
+        outln!("note      {note}")?;
+    }
     for (scheme, can) in engines() {
         outln!("engine    {scheme}: {}", names(can).join(", "))?;
     }
     match eccodes {
-        Ok(found) => outln!("ecCodes   {} from {}", found.version(), found.path().display()),
+        Ok(found) => {
+            outln!("ecCodes   {} from {}: {}", found.version(), found.path().display(), found.why())
+        }
         Err(error) => outln!("ecCodes   none: {error}"),
     }
 }

@@ -4,6 +4,7 @@
 //! once; and what is reported is durable.
 
 use std::{
+    borrow::Cow,
     fs::File,
     io::{Read, stdin},
     path::{Path, PathBuf},
@@ -12,18 +13,19 @@ use std::{
 
 use isotach_fields::{Error as FieldsError, FieldStore, Transaction, crc32c};
 use isotach_grib::{Eccodes, Message, MessageScanner, ScanError};
-use isotach_mars::{Key, Match, Request, Schema};
+use isotach_mars::{Key, Match, Request, RequestError, Schema};
 use serde_json::json;
 
 use super::{
-    input::{Input, open_failed},
+    change::Change,
+    input::{Input, Spooled, open_failed},
+    noticed::Noticed,
     requests::{is_standard, name_of},
     whole::{self, Whole},
 };
 use crate::{
-    context,
     failure::{Failure, Outcome, say},
-    flags::{IntakeFlags, PlaceFlags},
+    flags::IntakeFlags,
     output::{Bytes, Rate, count, outln, print_json, seconds},
     progress::Progress,
 };
@@ -41,21 +43,31 @@ pub(crate) struct Intake<'f> {
     pub(crate) in_place: bool,
     /// Whether all becomes visible together, or nothing after something bad.
     pub(crate) atomic: bool,
+    /// What is changed in messages, and which are left out.
+    pub(crate) change: Change,
 }
 
 /// Takes in all files in turn, flushes and reports.
-pub(crate) fn run(place: &PlaceFlags, intake: &Intake<'_>) -> Outcome {
+pub(crate) fn run(open: impl FnOnce() -> Outcome<FieldStore>, intake: &Intake<'_>) -> Outcome {
     let overlay = intake.how.key.as_deref().unwrap_or_default().parse::<Key>();
     let overlay = overlay.map_err(|error| Failure::from(error).about("--key"))?;
-    let store = context::open(place)?;
+    let store = open()?;
     check_values(&overlay, store.schema())?;
+    intake.change.check(store.schema())?;
     let mut session = Session::new(store, overlay, intake);
+    if intake.how.no_replace {
+        session.check_unreplaced()?;
+    }
     let taken = intake.files.iter().try_for_each(|path| session.file(path));
     let flushed = match intake.atomic && taken.is_err() {
         true => Ok(()),
         false => session.flush(),
     };
     session.progress.finish();
+    // Of what is not visible nothing was replaced.
+    if flushed.is_ok() && session.pending.fields == 0 {
+        session.noticed.lines().iter().for_each(say);
+    }
     let told = session.print();
     match (taken, flushed) {
         (Err(first), Err(second)) => {
@@ -68,8 +80,11 @@ pub(crate) fn run(place: &PlaceFlags, intake: &Intake<'_>) -> Outcome {
 
 /// Refuses what no message could put right: a name that the schema does not know, a value that is not of its type.
 fn check_values(overlay: &Key, schema: &Schema) -> Outcome {
-    let checked = schema.plans(&Request::from(overlay), Match::Partial);
-    checked.map(|_| ()).map_err(|error| Failure::from(error).about("--key"))
+    let request = Request::from(overlay);
+    let about = |error: RequestError| Failure::from(error).about("--key");
+    let idle = schema.without_effect(&request, Match::Partial).map_err(about)?;
+    let refuse = |name: &&str| Err(about(RequestError::NoEffect { name: (*name).to_owned() }));
+    idle.first().filter(|name| !schema.knows(name)).map_or(Ok(()), refuse)
 }
 
 /// How many fields, and their bytes.
@@ -77,6 +92,11 @@ fn check_values(overlay: &Key, schema: &Schema) -> Outcome {
 struct Tally {
     fields: u64,
     bytes: u64,
+}
+
+fn progress_of(intake: &Intake<'_>) -> Progress {
+    let total = intake.files.iter().map(|path| path.metadata().map(|there| there.len()));
+    Progress::new(total.sum::<Result<u64, _>>().ok())
 }
 
 struct Session<'f> {
@@ -90,6 +110,13 @@ struct Session<'f> {
     /// Durable and visible.
     flushed: Tally,
     skipped: u64,
+    /// Messages that a filter left out.
+    filtered: u64,
+    noticed: Noticed,
+    /// Whether keys are only looked at, and nothing is taken in yet.
+    is_looking: bool,
+    /// Streams that are read twice.
+    spooled: Spooled,
     begin: Instant,
     /// Time spent in the store: archiving and flushing.
     storing: Duration,
@@ -106,7 +133,6 @@ enum Wrong {
 
 impl<'f> Session<'f> {
     fn new(store: FieldStore, overlay: Key, intake: &'f Intake<'f>) -> Self {
-        let total = intake.files.iter().map(|path| path.metadata().map(|there| there.len()));
         Self {
             transaction: intake.atomic.then(|| store.transaction()),
             store,
@@ -115,9 +141,29 @@ impl<'f> Session<'f> {
             pending: Tally::default(),
             flushed: Tally::default(),
             skipped: 0,
+            filtered: 0,
+            noticed: Noticed::default(),
+            is_looking: false,
+            spooled: Spooled::default(),
             begin: Instant::now(),
             storing: Duration::ZERO,
-            progress: Progress::new(total.sum::<Result<u64, _>>().ok()),
+            progress: progress_of(intake),
+        }
+    }
+
+    /// Looks at the keys of all that is to be taken in, and refuses what would replace a field.
+    fn check_unreplaced(&mut self) -> Outcome {
+        for path in self.intake.files {
+            self.spooled.keep(path).map_err(|failure| failure.about(name_of(path)))?;
+        }
+        self.is_looking = true;
+        self.intake.files.iter().try_for_each(|path| self.file(path))?;
+        self.is_looking = false;
+        self.filtered = 0;
+        self.progress = progress_of(self.intake);
+        match std::mem::take(&mut self.noticed).refusal() {
+            Some(refusal) => Err(Failure::failed(refusal)),
+            None => Ok(()),
         }
     }
 
@@ -130,28 +176,35 @@ impl<'f> Session<'f> {
         if self.intake.in_place {
             Input::check_adoptable(path)?;
         }
+        let kept = self.spooled.path_of(path).map(Path::to_owned);
+        let (name, path) = (path, kept.as_deref().unwrap_or(path));
         let input = Input::at(path)?;
         if !self.overlay.is_empty() && self.store.schema().split(&self.overlay).is_ok() {
-            self.whole_key(path, input)
+            self.whole_key(path, input, name)
         } else if is_standard(path) {
-            self.messages(stdin().lock(), path)
+            self.messages(stdin().lock(), name)
         } else {
-            self.messages(File::open(path).map_err(open_failed)?, path)
+            self.messages(File::open(path).map_err(open_failed)?, name)
         }
     }
 
     /// The key names a field whole: the file is that field, unless it holds several messages, which still need keys of
     /// their own.
-    fn whole_key(&mut self, path: &Path, input: Input) -> Outcome {
+    fn whole_key(&mut self, path: &Path, input: Input, name: &Path) -> Outcome {
         match whole::read(path, input, self.intake.how.skip_bad)? {
             Whole::Field { offset, bytes } => {
                 let key = self.overlay.clone();
-                self.take(&key, path, offset, &bytes).map_err(|wrong| match wrong {
+                let taken = match self.changed(&key, &bytes) {
+                    Ok(None) => Ok(()),
+                    Ok(Some(bytes)) => self.take(&key, name, offset, &bytes, false),
+                    Err(wrong) => Err(wrong),
+                };
+                taken.map_err(|wrong| match wrong {
                     Wrong::Message(failure) | Wrong::Store(failure) => failure,
                 })
             }
-            Whole::Messages(bytes) => self.messages(bytes.as_slice(), path),
-            Whole::MessagesOf(file) => self.messages(file, path),
+            Whole::Messages(bytes) => self.messages(bytes.as_slice(), name),
+            Whole::MessagesOf(file) => self.messages(file, name),
         }
     }
 
@@ -186,8 +239,7 @@ impl<'f> Session<'f> {
     }
 
     fn message(&mut self, message: &Message, path: &Path) -> Outcome {
-        let taken =
-            self.key_of(message).and_then(|key| self.take(&key, path, message.offset, &message.bytes));
+        let taken = self.take_message(message, path);
         let place = || format!("message {} at byte {}", message.number, message.offset);
         match taken {
             Ok(()) => Ok(()),
@@ -196,12 +248,35 @@ impl<'f> Session<'f> {
         }
     }
 
+    fn take_message(&mut self, message: &Message, path: &Path) -> Result<(), Wrong> {
+        let key = self.key_of(&message.bytes)?;
+        let (key, bytes) = match self.changed(&key, &message.bytes)? {
+            None => return Ok(()),
+            Some(Cow::Borrowed(bytes)) => (key, Cow::Borrowed(bytes)),
+            Some(Cow::Owned(bytes)) => (self.key_of(&bytes)?, Cow::Owned(bytes)),
+        };
+        self.take(&key, path, message.offset, &bytes, true)
+    }
+
+    /// A field's bytes as they are to be archived; nothing if a filter leaves it out.
+    fn changed<'m>(&mut self, key: &Key, bytes: &'m [u8]) -> Result<Option<Cow<'m, [u8]>>, Wrong> {
+        let change = &self.intake.change;
+        if !change.takes(key, self.store.schema()).map_err(Wrong::Store)? {
+            self.filtered += 1;
+            return Ok(None);
+        }
+        change.edit(bytes).map(Some).map_err(Wrong::Message)
+    }
+
     /// Ends the command, or goes on after saying why a message is left out.
     fn bad(&mut self, failure: Failure, path: &Path) -> Outcome {
         let message = match failure.message() {
             Some(message) if self.intake.how.skip_bad => message,
             _ => return Err(failure),
         };
+        if self.is_looking {
+            return Ok(());
+        }
         self.progress.finish();
         say(format!("{}: {message}; skipped", name_of(path)));
         self.skipped += 1;
@@ -209,17 +284,38 @@ impl<'f> Session<'f> {
     }
 
     /// The key that a message carries, with what was given laid over it.
-    fn key_of(&self, message: &Message) -> Result<Key, Wrong> {
+    fn key_of(&self, message: &[u8]) -> Result<Key, Wrong> {
         // Without ecCodes no message has a key, so going on is no use.
         let eccodes = Eccodes::load().map_err(|error| Wrong::Store(error.into()))?;
-        let pairs = eccodes.message_key(&message.bytes).map_err(|error| Wrong::Message(error.into()))?;
+        let pairs = eccodes.message_key(message).map_err(|error| Wrong::Message(error.into()))?;
         let mut key = Key::from(pairs);
         key.extend_from(&self.overlay);
         Ok(key)
     }
 
-    /// Takes in one field, whose bytes stand at `offset` of the file.
-    fn take(&mut self, key: &Key, path: &Path, offset: u64, bytes: &[u8]) -> Result<(), Wrong> {
+    /// Looks at one field that is to be taken in.
+    fn look(&mut self, key: &Key, bytes: &[u8], by_eccodes: bool) -> Result<(), Wrong> {
+        let there = self.store.locate(key).map_err(|error| Wrong::Store(Failure::from(error).not_typed()))?;
+        if there.is_some() {
+            self.noticed.is_there(self.store.schema(), key);
+        }
+        self.noticed.field(self.store.schema(), key, bytes, by_eccodes);
+        self.progress.field(bytes.len() as u64);
+        Ok(())
+    }
+
+    /// Takes in one field, whose bytes stand at `offset` of the file. `by_eccodes` says whether its key was taken from it.
+    fn take(
+        &mut self,
+        key: &Key,
+        path: &Path,
+        offset: u64,
+        bytes: &[u8],
+        by_eccodes: bool,
+    ) -> Result<(), Wrong> {
+        if self.is_looking {
+            return self.look(key, bytes, by_eccodes);
+        }
         let begin = Instant::now();
         let length = bytes.len() as u64;
         let taken = match &self.transaction {
@@ -234,6 +330,7 @@ impl<'f> Session<'f> {
             error => Wrong::Store(Failure::from(error).not_typed()),
         })?;
         self.storing += begin.elapsed();
+        self.noticed.field(self.store.schema(), key, bytes, by_eccodes);
         self.pending.fields += 1;
         self.pending.bytes += length;
         self.progress.field(length);
@@ -265,16 +362,21 @@ impl<'f> Session<'f> {
                 "fields": fields,
                 "bytes": bytes,
                 "skipped": self.skipped,
+                "filtered": self.filtered,
+                "replaced": self.noticed.again,
+                "unlabelled": self.noticed.unlabelled,
                 "seconds": elapsed.as_secs_f64(),
                 "storing_seconds": self.storing.as_secs_f64(),
             }));
         }
         let done = if self.intake.in_place { "adopted" } else { "archived" };
-        let skipped = match self.skipped {
+        let told = |done: &str, number, what| match number {
             0 => String::new(),
-            skipped => format!(", skipped {}", count(skipped, "bad message")),
+            number => format!(", {done} {}", count(number, what)),
         };
+        let skipped = told("skipped", self.skipped, "bad message");
+        let filtered = told("left out", self.filtered, "message");
         let (fields, rate, time) = (count(fields, "field"), Rate(bytes, elapsed), seconds(elapsed));
-        outln!("{done} {fields}, {} in {time} ({rate}){skipped}", Bytes(bytes))
+        outln!("{done} {fields}, {} in {time} ({rate}){skipped}{filtered}", Bytes(bytes))
     }
 }

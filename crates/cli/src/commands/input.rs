@@ -4,8 +4,10 @@ use std::{
     fs::{self, FileType},
     io,
     os::unix::fs::FileTypeExt,
-    path::Path,
+    path::{Path, PathBuf},
 };
+
+use tempfile::NamedTempFile;
 
 use super::requests::is_standard;
 use crate::failure::{Failure, Outcome};
@@ -46,6 +48,33 @@ impl Input {
             Some(kind) => refused(kind),
             None => Ok(()),
         }
+    }
+}
+
+/// Streams that are kept in temporary files, so that they can be read twice.
+#[derive(Debug, Default)]
+pub(crate) struct Spooled(Vec<(PathBuf, NamedTempFile)>);
+
+impl Spooled {
+    /// Keeps what comes from a stream; a regular file stays where it is.
+    pub(crate) fn keep(&mut self, path: &Path) -> Outcome {
+        if Input::at(path)? == Input::File || self.path_of(path).is_some() {
+            return Ok(());
+        }
+        let failed = |error| Failure::failed(format!("cannot keep it in a temporary file: {error}"));
+        let mut kept = NamedTempFile::with_prefix("isotach-").map_err(failed)?;
+        let copied = match is_standard(path) {
+            true => io::copy(&mut io::stdin().lock(), &mut kept),
+            false => io::copy(&mut fs::File::open(path).map_err(open_failed)?, &mut kept),
+        };
+        copied.map_err(failed)?;
+        self.0.push((path.to_owned(), kept));
+        Ok(())
+    }
+
+    /// The file that stands for a stream.
+    pub(crate) fn path_of(&self, stream: &Path) -> Option<&Path> {
+        self.0.iter().find(|(path, _)| path == stream).map(|(_, kept)| kept.path())
     }
 }
 

@@ -7,6 +7,7 @@ use isotach_mars::Key;
 
 use crate::{
     failure::Outcome,
+    flags::ListFlags,
     output::{Bytes, json_text, push_json_text},
 };
 
@@ -19,6 +20,24 @@ pub(crate) struct Lines {
     head: String,
     container: Option<ContainerText>,
     line: String,
+}
+
+/// What a line shows beside the key.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Shown {
+    /// Nothing but what was asked for: no mark on fields that were replaced.
+    pub(crate) porcelain: bool,
+    /// How long the field is.
+    pub(crate) length: bool,
+    /// Where it is, with its length and checksum.
+    pub(crate) place: bool,
+}
+
+impl Shown {
+    /// What the flags ask for.
+    pub(crate) fn of(flags: &ListFlags) -> Self {
+        Self { porcelain: flags.porcelain, length: flags.length, place: flags.long }
+    }
 }
 
 /// A container's URI as it stands in lines, in front of the object's id and behind it.
@@ -61,18 +80,39 @@ impl Lines {
         Ok(())
     }
 
-    /// `{dataset}{collocation}{element}`, and with `long` the place.
-    pub(crate) fn plain(&mut self, out: &mut impl Write, listed: &Listed, long: bool) -> Outcome {
+    /// `{dataset}` or `{dataset}{collocation}`, once for all its fields.
+    pub(crate) fn level(&mut self, out: &mut impl Write, listed: &Listed, depth: u8) -> Outcome {
+        let is_known = match (depth, &self.last) {
+            (_, None) => false,
+            (1, Some(last)) => last.dataset() == listed.dataset(),
+            (_, Some(_)) => self.is_same_collocation(listed),
+        };
+        if !is_known {
+            write!(out, "{{{}}}", listed.dataset())?;
+            if depth > 1 {
+                write!(out, "{{{}}}", listed.collocation())?;
+            }
+            writeln!(out)?;
+            self.last = Some(listed.clone());
+        }
+        Ok(())
+    }
+
+    /// `{dataset}{collocation}{element}`, and what else is to be shown.
+    pub(crate) fn plain(&mut self, out: &mut impl Write, listed: &Listed, shown: Shown) -> Outcome {
         if !self.is_same_collocation(listed) {
             self.head = format!("{{{}}}{{{}}}", listed.dataset(), listed.collocation());
             self.last = Some(listed.clone());
         }
         self.line.clear();
         let _ = write!(self.line, "{}{{{}}}", self.head, listed.element());
-        if listed.is_replaced() {
+        if listed.is_replaced() && !shown.porcelain {
             self.line.push_str(" (replaced)");
         }
-        if long {
+        if shown.length {
+            let _ = write!(self.line, ", length={}", listed.location().length);
+        }
+        if shown.place {
             push_place(&mut self.line, listed.location());
         }
         self.line.push('\n');

@@ -1,12 +1,15 @@
 //! The commands: each calls the library and prints what it says.
 
+mod absent;
 mod acl;
 mod adopt;
 mod axes;
+mod change;
 mod completions;
 mod container;
 mod control;
 mod copy;
+mod daos_container;
 mod demo;
 mod destroy;
 mod draft;
@@ -19,7 +22,9 @@ mod inspect;
 mod line;
 mod list;
 mod missing;
+mod noticed;
 mod object;
+pub(crate) mod overlay;
 mod pool;
 mod purge;
 mod read;
@@ -55,8 +60,9 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Axes(flags) => axes::run(&place, &flags),
         Command::Purge(flags) => purge::run(&place, &flags),
         Command::Wipe(flags) => wipe::run(&place, &flags),
-        Command::Copy(flags) => copy::copy(&place, &flags.transfer),
-        Command::Move(flags) => copy::move_(&place, &flags.transfer),
+        Command::Copy(flags) => copy::copy(&place, &flags),
+        Command::Move(flags) => copy::move_(&place, &flags),
+        Command::Overlay(flags) => overlay::run(&place, &flags),
         Command::Snapshot(flags) => snapshot::run(&place, &flags),
         Command::Stats(flags) => stats::run(&place, &flags),
         Command::Dump(flags) => dump::run(&place, &flags),

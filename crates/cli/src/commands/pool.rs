@@ -60,8 +60,20 @@ fn uris(place: &PlaceFlags) -> Outcome<BTreeSet<PoolUri>> {
     Ok(config.spaces.into_iter().flat_map(|space| [space.catalogue, space.store]).collect())
 }
 
+/// The one pool, unless something is forbidden there: what works below the field store cannot keep to that.
 fn only_uri(place: &PlaceFlags) -> Outcome<PoolUri> {
+    let (config, _) = context::configuration(place)?;
     let uris = uris(place)?;
+    let forbidden = config.spaces.iter().find_map(|space| {
+        let action = space.forbidden.iter().next()?;
+        Some((&space.store, space.forbidden.reason(action)?))
+    });
+    if let Some((pool, reason)) = forbidden {
+        return Err(Failure::failed(format!(
+            "pools, containers and objects are below the field store, where {reason} cannot be kept: --store {pool} \
+             names the pool without it"
+        )));
+    }
     let mut pools = uris.iter();
     match (pools.next(), pools.next()) {
         (Some(uri), None) => Ok(uri.clone()),

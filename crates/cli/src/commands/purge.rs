@@ -15,8 +15,8 @@ use crate::{
 
 /// Purges request by request.
 pub(crate) fn run(place: &PlaceFlags, flags: &PurgeFlags) -> Outcome {
-    let requests = requests::given_or_all(&flags.requests)?;
-    let store = context::open(place)?;
+    let requests = requests::given_or_all(&flags.requests)?.with_least(&flags.least)?;
+    let store = if flags.doit { context::open(place)? } else { context::open_to_look(place)? };
     requests.for_each(&store, Match::Partial, |request| {
         let steps = Steps::new();
         let answer = store.purge_telling(request, flags.doit, &|done, total| steps.reach(done, total));

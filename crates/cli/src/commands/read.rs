@@ -1,11 +1,15 @@
 //! `isotach read`: the bytes of fields, one after the other.
 
-use std::io::{Write, stderr};
+use std::{
+    io::{IsTerminal, Write, stderr, stdout},
+    mem,
+    path::Path,
+};
 
 use isotach_mars::{Key, Match};
 use serde_json::{Value, json};
 
-use super::{missing::Missing, requests, sink::Sink};
+use super::{absent, missing::Missing, requests, sink::Sink};
 use crate::{
     context,
     failure::{Failure, Outcome, say},
@@ -19,12 +23,18 @@ const MISSING_NAMED_MAX: usize = 1000;
 
 /// Retrieves in the request's order, with bounded memory.
 pub(crate) fn run(place: &PlaceFlags, flags: &ReadFlags) -> Outcome {
-    let requests = requests::given(&flags.requests)?;
+    let requests = match &flags.extract {
+        Some(path) => requests::of_messages(path)?,
+        None => requests::given_or_all(&flags.requests)?,
+    };
+    let output = output_of(flags.output.as_deref())?;
     let store = context::open_at(place, &flags.at)?;
-    let mut sink = Sink::open(&flags.output)?;
+    let mut sink = Sink::open(output)?;
     let mut progress = Progress::new(None);
+    let mut is_explained = false;
     let mut summary = Summary { as_json: flags.json, ..Summary::default() };
     requests.for_each(&store, Match::Exact, |request| {
+        let before = summary.fields;
         let mut retrieval = store.retrieve(request)?;
         for field in retrieval.by_ref() {
             let field = field?;
@@ -34,6 +44,10 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ReadFlags) -> Outcome {
             progress.field(length);
         }
         summary.take_missing(Missing { request, found: retrieval.missing() }, &mut progress);
+        // Of several requests the first is explained: for the others it is mostly the same.
+        if summary.fields == before && !summary.as_json && !mem::replace(&mut is_explained, true) {
+            absent::why(&store, request).into_iter().for_each(say);
+        }
         Ok(())
     })?;
     progress.finish();
@@ -41,8 +55,24 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ReadFlags) -> Outcome {
         summary.tell()?;
         return Err(Failure::Reported);
     }
-    sink.finish()?;
+    if summary.fields > 0 {
+        sink.finish()?;
+    } else if let Some(left) = sink.give_up().filter(|_| !summary.as_json) {
+        say(left);
+    }
     summary.tell()
+}
+
+/// Where the fields go. Without a word on it they go to standard output, unless a person would see them.
+fn output_of(given: Option<&Path>) -> Outcome<&Path> {
+    match given {
+        Some(path) => Ok(path),
+        None if !stdout().is_terminal() => Ok(Path::new("-")),
+        None => Err(Failure::usage(
+            "standard output is a terminal, and fields are bytes: expected -o FILE, a pipe or file to write to, or -o - to \
+             print them all the same; `isotach list` shows which there are",
+        )),
+    }
 }
 
 /// What was read and what was not there.

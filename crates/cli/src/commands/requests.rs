@@ -3,22 +3,28 @@
 //! What must stay true: a mistake in any of several requests is found before the first of them is answered.
 
 use std::{
+    collections::HashSet,
     fs,
     io::{Read, stdin},
     path::Path,
 };
 
 use isotach_fields::{Error, FieldStore};
-use isotach_mars::{Match, Request, RequestError};
+use isotach_grib::{Eccodes, MessageScanner};
+use isotach_mars::{Key, Match, Request, RequestError};
 
 use crate::{
     failure::{Failure, Outcome, say},
-    flags::{OneRequest, Requests},
+    flags::{Language, LeastFlag, OneRequest, Requests},
 };
 
 /// The requests that were given; there is at least one.
 #[derive(Debug)]
-pub(crate) struct Given(Vec<Asked>);
+pub(crate) struct Given {
+    asked: Vec<Asked>,
+    /// Whether keywords without effect are refused.
+    is_strict: bool,
+}
 
 /// A request, and where it stands if that is in a file.
 #[derive(Debug)]
@@ -36,19 +42,38 @@ impl Given {
         how: Match,
         each: impl FnMut(&Request) -> Outcome,
     ) -> Outcome {
-        if self.are_many() {
-            self.try_each(|request| Ok(store.schema().plans(request, how).map(|_| ())?))?;
+        if self.are_many() || self.is_strict {
+            self.try_each(|request| {
+                let idle = store.schema().without_effect(request, how)?;
+                let refused = idle.first().filter(|_| self.is_strict);
+                let refuse = |name: &&str| Err(RequestError::NoEffect { name: (*name).to_owned() }.into());
+                refused.map_or(Ok(()), refuse)
+            })?;
         }
         self.try_each(each)
     }
 
+    /// Refuses a request that lacks a key of those that each must name.
+    pub(crate) fn with_least(self, least: &LeastFlag) -> Outcome<Self> {
+        for asked in &self.asked {
+            let absent = asked.request.missing_from(least.names());
+            if !absent.is_empty() {
+                let names = absent.join(", ");
+                let failure =
+                    Failure::usage(format!("the request lacks {names}, which --minimum-keys asks for"));
+                return Err(asked.told(failure));
+            }
+        }
+        Ok(self)
+    }
+
     /// Whether there are several.
     pub(crate) fn are_many(&self) -> bool {
-        self.0.len() > 1
+        self.asked.len() > 1
     }
 
     fn try_each(&self, mut each: impl FnMut(&Request) -> Outcome) -> Outcome {
-        self.0.iter().try_for_each(|asked| each(&asked.request).map_err(|failure| asked.told(failure)))
+        self.asked.iter().try_for_each(|asked| each(&asked.request).map_err(|failure| asked.told(failure)))
     }
 }
 
@@ -64,23 +89,46 @@ impl Asked {
 
 /// The requests that were given.
 pub(crate) fn given(flags: &Requests) -> Outcome<Given> {
-    read(flags.request.as_deref(), flags.file.as_deref())
+    read(flags.request.as_deref(), flags.file.as_deref(), &flags.language)
 }
 
 /// The requests that were given; the request for everything if none was.
 pub(crate) fn given_or_all(flags: &OneRequest) -> Outcome<Given> {
-    read(flags.request.as_deref(), flags.file.as_deref())
+    read(flags.request.as_deref(), flags.file.as_deref(), &flags.language)
+}
+
+/// A request for each field that has the key of one of a file's messages.
+pub(crate) fn of_messages(path: &Path) -> Outcome<Given> {
+    let name = name_of(path);
+    let input: Box<dyn Read> = match is_standard(path) {
+        true => Box::new(stdin().lock()),
+        false => Box::new(fs::File::open(path).map_err(Failure::file("read", path))?),
+    };
+    let eccodes = Eccodes::load()?;
+    let mut asked = Vec::new();
+    let mut known = HashSet::new();
+    for message in MessageScanner::new(input) {
+        let message = message.map_err(|error| Failure::failed(error).about(&name))?;
+        let place = format!("{name}: message {} at byte {}", message.number, message.offset);
+        let key = eccodes.message_key(&message.bytes).map_err(|error| Failure::from(error).about(&place))?;
+        let request = Request::from(&Key::from(key));
+        if known.insert(request.to_string()) {
+            asked.push(Asked { request, place: Some(place) });
+        }
+    }
+    Ok(Given { asked, is_strict: false })
 }
 
 /// The request that was typed; the one for everything if none was.
 pub(crate) fn typed(text: Option<&str>) -> Outcome<Given> {
-    read(text, None)
+    read(text, None, &Language::default())
 }
 
-fn read(text: Option<&str>, file: Option<&Path>) -> Outcome<Given> {
+fn read(text: Option<&str>, file: Option<&Path>, language: &Language) -> Outcome<Given> {
+    let is_strict = language.strict_request;
     let Some(path) = file else {
         let request = text.unwrap_or_default().parse()?;
-        return Ok(Given(vec![Asked { request, place: None }]));
+        return Ok(Given { asked: vec![Asked { request, place: None }], is_strict });
     };
     let text = text_of(path)?;
     let name = name_of(path);
@@ -94,7 +142,7 @@ fn read(text: Option<&str>, file: Option<&Path>) -> Outcome<Given> {
         return Err(Failure::usage(format!("{name}: expected a request, found none")));
     }
     let asked = |(line, request)| Asked { request, place: Some(format!("{name}:{line}")) };
-    Ok(Given(requests.into_iter().map(asked).collect()))
+    Ok(Given { asked: requests.into_iter().map(asked).collect(), is_strict })
 }
 
 /// Fails if some datasets cannot be used, and tells each.

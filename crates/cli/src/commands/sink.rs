@@ -30,12 +30,13 @@ pub(crate) enum Sink {
 
 /// Bytes that are gathered for one write.
 const BUFFER: usize = 1 << 20;
+/// How many links a name of standard output may be.
+const LINKS: usize = 8;
 
 impl Sink {
     /// Opens the output.
     pub(crate) fn open(path: &Path) -> Outcome<Self> {
-        // What standard output leads to may be a file, which is not to be replaced but appended to.
-        if is_standard(path) || path == Path::new("/dev/stdout") {
+        if is_standard(path) || is_standard_output(path) {
             return Ok(Self::Standard(standard_output()));
         }
         match fs::metadata(path) {
@@ -65,6 +66,17 @@ impl Sink {
         }
     }
 
+    /// What becomes of the output where there is nothing to put into it: a file that is there is left alone, and none
+    /// is made. `None` where that is no question.
+    pub(crate) fn give_up(&self) -> Option<String> {
+        let Self::Whole { path, .. } = self else { return None };
+        let path_shown = path.display();
+        Some(match path.exists() {
+            true => format!("nothing found: {path_shown} is left as it was"),
+            false => format!("nothing found: no file {path_shown} is made"),
+        })
+    }
+
     /// Says that all bytes are there. Without it a file does not appear.
     pub(crate) fn finish(self) -> Outcome {
         match self {
@@ -77,6 +89,25 @@ impl Sink {
             }
         }
     }
+}
+
+/// Whether a path is a name of standard output, as `/dev/stdout` or `/proc/self/fd/1`. That may lead to a file, which is not to
+/// be replaced but written on.
+fn is_standard_output(path: &Path) -> bool {
+    let open_files = PathBuf::from(format!("/proc/{}/fd", std::process::id()));
+    let mut path = path.to_owned();
+    // The name is one link or several; the last leads away from the folder of open files.
+    for _ in 0..LINKS {
+        let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+        if path.ends_with("1") && folder.as_ref() == Some(&open_files) {
+            return true;
+        }
+        match path.read_link() {
+            Ok(target) => path = folder_of(&path).join(target),
+            Err(_) => return false,
+        }
+    }
+    false
 }
 
 /// What a path leads to. A link stays a link: the file that it leads to is replaced, or made.

@@ -6,7 +6,8 @@ use std::{
 };
 
 use isotach_fields::{
-    Damage, FieldStore, Repair, RepairReport, VerifiedPart, VerifyOptions, VerifyProgress, VerifyReport,
+    Damage, FieldStore, Level, Repair, RepairReport, VerifiedPart, VerifyOptions, VerifyProgress,
+    VerifyReport,
 };
 use isotach_mars::{Key, Match, Request};
 use serde_json::{Value, json};
@@ -52,8 +53,18 @@ pub(crate) fn repair(place: &PlaceFlags, flags: &RepairFlags) -> Outcome {
                     let mut object = object(&repaired.dataset, &repaired.damage);
                     object["repair"] = repaired.repair.code().into();
                     object["aside"] = repaired.aside.clone().into();
+                    object["why"] = repaired.why.clone().into();
                     object["done"] = repair.done.into();
                     print_json(&object)
+                })?;
+                repair.restored.iter().try_for_each(|restored| {
+                    let lost = restored.lost;
+                    let unnamed: Vec<_> = restored
+                        .unnamed
+                        .iter()
+                        .map(|kept| json!({ "place": kept.place, "from": kept.from, "bytes": kept.length }))
+                        .collect();
+                    print_json(&json!({ "restored": true, "lost_bytes": lost, "unnamed": unnamed }))
                 })?;
             } else {
                 print_repair(&repair)?;
@@ -67,7 +78,7 @@ pub(crate) fn repair(place: &PlaceFlags, flags: &RepairFlags) -> Outcome {
 /// Calls `each` with what verifying each request finds and how long that took.
 fn each_report(
     place: &PlaceFlags,
-    open: impl FnOnce() -> Outcome<FieldStore>,
+    open: impl Fn() -> Outcome<FieldStore>,
     flags: &OneRequest,
     data: bool,
     mut each: impl FnMut(&VerifyReport, Duration) -> Outcome,
@@ -75,11 +86,21 @@ fn each_report(
     let requests = requests::given_or_all(flags)?;
     let options = VerifyOptions { data, ..VerifyOptions::default() };
     let begin = Instant::now();
+    let mut damaged = Ok(());
     let store = match open() {
         Ok(store) => store,
-        Err(failure) => return unopened(place, options, failure, |report| each(report, begin.elapsed())),
+        Err(failure) => {
+            let outcome = unopened(place, options, failure, |report| each(report, begin.elapsed()));
+            // A repair may have made a store of it again. What its list names now is looked at, too.
+            match (outcome, open()) {
+                (outcome @ (Ok(()) | Err(Failure::Reported)), Ok(store)) => {
+                    damaged = outcome;
+                    store
+                }
+                (outcome, _) => return outcome,
+            }
+        }
     };
-    let mut damaged = Ok(());
     requests.for_each(&store, Match::Partial, |request| {
         let begin = Instant::now();
         let report = look(&store, request, options)?;
@@ -140,6 +161,7 @@ fn print(report: &VerifyReport, elapsed: Duration) -> Outcome {
         Bytes(report.bytes),
         Rate(report.bytes, elapsed)
     )?;
+    print_unnamed(report)?;
     let more = sum_of(|part| part.more_damage);
     let damages = sum_of(|part| part.damage.len() as u64) + more;
     match damages {
@@ -151,25 +173,77 @@ fn print(report: &VerifyReport, elapsed: Duration) -> Outcome {
     }
 }
 
+/// Bytes that no entry names, which are no damage by themselves.
+fn print_unnamed(report: &VerifyReport) -> Outcome {
+    let unnamed: Vec<_> = report.parts.iter().flat_map(|part| &part.unnamed).collect();
+    for there in &unnamed {
+        outln!("not named: {} from byte {} of {}", Bytes(there.length), there.from, there.place)?;
+    }
+    if !unnamed.is_empty() {
+        outln!(
+            "no entry names the last bytes of {}: fields that were never flushed, or whose entries are lost",
+            count(unnamed.len() as u64, "data file")
+        )?;
+    }
+    report.parts.iter().filter_map(|part| part.unnamed_fields.as_ref()).try_for_each(|there| {
+        let (fields, bytes) = (count(there.fields, "array"), Bytes(there.bytes));
+        outln!("not named: {fields} of {bytes} in {}: never flushed, or the entries are lost", there.place)
+    })
+}
+
+/// What came of logs that had lost their ends.
+fn print_restored(report: &RepairReport) -> Outcome {
+    for restored in &report.restored {
+        match restored.lost {
+            0 => outln!("a log was restored whole")?,
+            lost => outln!("a log was restored but for its last {}", Bytes(lost))?,
+        }
+        for kept in &restored.unnamed {
+            outln!(
+                "kept: {} that no entry names, from byte {} of {}",
+                Bytes(kept.length),
+                kept.from,
+                kept.place
+            )?;
+        }
+    }
+    if let Some(kept) = report.restored.iter().find_map(|restored| restored.unnamed.first()) {
+        outln!(
+            "`tail -c {} {} | isotach write --skip-bad -` archives the GRIB messages in such bytes, under the keys that they carry",
+            kept.length,
+            kept.place
+        )?;
+    }
+    match report.restored.is_empty() {
+        true => Ok(()),
+        false => outln!("`isotach verify` says whether what was restored is whole"),
+    }
+}
+
 fn print_repair(report: &RepairReport) -> Outcome {
     if report.repaired.is_empty() {
         return outln!("nothing is damaged");
     }
     for repaired in &report.repaired {
         print_damage(repaired.repair.code(), &repaired.damage)?;
+        repaired.why.as_ref().map_or(Ok(()), |why| outln!("    not repaired: {why}"))?;
     }
     let mut asides: Vec<_> = report.repaired.iter().filter_map(|repaired| repaired.aside.as_ref()).collect();
     asides.dedup();
     asides.iter().try_for_each(|aside| outln!("what was set aside is in {aside}"))?;
+    print_restored(report)?;
     let left = report.repaired.iter().filter(|repaired| repaired.repair == Repair::Left);
     let (unknown, left): (Vec<_>, Vec<_>) = left.partition(|repaired| repaired.damage.may_pass());
+    let is_hopeless =
+        left.iter().any(|repaired| repaired.why.is_none() && repaired.damage.level != Level::Store);
     let (unknown, left) = (unknown.len(), left.len());
     if unknown > 0 {
         let what = count(unknown as u64, "place");
         outln!("{what} could not be looked at: verify again when what stood in the way is gone")?;
     }
     if left > 0 {
-        outln!("{} left: `isotach wipe` removes damaged datasets", count(left as u64, "damaged place"))?;
+        let advice = if is_hopeless { ": `isotach wipe` removes damaged datasets" } else { "" };
+        outln!("{} left{advice}", count(left as u64, "damaged place"))?;
     }
     match report.done {
         true => Ok(()),
@@ -206,6 +280,11 @@ fn object(dataset: &Key, damage: &Damage) -> Value {
     })
 }
 
+fn unnamed_bytes(part: &VerifiedPart) -> u64 {
+    let ends: u64 = part.unnamed.iter().map(|unnamed| unnamed.length).sum();
+    ends + part.unnamed_fields.as_ref().map_or(0, |unnamed| unnamed.bytes)
+}
+
 fn sum(report: &VerifyReport) -> Value {
     let sum_of = |of: fn(&VerifiedPart) -> u64| report.parts.iter().map(of).sum::<u64>();
     json!({
@@ -213,6 +292,7 @@ fn sum(report: &VerifyReport) -> Value {
         "fields": sum_of(|part| part.fields),
         "replaced_fields": sum_of(|part| part.replaced_fields),
         "bytes": report.bytes,
+        "unnamed_bytes": sum_of(unnamed_bytes),
         "damages": sum_of(|part| part.damage.len() as u64),
         "more_damages": sum_of(|part| part.more_damage),
     })

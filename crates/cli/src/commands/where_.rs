@@ -1,5 +1,6 @@
 //! `isotach where`: spaces and their pools, or datasets and their containers.
 
+use isotach_fields::Action;
 use isotach_mars::Match;
 use serde_json::json;
 
@@ -37,16 +38,23 @@ pub(crate) fn run(place: &PlaceFlags, flags: &WhereFlags) -> Outcome {
 
 fn spaces(place: &PlaceFlags, as_json: bool) -> Outcome {
     let (config, _) = context::configuration(place)?;
-    let mut table = Table::new(["space", "datasets", "catalogue", "store"]);
+    let are_limited = config.spaces.iter().any(|space| space.forbidden.iter().next().is_some());
+    let mut columns = vec!["space", "datasets", "catalogue", "store"];
+    columns.extend(are_limited.then_some("forbidden"));
+    let mut table = Table::new(columns);
     for space in &config.spaces {
+        let forbidden: Vec<&str> = space.forbidden.iter().map(Action::name).collect();
         let (pattern, catalogue, store) =
             (space.pattern.to_string(), space.catalogue.to_string(), space.store.to_string());
         if as_json {
-            let object =
-                json!({"space": space.name, "datasets": pattern, "catalogue": catalogue, "store": store});
+            let object = json!({"space": space.name, "datasets": pattern, "catalogue": catalogue, "store": store, "forbidden": forbidden});
             print_json(&object)?;
         } else {
-            table.row([space.name.clone(), pattern, catalogue, store]);
+            let mut row = vec![space.name.clone(), pattern, catalogue, store];
+            row.extend(
+                are_limited.then(|| if forbidden.is_empty() { "-".to_owned() } else { forbidden.join(", ") }),
+            );
+            table.row(row);
         }
     }
     if as_json { Ok(()) } else { table.print() }

@@ -14,7 +14,7 @@ use crate::{
 
 /// Wipes request by request.
 pub(crate) fn run(place: &PlaceFlags, flags: &WipeFlags) -> Outcome {
-    let requests = requests::given(&flags.requests)?;
+    let requests = requests::given(&flags.requests)?.with_least(&flags.least)?;
     let store = context::open(place)?;
     if flags.doit && requests.are_many() {
         // Nothing goes unless all can.

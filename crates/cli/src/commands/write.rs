@@ -1,8 +1,19 @@
 //! `isotach write`: archives the messages of files.
 
-use super::ingest::{self, Intake};
+use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
+
+use isotach_fields::{Error as FieldsError, FieldStore};
+use isotach_object::Error as ObjectError;
+
+use super::{
+    change::Change,
+    ingest::{self, Intake},
+    init,
+    requests::is_standard,
+};
 use crate::{
-    failure::Outcome,
+    context::{self, Source, check_matches, not_opened},
+    failure::{Failure, Outcome, say},
     flags::{PlaceFlags, WriteFlags},
 };
 
@@ -14,6 +25,49 @@ pub(crate) fn run(place: &PlaceFlags, flags: &WriteFlags) -> Outcome {
         flush_every: flags.flush_every.unwrap_or(u64::MAX),
         in_place: false,
         atomic: flags.atomic,
+        change: Change::new(&flags.change, &flags.filter)?,
     };
-    ingest::run(place, &intake)
+    ingest::run(|| store(place, flags), &intake)
+}
+
+/// The store; if it is not there, it is made where that was asked for or is agreed to.
+fn store(place: &PlaceFlags, flags: &WriteFlags) -> Outcome<FieldStore> {
+    let (config, source) = context::configuration(place)?;
+    let is_absent = |error: &FieldsError| {
+        let is_absent = matches!(
+            error,
+            FieldsError::NotAStore { .. } | FieldsError::Object(ObjectError::NotFound { .. })
+        );
+        is_absent && !context::is_in_memory(&config)
+    };
+    match FieldStore::open(&config, &context::registry()) {
+        // Where some pools are there, one is missing: a file system that is not mounted, and no place for a new store.
+        Err(error) if is_absent(&error) && !context::is_partly_there(&config) => {
+            if flags.init || is_agreed(&source, flags)? {
+                let made = init::make(&config, &source)?;
+                say(format!("made store {}", source.name()));
+                return Ok(made);
+            }
+            let failure = not_opened(error, &config, &source);
+            Err(Failure::failed(format!("{}, or give --init", failure.message().unwrap_or_default())))
+        }
+        Err(error) => Err(not_opened(error, &config, &source)),
+        Ok(store) => {
+            check_matches(&config, &source, &store)?;
+            Ok(store)
+        }
+    }
+}
+
+/// Asks a person whether to make the store. A terminal that is to be archived from is not asked.
+fn is_agreed(source: &Source, flags: &WriteFlags) -> Outcome<bool> {
+    let may_ask = stdin().is_terminal() && stderr().is_terminal();
+    if !may_ask || flags.files.iter().any(|path| is_standard(path)) {
+        return Ok(false);
+    }
+    let failed = |error| Failure::failed(format!("cannot ask on the terminal: {error}"));
+    write!(stderr(), "store {} does not exist. Make it? [y/N] ", source.name()).map_err(failed)?;
+    let mut answer = String::new();
+    stdin().lock().read_line(&mut answer).map_err(failed)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{AtFlag, OneRequest};
+use super::{AtFlag, LeastFlag, OneRequest};
 
 /// Show which values the fields of a request have, for each key
 ///
@@ -12,6 +12,8 @@ use super::{AtFlag, OneRequest};
 pub(crate) struct AxesFlags {
     #[command(flatten)]
     pub(crate) requests: OneRequest,
+    #[command(flatten)]
+    pub(crate) least: LeastFlag,
     #[command(flatten)]
     pub(crate) at: AtFlag,
     /// Print one JSON object: a list of values for each key

@@ -21,6 +21,12 @@ pub(crate) enum ContainerAction {
     Create {
         /// Its name: letters, digits and . _ : -
         label: String,
+        /// What programs written for DAOS keep in it: POSIX, PYTHON, HDF5 and so on
+        #[arg(long = "type", value_name = "TYPE")]
+        layout: Option<String>,
+        /// Properties as such programs see them: NAME:VALUE, several with a comma or semicolon between, as in rd_fac:0,cksum:crc32
+        #[arg(long, value_name = "PROPERTIES")]
+        properties: Option<String>,
         #[command(flatten)]
         list: ListFlag,
         #[command(flatten)]

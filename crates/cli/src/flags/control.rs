@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{OneRequest, Requests};
+use super::{LeastFlag, OneRequest, Requests};
 
 /// Refuse actions on datasets until they are unlocked
 #[derive(Debug, Args)]
@@ -25,6 +25,8 @@ pub(crate) struct UnlockFlags {
 pub(crate) struct ControlFlags {
     #[command(flatten)]
     pub(crate) requests: Requests,
+    #[command(flatten)]
+    pub(crate) least: LeastFlag,
     #[command(flatten)]
     pub(crate) actions: Actions,
     /// Print one JSON object for each dataset

@@ -15,6 +15,9 @@ pub(crate) struct InitFlags {
     /// A schema in FDB's language; without it the standard schema, which fits ordinary MARS-labelled GRIB
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
+    /// Also make the folders above the store
+    #[arg(short, long)]
+    pub(crate) parents: bool,
     #[command(flatten)]
     pub(crate) list: ListFlag,
     /// Print one JSON object

@@ -11,6 +11,12 @@ pub(crate) struct IntakeFlags {
     /// taken under it as it is, without ecCodes. An empty value takes a key away.
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
+    /// Refuse, before anything is visible, what would replace a field of the store or of this command
+    ///
+    /// All keys are looked at first, so the input is read twice; a stream is kept in a temporary file. Fields that other
+    /// programs archive meanwhile are not known.
+    #[arg(long)]
+    pub(crate) no_replace: bool,
     /// Go on after a message that is broken, cannot be decoded or does not fit the schema
     #[arg(long)]
     pub(crate) skip_bad: bool,

@@ -3,6 +3,7 @@
 mod acl;
 mod adopt;
 mod axes;
+mod change;
 mod completions;
 mod container;
 mod control;
@@ -13,8 +14,10 @@ mod info;
 mod init;
 mod inspect;
 mod intake;
+mod least;
 mod list;
 mod object;
+mod overlay;
 #[cfg(test)]
 mod page;
 mod pool;
@@ -38,6 +41,7 @@ pub(crate) use self::{
     acl::{AclAction, AclFlags, ListFlag, OwnerFlags},
     adopt::AdoptFlags,
     axes::AxesFlags,
+    change::{Edits, FilterFlags, ModifyFlag},
     completions::{CompletionsFlags, ManFlags, Target},
     container::{ContainerAction, ContainerFlags},
     control::{Actions, ControlFlags, LockFlags, StatusFlags, UnlockFlags},
@@ -48,12 +52,14 @@ pub(crate) use self::{
     init::InitFlags,
     inspect::InspectFlags,
     intake::IntakeFlags,
+    least::LeastFlag,
     list::ListFlags,
     object::{ObjectAction, ObjectFlags, ObjectKind, ObjectName},
+    overlay::OverlayFlags,
     pool::{PoolAction, PoolFlags},
     purge::PurgeFlags,
     read::ReadFlags,
-    request::{OneRequest, Requests},
+    request::{Language, OneRequest, Requests},
     schema::{SchemaAction, SchemaCheck, SchemaFlags, SchemaShow},
     snapshot::{AtFlag, SnapshotAction, SnapshotFlags},
     stats::{DumpFlags, StatsFlags},
@@ -82,7 +88,7 @@ pub(crate) struct PlaceFlags {
     /// The store, as a URI: posix:/data/fields. A path alone, absolute or with ./, is a posix store.
     ///
     /// Without it: --config, then ISOTACH_STORE and ISOTACH_CONFIG in the environment, then ./isotach.yaml, then
-    /// isotach/isotach.yaml in the user's configuration folder.
+    /// isotach/isotach.yaml in the configuration folder of the user (~/.config) or the machine (/etc/xdg).
     #[arg(long, global = true, value_name = "URI", conflicts_with = "config", help_heading = "Which store")]
     pub(crate) store: Option<String>,
     /// A configuration file.
@@ -104,6 +110,7 @@ pub(crate) enum Command {
     Wipe(WipeFlags),
     Copy(CopyFlags),
     Move(MoveFlags),
+    Overlay(OverlayFlags),
     Snapshot(SnapshotFlags),
     Stats(StatsFlags),
     Dump(DumpFlags),

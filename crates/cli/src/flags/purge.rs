@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::OneRequest;
+use super::{LeastFlag, OneRequest};
 
 /// Give back the room of fields that were replaced, and of everything that was removed
 ///
@@ -14,6 +14,8 @@ use super::OneRequest;
 pub(crate) struct PurgeFlags {
     #[command(flatten)]
     pub(crate) requests: OneRequest,
+    #[command(flatten)]
+    pub(crate) least: LeastFlag,
     /// Give it back
     #[arg(long)]
     pub(crate) doit: bool,

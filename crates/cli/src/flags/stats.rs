@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{AtFlag, OneRequest};
+use super::{AtFlag, LeastFlag, OneRequest};
 
 /// Count fields and bytes, for each dataset
 #[derive(Debug, Args)]
@@ -10,6 +10,8 @@ use super::{AtFlag, OneRequest};
 pub(crate) struct StatsFlags {
     #[command(flatten)]
     pub(crate) requests: OneRequest,
+    #[command(flatten)]
+    pub(crate) least: LeastFlag,
     #[command(flatten)]
     pub(crate) at: AtFlag,
     /// Print one JSON object for each dataset

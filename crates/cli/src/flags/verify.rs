@@ -27,7 +27,8 @@ pub(crate) struct VerifyFlags {
 ///
 /// Says what it would do; --doit does it. Nothing is deleted. A damaged file that can be made anew is moved into the
 /// folder aside of the pool. The entry of a field whose bytes are damaged is written into a note there, and taken out of the index: it is
-/// then missing instead of corrupt, and can be archived again. Exit code 1 if damage is left.
+/// then missing instead of corrupt, and can be archived again. A log that has lost its end is restored as far as other files prove
+/// it; stored bytes that no entry names are copied into the folder aside. Exit code 1 if damage is left.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach repair class=od,date=-1 --data --doit")]
 pub(crate) struct RepairFlags {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Requests;
+use super::{LeastFlag, Requests};
 
 /// Remove datasets, or whole collocations of them
 ///
@@ -13,6 +13,8 @@ use super::Requests;
 pub(crate) struct WipeFlags {
     #[command(flatten)]
     pub(crate) requests: Requests,
+    #[command(flatten)]
+    pub(crate) least: LeastFlag,
     /// Remove it
     #[arg(long)]
     pub(crate) doit: bool,

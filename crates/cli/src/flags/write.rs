@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::IntakeFlags;
+use super::{FilterFlags, IntakeFlags, ModifyFlag};
 
 /// Archive the messages of files
 ///
@@ -15,6 +15,7 @@ use super::IntakeFlags;
   isotach write forecast.grib
   isotach write --atomic step-6.grib step-6-surface.grib
   isotach write --key class=rd,expver=x001 unlabelled.grib
+  isotach write --modify class=rd,expver=x001 forecast.grib
   isotach write --key class=rd,expver=x001,date=20240101,time=0,levtype=sfc,step=0,param=t image.raw")]
 pub(crate) struct WriteFlags {
     /// Files to archive; - is standard input
@@ -22,6 +23,15 @@ pub(crate) struct WriteFlags {
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) intake: IntakeFlags,
+    #[command(flatten)]
+    pub(crate) change: ModifyFlag,
+    #[command(flatten)]
+    pub(crate) filter: FilterFlags,
+    /// Make the store if it is not there, with the standard schema or that of the configuration
+    ///
+    /// Without it a person at a terminal is asked.
+    #[arg(long)]
+    pub(crate) init: bool,
     /// Also flush after every N fields, so that readers see them while the command goes on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) flush_every: Option<u64>,

@@ -15,11 +15,11 @@ pub(crate) struct Table(comfy_table::Table);
 
 impl Table {
     /// An empty table with these columns.
-    pub(crate) fn new<const N: usize>(headings: [&str; N]) -> Self {
+    pub(crate) fn new<'h>(headings: impl IntoIterator<Item = &'h str>) -> Self {
         let mut table = comfy_table::Table::new();
         table.load_style(STYLE);
         table.set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(headings);
+        table.set_header(headings.into_iter().collect::<Vec<_>>());
         table.column_iter_mut().for_each(|column| {
             column.set_padding((0, 2));
         });
@@ -37,8 +37,8 @@ impl Table {
     }
 
     /// Adds a row.
-    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.0.add_row(cells);
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.0.add_row(cells.into_iter().collect::<Vec<_>>());
     }
 
     /// Prints it.

@@ -13,13 +13,11 @@ const NOBODY: u32 = 65534;
 fn a_store_that_does_not_exist_says_how_to_make_it() {
     let store = Store::absent();
     let uri = store.uri();
-    for arguments in
-        [&["list"][..], &["write", "x.grib"], &["read", "class=od", "-o", "x"], &["wipe", "class=od"]]
-    {
-        store
-            .run(arguments)
-            .fails(1, &format!("store {uri} does not exist; create it with `isotach --store {uri} init`"));
+    let told = format!("store {uri} does not exist; create it with `isotach --store {uri} init`");
+    for arguments in [&["list"][..], &["read", "class=od", "-o", "x"], &["wipe", "class=od"]] {
+        store.run(arguments).fails(1, &told);
     }
+    store.run(["write", "x.grib"]).fails(1, &format!("{told}, or give --init"));
     assert!(!store.path().exists() && !store.folder.path().join("x").exists());
 }
 

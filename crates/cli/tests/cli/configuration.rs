@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
-use crate::support::{KEY, Store, program, said};
+use crate::support::{KEY, Said, Store, program, said};
 
 #[test]
 fn without_any_configuration_it_says_what_is_needed() {
@@ -19,8 +19,8 @@ fn the_command_line_counts_before_the_environment_and_that_before_files() {
     let store = Store::absent();
     let home = store.folder.path();
     let yaml = |name: &str| format!("spaces:\n  - pool: posix:{}/{name}\n", home.display());
-    fs::create_dir_all(home.join(".config/isotach")).unwrap();
-    fs::write(home.join(".config/isotach/isotach.yaml"), yaml("user")).unwrap();
+    fs::create_dir_all(home.join("machine/isotach")).unwrap();
+    fs::write(home.join("machine/isotach/isotach.yaml"), yaml("machine")).unwrap();
     let place = |change: &dyn Fn(&mut std::process::Command)| {
         let mut command = program(home);
         change(&mut command);
@@ -28,6 +28,9 @@ fn the_command_line_counts_before_the_environment_and_that_before_files() {
         let line: serde_json::Value = serde_json::from_str(out.text()).unwrap();
         line["store"].as_str().unwrap().rsplit('/').next().unwrap().to_owned()
     };
+    assert_eq!(place(&|_| ()), "machine");
+    fs::create_dir_all(home.join(".config/isotach")).unwrap();
+    fs::write(home.join(".config/isotach/isotach.yaml"), yaml("user")).unwrap();
     assert_eq!(place(&|_| ()), "user");
     fs::write(home.join("isotach.yaml"), yaml("here")).unwrap();
     assert_eq!(place(&|_| ()), "here");
@@ -169,6 +172,78 @@ fn fdbs_configuration_of_a_local_fdb_works_as_it_is() {
     run(&["write", "--key", &key, raw.to_str().unwrap()]);
     assert_eq!(run(&["read", &key, "-o", "-"]).out, b"field");
     assert!(store.folder.path().join("root/superblock").exists());
+}
+
+/// A store in `root`, made and filled with a field by FDB's configuration, and then used with these switches of the root.
+fn limited(switches: &str) -> (Store, impl Fn(&[&str]) -> Said) {
+    let store = Store::absent();
+    store.file("schema", b"[ class, expver, stream, date, time [ type, levtype [ step, param ]]]");
+    let yaml = |switches: &str| {
+        format!("type: local\nschema: schema\nspaces:\n- roots:\n  - {{path: root, {switches}}}\n")
+    };
+    let file = store.file("fdb.yaml", yaml("wipe: true").as_bytes());
+    let raw = store.file("raw", b"field");
+    let folder = store.folder.path().to_owned();
+    let run = move |arguments: &[&str]| {
+        said(program(&folder).args(["--config", file.to_str().unwrap()]).args(arguments))
+    };
+    run(&["init"]).succeeds();
+    run(&["write", "--key", &format!("{KEY},step=0"), raw.to_str().unwrap()]).succeeds();
+    store.file("fdb.yaml", yaml(switches).as_bytes());
+    (store, run)
+}
+
+#[test]
+fn a_switch_of_a_root_is_kept_by_every_command() {
+    let field = format!("{KEY},step=0");
+    let by = |key: &str| format!("by `{key}: false` of spaces[0].roots[0] in ");
+    let (_store, run) = limited("wipe: false");
+    run(&["wipe", "class=rd", "--doit"]).fails_with(1, &["the configuration forbids wipe, ", &by("wipe")]);
+    run(&["purge", "class=rd", "--doit"]).fails_with(1, &["the configuration forbids wipe, "]);
+    run(&["container", "destroy", "root", "--doit", "--force"]).fails_with(1, &["`wipe: false`", "--store"]);
+    run(&["pool", "destroy", "--doit", "--force"]).fails_with(1, &["`wipe: false`", "--store"]);
+    assert_eq!(run(&["read", &field, "-o", "-"]).succeeds().out, b"field");
+    let status = run(&["status"]).succeeds();
+    assert!(status.text().contains("wipe (by the configuration)"), "{status:?}");
+    assert!(run(&["where", "--json"]).succeeds().text().contains("\"forbidden\":[\"wipe\"]"));
+
+    let (store, run) = limited("writable: false");
+    let raw = store.folder.path().join("raw");
+    let write = run(&["write", "--key", &format!("{KEY},step=6"), raw.to_str().unwrap()]);
+    write.fails_with(1, &["the configuration forbids archive, ", &by("writable")]);
+    assert_eq!(run(&["read", &field, "-o", "-"]).succeeds().out, b"field");
+    assert_eq!(run(&["list"]).succeeds().text().lines().count(), 1);
+
+    let (_store, run) = limited("visit: false");
+    assert_eq!(run(&["list"]).succeeds().text(), "");
+    run(&["read", &field, "-o", "-"]).fails_with(1, &["the configuration forbids retrieve, ", &by("visit")]);
+}
+
+#[test]
+fn a_root_that_may_not_be_written_to_is_not_made_by_init() {
+    let store = Store::absent();
+    let file = store.file("fdb.yaml", b"type: local\nspaces: [{roots: [{path: root, writable: false}]}]\n");
+    let init = said(program(store.folder.path()).args(["--config", file.to_str().unwrap(), "init"]));
+    init.fails_with(
+        1,
+        &["/root, which is not there: the configuration forbids archive, by `writable: false`"],
+    );
+    assert!(!store.folder.path().join("root").exists());
+}
+
+#[test]
+fn what_has_no_effect_is_noted_by_info_and_by_init() {
+    let store = Store::absent();
+    let yaml = b"type: local\nuseSubToc: true\nserverPort: 7654\nspaces: [{roots: [{path: root}]}]\n";
+    let file = store.file("fdb.yaml", yaml);
+    let run = |command: &str| {
+        said(program(store.folder.path()).args(["--config", file.to_str().unwrap(), command])).succeeds()
+    };
+    let info = run("info");
+    let note = format!("note      {}: useSubToc has no effect: it is about", file.display());
+    assert!(info.text().contains(&note), "{info:?}");
+    assert_eq!(run("init").err.lines().count(), 2);
+    assert_eq!(run("list").err, "");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn a_damaged_dataset_hides_no_other_and_can_be_wiped() {
         let (other, raw) = (format!("{KEY},step=0").replace("test", "zzzz"), store.file("raw", b"other"));
         store.run(["write".as_ref(), "--key".as_ref(), other.as_ref(), raw.as_os_str()]).succeeds();
 
-        let why = ["dataset class=rd,expver=test", "is damaged: corrupt: ", "`wipe` removes it as a whole"];
+        let why = ["dataset class=rd,expver=test", "is damaged: corrupt: ", "`isotach repair`"];
         let listed = store.run(["list"]).fails_with(1, &why);
         assert!(listed.text().lines().count() == 1 && listed.text().contains("expver=zzzz"), "{listed:?}");
         for (command, part) in [("stats", "expver=zzzz"), ("dump", "expver=zzzz"), ("axes", " zzzz\n")] {
@@ -72,6 +72,31 @@ fn a_damaged_dataset_hides_no_other_and_can_be_wiped() {
         assert_eq!(store.count(), 1);
         store.write_raw(0, b"again");
         assert_eq!(store.read(&format!("{KEY},step=0")), b"again");
+    }
+}
+
+#[test]
+fn a_listing_tells_every_damaged_dataset_and_lists_all_others() {
+    let store = Store::new();
+    for expver in ["aaaa", "bbbb", "cccc"] {
+        store.write_keyed(&format!("{},step=0", KEY.replace("test", expver)), b"field");
+    }
+    for container in fs::read_dir(store.path().join("containers")).unwrap().map(|entry| entry.unwrap().path())
+    {
+        if container.to_string_lossy().contains(":aaaa:") || container.to_string_lossy().contains(":bbbb:") {
+            let log = fs::File::options().write(true).open(container.join("log.0000000000000001")).unwrap();
+            log.set_len(log.metadata().unwrap().len() - 100).unwrap();
+        }
+    }
+    for arguments in [vec!["list"], vec!["list", "--json"], vec!["stats"]] {
+        let said = store.run(&arguments);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.text().contains("cccc"), "{said:?}");
+        let told: Vec<_> = said.err.lines().collect();
+        assert!(told.len() == 2 && !said.err.contains("wipe"), "{said:?}");
+        for (line, expver) in told.iter().zip(["expver=aaaa", "expver=bbbb"]) {
+            assert!(line.contains(expver) && line.contains("`isotach repair`"), "{said:?}");
+        }
     }
 }
 
@@ -197,4 +222,36 @@ fn a_damaged_list_of_datasets_is_told_though_the_store_cannot_be_opened() {
     store.run(["list"]).fails_with(1, &["corrupt"]);
     let found = damages(&store, &[]);
     assert_eq!((&found[0]["damaged"], &found[0]["byte"]), (&"store".into(), &128.into()), "{found:?}");
+}
+
+#[test]
+fn a_log_that_was_cut_is_refused_named_and_restored_and_what_it_named_is_kept() {
+    let store = Store::new();
+    store.write_raw(0, &[1; 50_000]);
+    let log = store.file_of_container("", "log");
+    let first = fs::metadata(&log).unwrap().len();
+    store.write_raw(6, &[6; 50_000]);
+    let lost = fs::metadata(&log).unwrap().len() - first;
+    fs::File::options().write(true).open(&log).unwrap().set_len(first).unwrap();
+
+    let what = format!("the log has lost its last {lost} bytes, which were flushed");
+    store.run(["list"]).fails_with(1, &["dataset class=rd,expver=test", &what, "`isotach repair`"]);
+    let verified = store.run(["verify"]);
+    assert_eq!(verified.code, Some(1), "{verified:?}");
+    let text = verified.text();
+    assert!(text.contains(&what) && text.contains("not named: 48.8 KiB from byte 0 of "), "{text}");
+
+    let planned = store.run(["repair"]).succeeds();
+    assert!(planned.text().ends_with("nothing was changed: add --doit to repair\n"), "{planned:?}");
+    let repaired = store.run(["repair", "--doit"]).succeeds();
+    let kept = "kept: 48.8 KiB that no entry names, from byte 0 of ";
+    let kept = repaired.text().lines().find_map(|line| line.strip_prefix(kept));
+    assert_eq!(fs::read(kept.expect("it is named")).unwrap(), [6; 50_000]);
+    assert!(repaired.text().contains("restored: dataset class=rd,expver=test"), "{repaired:?}");
+
+    assert_eq!(store.count(), 1);
+    assert_eq!(store.read(&format!("{KEY},step=0")), [1; 50_000]);
+    store.run(["verify", "--data"]).succeeds();
+    store.write_raw(6, b"again");
+    assert_eq!(store.read(&format!("{KEY},step=6")), b"again");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{KEY, Store};
+use crate::support::{KEY, Store, program, said, tree};
 
 const LENGTH: usize = 300_000;
 
@@ -42,6 +42,19 @@ fn a_dry_run_says_what_would_go_and_doit_does_it() {
     assert_eq!(store.read(&format!("{KEY},step=6")), [3; LENGTH]);
     let said = store.run(["purge", "--doit"]).succeeds();
     assert!(said.text().contains("removed 0 replaced fields, freed "), "{}", said.text());
+}
+
+#[test]
+fn a_dry_run_writes_nothing_where_another_reader_would_make_runs() {
+    let store = replaced();
+    // Runs are due after a few frames.
+    let uri = format!("{}?checkpoint=256", store.uri());
+    let run = |command| said(program(store.folder.path()).args(["--store", &uri, command])).succeeds();
+    let before = tree(&store.path());
+    run("purge");
+    assert!(tree(&store.path()) == before);
+    run("list");
+    assert!(tree(&store.path()) != before, "a listing makes runs");
 }
 
 #[test]

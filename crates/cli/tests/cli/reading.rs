@@ -4,7 +4,7 @@ use std::{fs, io::Read, process::Stdio};
 
 use serde_json::Value;
 
-use crate::support::{KEY, Store, said};
+use crate::support::{KEY, Store, said, shown, terminal};
 
 #[test]
 fn a_missing_field_is_no_error_and_is_named() {
@@ -20,16 +20,133 @@ fn a_missing_field_is_no_error_and_is_named() {
     assert_eq!(said.err, "isotach: 2 fields missing: step=0; step=12\nisotach: read 1 field, 3 B\n");
     assert_eq!(fs::read(&target).unwrap(), b"six");
 
-    let said = read("0", &[]).succeeds();
-    assert_eq!(said.err, format!("isotach: 1 field missing: {KEY},step=0\nisotach: read 0 fields, 0 B\n"));
-    assert_eq!(fs::read(&target).unwrap(), b"");
-
     fs::remove_file(&target).unwrap();
     let said = read("0/6/12", &["--strict"]);
     assert_eq!(said.code, Some(1));
     assert_eq!(said.err, "isotach: 2 fields missing: step=0; step=12\nisotach: read 1 field, 3 B\n");
     assert!(!target.exists(), "a strict reading leaves no part");
     assert!(read("6", &["--strict"]).succeeds().err.ends_with("read 1 field, 3 B\n"));
+}
+
+#[test]
+fn a_reading_that_finds_nothing_leaves_the_file_alone_and_says_so() {
+    let store = Store::new();
+    store.write_raw(6, b"six");
+    let target = store.file("out", b"before");
+    let name = target.to_str().unwrap();
+    let read = |more: &[&str]| store.run([&["read", &format!("{KEY},step=0"), "-o", name], more].concat());
+    let lines = |last: &str| {
+        format!(
+            "isotach: 1 field missing: {KEY},step=0\nisotach: step=0 leaves nothing over: there is step=6\nisotach: \
+             nothing found: {last}\nisotach: read 0 fields, 0 B\n"
+        )
+    };
+    assert_eq!(read(&[]).succeeds().err, lines(&format!("{name} is left as it was")));
+    assert_eq!(read(&["--json"]).succeeds().err.lines().count(), 1);
+    assert_eq!(read(&["--strict"]).code, Some(1));
+    assert_eq!(fs::read(&target).unwrap(), b"before");
+    fs::remove_file(&target).unwrap();
+    assert_eq!(read(&[]).succeeds().err, lines(&format!("no file {name} is made")));
+    assert!(!target.exists());
+}
+
+#[test]
+fn a_reading_that_fails_leaves_the_file_as_it_was() {
+    let store = Store::new();
+    store.write_raw(6, b"six");
+    store.run(["lock", "class=rd", "--retrieve"]).succeeds();
+    let target = store.file("out", b"before");
+    let said = store.run(["read", &format!("{KEY},step=6"), "-o", target.to_str().unwrap()]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(fs::read(&target).unwrap(), b"before");
+    let left = fs::read_dir(store.folder.path()).unwrap().flatten();
+    assert!(!left.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with(".isotach")));
+}
+
+#[test]
+fn a_pipe_with_a_name_is_written_to_and_stays_a_pipe() {
+    let store = Store::new();
+    store.write_raw(6, b"six");
+    let pipe = store.folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut child = store
+        .command(["read", &format!("{KEY},step=6"), "-o", pipe.to_str().unwrap()])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    assert_eq!(fs::read(&pipe).unwrap(), b"six");
+    assert!(child.wait().unwrap().success());
+    assert!(!fs::metadata(&pipe).unwrap().is_file());
+}
+
+#[test]
+fn a_reading_without_a_file_goes_to_a_pipe_but_not_to_a_terminal() {
+    let store = Store::new();
+    store.write_raw(6, b"six");
+    let request = format!("{KEY},step=6");
+    assert_eq!(store.run(["read", &request]).succeeds().out, b"six");
+    let (_terminal, side) = terminal();
+    let said = said(store.command(["read", &request]).stdout(side));
+    said.fails_with(2, &["standard output is a terminal, and fields are bytes: expected -o FILE"]);
+}
+
+#[test]
+fn a_reading_that_finds_nothing_says_which_key_left_nothing_over() {
+    let store = Store::new();
+    store.write_raw(0, b"zero");
+    store.write_raw(6, b"six");
+    let why = |request: &str| {
+        let said = store.run(["read", request, "-o", "-"]).succeeds();
+        said.err.lines().nth(1).unwrap().to_owned()
+    };
+    let with = |from: &str, to: &str| format!("{KEY},step=0").replace(from, to);
+    let told = "isotach: class=od leaves nothing over: there is class=rd";
+    assert_eq!(why(&with("class=rd", "class=od")), told);
+    let told = "isotach: step=12/18 leaves nothing over: there is step=0/6";
+    assert_eq!(why(&with("step=0", "step=12/18")), told);
+    let told = "isotach: param=t leaves nothing over: there is param=167";
+    assert_eq!(why(&with("param=167", "param=t")), told);
+    let empty = Store::new();
+    let said = empty.run(["read", &format!("{KEY},step=0"), "-o", "-"]).succeeds();
+    assert!(said.err.contains("isotach: there are no fields at all\n"), "{said:?}");
+    store.write_keyed(&format!("{KEY},step=24,domain=s"), b"s");
+    let told = "isotach: there are fields with domain=s, which the request does not name";
+    assert_eq!(why(&with("step=0", "step=24")), told);
+}
+
+#[test]
+fn why_nothing_was_found_is_said_only_of_what_could_be_looked_into() {
+    let store = Store::new();
+    store.write_raw(0, b"zero");
+    let other = KEY.replace("expver=test", "expver=othr");
+    store.write_keyed(&format!("{other},step=0"), b"zero");
+    let read = |request: &str| store.run(["read", request, "-o", "-"]).succeeds().err;
+    store.run(["lock", "--list", "expver=test"]).succeeds();
+    let told = read(&format!("{KEY},step=6"));
+    assert!(told.contains("locked for listing") && !told.contains("leaves nothing over"), "{told}");
+    store.run(["unlock", "--list", "expver=test"]).succeeds();
+    // What cannot be read hides an explanation, and no more.
+    for entry in fs::read_dir(store.path().join("containers")).unwrap().flatten() {
+        if entry.file_name().to_string_lossy().contains("othr") {
+            fs::remove_dir_all(entry.path()).unwrap();
+        }
+    }
+    let told = read(&format!("{KEY},step=6").replace("expver=test,", ""));
+    assert!(told.ends_with("read 0 fields, 0 B\n") && !told.contains("leaves nothing over"), "{told}");
+    assert!(read(&format!("{KEY},step=6")).contains("step=6 leaves nothing over: there is step=0"));
+}
+
+#[test]
+fn a_listing_without_a_match_is_noted_on_a_terminal_only() {
+    let store = Store::new();
+    store.write_raw(0, b"zero");
+    assert_eq!(store.run(["list", "step=6"]).succeeds().err, "");
+    let (terminal, side) = terminal();
+    let mut child = store.command(["list", "step=6"]).stderr(side).spawn().unwrap();
+    assert!(child.wait().unwrap().success());
+    let shown = shown(terminal);
+    assert!(shown.contains("no field matches"), "{shown}");
+    assert!(shown.contains("step=6 leaves nothing over: there is step=0"), "{shown}");
 }
 
 #[test]
@@ -93,11 +210,13 @@ fn a_file_is_replaced_when_the_answer_is_whole_and_others_are_not_replaced() {
 fn standard_output_by_its_path_is_appended_to() {
     let store = Store::new();
     store.write_raw(6, b"six");
-    let target = store.file("out", b"before ");
-    let out = fs::File::options().append(true).open(&target).unwrap();
     let request = format!("{KEY},step=6");
-    said(store.command(["read", &request, "-o", "/dev/stdout"]).stdout(out)).succeeds();
-    assert_eq!(fs::read(&target).unwrap(), b"before six");
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        let target = store.file("out", b"before ");
+        let out = fs::File::options().append(true).open(&target).unwrap();
+        said(store.command(["read", &request, "-o", name]).stdout(out)).succeeds();
+        assert_eq!(fs::read(&target).unwrap(), b"before six", "{name}");
+    }
 }
 
 #[test]

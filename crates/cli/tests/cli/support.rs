@@ -2,12 +2,15 @@
 
 use std::{
     ffi::OsStr,
-    io::Write,
+    fs::File,
+    io::{Read, Write},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    time::SystemTime,
 };
 
 use isotach_grib::{Eccodes, EccodesError, FieldName, ForecastPlan, MessageMaker};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use tempfile::TempDir;
 
 /// A key that names a field whole, but for its step.
@@ -85,8 +88,31 @@ pub(crate) fn program(home: &Path) -> Command {
     for name in ["ISOTACH_STORE", "ISOTACH_CONFIG", "XDG_CONFIG_HOME"] {
         command.env_remove(name);
     }
-    command.env("HOME", home).env("ISOTACH_TODAY", "2024-01-02").current_dir(home).stdin(Stdio::null());
     command
+        .env("HOME", home)
+        .env("XDG_CONFIG_DIRS", home.join("machine"))
+        .env("ISOTACH_TODAY", "2024-01-02")
+        .current_dir(home)
+        .stdin(Stdio::null());
+    command
+}
+
+/// Every file below a folder, with its bytes and the time it was changed.
+pub(crate) fn tree(path: &Path) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(path).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let metadata = std::fs::metadata(&path).expect("a file");
+        match metadata.is_dir() {
+            true => files.extend(tree(&path)),
+            false => {
+                let modified = metadata.modified().expect("a time");
+                files.push((path.clone(), std::fs::read(&path).expect("a file"), modified));
+            }
+        }
+    }
+    files.sort();
+    files
 }
 
 /// Runs a command.
@@ -154,8 +180,12 @@ impl Store {
     /// Archives bytes that are no GRIB under a whole key.
     #[track_caller]
     pub(crate) fn write_raw(&self, step: u32, bytes: &[u8]) {
+        self.write_keyed(&format!("{KEY},step={step}"), bytes);
+    }
+
+    /// Archives bytes under a key that names a field whole.
+    pub(crate) fn write_keyed(&self, key: &str, bytes: &[u8]) {
         let file = self.file("raw", bytes);
-        let key = format!("{KEY},step={step}");
         self.run(["write".as_ref(), "--key".as_ref(), key.as_ref(), file.as_os_str()]).succeeds();
     }
 
@@ -237,4 +267,25 @@ pub(crate) fn skip(reason: &str) {
     let test = std::thread::current();
     let line = format!("{}: skipped: {reason}\n", test.name().unwrap_or("a test"));
     std::io::stderr().write_all(line.as_bytes()).expect("standard error");
+}
+
+/// A terminal: the side that a person sits at, and the side of a program.
+pub(crate) fn terminal() -> (File, Stdio) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&master).expect("a terminal is granted");
+    unlockpt(&master).expect("a terminal is unlocked");
+    let name = ptsname(&master, Vec::new()).expect("a terminal has a name");
+    let side = File::options().read(true).write(true).open(name.to_str().expect("a path in UTF-8"));
+    (master.into(), side.expect("a terminal is opened").into())
+}
+
+/// What stands on a terminal once the programs that had it are gone.
+pub(crate) fn shown(mut terminal: File) -> String {
+    let mut shown = Vec::new();
+    let mut part = [0; 4096];
+    // The last read fails, for nobody holds the other side any more.
+    while let Ok(read @ 1..) = terminal.read(&mut part) {
+        shown.extend_from_slice(&part[..read]);
+    }
+    String::from_utf8_lossy(&shown).into_owned()
 }

@@ -1,8 +1,8 @@
 //! Archiving and adopting.
 
-use std::fs;
+use std::{fs, io::Write, process::Stdio};
 
-use crate::support::{KEY, MESSAGE, Store, messages, said, same_bytes};
+use crate::support::{KEY, MESSAGE, Store, messages, program, said, same_bytes, shown, terminal};
 
 #[test]
 fn messages_go_in_and_come_out_byte_for_byte() {
@@ -39,6 +39,9 @@ fn an_atomic_write_of_several_files_shows_all_or_after_a_bad_message_nothing() {
     assert!(said.text().starts_with("archived 0 fields"), "{}", said.text());
     said.fails_with(1, &["cut.grib", "is cut short"]);
     assert_eq!(store.count(), 0);
+    let twice = store.file("twice.grib", &[&good[0][..], &good[0]].concat());
+    let said = write([&twice, &cut]);
+    assert!(!said.err.contains("replaced"), "nothing is visible, so nothing was replaced: {}", said.err);
     write([&first, &last]).succeeds();
     assert_eq!(store.count(), 3);
     let said = store.run(["write", "--atomic", "--flush-every", "2", "x"]);
@@ -138,4 +141,177 @@ fn adopted_files_are_read_in_place_and_survive_a_wipe() {
     store.run(["wipe", "class=rd", "--doit"]).succeeds();
     assert_eq!(store.count(), 0);
     assert_eq!(fs::read(&file).unwrap(), bytes);
+}
+
+#[test]
+fn messages_that_replace_each_other_are_counted_and_the_first_is_named() {
+    let Some(good) = messages(3) else { return };
+    let store = Store::new();
+    let file = store.file("same.grib", &good.concat());
+    let file = file.to_str().unwrap();
+    let said = store.run(["write", "--key", "step=0", file]).succeeds();
+    let told = "isotach: 2 fields replaced others of this command under the same key: the first is class=rd,";
+    assert!(said.err.starts_with(told), "{said:?}");
+    assert!(said.err.contains("--no-replace refuses that; the messages differ, and ecCodes "), "{said:?}");
+    assert_eq!((store.count(), said.err.lines().count()), (1, 1));
+    let json = store.run(["write", "--json", "--key", "step=6", file]).succeeds();
+    let report: serde_json::Value = serde_json::from_str(json.text()).unwrap();
+    assert_eq!((report["replaced"].as_u64(), report["unlabelled"].as_u64()), (Some(2), Some(0)));
+
+    let twice = store.file("twice.grib", &[good[0].clone(), good[0].clone()].concat());
+    let said = store.write(&twice).succeeds();
+    let told =
+        "isotach: 1 field replaced another of this command under the same key, each with the same bytes: ";
+    assert!(said.err.starts_with(told) && !said.err.contains("ecCodes"), "{said:?}");
+    let said = store.run(["write", file]).succeeds();
+    assert_eq!(said.err, "", "what was there before the command is replaced without a word");
+}
+
+#[test]
+fn nothing_is_visible_where_something_would_be_replaced_and_must_not_be() {
+    let Some(good) = messages(3) else { return };
+    let store = Store::new();
+    let file = store.file("good.grib", &good.concat());
+    let file = file.to_str().unwrap();
+    let refused = |arguments: &[&str], parts: &[&str]| {
+        let said = store.run([&["write", "--no-replace"], arguments].concat());
+        assert_eq!(said.text(), "");
+        said.fails_with(1, parts);
+    };
+    refused(
+        &["--flush-every", "1", "--key", "step=0", file],
+        &["2 have the key of another message: the first is"],
+    );
+    refused(&[file, file], &["3 have the key of another message", "nothing was taken in"]);
+    assert_eq!(store.count(), 0);
+    store.run(["write", "--no-replace", file]).succeeds();
+    refused(&[file], &["of the fields, 3 are in the store already: the first is class=rd,"]);
+    assert_eq!(store.run(["list", "--duplicates"]).succeeds().text().lines().count(), 3);
+}
+
+#[test]
+fn a_stream_is_looked_through_before_any_of_it_is_visible() {
+    let Some(good) = messages(3) else { return };
+    let store = Store::new();
+    let again = [good.concat(), good[1].clone()].concat();
+    let said = store.feed(["write", "--no-replace", "--flush-every", "1", "-"], &again);
+    said.fails_with(1, &["1 has the key of another message"]);
+    assert_eq!(store.count(), 0);
+    store.feed(["write", "--no-replace", "-"], &good.concat()).succeeds();
+    same_bytes(&store.read(&format!("{MESSAGE},step=0/to/12/by/6")), &good.concat());
+    let raw = format!("{KEY},step=0");
+    store.feed(["write", "--no-replace", "--key", &raw, "-"], b"raw").succeeds();
+    store.feed(["write", "--no-replace", "--key", &raw, "-"], b"other").fails_with(1, &["1 is in the store"]);
+    assert_eq!(store.read(&raw), b"raw");
+    let cut = &good[0][..good[0].len() - 1];
+    let said = store.feed(["write", "--no-replace", "-"], cut);
+    said.fails_with(1, &["standard input: message 1 at byte 0 is cut short"]);
+}
+
+#[test]
+fn messages_without_class_expver_or_stream_are_counted_with_what_to_give() {
+    let Some(good) = messages(2) else { return };
+    let store = Store::new();
+    let file = store.file("bare.grib", &good.concat());
+    let said = store.run(["write", "--key", "class=,expver=,stream=", file.to_str().unwrap()]).succeeds();
+    assert_eq!(
+        said.err,
+        "isotach: 2 fields without class, expver, stream, filed under a rule of the schema for such: --key \
+         class=...,expver=...,stream=... gives what is missing\n"
+    );
+    assert_eq!(store.write(&file).succeeds().err, "");
+}
+
+#[test]
+fn a_store_that_is_not_there_is_made_where_that_is_asked_for() {
+    let store = Store::absent();
+    let raw = store.file("raw", b"raw");
+    let key = format!("{KEY},step=0");
+    let write = ["write", "--key", &key, raw.to_str().unwrap()];
+    store.run(write).fails_with(1, &["does not exist; create it with `isotach ", " init`, or give --init"]);
+    assert!(!store.path().exists());
+    store.run([&write[..], &["--init"]].concat()).succeeds();
+    store.run([&write[..], &["--init"]].concat()).succeeds();
+    assert_eq!((store.count(), store.read(&key)), (1, b"raw".to_vec()));
+    let other = Store::absent();
+    other.run(["write", "--init", "--key", "wrong", "x"]).fails_with(2, &["--key: "]);
+    assert!(!other.path().exists(), "a mistake makes no store");
+}
+
+#[test]
+fn a_root_that_is_missing_beside_others_is_not_made_by_a_write() {
+    let store = Store::absent();
+    let home = store.folder.path();
+    let root = |name: &str| format!("{{path: {}/{name}}}", home.display());
+    let yaml = format!("spaces: [{{roots: [{}, {}]}}]\n", root("a"), root("b"));
+    let file = store.file("fdb.yaml", yaml.as_bytes());
+    let raw = store.file("raw", b"raw");
+    let run = |words: &[&str]| said(program(home).args(["--config", file.to_str().unwrap()]).args(words));
+    let write =
+        |step: u32| run(&["write", "--init", "--key", &format!("{KEY},step={step}"), raw.to_str().unwrap()]);
+    assert!(write(0).succeeds().err.contains("made store"));
+    assert!(!write(6).succeeds().err.contains("made store"));
+    // As a file system that is not mounted.
+    fs::rename(home.join("a"), home.join("away")).unwrap();
+    write(12).fails_with(1, &["/a does not exist", "init`"]);
+    assert!(!home.join("a").exists());
+    fs::rename(home.join("away"), home.join("a")).unwrap();
+    assert_eq!(run(&["list"]).succeeds().text().lines().count(), 2);
+}
+
+#[test]
+fn a_person_at_a_terminal_is_asked_whether_to_make_the_store() {
+    for (answer, is_made) in [("y\n", true), ("Yes\n", true), ("\n", false), ("no\n", false)] {
+        let store = Store::absent();
+        let raw = store.file("raw", b"raw");
+        let key = format!("{KEY},step=0");
+        let (mut person, input) = terminal();
+        let (screen, output) = terminal();
+        person.write_all(answer.as_bytes()).unwrap();
+        let mut command = store.command(["write", "--key", &key, raw.to_str().unwrap()]);
+        let mut child = command.stdin(input).stderr(output).stdout(Stdio::null()).spawn().unwrap();
+        drop(command);
+        assert_eq!(child.wait().unwrap().success(), is_made);
+        let shown = shown(screen);
+        assert!(shown.contains("/store does not exist. Make it? [y/N] "), "{shown}");
+        assert_eq!(store.path().exists(), is_made, "{answer:?}");
+    }
+}
+
+#[test]
+fn a_folder_above_the_store_that_is_not_there_is_made_only_if_that_is_asked_for() {
+    let store = Store::absent();
+    let uri = format!("posix:{}/no/such/store", store.folder.path().display());
+    let run = |arguments: &[&str]| said(program(store.folder.path()).args(["--store", &uri]).args(arguments));
+    let parts = ["/no/such does not exist; `isotach --store posix:", "init --parents` makes that, too"];
+    run(&["init"]).fails_with(1, &parts);
+    run(&["write", "--init", "-"]).fails_with(1, &parts);
+    assert!(!store.folder.path().join("no").exists());
+    run(&["init", "--parents"]).succeeds();
+    run(&["init"]).succeeds();
+}
+
+#[test]
+fn too_few_files_are_told_before_eccodes_is_asked() {
+    let Some(good) = messages(1) else { return };
+    let store = Store::new();
+    let file = store.file("good.grib", &good[0]);
+    let mut is_told = false;
+    for limit in 5..=24 {
+        let mut command = std::process::Command::new("sh");
+        let program = store.command(["write"]);
+        command.args(["-c", "ulimit -n $0 && exec \"$@\"", &limit.to_string()]);
+        command.arg(program.get_program()).args(program.get_args()).arg(&file);
+        for (name, value) in program.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let said = said(&mut command);
+        assert!(matches!(said.code, Some(0 | 1)), "with {limit} files: {said:?}");
+        assert!(!said.err.contains("not installed") && !said.err.contains("assertion"), "{limit}: {said:?}");
+        is_told |= said.err.contains("ecCodes needs 8 files beside those that are open: ");
+    }
+    assert!(is_told);
 }

@@ -1,0 +1,127 @@
+//! Why a request finds nothing: the key that leaves nothing over, or the one that the fields have and the request does not
+//! name.
+//!
+//! What must stay true: this explains an answer that was given already. So it never fails, claims nothing where it could not
+//! look, and looks into a few datasets at most.
+
+use std::collections::BTreeSet;
+
+use isotach_fields::{Action, DatasetStatus, FieldStore, ListOptions};
+use isotach_mars::Request;
+
+use crate::{failure::Outcome, output::count};
+
+/// How many values of a key are shown.
+const SHOWN: usize = 8;
+/// Into how many datasets it looks.
+const DATASETS: usize = 64;
+
+/// The lines that say why nothing was found; none where that cannot be told.
+pub(crate) fn why(store: &FieldStore, request: &Request) -> Vec<String> {
+    reasons(store, request).unwrap_or_default()
+}
+
+fn reasons(store: &FieldStore, request: &Request) -> Outcome<Vec<String>> {
+    let (part, datasets) = match by_datasets(store, request)? {
+        Datasets::RuledOut(line) => return Ok(vec![line]),
+        Datasets::Left(part, datasets) => (part, datasets),
+    };
+    let hidden = hidden(&datasets);
+    if hidden.is_some() || datasets.len() > DATASETS {
+        return Ok(hidden.into_iter().collect());
+    }
+    match listed(store, request)? {
+        Some(unnamed) => Ok(unnamed.into_iter().collect()),
+        None => Ok(ruled_out(store, request, part)?.into_iter().collect()),
+    }
+}
+
+/// What the keys of datasets say, which are known without a look into any.
+enum Datasets {
+    /// A key that leaves no dataset over.
+    RuledOut(String),
+    /// The part of the request that names datasets, and those that it means.
+    Left(Request, Vec<DatasetStatus>),
+}
+
+fn by_datasets(store: &FieldStore, request: &Request) -> Outcome<Datasets> {
+    let mut part = Request::new();
+    let mut left = store.status(&part)?;
+    if left.is_empty() {
+        return Ok(Datasets::RuledOut("there are no fields at all".to_owned()));
+    }
+    for (name, values) in request.iter() {
+        let there: BTreeSet<&str> = left.iter().filter_map(|dataset| dataset.key.get(name)).collect();
+        if there.is_empty() {
+            continue;
+        }
+        part.set(name, values.to_vec());
+        let rest = store.status(&part)?;
+        if rest.is_empty() {
+            let there: Vec<&str> = there.into_iter().filter(|value| !value.is_empty()).collect();
+            return Ok(Datasets::RuledOut(told(name, values, &there)));
+        }
+        left = rest;
+    }
+    Ok(Datasets::Left(part, left))
+}
+
+/// Datasets that a listing does not look into.
+fn hidden(datasets: &[DatasetStatus]) -> Option<String> {
+    let hidden = datasets
+        .iter()
+        .filter(|dataset| dataset.locks.contains(Action::List) || dataset.forbidden.contains(Action::List));
+    let hidden = hidden.count() as u64;
+    let are = if hidden == 1 { "is" } else { "are" };
+    (hidden > 0).then(|| {
+        format!(
+            "{} of the request {are} locked for listing, or the configuration forbids it",
+            count(hidden, "dataset")
+        )
+    })
+}
+
+/// If the request means fields as soon as keys may be left out: those that it leaves out, in a line.
+fn listed(store: &FieldStore, request: &Request) -> Outcome<Option<Option<String>>> {
+    let Some(field) = store.list(request, ListOptions::default())?.next() else { return Ok(None) };
+    let key = field?.key();
+    let unnamed: Vec<String> = key
+        .iter()
+        .filter(|(name, value)| request.get(name).is_none() && !value.is_empty())
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let line = || format!("there are fields with {}, which the request does not name", unnamed.join(","));
+    Ok(Some((!unnamed.is_empty()).then(line)))
+}
+
+/// The first key of the request below `part` that leaves nothing over, with the values that there are.
+fn ruled_out(store: &FieldStore, request: &Request, mut part: Request) -> Outcome<Option<String>> {
+    let mut before = store.axes(&part)?;
+    for (name, values) in request.iter().filter(|(name, _)| part.get(name).is_none()).collect::<Vec<_>>() {
+        if !before.unusable.is_empty() {
+            return Ok(None);
+        }
+        part.set(name, values.to_vec());
+        let axes = store.axes(&part)?;
+        if axes.found.is_empty() {
+            let axis = before.found.iter().find(|axis| axis.name == name);
+            let there = axis.map(|axis| axis.values.as_slice()).unwrap_or_default();
+            return Ok(Some(told(name, values, there)));
+        }
+        before = axes;
+    }
+    Ok(Some("each value of the request is stored, but no field has all of them".to_owned()))
+}
+
+fn told(name: &str, values: &[String], there: &[impl AsRef<str>]) -> String {
+    let asked = values.join("/");
+    if there.is_empty() {
+        return format!("{name}={asked} leaves nothing over: no field there has this key");
+    }
+    let shown = there.iter().take(SHOWN).map(AsRef::as_ref).collect::<Vec<_>>().join("/");
+    let more = match there.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{name}={asked} leaves nothing over: there is {name}={shown}{more}")
+}

@@ -1,0 +1,151 @@
+//! Messages that are changed or left out on their way: `write --modify`, filters, `copy --modify`, `read --extract`.
+
+use std::path::Path;
+
+use crate::support::{KEY, MESSAGE, Said, Store, messages, same_bytes};
+
+fn write(store: &Store, flags: &[&str], file: &Path) -> Said {
+    let words = ["write"].iter().chain(flags).map(|word| (*word).as_ref());
+    store.run(words.chain([file.as_os_str()]))
+}
+
+#[test]
+fn a_modified_message_is_archived_under_the_key_that_it_then_carries() {
+    let Some(good) = messages(2) else { return };
+    let store = Store::new();
+    let file = store.file("good.grib", &good.concat());
+    write(&store, &["--modify", "expver=over,type=an"], &file).succeeds();
+    let request = format!("{MESSAGE},step=0/6").replace("test", "over").replace("type=fc", "type=an");
+    let read = store.read(&request);
+    assert_eq!(read.len(), good.concat().len());
+    assert!(read != good.concat());
+    assert_eq!(store.count(), 2);
+}
+
+#[test]
+fn a_key_that_cannot_be_modified_is_named_with_its_message() {
+    let Some(good) = messages(1) else { return };
+    let store = Store::new();
+    let file = store.file("good.grib", &good.concat());
+    let said = write(&store, &["--modify", "nosuchkey=1"], &file);
+    said.fails_with(1, &["good.grib: message 1 at byte 0: --modify: ", "set the key nosuchkey to 1"]);
+    assert_eq!(store.count(), 0);
+    for edits in ["expver", "=1", "expver=", ""] {
+        let said = write(&store, &["--modify", edits], &file);
+        assert_eq!(said.code, Some(2), "{said:?}");
+    }
+}
+
+#[test]
+fn what_is_no_message_cannot_be_modified() {
+    let Some(_) = messages(1) else { return };
+    let store = Store::new();
+    let file = store.file("raw", b"no message");
+    let key = format!("{KEY},step=0");
+    let said = write(&store, &["--key", &key, "--modify", "expver=over"], &file);
+    said.fails_with(1, &["raw: --modify: not one whole GRIB message"]);
+    assert_eq!(store.count(), 0);
+}
+
+#[test]
+fn filters_take_some_messages_and_leave_out_others() {
+    let Some(good) = messages(4) else { return };
+    let store = Store::new();
+    let file = store.file("good.grib", &good.concat());
+    let filters =
+        ["--include-filter", "step=0/to/12/by/6", "--exclude-filter", "step=6", "--modify", "expver=over"];
+    let said = write(&store, &filters, &file).succeeds();
+    assert!(said.text().starts_with("archived 2 fields"), "{}", said.text());
+    let steps = store.run(["axes", "--json"]).succeeds();
+    assert!(steps.text().contains(r#""step":["0","12"]"#), "{}", steps.text());
+    let said = write(&store, &["--include-filter", "nosuchkey=1"], &file);
+    said.fails_with(2, &["--include-filter: ", "nosuchkey"]);
+}
+
+#[test]
+fn a_copy_with_other_keys_goes_into_the_same_store_or_another() {
+    let Some(good) = messages(2) else { return };
+    let (store, other) = (Store::new(), Store::new());
+    store.write(&store.file("good.grib", &good.concat())).succeeds();
+    store.run(["copy", "step=0", "--modify", "expver=over"]).succeeds();
+    store.run(["copy", "expver=test,step=6", "--modify", "expver=away", "--to", &other.uri()]).succeeds();
+    let of = |expver: &str, step: &str| format!("{MESSAGE},step={step}").replace("test", expver);
+    same_bytes(&store.read(&of("test", "0/6")), &good.concat());
+    assert_eq!(store.read(&of("over", "0/6")).len(), good[0].len());
+    assert_eq!(other.read(&of("away", "0/6")).len(), good[1].len());
+    assert_eq!((store.count(), other.count()), (3, 1));
+    let said = store.run(["copy", "step=0"]);
+    assert!(said.code == Some(2) && said.err.contains("--to"), "{said:?}");
+}
+
+#[test]
+fn a_copy_of_a_field_that_is_no_message_names_the_field() {
+    let Some(_) = messages(1) else { return };
+    let store = Store::new();
+    store.write_raw(6, b"no message");
+    let said = store.run(["copy", "step=6", "--modify", "expver=over"]);
+    said.fails_with(1, &["field class=rd,expver=test", "step=6", "not one whole GRIB message"]);
+    assert_eq!(store.count(), 1);
+}
+
+#[test]
+fn fields_are_read_by_the_keys_of_a_files_messages() {
+    let Some(good) = messages(3) else { return };
+    let store = Store::new();
+    store.write(&store.file("good.grib", &good.concat())).succeeds();
+    let like = store.file("like.grib", &[&*good[2], &good[0], &good[2]].concat());
+    let read =
+        store.run(["read".as_ref(), "--extract".as_ref(), like.as_os_str(), "-o".as_ref(), "-".as_ref()]);
+    same_bytes(&read.succeeds().out, &[&*good[2], &good[0]].concat());
+    let cut = store.file("cut.grib", &good[0][..good[0].len() - 1]);
+    let said =
+        store.run(["read".as_ref(), "--extract".as_ref(), cut.as_os_str(), "-o".as_ref(), "-".as_ref()]);
+    said.fails_with(1, &["cut.grib: message 1", "is cut short"]);
+}
+
+#[test]
+fn a_copy_with_other_keys_takes_what_is_locked_for_listing_as_any_copy_does() {
+    let Some(good) = messages(2) else { return };
+    let store = Store::new();
+    store.write(&store.file("good.grib", &good.concat())).succeeds();
+    store.run(["lock", "--list", "class=rd,expver=test"]).succeeds();
+    let said = store.run(["copy", "expver=test", "--modify", "expver=over"]).succeeds();
+    assert!(said.text().starts_with("copied 2 fields"), "{said:?}");
+    store.run(["lock", "--retrieve", "class=rd,expver=test"]).succeeds();
+    let said = store.run(["copy", "expver=test", "--modify", "expver=away"]);
+    said.fails_with(1, &["expver=test", "locked"]);
+}
+
+#[test]
+fn a_copy_with_other_keys_tells_of_fields_that_it_replaced_or_replaces_none() {
+    let Some(good) = messages(2) else { return };
+    let store = Store::new();
+    let file = store.file("good.grib", &good.concat());
+    store.write(&file).succeeds();
+    write(&store, &["--modify", "expver=more"], &file).succeeds();
+    let copy = ["copy", "class=rd", "--modify", "expver=once"];
+    let said = store.run([&copy[..], &["--no-replace"]].concat());
+    said.fails_with(1, &["2 have the key of another message", "expver=once", "nothing was taken in"]);
+    assert_eq!(store.count(), 4);
+    let said = store.run(copy).succeeds();
+    assert!(said.text().starts_with("copied 4 fields"), "{said:?}");
+    assert!(said.err.contains("2 fields replaced others of this command under the same key"), "{said:?}");
+    let again = ["copy", "expver=more", "--modify", "expver=once", "--no-replace"];
+    store.run(again).fails_with(1, &["2 are in the store already"]);
+}
+
+#[test]
+fn messages_that_a_filter_leaves_out_are_counted_and_one_without_keys_leaves_out_none() {
+    let Some(good) = messages(3) else { return };
+    let store = Store::new();
+    let file = store.file("good.grib", &good.concat());
+    let said = write(&store, &["--exclude-filter", "step=6"], &file).succeeds();
+    assert!(
+        said.text().contains("archived 2 fields") && said.text().ends_with(", left out 1 message\n"),
+        "{said:?}"
+    );
+    let said = write(&store, &["--exclude-filter", ""], &file).succeeds();
+    assert!(said.text().starts_with("archived 3 fields"), "{said:?}");
+    let said = write(&store, &["--exclude-filter", "area=1"], &file);
+    said.fails_with(2, &["--exclude-filter: ", "area"]);
+}

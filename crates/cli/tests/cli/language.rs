@@ -1,0 +1,82 @@
+//! Requests as they are written for MARS, and how much of them is taken.
+
+use crate::support::{KEY, Store, said};
+
+const KEYWORDS: &str = "area=75/-10/30/40,format=packed,grid=0.25/0.25,target=out";
+
+#[test]
+fn keywords_of_post_processing_and_execution_have_no_effect() {
+    let store = Store::new();
+    store.write_raw(0, b"field");
+    let request = format!("{KEY},step=0,{KEYWORDS}");
+    assert_eq!(store.read(&request), b"field");
+    assert_eq!(store.run(["list", &request]).succeeds().text().lines().count(), 1);
+}
+
+#[test]
+fn a_strict_request_refuses_keywords_without_effect() {
+    let store = Store::new();
+    store.write_raw(0, b"field");
+    let request = format!("{KEY},step=0");
+    store.run(["list", &request, "--strict-request"]).succeeds();
+    for keyword in KEYWORDS.split(',') {
+        let (name, _) = keyword.split_once('=').unwrap();
+        let request = format!("{request},{keyword}");
+        for command in [&["list", &request][..], &["read", &request, "-o", "-"], &["inspect", &request]] {
+            store
+                .run([command, &["--strict-request"]].concat())
+                .fails(2, &format!("{name:?} is a keyword of MARS that has no effect here"));
+        }
+    }
+}
+
+#[test]
+fn a_strict_file_of_requests_names_the_line_of_the_keyword() {
+    let store = Store::new();
+    store.write_raw(0, b"field");
+    let text = format!("retrieve, {KEY}, step=0\nretrieve, {KEY}, step=0,\n  target=out\n");
+    let file = store.file("requests.txt", text.as_bytes());
+    let file = file.to_str().unwrap();
+    assert_eq!(store.run(["read", "-f", file, "-o", "-"]).succeeds().out, b"fieldfield");
+    store
+        .run(["read", "-f", file, "-o", "-", "--strict-request"])
+        .fails(2, &format!("{file}:2: \"target\" is a keyword of MARS that has no effect here"));
+}
+
+#[test]
+fn a_wipe_takes_no_keyword_that_it_would_pass_over() {
+    let store = Store::new();
+    store.write_raw(0, b"field");
+    store
+        .run(["wipe", "class=rd,expver=test,area=1/2/3/4", "--doit"])
+        .fails(2, "\"area\" is a keyword of MARS that has no effect here");
+    assert_eq!(store.count(), 1);
+}
+
+#[test]
+fn a_key_given_for_messages_names_no_keyword() {
+    let store = Store::new();
+    let file = store.file("raw", b"field");
+    store
+        .run(["write", "--key", &format!("{KEY},step=0,area=1"), file.to_str().unwrap()])
+        .fails(2, "--key: \"area\" is a keyword of MARS that has no effect here");
+}
+
+#[test]
+fn the_eccodes_that_is_named_is_taken_and_info_says_why() {
+    let store = Store::new();
+    let info = |set: Option<&str>| {
+        let mut command = store.command(["info", "--json"]);
+        command.env_remove("ISOTACH_ECCODES");
+        if let Some(path) = set {
+            command.env("ISOTACH_ECCODES", path);
+        }
+        let told: serde_json::Value = serde_json::from_str(said(&mut command).succeeds().text()).unwrap();
+        told["eccodes"].clone()
+    };
+    let found = info(None);
+    let Some(path) = found["path"].as_str() else { return };
+    assert!(found["why"].as_str().unwrap().contains("'s"), "{found}: whose it is");
+    assert_eq!(info(Some(path))["why"], "ISOTACH_ECCODES names it");
+    assert!(info(Some("/no/such/libeccodes.so")).is_null());
+}

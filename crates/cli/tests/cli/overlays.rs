@@ -1,0 +1,85 @@
+//! `isotach overlay`: messages that are shown under another key.
+
+use isotach_grib::message_key;
+
+use crate::support::{KEY, MESSAGE, Store, messages, same_bytes};
+
+const BELOW: &str = "class=rd,expver=test,stream=oper,date=20240101,time=0,domain=g";
+const SHOWN: &str = "class=od,expver=1,stream=oper,date=20240101,time=0,domain=g";
+
+fn shown(step: &str) -> String {
+    format!("{MESSAGE},step={step}").replace("class=rd,expver=test", "class=od,expver=1")
+}
+
+/// The values of a message's key.
+fn value(message: &[u8], name: &str) -> String {
+    let key = message_key(message).unwrap();
+    key.into_iter().find(|(known, _)| known == name).map(|(_, value)| value).unwrap_or_default()
+}
+
+#[test]
+fn a_message_from_below_an_overlay_is_read_with_the_key_that_it_is_shown_under() {
+    let Some(good) = messages(2) else { return };
+    let store = Store::new();
+    store.write(&store.file("good.grib", &good.concat())).succeeds();
+    let said = store.run(["overlay", BELOW, SHOWN]).succeeds();
+    assert_eq!(said.text(), format!("{SHOWN} shows {BELOW}\n"));
+    let read = store.read(&shown("6"));
+    assert_eq!((value(&read, "class"), value(&read, "expver")), ("od".to_owned(), "0001".to_owned()));
+    assert_eq!((value(&read, "step"), read.len()), ("6".to_owned(), good[1].len()));
+    assert_eq!(store.count(), 4);
+    same_bytes(&store.read(&format!("{MESSAGE},step=0/6")), &good.concat());
+    let status = store.run(["status", "class=od", "--json"]).succeeds();
+    assert!(status.text().contains(r#""overlays":[{"class":"rd","expver":"test""#), "{}", status.text());
+    let dump = store.run(["dump", "class=od"]).succeeds();
+    assert!(dump.text().contains("\n  overlays  class=rd,expver=test,"), "{}", dump.text());
+    store.run(["overlay", "--remove", BELOW, SHOWN]).succeeds();
+    assert_eq!(store.count(), 2);
+}
+
+#[test]
+fn a_key_that_a_message_cannot_carry_is_never_shown_with_another() {
+    let Some(good) = messages(1) else { return };
+    let store = Store::new();
+    store.write(&store.file("good.grib", &good.concat())).succeeds();
+    let long = SHOWN.replace("expver=1", "expver=toolong");
+    store.run(["overlay", BELOW, &long]).succeeds();
+    let request = shown("0").replace("expver=1", "expver=toolong");
+    let said = store.run(["read", &request, "-o", "-"]);
+    assert!(said.out.is_empty(), "{said:?}");
+    said.fails_with(1, &["expver=toolong", "shown by an overlay, and cannot be given its key"]);
+}
+
+#[test]
+fn a_field_that_is_no_message_is_not_shown_under_another_key() {
+    let Some(_) = messages(1) else { return };
+    let store = Store::new();
+    store.write_raw(6, b"no message");
+    let below = "class=rd,expver=test,stream=oper,date=20240101,time=0";
+    let over = below.replace("expver=test", "expver=over");
+    store.run(["overlay", "--variable-keys", "expver", below, &over]).succeeds();
+    let request = format!("{KEY},step=6").replace("expver=test", "expver=over");
+    let said = store.run(["read", &request, "-o", "-"]);
+    assert!(said.out.is_empty(), "{said:?}");
+    said.fails_with(1, &["expver=over", "cannot be given its key", "not one whole GRIB message"]);
+}
+
+#[test]
+fn an_overlay_is_refused_with_the_key_that_may_not_differ() {
+    let Some(good) = messages(1) else { return };
+    let store = Store::new();
+    store.write(&store.file("good.grib", &good.concat())).succeeds();
+    let said = store.run(["overlay", BELOW, &SHOWN.replace("20240101", "20240102")]);
+    said.fails_with(2, &["date=20240102", "only class, expver may differ"]);
+    let said = store.run(["overlay", &BELOW.replace("test", "none"), SHOWN]);
+    said.fails_with(1, &["dataset class=rd,expver=none", "does not exist"]);
+    store.run(["overlay", BELOW, SHOWN]).succeeds();
+    let said = store.run(["overlay", BELOW, SHOWN]);
+    said.fails_with(1, &["dataset class=od,expver=0001", "force the overlay"]);
+    store.run(["wipe", "class=rd", "--doit"]).succeeds();
+    let said = store.run(["list", "class=od"]);
+    said.fails_with(
+        1,
+        &["is an overlay of class=rd,expver=test", "is not there", "isotach overlay class=rd,expver=test"],
+    );
+}

@@ -1,0 +1,215 @@
+//! Repairing stores that have lost parts of several files.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::support::{KEY, Store, program, said};
+
+/// The log of a container.
+fn log_of(container: &Path) -> PathBuf {
+    let mut files = fs::read_dir(container).unwrap().map(|entry| entry.unwrap().path());
+    files.find(|path| path.file_name().unwrap().to_string_lossy().starts_with("log.")).unwrap()
+}
+
+fn containers(store: &Store) -> Vec<PathBuf> {
+    let all = fs::read_dir(store.path().join("containers")).unwrap().map(|entry| entry.unwrap().path());
+    let mut datasets: Vec<_> = all.filter(|path| !path.ends_with("root")).collect();
+    datasets.sort();
+    datasets
+}
+
+/// Cuts a log, to a length or by some bytes at its end.
+fn cut(container: &Path, length: impl FnOnce(u64) -> u64) {
+    let log = fs::File::options().write(true).open(log_of(container)).unwrap();
+    log.set_len(length(log.metadata().unwrap().len())).unwrap();
+}
+
+/// Two datasets, and the length that the list of datasets had before.
+fn two_datasets() -> (Store, u64) {
+    let store = Store::new();
+    let empty = fs::metadata(log_of(&store.path().join("containers/root"))).unwrap().len();
+    for expver in ["aaaa", "bbbb"] {
+        for step in [0, 6] {
+            store.write_keyed(&format!("{},step={step}", KEY.replace("test", expver)), &[step as u8; 300]);
+        }
+    }
+    (store, empty)
+}
+
+#[test]
+fn one_repair_brings_back_the_list_of_datasets_and_those_that_were_cut_with_it() {
+    let (store, empty) = two_datasets();
+    cut(&store.path().join("containers/root"), |_| empty);
+    containers(&store).iter().for_each(|container| cut(container, |length| length - 100));
+    let text = store.run(["repair"]).succeeds().text().to_owned();
+    assert!(text.matches("cannot be opened: the log has lost its last ").count() == 2, "{text}");
+    let repaired = store.run(["repair", "--doit"]).succeeds().text().to_owned();
+    assert!(repaired.matches("put back: store class=rd,expver=").count() == 2, "{repaired}");
+    let listed = store.run(["list"]).succeeds().text().to_owned();
+    assert!(listed.contains("expver=aaaa") && listed.contains("expver=bbbb"), "{listed}");
+    store.run(["verify", "--data"]).succeeds();
+    store.write_keyed(&format!("{},step=12", KEY.replace("test", "aaaa")), b"again");
+    store.run(["verify", "--data"]).succeeds();
+}
+
+#[test]
+fn a_store_that_lost_its_version_and_schema_has_them_back_from_its_newest_dataset() {
+    let (store, _) = two_datasets();
+    let schema = store.run(["schema", "show"]).succeeds().text().to_owned();
+    cut(&store.path().join("containers/root"), |_| 100);
+    store.run(["list"]).fails_with(1, &["`isotach repair`"]);
+    let repaired = store.run(["repair", "--doit"]).succeeds().text().to_owned();
+    assert!(
+        repaired.contains("the store has lost its schema") && repaired.contains("its version"),
+        "{repaired}"
+    );
+    assert_eq!(store.run(["schema", "show"]).succeeds().text(), schema);
+    assert_eq!(store.count(), 4);
+    store.run(["verify", "--data"]).succeeds();
+}
+
+#[test]
+fn an_unlisted_container_whose_log_was_cut_is_damage_of_the_store_and_is_repaired() {
+    let (store, empty) = two_datasets();
+    let [aaaa, bbbb] = <[PathBuf; 2]>::try_from(containers(&store)).unwrap();
+    // The list is whole, as far as anybody can tell: it never had a note of what was flushed.
+    let root = store.path().join("containers/root");
+    cut(&root, |_| empty);
+    fs::remove_file(root.join("flushed")).unwrap();
+    cut(&aaaa, |length| length - 100);
+    let verified = store.run(["verify"]);
+    assert_eq!(verified.code, Some(1), "{verified:?}");
+    let label = aaaa.file_name().unwrap().to_string_lossy().into_owned();
+    let what =
+        format!("container {label} cannot be opened, and no list of datasets names it: the log has lost");
+    assert!(verified.text().contains(&what), "{verified:?}");
+    let unlisted = format!("container {} of ", bbbb.file_name().unwrap().to_string_lossy());
+    assert!(verified.text().contains(&unlisted), "{verified:?}");
+    store.run(["repair", "--doit"]).succeeds();
+    let listed = store.run(["list"]).succeeds().text().to_owned();
+    assert!(listed.contains("expver=aaaa") && listed.contains("expver=bbbb"), "{listed}");
+    store.run(["verify", "--data"]).succeeds();
+}
+
+#[test]
+fn two_containers_of_one_dataset_are_told_and_can_be_brought_together() {
+    let (store, empty) = two_datasets();
+    let old = containers(&store)[0].clone();
+    // An older copy of the list, and a writer before anybody looked.
+    let root = store.path().join("containers/root");
+    cut(&root, |_| empty);
+    fs::remove_file(root.join("flushed")).unwrap();
+    let (key, rescue) = (KEY.replace("test", "aaaa"), store.folder.path().join("rescue"));
+    store.write_keyed(&format!("{key},step=6"), b"newer");
+    store.write_keyed(&format!("{key},step=12"), b"new");
+    for command in [vec!["verify"], vec!["repair", "--doit"], vec!["verify"]] {
+        let said = store.run(&command);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        let what = "it has fields of a dataset that is listed with container";
+        assert!(said.text().contains(what), "{said:?}");
+        let place = format!("container {} of ", old.file_name().unwrap().to_string_lossy());
+        assert!(said.text().contains(&place) && !said.text().contains("`isotach wipe`"), "{said:?}");
+    }
+
+    let other = format!("posix:{}", rescue.display());
+    let at_rescue = |arguments: &[&str]| {
+        said(program(store.folder.path()).args(["--store", &other]).args(arguments)).succeeds()
+    };
+    at_rescue(&["init"]);
+    fs::rename(&old, rescue.join("containers").join(old.file_name().unwrap())).unwrap();
+    at_rescue(&["repair", "--doit"]);
+    store.run(["copy", &key, "--to", &other]).succeeds();
+    at_rescue(&["copy", &key, "--to", &store.uri()]);
+    let steps = [0, 6, 12].map(|step| store.read(&format!("{key},step={step}")));
+    assert_eq!(steps, [vec![0; 300], b"newer".to_vec(), b"new".to_vec()]);
+    store.run(["verify", "--data"]).succeeds();
+}
+
+#[test]
+fn a_dataset_that_cannot_be_repaired_keeps_no_other_from_it() {
+    let (store, _) = two_datasets();
+    let [aaaa, bbbb] = <[PathBuf; 2]>::try_from(containers(&store)).unwrap();
+    cut(&aaaa, |length| length - 100);
+    cut(&bbbb, |length| length - 100);
+    // Another repair of it is under way.
+    let held = fs::File::open(aaaa.join("superblock")).unwrap();
+    held.lock().unwrap();
+    let said = store.run(["repair", "--doit"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    let text = said.text();
+    assert!(
+        text.contains("left: dataset class=rd,expver=aaaa") && text.contains("    not repaired: "),
+        "{text}"
+    );
+    assert!(text.contains("restored: dataset class=rd,expver=bbbb"), "{text}");
+    drop(held);
+    store.run(["repair", "--doit"]).succeeds();
+    store.run(["verify"]).succeeds();
+}
+
+#[test]
+fn fields_whose_entries_were_lost_with_a_catalogue_apart_are_copied_aside_and_told() {
+    let store = Store::absent();
+    let yaml = b"spaces:\n  - name: all\n    catalogue: posix:cat\n    store: posix:sto\n";
+    let config = store.file("isotach.yaml", yaml);
+    let run =
+        |arguments: &[&str]| said(program(store.folder.path()).arg("--config").arg(&config).args(arguments));
+    run(&["init"]).succeeds();
+    let write = |step: u32, bytes: &[u8]| {
+        store.file("raw", bytes);
+        run(&["write", "--key", &format!("{KEY},step={step}"), "raw"]).succeeds();
+    };
+    write(0, &[1; 50_000]);
+    let catalogue = fs::read_dir(store.folder.path().join("cat/containers")).unwrap();
+    let catalogue =
+        catalogue.map(|entry| entry.unwrap().path()).find(|path| !path.ends_with("root")).unwrap();
+    let first = fs::metadata(log_of(&catalogue)).unwrap().len();
+    write(6, &[6; 50_000]);
+    write(12, &[12; 50_000]);
+    let whole = run(&["verify"]).succeeds().text().to_owned();
+    assert!(!whole.contains("not named"), "{whole}");
+    cut(&catalogue, |_| first);
+    let said = run(&["verify"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+
+    let repaired = run(&["repair", "--doit"]).succeeds().text().to_owned();
+    let mut lines = repaired.lines();
+    let kept = "kept: 97.7 KiB that no entry names, from byte 0 of ";
+    let copy = lines.find_map(|line| line.strip_prefix(kept));
+    assert_eq!(fs::read(copy.expect(&repaired)).unwrap(), [vec![6; 50_000], vec![12; 50_000]].concat());
+    let verified = run(&["verify", "--data"]).succeeds().text().to_owned();
+    assert!(verified.contains("not named: 2 arrays of 97.7 KiB in posix:"), "{verified}");
+    run(&["purge", "--doit"]).succeeds();
+    assert!(run(&["verify"]).succeeds().text().contains("not named: 2 arrays"));
+    assert_eq!(run(&["list"]).succeeds().text().lines().count(), 1);
+}
+
+#[test]
+fn fields_whose_container_cannot_be_read_stay_named_until_it_is_put_back() {
+    let store = Store::absent();
+    let yaml = b"spaces:\n  - name: all\n    catalogue: posix:cat\n    store: posix:sto?checkpoint=2048\n";
+    let config = store.file("isotach.yaml", yaml);
+    let run =
+        |arguments: &[&str]| said(program(store.folder.path()).arg("--config").arg(&config).args(arguments));
+    run(&["init"]).succeeds();
+    store.file("raw", b"field");
+    for step in [0, 0, 6, 6, 12] {
+        run(&["write", "--key", &format!("{KEY},step={step}"), "raw"]).succeeds();
+    }
+    run(&["purge", "--doit"]).succeeds();
+    let container =
+        fs::read_dir(store.folder.path().join("sto/containers")).unwrap().next().unwrap().unwrap().path();
+    let mut files = fs::read_dir(&container).unwrap().map(|entry| entry.unwrap().path());
+    let run_file =
+        files.find(|path| path.file_name().unwrap().to_string_lossy().starts_with("run.")).unwrap();
+    let whole = fs::read(&run_file).unwrap();
+    fs::write(&run_file, &whole[..whole.len() / 2]).unwrap();
+    let repaired = run(&["repair", "--doit"]);
+    assert_eq!(repaired.code, Some(1), "{repaired:?}");
+    assert!(!repaired.text().contains("taken out"), "{repaired:?}");
+    fs::write(&run_file, &whole).unwrap();
+    run(&["verify", "--data"]).succeeds();
+    assert_eq!(run(&["read", &format!("{KEY},step=0/6/12"), "-o", "-"]).succeeds().out, b"fieldfieldfield");
+}
