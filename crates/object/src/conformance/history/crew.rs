@@ -3,12 +3,14 @@
 //! Where an engine lives in one process they are threads, each with its own handle, and nobody is killed.
 
 use std::{
-    env, fs,
-    path::{Path, PathBuf},
+    env,
+    path::Path,
     process::Child,
     thread,
     time::Duration,
 };
+
+use tempfile::TempDir;
 
 use super::{
     super::{
@@ -42,8 +44,8 @@ pub(super) fn check_histories(trial: &Trial<'_>, kind: Kind) {
     println!("ISOTACH_SEED={seed}");
     let mut random = Random(seed);
     while now() < end {
-        let folder = Folder::new();
-        let history = make(trial, kind, &mut random, &folder.0);
+        let folder = folder_for_records();
+        let history = make(trial, kind, &mut random, folder.path());
         let begin = now();
         match check(&history) {
             Ok(checked) => println!("{checked}, checked in {} ms", (now() - begin) / 1_000_000),
@@ -128,23 +130,12 @@ pub(in super::super) fn play(fixture: &dyn Fixture, task: &str) -> bool {
     true
 }
 
-/// A folder for records, which go with it unless `ISOTACH_HISTORY_KEEP` is set.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Self {
-        let path = env::temp_dir().join(format!("isotach-history-{}-{}", std::process::id(), now()));
-        fs::create_dir(&path).unwrap();
-        Self(path)
+/// A folder for the records of one history, which go with it unless `ISOTACH_HISTORY_KEEP` is set.
+fn folder_for_records() -> TempDir {
+    let keep = env::var_os("ISOTACH_HISTORY_KEEP").is_some();
+    let folder = tempfile::Builder::new().prefix("isotach-history-").disable_cleanup(keep).tempdir().unwrap();
+    if keep {
+        println!("the records of the history are in {}", folder.path().display());
     }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if env::var_os("ISOTACH_HISTORY_KEEP").is_some() {
-            println!("the records of the history are in {}", self.0.display());
-        } else {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
+    folder
 }

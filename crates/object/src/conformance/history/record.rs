@@ -24,16 +24,14 @@ pub fn now() -> u64 {
 ///
 /// ```
 /// use isotach_object::conformance::history::{self, Part, Recorder};
-/// let folder = std::env::temp_dir().join(format!("recorder-{}", std::process::id()));
-/// std::fs::create_dir_all(&folder)?;
-/// let mut recorder = Recorder::new(&folder, 1);
+/// let folder = tempfile::tempdir()?;
+/// let mut recorder = Recorder::new(folder.path(), 1);
 /// let put = recorder.call("put", &[Part::Sets(6, Some(42))]);
 /// // Here it is done.
 /// recorder.done(put, &[], None);
 /// let get = recorder.call("get", &[]);
 /// recorder.done(get, &[(6, Some(42))], None);
-/// assert_eq!(history::operations(&folder).len(), 2);
-/// # std::fs::remove_dir_all(&folder)?;
+/// assert_eq!(history::operations(folder.path()).len(), 2);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
