@@ -2,13 +2,7 @@
 //!
 //! Where an engine lives in one process they are threads, each with its own handle, and nobody is killed.
 
-use std::{
-    env,
-    path::Path,
-    process::Child,
-    thread,
-    time::Duration,
-};
+use std::{env, path::Path, process::Child, thread, time::Duration};
 
 use tempfile::TempDir;
 
