@@ -98,6 +98,7 @@ lint: ## Check format, lints, docs, house rules, Python and scripts
 	@scripts/setup lint
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 	cargo doc --workspace --no-deps --locked --quiet
 	cargo test --locked --quiet -p isotach-tidy
 	$(PYTHON) -m ruff check .

@@ -171,8 +171,11 @@ impl Player {
     }
 }
 
+/// What a player does.
+type Act = fn(&mut Player);
+
 /// Runs players in threads of their own, to their end.
-fn together<const N: usize>(players: [(Player, fn(&mut Player)); N]) {
+fn together<const N: usize>(players: [(Player, Act); N]) {
     let threads = players.map(|(mut player, act)| thread::spawn(move || act(&mut player)));
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
