@@ -1,6 +1,6 @@
 //! What is live in each data file, and what the runs of a new generation will take.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use isotach_object::Result;
 
@@ -19,7 +19,7 @@ const ENTRY_HEAD: u64 = 24;
 /// What was measured.
 #[derive(Debug, Default)]
 pub(super) struct Live {
-    files: HashMap<u64, u64>,
+    files: BTreeMap<u64, u64>,
     /// About what the new runs will take.
     pub(super) run_bytes: u64,
 }
