@@ -2,6 +2,7 @@
  * later, on threads of their own, as they do where a network lies between. What is not here is found in the library behind it.
  *
  * FAULTS=NAME:FIRST-LAST:NUMBER,...   the calls of a function that fail, counted from 1, and DAOS's number of the error
+ * FAULTS_AFTER=...                    the same, of calls that are done and fail all the same
  * FAULTS_LATE=1                       operations with an event end late, in any order
  * FAULTS_UNCLEAN=1                    containers have lost something: opened by those who say that they know
  */
@@ -34,10 +35,10 @@ static int is_set(const char *variable)
 	return getenv(variable) != NULL;
 }
 
-/* The error that the n-th call of a function is to come to; 0 if it is to be done. */
-static int fault(const char *name, long nth)
+/* The error that a variable names for the n-th call of a function; 0 if none. */
+static int fault(const char *variable, const char *name, long nth)
 {
-	const char *faults = getenv("FAULTS");
+	const char *faults = getenv(variable);
 
 	while (faults != NULL && *faults != '\0') {
 		char wanted[64];
@@ -45,7 +46,7 @@ static int fault(const char *name, long nth)
 		int number;
 
 		if (sscanf(faults, "%63[^:]:%ld-%ld:%d", wanted, &first, &last, &number) != 4) {
-			fprintf(stderr, "faulty: FAULTS=%s: expected NAME:FIRST-LAST:NUMBER\n", faults);
+			fprintf(stderr, "faulty: %s=%s: expected NAME:FIRST-LAST:NUMBER\n", variable, faults);
 			abort();
 		}
 		if (strcmp(wanted, name) == 0 && nth >= first && nth <= last)
@@ -56,7 +57,19 @@ static int fault(const char *name, long nth)
 	return 0;
 }
 
-#define FAULT(name) ({ static long calls; fault(name, __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST)); })
+#define COUNTED(variable, name)                                                                                            \
+	({ static long calls; fault(variable, name, __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST)); })
+#define FAULT(name) COUNTED("FAULTS", name)
+#define FAULT_AFTER(name) COUNTED("FAULTS_AFTER", name)
+
+int daos_tx_commit(daos_handle_t th, daos_event_t *ev)
+{
+	int rc = FAULT("daos_tx_commit");
+
+	if (rc == 0)
+		rc = BEHIND(daos_tx_commit)(th, ev);
+	return rc != 0 ? rc : FAULT_AFTER("daos_tx_commit");
+}
 
 int daos_pool_connect(const char *pool, const char *sys, unsigned int flags, daos_handle_t *poh, daos_pool_info_t *info,
 		      daos_event_t *ev)

@@ -13,7 +13,7 @@ from place import ROOT
 FIELDS = ("4096", "1", "4", "3", "2")
 STORE = ("--store", "daos://tank")
 # DAOS's numbers of errors.
-NO_HDL, NONEXIST, TIMEDOUT = 1002, 1005, 1011
+NO_HDL, NONEXIST, TIMEDOUT, TX_UNCERTAIN = 1002, 1005, 1011, 2033
 
 
 class Site:
@@ -106,3 +106,25 @@ def test_a_container_that_has_lost_something_says_so_and_can_be_told_to_be_healt
     site.run("container", "set-prop", "root", "status=healthy", *STORE, FAULTS_UNCLEAN="1")
     code, out, err = site.call("container", "list", *STORE, FAULTS_UNCLEAN="1")
     assert code == 1 and len(out.splitlines()) > 2 and "DER_RF" in err, (out, err)
+
+
+def test_a_snapshot_whose_commit_fails_but_counts_keeps_its_state(site: Site) -> None:
+    site.run("container", "create", "notes", *STORE)
+    entry = ("notes", site.run("object", "create", "notes", *STORE).split()[-1], "colour")
+    site.run("object", "put", *entry, *STORE, stdin="blue")
+    uncertain = f"daos_tx_commit:1-1:{TX_UNCERTAIN}"
+    site.run("container", "create-snap", "notes", "before", *STORE, FAULTS_AFTER=uncertain)
+    site.run("object", "put", *entry, *STORE, stdin="green")
+    assert site.run("object", "get", *entry, "--at", "before", *STORE) == "blue"
+
+
+def test_a_snapshot_whose_name_is_taken_leaves_the_one_that_has_it(site: Site) -> None:
+    site.run("container", "create", "notes", *STORE)
+    entry = ("notes", site.run("object", "create", "notes", *STORE).split()[-1], "colour")
+    site.run("object", "put", *entry, *STORE, stdin="blue")
+    site.run("container", "create-snap", "notes", "before", *STORE)
+    for fault in ("", f"daos_tx_commit:1-1:{TX_UNCERTAIN}"):
+        code, _, err = site.call("container", "create-snap", "notes", "before", *STORE, FAULTS=fault)
+        assert code == 1 and "exists already" in err, err
+    assert site.run("object", "get", *entry, "--at", "before", *STORE) == "blue"
+    assert site.run("container", "list-snaps", "notes", *STORE).count("before") == 1

@@ -26,12 +26,24 @@ fn epoch_of(stored: &[u8]) -> Option<u64> {
 pub(crate) fn create(space: &Space, name: &Label) -> Result<Epoch> {
     let what = || format!("create snapshot {name} of container {}", space.label);
     let epoch = space.cont.create_snapshot().doing(what)?;
-    let outcome = enter(space, name, epoch);
-    if outcome.is_err() {
-        // Nobody knows of it; if this fails, too, it only takes room.
-        let _ = space.cont.destroy_snapshot(epoch);
+    match enter(space, name, epoch) {
+        Ok(()) => Ok(Epoch(epoch)),
+        Err(error) => after_failure(space, name, epoch, error),
     }
-    outcome.map(|()| Epoch(epoch))
+}
+
+/// Settles what a failed entry of a name left. A commit may fail and count all the same: the state of a name that was entered stays.
+fn after_failure(space: &Space, name: &Label, epoch: u64, error: Error) -> Result<Epoch> {
+    match find(space, name) {
+        Ok(entered) if entered == epoch => Ok(Epoch(epoch)),
+        // Only an error of I/O leaves open whether the name will be there.
+        Ok(_) | Err(Error::NotFound { .. }) if !matches!(error, Error::Io { .. }) => {
+            // No name leads to this epoch, so a failure to destroy it costs space and nothing else.
+            let _ = space.cont.destroy_snapshot(epoch);
+            Err(error)
+        }
+        _ => Err(error),
+    }
 }
 
 /// Enters a name that nothing has.

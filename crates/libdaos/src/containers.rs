@@ -278,7 +278,19 @@ pub(crate) fn commit(
     transaction: &Transaction<'_>,
 ) -> isotach_object::Result<Epoch> {
     let epoch = container.commit(transaction)?;
-    container.flush().map(|()| epoch)
+    flush_committed(container).map(|()| epoch)
+}
+
+/// Makes durable what was committed. Its failure is always [`Error::Io`]: the transaction counts already, so an error that says that nothing
+/// was done, as [`Error::NoSpace`] does, would be wrong.
+pub(crate) fn flush_committed(container: &dyn isotach_object::Container) -> isotach_object::Result<()> {
+    container.flush().map_err(|error| Error::Io {
+        what: format!(
+            "flush container {} after a commit, which counts but may not survive a crash",
+            container.label()
+        ),
+        source: error.into(),
+    })
 }
 
 /// Does updates, for all to see: all or none, where the engine can do that.

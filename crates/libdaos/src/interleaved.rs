@@ -313,6 +313,39 @@ fn where_the_outcome_of_a_commit_is_not_known_that_is_told() {
 }
 
 #[test]
+fn a_commit_whose_flush_fails_is_uncertain_whatever_the_failure_is() {
+    let failures: [fn() -> Error; 3] = [
+        || Error::NoSpace { what: "append".to_owned() },
+        || Error::Io { what: "sync".to_owned(), source: "gone".into() },
+        || Error::PermissionDenied { what: "append".to_owned(), source: None },
+    ];
+    for (failure, size) in failures.into_iter().zip([5, 5, 9 << 20]) {
+        let (container, hooked, other) = container();
+        let map = object_of(&container, ObjectType::KeyValue);
+        let transaction = Arc::new(Transaction::new(Arc::clone(&container), Kind::ReadAndWrite));
+        let scope = Scope::within(&container, &transaction);
+        // More than 8 MiB are committed in pieces.
+        let value = vec![b'v'; size];
+        kv::put(&map, &scope, 0, b"key", &value).unwrap();
+        hooked.fail_next_flush(failure());
+        assert_eq!(transaction.commit(), Err(Der(DER_TX_UNCERTAIN)));
+        let seen = kv::get(&object_of(&other, ObjectType::KeyValue), &now(&other), 0, b"key");
+        assert_eq!(seen, Ok(Some(value)), "it counts");
+    }
+}
+
+#[test]
+fn a_conditional_call_whose_flush_fails_is_not_reported_as_undone() {
+    let (container, hooked, other) = container();
+    let map = object_of(&container, ObjectType::KeyValue);
+    hooked.fail_next_flush(Error::NoSpace { what: "append".to_owned() });
+    let insert = kv::put(&map, &now(&container), DAOS_COND_KEY_INSERT, b"key", b"value");
+    assert_eq!(insert, Err(Der(DER_IO)));
+    let seen = kv::get(&object_of(&other, ObjectType::KeyValue), &now(&other), 0, b"key");
+    assert_eq!(seen, Ok(Some(b"value".to_vec())), "it counts");
+}
+
+#[test]
 fn of_two_epochs_of_a_container_the_later_never_stands_for_an_earlier_state() {
     let (container, _, _) = container();
     let count = |name: &'static [u8]| {

@@ -27,6 +27,8 @@ pub(crate) struct Hooked {
     inner: Arc<dyn Handle>,
     before: Mutex<Option<(usize, Before)>>,
     before_list: Mutex<Option<Once>>,
+    /// What the next flush fails with.
+    flush_failure: Mutex<Option<Error>>,
     is_plain: AtomicBool,
     /// Whether it shows a state of the past.
     is_past: bool,
@@ -43,9 +45,9 @@ impl fmt::Debug for Hooked {
 
 impl Hooked {
     fn around(inner: Arc<dyn Handle>, is_past: bool, lost: Arc<AtomicUsize>) -> Self {
-        let (before, before_list) = (Mutex::new(None), Mutex::new(None));
+        let (before, before_list, flush_failure) = (Mutex::default(), Mutex::default(), Mutex::default());
         let (is_plain, is_flushed) = (AtomicBool::new(false), AtomicBool::new(true));
-        Self { inner, before, before_list, is_plain, is_past, lost, is_flushed }
+        Self { inner, before, before_list, flush_failure, is_plain, is_past, lost, is_flushed }
     }
 
     /// Lets something happen before each commit from now on.
@@ -56,6 +58,11 @@ impl Hooked {
     /// Lets something happen before the next list of attribute keys or of extents is read.
     pub(crate) fn before_list(&self, act: impl FnOnce() + Send + 'static) {
         *self.before_list.lock().unwrap() = Some(Box::new(act));
+    }
+
+    /// Lets the next flush fail, after which what was committed counts and is not durable.
+    pub(crate) fn fail_next_flush(&self, failure: Error) {
+        *self.flush_failure.lock().unwrap() = Some(failure);
     }
 
     fn list(&self) {
@@ -160,6 +167,7 @@ impl Handle for Hooked {
         self.inner.discard_parked(name)
     }
     fn flush(&self) -> Result<()> {
+        self.flush_failure.lock().unwrap().take().map_or(Ok(()), Err)?;
         self.is_flushed.store(true, Ordering::Relaxed);
         self.inner.flush()
     }

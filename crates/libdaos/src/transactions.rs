@@ -108,7 +108,7 @@ fn committed(
     let mut staging = container.stage()?;
     transaction.updates.chunks(UPDATES_OF_A_PIECE).try_for_each(|piece| staging.update(piece))?;
     let epoch = staging.commit(&transaction.preconditions)?;
-    container.flush().map(|()| epoch)
+    containers::flush_committed(container).map(|()| epoch)
 }
 
 impl Expected {
