@@ -64,15 +64,14 @@ pub(crate) fn create(container: u64, name: Option<&str>) -> Result<u64> {
     let name = name.map(|name| format!(".{name}")).unwrap_or_default();
     for attempt in 0..MOST_ATTEMPTS {
         let last = list(&container)?.last().map_or(0, |last| last.epoch);
-        let make = |epoch| {
-            let made = container.inner.create_snapshot(&format!("{PREFIX}{epoch:020}{name}").parse()?)?;
-            container.inner.flush().map(|()| made)
-        };
-        // Known also when the snapshot is gone.
-        match epochs::named(&container, last.saturating_add(attempt), make) {
-            Ok(epoch) if is_in_order(&list(&container)?, epoch) => return Ok(epoch),
+        let make = |epoch| container.inner.create_snapshot(&format!("{PREFIX}{epoch:020}{name}").parse()?);
+        // Known also when the snapshot is gone. It is flushed when that is settled, so that fewer epochs are given out meanwhile.
+        let made = epochs::snapshot(&container, last.saturating_add(attempt), make)
+            .and_then(|made| container.inner.flush().map(|()| made));
+        match made {
+            Ok((epoch, true)) if is_in_order(&list(&container)?, epoch) => return Ok(epoch),
             // Nobody was told of it.
-            Ok(epoch) => destroy_labelled(&container, &format!("{PREFIX}{epoch:020}{name}").parse()?)?,
+            Ok((epoch, _)) => destroy_labelled(&container, &format!("{PREFIX}{epoch:020}{name}").parse()?)?,
             Err(Error::AlreadyExists { .. }) => {}
             Err(error) => return Err(error.into()),
         }

@@ -1,12 +1,15 @@
-//! For tests: a container in memory, before whose commits something may happen, and which may lose its past.
+//! For tests: a container in memory, before whose commits and other calls something may happen, and which may lose its past.
 
 use std::{
     fmt,
     ops::Range,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+        mpsc::{self, Receiver, Sender},
     },
+    thread,
+    time::Duration,
 };
 
 use isotach_object::{
@@ -19,14 +22,60 @@ use crate::{acl::ALL, containers::Container, pools::Pool, scope::Scope};
 /// What happens before a commit, by the number of the commit; what it fails with the commit fails with.
 type Before = Box<dyn FnMut(usize) -> Result<()> + Send>;
 
-/// What happens once, before a list is read.
+/// What happens once, before a call.
 type Once = Box<dyn FnOnce() + Send>;
+
+/// How long a test waits for another thread that has nothing to wait for.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Does something in a thread of its own, whose outcome comes by the channel.
+pub(crate) fn within<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+    let (sender, receiver) = mpsc::channel();
+    // A test that has failed does not wait for it.
+    thread::spawn(move || sender.send(act()).ok());
+    receiver
+}
+
+/// Keeps a thread at its door until it is opened, or dropped.
+pub(crate) struct Gate {
+    reached: (Sender<()>, Receiver<()>),
+    opened: Mutex<Option<Receiver<()>>>,
+    open: Sender<()>,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        let (open, opened) = mpsc::channel();
+        Self { reached: mpsc::channel(), opened: Mutex::new(Some(opened)), open }
+    }
+}
+
+impl Gate {
+    /// What a thread does that comes to the door.
+    pub(crate) fn door(&self) -> impl FnOnce() + Send + 'static {
+        let (reached, opened) = (self.reached.0.clone(), self.opened.lock().unwrap().take().unwrap());
+        move || {
+            reached.send(()).ok();
+            opened.recv().ok();
+        }
+    }
+
+    pub(crate) fn wait_until_reached(&self) {
+        self.reached.1.recv_timeout(PATIENCE).unwrap();
+    }
+
+    pub(crate) fn open(&self) {
+        self.open.send(()).unwrap();
+    }
+}
 
 /// A handle that does as another, but for that.
 pub(crate) struct Hooked {
     inner: Arc<dyn Handle>,
     before: Mutex<Option<(usize, Before)>>,
     before_list: Mutex<Option<Once>>,
+    before_epoch: Mutex<Option<Once>>,
+    before_snapshot: Mutex<Option<Once>>,
     /// What the next flush fails with.
     flush_failure: Mutex<Option<Error>>,
     is_plain: AtomicBool,
@@ -45,9 +94,18 @@ impl fmt::Debug for Hooked {
 
 impl Hooked {
     fn around(inner: Arc<dyn Handle>, is_past: bool, lost: Arc<AtomicUsize>) -> Self {
-        let (before, before_list, flush_failure) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let (is_plain, is_flushed) = (AtomicBool::new(false), AtomicBool::new(true));
-        Self { inner, before, before_list, flush_failure, is_plain, is_past, lost, is_flushed }
+        Self {
+            inner,
+            before: Mutex::default(),
+            before_list: Mutex::default(),
+            before_epoch: Mutex::default(),
+            before_snapshot: Mutex::default(),
+            flush_failure: Mutex::default(),
+            is_plain: AtomicBool::new(false),
+            is_past,
+            lost,
+            is_flushed: AtomicBool::new(true),
+        }
     }
 
     /// Lets something happen before each commit from now on.
@@ -60,14 +118,23 @@ impl Hooked {
         *self.before_list.lock().unwrap() = Some(Box::new(act));
     }
 
+    /// Lets something happen before the present epoch is asked for next.
+    pub(crate) fn before_epoch(&self, act: impl FnOnce() + Send + 'static) {
+        *self.before_epoch.lock().unwrap() = Some(Box::new(act));
+    }
+
+    /// Lets something happen before the next snapshot is made.
+    pub(crate) fn before_snapshot(&self, act: impl FnOnce() + Send + 'static) {
+        *self.before_snapshot.lock().unwrap() = Some(Box::new(act));
+    }
+
     /// Lets the next flush fail, after which what was committed counts and is not durable.
     pub(crate) fn fail_next_flush(&self, failure: Error) {
         *self.flush_failure.lock().unwrap() = Some(failure);
     }
 
     fn list(&self) {
-        let taken = self.before_list.lock().unwrap().take();
-        taken.into_iter().for_each(|act| act());
+        happen(&self.before_list);
     }
 
     /// Says from now on that it has no transactions.
@@ -94,6 +161,12 @@ impl Hooked {
     }
 }
 
+/// Lets happen what is to happen once.
+fn happen(once: &Mutex<Option<Once>>) {
+    let taken = once.lock().unwrap().take();
+    taken.into_iter().for_each(|act| act());
+}
+
 /// An empty container as this library opens it, its handle, and the same container as another has it open.
 pub(crate) fn container() -> (Arc<Container>, Arc<Hooked>, Arc<Container>) {
     let engine = Memory::new();
@@ -104,12 +177,16 @@ pub(crate) fn container() -> (Arc<Container>, Arc<Hooked>, Arc<Container>) {
     let open = || inner.open_container(&label).unwrap();
     let hooked = Arc::new(Hooked::around(open(), false, Arc::default()));
     let pool = Arc::new(Pool { label: "tank".to_owned(), inner: Arc::clone(&inner), flags: 2 });
+    // What the process keeps of one is not of another.
+    static CONTAINERS: AtomicU64 = AtomicU64::new(0);
+    let mut uuid = [7; 16];
+    uuid[..8].copy_from_slice(&CONTAINERS.fetch_add(1, Ordering::Relaxed).to_le_bytes());
     let opened = |inner: Arc<dyn Handle>| {
         let pool = Arc::clone(&pool);
         Arc::new(Container {
             pool,
             inner,
-            uuid: [7; 16],
+            uuid,
             flags: 2,
             permissions: ALL,
             redundancy_factor: 0,
@@ -172,6 +249,7 @@ impl Handle for Hooked {
         self.inner.flush()
     }
     fn epoch(&self) -> Result<Epoch> {
+        happen(&self.before_epoch);
         self.inner.epoch()
     }
     fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
@@ -210,6 +288,7 @@ impl Handle for Hooked {
         self.inner.list_objects(anchor, limit)
     }
     fn create_snapshot(&self, name: &Label) -> Result<Epoch> {
+        happen(&self.before_snapshot);
         self.is_flushed.store(false, Ordering::Relaxed);
         self.inner.create_snapshot(name)
     }
