@@ -1,7 +1,12 @@
 //! Data files: the bytes of arrays and of large values (FORMAT.md section 6).
 //!
 //! Each writing handle has a file of its own, with a random number for a name, and only ever appends to it.
-//! Bytes that a frame of the log refers to never change.
+//!
+//! What must stay true: bytes that a frame of the log refers to, or may refer to, never change, and their file is never cut before their
+//! end, since readers map them ([`crate::map`]). A file is cut in one place, after a failed write, to where that write began
+//! ([`DataWriter`]). All that frames refer to is before that: an extent is written out before its frame is appended, and the end moves
+//! back ([`DataWriter::rewind`]) only over extents of a frame that was not appended. Where that is not known the handle writes no more.
+//! A purge removes whole files and cuts none.
 
 use std::{
     collections::HashMap,
@@ -192,7 +197,8 @@ impl DataWriter {
         )
     }
 
-    /// Forgets the bytes since `mark`, to which no frame refers; what is written there next replaces them.
+    /// Forgets the bytes since `mark`, to which no frame refers; what is written there next replaces them. After a frame that may have been
+    /// appended the caller writes no more.
     pub(crate) fn rewind(&mut self, mark: Mark) {
         let Mark(Some((number, end))) = mark else { return };
         if let Some(current) = self.current.as_mut().filter(|current| current.number == number) {
@@ -465,3 +471,6 @@ fn bad_chunk(extent: &Extent, at: u64, bytes: &[u8]) -> Option<u64> {
     let number = chunks.position(|(chunk, sum)| crate::bytes::crc32c(chunk) != *sum)?;
     Some(extent.position + at + number as u64 * CHUNK)
 }
+
+#[cfg(test)]
+mod tests;
