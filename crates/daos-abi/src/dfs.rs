@@ -86,10 +86,10 @@ pub struct duns_attr_t {
     pub da_sys: *mut c_char,
     /// What of the path is behind that.
     pub da_rel_path: *mut c_char,
-    /// Whether the path is on Lustre.
-    pub da_on_lustre: bool,
-    /// As the flag `DUNS_NO_PREFIX`.
-    pub da_no_prefix: bool,
+    /// Whether the path is on Lustre: a `bool` of C, which a program need not have set.
+    pub da_on_lustre: u8,
+    /// As the flag `DUNS_NO_PREFIX`, unless it is 0.
+    pub da_no_prefix: u8,
     /// The UUID of the pool, if it is named by that.
     pub da_puuid: uuid_t,
     /// The UUID of the container, if it is named by that.

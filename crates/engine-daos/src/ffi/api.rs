@@ -43,7 +43,7 @@ macro_rules! functions {
                         let first = found.next().unwrap_or(Err(libloading::Error::DlSymUnknown));
                         first.or_else(|missing| found.find_map(Result::ok).ok_or(missing))?
                     },)*
-                    // SAFETY: as above.
+                    // SAFETY: the type is that of DAOS's headers; the library is never unloaded, as with the others.
                     reinit: unsafe { library.get(b"daos_reinit") }.ok().map(|symbol| *symbol),
                 })
             }

@@ -82,7 +82,7 @@ impl Object {
             },
             Some(dkey) => {
                 let mut dkey = vector(dkey);
-                // SAFETY: as above, and a key.
+                // SAFETY: the same, and the key borrows `dkey`, which libdaos only reads.
                 unsafe {
                     (functions.obj_list_akey)(
                         self.handle,

@@ -38,7 +38,7 @@ pub(super) fn c_string(text: &str) -> Told<CString> {
 /// # Safety
 /// Null, or a string that ends with a NUL and lives for the call.
 unsafe fn text_at(place: *const c_char) -> Option<String> {
-    // SAFETY: as the caller says.
+    // SAFETY: it is not null, so it is a string that ends with a NUL, which is copied at once.
     (!place.is_null()).then(|| unsafe { CStr::from_ptr(place) }.to_string_lossy().into_owned())
 }
 
@@ -117,7 +117,7 @@ impl Drop for AccessList {
 /// A whole list, alive for the call.
 unsafe fn texts(functions: &Functions, list: *mut daos_acl) -> Told<Vec<String>> {
     let (mut texts, mut count) = (ptr::null_mut::<*mut c_char>(), 0);
-    // SAFETY: a list, as the caller says, and places for the answer.
+    // SAFETY: `list` is whole and alive for the call, which only reads it; both places are of this function.
     Der::check(unsafe { (functions.acl_to_strs)(list, &mut texts, &mut count) })?;
     let take = |at| {
         // SAFETY: as many places as the number says, each with a string of C's allocator.

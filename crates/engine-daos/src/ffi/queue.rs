@@ -153,7 +153,7 @@ impl Cont {
             drop(unsafe { Box::from_raw(slot) });
             return Err(der);
         }
-        // SAFETY: as above; from here on the slot stays where it is until the event has come.
+        // SAFETY: the slot is from a box that nobody else knows yet; from here on it stays where it is until the event has come.
         let launched =
             self.check(unsafe { (*slot).operation.launch(functions, &raw mut (*slot).head.event) });
         Ok(Begun { container: Arc::clone(self), slot, launched })
@@ -207,7 +207,7 @@ unsafe fn freed<O>(container: &Cont, slot: *mut Slot<O>) -> Box<Slot<O>> {
         // SAFETY: an event that was initialised and has nothing under way.
         unsafe { (container.functions().event_fini)(&raw mut (*slot).head.event) };
     }
-    // SAFETY: as the caller says.
+    // SAFETY: `begin` took the slot from a box. libdaos has let go of it, and its one `Begun` uses it no more.
     unsafe { Box::from_raw(slot) }
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Cluster {
 // SAFETY: librados' handles may be used from any thread, several at once (librados.h: the calls are thread-safe; a handle is
 // configured before it is connected, which `connect` does before anyone else has it).
 unsafe impl Send for Cluster {}
-// SAFETY: as above.
+// SAFETY: a shared handle is used by thread-safe calls alone.
 unsafe impl Sync for Cluster {}
 
 /// Room of a cluster, in bytes.
@@ -112,7 +112,7 @@ pub(crate) struct Io {
 // SAFETY: operations may be begun from several threads at once (librados.h); the namespace, which may not be changed then, is
 // set by `open` before anyone else has the handle.
 unsafe impl Send for Io {}
-// SAFETY: as above.
+// SAFETY: a shared handle begins operations alone, which several threads may do at once.
 unsafe impl Sync for Io {}
 
 impl Io {

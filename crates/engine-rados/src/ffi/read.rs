@@ -368,6 +368,6 @@ unsafe fn lent<'l>(start: *const c_char, length: usize) -> &'l [u8] {
     if start.is_null() || length == 0 {
         return &[];
     }
-    // SAFETY: as the caller says.
+    // SAFETY: `start` is not null, so librados has so many bytes there, until their iterator is freed or goes on.
     unsafe { slice::from_raw_parts(start.cast::<u8>(), length) }
 }

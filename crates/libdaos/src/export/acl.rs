@@ -6,7 +6,7 @@ use std::{
     ptr,
 };
 
-use super::{answer, copied, many, many_mut, place, properties, text};
+use super::{answer, copied, many, many_mut, out, place, properties, text, value_or_none};
 use crate::{
     abi::{acl::*, errors::*, info::*, types::*},
     access,
@@ -17,12 +17,12 @@ use crate::{
 /// The bytes of a list of the caller's.
 ///
 /// # Safety
-/// If it is not null there are as many bytes of entries behind its head as it says.
+/// STRUCT, with the bytes of the entries behind it, as long as the result is used.
 pub(super) unsafe fn list_bytes<'a>(list: *const daos_acl) -> Result<&'a [u8]> {
-    // SAFETY: as the caller says.
-    match unsafe { list.as_ref() } {
+    // SAFETY: STRUCT for `list`.
+    match unsafe { value_or_none(list) } {
         None => invalid("a null pointer for an access control list"),
-        // SAFETY: as the caller says.
+        // SAFETY: STRUCT for `list`: behind its head there are the `dal_len` bytes of its entries.
         Some(head) => unsafe { many(list.cast(), LIST_HEAD as u64 + u64::from(head.dal_len)) },
     }
 }
@@ -30,12 +30,12 @@ pub(super) unsafe fn list_bytes<'a>(list: *const daos_acl) -> Result<&'a [u8]> {
 /// The bytes of an entry of the caller's.
 ///
 /// # Safety
-/// As [`list_bytes`], with the bytes of the name.
+/// STRUCT, with the bytes of a name behind it, as long as the result is used.
 unsafe fn entry_bytes<'a>(entry: *const daos_ace) -> Result<&'a [u8]> {
-    // SAFETY: as the caller says.
-    match unsafe { entry.as_ref() } {
+    // SAFETY: STRUCT for `entry`.
+    match unsafe { value_or_none(entry) } {
         None => invalid("a null pointer for an entry of an access control list"),
-        // SAFETY: as the caller says.
+        // SAFETY: STRUCT for `entry`: behind its head there are the `dae_principal_len` bytes of a name.
         Some(head) => unsafe { many(entry.cast(), ENTRY_HEAD as u64 + u64::from(head.dae_principal_len)) },
     }
 }
@@ -43,29 +43,29 @@ unsafe fn entry_bytes<'a>(entry: *const daos_ace) -> Result<&'a [u8]> {
 /// A list of the caller's.
 ///
 /// # Safety
-/// As [`list_bytes`].
+/// STRUCT for the list.
 unsafe fn list_of(list: *const daos_acl) -> Result<List> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `list`.
     List::read(unsafe { list_bytes(list) }?)
 }
 
 /// An entry of the caller's.
 ///
 /// # Safety
-/// As [`entry_bytes`].
+/// STRUCT for the entry.
 unsafe fn entry_of(entry: *const daos_ace) -> Result<Entry> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `entry`.
     Ok(Entry::read(unsafe { entry_bytes(entry) }?)?.0)
 }
 
 /// The kind of a principal, and its name where it has one.
 ///
 /// # Safety
-/// As [`text`].
+/// STRING, as long as the result is used.
 unsafe fn principal<'a>(kind: c_int, name: *const c_char) -> Result<(u8, &'a str)> {
     match u8::try_from(kind).ok().filter(|_| kind <= DAOS_ACL_EVERYONE) {
         None => invalid("a kind of principals that there is not"),
-        // SAFETY: as the caller says.
+        // SAFETY: STRING for `name`.
         Some(kind) if has_name(kind) => Ok((kind, unsafe { text(name) }?)),
         Some(kind) => Ok((kind, "")),
     }
@@ -79,9 +79,9 @@ fn or_null<T>(made: Result<*mut T>) -> *mut T {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_create(entries: *mut *mut daos_ace, count: u16) -> *mut daos_acl {
     let read = || {
-        // SAFETY: so many entries of the caller's.
+        // SAFETY: LIST for `entries`, of `count` pointers.
         let entries = unsafe { many(entries, count.into()) }?;
-        // SAFETY: as above.
+        // SAFETY: STRUCT for each of the entries.
         let entries = entries.iter().map(|entry| unsafe { entry_of(*entry) }).collect::<Result<Vec<_>>>()?;
         copied(&List::new(entries).bytes())
     };
@@ -90,32 +90,32 @@ unsafe extern "C" fn daos_acl_create(entries: *mut *mut daos_ace, count: u16) ->
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_dup(list: *mut daos_acl) -> *mut daos_acl {
-    // SAFETY: a list of the caller's.
+    // SAFETY: STRUCT for `list`.
     or_null(unsafe { list_bytes(list) }.and_then(copied)).cast()
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_free(list: *mut daos_acl) {
-    // SAFETY: memory of C's allocator, or null.
+    // SAFETY: HEAP for `list`.
     unsafe { libc::free(list.cast()) };
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_get_size(list: *mut daos_acl) -> isize {
-    // SAFETY: a list of the caller's.
+    // SAFETY: STRUCT for `list`.
     unsafe { list_bytes(list) }.map_or(-DER_INVAL as isize, |bytes| bytes.len() as isize)
 }
 
 /// Where in a list an entry is that begins so many bytes behind the head.
 ///
 /// # Safety
-/// As [`list_bytes`].
+/// STRUCT for the list.
 unsafe fn entry_at(list: *mut daos_acl, offset: usize) -> Option<*mut daos_ace> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `list`.
     let bytes =
         unsafe { list_bytes(list) }.ok()?.get(LIST_HEAD + offset..).filter(|bytes| !bytes.is_empty())?;
     Entry::read(bytes).ok()?;
-    // SAFETY: there are bytes of an entry.
+    // SAFETY: `bytes` begins there and is not empty, so the address is within the list.
     Some(unsafe { list.byte_add(LIST_HEAD + offset) }.cast())
 }
 
@@ -125,14 +125,14 @@ unsafe extern "C" fn daos_acl_get_next_ace(list: *mut daos_acl, current: *mut da
         true => Some(0),
         false => {
             let behind_head = current.addr().checked_sub(list.addr().wrapping_add(LIST_HEAD));
-            // SAFETY: an entry of the list, unless it lies elsewhere.
+            // SAFETY: STRUCT for `list`. Where an entry begins is read from it, whatever `current` is.
             behind_head.filter(|offset| unsafe { entry_at(list, *offset) }.is_some()).and_then(|offset| {
-                // SAFETY: as above.
+                // SAFETY: `current` is an entry within `list`, with all its bytes: `entry_at` has read it.
                 Some(offset + unsafe { entry_bytes(current) }.ok()?.len())
             })
         }
     };
-    // SAFETY: a list of the caller's.
+    // SAFETY: STRUCT for `list`.
     offset.and_then(|offset| unsafe { entry_at(list, offset) }).unwrap_or(ptr::null_mut())
 }
 
@@ -144,17 +144,17 @@ unsafe extern "C" fn daos_acl_get_ace_for_principal(
     entry: *mut *mut daos_ace,
 ) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: pointers of the caller's.
-        let ((kind, name), place) = unsafe { (principal(kind, name)?, place(entry)?) };
-        // SAFETY: as above.
+        // SAFETY: STRING for `name`, OUT for `entry`.
+        let ((kind, name), place) = unsafe { (principal(kind, name)?, out(entry)?) };
+        // SAFETY: STRUCT for `list`.
         unsafe { list_of(list) }?;
         let mut offset = 0;
-        // SAFETY: as above; each entry begins where the one before ends, however long that is.
+        // SAFETY: STRUCT for `list`. Each entry begins where the one before ends.
         while let Some(found) = unsafe { entry_at(list, offset) } {
-            // SAFETY: an entry of the list.
+            // SAFETY: `found` is an entry within `list`, with all its bytes: `entry_at` has read it.
             let (entry, length) = Entry::read(unsafe { entry_bytes(found) }?)?;
             if entry.is_of(kind, name) {
-                *place = found;
+                place.set(found);
                 return Ok(());
             }
             offset += length;
@@ -166,15 +166,15 @@ unsafe extern "C" fn daos_acl_get_ace_for_principal(
 /// Changes a list of the caller's, which then lies elsewhere.
 ///
 /// # Safety
-/// As [`list_bytes`], for a list of C's allocator.
+/// STRUCT for `list` and what it points to, HEAP for that.
 unsafe fn change(list: *mut *mut daos_acl, change: impl FnOnce(&mut List) -> Result<()>) -> Result<()> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `list`.
     let list = unsafe { place(list) }?;
-    // SAFETY: as above.
+    // SAFETY: STRUCT for what `list` points to.
     let mut changed = unsafe { list_of(*list) }?;
     change(&mut changed)?;
     let new = copied(&changed.bytes())?;
-    // SAFETY: the old one is of C's allocator, and nobody uses it any more.
+    // SAFETY: HEAP for what `list` points to, which is put in its place below.
     unsafe { libc::free((*list).cast()) };
     *list = new.cast();
     Ok(())
@@ -183,9 +183,9 @@ unsafe fn change(list: *mut *mut daos_acl, change: impl FnOnce(&mut List) -> Res
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_add_ace(list: *mut *mut daos_acl, entry: *mut daos_ace) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: an entry of the caller's.
+        // SAFETY: STRUCT for `entry`.
         let entry = unsafe { entry_of(entry) }?;
-        // SAFETY: a list of the caller's.
+        // SAFETY: STRUCT for `list` and what it points to, HEAP for that.
         unsafe {
             change(list, |list| {
                 list.put(entry);
@@ -202,7 +202,7 @@ unsafe extern "C" fn daos_acl_remove_ace(
     name: *const c_char,
 ) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: a string and a list of the caller's.
+        // SAFETY: STRING for `name`; STRUCT for `list` and what it points to, HEAP for that.
         unsafe {
             let (kind, name) = principal(kind, name)?;
             change(list, |list| list.remove(kind, name))
@@ -212,19 +212,19 @@ unsafe extern "C" fn daos_acl_remove_ace(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_validate(list: *mut daos_acl) -> c_int {
-    // SAFETY: a list of the caller's.
+    // SAFETY: STRUCT for `list`.
     answer(ptr::null_mut(), || unsafe { list_of(list) }?.check(crate::acl::ALL))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_pool_validate(list: *mut daos_acl) -> c_int {
-    // SAFETY: a list of the caller's.
+    // SAFETY: STRUCT for `list`.
     answer(ptr::null_mut(), || unsafe { list_of(list) }?.check(DAOS_ACL_PERM_POOL_ALL))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_cont_validate(list: *mut daos_acl) -> c_int {
-    // SAFETY: a list of the caller's.
+    // SAFETY: STRUCT for `list`.
     answer(ptr::null_mut(), || unsafe { list_of(list) }?.check(DAOS_ACL_PERM_CONT_ALL))
 }
 
@@ -235,16 +235,16 @@ unsafe extern "C" fn daos_acl_from_strs(
     list: *mut *mut daos_acl,
 ) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: so many strings of the caller's, and a place.
-        let (texts, place) = unsafe { (many(texts, count as u64)?, place(list)?) };
+        // SAFETY: LIST for `texts`, of `count` pointers, and OUT for `list`.
+        let (texts, place) = unsafe { (many(texts, count as u64)?, out(list)?) };
         if texts.is_empty() {
             return invalid("an access control list without entries");
         }
-        // SAFETY: as above.
+        // SAFETY: STRING for each of `texts`.
         let entries = texts.iter().map(|entry| Entry::parse(unsafe { text(*entry) }?));
         let made = List::new(entries.collect::<Result<Vec<_>>>()?);
         made.check(crate::acl::ALL)?;
-        *place = copied(&made.bytes())?.cast();
+        place.set(copied(&made.bytes())?.cast());
         Ok(())
     })
 }
@@ -256,25 +256,26 @@ unsafe extern "C" fn daos_acl_to_strs(
     count: *mut usize,
 ) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: a list and places of the caller's.
-        let (list, place, count) = unsafe { (list_of(list)?, place(texts)?, place(count)?) };
+        // SAFETY: STRUCT for `list`, OUT for `texts` and `count`.
+        let (list, place, count) = unsafe { (list_of(list)?, out(texts)?, out(count)?) };
         list.check(crate::acl::ALL)?;
         let said = list.entries().iter().map(Entry::text).collect::<Result<Vec<_>>>()?;
-        // SAFETY: zeroed memory, which is strings that are not there.
+        // SAFETY: `calloc` takes any numbers; zeros are strings that are not there.
         let made: *mut *mut c_char =
             unsafe { libc::calloc(said.len().max(1), size_of::<*mut c_char>()) }.cast();
-        // SAFETY: as many places as were made.
+        // SAFETY: `made` is null or was allocated just now for as many.
         for (place, text) in unsafe { many_mut(made, said.len() as u64) }?.iter_mut().zip(&said) {
             *place = copied(&[text.as_bytes(), &[0]].concat())?.cast();
         }
-        (*place, *count) = (made, said.len());
+        place.set(made);
+        count.set(said.len());
         Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_ace_create(kind: c_int, name: *const c_char) -> *mut daos_ace {
-    // SAFETY: a string of the caller's.
+    // SAFETY: STRING for `name`.
     let made = unsafe { principal(kind, name) }.and_then(|(kind, name)| match has_name(kind) {
         true if !(1..=DAOS_ACL_MAX_PRINCIPAL_LEN).contains(&name.len()) => {
             invalid("the name of a user or group: 1 to 255 bytes are expected")
@@ -286,33 +287,33 @@ unsafe extern "C" fn daos_ace_create(kind: c_int, name: *const c_char) -> *mut d
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_ace_free(entry: *mut daos_ace) {
-    // SAFETY: memory of C's allocator, or null.
+    // SAFETY: HEAP for `entry`.
     unsafe { libc::free(entry.cast()) };
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_ace_get_size(entry: *mut daos_ace) -> isize {
-    // SAFETY: an entry of the caller's.
+    // SAFETY: STRUCT for `entry`.
     unsafe { entry_bytes(entry) }.map_or(-DER_INVAL as isize, |bytes| bytes.len() as isize)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_ace_is_valid(entry: *mut daos_ace) -> bool {
-    // SAFETY: an entry of the caller's.
+    // SAFETY: STRUCT for `entry`.
     unsafe { entry_of(entry) }.is_ok_and(|entry| entry.is_valid())
 }
 
 /// The principal of an entry as its text has it; empty for a user or group without a name, null for what is no entry.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_ace_get_principal_str(entry: *mut daos_ace) -> *const c_char {
-    // SAFETY: an entry of the caller's.
+    // SAFETY: STRUCT for `entry`.
     let Ok(read) = (unsafe { entry_of(entry) }) else { return ptr::null() };
     match c_int::from(read.kind) {
         DAOS_ACL_OWNER => c"OWNER@".as_ptr(),
         DAOS_ACL_OWNER_GROUP => c"GROUP@".as_ptr(),
         DAOS_ACL_EVERYONE => c"EVERYONE@".as_ptr(),
         _ if read.name.is_empty() => c"".as_ptr(),
-        // SAFETY: an entry of the caller's, with the bytes of a name that ends with a zero.
+        // SAFETY: STRUCT for `entry`, which has a name: `Entry::read` found its bytes behind the head, with a zero at their end.
         _ => unsafe { entry.byte_add(ENTRY_HEAD) }.cast(),
     }
 }
@@ -320,9 +321,9 @@ unsafe extern "C" fn daos_ace_get_principal_str(entry: *mut daos_ace) -> *const 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_ace_from_str(string: *const c_char, entry: *mut *mut daos_ace) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: a string and a place of the caller's.
-        let (string, place) = unsafe { (text(string)?, place(entry)?) };
-        *place = copied(&Entry::parse(string)?.bytes())?.cast();
+        // SAFETY: STRING for `string`, OUT for `entry`.
+        let (string, place) = unsafe { (text(string)?, out(entry)?) };
+        place.set(copied(&Entry::parse(string)?.bytes())?.cast());
         Ok(())
     })
 }
@@ -330,7 +331,7 @@ unsafe extern "C" fn daos_ace_from_str(string: *const c_char, entry: *mut *mut d
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_ace_to_str(entry: *mut daos_ace, buffer: *mut c_char, size: usize) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: an entry and a buffer of the caller's.
+        // SAFETY: STRUCT for `entry`, BUFFER for `buffer`.
         let (entry, buffer) = unsafe { (entry_of(entry)?, many_mut(buffer.cast::<u8>(), size as u64)?) };
         if buffer.is_empty() {
             return invalid("no buffer for the text of an entry");
@@ -348,13 +349,13 @@ unsafe extern "C" fn daos_cont_get_acl(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: a place of the caller's.
-        let place = unsafe { place(list) }?;
+        // SAFETY: OUT for `list`.
+        let place = unsafe { out(list) }?;
         let found = access::get(container.cookie)?;
         let made = properties::of_numbers(&access::PROPERTIES)?;
-        // SAFETY: a list that was made just now.
+        // SAFETY: `made` was allocated just now.
         unsafe { properties::fill(made, &found) }?;
-        *place = made;
+        place.set(made);
         Ok(())
     })
 }
@@ -365,7 +366,7 @@ unsafe extern "C" fn daos_cont_overwrite_acl(
     list: *mut daos_acl,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: a list of the caller's.
+    // SAFETY: STRUCT for `list`.
     answer(event, || access::overwrite(container.cookie, &unsafe { list_of(list) }?))
 }
 
@@ -375,7 +376,7 @@ unsafe extern "C" fn daos_cont_update_acl(
     list: *mut daos_acl,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: a list of the caller's.
+    // SAFETY: STRUCT for `list`.
     answer(event, || access::update(container.cookie, &unsafe { list_of(list) }?))
 }
 
@@ -387,7 +388,7 @@ unsafe extern "C" fn daos_cont_delete_acl(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: a string of the caller's.
+        // SAFETY: STRING for `name`.
         let (kind, name) = unsafe { principal(kind, name) }?;
         access::delete(container.cookie, kind, name)
     })
@@ -403,7 +404,7 @@ unsafe extern "C" fn daos_cont_set_owner(
     answer(event, || {
         let given = |name: *mut c_char| match name.is_null() {
             true => Ok(None),
-            // SAFETY: a string of the caller's.
+            // SAFETY: STRING for `name`.
             false => unsafe { text(name) }.map(Some),
         };
         access::set_owner(container.cookie, given(user)?, given(group)?)

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use super::{acl::list_bytes, many};
+use super::{acl::list_bytes, many, value_or_none};
 use crate::{
     abi::info::{daos_ace, daos_acl},
     acl::{ENTRY_HEAD, Entry, List},
@@ -11,7 +11,7 @@ use crate::{
 /// Prints lines through C's library, so that they stand between what the program prints where they belong.
 fn print(lines: &[String]) {
     if let Ok(text) = CString::new(lines.join("\n")) {
-        // SAFETY: a string that ends with a zero.
+        // SAFETY: a `CString` ends with a NUL, and lives for the call.
         unsafe { libc::puts(text.as_ptr()) };
     }
 }
@@ -23,7 +23,7 @@ fn line(entry: &Entry, tabs: usize) -> String {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_dump(list: *mut daos_acl) {
-    // SAFETY: a list of the caller's, or null.
+    // SAFETY: STRUCT for `list`.
     let list = unsafe { list_bytes(list) }.and_then(List::read);
     let entries = match list {
         Ok(list) => list.entries().iter().map(|entry| line(entry, 1)).collect(),
@@ -34,10 +34,10 @@ unsafe extern "C" fn daos_acl_dump(list: *mut daos_acl) {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_ace_dump(entry: *mut daos_ace, tabs: u32) {
-    // SAFETY: an entry of the caller's, or null.
-    let bytes =
-        unsafe { entry.as_ref() }.map_or(0, |head| ENTRY_HEAD as u64 + u64::from(head.dae_principal_len));
-    // SAFETY: as above: there are as many bytes as its head says.
+    // SAFETY: STRUCT for `entry`.
+    let bytes = unsafe { value_or_none(entry) }
+        .map_or(0, |head| ENTRY_HEAD as u64 + u64::from(head.dae_principal_len));
+    // SAFETY: STRUCT for `entry`: behind its head there are the `dae_principal_len` bytes of a name.
     let read = unsafe { many(entry.cast_const().cast(), bytes) }.and_then(Entry::read);
     let tabs = tabs as usize;
     print(&[read.map_or_else(|_| format!("{}no entry", "\t".repeat(tabs)), |(entry, _)| line(&entry, tabs))]);

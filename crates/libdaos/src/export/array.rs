@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use super::{answer, fill, give, halves, many, place, vectors};
+use super::{answer, fill, give, halves, many, out, place, vectors};
 use crate::{
     abi::types::*,
     arrays::{self, Range},
@@ -23,9 +23,9 @@ unsafe extern "C" fn daos_array_create(
 ) -> c_int {
     answer(event, || {
         let scope = Scope::of(handles::container(container.cookie)?, transaction.cookie)?;
-        // SAFETY: a place of the caller's.
-        let handle = unsafe { place(handle) }?;
-        handle.cookie = arrays::create(&scope, halves(id), cell_size, chunk_size)?;
+        // SAFETY: OUT for `handle`.
+        let handle = unsafe { out(handle) }?;
+        handle.set(daos_handle_t { cookie: arrays::create(&scope, halves(id), cell_size, chunk_size)? });
         Ok(())
     })
 }
@@ -43,10 +43,12 @@ unsafe extern "C" fn daos_array_open(
 ) -> c_int {
     answer(event, || {
         let scope = Scope::of(handles::container(container.cookie)?, transaction.cookie)?;
-        // SAFETY: places of the caller's.
-        let (cell_size, chunk_size, handle) =
-            unsafe { (place(cell_size)?, place(chunk_size)?, place(handle)?) };
-        (handle.cookie, (*cell_size, *chunk_size)) = arrays::open(&scope, halves(id), mode)?;
+        // SAFETY: OUT for `cell_size`, `chunk_size` and `handle`.
+        let (cell_size, chunk_size, handle) = unsafe { (out(cell_size)?, out(chunk_size)?, out(handle)?) };
+        let (cookie, (found_cell, found_chunk)) = arrays::open(&scope, halves(id), mode)?;
+        cell_size.set(found_cell);
+        chunk_size.set(found_chunk);
+        handle.set(daos_handle_t { cookie });
         Ok(())
     })
 }
@@ -63,10 +65,11 @@ unsafe extern "C" fn daos_array_open_with_attr(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: a place of the caller's.
-        let handle = unsafe { place(handle) }?;
-        handle.cookie =
-            arrays::open_with_attributes(container.cookie, halves(id), mode, cell_size, chunk_size)?;
+        // SAFETY: OUT for `handle`.
+        let handle = unsafe { out(handle) }?;
+        handle.set(daos_handle_t {
+            cookie: arrays::open_with_attributes(container.cookie, halves(id), mode, cell_size, chunk_size)?,
+        });
         Ok(())
     })
 }
@@ -91,11 +94,11 @@ extern "C" fn daos_array_destroy(
 /// The ranges that a call is about.
 ///
 /// # Safety
-/// As [`place`], for the description and its ranges.
+/// STRUCT, with its LIST of `arr_nr` ranges, as long as the result is used.
 unsafe fn ranges<'a>(described: *mut daos_array_iod_t) -> Result<(&'a mut daos_array_iod_t, Vec<Range>)> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `described`.
     let described = unsafe { place(described) }?;
-    // SAFETY: as the caller says.
+    // SAFETY: LIST for `arr_rgs`, of `arr_nr`.
     let ranges = unsafe { many(described.arr_rgs, described.arr_nr) }?;
     let ranges = ranges.iter().map(|range| (range.rg_idx, range.rg_len)).collect();
     Ok((described, ranges))
@@ -111,9 +114,9 @@ unsafe extern "C" fn daos_array_write(
 ) -> c_int {
     answer(event, || {
         let (array, scope) = arrays::array_in(array.cookie, transaction.cookie)?;
-        // SAFETY: what the caller has for the call.
+        // SAFETY: STRUCT for `described` and `list`.
         let ((_, ranges), vectors) = unsafe { (ranges(described)?, vectors(list)?) };
-        // SAFETY: each vector has as many bytes as it says.
+        // SAFETY: BYTES for each vector, as many as `iov_len` says.
         let buffers =
             vectors.iter().map(|vector| unsafe { many(vector.iov_buf.cast::<u8>(), vector.iov_len) });
         let buffers: Vec<&[u8]> = buffers.collect::<Result<_>>()?;
@@ -131,9 +134,9 @@ unsafe extern "C" fn daos_array_read(
 ) -> c_int {
     answer(event, || {
         let (array, scope) = arrays::array_in(array.cookie, transaction.cookie)?;
-        // SAFETY: what the caller has for the call.
+        // SAFETY: STRUCT for `described` and `list`.
         let ((described, ranges), vectors) = unsafe { (ranges(described)?, vectors(list)?) };
-        // SAFETY: each vector has room for as many bytes as it says.
+        // SAFETY: BUFFER for each vector.
         let filled = unsafe { fill(vectors, |buffers| array.read(&scope, &ranges, buffers)) }?;
         if array.is_of_bytes() {
             (described.arr_nr_read, described.arr_nr_short_read) = (filled.read, filled.short);
@@ -151,9 +154,9 @@ unsafe extern "C" fn daos_array_get_size(
 ) -> c_int {
     answer(event, || {
         let (array, scope) = arrays::array_in(array.cookie, transaction.cookie)?;
-        // SAFETY: a place of the caller's.
-        let size = unsafe { place(size) }?;
-        *size = array.size(&scope)?;
+        // SAFETY: OUT for `size`.
+        let size = unsafe { out(size) }?;
+        size.set(array.size(&scope)?);
         Ok(())
     })
 }
@@ -180,7 +183,7 @@ unsafe extern "C" fn daos_array_punch(
 ) -> c_int {
     answer(event, || {
         let (array, scope) = arrays::array_in(array.cookie, transaction.cookie)?;
-        // SAFETY: what the caller has for the call.
+        // SAFETY: STRUCT for `described`.
         let (_, ranges) = unsafe { ranges(described) }?;
         array.punch(&scope, &ranges)
     })
@@ -193,10 +196,11 @@ unsafe extern "C" fn daos_array_get_attr(
     cell_size: *mut u64,
 ) -> c_int {
     answer(std::ptr::null_mut(), || {
-        // SAFETY: places of the caller's.
-        let (chunk_size, cell_size) = unsafe { (place(chunk_size)?, place(cell_size)?) };
+        // SAFETY: OUT for `chunk_size` and `cell_size`.
+        let (chunk_size, cell_size) = unsafe { (out(chunk_size)?, out(cell_size)?) };
         let array = handles::array(array.cookie)?;
-        (*chunk_size, *cell_size) = (array.chunk_size, array.cell_size);
+        chunk_size.set(array.chunk_size);
+        cell_size.set(array.cell_size);
         Ok(())
     })
 }
@@ -211,9 +215,10 @@ unsafe extern "C" fn daos_array_stat(
 ) -> c_int {
     answer(event, || {
         let (array, scope) = arrays::array_in(array.cookie, transaction.cookie)?;
-        // SAFETY: a place of the caller's.
-        let found = unsafe { place(found) }?;
-        (found.st_size, found.st_max_epoch) = array.stat(&scope)?;
+        // SAFETY: OUT for `found`.
+        let found = unsafe { out(found) }?;
+        let (st_size, st_max_epoch) = array.stat(&scope)?;
+        found.set(daos_array_stbuf_t { st_size, st_max_epoch });
         Ok(())
     })
 }
@@ -222,7 +227,7 @@ unsafe extern "C" fn daos_array_stat(
 unsafe extern "C" fn daos_array_local2global(array: daos_handle_t, global: *mut d_iov_t) -> c_int {
     answer(std::ptr::null_mut(), || {
         let packed = globals::of_array(array.cookie)?;
-        // SAFETY: a vector of the caller's.
+        // SAFETY: STRUCT for `global`.
         unsafe { give(&packed, global) }
     })
 }
@@ -235,9 +240,9 @@ unsafe extern "C" fn daos_array_global2local(
     array: *mut daos_handle_t,
 ) -> c_int {
     answer(std::ptr::null_mut(), || {
-        // SAFETY: pointers of the caller's.
-        let (packed, array) = unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, place(array)?) };
-        array.cookie = globals::to_array(container.cookie, packed, mode)?;
+        // SAFETY: BYTES for `global.iov_buf`, OUT for `array`.
+        let (packed, array) = unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, out(array)?) };
+        array.set(daos_handle_t { cookie: globals::to_array(container.cookie, packed, mode)? });
         Ok(())
     })
 }

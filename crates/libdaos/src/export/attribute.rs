@@ -16,11 +16,11 @@ type Pairs<'a> = (Vec<&'a [u8]>, Vec<&'a [u8]>);
 /// So many names of the caller's, each of which can be that of an attribute.
 ///
 /// # Safety
-/// As [`many`], and as [`key`] for each.
+/// LIST of STRINGs, as long as the result is used.
 unsafe fn names<'a>(count: c_int, names: *const *const c_char) -> Result<Vec<&'a [u8]>> {
-    // SAFETY: as the caller says.
+    // SAFETY: LIST for `names`, of `count`.
     let names = unsafe { many(names, u64::try_from(count).unwrap_or(0)) }?;
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for each of `names`.
     let names = names.iter().map(|name| unsafe { key(*name) }).collect::<Result<Vec<_>>>()?;
     attributes::check(&names, &[])?;
     Ok(names)
@@ -29,19 +29,19 @@ unsafe fn names<'a>(count: c_int, names: *const *const c_char) -> Result<Vec<&'a
 /// So many names of the caller's, with a value for each.
 ///
 /// # Safety
-/// As [`names`], and as [`many`] for each value.
+/// LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes; as long as the result is used.
 unsafe fn pairs<'a>(
     count: c_int,
     first: *const *const c_char,
     values: *const *const c_void,
     sizes: *const usize,
 ) -> Result<Pairs<'a>> {
-    // SAFETY: as the caller says.
+    // SAFETY: LIST for `first` and the STRINGs in it.
     let names = unsafe { names(count, first) }?;
-    // SAFETY: as the caller says: as many values and sizes.
+    // SAFETY: LIST for `values` and `sizes`, of as many as there are names.
     let (values, sizes) = unsafe { (many(values, names.len() as u64)?, many(sizes, names.len() as u64)?) };
     let values = values.iter().zip(sizes);
-    // SAFETY: as the caller says: each value has as many bytes.
+    // SAFETY: BYTES for each value, as many as its size says.
     let values = values.map(|(value, size)| unsafe { many(value.cast::<u8>(), *size as u64) });
     let values = values.collect::<Result<Vec<_>>>()?;
     attributes::check(&names, &values)?;
@@ -51,17 +51,17 @@ unsafe fn pairs<'a>(
 /// Gives the values of names. One that has no room is cut; where there is no buffer only its size is told.
 ///
 /// # Safety
-/// There are so many sizes, and as many buffers if there are any, each of as many bytes as its size says.
+/// LIST for `sizes` and `buffers`, of as many as there are values; BUFFER for each of these, of as many bytes as its size says.
 unsafe fn give(values: &[Vec<u8>], buffers: *const *mut c_void, sizes: *mut usize) -> Result<()> {
-    // SAFETY: as the caller says.
+    // SAFETY: LIST for `sizes`, of as many as there are values.
     let sizes = unsafe { many_mut(sizes, values.len() as u64) }?;
-    // SAFETY: as the caller says.
+    // SAFETY: LIST for `buffers`, of as many as there are values.
     let buffers = if buffers.is_null() { &[] } else { unsafe { many(buffers, values.len() as u64) }? };
     for (at, value) in values.iter().enumerate() {
         let buffer = buffers.get(at).filter(|buffer| !buffer.is_null());
         if let Some(buffer) = buffer {
             let length = sizes[at].min(value.len());
-            // SAFETY: as the caller says.
+            // SAFETY: BUFFER for `buffer`, of which no more is used than its size says.
             unsafe { many_mut(buffer.cast::<u8>(), length as u64) }?.copy_from_slice(&value[..length]);
         }
         sizes[at] = value.len();
@@ -72,13 +72,13 @@ unsafe fn give(values: &[Vec<u8>], buffers: *const *mut c_void, sizes: *mut usiz
 /// Gives as many whole names as there is room for, each with a zero behind it, and the size of all.
 ///
 /// # Safety
-/// As [`place`], for the size; the buffer has so many bytes, if there is one.
+/// STRUCT for `size`, BUFFER for `buffer`, of so many bytes.
 unsafe fn give_names(names: &[Vec<u8>], buffer: *mut c_char, size: *mut usize) -> Result<()> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `size`.
     let size = unsafe { place(size) }?;
     let mut rest = match buffer.is_null() {
         true => &mut [],
-        // SAFETY: as the caller says.
+        // SAFETY: BUFFER for `buffer`, of `size` bytes.
         false => unsafe { many_mut(buffer.cast::<u8>(), *size as u64) }?,
     };
     *size = 0;
@@ -103,7 +103,7 @@ unsafe extern "C" fn daos_cont_set_attr(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: so many names, values and sizes of the caller's.
+        // SAFETY: LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes.
         let (names, values) = unsafe { pairs(count, first, values, sizes) }?;
         attributes::set(&*handles::container(container.cookie)?, &names, &values)
     })
@@ -119,10 +119,10 @@ unsafe extern "C" fn daos_cont_get_attr(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: so many names of the caller's.
+        // SAFETY: LIST for `first` and the STRINGs in it.
         let names = unsafe { names(count, first) }?;
         let values = attributes::get(&*handles::container(container.cookie)?, &names)?;
-        // SAFETY: as many buffers and sizes of the caller's.
+        // SAFETY: LIST for `buffers` and `sizes`, of `count` each, as there are values; BUFFER for each of `buffers`.
         unsafe { give(&values, buffers, sizes) }
     })
 }
@@ -136,7 +136,7 @@ unsafe extern "C" fn daos_cont_list_attr(
 ) -> c_int {
     answer(event, || {
         let names = attributes::list(&*handles::container(container.cookie)?)?;
-        // SAFETY: a place and a buffer of the caller's.
+        // SAFETY: BUFFER for `buffer`, of `size` bytes, and STRUCT for `size`.
         unsafe { give_names(&names, buffer, size) }
     })
 }
@@ -149,7 +149,7 @@ unsafe extern "C" fn daos_cont_del_attr(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: so many names of the caller's.
+        // SAFETY: LIST for `first` and the STRINGs in it.
         let names = unsafe { names(count, first) }?;
         attributes::delete(&*handles::container(container.cookie)?, &names)
     })
@@ -165,7 +165,7 @@ unsafe extern "C" fn daos_pool_set_attr(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: so many names, values and sizes of the caller's.
+        // SAFETY: LIST for `first`, `values` and `sizes`, of `count` each: STRINGs, BYTES and their sizes.
         let (names, values) = unsafe { pairs(count, first, values, sizes) }?;
         attributes::set(&attributes::of_pool(pool.cookie, true)?, &names, &values)
     })
@@ -181,10 +181,10 @@ unsafe extern "C" fn daos_pool_get_attr(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: so many names of the caller's.
+        // SAFETY: LIST for `first` and the STRINGs in it.
         let names = unsafe { names(count, first) }?;
         let values = attributes::get(&attributes::of_pool(pool.cookie, false)?, &names)?;
-        // SAFETY: as many buffers and sizes of the caller's.
+        // SAFETY: LIST for `buffers` and `sizes`, of `count` each, as there are values; BUFFER for each of `buffers`.
         unsafe { give(&values, buffers, sizes) }
     })
 }
@@ -201,7 +201,7 @@ unsafe extern "C" fn daos_pool_list_attr(
             Err(Der(DER_NONEXIST)) => Vec::new(),
             attributes => attributes::list(&attributes?)?,
         };
-        // SAFETY: a place and a buffer of the caller's.
+        // SAFETY: BUFFER for `buffer`, of `size` bytes, and STRUCT for `size`.
         unsafe { give_names(&names, buffer, size) }
     })
 }
@@ -214,7 +214,7 @@ unsafe extern "C" fn daos_pool_del_attr(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: so many names of the caller's.
+        // SAFETY: LIST for `first` and the STRINGs in it.
         let names = unsafe { names(count, first) }?;
         handles::pool(pool.cookie)?.check_writable()?;
         match attributes::of_pool(pool.cookie, false) {

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint};
 
 use super::{
-    answer, give, place,
+    answer, give, many, out, out_or_none,
     properties::{asked, fill, taken},
     text,
 };
@@ -23,12 +23,12 @@ unsafe extern "C" fn daos_cont_create_with_label(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: a string and a list of the caller's.
+        // SAFETY: STRING for `label`, STRUCT for `properties`.
         let (label, properties) = unsafe { (text(label)?, taken(properties)?) };
         let made = containers::create(pool.cookie, Some(label), &properties, &[])?;
-        // SAFETY: a place of the caller's, if there is one.
-        if let Some(uuid) = unsafe { uuid.as_mut() } {
-            *uuid = made;
+        // SAFETY: OUT for `uuid`.
+        if let Some(uuid) = unsafe { out_or_none(uuid) } {
+            uuid.set(made);
         }
         Ok(())
     })
@@ -42,11 +42,11 @@ unsafe extern "C" fn daos_cont_create(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: a list of the caller's.
+        // SAFETY: STRUCT for `properties`.
         let made = containers::create(pool.cookie, None, &unsafe { taken(properties) }?, &[])?;
-        // SAFETY: a place of the caller's, if there is one.
-        if let Some(uuid) = unsafe { uuid.as_mut() } {
-            *uuid = made;
+        // SAFETY: OUT for `uuid`.
+        if let Some(uuid) = unsafe { out_or_none(uuid) } {
+            uuid.set(made);
         }
         Ok(())
     })
@@ -59,7 +59,7 @@ unsafe extern "C" fn daos_cont_create2(
     properties: *mut daos_prop_t,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: `daos_cont_create` takes what this function was given under the same clauses.
     unsafe { daos_cont_create(pool, uuid, properties, event) }
 }
 
@@ -73,11 +73,12 @@ unsafe extern "C" fn daos_cont_open(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: pointers of the caller's.
-        let (name, handle) = unsafe { (text(container)?, place(handle)?) };
-        handle.cookie = containers::open(pool.cookie, name, flags)?;
-        // SAFETY: as above.
-        unsafe { tell(handle.cookie, info) }
+        // SAFETY: STRING for `container`, OUT for `handle`.
+        let (name, handle) = unsafe { (text(container)?, out(handle)?) };
+        let cookie = containers::open(pool.cookie, name, flags)?;
+        handle.set(daos_handle_t { cookie });
+        // SAFETY: OUT for `info`.
+        unsafe { tell(cookie, info) }
     })
 }
 
@@ -90,7 +91,7 @@ unsafe extern "C" fn daos_cont_open2(
     info: *mut daos_cont_info_t,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: `daos_cont_open` takes what this function was given under the same clauses.
     unsafe { daos_cont_open(pool, container, flags, handle, info, event) }
 }
 
@@ -106,7 +107,7 @@ unsafe extern "C" fn daos_cont_destroy(
     force: c_int,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: a string of the caller's.
+    // SAFETY: STRING for `container`.
     answer(event, || containers::destroy(pool.cookie, unsafe { text(container) }?, force != 0))
 }
 
@@ -117,7 +118,7 @@ unsafe extern "C" fn daos_cont_destroy2(
     force: c_int,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: `daos_cont_destroy` takes what this function was given under the same clauses.
     unsafe { daos_cont_destroy(pool, container, force, event) }
 }
 
@@ -131,13 +132,13 @@ unsafe extern "C" fn daos_cont_query(
     answer(event, || {
         if !properties.is_null() {
             let opened = handles::container(container.cookie)?;
-            // SAFETY: a list of the caller's.
+            // SAFETY: STRUCT for `properties`.
             access::check_told(&opened, unsafe { asked(properties) }?.into_iter())?;
             let found = properties::of(&opened)?;
-            // SAFETY: a list of the caller's.
+            // SAFETY: STRUCT for `properties`.
             unsafe { fill(properties, &found) }?;
         }
-        // SAFETY: a place of the caller's.
+        // SAFETY: OUT for `info`.
         unsafe { tell(container.cookie, info) }
     })
 }
@@ -145,13 +146,13 @@ unsafe extern "C" fn daos_cont_query(
 /// Fills what the caller wants to know of a container, if he does.
 ///
 /// # Safety
-/// As [`place`], for a pointer that is not null.
+/// OUT for `info`.
 unsafe fn tell(container: u64, info: *mut daos_cont_info_t) -> Result<()> {
     let container = handles::container(container)?;
-    // SAFETY: as the caller says.
-    if let Some(info) = unsafe { info.as_mut() } {
+    // SAFETY: OUT for `info`.
+    if let Some(place) = unsafe { out_or_none(info) } {
         let handles = handles::count_of(|other| other.uuid == container.uuid);
-        *info =
+        let mut info =
             daos_cont_info_t { ci_uuid: container.uuid, ci_nhandles: handles as u32, ..Default::default() };
         // An engine without snapshots has none.
         if container.inner.capabilities().snapshots {
@@ -159,6 +160,7 @@ unsafe fn tell(container: u64, info: *mut daos_cont_info_t) -> Result<()> {
             info.ci_nsnapshots = all.len() as u32;
             info.ci_lsnapshot = all.last().map_or(0, |last| last.epoch);
         }
+        place.set(info);
     }
     Ok(())
 }
@@ -171,9 +173,9 @@ unsafe extern "C" fn daos_cont_alloc_oids(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: a place of the caller's.
-        let first = unsafe { place(first) }?;
-        *first = handles::container(container.cookie)?.allocate_ids(count)?;
+        // SAFETY: OUT for `first`.
+        let first = unsafe { out(first) }?;
+        first.set(handles::container(container.cookie)?.allocate_ids(count)?);
         Ok(())
     })
 }
@@ -187,7 +189,7 @@ extern "C" fn daos_cont_aggregate(container: daos_handle_t, epoch: u64, event: *
 unsafe extern "C" fn daos_cont_local2global(container: daos_handle_t, global: *mut d_iov_t) -> c_int {
     answer(std::ptr::null_mut(), || {
         let packed = globals::of_container(container.cookie)?;
-        // SAFETY: a vector of the caller's.
+        // SAFETY: STRUCT for `global`.
         unsafe { give(&packed, global) }
     })
 }
@@ -199,10 +201,10 @@ unsafe extern "C" fn daos_cont_global2local(
     container: *mut daos_handle_t,
 ) -> c_int {
     answer(std::ptr::null_mut(), || {
-        // SAFETY: pointers of the caller's.
+        // SAFETY: BYTES for `global.iov_buf`, OUT for `container`.
         let (packed, container) =
-            unsafe { (super::many(global.iov_buf.cast::<u8>(), global.iov_len)?, place(container)?) };
-        container.cookie = globals::to_container(pool.cookie, packed)?;
+            unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, out(container)?) };
+        container.set(daos_handle_t { cookie: globals::to_container(pool.cookie, packed)? });
         Ok(())
     })
 }

@@ -8,9 +8,9 @@ use std::{
 use rustix::process::{getegid, geteuid};
 
 use super::{
-    answer, many_mut, place,
+    answer, out, place_or_none,
     properties::{Union, daos_prop_entry_get},
-    text,
+    text, value_or_none,
 };
 use crate::{
     abi::{errors::*, info::*, properties::*, types::*},
@@ -39,18 +39,19 @@ unsafe extern "C" fn dmg_pool_create(
                 "a pool that belongs to another user or group than this process",
             );
         }
-        // SAFETY: a list of the caller's, or none.
-        let label = unsafe { daos_prop_entry_get(properties, DAOS_PROP_PO_LABEL).as_ref() };
-        // SAFETY: the value of this property is a string.
+        // SAFETY: STRUCT for `properties`, in which the entry is.
+        let label = unsafe { value_or_none(daos_prop_entry_get(properties, DAOS_PROP_PO_LABEL)) };
+        // SAFETY: STRING for the value, since a label is one.
         let label = label.map(|entry| unsafe { text(entry.value().cast()) }).transpose()?;
-        // SAFETY: places of the caller's.
-        let (uuid, service) = unsafe { (place(uuid)?, service.as_mut()) };
+        // SAFETY: OUT for `uuid`, STRUCT for `service`.
+        let (uuid, service) = unsafe { (out(uuid)?, place_or_none(service)) };
         let service = service.filter(|service| service.rl_nr > 0);
-        // SAFETY: a list of the caller's with so many places.
-        let rank = service.as_ref().map(|service| unsafe { many_mut(service.rl_ranks, 1) }).transpose()?;
-        *uuid = pools::create(label)?;
+        // SAFETY: LIST for `rl_ranks`, of `rl_nr`, which is 1 or more.
+        let rank = service.as_ref().map(|service| unsafe { out(service.rl_ranks) }).transpose()?;
+        uuid.set(pools::create(label)?);
         if let (Some(service), Some(rank)) = (service, rank) {
-            (service.rl_nr, rank[0]) = (1, 0);
+            service.rl_nr = 1;
+            rank.set(0);
         }
         Ok(())
     })
@@ -64,8 +65,8 @@ unsafe extern "C" fn dmg_pool_destroy(
     force: c_int,
 ) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: a UUID of the caller's.
-        match unsafe { uuid.as_ref() } {
+        // SAFETY: STRUCT for `uuid`.
+        match unsafe { value_or_none(uuid) } {
             None => invalid("a null pointer for a UUID"),
             Some(uuid) => pools::destroy(uuid, force != 0),
         }

@@ -18,7 +18,7 @@ use std::{
 use super::{
     copied,
     dfs::mount::{dfs_cont_create, dfs_cont_create_with_label},
-    place, properties, text,
+    many, place, place_or_none, properties, text,
 };
 use crate::{
     abi::stored::is_uuid,
@@ -43,12 +43,12 @@ fn failed(error: &io::Error, path: &Path) -> Errno {
 /// A path of the caller's.
 ///
 /// # Safety
-/// It ends with a NUL if it is not null, and lives as long as the result is used.
+/// STRING, as long as the result is used.
 unsafe fn path_of<'a>(path: *const c_char) -> Result<&'a CStr> {
     if path.is_null() {
         return Err(Errno(libc::EINVAL));
     }
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`, which is not null.
     let path = unsafe { CStr::from_ptr(path) };
     if path.is_empty() { Err(Errno(libc::EINVAL)) } else { Ok(path) }
 }
@@ -97,7 +97,7 @@ fn tell(target: &Target, attributes: &mut duns_attr_t) -> Result<()> {
 fn attribute_of(path: &Path) -> Result<Option<Vec<u8>>> {
     let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno(libc::EINVAL))?;
     let mut value = [0_u8; DUNS_MAX_XATTR_LEN];
-    // SAFETY: strings, and room for so many bytes.
+    // SAFETY: both names end with a NUL, and `value` has as many bytes as its length says.
     let size = unsafe {
         libc::lgetxattr(name.as_ptr(), DUNS_XATTR_NAME.as_ptr(), value.as_mut_ptr().cast(), value.len())
     };
@@ -124,11 +124,11 @@ fn resolved(path: &Path, is_last_only: bool) -> Result<(u16, Target)> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn duns_resolve_path(path: *const c_char, attributes: *mut duns_attr_t) -> c_int {
     done(|| {
-        // SAFETY: a string and a place of the caller's.
+        // SAFETY: STRING for `path`, STRUCT for `attributes`.
         let (path, attributes) = unsafe { (path_of(path)?, place(attributes)?) };
         attributes.da_sys = ptr::null_mut();
         let (flags, bytes) = (attributes.da_flags, path.to_bytes());
-        let without_prefix = attributes.da_no_prefix || flags & DUNS_NO_PREFIX != 0;
+        let without_prefix = attributes.da_no_prefix != 0 || flags & DUNS_NO_PREFIX != 0;
         if let Some(target) = duns::direct(bytes, without_prefix) {
             return tell(&target, attributes);
         }
@@ -149,8 +149,8 @@ unsafe extern "C" fn duns_resolve_path(path: *const c_char, attributes: *mut dun
 #[unsafe(no_mangle)]
 unsafe extern "C" fn duns_parse_attr(value: *mut c_char, size: u64, attributes: *mut duns_attr_t) -> c_int {
     done(|| {
-        // SAFETY: so many bytes, and a place, of the caller's.
-        let (value, attributes) = unsafe { (super::many(value.cast::<u8>(), size)?, place(attributes)?) };
+        // SAFETY: BYTES for `value`, STRUCT for `attributes`.
+        let (value, attributes) = unsafe { (many(value.cast::<u8>(), size)?, place(attributes)?) };
         let (layout, target) = duns::read_value(value)?;
         attributes.da_type = layout;
         tell(&Target { rest: None, ..target }, attributes)
@@ -160,7 +160,7 @@ unsafe extern "C" fn duns_parse_attr(value: *mut c_char, size: u64, attributes: 
 /// Makes a container as the attributes say, under a label if there is one; tells its UUID, or the label.
 ///
 /// # Safety
-/// As [`place`], for what the attributes point to.
+/// STRUCT for `da_props`.
 unsafe fn create(pool: daos_handle_t, label: Option<&str>, attributes: &mut duns_attr_t) -> Result<()> {
     let mut uuid = [0; 16];
     let label = label.map(CString::new).transpose().map_err(|_| Errno(libc::EINVAL))?;
@@ -177,7 +177,7 @@ unsafe fn create(pool: daos_handle_t, label: Option<&str>, attributes: &mut duns
             da_hints: attributes.da_hints,
         };
         let (uuid, wanted) = (&raw mut uuid, &raw mut wanted);
-        // SAFETY: a string, or none, and places; nothing is left open.
+        // SAFETY: `label` ends with a NUL or is null; STRUCT for `da_props`; the other places are of this function.
         unsafe {
             match label.is_null() {
                 true => dfs_cont_create(pool, uuid, wanted, ptr::null_mut(), ptr::null_mut()),
@@ -187,7 +187,7 @@ unsafe fn create(pool: daos_handle_t, label: Option<&str>, attributes: &mut duns
             }
         }
     } else {
-        // SAFETY: as the caller says.
+        // SAFETY: `label` ends with a NUL or is null; STRUCT for `da_props`.
         unsafe { plain(pool, label, attributes.da_type, attributes.da_props, &mut uuid) }?;
         0
     };
@@ -204,7 +204,7 @@ unsafe fn create(pool: daos_handle_t, label: Option<&str>, attributes: &mut duns
 /// Makes a container that is no file system.
 ///
 /// # Safety
-/// As [`place`], for the properties.
+/// STRING for `label`, STRUCT for `given`.
 unsafe fn plain(
     pool: daos_handle_t,
     label: *const c_char,
@@ -212,11 +212,11 @@ unsafe fn plain(
     given: *mut daos_prop_t,
     uuid: &mut uuid_t,
 ) -> Result<()> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `given`.
     let mut wanted = unsafe { properties::taken(given) }?;
     wanted.insert(DAOS_PROP_CO_LAYOUT_TYPE, Value::Number(layout.into()));
     check(&wanted)?;
-    // SAFETY: a string, or none.
+    // SAFETY: STRING for `label`.
     let label = if label.is_null() { None } else { Some(unsafe { text(label) }?) };
     *uuid = containers::create(pool.cookie, label, &wanted, &[])?;
     Ok(())
@@ -241,7 +241,7 @@ impl Made {
     fn name(self, value: &[u8]) -> Result<()> {
         let path = CString::new(self.0.as_os_str().as_bytes()).map_err(|_| Errno(libc::EINVAL))?;
         let (value, size) = (value.as_ptr().cast::<c_void>(), value.len());
-        // SAFETY: strings, and so many bytes.
+        // SAFETY: both names end with a NUL, and `value` has `size` bytes.
         if unsafe { libc::lsetxattr(path.as_ptr(), DUNS_XATTR_NAME.as_ptr(), value, size, 0) } != 0 {
             return Err(failed(&io::Error::last_os_error(), &self.0));
         }
@@ -263,14 +263,14 @@ unsafe extern "C" fn duns_create_path(
     attributes: *mut duns_attr_t,
 ) -> c_int {
     done(|| {
-        // SAFETY: a string and a place of the caller's.
+        // SAFETY: STRING for `path`, STRUCT for `attributes`.
         let (path, attributes) = unsafe { (path_of(path)?, place(attributes)?) };
-        let without_prefix = attributes.da_no_prefix || attributes.da_flags & DUNS_NO_PREFIX != 0;
+        let without_prefix = attributes.da_no_prefix != 0 || attributes.da_flags & DUNS_NO_PREFIX != 0;
         if let Some(target) = duns::direct(path.to_bytes(), without_prefix) {
             let Some(container) = &target.container else { return Err(Errno(libc::EINVAL)) };
             tell(&target, attributes)?;
             let label = Some(container.as_str()).filter(|container| !is_uuid(container));
-            // SAFETY: as the caller says.
+            // SAFETY: STRUCT for `attributes`, with the properties in it.
             return unsafe { create(pool, label, attributes) };
         }
         let uuid = handles::pool(pool.cookie)?.uuid();
@@ -279,7 +279,7 @@ unsafe extern "C" fn duns_create_path(
         }
         let made = Made::new(as_path(path), attributes.da_type)?;
         put(&uuid_text(&uuid), &mut attributes.da_pool);
-        // SAFETY: as the caller says.
+        // SAFETY: STRUCT for `attributes`, with the properties in it.
         unsafe { create(pool, None, attributes) }?;
         let container = string_in(&attributes.da_cont);
         let value = duns::value(attributes.da_type, &uuid_text(&uuid), &container)?;
@@ -296,7 +296,7 @@ unsafe extern "C" fn duns_link_cont(
     path: *const c_char,
 ) -> c_int {
     done(|| {
-        // SAFETY: strings of the caller's.
+        // SAFETY: STRING for `path` and `container`.
         let (path, name) = unsafe { (path_of(path)?, text(container)?) };
         let uuid = handles::pool(pool.cookie)?.uuid();
         let handle = containers::open(pool.cookie, name, DAOS_COO_RO)?;
@@ -319,7 +319,7 @@ unsafe extern "C" fn duns_link_cont(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn duns_destroy_path(pool: daos_handle_t, path: *const c_char) -> c_int {
     done(|| {
-        // SAFETY: a string of the caller's.
+        // SAFETY: STRING for `path`.
         let path = unsafe { path_of(path) }?;
         let connected = handles::pool(pool.cookie)?;
         let (layout, target) = match duns::direct(path.to_bytes(), false) {
@@ -354,7 +354,7 @@ unsafe extern "C" fn duns_destroy_path(pool: daos_handle_t, path: *const c_char)
 #[unsafe(no_mangle)]
 unsafe extern "C" fn duns_set_sys_name(attributes: *mut duns_attr_t, name: *const c_char) -> c_int {
     done(|| {
-        // SAFETY: a place and a string of the caller's.
+        // SAFETY: STRUCT for `attributes`, STRING for `name`.
         let (attributes, name) = unsafe { (place(attributes)?, path_of(name)?) };
         attributes.da_sys = copied(name.to_bytes_with_nul())?.cast();
         Ok(())
@@ -363,9 +363,9 @@ unsafe extern "C" fn duns_set_sys_name(attributes: *mut duns_attr_t, name: *cons
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn duns_destroy_attr(attributes: *mut duns_attr_t) {
-    // SAFETY: a place of the caller's, or none, whose strings are of this library.
+    // SAFETY: STRUCT for `attributes`, HEAP for the strings in it, which `tell` and `duns_set_sys_name` allocate.
     unsafe {
-        if let Some(attributes) = attributes.as_mut() {
+        if let Some(attributes) = place_or_none(attributes) {
             libc::free(attributes.da_rel_path.cast());
             libc::free(attributes.da_sys.cast());
             (attributes.da_rel_path, attributes.da_sys) = (ptr::null_mut(), ptr::null_mut());

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{answer, many_mut, place};
+use super::{answer, out, outs};
 use crate::{
     abi::{constants::*, errors::DER_INVAL, types::*},
     error::{Der, invalid},
@@ -17,7 +17,7 @@ use crate::{
 /// waited for this one alone.
 ///
 /// # Safety
-/// The event is one of the caller's that nobody else uses, and so is its parent.
+/// EVENT, for the address and for the parent, if it has one.
 pub(super) unsafe fn end(ended: Ended) {
     let mut next = Some(ended);
     while let Some((address, number)) = next {
@@ -25,12 +25,12 @@ pub(super) unsafe fn end(ended: Ended) {
         let result = events::take_callbacks(address).into_iter().fold(
             number,
             |result, Callback { call, argument }| {
-                // SAFETY: a function of the caller's, which is given what it was registered with.
+                // SAFETY: CALLBACK for `call` and `argument`; EVENT for `event`.
                 let told = unsafe { call(ptr::with_exposed_provenance_mut(argument), event, number) };
                 if result == 0 { told } else { result }
             },
         );
-        // SAFETY: as the caller says.
+        // SAFETY: EVENT for `event`, which nothing here refers to.
         unsafe { (*event).ev_error = result };
         next = events::complete(address, result);
     }
@@ -44,9 +44,9 @@ fn time(timeout: i64) -> Option<Duration> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_eq_create(queue: *mut daos_handle_t) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: a place of the caller's.
-        let queue = unsafe { place(queue) }?;
-        queue.cookie = events::create_queue()?;
+        // SAFETY: OUT for `queue`.
+        let queue = unsafe { out(queue) }?;
+        queue.set(daos_handle_t { cookie: events::create_queue()? });
         Ok(())
     })
 }
@@ -69,7 +69,7 @@ unsafe extern "C" fn daos_eq_poll(
     }
     match events::poll(queue.cookie, wait_running != 0, count as usize, time(timeout)) {
         Err(Der(number)) => -number,
-        // SAFETY: the caller has room for `count`, which are no fewer.
+        // SAFETY: LIST for `found`, of `count`, which is no less than what `poll` gives.
         Ok(complete) => unsafe { give_events(&complete, found) },
     }
 }
@@ -77,14 +77,14 @@ unsafe extern "C" fn daos_eq_poll(
 /// Tells events, and gives their number.
 ///
 /// # Safety
-/// There is room for so many.
+/// LIST, for `places`, of as many as there are events.
 unsafe fn give_events(events: &[events::Address], places: *mut *mut daos_event_t) -> c_int {
-    // SAFETY: as the caller says.
-    if let Ok(places) = unsafe { many_mut(places, events.len() as u64) } {
+    // SAFETY: LIST for `places`, of as many as there are events.
+    if let Ok(places) = unsafe { outs(places, events.len() as u64) } {
         places
             .iter_mut()
             .zip(events)
-            .for_each(|(place, address)| *place = ptr::with_exposed_provenance_mut(*address));
+            .for_each(|(place, address)| _ = place.write(ptr::with_exposed_provenance_mut(*address)));
     }
     events.len() as c_int
 }
@@ -100,7 +100,7 @@ unsafe extern "C" fn daos_eq_query(
         Err(Der(number)) => -number,
         // Without room only their number is asked for.
         Ok(events) if found.is_null() || count == 0 => events.len() as c_int,
-        // SAFETY: the caller has room for `count`.
+        // SAFETY: LIST for `found`, of `count`.
         Ok(events) => unsafe { give_events(&events[..events.len().min(count as usize)], found) },
     }
 }
@@ -112,8 +112,11 @@ unsafe extern "C" fn daos_event_init(
     parent: *mut daos_event_t,
 ) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: a place of the caller's.
-        unsafe { place(event) }?.ev_error = 0;
+        if event.is_null() {
+            return invalid("a null pointer for an event");
+        }
+        // SAFETY: OUT for `event`, which is not null and need not have a value yet.
+        unsafe { (&raw mut (*event).ev_error).write(0) };
         let parent = (!parent.is_null()).then(|| parent.expose_provenance());
         events::init(event.expose_provenance(), queue.cookie, parent)
     })
@@ -127,9 +130,9 @@ extern "C" fn daos_event_fini(event: *mut daos_event_t) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_event_test(event: *mut daos_event_t, timeout: i64, flag: *mut bool) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: a place of the caller's.
-        let flag = unsafe { place(flag) }?;
-        *flag = events::test(event.addr(), time(timeout))?;
+        // SAFETY: OUT for `flag`.
+        let flag = unsafe { out(flag) }?;
+        flag.set(events::test(event.addr(), time(timeout))?);
         Ok(())
     })
 }
@@ -138,7 +141,7 @@ unsafe extern "C" fn daos_event_test(event: *mut daos_event_t, timeout: i64, fla
 unsafe extern "C" fn daos_event_parent_barrier(event: *mut daos_event_t) -> c_int {
     answer(ptr::null_mut(), || {
         if let Some(ended) = events::barrier(event.addr())? {
-            // SAFETY: an event of the caller's that was initialised, and is given to this call.
+            // SAFETY: EVENT for `event`, which `barrier` has found initialised.
             unsafe { end(ended) };
         }
         Ok(())

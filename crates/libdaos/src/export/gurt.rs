@@ -7,7 +7,7 @@ use std::{
     ptr,
 };
 
-use super::place;
+use super::{out, place_or_none};
 use crate::{
     abi::{errors::*, info::d_rank_list_t, types::*},
     epochs,
@@ -19,43 +19,43 @@ const PARTS: u64 = 16;
 
 #[unsafe(no_mangle)]
 extern "C" fn d_calloc(count: usize, size: usize) -> *mut c_void {
-    // SAFETY: any numbers will do.
+    // SAFETY: `calloc` takes any numbers.
     unsafe { libc::calloc(count, size) }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn d_malloc(size: usize) -> *mut c_void {
-    // SAFETY: any number will do.
+    // SAFETY: `malloc` takes any number.
     unsafe { libc::malloc(size) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_realloc(memory: *mut c_void, size: usize) -> *mut c_void {
-    // SAFETY: memory of the C library's, or none, as the caller says.
+    // SAFETY: HEAP for `memory`.
     unsafe { libc::realloc(memory, size) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_free(memory: *mut c_void) {
-    // SAFETY: memory of the C library's, or none, as the caller says.
+    // SAFETY: HEAP for `memory`.
     unsafe { libc::free(memory) };
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_strndup(text: *const c_char, most: usize) -> *mut c_char {
-    // SAFETY: a string of the caller's, which ends or is as long as he says.
+    // SAFETY: BYTES for `text`, up to the first NUL or `most`.
     unsafe { libc::strndup(text, most) }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn d_aligned_alloc(alignment: usize, size: usize, is_zeroed: bool) -> *mut c_void {
     let mut memory = ptr::null_mut();
-    // SAFETY: a place for the address; a wrong alignment is refused.
+    // SAFETY: `memory` is of this function; a wrong alignment is refused.
     if unsafe { libc::posix_memalign(&raw mut memory, alignment.max(size_of::<usize>()), size) } != 0 {
         return ptr::null_mut();
     }
     if is_zeroed {
-        // SAFETY: memory of so many bytes that was made just now.
+        // SAFETY: `memory` was allocated just now with `size` bytes.
         unsafe { memory.cast::<u8>().write_bytes(0, size) };
     }
     memory
@@ -63,15 +63,15 @@ extern "C" fn d_aligned_alloc(alignment: usize, size: usize, is_zeroed: bool) ->
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_realpath(path: *const c_char, resolved: *mut c_char) -> *mut c_char {
-    // SAFETY: a string of the caller's, and room for the longest path, or none.
+    // SAFETY: STRING for `path`; BUFFER for `resolved`, of `PATH_MAX` bytes.
     unsafe { libc::realpath(path, resolved) }
 }
 
 /// A list with room for so many buffers, which are not there yet.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_sgl_init(list: *mut d_sg_list_t, count: u32) -> c_int {
-    // SAFETY: a place of the caller's.
-    let Ok(list) = (unsafe { place(list) }) else { return -DER_INVAL };
+    // SAFETY: OUT for `list`.
+    let Ok(list) = (unsafe { out(list) }) else { return -DER_INVAL };
     let vectors = match count {
         0 => ptr::null_mut(),
         count => d_calloc(count as usize, size_of::<d_iov_t>()).cast::<d_iov_t>(),
@@ -79,19 +79,19 @@ unsafe extern "C" fn daos_sgl_init(list: *mut d_sg_list_t, count: u32) -> c_int 
     if count > 0 && vectors.is_null() {
         return -DER_NOMEM;
     }
-    *list = d_sg_list_t { sg_nr: count, sg_nr_out: 0, sg_iovs: vectors };
+    list.set(d_sg_list_t { sg_nr: count, sg_nr_out: 0, sg_iovs: vectors });
     0
 }
 
 /// Gives back a list of `daos_sgl_init`, with its buffers if that is wanted.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_sgl_fini(list: *mut d_sg_list_t, with_buffers: bool) -> c_int {
-    // SAFETY: a place of the caller's, or none.
-    let Some(list) = (unsafe { list.as_mut() }) else { return 0 };
+    // SAFETY: STRUCT for `list`.
+    let Some(list) = (unsafe { place_or_none(list) }) else { return 0 };
     if list.sg_iovs.is_null() {
         return 0;
     }
-    // SAFETY: a list of so many vectors, whose memory is that of the C library, as the caller says.
+    // SAFETY: LIST for `sg_iovs`, of `sg_nr`; HEAP for that list, and for the buffers in it if `with_buffers`.
     unsafe {
         for at in (0..list.sg_nr as usize).filter(|_| with_buffers) {
             libc::free((*list.sg_iovs.add(at)).iov_buf);
@@ -110,7 +110,7 @@ extern "C" fn d_rank_list_alloc(count: u32) -> *mut d_rank_list_t {
         return list;
     }
     let ranks: *mut u32 = d_calloc(count as usize, size_of::<u32>()).cast();
-    // SAFETY: memory that was made just now, of these sizes.
+    // SAFETY: `list` and `ranks` were allocated just now, for one structure and for `count` numbers.
     unsafe {
         if ranks.is_null() {
             libc::free(list.cast());
@@ -153,31 +153,32 @@ extern "C" fn d_unixnsec2hlc(nanoseconds: u64) -> u64 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hlc2timespec(epoch: u64, time: *mut libc::timespec) -> c_int {
     let unix = d_hlc2unixnsec(epoch);
-    // SAFETY: a place of the caller's.
-    let Ok(time) = (unsafe { place(time) }) else { return -DER_INVAL };
-    (time.tv_sec, time.tv_nsec) = ((unix / NANOSECONDS) as i64, (unix % NANOSECONDS) as i64);
+    // SAFETY: OUT for `time`.
+    let Ok(time) = (unsafe { out(time) }) else { return -DER_INVAL };
+    let (tv_sec, tv_nsec) = ((unix / NANOSECONDS) as i64, (unix % NANOSECONDS) as i64);
+    time.set(libc::timespec { tv_sec, tv_nsec });
     0
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_timespec2hlc(time: libc::timespec, epoch: *mut u64) -> c_int {
-    // SAFETY: a place of the caller's.
-    let Ok(epoch) = (unsafe { place(epoch) }) else { return -DER_INVAL };
+    // SAFETY: OUT for `epoch`.
+    let Ok(epoch) = (unsafe { out(epoch) }) else { return -DER_INVAL };
     let seconds = (time.tv_sec as u64).wrapping_sub(epochs::BEGIN);
-    *epoch = d_nsec2hlc(seconds.wrapping_mul(NANOSECONDS).wrapping_add(time.tv_nsec as u64));
+    epoch.set(d_nsec2hlc(seconds.wrapping_mul(NANOSECONDS).wrapping_add(time.tv_nsec as u64)));
     0
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_hlc2timespec(epoch: u64, time: *mut libc::timespec) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: `d_hlc2timespec` takes what this function was given under the same clauses.
     unsafe { d_hlc2timespec(epoch, time) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_hlc2timestamp(epoch: u64, seconds: *mut libc::time_t) -> c_int {
-    // SAFETY: a place of the caller's.
-    let Ok(seconds) = (unsafe { place(seconds) }) else { return -DER_INVAL };
-    *seconds = (d_hlc2unixnsec(epoch) / NANOSECONDS) as i64;
+    // SAFETY: OUT for `seconds`.
+    let Ok(seconds) = (unsafe { out(seconds) }) else { return -DER_INVAL };
+    seconds.set((d_hlc2unixnsec(epoch) / NANOSECONDS) as i64);
     0
 }

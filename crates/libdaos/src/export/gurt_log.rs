@@ -41,9 +41,9 @@ struct State {
     count: c_int,
 }
 
-// SAFETY: the pointers are to data that never change.
+// SAFETY: the pointers are to strings and data that are static and never change.
 unsafe impl Sync for Facility {}
-// SAFETY: as above.
+// SAFETY: as for `Facility`.
 unsafe impl Sync for State {}
 
 static FACILITY: Facility =
@@ -100,13 +100,13 @@ unsafe extern "C" {
 unsafe extern "C" fn d_vlog(flags: c_int, format: *const c_char, arguments: *mut c_void) {
     let level = LEVELS.get((flags >> LEVEL_SHIFT & 0xf) as usize).copied().unwrap_or("ERR");
     let mut text = ptr::null_mut();
-    // SAFETY: a format of the caller's with its arguments.
+    // SAFETY: STRING for `format`, and the program gives the arguments that it names; `text` is of this function.
     if format.is_null() || unsafe { vasprintf(&raw mut text, format, arguments) } < 0 {
         return;
     }
-    // SAFETY: a string that was made just now.
+    // SAFETY: `vasprintf` has allocated `text`, which ends with a NUL.
     log::line(level, unsafe { CStr::from_ptr(text) }.to_string_lossy().trim_end());
-    // SAFETY: as above; nothing borrows it any more.
+    // SAFETY: allocated by `vasprintf` for this function, and nothing borrows it any more.
     unsafe { libc::free(text.cast()) };
 }
 

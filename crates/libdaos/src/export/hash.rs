@@ -1,9 +1,13 @@
 //! Hash tables of records that the program holds: links in its records make the lists, and its functions say the rest. See
 //! `gurt/hash.h`.
 //!
-//! What callers promise is that a table was made by `d_hash_table_create` or `d_hash_table_create_inplace` and not destroyed yet, that links
-//! are of records that live as long as they are in it, and that their own functions do with records what is theirs. A table has one lock,
-//! which a thread that holds it may take again: functions of the program may call functions of the table.
+//! A table has one lock, which a thread that holds it may take again: functions of the program may call functions of the table.
+//!
+//! What a program promises, besides what the head of [`super`] says, and the comments name:
+//! - TABLE: a table was made by `d_hash_table_create` or `d_hash_table_create_inplace`, and is not destroyed yet or at the same time. Its heads
+//!   and functions (`ht_ops`) live as long as it does, and only functions here write to it.
+//! - LINK: a link is of a record that lives as long as it is in a table. It is in a list of its table, or alone: then it points to itself.
+//! - OPS: the program's functions do with a record what the header says, and leave the links to the functions here.
 
 use std::{
     ffi::{c_char, c_int, c_uint, c_void},
@@ -21,13 +25,13 @@ const MOST_BITS: u32 = 28;
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_string_u32(string: *const c_char, length: c_uint) -> u32 {
-    // SAFETY: so many bytes of the caller's.
+    // SAFETY: BYTES for `string`, as many as `length` says.
     unsafe { many(string.cast::<u8>(), length.into()) }.map_or(0, hashes::string_u32)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_murmur64(key: *const u8, length: c_uint, seed: c_uint) -> u64 {
-    // SAFETY: so many bytes of the caller's.
+    // SAFETY: BYTES for `key`, as many as `length` says.
     unsafe { many(key, length.into()) }.map_or(0, |bytes| hashes::murmur64(bytes, seed))
 }
 
@@ -36,9 +40,9 @@ struct Locked(*mut d_hash_table);
 
 impl Locked {
     /// # Safety
-    /// As callers of this module promise.
+    /// TABLE, as long as the result is used.
     unsafe fn new(table: *mut d_hash_table) -> Self {
-        // SAFETY: as the caller says; a table with a lock was made with one.
+        // SAFETY: TABLE for `table`. Its lock was initialised when it was made.
         unsafe {
             if (*table).ht_feats & D_HASH_FT_NOLOCK == 0 {
                 libc::pthread_mutex_lock((&raw mut (*table).ht_lock).cast());
@@ -49,21 +53,21 @@ impl Locked {
 
     /// The program's functions.
     fn ops(&self) -> &d_hash_table_ops_t {
-        // SAFETY: a table has them from its beginning to its end.
+        // SAFETY: TABLE, as `new` was promised, with its functions. They are read in place; a function that is null is `None`.
         unsafe { &*(*self.0).ht_ops }
     }
 
     fn has(&self, feature: u32) -> bool {
-        // SAFETY: a table, as `new` was promised.
+        // SAFETY: TABLE, as `new` was promised.
         unsafe { (*self.0).ht_feats & feature != 0 }
     }
 
     /// The heads of all lists.
     fn heads(&self) -> impl Iterator<Item = *mut d_list_t> + use<> {
-        // SAFETY: a table, as `new` was promised, with so many heads.
+        // SAFETY: TABLE, as `new` was promised.
         let (first, count) = unsafe { ((*self.0).ht_buckets, 1_usize << (*self.0).ht_bits) };
         let count = if first.is_null() { 0 } else { count };
-        // SAFETY: within the heads.
+        // SAFETY: `at` is less than the number of heads.
         (0..count).map(move |at| unsafe { first.add(at) })
     }
 
@@ -72,14 +76,14 @@ impl Locked {
         if key.is_null() || size == 0 {
             return None;
         }
-        // SAFETY: the caller's function and key, or so many bytes.
+        // SAFETY: OPS for `hash`, BYTES for `key`, as many as `size` says.
         let hash = unsafe {
             match self.ops().hop_key_hash {
                 Some(hash) => hash(self.0, key, size),
                 None => d_hash_string_u32(key.cast(), size),
             }
         };
-        // SAFETY: a table, as `new` was promised, with as many heads as the bits say.
+        // SAFETY: TABLE, as `new` was promised: it has two to the power of `ht_bits` heads, and the number is masked to be less.
         unsafe {
             let (first, bits) = ((*self.0).ht_buckets, (*self.0).ht_bits);
             (!first.is_null()).then(|| first.add((hash & ((1 << bits) - 1)) as usize))
@@ -89,10 +93,10 @@ impl Locked {
     /// The record of a list that has a key.
     fn find(&self, head: *mut d_list_t, key: *const c_void, size: c_uint) -> Option<*mut d_list_t> {
         let is_it = self.ops().hop_key_cmp?;
-        // SAFETY: links of the list, and the program's function.
+        // SAFETY: OPS for `is_it`; `link` is in the list, so LINK for it.
         let found = Ring::new(head).find(|link| unsafe { is_it(self.0, *link, key, size) })?;
         if self.has(D_HASH_FT_LRU) {
-            // SAFETY: a link of the list.
+            // SAFETY: `found` is in the list of `head`, and alone when it is put back.
             unsafe {
                 unlink(found);
                 link_after(found, head);
@@ -103,14 +107,14 @@ impl Locked {
 
     fn add_reference(&self, link: *mut d_list_t) {
         if let Some(add) = self.ops().hop_rec_addref {
-            // SAFETY: the program's function, and a link of its record.
+            // SAFETY: OPS for `add`, LINK for `link`.
             unsafe { add(self.0, link) };
         }
     }
 
     /// Whether nobody refers to a record any more.
     fn drop_reference(&self, link: *mut d_list_t) -> bool {
-        // SAFETY: the program's function, and a link of its record.
+        // SAFETY: OPS for `release`, LINK for `link`.
         self.ops().hop_rec_decref.is_some_and(|release| unsafe { release(self.0, link) })
     }
 
@@ -118,13 +122,13 @@ impl Locked {
         if !self.has(D_HASH_FT_EPHEMERAL) {
             self.add_reference(link);
         }
-        // SAFETY: a link that is in no list, and the head of one.
+        // SAFETY: LINK for `link`, which the program puts into one table at a time; `head` is of this one.
         unsafe { link_after(link, head) };
     }
 
     /// Takes out a record, which is freed when the lock is free if nobody else refers to it.
     fn remove(self, link: *mut d_list_t) {
-        // SAFETY: a link of a list of the table.
+        // SAFETY: LINK for `link`, and this thread has the lock of its table.
         unsafe { unlink(link) };
         let is_last = !self.has(D_HASH_FT_EPHEMERAL) && self.drop_reference(link);
         self.free(link, is_last);
@@ -135,7 +139,7 @@ impl Locked {
         let (table, free) = (self.0, self.ops().hop_rec_free);
         drop(self);
         if let Some(free) = free.filter(|_| is_last) {
-            // SAFETY: the program's function, and a record that is in no list.
+            // SAFETY: OPS for `free`; the record is in no list any more, and nobody refers to it.
             unsafe { free(table, link) };
         }
     }
@@ -144,7 +148,7 @@ impl Locked {
 impl Drop for Locked {
     fn drop(&mut self) {
         if !self.has(D_HASH_FT_NOLOCK) {
-            // SAFETY: this thread has the lock.
+            // SAFETY: TABLE, as `new` was promised; this thread has the lock since then.
             unsafe { libc::pthread_mutex_unlock((&raw mut (*self.0).ht_lock).cast()) };
         }
     }
@@ -158,7 +162,7 @@ struct Ring {
 
 impl Ring {
     fn new(head: *mut d_list_t) -> Self {
-        // SAFETY: the head of a list of a table.
+        // SAFETY: `head` is one of a table's, which begin as lists of themselves and stay linked.
         Self { head, next: unsafe { (*head).next } }
     }
 }
@@ -169,7 +173,7 @@ impl Iterator for Ring {
     fn next(&mut self) -> Option<*mut d_list_t> {
         let link = self.next;
         (link != self.head).then(|| {
-            // SAFETY: a link of the list.
+            // SAFETY: LINK for `link`, which the list led to; what was given before may be out of it by now, this one not.
             self.next = unsafe { (*link).next };
             link
         })
@@ -179,9 +183,9 @@ impl Iterator for Ring {
 /// Puts a link behind another.
 ///
 /// # Safety
-/// The first is in no list, the other in one.
+/// LINK for both: the first is alone, the other in a list, whose lock this thread has.
 unsafe fn link_after(link: *mut d_list_t, before: *mut d_list_t) {
-    // SAFETY: as the caller says.
+    // SAFETY: `before` is in a list, so what it points to is, too; `link` is in none.
     unsafe {
         let behind = (*before).next;
         *link = d_list_t { next: behind, prev: before };
@@ -193,9 +197,9 @@ unsafe fn link_after(link: *mut d_list_t, before: *mut d_list_t) {
 /// Takes a link out of its list; then it is alone.
 ///
 /// # Safety
-/// It is in a list, or alone.
+/// LINK: it is in a list, whose lock this thread has, or alone.
 unsafe fn unlink(link: *mut d_list_t) {
-    // SAFETY: as the caller says.
+    // SAFETY: both neighbours are in the same list, or are the link itself.
     unsafe {
         let d_list_t { next, prev } = *link;
         (*next).prev = prev;
@@ -212,13 +216,13 @@ unsafe extern "C" fn d_hash_table_create_inplace(
     ops: *mut d_hash_table_ops_t,
     table: *mut d_hash_table,
 ) -> c_int {
-    // SAFETY: functions of the program's, if they are there.
+    // SAFETY: STRUCT for `ops`; functions that are null are `None`, so the program has written what is there.
     let has_compare = unsafe { ops.as_ref() }.is_some_and(|ops| ops.hop_key_cmp.is_some());
     if !has_compare || bits > MOST_BITS || table.is_null() {
         return -DER_INVAL;
     }
     let count = 1_usize << bits;
-    // SAFETY: memory for so many heads, and a table of the caller's that nobody uses yet.
+    // SAFETY: `heads` is allocated for `count` of them, and OUT for `table`, which is not null; `kind` is of this function.
     unsafe {
         let heads: *mut d_list_t = libc::calloc(count, size_of::<d_list_t>()).cast();
         if heads.is_null() {
@@ -256,7 +260,7 @@ unsafe extern "C" fn d_hash_table_create(
     if place.is_null() {
         return -DER_INVAL;
     }
-    // SAFETY: memory for a table, and a place of the caller's.
+    // SAFETY: OUT for `place`, which is not null; `table` is null or allocated here, and freed where nobody has it.
     unsafe {
         let table: *mut d_hash_table = libc::calloc(1, size_of::<d_hash_table>()).cast();
         let number = if table.is_null() {
@@ -274,7 +278,7 @@ unsafe extern "C" fn d_hash_table_create(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_table_destroy_inplace(table: *mut d_hash_table, force: bool) -> c_int {
-    // SAFETY: a table of the caller's.
+    // SAFETY: TABLE for `table`, which nobody uses after this; its heads were allocated when it was made.
     unsafe {
         if !force && !d_hash_table_is_empty(table) {
             return -DER_BUSY;
@@ -295,7 +299,7 @@ unsafe extern "C" fn d_hash_table_destroy_inplace(table: *mut d_hash_table, forc
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_table_destroy(table: *mut d_hash_table, force: bool) -> c_int {
-    // SAFETY: a table of `d_hash_table_create`.
+    // SAFETY: TABLE for `table`, which `d_hash_table_create` has allocated.
     unsafe {
         let number = d_hash_table_destroy_inplace(table, force);
         if number == 0 {
@@ -311,27 +315,27 @@ unsafe extern "C" fn d_hash_table_traverse(
     each: d_hash_traverse_cb_t,
     argument: *mut c_void,
 ) -> c_int {
-    // SAFETY: a table of the caller's, or zeros.
-    if unsafe { table.as_ref() }.is_none_or(|table| table.ht_buckets.is_null()) {
+    // SAFETY: TABLE for `table`, or it is zeros; other threads may have it, so nothing refers to the whole.
+    if table.is_null() || unsafe { (*table).ht_buckets }.is_null() {
         return -DER_UNINIT;
     }
     let Some(each) = each else { return -DER_INVAL };
-    // SAFETY: a table of the caller's.
+    // SAFETY: TABLE for `table`.
     let locked = unsafe { Locked::new(table) };
     let mut links = locked.heads().flat_map(Ring::new);
-    // SAFETY: the program's function, and links of its records.
+    // SAFETY: CALLBACK for `each`, LINK for `link`, which is in the table.
     links.find_map(|link| Some(unsafe { each(link, argument) }).filter(|number| *number != 0)).unwrap_or(0)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_rec_first(table: *mut d_hash_table) -> *mut d_list_t {
-    // SAFETY: a table of the caller's.
+    // SAFETY: TABLE for `table`.
     unsafe { Locked::new(table) }.heads().flat_map(Ring::new).next().unwrap_or(ptr::null_mut())
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_table_is_empty(table: *mut d_hash_table) -> bool {
-    // SAFETY: a table of the caller's.
+    // SAFETY: TABLE for `table`.
     unsafe { d_hash_rec_first(table) }.is_null()
 }
 
@@ -341,7 +345,7 @@ unsafe extern "C" fn d_hash_rec_find(
     key: *const c_void,
     size: c_uint,
 ) -> *mut d_list_t {
-    // SAFETY: a table of the caller's.
+    // SAFETY: TABLE for `table`.
     let locked = unsafe { Locked::new(table) };
     let found = locked.head(key, size).and_then(|head| locked.find(head, key, size));
     found.inspect(|link| locked.add_reference(*link)).unwrap_or(ptr::null_mut())
@@ -354,7 +358,7 @@ unsafe extern "C" fn d_hash_rec_find_insert(
     size: c_uint,
     link: *mut d_list_t,
 ) -> *mut d_list_t {
-    // SAFETY: a table of the caller's.
+    // SAFETY: TABLE for `table`.
     let locked = unsafe { Locked::new(table) };
     let Some(head) = locked.head(key, size) else { return ptr::null_mut() };
     match locked.find(head, key, size) {
@@ -377,7 +381,7 @@ unsafe extern "C" fn d_hash_rec_insert(
     link: *mut d_list_t,
     exclusive: bool,
 ) -> c_int {
-    // SAFETY: a table of the caller's.
+    // SAFETY: TABLE for `table`.
     let locked = unsafe { Locked::new(table) };
     match locked.head(key, size) {
         None => -DER_INVAL,
@@ -391,7 +395,7 @@ unsafe extern "C" fn d_hash_rec_insert(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_rec_delete(table: *mut d_hash_table, key: *const c_void, size: c_uint) -> bool {
-    // SAFETY: a table of the caller's.
+    // SAFETY: TABLE for `table`.
     let locked = unsafe { Locked::new(table) };
     let found = locked.head(key, size).and_then(|head| locked.find(head, key, size));
     found.map(|link| locked.remove(link)).is_some()
@@ -399,7 +403,7 @@ unsafe extern "C" fn d_hash_rec_delete(table: *mut d_hash_table, key: *const c_v
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_rec_delete_at(table: *mut d_hash_table, link: *mut d_list_t) -> bool {
-    // SAFETY: a table and a link of the caller's.
+    // SAFETY: TABLE for `table`, LINK for `link`.
     let (locked, is_alone) = unsafe { (Locked::new(table), d_hash_rec_unlinked(link)) };
     if !is_alone {
         locked.remove(link);
@@ -409,13 +413,13 @@ unsafe extern "C" fn d_hash_rec_delete_at(table: *mut d_hash_table, link: *mut d
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_rec_addref(table: *mut d_hash_table, link: *mut d_list_t) {
-    // SAFETY: a table of the caller's.
+    // SAFETY: TABLE for `table`.
     unsafe { Locked::new(table) }.add_reference(link);
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_rec_decref(table: *mut d_hash_table, link: *mut d_list_t) {
-    // SAFETY: a table and a link of the caller's.
+    // SAFETY: TABLE for `table`, LINK for `link`.
     unsafe { d_hash_rec_ndecref(table, 1, link) };
 }
 
@@ -425,13 +429,13 @@ unsafe extern "C" fn d_hash_rec_ndecref(
     count: c_int,
     link: *mut d_list_t,
 ) -> c_int {
-    // SAFETY: a table of the caller's.
+    // SAFETY: TABLE for `table`.
     let locked = unsafe { Locked::new(table) };
     let mut left = count;
     let mut is_last = false;
     match locked.ops().hop_rec_ndecref.filter(|_| count != 1) {
         Some(release) => {
-            // SAFETY: the program's function, and a link of its record.
+            // SAFETY: OPS for `release`, LINK for `link`.
             let number = unsafe { release(table, link, count) };
             if number < 0 {
                 return number;
@@ -446,7 +450,7 @@ unsafe extern "C" fn d_hash_rec_ndecref(
         }
     }
     if is_last {
-        // SAFETY: a link of a record, which is in a list of the table or alone.
+        // SAFETY: LINK for `link`, and this thread has the lock of its table.
         unsafe { unlink(link) };
     }
     locked.free(link, is_last);
@@ -455,7 +459,7 @@ unsafe extern "C" fn d_hash_rec_ndecref(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn d_hash_rec_unlinked(link: *mut d_list_t) -> bool {
-    // SAFETY: a link of the caller's.
+    // SAFETY: LINK for `link`.
     unsafe { (*link).next == link }
 }
 

@@ -5,7 +5,7 @@ use std::{
     ptr,
 };
 
-use super::{answer, halves, key, listing, many, place};
+use super::{answer, halves, key, listing, many, out, place};
 use crate::{
     abi::{errors::*, types::*},
     error::Der,
@@ -21,9 +21,9 @@ unsafe extern "C" fn daos_kv_open(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: a place of the caller's.
-        let handle = unsafe { place(handle) }?;
-        handle.cookie = objects::open_map(container.cookie, halves(id), mode)?;
+        // SAFETY: OUT for `handle`.
+        let handle = unsafe { out(handle) }?;
+        handle.set(daos_handle_t { cookie: objects::open_map(container.cookie, halves(id), mode)? });
         Ok(())
     })
 }
@@ -57,7 +57,7 @@ unsafe extern "C" fn daos_kv_put(
 ) -> c_int {
     answer(event, || {
         let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
-        // SAFETY: pointers of the caller's.
+        // SAFETY: STRING for `name`, BYTES for `value`.
         let (name, value) = unsafe { (key(name)?, many(value.cast::<u8>(), size)?) };
         kv::put(&map, &scope, flags, name, value)
     })
@@ -75,7 +75,7 @@ unsafe extern "C" fn daos_kv_get(
 ) -> c_int {
     answer(event, || {
         let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
-        // SAFETY: pointers of the caller's.
+        // SAFETY: STRING for `name`, STRUCT for `size`.
         let (name, size) = unsafe { (key(name)?, place(size)?) };
         let found = kv::get(&map, &scope, flags, name)?.unwrap_or_default();
         let room = std::mem::replace(size, found.len() as u64);
@@ -86,7 +86,7 @@ unsafe extern "C" fn daos_kv_get(
         if room < *size {
             return Err(Der(DER_REC2BIG));
         }
-        // SAFETY: the buffer has as many bytes as the caller said.
+        // SAFETY: BUFFER for `value`, of `size` bytes, which are no fewer; `found` is of this library.
         unsafe { ptr::copy_nonoverlapping(found.as_ptr(), value.cast(), found.len()) };
         Ok(())
     })
@@ -102,7 +102,7 @@ unsafe extern "C" fn daos_kv_remove(
 ) -> c_int {
     answer(event, || {
         let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
-        // SAFETY: a string of the caller's.
+        // SAFETY: STRING for `name`.
         kv::remove(&map, &scope, flags, unsafe { key(name) }?)
     })
 }
@@ -119,7 +119,7 @@ unsafe extern "C" fn daos_kv_list(
 ) -> c_int {
     answer(event, || {
         let (map, scope) = objects::map_in(map.cookie, transaction.cookie)?;
-        // SAFETY: what the caller has for the call.
+        // SAFETY: STRUCT for `count`, `list` and `anchor`, LIST for `descriptions`, of `count`.
         unsafe {
             listing::keys(count, descriptions, list, anchor, |anchor, limit| {
                 kv::list(&map, &scope, anchor, limit)

@@ -50,7 +50,7 @@ fn leaked(text: &'static str) -> *const c_char {
 /// The number of an object class by its name, or 0.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_oclass_name2id(name: *const c_char) -> c_int {
-    // SAFETY: a string of the caller's.
+    // SAFETY: STRING for `name`.
     let Ok(name) = (unsafe { text(name) }) else { return 0 };
     name.parse::<ObjectClass>().map_or(0, |class| class.id() as c_int)
 }
@@ -63,7 +63,7 @@ unsafe extern "C" fn daos_oclass_id2name(class: u32, name: *mut c_char) -> c_int
         return -1;
     }
     for (at, byte) in class.bytes().chain([0]).enumerate() {
-        // SAFETY: the caller has room for the longest name there is.
+        // SAFETY: BUFFER for `name`, of the 24 bytes that the longest name has, as the header says.
         unsafe { name.add(at).write(byte as c_char) };
     }
     0

@@ -16,7 +16,7 @@ use crate::{
 /// Gives a page of keys, as `daos_kv_list` and the others do: at most `count`, as many as fit into the buffers of `list`.
 ///
 /// # Safety
-/// As [`place`] for each pointer; there are as many descriptions as `count` says, and each vector has a buffer of so many bytes as it says.
+/// STRUCT for `count`, `list` and `anchor`, LIST for `descriptions`, of `count`.
 pub(super) unsafe fn keys(
     count: *mut u32,
     descriptions: *mut daos_key_desc_t,
@@ -24,9 +24,9 @@ pub(super) unsafe fn keys(
     anchor: *mut daos_anchor_t,
     page: impl Fn(&Anchor, usize) -> Result<Page>,
 ) -> Result<()> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `count`, `anchor` and `list`.
     let (count, anchor, vectors) = unsafe { (place(count)?, place(anchor)?, vectors(list)?) };
-    // SAFETY: as the caller says.
+    // SAFETY: LIST for `descriptions`, of `count`.
     let descriptions = unsafe { many_mut(descriptions, (*count).into()) }?;
     if descriptions.is_empty() {
         return invalid("a listing with room for no key");
@@ -50,7 +50,7 @@ pub(super) unsafe fn keys(
         *description = daos_key_desc_t { kd_key_len: key.len() as u64, ..Default::default() };
         bytes.extend_from_slice(key);
     }
-    // SAFETY: as the caller says.
+    // SAFETY: BUFFER for each of `vectors`.
     unsafe { scatter(&bytes, vectors) };
     *count = page.len() as u32;
     pack(page.next(), anchor);
@@ -85,17 +85,17 @@ pub(super) fn fitting<E>(
 /// Puts bytes into vectors, one behind the other, which have room for them.
 ///
 /// # Safety
-/// Each buffer has as many bytes as its vector says.
+/// BUFFER for each vector.
 pub(super) unsafe fn scatter(bytes: &[u8], vectors: &mut [d_iov_t]) {
     vectors.iter_mut().for_each(|vector| vector.iov_len = 0);
-    // SAFETY: as the caller says.
+    // SAFETY: BUFFER for each of `vectors`.
     unsafe { scatter_at(0, bytes, vectors) };
 }
 
 /// As [`scatter`], from a position on; what lies before it counts as filled.
 ///
 /// # Safety
-/// As [`scatter`].
+/// BUFFER for each vector.
 pub(super) unsafe fn scatter_at(position: u64, mut bytes: &[u8], vectors: &mut [d_iov_t]) {
     let mut skip = position;
     for vector in vectors {
@@ -105,9 +105,9 @@ pub(super) unsafe fn scatter_at(position: u64, mut bytes: &[u8], vectors: &mut [
         if part.is_empty() || vector.iov_buf.is_null() {
             continue;
         }
-        // SAFETY: as the caller says.
+        // SAFETY: BUFFER for the vector, which is not null: `from` is at most `iov_buf_len`.
         let place = unsafe { vector.iov_buf.cast::<u8>().add(from as usize) };
-        // SAFETY: as above.
+        // SAFETY: BUFFER for the vector: behind `from` there is room for `part`, which is of this library.
         unsafe { ptr::copy_nonoverlapping(part.as_ptr(), place, part.len()) };
         vector.iov_len = vector.iov_len.max(from + part.len() as u64);
         bytes = rest;

@@ -5,7 +5,9 @@ use std::{
     ptr,
 };
 
-use super::{answer, halves, listing, many, many_mut, place, vectors};
+use super::{
+    Plain, answer, halves, listing, many, many_mut, out, out_or_none, outs, place, value_or_none, vectors,
+};
 use crate::{
     abi::{constants::*, errors::*, types::*},
     error::{Der, Result, invalid, refuse},
@@ -27,7 +29,7 @@ unsafe extern "C" fn daos_obj_generate_oid(
 ) -> c_int {
     answer(ptr::null_mut(), || {
         handles::container(container.cookie)?;
-        // SAFETY: a place of the caller's.
+        // SAFETY: STRUCT for `id`.
         let id = unsafe { place(id) }?;
         // What is no byte is no type either.
         (id.hi, id.lo) = objects::generate(halves(*id), u8::try_from(kind).unwrap_or(u8::MAX), class)?;
@@ -44,7 +46,7 @@ unsafe extern "C" fn daos_obj_generate_oid2(
     hints: u16,
     arguments: u32,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: `daos_obj_generate_oid` takes what this function was given under the same clauses.
     unsafe { daos_obj_generate_oid(container, id, kind, class, hints, arguments) }
 }
 
@@ -57,9 +59,9 @@ unsafe extern "C" fn daos_obj_open(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: a place of the caller's.
-        let handle = unsafe { place(handle) }?;
-        handle.cookie = objects::open(container.cookie, halves(id), mode)?;
+        // SAFETY: OUT for `handle`.
+        let handle = unsafe { out(handle) }?;
+        handle.set(daos_handle_t { cookie: objects::open(container.cookie, halves(id), mode)? });
         Ok(())
     })
 }
@@ -72,11 +74,11 @@ extern "C" fn daos_obj_close(object: daos_handle_t, event: *mut daos_event_t) ->
 /// The bytes of a key.
 ///
 /// # Safety
-/// As [`place`], for the key and its bytes.
+/// STRUCT, with its BYTES, as long as the result is used.
 unsafe fn key_of<'a>(key: *const daos_key_t) -> Result<&'a [u8]> {
-    // SAFETY: as the caller says.
-    match unsafe { key.as_ref() } {
-        // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `key`.
+    match unsafe { value_or_none(key) } {
+        // SAFETY: BYTES for `iov_buf`, as many as `iov_len` says.
         Some(key) => unsafe { many(key.iov_buf.cast::<u8>(), key.iov_len) },
         None => invalid("a null pointer for a key"),
     }
@@ -85,11 +87,11 @@ unsafe fn key_of<'a>(key: *const daos_key_t) -> Result<&'a [u8]> {
 /// One thing of the caller's, or more.
 ///
 /// # Safety
-/// As [`many_mut`].
-unsafe fn some_of<'a, T>(first: *mut T, count: c_uint) -> Result<&'a mut [T]> {
+/// LIST, as long as the result is used.
+unsafe fn some_of<'a, T: Plain>(first: *mut T, count: c_uint) -> Result<&'a mut [T]> {
     match count {
         0 => invalid("no attribute key: one is expected at least"),
-        // SAFETY: as the caller says.
+        // SAFETY: LIST for `first`, of `count`.
         _ => unsafe { many_mut(first, count.into()) },
     }
 }
@@ -111,19 +113,19 @@ fn check_conditions(flags: u64, fitting: u64) -> Result<()> {
 /// What is asked of one attribute key.
 ///
 /// # Safety
-/// As [`place`], for what the description points to.
+/// STRUCT for the description: its name is a key, and its extents are a LIST of `iod_nr`.
 unsafe fn part<'a>(described: &daos_iod_t) -> Result<Part<'a>> {
     let ranges = match described.iod_type {
         DAOS_IOD_SINGLE if described.iod_nr == 1 => None,
         DAOS_IOD_SINGLE => return invalid("iod_nr of a single value: 1 is expected"),
         DAOS_IOD_ARRAY => {
-            // SAFETY: as the caller says.
+            // SAFETY: LIST for `iod_recxs`, of `iod_nr`.
             let ranges = unsafe { many(described.iod_recxs, described.iod_nr.into()) }?;
             Some(ranges.iter().map(|range| (range.rx_idx, range.rx_nr)).collect())
         }
         _ => return invalid("the type of an entry: DAOS_IOD_SINGLE or DAOS_IOD_ARRAY is expected"),
     };
-    // SAFETY: as the caller says.
+    // SAFETY: `described` is a reference, and its name a key with BYTES.
     let akey = unsafe { key_of(&raw const described.iod_name) }?;
     Ok(Part { akey, ranges, size: described.iod_size, flags: described.iod_flags, room: None })
 }
@@ -131,7 +133,7 @@ unsafe fn part<'a>(described: &daos_iod_t) -> Result<Part<'a>> {
 /// Tells where there were records.
 ///
 /// # Safety
-/// As [`place`], for the runs of the map.
+/// LIST for `iom_recxs`, of `iom_nr`.
 unsafe fn tell(found: &Found, kind: daos_iod_type_t, map: &mut daos_iom_t) -> Result<()> {
     let runs = found.ranges.iter().map(|(first, count)| daos_recx_t { rx_idx: *first, rx_nr: *count });
     (map.iom_type, map.iom_size) = (kind, found.size);
@@ -139,9 +141,9 @@ unsafe fn tell(found: &Found, kind: daos_iod_type_t, map: &mut daos_iom_t) -> Re
     map.iom_recx_lo = runs.clone().min_by_key(|run| run.rx_idx).unwrap_or_default();
     map.iom_recx_hi = runs.clone().max_by_key(|run| run.rx_idx).unwrap_or_default();
     if map.iom_flags & DAOS_IOMF_DETAIL != 0 {
-        // SAFETY: as the caller says.
-        let places = unsafe { many_mut(map.iom_recxs, map.iom_nr.into()) }?;
-        places.iter_mut().zip(runs).for_each(|(place, run)| *place = run);
+        // SAFETY: LIST for `iom_recxs`, of `iom_nr`.
+        let places = unsafe { outs(map.iom_recxs, map.iom_nr.into()) }?;
+        places.iter_mut().zip(runs).for_each(|(place, run)| _ = place.write(run));
     }
     Ok(())
 }
@@ -161,14 +163,14 @@ unsafe extern "C" fn daos_obj_fetch(
     answer(event, || {
         let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
         check_conditions(flags, DAOS_COND_DKEY_FETCH | DAOS_COND_AKEY_FETCH)?;
-        // SAFETY: what the caller has for the call.
+        // SAFETY: STRUCT for `dkey`, LIST for `described`, of `count`.
         let (dkey, described) = unsafe { (key_of(dkey)?, some_of(described, count)?) };
         let mut parts = Vec::with_capacity(described.len());
         for (at, one) in described.iter().enumerate() {
-            // SAFETY: as above.
+            // SAFETY: STRUCT for `one`: its name is a key, its extents are a LIST of `iod_nr`.
             let mut part = unsafe { part(one) }?;
             if !lists.is_null() {
-                // SAFETY: there is a list for each description.
+                // SAFETY: LIST for `lists`, of `count` as `described`: `at` is within.
                 let vectors = unsafe { vectors(lists.add(at)) }?;
                 part.room =
                     Some(vectors.iter().fold(0, |room, vector| vector.iov_buf_len.saturating_add(room)));
@@ -179,19 +181,19 @@ unsafe extern "C" fn daos_obj_fetch(
         for (at, (described, found)) in described.iter_mut().zip(&found).enumerate() {
             described.iod_size = found.size;
             if !maps.is_null() {
-                // SAFETY: there is a map for each description.
+                // SAFETY: LIST for `maps`, of `count` as `described`: `at` is within. Each has a LIST of `iom_nr` extents.
                 unsafe { tell(found, described.iod_type, place(maps.add(at))?) }?;
             }
             if lists.is_null() {
                 continue;
             }
-            // SAFETY: as above.
+            // SAFETY: LIST for `lists`, of `count` as `described`: `at` is within.
             let list = unsafe { place(lists.add(at)) }?;
-            // SAFETY: as above.
+            // SAFETY: STRUCT for `list`.
             let vectors = unsafe { vectors(list) }?;
             vectors.iter_mut().for_each(|vector| vector.iov_len = 0);
             for (position, bytes) in &found.pieces {
-                // SAFETY: the vectors have buffers of so many bytes as they say.
+                // SAFETY: BUFFER for each of `vectors`.
                 unsafe { listing::scatter_at(*position, bytes, vectors) };
             }
             list.sg_nr_out = vectors.iter().filter(|vector| vector.iov_len > 0).count() as u32;
@@ -220,7 +222,7 @@ unsafe extern "C" fn daos_obj_update(
             flags,
             DAOS_COND_DKEY_INSERT | DAOS_COND_DKEY_UPDATE | DAOS_COND_AKEY_INSERT | DAOS_COND_AKEY_UPDATE,
         )?;
-        // SAFETY: what the caller has for the call.
+        // SAFETY: STRUCT for `dkey`, LIST for `described`, of `count`.
         let (dkey, described) = unsafe { (key_of(dkey)?, some_of(described, count)?) };
         let mut parts = Vec::with_capacity(described.len());
         for (at, one) in described.iter().enumerate() {
@@ -229,13 +231,13 @@ unsafe extern "C" fn daos_obj_update(
                 return invalid("an update without a list of buffers");
             }
             if one.iod_size > 0 {
-                // SAFETY: there is a list for each description, and each vector has as many bytes as it says.
+                // SAFETY: LIST for `lists`, of `count` as `described`: `at` is within.
                 for vector in unsafe { vectors(lists.add(at)) }? {
-                    // SAFETY: as above.
+                    // SAFETY: BYTES for each vector, as many as `iov_len` says.
                     bytes.extend_from_slice(unsafe { many(vector.iov_buf.cast::<u8>(), vector.iov_len) }?);
                 }
             }
-            // SAFETY: as above.
+            // SAFETY: STRUCT for `one`: its name is a key, its extents are a LIST of `iod_nr`.
             let part = unsafe { part(one) }?;
             if part.ranges.is_none() {
                 if (bytes.len() as u64) < part.size {
@@ -259,15 +261,15 @@ unsafe extern "C" fn daos_obj_anchor_split(
 ) -> c_int {
     answer(ptr::null_mut(), || {
         objects::object_in(object.cookie, 0)?;
-        // SAFETY: a place of the caller's.
+        // SAFETY: STRUCT for `count`.
         let count = unsafe { place(count) }?;
         if *count > 1 {
             return invalid("anchors of other than the one part that an object has");
         }
         *count = 1;
-        // SAFETY: a place of the caller's, if there is one.
-        if let Some(anchor) = unsafe { anchors.as_mut() } {
-            *anchor = daos_anchor_t::default();
+        // SAFETY: OUT for `anchors`.
+        if let Some(anchor) = unsafe { out_or_none(anchors) } {
+            anchor.set(daos_anchor_t::default());
         }
         Ok(())
     })
@@ -284,8 +286,8 @@ unsafe extern "C" fn daos_obj_anchor_set(
         if index != 0 {
             return invalid("the anchor of another part than the one that an object has");
         }
-        // SAFETY: a place of the caller's.
-        *unsafe { place(anchor) }? = daos_anchor_t::default();
+        // SAFETY: OUT for `anchor`.
+        unsafe { out(anchor) }?.set(daos_anchor_t::default());
         Ok(())
     })
 }
@@ -317,7 +319,7 @@ unsafe extern "C" fn daos_obj_punch_dkeys(
         if count != 1 {
             return invalid("daos_obj_punch_dkeys of other than one key");
         }
-        // SAFETY: a key of the caller's.
+        // SAFETY: STRUCT for `dkeys`.
         general::punch_dkey(&object, &scope, flags, unsafe { key_of(dkeys) }?)
     })
 }
@@ -334,9 +336,9 @@ unsafe extern "C" fn daos_obj_punch_akeys(
 ) -> c_int {
     answer(event, || {
         let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
-        // SAFETY: keys of the caller's.
+        // SAFETY: STRUCT for `dkey`, LIST for `akeys`, of `count`.
         let (dkey, akeys) = unsafe { (key_of(dkey)?, some_of(akeys, count)?) };
-        // SAFETY: as above.
+        // SAFETY: STRUCT for each of `akeys`.
         let akeys: Vec<&[u8]> = akeys.iter().map(|akey| unsafe { key_of(akey) }).collect::<Result<_>>()?;
         general::punch_akeys(&object, &scope, flags, dkey, &akeys)
     })
@@ -355,7 +357,7 @@ unsafe extern "C" fn daos_obj_list_dkey(
     answer(event, || {
         let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
         let page = |anchor: &_, limit| general::list(&object, &scope, None, anchor, limit);
-        // SAFETY: what the caller has for the call.
+        // SAFETY: STRUCT for `count`, `list` and `anchor`, LIST for `descriptions`, of `count`.
         unsafe { listing::keys(count, descriptions, list, anchor, page) }
     })
 }
@@ -373,10 +375,10 @@ unsafe extern "C" fn daos_obj_list_akey(
 ) -> c_int {
     answer(event, || {
         let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
-        // SAFETY: a key of the caller's.
+        // SAFETY: STRUCT for `dkey`.
         let dkey = unsafe { key_of(dkey) }?;
         let page = |anchor: &_, limit| general::list(&object, &scope, Some(dkey), anchor, limit);
-        // SAFETY: what the caller has for the call.
+        // SAFETY: STRUCT for `count`, `list` and `anchor`, LIST for `descriptions`, of `count`.
         unsafe { listing::keys(count, descriptions, list, anchor, page) }
     })
 }
@@ -384,14 +386,14 @@ unsafe extern "C" fn daos_obj_list_akey(
 /// Puts an integer key where the caller wants it.
 ///
 /// # Safety
-/// As [`key_of`].
+/// STRUCT, with a BUFFER of `iov_buf_len` or `iov_len` bytes, whichever are more.
 unsafe fn give_key(number: u64, key: *mut daos_key_t) -> Result<()> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `key`.
     let key = unsafe { place(key) }?;
     if key.iov_buf_len.max(key.iov_len) < 8 {
         return invalid("less than eight bytes of room for an integer key");
     }
-    // SAFETY: the caller has as many bytes as the key says.
+    // SAFETY: BUFFER for `iov_buf`, which has eight bytes or more, as was looked at.
     unsafe { many_mut(key.iov_buf.cast::<u8>(), 8) }?.copy_from_slice(&number.to_le_bytes());
     key.iov_len = 8;
     Ok(())
@@ -413,7 +415,7 @@ unsafe extern "C" fn daos_obj_query_key(
         let (wants_dkey, wants_akey) = (flags & DAOS_GET_DKEY != 0, flags & DAOS_GET_AKEY != 0);
         // Without the records no attribute key is needed.
         let needs_akey = !wants_akey && flags & DAOS_GET_RECX != 0;
-        // SAFETY: keys of the caller's.
+        // SAFETY: STRUCT for `dkey` and `akey`.
         let (given_dkey, given_akey) = unsafe {
             (
                 if wants_dkey { None } else { Some(key_of(dkey)?) },
@@ -422,7 +424,7 @@ unsafe extern "C" fn daos_obj_query_key(
         };
         let query = Query { flags, dkey: given_dkey, akey: given_akey };
         let found = key_query::find(&object, &scope, &query)?.unwrap_or_default();
-        // SAFETY: places of the caller's for what is asked for.
+        // SAFETY: STRUCT for `dkey` and `akey`, OUT for `records`, where they are asked for.
         unsafe {
             if wants_dkey {
                 give_key(found.dkey, dkey)?;
@@ -431,7 +433,7 @@ unsafe extern "C" fn daos_obj_query_key(
                 give_key(found.akey, akey)?;
             }
             if flags & DAOS_GET_RECX != 0 {
-                *place(records)? = daos_recx_t { rx_idx: found.records.0, rx_nr: found.records.1 };
+                out(records)?.set(daos_recx_t { rx_idx: found.records.0, rx_nr: found.records.1 });
             }
         }
         Ok(())

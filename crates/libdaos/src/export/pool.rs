@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use super::{answer, give, many_mut, place, properties::fill, text};
+use super::{answer, give, many, out, outs, place, place_or_none, properties::fill, text};
 use crate::{
     abi::{acl::DPI_SPACE, errors::*, info::*, types::*},
     error::{Der, Result, refuse},
@@ -21,11 +21,12 @@ unsafe extern "C" fn daos_pool_connect(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: pointers of the caller's, as the interface says.
-        let (pool, handle) = unsafe { (text(pool)?, place(handle)?) };
-        handle.cookie = pools::connect(pool, flags)?;
-        // SAFETY: as above.
-        unsafe { tell(handle.cookie, info) }.inspect_err(|_| drop(handles::remove(handle.cookie)))
+        // SAFETY: STRING for `pool`, OUT for `handle`.
+        let (pool, handle) = unsafe { (text(pool)?, out(handle)?) };
+        let cookie = pools::connect(pool, flags)?;
+        handle.set(daos_handle_t { cookie });
+        // SAFETY: STRUCT for `info`.
+        unsafe { tell(cookie, info) }.inspect_err(|_| drop(handles::remove(cookie)))
     })
 }
 
@@ -38,7 +39,7 @@ unsafe extern "C" fn daos_pool_connect2(
     info: *mut daos_pool_info_t,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: `daos_pool_connect` takes what this function was given under the same clauses.
     unsafe { daos_pool_connect(pool, system, flags, handle, info, event) }
 }
 
@@ -62,10 +63,10 @@ unsafe extern "C" fn daos_pool_query(
         }
         if !properties.is_null() {
             let found = handles::pool(pool.cookie)?.properties();
-            // SAFETY: a list of the caller's.
+            // SAFETY: STRUCT for `properties`.
             unsafe { fill(properties, &found) }?;
         }
-        // SAFETY: a place of the caller's.
+        // SAFETY: STRUCT for `info`.
         unsafe { tell(pool.cookie, info) }
     })
 }
@@ -73,11 +74,11 @@ unsafe extern "C" fn daos_pool_query(
 /// Fills what the caller wants to know of a pool, if he does.
 ///
 /// # Safety
-/// As [`place`], for a pointer that is not null.
+/// STRUCT for `info`, of which `pi_bits` says what is wanted.
 unsafe fn tell(pool: u64, info: *mut daos_pool_info_t) -> Result<()> {
     let pool = handles::pool(pool)?;
-    // SAFETY: as the caller says.
-    let Some(info) = (unsafe { info.as_mut() }) else { return Ok(()) };
+    // SAFETY: STRUCT for `info`.
+    let Some(info) = (unsafe { place_or_none(info) }) else { return Ok(()) };
     // Room takes a look at everything, so it is told where it is asked for.
     let wants_room = info.pi_bits & DPI_SPACE != 0;
     *info = daos_pool_info_t {
@@ -108,7 +109,7 @@ unsafe extern "C" fn daos_pool_list_cont(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: a place of the caller's.
+        // SAFETY: STRUCT for `count`.
         let count = unsafe { place(count) }?;
         let room = *count;
         let all = labels::list(&*handles::pool(pool.cookie)?)?;
@@ -119,11 +120,11 @@ unsafe extern "C" fn daos_pool_list_cont(
         if room < *count {
             return Err(Der(DER_TRUNC));
         }
-        // SAFETY: the caller has room for so many.
-        let places = unsafe { many_mut(buffer, *count) }?;
+        // SAFETY: LIST for `buffer`, of `count` as it was given, which is no less.
+        let places = unsafe { outs(buffer, *count) }?;
         for (place, listed) in places.iter_mut().zip(all) {
-            *place = daos_pool_cont_info { pci_uuid: listed.uuid, pci_label: [0; 128] };
-            for (place, byte) in place.pci_label.iter_mut().zip(listed.label.as_str().bytes()) {
+            let told = place.write(daos_pool_cont_info { pci_uuid: listed.uuid, pci_label: [0; 128] });
+            for (place, byte) in told.pci_label.iter_mut().zip(listed.label.as_str().bytes()) {
                 *place = byte as c_char;
             }
         }
@@ -135,7 +136,7 @@ unsafe extern "C" fn daos_pool_list_cont(
 unsafe extern "C" fn daos_pool_local2global(pool: daos_handle_t, global: *mut d_iov_t) -> c_int {
     answer(std::ptr::null_mut(), || {
         let packed = crate::globals::of_pool(pool.cookie)?;
-        // SAFETY: a vector of the caller's.
+        // SAFETY: STRUCT for `global`.
         unsafe { give(&packed, global) }
     })
 }
@@ -143,10 +144,9 @@ unsafe extern "C" fn daos_pool_local2global(pool: daos_handle_t, global: *mut d_
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_pool_global2local(global: d_iov_t, pool: *mut daos_handle_t) -> c_int {
     answer(std::ptr::null_mut(), || {
-        // SAFETY: pointers of the caller's.
-        let (packed, pool) =
-            unsafe { (super::many(global.iov_buf.cast::<u8>(), global.iov_len)?, place(pool)?) };
-        pool.cookie = crate::globals::to_pool(packed)?;
+        // SAFETY: BYTES for `global.iov_buf`, OUT for `pool`.
+        let (packed, pool) = unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, out(pool)?) };
+        pool.set(daos_handle_t { cookie: crate::globals::to_pool(packed)? });
         Ok(())
     })
 }

@@ -5,7 +5,7 @@ use std::{
     ptr,
 };
 
-use super::{answer, copied, place, text};
+use super::{answer, copied, out, text};
 use crate::{
     abi::{acl::*, errors::*},
     access,
@@ -18,13 +18,13 @@ const PREFIXES: [(&str, u8); 2] = [("u:", USER), ("g:", GROUP)];
 /// Gives the principal of a number, which the caller frees.
 ///
 /// # Safety
-/// As [`place`].
+/// OUT for `name`.
 unsafe fn tell_name(id: u32, is_group: bool, name: *mut *mut c_char) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: as the caller says.
-        let place = unsafe { place(name) }?;
+        // SAFETY: OUT for `name`.
+        let place = unsafe { out(name) }?;
         let found = access::name_of(id, is_group).ok_or(Der(DER_NONEXIST))?;
-        *place = copied(format!("{found}@\0").as_bytes())?.cast();
+        place.set(copied(format!("{found}@\0").as_bytes())?.cast());
         Ok(())
     })
 }
@@ -32,43 +32,43 @@ unsafe fn tell_name(id: u32, is_group: bool, name: *mut *mut c_char) -> c_int {
 /// Gives the number of a principal.
 ///
 /// # Safety
-/// As [`text`] and [`place`].
+/// STRING for `principal`, OUT for `id`.
 unsafe fn tell_id(principal: *const c_char, is_group: bool, id: *mut u32) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: as the caller says.
-        let (principal, place) = unsafe { (text(principal)?, place(id)?) };
-        *place = access::id_of(principal, is_group)?;
+        // SAFETY: STRING for `principal`, OUT for `id`.
+        let (principal, place) = unsafe { (text(principal)?, out(id)?) };
+        place.set(access::id_of(principal, is_group)?);
         Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_uid_to_principal(id: u32, name: *mut *mut c_char) -> c_int {
-    // SAFETY: a place of the caller's.
+    // SAFETY: OUT for `name`.
     unsafe { tell_name(id, false, name) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_gid_to_principal(id: u32, name: *mut *mut c_char) -> c_int {
-    // SAFETY: a place of the caller's.
+    // SAFETY: OUT for `name`.
     unsafe { tell_name(id, true, name) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_principal_to_uid(principal: *const c_char, id: *mut u32) -> c_int {
-    // SAFETY: a string and a place of the caller's.
+    // SAFETY: STRING for `principal`, OUT for `id`.
     unsafe { tell_id(principal, false, id) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_principal_to_gid(principal: *const c_char, id: *mut u32) -> c_int {
-    // SAFETY: a string and a place of the caller's.
+    // SAFETY: STRING for `principal`, OUT for `id`.
     unsafe { tell_id(principal, true, id) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_principal_is_valid(name: *const c_char) -> bool {
-    // SAFETY: a string of the caller's.
+    // SAFETY: STRING for `name`.
     unsafe { text(name) }.is_ok_and(is_principal)
 }
 
@@ -80,8 +80,8 @@ unsafe extern "C" fn daos_acl_principal_from_str(
     name: *mut *mut c_char,
 ) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: a string and places of the caller's.
-        let (principal, kind, place) = unsafe { (text(principal)?, place(kind)?, place(name)?) };
+        // SAFETY: STRING for `principal`, OUT for `kind` and `name`.
+        let (principal, kind, place) = unsafe { (text(principal)?, out(kind)?, out(name)?) };
         let special = match principal {
             DAOS_ACL_PRINCIPAL_OWNER => Some(DAOS_ACL_OWNER),
             DAOS_ACL_PRINCIPAL_OWNER_GRP => Some(DAOS_ACL_OWNER_GROUP),
@@ -89,14 +89,15 @@ unsafe extern "C" fn daos_acl_principal_from_str(
             _ => None,
         };
         if let Some(special) = special {
-            (*kind, *place) = (special, ptr::null_mut());
+            kind.set(special);
+            place.set(ptr::null_mut());
             return Ok(());
         }
         let named = PREFIXES.iter().find_map(|(prefix, kind)| Some((principal.strip_prefix(prefix)?, *kind)));
         match named.filter(|(name, _)| is_principal(name)) {
             Some((name, found)) => {
-                *place = copied(format!("{name}\0").as_bytes())?.cast();
-                *kind = found.into();
+                place.set(copied(format!("{name}\0").as_bytes())?.cast());
+                kind.set(found.into());
                 Ok(())
             }
             None => invalid("a principal: OWNER@, GROUP@, EVERYONE@, u:name@ or g:name@ is expected"),

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     acl::list_bytes,
-    answer, copied, many, many_mut, place,
+    answer, copied, many, many_mut, place, place_or_none,
     property_values::{has_pointer, has_text},
     ranks::d_rank_list_free,
 };
@@ -23,7 +23,7 @@ pub(super) extern "C" fn daos_prop_alloc(count: u32) -> *mut daos_prop_t {
     if count > DAOS_PROP_ENTRIES_MAX_NR {
         return ptr::null_mut();
     }
-    // SAFETY: both are zeroed memory, which is a list of properties that are not set.
+    // SAFETY: `calloc` takes any numbers. Zeros are a list without entries, and entries that are not set.
     unsafe {
         let list: *mut daos_prop_t = libc::calloc(1, size_of::<daos_prop_t>()).cast();
         if list.is_null() || count == 0 {
@@ -45,7 +45,7 @@ pub(super) fn of_numbers(numbers: &[u32]) -> Result<*mut daos_prop_t> {
     if list.is_null() {
         return refuse(DER_NOMEM, "no memory for properties");
     }
-    // SAFETY: a list that was made just now, with so many entries.
+    // SAFETY: STRUCT for `list`.
     let entries = unsafe { entries(list) }?;
     entries.iter_mut().zip(numbers).for_each(|(entry, number)| entry.dpe_type = *number);
     Ok(list)
@@ -53,7 +53,7 @@ pub(super) fn of_numbers(numbers: &[u32]) -> Result<*mut daos_prop_t> {
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn daos_prop_free(list: *mut daos_prop_t) {
-    // SAFETY: a list of `daos_prop_alloc`, or null.
+    // SAFETY: STRUCT and HEAP for `list`.
     unsafe {
         daos_prop_fini(list);
         libc::free(list.cast());
@@ -62,14 +62,14 @@ pub(super) unsafe extern "C" fn daos_prop_free(list: *mut daos_prop_t) {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_prop_fini(list: *mut daos_prop_t) {
-    // SAFETY: a list of the caller's with entries of `daos_prop_alloc`.
-    let Some(head) = (unsafe { list.as_mut() }) else { return };
-    // SAFETY: as above.
+    // SAFETY: STRUCT for `list`.
+    let Some(head) = (unsafe { place_or_none(list) }) else { return };
+    // SAFETY: STRUCT for `list`; `head` is not used meanwhile.
     for entry in unsafe { entries(list) }.into_iter().flatten() {
-        // SAFETY: values are of C's allocator.
+        // SAFETY: HEAP for the value.
         unsafe { clear(entry) };
     }
-    // SAFETY: as above; freeing what is null does nothing.
+    // SAFETY: HEAP for the entries; nothing borrows them any more.
     unsafe { libc::free(head.dpp_entries.cast()) };
     (head.dpp_nr, head.dpp_entries) = (0, ptr::null_mut());
 }
@@ -79,7 +79,7 @@ pub(super) unsafe extern "C" fn daos_prop_entry_get(
     list: *mut daos_prop_t,
     number: u32,
 ) -> *mut daos_prop_entry {
-    // SAFETY: a list of the caller's.
+    // SAFETY: STRUCT for `list`.
     let found =
         unsafe { entries(list) }.ok().and_then(|all| all.iter_mut().find(|entry| entry.dpe_type == number));
     found.map_or(ptr::null_mut(), ptr::from_mut)
@@ -88,25 +88,25 @@ pub(super) unsafe extern "C" fn daos_prop_entry_get(
 /// The entries of a list.
 ///
 /// # Safety
-/// As [`place`], for the list and its entries.
+/// STRUCT, with its LIST of entries, as long as the result is used.
 pub(super) unsafe fn entries<'a>(list: *mut daos_prop_t) -> Result<&'a mut [daos_prop_entry]> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `list`.
     let list = unsafe { place(list) }?;
-    // SAFETY: as the caller says.
+    // SAFETY: LIST for `dpp_entries`, of `dpp_nr`.
     unsafe { many_mut(list.dpp_entries, list.dpp_nr.into()) }
 }
 
 /// Frees the value of an entry where it is a pointer.
 ///
 /// # Safety
-/// Such a value is null or of C's allocator, and nobody uses it any more.
+/// HEAP for such a value.
 pub(super) unsafe fn clear(entry: &mut daos_prop_entry) {
     if has_text(entry.dpe_type) || has_pointer(entry.dpe_type) {
-        // SAFETY: as the caller says.
+        // SAFETY: HEAP for the value, which is a pointer by its number.
         unsafe { libc::free(entry.value()) };
         entry.set_value(ptr::null_mut());
     } else if entry.dpe_type == DAOS_PROP_PO_SVC_LIST {
-        // SAFETY: as the caller says; it is a list of servers.
+        // SAFETY: HEAP for the value, which is a list of servers by its number.
         unsafe { d_rank_list_free(entry.value().cast()) };
         entry.set_value(ptr::null_mut());
     }
@@ -115,13 +115,13 @@ pub(super) unsafe fn clear(entry: &mut daos_prop_entry) {
 /// What a list of the caller's says.
 ///
 /// # Safety
-/// As [`place`], for a list that is not null, its entries and their texts.
+/// STRUCT for the list, its entries and their values.
 pub(super) unsafe fn taken(list: *mut daos_prop_t) -> Result<Properties> {
     let mut taken = Properties::new();
     if list.is_null() {
         return Ok(taken);
     }
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `list`.
     for entry in unsafe { entries(list) }? {
         let Some(kind) = properties::kind(entry.dpe_type) else {
             return invalid(&format!("property {:#x}, which containers do not have", entry.dpe_type));
@@ -129,7 +129,7 @@ pub(super) unsafe fn taken(list: *mut daos_prop_t) -> Result<Properties> {
         if kind != Kind::Number && entry.value().is_null() {
             return invalid("a property without its value");
         }
-        // SAFETY: as the caller says; what is no number is a pointer to what the property is.
+        // SAFETY: a value that is no number is a pointer that is not null: a STRING, a STRUCT, or BYTES of the roots, by its number.
         let value = unsafe {
             match kind {
                 Kind::Number => Value::Number(entry.number()),
@@ -151,22 +151,22 @@ pub(super) unsafe fn taken(list: *mut daos_prop_t) -> Result<Properties> {
 /// Fills a list of the caller's: the entries that it names, or all that there are where it has none.
 ///
 /// # Safety
-/// As [`taken`].
+/// STRUCT for the list, and its entries.
 pub(super) unsafe fn fill(list: *mut daos_prop_t, found: &Properties) -> Result<()> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `list`.
     let head = unsafe { place(list) }?;
     if head.dpp_nr == 0 && head.dpp_entries.is_null() {
-        // SAFETY: zeroed memory, which is entries that are not set; the caller frees it with the list.
+        // SAFETY: `calloc` takes any numbers. Zeros are entries that are not set; the program frees them with the list.
         head.dpp_entries = unsafe { libc::calloc(found.len().max(1), size_of::<daos_prop_entry>()) }.cast();
         if head.dpp_entries.is_null() {
             return refuse(DER_NOMEM, "no memory for properties");
         }
         head.dpp_nr = found.len() as u32;
-        // SAFETY: as many entries as were made.
+        // SAFETY: allocated just now with `dpp_nr` entries.
         let entries = unsafe { many_mut(head.dpp_entries, head.dpp_nr.into()) }?;
         entries.iter_mut().zip(found.keys()).for_each(|(entry, number)| entry.dpe_type = *number);
     }
-    // SAFETY: as the caller says.
+    // SAFETY: LIST for `dpp_entries`, of `dpp_nr`.
     for entry in unsafe { many_mut(head.dpp_entries, head.dpp_nr.into()) }? {
         match found.get(&entry.dpe_type) {
             Some(Value::Number(number)) => entry.set_number(*number),
@@ -181,9 +181,9 @@ pub(super) unsafe fn fill(list: *mut daos_prop_t, found: &Properties) -> Result<
 /// The numbers of the properties that a list of the caller's asks for.
 ///
 /// # Safety
-/// As [`taken`].
+/// STRUCT for the list, and its entries.
 pub(super) unsafe fn asked(list: *mut daos_prop_t) -> Result<Vec<u32>> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `list`.
     let asked: Vec<u32> = unsafe { entries(list) }?.iter().map(|entry| entry.dpe_type).collect();
     Ok(if asked.is_empty() { (DAOS_PROP_CO_MIN + 1..DAOS_PROP_CO_MAX).collect() } else { asked })
 }
@@ -195,7 +195,7 @@ unsafe extern "C" fn daos_cont_set_prop(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: a list of the caller's.
+        // SAFETY: STRUCT for `list`.
         let given = unsafe { taken(list) }?;
         properties::check_changeable(&given)?;
         let container = handles::container(container.cookie)?;

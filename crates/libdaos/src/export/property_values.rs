@@ -7,10 +7,11 @@ use std::{
 
 use super::{
     acl::list_bytes,
-    answer, copied, many, place,
+    answer, copied, many, out, place,
     properties::{
         Union, clear, daos_prop_alloc, daos_prop_entry_get, daos_prop_free, entries, fill, of_numbers,
     },
+    value_or_none,
 };
 use crate::{
     abi::{errors::*, info::*, properties::*},
@@ -39,11 +40,11 @@ pub(super) fn has_pointer(number: u32) -> bool {
 /// A copy of an entry with a value of its own.
 ///
 /// # Safety
-/// Its value is what its number says.
+/// STRUCT for the entry: its value is what its number says.
 unsafe fn copy(entry: &daos_prop_entry) -> Result<daos_prop_entry> {
     let mut made = *entry;
     let value = entry.value();
-    // SAFETY: as the caller says.
+    // SAFETY: the value is not null, and by its number a STRING, a STRUCT, or BYTES of the roots.
     let bytes = unsafe {
         match entry.dpe_type {
             _ if value.is_null() => return Ok(made),
@@ -64,13 +65,13 @@ unsafe fn copy(entry: &daos_prop_entry) -> Result<daos_prop_entry> {
 /// As [`copy`], for all.
 unsafe fn copy_all(from: &[daos_prop_entry], into: &mut [daos_prop_entry]) -> Result<()> {
     for entry in from {
-        // SAFETY: as the caller says.
+        // SAFETY: STRUCT for each of `from`, with its value.
         let made = unsafe { copy(entry) }?;
         let same = into.iter().position(|old| old.dpe_type == entry.dpe_type);
         let Some(at) = same.or_else(|| into.iter().position(|old| old.dpe_type == 0)) else {
             return invalid("more properties than the list has room for");
         };
-        // SAFETY: the value of an entry that was copied before, or none.
+        // SAFETY: HEAP for the value, which is a copy made here before, or none.
         unsafe { clear(&mut into[at]) };
         into[at] = made;
     }
@@ -86,10 +87,10 @@ unsafe fn merged(count: usize, lists: &[&[daos_prop_entry]]) -> Result<*mut daos
     if made.is_null() {
         return refuse(DER_NOMEM, "no memory for properties");
     }
-    // SAFETY: a list that was made just now, and what the caller says.
+    // SAFETY: `made` was allocated just now, with `count` entries; STRUCT for each of the others, with its value.
     let outcome =
         unsafe { entries(made).and_then(|into| lists.iter().try_for_each(|list| copy_all(list, into))) };
-    // SAFETY: as above; nobody has it yet.
+    // SAFETY: HEAP for `made`, which nobody else has.
     outcome.inspect_err(|_| unsafe { daos_prop_free(made) })?;
     Ok(made)
 }
@@ -101,12 +102,12 @@ unsafe extern "C" fn daos_prop_dup(list: *mut daos_prop_t, for_pool: bool, _inpu
         true => DAOS_PROP_PO_MIN + 1..DAOS_PROP_PO_MAX,
         false => DAOS_PROP_CO_MIN + 1..DAOS_PROP_CO_MAX,
     };
-    // SAFETY: a list of the caller's.
+    // SAFETY: STRUCT for `list`.
     let Ok(all) = (unsafe { entries(list) }) else { return ptr::null_mut() };
     if !all.iter().all(|entry| range.contains(&entry.dpe_type)) {
         return ptr::null_mut();
     }
-    // SAFETY: as above.
+    // SAFETY: STRUCT for `list`, whose entries these are, with their values.
     unsafe { merged(all.len(), &[all]) }.unwrap_or(ptr::null_mut())
 }
 
@@ -117,12 +118,12 @@ unsafe extern "C" fn daos_prop_merge2(
     result: *mut *mut daos_prop_t,
 ) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: lists and a place of the caller's.
-        let (old, new, place) = unsafe { (&*entries(old)?, &*entries(new)?, place(result)?) };
+        // SAFETY: STRUCT for `old` and `new`, OUT for `result`.
+        let (old, new, place) = unsafe { (&*entries(old)?, &*entries(new)?, out(result)?) };
         let is_new = |entry: &&daos_prop_entry| old.iter().all(|other| other.dpe_type != entry.dpe_type);
         let count = old.len() + new.iter().filter(is_new).count();
-        // SAFETY: as above.
-        *place = unsafe { merged(count, &[old, new]) }?;
+        // SAFETY: STRUCT for both lists, whose entries these are, with their values.
+        place.set(unsafe { merged(count, &[old, new]) }?);
         Ok(())
     })
 }
@@ -130,35 +131,35 @@ unsafe extern "C" fn daos_prop_merge2(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_prop_merge(old: *mut daos_prop_t, new: *mut daos_prop_t) -> *mut daos_prop_t {
     let mut result = ptr::null_mut();
-    // SAFETY: lists of the caller's.
+    // SAFETY: STRUCT for `old` and `new`; `result` is of this function.
     unsafe { daos_prop_merge2(old, new, &raw mut result) };
     result
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_prop_has_str(entry: *mut daos_prop_entry) -> bool {
-    // SAFETY: an entry of the caller's.
-    unsafe { entry.as_ref() }.is_some_and(|entry| has_text(entry.dpe_type))
+    // SAFETY: STRUCT for `entry`.
+    unsafe { value_or_none(entry) }.is_some_and(|entry| has_text(entry.dpe_type))
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_prop_has_ptr(entry: *mut daos_prop_entry) -> bool {
-    // SAFETY: an entry of the caller's.
-    unsafe { entry.as_ref() }.is_some_and(|entry| has_pointer(entry.dpe_type))
+    // SAFETY: STRUCT for `entry`.
+    unsafe { value_or_none(entry) }.is_some_and(|entry| has_pointer(entry.dpe_type))
 }
 
 /// Puts a copy of bytes into an entry of the right kind, in the place of its value.
 ///
 /// # Safety
-/// As [`place`], for the entry, whose value is of C's allocator.
+/// STRUCT for the entry, HEAP for its value.
 unsafe fn put(entry: *mut daos_prop_entry, is_right: impl Fn(u32) -> bool, bytes: &[u8]) -> Result<()> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `entry`.
     let entry = unsafe { place(entry) }?;
     if !is_right(entry.dpe_type) {
         return invalid(&format!("a value of another kind than property {:#x} has", entry.dpe_type));
     }
     let value = copied(bytes)?;
-    // SAFETY: as the caller says.
+    // SAFETY: HEAP for the value of `entry`.
     unsafe { clear(entry) };
     entry.set_value(value.cast());
     Ok(())
@@ -171,7 +172,7 @@ unsafe extern "C" fn daos_prop_entry_set_str(
     length: u64,
 ) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: a string of at most that length, and an entry of the caller's.
+        // SAFETY: BYTES for `text`, up to the first NUL or `length`; STRUCT for `entry`, HEAP for its value.
         unsafe { put(entry, has_text, &[bounded(text, length)?, &[0]].concat()) }
     })
 }
@@ -183,7 +184,7 @@ unsafe extern "C" fn daos_prop_entry_set_ptr(
     size: u64,
 ) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: so many bytes, and an entry of the caller's.
+        // SAFETY: BYTES for `value`, as many as `size` says; STRUCT for `entry`, HEAP for its value.
         unsafe { put(entry, has_pointer, many(value.cast(), size)?) }
     })
 }
@@ -195,10 +196,10 @@ unsafe extern "C" fn daos_prop_set_str(
     text: *const c_char,
     length: u64,
 ) -> c_int {
-    // SAFETY: a list and a string of the caller's.
+    // SAFETY: STRUCT for `list`.
     match unsafe { daos_prop_entry_get(list, number) } {
         entry if entry.is_null() => -DER_NONEXIST,
-        // SAFETY: as above.
+        // SAFETY: `entry` is in the list; BYTES for `text`.
         entry => unsafe { daos_prop_entry_set_str(entry, text, length) },
     }
 }
@@ -210,10 +211,10 @@ unsafe extern "C" fn daos_prop_set_ptr(
     value: *const c_void,
     size: u64,
 ) -> c_int {
-    // SAFETY: a list and so many bytes of the caller's.
+    // SAFETY: STRUCT for `list`.
     match unsafe { daos_prop_entry_get(list, number) } {
         entry if entry.is_null() => -DER_NONEXIST,
-        // SAFETY: as above.
+        // SAFETY: `entry` is in the list; BYTES for `value`.
         entry => unsafe { daos_prop_entry_set_ptr(entry, value, size) },
     }
 }
@@ -221,15 +222,15 @@ unsafe extern "C" fn daos_prop_set_ptr(
 /// The bytes of a string that ends with a zero, or after so many.
 ///
 /// # Safety
-/// It has that many bytes if no zero comes before.
+/// BYTES, up to the first NUL or so many, as long as the result is used.
 unsafe fn bounded<'a>(text: *const c_char, length: u64) -> Result<&'a [u8]> {
     if text.is_null() {
         return invalid("a null pointer for a string");
     }
     let most = usize::try_from(length).map_err(|_| Der(DER_INVAL))?;
-    // SAFETY: as the caller says: no byte behind the first zero is looked at.
+    // SAFETY: BYTES for `text`, which is not null: none behind the first NUL is read.
     let length = unsafe { libc::strnlen(text, most) };
-    // SAFETY: as above.
+    // SAFETY: `strnlen` has read so many bytes there.
     Ok(unsafe { slice::from_raw_parts(text.cast(), length) })
 }
 
@@ -240,14 +241,14 @@ unsafe extern "C" fn daos_prop_from_str(
     list: *mut *mut daos_prop_t,
 ) -> c_int {
     answer(ptr::null_mut(), || {
-        // SAFETY: a string of at most that length, and a place of the caller's.
-        let (text, place) = unsafe { (bounded(text, length)?, place(list)?) };
+        // SAFETY: BYTES for `text`, up to the first NUL or `length`; OUT for `list`.
+        let (text, place) = unsafe { (bounded(text, length)?, out(list)?) };
         let Ok(text) = std::str::from_utf8(text) else { return invalid("properties that are not UTF-8") };
         let found = property_text::parse(text)?;
         let made = of_numbers(&found.keys().copied().collect::<Vec<u32>>())?;
-        // SAFETY: a list that was made just now.
+        // SAFETY: `made` was allocated just now.
         unsafe { fill(made, &found) }?;
-        *place = made;
+        place.set(made);
         Ok(())
     })
 }

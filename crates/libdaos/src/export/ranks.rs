@@ -17,7 +17,7 @@ unsafe extern "C" fn daos_rank_list_parse(
     list: *const c_char,
     separators: *const c_char,
 ) -> *mut d_rank_list_t {
-    // SAFETY: strings of the caller's.
+    // SAFETY: STRING for `list` and `separators`.
     let texts = unsafe { text(list).and_then(|list| Ok((list, text(separators)?))) };
     let ranks = texts.ok().and_then(|(list, separators)| ranks(list, separators)).unwrap_or_default();
     let bytes: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect();
@@ -25,9 +25,9 @@ unsafe extern "C" fn daos_rank_list_parse(
         return ptr::null_mut();
     }
     let Ok(numbers) = copied(&bytes) else { return ptr::null_mut() };
-    // SAFETY: memory for a list, or null.
+    // SAFETY: `malloc` takes any number.
     let made: *mut d_rank_list_t = unsafe { libc::malloc(size_of::<d_rank_list_t>()) }.cast();
-    // SAFETY: memory that was made just now, which is aligned for everything.
+    // SAFETY: `made` is null or was allocated just now for such a structure; `numbers` is of this function.
     unsafe {
         match made.is_null() {
             true => libc::free(numbers.cast()),
@@ -39,7 +39,7 @@ unsafe extern "C" fn daos_rank_list_parse(
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn d_rank_list_free(list: *mut d_rank_list_t) {
-    // SAFETY: a list of `daos_rank_list_parse`, or null.
+    // SAFETY: HEAP for `list`, which is of `daos_rank_list_parse` or `d_rank_list_alloc`, and for its numbers.
     unsafe {
         if let Some(head) = list.as_ref() {
             libc::free(head.rl_ranks.cast());

@@ -5,7 +5,7 @@ use std::{
     ptr,
 };
 
-use super::{answer, halves, many_mut, place, text};
+use super::{answer, halves, out, outs, place, text, value_or_none};
 use crate::{
     abi::{constants::*, types::*},
     error::{Result, invalid},
@@ -19,7 +19,7 @@ unsafe extern "C" fn daos_cont_create_snap(
     name: *mut c_char,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: `daos_cont_create_snap_opt` takes what this function was given under the same clauses.
     unsafe { daos_cont_create_snap_opt(container, epoch, name, DAOS_SNAP_OPT_CR, event) }
 }
 
@@ -38,9 +38,9 @@ unsafe extern "C" fn daos_cont_create_snap_opt(
                 "options of a snapshot: DAOS_SNAP_OPT_CR, with or without DAOS_SNAP_OPT_OIT, is expected",
             );
         }
-        // SAFETY: a place and a string of the caller's.
-        let (epoch, name) = unsafe { (place(epoch)?, if name.is_null() { None } else { Some(text(name)?) }) };
-        *epoch = snapshots::create(container.cookie, name)?;
+        // SAFETY: OUT for `epoch`, STRING for `name`.
+        let (epoch, name) = unsafe { (out(epoch)?, if name.is_null() { None } else { Some(text(name)?) }) };
+        epoch.set(snapshots::create(container.cookie, name)?);
         Ok(())
     })
 }
@@ -65,7 +65,7 @@ unsafe extern "C" fn daos_cont_list_snap(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: places of the caller's.
+        // SAFETY: STRUCT for `count` and `anchor`.
         let (count, anchor) = unsafe { (place(count)?, place(anchor)?) };
         let room = u64::try_from(*count).unwrap_or(0);
         let all = snapshots::list(&*handles::container(container.cookie)?)?;
@@ -75,12 +75,11 @@ unsafe extern "C" fn daos_cont_list_snap(
         if epochs.is_null() {
             return Ok(());
         }
-        // SAFETY: the caller has room for so many, of each if it is not null.
-        let (epochs, names) = unsafe {
-            (many_mut(epochs, room)?, if names.is_null() { &mut [] } else { many_mut(names, room)? })
-        };
-        names.iter_mut().for_each(|name| *name = ptr::null_mut());
-        epochs.iter_mut().zip(rest).for_each(|(place, snapshot)| *place = snapshot.epoch);
+        // SAFETY: LIST for `epochs` and `names`, of `count` each.
+        let (epochs, names) =
+            unsafe { (outs(epochs, room)?, if names.is_null() { &mut [] } else { outs(names, room)? }) };
+        names.iter_mut().for_each(|name| _ = name.write(ptr::null_mut()));
+        epochs.iter_mut().zip(rest).for_each(|(place, snapshot)| _ = place.write(snapshot.epoch));
         go_on(anchor, from + epochs.len().min(rest.len()), rest.len() > epochs.len());
         Ok(())
     })
@@ -108,9 +107,9 @@ unsafe extern "C" fn daos_oit_open(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: a place of the caller's.
-        let table = unsafe { place(table) }?;
-        table.cookie = snapshots::open_table(container.cookie, epoch)?;
+        // SAFETY: OUT for `table`.
+        let table = unsafe { out(table) }?;
+        table.set(daos_handle_t { cookie: snapshots::open_table(container.cookie, epoch)? });
         Ok(())
     })
 }
@@ -129,7 +128,7 @@ unsafe extern "C" fn daos_oit_list(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: places of the caller's.
+        // SAFETY: STRUCT for `count` and `anchor`, LIST for `ids`, of `count`.
         unsafe { list(table, ids, count, anchor, false) }
     })
 }
@@ -137,7 +136,7 @@ unsafe extern "C" fn daos_oit_list(
 /// Gives a page of ids, and where the next one begins.
 ///
 /// # Safety
-/// As [`place`], for the count and the anchor; there is room for so many ids.
+/// STRUCT for `count` and `anchor`, LIST for `ids`, of `count`.
 unsafe fn list(
     table: daos_handle_t,
     ids: *mut daos_obj_id_t,
@@ -146,16 +145,16 @@ unsafe fn list(
     is_unmarked: bool,
 ) -> Result<()> {
     let table = handles::object_table(table.cookie)?;
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `count` and `anchor`.
     let (count, anchor) = unsafe { (place(count)?, place(anchor)?) };
-    // SAFETY: as the caller says.
-    let places = unsafe { many_mut(ids, (*count).into()) }?;
+    // SAFETY: LIST for `ids`, of `count`.
+    let places = unsafe { outs(ids, (*count).into()) }?;
     if places.is_empty() {
         return invalid("a list of object ids without room for one");
     }
     let (page, next) = table.page(index(anchor), places.len(), is_unmarked);
     for (place, id) in places.iter_mut().zip(&page) {
-        (place.hi, place.lo) = (id.hi(), id.lo());
+        place.write(daos_obj_id_t { lo: id.lo(), hi: id.hi() });
     }
     *count = page.len() as u32;
     go_on(anchor, next.unwrap_or(usize::MAX), next.is_some());
@@ -171,7 +170,7 @@ unsafe extern "C" fn daos_oit_list_unmarked(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: places of the caller's.
+        // SAFETY: STRUCT for `count` and `anchor`, LIST for `ids`, of `count`.
         unsafe { list(table, ids, count, anchor, true) }
     })
 }
@@ -185,8 +184,8 @@ unsafe extern "C" fn daos_oit_mark(
 ) -> c_int {
     answer(event, || {
         let table = handles::object_table(table.cookie)?;
-        // SAFETY: a vector of the caller's, or none.
-        let marker = unsafe { marker.as_ref() };
+        // SAFETY: STRUCT for `marker`.
+        let marker = unsafe { value_or_none(marker) };
         let is_wrong = |marker: &d_iov_t| {
             marker.iov_buf.is_null() || !(1..=DAOS_OIT_MARKER_MAX_LEN).contains(&marker.iov_len)
         };

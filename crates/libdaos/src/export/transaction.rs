@@ -2,7 +2,7 @@
 
 use std::{ffi::c_int, ptr};
 
-use super::{answer, place};
+use super::{answer, out};
 use crate::{
     abi::types::*,
     error::{Result, invalid},
@@ -18,9 +18,9 @@ unsafe extern "C" fn daos_tx_open(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: a place of the caller's.
-        let handle = unsafe { place(handle) }?;
-        handle.cookie = transactions::open(container.cookie, flags)?;
+        // SAFETY: OUT for `handle`.
+        let handle = unsafe { out(handle) }?;
+        handle.set(daos_handle_t { cookie: transactions::open(container.cookie, flags)? });
         Ok(())
     })
 }
@@ -33,9 +33,9 @@ unsafe extern "C" fn daos_tx_open_snap(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: a place of the caller's.
-        let handle = unsafe { place(handle) }?;
-        handle.cookie = transactions::open_at(container.cookie, epoch)?;
+        // SAFETY: OUT for `handle`.
+        let handle = unsafe { out(handle) }?;
+        handle.set(daos_handle_t { cookie: transactions::open_at(container.cookie, epoch)? });
         Ok(())
     })
 }
@@ -75,9 +75,9 @@ unsafe extern "C" fn daos_tx_hdl2epoch(transaction: daos_handle_t, epoch: *mut u
         if transaction.cookie == 0 {
             return invalid("the epoch of no transaction");
         }
-        // SAFETY: a place of the caller's.
-        let epoch = unsafe { place(epoch) }?;
-        *epoch = handles::transaction(transaction.cookie)?.epoch()?;
+        // SAFETY: OUT for `epoch`.
+        let epoch = unsafe { out(epoch) }?;
+        epoch.set(handles::transaction(transaction.cookie)?.epoch()?);
         Ok(())
     })
 }

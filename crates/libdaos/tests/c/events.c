@@ -5,6 +5,7 @@
 #define _XOPEN_SOURCE 700
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -92,6 +93,22 @@ static void under_way(void)
     IS(daos_event_fini(&event), 0);
 }
 
+/* A result goes where no value was before: neither the flag nor the event is one. */
+static void unwritten(void)
+{
+    unsigned char flag = 7;
+    daos_event_t raw;
+
+    memset(&raw, 7, sizeof(raw));
+    IS(daos_event_init(NULL, queue, NULL), -DER_INVAL);
+    IS(daos_event_init(&raw, queue, NULL), 0);
+    IS(put(&raw), 0);
+    IS(daos_event_test(&raw, DAOS_EQ_WAIT, NULL), -DER_INVAL);
+    IS(daos_event_test(&raw, DAOS_EQ_WAIT, (bool *)&flag), 0);
+    IS(flag, 1);
+    IS(daos_event_fini(&raw), 0);
+}
+
 /* The loop with which programs take what is left. */
 static void drained(void)
 {
@@ -135,6 +152,7 @@ int main(int argc, char **argv)
     IS(daos_obj_generate_oid(container, &id, DAOS_OT_KV_HASHED, OC_S1, 0, 0), 0);
     IS(daos_kv_open(container, id, DAOS_OO_RW, &map, NULL), 0);
     IS(daos_eq_create(&queue), 0);
+    unwritten();
     drained();
     under_way();
     IS(daos_eq_destroy(queue, 0), 0);

@@ -201,6 +201,12 @@ static void by_prefix(void)
     IS(duns_resolve_path("/tank/files", &found), 0);
     IS(strcmp(found.da_cont, "files"), 0);
     IS(found.da_rel_path == NULL, 1);
+    /* What is there in the place of a bool is one byte or other, and is looked at as such. */
+    struct duns_attr_t raw;
+    memset(&raw, 2, sizeof(raw));
+    raw.da_flags = DUNS_NO_CHECK_PATH;
+    IS(duns_resolve_path("/tank/files", &raw), 0);
+    IS(strcmp(raw.da_cont, "files"), 0);
 }
 
 /* What is wrong with arguments is told as what it is. */

@@ -2,11 +2,11 @@
 
 use std::ffi::{c_char, c_int};
 
-use super::{Mounted, Opened, both, done, fill, name_or_none, number, system};
+use super::{Mounted, Opened, as_c, both, done, name_or_none, number, system};
 use crate::{
     abi::dfs::*,
     dfs::{self, Change, Errno, Time},
-    export::place,
+    export::{out, place},
 };
 
 #[unsafe(no_mangle)]
@@ -17,9 +17,9 @@ pub(in crate::export) unsafe extern "C" fn dfs_stat(
     stat: *mut libc::stat,
 ) -> c_int {
     done(|| {
-        // SAFETY: a string, or none, and a place of the caller's.
-        let (entry, stat) = unsafe { (name_or_none(entry), place(stat)?) };
-        fill(stat, &dfs::stat(&*system(mounted)?, number(parent), entry)?);
+        // SAFETY: STRING for `entry`, OUT for `stat`.
+        let (entry, stat) = unsafe { (name_or_none(entry), out(stat)?) };
+        stat.set(as_c(&dfs::stat(&*system(mounted)?, number(parent), entry)?));
         Ok(())
     })
 }
@@ -31,7 +31,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_access(
     entry: *const c_char,
     mask: c_int,
 ) -> c_int {
-    // SAFETY: a string of the caller's, or none.
+    // SAFETY: STRING for `entry`.
     done(|| dfs::access(&*system(mounted)?, number(parent), unsafe { name_or_none(entry) }, mask))
 }
 
@@ -42,7 +42,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_chmod(
     entry: *const c_char,
     mode: libc::mode_t,
 ) -> c_int {
-    // SAFETY: a string of the caller's, or none.
+    // SAFETY: STRING for `entry`.
     done(|| dfs::chmod(&*system(mounted)?, number(parent), unsafe { name_or_none(entry) }, mode))
 }
 
@@ -57,7 +57,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_chown(
 ) -> c_int {
     let given = |number: u32| (number != u32::MAX).then_some(number);
     let owner = (given(user), given(group));
-    // SAFETY: a string of the caller's, or none.
+    // SAFETY: STRING for `entry`.
     done(|| dfs::chown(&*system(mounted)?, number(parent), unsafe { name_or_none(entry) }, owner, flags))
 }
 
@@ -71,7 +71,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_osetattr(
 ) -> c_int {
     done(|| {
         let (system, node) = both(mounted, opened)?;
-        // SAFETY: a place of the caller's.
+        // SAFETY: STRUCT for `stat`.
         let stat = unsafe { place(stat) }?;
         let known = DFS_SET_ATTR_MODE
             | DFS_SET_ATTR_ATIME
@@ -92,7 +92,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_osetattr(
             group: has(DFS_SET_ATTR_GID).then_some(stat.st_gid),
             size: size.ok().filter(|_| has(DFS_SET_ATTR_SIZE)),
         };
-        fill(stat, &dfs::change(&system, &node, &change)?);
+        *stat = as_c(&dfs::change(&system, &node, &change)?);
         Ok(())
     })
 }

@@ -5,16 +5,16 @@ use std::ffi::{c_char, c_int};
 use isotach_object::ObjectId;
 
 use super::{Mounted, Opened, done, name, number, system};
-use crate::{abi::types::daos_obj_id_t, dfs};
+use crate::{abi::types::daos_obj_id_t, dfs, export::out_or_none};
 
 /// Tells the id of what is gone, if somebody wants to know.
 ///
 /// # Safety
-/// As [`super::super::place`], for a place that is not null.
+/// OUT for `id`.
 unsafe fn tell(gone: Option<ObjectId>, id: *mut daos_obj_id_t) {
-    // SAFETY: as the caller says.
-    if let (Some(gone), Some(id)) = (gone, unsafe { id.as_mut() }) {
-        *id = daos_obj_id_t { lo: gone.lo(), hi: gone.hi() };
+    // SAFETY: OUT for `id`.
+    if let (Some(gone), Some(id)) = (gone, unsafe { out_or_none(id) }) {
+        id.set(daos_obj_id_t { lo: gone.lo(), hi: gone.hi() });
     }
 }
 
@@ -26,7 +26,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_mkdir(
     mode: libc::mode_t,
     class: u32,
 ) -> c_int {
-    // SAFETY: a string of the caller's.
+    // SAFETY: STRING for `entry`.
     done(|| dfs::make_directory(&*system(mounted)?, number(parent), unsafe { name(entry) }?, mode, class))
 }
 
@@ -39,9 +39,9 @@ pub(in crate::export) unsafe extern "C" fn dfs_remove(
     id: *mut daos_obj_id_t,
 ) -> c_int {
     done(|| {
-        // SAFETY: a string of the caller's.
+        // SAFETY: STRING for `entry`.
         let gone = dfs::remove(&*system(mounted)?, number(parent), unsafe { name(entry) }?, force)?;
-        // SAFETY: a place of the caller's, if there is one.
+        // SAFETY: OUT for `id`.
         unsafe { tell(Some(gone), id) };
         Ok(())
     })
@@ -57,10 +57,10 @@ unsafe extern "C" fn dfs_move(
     id: *mut daos_obj_id_t,
 ) -> c_int {
     done(|| {
-        // SAFETY: strings of the caller's.
+        // SAFETY: STRING for `entry` and `new_entry`.
         let (entry, new_entry) = unsafe { (name(entry)?, name(new_entry)?) };
         let gone = dfs::rename(&*system(mounted)?, (number(parent), entry), (number(new_parent), new_entry))?;
-        // SAFETY: a place of the caller's, if there is one.
+        // SAFETY: OUT for `id`.
         unsafe { tell(gone, id) };
         Ok(())
     })
@@ -75,7 +75,7 @@ unsafe extern "C" fn dfs_exchange(
     other_entry: *const c_char,
 ) -> c_int {
     done(|| {
-        // SAFETY: strings of the caller's.
+        // SAFETY: STRING for `entry` and `other_entry`.
         let (entry, other_entry) = unsafe { (name(entry)?, name(other_entry)?) };
         dfs::exchange(&*system(mounted)?, (number(parent), entry), (number(other_parent), other_entry))
     })

@@ -7,7 +7,7 @@ use crate::{
     abi::{dfs::*, types::*},
     arrays::Range,
     dfs::{Errno, FileSystem, Node, Result},
-    export::{fill, many, place, vectors},
+    export::{fill, many, out, place, vectors},
 };
 
 /// An open file, and the file system that it is in.
@@ -47,11 +47,11 @@ fn check_write((mounted, opened): (Mounted, Opened)) -> Result<Checked> {
 /// The ranges of a description.
 ///
 /// # Safety
-/// As [`place`], for the description and its ranges.
+/// STRUCT, with its LIST of `iod_nr` ranges.
 unsafe fn ranges(described: *mut dfs_iod_t) -> Result<Vec<Range>> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `described`.
     let described = unsafe { place(described) }?;
-    // SAFETY: as the caller says.
+    // SAFETY: LIST for `iod_rgs`, of `iod_nr`.
     let ranges = unsafe { many(described.iod_rgs.cast_const(), described.iod_nr) }?;
     Ok(ranges.iter().map(|range| (range.rg_idx, range.rg_len)).collect())
 }
@@ -64,21 +64,21 @@ fn range(offset: u64, vectors: &[d_iov_t]) -> Range {
 /// Reads ranges; how many bytes there were.
 ///
 /// # Safety
-/// As [`place`], for the size and the buffers of the vectors.
+/// OUT for `size`, BUFFER for each vector.
 unsafe fn read((system, node): Checked, ranges: &[Range], vectors: &[d_iov_t], size: *mut u64) -> Result<()> {
-    // SAFETY: as the caller says.
-    let size = unsafe { place(size) }?;
-    // SAFETY: each vector has room for as many bytes as it says.
-    *size = unsafe { fill(vectors, |buffers| system.read(&node, ranges, buffers)) }?;
+    // SAFETY: OUT for `size`.
+    let size = unsafe { out(size) }?;
+    // SAFETY: BUFFER for each vector.
+    size.set(unsafe { fill(vectors, |buffers| system.read(&node, ranges, buffers)) }?);
     Ok(())
 }
 
 /// Writes ranges.
 ///
 /// # Safety
-/// As [`many`], for the buffers of the vectors.
+/// BYTES for each vector.
 unsafe fn write((system, node): Checked, ranges: &[Range], vectors: &[d_iov_t]) -> Result<()> {
-    // SAFETY: each vector has as many bytes as it says.
+    // SAFETY: BYTES for each vector, as many as `iov_len` says.
     let all = vectors.iter().map(|vector| unsafe { many(vector.iov_buf.cast::<u8>(), vector.iov_len) });
     system.write(&node, ranges, &all.collect::<crate::error::Result<Vec<&[u8]>>>()?)
 }
@@ -94,11 +94,11 @@ pub(in crate::export) unsafe extern "C" fn dfs_read(
 ) -> c_int {
     let check = || {
         let checked = check_read((mounted, opened), size)?;
-        // SAFETY: a list of the caller's.
+        // SAFETY: STRUCT for `list`.
         Ok((checked, unsafe { vectors(list) }?))
     };
     answer_after(event, check, |(checked, vectors)| {
-        // SAFETY: what the caller has for the call.
+        // SAFETY: OUT for `size`, which is not null; BUFFER for the vectors.
         unsafe { read(checked, &[range(offset, vectors)], vectors, size) }
     })
 }
@@ -115,14 +115,14 @@ unsafe extern "C" fn dfs_readx(
 ) -> c_int {
     let check = || {
         let checked = check_read((mounted, opened), size)?;
-        // SAFETY: a description of the caller's.
+        // SAFETY: STRUCT for `described`.
         Ok((checked, unsafe { ranges(described) }?))
     };
     answer_after(event, check, |(checked, ranges)| {
         if ranges.is_empty() {
             return Ok(());
         }
-        // SAFETY: what the caller has for the call.
+        // SAFETY: OUT for `size`, which is not null; STRUCT for `list`, with a BUFFER in each vector.
         unsafe { read(checked, &ranges, vectors(list)?, size) }
     })
 }
@@ -137,11 +137,11 @@ pub(in crate::export) unsafe extern "C" fn dfs_write(
 ) -> c_int {
     let check = || {
         let checked = check_write((mounted, opened))?;
-        // SAFETY: a list of the caller's.
+        // SAFETY: STRUCT for `list`.
         Ok((checked, if list.is_null() { &mut [] } else { unsafe { vectors(list) }? }))
     };
     answer_after(event, check, |(checked, vectors)| {
-        // SAFETY: what the caller has for the call.
+        // SAFETY: BYTES for the vectors.
         unsafe { write(checked, &[range(offset, vectors)], vectors) }
     })
 }
@@ -157,14 +157,14 @@ unsafe extern "C" fn dfs_writex(
 ) -> c_int {
     let check = || {
         let checked = check_write((mounted, opened))?;
-        // SAFETY: a description of the caller's.
+        // SAFETY: STRUCT for `described`.
         Ok((checked, unsafe { ranges(described) }?))
     };
     answer_after(event, check, |(checked, ranges)| {
         if ranges.is_empty() {
             return Ok(());
         }
-        // SAFETY: what the caller has for the call.
+        // SAFETY: STRUCT for `list`, with BYTES in each vector.
         unsafe { write(checked, &ranges, vectors(list)?) }
     })
 }
@@ -173,9 +173,9 @@ unsafe extern "C" fn dfs_writex(
 unsafe extern "C" fn dfs_get_size(mounted: Mounted, opened: Opened, size: *mut u64) -> c_int {
     done(|| {
         let (_, node) = both(mounted, opened)?;
-        // SAFETY: a place of the caller's.
-        let size = unsafe { place(size) }?;
-        *size = node.file()?.bytes.size()?;
+        // SAFETY: OUT for `size`.
+        let size = unsafe { out(size) }?;
+        size.set(node.file()?.bytes.size()?);
         Ok(())
     })
 }

@@ -2,14 +2,14 @@
 
 use std::ffi::{CString, c_char, c_int, c_void};
 
-use super::{Mounted, Opened, both, done, fill, node, number};
+use super::{Mounted, Opened, as_c, both, done, node, number};
 use crate::{
     abi::{constants::*, types::*},
     dfs::{self, Errno, Result},
     export::{
         anchors::{pack, unpacked},
         listing::fitting,
-        place,
+        out, out_or_none, place,
     },
 };
 
@@ -24,7 +24,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_readdir(
     count: *mut u32,
     entries: *mut libc::dirent,
 ) -> c_int {
-    // SAFETY: what the caller has for the call.
+    // SAFETY: STRUCT for `anchor` and `count`, LIST for `entries`, of `count`.
     done(|| unsafe { read(mounted, opened, anchor, count, entries, std::ptr::null_mut()) })
 }
 
@@ -37,14 +37,14 @@ unsafe extern "C" fn dfs_readdirplus(
     entries: *mut libc::dirent,
     stats: *mut libc::stat,
 ) -> c_int {
-    // SAFETY: what the caller has for the call.
+    // SAFETY: STRUCT for `anchor` and `count`, LIST for `entries` and `stats`, of `count` each.
     done(|| unsafe { read(mounted, opened, anchor, count, entries, stats) })
 }
 
 /// Gives entries by their names, as many as there is room for, and what `stat` tells where that is wanted.
 ///
 /// # Safety
-/// As [`place`], for the anchor and the count; there is room for so many entries and, if not null, for so much of what is told.
+/// STRUCT for `anchor` and `count`, LIST for `entries` and `stats`, of `count` each.
 unsafe fn read(
     mounted: Mounted,
     opened: Opened,
@@ -54,7 +54,7 @@ unsafe fn read(
     stats: *mut libc::stat,
 ) -> Result<()> {
     let (system, node) = both(mounted, opened)?;
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `anchor` and `count`.
     let (anchor, count) = unsafe { (place(anchor)?, place(count)?) };
     let room = *count as usize;
     if room > 0 && entries.is_null() {
@@ -66,15 +66,15 @@ unsafe fn read(
         for name in page.keys() {
             if !stats.is_null() {
                 match dfs::stat(&system, number(opened), Some(name)) {
-                    // SAFETY: there is room for as many as for entries.
-                    Ok(stat) => fill(unsafe { &mut *stats.add(filled) }, &stat),
+                    // SAFETY: LIST for `stats`, which is not null: `filled` is less than `count`.
+                    Ok(stat) => unsafe { stats.add(filled).write(as_c(&stat)) },
                     // Removed meanwhile.
                     Err(Errno(libc::ENOENT)) => continue,
                     Err(error) => return Err(error),
                 }
             }
             let name = [dfs::name_of(name)?, &[0]].concat();
-            // SAFETY: there is room for this entry, and in it for the longest name.
+            // SAFETY: LIST for `entries`, which is not null: `filled` is less than `count`. A name is no longer than `d_name` has room for.
             unsafe {
                 let place = (&raw mut (*entries.add(filled)).d_name).cast::<u8>();
                 std::ptr::copy_nonoverlapping(name.as_ptr(), place, name.len());
@@ -100,7 +100,7 @@ unsafe extern "C" fn dfs_iterate(
 ) -> c_int {
     done(|| {
         let (_, node) = both(mounted, opened)?;
-        // SAFETY: places of the caller's.
+        // SAFETY: STRUCT for `anchor` and `count`.
         let (anchor, count) = unsafe { (place(anchor)?, place(count)?) };
         let (room, mut filled, mut left) = (*count as usize, 0, size);
         while filled < room && left > 0 && anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
@@ -112,7 +112,7 @@ unsafe extern "C" fn dfs_iterate(
             };
             for name in page.keys() {
                 let text = CString::new(name).map_err(|_| Errno(libc::EIO))?;
-                // SAFETY: a function of the caller's, which is given what it is declared for.
+                // SAFETY: CALLBACK for `call`; the name ends with a NUL and lives for the call.
                 let told = call.map_or(0, |call| unsafe { call(mounted, opened, text.as_ptr(), argument) });
                 if told != 0 {
                     return Err(Errno(told));
@@ -137,11 +137,11 @@ unsafe extern "C" fn dfs_obj_anchor_split(
         if !node(opened)?.is_directory() {
             return Err(Errno(libc::EINVAL));
         }
-        // SAFETY: a place of the caller's.
-        *unsafe { place(count) }? = 1;
-        // SAFETY: a place of the caller's, if there is one.
-        if let Some(anchor) = unsafe { anchors.as_mut() } {
-            *anchor = daos_anchor_t::default();
+        // SAFETY: OUT for `count`.
+        unsafe { out(count) }?.set(1);
+        // SAFETY: OUT for `anchors`.
+        if let Some(anchor) = unsafe { out_or_none(anchors) } {
+            anchor.set(daos_anchor_t::default());
         }
         Ok(())
     })
@@ -153,8 +153,8 @@ unsafe extern "C" fn dfs_obj_anchor_set(opened: Opened, index: u32, anchor: *mut
         if !node(opened)?.is_directory() || index != 0 {
             return Err(Errno(libc::EINVAL));
         }
-        // SAFETY: a place of the caller's.
-        *unsafe { place(anchor) }? = daos_anchor_t::default();
+        // SAFETY: OUT for `anchor`.
+        unsafe { out(anchor) }?.set(daos_anchor_t::default());
         Ok(())
     })
 }

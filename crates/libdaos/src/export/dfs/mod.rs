@@ -20,7 +20,7 @@ use std::{
     sync::Arc,
 };
 
-use super::told;
+use super::{Out, out_or_none, told};
 use crate::{
     abi::types::daos_event_t,
     dfs::{Errno, FileSystem, Inode, Node, Result, Stat},
@@ -67,25 +67,25 @@ fn both(mounted: Mounted, opened: Opened) -> Result<(Arc<FileSystem>, Arc<Node>)
 /// The bytes of a name or path of the caller's.
 ///
 /// # Safety
-/// It ends with a NUL if it is not null, and lives as long as the result is used.
+/// STRING, as long as the result is used.
 unsafe fn name<'a>(name: *const c_char) -> Result<&'a [u8]> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `name`.
     unsafe { name_or_none(name) }.ok_or(Errno(libc::EINVAL))
 }
 
 /// As [`name`], where there need not be one.
 ///
 /// # Safety
-/// As [`name`].
+/// STRING, as long as the result is used.
 unsafe fn name_or_none<'a>(name: *const c_char) -> Option<&'a [u8]> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `name`, which is not null.
     (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes())
 }
 
-/// Tells what is told of an entry. The time of the last access is not kept: it is that of the last change.
-fn fill(place: &mut libc::stat, stat: &Stat) {
-    // SAFETY: all zeros are such a structure.
-    *place = unsafe { std::mem::zeroed() };
+/// What is told of an entry, as C has it. The time of the last access is not kept: it is that of the last change.
+fn as_c(stat: &Stat) -> libc::stat {
+    // SAFETY: a structure of numbers, of which zeros are a value.
+    let mut place: libc::stat = unsafe { std::mem::zeroed() };
     (place.st_mode, place.st_uid, place.st_gid) = (stat.mode, stat.user, stat.group);
     place.st_nlink = 1;
     place.st_size = stat.size as _;
@@ -95,30 +95,31 @@ fn fill(place: &mut libc::stat, stat: &Stat) {
     (place.st_ctime, place.st_ctime_nsec) = (stat.changed.seconds as _, stat.changed.nanoseconds as _);
     let accessed = stat.modified.max(stat.changed);
     (place.st_atime, place.st_atime_nsec) = (accessed.seconds as _, accessed.nanoseconds as _);
+    place
 }
 
 /// Gives what was opened, with its mode and what `stat` tells, if these are wanted.
 ///
 /// # Safety
-/// As [`super::place`], for each pointer that is not null.
+/// OUT for `mode` and `stat`.
 unsafe fn give_opened(
     (opened, inode): (u64, &Inode),
-    place: &mut Opened,
+    place: &Out<'_, Opened>,
     mode: *mut libc::mode_t,
     stat: *mut libc::stat,
 ) -> Result<()> {
     let node = handles::node(opened)?;
-    // SAFETY: as the caller says.
-    if let Some(stat) = unsafe { stat.as_mut() } {
+    // SAFETY: OUT for `stat`.
+    if let Some(stat) = unsafe { out_or_none(stat) } {
         let found = Stat::of(&node.store, inode).inspect_err(|_| {
             let _ = crate::dfs::release(opened);
         })?;
-        fill(stat, &found);
+        stat.set(as_c(&found));
     }
-    // SAFETY: as the caller says.
-    if let Some(mode) = unsafe { mode.as_mut() } {
-        *mode = inode.mode;
+    // SAFETY: OUT for `mode`.
+    if let Some(mode) = unsafe { out_or_none(mode) } {
+        mode.set(inode.mode);
     }
-    *place = pointer(opened);
+    place.set(pointer(opened));
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::{Mounted, answer, done, name_or_none, number, pointer, system};
 use crate::{
     abi::{dfs::*, types::*},
     dfs::{self, Attributes, Errno, Result},
-    export::{give, many, place, properties, text},
+    export::{give, many, out, out_or_none, properties, text, value_or_none},
     properties::Properties,
 };
 
@@ -31,9 +31,9 @@ pub(in crate::export) unsafe extern "C" fn dfs_mount(
     mounted: *mut Mounted,
 ) -> c_int {
     done(|| {
-        // SAFETY: a place of the caller's.
-        let mounted = unsafe { place(mounted) }?;
-        *mounted = pointer(dfs::mount(pool.cookie, container.cookie, flags, dfs::Owned::Nothing)?);
+        // SAFETY: OUT for `mounted`.
+        let mounted = unsafe { out(mounted) }?;
+        mounted.set(pointer(dfs::mount(pool.cookie, container.cookie, flags, dfs::Owned::Nothing)?));
         Ok(())
     })
 }
@@ -46,11 +46,11 @@ pub(in crate::export) extern "C" fn dfs_umount(mounted: Mounted) -> c_int {
 /// What a program says of a file system that is to be made.
 ///
 /// # Safety
-/// As [`place`], for attributes that are not null, and their properties.
+/// STRUCT for the attributes and their properties.
 unsafe fn wanted(given: *mut dfs_attr_t) -> Result<(Properties, Attributes)> {
-    // SAFETY: as the caller says.
-    let Some(given) = (unsafe { given.as_ref() }) else { return Ok(Default::default()) };
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `given`.
+    let Some(given) = (unsafe { value_or_none(given) }) else { return Ok(Default::default()) };
+    // SAFETY: STRUCT for `da_props`.
     let properties = unsafe { properties::taken(given.da_props) }?;
     let or = |class: u32| if class == 0 { given.da_oclass_id } else { class };
     let hints = given.da_hints.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0);
@@ -75,9 +75,9 @@ pub(in crate::export) unsafe extern "C" fn dfs_cont_create_with_label(
     mounted: *mut Mounted,
 ) -> c_int {
     done(|| {
-        // SAFETY: a string of the caller's.
+        // SAFETY: STRING for `label`.
         let label = unsafe { text(label) }?;
-        // SAFETY: as the caller says.
+        // SAFETY: STRUCT for `attributes`, OUT for `uuid`, `container` and `mounted`.
         unsafe { create(pool, Some(label), attributes, uuid, container, mounted) }
     })
 }
@@ -90,14 +90,14 @@ pub(in crate::export) unsafe extern "C" fn dfs_cont_create(
     container: *mut daos_handle_t,
     mounted: *mut Mounted,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `attributes`, OUT for `uuid`, `container` and `mounted`.
     done(|| unsafe { create(pool, None, attributes, uuid, container, mounted) })
 }
 
 /// Makes a container; leaves it open, or mounted, where there is a place for that.
 ///
 /// # Safety
-/// As [`place`], for each pointer that is not null.
+/// STRUCT for `attributes`, OUT for `uuid`, `container` and `mounted`.
 unsafe fn create(
     pool: daos_handle_t,
     label: Option<&str>,
@@ -106,24 +106,26 @@ unsafe fn create(
     container: *mut daos_handle_t,
     mounted: *mut Mounted,
 ) -> Result<()> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `attributes`.
     let (properties, attributes) = unsafe { wanted(attributes) }?;
     let (made, handle) = dfs::create_container(pool.cookie, label, properties, &attributes)?;
-    // SAFETY: as the caller says.
-    let (uuid, container, mounted) = unsafe { (uuid.as_mut(), container.as_mut(), mounted.as_mut()) };
+    // SAFETY: OUT for `uuid`, `container` and `mounted`.
+    let (uuid, container, mounted) =
+        unsafe { (out_or_none(uuid), out_or_none(container), out_or_none(mounted)) };
     let is_kept = container.is_some() || mounted.is_some();
     if let Some(mounted) = mounted {
         let owned = if container.is_some() { dfs::Owned::Nothing } else { dfs::Owned::Container };
         let outcome = dfs::mount(pool.cookie, handle, libc::O_RDWR, owned);
-        *mounted = pointer(outcome.inspect_err(|_| dfs::discard_container(pool.cookie, (made, handle)))?);
+        let outcome = outcome.inspect_err(|_| dfs::discard_container(pool.cookie, (made, handle)));
+        mounted.set(pointer(outcome?));
     }
     match container {
-        Some(container) => container.cookie = handle,
+        Some(container) => container.set(daos_handle_t { cookie: handle }),
         None if is_kept => {}
         None => crate::containers::close(handle)?,
     }
     if let Some(uuid) = uuid {
-        *uuid = made;
+        uuid.set(made);
     }
     Ok(())
 }
@@ -138,11 +140,11 @@ pub(in crate::export) unsafe extern "C" fn dfs_connect(
     mounted: *mut Mounted,
 ) -> c_int {
     done(|| {
-        // SAFETY: strings and a place of the caller's.
-        let (pool, container, mounted) = unsafe { (text(pool)?, text(container)?, place(mounted)?) };
-        // SAFETY: as the caller says.
+        // SAFETY: STRING for `pool` and `container`, OUT for `mounted`.
+        let (pool, container, mounted) = unsafe { (text(pool)?, text(container)?, out(mounted)?) };
+        // SAFETY: STRUCT for `attributes`.
         let (properties, attributes) = unsafe { wanted(attributes) }?;
-        *mounted = pointer(dfs::connect(pool, container, flags, properties, &attributes)?);
+        mounted.set(pointer(dfs::connect(pool, container, flags, properties, &attributes)?));
         Ok(())
     })
 }
@@ -161,7 +163,7 @@ unsafe extern "C" fn dfs_destroy(
     event: *mut daos_event_t,
 ) -> c_int {
     answer(event, || {
-        // SAFETY: strings of the caller's.
+        // SAFETY: STRING for `pool` and `container`.
         let (pool, container) = unsafe { (text(pool)?, text(container)?) };
         dfs::destroy(pool, container, force != 0)
     })
@@ -171,10 +173,10 @@ unsafe extern "C" fn dfs_destroy(
 unsafe extern "C" fn dfs_query(mounted: Mounted, told: *mut dfs_attr_t) -> c_int {
     done(|| {
         let system = system(mounted)?;
-        // SAFETY: a place of the caller's.
-        let told = unsafe { place(told) }?;
+        // SAFETY: OUT for `told`.
+        let told = unsafe { out(told) }?;
         let found = &system.attributes;
-        *told = dfs_attr_t {
+        let mut said = dfs_attr_t {
             da_id: 0,
             da_chunk_size: found.chunk_size,
             da_oclass_id: found.class,
@@ -185,17 +187,18 @@ unsafe extern "C" fn dfs_query(mounted: Mounted, told: *mut dfs_attr_t) -> c_int
             da_hints: [0; DAOS_CONT_HINT_MAX_LEN],
         };
         let room = DAOS_CONT_HINT_MAX_LEN - 1;
-        told.da_hints
+        said.da_hints
             .iter_mut()
             .zip(found.hints.iter().take(room))
             .for_each(|(to, from)| *to = *from as c_char);
+        told.set(said);
         Ok(())
     })
 }
 
 #[unsafe(no_mangle)]
 pub(in crate::export) unsafe extern "C" fn dfs_set_prefix(mounted: Mounted, prefix: *const c_char) -> c_int {
-    // SAFETY: a string of the caller's, or none.
+    // SAFETY: STRING for `prefix`.
     done(|| system(mounted)?.set_prefix(unsafe { name_or_none(prefix) }))
 }
 
@@ -208,8 +211,8 @@ extern "C" fn dfs_sync(mounted: Mounted) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_pool_get(mounted: Mounted, pool: *mut daos_handle_t) -> c_int {
     done(|| {
-        // SAFETY: a place of the caller's.
-        unsafe { place(pool) }?.cookie = system(mounted)?.hold(0);
+        // SAFETY: OUT for `pool`.
+        unsafe { out(pool) }?.set(daos_handle_t { cookie: system(mounted)?.hold(0) });
         Ok(())
     })
 }
@@ -222,8 +225,8 @@ extern "C" fn dfs_pool_put(mounted: Mounted, pool: daos_handle_t) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_cont_get(mounted: Mounted, container: *mut daos_handle_t) -> c_int {
     done(|| {
-        // SAFETY: a place of the caller's.
-        unsafe { place(container) }?.cookie = system(mounted)?.hold(1);
+        // SAFETY: OUT for `container`.
+        unsafe { out(container) }?.set(daos_handle_t { cookie: system(mounted)?.hold(1) });
         Ok(())
     })
 }
@@ -235,7 +238,7 @@ extern "C" fn dfs_cont_put(mounted: Mounted, container: daos_handle_t) -> c_int 
 
 #[unsafe(no_mangle)]
 pub(in crate::export) unsafe extern "C" fn dfs_local2global(mounted: Mounted, global: *mut d_iov_t) -> c_int {
-    // SAFETY: a vector of the caller's.
+    // SAFETY: STRUCT for `global`.
     done(|| Ok(unsafe { give(&dfs::of_mount(&*system(mounted)?), global) }?))
 }
 
@@ -248,10 +251,10 @@ pub(in crate::export) unsafe extern "C" fn dfs_global2local(
     mounted: *mut Mounted,
 ) -> c_int {
     done(|| {
-        // SAFETY: pointers of the caller's.
+        // SAFETY: BYTES for `global.iov_buf`, OUT for `mounted`.
         let (packed, mounted) =
-            unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, place(mounted)?) };
-        *mounted = pointer(dfs::to_mount(pool.cookie, container.cookie, flags, packed)?);
+            unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, out(mounted)?) };
+        mounted.set(pointer(dfs::to_mount(pool.cookie, container.cookie, flags, packed)?));
         Ok(())
     })
 }
@@ -261,7 +264,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_local2global_all(
     mounted: Mounted,
     global: *mut d_iov_t,
 ) -> c_int {
-    // SAFETY: a vector of the caller's.
+    // SAFETY: STRUCT for `global`.
     done(|| Ok(unsafe { give(&dfs::of_all(&*system(mounted)?)?, global) }?))
 }
 
@@ -272,10 +275,10 @@ pub(in crate::export) unsafe extern "C" fn dfs_global2local_all(
     mounted: *mut Mounted,
 ) -> c_int {
     done(|| {
-        // SAFETY: pointers of the caller's.
+        // SAFETY: BYTES for `global.iov_buf`, OUT for `mounted`.
         let (packed, mounted) =
-            unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, place(mounted)?) };
-        *mounted = pointer(dfs::to_all(flags, packed)?);
+            unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, out(mounted)?) };
+        mounted.set(pointer(dfs::to_all(flags, packed)?));
         Ok(())
     })
 }
@@ -285,14 +288,14 @@ pub(in crate::export) unsafe extern "C" fn dfs_global2local_all(
 unsafe extern "C" fn dfs_suggest_oclass(mounted: Mounted, hint: *const c_char, class: *mut u32) -> c_int {
     done(|| {
         system(mounted)?;
-        // SAFETY: a string and a place of the caller's.
-        let (hint, class) = unsafe { (text(hint)?, place(class)?) };
+        // SAFETY: STRING for `hint`, OUT for `class`.
+        let (hint, class) = unsafe { (text(hint)?, out(class)?) };
         let is_file = match hint.split_once(':') {
             Some(("file", "single" | "max")) => true,
             Some(("dir" | "directory", "single" | "max")) => false,
             _ => return Err(Errno(libc::EINVAL)),
         };
-        *class = dfs::class_by_default(is_file)?;
+        class.set(dfs::class_by_default(is_file)?);
         Ok(())
     })
 }

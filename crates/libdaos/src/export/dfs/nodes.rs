@@ -5,12 +5,12 @@ use std::ffi::{c_char, c_int};
 use isotach_object::ObjectId;
 
 use super::{
-    Mounted, Opened, both, done, fill, give_opened, name, name_or_none, node, number, pointer, system,
+    Mounted, Opened, as_c, both, done, give_opened, name, name_or_none, node, number, pointer, system,
 };
 use crate::{
     abi::{dfs::*, types::*},
     dfs::{self, Errno, Wanted},
-    export::{give, many, place},
+    export::{give, many, out, place, value_or_none},
 };
 
 fn id_of(id: ObjectId) -> daos_obj_id_t {
@@ -27,11 +27,11 @@ unsafe extern "C" fn dfs_lookup(
     stat: *mut libc::stat,
 ) -> c_int {
     done(|| {
-        // SAFETY: a string and a place of the caller's.
-        let (path, opened) = unsafe { (name(path)?, place(opened)?) };
+        // SAFETY: STRING for `path`, OUT for `opened`.
+        let (path, opened) = unsafe { (name(path)?, out(opened)?) };
         let (handle, inode) = dfs::lookup(&*system(mounted)?, path, flags)?;
-        // SAFETY: as the caller says.
-        unsafe { give_opened((handle, &inode), opened, mode, stat) }
+        // SAFETY: OUT for `mode` and `stat`; `opened` is one.
+        unsafe { give_opened((handle, &inode), &opened, mode, stat) }
     })
 }
 
@@ -46,11 +46,11 @@ pub(in crate::export) unsafe extern "C" fn dfs_lookup_rel(
     stat: *mut libc::stat,
 ) -> c_int {
     done(|| {
-        // SAFETY: a string and a place of the caller's.
-        let (entry, opened) = unsafe { (name(entry)?, place(opened)?) };
+        // SAFETY: STRING for `entry`, OUT for `opened`.
+        let (entry, opened) = unsafe { (name(entry)?, out(opened)?) };
         let (handle, inode) = dfs::lookup_in(&*system(mounted)?, number(parent), entry, flags)?;
-        // SAFETY: as the caller says.
-        unsafe { give_opened((handle, &inode), opened, mode, stat) }
+        // SAFETY: OUT for `mode` and `stat`; `opened` is one.
+        unsafe { give_opened((handle, &inode), &opened, mode, stat) }
     })
 }
 
@@ -67,10 +67,10 @@ pub(in crate::export) unsafe extern "C" fn dfs_open(
     opened: *mut Opened,
 ) -> c_int {
     done(|| {
-        // SAFETY: strings and a place of the caller's.
-        let (entry, target, opened) = unsafe { (name(entry)?, name_or_none(value), place(opened)?) };
+        // SAFETY: STRING for `entry` and `value`, OUT for `opened`.
+        let (entry, target, opened) = unsafe { (name(entry)?, name_or_none(value), out(opened)?) };
         let wanted = Wanted { mode, flags, class, chunk_size, target, owner: None };
-        *opened = pointer(dfs::open(&*system(mounted)?, number(parent), entry, &wanted)?.0);
+        opened.set(pointer(dfs::open(&*system(mounted)?, number(parent), entry, &wanted)?.0));
         Ok(())
     })
 }
@@ -90,17 +90,17 @@ unsafe extern "C" fn dfs_open_stat(
     stat: *mut libc::stat,
 ) -> c_int {
     done(|| {
-        // SAFETY: strings and places of the caller's.
-        let (entry, target, opened) = unsafe { (name(entry)?, name_or_none(value), place(opened)?) };
-        // SAFETY: as above.
-        let owner = unsafe { stat.as_ref() }.map(|stat| (stat.st_uid, stat.st_gid));
+        // SAFETY: STRING for `entry` and `value`, OUT for `opened`.
+        let (entry, target, opened) = unsafe { (name(entry)?, name_or_none(value), out(opened)?) };
+        // SAFETY: STRUCT for `stat`.
+        let owner = unsafe { value_or_none(stat) }.map(|stat| (stat.st_uid, stat.st_gid));
         if owner.is_some() && flags & libc::O_CREAT == 0 {
             return Err(Errno(libc::ENOTSUP));
         }
         let wanted = Wanted { mode, flags, class, chunk_size, target, owner };
         let (handle, inode) = dfs::open(&*system(mounted)?, number(parent), entry, &wanted)?;
-        // SAFETY: as above.
-        unsafe { give_opened((handle, &inode), opened, std::ptr::null_mut(), stat) }
+        // SAFETY: OUT for `stat`; `opened` is one.
+        unsafe { give_opened((handle, &inode), &opened, std::ptr::null_mut(), stat) }
     })
 }
 
@@ -113,9 +113,9 @@ pub(in crate::export) unsafe extern "C" fn dfs_dup(
 ) -> c_int {
     done(|| {
         let (_, node) = both(mounted, opened)?;
-        // SAFETY: a place of the caller's.
-        let other = unsafe { place(other) }?;
-        *other = pointer(dfs::duplicate(&node, flags)?);
+        // SAFETY: OUT for `other`.
+        let other = unsafe { out(other) }?;
+        other.set(pointer(dfs::duplicate(&node, flags)?));
         Ok(())
     })
 }
@@ -129,7 +129,7 @@ pub(in crate::export) extern "C" fn dfs_release(opened: Opened) -> c_int {
 unsafe extern "C" fn dfs_obj_local2global(mounted: Mounted, opened: Opened, global: *mut d_iov_t) -> c_int {
     done(|| {
         let (_, node) = both(mounted, opened)?;
-        // SAFETY: a vector of the caller's.
+        // SAFETY: STRUCT for `global`.
         Ok(unsafe { give(&dfs::of_node(&node)?, global) }?)
     })
 }
@@ -142,10 +142,9 @@ unsafe extern "C" fn dfs_obj_global2local(
     opened: *mut Opened,
 ) -> c_int {
     done(|| {
-        // SAFETY: pointers of the caller's.
-        let (packed, opened) =
-            unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, place(opened)?) };
-        *opened = pointer(dfs::to_node(&*system(mounted)?, flags, packed)?);
+        // SAFETY: BYTES for `global.iov_buf`, OUT for `opened`.
+        let (packed, opened) = unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, out(opened)?) };
+        opened.set(pointer(dfs::to_node(&*system(mounted)?, flags, packed)?));
         Ok(())
     })
 }
@@ -153,8 +152,8 @@ unsafe extern "C" fn dfs_obj_global2local(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_obj2id(opened: Opened, id: *mut daos_obj_id_t) -> c_int {
     done(|| {
-        // SAFETY: a place of the caller's.
-        *unsafe { place(id) }? = id_of(node(opened)?.id);
+        // SAFETY: OUT for `id`.
+        unsafe { out(id) }?.set(id_of(node(opened)?.id));
         Ok(())
     })
 }
@@ -162,8 +161,8 @@ unsafe extern "C" fn dfs_obj2id(opened: Opened, id: *mut daos_obj_id_t) -> c_int
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_get_mode(opened: Opened, mode: *mut libc::mode_t) -> c_int {
     done(|| {
-        // SAFETY: a place of the caller's.
-        *unsafe { place(mode) }? = node(opened)?.mode;
+        // SAFETY: OUT for `mode`.
+        unsafe { out(mode) }?.set(node(opened)?.mode);
         Ok(())
     })
 }
@@ -171,8 +170,8 @@ unsafe extern "C" fn dfs_get_mode(opened: Opened, mode: *mut libc::mode_t) -> c_
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_get_file_oh(opened: Opened, array: *mut daos_handle_t) -> c_int {
     done(|| {
-        // SAFETY: a place of the caller's.
-        unsafe { place(array) }?.cookie = node(opened)?.file()?.bytes.handle;
+        // SAFETY: OUT for `array`.
+        unsafe { out(array) }?.set(daos_handle_t { cookie: node(opened)?.file()?.bytes.handle });
         Ok(())
     })
 }
@@ -180,8 +179,8 @@ unsafe extern "C" fn dfs_get_file_oh(opened: Opened, array: *mut daos_handle_t) 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_get_chunk_size(opened: Opened, chunk_size: *mut u64) -> c_int {
     done(|| {
-        // SAFETY: a place of the caller's.
-        *unsafe { place(chunk_size) }? = node(opened)?.file()?.chunk_size;
+        // SAFETY: OUT for `chunk_size`.
+        unsafe { out(chunk_size) }?.set(node(opened)?.file()?.chunk_size);
         Ok(())
     })
 }
@@ -196,12 +195,12 @@ pub(in crate::export) unsafe extern "C" fn dfs_get_symlink_value(
     done(|| {
         let node = node(opened)?;
         let dfs::Kind::Link(target) = &node.kind else { return Err(Errno(libc::EINVAL)) };
-        // SAFETY: a place of the caller's.
+        // SAFETY: STRUCT for `size`.
         let size = unsafe { place(size) }?;
         let bytes = [&target[..], &[0]].concat();
         if !buffer.is_null() {
             let fitting = bytes.len().min(usize::try_from(*size).unwrap_or(usize::MAX));
-            // SAFETY: the buffer has so many bytes as `size` says, and is not of this library.
+            // SAFETY: BUFFER for `buffer`, of `size` bytes, which are no fewer; `bytes` is of this library.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.cast(), fitting) };
         }
         *size = bytes.len() as u64;
@@ -214,7 +213,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_get_symlink_value(
 unsafe extern "C" fn dfs_update_parent(opened: Opened, source: Opened, entry: *const c_char) -> c_int {
     done(|| {
         let (node, mut place) = (node(opened)?, node(source)?.place());
-        // SAFETY: a string of the caller's, or none.
+        // SAFETY: STRING for `entry`.
         place.name = match unsafe { name_or_none(entry) } {
             Some(entry) => entry.into(),
             None => node.place().name,
@@ -228,16 +227,16 @@ unsafe extern "C" fn dfs_update_parent(opened: Opened, source: Opened, entry: *c
 unsafe extern "C" fn dfs_obj_get_info(mounted: Mounted, opened: Opened, told: *mut dfs_obj_info_t) -> c_int {
     done(|| {
         let (system, node) = both(mounted, opened)?;
-        // SAFETY: a place of the caller's.
-        let told = unsafe { place(told) }?;
+        // SAFETY: OUT for `told`.
+        let told = unsafe { out(told) }?;
         let found = system.information(&node)?;
-        *told = dfs_obj_info_t {
+        told.set(dfs_obj_info_t {
             doi_oclass_id: found.class,
             doi_chunk_size: found.chunk_size,
             doi_dir_oclass_id: found.directory_class,
             doi_file_oclass_id: found.file_class,
             doi_oid: id_of(node.id),
-        };
+        });
         Ok(())
     })
 }
@@ -275,9 +274,9 @@ pub(in crate::export) unsafe extern "C" fn dfs_ostat(
 ) -> c_int {
     done(|| {
         let (_, node) = both(mounted, opened)?;
-        // SAFETY: a place of the caller's.
-        let stat = unsafe { place(stat) }?;
-        fill(stat, &dfs::stat_of(&node)?);
+        // SAFETY: OUT for `stat`.
+        let stat = unsafe { out(stat) }?;
+        stat.set(as_c(&dfs::stat_of(&node)?));
         Ok(())
     })
 }

@@ -25,6 +25,7 @@ use crate::{
         types::*,
     },
     dfs::{self, At, Errno},
+    export::{out_or_none, place_or_none, value_or_none},
 };
 
 /// What a call about an entry gives: 0, or a number of the system's.
@@ -35,7 +36,7 @@ pub(super) fn told(number: c_int) -> dfs::Result<()> {
 /// Does something with the directory above and the name of an entry, which is null for the root: then the directory is the root.
 ///
 /// # Safety
-/// The path ends with a NUL if it is not null.
+/// STRING for the path. `act` gets a STRING.
 pub(super) unsafe fn at(
     mounted: Mounted,
     path: *const c_char,
@@ -43,7 +44,7 @@ pub(super) unsafe fn at(
 ) -> c_int {
     done(|| {
         let system = system(mounted)?;
-        // SAFETY: a string of the caller's.
+        // SAFETY: STRING for `path`.
         let At { directory, name } = dfs::find(&system, unsafe { name(path) }?)?;
         let entry = name.map(CString::new).transpose().map_err(|_| Errno(libc::EINVAL))?;
         let entry = entry.as_ref().map_or(ptr::null(), |entry| entry.as_ptr());
@@ -54,14 +55,14 @@ pub(super) unsafe fn at(
 /// Does something with an entry that is opened for it.
 ///
 /// # Safety
-/// As [`at`].
+/// STRING for the path.
 unsafe fn with(
     mounted: Mounted,
     path: *const c_char,
     flags: c_int,
     act: impl FnOnce(Opened) -> c_int,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`, and `at` gives a name that is a STRING.
     unsafe {
         at(mounted, path, |parent, entry| match open(mounted, parent, entry, flags) {
             Ok((opened, _)) => {
@@ -76,7 +77,7 @@ unsafe fn with(
 /// Opens an entry of a directory, or the directory itself where the name is null; tells the mode, too.
 ///
 /// # Safety
-/// The name ends with a NUL if it is not null.
+/// STRING for the name.
 pub(super) unsafe fn open(
     mounted: Mounted,
     parent: Opened,
@@ -84,7 +85,7 @@ pub(super) unsafe fn open(
     flags: c_int,
 ) -> dfs::Result<(Opened, libc::mode_t)> {
     let (mut opened, mut mode, no_stat) = (ptr::null_mut(), libc::S_IFDIR, ptr::null_mut());
-    // SAFETY: a string, or none, and places for what is opened and for its mode.
+    // SAFETY: STRING for `entry`; `opened` and `mode` are of this function.
     told(unsafe {
         match entry.is_null() {
             true => dfs_dup(mounted, parent, flags & libc::O_ACCMODE, &raw mut opened),
@@ -111,9 +112,9 @@ unsafe extern "C" fn dfs_sys_access(
         return libc::ENOTSUP;
     }
     let look = |parent: Opened, entry: *const c_char| {
-        // SAFETY: all zeros are such a structure.
+        // SAFETY: a structure of numbers, of which zeros are a value.
         let mut stat: libc::stat = unsafe { MaybeUninit::zeroed().assume_init() };
-        // SAFETY: a string, or none, and a place.
+        // SAFETY: `at` gives a STRING; `stat` is of this function.
         unsafe {
             if nofollow(flags) != 0
                 && dfs_stat(mounted, parent, entry, &raw mut stat) == 0
@@ -124,13 +125,13 @@ unsafe extern "C" fn dfs_sys_access(
             dfs_access(mounted, parent, entry, mask)
         }
     };
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`.
     unsafe { at(mounted, path, look) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_sys_chmod(mounted: Mounted, path: *const c_char, mode: libc::mode_t) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`, and `at` gives a name that is a STRING.
     unsafe { at(mounted, path, |parent, entry| dfs_chmod(mounted, parent, entry, mode)) }
 }
 
@@ -142,7 +143,7 @@ unsafe extern "C" fn dfs_sys_chown(
     group: libc::gid_t,
     flags: c_int,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`, and `at` gives a name that is a STRING.
     unsafe { at(mounted, path, |parent, entry| dfs_chown(mounted, parent, entry, user, group, flags)) }
 }
 
@@ -155,7 +156,7 @@ unsafe extern "C" fn dfs_sys_setattr(
     flags: c_int,
 ) -> c_int {
     let flags = libc::O_RDWR | nofollow(flags);
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`, STRUCT for `stat`.
     unsafe { with(mounted, path, flags, |opened| dfs_osetattr(mounted, opened, stat, what)) }
 }
 
@@ -170,12 +171,12 @@ unsafe extern "C" fn dfs_sys_utimens(
     if times.is_null() {
         return libc::EINVAL;
     }
-    // SAFETY: all zeros are such a structure.
+    // SAFETY: a structure of numbers, of which zeros are a value.
     let mut stat: libc::stat = unsafe { MaybeUninit::zeroed().assume_init() };
-    // SAFETY: two times of the caller's.
+    // SAFETY: LIST for `times`, of two, which is not null; any bytes are a time.
     let modified = unsafe { *times.add(1) };
     (stat.st_mtime, stat.st_mtime_nsec) = (modified.tv_sec, modified.tv_nsec);
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`; `stat` is of this function.
     unsafe { dfs_sys_setattr(mounted, path, &raw mut stat, DFS_SET_ATTR_ATIME | DFS_SET_ATTR_MTIME, flags) }
 }
 
@@ -186,7 +187,7 @@ unsafe extern "C" fn dfs_sys_stat(
     flags: c_int,
     stat: *mut libc::stat,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`, OUT for `stat`.
     unsafe {
         with(mounted, path, libc::O_RDONLY | nofollow(flags), |opened| dfs_ostat(mounted, opened, stat))
     }
@@ -200,14 +201,14 @@ unsafe extern "C" fn dfs_sys_mknod(
     class: u32,
     chunk_size: u64,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`; there is no target.
     unsafe { made(mounted, path, mode, class, chunk_size, ptr::null()) }
 }
 
 /// Makes an entry that must not be there.
 ///
 /// # Safety
-/// As [`at`], for path and target.
+/// STRING for path and target.
 unsafe fn made(
     mounted: Mounted,
     path: *const c_char,
@@ -218,19 +219,19 @@ unsafe fn made(
 ) -> c_int {
     let make = |parent: Opened, entry: *const c_char| {
         let (flags, mut opened) = (libc::O_CREAT | libc::O_EXCL | libc::O_RDWR, ptr::null_mut());
-        // SAFETY: strings, or none, and a place.
+        // SAFETY: `at` gives a STRING; STRING for `target`; `opened` is of this function.
         let number = unsafe {
             dfs_open(mounted, parent, entry, mode, flags, class, chunk_size, target, &raw mut opened)
         };
         if number == 0 { dfs_release(opened) } else { number }
     };
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`.
     unsafe { at(mounted, path, make) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_sys_symlink(mounted: Mounted, target: *const c_char, path: *const c_char) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path` and `target`.
     unsafe { made(mounted, path, libc::S_IFLNK, 0, 0, target) }
 }
 
@@ -242,17 +243,17 @@ unsafe extern "C" fn dfs_sys_readlink(
     size: *mut u64,
 ) -> c_int {
     let flags = libc::O_RDONLY | libc::O_NOFOLLOW;
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`, STRUCT for `size`, BUFFER for `buffer`, of `size` bytes.
     unsafe { with(mounted, path, flags, |opened| dfs_get_symlink_value(opened, buffer, size)) }
 }
 
 /// Asks for something of a size: it fails with `ERANGE` where there is less room than that, also where none is.
 ///
 /// # Safety
-/// `size` may be read and written if it is not null.
+/// STRUCT for `size`.
 unsafe fn sized(size: *mut u64, ask: impl FnOnce(*mut u64) -> c_int) -> c_int {
-    // SAFETY: as the caller says.
-    let Some(size) = (unsafe { size.as_mut() }) else { return libc::EINVAL };
+    // SAFETY: STRUCT for `size`.
+    let Some(size) = (unsafe { place_or_none(size) }) else { return libc::EINVAL };
     let mut found = *size;
     let number = ask(&raw mut found);
     if number != 0 && number != libc::E2BIG {
@@ -271,7 +272,7 @@ unsafe extern "C" fn dfs_sys_listxattr(
     flags: c_int,
 ) -> c_int {
     let flags = libc::O_RDONLY | nofollow(flags);
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`, STRUCT for `size`, BUFFER for `list`, of `size` bytes.
     unsafe {
         with(mounted, path, flags, |opened| sized(size, |size| dfs_listxattr(mounted, opened, list, size)))
     }
@@ -288,10 +289,10 @@ unsafe extern "C" fn dfs_sys_getxattr(
 ) -> c_int {
     let flags = libc::O_RDONLY | nofollow(flags);
     let ask = |opened| {
-        // SAFETY: as the caller says.
+        // SAFETY: STRING for `key`, STRUCT for `size`, BUFFER for `value`, of `size` bytes.
         unsafe { sized(size, |size| dfs_getxattr(mounted, opened, key, value, size)) }
     };
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`.
     unsafe { with(mounted, path, flags, ask) }
 }
 
@@ -306,7 +307,7 @@ unsafe extern "C" fn dfs_sys_setxattr(
     flags: c_int,
 ) -> c_int {
     let flags = libc::O_RDWR | nofollow(flags);
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path` and `key`, BYTES for `value`, as many as `size` says.
     unsafe { with(mounted, path, flags, |opened| dfs_setxattr(mounted, opened, key, value, size, how)) }
 }
 
@@ -318,7 +319,7 @@ unsafe extern "C" fn dfs_sys_removexattr(
     flags: c_int,
 ) -> c_int {
     let flags = libc::O_RDWR | nofollow(flags);
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path` and `key`.
     unsafe { with(mounted, path, flags, |opened| dfs_removexattr(mounted, opened, key)) }
 }
 
@@ -339,30 +340,30 @@ pub(super) unsafe extern "C" fn dfs_sys_open(
     let open = |parent: Opened, entry: *const c_char| {
         if entry.is_null() {
             return match (flags & (libc::O_CREAT | libc::O_EXCL), mode & libc::S_IFMT) {
-                // SAFETY: a place of the caller's.
+                // SAFETY: OUT for `opened`.
                 (0, libc::S_IFDIR) => unsafe { dfs_dup(mounted, parent, flags & libc::O_ACCMODE, opened) },
                 (0, _) => libc::ENOTDIR,
                 _ => libc::EEXIST,
             };
         }
         if flags & (libc::O_CREAT | libc::O_NOFOLLOW) != 0 {
-            // SAFETY: as the caller says.
+            // SAFETY: `at` gives a STRING; STRING for `value`, OUT for `opened`.
             return unsafe {
                 dfs_open(mounted, parent, entry, mode, flags, class, chunk_size, value, opened)
             };
         }
         let (mut found, mut kind) = (ptr::null_mut(), 0);
-        // SAFETY: a string, and places for what is found.
+        // SAFETY: `at` gives a STRING; `found` and `kind` are of this function.
         let number = unsafe {
             dfs_lookup_rel(mounted, parent, entry, flags, &raw mut found, &raw mut kind, ptr::null_mut())
         };
         if number != 0 {
             return number;
         }
-        // SAFETY: a place of the caller's, or none.
-        match unsafe { opened.as_mut() } {
+        // SAFETY: OUT for `opened`.
+        match unsafe { out_or_none(opened) } {
             Some(opened) if kind & libc::S_IFMT == mode & libc::S_IFMT => {
-                *opened = found;
+                opened.set(found);
                 0
             }
             _ => {
@@ -371,7 +372,7 @@ pub(super) unsafe extern "C" fn dfs_sys_open(
             }
         }
     };
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`.
     unsafe { at(mounted, path, open) }
 }
 
@@ -383,10 +384,10 @@ extern "C" fn dfs_sys_close(opened: Opened) -> c_int {
 /// A list of one buffer.
 ///
 /// # Safety
-/// `size` may be read if it is not null; the buffer has as many bytes.
+/// STRUCT for `size`.
 unsafe fn one(buffer: *mut c_void, size: *const u64) -> Option<d_iov_t> {
-    // SAFETY: as the caller says.
-    let size = unsafe { size.as_ref() }?;
+    // SAFETY: STRUCT for `size`.
+    let size = unsafe { value_or_none(size) }?;
     (!buffer.is_null()).then_some(d_iov_t { iov_buf: buffer, iov_buf_len: *size, iov_len: *size })
 }
 
@@ -399,10 +400,10 @@ unsafe extern "C" fn dfs_sys_read(
     size: *mut u64,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `size`.
     let Some(mut vector) = (unsafe { one(buffer, size) }) else { return libc::EINVAL };
     let mut list = d_sg_list_t { sg_nr: 1, sg_nr_out: 1, sg_iovs: &raw mut vector };
-    // SAFETY: as the caller says; a call with an event ends before it returns, so the list lives long enough.
+    // SAFETY: STRUCT for `size`, BUFFER for `buffer`, of `size` bytes; list and vector are of this function, and a call with an event ends before it returns.
     unsafe { dfs_read(mounted, opened, &raw mut list, offset, size, event) }
 }
 
@@ -415,16 +416,16 @@ unsafe extern "C" fn dfs_sys_write(
     size: *mut u64,
     event: *mut daos_event_t,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `size`.
     let Some(mut vector) = (unsafe { one(buffer.cast_mut(), size) }) else { return libc::EINVAL };
     let mut list = d_sg_list_t { sg_nr: 1, sg_nr_out: 1, sg_iovs: &raw mut vector };
-    // SAFETY: as above.
+    // SAFETY: BYTES for `buffer`, as many as `size` says; list and vector live as those of a read.
     unsafe { dfs_write(mounted, opened, &raw mut list, offset, event) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_sys_punch(mounted: Mounted, path: *const c_char, offset: u64, length: u64) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`.
     unsafe { with(mounted, path, libc::O_RDWR, |opened| dfs_punch(mounted, opened, offset, length)) }
 }
 
@@ -435,7 +436,7 @@ unsafe extern "C" fn dfs_sys_remove(
     force: bool,
     id: *mut daos_obj_id_t,
 ) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`, OUT for `id`.
     unsafe { dfs_sys_remove_type(mounted, path, force, 0, id) }
 }
 
@@ -452,10 +453,10 @@ unsafe extern "C" fn dfs_sys_remove_type(
         if entry.is_null() {
             return libc::EBUSY;
         }
-        // SAFETY: all zeros are such a structure.
+        // SAFETY: a structure of numbers, of which zeros are a value.
         let mut stat: libc::stat = unsafe { MaybeUninit::zeroed().assume_init() };
         let kind = mode & libc::S_IFMT;
-        // SAFETY: a string and places.
+        // SAFETY: `at` gives a STRING; OUT for `id`; `stat` is of this function.
         unsafe {
             match if kind == 0 { 0 } else { dfs_stat(mounted, parent, entry, &raw mut stat) } {
                 0 if kind != 0 && stat.st_mode & libc::S_IFMT != kind => libc::EINVAL,
@@ -464,7 +465,7 @@ unsafe extern "C" fn dfs_sys_remove_type(
             }
         }
     };
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`.
     unsafe { at(mounted, path, remove) }
 }
 
@@ -479,10 +480,10 @@ unsafe extern "C" fn dfs_sys_mkdir(
         if entry.is_null() {
             return libc::EEXIST;
         }
-        // SAFETY: a string.
+        // SAFETY: `at` gives a STRING.
         unsafe { dfs_mkdir(mounted, parent, entry, mode, class) }
     };
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`.
     unsafe { at(mounted, path, make) }
 }
 
@@ -493,6 +494,6 @@ unsafe extern "C" fn dfs_sys_mkdir_p(
     mode: libc::mode_t,
     class: u32,
 ) -> c_int {
-    // SAFETY: a string of the caller's.
+    // SAFETY: STRING for `path`.
     done(|| dfs::make_directories(&*system(mounted)?, unsafe { name(path) }?, mode, class))
 }

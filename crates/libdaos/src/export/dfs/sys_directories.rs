@@ -15,7 +15,7 @@ use super::{
 use crate::{
     abi::{constants::DAOS_ANCHOR_TYPE_EOF, types::*},
     dfs::Errno,
-    export::place,
+    export::out,
 };
 
 /// How many entries of a directory are read at once.
@@ -40,23 +40,23 @@ unsafe extern "C" fn dfs_sys_opendir(
 ) -> c_int {
     let begin = |parent: Opened, entry: *const c_char| {
         done(|| {
-            // SAFETY: a place of the caller's.
-            let directory = unsafe { place(directory) }?;
-            // SAFETY: a string, or none.
+            // SAFETY: OUT for `directory`.
+            let directory = unsafe { out(directory) }?;
+            // SAFETY: `at` gives a STRING.
             let (opened, mode) = unsafe { open(mounted, parent, entry, libc::O_RDONLY | nofollow(flags)) }?;
             if mode & libc::S_IFMT != libc::S_IFDIR {
                 told(dfs_release(opened))?;
                 return Err(Errno(libc::ENOTDIR));
             }
-            // SAFETY: all zeros are such structures.
+            // SAFETY: structures of numbers, of which zeros are a value.
             let (anchor, entries) =
                 unsafe { (MaybeUninit::zeroed().assume_init(), MaybeUninit::zeroed().assume_init()) };
             let made = Box::new(Directory { opened, anchor, entries, next: 0, count: 0 });
-            *directory = Box::into_raw(made).cast();
+            directory.set(Box::into_raw(made).cast());
             Ok(())
         })
     };
-    // SAFETY: as the caller says.
+    // SAFETY: STRING for `path`.
     unsafe { at(mounted, path, begin) }
 }
 
@@ -65,7 +65,7 @@ unsafe extern "C" fn dfs_sys_closedir(directory: *mut libc::DIR) -> c_int {
     if directory.is_null() {
         return libc::EINVAL;
     }
-    // SAFETY: a directory of `dfs_sys_opendir`, which nobody uses any more.
+    // SAFETY: HEAP for `directory`, which is from a box of `dfs_sys_opendir`.
     let directory = unsafe { Box::from_raw(directory.cast::<Directory>()) };
     dfs_release(directory.opened)
 }
@@ -78,21 +78,22 @@ unsafe extern "C" fn dfs_sys_readdir(
     entry: *mut *mut libc::dirent,
 ) -> c_int {
     done(|| {
-        // SAFETY: a directory of `dfs_sys_opendir`, and a place of the caller's.
-        let (directory, entry) = unsafe { (place(directory.cast::<Directory>())?, place(entry)?) };
-        *entry = ptr::null_mut();
+        // SAFETY: `directory` is null or from a box of `dfs_sys_opendir`, whose entries nobody writes to meanwhile; OUT for `entry`.
+        let (directory, entry) = unsafe { (directory.cast::<Directory>().as_mut(), out(entry)?) };
+        let directory = directory.ok_or(Errno(libc::EINVAL))?;
+        entry.set(ptr::null_mut());
         if directory.next == directory.count as usize {
             (directory.next, directory.count) = (0, 0);
             while directory.count == 0 && directory.anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
                 directory.count = ENTRIES as u32;
                 let Directory { opened, anchor, entries, count, .. } = &mut *directory;
-                // SAFETY: places of the directory's, with room for so many entries.
+                // SAFETY: anchor, count and entries are of `directory`, and there are as many entries as the count says.
                 told(unsafe { dfs_readdir(mounted, *opened, anchor, count, entries.as_mut_ptr()) })
                     .inspect_err(|_| *count = 0)?;
             }
         }
         if directory.next < directory.count as usize {
-            *entry = &raw mut directory.entries[directory.next];
+            entry.set(&raw mut directory.entries[directory.next]);
             directory.next += 1;
         }
         Ok(())

@@ -15,7 +15,7 @@ use crate::{
         dfs::{DFS_SYS_NO_CACHE, DFS_SYS_NO_LOCK, dfs_attr_t},
         types::*,
     },
-    export::place,
+    export::out,
 };
 
 #[unsafe(no_mangle)]
@@ -29,7 +29,7 @@ unsafe extern "C" fn dfs_sys_connect(
     mounted: *mut Mounted,
 ) -> c_int {
     match check_flags(own_flags) {
-        // SAFETY: as the caller says.
+        // SAFETY: `dfs_connect` takes what this function was given under the same clauses.
         0 => unsafe { dfs_connect(pool, named, container, flags, attributes, mounted) },
         wrong => wrong,
     }
@@ -49,7 +49,7 @@ unsafe extern "C" fn dfs_sys_mount(
     mounted: *mut Mounted,
 ) -> c_int {
     match check_flags(own_flags) {
-        // SAFETY: as the caller says.
+        // SAFETY: `dfs_mount` takes what this function was given under the same clauses.
         0 => unsafe { dfs_mount(pool, container, flags, mounted) },
         wrong => wrong,
     }
@@ -62,13 +62,13 @@ extern "C" fn dfs_sys_umount(mounted: Mounted) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_sys_set_prefix(mounted: Mounted, prefix: *const c_char) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: `dfs_set_prefix` takes what this function was given under the same clauses.
     unsafe { dfs_set_prefix(mounted, prefix) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_sys_local2global(mounted: Mounted, global: *mut d_iov_t) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: `dfs_local2global` takes what this function was given under the same clauses.
     unsafe { dfs_local2global(mounted, global) }
 }
 
@@ -82,7 +82,7 @@ unsafe extern "C" fn dfs_sys_global2local(
     mounted: *mut Mounted,
 ) -> c_int {
     match check_flags(own_flags) {
-        // SAFETY: as the caller says.
+        // SAFETY: `dfs_global2local` takes what this function was given under the same clauses.
         0 => unsafe { dfs_global2local(pool, container, flags, global, mounted) },
         wrong => wrong,
     }
@@ -90,7 +90,7 @@ unsafe extern "C" fn dfs_sys_global2local(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn dfs_sys_local2global_all(mounted: Mounted, global: *mut d_iov_t) -> c_int {
-    // SAFETY: as the caller says.
+    // SAFETY: `dfs_local2global_all` takes what this function was given under the same clauses.
     unsafe { dfs_local2global_all(mounted, global) }
 }
 
@@ -102,7 +102,7 @@ unsafe extern "C" fn dfs_sys_global2local_all(
     mounted: *mut Mounted,
 ) -> c_int {
     match check_flags(own_flags) {
-        // SAFETY: as the caller says.
+        // SAFETY: `dfs_global2local_all` takes what this function was given under the same clauses.
         0 => unsafe { dfs_global2local_all(flags, global, mounted) },
         wrong => wrong,
     }
@@ -118,8 +118,8 @@ fn check_flags(flags: c_int) -> c_int {
 unsafe extern "C" fn dfs_sys2base(mounted: Mounted, base: *mut Mounted) -> c_int {
     done(|| {
         system(mounted)?;
-        // SAFETY: a place of the caller's.
-        *unsafe { place(base) }? = mounted;
+        // SAFETY: OUT for `base`.
+        unsafe { out(base) }?.set(mounted);
         Ok(())
     })
 }

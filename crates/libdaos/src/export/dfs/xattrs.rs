@@ -8,7 +8,7 @@ use std::{
 use super::{Mounted, Opened, both, done, name};
 use crate::{
     dfs::{Errno, Result},
-    export::{many, place},
+    export::{many, out, place},
 };
 
 #[unsafe(no_mangle)]
@@ -21,7 +21,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_setxattr(
     flags: c_int,
 ) -> c_int {
     done(|| {
-        // SAFETY: a string and so many bytes of the caller's.
+        // SAFETY: STRING for `key`, BYTES for `value`.
         let (key, value) = unsafe { (name(key)?, many(value.cast::<u8>(), size)?) };
         let (system, node) = both(mounted, opened)?;
         system.set_xattr(&node, key, value, flags)
@@ -38,9 +38,9 @@ pub(in crate::export) unsafe extern "C" fn dfs_getxattr(
 ) -> c_int {
     done(|| {
         let (_, node) = both(mounted, opened)?;
-        // SAFETY: a string of the caller's.
+        // SAFETY: STRING for `key`.
         let found = node.xattr(unsafe { name(key) }?)?;
-        // SAFETY: a place of the caller's, and as many bytes as it says.
+        // SAFETY: STRUCT for `size`, BUFFER for `value`, of `size` bytes.
         match unsafe { copied(&found, value.cast(), size) }? {
             true => Ok(()),
             false => Err(Errno(libc::E2BIG)),
@@ -56,7 +56,7 @@ pub(in crate::export) unsafe extern "C" fn dfs_removexattr(
 ) -> c_int {
     done(|| {
         let (system, node) = both(mounted, opened)?;
-        // SAFETY: a string of the caller's.
+        // SAFETY: STRING for `key`.
         system.remove_xattr(&node, unsafe { name(key) }?)
     })
 }
@@ -72,15 +72,15 @@ pub(in crate::export) unsafe extern "C" fn dfs_listxattr(
     done(|| {
         let (_, node) = both(mounted, opened)?;
         let names = node.xattr_names()?;
-        // SAFETY: a place of the caller's.
+        // SAFETY: STRUCT for `size`.
         let room = usize::try_from(*unsafe { place(size) }?).unwrap_or(usize::MAX);
         let whole = names.iter().take(room).rposition(|byte| *byte == 0).map_or(0, |end| end + 1);
         if !list.is_null() {
-            // SAFETY: the list has so many bytes as `size` says, and is not of this library.
+            // SAFETY: BUFFER for `list`, of `size` bytes, which are no fewer than `whole`; `names` is of this library.
             unsafe { ptr::copy_nonoverlapping(names.as_ptr(), list.cast(), whole) };
         }
-        // SAFETY: as above.
-        *unsafe { place(size) }? = names.len() as u64;
+        // SAFETY: OUT for `size`.
+        unsafe { out(size) }?.set(names.len() as u64);
         Ok(())
     })
 }
@@ -88,9 +88,9 @@ pub(in crate::export) unsafe extern "C" fn dfs_listxattr(
 /// Puts bytes where there is room for as many as `size` says, and tells their number; whether they fit, or nobody wants them.
 ///
 /// # Safety
-/// As [`place`], for `size`, and for so many bytes unless they are null.
+/// STRUCT for `size`, BUFFER for `to`, of so many bytes.
 unsafe fn copied(bytes: &[u8], to: *mut u8, size: *mut u64) -> Result<bool> {
-    // SAFETY: as the caller says.
+    // SAFETY: STRUCT for `size`.
     let size = unsafe { place(size) }?;
     let room = std::mem::replace(size, bytes.len() as u64);
     if to.is_null() || room == 0 {
@@ -99,7 +99,7 @@ unsafe fn copied(bytes: &[u8], to: *mut u8, size: *mut u64) -> Result<bool> {
     if room < bytes.len() as u64 {
         return Ok(false);
     }
-    // SAFETY: as the caller says, and the bytes are not of the caller's.
+    // SAFETY: BUFFER for `to`, of `size` bytes, which are no fewer; `bytes` is of this library.
     unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     Ok(true)
 }
