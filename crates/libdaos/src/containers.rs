@@ -175,7 +175,10 @@ pub(crate) fn destroy(pool: u64, name: &str, force: bool) -> Result<()> {
     // Taken before: one that is made later under the label is another.
     let open = handles::containers_of(is_it);
     pool.inner.destroy_container(&label)?;
-    open.iter().for_each(|container| container.is_gone.store(true, Ordering::Relaxed));
+    for container in open {
+        container.is_gone.store(true, Ordering::Relaxed);
+        epochs::forget(&container);
+    }
     labels::forget(&pool, &label);
     Ok(())
 }

@@ -189,6 +189,11 @@ pub(crate) fn snapshot(
     }
 }
 
+/// Forgets the epochs of a container that was destroyed.
+pub(crate) fn forget(container: &Container) {
+    lock(&TIMELINES).remove(&(container.pool.label.clone(), container.uuid));
+}
+
 /// Remembers a moment of which the program is told.
 pub(crate) fn tell(container: &Container, moment: Moment) {
     lock(&timeline(container)).add(moment);

@@ -346,6 +346,37 @@ fn a_conditional_call_whose_flush_fails_is_not_reported_as_undone() {
 }
 
 #[test]
+fn a_snapshot_that_is_in_order_is_so_with_moments_of_other_threads() {
+    let (container, _, _) = container();
+    let count = |name: &'static [u8]| {
+        let container = Arc::clone(&container);
+        std::thread::spawn(move || {
+            let map = object_of(&container, ObjectType::KeyValue);
+            let each = |_| {
+                kv::put(&map, &now(&container), 0, name, b"value").unwrap();
+                epochs::moment(&container).map(|moment| (moment.epoch, moment.state)).unwrap()
+            };
+            (0..2000).map(each).collect::<Vec<_>>()
+        })
+    };
+    let threads = [count(b"one"), count(b"two")];
+    let (mut told, mut in_order) = (Vec::new(), 0);
+    while in_order < 50 || !threads.iter().all(|thread| thread.is_finished()) {
+        let mut state = None;
+        let make = |epoch: u64| {
+            let made = container.inner.create_snapshot(&format!("s{epoch}").parse()?)?;
+            Ok(*state.insert(made))
+        };
+        let (epoch, is_in_order) = epochs::snapshot(&container, 0, make).unwrap();
+        in_order += usize::from(is_in_order);
+        told.extend(state.filter(|_| is_in_order).map(|state| (epoch, state)));
+    }
+    told.extend(threads.into_iter().flat_map(|thread| thread.join().unwrap()));
+    told.sort_unstable();
+    assert!(told.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 <= two[1].1));
+}
+
+#[test]
 fn of_two_epochs_of_a_container_the_later_never_stands_for_an_earlier_state() {
     let (container, _, _) = container();
     let count = |name: &'static [u8]| {
