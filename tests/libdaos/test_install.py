@@ -19,6 +19,7 @@ LOADED = {
     "libdfs.so": "dfs_mount",
     "libduns.so": "duns_resolve_path",
     "libdaos_tests.so": "dmg_pool_create",
+    "libcart.so": "daos_init",
 }
 LOAD = r"""
 #include <dlfcn.h>

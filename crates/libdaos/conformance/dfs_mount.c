@@ -116,6 +116,48 @@ CHECK(a_mount_for_reading_refuses_changes, "changes on a mount with O_RDONLY giv
     OK(dfs_umount(dfs));
 }
 
+CHECK(a_mount_for_writing_over_a_handle_for_reading_reads,
+      "dfs_mount with O_RDWR takes a handle opened with DAOS_COO_RO; changes are refused one by one")
+{
+    dfs_attr_t attr = attributes();
+    daos_handle_t container, reading;
+    struct stat found;
+    uuid_t uuid;
+    dfs_t *dfs;
+
+    OK(dfs_cont_create(pool(), &uuid, &attr, &container, &dfs));
+    OK(dfs_mkdir(dfs, NULL, "kept", 0755, 0));
+    OK(dfs_umount(dfs));
+    OK(daos_cont_open(pool(), uuid_text(uuid), DAOS_COO_RO, &reading, NULL, NULL));
+    OK(dfs_mount(pool(), reading, O_RDWR, &dfs));
+    OK(dfs_stat(dfs, NULL, "kept", &found));
+    REFUSES_WITH(dfs_mkdir(dfs, NULL, "new", 0755, 0), EPERM);
+    OK(dfs_umount(dfs));
+    OK(daos_cont_close(reading, NULL));
+    OK(daos_cont_close(container, NULL));
+    OK(daos_cont_destroy(pool(), uuid_text(uuid), 0, NULL));
+}
+
+CHECK(a_balanced_container_is_mounted_balanced_only, "a mount without DFS_BALANCED of a container made with it gives EPERM")
+{
+    dfs_attr_t attr = attributes();
+    daos_handle_t container;
+    dfs_t *dfs;
+
+    attr.da_mode = DFS_BALANCED;
+    container = new_container(&attr);
+    REFUSES_WITH(dfs_mount(pool(), container, O_RDWR, &dfs), EPERM);
+    OK(dfs_mount(pool(), container, O_RDWR | DFS_BALANCED, &dfs));
+    OK(dfs_umount(dfs));
+}
+
+CHECK(a_container_without_a_place_for_its_uuid_is_refused, "dfs_cont_create needs a place for the UUID, else EINVAL")
+{
+    daos_handle_t container;
+
+    REFUSES_WITH(dfs_cont_create(pool(), NULL, NULL, &container, NULL), EINVAL);
+}
+
 CHECK(query_tells_the_default_chunk_size, "the chunk size of a file system is 1 MiB where no other was given")
 {
     dfs_attr_t found;
@@ -287,6 +329,8 @@ SUBJECT(dfs_mount, C(a_container_with_a_label_gets_a_uuid), C(a_label_that_is_ta
         C(a_label_with_a_slash_is_refused), C(a_container_without_a_label_opens_by_its_uuid),
         C(the_layout_of_the_container_is_posix), C(a_container_of_another_layout_is_not_mounted),
         C(a_container_is_mounted_again), C(a_mount_for_reading_refuses_changes),
+        C(a_mount_for_writing_over_a_handle_for_reading_reads), C(a_balanced_container_is_mounted_balanced_only),
+        C(a_container_without_a_place_for_its_uuid_is_refused),
         C(query_tells_the_default_chunk_size), C(query_tells_what_the_container_was_made_with),
         C(the_superblock_has_the_magic_number), C(sync_succeeds), C(null_for_a_mount_is_invalid),
         C(the_handles_of_a_mount_are_those_it_was_given), C(a_prefix_is_taken_off_paths),

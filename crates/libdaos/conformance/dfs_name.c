@@ -138,6 +138,10 @@ CHECK(a_link_keeps_where_it_leads, "dfs_get_symlink_value tells where a link lea
     OK(dfs_get_symlink_value(look_up("/l", O_RDONLY | O_NOFOLLOW), found, &size));
     EQUAL(size, 11);
     TEXT(found, "some/where");
+    size = 5;
+    OK(dfs_get_symlink_value(link, found, &size));
+    EQUAL(size, 11);
+    TEXT(found, "some");
 }
 
 CHECK(a_link_that_is_there_is_not_made_again, "a link over an entry that is there gives EEXIST")

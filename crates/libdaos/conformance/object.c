@@ -293,6 +293,15 @@ CHECK(dkey_update_of_an_absent_dkey_fails, "COND_DKEY_UPDATE on an absent dkey g
     single_lacks(object, "dkey", "akey");
 }
 
+CHECK(dkey_insert_with_akey_update_fails_where_nothing_is,
+      "COND_DKEY_INSERT | COND_AKEY_UPDATE gives -DER_NONEXIST where nothing is, and writes nothing")
+{
+    daos_handle_t object = new_object();
+
+    FAILS(update(object, DAOS_COND_DKEY_INSERT | DAOS_COND_AKEY_UPDATE, "dkey", "akey", "value"), DER_NONEXIST);
+    single_lacks(object, "dkey", "akey");
+}
+
 CHECK(dkey_fetch_of_a_present_dkey_succeeds, "COND_DKEY_FETCH looks at the dkey only")
 {
     daos_handle_t object = new_object();
@@ -536,7 +545,8 @@ SUBJECT(object, C(open_of_an_object_never_written_succeeds), C(a_single_value_co
         C(conditions_of_another_call_are_invalid), C(fetch_of_an_absent_value_fills_no_buffer), C(fetch_without_buffers_returns_the_size),
         C(fetch_into_a_small_buffer_is_refused), C(dkey_insert_of_a_new_dkey_succeeds),
         C(dkey_insert_of_a_present_dkey_fails), C(dkey_update_of_a_present_dkey_succeeds),
-        C(dkey_update_of_an_absent_dkey_fails), C(dkey_fetch_of_a_present_dkey_succeeds),
+        C(dkey_update_of_an_absent_dkey_fails), C(dkey_insert_with_akey_update_fails_where_nothing_is),
+        C(dkey_fetch_of_a_present_dkey_succeeds),
         C(dkey_fetch_of_an_absent_dkey_fails), C(akey_insert_of_a_new_akey_succeeds),
         C(akey_insert_of_a_present_akey_fails), C(akey_update_of_a_present_akey_succeeds),
         C(akey_update_of_an_absent_akey_fails), C(akey_fetch_of_a_present_akey_succeeds),

@@ -50,6 +50,16 @@ CHECK(connect_by_the_text_of_the_uuid_succeeds, "a pool is named by its label or
     connect_to(uuid_text(info.pi_uuid), DAOS_PC_RW);
 }
 
+CHECK(a_query_reports_no_rebuild_under_way, "a pool that is not rebuilt has another state than DRS_IN_PROGRESS")
+{
+    daos_pool_info_t info;
+
+    memset(&info, 0, sizeof(info));
+    info.pi_bits = DPI_REBUILD_STATUS;
+    OK(daos_pool_query(pool(), NULL, &info, NULL, NULL));
+    HOLDS(info.pi_rebuild_st.rs_state != DRS_IN_PROGRESS);
+}
+
 CHECK(connect_to_an_absent_pool_fails, "an absent pool gives -DER_NONEXIST or -DER_NO_SERVICE")
 {
     daos_handle_t handle;
@@ -330,7 +340,8 @@ CHECK(a_read_only_connection_sets_no_attribute, "pool_set_attr needs a connectio
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(pool, C(connect_looks_at_the_bits_of_the_mode_alone), C(connect_for_reading_succeeds), C(connect_for_writing_succeeds),
-        C(connect_by_the_text_of_the_uuid_succeeds), C(connect_to_an_absent_pool_fails),
+        C(connect_by_the_text_of_the_uuid_succeeds), C(a_query_reports_no_rebuild_under_way),
+        C(connect_to_an_absent_pool_fails),
         C(connect_fills_in_the_information), C(every_connection_has_the_same_uuid),
         C(disconnecting_leaves_other_connections_alone), C(a_second_initialisation_needs_a_second_end),
         C(query_counts_targets_and_nodes), C(query_names_space_that_is_possible), C(query_returns_the_label),

@@ -250,11 +250,12 @@ type Condition<'c> = (Precondition<'c>, i32);
 
 fn condition<'c>(whole: u64, part: &Part<'_>, cell: Cell<'c>) -> Option<Condition<'c>> {
     let flags = if whole & DAOS_COND_PER_AKEY != 0 { part.flags } else { whole };
-    // Where the distribution key is not there nothing is under it: so of two that insert the same, one does.
-    if flags & DAOS_COND_AKEY_INSERT != 0 || whole & DAOS_COND_DKEY_INSERT != 0 {
-        return Some((Precondition::Absent(cell), DER_EXIST));
+    if flags & DAOS_COND_AKEY_UPDATE != 0 {
+        return Some((Precondition::Present(cell), DER_NONEXIST));
     }
-    (flags & DAOS_COND_AKEY_UPDATE != 0).then_some((Precondition::Present(cell), DER_NONEXIST))
+    // Nothing is under a distribution key that is absent, so one of two that insert the same key succeeds.
+    let inserts = flags & DAOS_COND_AKEY_INSERT != 0 || whole & DAOS_COND_DKEY_INSERT != 0;
+    inserts.then_some((Precondition::Absent(cell), DER_EXIST))
 }
 
 /// See `daos_obj_punch`.

@@ -20,6 +20,9 @@ char *d_strndup(const char *s, size_t n);
 void *d_aligned_alloc(size_t alignment, size_t size, bool zero);
 char *d_realpath(const char *path, char *resolved_path);
 
+/* Whether a variable of the environment is set to something else than the number 0; -DER_NONEXIST where it is not set. */
+int d_getenv_bool(const char *name, bool *bool_val);
+
 /* A new text of a format, or NULL; *rc gets its length, or -1. */
 __attribute__((__format__(__printf__, 2, 3))) static inline char *d_asprintf2(int *rc, const char *fmt, ...)
 {

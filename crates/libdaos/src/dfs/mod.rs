@@ -36,7 +36,7 @@ pub(crate) use attributes::{Change, Stat, access, change, chmod, chown, stat, st
 pub(crate) use connect::{connect, create_container, destroy, discard_container, disconnect, fini, init};
 pub(crate) use create::{Wanted, make_directory, open};
 pub(crate) use directories::{list, remove};
-pub(crate) use error::{Errno, Result};
+pub(crate) use error::{Errno, Result, refuse};
 pub(crate) use globals::{of_all, of_mount, of_node, to_all, to_mount, to_node};
 pub(crate) use inode::{Inode, Time};
 pub(crate) use lookup::{lookup, lookup_in};

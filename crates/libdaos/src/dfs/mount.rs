@@ -11,7 +11,10 @@ use super::{
     superblock::{self, Attributes},
 };
 use crate::{
-    abi::properties::{DAOS_PROP_CO_LAYOUT_POSIX, DAOS_PROP_CO_LAYOUT_TYPE},
+    abi::{
+        dfs::DFS_BALANCED,
+        properties::{DAOS_PROP_CO_LAYOUT_POSIX, DAOS_PROP_CO_LAYOUT_TYPE},
+    },
     containers,
     handles::{self, Open},
     pools,
@@ -74,10 +77,10 @@ pub(crate) fn mount(pool: u64, container: u64, flags: i32, owned: Owned) -> Resu
     if layout != Some(Value::Number(DAOS_PROP_CO_LAYOUT_POSIX)) {
         return refuse(libc::EINVAL, "a container whose layout is not that of a file system (POSIX)");
     }
-    if can_write {
-        store.container.check_writable()?;
-    }
     let attributes = superblock::read(&store)?;
+    if attributes.mode == DFS_BALANCED && flags.cast_unsigned() & DFS_BALANCED == 0 {
+        return refuse(libc::EPERM, "a mount without DFS_BALANCED of a container that was made with it");
+    }
     let place = superblock::place_of_root()?;
     let inode = store.present(&place)?;
     let root = Arc::new(nodes::open(&store, &attributes, place, &inode, flags & libc::O_ACCMODE)?);
@@ -121,9 +124,13 @@ pub(crate) fn unmount(handle: u64, by_names: bool) -> Result<()> {
 }
 
 impl FileSystem {
-    /// Refuses a change where it is mounted for reading.
+    /// Refuses a change where the mount, or the handle of its container, is for reading. As in DAOS, a mount for writing over a handle for
+    /// reading is no error until something is changed.
     pub(crate) fn check_writable(&self) -> Result<()> {
-        if self.can_write { Ok(()) } else { Err(Errno(libc::EPERM)) }
+        if !self.can_write {
+            return Err(Errno(libc::EPERM));
+        }
+        Ok(self.store.container.check_writable()?)
     }
 
     /// Refuses to empty a file where nothing may be changed.

@@ -7,7 +7,7 @@ use std::{
     ptr,
 };
 
-use super::{out, place_or_none};
+use super::{out, place_or_none, text};
 use crate::{
     abi::{errors::*, info::d_rank_list_t, types::*},
     epochs,
@@ -65,6 +65,17 @@ extern "C" fn d_aligned_alloc(alignment: usize, size: usize, is_zeroed: bool) ->
 unsafe extern "C" fn d_realpath(path: *const c_char, resolved: *mut c_char) -> *mut c_char {
     // SAFETY: STRING for `path`; BUFFER for `resolved`, of `PATH_MAX` bytes.
     unsafe { libc::realpath(path, resolved) }
+}
+
+/// Whether a variable of the environment is set to something else than the number 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn d_getenv_bool(name: *const c_char, value: *mut bool) -> c_int {
+    // SAFETY: STRING for `name`, OUT for `value`.
+    let (Ok(name), Ok(value)) = (unsafe { (text(name), out(value)) }) else { return -DER_INVAL };
+    let Some(given) = std::env::var_os(name) else { return -DER_NONEXIST };
+    let is_zero = given.to_str().is_some_and(|given| given.trim_start().parse() == Ok(0_i64));
+    value.set(!is_zero);
+    0
 }
 
 /// A list with room for so many buffers, which are not there yet.

@@ -4,7 +4,12 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::{answer, give, many, out, outs, place, place_or_none, properties::fill, text};
 use crate::{
-    abi::{acl::DPI_SPACE, errors::*, info::*, types::*},
+    abi::{
+        acl::{DPI_SPACE, DRS_NOT_STARTED},
+        errors::*,
+        info::*,
+        types::*,
+    },
     error::{Der, Result, refuse},
     handles, labels,
     objects::TARGETS,
@@ -87,6 +92,7 @@ unsafe fn tell(pool: u64, info: *mut daos_pool_info_t) -> Result<()> {
         pi_nnodes: 1,
         pi_map_ver: 1,
         pi_bits: info.pi_bits,
+        pi_rebuild_st: daos_rebuild_status { rs_state: DRS_NOT_STARTED, ..Default::default() },
         ..Default::default()
     };
     if !wants_room {

@@ -24,6 +24,19 @@ static void caught(const int result, const char *expression, const char *file, c
     longjmp(asserted, 1);
 }
 
+static void environment(void)
+{
+    bool found = false;
+    unsetenv("ISOTACH_TEST_BOOL");
+    IS(d_getenv_bool("ISOTACH_TEST_BOOL", &found), -DER_NONEXIST);
+    static const struct { const char *text; bool is_set; } cases[] = {{"1", true}, {"0", false}, {"00", false}, {"no", true}, {"", true}};
+    for (size_t at = 0; at < sizeof(cases) / sizeof(cases[0]); at++) {
+        setenv("ISOTACH_TEST_BOOL", cases[at].text, 1);
+        IS(d_getenv_bool("ISOTACH_TEST_BOOL", &found), 0);
+        IS(found, cases[at].is_set);
+    }
+}
+
 static void memory(void)
 {
     int *numbers, *more;
@@ -118,6 +131,7 @@ int main(void)
     IS(d_fault_attr_mem == NULL, 1);
     IS(D_SHOULD_FAIL(d_fault_attr_mem), 0);
     IS(d_should_fail(NULL), 0);
+    environment();
     memory();
     lists();
     errors();

@@ -8,7 +8,7 @@ use std::{
 use super::{Mounted, answer, done, name_or_none, number, pointer, system};
 use crate::{
     abi::{dfs::*, types::*},
-    dfs::{self, Attributes, Errno, Result},
+    dfs::{self, Attributes, Errno, Result, refuse},
     export::{give, many, out, out_or_none, properties, text, value_or_none},
     properties::Properties,
 };
@@ -90,8 +90,13 @@ pub(in crate::export) unsafe extern "C" fn dfs_cont_create(
     container: *mut daos_handle_t,
     mounted: *mut Mounted,
 ) -> c_int {
-    // SAFETY: STRUCT for `attributes`, OUT for `uuid`, `container` and `mounted`.
-    done(|| unsafe { create(pool, None, attributes, uuid, container, mounted) })
+    done(|| {
+        if uuid.is_null() {
+            return refuse(libc::EINVAL, "no place for the UUID, which is the only name of such a container");
+        }
+        // SAFETY: STRUCT for `attributes`, OUT for `uuid`, `container` and `mounted`.
+        unsafe { create(pool, None, attributes, uuid, container, mounted) }
+    })
 }
 
 /// Makes a container; leaves it open, or mounted, where there is a place for that.
@@ -115,7 +120,8 @@ unsafe fn create(
     let is_kept = container.is_some() || mounted.is_some();
     if let Some(mounted) = mounted {
         let owned = if container.is_some() { dfs::Owned::Nothing } else { dfs::Owned::Container };
-        let outcome = dfs::mount(pool.cookie, handle, libc::O_RDWR, owned);
+        let flags = libc::O_RDWR | attributes.mode.cast_signed();
+        let outcome = dfs::mount(pool.cookie, handle, flags, owned);
         let outcome = outcome.inspect_err(|_| dfs::discard_container(pool.cookie, (made, handle)));
         mounted.set(pointer(outcome?));
     }

@@ -185,7 +185,7 @@ unsafe extern "C" fn dfs_get_chunk_size(opened: Opened, chunk_size: *mut u64) ->
     })
 }
 
-/// As much of where a link leads as there is room for; the size counts the zero that ends it.
+/// As much of where a link leads as there is room for, always with a zero at its end; the size is that of the whole with its zero.
 #[unsafe(no_mangle)]
 pub(in crate::export) unsafe extern "C" fn dfs_get_symlink_value(
     opened: Opened,
@@ -197,13 +197,16 @@ pub(in crate::export) unsafe extern "C" fn dfs_get_symlink_value(
         let dfs::Kind::Link(target) = &node.kind else { return Err(Errno(libc::EINVAL)) };
         // SAFETY: STRUCT for `size`.
         let size = unsafe { place(size) }?;
-        let bytes = [&target[..], &[0]].concat();
-        if !buffer.is_null() {
-            let fitting = bytes.len().min(usize::try_from(*size).unwrap_or(usize::MAX));
-            // SAFETY: BUFFER for `buffer`, of `size` bytes, which are no fewer; `bytes` is of this library.
-            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.cast(), fitting) };
+        let room = usize::try_from(*size).unwrap_or(usize::MAX);
+        if !buffer.is_null() && room > 0 {
+            let fitting = target.len().min(room - 1);
+            // SAFETY: BUFFER for `buffer`, of `size` bytes, at least one more than are copied; `target` is of this library.
+            unsafe {
+                std::ptr::copy_nonoverlapping(target.as_ptr(), buffer.cast(), fitting);
+                buffer.add(fitting).write(0);
+            }
         }
-        *size = bytes.len() as u64;
+        *size = target.len() as u64 + 1;
         Ok(())
     })
 }
