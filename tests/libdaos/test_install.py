@@ -85,6 +85,7 @@ def test_programs_load_daos_libraries_by_all_their_names_from_an_installed_folde
     source, program = tmp_path / "load.c", tmp_path / "load"
     source.write_text(LOAD)
     subprocess.run(["cc", "-Wall", "-Werror", source, "-o", program], check=True)
+    assert (prefix / "lib64").resolve() == prefix / "lib"
     here = os.environ | {"LD_LIBRARY_PATH": str(prefix / "lib")}
     for name, function in LOADED.items():
         done = subprocess.run([program, name, function], env=here, capture_output=True, text=True)
