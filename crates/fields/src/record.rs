@@ -15,7 +15,7 @@ const RECORD_VERSION_OVERLAYS: u8 = 2;
 pub(crate) struct Record {
     /// The move that has locked the dataset for archiving, or the last one that had.
     pub(crate) move_mark: MoveMark,
-    /// How many wipes of collocations are under way, or were killed.
+    /// How many wipes of collocations are under way, or were killed and not ended by others yet (see [`crate::fence`]).
     pub(crate) wipes: u16,
     /// Changes whenever a wipe of collocations begins or ends. A writer that sees another number puts collocations and
     /// axes again.
@@ -112,6 +112,11 @@ impl Record {
     pub(crate) fn without_wipe(&self) -> Self {
         let generation = self.generation.wrapping_add(1);
         Self { wipes: self.wipes.saturating_sub(1), generation, ..self.clone() }
+    }
+
+    /// The record when no wipe of collocations is under way any more, however many there were.
+    pub(crate) fn settled(&self) -> Self {
+        Self { wipes: 0, generation: self.generation.wrapping_add(1), ..self.clone() }
     }
 }
 

@@ -18,24 +18,24 @@ use crate::{
 };
 
 /// A handle and the script of its engine.
-struct Player {
-    store: FieldStore,
-    script: Arc<Mutex<Script>>,
+pub(crate) struct Player {
+    pub(crate) store: FieldStore,
+    pub(crate) script: Arc<Mutex<Script>>,
 }
 
 impl Player {
     /// Acts before the next call of this kind on the container of `od`.
-    fn before(&self, call: Moment, act: impl FnOnce() + Send + 'static) {
+    pub(crate) fn before(&self, call: Moment, act: impl FnOnce() + Send + 'static) {
         self.script.lock().unwrap().before_next.push(Interruption(call, "od", Box::new(act)));
     }
 }
 
 /// One store in memory, whose handles have a script each.
 #[derive(Default)]
-struct Stage(Memory);
+pub(crate) struct Stage(pub(crate) Memory);
 
 impl Stage {
-    fn player(&self, pool: &str) -> Player {
+    pub(crate) fn player(&self, pool: &str) -> Player {
         let engine = Faulty { memory: self.0.clone(), ..Faulty::default() };
         let script = Arc::clone(&engine.script);
         let registry = Registry::new().with(Arc::new(engine));
@@ -53,11 +53,11 @@ impl Stage {
     }
 }
 
-fn full() -> Option<ObjectError> {
+pub(crate) fn full() -> Option<ObjectError> {
     Some(ObjectError::NoSpace { what: "a put".to_owned() })
 }
 
-fn code(result: &Result<()>) -> &'static str {
+pub(crate) fn code(result: &Result<()>) -> &'static str {
     result.as_ref().map_or_else(Error::code, |()| "ok")
 }
 
@@ -74,7 +74,7 @@ fn six(player: &Player) -> Option<Vec<u8>> {
 }
 
 /// That whatever is listed can be read.
-fn assert_all_readable(player: &Player) {
+pub(crate) fn assert_all_readable(player: &Player) {
     let listing = player.store.list(&request(""), isotach_fields::ListOptions { duplicates: true }).unwrap();
     for listed in listing {
         let listed = listed.unwrap();
