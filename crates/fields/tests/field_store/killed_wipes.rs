@@ -105,8 +105,8 @@ enum Next {
 /// Calls `check` after a kill of a wipe before each of its calls, and gives how many there were.
 fn after_each_kill(mut check: impl FnMut(&Scene, &str)) -> usize {
     let moments = [Moment::Look, Moment::Commit, Moment::Flush, Moment::Update];
-    let (mut kills, mut calls) = (0, moments.iter().flat_map(|call| [(*call, "root"), (*call, "od")]));
-    while let Some(call) = calls.next() {
+    let mut kills = 0;
+    for call in moments.iter().flat_map(|call| [(*call, "root"), (*call, "od")]) {
         for number in 0.. {
             let scene = Scene::set();
             scene.fail_flush();

@@ -240,7 +240,7 @@ fn a_move_whose_dataset_is_unlocked_fails_before_it_wipes() {
 }
 
 #[test]
-fn of_two_moves_the_later_takes_over_unless_the_earlier_wipes_already() {
+fn of_two_moves_the_later_takes_over_and_the_earlier_fails_also_while_it_wipes() {
     let stage = Stage::default();
     let players = ["memory:source", "memory:source", "memory:target", "memory:target"];
     let [other, mover, target, to] = players.map(|pool| stage.player(pool));
@@ -255,14 +255,16 @@ fn of_two_moves_the_later_takes_over_unless_the_earlier_wipes_already() {
     assert_eq!(moved.unwrap_err().code(), "conflict");
     assert_eq!(six(&other).unwrap(), b"six");
 
+    let (later, late) = (other.store.clone(), to.store.clone());
     mover.before(Moment::Commit, move || {
-        assert_eq!(
-            other.store.move_to(&to.store, &request("class=od,type=an")).unwrap_err().code(),
-            "moving"
-        );
+        assert_eq!(later.move_to(&late, &request("class=od,type=an")).unwrap().fields, 1);
+        archive(&later, &[(field("12", "t"), b"comes later and stays")]);
     });
-    mover.store.move_to(&target.store, &request("class=od,type=fc")).unwrap();
-    assert_eq!((listed(&mover.store, "").len(), listed(&target.store, "").len()), (1, 2));
+    let moved = mover.store.move_to(&target.store, &request("class=od,type=fc"));
+    assert_eq!(moved.unwrap_err().code(), "conflict");
+    assert_eq!((listed(&mover.store, "type=fc").len(), listed(&to.store, "type=an").len()), (2, 1));
+    assert_eq!(other.store.move_to(&target.store, &request("class=od,type=fc")).unwrap().fields, 2);
+    assert!(listed(&mover.store, "").is_empty());
 }
 
 #[test]
