@@ -56,6 +56,9 @@ pub(crate) const ENTRY_RECORD: &[u8] = b"record";
 pub(crate) const ENTRY_WIPED: &[u8] = b"wiped";
 /// There from the moment a sweep has given up the maker, before the dataset was listed.
 pub(crate) const ENTRY_ABANDONED: &[u8] = b"abandoned";
+/// The first bytes of an entry that says when a sweep first found the container unlisted, and the name of the start of its
+/// machine.
+pub(crate) const ENTRY_UNLISTED: &str = "unlisted:";
 /// Another value after each transaction.
 pub(crate) const ENTRY_TRANSACTION: &[u8] = b"transaction";
 /// Another value before a purge destroys arrays in another container.

@@ -57,6 +57,7 @@ mod sweep;
 mod sync;
 mod tally;
 mod transaction;
+mod uptime;
 mod verify;
 mod wipe;
 mod wipe_collocation;

@@ -86,7 +86,8 @@ impl FieldStore {
     /// says what would be removed. A request that names keys of the dataset level only removes whole datasets; one that
     /// names keys of the collocation level removes collocations. A snapshot goes on showing what it shows: its datasets
     /// keep their containers until it is removed. Also destroys
-    /// what wipes of any dataset left that were killed midway, and what makers of datasets left more than an hour ago.
+    /// what wipes of any dataset left that were killed midway, and what killed makers of datasets left and another wipe on this
+    /// machine found more than an hour ago.
     ///
     /// # Errors
     /// [`Error::BelowCollocation`] when the request names keys that tell single fields apart, [`Error::Invalid`] when it

@@ -160,7 +160,7 @@ fn what_is_flushed_after_an_unlock_is_not_lost_though_the_move_lives() {
 }
 
 #[test]
-fn a_move_that_has_no_room_to_wipe_destroys_nothing_that_another_move_could_take_over() {
+fn a_move_that_has_no_room_to_wipe_destroys_nothing_before_its_entry_is_gone() {
     let scene = Scene::set();
     let script = std::sync::Arc::clone(&scene.mover.script);
     // The first update is that of the mark of a wipe, and the first commit after it would remove the entry.

@@ -231,7 +231,7 @@ fn a_wipe_that_was_ended_by_others_takes_away_no_count_but_its_own() {
 }
 
 #[test]
-fn a_flush_that_is_repeated_beside_a_wipe_that_lives_keeps_its_field_or_goes_with_the_wipe() {
+fn a_flush_that_is_repeated_beside_a_living_wipe_ends_it_and_the_wipe_begins_again() {
     let scene = Scene::set();
     scene.fail_flush();
     let store = scene.writer.store.clone();
