@@ -50,6 +50,19 @@ pub(crate) fn all(catalogue: &dyn Container) -> Result<HashSet<ObjectId>> {
     Ok(all)
 }
 
+/// Whether no array is condemned.
+pub(crate) fn is_empty(catalogue: &dyn Container) -> Result<bool> {
+    let mut next = Some(Anchor::start());
+    while let Some(anchor) = next {
+        let page = catalogue.list_entries(CONDEMNED, &anchor, 1, false)?;
+        if page.iter().next().is_some() {
+            return Ok(false);
+        }
+        next = page.next().cloned();
+    }
+    Ok(true)
+}
+
 /// Destroys all arrays that are condemned. Several may do so at once.
 pub(crate) fn destroy(catalogue: &dyn Container, store: &dyn Container) -> Result<()> {
     let mut next = Some(Anchor::start());

@@ -23,7 +23,7 @@ use crate::{
     fence::{Fence, end_wipes, open_catalogue},
     layout::{COLLOCATION, CONDEMNED, DATASET},
     reader::{Collocation, DatasetReader},
-    record::MoveMark,
+    record::{MoveMark, Record},
     root::{Entry, Root, conflict_is_false},
     store::Inner,
     wipe::Chosen,
@@ -77,6 +77,9 @@ impl Inner {
             ended => drop(ended?),
         }
         let Some(reader) = self.reader(root, entry)? else { return Ok(()) };
+        if self.with_room(|| condemned::is_empty(&*reader.dataset.catalogue))? {
+            return Ok(());
+        }
         let catalogue = self.with_room(|| open_catalogue(root, entry))?;
         condemned::destroy(&*catalogue, &*self.store_of(&reader, &catalogue)?)
     }
@@ -128,10 +131,7 @@ impl Wipe<'_> {
         Ok(None)
     }
 
-    fn change(
-        &self,
-        next: impl Fn(&Entry) -> crate::record::Record,
-    ) -> Result<Option<crate::record::Record>> {
+    fn change(&self, next: impl Fn(&Entry) -> Record) -> Result<Option<Record>> {
         self.root.change_record(self.entry, |now| now.check_move(self.of_move).map(|()| next(now)))
     }
 
