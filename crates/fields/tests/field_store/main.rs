@@ -11,6 +11,8 @@ mod evictions;
 mod faults;
 mod faulty;
 mod forbidden;
+mod killed_moves;
+mod killed_wipes;
 mod language;
 mod layouts;
 mod listing;
