@@ -21,7 +21,7 @@ use isotach_object::{Finding, Label, ObjectId, Part, Pool, Registry, Unnamed, Ve
 
 use self::unnamed::Apart;
 pub use self::{
-    repair::{Repair, RepairReport, Repaired},
+    repair::{Repair, RepairReport, Repaired, RestoredContainer},
     unnamed::UnnamedFields,
 };
 use crate::{Config, Error, FieldStore, Forbidden, Result};
