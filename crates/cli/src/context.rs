@@ -29,7 +29,7 @@ use crate::{
 const FILE: &str = "isotach.yaml";
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/.:_-=,+@%".contains(&byte);
     if word.bytes().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
@@ -49,6 +49,17 @@ impl Source {
         match self {
             Self::Store { uri, .. } => format!("--store {}", quoted(&uri.to_string())),
             Self::File { path, .. } => format!("--config {}", quoted(&path.display().to_string())),
+        }
+    }
+
+    /// The same, for a command that may be typed in another folder.
+    pub(crate) fn absolute(self) -> Outcome<Self> {
+        match self {
+            Self::File { path, given_by } => {
+                let path = std::path::absolute(&path).map_err(Failure::file("find", &path))?;
+                Ok(Self::File { path, given_by })
+            }
+            store @ Self::Store { .. } => Ok(store),
         }
     }
 

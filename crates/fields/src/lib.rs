@@ -89,7 +89,7 @@ pub use status::{DatasetStatus, KeptDataset};
 pub use store::{FieldStore, SpaceInfo};
 pub use transaction::Transaction;
 pub use verify::{
-    Damage, Level, Repair, RepairReport, Repaired, UnnamedFields, VerifiedPart, VerifyOptions,
-    VerifyProgress, VerifyReport,
+    Damage, Level, Repair, RepairReport, Repaired, RestoredContainer, UnnamedFields, VerifiedPart,
+    VerifyOptions, VerifyProgress, VerifyReport,
 };
 pub use wipe::{WipeReport, WipedDataset};

@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use isotach_mars::{Key, LevelFilter, Match, Plan, Request, RequestError, Schema, Wanted};
+use isotach_mars::{Key, LevelFilter, Match, Plan, Request, Schema, Wanted};
 
 use crate::{
     FieldStore, Result,
@@ -87,11 +87,10 @@ pub(crate) struct Selection {
 }
 
 impl FieldStore {
-    /// Refuses a request with a keyword that has no effect, for operations that change what a request names: who gives one
+    /// Refuses a request with a keyword that has no effect or a key that is `off`, for operations that change what a request names: who gives one
     /// may think that it narrows the request.
     pub(crate) fn check_effect(&self, request: &Request) -> Result<()> {
-        let names = self.inner.schema.without_effect(request, Match::Partial)?;
-        names.first().map_or(Ok(()), |name| Err(RequestError::NoEffect { name: (*name).to_owned() }.into()))
+        Ok(self.inner.schema.check_effect(request)?)
     }
 
     /// The datasets that a listing request may mean.

@@ -125,6 +125,14 @@ pub enum RequestError {
         /// The keyword.
         name: String,
     },
+    /// A key is switched off, where that would make a request mean more than it seems to.
+    #[error(
+        "{name}=off takes the key out of the request, which then means every {name}: name its values, or all"
+    )]
+    SwitchedOff {
+        /// The key.
+        name: String,
+    },
     /// A value is not of its key's type.
     #[error("{name}={value:?}: expected {expected}")]
     BadValue {

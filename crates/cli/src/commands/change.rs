@@ -38,14 +38,8 @@ impl Change {
     pub(crate) fn check(&self, schema: &Schema) -> Outcome {
         for (request, flag) in [(&self.include, INCLUDE), (&self.exclude, EXCLUDE)] {
             if let Some(request) = request {
-                let idle = schema.without_effect(request, Match::Partial);
-                let idle = idle.map_err(|error| Failure::from(error).about(flag))?;
-                if let Some(name) = idle.first() {
-                    // A listing passes it over, but a filter with it would take or leave out everything.
-                    return Err(
-                        Failure::from(RequestError::NoEffect { name: (*name).to_owned() }).about(flag)
-                    );
-                }
+                // A listing passes such keywords over, but a filter with one would take or leave out everything.
+                schema.check_effect(request).map_err(|error| Failure::from(error).about(flag))?;
             }
         }
         Ok(())

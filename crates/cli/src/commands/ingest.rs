@@ -55,7 +55,7 @@ pub(crate) fn run(open: impl FnOnce() -> Outcome<FieldStore>, intake: &Intake<'_
     check_values(&overlay, store.schema())?;
     intake.change.check(store.schema())?;
     let mut session = Session::new(store, overlay, intake);
-    if intake.how.no_replace {
+    if intake.how.no_replace && !intake.how.skip_bad {
         session.check_unreplaced()?;
     }
     let taken = intake.files.iter().try_for_each(|path| session.file(path));
@@ -113,6 +113,8 @@ struct Session<'f> {
     /// Messages that a filter left out.
     filtered: u64,
     noticed: Noticed,
+    /// Fields that were left out because they are in the store already.
+    there: u64,
     /// Whether keys are only looked at, and nothing is taken in yet.
     is_looking: bool,
     /// Streams that are read twice.
@@ -143,6 +145,7 @@ impl<'f> Session<'f> {
             skipped: 0,
             filtered: 0,
             noticed: Noticed::default(),
+            there: 0,
             is_looking: false,
             spooled: Spooled::default(),
             begin: Instant::now(),
@@ -304,6 +307,19 @@ impl<'f> Session<'f> {
         Ok(())
     }
 
+    /// Whether a field is to be left out, because one was there before this command.
+    fn stays(&self, key: &Key) -> Result<bool, Wrong> {
+        let how = self.intake.how;
+        let is_asked = how.no_replace && how.skip_bad && !self.noticed.has(self.store.schema(), key);
+        let locate = || match self.store.locate(key) {
+            Ok(there) => Ok(there.is_some()),
+            // It is no key of this schema: the same is told when it is archived.
+            Err(FieldsError::Key(error)) => Err(Wrong::Message(Failure::failed(error))),
+            Err(error) => Err(Wrong::Store(Failure::from(error).not_typed())),
+        };
+        if is_asked { locate() } else { Ok(false) }
+    }
+
     /// Takes in one field, whose bytes stand at `offset` of the file. `by_eccodes` says whether its key was taken from it.
     fn take(
         &mut self,
@@ -315,6 +331,10 @@ impl<'f> Session<'f> {
     ) -> Result<(), Wrong> {
         if self.is_looking {
             return self.look(key, bytes, by_eccodes);
+        }
+        if self.stays(key)? {
+            self.there += 1;
+            return Ok(());
         }
         let begin = Instant::now();
         let length = bytes.len() as u64;
@@ -363,6 +383,7 @@ impl<'f> Session<'f> {
                 "bytes": bytes,
                 "skipped": self.skipped,
                 "filtered": self.filtered,
+                "there": self.there,
                 "replaced": self.noticed.again,
                 "unlabelled": self.noticed.unlabelled,
                 "seconds": elapsed.as_secs_f64(),
@@ -376,7 +397,15 @@ impl<'f> Session<'f> {
         };
         let skipped = told("skipped", self.skipped, "bad message");
         let filtered = told("left out", self.filtered, "message");
+        let there = match self.there {
+            0 => String::new(),
+            there => format!(
+                ", left {} as {} in the store",
+                count(there, "field"),
+                if there == 1 { "it is" } else { "they are" }
+            ),
+        };
         let (fields, rate, time) = (count(fields, "field"), Rate(bytes, elapsed), seconds(elapsed));
-        outln!("{done} {fields}, {} in {time} ({rate}){skipped}{filtered}", Bytes(bytes))
+        outln!("{done} {fields}, {} in {time} ({rate}){skipped}{filtered}{there}", Bytes(bytes))
     }
 }

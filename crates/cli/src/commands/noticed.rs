@@ -58,6 +58,11 @@ impl Noticed {
         }
     }
 
+    /// Whether a field with this key was noted.
+    pub(crate) fn has(&self, schema: &Schema, key: &Key) -> bool {
+        schema.split(key).is_ok_and(|split| self.fields.contains_key(&digest(&split)))
+    }
+
     /// Notes that a field is in the store already.
     pub(crate) fn is_there(&mut self, schema: &Schema, key: &Key) {
         self.there += 1;

@@ -6,15 +6,16 @@ use std::{
 };
 
 use isotach_fields::{
-    Damage, FieldStore, Level, Repair, RepairReport, VerifiedPart, VerifyOptions, VerifyProgress,
-    VerifyReport,
+    Damage, FieldStore, Level, Repair, RepairReport, RestoredContainer, VerifiedPart, VerifyOptions,
+    VerifyProgress, VerifyReport,
 };
 use isotach_mars::{Key, Match, Request};
+use isotach_object::Unnamed;
 use serde_json::{Value, json};
 
 use super::requests;
 use crate::{
-    context,
+    context::{self, quoted},
     failure::{Failure, Outcome},
     flags::{OneRequest, PlaceFlags, RepairFlags, VerifyFlags},
     output::{Bytes, Rate, count, key_object, outln, print_json, seconds},
@@ -57,7 +58,8 @@ pub(crate) fn repair(place: &PlaceFlags, flags: &RepairFlags) -> Outcome {
                     object["done"] = repair.done.into();
                     print_json(&object)
                 })?;
-                repair.restored.iter().try_for_each(|restored| {
+                repair.restored.iter().try_for_each(|container| {
+                    let restored = &container.restored;
                     let lost = restored.lost;
                     let unnamed: Vec<_> = restored
                         .unnamed
@@ -67,7 +69,7 @@ pub(crate) fn repair(place: &PlaceFlags, flags: &RepairFlags) -> Outcome {
                     print_json(&json!({ "restored": true, "lost_bytes": lost, "unnamed": unnamed }))
                 })?;
             } else {
-                print_repair(&repair)?;
+                print_repair(place, &repair)?;
             }
             let is_left = repair.repaired.iter().any(|repaired| repaired.repair == Repair::Left);
             if is_left { Err(Failure::Reported) } else { Ok(()) }
@@ -192,8 +194,8 @@ fn print_unnamed(report: &VerifyReport) -> Outcome {
 }
 
 /// What came of logs that had lost their ends.
-fn print_restored(report: &RepairReport) -> Outcome {
-    for restored in &report.restored {
+fn print_restored(place: &PlaceFlags, report: &RepairReport) -> Outcome {
+    for RestoredContainer { dataset, restored } in &report.restored {
         match restored.lost {
             0 => outln!("a log was restored whole")?,
             lost => outln!("a log was restored but for its last {}", Bytes(lost))?,
@@ -205,13 +207,15 @@ fn print_restored(report: &RepairReport) -> Outcome {
                 kept.from,
                 kept.place
             )?;
+            match dataset.is_empty() {
+                true => outln!("    which dataset had them is not known")?,
+                false => outln!("    {}", rescue(place, dataset, kept)?)?,
+            }
         }
     }
-    if let Some(kept) = report.restored.iter().find_map(|restored| restored.unnamed.first()) {
+    if report.restored.iter().any(|of| !of.dataset.is_empty() && !of.restored.unnamed.is_empty()) {
         outln!(
-            "`tail -c {} {} | isotach write --skip-bad -` archives the GRIB messages in such bytes, under the keys that they carry",
-            kept.length,
-            kept.place
+            "each such command archives the GRIB messages in these bytes in their dataset; fields that are there stay"
         )?;
     }
     match report.restored.is_empty() {
@@ -220,7 +224,16 @@ fn print_restored(report: &RepairReport) -> Outcome {
     }
 }
 
-fn print_repair(report: &RepairReport) -> Outcome {
+/// The command that archives the messages in bytes that a repair kept: in the same store and dataset, wherever it is typed, and in
+/// the place of nothing.
+fn rescue(place: &PlaceFlags, dataset: &Key, kept: &Unnamed) -> Outcome<String> {
+    let store = context::source(place)?.absolute()?.as_flag();
+    let (path, key) = (quoted(&kept.place), quoted(&dataset.to_string()));
+    let length = kept.length;
+    Ok(format!("tail -c {length} {path} | isotach {store} write --skip-bad --no-replace --key {key} -"))
+}
+
+fn print_repair(place: &PlaceFlags, report: &RepairReport) -> Outcome {
     if report.repaired.is_empty() {
         return outln!("nothing is damaged");
     }
@@ -231,7 +244,7 @@ fn print_repair(report: &RepairReport) -> Outcome {
     let mut asides: Vec<_> = report.repaired.iter().filter_map(|repaired| repaired.aside.as_ref()).collect();
     asides.dedup();
     asides.iter().try_for_each(|aside| outln!("what was set aside is in {aside}"))?;
-    print_restored(report)?;
+    print_restored(place, report)?;
     let left = report.repaired.iter().filter(|repaired| repaired.repair == Repair::Left);
     let (unknown, left): (Vec<_>, Vec<_>) = left.partition(|repaired| repaired.damage.may_pass());
     let is_hopeless =

@@ -14,7 +14,8 @@ pub(crate) struct IntakeFlags {
     /// Refuse, before anything is visible, what would replace a field of the store or of this command
     ///
     /// All keys are looked at first, so the input is read twice; a stream is kept in a temporary file. Fields that other
-    /// programs archive meanwhile are not known.
+    /// programs archive meanwhile are not known. With --skip-bad, fields that were in the store before stay, the others are taken
+    /// in, and of several messages with one key the last counts.
     #[arg(long)]
     pub(crate) no_replace: bool,
     /// Go on after a message that is broken, cannot be decoded or does not fit the schema

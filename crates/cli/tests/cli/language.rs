@@ -54,6 +54,26 @@ fn a_wipe_takes_no_keyword_that_it_would_pass_over() {
 }
 
 #[test]
+fn a_key_that_is_off_is_refused_where_it_would_mean_more_than_it_seems() {
+    let store = Store::new();
+    store.write_raw(0, b"field");
+    let why = "=off takes the key out of the request";
+    let doit: &[&str] = &["--doit"];
+    for (command, rest) in [("wipe", doit), ("purge", doit), ("lock", &["--wipe"]), ("unlock", &["--wipe"])] {
+        for request in ["class=off", "class=rd,expver=OFF"] {
+            store.run([&[command, request], rest].concat()).fails_with(2, &[&why[1..]]);
+        }
+    }
+    let file = store.file("raw", b"other");
+    for filter in ["--include-filter", "--exclude-filter"] {
+        let (key, file) = (format!("{KEY},step=6"), file.to_str().unwrap());
+        store.run(["write", filter, "step=off", "--key", &key, file]).fails_with(2, &[filter, "step", why]);
+    }
+    assert_eq!(store.count(), 1);
+    assert_eq!(store.run(["list", "class=off"]).succeeds().text().lines().count(), 1);
+}
+
+#[test]
 fn a_key_given_for_messages_names_no_keyword() {
     let store = Store::new();
     let file = store.file("raw", b"field");

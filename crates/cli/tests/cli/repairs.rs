@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::support::{KEY, Store, program, said};
+use crate::support::{KEY, Store, messages, program, said};
 
 /// The log of a container.
 fn log_of(container: &Path) -> PathBuf {
@@ -212,4 +212,59 @@ fn fields_whose_container_cannot_be_read_stay_named_until_it_is_put_back() {
     fs::write(&run_file, &whole).unwrap();
     run(&["verify", "--data"]).succeeds();
     assert_eq!(run(&["read", &format!("{KEY},step=0/6/12"), "-o", "-"]).succeeds().out, b"fieldfieldfield");
+}
+
+/// The commands that a repair printed to archive what it kept.
+fn rescues(said: &str) -> Vec<&str> {
+    said.lines().map(str::trim).filter(|line| line.starts_with("tail -c ")).collect()
+}
+
+/// Runs what was printed as a person would, in a folder and with a store of their own in the environment.
+fn typed(store: &Store, line: &str) -> crate::support::Said {
+    let elsewhere = store.folder.path().join("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_isotach")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", line]).current_dir(&elsewhere).env("HOME", &elsewhere).env("PATH", path);
+    said(shell.env("ISOTACH_STORE", format!("posix:{}", elsewhere.join("other").display())))
+}
+
+#[test]
+fn the_printed_rescue_brings_fields_back_to_their_dataset_and_replaces_none() {
+    let Some(messages) = messages(6) else { return };
+    let parent = Store::absent();
+    let folder = parent.folder.path().join("it's a folder");
+    fs::create_dir(&folder).unwrap();
+    let store = Store { folder: tempfile::tempdir_in(&folder).unwrap() };
+    store.run(["init"]).succeeds();
+    let file = store.file("six.grib", &messages.concat());
+    let file = file.to_str().unwrap();
+    store.run(["write", "--key", "expver=0001", file]).succeeds();
+    store.run(["write", "--key", "expver=0002", file]).succeeds();
+    let of = |expver: &str| {
+        let is_of = |path: &&PathBuf| path.file_name().unwrap().to_string_lossy().contains(expver);
+        containers(&store).iter().find(is_of).unwrap().clone()
+    };
+    let listed = store.run(["list", "--long", "expver=1"]).succeeds().text().to_owned();
+    cut(&of("0002"), |length| length / 3);
+    let repaired = store.run(["repair", "--doit"]).succeeds().text().to_owned();
+    let lines = rescues(&repaired);
+    assert!(!lines.is_empty(), "{repaired}");
+    // What is there by now stays.
+    let first = store.file("first.grib", &messages[0]);
+    store.run(["write", "--key", "expver=0002", "--modify", "values=1", first.to_str().unwrap()]).succeeds();
+    let of_first = || store.run(["list", "--long", "expver=2,step=0"]).succeeds().text().to_owned();
+    let newer = of_first();
+    store.run(["repair", "--doit"]);
+    for round in 0..2 {
+        for line in &lines {
+            let told = typed(&store, line).succeeds();
+            assert!(round == 0 || told.text().contains("archived 0 fields"), "{told:?}");
+            assert!(told.text().contains("in the store"), "{told:?}");
+        }
+    }
+    assert_eq!(store.run(["list", "--long", "expver=1"]).succeeds().text(), listed);
+    assert_eq!(store.count(), 12);
+    assert_eq!(of_first(), newer);
 }

@@ -21,7 +21,7 @@ use isotach_mars::{Key, Request};
 use isotach_object::{Finding, Label, ObjectId, Part, Pool, Registry, Unnamed, Verified, Verify};
 
 pub use self::{
-    repair::{Repair, RepairReport, Repaired},
+    repair::{Repair, RepairReport, Repaired, RestoredContainer},
     unnamed::UnnamedFields,
 };
 use self::{unended::Unended, unnamed::Apart};

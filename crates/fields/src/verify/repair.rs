@@ -54,7 +54,16 @@ pub struct RepairReport {
     /// Each damage, in the order of the verification's report, and what was done about it.
     pub repaired: Vec<Repaired>,
     /// The containers whose history had lost its end, and what came of it.
-    pub restored: Vec<Restored>,
+    pub restored: Vec<RestoredContainer>,
+}
+
+/// A container whose history had lost its end.
+#[derive(Debug)]
+pub struct RestoredContainer {
+    /// The dataset whose fields it has; empty for the list of datasets, and where the dataset is not known.
+    pub dataset: Key,
+    /// What came back.
+    pub restored: Restored,
 }
 
 /// One damage and what was done about it.
@@ -156,7 +165,8 @@ impl VerifiedPart {
         if let (Some(restored), Some(aside)) = (restored.first_mut(), &aside) {
             self.copy_unnamed(restored, aside, report);
         }
-        report.restored.extend(restored);
+        let of_dataset = |restored| RestoredContainer { dataset: self.key.clone(), restored };
+        report.restored.extend(restored.into_iter().map(of_dataset));
         if let Some(described) = described {
             self.put_back_lost(described, &catalogue, aside.as_ref(), report);
         }

@@ -332,6 +332,19 @@ impl Schema {
         Ok(names.filter(|name| keywords::is_beside_the_field(name) && !is_kept(name)).collect())
     }
 
+    /// Refuses a request with something in it that does not narrow it, a keyword without effect or a key that is `off`: for
+    /// operations that change, remove or leave out what a request names.
+    ///
+    /// # Errors
+    /// As [`Schema::plans`]; [`RequestError::NoEffect`] and [`RequestError::SwitchedOff`].
+    pub fn check_effect(&self, request: &Request) -> Result<(), RequestError> {
+        if let Some(name) = self.without_effect(request, Match::Partial)?.first() {
+            return Err(RequestError::NoEffect { name: (*name).to_owned() });
+        }
+        let off = request.iter().find(|(_, values)| values.iter().any(|value| is_off(value)));
+        off.map_or(Ok(()), |(name, _)| Err(RequestError::SwitchedOff { name: name.to_owned() }))
+    }
+
     /// The name and number by which the schema knows a key of a request; `None` for a keyword that is no key.
     fn known_name<'a>(&self, name: &'a str) -> Result<Option<(&'a str, NameId)>, RequestError> {
         if let Some(number) = self.compiled.number(name) {
