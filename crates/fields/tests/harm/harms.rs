@@ -22,7 +22,8 @@ pub(crate) enum Harm {
     /// Two to four files are cut.
     Cuts,
     /// Two to four files are cut, swapped, removed or replaced by others. The notes of what was flushed are kept: if they are lost
-    /// together with what they speak of, nobody can tell.
+    /// together with what they speak of, nobody can tell. Superblocks are kept, too: with another container's superblock and log a
+    /// container is that other one (docs/DURABILITY.md).
     Several,
 }
 
@@ -52,7 +53,9 @@ fn cut(tree: &mut Tree, random: &mut Random) -> String {
 }
 
 fn other(tree: &mut Tree, older: &Tree, random: &mut Random) -> String {
-    let kinds = if older.0.is_empty() { &KINDS[1..] } else { &KINDS };
+    let is_alone = !older.0.is_empty();
+    let kinds: Vec<&str> =
+        KINDS.into_iter().filter(|kind| is_alone || !["flushed", "superblock"].contains(kind)).collect();
     let kind = kinds[random.below(kinds.len() as u64) as usize];
     let (file, other) = (pick(tree, &[kind], random), pick(tree, &[kind], random));
     let bytes = tree.0[&file].clone();
