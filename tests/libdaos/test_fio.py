@@ -136,7 +136,9 @@ class Site:
         """The exit code, and what is told of each job."""
         (self.folder / "jobs.fio").write_text(jobs)
         words = [self.fio, "--output-format=json", self.folder / "jobs.fio"]
-        done = subprocess.run(words, env=self.environment, capture_output=True, text=True, timeout=100)
+        # Where it runs, fio leaves files with the state of a verification.
+        here = {"cwd": self.folder, "env": self.environment}
+        done = subprocess.run(words, **here, capture_output=True, text=True, timeout=100)
         self.told = done.stderr + done.stdout
         start = done.stdout.find("{")
         return done.returncode, json.loads(done.stdout[start:])["jobs"] if start >= 0 else []
