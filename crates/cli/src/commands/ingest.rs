@@ -47,13 +47,36 @@ pub(crate) struct Intake<'f> {
     pub(crate) change: Change,
 }
 
+impl Intake<'_> {
+    /// The keys that are given for messages.
+    fn overlay(&self) -> Outcome<Key> {
+        let overlay = self.how.key.as_deref().unwrap_or_default().parse();
+        overlay.map_err(|error| Failure::from(error).about("--key"))
+    }
+
+    /// Refuses keys, values and changes that the schema does not have, before any file is opened.
+    pub(crate) fn check(&self, schema: &Schema) -> Outcome {
+        check_values(&self.overlay()?, schema)?;
+        self.change.check(schema)
+    }
+
+    /// Refuses files that are not there or cannot be opened. Pipes are not looked at: they open once.
+    pub(crate) fn check_files(&self) -> Outcome {
+        self.files.iter().try_for_each(|path| {
+            let opened = match Input::at(path) {
+                Ok(Input::File) => File::open(path).map(drop).map_err(open_failed),
+                at => at.map(drop),
+            };
+            opened.map_err(|failure| failure.about(name_of(path)))
+        })
+    }
+}
+
 /// Takes in all files in turn, flushes and reports.
 pub(crate) fn run(open: impl FnOnce() -> Outcome<FieldStore>, intake: &Intake<'_>) -> Outcome {
-    let overlay = intake.how.key.as_deref().unwrap_or_default().parse::<Key>();
-    let overlay = overlay.map_err(|error| Failure::from(error).about("--key"))?;
+    let overlay = intake.overlay()?;
     let store = open()?;
-    check_values(&overlay, store.schema())?;
-    intake.change.check(store.schema())?;
+    intake.check(store.schema())?;
     let mut session = Session::new(store, overlay, intake);
     if intake.how.no_replace && !intake.how.skip_bad {
         session.check_unreplaced()?;

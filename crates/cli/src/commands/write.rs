@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
-use isotach_fields::{Error as FieldsError, FieldStore};
+use isotach_fields::{Config, Error as FieldsError, FieldStore};
+use isotach_mars::Schema;
 use isotach_object::Error as ObjectError;
 
 use super::{
@@ -27,11 +28,11 @@ pub(crate) fn run(place: &PlaceFlags, flags: &WriteFlags) -> Outcome {
         atomic: flags.atomic,
         change: Change::new(&flags.change, &flags.filter)?,
     };
-    ingest::run(|| store(place, flags), &intake)
+    ingest::run(|| store(place, flags, &intake), &intake)
 }
 
 /// The store; if it is not there, it is made where that was asked for or is agreed to.
-fn store(place: &PlaceFlags, flags: &WriteFlags) -> Outcome<FieldStore> {
+fn store(place: &PlaceFlags, flags: &WriteFlags, intake: &Intake<'_>) -> Outcome<FieldStore> {
     let (config, source) = context::configuration(place)?;
     let is_absent = |error: &FieldsError| {
         let is_absent = matches!(
@@ -44,6 +45,9 @@ fn store(place: &PlaceFlags, flags: &WriteFlags) -> Outcome<FieldStore> {
         // Where some pools are there, one is missing: a file system that is not mounted, and no place for a new store.
         Err(error) if is_absent(&error) && !context::is_partly_there(&config) => {
             if flags.init || is_agreed(&source, flags)? {
+                // A store is not made for a command that cannot write anything.
+                intake.check(&schema_of(&config)?)?;
+                intake.check_files()?;
                 let made = init::make(&config, &source)?;
                 say(format!("made store {}", source.name()));
                 return Ok(made);
@@ -56,6 +60,14 @@ fn store(place: &PlaceFlags, flags: &WriteFlags) -> Outcome<FieldStore> {
             check_matches(&config, &source, &store)?;
             Ok(store)
         }
+    }
+}
+
+/// The schema that a store made with this configuration has.
+fn schema_of(config: &Config) -> Outcome<Schema> {
+    match &config.schema {
+        Some(text) => Ok(Schema::parse(text).map_err(FieldsError::from)?),
+        None => Ok(Schema::standard()),
     }
 }
 

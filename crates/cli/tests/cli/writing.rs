@@ -235,6 +235,10 @@ fn a_store_that_is_not_there_is_made_where_that_is_asked_for() {
     assert_eq!((store.count(), store.read(&key)), (1, b"raw".to_vec()));
     let other = Store::absent();
     other.run(["write", "--init", "--key", "wrong", "x"]).fails_with(2, &["--key: "]);
+    other
+        .run(["write", "--init", "--key", "foo=1", raw.to_str().unwrap()])
+        .fails_with(2, &["--key: ", "foo"]);
+    other.run(["write", "--init", "nofile.grib"]).fails_with(1, &["nofile.grib"]);
     assert!(!other.path().exists(), "a mistake makes no store");
 }
 
@@ -297,7 +301,7 @@ fn too_few_files_are_told_before_eccodes_is_asked() {
     let store = Store::new();
     let file = store.file("good.grib", &good[0]);
     let mut is_told = false;
-    for limit in 5..=24 {
+    for limit in 5..=40 {
         let mut command = std::process::Command::new("sh");
         let program = store.command(["write"]);
         command.args(["-c", "ulimit -n $0 && exec \"$@\"", &limit.to_string()]);
@@ -311,6 +315,7 @@ fn too_few_files_are_told_before_eccodes_is_asked() {
         let said = said(&mut command);
         assert!(matches!(said.code, Some(0 | 1)), "with {limit} files: {said:?}");
         assert!(!said.err.contains("not installed") && !said.err.contains("assertion"), "{limit}: {said:?}");
+        assert!(!said.err.contains("wiped again"), "{limit}: {said:?}");
         is_told |= said.err.contains("ecCodes needs 8 files beside those that are open: ");
     }
     assert!(is_told);
