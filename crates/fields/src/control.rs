@@ -7,7 +7,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{Error, FieldStore, Result, Selection, fence::end_wipes};
+use crate::{Error, FieldStore, Result, Selection};
 use isotach_mars::{Key, Request};
 
 /// What a dataset can be locked against.
@@ -131,8 +131,6 @@ impl FieldStore {
             root.set_locks(&entry.text, lock, actions)?;
             if !lock && actions.contains(&Action::Archive) {
                 root.end_move(entry, None)?;
-                // Also if the move lives, what is flushed from now on does not go with it.
-                self.inner.with_room(|| end_wipes(root, entry))?;
             }
             changed.push(entry.key.clone());
         }

@@ -3,8 +3,7 @@
 //! What must stay true of a move: a flush that returned without an error is in the source or in the target. The datasets
 //! carry the move's mark before their fields are listed, and a flush looks for it after its entries can be seen. So
 //! either the flush is refused, or the listing sees what it put. What a refused flush puts meanwhile is copied too, until
-//! a listing holds nothing that the target has not; and only datasets that still carry the mark are wiped. Who takes a dataset
-//! from a move changes the mark first and then ends its wipes (see `fence`), so that it removes nothing after that.
+//! a listing holds nothing that the target has not; and only datasets that still carry the mark are wiped.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use isotach_object::PoolUri;
 
 use crate::{
     Action, Error, FieldStore, Inspected, ListOptions, Listing, Result, Selection, buffers::Buffers,
-    fence::end_wipes, record::MoveMark,
+    record::MoveMark,
 };
 
 /// How many fields are read together.
@@ -141,21 +140,21 @@ impl FieldStore {
     /// [`Error::Moving`] and keeps its fields. Repeated after the move, it puts them here, or says with
     /// [`Error::Wiped`] how many are gone with what was moved, and must be archived again.
     ///
-    /// A move that is killed leaves that lock. Moving the same again goes on with what is left and takes the lock off, wherever
-    /// the first was killed; unlocking the datasets for archiving takes it off, too. A move that lives while another takes
-    /// its datasets over, or someone unlocks them, removes nothing more and fails.
+    /// A move that is killed leaves that lock. Moving the same again takes it over and takes it off, unless it was killed
+    /// while it wiped; unlocking the datasets for archiving takes it off in any case. A move that goes on while another
+    /// takes its datasets over, or someone unlocks them, fails before it wipes.
     ///
     /// # Errors
     /// As [`FieldStore::copy_to`] and [`FieldStore::wipe`]; [`Error::CopyDiffers`] when the source or the target goes on
-    /// changing; `Conflict` when the move has lost a dataset. What is not wiped yet is as it was then. [`Error::Moving`] where the
-    /// engine has no transactions and another move, which may live, has begun to wipe collocations: unlock the dataset first.
+    /// changing; `Conflict` when the move has lost a dataset, and [`Error::Moving`] when another one wipes it. What is not
+    /// wiped yet is as it was then.
     pub fn move_to(&self, target: &Self, request: &Request) -> Result<CopyReport> {
         self.refuse_itself(target)?;
         // What may not be wiped is not copied either.
         self.doomed(request)?;
         let mut taken = Vec::new();
         let begun = self.take_for_move(request, &mut taken);
-        let result = begun.and_then(|()| self.move_taken(target, request, &taken));
+        let result = begun.and_then(|()| self.move_taken(target, request, &mut taken));
         // Whatever failed, every mark is tried to be taken off.
         let mut ended = Ok(());
         for Taken { selection, mark } in taken {
@@ -173,22 +172,21 @@ impl FieldStore {
                 return Err(Error::invalid(what, "a copy, which has what it shows, and then a wipe"));
             }
             if let Some(mark) = selection.root.begin_move(&selection.entry)? {
-                let (root, entry) = (Arc::clone(&selection.root), Arc::clone(&selection.entry));
                 taken.push(Taken { selection, mark });
-                // Those of the move that had it before, which may live.
-                self.inner.with_room(|| end_wipes(&root, &entry))?;
             }
         }
         Ok(())
     }
 
-    fn move_taken(&self, target: &Self, request: &Request, taken: &[Taken]) -> Result<CopyReport> {
+    fn move_taken(&self, target: &Self, request: &Request, taken: &mut [Taken]) -> Result<CopyReport> {
         let selections: Vec<_> = taken.iter().map(|taken| taken.selection.clone()).collect();
         self.copy_selections(target, &selections)?;
         let report = self.copy_until_equal(target, &selections)?;
         for doomed in self.doomed(request)? {
             // A dataset that was made since then is not the move's.
-            if let Some(taken) = taken.iter().find(|taken| taken.is_of(&doomed.selection)) {
+            if let Some(taken) = taken.iter_mut().find(|taken| taken.is_of(&doomed.selection)) {
+                let Selection { root, entry, .. } = &doomed.selection;
+                taken.mark = root.begin_wipe_of_move(entry, taken.mark)?;
                 self.inner.remove(&doomed, Some(taken.mark))?;
             }
         }

@@ -39,7 +39,7 @@ impl Home {
         self.root.uri() == self.store.uri()
     }
 
-    /// Destroys containers that the root never listed. What fails is left for a sweep.
+    /// Destroys containers that the root never listed. What fails is left for a sweep, which knows them by their age.
     fn destroy(&self, label: &Label) {
         if !self.is_one_pool() {
             let _ = destroy(&*self.store, label);

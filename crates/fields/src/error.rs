@@ -79,8 +79,8 @@ pub enum Error {
     },
     /// A move has the dataset: nothing is archived in it, and nothing that was archived is flushed.
     #[error(
-        "dataset {dataset} is being moved: no archive until the move is over; if it was killed, repeat the same `isotach move`, \
-         which goes on, or end it with `isotach unlock REQUEST --archive`"
+        "dataset {dataset} is being moved: no archive until the move is over \
+         (a killed one goes on when it is repeated, and `isotach unlock REQUEST --archive` ends it)"
     )]
     Moving {
         /// The dataset's key.

@@ -42,9 +42,6 @@ pub(crate) const SNAPSHOTS: ObjectId = named_kv(0, 3);
 /// The object of a dataset's container that describes it and lists its collocations.
 pub(crate) const DATASET: ObjectId = named_kv(0, 0);
 
-/// The object of a dataset's container that holds the arrays of wiped collocations until they are destroyed.
-pub(crate) const CONDEMNED: ObjectId = named_kv(0, 1);
-
 /// Entries of [`DATASET`] that describe the dataset. A collocation's entry begins with [`COLLOCATION`], so that the two
 /// kinds never meet.
 pub(crate) const ENTRY_KEY: &[u8] = b"key";
@@ -56,15 +53,10 @@ pub(crate) const ENTRY_RECORD: &[u8] = b"record";
 pub(crate) const ENTRY_WIPED: &[u8] = b"wiped";
 /// There from the moment a sweep has given up the maker, before the dataset was listed.
 pub(crate) const ENTRY_ABANDONED: &[u8] = b"abandoned";
-/// The first bytes of an entry that says when a sweep first found the container unlisted, and the name of the start of its
-/// machine.
-pub(crate) const ENTRY_UNLISTED: &str = "unlisted:";
 /// Another value after each transaction.
 pub(crate) const ENTRY_TRANSACTION: &[u8] = b"transaction";
 /// Another value before a purge destroys arrays in another container.
 pub(crate) const ENTRY_PURGE: &[u8] = b"purge";
-/// Another value after each time that wipes of collocations were ended from outside.
-pub(crate) const ENTRY_FENCE: &[u8] = b"fence";
 /// The first byte of a collocation's entry.
 pub(crate) const COLLOCATION: u8 = b':';
 

@@ -7,17 +7,15 @@
 //! - An array that a wipe or a purge may still destroy, or has destroyed, is named by no entry that the flush leaves behind.
 //!   That is at stake only where an earlier flush failed and its entries are sent again, since they find arrays by the
 //!   history. So what the history has is not sent again: it was published, and may have been replaced since. What it has not
-//!   is sent if no wipe is under way and its array is there and not condemned, for then nobody has found the array, nor will
-//!   before it is sent. A wipe that is under way then, or was killed, is ended first: one that lives begins again.
+//!   is sent if its array is there and no wipe is under way, for then nobody has found the array, nor will before it is sent.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
 use isotach_object::{Cell, Container, Error as ObjectError, ObjectId, Update};
 
 use crate::{
-    Error, Location, Place, Result, condemned,
+    Error, Location, Place, Result,
     control::Action,
-    fence::end_wipes,
     puts::{Load, Put},
     record::Record,
     root::Entry,
@@ -79,14 +77,8 @@ impl DatasetWriter {
     fn publish_alive(&self, load: &mut Load) -> Result<bool> {
         // Before the look at the record: a wipe that begins after that cannot have found what was not there before.
         let mut published = self.published(load)?;
-        let Some(mut before) = self.same_life()? else { return Ok(false) };
+        let Some(before) = self.same_life()? else { return Ok(false) };
         refuse_while_moved(&before)?;
-        if !before.record.is_settled() && published.contains(&false) && self.end_wipes() {
-            published = self.published(load)?;
-            let Some(now) = self.same_life()? else { return Ok(false) };
-            refuse_while_moved(&now)?;
-            before = now;
-        }
         self.drop_wiped(load, &mut published, &before.record)?;
         if !self.is_transaction && lock(&self.state).generation != before.record.generation {
             // A wipe has taken what was declared, which must be there before what needs it.
@@ -124,11 +116,6 @@ impl DatasetWriter {
             load.puts.fields().take(load.sent).map(|(_, (history, id, _))| Some(Cell::kv(history, id)));
         let missing = self.are_missing(&*self.dataset.catalogue, entries)?;
         Ok(missing.into_iter().map(|is_missing| !is_missing).collect())
-    }
-
-    /// Ends the wipes of collocations that are under way or were killed. False if that cannot be done from here.
-    fn end_wipes(&self) -> bool {
-        end_wipes(&self.dataset.root, &self.dataset.entry).unwrap_or(false)
     }
 
     /// The dataset's entry, after a transaction that can be seen. It brought along all that its fields need, so a wipe took
@@ -174,22 +161,12 @@ impl DatasetWriter {
             false => self.own_array(entry).filter(|(_, length)| *length > 0).map(|(array, _)| array),
         };
         let arrays: Vec<_> = load.puts.fields().zip(&*published).map(array).collect();
-        let no_wipe_since = now.is_settled() && load.generation == now.generation;
-        let gone: Vec<bool> = if now.is_settled() {
-            // First: what is destroyed is condemned until it is gone.
-            let condemned = match no_wipe_since {
-                true => HashSet::new(),
-                false => condemned::all(&*self.dataset.catalogue)?,
-            };
-            let missing =
-                self.are_missing(&*self.dataset.store, arrays.iter().map(|array| array.map(Cell::array)))?;
-            let is_condemned =
-                |array: &Option<ObjectId>| array.is_some_and(|array| condemned.contains(&array));
-            arrays.iter().zip(missing).map(|(array, is_missing)| is_missing || is_condemned(array)).collect()
+        let gone = if now.is_settled() {
+            self.are_missing(&*self.dataset.store, arrays.iter().map(|array| array.map(Cell::array)))?
         } else {
             arrays.iter().map(Option::is_some).collect()
         };
-        if no_wipe_since {
+        if now.is_settled() && load.generation == now.generation {
             published.iter_mut().zip(gone).for_each(|(published, is_gone)| *published |= is_gone);
         } else {
             load.drop_fields(&gone);

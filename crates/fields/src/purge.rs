@@ -188,16 +188,13 @@ impl Inner {
         let purge = || self.purge_containers(&pools, label, doit);
         let mut replaced = Replaced::default();
         let purged = match doit {
-            true => self
-                .finish_wipes_with_room(selection, purge)
-                .and_then(|freed| Ok(freed + self.remove_replaced(&reader, purge, &mut replaced)?))
-                .and_then(|freed| {
-                    let purged = purge()?;
-                    // An engine may give room back as soon as something is removed.
-                    let after = purged.before.saturating_sub(purged.freed);
-                    let freed = (purged.freed + freed).max(before.saturating_sub(after));
-                    Ok(Purged { freed, before: purged.before.max(before), ..purged })
-                }),
+            true => self.remove_replaced(&reader, purge, &mut replaced).and_then(|freed| {
+                let purged = purge()?;
+                // An engine may give room back as soon as something is removed.
+                let after = purged.before.saturating_sub(purged.freed);
+                let freed = (purged.freed + freed).max(before.saturating_sub(after));
+                Ok(Purged { freed, before: purged.before.max(before), ..purged })
+            }),
             false => beside(|| self.count_replaced(&reader), purge).map(|(counted, purged)| {
                 replaced = counted;
                 // They are still there, so the containers know nothing of them yet.
@@ -222,31 +219,6 @@ impl Inner {
                 }
                 Err(error)
             }
-        }
-    }
-
-    /// Ends the wipes of collocations that were killed, and destroys what they left. That takes some room in the logs; gives
-    /// the bytes that were freed to have it.
-    fn finish_wipes_with_room(
-        &self,
-        selection: &Selection,
-        purge: impl Fn() -> Result<Purged>,
-    ) -> Result<u64> {
-        let finish = || self.finish_wipes(&selection.root, &selection.entry);
-        match finish() {
-            Err(error) if is_no_space(&error) => {
-                // The containers give up what they keep for this, also where they can free nothing yet.
-                let freed = match purge() {
-                    Err(error) if !is_no_space(&error) => return Err(error),
-                    purged => purged.map_or(0, |purged| purged.freed),
-                };
-                match finish() {
-                    // The next purge comes to it; what was replaced may go all the same.
-                    Err(error) if !is_no_space(&error) => Err(error),
-                    _ => Ok(freed),
-                }
-            }
-            finished => finished.map(|()| 0),
         }
     }
 

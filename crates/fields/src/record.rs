@@ -15,7 +15,7 @@ const RECORD_VERSION_OVERLAYS: u8 = 2;
 pub(crate) struct Record {
     /// The move that has locked the dataset for archiving, or the last one that had.
     pub(crate) move_mark: MoveMark,
-    /// How many wipes of collocations are under way, or were killed and not ended by others yet (see [`crate::fence`]).
+    /// How many wipes of collocations are under way, or were killed.
     pub(crate) wipes: u16,
     /// Changes whenever a wipe of collocations begins or ends. A writer that sees another number puts collocations and
     /// axes again.
@@ -113,34 +113,36 @@ impl Record {
         let generation = self.generation.wrapping_add(1);
         Self { wipes: self.wipes.saturating_sub(1), generation, ..self.clone() }
     }
-
-    /// The record when no wipe of collocations is under way any more, however many there were.
-    pub(crate) fn settled(&self) -> Self {
-        Self { wipes: 0, generation: self.generation.wrapping_add(1), ..self.clone() }
-    }
 }
 
-/// Which move has a dataset: a number that tells moves apart. One that finds another mark than its own has lost the dataset to
-/// a later move, or to someone who unlocked it, and must not wipe it.
+/// Which move has a dataset: a number that tells moves apart, and how far the move is. One that finds another mark than its
+/// own has lost the dataset to a later move, or to someone who unlocked it, and must not wipe it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MoveMark(u8);
 
 impl MoveMark {
     /// The bit that is set while the move goes on.
     const ON: u8 = 1 << 7;
+    /// The bit that is set while it wipes.
+    const WIPES: u8 = 1 << 6;
 
     pub(crate) fn is_on(self) -> bool {
         self.0 & Self::ON != 0
     }
 
-    /// The mark of the move after this one.
-    pub(crate) fn next(self) -> Self {
-        Self(self.0.wrapping_add(1) | Self::ON)
+    /// The mark of the move after this one. None while this one wipes: then it can no longer look who has the dataset.
+    pub(crate) fn next(self) -> Option<Self> {
+        (self.0 & Self::WIPES == 0).then_some(Self((self.0.wrapping_add(1) & !Self::WIPES) | Self::ON))
+    }
+
+    /// The mark when the move begins to wipe.
+    pub(crate) fn wiping(self) -> Self {
+        Self(self.0 | Self::WIPES)
     }
 
     /// The mark when the move has ended.
     pub(crate) fn off(self) -> Self {
-        Self(self.0 & !Self::ON)
+        Self(self.0 & !(Self::ON | Self::WIPES))
     }
 }
 
@@ -151,7 +153,7 @@ mod tests {
     #[test]
     fn a_record_reads_back_and_a_cut_one_is_refused() {
         let record = Record {
-            move_mark: MoveMark::default().next(),
+            move_mark: MoveMark::default().wiping(),
             wipes: 259,
             generation: 1,
             incarnation: 2,
@@ -192,14 +194,21 @@ mod tests {
 
     #[test]
     fn a_later_move_has_another_mark_whether_the_one_before_has_ended_or_not() {
-        let first = MoveMark::default().next();
+        let first = MoveMark::default().next().unwrap();
         assert!(first.is_on() && !first.off().is_on());
         assert_eq!(first.next(), first.off().next());
         let mut mark = first;
-        for _ in 0..127 {
-            mark = mark.next();
+        for _ in 0..63 {
+            mark = mark.next().unwrap();
             assert!(mark.is_on() && mark != first);
         }
-        assert_eq!(mark.next(), first);
+        assert_eq!(mark.next(), Some(first));
+    }
+
+    #[test]
+    fn a_move_that_wipes_has_its_dataset_until_it_ends() {
+        let wiping = MoveMark::default().next().unwrap().wiping();
+        assert!(wiping.is_on() && wiping.next().is_none());
+        assert!(wiping.off().next().is_some());
     }
 }

@@ -347,17 +347,20 @@ impl Root {
         Ok(None)
     }
 
-    /// Gives the dataset to a move, also if another one has it. None if the dataset is gone.
+    /// Gives the dataset to a move, also if another one has it and does not wipe yet. None if the dataset is gone.
     pub(crate) fn begin_move(&self, entry: &Entry) -> Result<Option<MoveMark>> {
-        let is_fenced = self.pool.capabilities().transactions;
         let begin = |now: &Entry| {
-            // The move that has it may be wiping, and without a fence nothing would stop it.
-            if now.record.move_mark.is_on() && !now.record.is_settled() && !is_fenced {
-                return Err(Error::Moving { dataset: now.key.to_string() });
-            }
-            Ok(now.record.with_mark(now.record.move_mark.next()))
+            let moving = || Error::Moving { dataset: now.key.to_string() };
+            Ok(now.record.with_mark(now.record.move_mark.next().ok_or_else(moving)?))
         };
         Ok(self.change_record(entry, begin)?.map(|record| record.move_mark))
+    }
+
+    /// Lets the move with this mark wipe the dataset, if it still has it, and returns its mark from now on.
+    pub(crate) fn begin_wipe_of_move(&self, entry: &Entry, mark: MoveMark) -> Result<MoveMark> {
+        let wiping = mark.wiping();
+        self.change_record(entry, |now| now.check_move(Some(mark)).map(|()| now.record.with_mark(wiping)))?;
+        Ok(wiping)
     }
 
     /// Takes the dataset from the move with this mark, or from whichever has it.

@@ -14,10 +14,6 @@ pub struct DatasetStatus {
     pub key: Key,
     /// What it is locked against.
     pub locks: Locks,
-    /// Whether a move has it, or was killed while it had: that is what locks it for archiving then.
-    pub is_moving: bool,
-    /// How many wipes of its collocations are under way, or were killed and not ended by others yet.
-    pub wipes: u16,
     /// What the configuration forbids on it.
     pub forbidden: Forbidden,
     /// When it was made, in microseconds since 1970 UTC.
@@ -89,8 +85,6 @@ impl Selection {
         Ok(DatasetStatus {
             key: self.entry.key.clone(),
             locks: self.entry.locks,
-            is_moving: record.move_mark.is_on(),
-            wipes: record.wipes,
             forbidden: self.entry.forbidden.clone(),
             created_us: record.created_us,
             rule: record.rule.clone(),

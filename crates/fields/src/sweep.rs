@@ -14,17 +14,14 @@ use crate::{
     Error, Result,
     control::Action,
     dataset::destroy,
-    layout::{
-        COLLOCATION, DATASET, ENTRY_ABANDONED, ENTRY_KEY, ENTRY_RECORD, ENTRY_UNLISTED, ENTRY_WIPED, ROOT,
-    },
+    layout::{COLLOCATION, DATASET, ENTRY_ABANDONED, ENTRY_KEY, ENTRY_RECORD, ENTRY_WIPED, ROOT},
     record::Record,
     root::{Entry, Root, for_each},
     store::Inner,
-    uptime::Uptime,
+    sync::now_us,
 };
 
-/// How long the making of a dataset may take before its containers count as left behind: after a sweep of the same machine
-/// has found them. No clock of another machine counts, nor one that can be set.
+/// How long the making of a dataset may take before its containers count as left behind.
 const MAKING_MAX: Duration = Duration::from_secs(3600);
 
 impl Inner {
@@ -153,27 +150,17 @@ impl Unlisted {
         Ok(described.map(|(text, record)| Self { container, text, record, is_marked }))
     }
 
-    /// Whether it carries the mark. One that a sweep has found long ago gets it now, and one that none has found gets a note.
+    /// Whether it carries the mark. One that was being made too long ago gets it now.
     fn may_go(&self) -> Result<bool> {
         if self.is_marked {
             return Ok(true);
         }
-        let Some(now) = Uptime::now() else { return Ok(false) };
-        if self.was_used()? {
+        let age = Duration::from_micros(now_us().saturating_sub(self.record.created_us));
+        if age < MAKING_MAX || self.was_used()? {
             return Ok(false);
         }
-        let key = [ENTRY_UNLISTED, &now.boot].concat();
-        let cell = Cell::kv(DATASET, key.as_bytes());
-        let note = self.container.get_many(&[cell])?.pop().flatten();
-        match note.and_then(|note| now.since(&note)) {
-            Some(age) if age < MAKING_MAX => Ok(false),
-            Some(_) => mark(&*self.container, ENTRY_ABANDONED).map(|()| true),
-            None => {
-                self.container.update(&[Update::Put { cell, value: &now.encode() }])?;
-                self.container.flush()?;
-                Ok(false)
-            }
-        }
+        mark(&*self.container, ENTRY_ABANDONED)?;
+        Ok(true)
     }
 
     /// Whether fields were archived in it. Then a root has listed it and has lost the entry, by what is no wipe: not

@@ -86,8 +86,7 @@ impl FieldStore {
     /// says what would be removed. A request that names keys of the dataset level only removes whole datasets; one that
     /// names keys of the collocation level removes collocations. A snapshot goes on showing what it shows: its datasets
     /// keep their containers until it is removed. Also destroys
-    /// what wipes of any dataset left that were killed midway, and what killed makers of datasets left and another wipe on this
-    /// machine found more than an hour ago.
+    /// what wipes of any dataset left that were killed midway, and what makers of datasets left more than an hour ago.
     ///
     /// # Errors
     /// [`Error::BelowCollocation`] when the request names keys that tell single fields apart, [`Error::Invalid`] when it
@@ -235,21 +234,17 @@ impl Inner {
         let marked = self.with_room(|| mark(&*root.pool.open_container(&label)?, ENTRY_WIPED));
         let is_marked = match marked {
             Err(error) if error.is_too_many_open() => return Err(error),
-            // Nothing would stop a move that loses the dataset after it has looked. So it destroys nothing before it has
-            // removed the entry.
-            Err(error) if of_move.is_some() && root.same_life(entry)?.is_some() => return Err(error),
             marked => marked.is_ok(),
         };
         if !is_marked {
             // Without an entry another process removed it first, and destroys the containers.
-            if root.same_life(entry)?.is_none() {
-                return Ok(());
-            }
+            let Some(now) = root.same_life(entry)? else { return Ok(()) };
+            now.check_move(of_move)?;
             // The disk is full, or the dataset is lost or damaged: the root's entry, by which the rest is found again, goes last.
             self.with_room(|| self.destroy_containers(root, record))?;
         }
         let is_removed = match self.with_room(|| root.remove(entry, of_move)) {
-            Err(Error::Object(ObjectError::NoSpace { .. })) if of_move.is_none() => {
+            Err(Error::Object(ObjectError::NoSpace { .. })) => {
                 self.with_room(|| self.destroy_containers(root, record))?;
                 root.remove(entry, of_move)?
             }

@@ -73,11 +73,9 @@ fn print(datasets: &[DatasetStatus], as_json: bool) -> Outcome {
     }
     let mut table = Table::new(["dataset", "made", "locked"]);
     for dataset in datasets {
-        let moving = dataset.is_moving.then(|| "archive (being moved)".to_owned());
-        let locks = dataset.locks.iter().filter(|action| !(dataset.is_moving && *action == Action::Archive));
         let forbidden = dataset.forbidden.iter().map(|action| format!("{action} (by the configuration)"));
         let locked: Vec<String> =
-            locks.map(|action| action.name().to_owned()).chain(moving).chain(forbidden).collect();
+            names(dataset.locks).into_iter().map(str::to_owned).chain(forbidden).collect();
         let locked = if locked.is_empty() { "-".to_owned() } else { locked.join(", ") };
         table.row([dataset.key.to_string(), utc(dataset.created_us), locked]);
     }
@@ -93,8 +91,6 @@ fn object(dataset: &DatasetStatus) -> Value {
         "key": key_object(&dataset.key),
         "created": utc(dataset.created_us),
         "locked": names(dataset.locks),
-        "moving": dataset.is_moving,
-        "wipes": dataset.wipes,
         "overlays": dataset.below.iter().map(key_object).collect::<Vec<_>>(),
         "forbidden": dataset.forbidden.iter().map(Action::name).collect::<Vec<_>>(),
         "rule": dataset.rule,

@@ -9,8 +9,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use isotach_engine_posix::Posix;
-use isotach_object::{Anchor, Engine, KeyValue, ObjectClass, ObjectId, ObjectType};
 use rustix::{
     fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open},
     process::{Pid, Signal, kill_process},
@@ -72,31 +70,4 @@ fn wait_until_it_holds_a_file_in(folder: &Path, child: &mut Child) {
         assert!(begin.elapsed() < Duration::from_secs(60), "it opened no file in {}", folder.display());
         std::thread::yield_now();
     }
-}
-
-/// Gives the list's record of the only dataset the mark of a move, as one that is killed leaves it.
-fn mark_as_moving(store: &Store) {
-    let pool = Posix.open_pool(&store.uri().parse().unwrap()).unwrap();
-    let root = pool.open_container(&"root".parse().unwrap()).unwrap();
-    let datasets = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 0);
-    let datasets = KeyValue::new(&*root, datasets).unwrap();
-    let page = datasets.list(&Anchor::start(), 10, true).unwrap();
-    let (text, record) = page.iter().next().unwrap();
-    let mut record = record.to_vec();
-    record[1] = 0x81;
-    datasets.put(text, &record).unwrap();
-    root.flush().unwrap();
-}
-
-#[test]
-fn a_dataset_whose_move_was_killed_is_shown_and_unlocked() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
-    mark_as_moving(&store);
-    assert!(store.run(["status"]).succeeds().text().contains("archive (being moved)"));
-    let status = store.run(["status", "--json"]).succeeds();
-    assert!(status.text().contains(r#""moving":true"#), "{status:?}");
-    let unlocked = store.run(["unlock", "class=rd", "--archive"]).succeeds();
-    assert!(!unlocked.text().contains("archive"), "{unlocked:?}");
-    store.write_raw(6, b"archived again");
 }

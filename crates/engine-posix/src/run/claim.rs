@@ -1,8 +1,7 @@
 //! Claiming the making of a run: the temporary file says that somebody is at it.
 //!
 //! A claim saves work and nothing depends on it. Its maker holds a lock on it, so that the claim of a process that died is
-//! known at once; where there are no such locks, and for a process that was stopped, time tells: that of the file system, by a
-//! file that is made to see how it is dated. Its name is its maker's
+//! known at once; where there are no such locks, and for a process that was stopped, time tells. Its name is its maker's
 //! alone, so one that was taken for dead and is not never gives its run's name to the file of another: its rename fails.
 
 use std::{
@@ -48,49 +47,32 @@ pub(super) fn claim(directory: &Directory, from: u64) -> Result<Option<(String, 
 
 /// The claims of living processes, on whatever run. What dead ones left is removed.
 fn living(directory: &Directory) -> Result<Vec<String>> {
-    let (dead, mut living): (Vec<String>, Vec<String>) =
-        directory.names()?.into_iter().filter(|name| name.starts_with("tmp.")).partition(|name| {
-            // A lock that can be had is nobody's. It is given back when the file is closed.
-            directory.read(name).is_ok_and(|file| file.try_lock().is_ok())
-        });
-    let remove = |name: &String| drop(directory.remove(name));
-    dead.iter().for_each(remove);
-    if let Some(now) = (!living.is_empty()).then(|| now(directory)).flatten() {
-        let (old, touched) = living.into_iter().partition(|name| is_abandoned(directory, name, now));
-        let old: Vec<String> = old;
-        old.iter().for_each(remove);
-        living = touched;
+    let claims = directory.names()?.into_iter().filter(|name| name.starts_with("tmp."));
+    let (abandoned, living): (Vec<String>, Vec<String>) =
+        claims.partition(|name| is_abandoned(directory, name));
+    for name in abandoned {
+        let _ = directory.remove(&name);
     }
     Ok(living)
 }
 
-/// The time, by the clock that also dates the claims. This process's may be another. None if no file can be made.
-fn now(directory: &Directory) -> Option<SystemTime> {
-    let name = format!("tmp.clock.{:016x}", random::number().ok()?);
-    let file = directory.create(&name).ok()?;
-    let _ = directory.remove(&name);
-    Some(file.stat().ok()?.modified)
-}
-
-/// Whether the maker of a claim has not touched it for long. One from the future was dated before the clock was set back, and counts as
-/// old.
-fn is_abandoned(directory: &Directory, name: &str, now: SystemTime) -> bool {
-    directory.stat(name).is_ok_and(|Stat { modified, .. }| {
+/// Whether the maker of a claim is dead, or has not touched it for long. One from the future has a wrong clock behind it and counts as old.
+fn is_abandoned(directory: &Directory, name: &str) -> bool {
+    let now = SystemTime::now();
+    let is_old = directory.stat(name).is_ok_and(|Stat { modified, .. }| {
         let age = now.duration_since(modified).unwrap_or_else(|future| future.duration());
         age > ABANDONED
-    })
+    });
+    // A lock that can be had is nobody's. It is given back when the file is closed.
+    is_old || directory.read(name).is_ok_and(|file| file.try_lock().is_ok())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, path::Path, time::UNIX_EPOCH};
+    use std::{fs, time::UNIX_EPOCH};
 
     use super::*;
-    use crate::{
-        disk::{self, Naming},
-        run::RunWriter,
-        simulation::SimulatedDisk,
-    };
+    use crate::{disk, run::RunWriter};
 
     #[test]
     fn one_claims_a_run_until_it_ends_or_dies_or_was_not_seen_for_long() {
@@ -114,30 +96,6 @@ mod tests {
         // The one that was taken for dead goes on, and is refused its run's name.
         assert!(stopped.finish(20, 0).is_err());
         assert_eq!(taken_over.finish(30, 0).unwrap().span().to, 30);
-        assert!(directory.names().unwrap().iter().all(|name| !name.starts_with("tmp.")));
-    }
-
-    #[test]
-    fn a_claim_is_as_old_as_the_clock_says_that_dated_it_whatever_this_process_thinks() {
-        let disk = SimulatedDisk::new();
-        let folder = disk.folder();
-        folder.make_folder(Path::new("c"), Naming::Shared).unwrap();
-        let directory = Arc::new(Directory::open(&*folder, Path::new("c")).unwrap());
-        let claim = || RunWriter::claim(&directory, [1; 16], 7, 0).unwrap();
-        let day = Duration::from_secs(24 * 3600);
-        disk.set_clock_ahead(day);
-        let first = claim().unwrap();
-        assert!(claim().is_none(), "it was made just now by the clock of the disk");
-        disk.set_clock_ahead(day + ABANDONED / 2);
-        assert!(claim().is_none());
-        disk.set_clock_ahead(day + 2 * ABANDONED);
-        let second = claim().unwrap();
-        assert!(first.finish(20, 0).is_err());
-        // The clock of the disk is set back.
-        disk.set_clock_ahead(Duration::ZERO);
-        let third = claim().unwrap();
-        assert!(second.finish(20, 0).is_err());
-        assert_eq!(third.finish(30, 0).unwrap().span().to, 30);
         assert!(directory.names().unwrap().iter().all(|name| !name.starts_with("tmp.")));
     }
 

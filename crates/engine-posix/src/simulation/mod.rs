@@ -22,7 +22,6 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{Arc, PoisonError},
-    time::Duration,
 };
 
 use isotach_object::Engine;
@@ -158,12 +157,6 @@ impl SimulatedDisk {
         Arc::new(OnDisk(Arc::new(SimulatedFolder::new(self, ROOT))))
     }
 
-    /// The folder from which all its paths lead.
-    #[cfg(test)]
-    pub(crate) fn folder(&self) -> Box<dyn crate::disk::Folder> {
-        Box::new(SimulatedFolder::new(self, ROOT))
-    }
-
     /// How many calls were made.
     pub fn calls(&self) -> u64 {
         self.world().calls
@@ -174,11 +167,6 @@ impl SimulatedDisk {
         let mut world = self.world();
         world.fault = fault;
         world.cut = false;
-    }
-
-    /// Sets the clock by which files are dated so far ahead of the system's.
-    pub fn set_clock_ahead(&self, ahead: Duration) {
-        self.world().tree.ahead = ahead;
     }
 
     /// Leaves so many bytes free from now on, or an endless disk.

@@ -9,7 +9,7 @@ use std::{
     io,
     path::{Component, Path, PathBuf},
     sync::Arc,
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
 /// The number of the folder from which all paths lead.
@@ -40,36 +40,27 @@ pub(super) enum Node {
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
     nodes: BTreeMap<u64, (Node, SystemTime)>,
-    /// How far its clock is ahead of the system's.
-    pub(super) ahead: Duration,
 }
 
 impl Default for Tree {
     fn default() -> Self {
-        let root = (Node::Folder(BTreeMap::new()), SystemTime::now());
-        Self { nodes: BTreeMap::from([(ROOT, root)]), ahead: Duration::ZERO }
+        Self { nodes: BTreeMap::from([(ROOT, (Node::Folder(BTreeMap::new()), SystemTime::now()))]) }
     }
 }
 
 impl Tree {
-    /// The time by which files and folders are dated.
-    fn now(&self) -> SystemTime {
-        SystemTime::now() + self.ahead
-    }
-
     pub(super) fn apply(&mut self, change: &Change) {
-        let now = self.now();
         match change {
             Change::Make { inode, folder } => {
                 let node = if *folder { Node::Folder(BTreeMap::new()) } else { Node::File(Vec::new()) };
-                self.nodes.insert(*inode, (node, now));
+                self.nodes.insert(*inode, (node, SystemTime::now()));
             }
             Change::Name(names) => {
                 for (folder, name, target) in names {
                     let Some((Node::Folder(entries), modified)) = self.nodes.get_mut(folder) else {
                         continue;
                     };
-                    *modified = now;
+                    *modified = SystemTime::now();
                     match target {
                         Some(inode) => entries.insert(name.clone(), *inode),
                         None => entries.remove(name),
@@ -109,10 +100,9 @@ impl Tree {
     }
 
     pub(super) fn bytes_mut(&mut self, inode: u64) -> Option<&mut Vec<u8>> {
-        let now = self.now();
         match self.nodes.get_mut(&inode) {
             Some((Node::File(bytes), modified)) => {
-                *modified = now;
+                *modified = SystemTime::now();
                 Some(bytes)
             }
             _ => None,

@@ -8,8 +8,7 @@ use std::{
 use isotach_object::{Cell, Finding, Label, ObjectId, ObjectType, Part, Pool};
 
 use super::{
-    Apart, Cure, Damage, Level, Looked, Meter, Unended, VerifiedPart, VerifyOptions, collocation, look,
-    of_container,
+    Apart, Cure, Damage, Level, Looked, Meter, VerifiedPart, VerifyOptions, collocation, look, of_container,
 };
 use crate::{
     Error, Result, Selection,
@@ -56,7 +55,6 @@ pub(super) fn verify(
         unnamed: Vec::new(),
         unnamed_fields: None,
         apart: apart(inner, selection),
-        unended: Unended::of(inner, selection),
         containers: Vec::new(),
         forbidden: selection.entry.forbidden.clone(),
     };
@@ -89,7 +87,6 @@ pub(super) fn verify(
         damage
     });
     part.damage.extend(unnamed);
-    part.damage.extend(part.unended.as_ref().and_then(|unended| unended.damage(&part.place)));
     for nothing_below in inner.layers(vec![selection.clone()])?.1 {
         part.damaged(&nothing_below.to_string());
     }

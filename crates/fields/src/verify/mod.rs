@@ -9,7 +9,6 @@ mod collocation;
 mod dataset;
 mod datasets;
 mod repair;
-mod unended;
 mod unnamed;
 
 use std::sync::{
@@ -20,11 +19,11 @@ use std::sync::{
 use isotach_mars::{Key, Request};
 use isotach_object::{Finding, Label, ObjectId, Part, Pool, Registry, Unnamed, Verified, Verify};
 
+use self::unnamed::Apart;
 pub use self::{
     repair::{Repair, RepairReport, Repaired, RestoredContainer},
     unnamed::UnnamedFields,
 };
-use self::{unended::Unended, unnamed::Apart};
 use crate::{Config, Error, FieldStore, Forbidden, Result};
 
 /// How much to verify, and with how many hands.
@@ -100,8 +99,6 @@ pub struct VerifiedPart {
     pub unnamed_fields: Option<UnnamedFields>,
     /// The dataset, if that is so.
     apart: Option<Apart>,
-    /// Wipes of its collocations that have begun and not ended.
-    unended: Option<Unended>,
     /// The containers that were looked at, the catalogue's first.
     containers: Vec<Looked>,
     /// What the configuration forbids there.
@@ -182,8 +179,6 @@ enum Cure {
     Remove { object: ObjectId, key: Vec<u8>, value: Vec<u8> },
     /// Putting back an entry whose value is known from elsewhere.
     PutBack { object: ObjectId, key: Vec<u8>, value: Vec<u8> },
-    /// Ending wipes of collocations that nobody else may end.
-    EndWipes,
 }
 
 /// Counts what was read, and tells.

@@ -12,7 +12,7 @@ use isotach_object::{
     Update,
 };
 
-use super::{Cure, Damage, Level, Unended, VerifiedPart, VerifyReport, datasets};
+use super::{Cure, Damage, Level, VerifiedPart, VerifyReport, datasets};
 use crate::{Action, Error, Result, layout::SETTINGS, sweep::Stray};
 
 /// What a repair does about a damage.
@@ -26,8 +26,6 @@ pub enum Repair {
     PutBack,
     /// The container can be used again, with what other files prove of the end of its history.
     Restored,
-    /// Wipes that were killed are not waited for any more.
-    Ended,
     /// Nothing: it has changed meanwhile, or there is nothing that a repair could do.
     Left,
 }
@@ -40,7 +38,6 @@ impl Repair {
             Self::TakenOut => "taken out",
             Self::PutBack => "put back",
             Self::Restored => "restored",
-            Self::Ended => "ended",
             Self::Left => "left",
         }
     }
@@ -96,10 +93,6 @@ impl VerifyReport {
             part.forbidden.check(Action::Archive, || format!("repair of {}", part.place))?;
         }
         let mut report = RepairReport { done: doit, repaired: Vec::new(), restored: Vec::new() };
-        for part in self.parts.iter().filter(|part| doit && !part.forbidden.contains(Action::Archive)) {
-            let failed = part.unended.as_ref().and_then(|unended| unended.end_untold(&part.place));
-            report.repaired.extend(failed.map(|(damage, why)| part.repaired(&damage, Err(why), None)));
-        }
         for part in self.parts.iter().filter(|part| !part.damage.is_empty()) {
             match doit {
                 true => part.repair(&mut report),
@@ -129,27 +122,14 @@ impl VerifiedPart {
     }
 
     fn repair(&self, report: &mut RepairReport) {
-        let is_of_containers =
-            |damage: &Damage| ![Cure::None, Cure::Wait, Cure::EndWipes].contains(&damage.cure);
-        if !self.damage.iter().any(is_of_containers) {
-            let done = |damage: &Damage| match damage.cure {
-                Cure::EndWipes => self.end_wipes(),
-                _ => Ok(Repair::Left),
-            };
-            return report
-                .repaired
-                .extend(self.damage.iter().map(|damage| self.repaired(damage, done(damage), None)));
+        let can_be = self.damage.iter().any(|damage| ![Cure::None, Cure::Wait].contains(&damage.cure));
+        if !can_be {
+            return self.plan(report);
         }
         let (sets, described) = self.repair_containers();
         let catalogue = self.catalogue(&sets);
-        let mut done: Vec<Attempt<Repair>> = self
-            .damage
-            .iter()
-            .map(|damage| match damage.cure {
-                Cure::EndWipes => self.end_wipes(),
-                _ => cure(&damage.cure, damage, &sets, &catalogue),
-            })
-            .collect();
+        let mut done: Vec<Attempt<Repair>> =
+            self.damage.iter().map(|damage| cure(&damage.cure, damage, &sets, &catalogue)).collect();
         if let Err(why) = flush(&catalogue) {
             let of_entry = |repair: &Repair| [Repair::TakenOut, Repair::PutBack].contains(repair);
             done.iter_mut()
@@ -170,11 +150,6 @@ impl VerifiedPart {
         if let Some(described) = described {
             self.put_back_lost(described, &catalogue, aside.as_ref(), report);
         }
-    }
-
-    fn end_wipes(&self) -> Attempt<Repair> {
-        let ended = self.unended.as_ref().map_or(Ok(()), Unended::end);
-        ended.map(|()| Repair::Ended).map_err(|error| error.to_string())
     }
 
     /// Copies fields aside whose entries were in another container than they, and are lost.
@@ -308,7 +283,6 @@ impl Cure {
             Self::Restore { .. } => Repair::Restored,
             Self::Remove { .. } => Repair::TakenOut,
             Self::PutBack { .. } => Repair::PutBack,
-            Self::EndWipes => Repair::Ended,
         }
     }
 }
@@ -325,7 +299,7 @@ fn cure(
     };
     let is_of = |name: &String| damage.place.ends_with(&format!("/{name}"));
     Ok(match cure {
-        Cure::None | Cure::Wait | Cure::EndWipes => Repair::Left,
+        Cure::None | Cure::Wait => Repair::Left,
         Cure::SetAside { at } => match set(*at)?.is_some_and(|set| set.moved.iter().any(is_of)) {
             true => Repair::MovedAside,
             false => Repair::Left,

@@ -10,7 +10,6 @@ use isotach_object::{Anchor, ArrayRead, Cell, Error as ObjectError, ObjectId, Ob
 use crate::{
     Location, Place, Result,
     batch::parse_history,
-    condemned,
     reader::{Collocation, DatasetReader},
     root::{Entry, Root},
     store::Inner,
@@ -98,9 +97,6 @@ impl Apart {
         for collocation in &reader.collocations(&self.inner)?.list {
             self.take_named(reader, collocation, &mut there)?;
         }
-        // What a wipe has yet to destroy is no field that was lost.
-        let condemned = self.inner.with_room(|| condemned::all(&*reader.dataset.catalogue))?;
-        condemned.into_iter().for_each(|array| there.remove(array));
         let mut arrays = Vec::new();
         for objects in there.list().chunks(PAGE) {
             let cells: Vec<_> = objects.iter().map(|object| Cell::array(*object)).collect();

@@ -13,7 +13,6 @@
 mod check;
 mod full;
 mod history;
-mod wipes;
 mod workload;
 
 use std::{

@@ -5,11 +5,7 @@
 
 use std::{env, path::Path, process::Command};
 
-use crate::{
-    cast::{Child, Said},
-    field::Step,
-    number, roles,
-};
+use crate::{cast::Child, field::Step, number, roles};
 
 const WRITERS: u64 = 4;
 /// Flushes of a writer in one dataset, so that all make datasets at the same time, again and again.
@@ -53,22 +49,4 @@ fn nothing_is_lost_or_held_up_when_clocks_jump_back_and_forth() {
     let digests: Vec<String> = writers.iter_mut().chain([&mut reader]).map(Child::digest).collect();
     assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
     println!("{fields} fields flushed and found, {reads} read meanwhile, {}", digests[0]);
-}
-
-#[test]
-fn a_dataset_that_is_being_made_is_left_alone_by_sweeps_whose_clocks_jump() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(clock) = build(folder.path()) else {
-        return eprintln!("skipped: there is no C compiler to build a wrong clock with");
-    };
-    let uri = format!("posix:{}/store", folder.path().display());
-    roles::create(&uri);
-    let maker = roles::open(&uri);
-    maker.archive(&Step::nth(0, 0, SPAN).key(0), b"slow").unwrap();
-    roles::unlist(&uri);
-    let before = roles::containers(&uri);
-    let mut command = Command::new(env::current_exe().unwrap());
-    let sweeper = Child::start_by(command.env("LD_PRELOAD", &clock), &format!("sweeper 20 {uri}"));
-    sweeper.expect(&Said::Done);
-    assert_eq!(roles::containers(&uri), before);
 }

@@ -24,7 +24,6 @@ mod purges;
 mod roles;
 mod steps;
 mod stops;
-mod wipes;
 
 use std::{
     env,

@@ -15,9 +15,9 @@ use isotach_engine_posix::Posix;
 use isotach_engine_rados::Rados;
 use isotach_fields::{Config, FieldStore, ListOptions, crc32c};
 use isotach_mars::Request;
-use isotach_object::{Anchor, KeyValue, ObjectClass, ObjectId, ObjectType, Registry};
+use isotach_object::Registry;
 
-use crate::{ONE, cast::Said, disks, field::Step, history, limits, steps, wipes};
+use crate::{ONE, cast::Said, disks, field::Step, history, limits, steps};
 
 fn registry() -> Registry {
     Registry::new().with(Arc::new(Posix)).with(Arc::new(Rados::new()))
@@ -39,26 +39,6 @@ pub(crate) fn create(place: &str) {
 pub(crate) fn containers(place: &str) -> usize {
     let catalogue = &config(place).spaces[0].catalogue;
     registry().open_pool(catalogue).unwrap().list_containers().unwrap().len()
-}
-
-/// Takes the only dataset out of the list, as if it had not come there yet.
-pub(crate) fn unlist(place: &str) {
-    let pool = registry().open_pool(&config(place).spaces[0].catalogue).unwrap();
-    let root = pool.open_container(&"root".parse().unwrap()).unwrap();
-    let datasets = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 0);
-    let datasets = KeyValue::new(&*root, datasets).unwrap();
-    let page = datasets.list(&Anchor::start(), 2, false).unwrap();
-    assert_eq!(page.iter().count(), 1);
-    datasets.remove(page.iter().next().unwrap().0).unwrap();
-    root.flush().unwrap();
-}
-
-/// Wipes what is not there, which removes what others left behind.
-fn sweep(uri: &str, sweeps: u64) {
-    for _ in 0..sweeps {
-        open(uri).wipe(&"class=ei".parse().unwrap(), true).unwrap();
-    }
-    say(&Said::Done);
 }
 
 pub(crate) fn open(place: &str) -> FieldStore {
@@ -86,8 +66,6 @@ pub(crate) fn play(role: &str) {
         "follower" => steps::follow(uri, number(1), number(2)),
         "historian" => history::play(uri, words[5], number(1), number(2), number(3), number(4)),
         "digest" => digest(&open(uri)),
-        "sweeper" => sweep(uri, number(1)),
-        "wiper" => wipes::wipe(uri, number(1)),
         "full" => disks::fill_again_and_again(uri),
         "protected" => disks::write_protect(uri),
         "limited" => limits::open_many(uri),

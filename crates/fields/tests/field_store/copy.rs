@@ -90,11 +90,8 @@ fn a_lock_left_by_a_killed_move_is_told_how_to_take_off_and_goes_with_the_next_m
         lock_as_a_killed_move(&layout, &store, 0x81);
         let store = layout.store();
         let error = store.archive(&field("6", "t"), b"six").unwrap_err();
-        for told in ["is being moved", "repeat the same `isotach move`", "`isotach unlock REQUEST --archive`"]
-        {
-            assert!(error.to_string().contains(told), "{error}");
-        }
-        assert!(store.status(&request("class=od")).unwrap()[0].is_moving);
+        assert!(error.to_string().contains("is being moved"), "{error}");
+        assert!(error.to_string().contains("`isotach unlock REQUEST --archive`"), "{error}");
         store.move_to(&target, &request("class=od,type=an")).unwrap();
         archive(&store, &[(field("6", "t"), b"six")]);
 
@@ -103,7 +100,11 @@ fn a_lock_left_by_a_killed_move_is_told_how_to_take_off_and_goes_with_the_next_m
         archive(&store, &[(field("12", "t"), b"twelve")]);
         assert_eq!(listed(&store, "").len(), 3, "{}", layout.name);
 
-        assert!(!store.status(&request("class=od")).unwrap()[0].is_moving);
+        // Killed while it wiped, it can be told from one that still does by nobody but an operator.
+        lock_as_a_killed_move(&layout, &store, 0xc1);
+        assert_eq!(store.move_to(&target, &request("class=od")).unwrap_err().code(), "moving");
+        store.control(&request("class=od"), false, &[Action::Archive]).unwrap();
+        assert_eq!(store.move_to(&target, &request("class=od")).unwrap().fields, 3);
     }
 }
 

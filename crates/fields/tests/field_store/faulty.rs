@@ -26,8 +26,6 @@ pub(crate) struct Script {
     pub(crate) before_next: Vec<Interruption>,
     /// Whether its bytes come from elsewhere: then it lends none.
     pub(crate) is_far: bool,
-    /// Whether it says that it has no transactions.
-    pub(crate) is_plain: bool,
     /// How often each method of containers was called which an engine may have to ask a server for.
     pub(crate) calls: BTreeMap<&'static str, u64>,
 }
@@ -104,12 +102,6 @@ impl FaultyContainer {
     }
 }
 
-/// What an engine says of itself under a script.
-fn plain(capabilities: Capabilities, script: &Mutex<Script>) -> Capabilities {
-    let transactions = capabilities.transactions && !script.lock().unwrap().is_plain;
-    Capabilities { transactions, ..capabilities }
-}
-
 impl Engine for Faulty {
     fn scheme(&self) -> &'static str {
         self.memory.scheme()
@@ -133,7 +125,7 @@ impl Pool for FaultyPool {
         self.0.uri()
     }
     fn capabilities(&self) -> Capabilities {
-        plain(self.0.capabilities(), &self.1)
+        self.0.capabilities()
     }
     fn create_container(&self, label: &Label) -> Result<()> {
         self.0.create_container(label)
@@ -216,10 +208,10 @@ impl Container for FaultyContainer {
         self.0.label()
     }
     fn capabilities(&self) -> Capabilities {
-        let capabilities = plain(self.0.capabilities(), &self.1);
+        let Capabilities { shared_reads, .. } = self.0.capabilities();
         let is_far = self.1.lock().unwrap().is_far;
         let reads_ahead = if is_far { 16 } else { 0 };
-        Capabilities { shared_reads: capabilities.shared_reads && !is_far, reads_ahead, ..capabilities }
+        Capabilities { shared_reads: shared_reads && !is_far, reads_ahead, ..self.0.capabilities() }
     }
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {
         self.count("allocate_ids");

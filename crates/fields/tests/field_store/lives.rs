@@ -55,22 +55,8 @@ impl Below {
         pool.open_container(&label.parse().unwrap()).unwrap()
     }
 
-    /// Changes the description of a dataset's container: a sweep of this start of the machine has found it two hours ago.
+    /// Changes the description of a dataset's container: it was begun in 1970.
     fn make_old(&self, label: &str) {
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
-        self.note(label, boot.trim(), -2 * 3_600_000);
-    }
-
-    /// Notes when a sweep of a start of a machine has found a dataset's container, in milliseconds since that start.
-    fn note(&self, label: &str, boot: &str, found: i64) {
-        let container = self.open(label);
-        let description = KeyValue::new(&*container, FIRST).unwrap();
-        description.put(format!("unlisted:{boot}").as_bytes(), &found.to_le_bytes()).unwrap();
-        container.flush().unwrap();
-    }
-
-    /// Changes the description of a dataset's container: its maker's clock said 1970.
-    fn date_back(&self, label: &str) {
         let container = self.open(label);
         let description = KeyValue::new(&*container, FIRST).unwrap();
         let mut record = description.get(b"record").unwrap().unwrap();
@@ -229,25 +215,6 @@ fn what_a_killed_maker_left_goes_with_a_wipe_an_hour_later() {
         below.make_old(&label);
         sweep(&layout.store());
         assert!(below.containers().is_empty(), "{}", layout.name);
-    }
-}
-
-#[test]
-fn what_is_being_made_is_spared_for_an_hour_whatever_clocks_say() {
-    for layout in Layout::all() {
-        let (below, store) = (Below::of(&layout), layout.store());
-        store.archive(&field("0", "t"), b"slow").unwrap();
-        let label = label_of(&store);
-        let entry = below.unlist();
-        below.date_back(&label);
-        below.note(&label, "another machine, or an earlier start of this one", i64::MIN);
-        for sweeps in 1..=3 {
-            sweep(&layout.store());
-            assert_eq!(below.containers().len(), below.each(), "{} after {sweeps} sweeps", layout.name);
-        }
-        below.list_again(&entry);
-        store.flush().unwrap();
-        assert_eq!(layout.store().retrieve_one(&field("0", "t")).unwrap().unwrap(), b"slow");
     }
 }
 

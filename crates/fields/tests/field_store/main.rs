@@ -11,8 +11,6 @@ mod evictions;
 mod faults;
 mod faulty;
 mod forbidden;
-mod killed_moves;
-mod killed_wipes;
 mod language;
 mod layouts;
 mod listing;
