@@ -176,28 +176,27 @@ impl Inner {
         scratch.dataset.clear();
         push_named_text(&mut scratch.dataset, &scratch.split.dataset);
         let met_limit = Cell::new(false);
-        for _ in 0..ATTEMPTS {
+        for attempt in 0..=ATTEMPTS {
+            let is_last = attempt == ATTEMPTS;
+            if is_last && !met_limit.get() {
+                break;
+            }
             let Some(writer) = writer_of(&scratch.dataset, &scratch.split)? else { continue };
             if writer.is_governed_otherwise(self.schema_digest) {
                 scratch.split = writer.split_by_own_schema(key, &scratch.split)?;
             }
             let note_limit = |error: &Error| met_limit.set(met_limit.get() | error.is_too_many_open());
-            match self.with_room(|| writer.write(scratch, content).inspect_err(note_limit)) {
+            let mut write = || writer.write(scratch, content).inspect_err(note_limit);
+            // Each attempt closes the writer to make room for its own files. The last one says which file it could not open.
+            match if is_last { write() } else { self.with_room(write) } {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
                 // The first bytes need a file of their own.
-                Err(error) if error.is_too_many_open() && self.evict_for_room()? => {}
+                Err(error) if !is_last && error.is_too_many_open() && self.evict_for_room()? => {}
                 Err(error) => return Err(error),
             }
             close(&writer);
             self.schema.split_into(key, &mut scratch.split)?;
-        }
-        // Each attempt closed the writer to make room for its own files. The last one says which file it could not open.
-        if met_limit.get()
-            && let Some(writer) = writer_of(&scratch.dataset, &scratch.split)?
-            && writer.write(scratch, content)?
-        {
-            return Ok(());
         }
         let what = format!("dataset {}: it is wiped again and again", scratch.split.dataset);
         Err(ObjectError::Conflict { what }.into())
