@@ -60,6 +60,21 @@ def messages(data: bytes) -> list[bytes]:
     return found
 
 
+def beside_fdb(script: str, job: dict, home: Path) -> tuple[subprocess.CompletedProcess[str], list[dict]]:
+    """Runs a script with FDB in a process of its own, and gives the process and the lines it answered."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("FDB")}
+    process = subprocess.run(
+        [sys.executable, HERE / script],
+        input=json.dumps(job),
+        env=environment | {"FDB_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=TIMEOUT_S,
+    )
+    return process, [json.loads(line) for line in process.stdout.splitlines()]
+
+
 class FdbStore:
     """A local FDB below `directory`, with an FDB_HOME of its own so that no installed FDB is consulted."""
 
@@ -87,17 +102,9 @@ class FdbStore:
         return found
 
     def _run(self, job: dict) -> tuple[subprocess.CompletedProcess[str], list[dict]]:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("FDB")}
-        process = subprocess.run(
-            [sys.executable, HERE / "fdb_side.py"],
-            input=json.dumps({"root": str(self.root), "schema": str(self.schema)} | job),
-            env=environment | {"FDB_HOME": str(self.home)},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=TIMEOUT_S,
+        return beside_fdb(
+            "fdb_side.py", {"root": str(self.root), "schema": str(self.schema)} | job, self.home
         )
-        return process, [json.loads(line) for line in process.stdout.splitlines()]
 
     @staticmethod
     def _identifier(source: Source) -> dict:

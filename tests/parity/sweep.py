@@ -11,14 +11,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from fetch_samples import PLACE, SCHEMA
-from stores import HERE, TIMEOUT_S, Key, died, key_of, same_eccodes
+from stores import HERE, TIMEOUT_S, Key, beside_fdb, died, key_of, same_eccodes
 
 ECCODES = [Path("/usr/share/eccodes/samples"), Path("/usr/share/eccodes/ifs_samples")]
 STANDARD = HERE.parents[1] / "crates/mars/src/schema/standard.schema"
@@ -90,19 +89,9 @@ class FdbSweep:
         return {file.name: self._swept(answer) for file, answer in zip(files, answers)}
 
     def _process(self, paths: list[Path]) -> tuple[subprocess.CompletedProcess[str], list[dict]]:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("FDB")}
         with tempfile.TemporaryDirectory(dir=self.scratch) as scratch:
-            job = {"schema": str(self.schema), "scratch": scratch}
-            process = subprocess.run(
-                [sys.executable, HERE / "sweep_side.py"],
-                input=json.dumps(job | {"files": [str(path) for path in paths]}),
-                env=environment | {"FDB_HOME": str(self.home)},
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=TIMEOUT_S,
-            )
-        return process, [json.loads(line) for line in process.stdout.splitlines()]
+            job = {"schema": str(self.schema), "scratch": scratch, "files": [str(path) for path in paths]}
+            return beside_fdb("sweep_side.py", job, self.home)
 
     @staticmethod
     def _swept(answer: dict) -> Swept:

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isotach_engine_posix::simulation::{Fault, Loss, SimulatedDisk};
-use isotach_object::{Container, KeyValue, ObjectClass, ObjectId, ObjectType, Pool, PoolUri};
+use isotach_object::{Container, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri};
 
 const KEYS: u64 = 60;
 /// Values that stand in the log, and such that stand in data files.
@@ -191,10 +191,9 @@ fn what_one_writer_replaced_on_a_small_device_is_purged_when_that_is_full() {
     assert!(disk.files().iter().any(|(path, _)| path.ends_with("c/reserve")), "it is made again");
 }
 
-#[test]
-fn a_purge_that_finds_no_room_keeps_the_reserve_where_some_is_left_beside_it() {
-    let disk = SimulatedDisk::new();
-    let (pool, name) = (pool(&disk), "c".parse().unwrap());
+/// A container of ten values of 100 000 bytes, of which one was replaced.
+fn little_dead(disk: &SimulatedDisk) -> (Arc<dyn Pool>, Label) {
+    let (pool, name): (_, Label) = (pool(disk), "c".parse().unwrap());
     pool.create_container(&name).unwrap();
     let container = pool.open_container(&name).unwrap();
     for key in 0..10u64 {
@@ -202,7 +201,13 @@ fn a_purge_that_finds_no_room_keeps_the_reserve_where_some_is_left_beside_it() {
     }
     object(&*container).put(&0u64.to_le_bytes(), b"small").unwrap();
     container.flush().unwrap();
-    drop(container);
+    (pool, name)
+}
+
+#[test]
+fn a_purge_that_finds_no_room_keeps_the_reserve_where_some_is_left_beside_it() {
+    let disk = SimulatedDisk::new();
+    let (pool, name) = little_dead(&disk);
     disk.set_free(Some(100_000));
     let error = pool.purge_container(&name, true).unwrap_err().to_string();
     assert!(error.contains("copy it back"), "{error}");
@@ -212,15 +217,7 @@ fn a_purge_that_finds_no_room_keeps_the_reserve_where_some_is_left_beside_it() {
 #[test]
 fn where_nothing_can_be_copied_a_purge_says_how_much_room_it_takes() {
     let disk = SimulatedDisk::new();
-    let (pool, name) = (pool(&disk), "c".parse().unwrap());
-    pool.create_container(&name).unwrap();
-    let container = pool.open_container(&name).unwrap();
-    for key in 0..10u64 {
-        object(&*container).put(&key.to_le_bytes(), &[1; 100_000]).unwrap();
-    }
-    object(&*container).put(&0u64.to_le_bytes(), b"small").unwrap();
-    container.flush().unwrap();
-    drop(container);
+    let (pool, name) = little_dead(&disk);
     disk.set_free(Some(0));
     let error = pool.purge_container(&name, true).unwrap_err();
     assert_eq!(error.code(), "no-space");
