@@ -49,7 +49,7 @@ demo: ## Build, archive a small forecast with several writers and readers, show 
 test: export ISOTACH_REQUIRE_ECCODES := 1
 test: ## Run every test but those of test-ceph
 	@scripts/setup test
-	scripts/with-eccodes $(with_ceph) cargo test --workspace --locked
+	scripts/with-eccodes $(with_ceph) cargo test --workspace --locked --no-fail-fast
 	@$(call on_ceph,the engine on RADOS,cargo test --locked -p isotach-engine-rados --features cluster)
 	@$(call on_ceph,the libdaos on RADOS,cargo test --locked -p isotach-libdaos --features cluster on_a_cluster)
 	scripts/libdaos with cargo test --locked -p isotach-engine-daos --features cluster
