@@ -55,7 +55,8 @@ pub(crate) fn set_aside(
                 restore::restore(disk, &place, &mut aside)?;
             }
         }
-        move_aside(disk, container, &mut aside, findings)?;
+        mend_notes(disk, container, &mut aside, findings)?;
+        move_aside(disk, container.path(), &mut aside, findings)?;
         Ok(aside)
     };
     let repaired = repair();
@@ -80,20 +81,34 @@ fn make(
     Ok(SetAside { place: folder.display().to_string(), ..SetAside::default() })
 }
 
-/// Moves what is damaged and can be made anew to that folder: runs, and the notes of flushes. A run that goes over a damaged place
-/// of the log stays: there the log does not say what the run says.
-fn move_aside(
+/// Makes damaged notes of flushes anew, with those that are sound, and keeps the file as it was in that folder. A container is
+/// never without the file.
+fn mend_notes(
     disk: &dyn Folder,
     container: &Directory,
     aside: &mut SetAside,
     findings: &[Finding],
 ) -> Result<()> {
-    let (container, folder) = (container.path(), Path::new(&aside.place));
-    let notes = container.join(flushed::FILE).display().to_string();
-    let has_damaged_notes =
-        findings.iter().any(|finding| finding.part == Part::Derived && finding.place == notes);
-    let runs = movable(container, findings).into_iter().map(Span::file_name);
-    for name in runs.chain(has_damaged_notes.then(|| flushed::FILE.to_owned())) {
+    let notes = container.path_of(flushed::FILE).display().to_string();
+    let is_notes = |finding: &Finding| finding.part == Part::Derived && finding.place == notes;
+    let is_done = aside.moved.iter().chain(&aside.made).any(|name| name == flushed::FILE);
+    if !findings.iter().any(is_notes) || is_done {
+        return Ok(());
+    }
+    let uuid = Superblock::read_in(container, Kind::Container)?.uuid;
+    // Others may have mended them since the findings were made.
+    if flushed::read_in(container, uuid)?.damage.is_none() {
+        return Ok(());
+    }
+    restore::keep_notes(disk, container, aside)?;
+    flushed::mend(container, uuid)
+}
+
+/// Moves the runs that are damaged and can be made anew to that folder. One that goes over a damaged place of the log stays: there
+/// the log does not say what the run says.
+fn move_aside(disk: &dyn Folder, container: &Path, aside: &mut SetAside, findings: &[Finding]) -> Result<()> {
+    let folder = Path::new(&aside.place);
+    for name in movable(container, findings).into_iter().map(Span::file_name) {
         let from = container.join(&name);
         // What was found may have been moved there by the restoration, and something else have its name now.
         if aside.moved.contains(&name) {

@@ -87,17 +87,19 @@ impl Note {
 pub(crate) struct Told {
     /// The furthest epoch that was flushed; 0 if there is no note.
     pub(crate) epoch: u64,
-    /// What is wrong with the file, and at which byte.
-    pub(crate) damage: Option<(&'static str, u64)>,
+    /// What is wrong with the file, and at which byte if it is there.
+    pub(crate) damage: Option<(&'static str, Option<u64>)>,
 }
 
-/// Reads the notes. A file that is missing has none: containers made before there were notes get theirs at the next flush.
+/// Reads the notes. A container is made with the file, so one without it has lost it.
 pub(crate) fn read_in(directory: &Directory, uuid: [u8; 16]) -> Result<Told> {
     let mut tries = READ_TRIES;
     loop {
         let bytes = match directory.read_all(FILE, SIZE + 1) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Told::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Told { epoch: 0, damage: Some(("the notes of flushes are missing", None)) });
+            }
             Err(error) => return Err(directory.failed("read", FILE, error)),
         };
         let told = told(&bytes, uuid, directory.boot().unwrap_or_default());
@@ -112,11 +114,12 @@ fn told(bytes: &[u8], uuid: [u8; 16], boot: Option<u64>) -> Told {
     let mut told = Told::default();
     if bytes.get(..SLOT) != empty(uuid).get(..SLOT) {
         // Another container's notes say nothing of this one.
-        told.damage = Some(("the header of the notes of flushes", 0));
+        told.damage = Some(("the header of the notes of flushes", Some(0)));
         return told;
     }
     if bytes.len() != SIZE {
-        told.damage = Some(("the notes of flushes have another length than 4096 bytes", bytes.len() as u64));
+        let what = "the notes of flushes have another length than 4096 bytes";
+        told.damage = Some((what, Some(bytes.len() as u64)));
     }
     for (number, slot) in bytes.chunks_exact(SLOT).enumerate().skip(1).take(SLOTS - 1) {
         match Note::decode(slot) {
@@ -125,7 +128,7 @@ fn told(bytes: &[u8], uuid: [u8; 16], boot: Option<u64>) -> Told {
             }
             Ok(_) => {}
             Err(()) => {
-                let damage = ("a note of a flush fails its checksum", (number * SLOT) as u64);
+                let damage = ("a note of a flush fails its checksum", Some((number * SLOT) as u64));
                 told.damage.get_or_insert(damage);
             }
         }
@@ -273,6 +276,11 @@ impl Notes {
             false => UNSYNCED + (self.writer % (SLOTS - UNSYNCED) as u64) as usize,
         }
     }
+}
+
+/// Puts a file with the sound notes of the one that is there in its place.
+pub(crate) fn mend(directory: &Directory, uuid: [u8; 16]) -> Result<()> {
+    replace(directory, &kept(directory, uuid)).map_err(|error| directory.failed("write", FILE, error))
 }
 
 /// Opens the file for writing. One of another length, with another header, or that may not be written is made anew, with the notes

@@ -7,7 +7,7 @@
 //! What must stay true: until all is done a note of a flush says that the log is too short, so that nobody opens the container,
 //! and a restoration that was cut off is done again from the beginning.
 
-use std::{path::Path, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use isotach_object::{Error, Restored, Result, SetAside, Unnamed};
 
@@ -36,7 +36,7 @@ const MARGIN: u64 = 4096;
 /// Whether a container's log is missing, or too short to have a header.
 pub(crate) fn is_headless(disk: &dyn Folder, container: &Path) -> bool {
     let stat = disk.stat(&container.join(log::file_name(GENERATION)));
-    stat.map_or_else(|error| error.kind() == std::io::ErrorKind::NotFound, |stat| stat.length < HEADER as u64)
+    stat.map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |stat| stat.length < HEADER as u64)
 }
 
 /// Gives a log without a header one. All containers have the same but for their uuid.
@@ -74,7 +74,7 @@ pub(crate) fn restore(disk: &dyn Folder, place: &Place, aside: &mut SetAside) ->
     let mut notes = Notes::new(filler.writer, true);
     if told.damage.is_some() {
         // The container is refused all the time: one of the two files is there.
-        link_to(disk, &place.directory.path_of(flushed::FILE), aside)?;
+        keep_notes(disk, &place.directory, aside)?;
         notes.begin_anew(&place.directory, place.uuid, behind)?;
     } else {
         notes.insist(&place.directory, place.uuid, behind)?;
@@ -89,10 +89,14 @@ pub(crate) fn restore(disk: &dyn Folder, place: &Place, aside: &mut SetAside) ->
     Ok(())
 }
 
-/// Keeps the notes.
-fn link_to(disk: &dyn Folder, notes: &Path, aside: &mut SetAside) -> Result<()> {
-    disk.link(notes, &Path::new(&aside.place).join(flushed::FILE)).map_err(failed("keep", notes))?;
-    aside.moved.push(flushed::FILE.to_owned());
+/// Keeps damaged notes, which are made anew.
+pub(crate) fn keep_notes(disk: &dyn Folder, container: &Directory, aside: &mut SetAside) -> Result<()> {
+    let notes = container.path_of(flushed::FILE);
+    match disk.link(&notes, &Path::new(&aside.place).join(flushed::FILE)) {
+        Ok(()) => aside.moved.push(flushed::FILE.to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => aside.made.push(flushed::FILE.to_owned()),
+        Err(error) => return Err(failed("keep", &notes)(error)),
+    }
     Ok(())
 }
 

@@ -137,6 +137,8 @@ pub struct SetAside {
     pub place: String,
     /// What was moved there, by the names it had.
     pub moved: Vec<String>,
+    /// What was missing and was made anew, by the names it has.
+    pub made: Vec<String>,
     /// What came of a lost end of the history, if it was lost.
     pub restored: Option<Restored>,
 }

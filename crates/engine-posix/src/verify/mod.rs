@@ -119,13 +119,7 @@ fn look(
 fn check_notes(place: &Place, told: &flushed::Told, end: u64, found: &Findings) {
     if let Some((what, byte)) = told.damage {
         let place = place.directory.path_of(flushed::FILE).display().to_string();
-        found.add(Finding {
-            part: Part::Derived,
-            what: what.to_owned(),
-            place,
-            byte: Some(byte),
-            cell: None,
-        });
+        found.add(Finding { part: Part::Derived, what: what.to_owned(), place, byte, cell: None });
     }
     let lost = told.epoch.saturating_sub(place.log.epoch_at(end));
     if lost > 0 {

@@ -215,6 +215,47 @@ fn damaged_notes_of_flushes_are_told_and_set_aside_and_begun_anew() {
 }
 
 #[test]
+fn notes_of_flushes_that_were_removed_are_told_and_made_anew_by_a_repair() {
+    let store = Store::new("");
+    put_frames(&*store.open(), 0..5);
+    let notes = store.path().join("flushed");
+    fs::remove_file(&notes).unwrap();
+    assert_holds(&*store.open(), 0..5, "without notes");
+    assert_eq!(parts(&store), [Part::Derived]);
+    let repaired = repair(&store);
+    assert_eq!((repaired.moved, repaired.made), (Vec::new(), vec!["flushed".to_owned()]));
+    assert_eq!(fs::metadata(&notes).unwrap().len(), 4096);
+    assert_eq!(parts(&store), []);
+}
+
+#[test]
+fn a_damaged_note_takes_no_other_note_with_it_in_a_repair() {
+    let store = Store::new("");
+    put_frames(&*store.open(), 0..5);
+    let notes = store.path().join("flushed");
+    let mut bytes = fs::read(&notes).unwrap();
+    let unused = (1..128).find(|slot| bytes[slot * 32..][..32] == [0; 32]).unwrap();
+    bytes[unused * 32] = 4;
+    fs::write(&notes, bytes).unwrap();
+    assert_eq!(repair(&store).moved, ["flushed"]);
+    cut(&store, length(&store) - 1);
+    assert_eq!(parts(&store), [Part::End], "what was flushed before the repair is protected");
+}
+
+#[test]
+fn a_log_that_was_cut_while_its_notes_were_removed_is_repaired() {
+    let store = Store::new("?checkpoint=256");
+    put_frames(&*store.open(), 0..40);
+    cut(&store, 500);
+    fs::remove_file(store.path().join("flushed")).unwrap();
+    let found = parts(&store);
+    assert!(found.contains(&Part::End), "the runs say that the log was longer: {found:?}");
+    assert!(repair(&store).restored.is_some());
+    assert_eq!(parts(&store), []);
+    assert_eq!(entries(&*store.open()).get(&key(30)).unwrap(), Some(30u64.to_le_bytes().to_vec()));
+}
+
+#[test]
 fn a_repair_keeps_the_bytes_of_a_writer_that_is_still_alive_and_a_purge_leaves_them() {
     let store = Store::new("?checkpoint=256");
     put_frames(&*store.open(), 0..40);

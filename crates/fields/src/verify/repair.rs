@@ -300,9 +300,10 @@ fn cure(
     let is_of = |name: &String| damage.place.ends_with(&format!("/{name}"));
     Ok(match cure {
         Cure::None | Cure::Wait => Repair::Left,
-        Cure::SetAside { at } => match set(*at)?.is_some_and(|set| set.moved.iter().any(is_of)) {
-            true => Repair::MovedAside,
-            false => Repair::Left,
+        Cure::SetAside { at } => match set(*at)? {
+            Some(set) if set.moved.iter().any(is_of) => Repair::MovedAside,
+            Some(set) if set.made.iter().any(is_of) => Repair::PutBack,
+            _ => Repair::Left,
         },
         Cure::Restore { at } => set(*at)?.map_or(Repair::Left, |_| Repair::Restored),
         Cure::PutBack { object, key, value } => {
