@@ -12,6 +12,9 @@ use isotach_grib::EccodesError;
 use isotach_mars::{KeyError, RequestError, SchemaError};
 use isotach_object::Error as ObjectError;
 
+/// The code of errors of a storage that is full.
+pub(crate) const NO_SPACE: &str = "no-space";
+
 /// What every command returns.
 pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 
@@ -105,6 +108,9 @@ impl From<FieldsError> for Failure {
             FieldsError::Request(error) => error.into(),
             FieldsError::Schema(error) => error.into(),
             error if error.is_usage() => Self::usage(error),
+            error if error.code() == NO_SPACE => Self::failed(format!(
+                "{error}; `isotach purge --doit` gives back the room of replaced and removed fields"
+            )),
             error => Self::failed(error),
         }
     }

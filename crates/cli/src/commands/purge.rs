@@ -1,13 +1,13 @@
 //! `isotach purge`: says what would be given back, and does it when told to.
 
-use isotach_fields::PurgedDataset;
+use isotach_fields::{Error, PurgedDataset};
 use isotach_mars::Match;
 use serde_json::json;
 
 use super::requests;
 use crate::{
     context,
-    failure::Outcome,
+    failure::{Failure, NO_SPACE, Outcome},
     flags::{PlaceFlags, PurgeFlags},
     output::{Bytes, Table, count, key_object, outln, print_json},
     progress::Steps,
@@ -21,7 +21,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &PurgeFlags) -> Outcome {
         let steps = Steps::new();
         let answer = store.purge_telling(request, flags.doit, &|done, total| steps.reach(done, total));
         steps.finish();
-        let answer = answer?;
+        let answer = answer.map_err(failed)?;
         if flags.json {
             answer.found.iter().try_for_each(|dataset| print_json(&object(dataset, flags.doit)))?;
         } else {
@@ -29,6 +29,13 @@ pub(crate) fn run(place: &PlaceFlags, flags: &PurgeFlags) -> Outcome {
         }
         requests::tell_unusable(answer.unusable)
     })
+}
+
+fn failed(error: Error) -> Failure {
+    match error.code() == NO_SPACE {
+        true => Failure::failed(format!("{error}; `isotach wipe --doit` makes room without taking any")),
+        false => error.into(),
+    }
 }
 
 fn print(purged: &[PurgedDataset], done: bool) -> Outcome {
