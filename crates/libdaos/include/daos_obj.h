@@ -179,6 +179,10 @@ int daos_obj_list_dkey(daos_handle_t oh, daos_handle_t th, uint32_t *nr, daos_ke
 		       daos_anchor_t *anchor, daos_event_t *ev);
 int daos_obj_list_akey(daos_handle_t oh, daos_handle_t th, daos_key_t *dkey, uint32_t *nr, daos_key_desc_t *kds,
 		       d_sg_list_t *sgl, daos_anchor_t *anchor, daos_event_t *ev);
+/* The extents of the records under two keys, from the first on or from the last. eprs is left alone. */
+int daos_obj_list_recx(daos_handle_t oh, daos_handle_t th, daos_key_t *dkey, daos_key_t *akey, daos_size_t *size,
+		       uint32_t *nr, daos_recx_t *recxs, daos_epoch_range_t *eprs, daos_anchor_t *anchor,
+		       bool incr_order, daos_event_t *ev);
 int daos_obj_query_key(daos_handle_t oh, daos_handle_t th, uint64_t flags, daos_key_t *dkey, daos_key_t *akey,
 		       daos_recx_t *recx, daos_event_t *ev);
 
@@ -186,9 +190,6 @@ int daos_obj_query_key(daos_handle_t oh, daos_handle_t th, uint64_t flags, daos_
 struct daos_obj_attr;
 struct daos_obj_layout;
 struct daos_oclass_attr;
-int daos_obj_list_recx(daos_handle_t oh, daos_handle_t th, daos_key_t *dkey, daos_key_t *akey, daos_size_t *size,
-		       uint32_t *nr, daos_recx_t *recxs, daos_epoch_range_t *eprs, daos_anchor_t *anchor,
-		       bool incr_order, daos_event_t *ev);
 int daos_obj_query(daos_handle_t oh, struct daos_obj_attr *oa, d_rank_list_t *ranks, daos_event_t *ev);
 int daos_obj_query_class(daos_handle_t coh, daos_oclass_id_t cid, struct daos_oclass_attr *cattr, daos_event_t *ev);
 int daos_obj_verify(daos_handle_t coh, daos_obj_id_t oid, daos_epoch_t epoch);

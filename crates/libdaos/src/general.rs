@@ -145,6 +145,23 @@ fn fetch_part(object: &Object, scope: &Scope, flags: u64, dkey: &[u8], part: &Pa
     records.fetch(scope, ranges, part.room)
 }
 
+/// What `act` finds of the records under two keys; `None` in a map, which has none.
+pub(crate) fn with_records<T>(
+    object: &Object,
+    scope: &Scope,
+    dkey: &[u8],
+    akey: &[u8],
+    act: impl FnOnce(&Records<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
+    let (dkey, akey) = (&*turned(dkey, dkeys_are_integers)?, &*turned(akey, akeys_are_integers)?);
+    let cell = object.cell(dkey, akey)?;
+    match object.id.otype() {
+        ObjectType::KeyValue => Ok(None),
+        _ => act(&Records::of(cell, record_sizes::of(scope, cell)?)).map(Some),
+    }
+}
+
 /// Refuses to put a single value where records are, and records where one is. It is no part of the conditions of a transaction: those who write
 /// the same kind do not hinder each other. Only what is refused is looked for, by one look, so nobody is refused for what comes and goes.
 fn check_kind(object: &Object, scope: &Scope, cell: Cell<'_>, has_ranges: bool) -> Result<()> {

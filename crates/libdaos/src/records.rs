@@ -152,7 +152,7 @@ impl Records<'_> {
     }
 
     /// The records that bytes are.
-    fn records_of(&self, bytes: &ops::Range<u64>) -> Range {
+    pub(crate) fn records_of(&self, bytes: &ops::Range<u64>) -> Range {
         ((bytes.start - self.base) / self.size, (bytes.end - bytes.start) / self.size)
     }
 

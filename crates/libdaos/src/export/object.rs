@@ -6,11 +6,13 @@ use std::{
 };
 
 use super::{
-    Plain, answer, halves, listing, many, many_mut, out, out_or_none, outs, place, value_or_none, vectors,
+    Plain, anchors, answer, halves, listing, many, many_mut, out, out_or_none, outs, place, value_or_none,
+    vectors,
 };
 use crate::{
     abi::{constants::*, errors::*, types::*},
     error::{Der, Result, invalid, refuse},
+    extents,
     general::{self, Part},
     handles,
     key_query::{self, Query},
@@ -380,6 +382,49 @@ unsafe extern "C" fn daos_obj_list_akey(
         let page = |anchor: &_, limit| general::list(&object, &scope, Some(dkey), anchor, limit);
         // SAFETY: STRUCT for `count`, `list` and `anchor`, LIST for `descriptions`, of `count`.
         unsafe { listing::keys(count, descriptions, list, anchor, page) }
+    })
+}
+
+/// Epochs of extents are not known here: `_epochs` are left alone, as on DAOS.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_list_recx(
+    object: daos_handle_t,
+    transaction: daos_handle_t,
+    dkey: *const daos_key_t,
+    akey: *const daos_key_t,
+    size: *mut u64,
+    count: *mut u32,
+    records: *mut daos_recx_t,
+    _epochs: *mut daos_epoch_range_t,
+    anchor: *mut daos_anchor_t,
+    is_ascending: bool,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
+        // SAFETY: STRUCT for `dkey`, `akey`, `count` and `anchor`.
+        let (keys, count, anchor) =
+            unsafe { ((key_of(dkey)?, key_of(akey)?), place(count)?, place(anchor)?) };
+        // SAFETY: LIST for `records`, of `count`.
+        let places = unsafe { outs(records, (*count).into()) }?;
+        if places.is_empty() {
+            return invalid("a listing with room for no extent");
+        }
+        if anchor.da_type == DAOS_ANCHOR_TYPE_EOF {
+            *count = 0;
+            return Ok(());
+        }
+        let from = anchors::unpacked(anchor)?;
+        let found = extents::list(&object, &scope, keys, &from, places.len(), is_ascending)?;
+        let ranges = found.ranges.iter().map(|(first, count)| daos_recx_t { rx_idx: *first, rx_nr: *count });
+        places.iter_mut().zip(ranges).for_each(|(place, range)| _ = place.write(range));
+        *count = found.ranges.len() as u32;
+        anchors::pack(found.next.as_ref(), anchor);
+        // SAFETY: OUT for `size`.
+        if let Some(size) = unsafe { out_or_none(size) } {
+            size.set(found.size);
+        }
+        Ok(())
     })
 }
 
