@@ -196,10 +196,7 @@ impl<'o> ArrayKeys<'o> {
                 let value = self.scope.get(*cell)?;
                 Ok(value.map_or_else(Found::default, |value| Found::value(value, part.room)))
             }
-            (Under::Cells(records), Some(ranges)) => {
-                records.expect_size(part.size)?;
-                records.fetch(self.scope, ranges, part.room)
-            }
+            (Under::Cells(records), Some(ranges)) => records.fetch(self.scope, ranges, part.room),
             _ => other_kind(),
         }
     }

@@ -122,9 +122,9 @@ fn pieces(mut rest: ops::Range<u64>, most: u64, is_ascending: bool) -> impl Iter
         }
         let piece = if is_ascending { rest.start..rest.start + length } else { rest.end - length..rest.end };
         if is_ascending {
-            rest.start = piece.end
+            rest.start = piece.end;
         } else {
-            rest.end = piece.start
+            rest.end = piece.start;
         }
         Some(piece)
     })

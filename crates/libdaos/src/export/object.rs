@@ -150,6 +150,17 @@ unsafe fn tell(found: &Found, kind: daos_iod_type_t, map: &mut daos_iom_t) -> Re
     Ok(())
 }
 
+/// Tells how far buffers are filled, holes between records included; gives the number of those that are.
+fn filled_up_to(end: u64, vectors: &mut [d_iov_t]) -> u32 {
+    let (mut left, mut count) = (end, 0);
+    for vector in vectors {
+        count += u32::from(left > 0);
+        vector.iov_len = left.min(vector.iov_buf_len);
+        left -= vector.iov_len;
+    }
+    count
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_fetch(
     object: daos_handle_t,
@@ -177,6 +188,7 @@ unsafe extern "C" fn daos_obj_fetch(
                 part.room =
                     Some(vectors.iter().fold(0, |room, vector| vector.iov_buf_len.saturating_add(room)));
             }
+            part.check_fetch()?;
             parts.push(part);
         }
         let found = general::fetch(&object, &scope, flags, dkey, &parts)?;
@@ -193,12 +205,12 @@ unsafe extern "C" fn daos_obj_fetch(
             let list = unsafe { place(lists.add(at)) }?;
             // SAFETY: STRUCT for `list`.
             let vectors = unsafe { vectors(list) }?;
-            vectors.iter_mut().for_each(|vector| vector.iov_len = 0);
             for (position, bytes) in &found.pieces {
                 // SAFETY: BUFFER for each of `vectors`.
                 unsafe { listing::scatter_at(*position, bytes, vectors) };
             }
-            list.sg_nr_out = vectors.iter().filter(|vector| vector.iov_len > 0).count() as u32;
+            let end = found.pieces.iter().map(|(position, bytes)| position + bytes.len() as u64).max();
+            list.sg_nr_out = filled_up_to(end.unwrap_or(0), vectors);
         }
         match found.iter().any(|found| found.is_too_big) {
             true => Err(Der(DER_REC2BIG)),
@@ -241,6 +253,7 @@ unsafe extern "C" fn daos_obj_update(
             }
             // SAFETY: STRUCT for `one`: its name is a key, its extents are a LIST of `iod_nr`.
             let part = unsafe { part(one) }?;
+            part.check_update(!lists.is_null())?;
             if part.ranges.is_none() {
                 if (bytes.len() as u64) < part.size {
                     return refuse(DER_REC2BIG, "a single value that is larger than its buffers");
