@@ -265,6 +265,7 @@ NAMED(class_s32_has_a_name, "S32", 0x1000020)
 NAMED(class_sx_has_a_name, "SX", 0x100ffff)
 NAMED(class_rp_2g1_has_a_name, "RP_2G1", 0x8000001)
 NAMED(class_rp_2gx_has_a_name, "RP_2GX", 0x800ffff)
+NAMED(class_rp_xsf_has_a_name, "RP_XSF", 80)
 NAMED(class_rp_3g1_has_a_name, "RP_3G1", 0x9000001)
 NAMED(class_ec_2p1g1_has_a_name, "EC_2P1G1", 0x20000001)
 NAMED(class_ec_8p2gx_has_a_name, "EC_8P2GX", 0x2500ffff)
@@ -295,6 +296,6 @@ SUBJECT(oid, C(a_multi_hashed_id_has_type_0), C(a_dkey_uint64_id_has_type_2), C(
         C(an_array_id_with_metadata_has_the_type_of_arrays), C(an_array_id_without_metadata_opens_with_attributes),
         C(a_class_below_the_redundancy_of_the_container_is_refused), C(class_s1_has_a_name), C(class_s2_has_a_name),
         C(class_s4_has_a_name), C(class_s32_has_a_name), C(class_sx_has_a_name), C(class_rp_2g1_has_a_name),
-        C(class_rp_2gx_has_a_name), C(class_rp_3g1_has_a_name), C(class_ec_2p1g1_has_a_name),
+        C(class_rp_2gx_has_a_name), C(class_rp_xsf_has_a_name), C(class_rp_3g1_has_a_name), C(class_ec_2p1g1_has_a_name),
         C(class_ec_8p2gx_has_a_name), C(class_ec_8p3g1_has_a_name), C(class_ec_16p3gx_has_a_name),
         C(a_name_of_no_class_is_class_zero));
