@@ -277,6 +277,19 @@ CHECK(a_name_of_no_class_is_class_zero, "daos_oclass_name2id of an unknown name 
     EQUAL(daos_oclass_name2id("NO_SUCH_CLASS"), 0);
 }
 
+CHECK(an_id_says_what_its_object_is, "daos_is_array, daos_is_kv and the like tell by the type in an id")
+{
+    daos_obj_id_t array = new_oid(DAOS_OT_ARRAY_BYTE), map = new_oid(DAOS_OT_KV_LEXICAL),
+                  numbered = new_oid(DAOS_OT_AKEY_UINT64);
+    daos_key_t none = {.iov_buf = NULL};
+
+    HOLDS(daos_is_array(array) && !daos_is_kv(array) && daos_is_dkey_uint64(array) && !daos_is_akey_uint64(array));
+    HOLDS(daos_is_kv(map) && !daos_is_array(map) && daos_is_dkey_lexical(map) && !daos_is_akey_lexical(map));
+    HOLDS(daos_is_akey_uint64(numbered) && !daos_is_dkey_uint64(numbered));
+    EQUAL(daos_obj_id2grp_nr(map), 1);
+    HOLDS(daos_key_is_null(none) && !daos_key_is_null(key_of("key")));
+}
+
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(oid, C(a_multi_hashed_id_has_type_0), C(a_dkey_uint64_id_has_type_2), C(an_akey_uint64_id_has_type_3),
@@ -298,4 +311,4 @@ SUBJECT(oid, C(a_multi_hashed_id_has_type_0), C(a_dkey_uint64_id_has_type_2), C(
         C(class_s4_has_a_name), C(class_s32_has_a_name), C(class_sx_has_a_name), C(class_rp_2g1_has_a_name),
         C(class_rp_2gx_has_a_name), C(class_rp_xsf_has_a_name), C(class_rp_3g1_has_a_name), C(class_ec_2p1g1_has_a_name),
         C(class_ec_8p2gx_has_a_name), C(class_ec_8p3g1_has_a_name), C(class_ec_16p3gx_has_a_name),
-        C(a_name_of_no_class_is_class_zero));
+        C(a_name_of_no_class_is_class_zero), C(an_id_says_what_its_object_is));

@@ -77,6 +77,74 @@ static inline bool daos_obj_id_is_nil(daos_obj_id_t oid)
 	return oid.hi == 0 && oid.lo == 0;
 }
 
+/* How many groups of targets an object has. */
+static inline uint32_t daos_obj_id2grp_nr(daos_obj_id_t oid)
+{
+	return (uint32_t)((oid.hi & OID_FMT_META_MASK) >> OID_FMT_META_SHIFT);
+}
+
+/* What the keys of a type are, and what it is of. */
+static inline bool daos_is_array_type(enum daos_otype_t type)
+{
+	return type == DAOS_OT_ARRAY || type == DAOS_OT_ARRAY_ATTR || type == DAOS_OT_ARRAY_BYTE;
+}
+
+static inline bool daos_is_kv_type(enum daos_otype_t type)
+{
+	return type == DAOS_OT_KV_HASHED || type == DAOS_OT_KV_UINT64 || type == DAOS_OT_KV_LEXICAL;
+}
+
+static inline bool daos_is_dkey_uint64_type(enum daos_otype_t type)
+{
+	return daos_is_array_type(type) || type == DAOS_OT_DKEY_UINT64 || type == DAOS_OT_MULTI_UINT64 ||
+	       type == DAOS_OT_KV_UINT64;
+}
+
+static inline bool daos_is_akey_uint64_type(enum daos_otype_t type)
+{
+	return type == DAOS_OT_AKEY_UINT64 || type == DAOS_OT_MULTI_UINT64;
+}
+
+static inline bool daos_is_dkey_lexical_type(enum daos_otype_t type)
+{
+	return type == DAOS_OT_DKEY_LEXICAL || type == DAOS_OT_MULTI_LEXICAL || type == DAOS_OT_KV_LEXICAL;
+}
+
+static inline bool daos_is_akey_lexical_type(enum daos_otype_t type)
+{
+	return type == DAOS_OT_AKEY_LEXICAL || type == DAOS_OT_MULTI_LEXICAL;
+}
+
+static inline bool daos_is_array(daos_obj_id_t oid)
+{
+	return daos_is_array_type(daos_obj_id2type(oid));
+}
+
+static inline bool daos_is_kv(daos_obj_id_t oid)
+{
+	return daos_is_kv_type(daos_obj_id2type(oid));
+}
+
+static inline bool daos_is_dkey_uint64(daos_obj_id_t oid)
+{
+	return daos_is_dkey_uint64_type(daos_obj_id2type(oid));
+}
+
+static inline bool daos_is_akey_uint64(daos_obj_id_t oid)
+{
+	return daos_is_akey_uint64_type(daos_obj_id2type(oid));
+}
+
+static inline bool daos_is_dkey_lexical(daos_obj_id_t oid)
+{
+	return daos_is_dkey_lexical_type(daos_obj_id2type(oid));
+}
+
+static inline bool daos_is_akey_lexical(daos_obj_id_t oid)
+{
+	return daos_is_akey_lexical_type(daos_obj_id2type(oid));
+}
+
 /* How to open an object. */
 enum {
 	DAOS_OO_RO = 2,
