@@ -468,6 +468,34 @@ CHECK(the_handle_of_a_destroyed_array_still_closes, "after a destroy the handle 
     OK(daos_array_close(array, NULL));
 }
 
+CHECK(ranges_that_overlap_in_a_chunk_are_invalid, "ranges of one chunk that overlap give -DER_INVAL")
+{
+    daos_handle_t array = new_array(1, 10);
+    daos_range_t ranges[2] = {{.rg_idx = 0, .rg_len = 5}, {.rg_idx = 3, .rg_len = 5}};
+    daos_array_iod_t iod = {.arr_nr = 2, .arr_rgs = ranges};
+    char bytes[] = "0123456789";
+    struct buffer buffer;
+
+    FAILS(daos_array_write(array, DAOS_TX_NONE, &iod, buffer_of(&buffer, bytes, 10), NULL), DER_INVAL);
+    FAILS(daos_array_read(array, DAOS_TX_NONE, &iod, buffer_of(&buffer, bytes, 10), NULL), DER_INVAL);
+    ranges[1].rg_idx = 5;
+    OK(daos_array_write(array, DAOS_TX_NONE, &iod, buffer_of(&buffer, bytes, 10), NULL));
+}
+
+CHECK(ranges_that_overlap_are_read_when_another_chunk_parts_them, "each is an operation of its own")
+{
+    daos_handle_t array = new_array(1, 10);
+    daos_range_t ranges[3] = {{.rg_idx = 0, .rg_len = 3}, {.rg_idx = 30, .rg_len = 3}, {.rg_idx = 0, .rg_len = 3}};
+    daos_array_iod_t iod = {.arr_nr = 3, .arr_rgs = ranges};
+    char bytes[] = "012", found[9];
+    struct buffer buffer;
+
+    OK(write_range(array, DAOS_TX_NONE, 0, 3, bytes, 3));
+    OK(write_range(array, DAOS_TX_NONE, 30, 3, bytes, 3));
+    OK(daos_array_read(array, DAOS_TX_NONE, &iod, buffer_of(&buffer, found, 9), NULL));
+    BYTES(found, "012012012", 9);
+}
+
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(array, C(create_of_a_new_array_succeeds), C(create_of_an_existing_array_fails),
@@ -493,4 +521,6 @@ SUBJECT(array, C(create_of_a_new_array_succeeds), C(create_of_an_existing_array_
         C(a_write_without_ranges_is_invalid), C(a_write_without_buffers_is_invalid),
         C(a_read_without_ranges_is_invalid), C(a_read_without_buffers_is_invalid),
         C(more_than_16384_tiny_ranges_are_not_supported), C(a_destroyed_array_is_absent),
-        C(a_destroyed_array_may_be_created_again), C(create_leaves_cells_alone), C(the_handle_of_a_destroyed_array_still_closes));
+        C(a_destroyed_array_may_be_created_again), C(create_leaves_cells_alone), C(the_handle_of_a_destroyed_array_still_closes),
+        C(ranges_that_overlap_in_a_chunk_are_invalid),
+        C(ranges_that_overlap_are_read_when_another_chunk_parts_them));

@@ -449,6 +449,45 @@ CHECK(a_container_has_a_root_object, "without CO_ROOTS at creation a container g
     kv_holds(kv, "key", "value");
 }
 
+static int open_with(const char *label, unsigned int flags, daos_handle_t *handle)
+{
+    int status = daos_cont_open(pool(), label, flags, handle, NULL, NULL);
+
+    if (status == 0)
+        keep(KEPT_CONTAINER, *handle);
+    return status;
+}
+
+CHECK(flags_that_contradict_each_other_open_no_container,
+      "one of COO_RO, COO_RW and COO_EX; COO_EVICT without COO_EX, COO_EVICT_ALL with it: else -DER_INVAL")
+{
+    const char *label = new_label();
+    daos_handle_t handle;
+
+    OK(create(label));
+    FAILS(open_with(label, DAOS_COO_EVICT, &handle), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_RO | DAOS_COO_RW, &handle), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_RW | DAOS_COO_EVICT | DAOS_COO_EVICT_ALL, &handle), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_EX | DAOS_COO_EVICT | DAOS_COO_EVICT_ALL, &handle), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_EX | DAOS_COO_EVICT, &handle), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_RW | DAOS_COO_EVICT_ALL, &handle), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_RO | DAOS_COO_EVICT_ALL, &handle), DER_INVAL);
+    FAILS(open_with(label, DAOS_COO_RW | 1U << 20, &handle), DER_INVAL);
+}
+
+CHECK(who_opens_a_container_alone_may_evict_others, "COO_EX gives -DER_BUSY beside other handles, unless it evicts them")
+{
+    const char *label = new_label();
+    daos_handle_t handle;
+
+    OK(create(label));
+    open_container(label, DAOS_COO_RW);
+    FAILS(open_with(label, DAOS_COO_EX, &handle), DER_BUSY);
+    OK(open_with(label, DAOS_COO_EX | DAOS_COO_EVICT_ALL, &handle));
+    OK(open_with(label, DAOS_COO_RW | DAOS_COO_EVICT, &handle));
+    OK(open_with(label, DAOS_COO_RW, &handle));
+}
+
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(container, C(create_with_a_label_returns_a_uuid), C(create_with_a_label_needs_no_place_for_the_uuid),
@@ -469,4 +508,5 @@ SUBJECT(container, C(create_with_a_label_returns_a_uuid), C(create_with_a_label_
         C(alloc_oids_of_none_is_invalid), C(alloc_oids_of_one_id_succeeds), C(ranges_of_ids_do_not_overlap),
         C(ranges_of_different_lengths_do_not_overlap), C(ranges_of_two_handles_do_not_overlap),
         C(a_range_is_not_given_again_after_closing), C(open_for_writing_needs_no_connection_for_writing),
-        C(a_new_container_of_another_user_is_invalid), C(a_container_has_a_root_object));
+        C(a_new_container_of_another_user_is_invalid), C(a_container_has_a_root_object),
+        C(flags_that_contradict_each_other_open_no_container), C(who_opens_a_container_alone_may_evict_others));

@@ -104,6 +104,18 @@ CHECK(a_write_changes_the_time_of_modification, "after a write st_mtim is later 
     HOLDS(is_between(made, found.st_mtim, now(1)));
 }
 
+CHECK(the_time_of_a_write_is_told_before_the_file_is_released, "after dfs_write dfs_stat tells a later st_mtim")
+{
+    dfs_obj_t *file = new_file(NULL, "f");
+    struct stat wanted = {.st_mtim = {.tv_sec = 1000000}};
+
+    OK(dfs_osetattr(file_system(), file, &wanted, DFS_SET_ATTR_MTIME));
+    EQUAL(stat_of("f").st_mtim.tv_sec, 1000000);
+    write_file(file, 0, "changed");
+    HOLDS(stat_of("f").st_mtim.tv_sec > 1000000);
+    HOLDS(is_between(stat_of("f").st_mtim, stat_of("f").st_ctim, now(1)));
+}
+
 CHECK(the_time_of_a_write_is_kept_when_the_file_is_released, "after dfs_release everyone sees the time of the last write")
 {
     dfs_obj_t *file = new_file(NULL, "f");
@@ -481,7 +493,8 @@ CHECK(the_inode_of_an_entry_is_an_array_of_bytes, "the akey DFS_INODE has mode, 
 SUBJECT(dfs_attr, C(stat_tells_the_kind_and_permissions), C(stat_tells_the_size_of_a_file),
         C(stat_tells_the_length_of_a_link), C(stat_tells_the_owner), C(stat_of_the_root_needs_no_name),
         C(stat_of_what_is_not_there_fails), C(stat_tells_when_an_entry_was_made),
-        C(a_write_changes_the_time_of_modification), C(the_time_of_a_write_is_kept_when_the_file_is_released),
+        C(a_write_changes_the_time_of_modification), C(the_time_of_a_write_is_told_before_the_file_is_released),
+        C(the_time_of_a_write_is_kept_when_the_file_is_released),
         C(a_new_entry_changes_the_time_of_its_directory), C(ostat_tells_the_same_as_stat),
         C(ostat_of_what_was_removed_fails), C(open_stat_takes_an_owner), C(chmod_changes_permissions),
         C(chmod_does_not_change_the_kind), C(chmod_refuses_the_sticky_bit), C(chmod_follows_links),

@@ -19,6 +19,7 @@
     APPLY(array_size)                                                                                                  \
     APPLY(object)                                                                                                      \
     APPLY(object_record)                                                                                               \
+    APPLY(object_extent)                                                                                               \
     APPLY(object_list)                                                                                                 \
     APPLY(tx)                                                                                                          \
     APPLY(snapshot)                                                                                                    \

@@ -348,6 +348,104 @@ CHECK(a_fetch_of_a_single_value_does_not_find_records,
           DER_NONEXIST);
 }
 
+/* Fetches records from 0 on, of `*size` bytes each; returns the status, and the size that was told. */
+static int fetch_sized(daos_handle_t object, uint64_t count, daos_size_t *size, char *found, size_t room)
+{
+    daos_key_t key = key_of("dkey");
+    daos_recx_t recx = {.rx_idx = 0, .rx_nr = count};
+    daos_iod_t iod = records("akey", *size, &recx);
+    struct buffer buffer;
+    int status;
+
+    memset(found, 'x', room);
+    status = daos_obj_fetch(object, DAOS_TX_NONE, 0, &key, 1, &iod, buffer_of(&buffer, found, room), NULL, NULL);
+    *size = iod.iod_size;
+    return status;
+}
+
+CHECK(a_fetch_tells_the_size_of_records_whatever_size_was_asked_for,
+      "iod_size of a fetch is only compared with the buffers: the size that is stored counts, and is returned")
+{
+    daos_handle_t object = new_object();
+    daos_size_t size = 2;
+    char found[8];
+
+    OK(update(object, "dkey", 0, 2, 4, "aaaabbbb"));
+    OK(fetch_sized(object, 2, &size, found, sizeof(found)));
+    EQUAL(size, 4);
+    BYTES(found, "aaaabbbb", 8);
+}
+
+CHECK(a_fetch_into_too_small_buffers_says_so, "-DER_REC2BIG where iod_size, or what is stored, exceeds the buffers")
+{
+    daos_handle_t object = new_object();
+    daos_size_t size = 5;
+    char found[8];
+
+    OK(update(object, "dkey", 0, 2, 4, "aaaabbbb"));
+    FAILS(fetch_sized(object, 2, &size, found, sizeof(found)), DER_REC2BIG);
+    size = 1;
+    FAILS(fetch_sized(object, 2, &size, found, 4), DER_REC2BIG);
+}
+
+CHECK(records_that_are_not_there_need_no_room, "holes behind the last record of a fetch take no buffer")
+{
+    daos_handle_t object = new_object();
+    daos_size_t size = DAOS_REC_ANY;
+    char found[8];
+
+    OK(update(object, "dkey", 0, 2, 4, "aaaabbbb"));
+    OK(fetch_sized(object, 100, &size, found, sizeof(found)));
+    EQUAL(size, 4);
+    BYTES(found, "aaaabbbb", 8);
+}
+
+CHECK(a_fetch_tells_how_many_buffers_it_filled, "sg_nr_out counts the buffers up to the last record, holes included")
+{
+    daos_handle_t object = new_object();
+    daos_key_t key = key_of("dkey");
+    daos_recx_t recx = {.rx_idx = 0, .rx_nr = 12};
+    daos_iod_t iod = records("akey", 1, &recx);
+    char bytes[12];
+    d_iov_t iovs[3];
+    d_sg_list_t list = {.sg_nr = 3, .sg_iovs = iovs};
+
+    OK(update(object, "dkey", 5, 2, 1, "ab"));
+    for (size_t i = 0; i < 3; i++)
+        d_iov_set(&iovs[i], bytes + 4 * i, 4);
+    OK(daos_obj_fetch(object, DAOS_TX_NONE, 0, &key, 1, &iod, &list, NULL, NULL));
+    EQUAL(list.sg_nr_out, 2);
+    EQUAL(iovs[0].iov_len, 4);
+    EQUAL(iovs[1].iov_len, 3);
+}
+
+CHECK(extents_that_overlap_are_invalid, "extents of one description that overlap give -DER_INVAL")
+{
+    daos_handle_t object = new_object();
+    daos_key_t key = key_of("dkey");
+    daos_recx_t recxs[2] = {{.rx_idx = 0, .rx_nr = 3}, {.rx_idx = 2, .rx_nr = 2}};
+    daos_iod_t iod = records("akey", 1, recxs);
+    struct buffer buffer;
+    char found[5] = "abcde";
+
+    iod.iod_nr = 2;
+    FAILS(daos_obj_update(object, DAOS_TX_NONE, 0, &key, 1, &iod, buffer_of(&buffer, found, 5), NULL), DER_INVAL);
+    FAILS(daos_obj_fetch(object, DAOS_TX_NONE, 0, &key, 1, &iod, buffer_of(&buffer, found, 5), NULL, NULL),
+          DER_INVAL);
+}
+
+CHECK(an_index_has_63_bits, "bit 63 of an index is reserved: -DER_INVAL")
+{
+    daos_handle_t object = new_object();
+    char found[1];
+
+    OK(update(object, "dkey", INT64_MAX - 1, 1, 1, "a"));
+    EQUAL(fetch(object, "dkey", INT64_MAX - 1, 1, 1, found), 1);
+    BYTES(found, "a", 1);
+    FAILS(update(object, "dkey", 1ull << 63, 1, 1, "a"), DER_INVAL);
+    FAILS(update(object, "dkey", 1ull << 63, 1, 0, NULL), DER_INVAL);
+}
+
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(object_record, C(records_come_back), C(records_of_four_bytes_come_back),
@@ -361,4 +459,7 @@ SUBJECT(object_record, C(records_come_back), C(records_of_four_bytes_come_back),
         C(the_highest_dkey_is_found), C(the_lowest_dkey_is_found),
         C(the_highest_records_of_the_highest_dkey_are_found), C(records_do_not_replace_a_single_value),
         C(a_single_value_does_not_replace_records), C(a_fetch_of_records_does_not_find_a_single_value),
-        C(a_fetch_of_a_single_value_does_not_find_records));
+        C(a_fetch_of_a_single_value_does_not_find_records),
+        C(a_fetch_tells_the_size_of_records_whatever_size_was_asked_for), C(a_fetch_into_too_small_buffers_says_so),
+        C(records_that_are_not_there_need_no_room), C(a_fetch_tells_how_many_buffers_it_filled),
+        C(extents_that_overlap_are_invalid), C(an_index_has_63_bits));

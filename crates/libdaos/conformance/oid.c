@@ -265,6 +265,7 @@ NAMED(class_s32_has_a_name, "S32", 0x1000020)
 NAMED(class_sx_has_a_name, "SX", 0x100ffff)
 NAMED(class_rp_2g1_has_a_name, "RP_2G1", 0x8000001)
 NAMED(class_rp_2gx_has_a_name, "RP_2GX", 0x800ffff)
+NAMED(class_rp_xsf_has_a_name, "RP_XSF", 80)
 NAMED(class_rp_3g1_has_a_name, "RP_3G1", 0x9000001)
 NAMED(class_ec_2p1g1_has_a_name, "EC_2P1G1", 0x20000001)
 NAMED(class_ec_8p2gx_has_a_name, "EC_8P2GX", 0x2500ffff)
@@ -274,6 +275,19 @@ NAMED(class_ec_16p3gx_has_a_name, "EC_16P3GX", 0x2a00ffff)
 CHECK(a_name_of_no_class_is_class_zero, "daos_oclass_name2id of an unknown name is 0")
 {
     EQUAL(daos_oclass_name2id("NO_SUCH_CLASS"), 0);
+}
+
+CHECK(an_id_says_what_its_object_is, "daos_is_array, daos_is_kv and the like tell by the type in an id")
+{
+    daos_obj_id_t array = new_oid(DAOS_OT_ARRAY_BYTE), map = new_oid(DAOS_OT_KV_LEXICAL),
+                  numbered = new_oid(DAOS_OT_AKEY_UINT64);
+    daos_key_t none = {.iov_buf = NULL};
+
+    HOLDS(daos_is_array(array) && !daos_is_kv(array) && daos_is_dkey_uint64(array) && !daos_is_akey_uint64(array));
+    HOLDS(daos_is_kv(map) && !daos_is_array(map) && daos_is_dkey_lexical(map) && !daos_is_akey_lexical(map));
+    HOLDS(daos_is_akey_uint64(numbered) && !daos_is_dkey_uint64(numbered));
+    EQUAL(daos_obj_id2grp_nr(map), 1);
+    HOLDS(daos_key_is_null(none) && !daos_key_is_null(key_of("key")));
 }
 
 /* The table of this subject. */
@@ -295,6 +309,6 @@ SUBJECT(oid, C(a_multi_hashed_id_has_type_0), C(a_dkey_uint64_id_has_type_2), C(
         C(an_array_id_with_metadata_has_the_type_of_arrays), C(an_array_id_without_metadata_opens_with_attributes),
         C(a_class_below_the_redundancy_of_the_container_is_refused), C(class_s1_has_a_name), C(class_s2_has_a_name),
         C(class_s4_has_a_name), C(class_s32_has_a_name), C(class_sx_has_a_name), C(class_rp_2g1_has_a_name),
-        C(class_rp_2gx_has_a_name), C(class_rp_3g1_has_a_name), C(class_ec_2p1g1_has_a_name),
+        C(class_rp_2gx_has_a_name), C(class_rp_xsf_has_a_name), C(class_rp_3g1_has_a_name), C(class_ec_2p1g1_has_a_name),
         C(class_ec_8p2gx_has_a_name), C(class_ec_8p3g1_has_a_name), C(class_ec_16p3gx_has_a_name),
-        C(a_name_of_no_class_is_class_zero));
+        C(a_name_of_no_class_is_class_zero), C(an_id_says_what_its_object_is));

@@ -157,6 +157,20 @@ STAYS(the_cell_size_of_erasure_codes_is_not_set, DAOS_PROP_CO_EC_CELL_SZ, 128 <<
 STAYS(the_affinity_of_erasure_codes_is_not_set, DAOS_PROP_CO_EC_PDA, 1)
 STAYS(the_affinity_of_replicas_is_not_set, DAOS_PROP_CO_RP_PDA, 1)
 
+CHECK(the_label_that_a_container_has_may_be_set, "to set the label that a container has changes nothing")
+{
+    daos_prop_t *prop = daos_prop_alloc(1);
+    int status;
+
+    container();
+    HOLDS(prop != NULL);
+    prop->dpp_entries[0].dpe_type = DAOS_PROP_CO_LABEL;
+    OK(daos_prop_entry_set_str(&prop->dpp_entries[0], container_label(), strlen(container_label())));
+    status = daos_cont_set_prop(container(), prop, NULL);
+    daos_prop_free(prop);
+    OK(status);
+}
+
 /* The table of this subject. */
 #define C(sentence) &check_##sentence
 SUBJECT(prop, C(the_layout_posix_is_kept), C(the_layout_hdf5_is_kept), C(the_layout_python_is_kept),
@@ -166,4 +180,4 @@ SUBJECT(prop, C(the_layout_posix_is_kept), C(the_layout_hdf5_is_kept), C(the_lay
         C(several_properties_come_in_one_query), C(a_property_has_the_entries_asked_for),
         C(an_entry_is_found_by_its_type), C(the_highest_allocated_oid_is_not_set),
         C(the_cell_size_of_erasure_codes_is_not_set), C(the_affinity_of_erasure_codes_is_not_set),
-        C(the_affinity_of_replicas_is_not_set));
+        C(the_affinity_of_replicas_is_not_set), C(the_label_that_a_container_has_may_be_set));

@@ -23,6 +23,10 @@ extern "C" {
 #define DAOS_COO_RO_MDSTATS 16U
 #define DAOS_COO_EVICT 32U
 #define DAOS_COO_EVICT_ALL 64U
+/* How a container is opened, and all flags. */
+#define DAOS_COO_IO_BASE_MASK (DAOS_COO_RO | DAOS_COO_RW | DAOS_COO_EX)
+#define DAOS_COO_NBITS 8
+#define DAOS_COO_MASK ((1U << DAOS_COO_NBITS) - 1)
 #define DAOS_COO_NEW_LAYOUT 128U
 
 /* Bytes of hints for a file system, with the zero that ends them. */

@@ -77,6 +77,74 @@ static inline bool daos_obj_id_is_nil(daos_obj_id_t oid)
 	return oid.hi == 0 && oid.lo == 0;
 }
 
+/* How many groups of targets an object has. */
+static inline uint32_t daos_obj_id2grp_nr(daos_obj_id_t oid)
+{
+	return (uint32_t)((oid.hi & OID_FMT_META_MASK) >> OID_FMT_META_SHIFT);
+}
+
+/* What the keys of a type are, and what it is of. */
+static inline bool daos_is_array_type(enum daos_otype_t type)
+{
+	return type == DAOS_OT_ARRAY || type == DAOS_OT_ARRAY_ATTR || type == DAOS_OT_ARRAY_BYTE;
+}
+
+static inline bool daos_is_kv_type(enum daos_otype_t type)
+{
+	return type == DAOS_OT_KV_HASHED || type == DAOS_OT_KV_UINT64 || type == DAOS_OT_KV_LEXICAL;
+}
+
+static inline bool daos_is_dkey_uint64_type(enum daos_otype_t type)
+{
+	return daos_is_array_type(type) || type == DAOS_OT_DKEY_UINT64 || type == DAOS_OT_MULTI_UINT64 ||
+	       type == DAOS_OT_KV_UINT64;
+}
+
+static inline bool daos_is_akey_uint64_type(enum daos_otype_t type)
+{
+	return type == DAOS_OT_AKEY_UINT64 || type == DAOS_OT_MULTI_UINT64;
+}
+
+static inline bool daos_is_dkey_lexical_type(enum daos_otype_t type)
+{
+	return type == DAOS_OT_DKEY_LEXICAL || type == DAOS_OT_MULTI_LEXICAL || type == DAOS_OT_KV_LEXICAL;
+}
+
+static inline bool daos_is_akey_lexical_type(enum daos_otype_t type)
+{
+	return type == DAOS_OT_AKEY_LEXICAL || type == DAOS_OT_MULTI_LEXICAL;
+}
+
+static inline bool daos_is_array(daos_obj_id_t oid)
+{
+	return daos_is_array_type(daos_obj_id2type(oid));
+}
+
+static inline bool daos_is_kv(daos_obj_id_t oid)
+{
+	return daos_is_kv_type(daos_obj_id2type(oid));
+}
+
+static inline bool daos_is_dkey_uint64(daos_obj_id_t oid)
+{
+	return daos_is_dkey_uint64_type(daos_obj_id2type(oid));
+}
+
+static inline bool daos_is_akey_uint64(daos_obj_id_t oid)
+{
+	return daos_is_akey_uint64_type(daos_obj_id2type(oid));
+}
+
+static inline bool daos_is_dkey_lexical(daos_obj_id_t oid)
+{
+	return daos_is_dkey_lexical_type(daos_obj_id2type(oid));
+}
+
+static inline bool daos_is_akey_lexical(daos_obj_id_t oid)
+{
+	return daos_is_akey_lexical_type(daos_obj_id2type(oid));
+}
+
 /* How to open an object. */
 enum {
 	DAOS_OO_RO = 2,
@@ -179,6 +247,10 @@ int daos_obj_list_dkey(daos_handle_t oh, daos_handle_t th, uint32_t *nr, daos_ke
 		       daos_anchor_t *anchor, daos_event_t *ev);
 int daos_obj_list_akey(daos_handle_t oh, daos_handle_t th, daos_key_t *dkey, uint32_t *nr, daos_key_desc_t *kds,
 		       d_sg_list_t *sgl, daos_anchor_t *anchor, daos_event_t *ev);
+/* The extents of the records under two keys, from the first on or from the last. eprs is left alone. */
+int daos_obj_list_recx(daos_handle_t oh, daos_handle_t th, daos_key_t *dkey, daos_key_t *akey, daos_size_t *size,
+		       uint32_t *nr, daos_recx_t *recxs, daos_epoch_range_t *eprs, daos_anchor_t *anchor,
+		       bool incr_order, daos_event_t *ev);
 int daos_obj_query_key(daos_handle_t oh, daos_handle_t th, uint64_t flags, daos_key_t *dkey, daos_key_t *akey,
 		       daos_recx_t *recx, daos_event_t *ev);
 
@@ -186,9 +258,6 @@ int daos_obj_query_key(daos_handle_t oh, daos_handle_t th, uint64_t flags, daos_
 struct daos_obj_attr;
 struct daos_obj_layout;
 struct daos_oclass_attr;
-int daos_obj_list_recx(daos_handle_t oh, daos_handle_t th, daos_key_t *dkey, daos_key_t *akey, daos_size_t *size,
-		       uint32_t *nr, daos_recx_t *recxs, daos_epoch_range_t *eprs, daos_anchor_t *anchor,
-		       bool incr_order, daos_event_t *ev);
 int daos_obj_query(daos_handle_t oh, struct daos_obj_attr *oa, d_rank_list_t *ranks, daos_event_t *ev);
 int daos_obj_query_class(daos_handle_t coh, daos_oclass_id_t cid, struct daos_oclass_attr *cattr, daos_event_t *ev);
 int daos_obj_verify(daos_handle_t coh, daos_obj_id_t oid, daos_epoch_t epoch);

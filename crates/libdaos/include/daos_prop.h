@@ -247,6 +247,53 @@ daos_prop_t *daos_prop_dup(daos_prop_t *prop, bool pool, bool input);
 daos_prop_t *daos_prop_merge(daos_prop_t *old_prop, daos_prop_t *new_prop);
 int daos_prop_merge2(daos_prop_t *old_prop, daos_prop_t *new_prop, daos_prop_t **out_prop);
 
+/* Values of properties of pools. */
+enum {
+	DAOS_RECLAIM_DISABLED = 0,
+	DAOS_RECLAIM_LAZY = 1,
+	DAOS_RECLAIM_SNAPSHOT = 2,
+	DAOS_RECLAIM_BATCH = 3,
+	DAOS_RECLAIM_TIME = 4
+};
+
+enum {
+	DAOS_REINT_MODE_DATA_SYNC = 0,
+	DAOS_REINT_MODE_NO_DATA_SYNC = 1,
+	DAOS_REINT_MODE_INCREMENTAL = 2
+};
+
+enum {
+	DAOS_SCRUB_MODE_OFF = 0,
+	DAOS_SCRUB_MODE_LAZY = 1,
+	DAOS_SCRUB_MODE_TIMED = 2,
+	DAOS_SCRUB_MODE_INVALID = 3
+};
+
+enum {
+	DAOS_CHECKPOINT_DISABLED = 0,
+	DAOS_CHECKPOINT_TIMED = 1,
+	DAOS_CHECKPOINT_LAZY = 2
+};
+
+enum {
+	DAOS_UPGRADE_STATUS_NOT_STARTED = 0,
+	DAOS_UPGRADE_STATUS_IN_PROGRESS = 1,
+	DAOS_UPGRADE_STATUS_COMPLETED = 2,
+	DAOS_UPGRADE_STATUS_FAILED = 3
+};
+
+enum {
+	DAOS_SELF_HEAL_AUTO_EXCLUDE = 1,
+	DAOS_SELF_HEAL_AUTO_REBUILD = 2,
+	DAOS_SELF_HEAL_DELAY_REBUILD = 4
+};
+
+/* Failure domains. */
+enum {
+	DAOS_PROP_PERF_DOMAIN_GROUP = 200,
+	DAOS_PROP_PERF_DOMAIN_ROOT = 255
+};
+
 #if defined(__cplusplus)
 }
 #endif

@@ -155,6 +155,31 @@ typedef enum {
 	DAOS_EQR_ALL = 3
 } daos_eq_query_t;
 
+/* What becomes of an event. */
+typedef enum {
+	DAOS_EVS_READY = 0,
+	DAOS_EVS_RUNNING = 1,
+	DAOS_EVS_COMPLETED = 2,
+	DAOS_EVS_ABORTED = 3
+} daos_ev_status_t;
+
+/* What a handle is of: the low four bits of its number. */
+enum {
+	DAOS_HTYPE_EQ = 1,
+	DAOS_HTYPE_POOL = 3,
+	DAOS_HTYPE_CO = 5,
+	DAOS_HTYPE_OBJ = 7,
+	DAOS_HTYPE_ARRAY = 9,
+	DAOS_HTYPE_TX = 11,
+	DAOS_HTYPE_KV = 13
+};
+
+/* Whether a key has no bytes. */
+static inline bool daos_key_is_null(daos_key_t key)
+{
+	return key.iov_buf == NULL || key.iov_buf_len == 0;
+}
+
 #if defined(__cplusplus)
 }
 #endif

@@ -15,7 +15,7 @@ use crate::{
     general::{ONLY_AKEY, Part},
     handles,
     objects::{Object, type_number},
-    records::{Found, Range, Records, last_end},
+    records::{Found, Records, last_end},
     scope::Scope,
 };
 
@@ -161,12 +161,17 @@ impl<'o> ArrayKeys<'o> {
         Ok(self.will_have(&Under::Metadata(self.metadata_cell()?))? || self.has(&Under::Cells(cells))?)
     }
 
-    /// The first cells of a chunk that lie together, or the last.
-    pub(crate) fn outermost(&self, dkey: &[u8], akey: &[u8], is_last: bool) -> Result<Option<Range>> {
+    /// What `act` finds of the cells of a chunk; `None` under the key of the metadata.
+    pub(crate) fn with_cells<T>(
+        &self,
+        dkey: &[u8],
+        akey: &[u8],
+        act: impl FnOnce(&Records<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
         check_akey(akey)?;
         match self.under(dkey)? {
             Under::Metadata(_) => Ok(None),
-            Under::Cells(records) => records.outermost(self.scope, is_last),
+            Under::Cells(records) => act(&records).map(Some),
         }
     }
 
@@ -191,10 +196,7 @@ impl<'o> ArrayKeys<'o> {
                 let value = self.scope.get(*cell)?;
                 Ok(value.map_or_else(Found::default, |value| Found::value(value, part.room)))
             }
-            (Under::Cells(records), Some(ranges)) => {
-                records.expect_size(part.size)?;
-                records.fetch(self.scope, ranges, part.room)
-            }
+            (Under::Cells(records), Some(ranges)) => records.fetch(self.scope, ranges, part.room),
             _ => other_kind(),
         }
     }

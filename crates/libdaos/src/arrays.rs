@@ -6,7 +6,7 @@
 //! Cells that nobody wrote, or that were punched since, are not there. A read leaves their place in the buffers alone; of arrays of bytes it is
 //! filled with zeros, up to the last cell that is there. That one makes the size.
 
-use std::{ops, slice, sync::Arc};
+use std::{iter, ops, slice, sync::Arc};
 
 use isotach_object::{ArrayRead, Cell, ObjectId, ObjectType, Precondition, Update};
 
@@ -15,6 +15,7 @@ use crate::{
     array_keys::{self, metadata, metadata_key, sizes_in},
     containers::{Container, own},
     error::{Der, Result, invalid, refuse},
+    general::overlap,
     handles::{self, Open},
     objects::{self, check_mode, type_number},
     records::{last_end, written},
@@ -179,10 +180,31 @@ impl Array {
         for range in ranges {
             bytes = bytes.saturating_add(self.bytes_of(*range)?.1);
         }
-        match bytes == buffers as u64 {
-            true => Ok(()),
-            false => invalid(&format!("ranges of {bytes} bytes of an array for buffers of {buffers} bytes")),
+        if bytes != buffers as u64 {
+            return invalid(&format!("ranges of {bytes} bytes of an array for buffers of {buffers} bytes"));
         }
+        match overlap(ranges) && self.overlaps_in_a_chunk(ranges) {
+            true => invalid("ranges of an array that overlap in one chunk"),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether ranges overlap that lie in one chunk, one behind the other in the list: DAOS takes these as one operation on the chunk, and
+    /// refuses it. Ranges that others of another chunk part are operations of their own.
+    fn overlaps_in_a_chunk(&self, ranges: &[Range]) -> bool {
+        // Of a range only the ends share a chunk with others.
+        let ends = ranges.iter().filter(|(_, count)| *count > 0).flat_map(|(first, count)| {
+            let end = first.saturating_add(*count);
+            let (head, tail) = (first / self.chunk_size, (end - 1) / self.chunk_size);
+            let behind = (head + 1).saturating_mul(self.chunk_size);
+            let rest = tail * self.chunk_size;
+            let is_longer = tail > head;
+            iter::once((head, (*first, end.min(behind) - first)))
+                .chain(is_longer.then(|| (tail, (rest, end - rest))))
+        });
+        let ends: Vec<(u64, Range)> = ends.collect();
+        let parts = ends.chunk_by(|(one, _), (other, _)| one == other);
+        parts.into_iter().any(|part| overlap(&part.iter().map(|(_, range)| *range).collect::<Vec<_>>()))
     }
 
     /// See `daos_array_write`: the buffers, one behind the other, go into the ranges, one behind the other.

@@ -39,7 +39,7 @@ pub(crate) struct Container {
     pub(crate) permissions: u64,
     /// How many failures its objects must survive, which here is none.
     pub(crate) redundancy_factor: u64,
-    /// Whether this process destroyed it since.
+    /// Whether this process destroyed it since, or evicted this handle.
     pub(crate) is_gone: AtomicBool,
 }
 
@@ -120,15 +120,31 @@ pub(crate) fn create(
     Ok(uuid)
 }
 
+/// The one way to open a container that flags say. As on DAOS who opens it for himself alone may evict all, and others their own handles.
+fn checked_modes(flags: u32) -> Result<u32> {
+    let modes = flags & (DAOS_COO_RO | DAOS_COO_RW | DAOS_COO_EX);
+    if modes.count_ones() != 1 || flags >= 2 * DAOS_COO_NEW_LAYOUT {
+        return invalid(&format!(
+            "flags {flags:#x} of daos_cont_open: one of DAOS_COO_RO, DAOS_COO_RW and DAOS_COO_EX is expected, and others that there are"
+        ));
+    }
+    let is_alone = modes == DAOS_COO_EX;
+    match (flags & DAOS_COO_EVICT != 0, flags & DAOS_COO_EVICT_ALL != 0) {
+        (true, true) => invalid("flags of daos_cont_open: DAOS_COO_EVICT or DAOS_COO_EVICT_ALL is expected"),
+        (true, false) if is_alone => {
+            invalid("flags of daos_cont_open: DAOS_COO_EVICT goes with DAOS_COO_RO or DAOS_COO_RW")
+        }
+        (false, true) if !is_alone => {
+            invalid("flags of daos_cont_open: DAOS_COO_EVICT_ALL goes with DAOS_COO_EX")
+        }
+        _ => Ok(modes),
+    }
+}
+
 /// See `daos_cont_open`. Of this process it is known who else has the container open, and alone.
 pub(crate) fn open(pool: u64, name: &str, flags: u32) -> Result<u64> {
     let pool = handles::pool(pool)?;
-    let modes = flags & (DAOS_COO_RO | DAOS_COO_RW | DAOS_COO_EX);
-    if modes.count_ones() != 1 {
-        return invalid(
-            "flags of daos_cont_open: one of DAOS_COO_RO, DAOS_COO_RW and DAOS_COO_EX is expected",
-        );
-    }
+    let modes = checked_modes(flags)?;
     // As on DAOS the connection to the pool does not matter: the container's own list decides.
     let inner = pool.inner.open_container(&resolve(&pool, name)?)?;
     let uuid = uuid_of(&*inner)?;
@@ -144,8 +160,17 @@ pub(crate) fn open(pool: u64, name: &str, flags: u32) -> Result<u64> {
         redundancy_factor,
         is_gone: AtomicBool::new(false),
     });
-    let hinders =
-        |other: &Container| other.uuid == uuid && (modes == DAOS_COO_EX || other.flags == DAOS_COO_EX);
+    if flags & (DAOS_COO_EVICT | DAOS_COO_EVICT_ALL) != 0 {
+        // All that this process has open is the same user's.
+        for other in handles::containers_of(|other| other.is_same(&container)) {
+            other.is_gone.store(true, Ordering::Relaxed);
+        }
+    }
+    let hinders = |other: &Container| {
+        other.uuid == uuid
+            && other.check_there().is_ok()
+            && (modes == DAOS_COO_EX || other.flags == DAOS_COO_EX)
+    };
     let added = handles::add_unless(
         Open::Container(container),
         |open| matches!(open, Open::Container(other) if hinders(other)),

@@ -98,6 +98,54 @@ impl Object {
     }
 }
 
+impl Part<'_> {
+    /// Refuses ranges that make no sense beside buffers, and index bits that are reserved.
+    fn check_ranges(&self, has_buffers: bool) -> Result<()> {
+        let Some(ranges) = &self.ranges else { return Ok(()) };
+        if ranges.iter().any(|(first, _)| first & RESERVED != 0) {
+            return invalid("an index of records with bit 63, which is reserved");
+        }
+        if has_buffers && ranges.iter().all(|(_, count)| *count == 0) {
+            return invalid("no range of records, or an empty one alone");
+        }
+        if has_buffers && overlap(ranges) {
+            return invalid("ranges of records that overlap");
+        }
+        Ok(())
+    }
+
+    /// Refuses a fetch whose size, if it says one, does not fit into its buffers. What is stored may have another size.
+    pub(crate) fn check_fetch(&self) -> Result<()> {
+        self.check_ranges(self.room.is_some())?;
+        let count = self.ranges.iter().flatten().map(|(_, count)| *count).fold(0, u64::saturating_add);
+        let wanted = if self.ranges.is_some() { self.size.saturating_mul(count) } else { self.size };
+        match self.room {
+            Some(room) if wanted > room => {
+                refuse(DER_REC2BIG, &format!("a fetch of {wanted} bytes into buffers of {room}"))
+            }
+            None if self.ranges.is_some() && self.size != DAOS_REC_ANY => {
+                invalid("a fetch of records with iod_size, and no list of buffers")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// As [`Part::check_fetch`], of an update.
+    pub(crate) fn check_update(&self, has_buffers: bool) -> Result<()> {
+        self.check_ranges(has_buffers)
+    }
+}
+
+/// The bit of an index that DAOS keeps for parity.
+const RESERVED: u64 = 1 << 63;
+
+/// Whether two ranges have an index in common.
+pub(crate) fn overlap(ranges: &[Range]) -> bool {
+    let mut sorted: Vec<Range> = ranges.iter().copied().filter(|(_, count)| *count > 0).collect();
+    sorted.sort_unstable();
+    sorted.windows(2).any(|two| two[0].0.saturating_add(two[0].1) > two[1].0)
+}
+
 /// See `daos_obj_fetch`.
 pub(crate) fn fetch(
     object: &Object,
@@ -140,9 +188,24 @@ fn fetch_part(object: &Object, scope: &Scope, flags: u64, dkey: &[u8], part: &Pa
         _ if flags & DAOS_COND_AKEY_FETCH != 0 => return Err(Der(DER_NONEXIST)),
         _ => return Ok(Found::default()),
     };
-    let records = Records::of(cell, record_sizes::of(scope, cell)?);
-    records.expect_size(part.size)?;
-    records.fetch(scope, ranges, part.room)
+    Records::of(cell, record_sizes::of(scope, cell)?).fetch(scope, ranges, part.room)
+}
+
+/// What `act` finds of the records under two keys; `None` in a map, which has none.
+pub(crate) fn with_records<T>(
+    object: &Object,
+    scope: &Scope,
+    dkey: &[u8],
+    akey: &[u8],
+    act: impl FnOnce(&Records<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
+    let (dkey, akey) = (&*turned(dkey, dkeys_are_integers)?, &*turned(akey, akeys_are_integers)?);
+    let cell = object.cell(dkey, akey)?;
+    match object.id.otype() {
+        ObjectType::KeyValue => Ok(None),
+        _ => act(&Records::of(cell, record_sizes::of(scope, cell)?)).map(Some),
+    }
 }
 
 /// Refuses to put a single value where records are, and records where one is. It is no part of the conditions of a transaction: those who write

@@ -15,7 +15,7 @@ use crate::{
     abi::{constants::*, errors::DER_NO_HDL},
     arrays::Array,
     containers::Container,
-    dfs::{FileSystem, Node},
+    dfs::{FileSystem, Node, Time},
     error::{Der, Result},
     objects::Object,
     pools::Pool,
@@ -176,6 +176,16 @@ pub(crate) fn array_of(container: &Container, id: ObjectId) -> Option<Arc<Array>
         _ => None,
     });
     arrays.max_by_key(|(number, _)| **number).map(|(_, array)| Arc::clone(array))
+}
+
+/// When a file was written last through what is open of it, as far as that is not stored yet.
+pub(crate) fn written_of(container: &Container, id: ObjectId) -> Option<Time> {
+    let table = table();
+    let times = table.open.values().filter_map(|open| match open {
+        Open::Node(node) if node.id == id && node.store.container.uuid == container.uuid => node.written(),
+        _ => None,
+    });
+    times.max()
 }
 
 macro_rules! kinds {

@@ -1,14 +1,13 @@
 //! The highest or lowest integer key of an object, and the records under it.
 
-use isotach_object::{Anchor, ObjectType};
+use isotach_object::Anchor;
 
 use crate::{
     abi::constants::*,
     array_keys::ArrayKeys,
     error::{Result, invalid},
     general,
-    objects::{Object, integer_keys, turned},
-    record_sizes,
+    objects::{Object, integer_keys},
     records::{Range, Records},
     scope::Scope,
 };
@@ -118,15 +117,10 @@ fn records(
     dkey: &[u8],
     akey: &[u8],
 ) -> Result<Option<Range>> {
-    let is_last = query.wants(DAOS_GET_MAX);
-    if object.is_array() {
-        return ArrayKeys::of(object, scope).outermost(dkey, akey, is_last);
-    }
-    let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
-    let (dkey, akey) = (&*turned(dkey, dkeys_are_integers)?, &*turned(akey, akeys_are_integers)?);
-    let cell = object.cell(dkey, akey)?;
-    match object.id.otype() {
-        ObjectType::KeyValue => Ok(None),
-        _ => Records::of(cell, record_sizes::of(scope, cell)?).outermost(scope, is_last),
-    }
+    let outermost = |records: &Records<'_>| records.outermost(scope, query.wants(DAOS_GET_MAX));
+    let found = match object.is_array() {
+        true => ArrayKeys::of(object, scope).with_cells(dkey, akey, outermost)?,
+        false => general::with_records(object, scope, dkey, akey, outermost)?,
+    };
+    Ok(found.flatten())
 }

@@ -24,6 +24,7 @@ mod epochs;
 mod error;
 mod events;
 mod export;
+mod extents;
 mod general;
 mod globals;
 mod handles;

@@ -42,17 +42,11 @@ pub(crate) fn generate(user: (u64, u64), number: u8, class: u32) -> Result<(u64,
         0 => ObjectClass::SX.id(),
         given => given,
     };
-    let (redundancy, groups) = ((class >> 24) as u8, class as u16);
     // With redundancy ignored an object of several copies is one of a single copy, with as many groups as there can be.
-    let (redundancy, groups) = match redundancy::is_ignored_for(redundancy) {
-        true => {
-            redundancy::tell_ignored(&format!(
-                "object class {}",
-                ObjectClass::from_parts(redundancy, groups)
-            ));
-            (1, if groups == u16::MAX { groups } else { groups.min(TARGETS as u16) })
-        }
-        false => (redundancy, groups),
+    let (redundancy, groups) = match redundancy::groups_of_ignored(class) {
+        Some(u16::MAX) => (1, u16::MAX),
+        Some(groups) => (1, groups.min(TARGETS as u16)),
+        None => ((class >> 24) as u8, class as u16),
     };
     // X stands for all targets, and is stored as their number.
     let groups = if groups == u16::MAX { TARGETS as u16 } else { groups };

@@ -6,10 +6,7 @@ use std::ops;
 use isotach_object::{ArrayRead, Cell, Container, Update, merge_extents};
 
 use crate::{
-    abi::{
-        constants::DAOS_REC_ANY,
-        errors::{DER_REC_SIZE, DER_REC2BIG},
-    },
+    abi::errors::{DER_REC_SIZE, DER_REC2BIG},
     error::{Result, invalid, refuse},
     scope::Scope,
 };
@@ -97,7 +94,7 @@ impl Records<'_> {
 
     /// Refuses another size of records than theirs.
     pub(crate) fn expect_size(&self, size: u64) -> Result<()> {
-        match size == DAOS_REC_ANY || size == self.size {
+        match size == self.size {
             true => Ok(()),
             false => refuse(
                 DER_REC_SIZE,
@@ -111,48 +108,56 @@ impl Records<'_> {
         self.base..self.base.saturating_add(self.most.saturating_mul(self.size))
     }
 
-    /// Finds records. Without room only which there are.
+    /// Finds records, of whatever size they are. Without room only which there are.
     pub(crate) fn fetch(&self, scope: &Scope, ranges: &[Range], room: Option<u64>) -> Result<Found> {
         let ranges: Vec<_> = ranges.iter().map(|range| self.bytes_of(*range)).collect::<Result<_>>()?;
-        let wanted = ranges.iter().fold(0_u64, |sum, range| sum.saturating_add(range.end - range.start));
-        match room.is_some_and(|room| wanted > room) {
-            true => Ok(Found { size: self.size, is_too_big: true, ..Found::default() }),
-            false => scope.read(&[self.cell], |state| self.fetch_from(state, &ranges, room.is_some())),
-        }
+        scope.read(&[self.cell], |state| self.fetch_from(state, &ranges, room))
     }
 
     fn fetch_from(
         &self,
         state: &dyn Container,
         ranges: &[ops::Range<u64>],
-        with_bytes: bool,
+        room: Option<u64>,
     ) -> isotach_object::Result<Found> {
         let mut found = Found::default();
-        let (mut position, mut starts) = (0, Vec::new());
+        // The place of each extent in the buffers, and its bytes.
+        let (mut position, mut places) = (0_u64, Vec::new());
         for (range, there) in ranges.iter().zip(written(state, self.cell, ranges)?) {
-            for extent in there {
-                let length = extent.end - extent.start;
-                found.ranges.push(self.records_of(&extent));
-                if with_bytes {
-                    starts.push(extent.start);
-                    found.pieces.push((position + (extent.start - range.start), vec![0; length as usize]));
-                }
-            }
+            found.ranges.extend(there.iter().map(|extent| self.records_of(extent)));
+            places.extend(
+                there.into_iter().map(|extent| (position.saturating_add(extent.start - range.start), extent)),
+            );
             position = position.saturating_add(range.end - range.start);
         }
-        let buffers = found.pieces.iter_mut().map(|(_, buffer)| &mut buffer[..]).zip(starts);
-        let read = |(buffer, offset)| ArrayRead { cell: self.cell, offset, buffer, filled: 0 };
+        // As on DAOS, where nothing is found nothing is told of its size.
+        found.size = if places.is_empty() { 0 } else { self.size };
+        let Some(room) = room else { return Ok(found) };
+        // Holes behind the last record need no room.
+        let end = |(place, extent): &(u64, ops::Range<u64>)| place.saturating_add(extent.end - extent.start);
+        if places.last().map_or(0, end) > room {
+            return Ok(Found { size: self.size, is_too_big: true, ..Found::default() });
+        }
+        let buffer = |(place, extent): &(u64, ops::Range<u64>)| {
+            (*place, vec![0; (extent.end - extent.start) as usize])
+        };
+        found.pieces = places.iter().map(buffer).collect();
+        let buffers = found.pieces.iter_mut().map(|(_, buffer)| &mut buffer[..]).zip(&places);
+        let read = |(buffer, (_, extent)): (_, &(u64, ops::Range<u64>))| ArrayRead {
+            cell: self.cell,
+            offset: extent.start,
+            buffer,
+            filled: 0,
+        };
         let mut reads: Vec<_> = buffers.map(read).collect();
         state.read_many(&mut reads)?;
         let filled: Vec<usize> = reads.iter().map(|read| read.filled).collect();
         found.pieces.iter_mut().zip(filled).for_each(|((_, buffer), filled)| buffer.truncate(filled));
-        // As on DAOS, where nothing is found nothing is told of its size.
-        found.size = if found.ranges.is_empty() { 0 } else { self.size };
         Ok(found)
     }
 
     /// The records that bytes are.
-    fn records_of(&self, bytes: &ops::Range<u64>) -> Range {
+    pub(crate) fn records_of(&self, bytes: &ops::Range<u64>) -> Range {
         ((bytes.start - self.base) / self.size, (bytes.end - bytes.start) / self.size)
     }
 

@@ -12,7 +12,10 @@ use std::{
 use isotach_object::ObjectClass;
 
 use crate::{
-    abi::stored::{IGNORE, REDUNDANCY},
+    abi::{
+        classes::OC_RP_XSF,
+        stored::{IGNORE, REDUNDANCY},
+    },
     log,
 };
 
@@ -32,10 +35,22 @@ pub(crate) fn is_ignored() -> bool {
     })
 }
 
-/// Whether classes with this redundancy number ask for copies or parity, and that is ignored.
-pub(crate) fn is_ignored_for(redundancy: u8) -> bool {
-    let class = ObjectClass::from_parts(redundancy, 1);
-    class.is_redundant() && class.is_known() && is_ignored()
+/// The name of the class that has as many copies as there can be, in one group. DAOS's number of it has no parts.
+pub(crate) const MOST_COPIES: &str = "RP_XSF";
+
+/// How many groups a class has that asks for copies or parity, where that is ignored.
+pub(crate) fn groups_of_ignored(class: u32) -> Option<u16> {
+    let parts = ObjectClass::from_parts((class >> 24) as u8, class as u16);
+    let (name, groups) = match class {
+        OC_RP_XSF => (MOST_COPIES.to_owned(), 1),
+        _ if parts.is_redundant() && parts.is_known() => (parts.to_string(), parts.groups()),
+        _ => return None,
+    };
+    if !is_ignored() {
+        return None;
+    }
+    tell_ignored(&format!("object class {name}"));
+    Some(groups)
 }
 
 /// Says, once for each, what of a request is ignored.

@@ -290,7 +290,8 @@ fn redundancy_is_refused_unless_the_user_says_that_it_is_to_be_ignored() {
     let told = ignoring.env("ISOTACH_DAOS_REDUNDANCY", "ignore").output().unwrap();
     let log = String::from_utf8_lossy(&told.stderr);
     assert!(told.status.success(), "{log}");
-    for what in ["object class RP_2GX", "object class EC_4P2GX", "redundancy factor 1"] {
+    for what in ["object class RP_2GX", "object class EC_4P2GX", "object class RP_XSF", "redundancy factor 1"]
+    {
         let lines = log.lines().filter(|line| line.contains(what)).count();
         assert_eq!(lines, 1, "{what}: {log}");
     }

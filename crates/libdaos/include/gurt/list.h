@@ -60,12 +60,36 @@ static inline void d_list_del_init(d_list_t *link)
 	D_INIT_LIST_HEAD(link);
 }
 
+/* Put a link of another list first, or last. */
+static inline void d_list_move(d_list_t *link, d_list_t *head)
+{
+	d_list_del(link);
+	d_list_add(link, head);
+}
+
+static inline void d_list_move_tail(d_list_t *link, d_list_t *head)
+{
+	d_list_del(link);
+	d_list_add_tail(link, head);
+}
+
+/* An empty list, as a value and as a variable. */
+#define D_LIST_HEAD_INIT(name)                                                                                         \
+	{                                                                                                              \
+		&(name), &(name)                                                                                       \
+	}
+#define D_LIST_HEAD(name) d_list_t name = D_LIST_HEAD_INIT(name)
+
 /* Links may not be taken out meanwhile, but by the last of these the one that it is at. */
 #define d_list_for_each(link, head) for ((link) = (head)->next; (link) != (head); (link) = (link)->next)
 
 #define d_list_for_each_entry(record, head, field)                                                                     \
 	for ((record) = d_list_entry((head)->next, __typeof__(*(record)), field); &(record)->field != (head);          \
 	     (record) = d_list_entry((record)->field.next, __typeof__(*(record)), field))
+
+#define d_list_for_each_entry_reverse(record, head, field)                                                             \
+	for ((record) = d_list_entry((head)->prev, __typeof__(*(record)), field); &(record)->field != (head);          \
+	     (record) = d_list_entry((record)->field.prev, __typeof__(*(record)), field))
 
 #define d_list_for_each_entry_safe(record, behind, head, field)                                                        \
 	for ((record) = d_list_entry((head)->next, __typeof__(*(record)), field),                                      \

@@ -9,6 +9,7 @@ use super::{
     nodes::{Defaults, Node},
     store::{Place, Store, until_done},
 };
+use crate::handles;
 
 /// The size that a directory is said to have: what DAOS's library needs for an entry in memory.
 const DIRECTORY_SIZE: u64 = 104;
@@ -55,6 +56,9 @@ impl Stat {
             stat.size = bytes::size_of(store, inode.id)?;
             stat.blocks = stat.size.div_ceil(BLOCK);
             stat.block_size = inode.chunk_size;
+            if let Some(written) = handles::written_of(&store.container, inode.id) {
+                (stat.modified, stat.changed) = (stat.modified.max(written), stat.changed.max(written));
+            }
         } else if inode.is_directory() {
             stat.size = DIRECTORY_SIZE;
             if let Some(mark) = store.mark(inode.id)?.filter(|mark| *mark != inode.mark) {

@@ -213,6 +213,11 @@ impl Node {
         })
     }
 
+    /// When the file was written last, as far as that is not stored yet.
+    pub(crate) fn written(&self) -> Option<Time> {
+        self.file().ok().and_then(|file| *locked(&file.written))
+    }
+
     /// Stores when the file was written last. One that was removed or moved meanwhile is left alone.
     pub(crate) fn settle(&self) -> Result<()> {
         let Kind::File(file) = &self.kind else { return Ok(()) };

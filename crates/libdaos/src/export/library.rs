@@ -5,7 +5,11 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use isotach_object::ObjectClass;
 
 use super::{answer, text};
-use crate::{abi::errors, pools};
+use crate::{
+    abi::{classes::OC_RP_XSF, errors},
+    pools,
+    redundancy::MOST_COPIES,
+};
 
 #[unsafe(no_mangle)]
 extern "C" fn daos_init() -> c_int {
@@ -52,13 +56,19 @@ fn leaked(text: &'static str) -> *const c_char {
 unsafe extern "C" fn daos_oclass_name2id(name: *const c_char) -> c_int {
     // SAFETY: STRING for `name`.
     let Ok(name) = (unsafe { text(name) }) else { return 0 };
-    name.parse::<ObjectClass>().map_or(0, |class| class.id() as c_int)
+    match name {
+        MOST_COPIES => OC_RP_XSF as c_int,
+        _ => name.parse::<ObjectClass>().map_or(0, |class| class.id() as c_int),
+    }
 }
 
 /// The name of an object class, of at most 24 characters; -1 for one that has none.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_oclass_id2name(class: u32, name: *mut c_char) -> c_int {
-    let class = ObjectClass::from_parts((class >> 24) as u8, class as u16).to_string();
+    let class = match class {
+        OC_RP_XSF => MOST_COPIES.to_owned(),
+        _ => ObjectClass::from_parts((class >> 24) as u8, class as u16).to_string(),
+    };
     if name.is_null() || class.starts_with("0x") {
         return -1;
     }

@@ -23,7 +23,7 @@ missing! { -DER_NOSYS =>
     daos_pool_filter_cont daos_pool_cont_filter_init daos_pool_cont_filter_add daos_pool_cont_filter_fini
     daos_cont_rollback daos_cont_subscribe daos_cont_status_clear
     daos_cont_snap_oit_create daos_cont_snap_oit_destroy
-    daos_obj_list_recx daos_obj_query_class daos_obj_query daos_obj_verify daos_obj_layout_get daos_obj_layout_free
+    daos_obj_query_class daos_obj_query daos_obj_verify daos_obj_layout_get daos_obj_layout_free
     daos_obj_key2anchor daos_obj_query_max_epoch daos_oit_list_filter
     daos_acl_to_stream
     daos_mgmt_list_pools daos_mgmt_get_bs_state daos_mgmt_get_sys_info daos_mgmt_put_sys_info

@@ -6,11 +6,13 @@ use std::{
 };
 
 use super::{
-    Plain, answer, halves, listing, many, many_mut, out, out_or_none, outs, place, value_or_none, vectors,
+    Plain, anchors, answer, halves, listing, many, many_mut, out, out_or_none, outs, place, value_or_none,
+    vectors,
 };
 use crate::{
     abi::{constants::*, errors::*, types::*},
     error::{Der, Result, invalid, refuse},
+    extents,
     general::{self, Part},
     handles,
     key_query::{self, Query},
@@ -148,6 +150,17 @@ unsafe fn tell(found: &Found, kind: daos_iod_type_t, map: &mut daos_iom_t) -> Re
     Ok(())
 }
 
+/// Tells how far buffers are filled, holes between records included; gives the number of those that are.
+fn filled_up_to(end: u64, vectors: &mut [d_iov_t]) -> u32 {
+    let (mut left, mut count) = (end, 0);
+    for vector in vectors {
+        count += u32::from(left > 0);
+        vector.iov_len = left.min(vector.iov_buf_len);
+        left -= vector.iov_len;
+    }
+    count
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_obj_fetch(
     object: daos_handle_t,
@@ -175,6 +188,7 @@ unsafe extern "C" fn daos_obj_fetch(
                 part.room =
                     Some(vectors.iter().fold(0, |room, vector| vector.iov_buf_len.saturating_add(room)));
             }
+            part.check_fetch()?;
             parts.push(part);
         }
         let found = general::fetch(&object, &scope, flags, dkey, &parts)?;
@@ -191,12 +205,12 @@ unsafe extern "C" fn daos_obj_fetch(
             let list = unsafe { place(lists.add(at)) }?;
             // SAFETY: STRUCT for `list`.
             let vectors = unsafe { vectors(list) }?;
-            vectors.iter_mut().for_each(|vector| vector.iov_len = 0);
             for (position, bytes) in &found.pieces {
                 // SAFETY: BUFFER for each of `vectors`.
                 unsafe { listing::scatter_at(*position, bytes, vectors) };
             }
-            list.sg_nr_out = vectors.iter().filter(|vector| vector.iov_len > 0).count() as u32;
+            let end = found.pieces.iter().map(|(position, bytes)| position + bytes.len() as u64).max();
+            list.sg_nr_out = filled_up_to(end.unwrap_or(0), vectors);
         }
         match found.iter().any(|found| found.is_too_big) {
             true => Err(Der(DER_REC2BIG)),
@@ -239,6 +253,7 @@ unsafe extern "C" fn daos_obj_update(
             }
             // SAFETY: STRUCT for `one`: its name is a key, its extents are a LIST of `iod_nr`.
             let part = unsafe { part(one) }?;
+            part.check_update(!lists.is_null())?;
             if part.ranges.is_none() {
                 if (bytes.len() as u64) < part.size {
                     return refuse(DER_REC2BIG, "a single value that is larger than its buffers");
@@ -380,6 +395,49 @@ unsafe extern "C" fn daos_obj_list_akey(
         let page = |anchor: &_, limit| general::list(&object, &scope, Some(dkey), anchor, limit);
         // SAFETY: STRUCT for `count`, `list` and `anchor`, LIST for `descriptions`, of `count`.
         unsafe { listing::keys(count, descriptions, list, anchor, page) }
+    })
+}
+
+/// Epochs of extents are not known here: `_epochs` are left alone, as on DAOS.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn daos_obj_list_recx(
+    object: daos_handle_t,
+    transaction: daos_handle_t,
+    dkey: *const daos_key_t,
+    akey: *const daos_key_t,
+    size: *mut u64,
+    count: *mut u32,
+    records: *mut daos_recx_t,
+    _epochs: *mut daos_epoch_range_t,
+    anchor: *mut daos_anchor_t,
+    is_ascending: bool,
+    event: *mut daos_event_t,
+) -> c_int {
+    answer(event, || {
+        let (object, scope) = objects::object_in(object.cookie, transaction.cookie)?;
+        // SAFETY: STRUCT for `dkey`, `akey`, `count` and `anchor`.
+        let (keys, count, anchor) =
+            unsafe { ((key_of(dkey)?, key_of(akey)?), place(count)?, place(anchor)?) };
+        // SAFETY: LIST for `records`, of `count`.
+        let places = unsafe { outs(records, (*count).into()) }?;
+        if places.is_empty() {
+            return invalid("a listing with room for no extent");
+        }
+        if anchor.da_type == DAOS_ANCHOR_TYPE_EOF {
+            *count = 0;
+            return Ok(());
+        }
+        let from = anchors::unpacked(anchor)?;
+        let found = extents::list(&object, &scope, keys, &from, places.len(), is_ascending)?;
+        let ranges = found.ranges.iter().map(|(first, count)| daos_recx_t { rx_idx: *first, rx_nr: *count });
+        places.iter_mut().zip(ranges).for_each(|(place, range)| _ = place.write(range));
+        *count = found.ranges.len() as u32;
+        anchors::pack(found.next.as_ref(), anchor);
+        // SAFETY: OUT for `size`.
+        if let Some(size) = unsafe { out_or_none(size) } {
+            size.set(found.size);
+        }
+        Ok(())
     })
 }
 

@@ -196,11 +196,15 @@ unsafe extern "C" fn daos_cont_set_prop(
 ) -> c_int {
     answer(event, || {
         // SAFETY: STRUCT for `list`.
-        let given = unsafe { taken(list) }?;
+        let mut given = unsafe { taken(list) }?;
         properties::check_changeable(&given)?;
         let container = handles::container(container.cookie)?;
-        if given.is_empty() || given.contains_key(&DAOS_PROP_CO_LABEL) {
-            return invalid("properties to be set: one at least, and no label, which stays");
+        if given.is_empty() {
+            return invalid("properties to be set: one at least is expected");
+        }
+        let label = given.remove(&DAOS_PROP_CO_LABEL);
+        if label.is_some_and(|label| label != Value::Text(container.inner.label().to_string())) {
+            return invalid("another label for a container, which keeps the one it has");
         }
         properties::keep(&container, &given)
     })

@@ -122,6 +122,30 @@ static void times(void)
     IS(daos_hlc2timespec(1, NULL), -DER_INVAL);
 }
 
+/* Two records of a list, from its end on, and after one moved to another list. */
+static void moved_links(void)
+{
+    struct record {
+        int number;
+        d_list_t link;
+    } records[2] = {{.number = 1}, {.number = 2}}, *record;
+    D_LIST_HEAD(list);
+    D_LIST_HEAD(other);
+    int order = 0;
+    d_list_add_tail(&records[0].link, &list);
+    d_list_add_tail(&records[1].link, &list);
+    d_list_for_each_entry_reverse(record, &list, link)
+        order = 10 * order + record->number;
+    IS(order, 21);
+    d_list_move(&records[1].link, &other);
+    d_list_move_tail(&records[0].link, &other);
+    IS(d_list_empty(&list), 1);
+    order = 0;
+    d_list_for_each_entry(record, &other, link)
+        order = 10 * order + record->number;
+    IS(order, 21);
+}
+
 int main(void)
 {
     d_misc_logfac_cache[0] = 5;
@@ -134,6 +158,7 @@ int main(void)
     environment();
     memory();
     lists();
+    moved_links();
     errors();
     times();
     D_DEBUG(DB_MEM, "not seen %d\n", 1);

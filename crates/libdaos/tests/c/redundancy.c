@@ -14,7 +14,8 @@
 
 static void maps(daos_handle_t container, int refused)
 {
-    static const daos_oclass_id_t classes[] = {OC_RP_2G1, OC_RP_2GX, OC_RP_3GX, OC_EC_4P2GX, OC_EC_8P2G1};
+    static const daos_oclass_id_t classes[] = {OC_RP_2G1, OC_RP_2GX, OC_RP_3GX, OC_EC_4P2GX, OC_EC_8P2G1,
+                                               OC_RP_XSF};
     for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
         daos_obj_id_t id = {.lo = i};
         daos_handle_t map;
