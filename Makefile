@@ -11,6 +11,7 @@ SHELL := /usr/bin/env bash
 DEMO ?=
 BENCH ?=
 PYTHON := $(abspath .venv/bin/python)
+comma := ,
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 help: ## List the tasks
@@ -46,7 +47,7 @@ demo: ## Build, archive a small forecast with several writers and readers, show 
 
 # One build serves all: the Rust tests are built in the dev profile (opt-level 1, overflow checks, debug assertions),
 # which builds the program too, and the Python tests drive that very program.
-test: export ISOTACH_REQUIRE_ECCODES := 1
+test: export ISOTACH_REQUIRE := $(if $(ISOTACH_REQUIRE),$(ISOTACH_REQUIRE)$(comma))eccodes
 test: ## Run every test but those of test-ceph
 	@scripts/setup test
 	scripts/with-eccodes $(with_ceph) cargo test --workspace --locked --no-fail-fast
@@ -72,7 +73,7 @@ with_ceph = $$(scripts/ceph-dev installed && echo scripts/ceph-dev with)
 
 # on_ceph WHAT,COMMAND: for tests that are nothing without a cluster. `scripts/setup` has said what to install.
 on_ceph = if scripts/ceph-dev installed; then echo 'scripts/ceph-dev with $(2)'; scripts/ceph-dev with $(2); \
-	else echo 'skipped, Ceph is not installed: tests of $(1)'; [[ $${ISOTACH_REQUIRE_CEPH:-} != 1 ]]; fi
+	else echo 'skipped, Ceph is not installed: tests of $(1)'; ! [[ ",$${ISOTACH_REQUIRE:-}," == *,ceph,* ]]; fi
 
 test-nightly: export ISOTACH_SEQUENCES := 10000
 test-nightly: export ISOTACH_CROWD_SECONDS := 600
@@ -104,7 +105,7 @@ lint: ## Check format, lints, docs, house rules, Python and scripts
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	@$(call if_installed,cargo-deny,cargo deny --offline check licenses bans sources)
-	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/ceph-dev scripts/fuzz scripts/libdaos scripts/libdaos.d/dmg scripts/report-pictures scripts/with-eccodes)
+	@$(call if_installed,shellcheck,shellcheck -x .ci/run scripts/setup scripts/ceph-dev scripts/fuzz scripts/libdaos scripts/libdaos.d/dmg scripts/report-pictures scripts/test-summary scripts/with-eccodes)
 	@echo "make lint: clean"
 
 # if_installed PROGRAM,COMMAND: for checks that only sharpen what another check here covers.

@@ -1,17 +1,17 @@
 """Fixtures of the tests of throw-away Ceph clusters.
 
-Without Ceph's packages the tests are skipped by name; where ISOTACH_REQUIRE_CEPH is 1 they fail instead.
+Without Ceph's packages the tests are skipped by name; where ISOTACH_REQUIRE names ceph they fail instead.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from needs import skip
 
 from clusters import Cluster, ceph_dev
 from engine import RadosStore, program
@@ -28,9 +28,7 @@ def installed() -> None:
     done = ceph_dev("installed")
     if done.returncode == 0:
         return
-    if os.environ.get("ISOTACH_REQUIRE_CEPH") == "1":
-        pytest.fail(done.stderr, pytrace=False)
-    pytest.skip(" ".join(done.stderr.split()))
+    skip("ceph", " ".join(done.stderr.split()))
 
 
 @pytest.fixture(scope="session")
@@ -40,9 +38,7 @@ def binary() -> Path:
     if found is not None and found.is_file():
         return found
     told = f"no isotach program at {found or 'target/release or target/debug'}: build it, or set ISOTACH_BIN"
-    if os.environ.get("ISOTACH_REQUIRE_CEPH") == "1":
-        pytest.fail(told, pytrace=False)
-    pytest.skip(told)
+    skip("ceph", told)
 
 
 @pytest.fixture

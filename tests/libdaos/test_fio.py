@@ -1,6 +1,6 @@
 """fio's engine for DAOS's file system, from Debian's source package, built unchanged against our headers and run on our library.
 
-`scripts/setup test` fetches the source into the build folder. Without it these tests are skipped, and with ISOTACH_REQUIRE_FIO=1 they fail.
+`scripts/setup test` fetches the source into the build folder. Without it these tests are skipped, and where ISOTACH_REQUIRE names fio they fail.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from needs import skip
 
 from place import ROOT
 
@@ -85,9 +86,7 @@ def fio(prefix: Path) -> Path:
     """The built program. What was built before is built again only where the source or our headers changed."""
     source = next(iter(sorted(FOLDER.glob("fio-*"))), None)
     if source is None:
-        why = f"there is no source of fio in {FOLDER}: `scripts/setup test` fetches it"
-        assert os.environ.get("ISOTACH_REQUIRE_FIO") != "1", why
-        pytest.skip(why)
+        skip("fio", f"there is no source of fio in {FOLDER}: `scripts/setup test` fetches it")
     build = FOLDER / "build"
     build.mkdir(exist_ok=True)
     flags = {"CFLAGS": f"-I{prefix}/include", "LDFLAGS": f"-L{prefix}/lib", "LIBRARY_PATH": f"{prefix}/lib"}

@@ -1,19 +1,19 @@
 """Fixtures of the parity tests: the data, one FDB and one Isotach store that hold it, and their absence.
 
-Without FDB or without the program the tests are skipped by name; where CI is set they fail instead, since
-there the agreement must be shown.
+Without FDB or without the program the tests are skipped by name; where ISOTACH_REQUIRE names what
+is missing they fail instead, since there the agreement must be shown.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import os
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from needs import skip
 
 if TYPE_CHECKING:
     from stores import FdbStore, IsotachStore, Source
@@ -25,19 +25,11 @@ ORDERS: dict[str, str] = {}
 SUMMARY: list[str] = []
 
 
-def absent(what: str, cure: str) -> None:
-    """Skips, or fails where CI is set, with the cure."""
-    message = f"{what}: {cure}"
-    if os.environ.get("CI"):
-        pytest.fail(message, pytrace=False)
-    pytest.skip(message)
-
-
 @pytest.fixture(scope="session")
 def peer() -> None:
     """Asks for the Python packages that the tests need."""
     if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
-        absent(f"not installed: {', '.join(missing)}", INSTALL)
+        skip("python", f"not installed: {', '.join(missing)}: {INSTALL}")
 
 
 @pytest.fixture(scope="session")
@@ -47,10 +39,8 @@ def binary(peer: None) -> Path:
 
     found = program()
     if found is None or not found.is_file():
-        absent(
-            f"no isotach program at {found or 'target/release or target/debug'}",
-            "build it, or set ISOTACH_BIN",
-        )
+        where = found or "target/release or target/debug"
+        skip("program", f"no isotach program at {where}: build it, or set ISOTACH_BIN")
     return found
 
 

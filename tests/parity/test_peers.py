@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needs import skip
 
 OPERATIONS = {
     "archive",
@@ -67,7 +68,7 @@ def test_a_hammer_that_cannot_work_is_left_out_and_the_rest_is_measured(binary: 
 
 def test_fdb_hammer_writes_and_reads_as_many_fields_as_hammer(binary: Path, tmp_path: Path) -> None:
     if shutil.which("fdb-hammer") is None:
-        pytest.skip("no fdb-hammer on PATH: apt-get install fdb5")
+        skip("fdb5", "no fdb-hammer on PATH: apt-get install fdb5")
     lines = compare(binary, tmp_path)
     for what in ("hammer write", "hammer read"):
         moved = {line["peer"]: (line["fields"], line["bytes"]) for line in lines if line["what"] == what}

@@ -9,8 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from needs import skip
 
-from conftest import SUMMARY, absent
+from conftest import SUMMARY
 from sweep import STANDARD, FdbSweep, IsotachSweep, Sample, Swept, default_schema, samples
 from sweep_exceptions import COMPARISONS, EXCEPTIONS, Comparison
 
@@ -28,9 +29,9 @@ def files(peer: None) -> list[Sample]:
     """The samples."""
     found = samples()
     if default_schema() is None or len(found) < PACKAGED_MIN:
-        absent(f"only {len(found)} GRIB samples", "run python tests/parity/fetch_samples.py")
+        skip("samples", f"only {len(found)} GRIB samples: run python tests/parity/fetch_samples.py")
     if len(found) - len(packaged(found)) < DEBIANS_MIN:
-        absent("Debian's samples of ecCodes", "install libeccodes-data")
+        skip("samples", "Debian's samples of ecCodes are missing: install libeccodes-data")
     return found
 
 

@@ -1,7 +1,7 @@
 """Fixtures of the report's tests: the built program, runs that it made, and a browser.
 
-Without the program or a browser the tests are skipped by name; where CI is set they fail instead, since there the
-page must be shown to work.
+Without the program or a browser the tests are skipped by name; where ISOTACH_REQUIRE names what is
+missing they fail instead, since there the page must be shown to work.
 """
 
 from __future__ import annotations
@@ -14,19 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from needs import skip
 
 from browser import Browser
 from browser import program as browser_program
 
 ROOT = Path(__file__).parents[2]
-
-
-def absent(what: str, cure: str) -> None:
-    """Skips, or fails where CI is set, with the cure."""
-    message = f"{what}: {cure}"
-    if os.environ.get("CI"):
-        pytest.fail(message, pytrace=False)
-    pytest.skip(message)
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +30,7 @@ def isotach() -> Path:
     candidates = [Path(given)] if given else [target / kind / "isotach" for kind in ("release", "debug")]
     found = next((path for path in candidates if path.is_file()), None)
     if found is None:
-        absent(f"no isotach program at {candidates[0]}", "build it, or set ISOTACH_BIN")
+        skip("program", f"no isotach program at {candidates[0]}: build it, or set ISOTACH_BIN")
     return found
 
 
@@ -87,7 +80,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """A browser without a network."""
     found = browser_program()
     if found is None:
-        absent("no Chromium is installed", "scripts/setup test installs it where it can be root")
+        skip("browser", "no Chromium is installed: `scripts/setup test` installs it as root")
     running = Browser(found, tmp_path_factory.mktemp("profile"))
     yield running
     running.close()

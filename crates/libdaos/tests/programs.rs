@@ -14,6 +14,8 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
+use isotach_needs::{Need, skip};
+
 use bench::{Bench, library, source};
 
 /// What the conformance program found, by the names of its checks, and all that it printed.
@@ -129,8 +131,7 @@ fn a_program_makes_and_removes_pools() {
 fn another_user_may_not_open_what_the_list_does_not_name_him_for() {
     const NOBODY: u32 = 65_534;
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: only root may become another user");
-        return;
+        return skip(Need::Root, "only root may become another user");
     }
     let bench = Bench::new();
     let fields = bench.compile("fields", &["tests/c/fields.c"]);

@@ -6,6 +6,8 @@ use std::{
     process::{Command, Output},
 };
 
+use isotach_needs::{Need, skip};
+
 use crate::common::{pool, program, record, told};
 
 /// Field I/O with its record in `run`.
@@ -47,7 +49,7 @@ impl<'f> SmallDisk<'f> {
             Command::new("mount").args(["-t", "tmpfs", "-o", "size=24m", "tmpfs"]).arg(folder).output();
         let is_mounted = mounted.is_ok_and(|output| output.status.success());
         if !is_mounted {
-            eprintln!("skipped: cannot mount a small file system here");
+            skip(Need::Mount, "cannot mount a small file system here");
         }
         is_mounted.then_some(Self(folder))
     }

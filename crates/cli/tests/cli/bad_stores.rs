@@ -3,8 +3,9 @@
 use std::{fs, os::unix::fs::PermissionsExt, os::unix::process::CommandExt, process::Command};
 
 use isotach_fields::crc32c;
+use isotach_needs::{Need, skip};
 
-use crate::support::{KEY, Store, program, said, skip};
+use crate::support::{KEY, Store, program, said};
 
 /// An account that owns nothing.
 const NOBODY: u32 = 65534;
@@ -132,7 +133,7 @@ impl<'s> Unprivileged<'s> {
         let is_root =
             fs::metadata("/proc/self").is_ok_and(|there| std::os::unix::fs::MetadataExt::uid(&there) == 0);
         if !is_root {
-            skip("only root can run the program as another account");
+            skip(Need::Root, "only root can run the program as another account");
             return None;
         }
         let program = store.folder.path().join("isotach");

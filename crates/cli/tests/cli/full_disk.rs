@@ -7,7 +7,9 @@ use std::{
     process::Command,
 };
 
-use crate::support::{KEY, Said, Store, program, said, same_bytes, skip, tree};
+use isotach_needs::{Need, skip};
+
+use crate::support::{KEY, Said, Store, program, said, same_bytes, tree};
 
 /// A file system of some MiB, unmounted at the end.
 struct SmallDisk<'s>(&'s Path);
@@ -19,7 +21,7 @@ impl<'s> SmallDisk<'s> {
         if mounted.is_ok_and(|output| output.status.success()) {
             return Some(Self(folder));
         }
-        skip("cannot mount a small file system here");
+        skip(Need::Mount, "cannot mount a small file system here");
         None
     }
 }

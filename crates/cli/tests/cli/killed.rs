@@ -9,12 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use isotach_needs::{Need, skip};
 use rustix::{
     fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open},
     process::{Pid, Signal, kill_process},
 };
 
-use crate::support::{KEY, Store, skip};
+use crate::support::{KEY, Store};
 
 #[test]
 fn a_reading_that_is_killed_leaves_nothing_behind() {
@@ -25,7 +26,7 @@ fn a_reading_that_is_killed_leaves_nothing_behind() {
     let folder = store.folder.path().join("target");
     fs::create_dir(&folder).unwrap();
     if open(&folder, OFlags::WRONLY | OFlags::TMPFILE, Mode::RUSR).is_err() {
-        return skip("no files without a name on this file system");
+        return skip(Need::UnnamedFiles, "no files without a name on this file system");
     }
     // Not SIGINT: where the tests run in the background of a script it is ignored, here and in all they start.
     for (signal, before) in [(Signal::TERM, None), (Signal::KILL, Some("before"))] {

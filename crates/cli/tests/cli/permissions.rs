@@ -7,6 +7,8 @@ use std::{
     process::Command,
 };
 
+use isotach_needs::{Need, skip};
+
 use crate::support::{KEY, Said, Store};
 
 /// Somebody who is not the owner, in a group of his own.
@@ -47,7 +49,7 @@ fn the_list_of_a_container_is_set_at_creation_and_later_and_is_told_as_it_can_be
 /// Runs the program as somebody else, if this is root.
 fn as_other(store: &Store, args: &[&str]) -> Option<Said> {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped what another user meets: only root can act for other users");
+        skip(Need::Root, "only root can act for other users");
         return None;
     }
     let folder = store.folder.path();

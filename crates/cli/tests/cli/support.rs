@@ -10,6 +10,7 @@ use std::{
 };
 
 use isotach_grib::{Eccodes, EccodesError, FieldName, ForecastPlan, MessageMaker};
+use isotach_needs::{Need, skip};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use tempfile::TempDir;
 
@@ -235,15 +236,12 @@ pub(crate) fn same_bytes(found: &[u8], expected: &[u8]) {
     assert!(found == expected, "{} bytes, which are not the {} expected", found.len(), expected.len());
 }
 
-/// Messages of a small forecast of the class rd, steps 0, 6, 12, ... Without ecCodes it says that the test is skipped;
-/// with `ISOTACH_REQUIRE_ECCODES=1` it fails.
+/// Messages of a small forecast of the class rd, steps 0, 6, 12, ..., or `None` after saying that the test is skipped.
 pub(crate) fn messages(count: u32) -> Option<Vec<Vec<u8>>> {
     let eccodes = match Eccodes::load() {
         Ok(eccodes) => eccodes,
-        Err(EccodesError::NotInstalled { .. })
-            if std::env::var_os("ISOTACH_REQUIRE_ECCODES").is_none_or(|value| value != "1") =>
-        {
-            skip("ecCodes not installed");
+        Err(error @ EccodesError::NotInstalled { .. }) => {
+            skip(Need::Eccodes, &error.to_string());
             return None;
         }
         Err(error) => panic!("{error}"),
@@ -260,13 +258,6 @@ pub(crate) fn messages(count: u32) -> Option<Vec<Vec<u8>>> {
     let mut maker = MessageMaker::new(eccodes, plan).expect("a maker");
     let name = |number| FieldName { member: 0, step: number * 6, level: 850, param: 130 };
     Some((0..count).map(|number| maker.message(name(number)).expect("a message")).collect())
-}
-
-/// Says past the test harness, which shows nothing of tests that pass, that a test is skipped.
-pub(crate) fn skip(reason: &str) {
-    let test = std::thread::current();
-    let line = format!("{}: skipped: {reason}\n", test.name().unwrap_or("a test"));
-    std::io::stderr().write_all(line.as_bytes()).expect("standard error");
 }
 
 /// A terminal: the side that a person sits at, and the side of a program.

@@ -18,6 +18,7 @@ use std::{
 };
 
 use isotach_engine_posix::Posix;
+use isotach_needs::{Need, skip};
 use isotach_object::{Engine, Label, Pool, PoolUri};
 
 /// Somebody, by number.
@@ -43,9 +44,9 @@ struct Place {
 
 impl Place {
     /// A pool, unless this is not root.
-    fn new(test: &str) -> Option<Self> {
+    fn new() -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
-            eprintln!("skipped {test}: only root can act for other users");
+            skip(Need::Root, "only root can act for other users");
             return None;
         }
         let kept = tempfile::tempdir().unwrap();

@@ -8,8 +8,7 @@ const FIELDS: u64 = 40;
 
 #[test]
 fn users_who_write_one_container_read_each_other_and_a_reader_follows_them() {
-    let name = "users_who_write_one_container_read_each_other_and_a_reader_follows_them";
-    let Some(place) = Place::new(name) else { return };
+    let Some(place) = Place::new() else { return };
     let acl = format!("A:G:GROUP@:rw,A::{}@:rw,A::{}@:rw,A::EVERYONE@:r", ALICE.user, BOB.user);
     place.must(OWNER, &["create", &acl]);
     let count = (4 * FIELDS).to_string();
@@ -46,8 +45,7 @@ fn users_who_write_one_container_read_each_other_and_a_reader_follows_them() {
 
 #[test]
 fn a_container_that_inherits_is_open_to_all_whom_the_first_one_is_open_to() {
-    let name = "a_container_that_inherits_is_open_to_all_whom_the_first_one_is_open_to";
-    let Some(place) = Place::new(name) else { return };
+    let Some(place) = Place::new() else { return };
     place.must(OWNER, &["create", &format!("A:G:GROUP@:rw,A::{}@:rw,A::{}@:r", ALICE.user, BOB.user)]);
     fs::rename(place.container(), place.folder.join("pool/containers/first")).unwrap();
     place.must(ALICE, &["inherit", "first"]);

@@ -2,6 +2,7 @@
 
 use std::{env, path::Path, process::Command};
 
+use isotach_needs::{Need, skip};
 use isotach_object::{NewRights, RightsChange};
 
 use crate::{ALICE, MATE, OWNER, Place, STRANGER, label};
@@ -23,8 +24,7 @@ fn modes_do_where_there_are_no_lists_and_names_are_refused() {
     let mut can_mount = Command::new("unshare");
     can_mount.args(["--mount", "sh", "-c", "mount -t ramfs none \"$0\""]).arg(folder.path());
     if !can_mount.output().is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped {NAME}: nothing can be mounted here");
-        return;
+        return skip(Need::Mount, "nothing can be mounted here");
     }
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

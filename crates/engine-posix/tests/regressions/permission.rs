@@ -9,6 +9,7 @@ use std::{
 };
 
 use isotach_engine_posix::Posix;
+use isotach_needs::{Need, skip};
 use isotach_object::{Array, Engine, ObjectType, PoolUri};
 
 use crate::{Store, assert_holds, entries, object, put_frames};
@@ -36,7 +37,7 @@ fn as_another_user(store: &Store, test: &str) {
     command.args(["--exact", &format!("permission::{test}"), "--nocapture"]);
     match command.env(CHILD, store.folder.path().join("pool")).output() {
         Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
-        Err(error) => eprintln!("skipped {test}: setpriv cannot be run ({error})"),
+        Err(error) => skip(Need::Root, &format!("setpriv cannot be run ({error})")),
     }
 }
 

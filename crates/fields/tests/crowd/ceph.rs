@@ -7,6 +7,7 @@ use std::{
 };
 
 use isotach_engine_rados::Rados;
+use isotach_needs::{Need, skip};
 use isotach_object::{Engine, PoolUri};
 
 use crate::{crowd, kills, number};
@@ -23,7 +24,7 @@ impl OwnPool {
     /// None where there is no cluster, which is told.
     fn new(test: &str) -> Option<Self> {
         let Some(ceph_pool) = env::var("ISOTACH_RADOS_POOL").ok().filter(|pool| !pool.is_empty()) else {
-            println!("skipped: ISOTACH_RADOS_POOL names no pool of a Ceph cluster");
+            skip(Need::Ceph, "ISOTACH_RADOS_POOL names no pool of a Ceph cluster");
             return None;
         };
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();

@@ -10,6 +10,7 @@ use std::{
 };
 
 use isotach_fields::{Error, FieldStore};
+use isotach_needs::{Need, skip};
 
 use crate::{
     ONE,
@@ -24,8 +25,9 @@ fn with_own_mounts(role: &str) {
     let role = format!("{role} {}", folder.path().display());
     let is_permitted = Command::new("unshare").args(["--mount", "true"]).status();
     if !is_permitted.is_ok_and(|status| status.success()) {
-        return eprintln!(
-            "skipped: `unshare --mount` is not there or not permitted, so nothing can be mounted"
+        return skip(
+            Need::Mount,
+            "`unshare --mount` is not there or not permitted, so nothing can be mounted",
         );
     }
     let mut command = Command::new("unshare");

@@ -1,0 +1,116 @@
+//! What tests need that not every machine has, and how a test is skipped where it is missing.
+//!
+//! Cargo's test harness knows no test that is skipped while it runs: one that returns early has passed. So a skipped test says so
+//! past the harness, and leaves a line in the file that `ISOTACH_SKIPS` names, which `scripts/test-summary` counts. A machine on
+//! which a test must run names its needs in `ISOTACH_REQUIRE`: there the test fails.
+
+#![expect(clippy::expect_used, reason = "test code: a failure here is a failed test")]
+
+use std::{env, fs::OpenOptions, io::Write, thread};
+
+/// What a test needs of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// The library of ecCodes.
+    Eccodes,
+    /// A Ceph cluster.
+    Ceph,
+    /// To be root, and so to act for other users.
+    Root,
+    /// The permission to mount file systems.
+    Mount,
+    /// A C compiler.
+    Compiler,
+    /// Temporary files without a name (`O_TMPFILE`).
+    UnnamedFiles,
+    /// More sequences of operations than everyday runs make.
+    ManySequences,
+}
+
+impl Need {
+    /// Its word in `ISOTACH_REQUIRE`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Eccodes => "eccodes",
+            Self::Ceph => "ceph",
+            Self::Root => "root",
+            Self::Mount => "mount",
+            Self::Compiler => "compiler",
+            Self::UnnamedFiles => "unnamed-files",
+            Self::ManySequences => "many-sequences",
+        }
+    }
+
+    fn is_in(self, required: &str) -> bool {
+        required.split(',').any(|word| word.trim() == self.word())
+    }
+}
+
+/// Says that the running test, or a part of it, is skipped because `need` is missing, as `why` tells.
+///
+/// # Panics
+/// If `ISOTACH_REQUIRE` has the need among its words, which commas part; or if it cannot say so.
+#[track_caller]
+pub fn skip(need: Need, why: &str) {
+    let thread = thread::current();
+    let test = thread.name().unwrap_or("a test");
+    let required = env::var("ISOTACH_REQUIRE").unwrap_or_default();
+    assert!(!need.is_in(&required), "{test} must run, since ISOTACH_REQUIRE names {}: {why}", need.word());
+    say(&format!("{test}: skipped: {why}\n"));
+    if let Some(file) = env::var_os("ISOTACH_SKIPS").filter(|file| !file.is_empty()) {
+        let line = format!("rust\t{}\t{test}\t{why}\n", need.word());
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(file)
+            .expect("the file that ISOTACH_SKIPS names");
+        // One write: the tests of several processes leave lines there.
+        file.write_all(line.as_bytes()).expect("a line in the file that ISOTACH_SKIPS names");
+    }
+}
+
+/// Written past the test harness, which would show it only if the test failed.
+fn say(line: &str) {
+    std::io::stderr().write_all(line.as_bytes()).expect("standard error");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Output};
+
+    use super::*;
+
+    /// Set for a process whose one test is to be skipped.
+    const INNER: &str = "ISOTACH_NEEDS_INNER";
+    const NAME: &str = "tests::a_skipped_test_is_listed_and_fails_where_its_need_is_required";
+
+    fn run(required: &str, list: &std::path::Path) -> Output {
+        let mut command = Command::new(env::current_exe().expect("this program"));
+        command
+            .args(["--exact", NAME])
+            .env(INNER, "1")
+            .env("ISOTACH_REQUIRE", required)
+            .env("ISOTACH_SKIPS", list);
+        command.output().expect("this program runs")
+    }
+
+    #[test]
+    fn a_skipped_test_is_listed_and_fails_where_its_need_is_required() {
+        if env::var_os(INNER).is_some() {
+            return skip(Need::Mount, "nothing can be mounted");
+        }
+        let list = env::temp_dir().join(format!("isotach-needs-{}", std::process::id()));
+        let skipped = run("eccodes,root", &list);
+        let listed = std::fs::read_to_string(&list).unwrap_or_default();
+        let required = run("root, mount", &list);
+        let listed_later = std::fs::read_to_string(&list).unwrap_or_default();
+        let _ = std::fs::remove_file(&list);
+        assert!(skipped.status.success());
+        assert_eq!(listed, format!("rust\tmount\t{NAME}\tnothing can be mounted\n"));
+        assert!(String::from_utf8_lossy(&skipped.stderr).contains("skipped: nothing can be mounted"));
+        assert!(!required.status.success());
+        assert!(String::from_utf8_lossy(&required.stdout).contains("ISOTACH_REQUIRE names mount"));
+        assert_eq!(listed_later, listed, "one that failed was not skipped");
+    }
+}
