@@ -1,6 +1,6 @@
 //! The rule that no crate depends upwards.
 //!
-//! The layers are those of the README's picture. A crate depends only on layers below its own, and `isotach-fields`
+//! The layers are those of the picture in docs/concepts.md. A crate depends only on layers below its own, and `isotach-fields`
 //! knows no engine but in its tests, because a registry, filled by the program, maps a URI's scheme to an engine.
 
 use crate::{Finding, metadata::Package};
