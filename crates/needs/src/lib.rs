@@ -1,4 +1,4 @@
-//! What tests need that not every machine has, and how a test is skipped where it is missing.
+//! What tests need that not every machine or engine has, and how a test is skipped where it is missing.
 //!
 //! Cargo's test harness knows no test that is skipped while it runs: one that returns early has passed. So a skipped test says so
 //! past the harness, and leaves a line in the file that `ISOTACH_SKIPS` names, which `scripts/test-summary` counts. A machine on
@@ -8,7 +8,7 @@
 
 use std::{env, fs::OpenOptions, io::Write, thread};
 
-/// What a test needs of the machine.
+/// What a test needs of the machine or the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// The library of ecCodes.
@@ -19,6 +19,8 @@ pub enum Need {
     Root,
     /// The permission to mount file systems.
     Mount,
+    /// What the engine that is tested declares as a capability.
+    Capability,
     /// A C compiler.
     Compiler,
     /// Temporary files without a name (`O_TMPFILE`).
@@ -36,6 +38,7 @@ impl Need {
             Self::Ceph => "ceph",
             Self::Root => "root",
             Self::Mount => "mount",
+            Self::Capability => "capability",
             Self::Compiler => "compiler",
             Self::UnnamedFiles => "unnamed-files",
             Self::ManySequences => "many-sequences",

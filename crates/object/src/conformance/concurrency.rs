@@ -145,7 +145,7 @@ pub(super) fn read_values(seat: &Seat) -> Vec<u64> {
 }
 
 pub fn readers_see_both_cells_of_a_transaction_or_neither(trial: &Trial<'_>) {
-    if !trial.capabilities().transactions {
+    if !trial.has_transactions() {
         return;
     }
     let place = trial.place();

@@ -53,7 +53,7 @@ pub fn a_flipped_bit_in_an_array_is_corrupt(trial: &Trial<'_>) {
 }
 
 pub fn a_flipped_bit_in_shared_bytes_is_corrupt(trial: &Trial<'_>) {
-    if !trial.capabilities().shared_reads {
+    if !trial.is_for(trial.capabilities().shared_reads, "the engine lends no memory") {
         return;
     }
     let data = noise(4, 1 << 20);

@@ -44,7 +44,7 @@ pub fn what_happens_to_single_keys_has_an_order(trial: &Trial<'_>) {
 /// Transactions of entries and arrays, whole and staged, and every way to look at several keys at once.
 #[doc(hidden)]
 pub fn transactions_have_an_order_and_are_seen_whole(trial: &Trial<'_>) {
-    if trial.capabilities().transactions {
+    if trial.has_transactions() {
         crew::check_histories(trial, Kind::Groups);
     }
 }

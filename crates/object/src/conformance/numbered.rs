@@ -163,7 +163,7 @@ pub fn what_makes_no_transaction_is_refused(trial: &Trial<'_>) {
 
 pub fn a_version_can_be_read_while_others_are_committed(trial: &Trial<'_>) {
     let Some(place) = place(trial) else { return };
-    if !trial.capabilities().snapshots {
+    if !trial.has_snapshots() {
         return;
     }
     let container = &*place.container;
@@ -266,7 +266,7 @@ impl Model {
 }
 
 pub fn random_starts_finishes_and_aborts_agree_with_a_plain_model(trial: &Trial<'_>) {
-    if !trial.capabilities().parking {
+    if !trial.is_for(trial.capabilities().parking, "the engine parks no stages") {
         return;
     }
     let number = |name| env::var(name).ok().map(|text| text.parse::<u64>().unwrap());

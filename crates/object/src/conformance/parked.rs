@@ -132,7 +132,7 @@ pub fn a_condition_that_fails_parks_nothing_and_commits_nothing_parked(trial: &T
 
 pub fn a_handle_on_the_past_shows_what_was_parked_and_commits_nothing(trial: &Trial<'_>) {
     let Some(place) = place(trial) else { return };
-    if !trial.capabilities().snapshots {
+    if !trial.has_snapshots() {
         return;
     }
     park(&*place.container, "name", &[put(b"k", b"1")]).unwrap();
@@ -147,7 +147,7 @@ pub fn a_handle_on_the_past_shows_what_was_parked_and_commits_nothing(trial: &Tr
 }
 
 pub fn what_processes_have_parked_outlives_them_and_is_committed_by_another(trial: &Trial<'_>) {
-    if !trial.capabilities().parking {
+    if !trial.is_for(trial.capabilities().parking, "the engine parks no stages") {
         return;
     }
     let place = trial.place();

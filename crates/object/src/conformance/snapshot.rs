@@ -23,7 +23,7 @@ const LARGE: usize = 40_000;
 
 /// A place, if the engine has snapshots.
 fn place(trial: &Trial<'_>) -> Option<Place> {
-    trial.capabilities().snapshots.then(|| trial.place())
+    trial.has_snapshots().then(|| trial.place())
 }
 
 /// What is read, and where it was written.

@@ -199,7 +199,7 @@ pub fn a_staging_has_no_limit_in_size(trial: &Trial<'_>) {
 }
 
 pub fn readers_see_all_that_was_staged_or_nothing(trial: &Trial<'_>) {
-    if !trial.capabilities().transactions {
+    if !trial.has_transactions() {
         return;
     }
     let place = trial.place();
@@ -244,7 +244,7 @@ pub(super) fn read_staged(seat: &Seat) -> Vec<u64> {
 }
 
 pub fn what_a_process_has_staged_dies_with_it(trial: &Trial<'_>) {
-    if !trial.capabilities().transactions {
+    if !trial.has_transactions() {
         return;
     }
     let place = trial.place();

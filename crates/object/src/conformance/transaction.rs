@@ -50,7 +50,7 @@ pub fn updates_of_a_transaction_count_together_and_in_order(trial: &Trial<'_>) {
 }
 
 pub fn a_transaction_that_fails_changes_nothing(trial: &Trial<'_>) {
-    if !trial.capabilities().transactions {
+    if !trial.has_transactions() {
         return;
     }
     let place = trial.place();
@@ -144,7 +144,7 @@ pub fn unchanged_holds_until_an_update_names_the_cell(trial: &Trial<'_>) {
     refused(commit_if(&place, Precondition::Unchanged(cell(b"k"), seen)), "conflict");
     refused(commit_if(&place, Precondition::Unchanged(cell(b"other"), seen)), "conflict");
     commit_if(&place, Precondition::Unchanged(cell(b"k"), epoch)).unwrap();
-    if !trial.capabilities().history {
+    if !trial.is_for(trial.capabilities().history, "the engine does not know when a cell changed") {
         return;
     }
     let seen = place.container.epoch().unwrap();
@@ -156,7 +156,9 @@ pub fn unchanged_holds_until_an_update_names_the_cell(trial: &Trial<'_>) {
 
 pub fn unchanged_notices_what_came_and_went(trial: &Trial<'_>) {
     let place = trial.place();
-    if !keeps_read_sets(trial, &place) || !trial.capabilities().history {
+    if !keeps_read_sets(trial, &place)
+        || !trial.is_for(trial.capabilities().history, "the engine does not know when a cell changed")
+    {
         return;
     }
     let general = Cell::general(general_id(1), b"d", b"a");
@@ -189,7 +191,9 @@ pub fn unchanged_notices_what_came_and_went(trial: &Trial<'_>) {
 
 pub fn without_a_history_unchanged_compares_what_a_cell_holds(trial: &Trial<'_>) {
     let place = trial.place();
-    if !keeps_read_sets(trial, &place) || trial.capabilities().history {
+    if !keeps_read_sets(trial, &place)
+        || !trial.is_for(!trial.capabilities().history, "the engine knows when a cell changed")
+    {
         return;
     }
     let array = Cell::array(array_id(1));
@@ -227,7 +231,7 @@ pub fn unchanged_passes_for_what_the_handle_itself_did_before_it_looked(trial: &
 }
 
 pub fn preconditions_are_judged_before_the_updates(trial: &Trial<'_>) {
-    if !trial.capabilities().transactions {
+    if !trial.has_transactions() {
         return;
     }
     let place = trial.place();

@@ -6,6 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use isotach_needs::{Need, skip};
+
 use super::{FaultSet, Faults, Fixture};
 use crate::{
     Anchor, Array, Capabilities, Cell, Container, Engine, KeyValue, Label, ObjectClass, ObjectId, ObjectType,
@@ -39,6 +41,22 @@ impl Trial<'_> {
         self.fixture.engine().capabilities()
     }
 
+    /// Whether a case is for this engine; says why it is skipped if not.
+    pub(super) fn is_for(&self, engine: bool, why: &str) -> bool {
+        if !engine {
+            skip(Need::Capability, why);
+        }
+        engine
+    }
+
+    pub(super) fn has_transactions(&self) -> bool {
+        self.is_for(self.capabilities().transactions, "the engine has no transactions")
+    }
+
+    pub(super) fn has_snapshots(&self) -> bool {
+        self.is_for(self.capabilities().snapshots, "the engine has no snapshots")
+    }
+
     pub(super) fn pool(&self) -> (Arc<dyn Engine>, PoolUri, Arc<dyn Pool>) {
         let (engine, uri) = (self.fixture.engine(), self.fixture.fresh_pool());
         engine.create_pool(&uri).unwrap();
@@ -56,9 +74,7 @@ impl Trial<'_> {
     /// The fault hooks, if those that `needed` asks for work; says so if not.
     pub(super) fn faults(&self, needed: fn(FaultSet) -> bool) -> Option<&dyn Faults> {
         let faults = self.fixture.faults().filter(|faults| needed(faults.set()));
-        if faults.is_none() {
-            eprintln!("skipped: the fixture has no such fault hook");
-        }
+        self.is_for(faults.is_some(), "the fixture has no such fault hook");
         faults
     }
 }

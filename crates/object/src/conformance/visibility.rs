@@ -107,7 +107,7 @@ pub(super) fn get_numbers(seat: &Seat) -> Vec<u64> {
 }
 
 pub fn others_see_the_updates_of_a_handle_in_its_order(trial: &Trial<'_>) {
-    if !trial.capabilities().ordered_updates {
+    if !trial.is_for(trial.capabilities().ordered_updates, "the engine does not order updates") {
         return;
     }
     let place = trial.place();
