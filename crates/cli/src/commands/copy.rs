@@ -8,7 +8,7 @@ use isotach_mars::{Key, Match, Request};
 use serde_json::json;
 
 use super::{
-    noticed::Noticed,
+    noticed::{Noticed, OwnKey},
     overlay::relabel_through_eccodes,
     requests::{self, Given},
 };
@@ -149,7 +149,7 @@ impl<'c> Changed<'c> {
             let after = Key::from(self.eccodes.message_key(&changed).map_err(refused)?);
             let key = follow(key, &before, &after);
             take(self, &key, &changed)?;
-            self.noticed.field(self.to.schema(), &key, &changed, true);
+            self.noticed.field(self.to.schema(), &key, &changed, Some(OwnKey::of(&before)));
             Ok(())
         })
     }

@@ -19,7 +19,7 @@ use serde_json::json;
 use super::{
     change::Change,
     input::{Input, Spooled, open_failed},
-    noticed::Noticed,
+    noticed::{Noticed, OwnKey},
     requests::{is_standard, name_of},
     whole::{self, Whole},
 };
@@ -222,7 +222,7 @@ impl<'f> Session<'f> {
                 let key = self.overlay.clone();
                 let taken = match self.changed(&key, &bytes) {
                     Ok(None) => Ok(()),
-                    Ok(Some(bytes)) => self.take(&key, name, offset, &bytes, false),
+                    Ok(Some(bytes)) => self.take(&key, name, offset, &bytes, None),
                     Err(wrong) => Err(wrong),
                 };
                 taken.map_err(|wrong| match wrong {
@@ -275,13 +275,13 @@ impl<'f> Session<'f> {
     }
 
     fn take_message(&mut self, message: &Message, path: &Path) -> Result<(), Wrong> {
-        let key = self.key_of(&message.bytes)?;
+        let (key, own) = self.key_of(&message.bytes)?;
         let (key, bytes) = match self.changed(&key, &message.bytes)? {
             None => return Ok(()),
             Some(Cow::Borrowed(bytes)) => (key, Cow::Borrowed(bytes)),
-            Some(Cow::Owned(bytes)) => (self.key_of(&bytes)?, Cow::Owned(bytes)),
+            Some(Cow::Owned(bytes)) => (self.key_of(&bytes)?.0, Cow::Owned(bytes)),
         };
-        self.take(&key, path, message.offset, &bytes, true)
+        self.take(&key, path, message.offset, &bytes, Some(own))
     }
 
     /// A field's bytes as they are to be archived; nothing if a filter leaves it out.
@@ -310,22 +310,23 @@ impl<'f> Session<'f> {
     }
 
     /// The key that a message carries, with what was given laid over it.
-    fn key_of(&self, message: &[u8]) -> Result<Key, Wrong> {
+    fn key_of(&self, message: &[u8]) -> Result<(Key, OwnKey), Wrong> {
         // Without ecCodes no message has a key, so going on is no use.
         let eccodes = Eccodes::load().map_err(|error| Wrong::Store(error.into()))?;
         let pairs = eccodes.message_key(message).map_err(|error| Wrong::Message(error.into()))?;
         let mut key = Key::from(pairs);
+        let own = OwnKey::of(&key);
         key.extend_from(&self.overlay);
-        Ok(key)
+        Ok((key, own))
     }
 
     /// Looks at one field that is to be taken in.
-    fn look(&mut self, key: &Key, bytes: &[u8], by_eccodes: bool) -> Result<(), Wrong> {
+    fn look(&mut self, key: &Key, bytes: &[u8], own: Option<OwnKey>) -> Result<(), Wrong> {
         let there = self.store.locate(key).map_err(|error| Wrong::Store(Failure::from(error).not_typed()))?;
         if there.is_some() {
             self.noticed.is_there(self.store.schema(), key);
         }
-        self.noticed.field(self.store.schema(), key, bytes, by_eccodes);
+        self.noticed.field(self.store.schema(), key, bytes, own);
         self.progress.field(bytes.len() as u64);
         Ok(())
     }
@@ -343,17 +344,17 @@ impl<'f> Session<'f> {
         if is_asked { locate() } else { Ok(false) }
     }
 
-    /// Takes in one field, whose bytes stand at `offset` of the file. `by_eccodes` says whether its key was taken from it.
+    /// Takes in one field, whose bytes stand at `offset` of the file. `own` is of the message's own key, if it is a message.
     fn take(
         &mut self,
         key: &Key,
         path: &Path,
         offset: u64,
         bytes: &[u8],
-        by_eccodes: bool,
+        own: Option<OwnKey>,
     ) -> Result<(), Wrong> {
         if self.is_looking {
-            return self.look(key, bytes, by_eccodes);
+            return self.look(key, bytes, own);
         }
         if self.stays(key)? {
             self.there += 1;
@@ -373,7 +374,7 @@ impl<'f> Session<'f> {
             error => Wrong::Store(Failure::from(error).not_typed()),
         })?;
         self.storing += begin.elapsed();
-        self.noticed.field(self.store.schema(), key, bytes, by_eccodes);
+        self.noticed.field(self.store.schema(), key, bytes, own);
         self.pending.fields += 1;
         self.pending.bytes += length;
         self.progress.field(length);

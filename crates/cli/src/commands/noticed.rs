@@ -20,13 +20,13 @@ const LABELS: [&str; 3] = ["class", "expver", "stream"];
 /// What was noticed.
 #[derive(Debug, Default)]
 pub(crate) struct Noticed {
-    /// The fields so far: a digest of the key, and the checksum of the bytes.
-    fields: HashMap<u128, u32>,
+    /// The fields so far, by a digest of the key.
+    fields: HashMap<u128, Seen>,
     /// Fields that came again.
     pub(crate) again: u64,
     /// How many of them had other bytes.
     other_bytes: u64,
-    /// Whether a message's own key was not enough to tell it from another.
+    /// Whether what ecCodes says of two messages was not enough to tell them apart.
     by_eccodes: bool,
     /// Fields that are in the store already, where that was looked at.
     there: u64,
@@ -37,22 +37,42 @@ pub(crate) struct Noticed {
     missing_labels: Vec<&'static str>,
 }
 
+/// A field that was noted.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    checksum: u32,
+    own: Option<OwnKey>,
+}
+
+/// A digest of the key that a message carries, before anything that was typed changes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OwnKey(u64);
+
+impl OwnKey {
+    pub(crate) fn of(key: &Key) -> Self {
+        let mut hasher = DefaultHasher::new();
+        key.to_string().hash(&mut hasher);
+        Self(hasher.finish())
+    }
+}
+
 impl Noticed {
-    /// Notes a field. `by_eccodes` says whether its key was taken from the message.
-    pub(crate) fn field(&mut self, schema: &Schema, key: &Key, bytes: &[u8], by_eccodes: bool) {
+    /// Notes a field. `own` is of the message's own key, if it is a message.
+    pub(crate) fn field(&mut self, schema: &Schema, key: &Key, bytes: &[u8], own: Option<OwnKey>) {
         // What does not fit the schema is refused by the store.
         let Ok(split) = schema.split(key) else { return };
         self.labels(schema, &split);
-        let checksum = crc32c(bytes);
+        let seen = Seen { checksum: crc32c(bytes), own };
         match self.fields.entry(digest(&split)) {
             Entry::Vacant(entry) => {
-                entry.insert(checksum);
+                entry.insert(seen);
             }
             Entry::Occupied(mut entry) => {
-                let differs = entry.insert(checksum) != checksum;
+                let before = entry.insert(seen);
+                let differs = before.checksum != seen.checksum;
                 self.again += 1;
                 self.other_bytes += u64::from(differs);
-                self.by_eccodes |= differs && by_eccodes;
+                self.by_eccodes |= differs && own.is_some() && own == before.own;
                 self.first.get_or_insert_with(|| whole(&split));
             }
         }
@@ -184,7 +204,7 @@ mod tests {
         let mut noticed = Noticed::default();
         let schema = Schema::standard();
         for (key, bytes) in fields {
-            noticed.field(&schema, &key.parse().unwrap(), bytes, false);
+            noticed.field(&schema, &key.parse().unwrap(), bytes, None);
         }
         noticed
     }
@@ -224,6 +244,18 @@ mod tests {
     }
 
     #[test]
+    fn eccodes_is_named_only_where_the_messages_own_keys_are_alike() {
+        let schema = Schema::standard();
+        let (key, other): (Key, Key) = (KEY.parse().unwrap(), "step=6".parse().unwrap());
+        for (second, expected) in [(&key, true), (&other, false)] {
+            let mut noticed = Noticed::default();
+            noticed.field(&schema, &key, b"one", Some(OwnKey::of(&key)));
+            noticed.field(&schema, &key, b"other", Some(OwnKey::of(second)));
+            assert_eq!((noticed.again, noticed.by_eccodes), (1, expected), "{second}");
+        }
+    }
+
+    #[test]
     fn fields_without_labels_are_counted_with_what_to_give() {
         let bare = "date=20240101,time=0,levtype=sfc,step=3,param=tp";
         let lines = noticed(&[(bare, b"a"), (KEY, b"a")]).lines();
@@ -234,7 +266,7 @@ mod tests {
         );
         let own = Schema::parse("[ date [ type? [ step, param ]]]").unwrap();
         let mut noticed = Noticed::default();
-        noticed.field(&own, &"date=20240101,step=0,param=t".parse().unwrap(), b"", false);
+        noticed.field(&own, &"date=20240101,step=0,param=t".parse().unwrap(), b"", None);
         assert_eq!(noticed.unlabelled, 0, "a schema without labels asks for none");
     }
 }

@@ -4,7 +4,7 @@
 
 use std::{
     fs,
-    io::{BufWriter, Stdout, Write},
+    io::{self, BufWriter, Stdout, Write},
     path::{Path, PathBuf},
 };
 
@@ -30,8 +30,8 @@ pub(crate) enum Sink {
 
 /// Bytes that are gathered for one write.
 const BUFFER: usize = 1 << 20;
-/// How many links a name of standard output may be.
-const LINKS: usize = 8;
+/// How many links a name may be, one leading to the next.
+const LINKS: usize = 40;
 
 impl Sink {
     /// Opens the output.
@@ -49,12 +49,23 @@ impl Sink {
                 let file = file.map_err(Failure::file("open", path))?;
                 Ok(Self::Special { file, path: path.to_owned() })
             }
-            _ => {
-                let path = followed(path);
-                let file = Draft::new_in(folder_of(&path)).map_err(Failure::file("create", &path))?;
-                Ok(Self::Whole { file: BufWriter::with_capacity(BUFFER, file), path })
+            // Who may not write to it may not replace it either.
+            Ok(_) => {
+                fs::OpenOptions::new().write(true).open(path).map_err(Failure::file("write to", path))?;
+                Self::whole(path)
             }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::whole(path),
+            // A circle of links, say.
+            Err(error) => Err(Failure::file("write to", path)(error)),
         }
+    }
+
+    /// A file that is made in the folder in which it will have its name.
+    fn whole(path: &Path) -> Outcome<Self> {
+        let path = followed(path);
+        let folder = folder_of(&path);
+        let file = Draft::new_in(folder).map_err(Failure::file("create a file in", folder))?;
+        Ok(Self::Whole { file: BufWriter::with_capacity(BUFFER, file), path })
     }
 
     /// Appends bytes.
@@ -112,8 +123,13 @@ fn is_standard_output(path: &Path) -> bool {
 
 /// What a path leads to. A link stays a link: the file that it leads to is replaced, or made.
 fn followed(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| match path.read_link() {
-        Ok(target) => folder_of(path).join(target),
-        Err(_) => path.to_owned(),
-    })
+    let mut path = path.to_owned();
+    // The last of these links may lead to a file that is not there yet.
+    for _ in 0..LINKS {
+        match path.read_link() {
+            Ok(target) => path = folder_of(&path).join(target),
+            Err(_) => break,
+        }
+    }
+    path
 }

@@ -144,7 +144,7 @@ fn that_the_map_cannot_be_written_is_told_before_the_demo_begins() {
     }
     let home = Store::absent();
     said(program(home.folder.path()).args(SMALL).args(["--map", "no/map.png"]))
-        .fails(1, "cannot create no/map.png: No such file or directory (os error 2)");
+        .fails(1, "cannot create a file in no: No such file or directory (os error 2)");
     assert!(!home.folder.path().join("demo-store").exists());
 }
 

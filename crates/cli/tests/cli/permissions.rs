@@ -68,6 +68,28 @@ fn as_other(store: &Store, args: &[&str]) -> Option<Said> {
 }
 
 #[test]
+fn a_file_that_may_not_be_written_is_not_replaced_by_a_reading() {
+    let store = Store::new();
+    store.write_raw(6, b"six");
+    let folder = store.folder.path().join("theirs");
+    fs::create_dir(&folder).unwrap();
+    // He could give another file its name, since the folder is open to him.
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    let target = folder.join("protected");
+    fs::write(&target, b"before").unwrap();
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o444)).unwrap();
+    let request = format!("{KEY},step=6");
+    let into = |path: &Path| as_other(&store, &["read", &request, "-o", path.to_str().unwrap()]);
+    let Some(refused) = into(&target) else { return };
+    refused.fails_with(1, &["cannot write to ", "protected: Permission denied"]);
+    assert_eq!(fs::read(&target).unwrap(), b"before");
+    into(&folder.join("new")).unwrap().succeeds();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let told = format!("cannot create a file in {}: Permission denied", folder.display());
+    into(&folder.join("newer")).unwrap().fails_with(1, &[&told]);
+}
+
+#[test]
 fn new_datasets_have_the_list_of_the_store_and_those_that_are_there_keep_theirs_until_they_are_set() {
     let store = Store::absent();
     let writers = format!("A::{OTHER}@:rw");

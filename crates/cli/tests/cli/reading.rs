@@ -1,6 +1,6 @@
 //! Reading, listing and inspecting.
 
-use std::{fs, io::Read, process::Stdio};
+use std::{fs, io::Read, path::Path, process::Stdio};
 
 use serde_json::Value;
 
@@ -199,11 +199,31 @@ fn a_file_is_replaced_when_the_answer_is_whole_and_others_are_not_replaced() {
     arguments[3] = "/no/such/folder/out".as_ref();
     store
         .run(arguments)
-        .fails(1, "cannot create /no/such/folder/out: No such file or directory (os error 2)");
+        .fails(1, "cannot create a file in /no/such/folder: No such file or directory (os error 2)");
     arguments[3] = ".".as_ref();
     store.run(arguments).fails(2, ".: it is a folder: expected a file, or - for standard output");
     let left = fs::read_dir(store.folder.path()).unwrap().flatten();
     assert!(!left.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with(".isotach")));
+}
+
+#[test]
+fn links_that_lead_to_each_other_are_no_file_to_read_into() {
+    let store = Store::new();
+    store.write_raw(6, b"six");
+    let [one, other, far] = ["one", "other", "far"].map(|name| store.folder.path().join(name));
+    std::os::unix::fs::symlink(&one, &other).unwrap();
+    std::os::unix::fs::symlink(&other, &one).unwrap();
+    let request = format!("{KEY},step=6");
+    let read = |path: &Path| store.run(["read".as_ref(), request.as_ref(), "-o".as_ref(), path.as_os_str()]);
+    read(&one).fails_with(1, &["cannot write to ", "symbolic links"]);
+    assert!(one.is_symlink() && other.is_symlink());
+    // A link to a link to a file that is not there yet makes that file.
+    fs::remove_file(&one).unwrap();
+    std::os::unix::fs::symlink("one", &far).unwrap();
+    std::os::unix::fs::symlink("made", &one).unwrap();
+    read(&far).succeeds();
+    assert!(far.is_symlink() && one.is_symlink());
+    assert_eq!(fs::read(store.folder.path().join("made")).unwrap(), b"six");
 }
 
 #[test]

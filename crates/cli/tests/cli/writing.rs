@@ -152,7 +152,7 @@ fn messages_that_replace_each_other_are_counted_and_the_first_is_named() {
     let said = store.run(["write", "--key", "step=0", file]).succeeds();
     let told = "isotach: 2 fields replaced others of this command under the same key: the first is class=rd,";
     assert!(said.err.starts_with(told), "{said:?}");
-    assert!(said.err.contains("--no-replace refuses that; the messages differ, and ecCodes "), "{said:?}");
+    assert!(said.err.ends_with("--no-replace refuses that\n"), "what was typed made them alike: {said:?}");
     assert_eq!((store.count(), said.err.lines().count()), (1, 1));
     let json = store.run(["write", "--json", "--key", "step=6", file]).succeeds();
     let report: serde_json::Value = serde_json::from_str(json.text()).unwrap();
