@@ -4,12 +4,19 @@
 //! What must stay true: this explains an answer that was given already. So it never fails, claims nothing where it could not
 //! look, and looks into a few datasets at most.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    io::{IsTerminal, stderr},
+};
 
 use isotach_fields::{Action, DatasetStatus, FieldStore, ListOptions};
-use isotach_mars::Request;
+use isotach_mars::{Match, Request};
 
-use crate::{failure::Outcome, output::count};
+use super::requests::Given;
+use crate::{
+    failure::{Outcome, say},
+    output::count,
+};
 
 /// How many values of a key are shown.
 const SHOWN: usize = 8;
@@ -19,6 +26,18 @@ const DATASETS: usize = 64;
 /// The lines that say why nothing was found; none where that cannot be told.
 pub(crate) fn why(store: &FieldStore, request: &Request) -> Vec<String> {
     reasons(store, request).unwrap_or_default()
+}
+
+/// Tells a person that requests mean no field, and why. A program takes no line for an answer.
+pub(crate) fn note(store: &FieldStore, requests: &Given) -> Outcome {
+    if !stderr().is_terminal() {
+        return Ok(());
+    }
+    say("no field matches");
+    requests.for_each(store, Match::Partial, |request| {
+        why(store, request).into_iter().for_each(say);
+        Ok(())
+    })
 }
 
 fn reasons(store: &FieldStore, request: &Request) -> Outcome<Vec<String>> {

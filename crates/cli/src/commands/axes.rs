@@ -4,7 +4,7 @@ use isotach_fields::Axis;
 use isotach_mars::Match;
 use serde_json::{Map, Value};
 
-use super::requests;
+use super::{absent, requests};
 use crate::{
     context,
     failure::Outcome,
@@ -16,8 +16,10 @@ use crate::{
 pub(crate) fn run(place: &PlaceFlags, flags: &AxesFlags) -> Outcome {
     let requests = requests::given_or_all(&flags.requests)?.with_least(&flags.least)?;
     let store = context::open_at(place, &flags.at)?;
+    let mut is_empty = true;
     requests.for_each(&store, Match::Partial, |request| {
         let answer = store.axes(request)?;
+        is_empty &= answer.found.is_empty();
         if flags.json {
             let values = |axis: Axis| (axis.name, Value::from(axis.values));
             print_json(&answer.found.into_iter().map(values).collect::<Map<_, _>>())?;
@@ -27,5 +29,6 @@ pub(crate) fn run(place: &PlaceFlags, flags: &AxesFlags) -> Outcome {
             table.print()?;
         }
         requests::tell_unusable(answer.unusable)
-    })
+    })?;
+    if is_empty { absent::note(&store, &requests) } else { Ok(()) }
 }

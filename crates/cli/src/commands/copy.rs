@@ -8,6 +8,7 @@ use isotach_mars::{Key, Match, Request};
 use serde_json::json;
 
 use super::{
+    absent,
     noticed::{Noticed, OwnKey},
     overlay::relabel_through_eccodes,
     requests::{self, Given},
@@ -91,6 +92,9 @@ fn transfer(
     let begin = Instant::now();
     let sum = operation(&from, &to, &requests)?;
     let elapsed = begin.elapsed();
+    if sum.fields == 0 {
+        absent::note(&from, &requests)?;
+    }
     if flags.json {
         let seconds = elapsed.as_secs_f64();
         return print_json(&json!({"fields": sum.fields, "bytes": sum.bytes, "seconds": seconds}));

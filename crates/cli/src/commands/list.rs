@@ -1,6 +1,6 @@
 //! `isotach list`: a line for each field.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::Write;
 
 use isotach_fields::{Error, ListOptions};
 use isotach_mars::Match;
@@ -49,13 +49,5 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ListFlags) -> Outcome {
     if let Some(error) = failed {
         return Err(error.into());
     }
-    // A program takes no line for an answer; a person may wonder.
-    if is_empty && stderr().is_terminal() {
-        say("no field matches");
-        requests.for_each(&store, Match::Partial, |request| {
-            absent::why(&store, request).into_iter().for_each(say);
-            Ok(())
-        })?;
-    }
-    Ok(())
+    if is_empty { absent::note(&store, &requests) } else { Ok(()) }
 }

@@ -29,6 +29,15 @@ fn a_reversed_range_says_how_to_go_down() {
 }
 
 #[test]
+fn a_word_for_every_value_ends_no_range() {
+    let store = Store::new();
+    store
+        .run(["list", "number=0/to/all"])
+        .fails(2, "number=0/to/all: all, any and * stand for every value, and end no range");
+    store.run(["list", "number=all/0"]).succeeds();
+}
+
+#[test]
 fn a_text_that_is_no_request_is_named_by_line_and_column() {
     let store = Store::new();
     store

@@ -137,16 +137,21 @@ fn why_nothing_was_found_is_said_only_of_what_could_be_looked_into() {
 }
 
 #[test]
-fn a_listing_without_a_match_is_noted_on_a_terminal_only() {
+fn what_matches_no_field_is_noted_on_a_terminal_only() {
     let store = Store::new();
     store.write_raw(0, b"zero");
     assert_eq!(store.run(["list", "step=6"]).succeeds().err, "");
-    let (terminal, side) = terminal();
-    let mut child = store.command(["list", "step=6"]).stderr(side).spawn().unwrap();
-    assert!(child.wait().unwrap().success());
-    let shown = shown(terminal);
-    assert!(shown.contains("no field matches"), "{shown}");
-    assert!(shown.contains("step=6 leaves nothing over: there is step=0"), "{shown}");
+    let other = Store::new();
+    for command in
+        [vec!["list", "step=6"], vec!["axes", "step=6"], vec!["copy", "step=6", "--to", &other.uri()]]
+    {
+        let (terminal, side) = terminal();
+        let mut child = store.command(&command).stderr(side).stdout(Stdio::null()).spawn().unwrap();
+        assert!(child.wait().unwrap().success());
+        let shown = shown(terminal);
+        assert!(shown.contains("no field matches"), "{command:?}: {shown}");
+        assert!(shown.contains("step=6 leaves nothing over: there is step=0"), "{command:?}: {shown}");
+    }
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl Eccodes {
 /// Sets a key as text, and as a number where it takes no text.
 fn set(handle: &mut Handle<'static>, key: &CStr, value: &str) -> Result<(), Refusal> {
     let refused = match handle.set_string(key, value) {
-        Ok(()) => return Ok(()),
+        Ok(()) => return keeps_fraction(handle, key, value),
         Err(refused) => refused,
     };
     let as_number = match (value.parse::<i64>(), value.parse::<f64>()) {
@@ -47,7 +47,23 @@ fn set(handle: &mut Handle<'static>, key: &CStr, value: &str) -> Result<(), Refu
         (Err(_), Ok(number)) => handle.set_double(key, number),
         (Err(_), Err(_)) => return Err(refused),
     };
-    as_number.map_err(|_| refused)
+    as_number.map_err(|_| refused)?;
+    keeps_fraction(handle, key, value)
+}
+
+/// Refuses a number with a fraction where the message keeps the whole part only, of which ecCodes says nothing.
+fn keeps_fraction(handle: &Handle<'static>, key: &CStr, value: &str) -> Result<(), Refusal> {
+    let has_fraction = value.parse::<f64>().is_ok_and(|number| number.fract() != 0.0);
+    if !has_fraction {
+        return Ok(());
+    }
+    let kept = handle.string(key)?;
+    match kept.parse::<i64>() {
+        Ok(_) => {
+            Err(Refusal { reason: format!("The message takes whole numbers there, and would have {kept}") })
+        }
+        Err(_) => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -64,6 +80,15 @@ mod tests {
     fn value(eccodes: &'static Eccodes, message: &[u8], name: &str) -> Option<String> {
         let key = eccodes.message_key(message).unwrap();
         key.into_iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    #[test]
+    fn a_fraction_that_a_message_does_not_keep_is_refused() {
+        let Some(eccodes) = eccodes() else { return };
+        let edits = [("productDefinitionTemplateNumber", "1"), ("number", "5.5")];
+        let refused = eccodes.edit_message(&sample(eccodes), edits).unwrap_err();
+        assert!(refused.to_string().contains("set the key number to 5.5"), "{refused}");
+        assert!(refused.to_string().contains("whole numbers"), "{refused}");
     }
 
     #[test]

@@ -126,6 +126,14 @@ impl<'a> Planner<'a> {
                 continue;
             }
             let is_any = values.iter().any(|value| is_wildcard(value));
+            if is_any && values.iter().any(|value| value.trim().eq_ignore_ascii_case("to")) {
+                let reason = "all, any and * stand for every value, and end no range".to_owned();
+                return Err(RequestError::BadRange {
+                    name: name.to_owned(),
+                    range: values.join("/"),
+                    reason,
+                });
+            }
             let is_beside = keywords::is_beside_the_field(name);
             named.push(Named { number, name, values: (!is_any).then_some(values), is_beside });
         }
