@@ -9,7 +9,7 @@ GENERAL, KEY_VALUE, ARRAY, SYSTEM = 0, 8, 13, 255
 TYPES = dict.fromkeys([0, *range(2, 8)], GENERAL) | dict.fromkeys(range(8, 11), KEY_VALUE)
 TYPES |= dict.fromkeys(range(11, 14), ARRAY) | {255: SYSTEM}
 SNAPSHOTS = 0xFF010001 << 96
-PARKED = SNAPSHOTS | 1
+PREPARED = SNAPSHOTS | 1
 WINDOW = 64 << 20
 MAX_END = (1 << 63) - 1
 MAX_SEGMENT = 1 << 30
@@ -103,9 +103,9 @@ class State:
         cells = self.objects.get(SNAPSHOTS, {})
         return {name.decode("ascii"): self.last_change(Cell(SNAPSHOTS, name, b"")) for name, _ in cells}
 
-    def parked(self):
-        """Names of parked stages, and what their values say (section 5.9)."""
-        cells = self.objects.get(PARKED, {})
+    def prepared(self):
+        """Names of prepared transactions, and what their values say (section 5.9)."""
+        cells = self.objects.get(PREPARED, {})
         return {name.decode("ascii"): read_stage(found, name) for (name, _), found in cells.items()}
 
     def _named(self, cell, epoch):
@@ -230,8 +230,8 @@ def read_segment(body, what):
 
 
 def read_stage(found, name):
-    """The numbers of the data files of a parked stage, and its updates and segments."""
-    what = f"the parked stage {name}"
+    """The numbers of the data files of a prepared transaction, and its updates and segments."""
+    what = f"the prepared transaction {name}"
     if isinstance(found.stored, Kept):
         raise Corrupt(f"{what}: its value is not in the record")
     fields = Fields(found.stored, what)

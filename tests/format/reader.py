@@ -139,15 +139,15 @@ class Container:
             else:
                 apply_update(self.state, operation, cell, argument, epoch)
 
-    def parked(self):
-        """The parked stages: all their updates, those in segments included."""
+    def prepared(self):
+        """The prepared transactions: all their updates, those in segments included."""
         stages = {}
-        for name, (files, updates) in self.state.parked().items():
+        for name, (files, updates) in self.state.prepared().items():
             stages[name] = []
             for operation, cell, argument in updates:
                 if operation == SEGMENT:
                     if argument.file not in files:
-                        raise Corrupt(f"the parked stage {name} does not name a data file of its own")
+                        raise Corrupt(f"the prepared transaction {name} does not name a data file of its own")
                     stages[name] += read_segment(self.data.read(argument), f"a segment of the stage {name}")
                 else:
                     stages[name].append((operation, cell, argument))

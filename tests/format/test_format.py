@@ -61,15 +61,15 @@ def test_reader_and_engine_agree_on_the_past(made: Made, seed: int, checkpoint: 
 
 @pytest.mark.parametrize("checkpoint", [1 << 24, 300])
 @pytest.mark.parametrize("seed", range(500, 500 + SEEDS))
-def test_reader_and_engine_agree_on_what_is_parked(made: Made, seed: int, checkpoint: int) -> None:
+def test_reader_and_engine_agree_on_what_is_prepared(made: Made, seed: int, checkpoint: int) -> None:
     said = made.write(seed, 250, checkpoint=checkpoint)
-    assert said["parked"], "something is"
+    assert said["prepared"], "something is"
     for options in {"purge": 0}, {"purge": 1}:
         said = made.write(seed + 1, 40, checkpoint=checkpoint, **options)
         for use_runs in True, False:
-            parked = made.open(use_runs).parked()
-            assert sorted(parked) == said["parked"]
-            assert all(parked.values()), "each has updates, and its segments are there"
+            prepared = made.open(use_runs).prepared()
+            assert sorted(prepared) == said["prepared"]
+            assert all(prepared.values()), "each has updates, and its segments are there"
         assert made.reader() == made.engine() == said["objects"]
 
 

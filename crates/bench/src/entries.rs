@@ -10,7 +10,8 @@ use std::{
 
 use comfy_table::{Table, presets};
 use isotach_object::{
-    Cell, Container, KeyValue, Label, ObjectClass, ObjectId, ObjectType, PoolUri, Registry, Update,
+    Cell, Container, ContainerOptions, KeyValue, Label, ObjectClass, ObjectId, ObjectType, PoolUri, Registry,
+    Update,
 };
 use serde::Serialize;
 
@@ -95,7 +96,7 @@ fn fill(pool: &str, count: u64, registry: &Registry) -> Result<u64> {
     registry.engine(uri.scheme())?.create_pool(&uri)?;
     let pool = registry.open_pool(&uri)?;
     let label = label()?;
-    pool.create_container(&label)?;
+    pool.create_container(&label, &ContainerOptions::default())?;
     let container = pool.open_container(&label)?;
     let mut done = 0;
     while done < count {

@@ -1,14 +1,12 @@
 //! A handle on a container, at present or in the past: checks the arguments, hands over what it has taken where it must, and asks
 //! the parts.
 
-use std::{
-    ops::Range,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use isotach_object::{
-    Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
-    Page, PendingRead, Precondition, Result, SharedBytes, Snapshot, Staging, Transaction, Update,
+    Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Epoch, Error, IdRange, Label,
+    ObjectId, ObjectType, Page, PendingRead, PendingReads, Precondition, Result, Snapshot, Snapshots,
+    StagedTransactions, Staging, Transaction, Update,
 };
 
 use crate::{
@@ -20,7 +18,7 @@ use crate::{
     ids::Ids,
     keys::{check_akey, check_object},
     listing::{self, Objects},
-    options::SCHEME,
+    options::{DEPTH, SCHEME},
     pipeline::Pipeline,
     read::{self, of_one_state},
     snapshots,
@@ -151,14 +149,6 @@ impl DaosContainer {
     }
 }
 
-fn unsupported<T>(what: &str) -> Result<T> {
-    Err(Error::Unsupported { engine: SCHEME, what: what.to_owned() })
-}
-
-fn no_parking<T>() -> Result<T> {
-    unsupported("parking what is staged")
-}
-
 fn check_limit(limit: usize) -> Result<()> {
     if limit == 0 { Err(Error::invalid("page of 0 entries", "at least 1")) } else { Ok(()) }
 }
@@ -212,6 +202,15 @@ impl Container for DaosContainer {
         CAPABILITIES
     }
 
+    fn facets(&self) -> ContainerFacets<'_> {
+        ContainerFacets {
+            snapshots: Some(self),
+            staged_transactions: Some(self),
+            pending_reads: Some(self),
+            ..ContainerFacets::none(SCHEME)
+        }
+    }
+
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {
         self.check_present()?;
         self.ids.allocate(count, &self.space)
@@ -236,23 +235,6 @@ impl Container for DaosContainer {
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         transaction.updates.iter().try_for_each(|update| self.check_update(update))?;
         self.commit_changes(&transaction.preconditions, &Changes::of(&transaction.updates))
-    }
-
-    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
-        self.check_present()?;
-        Ok(Box::new(DaosStaging::new(self)))
-    }
-
-    fn list_parked(&self, _: &str) -> Result<Vec<Label>> {
-        no_parking()
-    }
-
-    fn commit_parked(&self, _: &[Label], _: &Transaction<'_>) -> Result<Epoch> {
-        no_parking()
-    }
-
-    fn discard_parked(&self, _: &Label) -> Result<()> {
-        no_parking()
     }
 
     fn flush(&self) -> Result<()> {
@@ -293,35 +275,6 @@ impl Container for DaosContainer {
         read::batch(&self.space, self.tx(), reads)
     }
 
-    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
-        cell.check_extent()?;
-        check_object(cell.object)?;
-        self.hand_over_for([cell.object].into_iter())?;
-        let size = of_one_state(&self.space, self.tx(), 2, |tx| read::extent(&self.space, tx, &cell))?;
-        let end = size.unwrap_or(0).min(offset.saturating_add(length));
-        Ok((offset < end).then_some(offset..end).into_iter().collect())
-    }
-
-    fn begin_read(&self, cell: Cell<'_>, offset: u64, buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {
-        cell.check_extent()?;
-        check_object(cell.object)?;
-        self.hand_over_for([cell.object].into_iter())?;
-        if self.is_begun_at_once(&cell, offset, buffer.len()) {
-            let what = || self.space.naming("read bytes of", &cell);
-            let array = self.space.array(cell.object).doing(what)?;
-            let read = ffi::Read::new(&array, None, offset, Buffer::Owned(buffer));
-            let read = self.space.cont.begin(read).doing(what)?;
-            let (space, object) = (Arc::clone(&self.space), cell.object);
-            return Ok(Box::new(Pending::Begun { read, space, object, offset }));
-        }
-        Ok(Box::new(Pending::Ended(read_whole(&self.space, self.tx(), cell, offset, buffer)?)))
-    }
-
-    fn share(&self, cell: Cell<'_>, _: u64, _: u64) -> Result<SharedBytes> {
-        cell.check_extent()?;
-        unsupported("lending bytes: they come over the network")
-    }
-
     fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
         object.expect_type(ObjectType::KeyValue)?;
         check_object(object)?;
@@ -352,21 +305,51 @@ impl Container for DaosContainer {
         let past = self.past.as_ref().map(|past| (&past.tx, past.epoch));
         self.objects.page(&self.space, past, anchor, limit)
     }
+}
 
-    fn create_snapshot(&self, name: &Label) -> Result<Epoch> {
+impl StagedTransactions for DaosContainer {
+    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
+        self.check_present()?;
+        Ok(Box::new(DaosStaging::new(self)))
+    }
+}
+
+impl PendingReads for DaosContainer {
+    fn depth(&self) -> usize {
+        DEPTH
+    }
+
+    fn begin_read(&self, cell: Cell<'_>, offset: u64, buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {
+        cell.check_extent()?;
+        check_object(cell.object)?;
+        self.hand_over_for([cell.object].into_iter())?;
+        if self.is_begun_at_once(&cell, offset, buffer.len()) {
+            let what = || self.space.naming("read bytes of", &cell);
+            let array = self.space.array(cell.object).doing(what)?;
+            let read = ffi::Read::new(&array, None, offset, Buffer::Owned(buffer));
+            let read = self.space.cont.begin(read).doing(what)?;
+            let (space, object) = (Arc::clone(&self.space), cell.object);
+            return Ok(Box::new(Pending::Begun { read, space, object, offset }));
+        }
+        Ok(Box::new(Pending::Ended(read_whole(&self.space, self.tx(), cell, offset, buffer)?)))
+    }
+}
+
+impl Snapshots for DaosContainer {
+    fn create(&self, name: &Label) -> Result<Epoch> {
         self.check_present()?;
         self.hand_over_all()?;
         snapshots::create(&self.space, name)
     }
 
-    fn list_snapshots(&self) -> Result<Vec<Snapshot>> {
+    fn list(&self) -> Result<Vec<Snapshot>> {
         self.space.check_process()?;
         let mut all = snapshots::list(&self.space, self.tx())?;
         all.extend(self.past.as_ref().and_then(|past| past.snapshot.clone()));
         Ok(all)
     }
 
-    fn open_snapshot(&self, name: &Label) -> Result<Arc<dyn Container>> {
+    fn open(&self, name: &Label) -> Result<Arc<dyn Container>> {
         self.space.check_process()?;
         let epoch = snapshots::find(&self.space, name)?;
         self.at(epoch, Some(Snapshot { name: name.clone(), epoch: Epoch(epoch) }))
@@ -386,7 +369,7 @@ impl Container for DaosContainer {
         self.at(epoch.0, snapshot.cloned())
     }
 
-    fn destroy_snapshot(&self, name: &Label) -> Result<()> {
+    fn destroy(&self, name: &Label) -> Result<()> {
         self.check_present()?;
         snapshots::destroy(&self.space, name)
     }

@@ -12,8 +12,9 @@ use isotach_daos_abi::{
     },
 };
 use isotach_object::{
-    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Property,
-    Purged, Result, Rights, RightsChange, SetAside, Update, Verified, Verify, VerifyProgress,
+    AccessControl, Acl, Capabilities, Container, ContainerOptions, Error, Finding, Label, Maintenance, Pool,
+    PoolFacets, PoolUri, PoolUsage, Property, Purged, Result, Rights, RightsChange, SetAside,
+    StorageProperties, Verified, Verify, VerifyProgress,
 };
 
 use crate::{
@@ -117,12 +118,17 @@ impl Pool for DaosPool {
         CAPABILITIES
     }
 
-    fn create_container(&self, label: &Label) -> Result<()> {
-        self.create_container_with(label, &NewRights::default(), &[])
+    fn facets(&self) -> PoolFacets<'_> {
+        PoolFacets {
+            access_control: Some(self),
+            properties: Some(self),
+            maintenance: Some(self),
+            ..PoolFacets::none(SCHEME)
+        }
     }
 
-    fn create_container_with(&self, label: &Label, rights: &NewRights, updates: &[Update<'_>]) -> Result<()> {
-        if !updates.is_empty() {
+    fn create_container(&self, label: &Label, options: &ContainerOptions<'_>) -> Result<()> {
+        if !options.updates.is_empty() {
             let what = format!("making container {label} with something in it: DAOS makes empty ones");
             return Err(Error::Unsupported { engine: SCHEME, what });
         }
@@ -138,7 +144,7 @@ impl Pool for DaosPool {
             .with_pool(|pool| pool.targets())
             .doing(|| format!("ask for the targets of pool {}", self.uri))?;
         let roots = Space::roots(&self.options, targets);
-        let (list, gift) = rights::of_new(rights, &self.naming(label))?;
+        let (list, gift) = rights::of_new(&options.rights, &self.naming(label))?;
         let new = NewContainer { numbers: &properties, roots, list: &list };
         let made = self.with_pool(|pool| pool.create_container(label.as_str(), &new));
         made.doing(|| self.naming(label))?;
@@ -149,38 +155,6 @@ impl Pool for DaosPool {
             // It is not what was asked for.
             let _ = self.destroy_container(label);
         })
-    }
-
-    fn rights(&self, label: &Label) -> Result<Rights> {
-        rights::of(&self.cont_of_any_health(label)?, &self.naming(label))
-    }
-
-    fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights> {
-        let (cont, naming) = (self.cont_of_any_health(label)?, self.naming(label));
-        // A handle keeps what it was opened with: this one tells what holds even after it was given away, and who comes next is
-        // looked at anew.
-        let changed = rights::change(&cont, change, &naming);
-        self.open().remove(label);
-        changed?;
-        rights::of(&cont, &naming)
-    }
-
-    /// Who may make containers in a pool is an administrator's to say, by `dmg pool update-acl`.
-    fn admit(&self, _: &Acl) -> Result<()> {
-        Ok(())
-    }
-
-    fn properties(&self, label: &Label) -> Result<Vec<Property>> {
-        let what =
-            || format!("see the properties of {}, which takes the permissions t and a", self.naming(label));
-        let found = self.cont_of_any_health(label)?.properties().doing(what)?;
-        Ok(found.into_iter().filter_map(properties::told).collect())
-    }
-
-    fn set_properties(&self, label: &Label, given: &[Property]) -> Result<()> {
-        let given = given.iter().map(properties::read).collect::<Result<Vec<_>>>()?;
-        let set = self.cont_of_any_health(label)?.set_properties(&given);
-        set.doing(|| format!("set properties of {}, which takes the permission T", self.naming(label)))
     }
 
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
@@ -206,12 +180,57 @@ impl Pool for DaosPool {
         walk::size(&self.space(label)?)
     }
 
-    fn verify_container(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
+    fn usage(&self) -> Result<PoolUsage> {
+        self.check_process()?;
+        let room = self.with_pool(|pool| pool.room());
+        let (total, free) = room.doing(|| format!("ask for the room of pool {}", self.uri))?;
+        Ok(PoolUsage { total, free: free.min(total), used: total.saturating_sub(free) })
+    }
+}
+
+impl AccessControl for DaosPool {
+    fn rights(&self, label: &Label) -> Result<Rights> {
+        rights::of(&self.cont_of_any_health(label)?, &self.naming(label))
+    }
+
+    fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights> {
+        let (cont, naming) = (self.cont_of_any_health(label)?, self.naming(label));
+        // A handle keeps what it was opened with: this one tells what holds even after it was given away, and who comes next is
+        // looked at anew.
+        let changed = rights::change(&cont, change, &naming);
+        self.open().remove(label);
+        changed?;
+        rights::of(&cont, &naming)
+    }
+
+    /// Who may make containers in a pool is an administrator's to say, by `dmg pool update-acl`.
+    fn grant_create(&self, _: &Acl) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl StorageProperties for DaosPool {
+    fn properties(&self, label: &Label) -> Result<Vec<Property>> {
+        let what =
+            || format!("see the properties of {}, which takes the permissions t and a", self.naming(label));
+        let found = self.cont_of_any_health(label)?.properties().doing(what)?;
+        Ok(found.into_iter().filter_map(properties::told).collect())
+    }
+
+    fn set_properties(&self, label: &Label, given: &[Property]) -> Result<()> {
+        let given = given.iter().map(properties::read).collect::<Result<Vec<_>>>()?;
+        let set = self.cont_of_any_health(label)?.set_properties(&given);
+        set.doing(|| format!("set properties of {}, which takes the permission T", self.naming(label)))
+    }
+}
+
+impl Maintenance for DaosPool {
+    fn verify(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
         walk::verify(&self.space(label)?, how, progress)
     }
 
     /// Nothing here is derived from anything else, so there is nothing to move, and only the note is kept.
-    fn set_aside(&self, label: &Label, _: &[Finding], note: &str) -> Result<SetAside> {
+    fn quarantine(&self, label: &Label, _: &[Finding], note: &str) -> Result<SetAside> {
         let space = self.space(label)?;
         let key = space.keep_note(note)?;
         let place =
@@ -219,7 +238,7 @@ impl Pool for DaosPool {
         Ok(SetAside { place, ..SetAside::default() })
     }
 
-    fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {
+    fn purge(&self, label: &Label, carry_out: bool) -> Result<Purged> {
         let space = self.space(label)?;
         let before = walk::size(&space)?;
         if carry_out {
@@ -231,13 +250,6 @@ impl Pool for DaosPool {
         }
         // DAOS does not say what it gives back, nor when.
         Ok(Purged { before, ..Purged::default() })
-    }
-
-    fn usage(&self) -> Result<PoolUsage> {
-        self.check_process()?;
-        let room = self.with_pool(|pool| pool.room());
-        let (total, free) = room.doing(|| format!("ask for the room of pool {}", self.uri))?;
-        Ok(PoolUsage { total, free: free.min(total), used: total.saturating_sub(free) })
     }
 }
 

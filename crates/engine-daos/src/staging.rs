@@ -1,8 +1,8 @@
 //! A transaction that is given in pieces: it waits in memory, as in DAOS's own client, until it is committed.
 
-use isotach_object::{Epoch, Error, Label, Precondition, Result, Staging, Update};
+use isotach_object::{Epoch, Precondition, Result, Staging, Update};
 
-use crate::{changes::Changes, container::DaosContainer, options::SCHEME};
+use crate::{changes::Changes, container::DaosContainer};
 
 /// The updates of a transaction that is being put together.
 #[derive(Debug)]
@@ -26,9 +26,5 @@ impl Staging for DaosStaging<'_> {
 
     fn commit(self: Box<Self>, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
         self.container.commit_changes(preconditions, &self.changes)
-    }
-
-    fn park(self: Box<Self>, _: &Label, _: &[Precondition<'_>]) -> Result<Epoch> {
-        Err(Error::Unsupported { engine: SCHEME, what: "parking what is staged".to_owned() })
     }
 }

@@ -5,9 +5,9 @@ mod support;
 
 use support::DaosFixture;
 
-isotach_object::conformance_suite! { daos => DaosFixture::new("") }
+isotach_object_conformance::conformance_suite! { daos => DaosFixture::new("") }
 // Arrays that lie under many keys, and one operation at a time.
-isotach_object::conformance_suite! { daos_in_parts => DaosFixture::new("&chunk=4096&depth=1&oids=1") }
-isotach_object::history_suite! { daos_history => DaosFixture::new("") }
-isotach_object::model_suite! { daos_model => DaosFixture::new("") }
-isotach_object::model_suite! { daos_in_parts_model => DaosFixture::new("&chunk=4096") }
+isotach_object_conformance::conformance_suite! { daos_in_parts => DaosFixture::new("&chunk=4096&depth=1&oids=1") }
+isotach_object_conformance::history_suite! { daos_history => DaosFixture::new("") }
+isotach_object_conformance::model_suite! { daos_model => DaosFixture::new("") }
+isotach_object_conformance::model_suite! { daos_in_parts_model => DaosFixture::new("&chunk=4096") }

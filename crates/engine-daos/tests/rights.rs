@@ -6,8 +6,9 @@ mod support;
 use std::sync::Arc;
 
 use isotach_object::{
-    Acl, Label, NewRights, Permissions, Pool, Principal, Property, RightsChange, conformance::Fixture,
+    Acl, ContainerOptions, Label, NewRights, Permissions, Pool, Principal, Property, RightsChange,
 };
+use isotach_object_conformance::Fixture;
 use support::DaosFixture;
 
 fn pool(fixture: &DaosFixture) -> Arc<dyn Pool> {
@@ -37,8 +38,8 @@ fn a_container_made_without_a_list_has_that_of_daos_and_its_group_sees_it() {
     let fixture = DaosFixture::new("");
     let pool = pool(&fixture);
     assert!(pool.capabilities().permissions);
-    pool.create_container(&label()).unwrap();
-    let rights = pool.rights(&label()).unwrap();
+    pool.create_container(&label(), &ContainerOptions::default()).unwrap();
+    let rights = pool.access_control().unwrap().rights(&label()).unwrap();
     assert_eq!(rights.acl.to_string(), "A::OWNER@:rwdtTaAo,A:G:GROUP@:rwtTa");
     let me = uzers::get_effective_username().unwrap();
     assert_eq!(Some(rights.owner.as_str()), me.to_str());
@@ -49,26 +50,27 @@ fn a_list_is_kept_letter_by_letter_and_who_may_read_may_look_at_properties_and_l
     let fixture = DaosFixture::new("");
     let pool = pool(&fixture);
     let asked = acl("A::ann@:rw,A::bea@:tT,A:G:crew@:d,A::EVERYONE@:r");
-    pool.create_container_with(&label(), &NewRights::Asked(listed(&asked)), &[]).unwrap();
+    pool.create_container(&label(), &ContainerOptions::with_rights(NewRights::Asked(listed(&asked))))
+        .unwrap();
     let kept = "A::OWNER@:rwdtTaAo,A::ann@:rwta,A::bea@:tT,A:G:crew@:d,A::EVERYONE@:rta";
-    assert_eq!(pool.rights(&label()).unwrap().acl.to_string(), kept);
+    assert_eq!(pool.access_control().unwrap().rights(&label()).unwrap().acl.to_string(), kept);
     // What was told is what is kept when it is set again.
-    let told = pool.rights(&label()).unwrap();
-    assert_eq!(pool.set_rights(&label(), &listed(&told.acl)).unwrap(), told);
+    let told = pool.access_control().unwrap().rights(&label()).unwrap();
+    assert_eq!(pool.access_control().unwrap().set_rights(&label(), &listed(&told.acl)).unwrap(), told);
     // Who may not even read, and so see no properties, still sets the list that is his.
     let blind = Acl::new().with(Principal::Owner, "aA".parse().unwrap());
-    assert_eq!(pool.set_rights(&label(), &listed(&blind)).unwrap().acl, blind);
+    assert_eq!(pool.access_control().unwrap().set_rights(&label(), &listed(&blind)).unwrap().acl, blind);
     let error = pool.open_container(&label()).map(drop).unwrap_err();
     assert_eq!(error.code(), "permission-denied", "{error}");
     let without_write = Permissions::ALL.without("w".parse().unwrap());
     let narrow = Acl::new().with(Principal::Owner, without_write);
-    assert_eq!(pool.set_rights(&label(), &listed(&narrow)).unwrap().acl, narrow);
+    assert_eq!(pool.access_control().unwrap().set_rights(&label(), &listed(&narrow)).unwrap().acl, narrow);
     // Another connection, which looks at what holds now, as the owner who may no longer write.
     let again = fixture.engine().open_pool(pool.uri()).unwrap();
     let container = again.open_container(&label()).unwrap();
     let refused = container.allocate_ids(1).map(drop).unwrap_err();
     assert_eq!(refused.code(), "permission-denied", "{refused}");
-    pool.set_rights(&label(), &listed(&Acl::new())).unwrap();
+    pool.access_control().unwrap().set_rights(&label(), &listed(&Acl::new())).unwrap();
     let again = fixture.engine().open_pool(pool.uri()).unwrap();
     again.open_container(&label()).unwrap().allocate_ids(1).unwrap();
 }
@@ -77,31 +79,37 @@ fn a_list_is_kept_letter_by_letter_and_who_may_read_may_look_at_properties_and_l
 fn a_container_that_was_given_away_belongs_to_the_other_and_is_closed_to_who_gave_it() {
     let fixture = DaosFixture::new("");
     let pool = pool(&fixture);
-    pool.create_container(&label()).unwrap();
+    pool.create_container(&label(), &ContainerOptions::default()).unwrap();
     let gift =
         RightsChange { owner: Some("daemon".into()), group: Some("games".into()), acl: Some(Acl::new()) };
-    let told = pool.set_rights(&label(), &gift).unwrap();
+    let told = pool.access_control().unwrap().set_rights(&label(), &gift).unwrap();
     assert_eq!((told.owner.as_str(), told.group.as_str()), ("daemon", "games"));
-    let error = pool.rights(&label()).unwrap_err();
+    let error = pool.access_control().unwrap().rights(&label()).unwrap_err();
     assert_eq!(error.code(), "permission-denied", "{error}");
     let error = pool.open_container(&label()).map(drop).unwrap_err();
     assert_eq!(error.code(), "permission-denied", "{error}");
     // A refused owner changes nothing of the list, either.
     let third: Label = "third".parse().unwrap();
-    pool.create_container(&third).unwrap();
-    let before = pool.rights(&third).unwrap();
+    pool.create_container(&third, &ContainerOptions::default()).unwrap();
+    let before = pool.access_control().unwrap().rights(&third).unwrap();
     for (owner, group) in [(Some("no-such-user-here"), None), (None, Some("no-such-group-here"))] {
         let [owner, group] = [owner, group].map(|name| name.map(str::to_owned));
         let unknown = RightsChange { owner, group, acl: Some(Acl::new()) };
-        assert_eq!(pool.set_rights(&third, &unknown).unwrap_err().code(), "invalid-input");
-        assert_eq!(pool.rights(&third).unwrap(), before);
-        let made = pool.create_container_with(&"fourth".parse().unwrap(), &NewRights::Asked(unknown), &[]);
+        assert_eq!(
+            pool.access_control().unwrap().set_rights(&third, &unknown).unwrap_err().code(),
+            "invalid-input"
+        );
+        assert_eq!(pool.access_control().unwrap().rights(&third).unwrap(), before);
+        let made = pool.create_container(
+            &"fourth".parse().unwrap(),
+            &ContainerOptions::with_rights(NewRights::Asked(unknown)),
+        );
         assert_eq!(made.unwrap_err().code(), "invalid-input");
     }
     // So is one that is another's from the beginning on.
     let other: Label = "other".parse().unwrap();
-    pool.create_container_with(&other, &NewRights::Asked(gift), &[]).unwrap();
-    assert_eq!(pool.rights(&other).unwrap_err().code(), "permission-denied");
+    pool.create_container(&other, &ContainerOptions::with_rights(NewRights::Asked(gift))).unwrap();
+    assert_eq!(pool.access_control().unwrap().rights(&other).unwrap_err().code(), "permission-denied");
 }
 
 #[test]
@@ -109,19 +117,21 @@ fn a_container_that_inherits_is_open_to_all_whom_the_first_one_is_open_to() {
     let fixture = DaosFixture::new("");
     let pool = pool(&fixture);
     let asked = acl("A::ann@:rw,A:G:GROUP@:r");
-    pool.create_container_with(&label(), &NewRights::Asked(listed(&asked)), &[]).unwrap();
-    let first = pool.rights(&label()).unwrap();
+    pool.create_container(&label(), &ContainerOptions::with_rights(NewRights::Asked(listed(&asked))))
+        .unwrap();
+    let first = pool.access_control().unwrap().rights(&label()).unwrap();
     let other: Label = "other".parse().unwrap();
-    pool.create_container_with(&other, &NewRights::Inherited(first.clone()), &[]).unwrap();
-    assert_eq!(pool.rights(&other).unwrap(), first);
+    pool.create_container(&other, &ContainerOptions::with_rights(NewRights::Inherited(first.clone())))
+        .unwrap();
+    assert_eq!(pool.access_control().unwrap().rights(&other).unwrap(), first);
 }
 
 #[test]
 fn properties_are_told_by_the_names_that_daos_has_and_are_set_all_or_none() {
     let fixture = DaosFixture::new("&csum=crc64");
     let pool = pool(&fixture);
-    pool.create_container(&label()).unwrap();
-    let told = pool.properties(&label()).unwrap();
+    pool.create_container(&label(), &ContainerOptions::default()).unwrap();
+    let told = pool.storage_properties().unwrap().properties(&label()).unwrap();
     for (name, value) in [
         ("label", "box"),
         ("layout_type", "METEO"),
@@ -132,12 +142,22 @@ fn properties_are_told_by_the_names_that_daos_has_and_are_set_all_or_none() {
         assert!(told.contains(&property(name, value)), "{name} {value}: {told:?}");
     }
     for other in [property("colour", "red"), property("rd_fac", "2")] {
-        let error = pool.set_properties(&label(), &[property("status", "healthy"), other]).unwrap_err();
+        let error = pool
+            .storage_properties()
+            .unwrap()
+            .set_properties(&label(), &[property("status", "healthy"), other])
+            .unwrap_err();
         assert_eq!(error.code(), "invalid-input");
     }
-    assert_eq!(pool.properties(&label()).unwrap(), told, "all or none");
-    pool.set_properties(&label(), &[property("status", "healthy")]).unwrap();
-    assert!(pool.properties(&label()).unwrap().contains(&property("status", "healthy")));
-    let none = pool.properties(&"none".parse().unwrap());
+    assert_eq!(pool.storage_properties().unwrap().properties(&label()).unwrap(), told, "all or none");
+    pool.storage_properties().unwrap().set_properties(&label(), &[property("status", "healthy")]).unwrap();
+    assert!(
+        pool.storage_properties()
+            .unwrap()
+            .properties(&label())
+            .unwrap()
+            .contains(&property("status", "healthy"))
+    );
+    let none = pool.storage_properties().unwrap().properties(&"none".parse().unwrap());
     assert_eq!(none.unwrap_err().code(), "not-found");
 }

@@ -20,8 +20,8 @@ use std::{
 
 use isotach_engine_posix::Posix;
 use isotach_object::{
-    Anchor, Array, Cell, Container, Engine, Epoch, Error as StoreError, KeyValue, Label, ObjectClass,
-    ObjectId, ObjectType, PoolUri, Precondition, Transaction, Update,
+    Anchor, Array, Cell, Container, ContainerOptions, Engine, Epoch, Error as StoreError, KeyValue, Label,
+    ObjectClass, ObjectId, ObjectType, PoolUri, Precondition, Transaction, Update,
 };
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -110,7 +110,7 @@ fn run() -> Outcome<String> {
     }
     let pool = Posix.open_pool(&uri)?;
     if !given.check {
-        tolerate("already-exists", pool.create_container(&given.label))?;
+        tolerate("already-exists", pool.create_container(&given.label, &ContainerOptions::default()))?;
     }
     let mut told = (0, 0);
     if !given.check {
@@ -125,15 +125,24 @@ fn run() -> Outcome<String> {
         told = (maker.committed, maker.conflicts);
         drop(maker);
         if given.purge {
-            pool.purge_container(&given.label, true)?;
+            pool.maintenance()?.purge(&given.label, true)?;
         }
     }
     let container = pool.open_container(&given.label)?;
     let contents = contents(&*container)?;
     let past = past(&*container)?;
-    let parked: Vec<_> = container.list_parked("")?.iter().map(|name| format!("\"{name}\"")).collect();
-    let counts =
-        format!("\"parked\": [{}], \"committed\": {}, \"conflicts\": {}", parked.join(", "), told.0, told.1);
+    let prepared: Vec<_> = container
+        .prepared_transactions()?
+        .list_prepared("")?
+        .iter()
+        .map(|name| format!("\"{name}\""))
+        .collect();
+    let counts = format!(
+        "\"prepared\": [{}], \"committed\": {}, \"conflicts\": {}",
+        prepared.join(", "),
+        told.0,
+        told.1
+    );
     Ok(format!("{{\"objects\": [{contents}], \"snapshots\": {past}, {counts}}}"))
 }
 
@@ -235,8 +244,8 @@ impl Maker {
     /// Makes a snapshot, or destroys the one of that name.
     fn snapshot(&mut self, handle: &dyn Container) -> Outcome<()> {
         let name = format!("snapshot-{}", self.random.below(9)).parse()?;
-        match handle.create_snapshot(&name) {
-            Err(StoreError::AlreadyExists { .. }) => Ok(handle.destroy_snapshot(&name)?),
+        match handle.snapshots()?.create(&name) {
+            Err(StoreError::AlreadyExists { .. }) => Ok(handle.snapshots()?.destroy(&name)?),
             made => Ok(made.map(drop)?),
         }
     }
@@ -276,7 +285,7 @@ impl Maker {
         let outcome = match staged {
             true if self.committed.is_multiple_of(2) => {
                 let other = !self.committed.is_multiple_of(6);
-                park(handle, &transaction, other.then_some(&*self.handles[0]))
+                prepare(handle, &transaction, other.then_some(&*self.handles[0]))
             }
             true => commit_staged(handle, &transaction),
             false => handle.commit(&transaction),
@@ -327,30 +336,32 @@ impl Maker {
 
 /// Commits updates that were given one by one.
 fn commit_staged(handle: &dyn Container, transaction: &Transaction<'_>) -> Result<Epoch, StoreError> {
-    let mut staging = handle.stage()?;
+    let mut staging = handle.staged_transactions()?.stage()?;
     transaction.updates.iter().try_for_each(|update| staging.update(&[*update]))?;
     staging.commit(&transaction.preconditions)
 }
 
-/// Parks updates that were given one by one; another handle may commit them.
-fn park(
+/// Prepares updates that were given one by one; another handle may commit them.
+fn prepare(
     handle: &dyn Container,
     transaction: &Transaction<'_>,
     other: Option<&dyn Container>,
 ) -> Result<Epoch, StoreError> {
     // Nothing else has the epoch of now.
     let name: Label = format!("stage-{}", handle.epoch()?).parse()?;
-    let mut staging = handle.stage()?;
+    let mut staging = handle.prepared_transactions()?.begin_prepared()?;
     transaction.updates.iter().try_for_each(|update| staging.update(&[*update]))?;
-    let epoch = staging.park(&name, &transaction.preconditions)?;
-    other.map_or(Ok(epoch), |other| other.commit_parked(&[name], &Transaction::new()))
+    let epoch = staging.prepare(&name, &transaction.preconditions)?;
+    other.map_or(Ok(epoch), |other| {
+        other.prepared_transactions()?.commit_prepared(&[name], &Transaction::new())
+    })
 }
 
 /// What each snapshot shows, as a JSON object.
 fn past(container: &dyn Container) -> Outcome<String> {
     let mut shown = Vec::new();
-    for snapshot in container.list_snapshots()? {
-        let past = container.open_snapshot(&snapshot.name)?;
+    for snapshot in container.snapshots()?.list()? {
+        let past = container.snapshots()?.open(&snapshot.name)?;
         shown.push(member(snapshot.name.as_str(), format!("[{}]", contents(&*past)?)));
     }
     Ok(object_of(&shown))
@@ -406,7 +417,7 @@ fn general(container: &dyn Container, cell: Cell<'_>) -> Outcome<String> {
         return Ok(object_of(&[member("value", format!("\"{}\"", hex(&value)))]));
     }
     let size = container.size_many(&[cell])?.pop().flatten().ok_or("a key that is listed and has no size")?;
-    Ok(bytes_of(size, &container.share(cell, 0, size)?))
+    Ok(bytes_of(size, &container.lent_reads()?.lend(cell, 0, size)?))
 }
 
 /// All keys of a listing.
@@ -425,7 +436,7 @@ fn keys(
 }
 
 fn bytes_of(size: u64, bytes: &[u8]) -> String {
-    let sum = crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32Iscsi, bytes);
+    let sum = isotach_engine_kit::checksum::crc32c(bytes);
     object_of(&[member("size", size), member("crc32c", sum)])
 }
 

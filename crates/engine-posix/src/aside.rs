@@ -7,6 +7,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use isotach_engine_kit::random;
 use isotach_object::{Finding, Label, Part, Result, SetAside};
 
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
     disk::{Folder, Naming},
     flushed,
     pool::failed,
-    purge, random, restore, rights, room,
+    purge, restore, rights, room,
     run::Span,
     state::Place,
     superblock::{Kind, Superblock},

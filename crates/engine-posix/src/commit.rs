@@ -65,8 +65,8 @@ mod tests {
     use std::fs;
 
     use isotach_object::{
-        Array, Cell, Container, Engine, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri, Transaction,
-        Update,
+        Array, Cell, Container, ContainerOptions, Engine, Label, Maintenance, ObjectClass, ObjectId,
+        ObjectType, Pool, PoolUri, Transaction, Update,
     };
 
     use super::*;
@@ -80,15 +80,15 @@ mod tests {
     fn commit_in_parts(container: &dyn Container) {
         let names = ["small", "large"].map(|name| name.parse::<Label>().unwrap());
         for (name, count) in names.iter().zip([1_u8, 50]) {
-            let mut staging = container.stage().unwrap();
+            let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
             for number in 0..count {
                 let key = [count, number];
                 let cell = Cell::kv(object(ObjectType::KeyValue), &key);
                 staging.update(&[Update::Put { cell, value: b"value" }]).unwrap();
             }
-            staging.park(name, &[]).unwrap();
+            staging.prepare(name, &[]).unwrap();
         }
-        container.commit_parked(&names, &Transaction::new()).unwrap();
+        container.prepared_transactions().unwrap().commit_prepared(&names, &Transaction::new()).unwrap();
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
         let (root, options) = options::parse(&uri).unwrap();
         let pool = PosixPool::open(&disk::system(), &uri, root, options).unwrap();
         let label: Label = "c".parse().unwrap();
-        pool.create_container(&label).unwrap();
+        pool.create_container(&label, &ContainerOptions::default()).unwrap();
         let path = folder.path().join("pool/containers/c");
         let slow = PosixContainer::new(label.clone(), pool.open_place(&path).unwrap()).unwrap();
         let other = pool.open_container(&label).unwrap();
@@ -116,7 +116,7 @@ mod tests {
             commit_in_parts(&*other);
             let own = Transaction { preconditions: absent.to_vec(), updates: Vec::new() };
             let appended = writer.commit(&own, &[], &slow.place.log);
-            assert!(pool.purge_container(&label, true).unwrap().freed > 0);
+            assert!(pool.purge(&label, true).unwrap().freed > 0);
             fs::read_dir(path.join("data"))
                 .unwrap()
                 .for_each(|file| fs::remove_file(file.unwrap().path()).unwrap());

@@ -6,8 +6,9 @@ use std::{
 };
 
 use isotach_object::{
-    Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
-    Page, PendingRead, Result, SharedBytes, Snapshot, Staging, Transaction, Update, merge_extents,
+    Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Epoch, Error, Extents, IdRange, Label,
+    LentReads, ObjectId, ObjectType, Page, PreparableStaging, PreparedTransactions, Result, SharedBytes,
+    Snapshot, Snapshots, StagedTransactions, Staging, Transaction, Update, merge_extents,
 };
 
 use crate::{
@@ -45,6 +46,17 @@ impl Container for PosixContainer {
         capabilities(self.place.log.disk())
     }
 
+    fn facets(&self) -> ContainerFacets<'_> {
+        ContainerFacets {
+            snapshots: Some(self),
+            staged_transactions: Some(self),
+            prepared_transactions: Some(self),
+            lent_reads: Some(self),
+            extents: Some(self),
+            ..ContainerFacets::none(SCHEME)
+        }
+    }
+
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {
         self.place.log.check_writable()?;
         self.check_current()?;
@@ -66,23 +78,6 @@ impl Container for PosixContainer {
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
         self.commit_checked(transaction)
-    }
-
-    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
-        Ok(Box::new(PosixStaging::new(self)))
-    }
-
-    fn list_parked(&self, prefix: &str) -> Result<Vec<Label>> {
-        self.parked_names(prefix)
-    }
-
-    fn commit_parked(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
-        transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
-        self.take_up(names, transaction)
-    }
-
-    fn discard_parked(&self, name: &Label) -> Result<()> {
-        self.give_up(name)
     }
 
     fn flush(&self) -> Result<()> {
@@ -148,30 +143,6 @@ impl Container for PosixContainer {
         })
     }
 
-    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
-        cell.check_extent()?;
-        let state = self.state()?;
-        let resolved = bytes(state.get()?, &cell, offset, length)?;
-        let extents = resolved.parts.iter().map(|part| part.offset..part.end());
-        Ok(merge_extents(extents, &(offset..offset.saturating_add(length))))
-    }
-
-    fn begin_read(&self, cell: Cell<'_>, _: u64, _: Vec<u8>) -> Result<Box<dyn PendingRead>> {
-        cell.check_extent()?;
-        Err(Error::Unsupported { engine: SCHEME, what: "reads that are not waited for".to_owned() })
-    }
-
-    fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
-        cell.check_extent()?;
-        self.look_again(|| {
-            let resolved = {
-                let state = self.state()?;
-                bytes(state.get()?, &cell, offset, length)?
-            };
-            self.lend(cell, offset, length, &resolved)
-        })
-    }
-
     fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
         object.expect_type(ObjectType::KeyValue)?;
         check_limit(limit)?;
@@ -205,17 +176,67 @@ impl Container for PosixContainer {
         let state = self.state()?;
         listing::objects(state.get()?, anchor, limit)
     }
+}
 
-    fn create_snapshot(&self, name: &Label) -> Result<Epoch> {
+impl StagedTransactions for PosixContainer {
+    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
+        Ok(Box::new(PosixStaging::new(self)))
+    }
+}
+
+impl PreparedTransactions for PosixContainer {
+    fn begin_prepared(&self) -> Result<Box<dyn PreparableStaging + '_>> {
+        Ok(Box::new(PosixStaging::new(self)))
+    }
+
+    fn list_prepared(&self, prefix: &str) -> Result<Vec<Label>> {
+        self.prepared_names(prefix)
+    }
+
+    fn commit_prepared(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
+        transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
+        self.apply_prepared(names, transaction)
+    }
+
+    fn abort_prepared(&self, name: &Label) -> Result<()> {
+        self.remove_prepared(name)
+    }
+}
+
+impl Extents for PosixContainer {
+    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
+        cell.check_extent()?;
+        let state = self.state()?;
+        let resolved = bytes(state.get()?, &cell, offset, length)?;
+        let extents = resolved.parts.iter().map(|part| part.offset..part.end());
+        Ok(merge_extents(extents, &(offset..offset.saturating_add(length))))
+    }
+}
+
+impl LentReads for PosixContainer {
+    fn lend(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
+        cell.check_extent()?;
+        self.look_again(|| {
+            let resolved = {
+                let state = self.state()?;
+                bytes(state.get()?, &cell, offset, length)?
+            };
+            self.lend_resolved(cell, offset, length, &resolved)
+        })
+    }
+}
+
+impl Snapshots for PosixContainer {
+    fn create(&self, name: &Label) -> Result<Epoch> {
         self.name_present(name)
     }
 
-    fn list_snapshots(&self) -> Result<Vec<Snapshot>> {
+    fn list(&self) -> Result<Vec<Snapshot>> {
         let state = self.state()?;
         snapshot::all(state.get()?)
     }
 
-    fn open_snapshot(&self, name: &Label) -> Result<Arc<dyn Container>> {
+    fn open(&self, name: &Label) -> Result<Arc<dyn Container>> {
         self.past(self.epoch_of(name)?)
     }
 
@@ -223,7 +244,7 @@ impl Container for PosixContainer {
         self.past(epoch)
     }
 
-    fn destroy_snapshot(&self, name: &Label) -> Result<()> {
+    fn destroy(&self, name: &Label) -> Result<()> {
         self.forget_name(name)
     }
 }

@@ -16,6 +16,7 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
+use isotach_engine_kit::random;
 use isotach_object::{Error, Result, SharedBytes};
 
 use crate::{
@@ -23,7 +24,6 @@ use crate::{
     disk::File,
     extent::{CHUNK, Extent, Sums},
     ops::Part,
-    random,
     sync::Mutex,
 };
 
@@ -468,7 +468,7 @@ impl DataReader {
 fn bad_chunk(extent: &Extent, at: u64, bytes: &[u8]) -> Option<u64> {
     let sums = extent.sums.as_slice().iter().skip((at / CHUNK) as usize);
     let mut chunks = bytes.chunks(CHUNK as usize).zip(sums);
-    let number = chunks.position(|(chunk, sum)| crate::bytes::crc32c(chunk) != *sum)?;
+    let number = chunks.position(|(chunk, sum)| isotach_engine_kit::checksum::crc32c(chunk) != *sum)?;
     Some(extent.position + at + number as u64 * CHUNK)
 }
 

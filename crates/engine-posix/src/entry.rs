@@ -5,10 +5,10 @@
 //! process happens to hold, it comes to the same answer.
 
 use crate::{
-    bytes::{Put, Reader},
     extent::{DIGEST, Digest, Extent},
     ops::{ByteOp, Bytes, Part},
 };
+use isotach_engine_kit::bytes::{Put, Reader};
 
 /// An entry and the epoch of its last change.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,9 +4,11 @@
 //! of a large extent verifies only the chunks it touches. The chunk checksums travel with the extent in the
 //! log, never with the data, so that a misdirected write cannot bring its own checksum along.
 
+use isotach_engine_kit::{
+    bytes::{Put, Reader},
+    checksum::crc32c,
+};
 use sha2::{Digest as _, Sha256};
-
-use crate::bytes::{Put, Reader, crc32c};
 
 /// Bytes per checksum.
 pub(crate) const CHUNK: u64 = 64 * 1024;

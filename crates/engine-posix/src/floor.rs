@@ -5,14 +5,13 @@
 
 use std::{collections::BTreeMap, io};
 
+use isotach_engine_kit::{
+    bytes::{Put, Reader},
+    checksum::crc32c,
+};
 use isotach_object::{Error, Result};
 
-use crate::{
-    bytes::{Put, Reader, crc32c},
-    disk::File,
-    run::Span,
-    state::Place,
-};
+use crate::{disk::File, run::Span, state::Place};
 
 const PREFIX: &str = "floor.";
 const MAGIC: &[u8; 8] = b"ISOTFLR1";

@@ -10,14 +10,17 @@
 
 use std::{io, sync::Arc};
 
+use isotach_engine_kit::{
+    bytes::{Put, Reader},
+    checksum::crc32c,
+    random,
+};
 use isotach_object::{Error, Result};
 
 use crate::{
-    bytes::{Put, Reader, crc32c},
     directory::Directory,
     disk::File,
     log::{self, Log},
-    random,
     state::Place,
 };
 

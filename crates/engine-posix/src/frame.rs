@@ -12,11 +12,13 @@
 //! Every byte of a marker has two bits set or more and every frame ends in eight zero bytes. So neither the
 //! end of a frame nor one flipped bit in it can look like the beginning of the next marker.
 
+use isotach_engine_kit::{
+    bytes::{Put, Reader},
+    checksum::crc32c,
+};
 use std::borrow::Cow;
 
 use memchr::memmem;
-
-use crate::bytes::{Put, Reader, crc32c};
 
 /// Bytes of a frame's header.
 pub(crate) const HEADER: usize = 48;

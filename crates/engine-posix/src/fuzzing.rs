@@ -4,12 +4,15 @@
 use std::path::Path;
 
 use crate::{
-    bytes::{Put, Reader, crc32c},
     entry::Entry,
     frame::{self, Found, Origin, kind},
-    parked::Stage,
+    prepared::Stage,
     record,
     superblock::{Kind, Superblock},
+};
+use isotach_engine_kit::{
+    bytes::{Put, Reader},
+    checksum::crc32c,
 };
 
 pub use crate::run::fuzzing::{run, run_index};

@@ -6,10 +6,11 @@
 
 use std::sync::{Arc, PoisonError, TryLockError, atomic::Ordering};
 
+use isotach_engine_kit::random;
 use isotach_object::{Error, Label, Result};
 
 use crate::{
-    chain, checkpoint, random,
+    chain, checkpoint,
     run::Run,
     state::{Place, State},
     sync::{

@@ -5,20 +5,19 @@
 //! an epoch is a position in it. Contention is settled by replaying that order: every process comes to the
 //! same verdict about every frame. `docs/FORMAT.md` specifies every byte.
 //!
-//! From the bottom up: `bytes`, `superblock`, `extent`, `path`, `record` and `frame` are the
+//! From the bottom up: `superblock`, `extent`, `path`, `record` and `frame` are the
 //! format; `disk` is the way to files; `directory`, `log`, `data` and `map` do the I/O; `ops`, `entry`, `raw`, `table`, `run` and `merge`
 //! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs, `chain` chooses among
 //! them and `purge` makes them anew, with a `floor` below which the log says nothing any more, `room` says who may take the
 //! last of the disk; `writer` appends, `boot` and
 //! `lost` tell what a power failure took and `staging` gathers what is to count together, `commit` learns whether it does;
-//! `parked` keeps it for whoever commits it; `handle` joins the two, `rights`, `posix_acl` and `people` say who may; `look`,
+//! `prepared` keeps it for whoever commits it; `handle` joins the two, `rights`, `posix_acl` and `people` say who may; `look`,
 //! `reading` and `listing` look, `snapshot` names what was; `verify` looks at everything
 //! and `aside` keeps what it found damaged; `container`, `pool` and this file are the object model's traits. `simulation`
 //! is a disk for tests.
 
 mod aside;
 mod boot;
-mod bytes;
 mod chain;
 mod checkpoint;
 mod commit;
@@ -43,13 +42,12 @@ mod map;
 mod merge;
 mod ops;
 mod options;
-mod parked;
 mod path;
 mod people;
 mod pool;
 mod posix_acl;
+mod prepared;
 mod purge;
-mod random;
 mod raw;
 mod reading;
 mod record;
@@ -82,14 +80,14 @@ const SCHEME: &str = "posix";
 const CAPABILITIES: Capabilities = Capabilities {
     transactions: true,
     history: true,
-    parking: true,
+    prepared_transactions: true,
     holes: true,
     snapshots: true,
     redundancy: false,
     ordered_listing: true,
     ordered_updates: true,
-    reads_ahead: 0,
-    shared_reads: true,
+    pending_reads: false,
+    lent_reads: true,
     multi_process: true,
     permissions: true,
     persistent: true,
@@ -106,13 +104,13 @@ fn capabilities(disk: &dyn Folder) -> Capabilities {
 ///
 /// ```
 /// use isotach_engine_posix::Posix;
-/// use isotach_object::{Engine, KeyValue, ObjectClass, ObjectId, ObjectType, PoolUri};
+/// use isotach_object::{ContainerOptions, Engine, KeyValue, ObjectClass, ObjectId, ObjectType, PoolUri};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let uri: PoolUri = format!("posix:{}/pool", folder.path().display()).parse()?;
 /// Posix.create_pool(&uri)?;
 /// let pool = Posix.open_pool(&uri)?;
-/// pool.create_container(&"forecast".parse()?)?;
+/// pool.create_container(&"forecast".parse()?, &ContainerOptions::default())?;
 /// let container = pool.open_container(&"forecast".parse()?)?;
 ///
 /// let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);

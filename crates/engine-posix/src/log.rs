@@ -10,10 +10,13 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
+use isotach_engine_kit::{
+    bytes::{Put, Reader},
+    checksum::crc32c,
+};
 use isotach_object::{Error, Result};
 
 use crate::{
-    bytes::{Put, Reader, crc32c},
     directory::Directory,
     disk::{File, Folder},
     sync::AtomicBool,

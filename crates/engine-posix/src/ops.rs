@@ -5,11 +5,8 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use crate::{
-    bytes::{Put, Reader},
-    entry::tag,
-    extent::Extent,
-};
+use crate::{entry::tag, extent::Extent};
+use isotach_engine_kit::bytes::{Put, Reader};
 
 /// Operations on the bytes of an array or of records, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -8,9 +8,11 @@ use std::{
     time::Duration,
 };
 
+use isotach_engine_kit::random;
 use isotach_object::{
-    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Part, Pool, PoolUri, PoolUsage, Property,
-    Purged, Result, Rights, RightsChange, SetAside, Transaction, Update, Verified, Verify, VerifyProgress,
+    AccessControl, Acl, Capabilities, Container, ContainerOptions, Error, Finding, Label, Maintenance, Part,
+    Pool, PoolFacets, PoolUri, PoolUsage, Purged, Result, Rights, RightsChange, SetAside, Transaction,
+    Verified, Verify, VerifyProgress,
 };
 
 use crate::{
@@ -22,7 +24,7 @@ use crate::{
     handle::PosixContainer,
     log::{self, Log},
     options::Options,
-    purge, random, restore, rights, room,
+    purge, restore, rights, room,
     state::Place,
     superblock::{self, Kind, Superblock},
     verify,
@@ -298,64 +300,30 @@ impl Pool for PosixPool {
         capabilities(&*self.disk)
     }
 
-    fn create_container(&self, label: &Label) -> Result<()> {
-        self.create_container_with(label, &NewRights::default(), &[])
+    fn facets(&self) -> PoolFacets<'_> {
+        let is_shared = self.disk.is_shared();
+        PoolFacets {
+            access_control: is_shared.then_some(self),
+            maintenance: Some(self),
+            ..PoolFacets::none(SCHEME)
+        }
     }
 
-    fn create_container_with(&self, label: &Label, rights: &NewRights, updates: &[Update<'_>]) -> Result<()> {
+    fn create_container(&self, label: &Label, options: &ContainerOptions<'_>) -> Result<()> {
         self.make_container(label, |limbo| {
             fill(&*self.disk, limbo)?;
-            if !updates.is_empty() {
+            if !options.updates.is_empty() {
                 let container = PosixContainer::new(label.clone(), self.open_place(limbo)?)?;
-                let transaction = Transaction { preconditions: Vec::new(), updates: updates.to_vec() };
+                let transaction =
+                    Transaction { preconditions: Vec::new(), updates: options.updates.to_vec() };
                 container.commit(&transaction)?;
                 container.flush()?;
             }
             // Last: they may forbid their owner to write, and count for all files that are there.
             let opened = Directory::open(&*self.disk, limbo)?;
-            rights::begin(&opened, rights)?;
+            rights::begin(&opened, &options.rights)?;
             room::make_reserve(&opened);
             self.disk.sync_folder(limbo).map_err(failed("sync", limbo))
-        })
-    }
-
-    fn rights(&self, label: &Label) -> Result<Rights> {
-        let path = self.path(label);
-        rights::of(&*self.disk, &path).map_err(|error| match error {
-            Error::NotFound { .. } => self.not_found(label),
-            error => error,
-        })
-    }
-
-    fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights> {
-        let path = self.path(label);
-        if !is_there(&*self.disk, &path)? {
-            return Err(self.not_found(label));
-        }
-        let need = "to own it, or to be root";
-        let directory = Directory::open(&*self.disk, &path);
-        let changed = directory.and_then(|directory| rights::change(&directory, change));
-        changed.map_err(|error| rights::explain(&*self.disk, &path, need, error))?;
-        self.rights(label)
-    }
-
-    fn admit(&self, acl: &Acl) -> Result<()> {
-        [LIMBO, CONTAINERS].iter().try_for_each(|name| {
-            let path = self.root.join(name);
-            let folder = Directory::open(&*self.disk, &path).and_then(|folder| rights::admit(&folder, acl));
-            folder.map_err(|error| rights::explain(&*self.disk, &path, "to own it, or to be root", error))
-        })
-    }
-
-    fn properties(&self, label: &Label) -> Result<Vec<Property>> {
-        self.open_container(label).map(|_| Vec::new())
-    }
-
-    fn set_properties(&self, label: &Label, _: &[Property]) -> Result<()> {
-        self.open_container(label)?;
-        Err(Error::Unsupported {
-            engine: SCHEME,
-            what: "properties of containers beyond the model".to_owned(),
         })
     }
 
@@ -413,7 +381,48 @@ impl Pool for PosixPool {
         })
     }
 
-    fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {
+    fn usage(&self) -> Result<PoolUsage> {
+        // What is closed to this user is left out.
+        let used = self.disk.folder(&self.root, true).and_then(|root| root.size_of_names(Hidden::PassedOver));
+        let used = used.map_err(failed("measure", &self.root))?;
+        let Space { total, free, .. } = filesystem::space(&*self.disk, &self.root)?;
+        Ok(PoolUsage { total, free, used })
+    }
+}
+
+impl AccessControl for PosixPool {
+    fn rights(&self, label: &Label) -> Result<Rights> {
+        let path = self.path(label);
+        rights::of(&*self.disk, &path).map_err(|error| match error {
+            Error::NotFound { .. } => self.not_found(label),
+            error => error,
+        })
+    }
+
+    fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights> {
+        let path = self.path(label);
+        if !is_there(&*self.disk, &path)? {
+            return Err(self.not_found(label));
+        }
+        let need = "to own it, or to be root";
+        let directory = Directory::open(&*self.disk, &path);
+        let changed = directory.and_then(|directory| rights::change(&directory, change));
+        changed.map_err(|error| rights::explain(&*self.disk, &path, need, error))?;
+        self.rights(label)
+    }
+
+    fn grant_create(&self, acl: &Acl) -> Result<()> {
+        [LIMBO, CONTAINERS].iter().try_for_each(|name| {
+            let path = self.root.join(name);
+            let folder =
+                Directory::open(&*self.disk, &path).and_then(|folder| rights::grant_create(&folder, acl));
+            folder.map_err(|error| rights::explain(&*self.disk, &path, "to own it, or to be root", error))
+        })
+    }
+}
+
+impl Maintenance for PosixPool {
+    fn purge(&self, label: &Label, carry_out: bool) -> Result<Purged> {
         let path = self.path(label);
         match self.open_place(&path) {
             Ok(place) => match purge::purge(&*self.disk, &place, carry_out) {
@@ -426,7 +435,7 @@ impl Pool for PosixPool {
         }
     }
 
-    fn verify_container(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
+    fn verify(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
         let path = self.path(label);
         let looked = match self.open_place(&path) {
             Ok(place) => verify::verify(&place, how, progress)
@@ -455,7 +464,7 @@ impl Pool for PosixPool {
         }
     }
 
-    fn set_aside(&self, label: &Label, findings: &[Finding], note: &str) -> Result<SetAside> {
+    fn quarantine(&self, label: &Label, findings: &[Finding], note: &str) -> Result<SetAside> {
         let path = self.path(label);
         if !is_there(&*self.disk, &path)? {
             return Err(self.not_found(label));
@@ -464,13 +473,5 @@ impl Pool for PosixPool {
         aside::set_aside(&*self.disk, &self.root, label, &container, findings, note, || {
             self.open_place(&path)
         })
-    }
-
-    fn usage(&self) -> Result<PoolUsage> {
-        // What is closed to this user is left out.
-        let used = self.disk.folder(&self.root, true).and_then(|root| root.size_of_names(Hidden::PassedOver));
-        let used = used.map_err(failed("measure", &self.root))?;
-        let Space { total, free, .. } = filesystem::space(&*self.disk, &self.root)?;
-        Ok(PoolUsage { total, free, used })
     }
 }

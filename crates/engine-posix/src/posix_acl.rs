@@ -4,9 +4,8 @@
 //! A list is whole and in order: owner, users by number, group, groups by number, mask, others. The mask permits all that
 //! any entry does, so that each entry means what it says; one that somebody narrowed is taken into account when reading.
 
+use isotach_engine_kit::bytes::{Put, Reader};
 use std::collections::BTreeMap;
-
-use crate::bytes::{Put, Reader};
 
 const VERSION: u32 = 2;
 /// The number in entries that are of nobody by number.

@@ -49,7 +49,7 @@ impl PosixContainer {
     }
 
     /// Lends bytes of an array, or a copy of those that lie in several places or have holes.
-    pub(crate) fn lend(
+    pub(crate) fn lend_resolved(
         &self,
         cell: Cell<'_>,
         offset: u64,

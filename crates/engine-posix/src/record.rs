@@ -3,10 +3,10 @@
 //! Values up to [`INLINE_MAX`] stand in the record; larger ones and all array bytes are extents of data
 //! files. Decoding never trusts a length: a record that does not fit its frame is damage.
 
+use isotach_engine_kit::bytes::{Put, Reader};
 use isotach_object::{Cell, Epoch, ObjectId, ObjectType};
 
 use crate::{
-    bytes::{Put, Reader},
     extent::{DIGEST, Digest, Extent},
     log::MAX_FRAME,
 };

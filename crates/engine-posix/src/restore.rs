@@ -9,12 +9,11 @@
 
 use std::{io, path::Path, sync::Arc};
 
+use isotach_engine_kit::{bytes::Put, random};
 use isotach_object::{Error, Restored, Result, SetAside, Unnamed};
 
 use crate::{
-    boot,
-    bytes::Put,
-    chain,
+    boot, chain,
     directory::Directory,
     disk::Folder,
     floor::Floor,
@@ -22,7 +21,7 @@ use crate::{
     frame::{self, MIN_FRAME, Origin},
     log::{self, HEADER},
     pool::{GENERATION, failed},
-    purge, random,
+    purge,
     run::{Run, Span},
     state::Place,
     verify,

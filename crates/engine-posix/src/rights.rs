@@ -68,7 +68,7 @@ pub(crate) fn change(container: &Directory, change: &RightsChange) -> Result<()>
 
 /// Lets those who may write by a list make names in a folder of the pool. All others may look for theirs, and nobody but
 /// its owner takes one away.
-pub(crate) fn admit(folder: &Directory, acl: &Acl) -> Result<()> {
+pub(crate) fn grant_create(folder: &Directory, acl: &Acl) -> Result<()> {
     let guard = folder.guard(SELF)?.ok_or_else(no_rights)?;
     let mut list = list_for(acl, folder.path())?;
     check_names(&list, &guard, folder.path())?;

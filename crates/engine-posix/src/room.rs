@@ -3,7 +3,8 @@
 //! Runs make reading faster and can be made at any time. On a disk that is nearly full their room is needed more by those
 //! who write, and by the purge that is to make room again; so nobody makes runs there.
 
-use crate::{directory::Directory, random, state::Place};
+use crate::{directory::Directory, state::Place};
+use isotach_engine_kit::random;
 
 /// A handle makes a run only where this many times its size is free, and [`LEFT`] beyond that.
 const TIMES: u64 = 4;

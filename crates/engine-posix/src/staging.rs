@@ -10,13 +10,15 @@
 
 use std::process;
 
-use isotach_object::{Capabilities, Epoch, Error, Label, Precondition, Result, Staging, Transaction, Update};
+use isotach_object::{
+    Capabilities, Epoch, Error, Label, Precondition, PreparableStaging, Result, Staging, Transaction, Update,
+};
 
 use crate::{
     CAPABILITIES, SCHEME,
     data::DataWriter,
     handle::PosixContainer,
-    parked::{self, Stage},
+    prepared::{self, Stage},
     record::{self, INLINE_MAX},
     writer::encode,
 };
@@ -130,8 +132,10 @@ impl Staging for PosixStaging<'_> {
         self.container.take_back_room(records);
         decided?.map_err(|failed| preconditions[failed].conflict())
     }
+}
 
-    fn park(mut self: Box<Self>, name: &Label, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
+impl PreparableStaging for PosixStaging<'_> {
+    fn prepare(mut self: Box<Self>, name: &Label, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
         preconditions.iter().try_for_each(Precondition::check)?;
         self.check_usable()?;
         self.container.check_current()?;
@@ -141,12 +145,12 @@ impl Staging for PosixStaging<'_> {
         let records = self.close()?;
         let mut put = Vec::new();
         Stage { files: self.data.made().to_vec(), records: &records }.encode(name, &mut put);
-        let free = [Precondition::Absent(parked::cell(name))];
+        let free = [Precondition::Absent(prepared::cell(name))];
         let decided = self.append([&free, preconditions].concat(), &put)?;
         decided.map_err(|failed| match failed.checked_sub(1) {
             Some(failed) => preconditions[failed].conflict(),
             None => {
-                let what = format!("parked stage {name} of container {}", self.container.label);
+                let what = format!("prepared transaction {name} of container {}", self.container.label);
                 Error::AlreadyExists { what }
             }
         })

@@ -5,12 +5,11 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use isotach_engine_kit::bytes::Reader;
 use isotach_object::{Error, Result};
 
 use crate::{
-    SCHEME,
-    bytes::Reader,
-    chain,
+    SCHEME, chain,
     data::DataReader,
     directory::Directory,
     entry::{Entry, Versioned},

@@ -6,9 +6,12 @@ use std::{io, path::Path};
 
 use crate::{
     SCHEME,
-    bytes::{Put, Reader, crc32c},
     directory::Directory,
     disk::{self, Folder},
+};
+use isotach_engine_kit::{
+    bytes::{Put, Reader},
+    checksum::crc32c,
     random,
 };
 use isotach_object::{Error, Result};

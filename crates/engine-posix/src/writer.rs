@@ -9,11 +9,11 @@
 
 use std::{process, sync::Arc};
 
+use isotach_engine_kit::bytes::Put;
 use isotach_object::{Cell, Error, IdRange, Precondition, Result, Transaction, Update};
 
 use crate::{
     SCHEME, boot,
-    bytes::Put,
     data::DataWriter,
     directory::Directory,
     disk::may_open_no_more,

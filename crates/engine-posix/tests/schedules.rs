@@ -19,10 +19,10 @@ use std::{
 
 use isotach_engine_posix::simulation::SimulatedDisk;
 use isotach_object::{
-    Cell, Container, Engine, Error, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri, Precondition,
-    Transaction, Update,
-    conformance::history::{Key, Operation, Outcome, Part, Value, check},
+    Cell, Container, ContainerOptions, Engine, Error, Label, ObjectClass, ObjectId, ObjectType, Pool,
+    PoolUri, Precondition, Transaction, Update,
 };
+use isotach_object_conformance::history::{Key, Operation, Outcome, Part, Value, check};
 use shuttle::{
     Config, Runner,
     scheduler::{PctScheduler, RandomScheduler},
@@ -76,7 +76,7 @@ impl Scene {
         let engine: Arc<dyn Engine> = SimulatedDisk::new().engine();
         engine.create_pool(&uri).unwrap();
         let pool = engine.open_pool(&uri).unwrap();
-        pool.create_container(&label()).unwrap();
+        pool.create_container(&label(), &ContainerOptions::default()).unwrap();
         Self { pool, clock: Arc::default(), history: Arc::default() }
     }
 
@@ -230,10 +230,15 @@ fn a_staging_and_a_clone_are_dropped_while_another_clone_commits() {
                 (shared.beside(1), |player| {
                     let name = 1_u64.to_le_bytes();
                     let update = Update::Put { cell: Cell::kv(object(), &name), value: &[9; 8] };
-                    let mut staging = player.container.stage().unwrap();
+                    let mut staging = player.container.staged_transactions().unwrap().stage().unwrap();
                     staging.update(&[update]).unwrap();
                     drop(staging);
-                    player.container = player.container.open_at(player.container.epoch().unwrap()).unwrap();
+                    player.container = player
+                        .container
+                        .snapshots()
+                        .unwrap()
+                        .open_at(player.container.epoch().unwrap())
+                        .unwrap();
                 }),
                 (shared.beside(2), |player| {
                     player.commit(&[1, 2], Some(None), 21);

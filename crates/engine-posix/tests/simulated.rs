@@ -13,13 +13,11 @@ use std::{
 };
 
 use isotach_engine_posix::simulation::{Fault, SimulatedDisk};
-use isotach_object::{
-    Container, Engine, PoolUri,
-    conformance::{FaultSet, Faults, Fixture},
-};
+use isotach_object::{Container, Engine, PoolUri};
+use isotach_object_conformance::{FaultSet, Faults, Fixture};
 
-isotach_object::conformance_suite! { simulated => SimulatedFixture::default() }
-isotach_object::history_suite! { simulated_history => SimulatedFixture::default() }
+isotach_object_conformance::conformance_suite! { simulated => SimulatedFixture::default() }
+isotach_object_conformance::history_suite! { simulated_history => SimulatedFixture::default() }
 
 /// Pools on a disk of their own.
 #[derive(Debug, Default)]

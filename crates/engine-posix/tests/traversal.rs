@@ -11,8 +11,8 @@ use std::{
 
 use isotach_engine_posix::Posix;
 use isotach_object::{
-    Array, Container, Engine, Error, Finding, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Part, Pool,
-    PoolUri, Result, RightsChange, Verify,
+    Array, Container, ContainerOptions, Engine, Error, Finding, KeyValue, Label, ObjectClass, ObjectId,
+    ObjectType, Part, Pool, PoolUri, Result, RightsChange, Verify,
 };
 
 /// Everything below a folder: where a link leads, and of files their bytes, mode, owner and times.
@@ -67,7 +67,7 @@ impl Place {
 
     /// A container with an entry, an array in a data file, and runs.
     fn fill(&self) {
-        self.pool.create_container(&label()).unwrap();
+        self.pool.create_container(&label(), &ContainerOptions::default()).unwrap();
         let container = self.pool.open_container(&label()).unwrap();
         for at in 0..40 {
             write(&*container, at).unwrap();
@@ -156,7 +156,7 @@ fn whatever_a_label_a_key_or_a_snapshot_is_called_nothing_outside_the_pool_is_to
     let mut random = Random(seed);
     let place = Place::new();
     let outside = tree(&place.outside());
-    place.pool.create_container(&label()).unwrap();
+    place.pool.create_container(&label(), &ContainerOptions::default()).unwrap();
     let container = place.pool.open_container(&label()).unwrap();
     let (mut made, mut refused) = (0, 0);
     for round in 0..2000 {
@@ -175,15 +175,15 @@ fn whatever_a_label_a_key_or_a_snapshot_is_called_nothing_outside_the_pool_is_to
             Ok(label) => {
                 let path = place.folder.path().join("pool/containers").join(&name);
                 assert_eq!(path.parent(), place.container().parent(), "seed {seed} round {round}: {name:?}");
-                match place.pool.create_container(&label) {
+                match place.pool.create_container(&label, &ContainerOptions::default()) {
                     Ok(()) => {
                         assert!(path.join("superblock").is_file(), "seed {seed} round {round}: {name:?}");
                         made += 1;
                     }
                     Err(error) => assert_eq!(error.code(), "already-exists", "seed {seed}: {name:?}"),
                 }
-                match container.create_snapshot(&label) {
-                    Ok(_) => container.destroy_snapshot(&label).unwrap(),
+                match container.snapshots().unwrap().create(&label) {
+                    Ok(_) => container.snapshots().unwrap().destroy(&label).unwrap(),
                     Err(error) => assert_eq!(error.code(), "already-exists", "seed {seed}: {name:?}"),
                 }
                 if random.next().is_multiple_of(2) && label != crate::label() {
@@ -236,7 +236,8 @@ fn everything(place: &Place) -> Vec<(&'static str, Option<Error>)> {
     };
     let write = || write(&*pool.open_container(label)?, 99);
     let verify = || {
-        let verified = pool.verify_container(label, Verify { data: true, threads: 1 }, &|_, _| ())?;
+        let verified =
+            pool.maintenance().unwrap().verify(label, Verify { data: true, threads: 1 }, &|_, _| ())?;
         let wrong = verified.findings.first();
         wrong.map_or(Ok(()), |finding| Err(Error::corrupt(finding.what.clone(), finding.place.clone())))
     };
@@ -247,8 +248,8 @@ fn everything(place: &Place) -> Vec<(&'static str, Option<Error>)> {
         ("read", read().err()),
         ("write", write().err()),
         ("measure", pool.container_size(label).err()),
-        ("set aside", pool.set_aside(label, &runs, "a note").err()),
-        ("set rights", pool.set_rights(label, &rights).err()),
+        ("set aside", pool.maintenance().unwrap().quarantine(label, &runs, "a note").err()),
+        ("set rights", pool.access_control().unwrap().set_rights(label, &rights).err()),
         ("destroy", pool.destroy_container(label).err()),
     ]
 }
@@ -329,7 +330,7 @@ fn a_link_to_outside_that_lies_in_a_pool_outlives_neither_it_nor_its_target() {
     symlink(place.folder.path().join("pool"), &way).unwrap();
     let uri: PoolUri = format!("posix:{}", way.display()).parse().unwrap();
     let pool = Posix.open_pool(&uri).unwrap();
-    pool.create_container(&"d".parse().unwrap()).unwrap();
+    pool.create_container(&"d".parse().unwrap(), &ContainerOptions::default()).unwrap();
     write(&*pool.open_container(&"d".parse().unwrap()).unwrap(), 1).unwrap();
     Posix.destroy_pool(&uri).unwrap();
     assert_eq!(tree(&place.outside()), outside);

@@ -12,7 +12,9 @@ use isotach_engine_rados::{
     Rados,
     raw::{Entries, Raw},
 };
-use isotach_object::{Cell, Container, Engine, ObjectClass, ObjectId, ObjectType, PoolUri, Update};
+use isotach_object::{
+    Cell, Container, ContainerOptions, Engine, ObjectClass, ObjectId, ObjectType, PoolUri, Update,
+};
 
 const OBJECT: ObjectId = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
 
@@ -56,7 +58,7 @@ fn measure(engine: &Rados, uri: &PoolUri, raw: &Raw, all: &[Entries], rounds: us
     for round in 0..=rounds {
         let object = format!("round-{round}");
         let label = object.parse().unwrap();
-        pool.create_container(&label).unwrap();
+        pool.create_container(&label, &ContainerOptions::default()).unwrap();
         let container = pool.open_container(&label).unwrap();
         let plain = || {
             let put = timed(count, || raw.set(&object, all).unwrap());

@@ -6,8 +6,8 @@ use std::{
 };
 
 use isotach_object::{
-    Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
-    Page, PendingRead, Result, SharedBytes, Snapshot, Staging, Transaction, Update, merge_extents,
+    Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Epoch, Error, Extents, IdRange, Label,
+    ObjectId, ObjectType, Page, PendingRead, PendingReads, Result, Transaction, Update, merge_extents,
 };
 
 use crate::{
@@ -90,25 +90,17 @@ impl RadosContainer {
     }
 }
 
-fn unsupported<T>(what: &str) -> Result<T> {
-    Err(Error::Unsupported { engine: SCHEME, what: what.to_owned() })
-}
-
-fn no_snapshots<T>() -> Result<T> {
-    unsupported("snapshots")
-}
-
-fn no_parking<T>() -> Result<T> {
-    unsupported("parking what is staged")
-}
-
 impl Container for RadosContainer {
     fn label(&self) -> &Label {
         &self.space.label
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { reads_ahead: self.arrays.depth(), ..CAPABILITIES }
+        CAPABILITIES
+    }
+
+    fn facets(&self) -> ContainerFacets<'_> {
+        ContainerFacets { pending_reads: Some(self), extents: Some(self), ..ContainerFacets::none(SCHEME) }
     }
 
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {
@@ -150,22 +142,6 @@ impl Container for RadosContainer {
         self.settle(&mut pipeline)
     }
 
-    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
-        unsupported("transactions of more than one cell, and so staging them")
-    }
-
-    fn list_parked(&self, _: &str) -> Result<Vec<Label>> {
-        no_parking()
-    }
-
-    fn commit_parked(&self, _: &[Label], _: &Transaction<'_>) -> Result<Epoch> {
-        no_parking()
-    }
-
-    fn discard_parked(&self, _: &Label) -> Result<()> {
-        no_parking()
-    }
-
     fn flush(&self) -> Result<()> {
         self.settle(&mut self.pipeline()).map(drop)
     }
@@ -193,33 +169,6 @@ impl Container for RadosContainer {
         reads.iter().try_for_each(|read| read.cell.check_extent())?;
         self.hand_over_for(reads.iter().map(|read| read.cell.object))?;
         self.arrays.read_many(reads)
-    }
-
-    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
-        cell.check_extent()?;
-        self.hand_over_for([cell.object].into_iter())?;
-        let held = self.space.load_slots(&[Slot::of(&cell)])?;
-        let range = offset..offset.saturating_add(length);
-        let pieces = held.iter().filter_map(Held::table).flat_map(|table| table.pieces_in(&range));
-        Ok(merge_extents(pieces.map(|piece| piece.start..piece.end()), &range))
-    }
-
-    fn begin_read(&self, cell: Cell<'_>, offset: u64, mut buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {
-        cell.check_extent()?;
-        self.hand_over_for([cell.object].into_iter())?;
-        if cell.object.otype() == ObjectType::Array {
-            return Ok(self.arrays.begin_read(&cell, offset, buffer));
-        }
-        let mut reads = [ArrayRead { cell, offset, buffer: &mut buffer, filled: 0 }];
-        self.arrays.read_many(&mut reads)?;
-        let filled = reads[0].filled;
-        buffer.truncate(filled);
-        Ok(Box::new(Ended(buffer)))
-    }
-
-    fn share(&self, cell: Cell<'_>, _: u64, _: u64) -> Result<SharedBytes> {
-        cell.check_extent()?;
-        unsupported("lending bytes: they come over the network")
     }
 
     fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
@@ -252,25 +201,35 @@ impl Container for RadosContainer {
         drop(pipeline);
         self.objects.page(&self.space, anchor, limit)
     }
+}
 
-    fn create_snapshot(&self, _: &Label) -> Result<Epoch> {
-        no_snapshots()
+impl Extents for RadosContainer {
+    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
+        cell.check_extent()?;
+        self.hand_over_for([cell.object].into_iter())?;
+        let held = self.space.load_slots(&[Slot::of(&cell)])?;
+        let range = offset..offset.saturating_add(length);
+        let pieces = held.iter().filter_map(Held::table).flat_map(|table| table.pieces_in(&range));
+        Ok(merge_extents(pieces.map(|piece| piece.start..piece.end()), &range))
+    }
+}
+
+impl PendingReads for RadosContainer {
+    fn depth(&self) -> usize {
+        self.arrays.depth()
     }
 
-    fn list_snapshots(&self) -> Result<Vec<Snapshot>> {
-        no_snapshots()
-    }
-
-    fn open_snapshot(&self, _: &Label) -> Result<Arc<dyn Container>> {
-        no_snapshots()
-    }
-
-    fn open_at(&self, _: Epoch) -> Result<Arc<dyn Container>> {
-        no_snapshots()
-    }
-
-    fn destroy_snapshot(&self, _: &Label) -> Result<()> {
-        no_snapshots()
+    fn begin_read(&self, cell: Cell<'_>, offset: u64, mut buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {
+        cell.check_extent()?;
+        self.hand_over_for([cell.object].into_iter())?;
+        if cell.object.otype() == ObjectType::Array {
+            return Ok(self.arrays.begin_read(&cell, offset, buffer));
+        }
+        let mut reads = [ArrayRead { cell, offset, buffer: &mut buffer, filled: 0 }];
+        self.arrays.read_many(&mut reads)?;
+        let filled = reads[0].filled;
+        buffer.truncate(filled);
+        Ok(Box::new(Ended(buffer)))
     }
 }
 

@@ -3,13 +3,10 @@
 //! A stored entry is never empty, since Ceph takes what is not there for empty where it compares. Two entries of a cell with
 //! the same value are the same bytes, so that one can be compared with by its value.
 
+use isotach_engine_kit::checksum::{crc32c, crc32c_of_both};
 use isotach_object::{Error, ObjectId, Result};
 
-use crate::{
-    bytes::{crc32c, crc32c_of_both},
-    keys,
-    table::Table,
-};
+use crate::{keys, table::Table};
 
 const VALUE: u8 = 1;
 const RECORDS: u8 = 2;

@@ -2,10 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use isotach_engine_kit::checksum::crc32c;
 use isotach_object::{Error, IdRange, Result};
 
 use crate::{
-    bytes::crc32c,
     failure::{Doing, failed},
     ffi::{Errno, ReadOp, WriteOp},
     keys::HEADER,

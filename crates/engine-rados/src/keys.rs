@@ -6,9 +6,8 @@
 //! librados takes the key from which a page is to go on as a C string, so a stored key has no NUL: of the bytes 0 and 1 each
 //! is two, and so is the end of a distribution key.
 
+use isotach_engine_kit::checksum::crc32c;
 use isotach_object::{Cell, Error, ObjectId, ObjectType, Result};
-
-use crate::bytes::crc32c;
 
 /// The object with the container's description, from which ids are taken, and whose version is the epoch.
 pub(crate) const HEADER: &str = "header";

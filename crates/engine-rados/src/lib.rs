@@ -17,7 +17,6 @@
 //! ```
 
 mod arrays;
-mod bytes;
 mod commit;
 mod container;
 mod entry;
@@ -57,14 +56,14 @@ use pool::RadosPool;
 const CAPABILITIES: Capabilities = Capabilities {
     transactions: false,
     history: false,
-    parking: false,
+    prepared_transactions: false,
     holes: true,
     snapshots: false,
     redundancy: false,
     ordered_listing: false,
     ordered_updates: false,
-    reads_ahead: options::DEPTH,
-    shared_reads: false,
+    pending_reads: true,
+    lent_reads: false,
     multi_process: true,
     permissions: false,
     persistent: true,

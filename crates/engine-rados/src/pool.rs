@@ -7,8 +7,8 @@ use std::{
 };
 
 use isotach_object::{
-    Acl, Capabilities, Container, Error, Finding, Label, NewRights, Pool, PoolUri, PoolUsage, Property,
-    Purged, Result, Rights, RightsChange, SetAside, Update, Verified, Verify, VerifyProgress,
+    Capabilities, Container, ContainerOptions, Error, Finding, Label, Maintenance, NewRights, Pool,
+    PoolFacets, PoolUri, PoolUsage, Purged, Result, SetAside, Verified, Verify, VerifyProgress,
 };
 
 use crate::{
@@ -139,12 +139,6 @@ fn removed(pending: Pending) -> Told<()> {
     }
 }
 
-fn no_rights<T>() -> Result<T> {
-    let what =
-        "rights of containers: Ceph's users are allowed pools and namespaces (`ceph auth caps`)".to_owned();
-    Err(Error::Unsupported { engine: SCHEME, what })
-}
-
 impl Pool for RadosPool {
     fn uri(&self) -> &PoolUri {
         &self.uri
@@ -154,13 +148,15 @@ impl Pool for RadosPool {
         CAPABILITIES
     }
 
-    fn create_container(&self, label: &Label) -> Result<()> {
-        self.create_container_with(label, &NewRights::default(), &[])
+    fn facets(&self) -> PoolFacets<'_> {
+        PoolFacets { maintenance: Some(self), ..PoolFacets::none(SCHEME) }
     }
 
-    fn create_container_with(&self, label: &Label, rights: &NewRights, updates: &[Update<'_>]) -> Result<()> {
-        if *rights != NewRights::default() {
-            return no_rights();
+    fn create_container(&self, label: &Label, options: &ContainerOptions<'_>) -> Result<()> {
+        if options.rights != NewRights::default() {
+            let what =
+                "rights of containers: Ceph's users are allowed pools and namespaces (`ceph auth caps`)";
+            return Err(Error::Unsupported { engine: SCHEME, what: what.to_owned() });
         }
         if self.registry.find(label)?.is_some() {
             return Err(Error::AlreadyExists { what: format!("container {label} in pool {}", self.uri) });
@@ -168,10 +164,10 @@ impl Pool for RadosPool {
         let (uid, since) = self.registry.begin()?;
         let space = Space::open(&self.cluster, &self.options, label, &uid)?;
         space.make_header()?;
-        if !updates.is_empty() {
+        if !options.updates.is_empty() {
             // What fails here is removed as what others began.
             let container = RadosContainer::new(Arc::new(space))?;
-            container.update(updates)?;
+            container.update(options.updates)?;
             container.flush()?;
         }
         if self.registry.enter(label, &uid, &since)? {
@@ -179,31 +175,6 @@ impl Pool for RadosPool {
         }
         self.remove_namespace(&uid)?;
         Err(Error::AlreadyExists { what: format!("container {label} in pool {}", self.uri) })
-    }
-
-    fn rights(&self, label: &Label) -> Result<Rights> {
-        self.space(label)?;
-        no_rights()
-    }
-
-    fn set_rights(&self, label: &Label, _: &RightsChange) -> Result<Rights> {
-        self.rights(label)
-    }
-
-    fn admit(&self, _: &Acl) -> Result<()> {
-        no_rights()
-    }
-
-    fn properties(&self, label: &Label) -> Result<Vec<Property>> {
-        self.space(label).map(|_| Vec::new())
-    }
-
-    fn set_properties(&self, label: &Label, _: &[Property]) -> Result<()> {
-        self.space(label)?;
-        Err(Error::Unsupported {
-            engine: SCHEME,
-            what: "properties of containers beyond the model".to_owned(),
-        })
     }
 
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
@@ -231,27 +202,6 @@ impl Pool for RadosPool {
         size::of(&self.space(label)?)
     }
 
-    fn verify_container(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
-        verify::container(&Arc::new(self.space(label)?), how, progress)
-    }
-
-    /// Nothing here is derived from anything else.
-    /// Nothing here is derived, so there is nothing to move.
-    fn set_aside(&self, label: &Label, _: &[Finding], note: &str) -> Result<SetAside> {
-        self.space(label)?;
-        let object = self.registry.keep_note(label, note)?;
-        let namespace = space::namespace(&self.options, None);
-        let place = format!("object {object} in namespace {namespace} of Ceph pool {}", self.options.pool);
-        Ok(SetAside { place, ..SetAside::default() })
-    }
-
-    fn purge_container(&self, label: &Label, carry_out: bool) -> Result<Purged> {
-        if carry_out {
-            self.remove_abandoned()?;
-        }
-        purge::container(&self.space(label)?, carry_out)
-    }
-
     /// Where no manager daemon runs, Ceph does not say how much room there is.
     fn usage(&self) -> Result<PoolUsage> {
         let room = self.cluster.room().doing(|| format!("ask for the room of pool {}", self.uri))?;
@@ -267,5 +217,27 @@ impl Pool for RadosPool {
             0 => Ok(PoolUsage { total: u64::MAX, free: u64::MAX - used, used }),
             total => Ok(PoolUsage { total: total.max(used), free: room.free.min(total), used }),
         }
+    }
+}
+
+impl Maintenance for RadosPool {
+    fn verify(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
+        verify::container(&Arc::new(self.space(label)?), how, progress)
+    }
+
+    /// Nothing here is derived, so there is nothing to move, and only the note is kept.
+    fn quarantine(&self, label: &Label, _: &[Finding], note: &str) -> Result<SetAside> {
+        self.space(label)?;
+        let object = self.registry.keep_note(label, note)?;
+        let namespace = space::namespace(&self.options, None);
+        let place = format!("object {object} in namespace {namespace} of Ceph pool {}", self.options.pool);
+        Ok(SetAside { place, ..SetAside::default() })
+    }
+
+    fn purge(&self, label: &Label, carry_out: bool) -> Result<Purged> {
+        if carry_out {
+            self.remove_abandoned()?;
+        }
+        purge::container(&self.space(label)?, carry_out)
     }
 }

@@ -13,10 +13,10 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use isotach_engine_kit::{checksum::crc32c, random};
 use isotach_object::{Error, Label, Result};
 
 use crate::{
-    bytes::{crc32c, random, random_number},
     failure::{Doing, failed},
     ffi::{Compare, Errno, Io, ReadOp, WriteOp},
     options::{Options, SCHEME},
@@ -149,7 +149,7 @@ impl Registry {
 
     /// A number for a new namespace, and since when someone is at it, which is noted.
     pub(crate) fn begin(&self) -> Result<(String, Vec<u8>)> {
-        let uid = format!("{:032x}", u128::from_le_bytes(random()?));
+        let uid = format!("{:032x}", u128::from_le_bytes(random::bytes()?));
         let (what, since) = (|| self.what("change"), now());
         let mut op = WriteOp::new().doing(what)?;
         op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(dying_key(&uid), &since)]);
@@ -225,7 +225,7 @@ impl Registry {
     /// Keeps a note for people to read, and gives the name of the object that holds it.
     pub(crate) fn keep_note(&self, label: &Label, note: &str) -> Result<String> {
         let what = || format!("keep a note on container {label}");
-        let name = format!("aside.{label}.{}.{:016x}", String::from_utf8_lossy(&now()), random_number()?);
+        let name = format!("aside.{label}.{}.{:016x}", String::from_utf8_lossy(&now()), random::number()?);
         // The entry comes first: what is in it goes with the pool.
         let mut op = WriteOp::new().doing(what)?;
         op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(note_key(&name), b"")]);

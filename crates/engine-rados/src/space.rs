@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use isotach_engine_kit::checksum::crc32c;
 use isotach_object::{Error, Label, Result};
 
 use crate::{
-    bytes::crc32c,
     failure::{Doing, failed},
     ffi::{Cluster, Errno, Io, ReadOp, WriteOp},
     ids,

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
+use isotach_engine_kit::{bytes::Reader, checksum::crc32c};
 use isotach_object::{Error, Result};
-
-use crate::bytes::{Reader, crc32c};
 
 /// Bytes that one checksum covers: what is read of a piece is whole blocks.
 pub(crate) const BLOCK: usize = 64 << 10;

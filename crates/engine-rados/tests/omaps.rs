@@ -14,8 +14,9 @@ use std::{
 
 use isotach_engine_rados::harm;
 use isotach_object::{
-    Anchor, Container, KeyValue, ObjectClass, ObjectId, ObjectType, PoolUri, conformance::Fixture,
+    Anchor, Container, ContainerOptions, KeyValue, ObjectClass, ObjectId, ObjectType, PoolUri,
 };
+use isotach_object_conformance::Fixture;
 use support::RadosFixture;
 
 const OBJECT: ObjectId = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
@@ -27,7 +28,11 @@ fn container(fixture: &RadosFixture, uri: &PoolUri) -> Arc<dyn Container> {
 fn new_container(fixture: &RadosFixture) -> PoolUri {
     let (engine, uri) = (fixture.engine(), fixture.fresh_pool());
     engine.create_pool(&uri).unwrap();
-    engine.open_pool(&uri).unwrap().create_container(&"c".parse().unwrap()).unwrap();
+    engine
+        .open_pool(&uri)
+        .unwrap()
+        .create_container(&"c".parse().unwrap(), &ContainerOptions::default())
+        .unwrap();
     uri
 }
 

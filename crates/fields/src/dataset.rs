@@ -7,7 +7,9 @@
 use std::sync::Arc;
 
 use isotach_mars::{Key, Schema};
-use isotach_object::{Cell, Container, Error as ObjectError, KeyValue, Label, NewRights, Pool, Update};
+use isotach_object::{
+    Cell, Container, ContainerOptions, Error as ObjectError, KeyValue, Label, NewRights, Pool, Update,
+};
 
 use crate::{
     Error, Result,
@@ -176,10 +178,11 @@ fn make_containers(home: &Home, label: &Label, text: &str, schema: &Schema, reco
 
 /// Makes a container with these rights, as far as its engine has any.
 fn create_container(pool: &dyn Pool, label: &Label, rights: &NewRights) -> Result<()> {
-    match pool.capabilities().permissions {
-        true => Ok(pool.create_container_with(label, rights, &[])?),
-        false => Ok(pool.create_container(label)?),
-    }
+    let options = match pool.facets().access_control {
+        Some(_) => ContainerOptions::with_rights(rights.clone()),
+        None => ContainerOptions::default(),
+    };
+    Ok(pool.create_container(label, &options)?)
 }
 
 fn describe(home: &Home, label: &Label, text: &str, schema: &Schema, record: &Record) -> Result<()> {

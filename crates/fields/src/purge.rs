@@ -225,7 +225,10 @@ impl Inner {
     fn purge_containers(&self, pools: &[Arc<dyn Pool>], label: &Label, doit: bool) -> Result<Purged> {
         let mut purged = Purged::default();
         for pool in pools {
-            let of_one = self.with_room(|| Ok(pool.purge_container(label, doit)?))?;
+            let of_one = self.with_room(|| match pool.facets().maintenance {
+                Some(maintenance) => Ok(maintenance.purge(label, doit)?),
+                None => Ok(Purged { before: pool.container_size(label)?, ..Purged::default() }),
+            })?;
             purged.before += of_one.before;
             purged.freed += of_one.freed;
             purged.held += of_one.held;

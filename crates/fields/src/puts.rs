@@ -156,7 +156,7 @@ impl Puts {
 
     /// Hands all puts to the engine, in order, as one transaction, and makes them durable and visible.
     pub(crate) fn commit(&self, container: &dyn Container) -> Result<()> {
-        let mut staging = container.stage()?;
+        let mut staging = container.staged_transactions()?.stage()?;
         self.in_chunks(|updates| staging.update(updates))?;
         let mark = new_incarnation().to_le_bytes();
         staging.update(&[Update::Put { cell: Cell::kv(DATASET, ENTRY_TRANSACTION), value: &mark }])?;

@@ -13,7 +13,10 @@ use std::{
 };
 
 use isotach_mars::Key;
-use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError, ObjectId, PendingRead, SharedBytes};
+use isotach_object::{
+    ArrayRead, Cell, Container, Error as ObjectError, LentReads, ObjectId, PendingRead, PendingReads,
+    SharedBytes,
+};
 
 use crate::{
     Action, Error, FieldStore, Location, Result,
@@ -163,8 +166,8 @@ impl Inner {
         let field = Inspected { key: key.clone(), location: location.clone() };
         if let (Place::Object { container, object }, None) = (&location.place, &location.relabel) {
             let open = self.container(container)?;
-            if open.capabilities().shared_reads {
-                return self.with_room(|| share_object(&*open, &field, *object));
+            if let Some(lent) = open.facets().lent_reads {
+                return self.with_room(|| lend_object(lent, &field, *object));
             }
         }
         self.read_field(&field).map(Into::into)
@@ -176,7 +179,9 @@ impl Inner {
             _ if location.relabel.is_some() => 0,
             Place::File(_) => 0,
             Place::Object { container, .. } => {
-                self.container(container).map_or(0, |open| open.capabilities().reads_ahead)
+                let depth =
+                    |open: Arc<dyn Container>| open.facets().pending_reads.map_or(0, PendingReads::depth);
+                self.container(container).map_or(0, depth)
             }
         }
     }
@@ -190,7 +195,7 @@ impl Inner {
         };
         let buffer = buffers.take(self.length_of(field)?);
         let open = self.container(container)?;
-        let begun = open.begin_read(Cell::array(object), field.location.offset, buffer);
+        let begun = open.pending_reads()?.begin_read(Cell::array(object), field.location.offset, buffer);
         begun.map_err(|source| Error::of_field(&field.key, source))
     }
 
@@ -210,7 +215,8 @@ impl Inner {
         let container = self.with_room(|| {
             let now = pool.open_container(&uri.label)?;
             // A container of a dataset that the snapshot has not, to which a location leads, is read as it is.
-            match self.past.as_ref().map(|past| now.open_snapshot(&past.kept_as)) {
+            let open_past = |past: &Arc<crate::kept::Past>| now.snapshots()?.open(&past.kept_as);
+            match self.past.as_ref().map(open_past) {
                 None | Some(Err(ObjectError::NotFound { .. })) => Ok(now),
                 Some(past) => Ok(past?),
             }
@@ -268,9 +274,9 @@ fn read_objects(container: &dyn Container, group: &mut [Wanted<'_>]) -> Result<(
     fields.iter().zip(&reads).try_for_each(|(field, read)| check_length(field, read.filled))
 }
 
-fn share_object(container: &dyn Container, field: &Inspected, object: ObjectId) -> Result<SharedBytes> {
+fn lend_object(lent: &dyn LentReads, field: &Inspected, object: ObjectId) -> Result<SharedBytes> {
     let Location { offset, length, .. } = field.location;
-    let shared = container.share(Cell::array(object), offset, length);
+    let shared = lent.lend(Cell::array(object), offset, length);
     let shared = shared.map_err(|source| Error::of_field(&field.key, source))?;
     check_length(field, shared.len())?;
     Ok(shared)

@@ -44,7 +44,7 @@ impl FieldStore {
     /// ```
     ///
     /// # Errors
-    /// As [`Pool::set_rights`].
+    /// As [`AccessControl::set_rights`](isotach_object::AccessControl::set_rights).
     pub fn set_rights(&self, change: &RightsChange) -> Result<Vec<ContainerRights>> {
         self.inner.check_present("change the rights of")?;
         self.inner.check_everywhere(Action::Archive, "the rights of the store")?;
@@ -59,8 +59,8 @@ impl FieldStore {
             pools.dedup();
             for uri in pools {
                 let pool = self.inner.pool(&uri)?;
-                if pool.capabilities().permissions {
-                    pool.admit(acl)?;
+                if let Some(access) = pool.facets().access_control {
+                    access.grant_create(acl)?;
                 }
             }
         }
@@ -70,7 +70,7 @@ impl FieldStore {
     /// The rights of the containers of the datasets that a request names. Keys below the dataset level are not looked at.
     ///
     /// # Errors
-    /// As [`FieldStore::list`], and as [`Pool::rights`].
+    /// As [`FieldStore::list`], and as [`AccessControl::rights`](isotach_object::AccessControl::rights).
     pub fn dataset_rights(&self, request: &Request) -> Result<Vec<ContainerRights>> {
         let mut found = Vec::new();
         self.for_each_container(request, |key, pool, label| {
@@ -84,7 +84,7 @@ impl FieldStore {
     /// cannot be changed.
     ///
     /// # Errors
-    /// As [`FieldStore::list`], and as [`Pool::set_rights`].
+    /// As [`FieldStore::list`], and as [`AccessControl::set_rights`](isotach_object::AccessControl::set_rights).
     pub fn set_dataset_rights(
         &self,
         request: &Request,
@@ -128,11 +128,11 @@ fn set(
     dataset: Option<Key>,
     change: &RightsChange,
 ) -> Result<ContainerRights> {
-    let rights = pool.set_rights(&label, change)?;
+    let rights = pool.access_control()?.set_rights(&label, change)?;
     Ok(ContainerRights { dataset, pool: pool.uri().clone(), label, rights })
 }
 
 fn of(pool: &dyn Pool, label: Label, dataset: Option<Key>) -> Result<ContainerRights> {
-    let rights = pool.rights(&label)?;
+    let rights = pool.access_control()?.rights(&label)?;
     Ok(ContainerRights { dataset, pool: pool.uri().clone(), label, rights })
 }

@@ -10,8 +10,8 @@ use std::{
 
 use isotach_mars::Key;
 use isotach_object::{
-    Cell, Container, Epoch, Error as ObjectError, KeyValue, Label, NewRights, ObjectId, Pool, PoolUri,
-    Precondition, Transaction, Update,
+    Cell, Container, ContainerOptions, Epoch, Error as ObjectError, KeyValue, Label, NewRights, ObjectId,
+    Pool, PoolUri, Precondition, Transaction, Update,
 };
 
 use crate::{
@@ -113,7 +113,7 @@ impl Root {
 
     /// Makes the root of a pool, or opens the one that is there. Returns it with whether this call made it.
     pub(crate) fn create(pool: Arc<dyn Pool>, schema: &str) -> Result<(Self, bool)> {
-        match pool.create_container(&label()?) {
+        match pool.create_container(&label()?, &ContainerOptions::default()) {
             Ok(()) | Err(ObjectError::AlreadyExists { .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -132,9 +132,9 @@ impl Root {
 
     /// The rights of a new dataset: those of the root's own container, as far as its engine has any.
     pub(crate) fn rights_of_new(&self) -> Result<NewRights> {
-        match self.pool.capabilities().permissions {
-            true => Ok(NewRights::Inherited(self.pool.rights(&label()?)?)),
-            false => Ok(NewRights::default()),
+        match self.pool.facets().access_control {
+            Some(access) => Ok(NewRights::Inherited(access.rights(&label()?)?)),
+            None => Ok(NewRights::default()),
         }
     }
 
@@ -149,7 +149,7 @@ impl Root {
     pub(crate) fn open_listed(&self, pool: &dyn Pool, label: &Label) -> Result<Arc<dyn Container>> {
         let container = pool.open_container(label).map_err(|error| damage_if_listed(error, pool))?;
         match &self.past {
-            Some(past) => Ok(container.open_snapshot(&past.kept_as)?),
+            Some(past) => Ok(container.snapshots()?.open(&past.kept_as)?),
             None => Ok(container),
         }
     }

@@ -206,8 +206,8 @@ impl Inner {
     /// Refuses where an engine has no snapshots, before anything is done.
     fn check_engines(&self, selections: &[Selection]) -> Result<()> {
         let check = |pool: &dyn Pool| {
-            let capabilities = pool.capabilities();
-            if capabilities.snapshots && capabilities.transactions {
+            let can = pool.capabilities();
+            if can.snapshots && can.transactions {
                 return Ok(());
             }
             let engine = self.scheme_of(pool)?;
@@ -226,7 +226,7 @@ impl Inner {
     fn open_containers(&self, root: &Root, record: &Record) -> Result<Vec<Arc<dyn Container>>> {
         self.with_room(|| {
             let containers = self.containers_of(root, record)?;
-            containers.iter().try_for_each(|container| container.list_snapshots().map(drop))?;
+            containers.iter().try_for_each(|container| container.snapshots()?.list().map(drop))?;
             Ok(containers)
         })
     }
@@ -315,7 +315,7 @@ impl Inner {
             containers => containers?,
         };
         for container in containers {
-            match container.destroy_snapshot(&past.kept_as) {
+            match container.snapshots()?.destroy(&past.kept_as) {
                 Ok(()) | Err(ObjectError::NotFound { .. }) => container.flush()?,
                 Err(error) => return Err(error.into()),
             };
@@ -327,7 +327,7 @@ impl Inner {
     /// meanwhile, again and again.
     fn keep_all(&self, containers: &[Arc<dyn Container>], name: &Label) -> Result<bool> {
         for _ in 0..ATTEMPTS {
-            let epochs = containers.iter().map(|container| container.create_snapshot(name));
+            let epochs = containers.iter().map(|container| container.snapshots()?.create(name));
             let epochs = epochs.collect::<std::result::Result<Vec<_>, _>>()?;
             let whole = match (containers, &epochs[..]) {
                 ([catalogue, _, ..], [taken_at, ..]) => self.is_whole_since(&**catalogue, name, *taken_at)?,
@@ -337,7 +337,7 @@ impl Inner {
                 containers.iter().try_for_each(|container| container.flush())?;
                 return Ok(true);
             }
-            containers.iter().try_for_each(|container| container.destroy_snapshot(name))?;
+            containers.iter().try_for_each(|container| container.snapshots()?.destroy(name))?;
         }
         Ok(false)
     }
@@ -346,7 +346,7 @@ impl Inner {
     fn is_whole_since(&self, catalogue: &dyn Container, name: &Label, epoch: Epoch) -> Result<bool> {
         let keys = self.with_room(|| {
             let mut keys = Vec::new();
-            for_each(&*catalogue.open_snapshot(name)?, DATASET, |key, _| {
+            for_each(&*catalogue.snapshots()?.open(name)?, DATASET, |key, _| {
                 if key.first() == Some(&COLLOCATION) {
                     keys.push(key.to_vec());
                 }

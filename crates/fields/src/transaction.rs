@@ -103,7 +103,7 @@ impl Transaction {
         let Some(dataset) = self.store.inner.dataset_of(text, split)? else { return Ok(None) };
         if !dataset.catalogue.capabilities().transactions {
             // The engine says so now, not when everything is archived.
-            dataset.catalogue.stage()?;
+            dataset.catalogue.staged_transactions()?.stage()?;
         }
         Ok(Some(Arc::clone(open.insert(Arc::new(DatasetWriter::of_transaction(dataset))))))
     }

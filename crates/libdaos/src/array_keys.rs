@@ -5,7 +5,7 @@
 //! attribute key is always "0". The size of a chunk is that of the value of type ARRAY; of the others that of
 //! whoever has the array open in this process, and the value's where nobody has.
 
-use isotach_object::{Anchor, Cell, ObjectId, Page, PageBuilder, Update};
+use isotach_object::{Anchor, Cell, ObjectId, Page, PageBuilder, Update, extents_of};
 
 use crate::{
     abi::{constants::*, errors::*},
@@ -308,7 +308,7 @@ impl<'o> ArrayKeys<'o> {
         let mut length = chunk.saturating_mul(most as u64);
         while start < size {
             let within = length.min(size - start);
-            for extent in self.scope.read(&[cell], |state| state.list_extents(cell, start, within))? {
+            for extent in self.scope.read(&[cell], |state| extents_of(state, cell, start, within))? {
                 let first = (extent.start / chunk + 1).max(keys.last().map_or(0, |last| last + 1));
                 keys.extend((first..=(extent.end - 1) / chunk + 1).take(most - keys.len()));
                 if keys.len() == most {

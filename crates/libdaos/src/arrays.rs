@@ -8,7 +8,7 @@
 
 use std::{iter, ops, slice, sync::Arc};
 
-use isotach_object::{ArrayRead, Cell, ObjectId, ObjectType, Precondition, Update};
+use isotach_object::{ArrayRead, Cell, ObjectId, ObjectType, Precondition, Update, extents_of};
 
 use crate::{
     abi::{constants::DAOS_OO_RO, errors::*},
@@ -330,7 +330,7 @@ impl Array {
     fn will_have(&self, scope: &Scope, offset: u64) -> Result<bool> {
         let cell = Cell::array(self.id);
         let waiting = scope.own(|own| own.is_written(&cell, offset))?;
-        let is_written = || Ok(!scope.read(&[cell], |state| state.list_extents(cell, offset, 1))?.is_empty());
+        let is_written = || Ok(!scope.read(&[cell], |state| extents_of(state, cell, offset, 1))?.is_empty());
         waiting.map_or_else(is_written, Ok)
     }
 

@@ -1,7 +1,7 @@
 //! Attributes of containers and of pools: names with bytes, which a program keeps there for itself. They are entries of a container's own
 //! object. An engine keeps nothing of a pool but its containers, so a pool's attributes are those of a container that is made for them.
 
-use isotach_object::{Anchor, Cell, Error, Update};
+use isotach_object::{Anchor, Cell, ContainerOptions, Error, Update};
 
 use crate::{
     abi::{acl::*, constants::DAOS_COO_RW, errors::*, stored::OF_POOL},
@@ -42,7 +42,7 @@ pub(crate) fn of_pool(pool: u64, is_to_be_set: bool) -> Result<Container> {
     }
     let inner = match pool.inner.open_container(&label) {
         Err(Error::NotFound { .. }) if is_to_be_set => {
-            match pool.inner.create_container(&label) {
+            match pool.inner.create_container(&label, &ContainerOptions::default()) {
                 // Another was faster.
                 Ok(()) | Err(Error::AlreadyExists { .. }) => {}
                 Err(error) => return Err(error.into()),

@@ -6,7 +6,9 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use isotach_object::{Cell, Epoch, Error, Label, NewRights, ObjectId, Precondition, Transaction, Update};
+use isotach_object::{
+    Cell, ContainerOptions, Epoch, Error, Label, ObjectId, Precondition, Transaction, Update,
+};
 use md5::{Digest, Md5};
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -115,7 +117,7 @@ pub(crate) fn create(
     let mut updates = vec![Update::Put { cell: Cell::kv(object, UUID), value: &uuid }];
     updates.extend(stored.iter().map(|(key, value)| Update::Put { cell: Cell::kv(object, key), value }));
     updates.extend_from_slice(more);
-    pool.inner.create_container_with(&label, &NewRights::default(), &updates)?;
+    pool.inner.create_container(&label, &ContainerOptions { updates: &updates, ..Default::default() })?;
     labels::remember(&pool, &uuid, &label);
     Ok(uuid)
 }
@@ -218,7 +220,7 @@ pub(crate) fn aggregate(container: u64, epoch: u64) -> Result<()> {
     if epoch != 0 && epoch < epochs::next() {
         return Ok(());
     }
-    match container.pool.inner.purge_container(container.inner.label(), true) {
+    match container.pool.inner.maintenance()?.purge(container.inner.label(), true) {
         // Another is at it.
         Ok(_) | Err(Error::Conflict { .. }) => Ok(()),
         // It is a help, and never a need.

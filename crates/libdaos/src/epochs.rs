@@ -262,7 +262,7 @@ mod tests {
         let of_snapshot = Arc::clone(&container);
         let snapshot = testing::within(move || {
             snapshot(&of_snapshot, 0, |epoch| {
-                of_snapshot.inner.create_snapshot(&format!("s{epoch}").parse()?)
+                of_snapshot.inner.snapshots().unwrap().create(&format!("s{epoch}").parse()?)
             })
         });
         gate.wait_until_reached();

@@ -5,7 +5,7 @@
 
 use std::{iter, ops};
 
-use isotach_object::{Anchor, Container};
+use isotach_object::{Anchor, Container, extents_of};
 
 use crate::{
     array_keys::ArrayKeys,
@@ -88,7 +88,7 @@ fn page(
             true => rest.start..rest.start.saturating_add(length).min(rest.end),
             false => rest.end.saturating_sub(length).max(rest.start)..rest.end,
         };
-        let extents = state.list_extents(records.cell, searched.start, searched.end - searched.start)?;
+        let extents = extents_of(state, records.cell, searched.start, searched.end - searched.start)?;
         let mut found: Vec<_> = match is_ascending {
             true => {
                 extents.into_iter().flat_map(|extent| pieces(extent, most, true)).take(limit + 1).collect()

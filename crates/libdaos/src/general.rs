@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use isotach_object::{Anchor, Cell, ObjectType, Page, PageBuilder, Precondition, Update};
+use isotach_object::{Anchor, Cell, ObjectType, Page, PageBuilder, Precondition, Update, extents_of};
 
 use crate::{
     abi::{constants::*, errors::*},
@@ -223,7 +223,7 @@ fn check_kind(object: &Object, scope: &Scope, cell: Cell<'_>, has_ranges: bool) 
             Err(Der(DER_CSUM)) => true,
             found => found?.is_some(),
         },
-        (None, false) => !now.read(&[cell], |state| state.list_extents(cell, 0, u64::MAX))?.is_empty(),
+        (None, false) => !now.read(&[cell], |state| extents_of(state, cell, 0, u64::MAX))?.is_empty(),
     };
     if is_other { mixed() } else { Ok(()) }
 }

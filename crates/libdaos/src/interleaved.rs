@@ -268,7 +268,7 @@ fn a_transaction_whose_moment_was_purged_while_it_reads_begins_anew() {
     let cell = Cell::kv(map.id, b"key");
     for (kind, name) in [(Kind::Read, "first"), (Kind::ReadAndWrite, "second")] {
         // The engine in memory keeps no other state.
-        other.inner.create_snapshot(&name.parse().unwrap()).unwrap();
+        other.inner.snapshots().unwrap().create(&name.parse().unwrap()).unwrap();
         let transaction = Arc::new(Transaction::new(Arc::clone(&container), kind));
         let scope = Scope::within(&container, &transaction);
         let before = scope.get(cell).unwrap();
@@ -364,7 +364,7 @@ fn a_snapshot_that_is_in_order_is_so_with_moments_of_other_threads() {
     while in_order < 50 || !threads.iter().all(|thread| thread.is_finished()) {
         let mut state = None;
         let make = |epoch: u64| {
-            let made = container.inner.create_snapshot(&format!("s{epoch}").parse()?)?;
+            let made = container.inner.snapshots().unwrap().create(&format!("s{epoch}").parse()?)?;
             Ok(*state.insert(made))
         };
         let (epoch, is_in_order) = epochs::snapshot(&container, 0, make).unwrap();

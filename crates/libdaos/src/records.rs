@@ -3,7 +3,7 @@
 
 use std::ops;
 
-use isotach_object::{ArrayRead, Cell, Container, Update, merge_extents};
+use isotach_object::{ArrayRead, Cell, Container, Update, extents_of, merge_extents};
 
 use crate::{
     abi::errors::{DER_REC_SIZE, DER_REC2BIG},
@@ -56,7 +56,7 @@ pub(crate) fn written(
 ) -> isotach_object::Result<Vec<Vec<ops::Range<u64>>>> {
     let start = ranges.iter().map(|range| range.start).min().unwrap_or(0);
     let end = ranges.iter().map(|range| range.end).max().unwrap_or(start);
-    let extents = state.list_extents(cell, start, end - start)?;
+    let extents = extents_of(state, cell, start, end - start)?;
     let of_range = |range: &ops::Range<u64>| {
         let first = extents.partition_point(|extent| extent.end <= range.start);
         let met = extents[first..].iter().take_while(|extent| extent.start < range.end);
@@ -70,7 +70,7 @@ pub(crate) fn last_end(state: &dyn Container, cell: Cell<'_>, size: u64) -> isot
     let (mut end, mut length) = (size, 1_u64);
     while end > 0 {
         let start = end.saturating_sub(length);
-        if let Some(last) = state.list_extents(cell, start, end - start)?.last() {
+        if let Some(last) = extents_of(state, cell, start, end - start)?.last() {
             return Ok(last.end);
         }
         // What was punched at the end may be long.
@@ -164,7 +164,7 @@ impl Records<'_> {
     /// The first records that lie together, or the last.
     pub(crate) fn outermost(&self, scope: &Scope, is_last: bool) -> Result<Option<Range>> {
         let all = self.all();
-        let list = |state: &dyn Container| state.list_extents(self.cell, all.start, all.end - all.start);
+        let list = |state: &dyn Container| extents_of(state, self.cell, all.start, all.end - all.start);
         let extents = scope.read(&[self.cell], list)?;
         let found = if is_last { extents.last() } else { extents.first() };
         Ok(found.map(|bytes| self.records_of(bytes)))

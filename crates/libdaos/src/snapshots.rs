@@ -47,7 +47,7 @@ pub(crate) struct ObjectTable {
 /// All snapshots of a container that this library made, oldest first.
 pub(crate) fn list(container: &Container) -> Result<Vec<Snapshot>> {
     let mut all = Vec::new();
-    for snapshot in container.inner.list_snapshots()? {
+    for snapshot in container.inner.snapshots()?.list()? {
         let digits = snapshot.name.as_str().strip_prefix(PREFIX).and_then(|rest| rest.get(..20));
         if let Some(epoch) = digits.and_then(|digits| digits.parse().ok()) {
             all.push(Snapshot { epoch, label: snapshot.name, state: snapshot.epoch });
@@ -64,7 +64,8 @@ pub(crate) fn create(container: u64, name: Option<&str>) -> Result<u64> {
     let name = name.map(|name| format!(".{name}")).unwrap_or_default();
     for attempt in 0..MOST_ATTEMPTS {
         let last = list(&container)?.last().map_or(0, |last| last.epoch);
-        let make = |epoch| container.inner.create_snapshot(&format!("{PREFIX}{epoch:020}{name}").parse()?);
+        let make =
+            |epoch| container.inner.snapshots()?.create(&format!("{PREFIX}{epoch:020}{name}").parse()?);
         // Known also when the snapshot is gone. It is flushed when that is settled, so that fewer epochs are given out meanwhile.
         let made = epochs::snapshot(&container, last.saturating_add(attempt), make)
             .and_then(|made| container.inner.flush().map(|()| made));
@@ -88,7 +89,7 @@ fn is_in_order(all: &[Snapshot], epoch: u64) -> bool {
 
 /// Destroys a snapshot of the engine's.
 fn destroy_labelled(container: &Container, label: &Label) -> Result<()> {
-    match container.inner.destroy_snapshot(label).and_then(|()| container.inner.flush()) {
+    match container.inner.snapshots()?.destroy(label).and_then(|()| container.inner.flush()) {
         // Another was faster.
         Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
         Err(error) => Err(error.into()),
@@ -113,7 +114,7 @@ pub(crate) fn destroy(container: u64, low: u64, high: u64) -> Result<()> {
 /// The state that the snapshot with this epoch shows.
 fn open(container: &Container, epoch: u64) -> Result<Arc<dyn Handle>> {
     let found = list(container)?.into_iter().find(|snapshot| snapshot.epoch == epoch);
-    Ok(container.inner.open_snapshot(&found.ok_or(Der(DER_NONEXIST))?.label)?)
+    Ok(container.inner.snapshots()?.open(&found.ok_or(Der(DER_NONEXIST))?.label)?)
 }
 
 /// See `daos_oit_open`.

@@ -12,9 +12,10 @@ use std::{
     time::Duration,
 };
 
+use isotach_engine_kit::hooks::{Hooked, Hooks};
 use isotach_object::{
-    Anchor, ArrayRead, Capabilities, Cell, Container as Handle, Engine, Epoch, Error, IdRange, Label,
-    ObjectId, Page, PendingRead, Result, SharedBytes, Snapshot, Staging, Transaction, Update, memory::Memory,
+    Anchor, Capabilities, Cell, Container as Handle, ContainerOptions, Engine, Epoch, Error, Label, ObjectId,
+    Page, Result, Transaction, extents_of, memory::Memory,
 };
 
 use crate::{acl::ALL, containers::Container, pools::Pool, scope::Scope};
@@ -69,9 +70,8 @@ impl Gate {
     }
 }
 
-/// A handle that does as another, but for that.
-pub(crate) struct Hooked {
-    inner: Arc<dyn Handle>,
+/// What happens around the calls of a handle.
+pub(crate) struct Script {
     before: Mutex<Option<(usize, Before)>>,
     before_list: Mutex<Option<Once>>,
     before_epoch: Mutex<Option<Once>>,
@@ -86,16 +86,15 @@ pub(crate) struct Hooked {
     is_flushed: AtomicBool,
 }
 
-impl fmt::Debug for Hooked {
+impl fmt::Debug for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.inner)
+        f.write_str("Script")
     }
 }
 
-impl Hooked {
-    fn around(inner: Arc<dyn Handle>, is_past: bool, lost: Arc<AtomicUsize>) -> Self {
+impl Script {
+    fn new(is_past: bool, lost: Arc<AtomicUsize>) -> Self {
         Self {
-            inner,
             before: Mutex::default(),
             before_list: Mutex::default(),
             before_epoch: Mutex::default(),
@@ -168,14 +167,14 @@ fn happen(once: &Mutex<Option<Once>>) {
 }
 
 /// An empty container as this library opens it, its handle, and the same container as another has it open.
-pub(crate) fn container() -> (Arc<Container>, Arc<Hooked>, Arc<Container>) {
+pub(crate) fn container() -> (Arc<Container>, Arc<Script>, Arc<Container>) {
     let engine = Memory::new();
     let (uri, label) = ("memory:tank".parse().unwrap(), "c".parse().unwrap());
     engine.create_pool(&uri).unwrap();
     let inner = engine.open_pool(&uri).unwrap();
-    inner.create_container(&label).unwrap();
+    inner.create_container(&label, &ContainerOptions::default()).unwrap();
     let open = || inner.open_container(&label).unwrap();
-    let hooked = Arc::new(Hooked::around(open(), false, Arc::default()));
+    let script = Arc::new(Script::new(false, Arc::default()));
     let pool = Arc::new(Pool { label: "tank".to_owned(), inner: Arc::clone(&inner), flags: 2 });
     // What the process keeps of one is not of another.
     static CONTAINERS: AtomicU64 = AtomicU64::new(0);
@@ -193,8 +192,8 @@ pub(crate) fn container() -> (Arc<Container>, Arc<Hooked>, Arc<Container>) {
             is_gone: false.into(),
         })
     };
-    let own: Arc<dyn Handle> = hooked.clone();
-    (opened(own), hooked, opened(open()))
+    let own = Arc::new(Hooked::new(open(), Scripted(Arc::clone(&script))));
+    (opened(own), script, opened(open()))
 }
 
 /// A container as it is now.
@@ -202,109 +201,84 @@ pub(crate) fn now(container: &Arc<Container>) -> Scope {
     Scope::present(Arc::clone(container))
 }
 
-impl Handle for Hooked {
-    fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
+/// A handle's share of its script.
+#[derive(Debug)]
+struct Scripted(Arc<Script>);
+
+impl Hooks for Scripted {
+    fn commit(&self, inner: &dyn Handle, transaction: &Transaction<'_>) -> Result<Epoch> {
         // Taken out meanwhile, since what happens may be another commit.
-        let taken = self.before.lock().unwrap().take();
+        let taken = self.0.before.lock().unwrap().take();
         if let Some((count, mut act)) = taken {
             let outcome = act(count);
-            *self.before.lock().unwrap() = Some((count + 1, act));
+            *self.0.before.lock().unwrap() = Some((count + 1, act));
             outcome?;
         }
-        self.is_flushed.store(false, Ordering::Relaxed);
-        self.inner.commit(transaction)
+        self.0.is_flushed.store(false, Ordering::Relaxed);
+        inner.commit(transaction)
     }
 
-    fn label(&self) -> &Label {
-        self.inner.label()
+    fn capabilities(&self, inner: &dyn Handle) -> Capabilities {
+        let all = inner.capabilities();
+        Capabilities { transactions: all.transactions && !self.0.is_plain.load(Ordering::Relaxed), ..all }
     }
-    fn capabilities(&self) -> Capabilities {
-        let all = self.inner.capabilities();
-        Capabilities { transactions: all.transactions && !self.is_plain.load(Ordering::Relaxed), ..all }
+
+    fn flush(&self, inner: &dyn Handle) -> Result<()> {
+        self.0.flush_failure.lock().unwrap().take().map_or(Ok(()), Err)?;
+        self.0.is_flushed.store(true, Ordering::Relaxed);
+        inner.flush()
     }
-    fn allocate_ids(&self, count: u64) -> Result<IdRange> {
-        self.inner.allocate_ids(count)
+
+    fn epoch(&self, inner: &dyn Handle) -> Result<Epoch> {
+        happen(&self.0.before_epoch);
+        inner.epoch()
     }
-    fn update(&self, updates: &[Update<'_>]) -> Result<()> {
-        self.inner.update(updates)
-    }
-    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
-        self.inner.write_new(object, data)
-    }
-    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
-        self.inner.stage()
-    }
-    fn list_parked(&self, prefix: &str) -> Result<Vec<Label>> {
-        self.inner.list_parked(prefix)
-    }
-    fn commit_parked(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
-        self.inner.commit_parked(names, transaction)
-    }
-    fn discard_parked(&self, name: &Label) -> Result<()> {
-        self.inner.discard_parked(name)
-    }
-    fn flush(&self) -> Result<()> {
-        self.flush_failure.lock().unwrap().take().map_or(Ok(()), Err)?;
-        self.is_flushed.store(true, Ordering::Relaxed);
-        self.inner.flush()
-    }
-    fn epoch(&self) -> Result<Epoch> {
-        happen(&self.before_epoch);
-        self.inner.epoch()
-    }
-    fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
-        if self.is_past {
-            self.check_kept()?;
+
+    fn get_many(&self, inner: &dyn Handle, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
+        if self.0.is_past {
+            self.0.check_kept()?;
         }
-        self.inner.get_many(cells)
+        inner.get_many(cells)
     }
-    fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
-        self.inner.size_many(cells)
+
+    fn list_extents(
+        &self,
+        inner: &dyn Handle,
+        cell: Cell<'_>,
+        offset: u64,
+        length: u64,
+    ) -> Result<Vec<Range<u64>>> {
+        self.0.list();
+        extents_of(inner, cell, offset, length)
     }
-    fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
-        self.inner.read_many(reads)
+
+    fn list_akeys(
+        &self,
+        inner: &dyn Handle,
+        object: ObjectId,
+        dkey: &[u8],
+        anchor: &Anchor,
+        limit: usize,
+    ) -> Result<Page> {
+        self.0.list();
+        inner.list_akeys(object, dkey, anchor, limit)
     }
-    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
-        self.list();
-        self.inner.list_extents(cell, offset, length)
+
+    fn create_snapshot(&self, inner: &dyn Handle, name: &Label) -> Result<Epoch> {
+        happen(&self.0.before_snapshot);
+        self.0.is_flushed.store(false, Ordering::Relaxed);
+        inner.snapshots()?.create(name)
     }
-    fn begin_read(&self, cell: Cell<'_>, offset: u64, buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {
-        self.inner.begin_read(cell, offset, buffer)
+
+    fn open_at(&self, inner: &dyn Handle, epoch: Epoch) -> Result<Arc<dyn Handle>> {
+        self.0.check_kept()?;
+        let past = inner.snapshots()?.open_at(epoch)?;
+        let script = Arc::new(Script::new(true, Arc::clone(&self.0.lost)));
+        Ok(Arc::new(Hooked::new(past, Scripted(script))))
     }
-    fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
-        self.inner.share(cell, offset, length)
-    }
-    fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
-        self.inner.list_entries(object, anchor, limit, values)
-    }
-    fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
-        self.inner.list_dkeys(object, anchor, limit)
-    }
-    fn list_akeys(&self, object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page> {
-        self.list();
-        self.inner.list_akeys(object, dkey, anchor, limit)
-    }
-    fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
-        self.inner.list_objects(anchor, limit)
-    }
-    fn create_snapshot(&self, name: &Label) -> Result<Epoch> {
-        happen(&self.before_snapshot);
-        self.is_flushed.store(false, Ordering::Relaxed);
-        self.inner.create_snapshot(name)
-    }
-    fn list_snapshots(&self) -> Result<Vec<Snapshot>> {
-        self.inner.list_snapshots()
-    }
-    fn open_snapshot(&self, name: &Label) -> Result<Arc<dyn Handle>> {
-        self.inner.open_snapshot(name)
-    }
-    fn open_at(&self, epoch: Epoch) -> Result<Arc<dyn Handle>> {
-        self.check_kept()?;
-        let past = self.inner.open_at(epoch)?;
-        Ok(Arc::new(Self::around(past, true, Arc::clone(&self.lost))))
-    }
-    fn destroy_snapshot(&self, name: &Label) -> Result<()> {
-        self.is_flushed.store(false, Ordering::Relaxed);
-        self.inner.destroy_snapshot(name)
+
+    fn destroy_snapshot(&self, inner: &dyn Handle, name: &Label) -> Result<()> {
+        self.0.is_flushed.store(false, Ordering::Relaxed);
+        inner.snapshots()?.destroy(name)
     }
 }

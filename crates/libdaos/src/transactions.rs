@@ -105,7 +105,7 @@ fn committed(
     if transaction.updates.iter().map(size).sum::<usize>() <= MOST_AT_ONCE {
         return containers::commit(container, transaction);
     }
-    let mut staging = container.stage()?;
+    let mut staging = container.staged_transactions()?.stage()?;
     transaction.updates.chunks(UPDATES_OF_A_PIECE).try_for_each(|piece| staging.update(piece))?;
     let epoch = staging.commit(&transaction.preconditions)?;
     containers::flush_committed(container).map(|()| epoch)
@@ -208,7 +208,7 @@ impl Transaction {
         if let Some(past) = &progress.past {
             return Ok(Arc::clone(past));
         }
-        match self.container.inner.open_at(moment.state) {
+        match self.container.inner.snapshots()?.open_at(moment.state) {
             Ok(past) => Ok(Arc::clone(progress.past.insert(past))),
             Err(error) => self.lost(&mut progress, error),
         }

@@ -1,7 +1,7 @@
 //! What an engine can do beyond the model's core, as data.
 
-/// The guarantees an engine adds to the core of the model. What it lacks it refuses with
-/// [`crate::Error::Unsupported`]; the conformance suite checks both.
+/// The guarantees an engine adds to the core of the model, known before a pool is opened. Some are properties of the core's
+/// answers; others say which [facets](crate::facets) its pools and containers have. The conformance suite checks both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
     /// A [`crate::Transaction`] may touch several cells and counts entirely or not at all, and may have a read set
@@ -10,11 +10,11 @@ pub struct Capabilities {
     /// It is known when cells were last changed, so that [`crate::Precondition::Unchanged`] fails for each that was. Without it, what
     /// a cell holds is compared with what it held at the epoch: one that was changed and holds the same again passes.
     pub history: bool,
-    /// What is staged can be kept under a name, whoever dies, until any process commits it ([`crate::Staging::park`]).
-    pub parking: bool,
-    /// Holes are told from zeros that were written ([`crate::Container::list_extents`]). Without it, all up to the end counts as written.
+    /// A staged transaction can be kept under a name until any process commits it ([`crate::PreparedTransactions`]).
+    pub prepared_transactions: bool,
+    /// Holes are told from zeros that were written ([`crate::Extents`]). Without it, all up to the end counts as written.
     pub holes: bool,
-    /// Past states can be named and stay readable ([`crate::Container::create_snapshot`]).
+    /// Past states can be named and stay readable ([`crate::Snapshots`]).
     pub snapshots: bool,
     /// Object classes with replicas or parity are honoured.
     pub redundancy: bool,
@@ -24,14 +24,13 @@ pub struct Capabilities {
     /// key-value and general objects never before the bytes of arrays that were given before them, nor before the entries of an
     /// object that was named before theirs.
     pub ordered_updates: bool,
-    /// How many reads a caller should have under way at once ([`crate::Container::begin_read`]); 0 where a read cannot be begun
-    /// without waiting for its end.
-    pub reads_ahead: usize,
-    /// Array bytes can be lent without a copy ([`crate::Container::share`]).
-    pub shared_reads: bool,
+    /// Reads can be under way while the caller does something else ([`crate::PendingReads`]).
+    pub pending_reads: bool,
+    /// Array bytes can be lent without a copy ([`crate::LentReads`]).
+    pub lent_reads: bool,
     /// Several processes may use one pool at once.
     pub multi_process: bool,
-    /// A container has an owner, a group and an access control list ([`crate::Pool::rights`]), and they are enforced.
+    /// A container has an owner, a group and an access control list ([`crate::AccessControl`]), and they are enforced.
     pub permissions: bool,
     /// What was flushed outlives the process.
     pub persistent: bool,

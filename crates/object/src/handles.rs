@@ -165,9 +165,9 @@ impl<'c> Array<'c> {
     /// Lends bytes without a copy.
     ///
     /// # Errors
-    /// As [`Container::share`].
-    pub fn share(&self, offset: u64, length: u64) -> Result<SharedBytes> {
-        self.container.share(self.cell, offset, length)
+    /// As [`crate::LentReads::lend`].
+    pub fn lend(&self, offset: u64, length: u64) -> Result<SharedBytes> {
+        self.container.lent_reads()?.lend(self.cell, offset, length)
     }
 
     /// The size in bytes, or `None` when nothing was ever written.

@@ -5,22 +5,20 @@
 //! its type and its object class, and is a key-value object, an array of bytes, or is addressed in the
 //! general form by distribution key and attribute key. This is the model of DAOS; see `docs/concepts.md`.
 //!
-//! Engines implement [`Engine`], [`Pool`] and [`Container`]: synchronous, in batches, no default bodies.
-//! Callers mostly use the typed handles [`KeyValue`] and [`Array`]. An engine is right when the exported
-//! `conformance` suite says so; [`memory`] is the executable model that the others are compared with. The
-//! suite is behind the feature `conformance`, which the tests of an engine crate turn on:
-//! `isotach-object = { workspace = true, features = ["conformance"] }` under `[dev-dependencies]`.
+//! Engines implement [`Engine`], [`Pool`] and [`Container`]: synchronous, in batches, no default bodies. What only some engines
+//! have is in [`facets`]. Callers mostly use the typed handles [`KeyValue`] and [`Array`]. [`memory`] is the executable model that
+//! other engines are compared with by the suite in the crate `isotach-object-conformance`.
 //!
 //! ```
-//! use isotach_object::{Array, KeyValue, Label, ObjectClass, ObjectId, ObjectType, PoolUri, memory::Memory};
-//! use isotach_object::{Container, Engine, Pool};
+//! use isotach_object::{Array, ContainerOptions, Engine, KeyValue, Label, ObjectClass, ObjectId, ObjectType, PoolUri};
+//! use isotach_object::memory::Memory;
 //!
 //! let engine = Memory::new();
 //! let uri: PoolUri = "memory:doc".parse()?;
 //! engine.create_pool(&uri)?;
 //! let pool = engine.open_pool(&uri)?;
 //! let label: Label = "forecast".parse()?;
-//! pool.create_container(&label)?;
+//! pool.create_container(&label, &ContainerOptions::default())?;
 //! let container = pool.open_container(&label)?;
 //!
 //! let index = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
@@ -37,18 +35,18 @@
 mod acl;
 mod capability;
 mod class;
-#[cfg(feature = "conformance")]
-pub mod conformance;
+mod container;
 mod engine;
 mod epoch;
 mod error;
-mod extents;
+pub mod facets;
 mod handles;
 mod label;
 pub mod memory;
 mod oid;
 mod owned;
 mod page;
+mod pool;
 mod purge;
 mod registry;
 mod retry;
@@ -62,15 +60,21 @@ mod versions;
 pub use acl::{Acl, Permissions, Principal};
 pub use capability::Capabilities;
 pub use class::ObjectClass;
-pub use engine::{ArrayRead, Container, Engine, PendingRead, Pool, PoolUsage, Property, Staging};
+pub use container::{ArrayRead, Container};
+pub use engine::Engine;
 pub use epoch::{Epoch, Snapshot};
 pub use error::{Error, Result};
-pub use extents::merge_extents;
+pub use facets::{
+    AccessControl, ContainerFacets, Extents, LentReads, Maintenance, PendingRead, PendingReads, PoolFacets,
+    PreparableStaging, PreparedTransactions, Property, Snapshots, StagedTransactions, Staging,
+    StorageProperties, extents_of, merge_extents,
+};
 pub use handles::{Array, KeyValue, Records, Single};
 pub use label::{Label, check_distinct};
 pub use oid::{IdRange, ObjectId, ObjectType};
 pub use owned::OwnedUpdate;
 pub use page::{Anchor, Page, PageBuilder};
+pub use pool::{ContainerOptions, Pool, PoolUsage};
 pub use purge::Purged;
 pub use registry::Registry;
 pub use retry::{Backoff, retry};

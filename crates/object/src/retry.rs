@@ -44,13 +44,13 @@ impl Backoff {
 /// preconditions are to say.
 ///
 /// ```
-/// # use isotach_object::{Container, Engine, Error, KeyValue, Pool, memory::Memory};
+/// # use isotach_object::{ContainerOptions, Engine, Error, KeyValue, memory::Memory};
 /// # use isotach_object::{ObjectClass, ObjectId, ObjectType};
 /// use isotach_object::{Backoff, retry};
 /// # let engine = Memory::new();
 /// # engine.create_pool(&"memory:doc".parse()?)?;
 /// # let pool = engine.open_pool(&"memory:doc".parse()?)?;
-/// # pool.create_container(&"c".parse()?)?;
+/// # pool.create_container(&"c".parse()?, &ContainerOptions::default())?;
 /// # let container = pool.open_container(&"c".parse()?)?;
 /// # let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
 /// let counter = KeyValue::new(&*container, object)?;

@@ -13,8 +13,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use isotach_object::{
-    ArrayRead, Cell, Container, Error as ObjectError, IdRange, Label, ObjectClass, ObjectId, ObjectType,
-    Pool, Update,
+    ArrayRead, Cell, Container, ContainerOptions, Error as ObjectError, IdRange, Label, ObjectClass,
+    ObjectId, ObjectType, Pool, Update,
 };
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ fn object_of(digest: [u8; 16], otype: ObjectType, class: ObjectClass) -> ObjectI
 
 /// Makes a container unless it is there.
 fn make(pool: &dyn Pool, label: &Label) -> Result<()> {
-    match pool.create_container(label) {
+    match pool.create_container(label, &ContainerOptions::default()) {
         Ok(()) | Err(ObjectError::AlreadyExists { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }

@@ -8,7 +8,9 @@ use std::{
     sync::Arc,
 };
 
-use isotach_object::{ArrayRead, Cell, Container, Label, ObjectClass, ObjectId, ObjectType, Pool, Update};
+use isotach_object::{
+    ArrayRead, Cell, Container, ContainerOptions, Label, ObjectClass, ObjectId, ObjectType, Pool, Update,
+};
 
 use super::layout::File;
 use crate::{Error, Result};
@@ -32,7 +34,7 @@ pub(super) trait Api {
 
 /// Makes what the arrays are in.
 pub(super) fn prepare(pool: &dyn Pool) -> Result<()> {
-    Ok(pool.create_container(&CONTAINER.parse::<Label>()?)?)
+    Ok(pool.create_container(&CONTAINER.parse::<Label>()?, &ContainerOptions::default())?)
 }
 
 /// Arrays, which need no opening: opening one to read looks whether it is there.

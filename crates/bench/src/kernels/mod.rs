@@ -119,7 +119,7 @@ fn check(args: &KernelsArgs) -> Result<()> {
 fn updates(args: &KernelsArgs, registry: &Registry) -> Result<Vec<Updates>> {
     for pool in &args.study.site.pools {
         let uri: PoolUri = pool.parse()?;
-        if !registry.engine(uri.scheme())?.capabilities().parking {
+        if !registry.engine(uri.scheme())?.capabilities().prepared_transactions {
             return Ok(vec![Updates::Plain]);
         }
     }

@@ -8,8 +8,8 @@
 use std::{sync::Arc, time::Duration};
 
 use isotach_object::{
-    ArrayRead, Backoff, Cell, Container, Error as ObjectError, ObjectClass, ObjectId, ObjectType, Pool,
-    Update, Versions, retry,
+    ArrayRead, Backoff, Cell, Container, ContainerOptions, Error as ObjectError, ObjectClass, ObjectId,
+    ObjectType, Pool, Update, Versions, retry,
 };
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,7 @@ pub(super) struct Part {
 
 /// Makes what all processes share.
 pub(super) fn prepare(pool: &dyn Pool) -> Result<()> {
-    Ok(pool.create_container(&CONTAINER.parse()?)?)
+    Ok(pool.create_container(&CONTAINER.parse()?, &ContainerOptions::default())?)
 }
 
 /// A process's handle.

@@ -1,7 +1,8 @@
 //! `isotach container`: containers of the object model.
 
 use isotach_object::{
-    Anchor, Container, Error as ObjectError, Label, NewRights, Pool, Property, Rights, RightsChange, Snapshot,
+    Anchor, Container, ContainerOptions, Error as ObjectError, Label, NewRights, Pool, Property, Rights,
+    RightsChange, Snapshot,
 };
 use serde_json::{Value, json};
 
@@ -29,13 +30,13 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
                 let (layout, properties) = (layout.as_deref(), properties.as_deref());
                 daos_container::create(&*pool, &label, layout, properties, rights)?;
             } else {
-                pool.create_container_with(&label, &NewRights::Asked(rights), &[])?;
+                pool.create_container(&label, &ContainerOptions::with_rights(NewRights::Asked(rights)))?;
             }
             pool::told(flags.json, "made", "container", label.as_str())
         }
         ContainerAction::GetAcl { label } => {
             let label = parse(label)?;
-            tell_rights(&label, &pool.rights(&label)?, flags.json)
+            tell_rights(&label, &pool.access_control()?.rights(&label)?, flags.json)
         }
         ContainerAction::SetAcl { label, list } => {
             let acl = acl::typed_list(list)?.ok_or_else(|| Failure::usage("expected --acl or --mode"))?;
@@ -57,12 +58,12 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
         ContainerAction::SetProp { label, properties } => {
             let label = parse(label)?;
             let properties = properties.iter().map(|text| property(text)).collect::<Outcome<Vec<_>>>()?;
-            pool.set_properties(&label, &properties)?;
+            pool.storage_properties()?.set_properties(&label, &properties)?;
             tell_properties(&*pool, &label, flags.json)
         }
         ContainerAction::CreateSnap { label, name } => {
             let (container, name) = (pool.open_container(&parse(label)?)?, parse(name)?);
-            container.create_snapshot(&name)?;
+            container.snapshots()?.create(&name)?;
             container.flush()?;
             pool::told(flags.json, "made", "snapshot", name.as_str())
         }
@@ -72,13 +73,13 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
         ContainerAction::DestroySnap { label, name, destroy } => {
             let (label, name) = (parse(label)?, parse(name)?);
             let container = pool.open_container(&label)?;
-            if !container.list_snapshots()?.iter().any(|snapshot| snapshot.name == name) {
+            if !container.snapshots()?.list()?.iter().any(|snapshot| snapshot.name == name) {
                 return Err(ObjectError::not_found(format!("snapshot {name} of container {label}")).into());
             }
             destroy::check_container(&*pool, &label, *destroy)?;
             let victim = Victim { what: "snapshot", name: name.as_str(), more: "" };
             victim.destroy(*destroy, flags.json, || {
-                container.destroy_snapshot(&name)?;
+                container.snapshots()?.destroy(&name)?;
                 Ok(container.flush()?)
             })
         }
@@ -97,7 +98,7 @@ fn remove(pool: &dyn Pool, label: &Label, flags: DestroyFlags, as_json: bool) ->
 }
 
 fn change(pool: &dyn Pool, label: &Label, change: &RightsChange, as_json: bool) -> Outcome {
-    tell_rights(label, &pool.set_rights(label, change)?, as_json)
+    tell_rights(label, &pool.access_control()?.set_rights(label, change)?, as_json)
 }
 
 fn tell_rights(label: &Label, rights: &Rights, as_json: bool) -> Outcome {
@@ -115,7 +116,10 @@ fn property(text: &str) -> Outcome<Property> {
 }
 
 fn tell_properties(pool: &dyn Pool, label: &Label, as_json: bool) -> Outcome {
-    let properties = pool.properties(label)?;
+    let properties = match pool.facets().properties {
+        Some(of_storage) => of_storage.properties(label)?,
+        None => pool.open_container(label).map(|_| Vec::new())?,
+    };
     if as_json {
         let told = properties.into_iter().map(|Property { name, value }| (name, json!(value)));
         return print_json(
@@ -191,7 +195,7 @@ fn list(pool: &dyn Pool, as_json: bool) -> Outcome {
 }
 
 fn list_snapshots(container: &dyn Container, as_json: bool) -> Outcome {
-    let mut snapshots = container.list_snapshots()?;
+    let mut snapshots = container.snapshots()?.list()?;
     snapshots.sort_by_key(|snapshot| snapshot.epoch);
     if as_json {
         return snapshots.iter().try_for_each(|Snapshot { name, epoch }| {

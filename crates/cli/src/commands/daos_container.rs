@@ -23,7 +23,8 @@ use isotach_daos_abi::{
     },
 };
 use isotach_object::{
-    Acl, Cell, Label, NewRights, ObjectId, Permissions, Pool, Principal, RightsChange, Update,
+    Acl, Cell, ContainerOptions, Label, NewRights, ObjectId, Permissions, Pool, Principal, RightsChange,
+    Update,
 };
 use rustix::{
     process::{getegid, geteuid},
@@ -84,7 +85,8 @@ pub(crate) fn create(
         let value = |(akey, value)| Update::Put { cell: Cell::general(block, files::DKEY, akey), value };
         updates.extend(values.iter().map(|(akey, bytes)| value((akey, bytes))));
     }
-    Ok(pool.create_container_with(label, &NewRights::Asked(rights), &updates)?)
+    Ok(pool
+        .create_container(label, &ContainerOptions { rights: NewRights::Asked(rights), updates: &updates })?)
 }
 
 /// Whose a new container is: numbers and names.

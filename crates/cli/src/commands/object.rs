@@ -82,7 +82,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ObjectFlags) -> Outcome {
 fn in_state(container: Arc<dyn Container>, snapshot: Option<&str>) -> Outcome<Arc<dyn Container>> {
     match snapshot {
         None => Ok(container),
-        Some(name) => Ok(container.open_snapshot(&container::parse(name)?)?),
+        Some(name) => Ok(container.snapshots()?.open(&container::parse(name)?)?),
     }
 }
 

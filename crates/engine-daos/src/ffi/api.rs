@@ -10,6 +10,7 @@ use isotach_daos_abi::{
     info::{d_rank_list_t, daos_acl, daos_cont_info_t, daos_pool_cont_info, daos_pool_info_t, daos_prop_t},
     types::*,
 };
+use isotach_engine_kit::library;
 use libloading::Library;
 
 /// Names another library than the one of the system.
@@ -139,24 +140,7 @@ pub(super) fn functions() -> Result<&'static Functions, &'static str> {
 fn load() -> Result<Functions, String> {
     let named = env::var(LIBRARY).ok().filter(|name| !name.is_empty());
     let names = named.as_deref().map_or_else(|| NAMES.to_vec(), |name| vec![name]);
-    let mut why = String::new();
-    for name in names {
-        // SAFETY: loading runs the library's initialisers; these are libdaos and what it was built with, which have no demands on
-        // the process that loads them.
-        match unsafe { Library::new(name) } {
-            // Unloading would leave dangling function pointers and threads without code.
-            Ok(library) => {
-                return Functions::find(Box::leak(Box::new(library))).map_err(|error| plain(&error));
-            }
-            Err(error) if why.is_empty() => why = plain(&error),
-            Err(_) => {}
-        }
-    }
-    Err(why)
-}
-
-/// The loader's own words, without the name of the Rust function that passes them on.
-fn plain(error: &libloading::Error) -> String {
-    use std::error::Error;
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+    // SAFETY: libdaos and what it was built with have no demands on the process that loads them.
+    let library = unsafe { library::load(&names) }?;
+    Functions::find(library).map_err(|error| library::plain(&error))
 }

@@ -11,10 +11,8 @@ use std::{
 };
 
 use isotach_engine_daos::Daos;
-use isotach_object::{
-    Container, Engine, PoolUri,
-    conformance::{FaultSet, Faults, Fixture},
-};
+use isotach_object::{Container, Engine, PoolUri};
+use isotach_object_conformance::{FaultSet, Faults, Fixture};
 
 /// The pools of one test.
 #[derive(Debug)]

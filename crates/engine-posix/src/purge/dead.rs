@@ -9,10 +9,11 @@
 
 use std::collections::HashSet;
 
+use isotach_engine_kit::random;
 use isotach_object::{Error, Result};
 
 use super::{plan::Plan, segments, temporary};
-use crate::{data, floor::Floor, random, state::Place, verify};
+use crate::{data, floor::Floor, state::Place, verify};
 
 /// Removes them. Gives the bytes that came back.
 pub(super) fn remove(place: &Place, plan: &Plan) -> Result<u64> {

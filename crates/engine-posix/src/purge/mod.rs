@@ -3,7 +3,7 @@
 //! What must stay true at every moment, whoever dies: the floor that counts has its runs, and all that they and the log
 //! behind it refer to is there. So everything new is on the device before the floor is published, and only then is anything
 //! removed. What may be removed is what no valid run and no frame behind the floor refers to; that a data file is such is
-//! known because its writer has given up its lock before the log was read to its end, and because nothing that is parked names it.
+//! known because its writer has given up its lock before the log was read to its end, and because nothing that is prepared names it.
 //!
 //! A purge goes in rounds. One is enough where there is room for all that it copies. Where there is not, the first gives back
 //! what needs no copy (see `dead`), and each of the others copies as much as fits.
@@ -17,6 +17,7 @@ mod segments;
 
 use std::{collections::HashSet, fs::TryLockError, sync::Arc};
 
+use isotach_engine_kit::random;
 use isotach_object::{Error, Purged, Result};
 
 use self::{
@@ -30,7 +31,7 @@ use crate::{
     disk::{File, Folder},
     filesystem,
     floor::Floor,
-    flushed, random, room,
+    flushed, room,
     run::{Run, Span},
     state::{Place, State},
     superblock, verify,

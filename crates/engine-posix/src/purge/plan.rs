@@ -14,7 +14,7 @@ use crate::{
     disk::{Hidden, may_open_no_more},
     floor::Floor,
     log::{BLOCK, HEADER},
-    parked,
+    prepared,
     run::Run,
     snapshot,
     state::{Place, State},
@@ -87,9 +87,9 @@ impl Plan {
         mut files: Vec<DataFile>,
         stay: &HashSet<u64>,
     ) -> Result<Self> {
-        // What is parked may be committed after the floor, by a frame that says where its bytes are now.
-        let parked = parked::files(state)?;
-        files.retain(|file| !parked.contains(&file.number) && !stay.contains(&file.number));
+        // What is prepared may be committed after the floor, by a frame that says where its bytes are now.
+        let prepared = prepared::files(state)?;
+        files.retain(|file| !prepared.contains(&file.number) && !stay.contains(&file.number));
         let end = state.covered(place);
         let position = place.log.position_of(end).unwrap_or(0).saturating_sub(KEPT);
         let hole = (position - position % BLOCK).max(BLOCK);

@@ -4,10 +4,10 @@
 
 use std::{collections::HashSet, ops::Range};
 
+use isotach_engine_kit::bytes::Reader;
 use isotach_object::Result;
 
 use crate::{
-    bytes::Reader,
     frame::{self, Found, Frame},
     record::{self, Record},
     state::{Place, WINDOW},

@@ -1,10 +1,10 @@
 //! Checking a run by itself: its blocks against their checksums, its entries against the format and the index.
 
+use isotach_engine_kit::bytes::Reader;
 use isotach_object::{Error, Finding, Part, Result};
 
 use super::{HEADER, Run, read::next_raw};
 use crate::{
-    bytes::Reader,
     entry::{Entry, tag},
     path,
     verify::{Findings, Meter, cell_of},

@@ -10,12 +10,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use isotach_engine_kit::random;
 use isotach_object::Result;
 
 use crate::{
     directory::Directory,
     disk::{File, Stat},
-    random,
 };
 
 /// A claim that nobody has touched for this long is given up. One that is alive touches it every few

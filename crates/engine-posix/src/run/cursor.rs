@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use isotach_engine_kit::bytes::Reader;
 use isotach_object::Result;
 
 use super::{Run, read::next_entry};
-use crate::{bytes::Reader, raw::Raw};
+use crate::raw::Raw;
 
 /// A place in a run.
 #[derive(Debug)]

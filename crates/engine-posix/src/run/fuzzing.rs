@@ -2,13 +2,11 @@
 
 use std::{fs::TryLockError, io, sync::Arc, time::UNIX_EPOCH};
 
+use isotach_engine_kit::{bytes::Put, checksum::crc32c};
 use isotach_object::SharedBytes;
 
 use super::{HEADER, MAGIC, Run, RunCursor, Span, read::parse_index};
-use crate::{
-    bytes::{Put, crc32c},
-    disk::{File, Stat},
-};
+use crate::disk::{File, Stat};
 
 const UUID: [u8; 16] = [1; 16];
 const SPAN: Span = Span { from: 0, to: 1000, tag: 0 };

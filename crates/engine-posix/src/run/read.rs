@@ -8,11 +8,11 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
+use isotach_engine_kit::{bytes::Reader, checksum::crc32c};
 use isotach_object::{Error, Result};
 
 use super::{ENTRY_HEAD, HEADER, MAGIC, Span};
 use crate::{
-    bytes::{Reader, crc32c},
     directory::Directory,
     disk::File,
     entry::{Entry, Versioned, tag},

@@ -2,11 +2,11 @@
 
 use std::{io, sync::Arc};
 
+use isotach_engine_kit::{bytes::Put, checksum::crc32c};
 use isotach_object::{Error, Result};
 
 use super::{BLOCK, ENTRY_HEAD, HEADER, MAGIC, Run, Span, claim};
 use crate::{
-    bytes::{Put, crc32c},
     directory::Directory,
     disk::File,
     entry::{Versioned, tag},

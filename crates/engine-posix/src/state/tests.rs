@@ -1,6 +1,9 @@
 //! Replaying beside a purge.
 
-use isotach_object::{Cell, Engine, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri, Update};
+use isotach_object::{
+    Cell, ContainerOptions, Engine, Label, Maintenance, ObjectClass, ObjectId, ObjectType, Pool, PoolUri,
+    Update,
+};
 
 use super::*;
 use crate::{Posix, disk, options, pool::PosixPool};
@@ -25,7 +28,7 @@ fn who_was_stopped_before_reading_the_log_notices_that_it_was_purged_meanwhile()
     let (root, options) = options::parse(&uri).unwrap();
     let pool = PosixPool::open(&disk::system(), &uri, root, options).unwrap();
     let label: Label = "c".parse().unwrap();
-    pool.create_container(&label).unwrap();
+    pool.create_container(&label, &ContainerOptions::default()).unwrap();
     let place = pool.open_place(&folder.path().join("pool/containers/c")).unwrap();
 
     let mut early = [(); 4].map(|()| State::at_runs(Vec::new(), log::HEADER as u64, 1));
@@ -38,7 +41,7 @@ fn who_was_stopped_before_reading_the_log_notices_that_it_was_purged_meanwhile()
     });
     let past = lengths.map(|length| place.at(place.log.epoch_at(length)).unwrap());
     grow(&pool, &label, purge::KEPT as usize - 250_000);
-    assert!(pool.purge_container(&label, true).unwrap().freed > 0);
+    assert!(pool.purge(&label, true).unwrap().freed > 0);
     let hole_end = Floor::current(&place).unwrap().unwrap().hole_end;
     assert!(lengths[0] < hole_end && hole_end < lengths[1], "{hole_end} among {lengths:?}");
 

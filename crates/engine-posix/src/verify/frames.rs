@@ -5,6 +5,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
+use isotach_engine_kit::bytes::Reader;
 use isotach_object::{Finding, Part, Result};
 use memchr::memmem;
 
@@ -13,7 +14,6 @@ use super::{
     unnamed::Named,
 };
 use crate::{
-    bytes::Reader,
     frame::{self, Found, Frame},
     lost::{self, Judged},
     record::{self, Record},

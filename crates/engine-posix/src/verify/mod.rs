@@ -7,7 +7,7 @@ mod extents;
 mod found;
 mod frames;
 mod history;
-mod parked;
+mod prepared;
 pub(crate) mod unnamed;
 
 use std::{
@@ -93,7 +93,7 @@ fn look(
     if how.data {
         meter.expect(place.data.folder().size()?);
     }
-    let parked = parked::check(place, &state, how, &found, &named, &meter)?;
+    let prepared = prepared::check(place, &state, how, &found, &named, &meter)?;
     let seen = Seen { found: &found, named: &named, meter: &meter };
     let (extents, snapshots) = check_extents(place, state, &sound, how, &seen)?;
     let entries = sound.iter().map(|run| run.entries()).sum();
@@ -105,7 +105,7 @@ fn look(
         ("entries of runs", entries),
         ("extents", extents),
         ("snapshots", snapshots),
-        ("parked stages", parked),
+        ("prepared transactions", prepared),
     ];
     let is_cut = findings.iter().any(|finding| finding.part == Part::End);
     let unnamed = match is_cut {

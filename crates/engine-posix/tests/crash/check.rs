@@ -30,7 +30,7 @@ pub(crate) fn check(history: &History, changes: usize, loss: Loss) {
     if matches!(loss, Loss::Seeded(_)) {
         let pool = disk.engine().open_pool(&POOL.parse().unwrap()).unwrap();
         let how = Verify { data: true, threads: 1 };
-        let verified = pool.verify_container(&"c".parse().unwrap(), how, &|_, _| ()).unwrap();
+        let verified = pool.maintenance().unwrap().verify(&"c".parse().unwrap(), how, &|_, _| ()).unwrap();
         assert!(verified.is_sound(), "a power failure is no damage: {verified:?}");
     }
     let end = log_length(&disk);
@@ -62,15 +62,16 @@ fn check_past(history: &History, disk: &SimulatedDisk, end: u64) {
     KeyValue::new(&*container, index()).unwrap().put(b"later", b"last").unwrap();
     container.flush().unwrap();
     for epoch in (end.saturating_sub(2500)..=end).rev().step_by(37) {
-        let past = match container.open_at(Epoch(epoch)).and_then(|past| contents(&*past)) {
-            Ok(mut past) => {
-                past.values.retain(|key, _| key != b"later" && key != PUBLISHED);
-                past
-            }
-            // Before the floor of a purge.
-            Err(Error::NotFound { .. }) => continue,
-            Err(error) => panic!("epoch {epoch}: {error}"),
-        };
+        let past =
+            match container.snapshots().unwrap().open_at(Epoch(epoch)).and_then(|past| contents(&*past)) {
+                Ok(mut past) => {
+                    past.values.retain(|key, _| key != b"later" && key != PUBLISHED);
+                    past
+                }
+                // Before the floor of a purge.
+                Err(Error::NotFound { .. }) => continue,
+                Err(error) => panic!("epoch {epoch}: {error}"),
+            };
         let was = history
             .visible_ever()
             .any(|visible| visible.values == past.values && visible.arrays == past.arrays);

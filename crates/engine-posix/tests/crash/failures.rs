@@ -2,7 +2,9 @@
 //! flushed is lost, and who opens the container afterwards goes on.
 
 use isotach_engine_posix::simulation::{Fault, SimulatedDisk};
-use isotach_object::{Array, Container, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Result};
+use isotach_object::{
+    Array, Container, ContainerOptions, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Result,
+};
 
 use crate::{
     check::open_on,
@@ -31,7 +33,7 @@ fn work(disk: &SimulatedDisk) -> Vec<u64> {
             Err(error) => return Err(error),
         }
         let pool = disk.engine().open_pool(&uri)?;
-        match pool.create_container(&"c".parse()?) {
+        match pool.create_container(&"c".parse()?, &ContainerOptions::default()) {
             Ok(()) | Err(Error::AlreadyExists { .. }) => {}
             Err(error) => return Err(error),
         }

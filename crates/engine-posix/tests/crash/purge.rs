@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use isotach_engine_posix::simulation::{Fault, Loss, SimulatedDisk};
-use isotach_object::{Container, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri};
+use isotach_object::{
+    Container, ContainerOptions, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri,
+};
 
 const KEYS: u64 = 60;
 /// Values that stand in the log, and such that stand in data files.
@@ -54,10 +56,10 @@ fn check(disk: &SimulatedDisk, changes: usize, loss: Loss) {
     let assert_all = |pool: &dyn Pool, last: u64| {
         let container = pool.open_container(&name).unwrap();
         assert_whole(&*container, last, &what);
-        assert_whole(&*container.open_snapshot(&"past".parse().unwrap()).unwrap(), 0, &what);
+        assert_whole(&*container.snapshots().unwrap().open(&"past".parse().unwrap()).unwrap(), 0, &what);
     };
     assert_all(&*pool, 3);
-    pool.purge_container(&name, true).unwrap_or_else(|error| panic!("{what}: {error}"));
+    pool.maintenance().unwrap().purge(&name, true).unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_all(&*pool, 3);
     let mut files = left.files();
     files.retain(|(path, _)| path.to_string_lossy().contains("/purge."));
@@ -80,9 +82,9 @@ fn written() -> (SimulatedDisk, Arc<dyn Pool>) {
     let disk = SimulatedDisk::new();
     let pool = pool(&disk);
     let name = "c".parse().unwrap();
-    pool.create_container(&name).unwrap();
+    pool.create_container(&name, &ContainerOptions::default()).unwrap();
     write(&*pool, 0);
-    pool.open_container(&name).unwrap().create_snapshot(&"past".parse().unwrap()).unwrap();
+    pool.open_container(&name).unwrap().snapshots().unwrap().create(&"past".parse().unwrap()).unwrap();
     (1..=3).for_each(|round| write(&*pool, round));
     (disk, pool)
 }
@@ -90,7 +92,7 @@ fn written() -> (SimulatedDisk, Arc<dyn Pool>) {
 /// Purges, and checks what is left by a power failure after each of its changes.
 fn cut_off_everywhere(disk: &SimulatedDisk, pool: &dyn Pool) {
     let before = disk.changes();
-    let purged = pool.purge_container(&"c".parse().unwrap(), true).unwrap();
+    let purged = pool.maintenance().unwrap().purge(&"c".parse().unwrap(), true).unwrap();
     assert!(purged.freed > 1 << 20, "{purged:?}");
     let after = disk.changes();
     let mut checked = 0;
@@ -138,7 +140,7 @@ fn a_purge_goes_in_steps_where_there_is_room_for_one_copy_at_a_time() {
 fn purge_in_steps(limit: impl Fn(&SimulatedDisk)) {
     let disk = SimulatedDisk::new();
     let (pool, name) = (pool(&disk), "c".parse().unwrap());
-    pool.create_container(&name).unwrap();
+    pool.create_container(&name, &ContainerOptions::default()).unwrap();
     // Ten files, of each of which three values in five are replaced.
     for file in 0..10 {
         let container = pool.open_container(&name).unwrap();
@@ -155,7 +157,7 @@ fn purge_in_steps(limit: impl Fn(&SimulatedDisk)) {
     container.flush().unwrap();
     drop(container);
     limit(&disk);
-    let purged = pool.purge_container(&name, true).unwrap();
+    let purged = pool.maintenance().unwrap().purge(&name, true).unwrap();
     assert!(purged.freed > 1_400_000, "{purged:?}");
     let container = pool.open_container(&name).unwrap();
     for key in 0..50u64 {
@@ -163,14 +165,14 @@ fn purge_in_steps(limit: impl Fn(&SimulatedDisk)) {
         let expected = if key % 5 < 3 { b"small".to_vec() } else { vec![(key % 5) as u8; 50_000] };
         assert!(found == expected, "key {key}");
     }
-    assert_eq!(pool.purge_container(&name, true).unwrap().freed, 0, "all of it has gone");
+    assert_eq!(pool.maintenance().unwrap().purge(&name, true).unwrap().freed, 0, "all of it has gone");
 }
 
 #[test]
 fn what_one_writer_replaced_on_a_small_device_is_purged_when_that_is_full() {
     let disk = SimulatedDisk::new();
     let (pool, name) = (pool(&disk), "c".parse().unwrap());
-    pool.create_container(&name).unwrap();
+    pool.create_container(&name, &ContainerOptions::default()).unwrap();
     disk.set_free(Some(20 << 20));
     // One handle, whose last round goes through all of its files.
     let container = pool.open_container(&name).unwrap();
@@ -182,7 +184,7 @@ fn what_one_writer_replaced_on_a_small_device_is_purged_when_that_is_full() {
     }
     drop(container);
     disk.set_free(Some(0));
-    let purged = pool.purge_container(&name, true).unwrap();
+    let purged = pool.maintenance().unwrap().purge(&name, true).unwrap();
     assert!(purged.freed > 4 << 20, "{purged:?}");
     let container = pool.open_container(&name).unwrap();
     for key in (1..KEYS).step_by(2) {
@@ -194,7 +196,7 @@ fn what_one_writer_replaced_on_a_small_device_is_purged_when_that_is_full() {
 /// A container of ten values of 100 000 bytes, of which one was replaced.
 fn little_dead(disk: &SimulatedDisk) -> (Arc<dyn Pool>, Label) {
     let (pool, name): (_, Label) = (pool(disk), "c".parse().unwrap());
-    pool.create_container(&name).unwrap();
+    pool.create_container(&name, &ContainerOptions::default()).unwrap();
     let container = pool.open_container(&name).unwrap();
     for key in 0..10u64 {
         object(&*container).put(&key.to_le_bytes(), &[1; 100_000]).unwrap();
@@ -209,7 +211,7 @@ fn a_purge_that_finds_no_room_keeps_the_reserve_where_some_is_left_beside_it() {
     let disk = SimulatedDisk::new();
     let (pool, name) = little_dead(&disk);
     disk.set_free(Some(100_000));
-    let error = pool.purge_container(&name, true).unwrap_err().to_string();
+    let error = pool.maintenance().unwrap().purge(&name, true).unwrap_err().to_string();
     assert!(error.contains("copy it back"), "{error}");
     assert!(disk.files().iter().any(|(path, _)| path.ends_with("c/reserve")));
 }
@@ -219,18 +221,18 @@ fn where_nothing_can_be_copied_a_purge_says_how_much_room_it_takes() {
     let disk = SimulatedDisk::new();
     let (pool, name) = little_dead(&disk);
     disk.set_free(Some(0));
-    let error = pool.purge_container(&name, true).unwrap_err();
+    let error = pool.maintenance().unwrap().purge(&name, true).unwrap_err();
     assert_eq!(error.code(), "no-space");
     assert!(error.to_string().contains("bytes beside what is there, and 65536 are free"), "{error}");
     disk.set_free(Some(2 << 20));
-    assert!(pool.purge_container(&name, true).unwrap().freed > 90_000);
+    assert!(pool.maintenance().unwrap().purge(&name, true).unwrap().freed > 90_000);
 }
 
 #[test]
 fn an_epoch_that_no_snapshot_names_is_not_kept_where_a_purge_only_had_room_to_remove() {
     let disk = SimulatedDisk::new();
     let (pool, name) = (pool(&disk), "c".parse().unwrap());
-    pool.create_container(&name).unwrap();
+    pool.create_container(&name, &ContainerOptions::default()).unwrap();
     let put = |key: u64, value: &[u8]| {
         let container = pool.open_container(&name).unwrap();
         object(&*container).put(&key.to_le_bytes(), value).unwrap();
@@ -240,19 +242,19 @@ fn an_epoch_that_no_snapshot_names_is_not_kept_where_a_purge_only_had_room_to_re
     (0..100).for_each(|key| put(key, &[1; 16_000]));
     put(100, &[1; 200_000]);
     let container = pool.open_container(&name).unwrap();
-    container.create_snapshot(&"kept".parse().unwrap()).unwrap();
+    container.snapshots().unwrap().create(&"kept".parse().unwrap()).unwrap();
     put(101, &[1; 200_000]);
     let epoch = container.epoch().unwrap();
     put(101, b"small");
     disk.set_free(Some(0));
-    let purged = pool.purge_container(&name, true).unwrap();
+    let purged = pool.maintenance().unwrap().purge(&name, true).unwrap();
     assert!((200_000..300_000).contains(&purged.freed), "{purged:?}");
     let get = |container: &dyn Container, key: u64| object(container).get(&key.to_le_bytes());
-    let past = container.open_at(epoch).unwrap();
+    let past = container.snapshots().unwrap().open_at(epoch).unwrap();
     assert_eq!(get(&*past, 1).unwrap().unwrap(), [1; 16_000]);
     let error = get(&*past, 101).unwrap_err();
     assert_eq!(error.code(), "not-found", "{error}");
-    let kept = container.open_snapshot(&"kept".parse().unwrap()).unwrap();
+    let kept = container.snapshots().unwrap().open(&"kept".parse().unwrap()).unwrap();
     assert_eq!(get(&*kept, 100).unwrap().unwrap(), [1; 200_000]);
     assert_eq!(get(&*container, 101).unwrap().unwrap(), b"small");
     // What a snapshot needs and is not there is damage.
@@ -262,7 +264,8 @@ fn an_epoch_that_no_snapshot_names_is_not_kept_where_a_purge_only_had_room_to_re
         .map(|(path, _)| path)
         .find(|path| path.starts_with("/pool/containers/c/data"));
     assert!(disk.remove(&data.unwrap()));
-    let kept = pool.open_container(&name).unwrap().open_snapshot(&"kept".parse().unwrap()).unwrap();
+    let kept =
+        pool.open_container(&name).unwrap().snapshots().unwrap().open(&"kept".parse().unwrap()).unwrap();
     assert_eq!(get(&*kept, 100).unwrap_err().code(), "corrupt");
 }
 
@@ -270,12 +273,12 @@ fn an_epoch_that_no_snapshot_names_is_not_kept_where_a_purge_only_had_room_to_re
 fn to_tell_what_a_purge_would_free_a_lock_that_cannot_be_asked_for_is_held() {
     let (disk, pool) = written();
     let (name, first) = ("c".parse().unwrap(), disk.calls());
-    let expected = pool.purge_container(&name, false).unwrap();
+    let expected = pool.maintenance().unwrap().purge(&name, false).unwrap();
     let calls = disk.calls() - first;
     let mut taken_for_held = 0;
     for call in 0..calls {
         disk.set_fault(Some(Fault::Broken(disk.calls() + call)));
-        let told = pool.purge_container(&name, false);
+        let told = pool.maintenance().unwrap().purge(&name, false);
         disk.set_fault(None);
         taken_for_held += u64::from(told.is_ok_and(|told| told.held > expected.held));
     }
@@ -286,7 +289,7 @@ fn to_tell_what_a_purge_would_free_a_lock_that_cannot_be_asked_for_is_held() {
 fn no_handle_makes_a_run_on_a_device_that_is_nearly_full() {
     let disk = SimulatedDisk::new();
     let (pool, name) = (pool(&disk), "c".parse().unwrap());
-    pool.create_container(&name).unwrap();
+    pool.create_container(&name, &ContainerOptions::default()).unwrap();
     let runs = || disk.files().iter().filter(|(path, _)| path.to_string_lossy().contains("/run.")).count();
     // Enough for what is written, and not for what must be left beside a run.
     disk.set_free(Some(4 << 20));
@@ -304,7 +307,7 @@ fn small_runs_are_merged_where_there_is_no_room_to_merge_large_ones() {
     let uri: PoolUri = "posix:/pool?checkpoint=1024".parse().unwrap();
     disk.engine().create_pool(&uri).unwrap();
     let pool = disk.engine().open_pool(&uri).unwrap();
-    pool.create_container(&"c".parse().unwrap()).unwrap();
+    pool.create_container(&"c".parse().unwrap(), &ContainerOptions::default()).unwrap();
     let container = pool.open_container(&"c".parse().unwrap()).unwrap();
     let mut most = 0;
     for key in 0..800u64 {

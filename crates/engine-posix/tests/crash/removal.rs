@@ -2,7 +2,7 @@
 //! with all that it is made with, or not at all.
 
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
-use isotach_object::{Cell, Error, NewRights, ObjectClass, ObjectId, ObjectType, PoolUri, Update};
+use isotach_object::{Cell, ContainerOptions, Error, ObjectClass, ObjectId, ObjectType, PoolUri, Update};
 
 use crate::{seed, workload::POOL};
 
@@ -14,7 +14,7 @@ fn a_pool_whose_making_or_removal_was_cut_off_at_any_moment_can_be_removed_and_m
     engine.create_pool(&uri).unwrap();
     let pool = engine.open_pool(&uri).unwrap();
     for label in ["a", "b"] {
-        pool.create_container(&label.parse().unwrap()).unwrap();
+        pool.create_container(&label.parse().unwrap(), &ContainerOptions::default()).unwrap();
     }
     engine.destroy_pool(&uri).unwrap();
     assert!(disk.files().is_empty());
@@ -48,7 +48,7 @@ fn a_container_that_is_there_after_a_power_failure_has_all_that_it_was_made_with
     disk.engine()
         .open_pool(&uri)
         .unwrap()
-        .create_container_with(&label, &NewRights::default(), &updates)
+        .create_container(&label, &ContainerOptions { updates: &updates, ..Default::default() })
         .unwrap();
     for changes in before..=disk.changes() {
         for loss in [Loss::All, Loss::Nothing, Loss::Seeded(seed ^ changes as u64)] {
@@ -61,7 +61,11 @@ fn a_container_that_is_there_after_a_power_failure_has_all_that_it_was_made_with
                 }
                 Err(error) => {
                     assert!(error.code() == "not-found" && changes < disk.changes(), "{case}: {error}");
-                    pool.create_container_with(&label, &NewRights::default(), &updates).unwrap();
+                    pool.create_container(
+                        &label,
+                        &ContainerOptions { updates: &updates, ..Default::default() },
+                    )
+                    .unwrap();
                 }
             }
         }

@@ -4,8 +4,8 @@ use std::{path::Path, sync::Arc};
 
 use isotach_engine_posix::simulation::{Fault, Loss, Random, SimulatedDisk};
 use isotach_object::{
-    Container, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Part, Pool, PoolUri, SetAside, Verified,
-    Verify,
+    Container, ContainerOptions, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Part, Pool, PoolUri,
+    SetAside, Verified, Verify,
 };
 
 use crate::{number, seed};
@@ -57,7 +57,7 @@ fn keys(pool: &dyn Pool) -> Result<u64, Error> {
 
 fn verify(pool: &dyn Pool) -> Verified {
     let how = Verify { data: true, threads: 1 };
-    pool.verify_container(&"c".parse().unwrap(), how, &|_, _| ()).unwrap()
+    pool.maintenance().unwrap().verify(&"c".parse().unwrap(), how, &|_, _| ()).unwrap()
 }
 
 fn repair(pool: &dyn Pool) {
@@ -68,13 +68,13 @@ fn repair(pool: &dyn Pool) {
 fn try_repair(pool: &dyn Pool, begin: impl FnOnce()) -> Result<SetAside, Error> {
     let findings = verify(pool).findings;
     begin();
-    pool.set_aside(&"c".parse().unwrap(), &findings, "note")
+    pool.maintenance().unwrap().quarantine(&"c".parse().unwrap(), &findings, "note")
 }
 
 /// A disk on which `KEYS` keys were flushed one by one, and how many of them runs know.
 fn written() -> SimulatedDisk {
     let disk = SimulatedDisk::new();
-    pool(&disk).create_container(&"c".parse().unwrap()).unwrap();
+    pool(&disk).create_container(&"c".parse().unwrap(), &ContainerOptions::default()).unwrap();
     write(&*pool(&disk), 0..KEYS);
     disk
 }
@@ -162,7 +162,7 @@ fn bytes_that_nothing_names_outlive_a_purge_whatever_call_of_the_repair_before_i
         }
         let what = format!("call {call}: {repaired:?}");
         assert_eq!(keys(&*pool).expect(&what), KEYS, "{what}");
-        pool.purge_container(&"c".parse().unwrap(), true).expect(&what);
+        pool.maintenance().unwrap().purge(&"c".parse().unwrap(), true).expect(&what);
         assert!(has_bytes(&disk, &lost), "{what}");
     }
 }
@@ -175,6 +175,6 @@ fn a_cut_log_is_repaired_on_a_device_without_a_free_byte() {
     let restored = try_repair(&*pool, || ()).unwrap().restored.unwrap();
     assert_eq!(restored.unnamed.iter().map(|unnamed| unnamed.length).sum::<u64>(), lost.len() as u64);
     assert_eq!(keys(&*pool).unwrap(), KEYS);
-    pool.purge_container(&"c".parse().unwrap(), true).unwrap();
+    pool.maintenance().unwrap().purge(&"c".parse().unwrap(), true).unwrap();
     assert!(has_bytes(&disk, &lost));
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
 use isotach_object::{
-    Array, Cell, Container, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Outcome, Update, Verify,
-    Versions,
+    Array, Cell, Container, ContainerOptions, Error, KeyValue, ObjectClass, ObjectId, ObjectType, Outcome,
+    Update, Verify, Versions,
 };
 
 use crate::{
@@ -68,7 +68,7 @@ fn record(uri: &str) -> (SimulatedDisk, Vec<Promise>) {
     let uri = uri.parse().unwrap();
     disk.engine().create_pool(&uri).unwrap();
     let pool = disk.engine().open_pool(&uri).unwrap();
-    pool.create_container(&"c".parse().unwrap()).unwrap();
+    pool.create_container(&"c".parse().unwrap(), &ContainerOptions::default()).unwrap();
     let handles: [Arc<dyn Container>; 2] =
         [(); 2].map(|()| pool.open_container(&"c".parse().unwrap()).unwrap());
     let mut promises = vec![(disk.changes(), 0, None)];
@@ -78,7 +78,7 @@ fn record(uri: &str) -> (SimulatedDisk, Vec<Promise>) {
             promises.push((disk.changes(), ABORTED, None));
         }
         if step == 4 {
-            pool.purge_container(&"c".parse().unwrap(), true).unwrap();
+            pool.maintenance().unwrap().purge(&"c".parse().unwrap(), true).unwrap();
         }
         write(&*handles[participant as usize], number, participant).unwrap();
         promises.push((disk.changes(), number, Some(participant)));
@@ -96,7 +96,7 @@ fn check(whole: &SimulatedDisk, promises: &[Promise], changes: usize, loss: Loss
     let disk = whole.after_crash(changes, loss);
     let pool = disk.engine().open_pool(&POOL.parse().unwrap()).unwrap();
     let how = Verify { data: true, threads: 1 };
-    let verified = pool.verify_container(&"c".parse().unwrap(), how, &|_, _| ()).unwrap();
+    let verified = pool.maintenance().unwrap().verify(&"c".parse().unwrap(), how, &|_, _| ()).unwrap();
     assert!(verified.is_sound(), "{what}: {verified:?}");
     let container = open_on(&disk);
     let found = version(&*container);
@@ -125,12 +125,12 @@ fn check(whole: &SimulatedDisk, promises: &[Promise], changes: usize, loss: Loss
         version(&*container);
     }
     assert_eq!(version(&*container), NUMBERS, "{what}");
-    pool.purge_container(&"c".parse().unwrap(), true).unwrap();
+    pool.maintenance().unwrap().purge(&"c".parse().unwrap(), true).unwrap();
     let container = open_on(&disk);
     assert_eq!(version(&*container), NUMBERS, "{what}");
     let outcome = versions(&*container).wait(ABORTED, std::time::Duration::ZERO).unwrap();
     assert_eq!(outcome, Some(Outcome::Aborted), "{what}");
-    assert!(container.list_parked("").unwrap().is_empty(), "{what}");
+    assert!(container.prepared_transactions().unwrap().list_prepared("").unwrap().is_empty(), "{what}");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use std::{
 
 use isotach_engine_posix::simulation::{Random, SimulatedDisk};
 use isotach_object::{
-    Array, Cell, Container, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri, Precondition,
-    Snapshot, Transaction, Update,
+    Array, Cell, Container, ContainerOptions, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Pool,
+    PoolUri, Precondition, Snapshot, Transaction, Update,
 };
 
 /// Checkpoints every few frames, so that runs are written and merged all the time; and staged transactions of several
@@ -158,7 +158,7 @@ impl Work {
         let uri: PoolUri = uri.parse().unwrap();
         disk.engine().create_pool(&uri).unwrap();
         let pool = disk.engine().open_pool(&uri).unwrap();
-        pool.create_container(&"c".parse().unwrap()).unwrap();
+        pool.create_container(&"c".parse().unwrap(), &ContainerOptions::default()).unwrap();
         let handles = [open(&*pool), open(&*pool)];
         let history = History { seed, made: disk.changes(), disk, frames: Vec::new(), flushed: Vec::new() };
         let gathered = [Vec::new(), Vec::new()];
@@ -279,7 +279,7 @@ impl Work {
             steps.push(Step::Put(key, number.to_le_bytes().as_slice().into()));
         }
         let handle = Arc::clone(&self.handles[at]);
-        let mut staging = handle.stage().unwrap();
+        let mut staging = handle.staged_transactions().unwrap().stage().unwrap();
         steps.iter().for_each(|step| staging.update(&[step.update()]).unwrap());
         if self.random.below(3) > 0 {
             self.publish(at);
@@ -296,9 +296,9 @@ impl Work {
         let changes = self.history.disk.changes();
         let mut after = self.newest();
         if after.snapshots.remove(&name).is_some() {
-            self.handles[at].destroy_snapshot(&name).unwrap();
+            self.handles[at].snapshots().unwrap().destroy(&name).unwrap();
         } else {
-            self.handles[at].create_snapshot(&name).unwrap();
+            self.handles[at].snapshots().unwrap().create(&name).unwrap();
             let past = Contents { snapshots: BTreeMap::new(), ..self.newest() };
             after.snapshots.insert(name, Arc::new(past));
         }
@@ -315,7 +315,7 @@ impl Work {
         self.gather(0, unnamed.map(|id| Step::Destroy(*id)).collect());
         (0..2).for_each(|at| self.flush(at));
         self.handles = [open(&*self.pool), open(&*self.pool)];
-        let purged = self.pool.purge_container(&"c".parse().unwrap(), true).unwrap();
+        let purged = self.pool.maintenance().unwrap().purge(&"c".parse().unwrap(), true).unwrap();
         assert!(purged.freed > 0 || purged.held > 0 || !newest.snapshots.is_empty(), "{purged:?}");
         self.history.flushed.push((self.history.disk.changes(), self.history.frames.len()));
     }
@@ -324,8 +324,8 @@ impl Work {
 /// All that a container holds, and held when its snapshots were made.
 pub(crate) fn contents(container: &dyn Container) -> isotach_object::Result<Contents> {
     let mut all = present(container)?;
-    for Snapshot { name, .. } in container.list_snapshots()? {
-        let past = present(&*container.open_snapshot(&name)?)?;
+    for Snapshot { name, .. } in container.snapshots().unwrap().list()? {
+        let past = present(&*container.snapshots().unwrap().open(&name)?)?;
         all.snapshots.insert(name, Arc::new(past));
     }
     Ok(all)

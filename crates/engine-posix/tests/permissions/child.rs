@@ -4,8 +4,8 @@ use std::{env, path::Path, sync::Arc};
 
 use isotach_engine_posix::Posix;
 use isotach_object::{
-    Acl, Array, Container, Engine, Error, KeyValue, NewRights, ObjectClass, ObjectId, ObjectType, Pool,
-    Result, RightsChange, Update, Verify,
+    Acl, Array, Container, ContainerOptions, Engine, Error, KeyValue, NewRights, ObjectClass, ObjectId,
+    ObjectType, Pool, Result, RightsChange, Update, Verify,
 };
 
 use crate::{label, uri};
@@ -41,29 +41,35 @@ fn perform(folder: &Path, what: &[&str]) -> Result<()> {
     let pool = Posix.open_pool(&uri(folder))?;
     let open = || pool.open_container(&label());
     match what {
-        ["create"] => pool.create_container(&label()),
-        ["create", acl] => pool.create_container_with(&label(), &with_acl(acl)?, &[]),
+        ["create"] => pool.create_container(&label(), &ContainerOptions::default()),
+        ["create", acl] => pool.create_container(&label(), &ContainerOptions::with_rights(with_acl(acl)?)),
         ["inherit", from] => {
-            let rights = pool.rights(&from.parse()?)?;
-            pool.create_container_with(&label(), &NewRights::Inherited(rights), &[])
+            let rights = pool.access_control()?.rights(&from.parse()?)?;
+            pool.create_container(&label(), &ContainerOptions::with_rights(NewRights::Inherited(rights)))
         }
         ["read"] => read(&*open()?),
         ["write"] => write(&*open()?, 0),
         ["delete"] => pool.destroy_container(&label()),
         ["administer"] => {
-            let acl = pool.rights(&label())?.acl;
-            pool.set_rights(&label(), &RightsChange { acl: Some(acl), ..RightsChange::default() }).map(drop)
+            let acl = pool.access_control()?.rights(&label())?.acl;
+            pool.access_control()?
+                .set_rights(&label(), &RightsChange { acl: Some(acl), ..RightsChange::default() })
+                .map(drop)
         }
         ["set-acl", acl] => {
             let change = RightsChange { acl: Some(acl.parse()?), ..RightsChange::default() };
-            pool.set_rights(&label(), &change).map(drop)
+            pool.access_control()?.set_rights(&label(), &change).map(drop)
         }
         ["set-owner", owner] => {
             let change = RightsChange { owner: Some((*owner).to_owned()), ..RightsChange::default() };
-            pool.set_rights(&label(), &change).map(drop)
+            pool.access_control()?.set_rights(&label(), &change).map(drop)
         }
         ["verify"] => {
-            let verified = pool.verify_container(&label(), Verify { data: true, threads: 1 }, &|_, _| ())?;
+            let verified = pool.maintenance().unwrap().verify(
+                &label(),
+                Verify { data: true, threads: 1 },
+                &|_, _| (),
+            )?;
             assert_eq!(verified.findings, []);
             Ok(())
         }

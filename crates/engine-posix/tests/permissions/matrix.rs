@@ -55,7 +55,7 @@ fn everybody_may_do_what_the_list_says_and_nothing_else() {
         let acl = list(text);
         place.must(OWNER, &["create", &acl]);
         place.must(OWNER, &["write"]);
-        let rights = place.pool().rights(&label()).unwrap();
+        let rights = place.pool().access_control().unwrap().rights(&label()).unwrap();
         let names = [OWNER.user, OWNER.group].map(|number| number.to_string());
         assert_eq!([rights.owner, rights.group], names);
         let named: Acl = acl.parse().unwrap();
@@ -100,7 +100,7 @@ fn a_list_that_is_set_later_counts_for_what_others_made_before() {
     let came = place.act(OWNER, &["set-owner", &stranger]);
     assert!(came.starts_with("permission-denied: ") && came.contains("only root"), "{came}");
     let change = RightsChange { owner: Some(stranger.clone()), ..RightsChange::default() };
-    assert_eq!(place.pool().set_rights(&label(), &change).unwrap().owner, stranger);
+    assert_eq!(place.pool().access_control().unwrap().set_rights(&label(), &change).unwrap().owner, stranger);
     for (who, what) in [(STRANGER, "write"), (STRANGER, "administer"), (BOB, "write"), (STRANGER, "verify")] {
         place.must(who, &[what]);
     }
@@ -116,7 +116,7 @@ fn what_a_file_system_cannot_enforce_is_refused_and_changes_nothing() {
         return;
     };
     place.must(OWNER, &["create", "A:G:GROUP@:r"]);
-    let before = place.pool().rights(&label()).unwrap();
+    let before = place.pool().access_control().unwrap().rights(&label()).unwrap();
     for (acl, code, hint) in [
         ("A::OWNER@:rw", "unsupported", "can always give himself the rest"),
         ("A::root@:rd", "unsupported", "leaves removing a container"),
@@ -129,7 +129,7 @@ fn what_a_file_system_cannot_enforce_is_refused_and_changes_nothing() {
     ] {
         let came = place.act(OWNER, &["set-acl", acl]);
         assert!(came.starts_with(code) && came.contains(hint), "{acl}: {came}");
-        assert_eq!(place.pool().rights(&label()).unwrap(), before);
+        assert_eq!(place.pool().access_control().unwrap().rights(&label()).unwrap(), before);
     }
     assert_eq!(mode(&place.container()) & 0o7777, 0o2750);
 }
@@ -139,7 +139,11 @@ fn a_container_without_a_list_follows_the_umask_and_is_gone_when_its_owner_says_
     let Some(place) = Place::new() else { return };
     place.must(OWNER, &["create"]);
     place.must(OWNER, &["write"]);
-    assert_eq!(place.pool().rights(&label()).unwrap().acl, Acl::new(), "a umask of 077");
+    assert_eq!(
+        place.pool().access_control().unwrap().rights(&label()).unwrap().acl,
+        Acl::new(),
+        "a umask of 077"
+    );
     let came = place.act(MATE, &["read"]);
     assert!(came.starts_with("permission-denied: "), "{came}");
     // A listing names it all the same, and what the pool takes can be told but for that.

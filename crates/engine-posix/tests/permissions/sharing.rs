@@ -49,7 +49,7 @@ fn a_container_that_inherits_is_open_to_all_whom_the_first_one_is_open_to() {
     place.must(OWNER, &["create", &format!("A:G:GROUP@:rw,A::{}@:rw,A::{}@:r", ALICE.user, BOB.user)]);
     fs::rename(place.container(), place.folder.join("pool/containers/first")).unwrap();
     place.must(ALICE, &["inherit", "first"]);
-    let rights = place.pool().rights(&label()).unwrap();
+    let rights = place.pool().access_control().unwrap().rights(&label()).unwrap();
     assert_eq!(rights.owner, ALICE.user.to_string());
     for who in [ALICE, OWNER, MATE] {
         place.must(who, &["write"]);

@@ -3,7 +3,7 @@
 use std::{env, path::Path, process::Command};
 
 use isotach_needs::{Need, skip};
-use isotach_object::{NewRights, RightsChange};
+use isotach_object::{ContainerOptions, NewRights, RightsChange};
 
 use crate::{ALICE, MATE, OWNER, Place, STRANGER, label};
 
@@ -53,13 +53,15 @@ fn check(place: &Place) {
     assert!(came.starts_with("unsupported: ") && came.contains("has no POSIX ACLs"), "{came}");
     let pool = place.pool();
     assert_eq!(
-        pool.rights(&label()).unwrap().acl.to_string(),
+        pool.access_control().unwrap().rights(&label()).unwrap().acl.to_string(),
         "A::OWNER@:rwdtTaAo,A:G:GROUP@:rwta,A::EVERYONE@:rta"
     );
     let asked = RightsChange { acl: Some(named.parse().unwrap()), ..RightsChange::default() };
     let other = "other".parse().unwrap();
     assert_eq!(
-        pool.create_container_with(&other, &NewRights::Asked(asked), &[]).unwrap_err().code(),
+        pool.create_container(&other, &ContainerOptions::with_rights(NewRights::Asked(asked)))
+            .unwrap_err()
+            .code(),
         "unsupported"
     );
     assert_eq!(pool.list_containers().unwrap(), [label()], "nothing is left of what was refused");

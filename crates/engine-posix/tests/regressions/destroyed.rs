@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, fs, path::Path, path::PathBuf, sync::Arc};
 
-use isotach_object::{Anchor, Array, Cell, Container, Error, ObjectType, Precondition, Transaction, Update};
+use isotach_object::{
+    Anchor, Array, Cell, Container, ContainerOptions, Error, ObjectType, Precondition, Transaction, Update,
+};
 
 use crate::{Store, entries, key, object, put_frames};
 
@@ -49,7 +51,7 @@ fn handles(store: &Store) -> Vec<(&'static str, Arc<dyn Container>)> {
     assert!(entries(&*read).get(&key(0)).unwrap().is_some());
     fill(&*wrote, b'o', COUNT);
     store.pool.destroy_container(&store.label).unwrap();
-    store.pool.create_container(&store.label).unwrap();
+    store.pool.create_container(&store.label, &ContainerOptions::default()).unwrap();
     fill(&*store.open(), b'n', 3 * COUNT);
     vec![("read", read), ("wrote", wrote), ("idle", idle)]
 }
@@ -68,7 +70,7 @@ fn a_handle_on_a_destroyed_container_reads_nothing_of_one_made_later_under_its_l
         }
         assert!(is_old(entries(&*old).get(b"long").map(Option::unwrap_or_default)), "{which}");
         assert!(is_old(array(&*old).read(0, BULK)), "{which}");
-        assert!(is_old(array(&*old).share(0, BULK as u64).map(|bytes| bytes.to_vec())), "{which}");
+        assert!(is_old(array(&*old).lend(0, BULK as u64).map(|bytes| bytes.to_vec())), "{which}");
         match entries(&*old).list(&Anchor::start(), 1000, false) {
             Ok(page) => assert_eq!(page.len() as u64, COUNT + 1, "{which}"),
             Err(error) => assert_eq!(error.code(), "not-found", "{which}"),

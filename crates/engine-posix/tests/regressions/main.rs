@@ -7,9 +7,9 @@ mod checkpoints;
 mod contention;
 mod cut;
 mod destroyed;
-mod parked;
 mod permission;
 mod pools;
+mod prepared;
 mod purge;
 mod runs;
 mod snapshots;
@@ -26,7 +26,9 @@ use std::{
 };
 
 use isotach_engine_posix::Posix;
-use isotach_object::{Container, Engine, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri};
+use isotach_object::{
+    Container, ContainerOptions, Engine, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri,
+};
 
 /// A pool with one container.
 struct Store {
@@ -52,7 +54,7 @@ impl Store {
         Posix.create_pool(&uri).unwrap();
         let (pool, label) = (Posix.open_pool(&uri).unwrap(), "c".parse().unwrap());
         let store = Self { folder, pool, label };
-        store.pool.create_container(&store.label).unwrap();
+        store.pool.create_container(&store.label, &ContainerOptions::default()).unwrap();
         store
     }
 

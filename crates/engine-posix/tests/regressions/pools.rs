@@ -3,7 +3,7 @@
 use std::fs;
 
 use isotach_engine_posix::Posix;
-use isotach_object::{Engine, PoolUri};
+use isotach_object::{ContainerOptions, Engine, PoolUri};
 
 fn uri(path: &std::path::Path, query: &str) -> PoolUri {
     format!("posix:{}{query}", path.display()).parse().unwrap()
@@ -14,7 +14,11 @@ fn a_pool_is_not_made_over_containers_that_another_left() {
     let folder = tempfile::tempdir().unwrap();
     let pool = uri(folder.path(), "");
     Posix.create_pool(&pool).unwrap();
-    Posix.open_pool(&pool).unwrap().create_container(&"old".parse().unwrap()).unwrap();
+    Posix
+        .open_pool(&pool)
+        .unwrap()
+        .create_container(&"old".parse().unwrap(), &ContainerOptions::default())
+        .unwrap();
     fs::remove_file(folder.path().join("superblock")).unwrap();
     assert_eq!(Posix.create_pool(&pool).unwrap_err().code(), "invalid-input");
     assert!(folder.path().join("containers/old/superblock").exists());
@@ -34,7 +38,7 @@ fn of_several_that_make_a_pool_at_once_one_succeeds() {
             // The winner goes on at once, as a program does: the others meet a pool that is in use.
             let make = || {
                 Posix.create_pool(&pool)?;
-                Posix.open_pool(&pool)?.create_container(&"root".parse()?)
+                Posix.open_pool(&pool)?.create_container(&"root".parse()?, &ContainerOptions::default())
             };
             let makers: Vec<_> = (0..4).map(|_| scope.spawn(make)).collect();
             makers.into_iter().map(|maker| maker.join().unwrap()).collect()
@@ -57,7 +61,7 @@ fn a_container_that_others_make_and_destroy_is_there_or_made_and_nothing_else() 
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..300 {
-                    let made = pool.create_container(&label);
+                    let made = pool.create_container(&label, &ContainerOptions::default());
                     assert!(made.as_ref().err().is_none_or(|e| e.code() == "already-exists"), "{made:?}");
                     let gone = pool.destroy_container(&label);
                     assert!(gone.as_ref().err().is_none_or(|e| e.code() == "not-found"), "{gone:?}");
@@ -77,7 +81,7 @@ fn an_interval_between_checkpoints_that_could_not_be_counted_to_is_refused() {
     }
     open("1099511627776").unwrap();
     let pool = Posix.open_pool(&uri(folder.path(), "?checkpoint=1099511627776")).unwrap();
-    pool.create_container(&"c".parse().unwrap()).unwrap();
+    pool.create_container(&"c".parse().unwrap(), &ContainerOptions::default()).unwrap();
     let container = pool.open_container(&"c".parse().unwrap()).unwrap();
     crate::put_frames(&*container, 0..3);
     crate::assert_holds(&*container, 0..3, "with the longest interval");

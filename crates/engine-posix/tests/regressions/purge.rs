@@ -12,7 +12,7 @@ use std::{
 
 use isotach_object::{
     ArrayRead, Cell, Container, Error, Label, ObjectClass, ObjectId, ObjectType, Precondition, Purged,
-    Transaction, Update,
+    Transaction, Update, extents_of,
 };
 
 use crate::{Store, assert_holds, entries, key, put_frames};
@@ -58,7 +58,7 @@ fn round_of(container: &dyn Container, number: u64) -> u64 {
     assert_eq!(reads[0].filled, SIZE, "array {number}");
     let round = u64::from_le_bytes(buffer[..8].try_into().unwrap());
     assert!(buffer[..SIZE] == content(number, round), "array {number} in round {round}");
-    let shared = container.share(Cell::array(array(number)), 0, u64::MAX).unwrap();
+    let shared = container.lent_reads().unwrap().lend(Cell::array(array(number)), 0, u64::MAX).unwrap();
     assert_eq!(shared.len(), SIZE, "array {number}");
     round
 }
@@ -74,7 +74,7 @@ fn du(path: &Path) -> u64 {
 }
 
 fn purge(store: &Store) -> Purged {
-    store.pool.purge_container(&store.label, true).unwrap()
+    store.pool.maintenance().unwrap().purge(&store.label, true).unwrap()
 }
 
 /// Log enough that some of it can go.
@@ -113,7 +113,7 @@ fn to_tell_what_a_purge_would_free_writes_nothing() {
     }
     grow_log(&*store.open());
     let before = tree(&store.path());
-    let told = store.pool.purge_container(&store.label, false).unwrap();
+    let told = store.pool.maintenance().unwrap().purge(&store.label, false).unwrap();
     assert!(tree(&store.path()) == before);
     let purged = purge(&store);
     assert!(told.freed.abs_diff(purged.freed) < purged.freed / 50, "{told:?} {purged:?}");
@@ -127,9 +127,9 @@ fn room_of_what_was_replaced_comes_back_as_told_and_all_else_stays() {
     }
     grow_log(&*store.open());
     let reader = store.open();
-    let lent = reader.share(Cell::array(array(3)), 0, u64::MAX).unwrap();
+    let lent = reader.lent_reads().unwrap().lend(Cell::array(array(3)), 0, u64::MAX).unwrap();
     let before = du(&store.path());
-    let told = store.pool.purge_container(&store.label, false).unwrap();
+    let told = store.pool.maintenance().unwrap().purge(&store.label, false).unwrap();
     assert_eq!(store.files("floor."), Vec::<std::path::PathBuf>::new(), "telling changes nothing");
     let purged = purge(&store);
     let (after, live) = (du(&store.path()), 20 * SIZE as u64);
@@ -150,7 +150,7 @@ fn room_of_what_was_replaced_comes_back_as_told_and_all_else_stays() {
     write(&*store.open(), 0..20, 10);
     purge(&store);
     (0..20).for_each(|number| assert_eq!(round_of(&*reader, number), 10));
-    let found = store.pool.verify_container(
+    let found = store.pool.maintenance().unwrap().verify(
         &store.label,
         isotach_object::Verify { data: true, threads: 2 },
         &|_, _| (),
@@ -189,7 +189,7 @@ fn values_records_and_holes_move_as_they_are() {
     assert_eq!(reads[0].filled, 200_010);
     let is_five = |at: usize| (10..1_000).contains(&at) || (101_000..200_010).contains(&at);
     assert!((0..200_010).all(|at| buffer[at] == if is_five(at) { 5 } else { 0 }));
-    assert_eq!(container.list_extents(record, 0, u64::MAX).unwrap(), [10..1_000, 101_000..200_010]);
+    assert_eq!(extents_of(&*container, record, 0, u64::MAX).unwrap(), [10..1_000, 101_000..200_010]);
     let sizes = container.size_many(&[Cell::array(array(1)), Cell::array(array(2))]).unwrap();
     assert_eq!(sizes, [Some(0), Some(77)]);
     // Preconditions know the value, and what was removed a short while ago.
@@ -213,27 +213,31 @@ fn a_snapshot_keeps_what_it_needs_until_it_is_removed() {
     let store = Store::new("");
     let name: Label = "then".parse().unwrap();
     write(&*store.open(), 0..10, 0);
-    let epoch = store.open().create_snapshot(&name).unwrap();
+    let epoch = store.open().snapshots().unwrap().create(&name).unwrap();
     write(&*store.open(), 0..10, 1);
     write(&*store.open(), 0..10, 2);
     grow_log(&*store.open());
-    let past = store.open().open_snapshot(&name).unwrap();
+    let past = store.open().snapshots().unwrap().open(&name).unwrap();
     assert_eq!(round_of(&*past, 1), 0);
     purge(&store);
-    for past in [&past, &store.open().open_snapshot(&name).unwrap(), &store.open().open_at(epoch).unwrap()] {
+    for past in [
+        &past,
+        &store.open().snapshots().unwrap().open(&name).unwrap(),
+        &store.open().snapshots().unwrap().open_at(epoch).unwrap(),
+    ] {
         (0..10).for_each(|number| assert_eq!(round_of(&**past, number), 0));
         assert_eq!(entries(&**past).get(&key(0)).unwrap(), None);
     }
     (0..10).for_each(|number| assert_eq!(round_of(&*store.open(), number), 2));
-    let between = store.open().open_at(isotach_object::Epoch(epoch.0 + 1)).unwrap_err();
+    let between = store.open().snapshots().unwrap().open_at(isotach_object::Epoch(epoch.0 + 1)).unwrap_err();
     assert_eq!(between.code(), "not-found", "{between}");
     let (two, purged) = (du(&store.path()), store.open());
-    purged.destroy_snapshot(&name).unwrap();
+    purged.snapshots().unwrap().destroy(&name).unwrap();
     purged.flush().unwrap();
     purge(&store);
     assert!(two - du(&store.path()) > 9 * SIZE as u64);
     assert_eq!(round_of(&*purged, 5), 2);
-    let fresh = store.open().open_at(epoch).unwrap_err();
+    let fresh = store.open().snapshots().unwrap().open_at(epoch).unwrap_err();
     assert_eq!(fresh.code(), "not-found", "{fresh}");
 }
 
@@ -309,7 +313,7 @@ fn two_purges_at_once_and_readers_and_writers_beside_them_get_what_they_should()
         for _ in 0..2 {
             scope.spawn(|| {
                 while !done.load(Ordering::Acquire) {
-                    match store.pool.purge_container(&store.label, true) {
+                    match store.pool.maintenance().unwrap().purge(&store.label, true) {
                         Ok(_) => drop(rounds.fetch_add(1, Ordering::AcqRel)),
                         Err(Error::Conflict { .. }) => thread::yield_now(),
                         Err(error) => panic!("{error}"),
@@ -392,12 +396,12 @@ fn a_lost_or_damaged_run_of_a_purge_is_damage_and_never_an_older_state() {
         let error = entries(&*store.open()).get(b"key").unwrap_err();
         assert_eq!(error.code(), "corrupt", "{error}");
         let look = isotach_object::Verify { data: false, threads: 1 };
-        let found = store.pool.verify_container(&store.label, look, &|_, _| ()).unwrap();
+        let found = store.pool.maintenance().unwrap().verify(&store.label, look, &|_, _| ()).unwrap();
         assert!(
             found.findings.iter().any(|finding| finding.part == isotach_object::Part::History),
             "{found:?}"
         );
-        let aside = store.pool.set_aside(&store.label, &found.findings, "").unwrap();
+        let aside = store.pool.maintenance().unwrap().quarantine(&store.label, &found.findings, "").unwrap();
         assert_eq!(aside.moved, Vec::<String>::new());
     }
     fs::write(run, good).unwrap();

@@ -2,7 +2,7 @@
 
 use std::{fs, ops::Range};
 
-use isotach_object::{Container, Epoch, Label, Snapshot};
+use isotach_object::{Container, ContainerOptions, Epoch, Label, Snapshot};
 
 use crate::{Store, assert_holds, entries, key, put_frames};
 
@@ -44,13 +44,13 @@ fn a_snapshot_costs_one_frame() {
     let log = store.path().join("log.0000000000000001");
     let size = || fs::metadata(&log).unwrap().len();
     let (before, files) = (size(), store.files(""));
-    let epoch = container.create_snapshot(&name(1)).unwrap();
+    let epoch = container.snapshots().unwrap().create(&name(1)).unwrap();
     container.flush().unwrap();
     // A header and a trailer; the name must be absent, and is put with an empty value.
     let frame = 48 + (24 + 6) + (24 + 6 + 4) + 8;
     assert_eq!((size() - before, epoch), (frame, Epoch(size())));
     assert_eq!(store.files(""), files, "and no file");
-    container.destroy_snapshot(&name(1)).unwrap();
+    container.snapshots().unwrap().destroy(&name(1)).unwrap();
     assert_eq!(size(), epoch.0 + 48 + 2 * (24 + 6) + 8);
 }
 
@@ -62,9 +62,9 @@ fn checkpoints_and_merges_never_lose_a_snapshot() {
     let container = store.open();
     for number in 0..SNAPSHOTS {
         put_frames(&*container, number * BETWEEN..(number + 1) * BETWEEN);
-        container.create_snapshot(&name(number)).unwrap();
+        container.snapshots().unwrap().create(&name(number)).unwrap();
     }
-    let snapshots = container.list_snapshots().unwrap();
+    let snapshots = container.snapshots().unwrap().list().unwrap();
     let last = snapshots.last().unwrap().epoch.0;
     go_on_past(&store, &*container, last + 1);
     assert_no_run_spans(&store, &snapshots);
@@ -74,11 +74,11 @@ fn checkpoints_and_merges_never_lose_a_snapshot() {
         "a run ends at each: {ends:?}"
     );
     for number in 0..SNAPSHOTS {
-        let past = store.open().open_snapshot(&name(number)).unwrap();
+        let past = store.open().snapshots().unwrap().open(&name(number)).unwrap();
         assert_holds(&*past, 0..(number + 1) * BETWEEN, &name(number).to_string());
     }
     // The log is not needed for what runs hold: they alone make the past.
-    let past = container.open_snapshot(&name(3)).unwrap();
+    let past = container.snapshots().unwrap().open(&name(3)).unwrap();
     assert_eq!(past.epoch().unwrap(), snapshots[3].epoch);
 }
 
@@ -88,18 +88,18 @@ fn runs_are_merged_over_what_was_a_snapshot_and_who_reads_the_past_reads_on() {
     let container = store.open();
     for number in 0..12 {
         put_frames(&*container, number * 5..(number + 1) * 5);
-        container.create_snapshot(&name(number)).unwrap();
+        container.snapshots().unwrap().create(&name(number)).unwrap();
     }
     let end = container.epoch().unwrap().0;
     go_on_past(&store, &*container, end);
     let before = spans(&store).len();
     assert!(before >= 12, "{before} runs");
-    let open = container.open_snapshot(&name(2)).unwrap();
-    let lazy = container.open_snapshot(&name(3)).unwrap();
+    let open = container.snapshots().unwrap().open(&name(2)).unwrap();
+    let lazy = container.snapshots().unwrap().open(&name(3)).unwrap();
     assert_holds(&*open, 0..15, "before");
     (0..12)
         .filter(|number| *number != 6)
-        .for_each(|number| container.destroy_snapshot(&name(number)).unwrap());
+        .for_each(|number| container.snapshots().unwrap().destroy(&name(number)).unwrap());
     // Small runs wait for others of their size.
     for round in 0_u64.. {
         put_frames(&*container, 60..80);
@@ -111,8 +111,12 @@ fn runs_are_merged_over_what_was_a_snapshot_and_who_reads_the_past_reads_on() {
         assert!(round < 50, "{after} runs of {before}");
     }
     container.flush().unwrap();
-    assert_no_run_spans(&store, &container.list_snapshots().unwrap());
-    assert_holds(&*store.open().open_snapshot(&name(6)).unwrap(), 0..35, "of the one that is left");
+    assert_no_run_spans(&store, &container.snapshots().unwrap().list().unwrap());
+    assert_holds(
+        &*store.open().snapshots().unwrap().open(&name(6)).unwrap(),
+        0..35,
+        "of the one that is left",
+    );
     assert_holds(&*open, 0..15, "of one that was read before it was destroyed");
     assert_holds(&*lazy, 0..20, "of one that was only open");
     assert_holds(&*store.open(), 0..60, "of the present");
@@ -130,13 +134,14 @@ fn every_epoch_of_the_log_can_be_opened_and_shows_whole_frames() {
         }
         for (count, pair) in (0..).zip(epochs.windows(2)) {
             for epoch in [pair[0].0, pair[0].0 + 1, pair[1].0 - 1] {
-                let past = container.open_at(Epoch(epoch)).unwrap();
+                let past = container.snapshots().unwrap().open_at(Epoch(epoch)).unwrap();
                 assert_holds(&*past, 0..count, &format!("at {epoch}, {query}"));
                 assert_eq!(past.epoch().unwrap(), Epoch(epoch));
             }
         }
-        assert_holds(&*container.open_at(Epoch(0)).unwrap(), 0..0, "before everything");
-        let message = container.open_at(Epoch(epochs[20].0 + 1)).unwrap_err().to_string();
+        assert_holds(&*container.snapshots().unwrap().open_at(Epoch(0)).unwrap(), 0..0, "before everything");
+        let message =
+            container.snapshots().unwrap().open_at(Epoch(epochs[20].0 + 1)).unwrap_err().to_string();
         assert!(message.contains(&format!("kept are 0 to {}", epochs[20])), "{message}");
     }
 }
@@ -146,12 +151,12 @@ fn a_snapshot_of_a_container_that_was_destroyed_is_not_there() {
     let store = Store::new("");
     let container = store.open();
     put_frames(&*container, 0..3);
-    container.create_snapshot(&name(1)).unwrap();
-    let open = container.open_snapshot(&name(1)).unwrap();
+    container.snapshots().unwrap().create(&name(1)).unwrap();
+    let open = container.snapshots().unwrap().open(&name(1)).unwrap();
     store.pool.destroy_container(&store.label).unwrap();
-    store.pool.create_container(&store.label).unwrap();
-    assert_eq!(container.open_snapshot(&name(1)).unwrap_err().code(), "not-found");
-    assert_eq!(container.create_snapshot(&name(2)).unwrap_err().code(), "not-found");
-    assert!(store.open().list_snapshots().unwrap().is_empty());
+    store.pool.create_container(&store.label, &ContainerOptions::default()).unwrap();
+    assert_eq!(container.snapshots().unwrap().open(&name(1)).unwrap_err().code(), "not-found");
+    assert_eq!(container.snapshots().unwrap().create(&name(2)).unwrap_err().code(), "not-found");
+    assert!(store.open().snapshots().unwrap().list().unwrap().is_empty());
     assert_eq!(entries(&*open).get(&key(0)).unwrap().unwrap(), 0_u64.to_le_bytes(), "its log is still open");
 }

@@ -11,7 +11,7 @@ const MANY: u64 = 12_000;
 
 /// Stages the keys from 100 on and commits them.
 fn commit_many(container: &dyn Container, preconditions: &[Precondition<'_>]) -> isotach_object::Result<()> {
-    let mut staging = container.stage()?;
+    let mut staging = container.staged_transactions().unwrap().stage()?;
     for number in 100..100 + MANY {
         let (key, value) = (key(number), vec![number as u8; 1000]);
         let cell = Cell::kv(object(ObjectType::KeyValue), &key);
@@ -93,7 +93,7 @@ fn what_lost_or_was_dropped_gives_its_files_back_and_all_others_read_on() {
         let cell = Cell::kv(object(ObjectType::KeyValue), &present);
         let lost = commit_many(&*container, &[Precondition::Absent(cell)]).unwrap_err();
         assert_eq!(lost.code(), "conflict");
-        let mut dropped = container.stage().unwrap();
+        let mut dropped = container.staged_transactions().unwrap().stage().unwrap();
         let array = Cell::array(object(ObjectType::Array));
         dropped.update(&[Update::Write { cell: array, offset: 0, data: &[1; 1 << 20] }]).unwrap();
         assert_eq!(data_files(&store).len(), before.len() + 1);

@@ -18,7 +18,7 @@ const ALL: Verify = Verify { data: true, threads: 2 };
 
 impl Store {
     fn verify(&self, how: Verify) -> Verified {
-        self.pool.verify_container(&self.label, how, &|_, _| ()).unwrap()
+        self.pool.maintenance().unwrap().verify(&self.label, how, &|_, _| ()).unwrap()
     }
 
     /// The only thing that is wrong.
@@ -41,7 +41,7 @@ fn change(path: &Path, how: impl FnOnce(&mut Vec<u8>)) {
 }
 
 fn crc(bytes: &[u8]) -> [u8; 4] {
-    (crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32Iscsi, bytes) as u32).to_le_bytes()
+    isotach_engine_kit::checksum::crc32c(bytes).to_le_bytes()
 }
 
 /// Random updates and transactions of every kind on a few cells.
@@ -84,8 +84,8 @@ fn do_at_random(container: &dyn Container, steps: u64, mut random: impl FnMut(u6
         }
         let snapshot = ["s", "t", "u"][random(3) as usize].parse().unwrap();
         match random(20) {
-            0 => drop(container.create_snapshot(&snapshot)),
-            1 => drop(container.destroy_snapshot(&snapshot)),
+            0 => drop(container.snapshots().unwrap().create(&snapshot)),
+            1 => drop(container.snapshots().unwrap().destroy(&snapshot)),
             _ => {}
         }
     }
@@ -203,7 +203,7 @@ fn bytes_that_only_a_snapshot_has_are_looked_at_too() {
     for (name, byte) in [("one", 1), ("two", 2), ("three", 3)] {
         array.write(0, &[byte; 1000]).unwrap();
         put_frames(&*container, u64::from(byte)..u64::from(byte) + 1);
-        container.create_snapshot(&name.parse().unwrap()).unwrap();
+        container.snapshots().unwrap().create(&name.parse().unwrap()).unwrap();
     }
     array.write(0, &[4; 1000]).unwrap();
     container.flush().unwrap();
@@ -214,7 +214,7 @@ fn bytes_that_only_a_snapshot_has_are_looked_at_too() {
     change(&data, |bytes| bytes[1500] ^= 1);
     let finding = store.only_finding();
     assert_eq!((finding.part, finding.byte), (Part::Bytes, Some(1000)));
-    container.destroy_snapshot(&"two".parse().unwrap()).unwrap();
+    container.snapshots().unwrap().destroy(&"two".parse().unwrap()).unwrap();
     assert!(store.verify(ALL).is_sound());
 }
 
@@ -262,7 +262,7 @@ fn a_damaged_segment_of_a_frame_that_counts_is_told_with_the_frame_and_one_of_a_
     let container = store.open();
     put_frames(&*container, 0..1);
     let stage = |condition: Precondition<'_>| {
-        let mut staging = container.stage().unwrap();
+        let mut staging = container.staged_transactions().unwrap().stage().unwrap();
         for number in 100..130 {
             let (key, value) = (key(number), [9; 30]);
             let cell = Cell::kv(object(ObjectType::KeyValue), &key);
@@ -316,7 +316,8 @@ fn a_run_whose_checksums_are_right_and_which_says_what_the_log_does_not_is_found
     assert_eq!(finding.cell.as_ref().unwrap().dkey, key(7));
     assert!(finding.what.starts_with("1 entries"), "{finding}");
 
-    let aside = store.pool.set_aside(&store.label, &[finding], "found by a test").unwrap();
+    let aside =
+        store.pool.maintenance().unwrap().quarantine(&store.label, &[finding], "found by a test").unwrap();
     assert_eq!(aside.moved, [run.file_name().unwrap().to_str().unwrap()]);
     assert_eq!(fs::read_to_string(Path::new(&aside.place).join("note.txt")).unwrap(), "found by a test");
     assert!(!run.exists() && Path::new(&aside.place).join(&aside.moved[0]).exists());
@@ -337,7 +338,10 @@ fn a_damaged_run_stays_where_the_log_is_damaged_too() {
     let findings = store.verify(ALL).findings;
     let parts: Vec<_> = findings.iter().map(|finding| finding.part).collect();
     assert_eq!(parts, [Part::History, Part::Derived], "{findings:?}");
-    assert_eq!(store.pool.set_aside(&store.label, &findings, "").unwrap().moved, [""; 0]);
+    assert_eq!(
+        store.pool.maintenance().unwrap().quarantine(&store.label, &findings, "").unwrap().moved,
+        [""; 0]
+    );
     assert!(run.exists());
 }
 
@@ -365,7 +369,7 @@ fn a_container_that_cannot_be_opened_is_a_finding_and_one_that_is_not_there_is_n
         assert_eq!(store.only_finding().part, gone, "{name}");
         fs::write(&file, good).unwrap();
     }
-    let absent = store.pool.verify_container(&"other".parse().unwrap(), ALL, &|_, _| ());
+    let absent = store.pool.maintenance().unwrap().verify(&"other".parse().unwrap(), ALL, &|_, _| ());
     assert_eq!(absent.unwrap_err().code(), "not-found");
 }
 
@@ -393,7 +397,7 @@ fn verifying_beside_writers_finds_nothing_and_tells_how_far_it_is() {
                 assert!(done <= total);
                 most.fetch_max(done, Ordering::Relaxed);
             };
-            let verified = store.pool.verify_container(&store.label, ALL, &progress).unwrap();
+            let verified = store.pool.maintenance().unwrap().verify(&store.label, ALL, &progress).unwrap();
             if !verified.is_sound() {
                 stop.store(true, Ordering::Relaxed);
             }
@@ -428,7 +432,7 @@ fn bytes_of_writers_that_end_while_others_verify_and_purge_are_not_told_as_unnam
             if purging {
                 scope.spawn(|| {
                     while !stop.load(Ordering::Relaxed) {
-                        store.pool.purge_container(&store.label, true).unwrap();
+                        store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
                     }
                 });
             }
@@ -455,7 +459,7 @@ fn purge(store: &Store) {
     let container = store.open();
     (900..920).for_each(|number| entries(&*container).remove(&key(number)).unwrap());
     container.flush().unwrap();
-    let purged = store.pool.purge_container(&store.label, true).unwrap();
+    let purged = store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
     assert!(purged.freed > 0, "{purged:?}");
 }
 

@@ -14,10 +14,8 @@ use std::{
 };
 
 use isotach_engine_posix::Posix;
-use isotach_object::{
-    Container, Engine, PoolUri,
-    conformance::{FaultSet, Faults, Fixture},
-};
+use isotach_object::{Container, Engine, PoolUri};
+use isotach_object_conformance::{FaultSet, Faults, Fixture};
 
 /// Room of the tmpfs in MiB: more than any case needs, and little enough to fill.
 const ROOM: u64 = 400;

@@ -1,10 +1,10 @@
 //! Reading the tables of arrays and records.
 
+use isotach_engine_kit::bytes::Reader;
 use isotach_object::{Error, ObjectId, Result};
 
 use super::{Held, Slot, TABLE};
 use crate::{
-    bytes::Reader,
     entry::Entry,
     failure::Doing,
     ffi::{Answer, Errno, ReadOp, Told},

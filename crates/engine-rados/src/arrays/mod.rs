@@ -19,9 +19,10 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
+use isotach_engine_kit::random;
 use isotach_object::{Cell, ObjectId, ObjectType, Result};
 
-use crate::{bytes, keys, options::Options, space::Space, table::Table};
+use crate::{keys, options::Options, space::Space, table::Table};
 
 pub(crate) use ahead::Ended;
 pub(crate) use change::{Change, Job, Judge, Outcome};
@@ -87,7 +88,7 @@ pub(crate) struct Arrays {
 
 impl Arrays {
     pub(crate) fn new(space: Arc<Space>) -> Result<Self> {
-        Ok(Self { space, writer: bytes::random_number()?.max(1), next: AtomicU64::new(0) })
+        Ok(Self { space, writer: random::number()?.max(1), next: AtomicU64::new(0) })
     }
 
     fn next_piece(&self) -> u64 {

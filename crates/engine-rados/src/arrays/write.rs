@@ -3,6 +3,7 @@
 
 use std::{collections::HashSet, collections::VecDeque, thread, time::Duration};
 
+use isotach_engine_kit::random;
 use isotach_object::{Error, ObjectClass, ObjectId, Result};
 
 use super::{
@@ -11,7 +12,6 @@ use super::{
     load::{APART, HERE, owner},
 };
 use crate::{
-    bytes,
     entry::{self, Entry},
     failure::Doing,
     ffi::{Errno, Pending, ReadOp, Told, WriteOp},
@@ -77,7 +77,7 @@ impl Arrays {
     /// Begins to create an array with bytes of its own.
     pub(crate) fn begin_create(&self, object: ObjectId, data: &[u8]) -> Result<Creation> {
         let mut table = Table::of(Piece::whole(0, Place::Own, data));
-        table.tag = bytes::random()?;
+        table.tag = random::bytes()?;
         let begin = || {
             let mut op = WriteOp::new()?;
             op.create().write_full(data);
@@ -107,7 +107,7 @@ impl Arrays {
                 return Ok(outcomes);
             }
             let pause = Duration::from_micros(100 << attempt.min(8)).min(LONGEST_PAUSE);
-            thread::sleep(pause.mul_f64((bytes::random_number()? % 1000) as f64 / 1000.0));
+            thread::sleep(pause.mul_f64((random::number()? % 1000) as f64 / 1000.0));
         }
         let what = format!("write object {}: others always were faster", jobs[left[0]].object());
         Err(Error::Conflict { what })
@@ -242,13 +242,13 @@ impl Arrays {
             Next::Own(change) => {
                 let Change::Write { data, .. } = &job.changes[change] else { return Ok(None) };
                 let mut table = Table::of(Piece::whole(0, Place::Own, data));
-                table.tag = bytes::random()?;
+                table.tag = random::bytes()?;
                 op.write_full(data);
                 set_table(&mut op, &table.tag, &here(&table, object));
                 Next::Pieces(table)
             }
             Next::Pieces(mut table) => {
-                table.tag = bytes::random()?;
+                table.tag = random::bytes()?;
                 if had_own && !table.has_own() {
                     op.write_full(b"");
                 }
@@ -280,7 +280,7 @@ impl Arrays {
             Next::Value(value) => Some(entry::encode_value(object, key, value)),
             Next::Pieces(table) => {
                 let mut table = table.clone();
-                table.tag = bytes::random()?;
+                table.tag = random::bytes()?;
                 Some(Entry::Records(table).encode(object, key))
             }
         };

@@ -5,6 +5,7 @@ use std::{
     sync::OnceLock,
 };
 
+use isotach_engine_kit::library;
 use libloading::Library;
 
 /// librados' opaque types, by the names its header gives them.
@@ -115,15 +116,7 @@ pub(crate) fn is_installed() -> bool {
 }
 
 fn load() -> Result<Functions, String> {
-    // SAFETY: loading runs the library's initialisers; these are librados and what it was built with, which have no demands
-    // on the process that loads them.
-    let library = unsafe { Library::new("librados.so.2") }.map_err(|error| plain(&error))?;
-    // Unloading would leave dangling function pointers and run exit handlers early.
-    Functions::find(Box::leak(Box::new(library))).map_err(|error| plain(&error))
-}
-
-/// The loader's own words, without the name of the Rust function that passes them on.
-fn plain(error: &libloading::Error) -> String {
-    use std::error::Error;
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+    // SAFETY: librados and what it was built with have no demands on the process that loads them.
+    let library = unsafe { library::load(&["librados.so.2"]) }?;
+    Functions::find(library).map_err(|error| library::plain(&error))
 }

@@ -4,6 +4,7 @@
 //! then each of the others gets it, and all are removed, the first one last. Whoever meets the mark does the rest of that work
 //! before its own, as often as it likes: each omap is only removed with the mark of this very removal.
 
+use isotach_engine_kit::random;
 use isotach_object::{ObjectId, Result};
 
 use super::{
@@ -12,7 +13,6 @@ use super::{
     too_fast,
 };
 use crate::{
-    bytes,
     failure::Doing,
     ffi::{Compare, WriteOp},
     keys::{self, HASH_BITS, LEVEL},
@@ -30,7 +30,7 @@ impl Omaps {
                     }
                 }
                 State::Settled => {
-                    let gone = mark.with(bytes::random_number()?, State::Gone);
+                    let gone = mark.with(random::number()?, State::Gone);
                     if self.set_mark(object, 0, &mark, &gone)? {
                         return self.finish_removal(object);
                     }

@@ -1,6 +1,7 @@
 //! What an omap says of itself: how often its range was halved, and what is being done to it.
 
-use crate::{bytes::crc32c, keys::HASH_BITS};
+use crate::keys::HASH_BITS;
+use isotach_engine_kit::checksum::crc32c;
 
 /// What is being done to an omap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

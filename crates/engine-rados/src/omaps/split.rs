@@ -10,6 +10,7 @@
 
 use std::time::{Duration, Instant};
 
+use isotach_engine_kit::random;
 use isotach_object::{ObjectId, ObjectType, Result};
 
 use super::{
@@ -18,7 +19,6 @@ use super::{
     write::BYTES_PER_OPERATION,
 };
 use crate::{
-    bytes,
     failure::Doing,
     ffi::{Compare, OwnedRead, ReadOp, WriteOp},
     keys::{self, HASH_BITS, LAST, LEVEL},
@@ -66,7 +66,7 @@ impl Omaps {
     /// Whether it is time to look at an omap, to which so many entries were written.
     pub(super) fn should_look(&self, shard: &Shard, written: u64) -> Result<bool> {
         let look = (self.most / LOOKS).max(1);
-        Ok(shard.mark.level < MOST_LEVELS && bytes::random_number()? % look < written)
+        Ok(shard.mark.level < MOST_LEVELS && random::number()? % look < written)
     }
 
     /// Begins to count the entries in a part of an omap's hashes.
@@ -103,7 +103,7 @@ impl Omaps {
     /// Those of Ceph. The omap stays frozen, then, until who waits for it ends the split: an upper half that is settled already
     /// may be trusted only as long as nobody has written to the lower one.
     pub(super) fn split(&self, object: ObjectId, shard: &Shard) -> Result<()> {
-        let mut frozen = shard.mark.with(bytes::random_number()?, State::Frozen);
+        let mut frozen = shard.mark.with(random::number()?, State::Frozen);
         if self.set_mark(object, shard.start, &shard.mark, &frozen)? {
             self.move_upper(object, shard, &mut frozen)?;
         }
@@ -157,7 +157,7 @@ impl Omaps {
         let mut renewed = Instant::now();
         loop {
             if renewed.elapsed() > RENEWAL {
-                let anew = frozen.with(bytes::random_number()?, State::Frozen);
+                let anew = frozen.with(random::number()?, State::Frozen);
                 if !self.set_mark(object, start, frozen, &anew)? {
                     return Ok(false);
                 }

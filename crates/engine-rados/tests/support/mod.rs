@@ -11,10 +11,8 @@ use std::{
 };
 
 use isotach_engine_rados::{Rados, harm};
-use isotach_object::{
-    Container, Engine, PoolUri,
-    conformance::{FaultSet, Faults, Fixture},
-};
+use isotach_object::{Container, Engine, PoolUri};
+use isotach_object_conformance::{FaultSet, Faults, Fixture};
 
 /// The pool of Ceph's that `scripts/ceph-dev` makes and names.
 fn ceph_pool() -> String {

@@ -180,9 +180,9 @@ impl VerifiedPart {
             if at == 0 && self.key.is_empty() && self.comes_back() {
                 described = Some(datasets::described(&*looked.pool));
             }
-            let set = self
-                .note()
-                .and_then(|note| Ok(looked.pool.set_aside(&looked.label, &looked.findings, &note)?));
+            let set = self.note().and_then(|note| {
+                Ok(looked.pool.maintenance()?.quarantine(&looked.label, &looked.findings, &note)?)
+            });
             sets[at] = Some(set.map_err(|error| error.to_string()));
         }
         (sets, described)

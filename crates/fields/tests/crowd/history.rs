@@ -13,7 +13,7 @@ use std::{
 
 use isotach_fields::{FieldStore, ListOptions};
 use isotach_mars::{Key, Request};
-use isotach_object::conformance::history::{self, GARBLED, Part, Recorder, Value, check, operations};
+use isotach_object_conformance::history::{self, GARBLED, Part, Recorder, Value, check, operations};
 
 use crate::{
     cast::{Child, Said},

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use isotach_fields::{Config, ContainerUri, FieldStore};
-use isotach_object::{Anchor, Container, KeyValue, ObjectClass, ObjectId, ObjectType, Registry};
+use isotach_object::{
+    Anchor, Container, ContainerOptions, KeyValue, ObjectClass, ObjectId, ObjectType, Registry,
+};
 
 use crate::{
     faulty::{Faulty, Interruption, Moment, Script},
@@ -252,7 +254,7 @@ fn a_sweep_leaves_what_holds_fields_what_is_a_copy_and_what_is_no_datasets() {
         below.unlist();
         // A copy says of itself that it is the other.
         let pool = layout.registry.open_pool(&layout.config.spaces[0].catalogue).unwrap();
-        pool.create_container(&"copy".parse().unwrap()).unwrap();
+        pool.create_container(&"copy".parse().unwrap(), &ContainerOptions::default()).unwrap();
         let (from, copy) = (below.open(&label), below.open("copy"));
         let (from, to) = (KeyValue::new(&*from, FIRST).unwrap(), KeyValue::new(&*copy, FIRST).unwrap());
         for name in ["key", "record"] {
@@ -260,7 +262,8 @@ fn a_sweep_leaves_what_holds_fields_what_is_a_copy_and_what_is_no_datasets() {
         }
         to.put(b"wiped", b"").unwrap();
         copy.flush().unwrap();
-        pool.create_container(&"another-0123456789abcdef".parse().unwrap()).unwrap();
+        pool.create_container(&"another-0123456789abcdef".parse().unwrap(), &ContainerOptions::default())
+            .unwrap();
         let before = below.containers();
         sweep(&layout.store());
         assert_eq!(below.containers(), before, "{}", layout.name);

@@ -1,6 +1,7 @@
 //! Purging datasets: what goes, what stays, and what a dry run says of it.
 
 use std::{
+    collections::VecDeque,
     fs,
     os::unix::fs::MetadataExt,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -8,6 +9,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use isotach_engine_kit::hooks::{PoolCall, hook_engine};
+use isotach_engine_posix::Posix;
 use isotach_fields::{Action, Config, FieldStore, ListOptions, PurgedDataset, VerifyOptions};
 use isotach_object::{Error as ObjectError, Registry, memory::Memory};
 
@@ -248,19 +251,23 @@ fn a_purge_that_is_killed_before_any_of_its_calls_leaves_a_sound_store_and_the_n
 
 #[test]
 fn what_a_purge_removed_is_told_though_it_ends_in_an_error() {
-    let engine = Faulty::default();
-    let script = Arc::clone(&engine.script);
-    let registry = Registry::new().with(Arc::new(engine));
-    let config = Config::single(&"memory:purge".parse().unwrap()).with_schema(SCHEMA);
+    let full = || ObjectError::NoSpace { what: "write purge.1".to_owned() };
+    // Once more when the other dataset has given its room back.
+    let outcomes = Mutex::new(VecDeque::from([Some(full()), None, Some(full())]));
+    let before = move |call: PoolCall<'_>| match call {
+        PoolCall::Purge(_) => outcomes.lock().unwrap().pop_front().flatten().map_or(Ok(()), Err),
+        _ => Ok(()),
+    };
+    let registry = Registry::new().with(hook_engine(Arc::new(Posix), before, |container| container));
+    let folder = tempfile::tempdir().unwrap();
+    let uri = format!("posix:{}/purge", folder.path().display());
+    let config = Config::single(&uri.parse().unwrap()).with_schema(SCHEMA);
     let store = FieldStore::create(&config, &registry).unwrap();
     for class in ["class=od", "class=rd"] {
         for round in [1, 2, 3] {
             archive(&store, &[(with(&field("0", "t"), class), [round; 100].as_slice())]);
         }
     }
-    let full = || ObjectError::NoSpace { what: "write purge.1".to_owned() };
-    // Once more when the other dataset has given its room back.
-    script.lock().unwrap().purges.extend([Some(full()), None, Some(full())]);
     let answer = store.purge(&request(""), true).unwrap();
     let codes: Vec<_> = answer.unusable.iter().map(isotach_fields::Error::code).collect();
     let told: Vec<_> = answer

@@ -335,7 +335,10 @@ fn kept(store: &FieldStore, memory: &Memory) -> usize {
     let pools = [&store.spaces()[0].catalogue, &store.spaces()[0].store].map(|uri| registry.open_pool(uri));
     let of_pool = |pool: Arc<dyn Pool>| -> usize {
         let labels = pool.list_containers().unwrap();
-        labels.iter().map(|label| pool.open_container(label).unwrap().list_snapshots().unwrap().len()).sum()
+        labels
+            .iter()
+            .map(|label| pool.open_container(label).unwrap().snapshots().unwrap().list().unwrap().len())
+            .sum()
     };
     pools.into_iter().map(|pool| of_pool(pool.unwrap())).sum()
 }

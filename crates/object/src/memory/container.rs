@@ -11,9 +11,10 @@ use super::{
     state::{Content, Keys, State},
 };
 use crate::{
-    Anchor, ArrayRead, Capabilities, Cell, Container, Epoch, Error, IdRange, Label, ObjectId, ObjectType,
-    OwnedUpdate, Page, PageBuilder, PendingRead, Precondition, Result, SharedBytes, Snapshot, Staging,
-    Transaction, Update, check_distinct,
+    Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Epoch, Error, Extents, IdRange, Label,
+    LentReads, ObjectId, ObjectType, OwnedUpdate, Page, PageBuilder, Precondition, PreparableStaging,
+    PreparedTransactions, Result, SharedBytes, Snapshot, Snapshots, StagedTransactions, Staging, Transaction,
+    Update, check_distinct,
 };
 
 /// A handle. All handles on the present see the same state; one on the past has a copy, which nobody changes.
@@ -44,12 +45,12 @@ impl MemoryContainer {
         }
     }
 
-    fn not_parked(&self, name: &Label) -> Error {
-        Error::not_found(format!("parked stage {name} of container {}", self.label))
+    fn not_prepared(&self, name: &Label) -> Error {
+        Error::not_found(format!("prepared transaction {name} of container {}", self.label))
     }
 
-    /// Keeps what was staged under a name.
-    pub(super) fn park(
+    /// Keeps a staged transaction under a name.
+    pub(super) fn prepare(
         &self,
         name: &Label,
         preconditions: &[Precondition<'_>],
@@ -57,13 +58,13 @@ impl MemoryContainer {
     ) -> Result<Epoch> {
         preconditions.iter().try_for_each(Precondition::check)?;
         let mut state = self.state_to_change()?;
-        if state.parked.contains_key(name) {
-            let what = format!("parked stage {name} of container {}", self.label);
+        if state.prepared.contains_key(name) {
+            let what = format!("prepared transaction {name} of container {}", self.label);
             return Err(Error::AlreadyExists { what });
         }
         match preconditions.iter().find(|precondition| !state.holds(precondition)) {
             Some(failed) => Err(failed.conflict()),
-            None => Ok(state.park(name, updates)),
+            None => Ok(state.prepare(name, updates)),
         }
     }
 
@@ -79,6 +80,17 @@ impl Container for MemoryContainer {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
+    }
+
+    fn facets(&self) -> ContainerFacets<'_> {
+        ContainerFacets {
+            snapshots: Some(self),
+            staged_transactions: Some(self),
+            prepared_transactions: Some(self),
+            lent_reads: Some(self),
+            extents: Some(self),
+            ..ContainerFacets::none(SCHEME)
+        }
     }
 
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {
@@ -105,34 +117,6 @@ impl Container for MemoryContainer {
             Some(failed) => Err(failed.conflict()),
             None => Ok(state.apply(&transaction.updates)),
         }
-    }
-
-    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
-        Ok(Box::new(MemoryStaging::new(self)))
-    }
-
-    fn list_parked(&self, prefix: &str) -> Result<Vec<Label>> {
-        let state = self.state();
-        Ok(state.parked.keys().filter(|name| name.as_str().starts_with(prefix)).cloned().collect())
-    }
-
-    fn commit_parked(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
-        transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
-        check_distinct(names)?;
-        let mut state = self.state_to_change()?;
-        let find = |name| state.parked.get(name).cloned().ok_or_else(|| self.not_parked(name));
-        let parked: Vec<_> = names.iter().map(find).collect::<Result<_>>()?;
-        if let Some(failed) = transaction.preconditions.iter().find(|precondition| !state.holds(precondition))
-        {
-            return Err(failed.conflict());
-        }
-        names.iter().for_each(|name| drop(state.parked.remove(name)));
-        Ok(state.apply_parked(&parked, &transaction.updates))
-    }
-
-    fn discard_parked(&self, name: &Label) -> Result<()> {
-        let discarded = self.state_to_change()?.discard_parked(name);
-        discarded.map(drop).ok_or_else(|| self.not_parked(name))
     }
 
     fn flush(&self) -> Result<()> {
@@ -162,21 +146,6 @@ impl Container for MemoryContainer {
             read.filled = state.read(&read.cell, read.offset, read.buffer);
         }
         Ok(())
-    }
-
-    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
-        cell.check_extent()?;
-        Ok(self.state().list_extents(&cell, &(offset..offset.saturating_add(length))))
-    }
-
-    fn begin_read(&self, cell: Cell<'_>, _: u64, _: Vec<u8>) -> Result<Box<dyn PendingRead>> {
-        cell.check_extent()?;
-        Err(Error::Unsupported { engine: SCHEME, what: "reads that are not waited for".to_owned() })
-    }
-
-    fn share(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
-        cell.check_extent()?;
-        self.state().share(&cell, offset, length)
     }
 
     fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
@@ -223,17 +192,69 @@ impl Container for MemoryContainer {
         let next = rest.next().and(listed.last()).map(|last| Anchor::from_bytes(last.to_string().into()));
         Ok((listed, next))
     }
+}
 
-    fn create_snapshot(&self, name: &Label) -> Result<Epoch> {
+impl StagedTransactions for MemoryContainer {
+    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
+        Ok(Box::new(MemoryStaging::new(self)))
+    }
+}
+
+impl PreparedTransactions for MemoryContainer {
+    fn begin_prepared(&self) -> Result<Box<dyn PreparableStaging + '_>> {
+        Ok(Box::new(MemoryStaging::new(self)))
+    }
+
+    fn list_prepared(&self, prefix: &str) -> Result<Vec<Label>> {
+        let state = self.state();
+        Ok(state.prepared.keys().filter(|name| name.as_str().starts_with(prefix)).cloned().collect())
+    }
+
+    fn commit_prepared(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
+        transaction.check_for(SCHEME, CAPABILITIES.redundancy)?;
+        check_distinct(names)?;
+        let mut state = self.state_to_change()?;
+        let find = |name| state.prepared.get(name).cloned().ok_or_else(|| self.not_prepared(name));
+        let prepared: Vec<_> = names.iter().map(find).collect::<Result<_>>()?;
+        if let Some(failed) = transaction.preconditions.iter().find(|precondition| !state.holds(precondition))
+        {
+            return Err(failed.conflict());
+        }
+        names.iter().for_each(|name| drop(state.prepared.remove(name)));
+        Ok(state.apply_prepared(&prepared, &transaction.updates))
+    }
+
+    fn abort_prepared(&self, name: &Label) -> Result<()> {
+        let aborted = self.state_to_change()?.abort_prepared(name);
+        aborted.map(drop).ok_or_else(|| self.not_prepared(name))
+    }
+}
+
+impl Extents for MemoryContainer {
+    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
+        cell.check_extent()?;
+        Ok(self.state().list_extents(&cell, &(offset..offset.saturating_add(length))))
+    }
+}
+
+impl LentReads for MemoryContainer {
+    fn lend(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
+        cell.check_extent()?;
+        self.state().lend(&cell, offset, length)
+    }
+}
+
+impl Snapshots for MemoryContainer {
+    fn create(&self, name: &Label) -> Result<Epoch> {
         let exists = || Error::AlreadyExists { what: format!("snapshot {name} of container {}", self.label) };
         self.state_to_change()?.create_snapshot(name).ok_or_else(exists)
     }
 
-    fn list_snapshots(&self) -> Result<Vec<Snapshot>> {
+    fn list(&self) -> Result<Vec<Snapshot>> {
         Ok(self.state().snapshots())
     }
 
-    fn open_snapshot(&self, name: &Label) -> Result<Arc<dyn Container>> {
+    fn open(&self, name: &Label) -> Result<Arc<dyn Container>> {
         let epoch = self.state().snapshot(name).ok_or_else(|| self.no_snapshot(name))?;
         self.open_at(epoch)
     }
@@ -249,7 +270,7 @@ impl Container for MemoryContainer {
         Ok(Arc::new(Self { label: self.label.clone(), state: Arc::new(Mutex::new(past)), is_past: true }))
     }
 
-    fn destroy_snapshot(&self, name: &Label) -> Result<()> {
+    fn destroy(&self, name: &Label) -> Result<()> {
         let destroyed = self.state_to_change()?.destroy_snapshot(name);
         destroyed.map(drop).ok_or_else(|| self.no_snapshot(name))
     }

@@ -66,7 +66,7 @@ impl Extents {
     }
 
     /// Lends a range that lies in one extent; gathers any other.
-    pub(super) fn share(&self, offset: u64, length: u64) -> Result<SharedBytes> {
+    pub(super) fn lend(&self, offset: u64, length: u64) -> Result<SharedBytes> {
         let end = offset.saturating_add(length).min(self.size).max(offset);
         if let Some((start, bytes)) = self.extents.range(..=offset).next_back()
             && end <= start + bytes.len() as u64
@@ -128,7 +128,7 @@ mod tests {
     fn an_overwrite_in_the_middle_keeps_both_ends() {
         let mut extents = Extents::default();
         extents.write(0, b"abcdefgh");
-        let lent = extents.share(2, 4).unwrap();
+        let lent = extents.lend(2, 4).unwrap();
         extents.write(3, b"XY");
         extents.punch(5, 1);
         assert_eq!(all(&extents), b"abcXY\0gh");
@@ -149,7 +149,7 @@ mod tests {
         let mut extents = Extents::default();
         extents.write(1 << 62, b"x");
         assert_eq!((extents.size(), extents.stored_bytes()), ((1 << 62) + 1, 1));
-        assert_eq!(extents.share(0, 1 << 62).unwrap_err().code(), "no-space");
-        assert_eq!(&*extents.share(1 << 62, 9).unwrap(), b"x");
+        assert_eq!(extents.lend(0, 1 << 62).unwrap_err().code(), "no-space");
+        assert_eq!(&*extents.lend(1 << 62, 9).unwrap(), b"x");
     }
 }

@@ -1,7 +1,10 @@
 //! Updates that wait in memory until they are committed.
 
 use super::{CAPABILITIES, SCHEME, container::MemoryContainer};
-use crate::{Container, Epoch, Label, OwnedUpdate, Precondition, Result, Staging, Transaction, Update};
+use crate::{
+    Container, Epoch, Label, OwnedUpdate, Precondition, PreparableStaging, Result, Staging, Transaction,
+    Update,
+};
 
 /// The updates of a transaction that is being put together.
 #[derive(Debug)]
@@ -27,8 +30,10 @@ impl Staging for MemoryStaging<'_> {
         let updates = self.updates.iter().map(OwnedUpdate::update).collect();
         self.container.commit(&Transaction { preconditions: preconditions.to_vec(), updates })
     }
+}
 
-    fn park(self: Box<Self>, name: &Label, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
-        self.container.park(name, preconditions, self.updates)
+impl PreparableStaging for MemoryStaging<'_> {
+    fn prepare(self: Box<Self>, name: &Label, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
+        self.container.prepare(name, preconditions, self.updates)
     }
 }

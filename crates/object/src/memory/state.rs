@@ -51,7 +51,7 @@ pub(super) struct State {
     /// The last change of each cell. Empty keys stand for all there is under the object or the dkey.
     changed: BTreeMap<(ObjectId, Keys), u64>,
     /// What was staged and waits under a name.
-    pub(super) parked: BTreeMap<Label, Arc<Vec<OwnedUpdate>>>,
+    pub(super) prepared: BTreeMap<Label, Arc<Vec<OwnedUpdate>>>,
     snapshots: BTreeMap<Label, Epoch>,
     /// The states that snapshots name.
     kept: BTreeMap<Epoch, Arc<State>>,
@@ -85,22 +85,26 @@ impl State {
         Some(self.epoch())
     }
 
-    pub(super) fn park(&mut self, name: &Label, updates: Vec<OwnedUpdate>) -> Epoch {
+    pub(super) fn prepare(&mut self, name: &Label, updates: Vec<OwnedUpdate>) -> Epoch {
         self.epoch += 1;
-        self.parked.insert(name.clone(), Arc::new(updates));
+        self.prepared.insert(name.clone(), Arc::new(updates));
         self.epoch()
     }
 
-    /// Takes what is parked and does nothing with it.
-    pub(super) fn discard_parked(&mut self, name: &Label) -> Option<Epoch> {
-        self.parked.remove(name)?;
+    /// Takes what is prepared and does nothing with it.
+    pub(super) fn abort_prepared(&mut self, name: &Label) -> Option<Epoch> {
+        self.prepared.remove(name)?;
         self.epoch += 1;
         Some(self.epoch())
     }
 
-    /// Applies what is parked under these names, all of them taken, and then further updates.
-    pub(super) fn apply_parked(&mut self, parked: &[Arc<Vec<OwnedUpdate>>], updates: &[Update<'_>]) -> Epoch {
-        let staged = parked.iter().flat_map(|updates| updates.iter().map(OwnedUpdate::update));
+    /// Applies what is prepared under these names, all of them taken, and then further updates.
+    pub(super) fn apply_prepared(
+        &mut self,
+        prepared: &[Arc<Vec<OwnedUpdate>>],
+        updates: &[Update<'_>],
+    ) -> Epoch {
+        let staged = prepared.iter().flat_map(|updates| updates.iter().map(OwnedUpdate::update));
         let all: Vec<_> = staged.chain(updates.iter().copied()).collect();
         // Taking them is a change, also where they hold nothing.
         self.epoch += u64::from(all.is_empty());
@@ -156,8 +160,8 @@ impl State {
         self.bytes(cell).map_or(0, |extents| extents.read(offset, buffer))
     }
 
-    pub(super) fn share(&self, cell: &Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
-        self.bytes(cell).map_or_else(|| Ok(SharedBytes::default()), |extents| extents.share(offset, length))
+    pub(super) fn lend(&self, cell: &Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
+        self.bytes(cell).map_or_else(|| Ok(SharedBytes::default()), |extents| extents.lend(offset, length))
     }
 
     pub(super) fn list_extents(&self, cell: &Cell<'_>, range: &Range<u64>) -> Vec<Range<u64>> {

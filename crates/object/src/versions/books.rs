@@ -133,12 +133,12 @@ impl Versions<'_> {
         Ok((pending, self.decoded(&settled, done, Settled::decode)?))
     }
 
-    /// What the names of the parked parts of a number begin with.
+    /// What the names of the prepared parts of a number begin with.
     fn prefix(&self, number: u64) -> String {
         format!("{}.{number:016x}.", self.object)
     }
 
-    /// The name under which a participant's part is parked.
+    /// The name under which a participant's part is prepared.
     pub(super) fn part_name(&self, number: u64, participant: u32) -> Result<Label> {
         format!("{}{participant:08x}", self.prefix(number)).parse()
     }
@@ -146,7 +146,7 @@ impl Versions<'_> {
     /// The participants that have finished, and the names of their parts, in the order of the participants.
     pub(super) fn parts(&self, number: u64) -> Result<Vec<(u32, Label)>> {
         let prefix = self.prefix(number);
-        let names = self.container.list_parked(&prefix)?;
+        let names = self.container.prepared_transactions()?.list_prepared(&prefix)?;
         let participant = |name: &Label| u32::from_str_radix(name.as_str().strip_prefix(&prefix)?, 16).ok();
         Ok(names.into_iter().filter_map(|name| Some((participant(&name)?, name))).collect())
     }

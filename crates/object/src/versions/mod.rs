@@ -4,7 +4,7 @@
 //! are committed in strict order. What must stay true:
 //! - Version *N* is seen when every number up to *N* is settled: committed or aborted. Of a number all parts are seen, or none.
 //! - What is settled stays settled. An aborted number is skipped and never given again.
-//! - Whoever dies, anybody can go on: what has finished is parked, and what is due is settled by whoever looks next.
+//! - Whoever dies, anybody can go on: what has finished is prepared, and what is due is settled by whoever looks next.
 
 mod books;
 mod settle;
@@ -62,12 +62,12 @@ pub enum Status {
 /// unless it is aborted.
 ///
 /// ```
-/// # use isotach_object::{Cell, Container, Engine, KeyValue, Pool, memory::Memory};
+/// # use isotach_object::{Cell, ContainerOptions, Engine, KeyValue, memory::Memory};
 /// # use isotach_object::{ObjectClass, ObjectId, ObjectType, Update, Versions};
 /// # let engine = Memory::new();
 /// # engine.create_pool(&"memory:doc".parse()?)?;
 /// # let pool = engine.open_pool(&"memory:doc".parse()?)?;
-/// # pool.create_container(&"c".parse()?)?;
+/// # pool.create_container(&"c".parse()?, &ContainerOptions::default())?;
 /// # let container = pool.open_container(&"c".parse()?)?;
 /// let object = |number| ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, number);
 /// let versions = Versions::new(&*container, object(1))?;
@@ -94,11 +94,11 @@ impl<'c> Versions<'c> {
     /// The versions that a container has by the books in `object`, which need not hold anything yet.
     ///
     /// # Errors
-    /// `InvalidInput` for an object of another type; `Unsupported` without [`crate::Capabilities::parking`].
+    /// `InvalidInput` for an object of another type; `Unsupported` without [`crate::Capabilities::prepared_transactions`].
     pub fn new(container: &'c dyn Container, object: ObjectId) -> Result<Self> {
         object.expect_type(ObjectType::KeyValue)?;
-        // An engine that cannot park says so.
-        container.list_parked(&object.to_string())?;
+        // Refuses at once where the engine cannot prepare transactions.
+        container.prepared_transactions()?.list_prepared(&object.to_string())?;
         Ok(Self { container, object })
     }
 
@@ -129,7 +129,7 @@ impl<'c> Versions<'c> {
                 "a number that is not settled",
             )),
         })?;
-        let staging = self.container.stage()?;
+        let staging = self.container.prepared_transactions()?.begin_prepared()?;
         Ok(NumberedTransaction { versions: *self, number, participant, participants, staging })
     }
 
@@ -184,7 +184,7 @@ impl<'c> Versions<'c> {
     /// How a transaction stands. Changes nothing.
     ///
     /// # Errors
-    /// As [`Container::get_many`] and [`Container::list_parked`].
+    /// As [`Container::get_many`] and [`crate::PreparedTransactions::list_prepared`].
     pub fn status(&self, number: u64) -> Result<Status> {
         Ok(match self.look(number)? {
             (Some(Pending::Open { participants }), _) => {
@@ -203,7 +203,7 @@ impl<'c> Versions<'c> {
     /// for whoever was to start it. Changes nothing.
     ///
     /// # Errors
-    /// As [`Container::list_entries`] and [`Container::list_parked`].
+    /// As [`Container::list_entries`] and [`crate::PreparedTransactions::list_prepared`].
     pub fn unsettled(&self) -> Result<Vec<(u64, Status)>> {
         let is_ordered = self.container.capabilities().ordered_listing;
         let mut numbers = Vec::new();
@@ -231,7 +231,7 @@ impl<'c> Versions<'c> {
     /// Waits until a transaction is settled, and commits what is due meanwhile. `None` if that is not so after `patience`.
     ///
     /// # Errors
-    /// `InvalidInput` for number 0; as [`Container::commit_parked`] for what keeps a transaction from being committed.
+    /// `InvalidInput` for number 0; as [`crate::PreparedTransactions::commit_prepared`] for what keeps a transaction from being committed.
     pub fn wait(&self, number: u64, patience: Duration) -> Result<Option<Outcome>> {
         let until = Instant::now().checked_add(patience);
         let backoff = Backoff::default();
@@ -276,10 +276,10 @@ impl<'c> Versions<'c> {
 
     /// A read-only handle on the container as it was when a number was its newest version; 0 is what there was before the first.
     /// The newest version can be opened always; older ones as long as the engine keeps their epochs, and those that a snapshot
-    /// shows ([`Container::create_snapshot`] keeps the newest).
+    /// shows ([`crate::Snapshots::create`] keeps the newest).
     ///
     /// # Errors
-    /// `NotFound` for a number that is no version, or one that is not kept; else as [`Container::open_at`].
+    /// `NotFound` for a number that is no version, or one that is not kept; else as [`crate::Snapshots::open_at`].
     pub fn open_version(&self, number: u64) -> Result<Arc<dyn Container>> {
         for _ in 0..OPEN_TRIES {
             match self.container.epoch().and_then(|epoch| self.open_present(epoch)) {
@@ -300,7 +300,7 @@ impl<'c> Versions<'c> {
     }
 
     fn open_present(&self, epoch: Epoch) -> Result<(Arc<dyn Container>, Counter)> {
-        let past = self.container.open_at(epoch)?;
+        let past = self.container.snapshots()?.open_at(epoch)?;
         let counter = Versions { container: &*past, object: self.object }.counter()?;
         Ok((past, counter))
     }
@@ -311,7 +311,7 @@ impl<'c> Versions<'c> {
             Some(Settled::Aborted) => return Err(self.no_version(number, "it was aborted")),
             _ => return Err(self.lost(number)),
         };
-        match self.container.open_at(epoch) {
+        match self.container.snapshots()?.open_at(epoch) {
             Err(Error::NotFound { .. }) => self.open_snapshot_of(number),
             opened => opened,
         }
@@ -319,11 +319,11 @@ impl<'c> Versions<'c> {
 
     /// Looks for a snapshot that shows a version. Versions grow with the epochs of snapshots.
     fn open_snapshot_of(&self, number: u64) -> Result<Arc<dyn Container>> {
-        let snapshots = self.container.list_snapshots()?;
+        let snapshots = self.container.snapshots()?.list()?;
         let (mut low, mut high) = (0, snapshots.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            let past = self.container.open_snapshot(&snapshots[middle].name)?;
+            let past = self.container.snapshots()?.open(&snapshots[middle].name)?;
             let version = Versions { container: &*past, object: self.object }.counter()?.version;
             match version.cmp(&number) {
                 std::cmp::Ordering::Equal => return Ok(past),

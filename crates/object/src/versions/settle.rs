@@ -61,7 +61,7 @@ impl Versions<'_> {
             .update(Update::Put { cell: before, value: &until })
             .update(Update::Put { cell: settled, value: &committed })
             .update(Update::Put { cell: version, value: &now });
-        match self.container.commit_parked(parts, &transaction) {
+        match self.container.prepared_transactions()?.commit_prepared(parts, &transaction) {
             Ok(_) => Ok(()),
             // Another has taken them up: look again. Else it is the container that is gone.
             Err(Error::NotFound { what }) if self.parts(number)?.len() < parts.len() => {
@@ -72,7 +72,7 @@ impl Versions<'_> {
     }
 
     fn skip(&self, number: u64, counter: Counter, seen: Epoch) -> Result<()> {
-        // Since the number is aborted nobody can park another part of it.
+        // Since the number is aborted nobody can prepare another part of it.
         self.discard_parts(number)?;
         let keys = [open_key(number), settled_key(number)];
         let [open_key, settled] = keys.each_ref().map(|key| self.cell(key));
@@ -91,7 +91,7 @@ impl Versions<'_> {
     /// Gives up the parts of a number that was aborted.
     pub(super) fn discard_parts(&self, number: u64) -> Result<()> {
         for (_, name) in self.parts(number)? {
-            match self.container.discard_parked(&name) {
+            match self.container.prepared_transactions()?.abort_prepared(&name) {
                 Ok(()) | Err(Error::NotFound { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -102,7 +102,7 @@ impl Versions<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Engine, ObjectClass, ObjectId, ObjectType, memory::Memory};
+    use crate::{ContainerOptions, Engine, ObjectClass, ObjectId, ObjectType, memory::Memory};
 
     use super::*;
 
@@ -111,12 +111,12 @@ mod tests {
         let (engine, uri) = (Memory::new(), "memory:pool".parse().unwrap());
         engine.create_pool(&uri).unwrap();
         let (pool, label) = (engine.open_pool(&uri).unwrap(), "c".parse().unwrap());
-        pool.create_container(&label).unwrap();
+        pool.create_container(&label, &ContainerOptions::default()).unwrap();
         let container = pool.open_container(&label).unwrap();
         let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
         let versions = Versions::new(&*container, object).unwrap();
         for number in [1, 2] {
-            versions.start(number, 0, 1).unwrap().park().unwrap();
+            versions.start(number, 0, 1).unwrap().prepare().unwrap();
         }
         let before = container.epoch().unwrap();
         assert_eq!(versions.settle_next().unwrap(), None);

@@ -4,7 +4,7 @@ use super::{
     Versions,
     books::{Pending, open_key},
 };
-use crate::{Error, Label, Precondition, Result, Staging, Update};
+use crate::{Error, Label, Precondition, PreparableStaging, Result, Update};
 
 /// One participant's part of a numbered transaction; see [`Versions::start`]. Nobody sees its updates, nor does the handle
 /// itself, before the transaction is committed. Dropped, or left by a process that dies, it has not finished: the participant can
@@ -15,7 +15,7 @@ pub struct NumberedTransaction<'c> {
     pub(super) number: u64,
     pub(super) participant: u32,
     pub(super) participants: u32,
-    pub(super) staging: Box<dyn Staging + 'c>,
+    pub(super) staging: Box<dyn PreparableStaging + 'c>,
 }
 
 impl NumberedTransaction<'_> {
@@ -43,10 +43,10 @@ impl NumberedTransaction<'_> {
     ///
     /// # Errors
     /// `Conflict` when the transaction was aborted meanwhile; `AlreadyExists` when the participant, started twice, has finished
-    /// before; else as [`Staging::park`] and [`crate::Container::flush`].
+    /// before; else as [`crate::PreparableStaging::prepare`] and [`crate::Container::flush`].
     pub fn finish(self) -> Result<()> {
         let versions = self.versions;
-        self.park()?;
+        self.prepare()?;
         // What keeps it from being committed is told to who waits for it; this part has finished.
         let _ = versions.settle();
         versions.container.flush()
@@ -60,12 +60,16 @@ impl NumberedTransaction<'_> {
         self.versions.abort(self.number)
     }
 
-    /// Parks the part, and leaves it to others to settle what is due.
-    pub(crate) fn park(self) -> Result<()> {
+    /// Ends this participant's part as [`NumberedTransaction::finish`] does, but leaves it to others to settle what is due and
+    /// to flush.
+    ///
+    /// # Errors
+    /// As [`NumberedTransaction::finish`].
+    pub fn prepare(self) -> Result<()> {
         let Self { versions, number, participant, participants, staging } = self;
         let (key, open) = (open_key(number), Pending::Open { participants }.encode());
         let name: Label = versions.part_name(number, participant)?;
-        match staging.park(&name, &[Precondition::Equals(versions.cell(&key), &open)]) {
+        match staging.prepare(&name, &[Precondition::Equals(versions.cell(&key), &open)]) {
             Ok(_) => Ok(()),
             Err(Error::Conflict { .. }) => Err(Error::Conflict {
                 what: format!("transaction {number} was aborted or settled meanwhile"),

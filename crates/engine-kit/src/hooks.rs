@@ -1,0 +1,462 @@
+//! A container that does as another, except where its hooks say otherwise. For tests of faults and races.
+//!
+//! A test implements [`Hooks`] with the few methods that it changes, and opens its containers through [`hook_engine`].
+
+use std::{fmt::Debug, ops::Range, sync::Arc};
+
+use isotach_object::{
+    Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, ContainerOptions, Engine, Epoch,
+    Extents, Finding, IdRange, Label, LentReads, Maintenance, ObjectId, Page, PendingRead, PendingReads,
+    Pool, PoolFacets, PoolUri, PoolUsage, PreparableStaging, PreparedTransactions, Purged, Result, SetAside,
+    SharedBytes, Snapshot, Snapshots, StagedTransactions, Staging, Transaction, Update, Verified, Verify,
+    VerifyProgress,
+};
+
+/// What a wrapped container does. Each method does what the inner container does unless it is overridden.
+#[expect(clippy::missing_errors_doc, reason = "each fails as the method of the container that it stands for")]
+#[expect(missing_docs, reason = "each is named after the method of the container that it stands for")]
+pub trait Hooks: Debug + Send + Sync {
+    fn capabilities(&self, inner: &dyn Container) -> Capabilities {
+        inner.capabilities()
+    }
+
+    /// The facets that are shown: of `all`, by default those that the inner container has.
+    fn facets<'c>(&self, inner: &dyn Container, all: ContainerFacets<'c>) -> ContainerFacets<'c> {
+        let has = inner.facets();
+        ContainerFacets {
+            engine: has.engine,
+            snapshots: all.snapshots.filter(|_| has.snapshots.is_some()),
+            staged_transactions: all.staged_transactions.filter(|_| has.staged_transactions.is_some()),
+            prepared_transactions: all.prepared_transactions.filter(|_| has.prepared_transactions.is_some()),
+            lent_reads: all.lent_reads.filter(|_| has.lent_reads.is_some()),
+            pending_reads: all.pending_reads.filter(|_| has.pending_reads.is_some()),
+            extents: all.extents.filter(|_| has.extents.is_some()),
+        }
+    }
+
+    fn allocate_ids(&self, inner: &dyn Container, count: u64) -> Result<IdRange> {
+        inner.allocate_ids(count)
+    }
+
+    fn update(&self, inner: &dyn Container, updates: &[Update<'_>]) -> Result<()> {
+        inner.update(updates)
+    }
+
+    fn write_new(&self, inner: &dyn Container, object: ObjectId, data: &[u8]) -> Result<()> {
+        inner.write_new(object, data)
+    }
+
+    fn commit(&self, inner: &dyn Container, transaction: &Transaction<'_>) -> Result<Epoch> {
+        inner.commit(transaction)
+    }
+
+    fn flush(&self, inner: &dyn Container) -> Result<()> {
+        inner.flush()
+    }
+
+    fn epoch(&self, inner: &dyn Container) -> Result<Epoch> {
+        inner.epoch()
+    }
+
+    fn get_many(&self, inner: &dyn Container, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
+        inner.get_many(cells)
+    }
+
+    fn size_many(&self, inner: &dyn Container, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
+        inner.size_many(cells)
+    }
+
+    fn read_many(&self, inner: &dyn Container, reads: &mut [ArrayRead<'_>]) -> Result<()> {
+        inner.read_many(reads)
+    }
+
+    fn list_entries(
+        &self,
+        inner: &dyn Container,
+        object: ObjectId,
+        anchor: &Anchor,
+        limit: usize,
+        values: bool,
+    ) -> Result<Page> {
+        inner.list_entries(object, anchor, limit, values)
+    }
+
+    fn list_dkeys(
+        &self,
+        inner: &dyn Container,
+        object: ObjectId,
+        anchor: &Anchor,
+        limit: usize,
+    ) -> Result<Page> {
+        inner.list_dkeys(object, anchor, limit)
+    }
+
+    fn list_akeys(
+        &self,
+        inner: &dyn Container,
+        object: ObjectId,
+        dkey: &[u8],
+        anchor: &Anchor,
+        limit: usize,
+    ) -> Result<Page> {
+        inner.list_akeys(object, dkey, anchor, limit)
+    }
+
+    fn list_objects(
+        &self,
+        inner: &dyn Container,
+        anchor: &Anchor,
+        limit: usize,
+    ) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
+        inner.list_objects(anchor, limit)
+    }
+
+    fn create_snapshot(&self, inner: &dyn Container, name: &Label) -> Result<Epoch> {
+        inner.snapshots()?.create(name)
+    }
+
+    fn open_snapshot(&self, inner: &Arc<dyn Container>, name: &Label) -> Result<Arc<dyn Container>> {
+        inner.snapshots()?.open(name)
+    }
+
+    fn open_at(&self, inner: &dyn Container, epoch: Epoch) -> Result<Arc<dyn Container>> {
+        inner.snapshots()?.open_at(epoch)
+    }
+
+    fn destroy_snapshot(&self, inner: &dyn Container, name: &Label) -> Result<()> {
+        inner.snapshots()?.destroy(name)
+    }
+
+    fn stage<'c>(&'c self, inner: &'c dyn Container) -> Result<Box<dyn Staging + 'c>> {
+        inner.staged_transactions()?.stage()
+    }
+
+    fn commit_prepared(
+        &self,
+        inner: &dyn Container,
+        names: &[Label],
+        transaction: &Transaction<'_>,
+    ) -> Result<Epoch> {
+        inner.prepared_transactions()?.commit_prepared(names, transaction)
+    }
+
+    fn depth(&self, inner: &dyn Container) -> usize {
+        inner.facets().pending_reads.map_or(1, PendingReads::depth)
+    }
+
+    fn begin_read(
+        &self,
+        inner: &Arc<dyn Container>,
+        cell: Cell<'_>,
+        offset: u64,
+        buffer: Vec<u8>,
+    ) -> Result<Box<dyn PendingRead>> {
+        inner.pending_reads()?.begin_read(cell, offset, buffer)
+    }
+
+    fn list_extents(
+        &self,
+        inner: &dyn Container,
+        cell: Cell<'_>,
+        offset: u64,
+        length: u64,
+    ) -> Result<Vec<Range<u64>>> {
+        isotach_object::extents_of(inner, cell, offset, length)
+    }
+}
+
+/// A container with hooks.
+#[derive(Debug)]
+pub struct Hooked<H> {
+    inner: Arc<dyn Container>,
+    hooks: H,
+}
+
+impl<H: Hooks> Hooked<H> {
+    /// Puts hooks around a container.
+    pub fn new(inner: Arc<dyn Container>, hooks: H) -> Self {
+        Self { inner, hooks }
+    }
+
+    /// The hooks.
+    pub fn hooks(&self) -> &H {
+        &self.hooks
+    }
+}
+
+impl<H: Hooks> Container for Hooked<H> {
+    fn label(&self) -> &Label {
+        self.inner.label()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.hooks.capabilities(&*self.inner)
+    }
+
+    fn facets(&self) -> ContainerFacets<'_> {
+        let all = ContainerFacets {
+            engine: self.inner.facets().engine,
+            snapshots: Some(self),
+            staged_transactions: Some(self),
+            prepared_transactions: Some(self),
+            lent_reads: Some(self),
+            pending_reads: Some(self),
+            extents: Some(self),
+        };
+        self.hooks.facets(&*self.inner, all)
+    }
+
+    fn allocate_ids(&self, count: u64) -> Result<IdRange> {
+        self.hooks.allocate_ids(&*self.inner, count)
+    }
+
+    fn update(&self, updates: &[Update<'_>]) -> Result<()> {
+        self.hooks.update(&*self.inner, updates)
+    }
+
+    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
+        self.hooks.write_new(&*self.inner, object, data)
+    }
+
+    fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
+        self.hooks.commit(&*self.inner, transaction)
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.hooks.flush(&*self.inner)
+    }
+
+    fn epoch(&self) -> Result<Epoch> {
+        self.hooks.epoch(&*self.inner)
+    }
+
+    fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
+        self.hooks.get_many(&*self.inner, cells)
+    }
+
+    fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
+        self.hooks.size_many(&*self.inner, cells)
+    }
+
+    fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
+        self.hooks.read_many(&*self.inner, reads)
+    }
+
+    fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
+        self.hooks.list_entries(&*self.inner, object, anchor, limit, values)
+    }
+
+    fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
+        self.hooks.list_dkeys(&*self.inner, object, anchor, limit)
+    }
+
+    fn list_akeys(&self, object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page> {
+        self.hooks.list_akeys(&*self.inner, object, dkey, anchor, limit)
+    }
+
+    fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
+        self.hooks.list_objects(&*self.inner, anchor, limit)
+    }
+}
+
+impl<H: Hooks> Snapshots for Hooked<H> {
+    fn create(&self, name: &Label) -> Result<Epoch> {
+        self.hooks.create_snapshot(&*self.inner, name)
+    }
+
+    fn list(&self) -> Result<Vec<Snapshot>> {
+        self.inner.snapshots()?.list()
+    }
+
+    fn open(&self, name: &Label) -> Result<Arc<dyn Container>> {
+        self.hooks.open_snapshot(&self.inner, name)
+    }
+
+    fn open_at(&self, epoch: Epoch) -> Result<Arc<dyn Container>> {
+        self.hooks.open_at(&*self.inner, epoch)
+    }
+
+    fn destroy(&self, name: &Label) -> Result<()> {
+        self.hooks.destroy_snapshot(&*self.inner, name)
+    }
+}
+
+impl<H: Hooks> StagedTransactions for Hooked<H> {
+    fn stage(&self) -> Result<Box<dyn Staging + '_>> {
+        self.hooks.stage(&*self.inner)
+    }
+}
+
+impl<H: Hooks> PreparedTransactions for Hooked<H> {
+    fn begin_prepared(&self) -> Result<Box<dyn PreparableStaging + '_>> {
+        self.inner.prepared_transactions()?.begin_prepared()
+    }
+
+    fn list_prepared(&self, prefix: &str) -> Result<Vec<Label>> {
+        self.inner.prepared_transactions()?.list_prepared(prefix)
+    }
+
+    fn commit_prepared(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
+        self.hooks.commit_prepared(&*self.inner, names, transaction)
+    }
+
+    fn abort_prepared(&self, name: &Label) -> Result<()> {
+        self.inner.prepared_transactions()?.abort_prepared(name)
+    }
+}
+
+impl<H: Hooks> LentReads for Hooked<H> {
+    fn lend(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
+        self.inner.lent_reads()?.lend(cell, offset, length)
+    }
+}
+
+impl<H: Hooks> PendingReads for Hooked<H> {
+    fn depth(&self) -> usize {
+        self.hooks.depth(&*self.inner)
+    }
+
+    fn begin_read(&self, cell: Cell<'_>, offset: u64, buffer: Vec<u8>) -> Result<Box<dyn PendingRead>> {
+        self.hooks.begin_read(&self.inner, cell, offset, buffer)
+    }
+}
+
+impl<H: Hooks> Extents for Hooked<H> {
+    fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>> {
+        self.hooks.list_extents(&*self.inner, cell, offset, length)
+    }
+}
+
+/// Puts something around each container that is opened.
+type Wrap = Arc<dyn Fn(Arc<dyn Container>) -> Arc<dyn Container> + Send + Sync>;
+
+/// What happens before a call of a pool; see [`hook_engine`].
+type Before = Arc<dyn Fn(PoolCall<'_>) -> Result<()> + Send + Sync>;
+
+/// A call of a pool that a test may want to see, or to fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PoolCall<'a> {
+    /// A container is created.
+    Create(&'a Label),
+    /// A container is opened.
+    Open(&'a Label),
+    /// A container is destroyed.
+    Destroy(&'a Label),
+    /// A container is purged.
+    Purge(&'a Label),
+}
+
+/// An engine that does as `inner`, and puts `wrap` around each container that is opened. `before` runs before the calls of its
+/// pools; what it fails with, the call fails with.
+pub fn hook_engine(
+    inner: Arc<dyn Engine>,
+    before: impl Fn(PoolCall<'_>) -> Result<()> + Send + Sync + 'static,
+    wrap: impl Fn(Arc<dyn Container>) -> Arc<dyn Container> + Send + Sync + 'static,
+) -> Arc<dyn Engine> {
+    Arc::new(HookedEngine { inner, before: Arc::new(before), wrap: Arc::new(wrap) })
+}
+
+struct HookedEngine {
+    inner: Arc<dyn Engine>,
+    before: Before,
+    wrap: Wrap,
+}
+
+impl Debug for HookedEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Hooked({:?})", self.inner)
+    }
+}
+
+impl Engine for HookedEngine {
+    fn scheme(&self) -> &'static str {
+        self.inner.scheme()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn create_pool(&self, uri: &PoolUri) -> Result<()> {
+        self.inner.create_pool(uri)
+    }
+
+    fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
+        let inner = self.inner.open_pool(uri)?;
+        let (before, wrap) = (Arc::clone(&self.before), Arc::clone(&self.wrap));
+        Ok(Arc::new(HookedPool { inner, before, wrap }))
+    }
+
+    fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
+        self.inner.destroy_pool(uri)
+    }
+}
+
+struct HookedPool {
+    inner: Arc<dyn Pool>,
+    before: Before,
+    wrap: Wrap,
+}
+
+impl Debug for HookedPool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Hooked({:?})", self.inner)
+    }
+}
+
+impl Pool for HookedPool {
+    fn uri(&self) -> &PoolUri {
+        self.inner.uri()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn facets(&self) -> PoolFacets<'_> {
+        let has = self.inner.facets();
+        PoolFacets { maintenance: has.maintenance.map(|_| self as &dyn Maintenance), ..has }
+    }
+
+    fn create_container(&self, label: &Label, options: &ContainerOptions<'_>) -> Result<()> {
+        (self.before)(PoolCall::Create(label))?;
+        self.inner.create_container(label, options)
+    }
+
+    fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
+        (self.before)(PoolCall::Open(label))?;
+        Ok((self.wrap)(self.inner.open_container(label)?))
+    }
+
+    fn destroy_container(&self, label: &Label) -> Result<()> {
+        (self.before)(PoolCall::Destroy(label))?;
+        self.inner.destroy_container(label)
+    }
+
+    fn list_containers(&self) -> Result<Vec<Label>> {
+        self.inner.list_containers()
+    }
+
+    fn container_size(&self, label: &Label) -> Result<u64> {
+        self.inner.container_size(label)
+    }
+
+    fn usage(&self) -> Result<PoolUsage> {
+        self.inner.usage()
+    }
+}
+
+impl Maintenance for HookedPool {
+    fn verify(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
+        self.inner.maintenance()?.verify(label, how, progress)
+    }
+
+    fn quarantine(&self, label: &Label, findings: &[Finding], note: &str) -> Result<SetAside> {
+        self.inner.maintenance()?.quarantine(label, findings, note)
+    }
+
+    fn purge(&self, label: &Label, carry_out: bool) -> Result<Purged> {
+        (self.before)(PoolCall::Purge(label))?;
+        self.inner.maintenance()?.purge(label, carry_out)
+    }
+}

@@ -1,0 +1,8 @@
+//! What several engines need and the object model does not: checksums, byte readers, random bytes, a loader for vendor
+//! libraries, and a wrapper that lets a test change what an engine does.
+
+pub mod bytes;
+pub mod checksum;
+pub mod hooks;
+pub mod library;
+pub mod random;

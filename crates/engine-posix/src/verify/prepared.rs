@@ -1,0 +1,95 @@
+//! Verifying what is prepared: whoever commits it must find all of it.
+
+use isotach_object::{Error, Finding, Part as Damaged, Result, Verify};
+
+use super::{
+    extents::Lengths,
+    found::{Findings, Meter, cell_of},
+    unnamed::Named,
+};
+use crate::{
+    entry::Entry,
+    extent::Extent,
+    ops::Part,
+    path,
+    prepared::{self, PREPARED},
+    record::{Change, Record, Stored},
+    state::{Place, State},
+};
+
+/// Looks at all prepared transactions of a state: their segments always, and the bytes that their records refer to if `how` says so.
+/// Gives how many stages there are.
+pub(super) fn check(
+    place: &Place,
+    state: &State,
+    how: Verify,
+    found: &Findings,
+    named: &Named,
+    meter: &Meter<'_>,
+) -> Result<u64> {
+    let mut lengths = Lengths::of(place);
+    let mut stages = 0;
+    prepared::for_each(state, "", &mut |name, entry| {
+        stages += 1;
+        match check_stage(place, &mut lengths, name, entry, how, (named, meter)) {
+            Ok(None) => Ok(()),
+            Ok(Some(damage)) => {
+                found.add(damage);
+                Ok(())
+            }
+            Err(error) => found.take(Damaged::Bytes, cell_of(&path_of(name)), error),
+        }
+    })?;
+    Ok(stages)
+}
+
+fn path_of(name: &str) -> Vec<u8> {
+    [&path::of_object(PREPARED)[..], name.as_bytes()].concat()
+}
+
+/// The first thing that is wrong with a stage.
+fn check_stage(
+    place: &Place,
+    lengths: &mut Lengths<'_>,
+    name: &str,
+    entry: &Entry,
+    how: Verify,
+    (named, meter): (&Named, &Meter<'_>),
+) -> Result<Option<Finding>> {
+    let mut damage = None;
+    let mut buffer = Vec::new();
+    let stage = prepared::stage(name, entry)?;
+    stage.for_each(place, &mut |record| {
+        named.record(record);
+        let Some(extent) = extent_of(record).filter(|extent| damage.is_none() && extent.length > 0) else {
+            return Ok(());
+        };
+        if !stage.files.contains(&extent.file) {
+            let what = format!("stage {name} does not name a data file that it refers to");
+            return Err(Error::corrupt(what, place.data.path(extent.file).display().to_string()));
+        }
+        let finding = |what, place, byte| {
+            Some(Finding { part: Damaged::Bytes, what, place, byte, cell: cell_of(&path_of(name)) })
+        };
+        if let Some((what, place)) = lengths.lost(extent)? {
+            damage = finding(what, place, None);
+        } else if how.data {
+            let part = Part { offset: 0, length: extent.length, skip: 0, extent: extent.clone() };
+            if let Some(byte) = place.data.find_bad_chunk(&part, &mut buffer, |bytes| meter.read(bytes))? {
+                let file = place.data.path(extent.file).display().to_string();
+                damage = finding("stored bytes fail their checksum".to_owned(), file, Some(byte));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(damage)
+}
+
+fn extent_of<'r>(record: &'r Record<'_>) -> Option<&'r Extent> {
+    match record {
+        Record::Change(_, Change::Put(Stored::Extent(extent, _)) | Change::Write { extent, .. }) => {
+            Some(extent)
+        }
+        _ => None,
+    }
+}

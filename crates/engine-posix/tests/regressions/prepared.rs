@@ -1,0 +1,263 @@
+//! Prepared transactions and what may happen to them: purges, damage, deaths, and locks.
+
+use std::{fs, os::unix::fs::FileExt, path::PathBuf};
+
+use isotach_object::{
+    Array, Cell, Container, Label, ObjectClass, ObjectId, ObjectType, Precondition, Transaction, Update,
+    Verify, Versions,
+};
+
+use crate::{Store, entries, key, object};
+
+const LONG: usize = 400_000;
+
+fn name(text: &str) -> Label {
+    text.parse().unwrap()
+}
+
+fn array(number: u64) -> ObjectId {
+    ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, number)
+}
+
+fn content(number: u64) -> Vec<u8> {
+    (0..LONG as u64).map(|at| (at * 31 + number * 7 + at / 251) as u8).collect()
+}
+
+/// Prepares an array and so many entries.
+fn prepare(container: &dyn Container, stage: &str, number: u64, count: u64) {
+    let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
+    let cell = Cell::array(array(number));
+    staging.update(&[Update::Write { cell, offset: 0, data: &content(number) }]).unwrap();
+    for entry in 0..count {
+        let (key, value) = (key(number * 10_000 + entry), entry.to_le_bytes());
+        let cell = Cell::kv(object(ObjectType::KeyValue), &key);
+        staging.update(&[Update::Put { cell, value: &value }]).unwrap();
+    }
+    staging.prepare(&name(stage), &[]).unwrap();
+}
+
+fn assert_prepared_is_there(container: &dyn Container, number: u64, count: u64) {
+    let found = Array::new(container, array(number)).unwrap().read(0, LONG + 1).unwrap();
+    assert!(found == content(number), "array {number}");
+    for entry in 0..count {
+        let found = entries(container).get(&key(number * 10_000 + entry)).unwrap();
+        assert_eq!(found, Some(entry.to_le_bytes().to_vec()), "entry {entry} of {number}");
+    }
+}
+
+fn data_files(store: &Store) -> Vec<PathBuf> {
+    fs::read_dir(store.path().join("data")).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+fn verify(store: &Store, data: bool) -> (u64, Vec<String>) {
+    let how = Verify { data, threads: 2 };
+    let verified = store.pool.maintenance().unwrap().verify(&store.label, how, &|_, _| ()).unwrap();
+    let (_, prepared) = verified.checked.iter().find(|(what, _)| *what == "prepared transactions").unwrap();
+    (*prepared, verified.findings.iter().map(ToString::to_string).collect())
+}
+
+/// Writes and replaces enough that a purge has something to do.
+fn litter(store: &Store) {
+    let container = store.open();
+    for round in 0..4 {
+        Array::new(&*container, array(99)).unwrap().write(0, &content(round)).unwrap();
+        container.flush().unwrap();
+    }
+}
+
+#[test]
+fn a_purge_takes_nothing_of_what_dead_processes_have_prepared() {
+    for query in ["", "?checkpoint=4096&segment=2000"] {
+        let store = Store::new(query);
+        litter(&store);
+        for (stage, number) in [("one", 1), ("two", 2), ("three", 3)] {
+            // The handle goes away, and with it all its locks.
+            prepare(&*store.open(), stage, number, 500);
+        }
+        store.open().snapshots().unwrap().create(&name("between")).unwrap();
+        litter(&store);
+        for round in 0..3 {
+            let expected = store.pool.maintenance().unwrap().purge(&store.label, false).unwrap();
+            let purged = store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+            assert_eq!(purged.freed > 0, round == 0, "{query}: {expected:?} {purged:?}");
+            assert_eq!(verify(&store, true), (3, Vec::new()), "{query}, purge {round}");
+        }
+        let container = store.open();
+        container
+            .prepared_transactions()
+            .unwrap()
+            .commit_prepared(&[name("one"), name("three")], &Transaction::new())
+            .unwrap();
+        for _ in 0..2 {
+            litter(&store);
+            store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+            for container in [&container, &store.open()] {
+                assert_prepared_is_there(&**container, 1, 500);
+                assert_prepared_is_there(&**container, 3, 500);
+                assert_eq!(
+                    container.prepared_transactions().unwrap().list_prepared("").unwrap(),
+                    [name("two")]
+                );
+            }
+            assert_eq!(verify(&store, true), (1, Vec::new()), "{query}");
+        }
+    }
+}
+
+#[test]
+fn what_was_prepared_and_aborted_gives_back_its_room() {
+    let store = Store::new("");
+    prepare(&*store.open(), "kept", 1, 10);
+    prepare(&*store.open(), "aborted", 2, 10);
+    store.open().prepared_transactions().unwrap().abort_prepared(&name("aborted")).unwrap();
+    assert_eq!(data_files(&store).len(), 2);
+    let purged = store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+    assert!(purged.freed > LONG as u64 / 2, "{purged:?}");
+    assert_eq!(data_files(&store).len(), 1);
+    store
+        .open()
+        .prepared_transactions()
+        .unwrap()
+        .commit_prepared(&[name("kept")], &Transaction::new())
+        .unwrap();
+    assert_prepared_is_there(&*store.open(), 1, 10);
+}
+
+#[test]
+fn a_stage_that_could_not_be_prepared_leaves_no_file() {
+    let store = Store::new("");
+    prepare(&*store.open(), "name", 1, 0);
+    let container = store.open();
+    for (stage, code) in [("name", "already-exists"), ("other", "conflict")] {
+        let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
+        staging
+            .update(&[Update::Write { cell: Cell::array(array(2)), offset: 0, data: &content(2) }])
+            .unwrap();
+        let missing = Precondition::Present(Cell::array(array(7)));
+        assert_eq!(staging.prepare(&name(stage), &[missing]).unwrap_err().code(), code);
+    }
+    assert_eq!(data_files(&store).len(), 1);
+    assert_eq!(container.prepared_transactions().unwrap().list_prepared("").unwrap(), [name("name")]);
+}
+
+#[test]
+fn a_damaged_segment_of_a_prepared_stage_keeps_it_from_being_committed_and_nobody_from_anything_else() {
+    let store = Store::new("?segment=2000");
+    prepare(&*store.open(), "good", 1, 300);
+    let before = data_files(&store);
+    prepare(&*store.open(), "bad", 2, 300);
+    let bad = data_files(&store).into_iter().find(|path| !before.contains(path)).unwrap();
+    assert_eq!(verify(&store, true), (2, Vec::new()));
+    let harm = |at: u64| {
+        let file = fs::File::options().read(true).write(true).open(&bad).unwrap();
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at).unwrap();
+        file.write_all_at(&[byte[0] ^ 1], at).unwrap();
+    };
+    // The bulk bytes come first, then the segments.
+    harm(100);
+    let (_, findings) = verify(&store, true);
+    assert!(findings.len() == 1 && findings[0].contains("key bad"), "{findings:?}");
+    assert_eq!(verify(&store, false), (2, Vec::new()));
+    harm(100);
+    harm(LONG as u64 + 100);
+    let (_, findings) = verify(&store, false);
+    assert!(findings.len() == 1 && findings[0].contains("key bad"), "{findings:?}");
+    let container = store.open();
+    let error = container
+        .prepared_transactions()
+        .unwrap()
+        .commit_prepared(&[name("good"), name("bad")], &Transaction::new())
+        .unwrap_err();
+    assert_eq!(error.code(), "corrupt", "{error}");
+    container.prepared_transactions().unwrap().commit_prepared(&[name("good")], &Transaction::new()).unwrap();
+    assert_prepared_is_there(&*store.open(), 1, 300);
+    fs::remove_file(&bad).unwrap();
+    let error = container
+        .prepared_transactions()
+        .unwrap()
+        .commit_prepared(&[name("bad")], &Transaction::new())
+        .unwrap_err();
+    assert_eq!(error.code(), "corrupt", "{error}");
+    assert_eq!(verify(&store, false).1.len(), 1);
+    container.prepared_transactions().unwrap().abort_prepared(&name("bad")).unwrap();
+    assert_eq!(verify(&store, true), (0, Vec::new()));
+}
+
+#[test]
+fn a_purge_leaves_alone_what_is_being_staged_until_it_is_prepared() {
+    let store = Store::new("");
+    litter(&store);
+    let container = store.open();
+    let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
+    staging.update(&[Update::Write { cell: Cell::array(array(1)), offset: 0, data: &content(1) }]).unwrap();
+    store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+    staging.prepare(&name("late"), &[]).unwrap();
+    store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+    store
+        .open()
+        .prepared_transactions()
+        .unwrap()
+        .commit_prepared(&[name("late")], &Transaction::new())
+        .unwrap();
+    assert_prepared_is_there(&*container, 1, 0);
+}
+
+/// The books of numbered transactions.
+fn books() -> ObjectId {
+    ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 70)
+}
+
+/// Takes part in a numbered transaction through a handle that goes away.
+fn finish(store: &Store, number: u64, participant: u32) {
+    let container = store.open();
+    let mut part = Versions::new(&*container, books()).unwrap().start(number, participant, 2).unwrap();
+    let cell = Cell::array(array(participant.into()));
+    let write = Update::Write { cell, offset: 0, data: &content(number) };
+    part.update(&[Update::Destroy { object: cell.object }, write]).unwrap();
+    part.finish().unwrap();
+}
+
+fn assert_version(container: &dyn Container, number: u64) {
+    for participant in 0..2 {
+        let found = Array::new(container, array(participant)).unwrap().read(0, LONG + 1).unwrap();
+        assert!(found == content(number), "version {number}, participant {participant}");
+    }
+}
+
+#[test]
+fn a_purge_between_finishing_and_committing_takes_nothing_and_old_versions_are_read_from_snapshots() {
+    let store = Store::new("");
+    (0..2).for_each(|participant| finish(&store, 1, participant));
+    store.open().snapshots().unwrap().create(&name("first")).unwrap();
+    (0..2).for_each(|participant| finish(&store, 2, participant));
+    // Number 4 is whole and waits for number 3, of which one participant is missing.
+    (0..2).for_each(|participant| finish(&store, 4, participant));
+    finish(&store, 3, 1);
+    litter(&store);
+    for _ in 0..2 {
+        let container = store.open();
+        let versions = Versions::new(&*container, books()).unwrap();
+        assert_eq!(versions.version().unwrap(), 2);
+        assert_version(&*container, 2);
+        assert_version(&*versions.open_version(1).unwrap(), 1);
+        store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+        assert_eq!(verify(&store, true), (3, Vec::new()));
+    }
+    finish(&store, 3, 0);
+    let container = store.open();
+    let versions = Versions::new(&*container, books()).unwrap();
+    assert_eq!(versions.version().unwrap(), 4);
+    assert_version(&*container, 4);
+    for number in 1..=4 {
+        assert_version(&*versions.open_version(number).unwrap(), number);
+    }
+    // Now the epochs that were noted lie below the floor.
+    let purged = store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+    assert!(purged.freed > LONG as u64, "{purged:?}");
+    assert_version(&*versions.open_version(1).unwrap(), 1);
+    assert_version(&*versions.open_version(4).unwrap(), 4);
+    for number in [2, 3] {
+        assert_eq!(versions.open_version(number).unwrap_err().code(), "not-found", "version {number}");
+    }
+}

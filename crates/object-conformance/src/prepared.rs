@@ -1,0 +1,270 @@
+//! Prepared transactions: kept under a name, seen by nobody, and committed or given up by anybody, whoever has died.
+
+use super::{
+    bytes::{number_of, numbered},
+    process::{Seat, Task},
+    trial::{Place, Trial, array, array_id, kv, kv_id, label, refused, wait_for},
+};
+use isotach_object::{Cell, Container, Label, Precondition, Result, Transaction, Update};
+
+/// Stages that several commit at the same time.
+const RACES: u64 = 100;
+/// How many they are.
+const RACERS: u64 = 3;
+/// Bytes of an array that is prepared.
+const LARGE: usize = 3 << 20;
+
+fn cell(key: &[u8]) -> Cell<'_> {
+    Cell::kv(kv_id(1), key)
+}
+
+fn put<'a>(key: &'a [u8], value: &'a [u8]) -> Update<'a> {
+    Update::Put { cell: cell(key), value }
+}
+
+/// Prepares updates under a name.
+fn prepare(container: &dyn Container, name: &str, updates: &[Update<'_>]) -> Result<()> {
+    let mut staging = container.prepared_transactions().unwrap().begin_prepared()?;
+    staging.update(updates)?;
+    staging.prepare(&label(name), &[]).map(drop)
+}
+
+fn names(container: &dyn Container, prefix: &str) -> Vec<String> {
+    container
+        .prepared_transactions()
+        .unwrap()
+        .list_prepared(prefix)
+        .unwrap()
+        .iter()
+        .map(Label::to_string)
+        .collect()
+}
+
+/// A place, if the engine has prepared transactions.
+fn place(trial: &Trial<'_>) -> Option<Place> {
+    trial.has_prepared_transactions().then(|| trial.place())
+}
+
+pub fn what_is_prepared_is_unseen_until_it_is_committed_and_then_counts_in_order(trial: &Trial<'_>) {
+    let Some(place) = place(trial) else { return };
+    let bytes = Cell::array(array_id(1));
+    let write = |data| Update::Write { cell: bytes, offset: 0, data };
+    let all = [cell(b"first"), cell(b"both"), cell(b"last")];
+    prepare(&*place.container, "b", &[put(b"first", b"b"), put(b"both", b"b"), write(b"xyz")]).unwrap();
+    prepare(&*place.another(), "a", &[put(b"both", b"a"), put(b"last", b"a"), write(b"ab")]).unwrap();
+    prepare(&*place.container, "other", &[put(b"both", b"other")]).unwrap();
+    for container in [&place.container, &place.another(), &place.reopened(trial)] {
+        assert_eq!(names(&**container, ""), ["a", "b", "other"]);
+        assert_eq!(names(&**container, "o"), ["other"]);
+        assert_eq!(container.get_many(&all).unwrap(), [None, None, None]);
+        assert_eq!(container.size_many(&[bytes]).unwrap(), [None]);
+        assert!(super::trial::all_objects(&**container, 10).is_empty());
+    }
+    let transaction =
+        Transaction::new().require(Precondition::Absent(cell(b"both"))).update(put(b"last", b"own"));
+    let epoch = place
+        .another()
+        .prepared_transactions()
+        .unwrap()
+        .commit_prepared(&[label("b"), label("a")], &transaction)
+        .unwrap();
+    for container in [&place.container, &place.another(), &place.reopened(trial)] {
+        assert!(container.epoch().unwrap() >= epoch);
+        let found: Vec<_> = container.get_many(&all).unwrap().into_iter().flatten().collect();
+        assert_eq!(found, [b"b".to_vec(), b"a".to_vec(), b"own".to_vec()]);
+        assert_eq!(array(container, 1).read(0, 9).unwrap(), b"abz");
+        assert_eq!(names(&**container, ""), ["other"]);
+    }
+}
+
+pub fn a_prepared_name_is_given_once_and_free_again_when_it_is_committed_or_aborted(trial: &Trial<'_>) {
+    let Some(place) = place(trial) else { return };
+    let container = &*place.container;
+    prepare(container, "name", &[put(b"k", b"1")]).unwrap();
+    refused(prepare(&*place.another(), "name", &[put(b"k", b"wrong")]), "already-exists");
+    container
+        .prepared_transactions()
+        .unwrap()
+        .commit_prepared(&[label("name")], &Transaction::new())
+        .unwrap();
+    prepare(&*place.another(), "name", &[put(b"k", b"2")]).unwrap();
+    place.another().prepared_transactions().unwrap().abort_prepared(&label("name")).unwrap();
+    assert_eq!(place.kv(1).get(b"k").unwrap().unwrap(), b"1");
+    prepare(container, "name", &[]).unwrap();
+    let epoch = container.epoch().unwrap();
+    assert!(
+        container
+            .prepared_transactions()
+            .unwrap()
+            .commit_prepared(&[label("name")], &Transaction::new())
+            .unwrap()
+            > epoch
+    );
+    assert_eq!(place.kv(1).get(b"k").unwrap().unwrap(), b"1");
+}
+
+pub fn what_is_not_prepared_cannot_be_committed_or_aborted(trial: &Trial<'_>) {
+    let Some(place) = place(trial) else { return };
+    let container = &*place.container;
+    prepare(container, "there", &[put(b"k", b"1")]).unwrap();
+    let commit = |names: &[&str]| {
+        let names: Vec<_> = names.iter().map(|name| label(name)).collect();
+        container
+            .prepared_transactions()
+            .unwrap()
+            .commit_prepared(&names, &Transaction::new().update(put(b"more", b"x")))
+    };
+    refused(commit(&["there", "missing"]), "not-found");
+    refused(commit(&["there", "there"]), "invalid-input");
+    refused(container.prepared_transactions().unwrap().abort_prepared(&label("missing")), "not-found");
+    let wrong = Transaction::new().update(put(b"", b"x"));
+    refused(
+        container.prepared_transactions().unwrap().commit_prepared(&[label("there")], &wrong),
+        "invalid-input",
+    );
+    assert_eq!(container.get_many(&[cell(b"k"), cell(b"more")]).unwrap(), [None, None]);
+    commit(&["there"]).unwrap();
+    refused(commit(&["there"]), "not-found");
+    commit(&[]).unwrap();
+}
+
+pub fn a_condition_that_fails_prepares_nothing_and_commits_nothing_prepared(trial: &Trial<'_>) {
+    let Some(place) = place(trial) else { return };
+    let container = &*place.container;
+    kv(&place.another(), 1).put_if_absent(b"there", b"1").unwrap();
+    let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
+    staging.update(&[put(b"k", &numbered(1, 100_000))]).unwrap();
+    let conditions = [Precondition::Present(cell(b"there")), Precondition::Equals(cell(b"there"), b"2")];
+    let error = staging.prepare(&label("name"), &conditions).unwrap_err();
+    assert!(error.code() == "conflict" && error.to_string().contains("there"), "{error}");
+    assert!(names(container, "").is_empty());
+    let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
+    staging.update(&[put(b"k", b"prepared")]).unwrap();
+    staging.prepare(&label("name"), &conditions[..1]).unwrap();
+    let transaction = Transaction::new().require(conditions[1]);
+    refused(
+        container.prepared_transactions().unwrap().commit_prepared(&[label("name")], &transaction),
+        "conflict",
+    );
+    assert_eq!(names(container, ""), ["name"]);
+    assert_eq!(place.kv(1).get(b"k").unwrap(), None);
+    place
+        .another()
+        .prepared_transactions()
+        .unwrap()
+        .commit_prepared(&[label("name")], &Transaction::new())
+        .unwrap();
+    assert_eq!(place.kv(1).get(b"k").unwrap().unwrap(), b"prepared");
+}
+
+pub fn a_handle_on_the_past_shows_what_was_prepared_and_commits_nothing(trial: &Trial<'_>) {
+    let Some(place) = place(trial) else { return };
+    if !trial.has_snapshots() {
+        return;
+    }
+    prepare(&*place.container, "name", &[put(b"k", b"1")]).unwrap();
+    place.container.snapshots().unwrap().create(&label("past")).unwrap();
+    place
+        .container
+        .prepared_transactions()
+        .unwrap()
+        .commit_prepared(&[label("name")], &Transaction::new())
+        .unwrap();
+    let past = place.container.snapshots().unwrap().open(&label("past")).unwrap();
+    assert_eq!(names(&*past, ""), ["name"]);
+    assert_eq!(kv(&past, 1).get(b"k").unwrap(), None);
+    refused(
+        past.prepared_transactions().unwrap().commit_prepared(&[label("name")], &Transaction::new()),
+        "permission-denied",
+    );
+    refused(past.prepared_transactions().unwrap().abort_prepared(&label("name")), "permission-denied");
+    refused(prepare(&*past, "more", &[put(b"k", b"1")]), "permission-denied");
+}
+
+pub fn what_processes_have_prepared_outlives_them_and_is_committed_by_another(trial: &Trial<'_>) {
+    if !trial.has_prepared_transactions() {
+        return;
+    }
+    let place = trial.place();
+    trial.together(&place, &[0, 1, 2].map(|who| Task::new("prepare_and_die", &[who]).and_die()));
+    let container = place.reopened(trial);
+    assert_eq!(names(&*container, ""), ["part-0", "part-1", "part-2"]);
+    let all = ["part-2", "part-0", "part-1"].map(label);
+    container.prepared_transactions().unwrap().commit_prepared(&all, &Transaction::new()).unwrap();
+    container.flush().unwrap();
+    for container in [&place.container, &place.reopened(trial)] {
+        for who in 0..3 {
+            let value = kv(container, 1).get(&[who as u8]).unwrap().unwrap();
+            assert_eq!(number_of(&value, 5000), who);
+            assert_eq!(number_of(&array(container, who).read(0, usize::MAX).unwrap(), LARGE), who);
+        }
+        assert!(names(&**container, "").is_empty());
+    }
+}
+
+pub(super) fn prepare_and_die(seat: &Seat) -> Vec<u64> {
+    let who = seat.args[0];
+    let mut staging = seat.container.prepared_transactions().unwrap().begin_prepared().unwrap();
+    staging.update(&[put(&[who as u8], &numbered(who, 5000))]).unwrap();
+    let cell = Cell::array(array_id(who));
+    let large = numbered(who, LARGE);
+    staging.update(&[Update::Write { cell, offset: 0, data: &large }]).unwrap();
+    staging.prepare(&label(&format!("part-{who}")), &[]).unwrap();
+    seat.container.flush().unwrap();
+    Vec::new()
+}
+
+pub fn of_several_that_commit_or_abort_what_is_prepared_one_succeeds(trial: &Trial<'_>) {
+    let Some(place) = place(trial) else { return };
+    for race in 0..RACES {
+        prepare(&*place.container, &format!("race-{race}"), &[put(&race.to_le_bytes(), b"x")]).unwrap();
+    }
+    place.container.flush().unwrap();
+    let roles = ["take_prepared", "take_prepared", "abort_races"].map(|role| Task::new(role, &[]));
+    let wins = trial.together(&place, &roles);
+    for race in 0..RACES {
+        let winners: Vec<usize> = (0..RACERS as usize).filter(|who| wins[*who].contains(&race)).collect();
+        assert_eq!(winners.len(), 1, "race {race} was won by {winners:?}");
+        let value = place.kv(1).get(&race.to_le_bytes()).unwrap();
+        assert_eq!(value.is_some(), winners[0] < 2, "race {race} was won by {winners:?}");
+        let noted = place.kv(2).get(&race.to_le_bytes()).unwrap();
+        let expected = (winners[0] < 2).then(|| (winners[0] as u64).to_le_bytes().to_vec());
+        assert_eq!(noted, expected, "what was committed with it");
+    }
+}
+
+/// The races that `take` does not lose. All begin each race together.
+fn won(seat: &Seat, mut take: impl FnMut(u64, Label) -> Result<()>) -> Vec<u64> {
+    let starts = kv(&seat.container, 3);
+    let mut won = Vec::new();
+    for race in 0..RACES {
+        starts.put(&[seat.who as u8, race as u8], b"here").unwrap();
+        seat.container.flush().unwrap();
+        for other in 0..RACERS {
+            wait_for("the start", || starts.get(&[other as u8, race as u8]).unwrap());
+        }
+        match take(race, label(&format!("race-{race}"))) {
+            Ok(()) => won.push(race),
+            Err(error) => assert!(["not-found", "conflict"].contains(&error.code()), "{error}"),
+        }
+    }
+    won
+}
+
+pub(super) fn take_prepared(seat: &Seat) -> Vec<u64> {
+    let own = seat.who.to_le_bytes();
+    won(seat, |race, name| {
+        let key = race.to_le_bytes();
+        let note = Update::Put { cell: Cell::kv(kv_id(2), &key), value: &own };
+        let taken = seat
+            .container
+            .prepared_transactions()
+            .unwrap()
+            .commit_prepared(&[name], &Transaction::new().update(note));
+        taken.map(drop)
+    })
+}
+
+pub(super) fn abort_races(seat: &Seat) -> Vec<u64> {
+    won(seat, |_, name| seat.container.prepared_transactions().unwrap().abort_prepared(&name))
+}

@@ -1,0 +1,286 @@
+//! Transactions: preconditions at one place in the history, and updates that count together or not at all.
+
+use super::trial::{Place, Trial, array_id, general_id, kv, kv_id, refused};
+use isotach_object::{Cell, Epoch, Precondition, Records, Result, Single, Transaction, Update};
+
+fn cell(key: &[u8]) -> Cell<'_> {
+    Cell::kv(kv_id(1), key)
+}
+
+fn put<'a>(key: &'a [u8], value: &'a [u8]) -> Update<'a> {
+    Update::Put { cell: cell(key), value }
+}
+
+fn commit_if(place: &Place, precondition: Precondition<'_>) -> Result<Epoch> {
+    // Of one cell, so that engines without transactions of several take it too.
+    let Cell { object, dkey, akey } = precondition.cell();
+    let cell = Cell { object, dkey, akey };
+    let update = match object.otype() {
+        isotach_object::ObjectType::Array => Update::Write { cell, offset: 0, data: b"written" },
+        _ => Update::Put { cell, value: b"written" },
+    };
+    place.container.commit(&Transaction::new().require(precondition).update(update))
+}
+
+pub fn updates_of_a_transaction_count_together_and_in_order(trial: &Trial<'_>) {
+    let place = trial.place();
+    place.kv(1).put(b"gone", b"x").unwrap();
+    let array = Cell::array(array_id(1));
+    let transaction = Transaction::new()
+        .update(put(b"a", b"1"))
+        .update(put(b"a", b"2"))
+        .update(Update::Remove { cell: cell(b"gone") })
+        .update(put(b"b", b"3"))
+        .update(Update::Write { cell: array, offset: 0, data: b"abcdef" })
+        .update(Update::Write { cell: array, offset: 2, data: b"X" })
+        .update(Update::Put { cell: Cell::general(general_id(1), b"d", b"a"), value: b"v" });
+    let result = place.container.commit(&transaction);
+    let kv = place.kv(1);
+    if !trial.capabilities().transactions {
+        refused(result, "unsupported");
+        assert_eq!((kv.get(b"a").unwrap(), kv.get(b"gone").unwrap()), (None, Some(b"x".to_vec())));
+        return;
+    }
+    result.unwrap();
+    assert_eq!(kv.get(b"a").unwrap().unwrap(), b"2");
+    assert_eq!((kv.get(b"gone").unwrap(), kv.get(b"b").unwrap().unwrap()), (None, b"3".to_vec()));
+    assert_eq!(place.array(1).read(0, 99).unwrap(), b"abXdef");
+    let single = Single::new(&*place.container, general_id(1), b"d", b"a").unwrap();
+    assert_eq!(single.get().unwrap().unwrap(), b"v");
+}
+
+pub fn a_transaction_that_fails_changes_nothing(trial: &Trial<'_>) {
+    if !trial.has_transactions() {
+        return;
+    }
+    let place = trial.place();
+    place.kv(1).put(b"there", b"x").unwrap();
+    let transaction = Transaction::new()
+        .require(Precondition::Present(cell(b"there")))
+        .require(Precondition::Absent(cell(b"there")))
+        .update(put(b"new", b"1"))
+        .update(Update::Write { cell: Cell::array(array_id(1)), offset: 0, data: b"1" })
+        .update(Update::Destroy { object: kv_id(1) });
+    refused(place.container.commit(&transaction), "conflict");
+    place.container.flush().unwrap();
+    for container in [&place.container, &place.another()] {
+        let values = container.get_many(&[cell(b"there"), cell(b"new")]).unwrap();
+        assert_eq!(values, [Some(b"x".to_vec()), None]);
+        assert_eq!(container.size_many(&[Cell::array(array_id(1))]).unwrap(), [None]);
+    }
+}
+
+pub fn a_conflict_names_the_object_and_the_key(trial: &Trial<'_>) {
+    let place = trial.place();
+    let error = commit_if(&place, Precondition::Present(cell(b"the-key"))).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("the-key") && text.contains(&kv_id(1).to_string()), "{text}");
+}
+
+pub fn absent_and_present_speak_of_every_kind_of_cell(trial: &Trial<'_>) {
+    let place = trial.place();
+    let cells = [cell(b"k"), Cell::array(array_id(1)), Cell::general(general_id(1), b"d", b"a")];
+    for cell in cells {
+        refused(commit_if(&place, Precondition::Present(cell)), "conflict");
+        commit_if(&place, Precondition::Absent(cell)).unwrap();
+        refused(commit_if(&place, Precondition::Absent(cell)), "conflict");
+        commit_if(&place, Precondition::Present(cell)).unwrap();
+        place.container.update(&[Update::Destroy { object: cell.object }]).unwrap();
+        refused(commit_if(&place, Precondition::Present(cell)), "conflict");
+        commit_if(&place, Precondition::Absent(cell)).unwrap();
+    }
+}
+
+pub fn an_empty_array_and_empty_records_are_present(trial: &Trial<'_>) {
+    let place = trial.place();
+    place.array(1).set_size(0).unwrap();
+    refused(commit_if(&place, Precondition::Absent(Cell::array(array_id(1)))), "conflict");
+    let records = Cell::general(general_id(1), b"d", b"a");
+    place.container.update(&[Update::Write { cell: records, offset: 0, data: b"" }]).unwrap();
+    refused(commit_if(&place, Precondition::Absent(records)), "conflict");
+}
+
+pub fn equals_compares_values_and_never_records(trial: &Trial<'_>) {
+    let place = trial.place();
+    let general = Cell::general(general_id(1), b"d", b"a");
+    for cell in [cell(b"k"), general] {
+        refused(commit_if(&place, Precondition::Equals(cell, b"")), "conflict");
+        place.container.update(&[Update::Put { cell, value: b"x" }]).unwrap();
+        refused(commit_if(&place, Precondition::Equals(cell, b"y")), "conflict");
+        commit_if(&place, Precondition::Equals(cell, b"x")).unwrap();
+        commit_if(&place, Precondition::Equals(cell, b"written")).unwrap();
+    }
+    let large = vec![7; 300_000];
+    place.kv(1).put(b"k", &large).unwrap();
+    refused(commit_if(&place, Precondition::Equals(cell(b"k"), &large[1..])), "conflict");
+    commit_if(&place, Precondition::Equals(cell(b"k"), &large)).unwrap();
+    Records::new(&*place.container, general_id(1), b"d", b"a", 1).unwrap().write(0, b"r").unwrap();
+    refused(commit_if(&place, Precondition::Equals(general, b"r")), "conflict");
+    refused(commit_if(&place, Precondition::Equals(Cell::array(array_id(1)), b"r")), "invalid-input");
+}
+
+/// Whether the engine has read sets, which are a part of transactions; if not, it refuses them.
+fn keeps_read_sets(trial: &Trial<'_>, place: &Place) -> bool {
+    if !trial.capabilities().transactions {
+        let seen = place.container.epoch().unwrap();
+        refused(commit_if(place, Precondition::Unchanged(cell(b"k"), seen)), "unsupported");
+        assert_eq!(place.kv(1).get(b"k").unwrap(), None);
+    }
+    trial.capabilities().transactions
+}
+
+pub fn unchanged_holds_until_an_update_names_the_cell(trial: &Trial<'_>) {
+    let place = trial.place();
+    if !keeps_read_sets(trial, &place) {
+        return;
+    }
+    let other = place.another();
+    place.kv(1).put(b"k", b"x").unwrap();
+    place.kv(1).put(b"other", b"x").unwrap();
+    let seen = place.container.epoch().unwrap();
+    kv(&other, 1).put(b"other", b"y").unwrap();
+    other.flush().unwrap();
+    let epoch = commit_if(&place, Precondition::Unchanged(cell(b"k"), seen)).unwrap();
+    refused(commit_if(&place, Precondition::Unchanged(cell(b"k"), seen)), "conflict");
+    refused(commit_if(&place, Precondition::Unchanged(cell(b"other"), seen)), "conflict");
+    commit_if(&place, Precondition::Unchanged(cell(b"k"), epoch)).unwrap();
+    if !trial.is_for(trial.capabilities().history, "the engine does not know when a cell changed") {
+        return;
+    }
+    let seen = place.container.epoch().unwrap();
+    kv(&other, 1).put(b"k", b"written").unwrap();
+    other.flush().unwrap();
+    let same_value = commit_if(&place, Precondition::Unchanged(cell(b"k"), seen));
+    refused(same_value, "conflict");
+}
+
+pub fn unchanged_notices_what_came_and_went(trial: &Trial<'_>) {
+    let place = trial.place();
+    if !keeps_read_sets(trial, &place)
+        || !trial.is_for(trial.capabilities().history, "the engine does not know when a cell changed")
+    {
+        return;
+    }
+    let general = Cell::general(general_id(1), b"d", b"a");
+    let array = Cell::array(array_id(1));
+    let updates = [
+        (cell(b"k"), Update::Put { cell: cell(b"k"), value: b"x" }, Update::Remove { cell: cell(b"k") }),
+        (
+            general,
+            Update::Put { cell: general, value: b"x" },
+            Update::RemoveDkey { object: general.object, dkey: b"d" },
+        ),
+        (
+            array,
+            Update::Write { cell: array, offset: 0, data: b"x" },
+            Update::Destroy { object: array.object },
+        ),
+    ];
+    for (cell, come, go) in updates {
+        let never = place.container.epoch().unwrap();
+        place.container.update(&[come, go]).unwrap();
+        place.container.flush().unwrap();
+        refused(commit_if(&place, Precondition::Unchanged(cell, never)), "conflict");
+        let seen = place.container.epoch().unwrap();
+        commit_if(&place, Precondition::Unchanged(cell, seen)).unwrap();
+        let seen = place.container.epoch().unwrap();
+        place.container.update(&[go]).unwrap();
+        refused(commit_if(&place, Precondition::Unchanged(cell, seen)), "conflict");
+    }
+}
+
+pub fn without_a_history_unchanged_compares_what_a_cell_holds(trial: &Trial<'_>) {
+    let place = trial.place();
+    if !keeps_read_sets(trial, &place)
+        || !trial.is_for(!trial.capabilities().history, "the engine knows when a cell changed")
+    {
+        return;
+    }
+    let array = Cell::array(array_id(1));
+    let write = |data| Update::Write { cell: array, offset: 0, data };
+    place.container.update(&[put(b"k", b"x"), write(b"xy")]).unwrap();
+    let seen = place.container.epoch().unwrap();
+    let change = |updates: &[Update<'_>]| {
+        place.container.update(updates).unwrap();
+        place.container.flush().unwrap();
+    };
+    let is_unchanged = || {
+        let unchanged = [cell(b"k"), array].map(|cell| Precondition::Unchanged(cell, seen));
+        place
+            .container
+            .commit(&Transaction { preconditions: unchanged.to_vec(), updates: vec![put(b"a", b"1")] })
+    };
+    change(&[put(b"k", b"other"), write(b"z")]);
+    refused(is_unchanged(), "conflict");
+    change(&[put(b"k", b"x")]);
+    refused(is_unchanged(), "conflict");
+    change(&[write(b"x")]);
+    is_unchanged().unwrap();
+    change(&[Update::Remove { cell: cell(b"k") }]);
+    refused(is_unchanged(), "conflict");
+}
+
+pub fn unchanged_passes_for_what_the_handle_itself_did_before_it_looked(trial: &Trial<'_>) {
+    let place = trial.place();
+    if !keeps_read_sets(trial, &place) {
+        return;
+    }
+    place.kv(1).put(b"k", b"not flushed").unwrap();
+    let seen = place.container.epoch().unwrap();
+    commit_if(&place, Precondition::Unchanged(cell(b"k"), seen)).unwrap();
+}
+
+pub fn preconditions_are_judged_before_the_updates(trial: &Trial<'_>) {
+    if !trial.has_transactions() {
+        return;
+    }
+    let place = trial.place();
+    let swap = Transaction::new()
+        .require(Precondition::Absent(cell(b"a")))
+        .require(Precondition::Absent(cell(b"b")))
+        .update(put(b"a", b"1"))
+        .update(put(b"b", b"2"));
+    place.container.commit(&swap).unwrap();
+    refused(place.container.commit(&swap), "conflict");
+}
+
+pub fn a_transaction_without_updates_only_judges(trial: &Trial<'_>) {
+    let place = trial.place();
+    place.kv(1).put(b"k", b"x").unwrap();
+    place.container.commit(&Transaction::new()).unwrap();
+    let judge = |precondition| place.container.commit(&Transaction::new().require(precondition));
+    judge(Precondition::Present(cell(b"k"))).unwrap();
+    refused(judge(Precondition::Absent(cell(b"k"))), "conflict");
+    assert_eq!(place.kv(1).get(b"k").unwrap().unwrap(), b"x");
+}
+
+pub fn epochs_grow_and_a_flush_covers_what_it_flushed(trial: &Trial<'_>) {
+    let place = trial.place();
+    let kv = place.kv(1);
+    let mut last = place.container.epoch().unwrap();
+    for step in 0..10_u8 {
+        let committed = kv.put_if_absent(&[step], b"x").unwrap();
+        assert!(committed > last, "{committed} after {last}");
+        kv.put(b"k", &[step]).unwrap();
+        place.container.flush().unwrap();
+        let flushed = place.container.epoch().unwrap();
+        assert!(flushed > committed, "{flushed} after {committed}");
+        last = place.container.epoch().unwrap();
+        assert!(last >= flushed, "{last} after {flushed}");
+    }
+}
+
+pub fn what_is_committed_counts_for_all_at_once(trial: &Trial<'_>) {
+    let place = trial.place();
+    let other = place.another();
+    for step in 0..20_u8 {
+        // Updates before the commit count with it, without a flush.
+        place.kv(1).put(b"before", &[step]).unwrap();
+        place.array(1).write(u64::from(step), &[step]).unwrap();
+        place.kv(1).put_if_absent(&[step], b"x").unwrap();
+        let values = other.get_many(&[cell(&[step]), cell(b"before")]).unwrap();
+        assert_eq!(values, [Some(b"x".to_vec()), Some(vec![step])]);
+        assert_eq!(other.size_many(&[Cell::array(array_id(1))]).unwrap(), [Some(u64::from(step) + 1)]);
+        refused(kv(&other, 1).put_if_absent(&[step], b"y"), "conflict");
+    }
+}

@@ -1,0 +1,228 @@
+//! One run of one case: a fixture, the places it makes, and the few words that cases are written with.
+
+use std::{
+    fmt::Debug,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use isotach_needs::{Need, skip};
+
+use super::{FaultSet, Faults, Fixture};
+use isotach_object::{
+    Anchor, Array, Capabilities, Cell, Container, ContainerOptions, Engine, KeyValue, Label, ObjectClass,
+    ObjectId, ObjectType, Page, Pool, PoolUri, Result, extents_of,
+};
+
+/// How long a case waits for another process before it gives up. Only ever reached by a failure.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One run of one case.
+pub struct Trial<'f> {
+    pub(super) fixture: &'f dyn Fixture,
+    /// The path of the test through which the test binary runs a role of a case.
+    pub(super) child_test: &'static str,
+}
+
+/// Runs a case; called by the tests that the macro makes.
+pub fn run(fixture: &dyn Fixture, child_test: &'static str, case: impl FnOnce(&Trial<'_>)) {
+    case(&Trial { fixture, child_test });
+}
+
+/// A container of its own in a pool of its own, with a handle.
+pub(super) struct Place {
+    pub(super) uri: PoolUri,
+    pub(super) pool: Arc<dyn Pool>,
+    pub(super) container: Arc<dyn Container>,
+}
+
+impl Trial<'_> {
+    pub(super) fn capabilities(&self) -> Capabilities {
+        self.fixture.engine().capabilities()
+    }
+
+    /// Whether a case is for this engine; says why it is skipped if not.
+    pub(super) fn is_for(&self, engine: bool, why: &str) -> bool {
+        if !engine {
+            skip(Need::Capability, why);
+        }
+        engine
+    }
+
+    pub(super) fn has_transactions(&self) -> bool {
+        self.is_for(self.capabilities().transactions, "the engine has no transactions")
+    }
+
+    pub(super) fn has_snapshots(&self) -> bool {
+        self.is_for(self.capabilities().snapshots, "the engine has no snapshots")
+    }
+
+    pub(super) fn has_prepared_transactions(&self) -> bool {
+        let has = self.capabilities().prepared_transactions;
+        self.is_for(has, "the engine has no prepared transactions")
+    }
+
+    pub(super) fn pool(&self) -> (Arc<dyn Engine>, PoolUri, Arc<dyn Pool>) {
+        let (engine, uri) = (self.fixture.engine(), self.fixture.fresh_pool());
+        engine.create_pool(&uri).unwrap();
+        let pool = engine.open_pool(&uri).unwrap();
+        (engine, uri, pool)
+    }
+
+    pub(super) fn place(&self) -> Place {
+        let (_, uri, pool) = self.pool();
+        pool.create_container(&label("case"), &ContainerOptions::default()).unwrap();
+        let container = pool.open_container(&label("case")).unwrap();
+        Place { uri, pool, container }
+    }
+
+    /// The fault hooks, if those that `needed` asks for work; says so if not.
+    pub(super) fn faults(&self, needed: fn(FaultSet) -> bool) -> Option<&dyn Faults> {
+        let faults = self.fixture.faults().filter(|faults| needed(faults.set()));
+        self.is_for(faults.is_some(), "the fixture has no such fault hook");
+        faults
+    }
+}
+
+impl Place {
+    /// One more handle, in the same process.
+    pub(super) fn another(&self) -> Arc<dyn Container> {
+        self.pool.open_container(self.container.label()).unwrap()
+    }
+
+    /// A handle as a program gets it that starts now: through a new engine value.
+    pub(super) fn reopened(&self, trial: &Trial<'_>) -> Arc<dyn Container> {
+        self.try_reopened(trial).unwrap()
+    }
+
+    pub(super) fn try_reopened(&self, trial: &Trial<'_>) -> Result<Arc<dyn Container>> {
+        trial.fixture.engine().open_pool(&self.uri)?.open_container(self.container.label())
+    }
+
+    pub(super) fn kv(&self, number: u64) -> KeyValue<'_> {
+        kv(&self.container, number)
+    }
+
+    pub(super) fn array(&self, number: u64) -> Array<'_> {
+        array(&self.container, number)
+    }
+}
+
+pub(super) fn kv(container: &Arc<dyn Container>, number: u64) -> KeyValue<'_> {
+    KeyValue::new(&**container, kv_id(number)).unwrap()
+}
+
+pub(super) fn array(container: &Arc<dyn Container>, number: u64) -> Array<'_> {
+    Array::new(&**container, array_id(number)).unwrap()
+}
+
+pub(super) fn kv_id(number: u64) -> ObjectId {
+    ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, number)
+}
+
+pub(super) fn array_id(number: u64) -> ObjectId {
+    ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, number)
+}
+
+pub(super) fn general_id(number: u64) -> ObjectId {
+    ObjectId::new(ObjectType::General, ObjectClass::SX, 0, number)
+}
+
+pub(super) fn label(text: &str) -> Label {
+    text.parse().unwrap()
+}
+
+/// That bytes of a cell are told to begin and end here that were written.
+pub(super) fn assert_written(
+    container: &dyn Container,
+    cell: Cell<'_>,
+    (offset, length): (u64, u64),
+    expected: &[(u64, u64)],
+) {
+    let extents = extents_of(container, cell, offset, length).unwrap();
+    let told: Vec<_> = extents.into_iter().map(|extent| (extent.start, extent.end)).collect();
+    if container.facets().extents.is_some() {
+        assert_eq!(told, expected);
+        return;
+    }
+    let size = container.size_many(&[cell]).unwrap()[0].unwrap_or(0);
+    let end = size.min(offset.saturating_add(length));
+    let whole = (offset < end).then_some((offset, end));
+    assert_eq!(told, Vec::from_iter(whole), "all up to the end counts as written");
+}
+
+/// That a call was refused with this code.
+#[track_caller]
+pub(super) fn refused<T: Debug>(result: Result<T>, code: &str) {
+    match result {
+        Err(error) => assert_eq!(error.code(), code, "{error}"),
+        Ok(answer) => panic!("expected {code}, but it succeeded with {answer:?}"),
+    }
+}
+
+/// Everything that a listing gives, page by page. Panics when a page is too long or the listing stands still.
+pub(super) fn try_all_pages(
+    mut page_at: impl FnMut(&Anchor) -> Result<Page>,
+    limit: usize,
+) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+    let (mut listed, mut anchor) = (Vec::new(), Anchor::start());
+    loop {
+        let page = page_at(&anchor)?;
+        assert!(page.len() <= limit, "a page of {} where {limit} was the limit", page.len());
+        listed.extend(page.iter().map(|(key, value)| (key.to_vec(), value.to_vec())));
+        match page.next() {
+            None => return Ok(listed),
+            Some(next) => anchor = moved_on(&anchor, next.clone()),
+        }
+    }
+}
+
+fn moved_on(anchor: &Anchor, next: Anchor) -> Anchor {
+    assert_ne!(next, *anchor, "the listing stands still");
+    next
+}
+
+/// As [`try_all_pages`], of a listing that does not fail.
+pub(super) fn all_pages(mut page_at: impl FnMut(&Anchor) -> Page, limit: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
+    try_all_pages(|anchor| Ok(page_at(anchor)), limit).unwrap()
+}
+
+/// All keys of a listing, sorted.
+pub(super) fn all_keys(page_at: impl FnMut(&Anchor) -> Page, limit: usize) -> Vec<Vec<u8>> {
+    let mut keys: Vec<_> = all_pages(page_at, limit).into_iter().map(|(key, _)| key).collect();
+    keys.sort();
+    keys
+}
+
+/// All objects of a container, sorted.
+pub(super) fn try_all_objects(container: &dyn Container, limit: usize) -> Result<Vec<ObjectId>> {
+    let (mut listed, mut anchor) = (Vec::new(), Anchor::start());
+    loop {
+        let (objects, next) = container.list_objects(&anchor, limit)?;
+        assert!(objects.len() <= limit, "a page of {} where {limit} was the limit", objects.len());
+        listed.extend(objects);
+        match next {
+            None => break,
+            Some(next) => anchor = moved_on(&anchor, next),
+        }
+    }
+    listed.sort();
+    Ok(listed)
+}
+
+/// As [`try_all_objects`], of a listing that does not fail.
+pub(super) fn all_objects(container: &dyn Container, limit: usize) -> Vec<ObjectId> {
+    try_all_objects(container, limit).unwrap()
+}
+
+/// Asks again until there is an answer; other processes run meanwhile.
+pub(super) fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(start.elapsed() < PATIENCE, "{what} did not happen within {PATIENCE:?}");
+        std::thread::yield_now();
+    }
+}

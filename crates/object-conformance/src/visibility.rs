@@ -1,0 +1,143 @@
+//! Who sees what, and when: own updates at once, others' when flushed, and always in order.
+
+use super::{
+    process::{Seat, Task},
+    trial::{Trial, array, kv, wait_for},
+};
+
+/// How many steps a writer takes whose order is watched.
+const STEPS: u64 = 2000;
+
+pub fn a_handle_sees_its_own_updates_at_once(trial: &Trial<'_>) {
+    let place = trial.place();
+    for step in 0..100_u8 {
+        place.kv(1).put(b"k", &[step]).unwrap();
+        assert_eq!(place.kv(1).get(b"k").unwrap().unwrap(), [step]);
+        place.array(1).write(u64::from(step), &[step]).unwrap();
+        assert_eq!(place.array(1).read(u64::from(step), 9).unwrap(), [step]);
+    }
+    assert_eq!(place.kv(1).list(&isotach_object::Anchor::start(), 9, true).unwrap().len(), 1);
+}
+
+pub fn a_flush_shows_everything_to_handles_new_and_old(trial: &Trial<'_>) {
+    let place = trial.place();
+    let old = place.another();
+    for step in 0..10_u8 {
+        place.kv(1).put(&[step], &[step]).unwrap();
+        place.array(1).write(u64::from(step), &[step]).unwrap();
+        place.container.flush().unwrap();
+        let (new, scratch) = (place.another(), place.reopened(trial));
+        for handle in [&old, &new, &scratch] {
+            assert_eq!(kv(handle, 1).get(&[step]).unwrap().unwrap(), [step]);
+            assert_eq!(array(handle, 1).read(u64::from(step), 9).unwrap(), [step]);
+            let listed = kv(handle, 1).list(&isotach_object::Anchor::start(), 99, true).unwrap();
+            assert_eq!(listed.len(), usize::from(step) + 1);
+        }
+    }
+    place.kv(1).remove(&[3]).unwrap();
+    place.container.flush().unwrap();
+    assert_eq!(kv(&old, 1).get(&[3]).unwrap(), None);
+}
+
+pub fn what_was_flushed_is_seen_by_a_handle_that_looked_before(trial: &Trial<'_>) {
+    let place = trial.place();
+    let reader = place.another();
+    let look = || {
+        let value = kv(&reader, 1).get(b"k").unwrap().unwrap_or_default();
+        let size = kv(&reader, 1).size(b"k").unwrap().unwrap_or_default();
+        let listed = kv(&reader, 1).list(&isotach_object::Anchor::start(), 9, true).unwrap();
+        let listed = listed.get(0).map(|(_, value)| value.to_vec()).unwrap_or_default();
+        (value, size, listed, array(&reader, 1).read(0, 99).unwrap())
+    };
+    assert_eq!(look(), (vec![], 0, vec![], vec![]));
+    for step in 1..5_u8 {
+        let value = vec![step; step.into()];
+        place.kv(1).put(b"k", &value).unwrap();
+        place.array(1).write(0, &value).unwrap();
+        place.container.flush().unwrap();
+        assert_eq!(look(), (value.clone(), step.into(), value.clone(), value));
+    }
+}
+
+pub fn the_epoch_of_a_reader_reaches_what_was_flushed(trial: &Trial<'_>) {
+    let place = trial.place();
+    let reader = place.another();
+    place.kv(1).put(b"k", b"x").unwrap();
+    place.container.flush().unwrap();
+    let flushed = place.container.epoch().unwrap();
+    assert!(reader.epoch().unwrap() >= flushed);
+}
+
+pub fn a_flush_shows_everything_to_other_processes(trial: &Trial<'_>) {
+    let place = trial.place();
+    place.kv(1).put(&[1], b"parent").unwrap();
+    place.container.flush().unwrap();
+    let reports = trial.together(&place, &[Task::new("put_and_flush", &[2]), Task::new("get_numbers", &[1])]);
+    assert_eq!(reports, [vec![2], vec![6]], "the size of what the parent flushed");
+    assert_eq!(place.kv(1).get(&[2]).unwrap().unwrap(), b"child");
+    let (uri, label) = (place.uri.clone(), place.container.label().clone());
+    let fresh = trial.fixture.engine().open_pool(&uri).unwrap().open_container(&label).unwrap();
+    assert_eq!(kv(&fresh, 1).get(&[2]).unwrap().unwrap(), b"child");
+}
+
+pub fn what_was_flushed_outlives_a_process_that_dies(trial: &Trial<'_>) {
+    let place = trial.place();
+    let dies = Task::new("put_and_flush", &[5]).and_die();
+    assert_eq!(trial.together(&place, &[dies]), [[5]]);
+    assert_eq!(place.kv(1).get(&[5]).unwrap().unwrap(), b"child");
+    // What it left unflushed is whole or not there, and the container works on.
+    let left = place.kv(1).get(b"left unflushed").unwrap();
+    assert!(left.is_none_or(|value| value == b"perhaps"));
+    place.kv(1).put(&[6], b"after").unwrap();
+    place.container.flush().unwrap();
+    assert_eq!(kv(&place.reopened(trial), 1).get(&[6]).unwrap().unwrap(), b"after");
+}
+
+pub(super) fn put_and_flush(seat: &Seat) -> Vec<u64> {
+    let key = [seat.args[0] as u8];
+    kv(&seat.container, 1).put(&key, b"child").unwrap();
+    seat.container.flush().unwrap();
+    kv(&seat.container, 1).put(b"left unflushed", b"perhaps").unwrap();
+    vec![seat.args[0]]
+}
+
+pub(super) fn get_numbers(seat: &Seat) -> Vec<u64> {
+    let key = [seat.args[0] as u8];
+    vec![kv(&seat.container, 1).size(&key).unwrap().unwrap()]
+}
+
+pub fn others_see_the_updates_of_a_handle_in_its_order(trial: &Trial<'_>) {
+    if !trial.is_for(trial.capabilities().ordered_updates, "the engine does not order updates") {
+        return;
+    }
+    let place = trial.place();
+    let tasks = [Task::new("put_in_order", &[]), Task::new("read_in_order", &[])];
+    assert_eq!(trial.together(&place, &tasks)[1], [STEPS]);
+}
+
+/// Writes the same number to two cells, one after the other, and flushes now and then.
+pub(super) fn put_in_order(seat: &Seat) -> Vec<u64> {
+    for step in 1..=STEPS {
+        kv(&seat.container, 1).put(b"first", &step.to_le_bytes()).unwrap();
+        array(&seat.container, 1).write(0, &step.to_le_bytes()).unwrap();
+        kv(&seat.container, 2).put(b"second", &step.to_le_bytes()).unwrap();
+        if step % 50 == 0 {
+            seat.container.flush().unwrap();
+        }
+    }
+    Vec::new()
+}
+
+/// Reads them in the opposite order: what was written before is never older than what was written after.
+pub(super) fn read_in_order(seat: &Seat) -> Vec<u64> {
+    let number = |bytes: Option<Vec<u8>>| bytes.map_or(0, |bytes| super::bytes::number(&bytes));
+    let last = wait_for("the last step", || {
+        let second = number(kv(&seat.container, 2).get(b"second").unwrap());
+        let middle = array(&seat.container, 1).read(0, 8).unwrap();
+        let middle = number((!middle.is_empty()).then_some(middle));
+        let first = number(kv(&seat.container, 1).get(b"first").unwrap());
+        assert!(second <= middle && middle <= first, "{second} is seen, then {middle}, then {first}");
+        (second == STEPS).then_some(second)
+    });
+    vec![last]
+}
