@@ -25,7 +25,7 @@ use crate::{
 /// Arrays whose tables are read at once.
 const AT_ONCE: usize = 1000;
 
-/// See [`isotach_object::Pool::purge_container`].
+/// See [`isotach_object::Maintenance::purge`].
 pub(crate) fn container(space: &Space, carry_out: bool) -> Result<Purged> {
     let before = size::of(space)?;
     // Bytes first and tables then: what is named later than it was listed is found in a table.

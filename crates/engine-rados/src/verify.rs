@@ -38,7 +38,7 @@ struct Look<'a> {
     verified: Verified,
 }
 
-/// See [`isotach_object::Pool::verify_container`].
+/// See [`isotach_object::Maintenance::verify`].
 pub(crate) fn container(
     space: &std::sync::Arc<Space>,
     how: Verify,

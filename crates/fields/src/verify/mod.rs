@@ -24,7 +24,7 @@ pub use self::{
     repair::{Repair, RepairReport, Repaired, RestoredContainer},
     unnamed::UnnamedFields,
 };
-use crate::{Config, Error, FieldStore, Forbidden, Result};
+use crate::{Config, FieldStore, Forbidden, Result};
 
 /// How much to verify, and with how many hands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
