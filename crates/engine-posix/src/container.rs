@@ -13,14 +13,15 @@ use isotach_object::{
 
 use crate::{
     CAPABILITIES, SCHEME, capabilities,
-    entry::Entry,
+    format::path,
     handle::PosixContainer,
-    listing,
-    look::Seen,
-    path,
-    reading::{bytes, find, look},
-    snapshot,
-    staging::PosixStaging,
+    index::entry::Entry,
+    read::{
+        bytes::{bytes, find, look},
+        listing,
+        look::Seen,
+    },
+    transaction::{snapshot, staging::PosixStaging},
 };
 
 fn check_limit(limit: usize) -> Result<()> {

@@ -4,18 +4,20 @@
 use std::path::Path;
 
 use crate::{
-    entry::Entry,
-    frame::{self, Found, Origin, kind},
-    prepared::Stage,
-    record,
-    superblock::{Kind, Superblock},
+    format::{
+        frame::{self, Found, Origin, kind},
+        record,
+        superblock::{Kind, Superblock},
+    },
+    index::entry::Entry,
+    transaction::prepared::Stage,
 };
 use isotach_engine_kit::{
     bytes::{Put, Reader},
     checksum::crc32c,
 };
 
-pub use crate::run::fuzzing::{run, run_index};
+pub use crate::index::run::fuzzing::{run, run_index};
 
 const MARKER: u64 = 0x3377_5599_bbdd_eeff;
 

@@ -10,13 +10,15 @@ use isotach_engine_kit::random;
 use isotach_object::{Error, Label, Result};
 
 use crate::{
-    chain, checkpoint,
-    run::Run,
-    state::{Place, State},
+    index::{
+        chain, checkpoint,
+        run::Run,
+        state::{Place, State},
+    },
     sync::{
         AtomicBool, AtomicU64, AtomicUsize, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
     },
-    writer::Writer,
+    transaction::writer::Writer,
 };
 
 /// How many intervals the log grows before a handle that reads sees to runs: those who write do so after one, and a reader

@@ -5,74 +5,37 @@
 //! an epoch is a position in it. Contention is settled by replaying that order: every process comes to the
 //! same verdict about every frame. `docs/FORMAT.md` specifies every byte.
 //!
-//! From the bottom up: `superblock`, `extent`, `path`, `record` and `frame` are the
-//! format; `disk` is the way to files; `directory`, `log`, `data` and `map` do the I/O; `ops`, `entry`, `raw`, `table`, `run` and `merge`
-//! are the state that a log amounts to, `state` replays it, `checkpoint` writes it down as runs, `chain` chooses among
-//! them and `purge` makes them anew, with a `floor` below which the log says nothing any more, `room` says who may take the
-//! last of the disk; `writer` appends, `boot` and
-//! `lost` tell what a power failure took and `staging` gathers what is to count together, `commit` learns whether it does;
-//! `prepared` keeps it for whoever commits it; `handle` joins the two, `rights`, `posix_acl` and `people` say who may; `look`,
-//! `reading` and `listing` look, `snapshot` names what was; `verify` looks at everything
-//! and `aside` keeps what it found damaged; `container`, `pool` and this file are the object model's traits. `simulation`
-//! is a disk for tests.
+//! From the bottom up: `format` encodes what is on the device, and `io` reads and writes it. `index` is the state that a log
+//! amounts to. `transaction` makes updates count, `read` answers from the state, `access` says who may. `purge` frees space and
+//! `verify` finds and repairs damage. `handle` joins these for one open container; `container`, `pool` and this file are the
+//! object model's traits. `simulation` is a disk for tests.
 
-mod aside;
-mod boot;
-mod chain;
-mod checkpoint;
-mod commit;
+mod access;
 mod container;
-mod data;
-mod directory;
-mod disk;
-mod entry;
-mod extent;
-mod filesystem;
-mod floor;
-mod flushed;
-mod frame;
+mod format;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod handle;
-mod listing;
-mod log;
-mod look;
-mod lost;
-mod map;
-mod merge;
-mod ops;
+mod index;
+mod io;
 mod options;
-mod path;
-mod people;
 mod pool;
-mod posix_acl;
-mod prepared;
 mod purge;
-mod raw;
-mod reading;
-mod record;
-mod restore;
-mod rights;
-mod room;
-mod run;
+mod read;
 #[cfg(feature = "simulation")]
 pub mod simulation;
-mod snapshot;
-mod staging;
-mod state;
-mod superblock;
 mod sync;
-mod table;
-mod verdict;
+mod transaction;
 mod verify;
-mod writeback;
-mod writer;
 
 use std::sync::Arc;
 
 use isotach_object::{Capabilities, Engine, Pool, PoolUri, Result};
 
-use crate::{disk::Folder, pool::PosixPool};
+use crate::{
+    io::disk::{self, Folder},
+    pool::PosixPool,
+};
 
 /// The scheme of this engine's URIs.
 const SCHEME: &str = "posix";

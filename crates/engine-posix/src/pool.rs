@@ -16,18 +16,22 @@ use isotach_object::{
 };
 
 use crate::{
-    SCHEME, aside, capabilities,
-    data::{self, DataReader},
-    directory::Directory,
-    disk::{self, Folder, Hidden, Naming, Space},
-    filesystem, flushed,
+    SCHEME,
+    access::rights,
+    capabilities,
+    format::superblock::{self, Kind, Superblock},
     handle::PosixContainer,
-    log::{self, Log},
+    index::state::Place,
+    io::{
+        data::{self, DataReader},
+        directory::Directory,
+        disk::{self, Folder, Hidden, Naming, Space},
+        filesystem, flushed,
+        log::{self, Log},
+    },
     options::Options,
-    purge, restore, rights, room,
-    state::Place,
-    superblock::{self, Kind, Superblock},
-    verify,
+    purge::{self, reserve},
+    verify::{self, quarantine, restore},
 };
 
 const CONTAINERS: &str = "containers";
@@ -322,7 +326,7 @@ impl Pool for PosixPool {
             // Last: they may forbid their owner to write, and count for all files that are there.
             let opened = Directory::open(&*self.disk, limbo)?;
             rights::begin(&opened, &options.rights)?;
-            room::make_reserve(&opened);
+            reserve::make_reserve(&opened);
             self.disk.sync_folder(limbo).map_err(failed("sync", limbo))
         })
     }
@@ -470,7 +474,7 @@ impl Maintenance for PosixPool {
             return Err(self.not_found(label));
         }
         let container = Directory::open(&*self.disk, &path)?;
-        aside::set_aside(&*self.disk, &self.root, label, &container, findings, note, || {
+        quarantine::set_aside(&*self.disk, &self.root, label, &container, findings, note, || {
             self.open_place(&path)
         })
     }

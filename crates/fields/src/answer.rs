@@ -6,7 +6,7 @@
 use isotach_mars::Request;
 use isotach_object::Error as ObjectError;
 
-use crate::{Error, FieldStore, Result, Selection, control::Action};
+use crate::{Error, FieldStore, Result, Selection, admin::locks::Action};
 
 /// What was found in the datasets of a request, and which of them cannot be used.
 #[derive(Debug)]

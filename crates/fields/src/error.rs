@@ -7,7 +7,7 @@ use std::error::Error as StdError;
 
 use isotach_mars::{Key, KeyError, RequestError, SchemaError};
 
-use crate::control::Action;
+use crate::admin::locks::Action;
 
 /// What every operation of the field layer returns.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -10,17 +10,17 @@ use isotach_object::{Error as ObjectError, Pool, PoolUri, Registry};
 
 use crate::{
     Config, Error, Pattern, Result, Space,
-    control::Action,
-    dataset::Home,
-    forbidden::Limits,
-    kept::Past,
-    overlay::Relabeller,
-    read::OpenContainers,
-    reader::Readers,
-    room::Room,
-    root::{Entry, Root},
+    admin::{forbidden::Limits, locks::Action, overlay::Relabeller},
+    archive::writers::Writers,
+    catalogue::{
+        dataset::Home,
+        reader::Readers,
+        root::{Entry, Root},
+        snapshot_record::Past,
+    },
+    handle_budget::Room,
+    retrieve::read::OpenContainers,
     sync::lock,
-    writers::Writers,
 };
 
 /// A handle on a field store. Threads may share it; clones are the same handle.

@@ -12,40 +12,11 @@
 //!
 //! Sources: the interface is that of DAOS 2.0 to 2.8 (`daos_api.h` and others); see docs/libdaos.md.
 
-mod access;
-mod acl;
-mod array_keys;
-mod arrays;
-mod attributes;
 mod containers;
 mod dfs;
-mod duns;
-mod epochs;
-mod error;
-mod events;
 mod export;
-mod extents;
-mod general;
-mod globals;
-mod handles;
-mod hashes;
-#[cfg(test)]
-mod interleaved;
-mod key_query;
-mod kv;
-mod labels;
-mod log;
 mod objects;
-mod own_updates;
-mod pools;
-mod properties;
-mod property_text;
-mod record_sizes;
-mod records;
-mod redundancy;
-mod retry;
-mod scope;
-mod snapshots;
+mod runtime;
 #[cfg(test)]
 mod testing;
 mod transactions;

@@ -18,7 +18,10 @@ use isotach_object::{
     Page, Result, Transaction, extents_of, memory::Memory,
 };
 
-use crate::{acl::ALL, containers::Container, pools::Pool, scope::Scope};
+use crate::{
+    containers::{Container, acl::ALL, pools::Pool},
+    transactions::scope::Scope,
+};
 
 /// What happens before a commit, by the number of the commit; what it fails with the commit fails with.
 type Before = Box<dyn FnMut(usize) -> Result<()> + Send>;

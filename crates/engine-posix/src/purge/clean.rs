@@ -5,7 +5,11 @@ use std::{collections::HashSet, io};
 use isotach_object::Result;
 
 use super::TEMPORARY;
-use crate::{data, directory::Directory, floor::Floor, run::Span, state::Place};
+use crate::{
+    index::{run::Span, state::Place},
+    io::{data, directory::Directory},
+    purge::manifest::Floor,
+};
 
 /// What came of it.
 pub(super) struct Cleaned {

@@ -12,16 +12,18 @@ use super::{
     plan::{Stretch, stretches},
 };
 use crate::{
-    checkpoint,
-    data::DataWriter,
-    entry::{Entry, Versioned},
-    extent::Extent,
-    floor::Floor,
-    merge::Merge,
-    ops::Part,
-    raw::Kept,
-    run::{RunWriter, Span},
-    state::{Place, State},
+    format::extent::Extent,
+    index::{
+        checkpoint,
+        entry::{Entry, Versioned},
+        merge::Merge,
+        ops::Part,
+        raw::Kept,
+        run::{RunWriter, Span},
+        state::{Place, State},
+    },
+    io::data::DataWriter,
+    purge::manifest::Floor,
     verify::unnamed::Named,
 };
 
@@ -109,7 +111,7 @@ impl<'p> Copier<'p> {
         if matches!(published, Ok(now) if now.is_none_or(|now| now.tag != floor.tag)) {
             self.data.discard();
             for span in &self.runs {
-                let _ = crate::chain::remove(self.place, *span);
+                let _ = crate::index::chain::remove(self.place, *span);
             }
         }
     }

@@ -13,7 +13,7 @@ use isotach_engine_kit::random;
 use isotach_object::{Error, Result};
 
 use super::{plan::Plan, segments, temporary};
-use crate::{data, floor::Floor, state::Place, verify};
+use crate::{index::state::Place, io::data, purge::manifest::Floor, verify};
 
 /// Removes them. Gives the bytes that came back.
 pub(super) fn remove(place: &Place, plan: &Plan) -> Result<u64> {

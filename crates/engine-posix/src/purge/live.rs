@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use isotach_object::Result;
 
 use super::plan::Stretch;
-use crate::{
+use crate::index::{
     checkpoint,
     entry::{Entry, tag},
     merge::Merge,

@@ -12,7 +12,9 @@ mod clean;
 mod copy;
 mod dead;
 mod live;
+pub(crate) mod manifest;
 mod plan;
+pub(crate) mod reserve;
 mod segments;
 
 use std::{collections::HashSet, fs::TryLockError, sync::Arc};
@@ -26,15 +28,19 @@ use self::{
     plan::{DataFile, Plan},
 };
 use crate::{
-    checkpoint,
-    directory::Directory,
-    disk::{File, Folder},
-    filesystem,
-    floor::Floor,
-    flushed, room,
-    run::{Run, Span},
-    state::{Place, State},
-    superblock, verify,
+    format::superblock,
+    index::{
+        checkpoint,
+        run::{Run, Span},
+        state::{Place, State},
+    },
+    io::{
+        directory::Directory,
+        disk::{File, Folder},
+        filesystem, flushed,
+    },
+    purge::manifest::Floor,
+    verify,
 };
 
 /// Bytes of the log before the floor that are kept, so that only who was stopped for long misses a verdict.
@@ -56,14 +62,14 @@ pub(crate) fn purge(disk: &dyn Folder, place: &Place, carry_out: bool) -> Result
     let _only_one = lock(&place.directory)?;
     // What a lost end of the log named looks dead.
     flushed::check(place)?;
-    if room::is_short(&place.directory) {
+    if reserve::is_short(&place.directory) {
         // Whoever purges may have to write something himself that makes more of it dead.
-        room::give_up_reserve(&place.directory);
+        reserve::give_up_reserve(&place.directory);
     }
     let mut job =
         Job { place, purged: Purged::default(), stay: HashSet::new(), made_way: false, limit: u64::MAX };
     let outcome = job.run();
-    room::make_reserve_again(&place.directory);
+    reserve::make_reserve_again(&place.directory);
     outcome.map(|()| job.purged)
 }
 
@@ -190,7 +196,7 @@ impl Job<'_> {
             return Ok(());
         }
         self.clean(plan.old, plan.old, &HashSet::new(), 0)?;
-        room::give_up_reserve(&place.directory);
+        reserve::give_up_reserve(&place.directory);
         self.purged.freed += dead::remove(place, plan)?;
         place.data.close();
         Ok(())

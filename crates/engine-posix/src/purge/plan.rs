@@ -10,14 +10,17 @@ use super::{
     segments,
 };
 use crate::{
-    data,
-    disk::{Hidden, may_open_no_more},
-    floor::Floor,
-    log::{BLOCK, HEADER},
-    prepared,
-    run::Run,
-    snapshot,
-    state::{Place, State},
+    index::{
+        run::Run,
+        state::{Place, State},
+    },
+    io::{
+        data,
+        disk::{Hidden, may_open_no_more},
+        log::{BLOCK, HEADER},
+    },
+    purge::manifest::Floor,
+    transaction::{prepared, snapshot},
 };
 
 /// A data file is chosen when more than one part in so many of it is dead.

@@ -8,9 +8,11 @@ use isotach_engine_kit::bytes::Reader;
 use isotach_object::Result;
 
 use crate::{
-    frame::{self, Found, Frame},
-    record::{self, Record},
-    state::{Place, WINDOW},
+    format::{
+        frame::{self, Found, Frame},
+        record::{self, Record},
+    },
+    index::state::{Place, WINDOW},
 };
 
 /// The numbers of those that frames in a range of the log's bytes name.

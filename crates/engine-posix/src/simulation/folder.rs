@@ -17,7 +17,7 @@ use super::{
     Fault, SIZE, SimulatedDisk, World,
     tree::{Change, Node},
 };
-use crate::disk::{Access, File, Folder, Guard, Naming, NewGuard, Space, Stat};
+use crate::io::disk::{Access, File, Folder, Guard, Naming, NewGuard, Space, Stat};
 
 /// An open folder.
 #[derive(Debug)]

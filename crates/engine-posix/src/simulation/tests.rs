@@ -1,13 +1,13 @@
 //! What the simulated disk itself promises.
 
 use super::*;
-use crate::disk::{Access, Folder, Naming};
+use crate::io::disk::{Access, Folder, Naming};
 
 fn root(disk: &SimulatedDisk) -> SimulatedFolder {
     SimulatedFolder::new(disk, ROOT)
 }
 
-fn write(disk: &SimulatedDisk, name: &str, bytes: &[u8]) -> Arc<dyn crate::disk::File> {
+fn write(disk: &SimulatedDisk, name: &str, bytes: &[u8]) -> Arc<dyn crate::io::disk::File> {
     let file = root(disk).open(name.as_ref(), Access::New).unwrap();
     file.write_all_at(bytes, 0).unwrap();
     file

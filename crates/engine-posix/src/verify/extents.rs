@@ -18,13 +18,15 @@ use super::{
     unnamed::Named,
 };
 use crate::{
-    entry::Entry,
-    extent::Extent,
-    merge::Merge,
-    ops::Part,
-    raw::Kept,
-    run::Run,
-    state::{Place, State},
+    format::extent::Extent,
+    index::{
+        entry::Entry,
+        merge::Merge,
+        ops::Part,
+        raw::Kept,
+        run::Run,
+        state::{Place, State},
+    },
 };
 
 /// How many cells go to a thread at once.

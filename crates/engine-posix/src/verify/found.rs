@@ -7,7 +7,7 @@ use std::sync::{
 
 use isotach_object::{Error, Finding, FoundCell, ObjectType, Part, Result, VerifyProgress};
 
-use crate::path;
+use crate::format::path;
 
 /// How many findings are told.
 const TOLD_MAX: usize = 10_000;

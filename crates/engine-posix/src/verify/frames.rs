@@ -14,10 +14,12 @@ use super::{
     unnamed::Named,
 };
 use crate::{
-    frame::{self, Found, Frame},
-    lost::{self, Judged},
-    record::{self, Record},
-    state::{Place, WINDOW, unknown_kind},
+    format::{
+        frame::{self, Found, Frame},
+        record::{self, Record},
+    },
+    index::state::{Place, WINDOW, unknown_kind},
+    io::lost::{self, Judged},
 };
 
 /// How many frames there are, and how many appends that were cut short.

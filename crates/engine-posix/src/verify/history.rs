@@ -14,18 +14,18 @@ use super::{
     found::{Findings, Meter, cell_of},
 };
 use crate::{
-    chain, checkpoint,
-    directory::Directory,
-    disk,
-    entry::{Entry, Versioned},
-    floor::Floor,
-    log,
-    merge::Merge,
-    ops::Resolved,
-    raw::Kept,
-    run::{Run, RunWriter},
-    state::{Place, READ_SET_WINDOW, State},
-    table::Table,
+    index::{
+        chain, checkpoint,
+        entry::{Entry, Versioned},
+        merge::Merge,
+        ops::Resolved,
+        raw::Kept,
+        run::{Run, RunWriter},
+        state::{Place, READ_SET_WINDOW, State},
+        table::Table,
+    },
+    io::{directory::Directory, disk, log},
+    purge::manifest::Floor,
 };
 
 /// How many checkpoints' worth of log is held in memory, and how many bytes of it at most.

@@ -8,6 +8,8 @@ mod found;
 mod frames;
 mod history;
 mod prepared;
+pub(crate) mod quarantine;
+pub(crate) mod restore;
 pub(crate) mod unnamed;
 
 use std::{
@@ -25,14 +27,14 @@ use isotach_object::{Error, Finding, Part, Result, Unnamed, Verified, Verify, Ve
 pub(crate) use self::found::{Findings, Meter, cell_of};
 use self::unnamed::Named;
 use crate::{
-    chain,
-    floor::Floor,
-    flushed,
-    log::HEADER,
-    purge,
-    run::{Run, Span},
-    snapshot,
-    state::{Place, State},
+    index::{
+        chain,
+        run::{Run, Span},
+        state::{Place, State},
+    },
+    io::{flushed, log::HEADER},
+    purge::{self, manifest::Floor},
+    transaction::snapshot,
     verify::frames::Counts,
 };
 

@@ -8,13 +8,17 @@ use super::{
     unnamed::Named,
 };
 use crate::{
-    entry::Entry,
-    extent::Extent,
-    ops::Part,
-    path,
-    prepared::{self, PREPARED},
-    record::{Change, Record, Stored},
-    state::{Place, State},
+    format::{
+        extent::Extent,
+        path,
+        record::{Change, Record, Stored},
+    },
+    index::{
+        entry::Entry,
+        ops::Part,
+        state::{Place, State},
+    },
+    transaction::prepared::{self, PREPARED},
 };
 
 /// Looks at all prepared transactions of a state: their segments always, and the bytes that their records refer to if `how` says so.

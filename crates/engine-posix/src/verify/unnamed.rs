@@ -12,12 +12,13 @@ use std::{
 use isotach_object::{Result, Unnamed};
 
 use crate::{
-    data,
-    directory::Directory,
-    extent::Extent,
-    floor::Ends,
-    record::{Change, Record, Stored},
-    state::Place,
+    format::{
+        extent::Extent,
+        record::{Change, Record, Stored},
+    },
+    index::state::Place,
+    io::{data, directory::Directory},
+    purge::manifest::Ends,
 };
 
 /// How far each data file is named.

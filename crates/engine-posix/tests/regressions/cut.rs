@@ -36,8 +36,7 @@ fn with_a_lost_entry() -> Store {
 }
 
 fn parts(store: &Store) -> Vec<Part> {
-    let verified =
-        store.pool.maintenance().unwrap().verify(&store.label, Verify { data: true, threads: 1 }, &|_, _| ());
+    let verified = store.maintenance().verify(&store.label, Verify { data: true, threads: 1 }, &|_, _| ());
     verified.unwrap().findings.iter().map(|finding| finding.part).collect()
 }
 
@@ -50,12 +49,8 @@ fn kept(restored: &Restored) -> Vec<u8> {
 }
 
 fn repair(store: &Store) -> isotach_object::SetAside {
-    let verified = store.pool.maintenance().unwrap().verify(
-        &store.label,
-        Verify { data: false, threads: 1 },
-        &|_, _| (),
-    );
-    store.pool.maintenance().unwrap().quarantine(&store.label, &verified.unwrap().findings, "note").unwrap()
+    let verified = store.maintenance().verify(&store.label, Verify { data: false, threads: 1 }, &|_, _| ());
+    store.maintenance().quarantine(&store.label, &verified.unwrap().findings, "note").unwrap()
 }
 
 #[test]
@@ -117,7 +112,7 @@ fn a_log_that_is_gone_is_made_anew_from_runs_by_a_repair() {
 fn bytes_of_a_lost_entry_are_told_and_kept() {
     let store = with_a_lost_entry();
     let how = Verify { data: false, threads: 1 };
-    let unnamed = store.pool.maintenance().unwrap().verify(&store.label, how, &|_, _| ()).unwrap().unnamed;
+    let unnamed = store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap().unnamed;
     assert_eq!((unnamed.len(), unnamed[0].from, unnamed[0].length), (1, 0, 30_000), "{unnamed:?}");
     let restored = repair(&store).restored.unwrap();
     assert!(restored.lost > 0);
@@ -141,7 +136,7 @@ fn bytes_of_entries_behind_the_last_run_are_kept_by_a_repair() {
     drop(container);
     cut(&store, 500);
     let how = Verify { data: false, threads: 1 };
-    let told = store.pool.maintenance().unwrap().verify(&store.label, how, &|_, _| ()).unwrap().unnamed;
+    let told = store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap().unnamed;
     assert_eq!(told.len(), 1, "what runs name is brought back: {told:?}");
     let restored = repair(&store).restored.unwrap();
     assert!(restored.lost > 0 && restored.unnamed.len() == 1, "{restored:?}");
@@ -153,10 +148,7 @@ fn bytes_of_entries_behind_the_last_run_are_kept_by_a_repair() {
 fn a_container_whose_log_was_cut_is_not_purged() {
     let store = with_a_lost_entry();
     for doit in [false, true] {
-        assert_eq!(
-            store.pool.maintenance().unwrap().purge(&store.label, doit).unwrap_err().code(),
-            "corrupt"
-        );
+        assert_eq!(store.maintenance().purge(&store.label, doit).unwrap_err().code(), "corrupt");
     }
     assert_eq!(repair(&store).restored.unwrap().unnamed.len(), 1, "its bytes are there");
 }
@@ -197,7 +189,7 @@ fn bytes_that_were_never_flushed_are_told_and_no_damage() {
     let container = store.open();
     entries(&*container).put(&key(7), &[7; 300_000]).unwrap();
     let how = Verify { data: false, threads: 1 };
-    let verify = || store.pool.maintenance().unwrap().verify(&store.label, how, &|_, _| ()).unwrap();
+    let verify = || store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap();
     assert_eq!(verify().unnamed, [], "its writer is at it");
     drop(container);
     let verified = verify();
@@ -273,11 +265,11 @@ fn a_repair_keeps_the_bytes_of_a_writer_that_is_still_alive_and_a_purge_leaves_t
     alive.flush().unwrap();
     cut(&store, 500);
     let how = Verify { data: false, threads: 1 };
-    let verified = store.pool.maintenance().unwrap().verify(&store.label, how, &|_, _| ()).unwrap();
+    let verified = store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap();
     assert!(verified.unnamed.iter().any(|unnamed| unnamed.length == 300_000), "{:?}", verified.unnamed);
     let restored = repair(&store).restored.unwrap();
     drop(alive);
-    store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+    store.maintenance().purge(&store.label, true).unwrap();
     assert_eq!(kept(&restored), [9; 300_000]);
 }
 
@@ -287,9 +279,8 @@ fn a_repair_of_a_log_that_another_repair_has_restored_changes_nothing() {
     put_frames(&*store.open(), 0..40);
     cut(&store, 500);
     let how = Verify { data: false, threads: 1 };
-    let findings = store.pool.maintenance().unwrap().verify(&store.label, how, &|_, _| ()).unwrap().findings;
-    let repair =
-        || store.pool.maintenance().unwrap().quarantine(&store.label, &findings, "note").unwrap().restored;
+    let findings = store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap().findings;
+    let repair = || store.maintenance().quarantine(&store.label, &findings, "note").unwrap().restored;
     assert!(repair().is_some());
     let alive = store.open();
     put_frames(&*alive, 40..41);

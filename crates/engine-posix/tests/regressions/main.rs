@@ -27,7 +27,8 @@ use std::{
 
 use isotach_engine_posix::Posix;
 use isotach_object::{
-    Container, ContainerOptions, Engine, KeyValue, Label, ObjectClass, ObjectId, ObjectType, Pool, PoolUri,
+    Container, ContainerOptions, Engine, KeyValue, Label, Maintenance, ObjectClass, ObjectId, ObjectType,
+    Pool, PoolUri,
 };
 
 /// A pool with one container.
@@ -38,6 +39,10 @@ struct Store {
 }
 
 impl Store {
+    fn maintenance(&self) -> &dyn Maintenance {
+        self.pool.maintenance().unwrap()
+    }
+
     /// `query` follows the path in the pool's URI.
     fn new(query: &str) -> Self {
         Self::in_folder(tempfile::tempdir().unwrap(), query)

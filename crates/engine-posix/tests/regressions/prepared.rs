@@ -51,7 +51,7 @@ fn data_files(store: &Store) -> Vec<PathBuf> {
 
 fn verify(store: &Store, data: bool) -> (u64, Vec<String>) {
     let how = Verify { data, threads: 2 };
-    let verified = store.pool.maintenance().unwrap().verify(&store.label, how, &|_, _| ()).unwrap();
+    let verified = store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap();
     let (_, prepared) = verified.checked.iter().find(|(what, _)| *what == "prepared transactions").unwrap();
     (*prepared, verified.findings.iter().map(ToString::to_string).collect())
 }
@@ -77,8 +77,8 @@ fn a_purge_takes_nothing_of_what_dead_processes_have_prepared() {
         store.open().snapshots().unwrap().create(&name("between")).unwrap();
         litter(&store);
         for round in 0..3 {
-            let expected = store.pool.maintenance().unwrap().purge(&store.label, false).unwrap();
-            let purged = store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+            let expected = store.maintenance().purge(&store.label, false).unwrap();
+            let purged = store.maintenance().purge(&store.label, true).unwrap();
             assert_eq!(purged.freed > 0, round == 0, "{query}: {expected:?} {purged:?}");
             assert_eq!(verify(&store, true), (3, Vec::new()), "{query}, purge {round}");
         }
@@ -90,7 +90,7 @@ fn a_purge_takes_nothing_of_what_dead_processes_have_prepared() {
             .unwrap();
         for _ in 0..2 {
             litter(&store);
-            store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+            store.maintenance().purge(&store.label, true).unwrap();
             for container in [&container, &store.open()] {
                 assert_prepared_is_there(&**container, 1, 500);
                 assert_prepared_is_there(&**container, 3, 500);
@@ -111,7 +111,7 @@ fn what_was_prepared_and_aborted_gives_back_its_room() {
     prepare(&*store.open(), "aborted", 2, 10);
     store.open().prepared_transactions().unwrap().abort_prepared(&name("aborted")).unwrap();
     assert_eq!(data_files(&store).len(), 2);
-    let purged = store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+    let purged = store.maintenance().purge(&store.label, true).unwrap();
     assert!(purged.freed > LONG as u64 / 2, "{purged:?}");
     assert_eq!(data_files(&store).len(), 1);
     store
@@ -191,9 +191,9 @@ fn a_purge_leaves_alone_what_is_being_staged_until_it_is_prepared() {
     let container = store.open();
     let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
     staging.update(&[Update::Write { cell: Cell::array(array(1)), offset: 0, data: &content(1) }]).unwrap();
-    store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+    store.maintenance().purge(&store.label, true).unwrap();
     staging.prepare(&name("late"), &[]).unwrap();
-    store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+    store.maintenance().purge(&store.label, true).unwrap();
     store
         .open()
         .prepared_transactions()
@@ -241,7 +241,7 @@ fn a_purge_between_finishing_and_committing_takes_nothing_and_old_versions_are_r
         assert_eq!(versions.version().unwrap(), 2);
         assert_version(&*container, 2);
         assert_version(&*versions.open_version(1).unwrap(), 1);
-        store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+        store.maintenance().purge(&store.label, true).unwrap();
         assert_eq!(verify(&store, true), (3, Vec::new()));
     }
     finish(&store, 3, 0);
@@ -253,7 +253,7 @@ fn a_purge_between_finishing_and_committing_takes_nothing_and_old_versions_are_r
         assert_version(&*versions.open_version(number).unwrap(), number);
     }
     // Now the epochs that were noted lie below the floor.
-    let purged = store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+    let purged = store.maintenance().purge(&store.label, true).unwrap();
     assert!(purged.freed > LONG as u64, "{purged:?}");
     assert_version(&*versions.open_version(1).unwrap(), 1);
     assert_version(&*versions.open_version(4).unwrap(), 4);

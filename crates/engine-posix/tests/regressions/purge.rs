@@ -74,7 +74,7 @@ fn du(path: &Path) -> u64 {
 }
 
 fn purge(store: &Store) -> Purged {
-    store.pool.maintenance().unwrap().purge(&store.label, true).unwrap()
+    store.maintenance().purge(&store.label, true).unwrap()
 }
 
 /// Log enough that some of it can go.
@@ -113,7 +113,7 @@ fn to_tell_what_a_purge_would_free_writes_nothing() {
     }
     grow_log(&*store.open());
     let before = tree(&store.path());
-    let told = store.pool.maintenance().unwrap().purge(&store.label, false).unwrap();
+    let told = store.maintenance().purge(&store.label, false).unwrap();
     assert!(tree(&store.path()) == before);
     let purged = purge(&store);
     assert!(told.freed.abs_diff(purged.freed) < purged.freed / 50, "{told:?} {purged:?}");
@@ -129,7 +129,7 @@ fn room_of_what_was_replaced_comes_back_as_told_and_all_else_stays() {
     let reader = store.open();
     let lent = reader.lent_reads().unwrap().lend(Cell::array(array(3)), 0, u64::MAX).unwrap();
     let before = du(&store.path());
-    let told = store.pool.maintenance().unwrap().purge(&store.label, false).unwrap();
+    let told = store.maintenance().purge(&store.label, false).unwrap();
     assert_eq!(store.files("floor."), Vec::<std::path::PathBuf>::new(), "telling changes nothing");
     let purged = purge(&store);
     let (after, live) = (du(&store.path()), 20 * SIZE as u64);
@@ -150,7 +150,7 @@ fn room_of_what_was_replaced_comes_back_as_told_and_all_else_stays() {
     write(&*store.open(), 0..20, 10);
     purge(&store);
     (0..20).for_each(|number| assert_eq!(round_of(&*reader, number), 10));
-    let found = store.pool.maintenance().unwrap().verify(
+    let found = store.maintenance().verify(
         &store.label,
         isotach_object::Verify { data: true, threads: 2 },
         &|_, _| (),
@@ -313,7 +313,7 @@ fn two_purges_at_once_and_readers_and_writers_beside_them_get_what_they_should()
         for _ in 0..2 {
             scope.spawn(|| {
                 while !done.load(Ordering::Acquire) {
-                    match store.pool.maintenance().unwrap().purge(&store.label, true) {
+                    match store.maintenance().purge(&store.label, true) {
                         Ok(_) => drop(rounds.fetch_add(1, Ordering::AcqRel)),
                         Err(Error::Conflict { .. }) => thread::yield_now(),
                         Err(error) => panic!("{error}"),
@@ -396,12 +396,12 @@ fn a_lost_or_damaged_run_of_a_purge_is_damage_and_never_an_older_state() {
         let error = entries(&*store.open()).get(b"key").unwrap_err();
         assert_eq!(error.code(), "corrupt", "{error}");
         let look = isotach_object::Verify { data: false, threads: 1 };
-        let found = store.pool.maintenance().unwrap().verify(&store.label, look, &|_, _| ()).unwrap();
+        let found = store.maintenance().verify(&store.label, look, &|_, _| ()).unwrap();
         assert!(
             found.findings.iter().any(|finding| finding.part == isotach_object::Part::History),
             "{found:?}"
         );
-        let aside = store.pool.maintenance().unwrap().quarantine(&store.label, &found.findings, "").unwrap();
+        let aside = store.maintenance().quarantine(&store.label, &found.findings, "").unwrap();
         assert_eq!(aside.moved, Vec::<String>::new());
     }
     fs::write(run, good).unwrap();

@@ -123,13 +123,13 @@ fn a_run_of_another_copy_of_the_container_is_read_without_and_told_and_set_aside
     runs.iter().zip(kept).for_each(|(run, bytes)| fs::write(run, bytes).unwrap());
     assert_holds(&*store.open(), 0..11, "without the run");
     let how = Verify { data: true, threads: 1 };
-    let verify = || store.pool.maintenance().unwrap().verify(&store.label, how, &|_, _| ()).unwrap().findings;
+    let verify = || store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap().findings;
     let findings = verify();
     assert!(
         !findings.is_empty() && findings.iter().all(|finding| finding.part == Part::Derived),
         "{findings:?}"
     );
-    store.pool.maintenance().unwrap().quarantine(&store.label, &findings, "note").unwrap();
+    store.maintenance().quarantine(&store.label, &findings, "note").unwrap();
     assert_eq!(verify(), []);
     assert_holds(&*store.open(), 0..11, "after the repair");
 }

@@ -316,8 +316,7 @@ fn a_run_whose_checksums_are_right_and_which_says_what_the_log_does_not_is_found
     assert_eq!(finding.cell.as_ref().unwrap().dkey, key(7));
     assert!(finding.what.starts_with("1 entries"), "{finding}");
 
-    let aside =
-        store.pool.maintenance().unwrap().quarantine(&store.label, &[finding], "found by a test").unwrap();
+    let aside = store.maintenance().quarantine(&store.label, &[finding], "found by a test").unwrap();
     assert_eq!(aside.moved, [run.file_name().unwrap().to_str().unwrap()]);
     assert_eq!(fs::read_to_string(Path::new(&aside.place).join("note.txt")).unwrap(), "found by a test");
     assert!(!run.exists() && Path::new(&aside.place).join(&aside.moved[0]).exists());
@@ -338,10 +337,7 @@ fn a_damaged_run_stays_where_the_log_is_damaged_too() {
     let findings = store.verify(ALL).findings;
     let parts: Vec<_> = findings.iter().map(|finding| finding.part).collect();
     assert_eq!(parts, [Part::History, Part::Derived], "{findings:?}");
-    assert_eq!(
-        store.pool.maintenance().unwrap().quarantine(&store.label, &findings, "").unwrap().moved,
-        [""; 0]
-    );
+    assert_eq!(store.maintenance().quarantine(&store.label, &findings, "").unwrap().moved, [""; 0]);
     assert!(run.exists());
 }
 
@@ -369,7 +365,7 @@ fn a_container_that_cannot_be_opened_is_a_finding_and_one_that_is_not_there_is_n
         assert_eq!(store.only_finding().part, gone, "{name}");
         fs::write(&file, good).unwrap();
     }
-    let absent = store.pool.maintenance().unwrap().verify(&"other".parse().unwrap(), ALL, &|_, _| ());
+    let absent = store.maintenance().verify(&"other".parse().unwrap(), ALL, &|_, _| ());
     assert_eq!(absent.unwrap_err().code(), "not-found");
 }
 
@@ -397,7 +393,7 @@ fn verifying_beside_writers_finds_nothing_and_tells_how_far_it_is() {
                 assert!(done <= total);
                 most.fetch_max(done, Ordering::Relaxed);
             };
-            let verified = store.pool.maintenance().unwrap().verify(&store.label, ALL, &progress).unwrap();
+            let verified = store.maintenance().verify(&store.label, ALL, &progress).unwrap();
             if !verified.is_sound() {
                 stop.store(true, Ordering::Relaxed);
             }
@@ -432,7 +428,7 @@ fn bytes_of_writers_that_end_while_others_verify_and_purge_are_not_told_as_unnam
             if purging {
                 scope.spawn(|| {
                     while !stop.load(Ordering::Relaxed) {
-                        store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+                        store.maintenance().purge(&store.label, true).unwrap();
                     }
                 });
             }
@@ -459,7 +455,7 @@ fn purge(store: &Store) {
     let container = store.open();
     (900..920).for_each(|number| entries(&*container).remove(&key(number)).unwrap());
     container.flush().unwrap();
-    let purged = store.pool.maintenance().unwrap().purge(&store.label, true).unwrap();
+    let purged = store.maintenance().purge(&store.label, true).unwrap();
     assert!(purged.freed > 0, "{purged:?}");
 }
 

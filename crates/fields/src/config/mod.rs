@@ -12,7 +12,7 @@ use isotach_object::PoolUri;
 pub use pattern::Pattern;
 pub use spread::Spread;
 
-use crate::forbidden::{Forbidden, Limits};
+use crate::admin::forbidden::{Forbidden, Limits};
 
 /// A part of a store: the datasets that match a pattern, and the pools they go to.
 #[derive(Debug, Clone)]

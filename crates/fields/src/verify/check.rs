@@ -16,8 +16,12 @@ use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError, Finding, 
 
 use super::{Cure, Damage, Level, Meter};
 use crate::{
-    Error, Location, Result, adopt::checksum_of, checksum::Crc32c, location::Place, reader::DatasetReader,
-    store::Inner, sync::lock,
+    Error, Location, Result,
+    archive::adopt::checksum_of,
+    catalogue::{location::Place, reader::DatasetReader},
+    checksum::Crc32c,
+    store::Inner,
+    sync::lock,
 };
 
 /// Bytes read in one call.

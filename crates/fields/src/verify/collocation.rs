@@ -15,10 +15,12 @@ use super::{
 };
 use crate::{
     Error, Location, Result,
-    batch::parse_history,
-    layout::{element_of_kv_key, kv_key},
-    reader::DatasetReader,
-    select::Target,
+    archive::batch::parse_history,
+    catalogue::{
+        layout::{element_of_kv_key, kv_key},
+        reader::DatasetReader,
+        select::Target,
+    },
     store::Inner,
     sync::lock,
 };

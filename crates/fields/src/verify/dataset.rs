@@ -12,11 +12,13 @@ use super::{
 };
 use crate::{
     Error, Result, Selection,
-    layout::{COLLOCATION, DATASET, ENTRY_KEY, ENTRY_RECORD, ENTRY_SCHEMA},
-    reader::DatasetReader,
-    record::Record,
-    root::for_each,
-    select::Target,
+    catalogue::{
+        layout::{COLLOCATION, DATASET, ENTRY_KEY, ENTRY_RECORD, ENTRY_SCHEMA},
+        reader::DatasetReader,
+        record::Record,
+        root::for_each,
+        select::Target,
+    },
     store::Inner,
 };
 

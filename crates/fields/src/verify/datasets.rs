@@ -11,12 +11,16 @@ use isotach_object::{Cell, Error as ObjectError, Label, Pool};
 use super::{Cure, Damage, Level, Looked, Meter, VerifiedPart, VerifyOptions, look, of_container};
 use crate::{
     Error, Forbidden, Result,
-    forbidden::Limits,
-    layout::{DATASET, DATASETS, ENTRY_KEY, ENTRY_SCHEMA, ROOT, SETTINGS, VERSION, parse_named_text},
-    record::Record,
-    root::{Root, SETTING_SCHEMA, SETTING_VERSION},
+    admin::{
+        forbidden::Limits,
+        sweep::{Stray, strays},
+    },
+    catalogue::{
+        layout::{DATASET, DATASETS, ENTRY_KEY, ENTRY_SCHEMA, ROOT, SETTINGS, VERSION, parse_named_text},
+        record::Record,
+        root::{Root, SETTING_SCHEMA, SETTING_VERSION},
+    },
     store::Inner,
-    sweep::{Stray, strays},
 };
 
 /// Looks at the list of datasets of an open store.

@@ -13,7 +13,7 @@ use isotach_object::{
 };
 
 use super::{Cure, Damage, Level, VerifiedPart, VerifyReport, datasets};
-use crate::{Action, Error, Result, layout::SETTINGS, sweep::Stray};
+use crate::{Action, Error, Result, admin::sweep::Stray, catalogue::layout::SETTINGS};
 
 /// What a repair does about a damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

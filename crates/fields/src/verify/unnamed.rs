@@ -9,9 +9,11 @@ use isotach_object::{Anchor, ArrayRead, Cell, Error as ObjectError, ObjectId, Ob
 
 use crate::{
     Location, Place, Result,
-    batch::parse_history,
-    reader::{Collocation, DatasetReader},
-    root::{Entry, Root},
+    archive::batch::parse_history,
+    catalogue::{
+        reader::{Collocation, DatasetReader},
+        root::{Entry, Root},
+    },
     store::Inner,
 };
 

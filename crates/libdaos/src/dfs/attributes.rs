@@ -9,7 +9,7 @@ use super::{
     nodes::{Defaults, Node},
     store::{Place, Store, until_done},
 };
-use crate::handles;
+use crate::runtime::handles;
 
 /// The size that a directory is said to have: what DAOS's library needs for an entry in memory.
 const DIRECTORY_SIZE: u64 = 104;

@@ -10,9 +10,9 @@ use super::{
 };
 use crate::{
     abi::constants::{DAOS_OO_RO, DAOS_OO_RW},
-    arrays::{self, Array, Range},
-    handles,
-    scope::Scope,
+    objects::arrays::{self, Array, Range},
+    runtime::handles,
+    transactions::scope::Scope,
 };
 
 /// The open array of a file.

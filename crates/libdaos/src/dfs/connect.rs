@@ -10,10 +10,12 @@ use super::{
 };
 use crate::{
     abi::{constants::*, properties::*, stored::ONE_COPY},
-    containers::{self, uuid_text},
-    handles, pools,
-    properties::{self, Properties, Value},
-    redundancy,
+    containers::{
+        self, pools,
+        properties::{self, Properties, Value},
+        redundancy, uuid_text,
+    },
+    runtime::handles,
 };
 
 /// How often `dfs_init` was called without `dfs_fini`.

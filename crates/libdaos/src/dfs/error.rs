@@ -1,6 +1,9 @@
 //! How the file system tells a failure: by a number of the system's, as libdfs does.
 
-use crate::{abi::errors::*, error::Der, log};
+use crate::{
+    abi::errors::*,
+    runtime::{error::Der, log},
+};
 
 /// A number of the system's, above 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::{
     nodes::{Kind, Node},
     store::class_by_default,
 };
-use crate::arrays::Range;
+use crate::objects::arrays::Range;
 
 /// The rest of a file, in `dfs_punch`.
 const ALL: u64 = u64::MAX;

@@ -9,7 +9,10 @@ use super::{
     nodes::{self, Node},
     store::Place,
 };
-use crate::{containers::uuid_text, globals, handles};
+use crate::{
+    containers::uuid_text,
+    runtime::{globals, handles},
+};
 
 const MOUNT: &[u8] = b"isotach dfs mount 1";
 const NODE: &[u8] = b"isotach dfs file 1";

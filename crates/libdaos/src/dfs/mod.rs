@@ -19,6 +19,7 @@ mod bytes;
 mod connect;
 mod create;
 mod directories;
+pub(crate) mod duns;
 mod error;
 mod files;
 mod globals;

@@ -15,10 +15,11 @@ use crate::{
         dfs::DFS_BALANCED,
         properties::{DAOS_PROP_CO_LAYOUT_POSIX, DAOS_PROP_CO_LAYOUT_TYPE},
     },
-    containers,
-    handles::{self, Open},
-    pools,
-    properties::{self, Value},
+    containers::{
+        self, pools,
+        properties::{self, Value},
+    },
+    runtime::handles::{self, Open},
 };
 
 /// Bytes of a path or a prefix at most, with the byte that ends it.

@@ -12,7 +12,7 @@ use super::{
     store::{Place, Store, until_done},
     superblock::Attributes,
 };
-use crate::handles::{self, Open};
+use crate::runtime::handles::{self, Open};
 
 /// Bytes of a name at most.
 pub(crate) const MOST_NAME: usize = 255;

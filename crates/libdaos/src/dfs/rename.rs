@@ -171,9 +171,9 @@ mod tests {
     use super::*;
     use crate::{
         abi::properties::{DAOS_PROP_CO_LAYOUT_POSIX, DAOS_PROP_CO_LAYOUT_TYPE},
+        containers::properties::{self, Properties, Value},
         dfs::{Attributes, Owned, Wanted, mount, open, superblock},
-        handles::{self, Open},
-        properties::{self, Properties, Value},
+        runtime::handles::{self, Open},
         testing::container,
     };
 

@@ -18,7 +18,8 @@ use super::{
 use crate::{
     abi::stored::files::{INODE, directory_key, mark_key},
     containers::{self, Container, own},
-    handles, objects,
+    objects,
+    runtime::handles,
 };
 
 /// The attribute key of where a symbolic link leads.

@@ -9,9 +9,11 @@ use std::{
 use super::{answer, copied, many, many_mut, out, place, properties, text, value_or_none};
 use crate::{
     abi::{acl::*, errors::*, info::*, types::*},
-    access,
-    acl::{ENTRY_HEAD, Entry, LIST_HEAD, List, has_name},
-    error::{Der, Result, invalid},
+    containers::{
+        access,
+        acl::{ENTRY_HEAD, Entry, LIST_HEAD, List, has_name},
+    },
+    runtime::error::{Der, Result, invalid},
 };
 
 /// The bytes of a list of the caller's.
@@ -213,7 +215,7 @@ unsafe extern "C" fn daos_acl_remove_ace(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_acl_validate(list: *mut daos_acl) -> c_int {
     // SAFETY: STRUCT for `list`.
-    answer(ptr::null_mut(), || unsafe { list_of(list) }?.check(crate::acl::ALL))
+    answer(ptr::null_mut(), || unsafe { list_of(list) }?.check(crate::containers::acl::ALL))
 }
 
 #[unsafe(no_mangle)]
@@ -243,7 +245,7 @@ unsafe extern "C" fn daos_acl_from_strs(
         // SAFETY: STRING for each of `texts`.
         let entries = texts.iter().map(|entry| Entry::parse(unsafe { text(*entry) }?));
         let made = List::new(entries.collect::<Result<Vec<_>>>()?);
-        made.check(crate::acl::ALL)?;
+        made.check(crate::containers::acl::ALL)?;
         place.set(copied(&made.bytes())?.cast());
         Ok(())
     })
@@ -258,7 +260,7 @@ unsafe extern "C" fn daos_acl_to_strs(
     answer(ptr::null_mut(), || {
         // SAFETY: STRUCT for `list`, OUT for `texts` and `count`.
         let (list, place, count) = unsafe { (list_of(list)?, out(texts)?, out(count)?) };
-        list.check(crate::acl::ALL)?;
+        list.check(crate::containers::acl::ALL)?;
         let said = list.entries().iter().map(Entry::text).collect::<Result<Vec<_>>>()?;
         // SAFETY: `calloc` takes any numbers; zeros are strings that are not there.
         let made: *mut *mut c_char =

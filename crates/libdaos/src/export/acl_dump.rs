@@ -5,7 +5,7 @@ use std::ffi::CString;
 use super::{acl::list_bytes, many, value_or_none};
 use crate::{
     abi::info::{daos_ace, daos_acl},
-    acl::{ENTRY_HEAD, Entry, List},
+    containers::acl::{ENTRY_HEAD, Entry, List},
 };
 
 /// Prints lines through C's library, so that they stand between what the program prints where they belong.

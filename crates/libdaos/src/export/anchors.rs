@@ -13,7 +13,7 @@ use isotach_object::Anchor;
 
 use crate::{
     abi::{constants::*, types::daos_anchor_t},
-    error::{Result, invalid},
+    runtime::error::{Result, invalid},
 };
 
 /// Bytes of the buffer before the engine's anchor.

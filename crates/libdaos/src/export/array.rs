@@ -5,10 +5,9 @@ use std::ffi::{c_int, c_uint};
 use super::{answer, fill, give, halves, many, out, place, vectors};
 use crate::{
     abi::types::*,
-    arrays::{self, Range},
-    error::Result,
-    globals, handles,
-    scope::Scope,
+    objects::arrays::{self, Range},
+    runtime::{error::Result, globals, handles},
+    transactions::scope::Scope,
 };
 
 #[unsafe(no_mangle)]

@@ -5,9 +5,11 @@ use std::ffi::{c_char, c_int, c_void};
 use super::{answer, key, many, many_mut, place};
 use crate::{
     abi::{errors::DER_NONEXIST, types::*},
-    attributes,
-    error::{Der, Result},
-    handles,
+    containers::attributes,
+    runtime::{
+        error::{Der, Result},
+        handles,
+    },
 };
 
 /// Names, and a value for each.

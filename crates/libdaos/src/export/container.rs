@@ -9,9 +9,9 @@ use super::{
 };
 use crate::{
     abi::{info::*, types::*},
-    access, containers,
-    error::Result,
-    globals, handles, properties, snapshots,
+    containers::{self, access, properties},
+    runtime::{error::Result, globals, handles},
+    transactions::snapshots,
 };
 
 #[unsafe(no_mangle)]

@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     abi::{errors::*, info::*, properties::*, types::*},
-    error::{invalid, refuse},
-    pools,
+    containers::pools,
+    runtime::error::{invalid, refuse},
 };
 
 /// Of the properties the label counts. There is one server, so which and how much room are not looked at; the pool belongs to whoever makes it.

@@ -21,13 +21,17 @@ use super::{
     many, place, place_or_none, properties, text,
 };
 use crate::{
-    abi::stored::is_uuid,
-    abi::{constants::DAOS_COO_RO, dfs::*, info::daos_prop_t, properties::*, types::*},
-    containers::{self, uuid_text},
-    dfs::{Errno, Result},
-    duns::{self, Target},
-    handles, log,
-    properties::{Value, check, of},
+    abi::{constants::DAOS_COO_RO, dfs::*, info::daos_prop_t, properties::*, stored::is_uuid, types::*},
+    containers::{
+        self,
+        properties::{Value, check, of},
+        uuid_text,
+    },
+    dfs::{
+        Errno, Result,
+        duns::{self, Target},
+    },
+    runtime::{handles, log},
 };
 
 /// Does what a function is for, and gives a number of the system's, or 0.

@@ -9,8 +9,10 @@ use std::{
 use super::{answer, out, outs};
 use crate::{
     abi::{constants::*, errors::DER_INVAL, types::*},
-    error::{Der, invalid},
-    events::{self, Callback, Ended},
+    runtime::{
+        error::{Der, invalid},
+        events::{self, Callback, Ended},
+    },
 };
 
 /// Ends an event: calls what is registered for that, whose failure counts where the call had none, and completes it; then its parent, if that

@@ -10,7 +10,7 @@ use std::{
 use super::{out, place_or_none, text};
 use crate::{
     abi::{errors::*, info::d_rank_list_t, types::*},
-    epochs,
+    transactions::epochs,
 };
 
 const NANOSECONDS: u64 = 1_000_000_000;

@@ -10,7 +10,7 @@ use std::{
     sync::atomic::{AtomicI32, AtomicPtr, Ordering},
 };
 
-use crate::{abi::errors::DER_INVAL, log};
+use crate::{abi::errors::DER_INVAL, runtime::log};
 
 /// The levels, from 0 for debugging on.
 const LEVELS: [&str; 9] = ["DBUG", "INFO", "NOTE", "WARN", "ERR", "CRIT", "ALRT", "EMRG", "EMIT"];

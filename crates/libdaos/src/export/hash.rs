@@ -17,7 +17,7 @@ use std::{
 use super::many;
 use crate::{
     abi::{errors::*, hash::*},
-    hashes,
+    objects::hashes,
 };
 
 /// Two to the power of this many lists are the most.

@@ -8,8 +8,8 @@ use std::{
 use super::{answer, halves, key, listing, many, out, place};
 use crate::{
     abi::{errors::*, types::*},
-    error::Der,
-    kv, objects,
+    objects::{self, kv},
+    runtime::error::Der,
 };
 
 #[unsafe(no_mangle)]

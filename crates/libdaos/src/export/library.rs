@@ -7,8 +7,7 @@ use isotach_object::ObjectClass;
 use super::{answer, text};
 use crate::{
     abi::{classes::OC_RP_XSF, errors},
-    pools,
-    redundancy::MOST_COPIES,
+    containers::{pools, redundancy::MOST_COPIES},
 };
 
 #[unsafe(no_mangle)]

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     abi::{constants::*, errors::*, types::*},
-    error::{Der, Result, invalid},
+    runtime::error::{Der, Result, invalid},
 };
 
 /// Gives a page of keys, as `daos_kv_list` and the others do: at most `count`, as many as fit into the buffers of `list`.

@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     abi::{dfs::*, errors::*, info::*, types::*},
-    error::{Der, Result, invalid, refuse},
+    runtime::error::{Der, Result, invalid, refuse},
 };
 
 /// A type of which any bytes are a value: a number, a pointer that is not followed, or a structure of these.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use crate::{abi::errors::DER_NOSYS, log};
+use crate::{abi::errors::DER_NOSYS, runtime::log};
 
 macro_rules! missing {
     ($result:expr => $($name:ident)*) => {

@@ -72,8 +72,10 @@ use crate::{
         errors::DER_MISC,
         types::{daos_event_t, daos_obj_id_t},
     },
-    error::{Der, Result, refuse},
-    events,
+    runtime::{
+        error::{Der, Result, refuse},
+        events,
+    },
 };
 
 /// Does what a function is for, and gives its number. With an event the call ends before it returns, so the event is told at once.

@@ -11,13 +11,11 @@ use super::{
 };
 use crate::{
     abi::{constants::*, errors::*, types::*},
-    error::{Der, Result, invalid, refuse},
-    extents,
-    general::{self, Part},
-    handles,
-    key_query::{self, Query},
-    objects,
-    records::Found,
+    objects::{self, extents, general, key_query, records::Found},
+    runtime::{
+        error::{Der, Result, invalid, refuse},
+        handles,
+    },
 };
 
 #[unsafe(no_mangle)]
@@ -116,7 +114,7 @@ fn check_conditions(flags: u64, fitting: u64) -> Result<()> {
 ///
 /// # Safety
 /// STRUCT for the description: its name is a key, and its extents are a LIST of `iod_nr`.
-unsafe fn part<'a>(described: &daos_iod_t) -> Result<Part<'a>> {
+unsafe fn part<'a>(described: &daos_iod_t) -> Result<general::Part<'a>> {
     let ranges = match described.iod_type {
         DAOS_IOD_SINGLE if described.iod_nr == 1 => None,
         DAOS_IOD_SINGLE => return invalid("iod_nr of a single value: 1 is expected"),
@@ -129,7 +127,7 @@ unsafe fn part<'a>(described: &daos_iod_t) -> Result<Part<'a>> {
     };
     // SAFETY: `described` is a reference, and its name a key with BYTES.
     let akey = unsafe { key_of(&raw const described.iod_name) }?;
-    Ok(Part { akey, ranges, size: described.iod_size, flags: described.iod_flags, room: None })
+    Ok(general::Part { akey, ranges, size: described.iod_size, flags: described.iod_flags, room: None })
 }
 
 /// Tells where there were records.
@@ -480,7 +478,7 @@ unsafe extern "C" fn daos_obj_query_key(
                 if needs_akey { Some(key_of(akey)?) } else { None },
             )
         };
-        let query = Query { flags, dkey: given_dkey, akey: given_akey };
+        let query = key_query::Query { flags, dkey: given_dkey, akey: given_akey };
         let found = key_query::find(&object, &scope, &query)?.unwrap_or_default();
         // SAFETY: STRUCT for `dkey` and `akey`, OUT for `records`, where they are asked for.
         unsafe {

@@ -10,10 +10,12 @@ use crate::{
         info::*,
         types::*,
     },
-    error::{Der, Result, refuse},
-    handles, labels,
+    containers::{labels, pools},
     objects::TARGETS,
-    pools,
+    runtime::{
+        error::{Der, Result, refuse},
+        handles,
+    },
 };
 
 #[unsafe(no_mangle)]
@@ -141,7 +143,7 @@ unsafe extern "C" fn daos_pool_list_cont(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn daos_pool_local2global(pool: daos_handle_t, global: *mut d_iov_t) -> c_int {
     answer(std::ptr::null_mut(), || {
-        let packed = crate::globals::of_pool(pool.cookie)?;
+        let packed = crate::runtime::globals::of_pool(pool.cookie)?;
         // SAFETY: STRUCT for `global`.
         unsafe { give(&packed, global) }
     })
@@ -152,7 +154,7 @@ unsafe extern "C" fn daos_pool_global2local(global: d_iov_t, pool: *mut daos_han
     answer(std::ptr::null_mut(), || {
         // SAFETY: BYTES for `global.iov_buf`, OUT for `pool`.
         let (packed, pool) = unsafe { (many(global.iov_buf.cast::<u8>(), global.iov_len)?, out(pool)?) };
-        pool.set(daos_handle_t { cookie: crate::globals::to_pool(packed)? });
+        pool.set(daos_handle_t { cookie: crate::runtime::globals::to_pool(packed)? });
         Ok(())
     })
 }

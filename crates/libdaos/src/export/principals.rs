@@ -8,9 +8,11 @@ use std::{
 use super::{answer, copied, out, text};
 use crate::{
     abi::{acl::*, errors::*},
-    access,
-    acl::{GROUP, USER, is_principal},
-    error::{Der, invalid},
+    containers::{
+        access,
+        acl::{GROUP, USER, is_principal},
+    },
+    runtime::error::{Der, invalid},
 };
 
 /// What prefixes say in the text of a principal that has a name.

@@ -13,9 +13,11 @@ use super::{
 };
 use crate::{
     abi::{errors::*, info::*, properties::*, types::*},
-    error::{Result, invalid, refuse},
-    handles,
-    properties::{self, Kind, Properties, Value},
+    containers::properties::{self, Kind, Properties, Value},
+    runtime::{
+        error::{Result, invalid, refuse},
+        handles,
+    },
 };
 
 #[unsafe(no_mangle)]

@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{
     abi::{errors::*, info::*, properties::*},
-    error::{Der, Result, invalid, refuse},
-    property_text,
+    containers::property_text,
+    runtime::error::{Der, Result, invalid, refuse},
 };
 
 /// Whether the value of a property is a string.

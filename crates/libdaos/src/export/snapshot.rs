@@ -8,8 +8,11 @@ use std::{
 use super::{answer, halves, out, outs, place, text, value_or_none};
 use crate::{
     abi::{constants::*, types::*},
-    error::{Result, invalid},
-    handles, snapshots,
+    runtime::{
+        error::{Result, invalid},
+        handles,
+    },
+    transactions::snapshots,
 };
 
 #[unsafe(no_mangle)]

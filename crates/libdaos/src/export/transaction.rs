@@ -5,8 +5,10 @@ use std::{ffi::c_int, ptr};
 use super::{answer, out};
 use crate::{
     abi::types::*,
-    error::{Result, invalid},
-    handles,
+    runtime::{
+        error::{Result, invalid},
+        handles,
+    },
     transactions::{self, Transaction},
 };
 

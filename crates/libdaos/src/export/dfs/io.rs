@@ -5,9 +5,9 @@ use std::{ffi::c_int, sync::Arc};
 use super::{Mounted, Opened, answer, both, done, system};
 use crate::{
     abi::{dfs::*, types::*},
-    arrays::Range,
     dfs::{Errno, FileSystem, Node, Result},
     export::{fill, many, out, place, vectors},
+    objects::arrays::Range,
 };
 
 /// An open file, and the file system that it is in.
@@ -80,7 +80,7 @@ unsafe fn read((system, node): Checked, ranges: &[Range], vectors: &[d_iov_t], s
 unsafe fn write((system, node): Checked, ranges: &[Range], vectors: &[d_iov_t]) -> Result<()> {
     // SAFETY: BYTES for each vector, as many as `iov_len` says.
     let all = vectors.iter().map(|vector| unsafe { many(vector.iov_buf.cast::<u8>(), vector.iov_len) });
-    system.write(&node, ranges, &all.collect::<crate::error::Result<Vec<&[u8]>>>()?)
+    system.write(&node, ranges, &all.collect::<crate::runtime::error::Result<Vec<&[u8]>>>()?)
 }
 
 #[unsafe(no_mangle)]

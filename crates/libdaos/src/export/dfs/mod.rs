@@ -24,7 +24,7 @@ use super::{Out, out_or_none, told};
 use crate::{
     abi::types::daos_event_t,
     dfs::{Errno, FileSystem, Inode, Node, Result, Stat},
-    handles,
+    runtime::handles,
 };
 
 /// A mount, and an open file, directory or link.

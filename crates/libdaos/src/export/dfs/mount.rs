@@ -8,9 +8,9 @@ use std::{
 use super::{Mounted, answer, done, name_or_none, number, pointer, system};
 use crate::{
     abi::{dfs::*, types::*},
+    containers::properties::Properties,
     dfs::{self, Attributes, Errno, Result, refuse},
     export::{give, many, out, out_or_none, properties, text, value_or_none},
-    properties::Properties,
 };
 
 #[unsafe(no_mangle)]

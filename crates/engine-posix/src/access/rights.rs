@@ -1,0 +1,316 @@
+//! Rights of a container, kept and enforced by the file system: owner, group, modes and POSIX ACLs (FORMAT.md section 1).
+//!
+//! The container's folder is the gate: who may not pass through it reaches nothing in it. So who may read is decided
+//! there alone, and by one call of the system. Behind the gate every file may be read by all, and be written by those who
+//! may write when the file is made or the rights are set. What must stay true:
+//! - Whatever the umask of whoever makes a file later, it has the permissions that the folder's default list says; where the
+//!   file system has no lists, whoever makes it gives it its mode ([`crate::io::directory`]).
+//! - Files belong to the container's group (the folders' set-group-id bit) and are open to its owner, whoever made them.
+//! - The gate is set last, when all behind it is as it should be.
+
+use std::path::Path;
+
+use isotach_object::{Acl, Error, NewRights, Permissions, Principal, Result, Rights, RightsChange};
+
+use crate::{
+    SCHEME,
+    access::{
+        posix_acl::{Bits, PosixAcl},
+        uid_names,
+    },
+    format::superblock,
+    io::{
+        data,
+        directory::Directory,
+        disk::{Folder, Guard, NewGuard, failed as disk_failed},
+    },
+};
+
+/// The mode bit by which what is made in a folder gets the folder's group.
+const SET_GROUP: u32 = 0o2000;
+/// The mode bit by which only their owners take names in a folder away.
+const OWNED_NAMES: u32 = 0o1000;
+const READ: Bits = 4;
+const WRITE: Bits = 2;
+const PASS: Bits = 1;
+
+/// The folder itself, from within.
+const SELF: &str = ".";
+
+/// Whose a container is and who may do what, as far as the file system enforces it.
+pub(crate) fn of(disk: &dyn Folder, container: &Path) -> Result<Rights> {
+    let guard =
+        disk.guard(container).map_err(|error| disk_failed("look at the rights of", container, error))?;
+    let guard = guard.ok_or_else(no_rights)?;
+    let (owner, group) = (uid_names::user_name(guard.owner), uid_names::group_name(guard.group));
+    Ok(Rights { owner, group, acl: acl_of(&list_of(&guard)) })
+}
+
+/// Gives the container that is being made in a folder, by whoever this is, the rights that it is to have.
+pub(crate) fn begin(container: &Directory, rights: &NewRights) -> Result<()> {
+    let guard = match container.guard(SELF)? {
+        Some(guard) => guard,
+        None if *rights == NewRights::default() => return Ok(()),
+        None => return Err(no_rights()),
+    };
+    let change = match rights {
+        NewRights::Asked(change) => change.clone(),
+        NewRights::Inherited(from) => {
+            let acl = from.inherited(&uid_names::user_name(guard.owner), &uid_names::group_name(guard.group));
+            RightsChange { acl: Some(enforceable(&acl)), ..RightsChange::default() }
+        }
+    };
+    // What the umask took from the folder that was just made is taken from all that comes into it.
+    let usual = PosixAcl { owner: READ | WRITE | PASS, ..list_of(&guard) };
+    Wanted::new(container, &guard, &usual, &change)?.apply(container, &guard)
+}
+
+/// Changes the rights of a container.
+pub(crate) fn change(container: &Directory, change: &RightsChange) -> Result<()> {
+    let guard = container.guard(SELF)?.ok_or_else(no_rights)?;
+    Wanted::new(container, &guard, &list_of(&guard), change)?.apply(container, &guard)
+}
+
+/// Lets those who may write by a list make names in a folder of the pool. All others may look for theirs, and nobody but
+/// its owner takes one away.
+pub(crate) fn grant_create(folder: &Directory, acl: &Acl) -> Result<()> {
+    let guard = folder.guard(SELF)?.ok_or_else(no_rights)?;
+    let mut list = list_for(acl, folder.path())?;
+    check_names(&list, &guard, folder.path())?;
+    let named = list.users.values_mut().chain(list.groups.values_mut());
+    named.chain([&mut list.group, &mut list.others]).for_each(|bits| *bits |= READ | PASS);
+    let (mode, list) = (list.mode() | OWNED_NAMES, guard.keeps_lists.then(|| list.encode()));
+    folder.set_guard(SELF, &NewGuard { owner: None, group: None, mode, list, default: None })
+}
+
+/// Refuses names where the file system has no lists.
+fn check_names(list: &PosixAcl, guard: &Guard, place: &Path) -> Result<()> {
+    if !list.has_names() || guard.keeps_lists {
+        return Ok(());
+    }
+    let what = format!(
+        "users and groups by name in the rights of {}: its file system has no POSIX ACLs, so only OWNER@, GROUP@ and \
+         EVERYONE@ can be told apart",
+        place.display()
+    );
+    Err(Error::Unsupported { engine: SCHEME, what })
+}
+
+/// Gives another folder, of whomever it is, the gate of a container, so that the same may pass; where the file system
+/// cannot say that, nobody but its owner.
+pub(crate) fn copy_gate(container: &Directory, folder: &Directory) -> Result<()> {
+    let Some(guard) = container.guard(SELF)? else { return Ok(()) };
+    let mut gate = list_of(&guard);
+    gate.users.insert(guard.owner, gate.owner);
+    gate.groups.insert(guard.group, gate.group);
+    gate = PosixAcl { owner: READ | WRITE | PASS, group: 0, ..gate };
+    if !guard.keeps_lists {
+        gate = PosixAcl::of_mode(0o700);
+    }
+    let (mode, list) = (gate.mode(), guard.keeps_lists.then(|| gate.encode()));
+    folder.set_guard(SELF, &NewGuard { owner: None, group: None, mode, list, default: None })
+}
+
+/// An error with what the user would need, if it is one of permission.
+pub(crate) fn explain(disk: &dyn Folder, container: &Path, need: &str, error: Error) -> Error {
+    match (error, of(disk, container)) {
+        (Error::PermissionDenied { what, source }, Ok(Rights { owner, group, acl })) => {
+            let myself = uid_names::myself();
+            let what = format!(
+                "{what}; user {myself} needs {need}, and it is of user {owner} and group {group}: {acl}"
+            );
+            Error::PermissionDenied { what, source }
+        }
+        (error, _) => error,
+    }
+}
+
+fn no_rights() -> Error {
+    Error::Unsupported { engine: SCHEME, what: "rights on a disk that knows no users".to_owned() }
+}
+
+fn list_of(guard: &Guard) -> PosixAcl {
+    let list = guard.list.as_deref().and_then(PosixAcl::decode);
+    list.unwrap_or_else(|| PosixAcl::of_mode(guard.mode))
+}
+
+/// What a folder's list means for a container.
+fn acl_of(list: &PosixAcl) -> Acl {
+    let permissions = |bits: Bits| match (bits & (READ | PASS) == READ | PASS, bits & WRITE != 0) {
+        (false, _) => Permissions::NONE,
+        (true, false) => Permissions::READ,
+        (true, true) => Permissions::READ_WRITE,
+    };
+    let owner = permissions(list.owner).and(Permissions::DELETE).and(Permissions::ADMINISTER);
+    let users = list.users.iter().map(|(id, bits)| (Principal::User(uid_names::user_name(*id)), *bits));
+    let groups =
+        list.groups.iter().map(|(id, bits)| (Principal::NamedGroup(uid_names::group_name(*id)), *bits));
+    let rest = [(Principal::Group, list.group), (Principal::Everyone, list.others)];
+    let rest = rest.into_iter().filter(|(_, bits)| permissions(*bits) != Permissions::NONE);
+    let named = users.chain(groups).chain(rest);
+    named.fold(Acl::new().with(Principal::Owner, owner), |acl, (who, bits)| acl.with(who, permissions(bits)))
+}
+
+/// As much of a list as a file system keeps: the container that it comes from may be on another engine.
+fn enforceable(acl: &Acl) -> Acl {
+    acl.entries().fold(Acl::new(), |kept, (principal, permissions)| match principal {
+        Principal::Owner => kept,
+        _ if !permissions.can_read() => kept.with(principal.clone(), Permissions::NONE),
+        _ if permissions.can_write() => kept.with(principal.clone(), Permissions::READ_WRITE),
+        _ => kept.with(principal.clone(), Permissions::READ),
+    })
+}
+
+/// The folder's list by which the file system enforces a container's, or why it cannot.
+fn list_for(acl: &Acl, container: &Path) -> Result<PosixAcl> {
+    let refuse = |what: String| Err(Error::Unsupported { engine: SCHEME, what });
+    let place = container.display();
+    let mut list = PosixAcl::default();
+    for (principal, permissions) in acl.entries() {
+        let permissions = permissions.with_sight();
+        if *principal == Principal::Owner {
+            if permissions != Permissions::ALL {
+                return refuse(format!(
+                    "for {place} OWNER@ with less than {}: the owner of a file can always give himself the rest",
+                    Permissions::ALL
+                ));
+            }
+        } else if permissions.without(Permissions::READ_WRITE) != Permissions::NONE {
+            return refuse(format!(
+                "for {place} d, T, A or o for {principal}: a file system leaves removing a container and changing its \
+                 rights to OWNER@ and to root"
+            ));
+        } else if permissions != Permissions::NONE && !permissions.can_read() {
+            return refuse(format!(
+                "for {place} {permissions} without r for {principal}: in a file system who writes reads, and who may not \
+                 read sees nothing else"
+            ));
+        }
+        let bits = bits_of(permissions);
+        match principal {
+            Principal::Owner => list.owner = bits,
+            Principal::Group => list.group = bits,
+            Principal::Everyone => list.others = bits,
+            Principal::User(name) => drop(list.users.insert(uid_names::user(name)?, bits)),
+            Principal::NamedGroup(name) => drop(list.groups.insert(uid_names::group(name)?, bits)),
+        }
+    }
+    Ok(list)
+}
+
+fn bits_of(permissions: Permissions) -> Bits {
+    match (permissions.can_write(), permissions.can_read()) {
+        (true, _) => READ | WRITE | PASS,
+        (false, true) => READ | PASS,
+        (false, false) => 0,
+    }
+}
+
+/// What the parts of a container are to have.
+struct Wanted {
+    owner: Option<u32>,
+    group: Option<u32>,
+    /// Of the container's folder.
+    gate: PosixAcl,
+    /// Of what is behind the gate: everyone may read, and write as the gate says. With the right to pass, which files leave out.
+    behind: PosixAcl,
+    /// The same, for what others than the owner make.
+    inherited: PosixAcl,
+    keeps_lists: bool,
+}
+
+impl Wanted {
+    fn new(container: &Directory, guard: &Guard, present: &PosixAcl, change: &RightsChange) -> Result<Self> {
+        let owner = change.owner.as_deref().map(uid_names::user).transpose()?;
+        let group = change.group.as_deref().map(uid_names::group).transpose()?;
+        let gate =
+            change.acl.as_ref().map_or_else(|| Ok(present.clone()), |acl| list_for(acl, container.path()))?;
+        check_names(&gate, guard, container.path())?;
+        let behind = PosixAcl {
+            owner: READ | WRITE | PASS,
+            users: gate.users.iter().map(|(id, bits)| (*id, bits | READ | PASS)).collect(),
+            group: gate.group | READ | PASS,
+            groups: gate.groups.iter().map(|(id, bits)| (*id, bits | READ | PASS)).collect(),
+            others: gate.others | READ | PASS,
+        };
+        let mut inherited = behind.clone();
+        inherited.users.insert(owner.unwrap_or(guard.owner), READ | WRITE | PASS);
+        Ok(Self { owner, group, gate, behind, inherited, keeps_lists: guard.keeps_lists })
+    }
+
+    fn folder(&self, list: &PosixAcl) -> NewGuard {
+        NewGuard {
+            owner: self.owner,
+            group: self.group,
+            mode: list.mode() | SET_GROUP,
+            list: self.keeps_lists.then(|| list.encode()),
+            default: self.keeps_lists.then(|| self.inherited.encode()),
+        }
+    }
+
+    /// For a file of the container's owner or of another.
+    fn file(&self, name: &str, is_owners: bool) -> NewGuard {
+        let list = if is_owners { &self.behind } else { &self.inherited };
+        let without = if name == superblock::FILE { PASS | WRITE } else { PASS };
+        let mut list = list.clone();
+        let named = list.users.values_mut().chain(list.groups.values_mut());
+        named.chain([&mut list.group, &mut list.others]).for_each(|bits| *bits &= !without);
+        list.owner = READ | WRITE;
+        NewGuard {
+            owner: self.owner.filter(|_| is_owners),
+            group: self.group,
+            mode: list.mode(),
+            list: self.keeps_lists.then(|| list.encode()),
+            default: None,
+        }
+    }
+
+    /// Sets it all, the gate last.
+    fn apply(&self, container: &Directory, present: &Guard) -> Result<()> {
+        let bytes = container.folder(data::FOLDER)?;
+        self.set(&bytes, SELF, &self.folder(&self.behind))?;
+        for folder in [container, &bytes] {
+            for name in folder.names()?.iter().filter(|name| *name != data::FOLDER) {
+                self.set_file(folder, name, present)?;
+            }
+        }
+        self.set(container, SELF, &self.folder(&self.gate))
+    }
+
+    fn set_file(&self, folder: &Directory, name: &str, present: &Guard) -> Result<()> {
+        // What was merged away meanwhile is not there, and what is no file of the container stays as it is.
+        let Ok(Some(there)) = folder.guard(name) else { return Ok(()) };
+        let is_owners = there.owner == present.owner;
+        match self.set(folder, name, &self.file(name, is_owners)) {
+            // What another has made is his; the gate holds for it.
+            Err(Error::PermissionDenied { .. }) if !is_owners => Ok(()),
+            Err(Error::NotFound { .. }) => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    fn set(&self, folder: &Directory, name: &str, guard: &NewGuard) -> Result<()> {
+        folder.set_guard(name, guard).map_err(|error| match error {
+            Error::PermissionDenied { what, source } => {
+                let needed = match self.owner {
+                    Some(_) => "only root gives what is his or another's to somebody else",
+                    None => "only its owner does, for a group that he belongs to, and root",
+                };
+                Error::PermissionDenied { what: format!("{what}; {needed}"), source }
+            }
+            error => error,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_list_of_another_engine_what_a_file_system_enforces_is_inherited() {
+        let acl: Acl = "A::OWNER@:rw,A::ann@:tT,A::bea@:rwtTa,A:G:GROUP@:r,A::EVERYONE@:w".parse().unwrap();
+        let kept = "A::OWNER@:rwdtTaAo,A::ann@:,A::bea@:rwta,A:G:GROUP@:rta,A::EVERYONE@:";
+        assert_eq!(enforceable(&acl).to_string(), kept);
+    }
+}

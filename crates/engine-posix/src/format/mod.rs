@@ -1,0 +1,9 @@
+//! The bytes on the device: each file here encodes and decodes one part of what `docs/FORMAT.md` specifies.
+//!
+//! What must stay true: nothing here does I/O, and nothing can read past its input.
+
+pub(crate) mod extent;
+pub(crate) mod frame;
+pub(crate) mod path;
+pub(crate) mod record;
+pub(crate) mod superblock;

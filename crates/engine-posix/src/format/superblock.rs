@@ -1,0 +1,183 @@
+//! The superblock: 64 bytes that say what a pool or container directory is (FORMAT.md section 2).
+//!
+//! An unknown mandatory feature or a newer version is refused; an unknown optional feature is ignored.
+
+use std::{io, path::Path};
+
+use crate::{
+    SCHEME,
+    io::{
+        directory::Directory,
+        disk::{self, Folder},
+    },
+};
+use isotach_engine_kit::{
+    bytes::{Put, Reader},
+    checksum::crc32c,
+    random,
+};
+use isotach_object::{Error, Result};
+
+/// The name of the superblock file in a pool's or container's directory.
+pub(crate) const FILE: &str = "superblock";
+/// Its size in bytes.
+pub(crate) const SIZE: usize = 64;
+/// The format version written, and the newest one read.
+pub(crate) const VERSION: u32 = 1;
+
+/// What a superblock describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Pool,
+    Container,
+}
+
+impl Kind {
+    fn magic(self) -> &'static [u8; 8] {
+        match self {
+            Self::Pool => b"ISOTPOOL",
+            Self::Container => b"ISOTCONT",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pool => "an Isotach pool",
+            Self::Container => "an Isotach container",
+        }
+    }
+}
+
+/// The facts of a superblock that vary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Superblock {
+    /// Random; the log and the runs repeat it, so that files cannot be mixed up.
+    pub(crate) uuid: [u8; 16],
+    /// Random; begins every frame of the log and stands nowhere else in it.
+    pub(crate) marker: u64,
+}
+
+impl Superblock {
+    /// A new identity.
+    pub(crate) fn new() -> Result<Self> {
+        // Two bits or more in each byte: see `frame`.
+        let marker = random::bytes::<8>()?.map(|byte| if byte.count_ones() < 2 { byte ^ 0x66 } else { byte });
+        Ok(Self { uuid: random::bytes()?, marker: u64::from_le_bytes(marker) })
+    }
+
+    pub(crate) fn encode(&self, kind: Kind) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(SIZE);
+        bytes.extend_from_slice(kind.magic());
+        bytes.put_u32(VERSION);
+        bytes.put_u32(0); // mandatory features
+        bytes.put_u32(0); // optional features
+        bytes.put_u32(0);
+        bytes.extend_from_slice(&self.uuid);
+        bytes.put_u64(self.marker);
+        bytes.resize(SIZE - 4, 0);
+        bytes.put_u32(crc32c(&bytes));
+        bytes
+    }
+
+    /// Reads the superblock of `directory`.
+    pub(crate) fn read(disk: &dyn Folder, directory: &Path, kind: Kind) -> Result<Self> {
+        Self::read_as(disk, directory, FILE, kind)
+    }
+
+    /// Reads a superblock that was given another name.
+    pub(crate) fn read_as(disk: &dyn Folder, directory: &Path, name: &str, kind: Kind) -> Result<Self> {
+        Self::of_bytes(disk.read(&directory.join(name), SIZE + 1), kind, directory)
+    }
+
+    /// Reads the superblock of an open directory.
+    pub(crate) fn read_in(directory: &Directory, kind: Kind) -> Result<Self> {
+        Self::of_bytes(directory.read_all(FILE, SIZE + 1), kind, directory.path())
+    }
+
+    fn of_bytes(bytes: io::Result<Vec<u8>>, kind: Kind, directory: &Path) -> Result<Self> {
+        let bytes = bytes.map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => not_one(directory, kind),
+            io::ErrorKind::NotADirectory => not_a_directory(directory, kind),
+            _ => disk::failed("read", &directory.join(FILE), source),
+        })?;
+        Self::decode(&bytes, kind, directory)
+    }
+
+    pub(crate) fn decode(bytes: &[u8], kind: Kind, directory: &Path) -> Result<Self> {
+        let place = || directory.join(FILE).display().to_string();
+        let mut reader = Reader(bytes);
+        if reader.take(8) != Some(kind.magic().as_slice()) {
+            return Err(not_one(directory, kind));
+        }
+        if bytes.len() != SIZE {
+            let than = if bytes.len() > SIZE { "more" } else { "fewer" };
+            return Err(Error::corrupt(format!("{than} than {SIZE} bytes"), place()));
+        }
+        let (body, mut sum) = (&bytes[..SIZE - 4], Reader(&bytes[SIZE - 4..]));
+        if sum.u32() != Some(crc32c(body)) {
+            return Err(Error::corrupt("the checksum of the superblock does not match", place()));
+        }
+        let fields = |reader: &mut Reader<'_>| {
+            let (version, mandatory) = (reader.u32()?, reader.u32()?);
+            let _optional_and_reserved = reader.u64()?;
+            let uuid = reader.take(16)?.try_into().ok()?;
+            Some((version, mandatory, Self { uuid, marker: reader.u64()? }))
+        };
+        let (version, mandatory, block) =
+            fields(&mut reader).ok_or_else(|| Error::corrupt("a short superblock", place()))?;
+        if version > VERSION || mandatory != 0 {
+            let what = format!(
+                "{} of format version {version} with features {mandatory:#x} (this program reads version \
+                 {VERSION}; use a newer Isotach)",
+                directory.display()
+            );
+            return Err(Error::Unsupported { engine: SCHEME, what });
+        }
+        Ok(block)
+    }
+}
+
+/// The error for a directory that is something else.
+fn not_one(directory: &Path, kind: Kind) -> Error {
+    Error::invalid(format!("{} is not {}", directory.display(), kind.name()), format!("a {FILE} file in it"))
+}
+
+/// The error for a path that leads to a file, a device or the like, or through one.
+pub(crate) fn not_a_directory(path: &Path, kind: Kind) -> Error {
+    Error::invalid(
+        format!("{} is not a directory", path.display()),
+        format!("the directory of {}", kind.name()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        let block = Superblock::new().unwrap();
+        let good = block.encode(Kind::Container);
+        assert_eq!(good.len(), SIZE, "FORMAT.md section 2");
+        assert_eq!(Superblock::decode(&good, Kind::Container, Path::new("x")).unwrap(), block);
+        for bit in 0..SIZE * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(Superblock::decode(&bad, Kind::Container, Path::new("x")).is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_newer_version_or_a_mandatory_feature_is_refused_and_an_optional_one_is_not() {
+        let with = |at: usize, value: u8| {
+            let mut bytes = Superblock { uuid: [7; 16], marker: 9 }.encode(Kind::Pool);
+            bytes[at] = value;
+            let sum = crc32c(&bytes[..SIZE - 4]).to_le_bytes();
+            bytes[SIZE - 4..].copy_from_slice(&sum);
+            Superblock::decode(&bytes, Kind::Pool, Path::new("/x")).map_err(|error| error.code())
+        };
+        assert_eq!(with(8, 2).unwrap_err(), "unsupported", "version");
+        assert_eq!(with(12, 1).unwrap_err(), "unsupported", "mandatory feature");
+        assert!(with(16, 1).is_ok(), "optional feature");
+    }
+}

@@ -1,0 +1,201 @@
+//! Entries: what a layer of the state (the table, or a run) knows about one path, and how layers combine.
+//!
+//! A layer may not know what lies under it, so bytes are kept as the operations done to them
+//! (`Bytes::complete` says whether anything older can matter). Combining is associative: whatever layers a
+//! process happens to hold, it comes to the same answer.
+
+use crate::{
+    format::extent::{DIGEST, Digest, Extent},
+    index::ops::{ByteOp, Bytes, Part},
+};
+use isotach_engine_kit::bytes::{Put, Reader};
+
+/// An entry and the epoch of its last change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Versioned {
+    pub(crate) epoch: u64,
+    pub(crate) entry: Entry,
+}
+
+/// What a layer knows about a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// A value, here.
+    Value(Box<[u8]>),
+    /// A value, in a data file.
+    ValueExtent(Extent, Digest),
+    /// Removed: nothing older counts.
+    Removed,
+    /// Bytes by offset.
+    Bytes(Bytes),
+    /// On the path of an object or a distribution key: everything older with this prefix is removed.
+    Cut,
+}
+
+impl Entry {
+    /// Whether anything older can still matter.
+    pub(crate) fn is_complete(&self) -> bool {
+        match self {
+            Self::Bytes(bytes) => bytes.complete,
+            _ => true,
+        }
+    }
+
+    /// Whether it is something that a reader sees.
+    pub(crate) fn is_live(&self) -> bool {
+        match self {
+            Self::Value(_) | Self::ValueExtent(..) => true,
+            Self::Bytes(bytes) => bytes.creates(),
+            Self::Removed | Self::Cut => false,
+        }
+    }
+
+    /// This entry over an older one of the same path that no cut hides.
+    pub(crate) fn over(self, older: Self) -> Self {
+        let Self::Bytes(mut newer) = self else { return self };
+        if newer.complete {
+            return Self::Bytes(newer);
+        }
+        match older {
+            Self::Bytes(mut older) => {
+                older.append(&mut newer);
+                Self::Bytes(older)
+            }
+            // Punching a single value does nothing; writing bytes drops it.
+            Self::Value(_) | Self::ValueExtent(..) if !newer.creates() => older,
+            _ => Self::Bytes(newer.completed()),
+        }
+    }
+
+    /// This entry when nothing older is left.
+    pub(crate) fn at_bottom(self) -> Self {
+        match self {
+            Self::Bytes(bytes) => Self::Bytes(bytes.completed()),
+            other => other,
+        }
+    }
+}
+
+impl Versioned {
+    /// This over an older one; the last change is the later of both.
+    pub(crate) fn over(self, older: Self) -> Self {
+        Self { epoch: self.epoch.max(older.epoch), entry: self.entry.over(older.entry) }
+    }
+}
+
+/// What an entry's payload is, and what an operation's bytes are.
+pub(crate) mod tag {
+    pub(crate) const VALUE: u8 = 1;
+    pub(crate) const VALUE_EXTENT: u8 = 2;
+    pub(crate) const REMOVED: u8 = 3;
+    pub(crate) const BYTES: u8 = 4;
+    pub(crate) const CUT: u8 = 5;
+    pub(crate) const WRITE: u8 = 1;
+    pub(crate) const SET_SIZE: u8 = 2;
+    pub(crate) const PUNCH: u8 = 3;
+}
+
+impl Entry {
+    /// Appends the entry's payload in a run, and gives its tag (FORMAT.md section 7).
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) -> u8 {
+        match self {
+            Self::Value(value) => {
+                out.extend_from_slice(value);
+                tag::VALUE
+            }
+            Self::ValueExtent(extent, digest) => {
+                extent.encode(out);
+                out.extend_from_slice(digest);
+                tag::VALUE_EXTENT
+            }
+            Self::Removed => tag::REMOVED,
+            Self::Bytes(bytes) => {
+                bytes.encode(out);
+                tag::BYTES
+            }
+            Self::Cut => tag::CUT,
+        }
+    }
+
+    /// Appends the payload of one operation on bytes.
+    pub(crate) fn encode_op(complete: bool, op: &ByteOp, out: &mut Vec<u8>) {
+        out.put_u32(complete.into());
+        op.encode(out);
+    }
+
+    /// Whether a payload of bytes begins with saying that nothing older matters.
+    pub(crate) fn says_complete(payload: &[u8]) -> bool {
+        Reader(payload).u32() == Some(1)
+    }
+
+    /// Whether a payload of bytes is complete and nothing but one write.
+    pub(crate) fn is_one_write(payload: &[u8]) -> bool {
+        Self::says_complete(payload) && Self::one_write(payload).is_some()
+    }
+
+    /// What a payload of bytes writes, complete or not, if that is all it does.
+    pub(crate) fn one_write(payload: &[u8]) -> Option<Part> {
+        let mut reader = Reader(payload);
+        reader.u32()?;
+        match ByteOp::decode(&mut reader)? {
+            ByteOp::Write(part) if reader.is_empty() => Some(part),
+            _ => None,
+        }
+    }
+
+    /// Reads an entry from its tag and payload; `None` when it is malformed.
+    pub(crate) fn decode(kind: u8, payload: &[u8]) -> Option<Self> {
+        let mut reader = Reader(payload);
+        let entry = match kind {
+            tag::VALUE => return Some(Self::Value(payload.into())),
+            tag::VALUE_EXTENT => {
+                let extent = Extent::decode(&mut reader)?;
+                Self::ValueExtent(extent, reader.take(DIGEST)?.try_into().ok()?)
+            }
+            tag::REMOVED => Self::Removed,
+            tag::BYTES => Self::Bytes(Bytes::decode(&mut reader)?),
+            tag::CUT => Self::Cut,
+            _ => return None,
+        };
+        reader.is_empty().then_some(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::extent::Sums;
+
+    fn write(offset: u64, length: u64) -> ByteOp {
+        let extent = Extent { file: offset, position: 0, length, sums: Sums::One(0) };
+        ByteOp::Write(Part { offset, length, skip: 0, extent })
+    }
+
+    #[test]
+    fn a_punch_of_nothing_creates_nothing_and_of_a_single_value_changes_nothing() {
+        let punch = Bytes::new(false, vec![ByteOp::Punch { offset: 0, length: 9 }]);
+        assert!(!Entry::Bytes(punch.clone()).is_live());
+        let value = Entry::Value(Box::from(*b"v"));
+        assert_eq!(Entry::Bytes(punch).over(value.clone()), value);
+    }
+
+    #[test]
+    fn entries_read_back_from_a_run_and_malformed_ones_are_refused() {
+        let extent = Extent { file: 1, position: 2, length: 3, sums: Sums::One(4) };
+        let ops = vec![write(5, 6), ByteOp::SetSize(7), ByteOp::Punch { offset: 8, length: 9 }];
+        let entries = [
+            Entry::Value(Box::from(*b"value")),
+            Entry::ValueExtent(extent, [5; DIGEST]),
+            Entry::Removed,
+            Entry::Bytes(Bytes::new(true, ops)),
+            Entry::Cut,
+        ];
+        for entry in entries {
+            let mut payload = Vec::new();
+            let tag = entry.encode(&mut payload);
+            assert_eq!(Entry::decode(tag, &payload), Some(entry.clone()));
+            payload.push(0);
+            assert_ne!(Entry::decode(tag, &payload), Some(entry));
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Reading a run: the block index is in memory, blocks are read and checked one by one.
+//!
+//! Blocks are read, not mapped: a file that is cut short under a reader is then an error and not a signal,
+//! and the resident memory of a lister is what it holds.
+
+use std::{
+    cmp::Ordering,
+    sync::{Arc, PoisonError},
+};
+
+use isotach_engine_kit::{bytes::Reader, checksum::crc32c};
+use isotach_object::{Error, Result};
+
+use super::{ENTRY_HEAD, HEADER, MAGIC, Span};
+use crate::{
+    index::{
+        entry::{Entry, Versioned, tag},
+        ops::Bytes,
+        raw::Raw,
+    },
+    io::{directory::Directory, disk::File},
+    read::look::{Known, Lent},
+    sync::{Mutex, MutexGuard},
+};
+
+/// Blocks that an open run keeps.
+const CACHED: usize = 16;
+/// Bytes of operations that are worth decoding only once.
+const LONG: usize = 4096;
+/// How many entries as long as that an open run keeps.
+const LONG_KEPT: usize = 2;
+
+/// Where a block is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    position: u64,
+    length: u32,
+    sum: u32,
+    /// The path of its first entry: `[start, end)` of the index.
+    first: (u32, u32),
+}
+
+/// An open run.
+#[derive(Debug)]
+pub(crate) struct Run {
+    file: Arc<dyn File>,
+    place: String,
+    span: Span,
+    entries: u64,
+    index_position: u64,
+    has_cuts: bool,
+    log_sum: u32,
+    blocks: Vec<Block>,
+    index: Vec<u8>,
+    /// The last path: `[start, end)` of the index.
+    last: (usize, usize),
+    cache: BlockCache,
+    /// The operations of a few long entries by path, the last decoded first.
+    long: Mutex<Vec<Long>>,
+}
+
+/// Blocks looked into lately, each in the slot that its number falls into. Look-ups that follow each other
+/// mostly fall into the same few blocks: ids are handed out in order, and fields of one step are neighbours.
+#[derive(Debug, Default)]
+struct BlockCache([Mutex<Slot>; CACHED]);
+
+/// A path, and the operations of its entry.
+type Long = (Box<[u8]>, Arc<Bytes>);
+
+/// A block's number and bytes.
+type Slot = Option<(usize, Arc<[u8]>)>;
+
+impl BlockCache {
+    fn slot(&self, at: usize) -> MutexGuard<'_, Slot> {
+        self.0[at % CACHED].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The fields of a header that vary.
+struct Header {
+    entries: u64,
+    index_position: u64,
+    index_length: u64,
+    index_sum: u32,
+    has_cuts: bool,
+    log_sum: u32,
+}
+
+impl Run {
+    /// Opens the run of `directory` that covers `span`.
+    pub(crate) fn open(directory: &Directory, uuid: [u8; 16], span: Span) -> Result<Self> {
+        let name = span.file_name();
+        let place = directory.path_of(&name).display().to_string();
+        let file = directory.read(&name).map_err(|error| directory.failed("open", &name, error))?;
+        Self::of_file(file, place, uuid, span)
+    }
+
+    /// The run that a file should be.
+    pub(super) fn of_file(file: Arc<dyn File>, place: String, uuid: [u8; 16], span: Span) -> Result<Self> {
+        let length = file.stat().map_err(|error| Error::from_io(error, format!("stat {place}")))?.length;
+        let mut header = [0; HEADER];
+        read_at(&*file, &mut header, 0, &place)?;
+        let damaged = |what: &str| Error::corrupt(what, &place);
+        let header = read_header(&header, uuid, span).ok_or_else(|| damaged("the header of a run"))?;
+        // Bounded by the file's real length, so that damage cannot ask for memory.
+        if header.index_position.checked_add(header.index_length).is_none_or(|end| end > length) {
+            return Err(damaged("a run that is shorter than its header says"));
+        }
+        let mut index = vec![0; header.index_length as usize];
+        read_at(&*file, &mut index, header.index_position, &place)?;
+        if crc32c(&index) != header.index_sum {
+            return Err(damaged("the block index of a run fails its checksum"));
+        }
+        let (blocks, last) = parse_index(&index).ok_or_else(|| damaged("the block index of a run"))?;
+        Ok(Self {
+            file,
+            place,
+            span,
+            entries: header.entries,
+            index_position: header.index_position,
+            has_cuts: header.has_cuts,
+            log_sum: header.log_sum,
+            blocks,
+            index,
+            last,
+            cache: BlockCache::default(),
+            long: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.span
+    }
+
+    pub(crate) fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// The checksum of the log's last bytes before the run's end.
+    pub(crate) fn log_sum(&self) -> u32 {
+        self.log_sum
+    }
+
+    pub(crate) fn has_cuts(&self) -> bool {
+        self.has_cuts
+    }
+
+    fn first(&self, block: &Block) -> &[u8] {
+        &self.index[block.first.0 as usize..block.first.1 as usize]
+    }
+
+    /// Whether a path comes after all of the run's.
+    pub(super) fn ends_before(&self, path: &[u8]) -> bool {
+        path > self.last_path()
+    }
+
+    /// The block that would hold `path`, if any could.
+    pub(super) fn block_of(&self, path: &[u8]) -> Option<usize> {
+        if self.ends_before(path) {
+            return None;
+        }
+        self.blocks.partition_point(|block| self.first(block) <= path).checked_sub(1)
+    }
+
+    /// Reads block `at` into `buffer` and checks it; false past the last.
+    pub(super) fn read_block(&self, at: usize, buffer: &mut Vec<u8>) -> Result<bool> {
+        let Some(block) = self.blocks.get(at) else { return Ok(false) };
+        buffer.resize(block.length as usize, 0);
+        read_at(&*self.file, buffer, block.position, &self.place)?;
+        if crc32c(buffer) != block.sum {
+            return Err(self.damaged("a block fails its checksum"));
+        }
+        Ok(true)
+    }
+
+    /// How many blocks there are.
+    pub(super) fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Where a block begins, and the path of its first entry.
+    pub(super) fn block_at(&self, at: usize) -> (u64, &[u8]) {
+        self.blocks.get(at).map_or((0, &[]), |block| (block.position, self.first(block)))
+    }
+
+    /// The path of the last entry.
+    pub(super) fn last_path(&self) -> &[u8] {
+        &self.index[self.last.0..self.last.1]
+    }
+
+    /// Where the blocks end.
+    pub(crate) fn index_position(&self) -> u64 {
+        self.index_position
+    }
+
+    /// Its file, for messages.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
+    }
+
+    pub(super) fn damaged(&self, what: &str) -> Error {
+        Error::corrupt(what, &self.place)
+    }
+
+    /// A block through the cache.
+    fn cached_block(&self, at: usize) -> Result<Arc<[u8]>> {
+        if let Some((_, block)) = self.cache.slot(at).as_ref().filter(|(number, _)| *number == at) {
+            return Ok(Arc::clone(block));
+        }
+        let mut block = Vec::new();
+        self.read_block(at, &mut block)?;
+        let block: Arc<[u8]> = block.into();
+        *self.cache.slot(at) = Some((at, Arc::clone(&block)));
+        Ok(block)
+    }
+
+    /// The entry of a path.
+    pub(crate) fn get(&self, path: &[u8]) -> Result<Option<Versioned>> {
+        self.with(path, |raw| raw.decode())
+    }
+
+    /// As [`get`](Self::get), with long lists of operations decoded once for all who look.
+    pub(crate) fn known<'k>(&self, path: &[u8]) -> Result<Option<Known<'k>>> {
+        self.with(path, |raw| match raw.tag == tag::BYTES && raw.payload.len() >= LONG {
+            true => self.long(path, &raw).map(|bytes| Known::Bytes(Lent::Shared(bytes))),
+            false => Ok(Known::of(raw.decode()?.entry)),
+        })
+    }
+
+    fn long(&self, path: &[u8], raw: &Raw<'_>) -> Result<Arc<Bytes>> {
+        let mut kept = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, bytes)) = kept.iter().find(|(of, _)| **of == *path) {
+            return Ok(Arc::clone(bytes));
+        }
+        let Entry::Bytes(bytes) = raw.decode()?.entry else { return Err(self.damaged("an entry of a run")) };
+        let bytes = Arc::new(bytes);
+        kept.truncate(LONG_KEPT - 1);
+        kept.insert(0, (path.into(), Arc::clone(&bytes)));
+        Ok(bytes)
+    }
+
+    /// Lets `look` see the entry of a path.
+    fn with<T>(&self, path: &[u8], look: impl FnOnce(Raw<'_>) -> Result<T>) -> Result<Option<T>> {
+        let Some(at) = self.block_of(path) else { return Ok(None) };
+        let block = self.cached_block(at)?;
+        let mut reader = Reader(&block);
+        // How much of `path` the entry before has in common with it. Every entry passed so far is less.
+        let mut matched = 0;
+        while !reader.is_empty() {
+            let raw = next_raw(&mut reader).ok_or_else(|| self.damaged("an entry of a run"))?;
+            match raw.shared.cmp(&matched) {
+                // It has the byte in which the entry before is less.
+                Ordering::Greater => continue,
+                // It is greater than the entry before where that one agrees with `path`.
+                Ordering::Less => return Ok(None),
+                Ordering::Equal => {}
+            }
+            let rest = &path[matched..];
+            match raw.suffix.cmp(rest) {
+                Ordering::Less => matched += raw.suffix.iter().zip(rest).take_while(|(a, b)| a == b).count(),
+                Ordering::Equal => return look(self.raw(raw.epoch, raw.tag, raw.payload)).map(Some),
+                Ordering::Greater => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    /// An entry of this run.
+    pub(super) fn raw<'a>(&'a self, epoch: u64, tag: u8, payload: &'a [u8]) -> Raw<'a> {
+        Raw { epoch, tag, payload, place: &self.place }
+    }
+}
+
+/// An entry as it stands in a block.
+pub(super) struct RawEntry<'a> {
+    pub(super) epoch: u64,
+    pub(super) tag: u8,
+    pub(super) payload: &'a [u8],
+    /// How much of its path is that of the entry before.
+    pub(super) shared: usize,
+    pub(super) suffix: &'a [u8],
+}
+
+/// Takes an entry off a block.
+pub(super) fn next_raw<'a>(reader: &mut Reader<'a>) -> Option<RawEntry<'a>> {
+    let mut head = Reader(reader.take(ENTRY_HEAD)?);
+    let (shared, suffix, payload) = (head.u32()? as usize, head.u32()? as usize, head.u32()? as usize);
+    let tag = head.u8()?;
+    head.take(3)?;
+    let epoch = head.u64()?;
+    let suffix = reader.take(suffix)?;
+    Some(RawEntry { epoch, tag, payload: reader.take(payload)?, shared, suffix })
+}
+
+/// Takes an entry off a block; `current` goes from the path before to its path.
+pub(super) fn next_entry<'a>(reader: &mut Reader<'a>, current: &mut Vec<u8>) -> Option<RawEntry<'a>> {
+    let raw = next_raw(reader)?;
+    if raw.shared > current.len() {
+        return None;
+    }
+    current.truncate(raw.shared);
+    current.extend_from_slice(raw.suffix);
+    Some(raw)
+}
+
+fn read_at(file: &dyn File, buffer: &mut [u8], position: u64, place: &str) -> Result<()> {
+    file.read_exact_at(buffer, position).map_err(|error| match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => Error::corrupt("a run that ends too early", place),
+        _ => Error::from_io(error, format!("read {place}")),
+    })
+}
+
+fn read_header(bytes: &[u8; HEADER], uuid: [u8; 16], span: Span) -> Option<Header> {
+    let (body, sum) = bytes.split_at(HEADER - 4);
+    if Reader(sum).u32()? != crc32c(body) {
+        return None;
+    }
+    let mut reader = Reader(body);
+    let known = reader.take(8)? == MAGIC && reader.take(16)? == uuid;
+    let same_span = reader.u64()? == span.from && reader.u64()? == span.to;
+    let header = Header {
+        entries: reader.u64()?,
+        index_position: reader.u64()?,
+        index_length: reader.u64()?,
+        index_sum: reader.u32()?,
+        has_cuts: reader.u32()? != 0,
+        log_sum: reader.u32()?,
+    };
+    let same_span = same_span && reader.u64()? == span.tag;
+    (known && same_span).then_some(header)
+}
+
+/// The blocks, and where the last path of the run stands in the index.
+pub(super) fn parse_index(index: &[u8]) -> Option<(Vec<Block>, (usize, usize))> {
+    let mut reader = Reader(index);
+    let at = |reader: &Reader<'_>| index.len() - reader.0.len();
+    let last_length = reader.u32()? as usize;
+    let last = (at(&reader), at(&reader) + last_length);
+    reader.take(last_length)?;
+    let mut blocks = Vec::new();
+    while !reader.is_empty() {
+        let (position, length, sum) = (reader.u64()?, reader.u32()?, reader.u32()?);
+        let first_length = reader.u32()? as usize;
+        let start = at(&reader);
+        reader.take(first_length)?;
+        blocks.push(Block { position, length, sum, first: (start as u32, (start + first_length) as u32) });
+    }
+    Some((blocks, last))
+}

@@ -1,0 +1,57 @@
+//! Replaying beside a purge.
+
+use isotach_object::{
+    Cell, ContainerOptions, Engine, Label, Maintenance, ObjectClass, ObjectId, ObjectType, Pool, PoolUri,
+    Update,
+};
+
+use super::*;
+use crate::{Posix, io::disk, options, pool::PosixPool};
+
+/// Grows the log of a container by at least so much, in frames of as many writers.
+fn grow(pool: &dyn Pool, label: &Label, bytes: usize) {
+    let value = vec![7; record::INLINE_MAX];
+    let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
+    for number in 0..bytes.div_ceil(value.len()) as u32 {
+        let container = pool.open_container(label).unwrap();
+        let key = number.to_le_bytes();
+        container.update(&[Update::Put { cell: Cell::kv(object, &key), value: &value }]).unwrap();
+        container.flush().unwrap();
+    }
+}
+
+#[test]
+fn who_was_stopped_before_reading_the_log_notices_that_it_was_purged_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let uri: PoolUri = format!("posix:{}/pool", folder.path().display()).parse().unwrap();
+    Posix.create_pool(&uri).unwrap();
+    let (root, options) = options::parse(&uri).unwrap();
+    let pool = PosixPool::open(&disk::system(), &uri, root, options).unwrap();
+    let label: Label = "c".parse().unwrap();
+    pool.create_container(&label, &ContainerOptions::default()).unwrap();
+    let place = pool.open_place(&folder.path().join("pool/containers/c")).unwrap();
+
+    let mut early = [(); 4].map(|()| State::at_runs(Vec::new(), log::HEADER as u64, 1));
+    grow(&pool, &label, 100_000);
+    early.iter_mut().for_each(|state| state.replay(&place).unwrap());
+    // Before the end of the hole, and behind it.
+    let lengths = [200_000, 400_000].map(|more| {
+        grow(&pool, &label, more);
+        place.log.length().unwrap()
+    });
+    let past = lengths.map(|length| place.at(place.log.epoch_at(length)).unwrap());
+    grow(&pool, &label, purge::KEPT as usize - 250_000);
+    assert!(pool.purge(&label, true).unwrap().freed > 0);
+    let hole_end = Floor::current(&place).unwrap().unwrap().hole_end;
+    assert!(lengths[0] < hole_end && hole_end < lengths[1], "{hole_end} among {lengths:?}");
+
+    let [mut one, mut other, mut third, mut fourth] = early;
+    for (what, replayed) in [
+        ("up to a place in the hole", one.go_on(&place, lengths[0], |_| false)),
+        ("over the hole", other.go_on(&place, lengths[1], |_| false)),
+        ("the past up to a place in the hole", third.replay(&past[0])),
+        ("the past over the hole", fourth.replay(&past[1])),
+    ] {
+        assert!(matches!(replayed, Err(Error::Corrupt { .. })), "{what}: {replayed:?}");
+    }
+}

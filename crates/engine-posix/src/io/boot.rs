@@ -1,0 +1,40 @@
+//! Which start of the machine wrote what (FORMAT.md section 8.3).
+//!
+//! Before the first frame that is appended after the machine was started stands a recovery frame: what a power failure
+//! left half lies before it. A file's name in the directory tells the writers that come later that it is there.
+
+use std::io;
+
+use isotach_object::Result;
+
+use crate::io::directory::Directory;
+
+const PREFIX: &str = "boot.";
+
+fn name(boot: u64) -> String {
+    format!("{PREFIX}{boot:016x}")
+}
+
+/// The number of this start of the machine, if its recovery frame may not be in the log yet.
+pub(crate) fn unrecorded(directory: &Directory) -> io::Result<Option<u64>> {
+    let Some(boot) = directory.boot()? else { return Ok(None) };
+    match directory.stat(&name(boot)) {
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Some(boot)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Notes that the recovery frame of a start is in the log. Where that fails, every handle appends one.
+pub(crate) fn record(directory: &Directory, boot: u64) -> Result<()> {
+    let own = name(boot);
+    for old in directory.names()?.iter().filter(|old| old.starts_with(PREFIX) && **old != own) {
+        let _ = directory.remove(old);
+    }
+    match directory.create(&own) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(directory.failed("create", &own, error))
+        }
+        _ => Ok(()),
+    }
+}

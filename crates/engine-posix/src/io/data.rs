@@ -1,0 +1,475 @@
+//! Data files: the bytes of arrays and of large values (FORMAT.md section 6).
+//!
+//! Each writing handle has a file of its own, with a random number for a name, and only ever appends to it.
+//!
+//! What must stay true: bytes that a frame of the log refers to, or may refer to, never change, and their file is never cut before their
+//! end, since readers map them ([`crate::io::map`]). A file is cut in one place, after a failed write, to where that write began
+//! ([`DataWriter`]). All that frames refer to is before that: an extent is written out before its frame is appended, and the end moves
+//! back ([`DataWriter::rewind`]) only over extents of a frame that was not appended. Where that is not known the handle writes no more.
+//! A purge removes whole files and cuts none.
+
+use std::{
+    collections::HashMap,
+    fs::TryLockError,
+    io,
+    path::PathBuf,
+    sync::{Arc, PoisonError},
+};
+
+use isotach_engine_kit::random;
+use isotach_object::{Error, Result, SharedBytes};
+
+use crate::{
+    format::extent::{CHUNK, Extent, Sums},
+    index::ops::Part,
+    io::{directory::Directory, disk::File},
+    sync::Mutex,
+};
+
+/// The folder of a container's data files.
+pub(crate) const FOLDER: &str = "data";
+/// Writes of this size and more go straight to the file; smaller ones are gathered.
+const DIRECT: usize = 128 * 1024;
+/// Gathered bytes are written when there are this many.
+const GATHER: usize = 1 << 20;
+/// The device is told of bytes that it will be asked to sync when there are this many: it works while more come, and whoever
+/// waits for the sync waits for the last of them.
+const BEGIN_SYNC: u64 = 4 << 20;
+/// A file that has grown past this is followed by a new one, so that a purge can remove what a writer wrote long ago. On a disk that
+/// is nearly full it has one part in so many of what was free when it was begun: a purge has to copy what is live of one file.
+const ROLL: u64 = 256 << 20;
+const ROLL_SHARE: u64 = 16;
+const ROLL_LEAST: u64 = 1 << 20;
+/// How often a data file is made again because a purge had it before it was locked.
+const CREATE_TRIES: usize = 20;
+/// Open files kept for reading, per handle.
+const MAX_OPEN: usize = 64;
+/// Bytes read before they are checked, so that they are still in the processor's cache then.
+const STEP: u64 = 4 * CHUNK;
+/// Bytes read in one call where nobody waits for them: the device is busy longer than the processor.
+const VERIFY_STEP: u64 = 16 * CHUNK;
+
+pub(crate) fn file_name(number: u64) -> String {
+    format!("{number:016x}")
+}
+
+/// The number that a file name tells, if it is a data file's.
+pub(crate) fn of_file_name(name: &str) -> Option<u64> {
+    let number = u64::from_str_radix(name, 16).ok()?;
+    (file_name(number) == name).then_some(number)
+}
+
+/// Appends to a handle's own data file. The file is made at the first write.
+#[derive(Debug)]
+pub(crate) struct DataWriter {
+    folder: Arc<Directory>,
+    current: Option<Current>,
+    /// All files that it has made.
+    made: Vec<u64>,
+    /// Files that were rolled over and are not synced.
+    rolled: Vec<Arc<dyn File>>,
+    /// Files that were rolled over, open so that they stay locked until all that refers to them is in the log.
+    held: Vec<Arc<dyn File>>,
+    /// Whether the name of a file is not on disk.
+    unnamed: bool,
+    /// Whether what is written will be synced.
+    sync: bool,
+}
+
+#[derive(Debug)]
+struct Current {
+    number: u64,
+    file: Arc<dyn File>,
+    /// Past how many bytes it is followed by another file.
+    roll: u64,
+    /// Bytes in the file; what is gathered comes after them.
+    written: u64,
+    /// Up to where the device was told of it.
+    begun: u64,
+    gathered: Vec<u8>,
+    unsynced: bool,
+}
+
+impl Current {
+    fn write_gathered(&mut self, folder: &Directory) -> Result<()> {
+        if self.gathered.is_empty() {
+            return Ok(());
+        }
+        let gathered = std::mem::take(&mut self.gathered);
+        let outcome = self.write(folder, &gathered);
+        self.gathered = gathered;
+        outcome?;
+        self.gathered.clear();
+        Ok(())
+    }
+
+    /// Writes at the end. After a failure the end has not moved, and what was written past it is given back.
+    fn write(&mut self, folder: &Directory, data: &[u8]) -> Result<()> {
+        self.unsynced = true;
+        if let Err(error) = self.file.write_all_at(data, self.written) {
+            let _ = self.file.set_length(self.written);
+            return Err(folder.failed("write", &file_name(self.number), error));
+        }
+        self.written += data.len() as u64;
+        Ok(())
+    }
+
+    /// Lets the device begin with what is written, once that is worth a call.
+    fn begin_sync(&mut self) {
+        let length = self.written.saturating_sub(self.begun);
+        if length >= BEGIN_SYNC {
+            self.file.begin_sync(self.begun, length);
+            self.begun = self.written;
+        }
+    }
+}
+
+/// What [`DataWriter::rewind`] needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark(Option<(u64, u64)>);
+
+impl DataWriter {
+    /// `sync` says whether what it writes will be synced.
+    pub(crate) fn new(folder: &Arc<Directory>, sync: bool) -> Self {
+        Self {
+            folder: Arc::clone(folder),
+            sync,
+            current: None,
+            made: Vec::new(),
+            rolled: Vec::new(),
+            held: Vec::new(),
+            unnamed: false,
+        }
+    }
+
+    fn current(&mut self) -> Result<&mut Current> {
+        if self
+            .current
+            .as_ref()
+            .is_some_and(|current| current.written > current.roll && current.gathered.is_empty())
+        {
+            let old = self.current.take();
+            self.held.extend(old.as_ref().map(|old| Arc::clone(&old.file)));
+            self.rolled.extend(old.filter(|old| old.unsynced).map(|old| old.file));
+        }
+        match self.current {
+            Some(ref mut current) => Ok(current),
+            None => {
+                let current = create(&self.folder)?;
+                self.unnamed = true;
+                self.made.push(current.number);
+                Ok(self.current.insert(current))
+            }
+        }
+    }
+
+    /// Takes a copy of `data` and says where it is or will be.
+    pub(crate) fn append(&mut self, data: &[u8]) -> Result<Extent> {
+        let (folder, sync) = (Arc::clone(&self.folder), self.sync);
+        let current = self.current()?;
+        if data.len() >= DIRECT || current.gathered.len() + data.len() > GATHER {
+            current.write_gathered(&folder)?;
+        }
+        let extent = Extent {
+            file: current.number,
+            position: current.written + current.gathered.len() as u64,
+            length: data.len() as u64,
+            sums: Sums::of(data),
+        };
+        if data.len() >= DIRECT {
+            current.write(&folder, data)?;
+        } else {
+            current.gathered.extend_from_slice(data);
+        }
+        if sync {
+            current.begin_sync();
+        }
+        Ok(extent)
+    }
+
+    /// The present end, to [`rewind`](Self::rewind) to.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(
+            self.current
+                .as_ref()
+                .map(|current| (current.number, current.written + current.gathered.len() as u64)),
+        )
+    }
+
+    /// Forgets the bytes since `mark`, to which no frame refers; what is written there next replaces them. After a frame that may have been
+    /// appended the caller writes no more.
+    pub(crate) fn rewind(&mut self, mark: Mark) {
+        let Mark(Some((number, end))) = mark else { return };
+        if let Some(current) = self.current.as_mut().filter(|current| current.number == number) {
+            current.gathered.truncate(end.saturating_sub(current.written) as usize);
+            current.written = current.written.min(end);
+            current.begun = current.begun.min(end);
+        }
+    }
+
+    /// The files that it has made.
+    pub(crate) fn made(&self) -> &[u64] {
+        &self.made
+    }
+
+    /// Removes the files, to which no frame refers that counts or ever will.
+    pub(crate) fn discard(&mut self) {
+        self.current = None;
+        for number in self.made.drain(..) {
+            // One that stays takes room, and means nothing.
+            let _ = self.folder.remove(&file_name(number));
+        }
+    }
+
+    /// Gives up waiting for the device, for what is written out.
+    pub(crate) fn leave_unsynced(&mut self) {
+        self.rolled.clear();
+    }
+
+    /// Lets purges have the files that were rolled over: all that refers to them is in the log.
+    pub(crate) fn release(&mut self) {
+        self.held.clear();
+    }
+
+    /// Hands everything to the operating system, so that other processes can read it.
+    pub(crate) fn write_out(&mut self) -> Result<()> {
+        self.current.as_mut().map_or(Ok(()), |current| current.write_gathered(&self.folder))
+    }
+
+    /// Makes everything that is written out durable.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        let failed = |error| Error::from_io(error, format!("sync {}", self.folder.path().display()));
+        for file in self.rolled.drain(..) {
+            file.sync().map_err(failed)?;
+        }
+        if let Some(current) = self.current.as_mut().filter(|current| current.unsynced) {
+            current.file.sync().map_err(failed)?;
+            current.unsynced = false;
+            current.begun = current.written;
+        }
+        if self.unnamed {
+            self.folder.sync().map_err(failed)?;
+            self.unnamed = false;
+        }
+        Ok(())
+    }
+}
+
+/// How far a file goes that is begun now. A disk that does not say how full it is has room.
+fn roll_of(folder: &Directory) -> u64 {
+    folder.free().map_or(ROLL, |free| (free / ROLL_SHARE).clamp(ROLL_LEAST, ROLL))
+}
+
+/// Makes a data file and locks it, so that no purge takes it for one that nobody writes to.
+fn create(folder: &Directory) -> Result<Current> {
+    let failed = |what: &'static str, name: &str| {
+        let name = name.to_owned();
+        move |error| folder.failed(what, &name, error)
+    };
+    for _ in 0..CREATE_TRIES {
+        let number = random::number()?;
+        let name = file_name(number);
+        let file = folder.create(&name).map_err(failed("create", &name))?;
+        // Where there are no locks there is no purge either.
+        if !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            let own = file.stat().map_err(failed("stat", &name))?.identity;
+            match folder.stat(&name) {
+                Ok(named) if named.identity == own => {
+                    let (written, begun, gathered) = (0, 0, Vec::new());
+                    let roll = roll_of(folder);
+                    return Ok(Current { number, file, roll, written, begun, gathered, unsynced: false });
+                }
+                // A purge saw it before it was locked.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(failed("stat", &name)(error));
+                }
+                _ => {}
+            }
+        }
+        let _ = folder.remove(&name);
+    }
+    let what = format!("a data file in {}: purges took {CREATE_TRIES} of them away", folder.path().display());
+    Err(Error::Conflict { what })
+}
+
+/// Reads the data files of a container.
+#[derive(Debug)]
+pub(crate) struct DataReader {
+    folder: Arc<Directory>,
+    open: Mutex<HashMap<u64, Arc<dyn File>>>,
+}
+
+impl DataReader {
+    pub(crate) fn new(folder: &Arc<Directory>) -> Self {
+        Self { folder: Arc::clone(folder), open: Mutex::new(HashMap::new()) }
+    }
+
+    /// Closes all files, so that those that a purge has removed give their room back.
+    pub(crate) fn close(&self) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// The folder of the files.
+    pub(crate) fn folder(&self) -> &Arc<Directory> {
+        &self.folder
+    }
+
+    /// A data file's path, for messages.
+    pub(crate) fn path(&self, number: u64) -> PathBuf {
+        self.folder.path_of(&file_name(number))
+    }
+
+    /// The open file of a number.
+    pub(crate) fn file(&self, number: u64) -> Result<Arc<dyn File>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = open.get(&number) {
+            return Ok(Arc::clone(file));
+        }
+        let name = file_name(number);
+        let file = self.folder.read(&name).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                Error::corrupt("a data file is missing", self.path(number).display().to_string())
+            }
+            _ => self.folder.failed("open", &name, error),
+        })?;
+        if open.len() >= MAX_OPEN {
+            let any = open.keys().next().copied();
+            any.map(|number| open.remove(&number));
+        }
+        open.insert(number, Arc::clone(&file));
+        Ok(file)
+    }
+
+    /// The length of a data file now.
+    pub(crate) fn length(&self, number: u64) -> Result<u64> {
+        let stat = self.file(number)?.stat();
+        Ok(stat.map_err(|error| Error::from_io(error, "stat a data file"))?.length)
+    }
+
+    /// All bytes of an extent, checked.
+    pub(crate) fn read_extent(&self, extent: &Extent) -> Result<Vec<u8>> {
+        self.check_length(extent)?;
+        let mut bytes = vec![0; extent.length as usize];
+        let part = Part { offset: 0, length: extent.length, skip: 0, extent: extent.clone() };
+        self.read_part(&part, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Refuses an extent that its file does not hold, before memory is taken for it.
+    pub(crate) fn check_length(&self, extent: &Extent) -> Result<()> {
+        let length = self.length(extent.file)?;
+        if extent.position + extent.length > length {
+            return Err(self.cut_short(extent, length));
+        }
+        Ok(())
+    }
+
+    fn cut_short(&self, extent: &Extent, length: u64) -> Error {
+        let end = extent.position + extent.length;
+        let what = format!("the data file has {length} bytes and should have at least {end}");
+        Error::corrupt(what, self.path(extent.file).display().to_string())
+    }
+
+    /// Reads the bytes of a part into `out`, which is as long as the part. Whole chunks are read in place;
+    /// a chunk of which only some is wanted is read aside, because only a whole chunk can be checked.
+    pub(crate) fn read_part(&self, part: &Part, out: &mut [u8]) -> Result<()> {
+        let extent = &part.extent;
+        let file = self.file(extent.file)?;
+        let (mut at, end) = (part.skip, part.skip + part.length);
+        let mut aside = Vec::new();
+        while at < end {
+            let target = (at - part.skip) as usize;
+            let chunk = at - at % CHUNK;
+            let whole_to = if end == extent.length { end } else { end - end % CHUNK };
+            if at == chunk && whole_to > at {
+                let stop = whole_to.min(at + STEP);
+                let slice = &mut out[target..target + (stop - at) as usize];
+                self.read_chunks(&*file, extent, at, slice)?;
+                at = stop;
+            } else {
+                let stop = extent.length.min(chunk + CHUNK);
+                aside.resize((stop - chunk) as usize, 0);
+                self.read_chunks(&*file, extent, chunk, &mut aside)?;
+                let wanted = &aside[(at - chunk) as usize..(end.min(stop) - chunk) as usize];
+                out[target..target + wanted.len()].copy_from_slice(wanted);
+                at += wanted.len() as u64;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lends the bytes of a part, checked.
+    pub(crate) fn share(&self, part: &Part) -> Result<SharedBytes> {
+        let extent = &part.extent;
+        if part.length == 0 {
+            return Ok(Vec::new().into());
+        }
+        self.check_length(extent)?;
+        let start = part.skip - part.skip % CHUNK;
+        let end = (part.skip + part.length).next_multiple_of(CHUNK).min(extent.length);
+        let place = self.path(extent.file).display().to_string();
+        let file = self.file(extent.file)?;
+        let chunks = file.share(extent.position + start, end - start);
+        let chunks = chunks.map_err(|error| Error::from_io(error, format!("map {place}")))?;
+        self.check_chunks(extent, start, &chunks)?;
+        let from = (part.skip - start) as usize;
+        let outside = || Error::corrupt("a map shorter than asked for", place);
+        chunks.part(from..from + part.length as usize).ok_or_else(outside)
+    }
+
+    /// Reads whole chunks of an extent, from its byte `at` on, and checks them.
+    fn read_chunks(&self, file: &dyn File, extent: &Extent, at: u64, out: &mut [u8]) -> Result<()> {
+        self.read_raw(file, extent, at, out)?;
+        self.check_chunks(extent, at, out)
+    }
+
+    /// Reads bytes of an extent, from its byte `at` on.
+    fn read_raw(&self, file: &dyn File, extent: &Extent, at: u64, out: &mut [u8]) -> Result<()> {
+        file.read_exact_at(out, extent.position + at).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => self.cut_short(extent, file.stat().map_or(0, |stat| stat.length)),
+            _ => Error::from_io(error, format!("read {}", self.path(extent.file).display())),
+        })
+    }
+
+    /// Checks whole chunks of an extent, which begin at its byte `at`, against their checksums.
+    pub(crate) fn check_chunks(&self, extent: &Extent, at: u64, bytes: &[u8]) -> Result<()> {
+        let Some(position) = bad_chunk(extent, at, bytes) else { return Ok(()) };
+        let place = format!("{} at byte {position}", self.path(extent.file).display());
+        Err(Error::corrupt("stored bytes fail their checksum", place))
+    }
+
+    /// Reads every chunk of which a part uses a byte. Gives the position in the file of the first that is damaged.
+    pub(crate) fn find_bad_chunk(
+        &self,
+        part: &Part,
+        buffer: &mut Vec<u8>,
+        was_read: impl Fn(u64),
+    ) -> Result<Option<u64>> {
+        let extent = &part.extent;
+        let file = self.file(extent.file)?;
+        let mut at = part.skip - part.skip % CHUNK;
+        let end = (part.skip + part.length).next_multiple_of(CHUNK).min(extent.length);
+        while at < end {
+            let stop = end.min(at + VERIFY_STEP);
+            buffer.resize((stop - at) as usize, 0);
+            self.read_raw(&*file, extent, at, buffer)?;
+            was_read(stop - at);
+            if let Some(position) = bad_chunk(extent, at, buffer) {
+                return Ok(Some(position));
+            }
+            at = stop;
+        }
+        Ok(None)
+    }
+}
+
+/// The position in the file of the first of whole chunks of an extent, from its byte `at` on, that is damaged.
+fn bad_chunk(extent: &Extent, at: u64, bytes: &[u8]) -> Option<u64> {
+    let sums = extent.sums.as_slice().iter().skip((at / CHUNK) as usize);
+    let mut chunks = bytes.chunks(CHUNK as usize).zip(sums);
+    let number = chunks.position(|(chunk, sum)| isotach_engine_kit::checksum::crc32c(chunk) != *sum)?;
+    Some(extent.position + at + number as u64 * CHUNK)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! Cutting a data file back after a failed write, while bytes of it are lent.
+
+use std::{io, result::Result};
+
+use super::*;
+use crate::io::disk::{self, Stat};
+
+/// A file on a disk that has room for half of what is written next.
+#[derive(Debug)]
+struct Full(Arc<dyn File>);
+
+impl File for Full {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        self.0.read_at(buffer, position)
+    }
+    fn append(&self, bytes: &[u8]) -> io::Result<Option<u64>> {
+        self.0.append(bytes)
+    }
+    fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
+        self.0.write_all_at(&bytes[..bytes.len() / 2], position)?;
+        Err(io::ErrorKind::StorageFull.into())
+    }
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.0.set_length(length)
+    }
+    fn stat(&self) -> io::Result<Stat> {
+        self.0.stat()
+    }
+    fn set_mode(&self, mode: u32) -> io::Result<()> {
+        self.0.set_mode(mode)
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync()
+    }
+    fn punch(&self, position: u64, length: u64) -> io::Result<()> {
+        self.0.punch(position, length)
+    }
+    fn try_lock(&self) -> Result<(), TryLockError> {
+        self.0.try_lock()
+    }
+    fn share(&self, position: u64, length: u64) -> io::Result<SharedBytes> {
+        self.0.share(position, length)
+    }
+}
+
+/// Lends all bytes of an extent from a map.
+fn lent(reader: &DataReader, extent: &Extent) -> SharedBytes {
+    reader.share(&Part { offset: 0, length: extent.length, skip: 0, extent: extent.clone() }).unwrap()
+}
+
+#[test]
+fn a_file_that_is_cut_after_a_failed_write_keeps_the_bytes_that_are_lent() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Arc::new(Directory::open(&*disk::system(), place.path()).unwrap());
+    let (mut writer, reader) = (DataWriter::new(&folder, false), DataReader::new(&folder));
+    // Its last page is not full, so the cut is within the page that is mapped.
+    let bytes = vec![7; DIRECT + 100];
+    let extent = writer.append(&bytes).unwrap();
+    writer.write_out().unwrap();
+    let lent = lent(&reader, &extent);
+
+    // Something of a frame that is given up is behind it.
+    let mark = writer.mark();
+    writer.append(&vec![8; 3 * DIRECT]).unwrap();
+    writer.rewind(mark);
+    let current = writer.current.as_mut().unwrap();
+    current.file = Arc::new(Full(Arc::clone(&current.file)));
+    assert!(matches!(writer.append(&vec![9; 3 * DIRECT]), Err(Error::NoSpace { .. })));
+
+    assert_eq!(reader.length(extent.file).unwrap(), extent.length, "the file was cut");
+    // A byte of a page behind the end of the file would end the process.
+    assert!(lent[..] == bytes[..]);
+}
+
+#[test]
+fn a_file_that_a_purge_removes_keeps_the_bytes_that_are_lent() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Arc::new(Directory::open(&*disk::system(), place.path()).unwrap());
+    let (mut writer, reader) = (DataWriter::new(&folder, false), DataReader::new(&folder));
+    let bytes = vec![7; DIRECT];
+    let extent = writer.append(&bytes).unwrap();
+    let lent = lent(&reader, &extent);
+    writer.discard();
+    reader.close();
+    assert!(reader.file(extent.file).is_err(), "it is gone");
+    assert!(lent[..] == bytes[..]);
+}

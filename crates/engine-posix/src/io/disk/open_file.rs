@@ -1,0 +1,150 @@
+//! A file of the system that is open.
+
+use std::{
+    fs::{self, TryLockError},
+    io::{self, Write},
+    os::{
+        fd::OwnedFd,
+        unix::fs::{FileExt, MetadataExt},
+    },
+    process,
+    sync::atomic::{AtomicU32, Ordering},
+    time::SystemTime,
+};
+
+use isotach_object::SharedBytes;
+use rustix::fs::{self as sys, Mode};
+
+use super::{File, Stat};
+use crate::io::{map, writeback};
+
+/// Bytes that a file takes up, of which the system tells how many blocks of 512 bytes it has.
+pub(super) fn room(length: u64, blocks: u64) -> u64 {
+    length.min(blocks.saturating_mul(512))
+}
+
+/// An open file, and the lock it may have.
+///
+/// A lock is of the opening, which every child of this process shares, also one that is about to become another program. So it is
+/// given up by its word and not by closing, after which the child would still have it; and by none but the process that took it.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    file: fs::File,
+    /// The process that took the lock; 0 is nobody.
+    locked_by: AtomicU32,
+}
+
+impl OpenFile {
+    pub(super) fn new(file: OwnedFd) -> Self {
+        Self { file: file.into(), locked_by: AtomicU32::new(0) }
+    }
+}
+
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        let locked_by = *self.locked_by.get_mut();
+        if locked_by != 0 && locked_by == process::id() {
+            let _ = self.file.unlock();
+        }
+    }
+}
+
+impl File for OpenFile {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        self.file.read_at(buffer, position)
+    }
+
+    fn append(&self, bytes: &[u8]) -> io::Result<Option<u64>> {
+        match (&self.file).write(bytes)? == bytes.len() {
+            true => Ok(Some(sys::tell(&self.file)?)),
+            false => Ok(None),
+        }
+    }
+
+    fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
+        self.file.write_all_at(bytes, position)
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.file.set_len(length)
+    }
+
+    fn stat(&self) -> io::Result<Stat> {
+        let metadata = self.file.metadata()?;
+        Ok(Stat {
+            length: metadata.len(),
+            room: room(metadata.len(), metadata.blocks()),
+            identity: (metadata.dev(), metadata.ino()),
+            modified: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+            is_folder: metadata.is_dir(),
+        })
+    }
+
+    fn set_mode(&self, mode: u32) -> io::Result<()> {
+        Ok(sys::fchmod(&self.file, Mode::from_raw_mode(mode))?)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    fn begin_sync(&self, position: u64, length: u64) {
+        writeback::begin(&self.file, position, length);
+    }
+
+    fn punch(&self, position: u64, length: u64) -> io::Result<()> {
+        let flags = sys::FallocateFlags::PUNCH_HOLE | sys::FallocateFlags::KEEP_SIZE;
+        Ok(sys::fallocate(&self.file, flags, position, length)?)
+    }
+
+    fn try_lock(&self) -> Result<(), TryLockError> {
+        self.file.try_lock()?;
+        self.locked_by.store(process::id(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn share(&self, position: u64, length: u64) -> io::Result<SharedBytes> {
+        map::share(&self.file, position, length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn locked(path: &Path) -> OpenFile {
+        let file = opened(path);
+        File::try_lock(&file).unwrap();
+        file
+    }
+
+    fn opened(path: &Path) -> OpenFile {
+        OpenFile::new(fs::File::open(path).unwrap().into())
+    }
+
+    fn is_locked(path: &Path) -> bool {
+        matches!(File::try_lock(&opened(path)), Err(TryLockError::WouldBlock))
+    }
+
+    #[test]
+    fn a_closed_file_is_unlocked_though_a_child_still_has_it_open() {
+        let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        let first = locked(&path);
+        // What a child has between its fork and its exec.
+        let _of_child = first.file.try_clone().unwrap();
+        assert!(is_locked(&path));
+        drop(first);
+        assert!(!is_locked(&path));
+    }
+
+    #[test]
+    fn a_child_that_closes_a_file_leaves_it_locked() {
+        let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        let first = locked(&path);
+        let of_child = OpenFile { file: first.file.try_clone().unwrap(), locked_by: AtomicU32::new(1) };
+        drop(of_child);
+        assert!(is_locked(&path));
+    }
+}

@@ -1,0 +1,392 @@
+//! How far the log was flushed, said in a second place (FORMAT.md section 8.7).
+//!
+//! A log that has lost its end looks like one that never had it. So whoever flushes notes, once the device has acknowledged it,
+//! where its last frame ends, in the file `flushed`. A log that ends before the furthest note has lost bytes that were durable.
+//!
+//! What must stay true: a note is written after the sync that it tells of, so no crash leaves a note of what the log does not
+//! have. A handle that does not wait for the device leaves notes that count until the machine is started again. A note that is
+//! lost costs the protection of one flush and nothing else, so writing one never fails a flush. A handle that can never leave one
+//! is refused before its first frame: nothing that it flushed would be protected.
+
+use std::{io, sync::Arc};
+
+use isotach_engine_kit::{
+    bytes::{Put, Reader},
+    checksum::crc32c,
+    random,
+};
+use isotach_object::{Error, Result};
+
+use crate::{
+    index::state::Place,
+    io::{
+        directory::Directory,
+        disk::File,
+        log::{self, Log},
+    },
+};
+
+/// The file of a container with its notes.
+pub(crate) const FILE: &str = "flushed";
+const MAGIC: &[u8; 8] = b"ISOTFLU1";
+/// Bytes of a slot. Slot 0 is the header; no slot lies in two sectors.
+const SLOT: usize = 32;
+const SLOTS: usize = 128;
+const SIZE: usize = SLOT * SLOTS;
+/// Slots from here on are of handles that do not wait for the device.
+const UNSYNCED: usize = SLOTS / 2;
+/// How often a slot that fails its checksum is read again: its writer may be at it.
+const READ_TRIES: usize = 5;
+
+/// One note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Note {
+    /// Where the last frame ends that was flushed.
+    epoch: u64,
+    /// The start of the machine for which this holds; 0 if the device has acknowledged it.
+    boot: u64,
+    /// The handle that flushed.
+    writer: u64,
+}
+
+fn sealed(mut slot: Vec<u8>) -> Vec<u8> {
+    slot.resize(SLOT - 4, 0);
+    slot.put_u32(crc32c(&slot));
+    slot
+}
+
+/// A file without notes.
+pub(crate) fn empty(uuid: [u8; 16]) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend_from_slice(&uuid);
+    bytes = sealed(bytes);
+    bytes.resize(SIZE, 0);
+    bytes
+}
+
+impl Note {
+    fn encode(&self) -> Vec<u8> {
+        let mut slot = Vec::with_capacity(SLOT);
+        for number in [self.epoch, self.boot, self.writer] {
+            slot.put_u64(number);
+        }
+        sealed(slot)
+    }
+
+    /// The note in a slot; `None` in one that was never used, and an error for one that fails its checksum.
+    fn decode(slot: &[u8]) -> std::result::Result<Option<Self>, ()> {
+        if slot.iter().all(|byte| *byte == 0) {
+            return Ok(None);
+        }
+        let (body, sum) = slot.split_at(SLOT - 4);
+        let mut reader = Reader(body);
+        let mut number = || reader.u64().ok_or(());
+        let note = Self { epoch: number()?, boot: number()?, writer: number()? };
+        let is_right = Reader(sum).u32() == Some(crc32c(body)) && Reader(&body[24..]).u32() == Some(0);
+        is_right.then_some(Some(note)).ok_or(())
+    }
+}
+
+/// What a container's file of notes says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// The furthest epoch that was flushed; 0 if there is no note.
+    pub(crate) epoch: u64,
+    /// What is wrong with the file, and at which byte if it is there.
+    pub(crate) damage: Option<(&'static str, Option<u64>)>,
+}
+
+/// Reads the notes. A container is made with the file, so one without it has lost it.
+pub(crate) fn read_in(directory: &Directory, uuid: [u8; 16]) -> Result<Told> {
+    let mut tries = READ_TRIES;
+    loop {
+        let bytes = match directory.read_all(FILE, SIZE + 1) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Told { epoch: 0, damage: Some(("the notes of flushes are missing", None)) });
+            }
+            Err(error) => return Err(directory.failed("read", FILE, error)),
+        };
+        let told = told(&bytes, uuid, directory.boot().unwrap_or_default());
+        tries -= 1;
+        if told.damage.is_none() || tries == 0 {
+            return Ok(told);
+        }
+    }
+}
+
+fn told(bytes: &[u8], uuid: [u8; 16], boot: Option<u64>) -> Told {
+    let mut told = Told::default();
+    if bytes.get(..SLOT) != empty(uuid).get(..SLOT) {
+        // Another container's notes say nothing of this one.
+        told.damage = Some(("the header of the notes of flushes", Some(0)));
+        return told;
+    }
+    if bytes.len() != SIZE {
+        let what = "the notes of flushes have another length than 4096 bytes";
+        told.damage = Some((what, Some(bytes.len() as u64)));
+    }
+    for (number, slot) in bytes.chunks_exact(SLOT).enumerate().skip(1).take(SLOTS - 1) {
+        match Note::decode(slot) {
+            Ok(Some(note)) if note.boot == 0 || Some(note.boot) == boot => {
+                told.epoch = told.epoch.max(note.epoch);
+            }
+            Ok(_) => {}
+            Err(()) => {
+                let damage = ("a note of a flush fails its checksum", Some((number * SLOT) as u64));
+                told.damage.get_or_insert(damage);
+            }
+        }
+    }
+    told
+}
+
+/// How many bytes a log has lost that were flushed.
+pub(crate) fn lost(place: &Place) -> Result<u64> {
+    let told = read_in(&place.directory, place.uuid)?;
+    // The log is measured after the notes were read: it only grows.
+    Ok(told.epoch.saturating_sub(place.log.epoch_at(place.log.whole_length()?)))
+}
+
+/// Refuses a container whose log has lost its end.
+pub(crate) fn check(place: &Place) -> Result<()> {
+    match lost(place)? {
+        0 => Ok(()),
+        bytes => Err(cut_short(&place.log, bytes)),
+    }
+}
+
+/// The error of a log that ends so many bytes too early.
+pub(crate) fn cut_short(log: &Log, bytes: u64) -> Error {
+    Error::corrupt(what_is_lost(bytes), log.path().display().to_string())
+}
+
+/// What is wrong with a log that ends so many bytes too early.
+pub(crate) fn what_is_lost(bytes: u64) -> String {
+    format!(
+        "the log has lost its last {bytes} bytes, which were flushed, or was copied while others wrote (`isotach repair` \
+         brings back what other files prove)"
+    )
+}
+
+/// Where one handle leaves its notes.
+#[derive(Debug)]
+pub(crate) struct Notes {
+    writer: u64,
+    /// Whether the handle waits for the device.
+    sync: bool,
+    file: Option<Opened>,
+}
+
+/// The file, and by what it is known from another that has its name since.
+#[derive(Debug)]
+struct Opened {
+    file: Arc<dyn File>,
+    identity: (u64, u64),
+}
+
+impl Notes {
+    pub(crate) fn new(writer: u64, sync: bool) -> Self {
+        Self { writer, sync, file: None }
+    }
+
+    /// The furthest note, read by the file that is open; 0 before the first flush.
+    pub(crate) fn furthest(&self, directory: &Directory, uuid: [u8; 16]) -> u64 {
+        let Some(opened) = &self.file else { return 0 };
+        let mut bytes = [0; SIZE];
+        // Notes that cannot be read say nothing.
+        match (&*opened.file as &dyn File).read_exact_at(&mut bytes, 0) {
+            Ok(()) => told(&bytes, uuid, directory.boot().unwrap_or_default()).epoch,
+            Err(_) => 0,
+        }
+    }
+
+    /// Refuses a handle that may not leave notes.
+    pub(crate) fn check_writable(&mut self, directory: &Directory, uuid: [u8; 16]) -> Result<()> {
+        match self.current(directory, uuid) {
+            Err(error) if log::is_refusal(&error) => {
+                let file = directory.path_of(FILE);
+                let what = format!(
+                    "write {}, where whoever writes to the container notes how far its log was flushed: give it the permissions of the \
+                     log beside it",
+                    file.display()
+                );
+                Err(Error::PermissionDenied { what, source: Some(error) })
+            }
+            // It may go next time.
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes that everything up to `epoch` was flushed. Whatever fails leaves no note.
+    pub(crate) fn leave(&mut self, directory: &Directory, uuid: [u8; 16], epoch: u64) {
+        // What fails is tried again at the next flush, with the file opened anew.
+        if self.try_leave(directory, uuid, epoch).is_err() {
+            self.file = None;
+        }
+    }
+
+    /// As [`leave`](Self::leave), durably; fails if it cannot.
+    pub(crate) fn insist(&mut self, directory: &Directory, uuid: [u8; 16], epoch: u64) -> Result<()> {
+        let left = self.try_leave(directory, uuid, epoch);
+        let left = left.and_then(|()| self.file.as_ref().map_or(Ok(()), |opened| opened.file.sync()));
+        left.map_err(|error| directory.failed("write", FILE, error))
+    }
+
+    /// Puts a file with this durable note and no other in the place of the one that is there, which must be damaged.
+    pub(crate) fn begin_anew(&self, directory: &Directory, uuid: [u8; 16], epoch: u64) -> Result<()> {
+        let mut bytes = empty(uuid);
+        let note = Note { epoch, boot: 0, writer: self.writer }.encode();
+        bytes[self.slot() * SLOT..][..SLOT].copy_from_slice(&note);
+        replace(directory, &bytes).map_err(|error| directory.failed("write", FILE, error))
+    }
+
+    fn try_leave(&mut self, directory: &Directory, uuid: [u8; 16], epoch: u64) -> io::Result<()> {
+        let boot = match self.sync {
+            true => 0,
+            // Where starts of the machine cannot be told apart, only what the device acknowledged can be noted.
+            false => match directory.boot()? {
+                Some(boot) => boot,
+                None => return Ok(()),
+            },
+        };
+        let file = self.current(directory, uuid)?;
+        let position = (self.slot() * SLOT) as u64;
+        let mut slot = [0; SLOT];
+        (&*file as &dyn File).read_exact_at(&mut slot, position)?;
+        let is_newer = |there: Note| there.epoch >= epoch && there.boot == boot;
+        if Note::decode(&slot).is_ok_and(|there| there.is_some_and(is_newer)) {
+            // Another handle has the same slot.
+            return Ok(());
+        }
+        file.write_all_at(&Note { epoch, boot, writer: self.writer }.encode(), position)
+    }
+
+    /// The file that has the name now: others may have put one in the place of a damaged one.
+    fn current(&mut self, directory: &Directory, uuid: [u8; 16]) -> io::Result<Arc<dyn File>> {
+        if let Some(opened) = &self.file
+            && directory.stat(FILE).is_ok_and(|stat| stat.identity == opened.identity)
+        {
+            return Ok(Arc::clone(&opened.file));
+        }
+        let file = open(directory, uuid)?;
+        let identity = file.stat()?.identity;
+        Ok(Arc::clone(&self.file.insert(Opened { file, identity }).file))
+    }
+
+    /// The slot of a handle. Few write at the same time, so few share one.
+    fn slot(&self) -> usize {
+        match self.sync {
+            true => 1 + (self.writer % (UNSYNCED as u64 - 1)) as usize,
+            false => UNSYNCED + (self.writer % (SLOTS - UNSYNCED) as u64) as usize,
+        }
+    }
+}
+
+/// Puts a file with the sound notes of the one that is there in its place.
+pub(crate) fn mend(directory: &Directory, uuid: [u8; 16]) -> Result<()> {
+    replace(directory, &kept(directory, uuid)).map_err(|error| directory.failed("write", FILE, error))
+}
+
+/// Opens the file for writing. One of another length, with another header, or that may not be written is made anew, with the notes
+/// that it had.
+fn open(directory: &Directory, uuid: [u8; 16]) -> io::Result<Arc<dyn File>> {
+    match directory.change(FILE) {
+        Ok(file) if is_whole(&*file, uuid)? => return Ok(file),
+        Ok(_) => replace(directory, &kept(directory, uuid))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => make(directory, &empty(uuid))?,
+        Err(error) if log::is_refusal(&error) => {
+            replace(directory, &kept(directory, uuid)).map_err(|_| error)?;
+        }
+        Err(error) => return Err(error),
+    }
+    directory.change(FILE)
+}
+
+fn is_whole(file: &dyn File, uuid: [u8; 16]) -> io::Result<bool> {
+    let mut header = [0; SLOT];
+    let filled = file.read_full_at(&mut header, 0)?;
+    Ok(filled == SLOT && empty(uuid).starts_with(&header) && file.stat()?.length == SIZE as u64)
+}
+
+/// A file with the notes of the one that is there, if it is this container's.
+fn kept(directory: &Directory, uuid: [u8; 16]) -> Vec<u8> {
+    let mut bytes = empty(uuid);
+    let there = directory.read_all(FILE, SIZE).unwrap_or_default();
+    if there.get(..SLOT) == bytes.get(..SLOT) {
+        for (new, old) in bytes.chunks_exact_mut(SLOT).zip(there.chunks_exact(SLOT)).skip(1) {
+            if Note::decode(old).is_ok() {
+                new.copy_from_slice(old);
+            }
+        }
+    }
+    bytes
+}
+
+/// Makes the file, whole or not at all, unless it is there.
+fn make(directory: &Directory, bytes: &[u8]) -> io::Result<()> {
+    beside(directory, bytes, |temporary| match directory.link(temporary, FILE) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        outcome => outcome,
+    })
+}
+
+/// Makes the file in the place of the one that is there, durably: there is one or the other.
+fn replace(directory: &Directory, bytes: &[u8]) -> io::Result<()> {
+    beside(directory, bytes, |temporary| directory.rename(temporary, FILE))?;
+    directory.sync()
+}
+
+/// Writes such a file under another name, and lets `put` put it where it belongs.
+fn beside(directory: &Directory, bytes: &[u8], put: impl FnOnce(&str) -> io::Result<()>) -> io::Result<()> {
+    let number = random::number().map_err(io::Error::other)?;
+    let temporary = format!("{FILE}.{number:016x}");
+    let file = directory.create(&temporary)?;
+    let made = file.write_all_at(bytes, 0).and_then(|()| file.sync()).and_then(|()| put(&temporary));
+    let _ = directory.remove(&temporary);
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UUID: [u8; 16] = [3; 16];
+
+    fn with(number: usize, note: Note) -> Vec<u8> {
+        let mut bytes = empty(UUID);
+        bytes[number * SLOT..(number + 1) * SLOT].copy_from_slice(&note.encode());
+        bytes
+    }
+
+    #[test]
+    fn the_furthest_note_counts_and_one_without_sync_only_until_the_next_start() {
+        let mut bytes = with(1, Note { epoch: 100, boot: 0, writer: 7 });
+        let unsynced = Note { epoch: 900, boot: 5, writer: 8 }.encode();
+        bytes[UNSYNCED * SLOT..][..SLOT].copy_from_slice(&unsynced);
+        for (boot, epoch) in [(Some(5), 900), (Some(6), 100), (None, 100)] {
+            assert_eq!(told(&bytes, UUID, boot), Told { epoch, damage: None }, "{boot:?}");
+        }
+        assert_eq!(told(&empty(UUID), UUID, None), Told::default());
+    }
+
+    #[test]
+    fn any_flipped_bit_of_the_notes_is_noticed() {
+        let good = with(9, Note { epoch: 100, boot: 0, writer: 7 });
+        for bit in 0..SIZE * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(told(&bad, UUID, None).damage.is_some(), "bit {bit}");
+        }
+        for length in [0, 31, 32, 4095] {
+            assert!(told(&good[..length], UUID, None).damage.is_some(), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn notes_of_another_container_say_nothing() {
+        let bytes = with(9, Note { epoch: 100, boot: 0, writer: 7 });
+        let told = told(&bytes, [4; 16], None);
+        assert_eq!((told.epoch, told.damage.is_some()), (0, true));
+    }
+}

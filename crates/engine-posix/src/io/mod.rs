@@ -1,0 +1,14 @@
+//! Files and folders: everything that goes to the device, and what a power failure may have left there.
+//!
+//! What must stay true: the rest of the engine reaches the device through this room only, so that the simulated disk sees every call.
+
+pub(crate) mod boot;
+pub(crate) mod data;
+pub(crate) mod directory;
+pub(crate) mod disk;
+pub(crate) mod filesystem;
+pub(crate) mod flushed;
+pub(crate) mod log;
+pub(crate) mod lost;
+pub(crate) mod map;
+pub(crate) mod writeback;

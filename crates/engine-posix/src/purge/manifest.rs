@@ -1,0 +1,227 @@
+//! The floor: what a purge publishes, and what says which runs are valid (FORMAT.md section 7.6).
+//!
+//! Below the floor the log may be a hole, and data files to which it refers may be gone; the runs of the floor's generation
+//! hold all that is visible of it. There is at most one floor that counts: that of the greatest sequence.
+
+use std::{collections::BTreeMap, io};
+
+use isotach_engine_kit::{
+    bytes::{Put, Reader},
+    checksum::crc32c,
+};
+use isotach_object::{Error, Result};
+
+use crate::{
+    index::{run::Span, state::Place},
+    io::disk::File,
+};
+
+const PREFIX: &str = "floor.";
+const MAGIC: &[u8; 8] = b"ISOTFLR1";
+const SIZE: usize = 64;
+/// Bytes behind them for each data file.
+const ENDS: usize = 16;
+/// How often a listing is tried again when the floor in it is gone.
+const TRIES: usize = 20;
+
+/// How far data files are named, by their numbers.
+pub(crate) type Ends = BTreeMap<u64, u64>;
+
+/// What a purge published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Floor {
+    /// Counts the purges of the container.
+    pub(crate) sequence: u64,
+    /// Up to here the runs of the generation say everything.
+    pub(crate) epoch: u64,
+    /// Up to here, from the first block on, the log may be a hole.
+    pub(crate) hole_end: u64,
+    /// The generation: never 0.
+    pub(crate) tag: u64,
+}
+
+impl Floor {
+    pub(crate) fn file_name(sequence: u64) -> String {
+        format!("{PREFIX}{sequence:016x}")
+    }
+
+    /// The sequence that a file name tells, if it is a floor's.
+    pub(crate) fn of_file_name(name: &str) -> Option<u64> {
+        let sequence = u64::from_str_radix(name.strip_prefix(PREFIX)?, 16).ok()?;
+        (Self::file_name(sequence) == name).then_some(sequence)
+    }
+
+    pub(crate) fn encode(&self, uuid: [u8; 16]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(SIZE);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&uuid);
+        for number in [self.sequence, self.epoch, self.hole_end, self.tag] {
+            bytes.put_u64(number);
+        }
+        bytes.resize(SIZE - 4, 0);
+        bytes.put_u32(crc32c(&bytes));
+        bytes
+    }
+
+    fn decode(bytes: &[u8; SIZE], uuid: [u8; 16]) -> Option<Self> {
+        let (body, sum) = bytes.split_at(SIZE - 4);
+        let mut reader = Reader(body);
+        let right = Reader(sum).u32()? == crc32c(body)
+            && reader.take(MAGIC.len())? == MAGIC
+            && reader.take(uuid.len())? == uuid;
+        let mut number = || reader.u64();
+        let floor = Self { sequence: number()?, epoch: number()?, hole_end: number()?, tag: number()? };
+        (right && floor.tag != 0 && floor.hole_end <= floor.epoch).then_some(floor)
+    }
+
+    /// The floor that counts among these names; `None` if there is none, and an error for which the caller lists again if
+    /// it has been replaced meanwhile.
+    fn among(place: &Place, names: &[String]) -> io::Result<Option<Result<Self>>> {
+        let Some(sequence) = names.iter().filter_map(|name| Self::of_file_name(name)).max() else {
+            return Ok(None);
+        };
+        let name = Self::file_name(sequence);
+        let mut bytes = [0; SIZE];
+        let file = place.directory.read(&name)?;
+        let file: &dyn File = &*file;
+        let filled = file.read_full_at(&mut bytes, 0)?;
+        let floor = Self::decode(&bytes, place.uuid);
+        let floor = floor.filter(|floor| filled == SIZE && floor.sequence == sequence);
+        let damaged =
+            || Error::corrupt("the floor of a purge", place.directory.path_of(&name).display().to_string());
+        Ok(Some(floor.ok_or_else(damaged)))
+    }
+
+    /// The names in a container's directory, and the floor that counts.
+    pub(crate) fn list(place: &Place) -> Result<(Vec<String>, Option<Self>)> {
+        let mut tries = TRIES;
+        loop {
+            let names = place.directory.names()?;
+            match Self::among(place, &names) {
+                Ok(floor) => return Ok((names, floor.transpose()?)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound && tries > 0 => tries -= 1,
+                Err(error) => return Err(place.directory.failed("read", PREFIX, error)),
+            }
+        }
+    }
+
+    /// The floor that counts.
+    pub(crate) fn current(place: &Place) -> Result<Option<Self>> {
+        Self::list(place).map(|(_, floor)| floor)
+    }
+
+    /// How far each data file was named at the epoch of this floor. What named it may be gone. `None` if the floor does not say
+    /// so, as those of older programs, or is gone meanwhile.
+    pub(crate) fn ends(&self, place: &Place) -> Result<Option<Ends>> {
+        let name = Self::file_name(self.sequence);
+        let read = || place.directory.read_all(&name, place.directory.stat(&name)?.length as usize);
+        match read() {
+            Ok(bytes) if bytes.len() <= SIZE => Ok(None),
+            Ok(bytes) => decode_ends(&bytes[SIZE..]).map(Some).ok_or_else(|| {
+                let what = "what a floor says of data files; the next purge makes it anew";
+                Error::corrupt(what, place.directory.path_of(&name).display().to_string())
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(place.directory.failed("read", &name, error)),
+        }
+    }
+
+    /// Makes this floor the one that counts, with how far data files are named; refused if there is one of its sequence.
+    /// `temporary` is a free name.
+    pub(crate) fn publish(&self, place: &Place, temporary: &str, ends: &Ends) -> Result<()> {
+        let name = Self::file_name(self.sequence);
+        let directory = &place.directory;
+        let publish = || {
+            let file = directory.create(temporary)?;
+            file.write_all_at(&[self.encode(place.uuid), encode_ends(ends)].concat(), 0)?;
+            file.sync()?;
+            directory.link(temporary, &name)?;
+            directory.sync()
+        };
+        let outcome = publish().map_err(|error| directory.failed("create", &name, error));
+        let _ = directory.remove(temporary);
+        outcome
+    }
+
+    /// Whether a run counts, under this floor or none.
+    pub(crate) fn admits(floor: Option<&Self>, span: &Span) -> bool {
+        match floor {
+            None => span.tag == 0,
+            Some(floor) => span.tag == floor.tag || (span.tag == 0 && span.from >= floor.epoch),
+        }
+    }
+}
+
+fn encode_ends(ends: &Ends) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(ENDS * ends.len() + 4);
+    for (file, end) in ends {
+        bytes.put_u64(*file);
+        bytes.put_u64(*end);
+    }
+    bytes.put_u32(crc32c(&bytes));
+    bytes
+}
+
+fn decode_ends(bytes: &[u8]) -> Option<Ends> {
+    let (pairs, sum) = bytes.split_at_checked(bytes.len().checked_sub(4)?)?;
+    let is_right = Reader(sum).u32()? == crc32c(pairs) && pairs.len().is_multiple_of(ENDS);
+    let pair = |pair: &[u8]| Some((Reader(pair).u64()?, Reader(&pair[ENDS / 2..]).u64()?));
+    pairs.chunks_exact(ENDS).map(pair).collect::<Option<Ends>>().filter(|_| is_right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_of_data_files_read_back_and_any_flipped_bit_or_missing_byte_is_noticed() {
+        let ends = Ends::from([(3, 900), (u64::MAX, 1 << 40)]);
+        let good = encode_ends(&ends);
+        assert_eq!(decode_ends(&good), Some(ends));
+        assert_eq!(decode_ends(&encode_ends(&Ends::new())), Some(Ends::new()));
+        for bit in 0..good.len() * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(decode_ends(&bad), None, "bit {bit}");
+        }
+        (1..good.len()).for_each(|length| assert_eq!(decode_ends(&good[..length]), None, "{length} bytes"));
+    }
+
+    #[test]
+    fn a_floor_reads_back_and_any_flipped_bit_is_noticed() {
+        let floor = Floor { sequence: 1, epoch: 900, hole_end: 400, tag: 7 };
+        let good: [u8; SIZE] = floor.encode([3; 16]).try_into().unwrap();
+        assert_eq!(Floor::decode(&good, [3; 16]), Some(floor));
+        assert_eq!(Floor::decode(&good, [4; 16]), None);
+        for bit in 0..SIZE * 8 {
+            let mut bad = good;
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(Floor::decode(&bad, [3; 16]), None, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn runs_count_if_they_are_of_the_generation_or_begin_at_the_floor() {
+        let floor = Floor { sequence: 1, epoch: 100, hole_end: 0, tag: 7 };
+        let span = |from, to, tag| Span { from, to, tag };
+        for (span, with, without) in [
+            (span(0, 100, 7), true, false),
+            (span(0, 150, 7), true, false),
+            (span(0, 100, 8), false, false),
+            (span(0, 100, 0), false, true),
+            (span(99, 200, 0), false, true),
+            (span(100, 200, 0), true, true),
+        ] {
+            assert_eq!(Floor::admits(Some(&floor), &span), with, "{span:?}");
+            assert_eq!(Floor::admits(None, &span), without, "{span:?}");
+        }
+    }
+
+    #[test]
+    fn file_names_tell_their_sequence_and_other_names_none() {
+        assert_eq!(Floor::of_file_name(&Floor::file_name(0xab)), Some(0xab));
+        for name in ["floor.1", "floor.00000000000000AB", "log.0000000000000001"] {
+            assert_eq!(Floor::of_file_name(name), None, "{name}");
+        }
+    }
+}

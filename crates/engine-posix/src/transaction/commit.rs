@@ -1,0 +1,130 @@
+//! Committing: appending the frame of a transaction, and learning whether it counts.
+
+use std::sync::atomic::Ordering;
+
+use isotach_object::{Epoch, Error, Precondition, Result};
+
+use crate::{handle::PosixContainer, transaction::writer::Writer};
+
+impl PosixContainer {
+    /// Lets `append` put a frame with these preconditions into the log, and comes to the verdict on it. `append` gives the
+    /// frame's number and the position of its end.
+    pub(crate) fn decide(
+        &self,
+        preconditions: &[Precondition<'_>],
+        append: impl FnOnce(&mut Writer) -> Result<(u64, u64)>,
+    ) -> Result<Epoch> {
+        let decided = self.judge(preconditions, append)?;
+        decided.map_err(|failed| preconditions[failed].conflict())
+    }
+
+    /// As [`decide`](Self::decide); of a frame that does not count it gives which precondition failed first.
+    pub(crate) fn judge(
+        &self,
+        preconditions: &[Precondition<'_>],
+        append: impl FnOnce(&mut Writer) -> Result<(u64, u64)>,
+    ) -> Result<std::result::Result<Epoch, usize>> {
+        self.place.log.check_writable()?;
+        self.check_current()?;
+        let conditional = !preconditions.is_empty();
+        let _awaited = conditional.then(|| self.await_verdict());
+        if conditional {
+            // A state opened after the append could begin at a run that holds the frame, and not its verdict.
+            self.state()?;
+        }
+        let (sequence, end) = {
+            let mut writer = self.writer();
+            let appended = append(&mut writer)?;
+            self.gathered.store(false, Ordering::Release);
+            appended
+        };
+        let epoch = Epoch(self.place.log.epoch_at(end));
+        if !conditional {
+            return Ok(Ok(epoch));
+        }
+        // Every process that replays the log up to this frame comes to the same verdict.
+        match self.follow(|state| state.verdicts.take(sequence))? {
+            Some(None) => Ok(Ok(epoch)),
+            Some(Some(failed)) => Ok(Err(failed)),
+            None if self.state()?.get()?.covered(&self.place) >= epoch.0 => {
+                let what =
+                    format!("learn the verdict on a transaction in {}", self.place.log.path().display());
+                let reason = "the log was purged up to it meanwhile, so whether it counts is not known; read what it changes";
+                Err(Error::from_io(std::io::Error::other(reason), what))
+            }
+            None => Err(Error::corrupt(
+                "the log does not hold a frame just appended",
+                self.place.log.path().display().to_string(),
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use isotach_object::{
+        Array, Cell, Container, ContainerOptions, Engine, Label, Maintenance, ObjectClass, ObjectId,
+        ObjectType, Pool, PoolUri, Transaction, Update,
+    };
+
+    use super::*;
+    use crate::{Posix, io::disk, options, pool::PosixPool};
+
+    fn object(otype: ObjectType) -> ObjectId {
+        ObjectId::new(otype, ObjectClass::S1, 0, 1)
+    }
+
+    /// Commits what two stages have: one entry within the frame, and many in a segment.
+    fn commit_in_parts(container: &dyn Container) {
+        let names = ["small", "large"].map(|name| name.parse::<Label>().unwrap());
+        for (name, count) in names.iter().zip([1_u8, 50]) {
+            let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
+            for number in 0..count {
+                let key = [count, number];
+                let cell = Cell::kv(object(ObjectType::KeyValue), &key);
+                staging.update(&[Update::Put { cell, value: b"value" }]).unwrap();
+            }
+            staging.prepare(name, &[]).unwrap();
+        }
+        container.prepared_transactions().unwrap().commit_prepared(&names, &Transaction::new()).unwrap();
+    }
+
+    #[test]
+    fn a_frame_of_which_a_segment_is_gone_is_not_judged_by_what_it_has_changed_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let uri: PoolUri = format!("posix:{}/pool?segment=256", folder.path().display()).parse().unwrap();
+        Posix.create_pool(&uri).unwrap();
+        let (root, options) = options::parse(&uri).unwrap();
+        let pool = PosixPool::open(&disk::system(), &uri, root, options).unwrap();
+        let label: Label = "c".parse().unwrap();
+        pool.create_container(&label, &ContainerOptions::default()).unwrap();
+        let path = folder.path().join("pool/containers/c");
+        let slow = PosixContainer::new(label.clone(), pool.open_place(&path).unwrap()).unwrap();
+        let other = pool.open_container(&label).unwrap();
+        {
+            // What makes a purge worth it.
+            let passing = pool.open_container(&label).unwrap();
+            Array::new(&*passing, object(ObjectType::Array)).unwrap().write(0, &[1; 100_000]).unwrap();
+            passing.update(&[Update::Destroy { object: object(ObjectType::Array) }]).unwrap();
+            passing.flush().unwrap();
+        }
+        let in_segment = [50, 7];
+        let absent = [Precondition::Absent(Cell::kv(object(ObjectType::KeyValue), &in_segment))];
+        let judged = slow.judge(&absent, |writer| {
+            commit_in_parts(&*other);
+            let own = Transaction { preconditions: absent.to_vec(), updates: Vec::new() };
+            let appended = writer.commit(&own, &[], &slow.place.log);
+            assert!(pool.purge(&label, true).unwrap().freed > 0);
+            fs::read_dir(path.join("data"))
+                .unwrap()
+                .for_each(|file| fs::remove_file(file.unwrap().path()).unwrap());
+            appended
+        });
+        // It is in the runs, so all that can be said is that nothing can be said.
+        assert!(matches!(judged, Err(Error::Io { .. })), "{judged:?}");
+        let value = slow.get_many(&[Cell::kv(object(ObjectType::KeyValue), &in_segment)]).unwrap();
+        assert_eq!(value, [Some(b"value".to_vec())]);
+    }
+}

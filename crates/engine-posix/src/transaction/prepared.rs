@@ -1,0 +1,299 @@
+//! Prepared transactions: transactions that were staged and wait under a name until any process commits them (FORMAT.md section 5.9).
+//!
+//! What must stay true (docs/decisions/012-numbered-transactions.md):
+//! - An entry names every data file that its records refer to, and no purge takes a file that an entry names.
+//! - The frame that commits what is prepared has the entries' values as preconditions: it counts only while they are there.
+//! - That frame is appended only when the segments that it names could be read: it would keep everybody from reading on.
+
+use std::collections::HashSet;
+
+use isotach_engine_kit::bytes::{Put, Reader};
+use isotach_object::{
+    Cell, Epoch, Error, Label, ObjectClass, ObjectId, ObjectType, Precondition, Result, Transaction, Update,
+    check_distinct,
+};
+
+use crate::{
+    format::{
+        path,
+        record::{self, Change, Record, Stored},
+    },
+    handle::PosixContainer,
+    index::{
+        entry::Entry,
+        merge::Merge,
+        state::{Place, State},
+    },
+};
+
+/// The object whose entries are the prepared transactions.
+pub(crate) const PREPARED: ObjectId = ObjectId::new(ObjectType::System, ObjectClass::S1, 0, 1);
+
+/// The entry under a name.
+pub(crate) fn cell(name: &Label) -> Cell<'_> {
+    Cell::kv(PREPARED, name.as_str().as_bytes())
+}
+
+/// What the value of an entry says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stage<'a> {
+    /// The data files that the records refer to.
+    pub(crate) files: Vec<u64>,
+    /// Updates and segments, as they are to stand in a frame.
+    pub(crate) records: &'a [u8],
+}
+
+impl<'a> Stage<'a> {
+    /// Appends a record that puts this stage under a name.
+    pub(crate) fn encode(&self, name: &Label, out: &mut Vec<u8>) {
+        let mut value = Vec::with_capacity(4 + 8 * self.files.len() + self.records.len());
+        value.put_u32(self.files.len() as u32);
+        self.files.iter().for_each(|file| value.put_u64(*file));
+        value.extend_from_slice(self.records);
+        record::encode_change(out, &cell(name), &Change::Put(Stored::Inline(&value)));
+    }
+
+    /// `None` for a value that says what no stage would.
+    pub(crate) fn decode(value: &'a [u8]) -> Option<Self> {
+        let mut reader = Reader(value);
+        let count = reader.u32()? as usize;
+        let mut files = Reader(reader.take(count.checked_mul(8)?)?);
+        let files = (0..count).map_while(|_| files.u64()).collect();
+        let records = reader.0;
+        while !reader.is_empty() {
+            record::decode(&mut reader).filter(|record| !matches!(record, Record::Require(..)))?;
+        }
+        Some(Self { files, records })
+    }
+
+    /// Calls `each` with every record, those of segments in the place of these. All segments are read and checked, one by
+    /// one.
+    pub(crate) fn for_each(
+        &self,
+        place: &Place,
+        each: &mut dyn FnMut(&Record<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut reader = Reader(self.records);
+        while let Some(found) = record::decode(&mut reader) {
+            let Record::Segment(segment) = &found else {
+                each(&found)?;
+                continue;
+            };
+            let records = place.data.read_extent(segment)?;
+            let mut inner = Reader(&records);
+            while !inner.is_empty() {
+                match record::decode(&mut inner) {
+                    Some(found @ Record::Change(..)) => each(&found)?,
+                    _ => {
+                        let file = place.data.path(segment.file).display().to_string();
+                        return Err(Error::corrupt("a record of a prepared segment is malformed", file));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The stage in an entry.
+pub(crate) fn stage<'a>(name: &str, entry: &'a Entry) -> Result<Stage<'a>> {
+    let decoded = match entry {
+        Entry::Value(value) => Stage::decode(value),
+        _ => None,
+    };
+    decoded.ok_or_else(|| {
+        Error::corrupt("the entry of a prepared transaction is malformed", format!("stage {name}"))
+    })
+}
+
+/// Calls `each` with the key and the entry of everything that is prepared and whose name begins with `prefix`, in order.
+pub(crate) fn for_each(
+    state: &State,
+    prefix: &str,
+    each: &mut dyn FnMut(&str, &Entry) -> Result<()>,
+) -> Result<()> {
+    let object = path::of_object(PREPARED);
+    let start = [&object[..], prefix.as_bytes()].concat();
+    let mut merge = Merge::of_state(state, &start)?;
+    while let Some((path, kept)) = merge.next()? {
+        if !path.starts_with(&start) {
+            break;
+        }
+        if kept.is_live()? {
+            let name = String::from_utf8_lossy(&path[object.len()..]).into_owned();
+            each(&name, &kept.into_versioned()?.entry)?;
+        }
+    }
+    Ok(())
+}
+
+/// All data files that prepared transactions refer to.
+pub(crate) fn files(state: &State) -> Result<HashSet<u64>> {
+    let mut files = HashSet::new();
+    for_each(state, "", &mut |name, entry| {
+        files.extend(stage(name, entry)?.files);
+        Ok(())
+    })?;
+    Ok(files)
+}
+
+impl PosixContainer {
+    fn not_prepared(&self, name: &Label) -> Error {
+        Error::not_found(format!("prepared transaction {name} of container {}", self.label))
+    }
+
+    pub(crate) fn prepared_names(&self, prefix: &str) -> Result<Vec<Label>> {
+        let state = self.state()?;
+        let mut names = Vec::new();
+        for_each(state.get()?, prefix, &mut |name, _| {
+            let damaged = |_| Error::corrupt("the name of a prepared transaction", format!("{name:?}"));
+            names.push(name.parse().map_err(damaged)?);
+            Ok(())
+        })?;
+        Ok(names)
+    }
+
+    /// The entry of a stage, of which all segments are sound.
+    fn prepared_entry(&self, name: &Label) -> Result<Entry> {
+        let mut path = Vec::new();
+        path::of_cell(&cell(name), &mut path);
+        let entry = {
+            let state = self.state()?;
+            state.get()?.find(&path)?.ok_or_else(|| self.not_prepared(name))?
+        };
+        stage(name.as_str(), &entry)?.for_each(&self.place, &mut |_| Ok(()))?;
+        Ok(entry)
+    }
+
+    /// The entries under these names, of which all segments are sound.
+    fn prepared_entries(&self, names: &[Label]) -> Result<Vec<Entry>> {
+        self.look_again(|| names.iter().map(|name| self.prepared_entry(name)).collect())
+    }
+
+    pub(crate) fn apply_prepared(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
+        check_distinct(names)?;
+        self.commit_prepared_entries(names, &self.prepared_entries(names)?, transaction)
+    }
+
+    /// Commits what was found under these names, if it is there still.
+    fn commit_prepared_entries(
+        &self,
+        names: &[Label],
+        entries: &[Entry],
+        transaction: &Transaction<'_>,
+    ) -> Result<Epoch> {
+        let mut preconditions = transaction.preconditions.clone();
+        let mut records = Vec::new();
+        for (name, entry) in names.iter().zip(entries) {
+            records.extend_from_slice(stage(name.as_str(), entry)?.records);
+            record::encode_change(&mut records, &cell(name), &Change::Remove);
+            if let Entry::Value(value) = entry {
+                preconditions.push(Precondition::Equals(cell(name), value));
+            }
+        }
+        let whole = Transaction { preconditions, updates: transaction.updates.clone() };
+        let own = transaction.preconditions.len();
+        let decided =
+            self.judge(&whole.preconditions, |writer| writer.commit(&whole, &records, &self.place.log))?;
+        decided.map_err(|failed| match failed.checked_sub(own).and_then(|number| names.get(number)) {
+            None => whole.preconditions[failed].conflict(),
+            Some(name) => {
+                let what = format!("prepared transaction {name} was committed or aborted by another writer");
+                Error::Conflict { what }
+            }
+        })
+    }
+
+    pub(crate) fn remove_prepared(&self, name: &Label) -> Result<()> {
+        let cell = cell(name);
+        let transaction = Transaction::new().require(Precondition::Present(cell));
+        match self.commit_checked(&transaction.update(Update::Remove { cell })) {
+            Err(Error::Conflict { .. }) => Err(self.not_prepared(name)),
+            removed => removed.map(drop),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use isotach_object::{Container, ContainerOptions, Engine, Pool, PoolUri};
+
+    use super::*;
+    use crate::{
+        Posix,
+        format::{
+            extent::{Extent, Sums},
+            record::Condition,
+        },
+        io::disk,
+        options,
+        pool::PosixPool,
+    };
+
+    #[test]
+    fn a_stage_reads_back_and_nothing_shorter_or_conditional_is_one() {
+        let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
+        let mut records = Vec::new();
+        record::encode_change(&mut records, &Cell::kv(object, b"key"), &Change::Remove);
+        record::encode_segment(
+            &mut records,
+            &Extent { file: 7, position: 2, length: 9, sums: Sums::of(&[1; 9]) },
+        );
+        let stage = Stage { files: vec![7, 9], records: &records };
+        let name: Label = "name".parse().unwrap();
+        let mut put = Vec::new();
+        stage.encode(&name, &mut put);
+        let Some(Record::Change(found, Change::Put(Stored::Inline(value)))) =
+            record::decode(&mut Reader(&put))
+        else {
+            panic!("a put")
+        };
+        assert_eq!((found, Stage::decode(value)), (cell(&name), Some(stage)));
+        let whole = [20, 20 + 27, value.len()];
+        for cut in (0..value.len()).filter(|cut| !whole.contains(cut)) {
+            assert_eq!(Stage::decode(&value[..cut]), None, "cut at {cut}");
+        }
+        let mut conditional = value.to_vec();
+        record::encode_condition(&mut conditional, &Cell::kv(object, b"key"), &Condition::Absent);
+        assert_eq!(Stage::decode(&conditional), None);
+        assert_eq!(Stage::decode(&u32::MAX.to_le_bytes()), None);
+    }
+
+    #[test]
+    fn what_was_found_prepared_is_not_committed_when_it_is_gone_or_something_else_has_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let uri: PoolUri = format!("posix:{}/pool", folder.path().display()).parse().unwrap();
+        Posix.create_pool(&uri).unwrap();
+        let (root, options) = options::parse(&uri).unwrap();
+        let pool = PosixPool::open(&disk::system(), &uri, root, options).unwrap();
+        let (label, name): (Label, Label) = ("c".parse().unwrap(), "name".parse().unwrap());
+        pool.create_container(&label, &ContainerOptions::default()).unwrap();
+        let place = pool.open_place(&folder.path().join("pool/containers/c")).unwrap();
+        let slow = PosixContainer::new(label.clone(), place).unwrap();
+        let other = pool.open_container(&label).unwrap();
+        let cell = Cell::kv(ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1), b"key");
+        let prepare = |value: &[u8]| {
+            let mut staging = other.prepared_transactions().unwrap().begin_prepared().unwrap();
+            staging.update(&[Update::Put { cell, value }]).unwrap();
+            staging.prepare(&name, &[]).unwrap();
+        };
+        let names = [name.clone()];
+        let value = || slow.get_many(&[cell]).unwrap().pop().flatten();
+        prepare(b"first");
+        let found = slow.prepared_entries(&names).unwrap();
+        for next in [None, Some(&b"second"[..])] {
+            match next {
+                None => other.prepared_transactions().unwrap().abort_prepared(&name).unwrap(),
+                Some(value) => prepare(value),
+            }
+            let late = slow.commit_prepared_entries(&names, &found, &Transaction::new());
+            assert_eq!((late.unwrap_err().code(), value()), ("conflict", None), "{next:?}");
+        }
+        let found = slow.prepared_entries(&names).unwrap();
+        other.prepared_transactions().unwrap().commit_prepared(&names, &Transaction::new()).unwrap();
+        other.update(&[Update::Put { cell, value: b"third" }]).unwrap();
+        other.flush().unwrap();
+        let late = slow.commit_prepared_entries(&names, &found, &Transaction::new());
+        assert_eq!((late.unwrap_err().code(), value().as_deref()), ("conflict", Some(&b"third"[..])));
+    }
+}

@@ -1,0 +1,402 @@
+//! The writing half of a handle: updates gathered into a frame, and the order in which files are synced.
+//!
+//! Invariants:
+//! - A frame goes to the log only after the bytes it refers to are durable, so a power failure that spares the frame
+//!   spares them too.
+//! - The first frame after a start of the machine is a recovery frame.
+//! - A frame that could not be appended for want of room is kept and tried again.
+//! - After a failed sync, or an append whose outcome is unknown, the handle writes no more.
+
+use std::{process, sync::Arc};
+
+use isotach_engine_kit::bytes::Put;
+use isotach_object::{Cell, Error, IdRange, Precondition, Result, Transaction, Update};
+
+use crate::{
+    SCHEME,
+    format::{
+        extent,
+        frame::{self, MIN_FRAME, Origin},
+        record::{self, Change, Condition, INLINE_MAX, Stored},
+    },
+    index::state::Place,
+    io::{
+        boot,
+        data::DataWriter,
+        directory::Directory,
+        disk::may_open_no_more,
+        flushed::{self, Notes},
+        log::{Log, MAX_FRAME},
+    },
+};
+
+/// A gathered frame is published when it has this many bytes.
+const PUBLISH_AT: usize = 1 << 20;
+/// A batch is cut into frames of this many bytes.
+const SPLIT_AT: usize = 64 << 20;
+/// Object ids that a log position stands for: a frame owns the ids of the positions it takes up.
+const IDS_PER_BYTE: u64 = 1 << 20;
+/// Log positions whose ids fit 64 bits.
+const MAX_EPOCH: u64 = u64::MAX / IDS_PER_BYTE;
+
+/// Gathers, appends, syncs.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    own: u64,
+    marker: u64,
+    directory: Arc<Directory>,
+    /// Whether flushing waits for the device.
+    sync: bool,
+    /// Whether the log is known to have the recovery frame of this start of the machine.
+    announced: bool,
+    /// The process that the handle belongs to.
+    process: u32,
+    /// The number of the next frame.
+    sequence: u64,
+    /// Room for a header, and the records gathered.
+    frame: Vec<u8>,
+    /// Room for the records of a stage, when no stage has it.
+    spare: Vec<u8>,
+    data: DataWriter,
+    /// Frames were appended that are not synced.
+    unsynced: bool,
+    /// Where the last frame that was appended ends in the log.
+    end: u64,
+    /// Whether that is further than what was noted as flushed.
+    unnoted: bool,
+    notes: Notes,
+    uuid: [u8; 16],
+    written: bool,
+    failed: bool,
+}
+
+impl Writer {
+    pub(crate) fn new(place: &Place, own: u64) -> Self {
+        Self {
+            own,
+            marker: place.marker,
+            directory: Arc::clone(&place.directory),
+            sync: place.options.sync,
+            announced: false,
+            process: process::id(),
+            sequence: 0,
+            frame: vec![0; frame::HEADER],
+            spare: Vec::new(),
+            data: DataWriter::new(place.data.folder(), place.options.sync),
+            unsynced: false,
+            end: 0,
+            unnoted: false,
+            notes: Notes::new(own, place.options.sync),
+            uuid: place.uuid,
+            written: false,
+            failed: false,
+        }
+    }
+
+    /// Room for the records of a stage. Memory that is given back to the system costs more than the records.
+    pub(crate) fn lend_room(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.spare)
+    }
+
+    /// Takes such room back.
+    pub(crate) fn take_back_room(&mut self, mut room: Vec<u8>) {
+        room.clear();
+        room.shrink_to(PUBLISH_AT);
+        self.spare = room;
+    }
+
+    /// Forgets what is gathered, on a handle that will never write it.
+    pub(crate) fn abandon(&mut self) {
+        self.frame.truncate(frame::HEADER);
+    }
+
+    fn name(&self) -> String {
+        self.directory.path().display().to_string()
+    }
+
+    /// Whether this handle ever wrote anything.
+    pub(crate) fn has_written(&self) -> bool {
+        self.written
+    }
+
+    fn check_usable(&self) -> Result<()> {
+        if self.failed {
+            return Err(Error::Poisoned { what: self.name() });
+        }
+        if self.process != process::id() {
+            // Parent and child would both write this handle's next frame, and one of the two would not count.
+            let what = format!(
+                "a handle on {} in a process forked after it was opened; open a new one",
+                self.name()
+            );
+            return Err(Error::Unsupported { engine: SCHEME, what });
+        }
+        Ok(())
+    }
+
+    /// Takes a copy of blind updates.
+    pub(crate) fn gather(&mut self, updates: &[Update<'_>], log: &Log) -> Result<()> {
+        self.check_usable()?;
+        log.check_writable()?;
+        self.written = true;
+        let (mut length, mut mark) = (self.frame.len(), self.data.mark());
+        for update in updates {
+            if self.frame.len() >= SPLIT_AT {
+                // Updates are atomic one by one, so a batch too long for a frame goes into several.
+                if let Err(error) = self.publish(log) {
+                    self.frame.truncate(length);
+                    self.data.rewind(mark);
+                    return Err(error);
+                }
+                (length, mark) = (self.frame.len(), self.data.mark());
+            }
+            if let Err(error) = encode(update, &mut self.frame, &mut self.data) {
+                self.frame.truncate(length);
+                self.data.rewind(mark);
+                return Err(error);
+            }
+        }
+        if self.frame.len() >= PUBLISH_AT {
+            // The copy is taken, so a log without room is not this call's failure: `flush` tries again.
+            match self.publish(log) {
+                Ok(()) => {}
+                Err(Error::NoSpace { .. }) if self.frame.len() < MAX_FRAME / 2 => {}
+                Err(error) => {
+                    self.frame.truncate(length);
+                    self.data.rewind(mark);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends what is gathered, if anything is.
+    pub(crate) fn publish(&mut self, log: &Log) -> Result<()> {
+        if self.frame.len() == frame::HEADER {
+            return Ok(());
+        }
+        self.check_usable()?;
+        self.hand_over()?;
+        let body = self.frame.len();
+        let mut frame = std::mem::take(&mut self.frame);
+        let outcome = self.append(&mut frame, frame::kind::TRANSACTION, log);
+        // Kept on failure, in the form it was gathered in; emptied with its room kept on success.
+        match &outcome {
+            Ok(_) => {
+                empty(&mut frame);
+                self.data.release();
+            }
+            Err(_) => {
+                frame::unseal(&mut frame);
+                frame.truncate(body);
+            }
+        }
+        self.frame = frame;
+        outcome.map(|_| ())
+    }
+
+    /// Makes durable what frames to come refer to, unless this handle does not wait for the device.
+    fn hand_over(&mut self) -> Result<()> {
+        self.data.write_out()?;
+        match self.sync {
+            true => self.data.sync().inspect_err(|_| self.failed = true),
+            false => {
+                self.data.leave_unsynced();
+                Ok(())
+            }
+        }
+    }
+
+    /// Sees to it that the log has the recovery frame of this start of the machine before anything else of it.
+    fn announce(&mut self, log: &Log) -> Result<()> {
+        // Where one cannot tell, one frame too many does no harm.
+        let boot = match boot::unrecorded(&self.directory).or_else(|_| self.directory.boot()) {
+            // It can be told once there is room again, and nothing was appended.
+            Err(error) if may_open_no_more(&error) => {
+                return Err(self.directory.failed("write to", "log", error));
+            }
+            boot => boot.ok().flatten(),
+        };
+        if let Some(boot) = boot {
+            let mut frame = vec![0; frame::HEADER];
+            frame.put_u64(boot);
+            self.put(&mut frame, frame::kind::RECOVERY, log)?;
+            let _ = boot::record(&self.directory, boot);
+        }
+        self.announced = true;
+        Ok(())
+    }
+
+    /// Appends a frame; gives its number and the position of its end.
+    fn append(&mut self, frame: &mut Vec<u8>, kind: u16, log: &Log) -> Result<(u64, u64)> {
+        self.check_usable()?;
+        if frame.len() + frame::TRAILER > MAX_FRAME {
+            let what = format!("a transaction of {} bytes", frame.len());
+            return Err(Error::invalid(
+                what,
+                format!("at most {MAX_FRAME} bytes besides large values and arrays"),
+            ));
+        }
+        if !self.announced {
+            self.notes.check_writable(&self.directory, self.uuid)?;
+            self.announce(log)?;
+        }
+        self.put(frame, kind, log)
+    }
+
+    fn put(&mut self, frame: &mut Vec<u8>, kind: u16, log: &Log) -> Result<(u64, u64)> {
+        let sequence = self.sequence;
+        let settled = sequence > 0 && !self.unsynced;
+        self.check_end(log).inspect_err(|error| self.failed |= matches!(error, Error::Corrupt { .. }))?;
+        frame::seal(frame, self.marker, kind, Origin { writer: self.own, sequence }, settled);
+        match log.append(frame) {
+            Ok(end) => {
+                self.sequence += 1;
+                self.unsynced = true;
+                self.unnoted = true;
+                self.written = true;
+                self.end = end;
+                Ok((sequence, end))
+            }
+            Err(error) => {
+                // Without room nothing whole was appended. Of any other failure the outcome is unknown.
+                self.failed |= !matches!(error, Error::NoSpace { .. } | Error::PermissionDenied { .. });
+                Err(error)
+            }
+        }
+    }
+
+    /// Refuses to append to a log that was cut off under its writers: readers that have passed the place would not look again at
+    /// what stands there then.
+    fn check_end(&self, log: &Log) -> Result<()> {
+        let reached = match self.sequence {
+            // What was lost before this handle wrote is known by the notes of others.
+            0 => log.position_of(flushed::read_in(&self.directory, self.uuid)?.epoch).unwrap_or(0),
+            // What others flushed since this handle did may be lost, too.
+            _ if !self.unnoted => {
+                let flushed = self.notes.furthest(&self.directory, self.uuid);
+                self.end.max(log.position_of(flushed).unwrap_or(0))
+            }
+            _ => self.end,
+        };
+        match reached.saturating_sub(log.length()?) {
+            0 => Ok(()),
+            lost => Err(flushed::cut_short(log, lost)),
+        }
+    }
+
+    /// Appends a transaction at once, after what is gathered. Before its own updates stand the records in `staged`, whose bulk
+    /// bytes are in files of their own.
+    pub(crate) fn commit(
+        &mut self,
+        transaction: &Transaction<'_>,
+        staged: &[u8],
+        log: &Log,
+    ) -> Result<(u64, u64)> {
+        self.check_usable()?;
+        self.publish(log)?;
+        // Nothing is gathered now, so its room is free.
+        let mut frame = std::mem::take(&mut self.frame);
+        for precondition in &transaction.preconditions {
+            encode_precondition(precondition, &mut frame);
+        }
+        frame.extend_from_slice(staged);
+        let mark = self.data.mark();
+        let encoded =
+            transaction.updates.iter().try_for_each(|update| encode(update, &mut frame, &mut self.data));
+        let appended = encoded
+            .and_then(|()| self.hand_over())
+            .and_then(|()| self.append(&mut frame, frame::kind::TRANSACTION, log));
+        match &appended {
+            Ok(_) => self.data.release(),
+            Err(_) => self.data.rewind(mark),
+        }
+        empty(&mut frame);
+        self.frame = frame;
+        appended
+    }
+
+    /// Makes everything durable and visible: the data, then the frame, then the log.
+    ///
+    /// If a sync fails the system may have dropped what it could not write, so trying again would prove nothing.
+    ///
+    /// `published` is called when readers need not wait for this writer any more.
+    pub(crate) fn flush(&mut self, log: &Log, published: impl FnOnce()) -> Result<()> {
+        self.check_usable()?;
+        self.hand_over()?;
+        self.publish(log)?;
+        published();
+        if self.sync && self.unsynced {
+            log.sync().inspect_err(|_| self.failed = true)?;
+            self.unsynced = false;
+        }
+        if std::mem::take(&mut self.unnoted) {
+            self.notes.leave(&self.directory, self.uuid, log.epoch_at(self.end));
+        }
+        Ok(())
+    }
+
+    /// Takes up log positions, and with them the object ids that belong to them. Nothing is read: the
+    /// kernel hands out positions once.
+    pub(crate) fn allocate_ids(&mut self, log: &Log, count: u64) -> Result<IdRange> {
+        let bytes = count.div_ceil(IDS_PER_BYTE).max(MIN_FRAME as u64);
+        if count == 0 || bytes > MAX_FRAME as u64 {
+            let most = MAX_FRAME as u64 * IDS_PER_BYTE;
+            return Err(Error::invalid(format!("{count} object ids"), format!("1 to {most}")));
+        }
+        let mut frame = vec![0; bytes as usize - frame::TRAILER];
+        let (_, end) = self.append(&mut frame, frame::kind::RESERVE, log)?;
+        let first = log.epoch_at(end - bytes);
+        if first + bytes > MAX_EPOCH {
+            return Err(Error::NoSpace { what: format!("{}: all object ids are handed out", self.name()) });
+        }
+        let start = first * IDS_PER_BYTE;
+        Ok(IdRange { start, end: start + count })
+    }
+}
+
+/// Makes a frame one without records, and keeps its room, as long as that is not much.
+fn empty(frame: &mut Vec<u8>) {
+    frame.clear();
+    frame.shrink_to(2 * PUBLISH_AT);
+    frame.resize(frame::HEADER, 0);
+}
+
+fn encode_precondition(precondition: &Precondition<'_>, frame: &mut Vec<u8>) {
+    let condition = match precondition {
+        Precondition::Absent(_) => Condition::Absent,
+        Precondition::Present(_) => Condition::Present,
+        Precondition::Equals(_, value) => Condition::Equals(value),
+        Precondition::Unchanged(_, epoch) => Condition::Unchanged(*epoch),
+    };
+    record::encode_condition(frame, &precondition.cell(), &condition);
+}
+
+/// Appends an update to a frame, and its bulk bytes to the data file.
+pub(crate) fn encode(update: &Update<'_>, frame: &mut Vec<u8>, data: &mut DataWriter) -> Result<()> {
+    let mut record = |cell: &Cell<'_>, change: Change<'_>| {
+        record::encode_change(frame, cell, &change);
+        Ok(())
+    };
+    match update {
+        Update::Put { cell, value } if value.len() <= INLINE_MAX => {
+            record(cell, Change::Put(Stored::Inline(value)))
+        }
+        Update::Put { cell, value } => {
+            record(cell, Change::Put(Stored::Extent(data.append(value)?, extent::digest(value))))
+        }
+        Update::Remove { cell } => record(cell, Change::Remove),
+        Update::Write { cell, offset, data: bytes } => {
+            record(cell, Change::Write { offset: *offset, extent: data.append(bytes)? })
+        }
+        Update::SetSize { cell, size } => record(cell, Change::SetSize(*size)),
+        Update::Punch { cell, offset, length } => {
+            record(cell, Change::Punch { offset: *offset, length: *length })
+        }
+        Update::RemoveDkey { object, dkey } => {
+            record(&Cell { object: *object, dkey, akey: &[] }, Change::RemoveDkey)
+        }
+        Update::Destroy { object } => record(&Cell::array(*object), Change::Destroy),
+    }
+}

@@ -1,0 +1,434 @@
+//! Purging: fields that were replaced go, and then the containers give back the room of everything that went.
+//!
+//! What must stay true: an array goes only if the history names it, and no entry that a reader can find does. Once that is
+//! so it stays so, because a flush that is tried again puts nothing that the history has (see `publish`), and the array goes
+//! before its entry in the history does. So a purge needs no mark that a kill could leave behind.
+
+use std::{cell::RefCell, collections::HashSet, sync::Arc};
+
+use isotach_mars::{Key, Request};
+use isotach_object::{Anchor, Cell, Container, Error as ObjectError, Label, ObjectId, Pool, Purged, Update};
+
+use crate::{
+    Answer, DatasetsDone, Error, FieldStore, Location, Place, Result, Selection,
+    admin::{locks::Action, wipe::covers_dataset},
+    archive::batch::parse_history,
+    catalogue::{
+        counts::{beside, tally},
+        layout::{DATASET, ENTRY_PURGE, kv_key, new_incarnation},
+        reader::{Collocation, Collocations, DatasetReader},
+        root::for_each,
+    },
+    store::Inner,
+};
+
+/// How many fields are removed together where there is little room: what says so takes a few kilobytes.
+const FEW: usize = 64;
+
+/// What a purge gives back of a dataset, or has given back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PurgedDataset {
+    /// The dataset.
+    pub key: Key,
+    /// Fields that were replaced.
+    pub replaced_fields: u64,
+    /// Their bytes, without those of adopted files, which stay.
+    pub replaced_bytes: u64,
+    /// What the dataset's containers took before, in bytes of storage.
+    pub before: u64,
+    /// What they take less afterwards; of a dry run what they would, as far as that can be told beforehand.
+    pub freed: u64,
+    /// What writers, or readers of the newest history, are still at; it can be purged when they have finished.
+    pub held: u64,
+    /// Whether the storage cannot give back the room of a container's history.
+    pub history_stays: bool,
+}
+
+impl FieldStore {
+    /// Removes the fields that were replaced in the datasets that a request names, which a listing shows with
+    /// [`crate::ListOptions::duplicates`], and gives back the room of everything that was replaced or removed there. With `doit`
+    /// false only says how much that is. Others may read, archive and flush meanwhile: who reads a field that is replaced just then gets the one or the other.
+    /// What a snapshot needs stays.
+    ///
+    /// # Errors
+    /// [`Error::BelowCollocation`] or [`Error::Invalid`] when the request names anything but whole datasets;
+    /// [`Error::Locked`] for one that is locked for wiping; [`Error::ReadOnly`]. Nothing is purged then. Datasets that cannot be
+    /// used are in the answer, and those that are locked for listing ([`Error::Locked`]), that another purge is at (`Conflict`), or for
+    /// which there is no room (`NoSpace`) also after the others have given theirs back. What was removed and freed of a dataset
+    /// before an error is in the answer, too, and with `doit` all errors of datasets are.
+    /// Else what the engines report: `Unsupported` where it cannot be known who else writes.
+    pub fn purge(&self, request: &Request, doit: bool) -> Result<Answer<PurgedDataset>> {
+        self.purge_telling(request, doit, &|_, _| ())
+    }
+
+    /// As [`FieldStore::purge`], and tells how many datasets are done.
+    ///
+    /// # Errors
+    /// As [`FieldStore::purge`].
+    pub fn purge_telling(
+        &self,
+        request: &Request,
+        doit: bool,
+        progress: DatasetsDone<'_>,
+    ) -> Result<Answer<PurgedDataset>> {
+        self.inner.check_present("purge")?;
+        self.check_effect(request)?;
+        let selections = self.select(request)?;
+        for selection in &selections {
+            selection.entry.check(Action::Wipe)?;
+            for plan in &selection.plans {
+                if !covers_dataset(request, plan)? {
+                    let expected = "keys of the dataset level only: a container is purged as a whole";
+                    return Err(Error::invalid(format!("request {request}"), expected));
+                }
+            }
+        }
+        let mut answer = Answer { found: Vec::new(), unusable: Vec::new() };
+        let mut rest = selections;
+        loop {
+            let (short, begun) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+            let purge = |selection: &Selection| {
+                let purged = self.purge_selection(selection, doit, &mut begun.borrow_mut());
+                if matches!(&purged, Err(error) if is_no_space(error)) {
+                    short.borrow_mut().push(selection.clone());
+                }
+                purged
+            };
+            // What was done is told, whatever comes after it.
+            let is_told = |error: &Error| doit || is_of_one(error);
+            let mut some = Answer::of(&rest, purge, is_told, progress)?;
+            // What others have given back may be the room that was missing.
+            rest = short.into_inner();
+            let again = doit && !rest.is_empty() && some.found.iter().any(|dataset| dataset.freed > 0);
+            if again {
+                some.unusable.retain(|error| !is_no_space(error));
+            }
+            some.found
+                .into_iter()
+                .chain(begun.into_inner())
+                .for_each(|dataset| add(&mut answer.found, dataset));
+            answer.unusable.append(&mut some.unusable);
+            if !again {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// Purges one dataset. What was done before an error goes to `begun`.
+    fn purge_selection(
+        &self,
+        selection: &Selection,
+        doit: bool,
+        begun: &mut Vec<PurgedDataset>,
+    ) -> Result<Option<PurgedDataset>> {
+        selection.entry.check(Action::List)?;
+        let purged = self.inner.purge_dataset(selection, doit, begun);
+        purged.map_err(|error| named_conflict(&selection.entry.key, error))
+    }
+}
+
+/// Adds what was done of a dataset to what was done of it before.
+fn add(found: &mut Vec<PurgedDataset>, dataset: PurgedDataset) {
+    match found.iter_mut().find(|before| before.key == dataset.key) {
+        None => found.push(dataset),
+        Some(before) => {
+            before.replaced_fields += dataset.replaced_fields;
+            before.replaced_bytes += dataset.replaced_bytes;
+            before.freed += dataset.freed;
+            before.held = dataset.held;
+            before.history_stays = dataset.history_stays;
+        }
+    }
+}
+
+/// Whether a purge goes on with the other datasets after an error.
+fn is_of_one(error: &Error) -> bool {
+    error.is_of_dataset() || ["locked", "forbidden", "conflict", "no-space"].contains(&error.code())
+}
+
+fn is_no_space(error: &Error) -> bool {
+    error.code() == "no-space"
+}
+
+/// Says of which dataset it is that another purge is under way.
+fn named_conflict(dataset: &Key, error: Error) -> Error {
+    match error {
+        Error::Object(ObjectError::Conflict { what }) => {
+            ObjectError::Conflict { what: format!("dataset {dataset}: {what}") }.into()
+        }
+        error => error,
+    }
+}
+
+/// The fields of a collocation that were replaced.
+#[derive(Debug, Default)]
+struct Replaced {
+    fields: u64,
+    bytes: u64,
+}
+
+impl Inner {
+    fn purge_dataset(
+        self: &Arc<Self>,
+        selection: &Selection,
+        doit: bool,
+        begun: &mut Vec<PurgedDataset>,
+    ) -> Result<Option<PurgedDataset>> {
+        let Some(reader) = self.reader(&selection.root, &selection.entry)? else { return Ok(None) };
+        let dataset = &reader.dataset;
+        let mut pools = vec![Arc::clone(&dataset.root.pool)];
+        if !dataset.is_one_container() {
+            pools.push(self.pool(&dataset.uri.pool)?);
+        }
+        let label = &dataset.uri.label;
+        let size = || {
+            let sizes = pools.iter().map(|pool| self.with_room(|| Ok(pool.container_size(label)?)));
+            sizes.sum::<Result<u64>>()
+        };
+        let before = size()?;
+        let purge = || self.purge_containers(&pools, label, doit);
+        let mut replaced = Replaced::default();
+        let purged = match doit {
+            true => self.remove_replaced(&reader, purge, &mut replaced).and_then(|freed| {
+                let purged = purge()?;
+                // An engine may give room back as soon as something is removed.
+                let after = purged.before.saturating_sub(purged.freed);
+                let freed = (purged.freed + freed).max(before.saturating_sub(after));
+                Ok(Purged { freed, before: purged.before.max(before), ..purged })
+            }),
+            false => beside(|| self.count_replaced(&reader), purge).map(|(counted, purged)| {
+                replaced = counted;
+                // They are still there, so the containers know nothing of them yet.
+                Purged { freed: (purged.freed + replaced.bytes).min(purged.before), ..purged }
+            }),
+        };
+        let told = |purged: Purged| PurgedDataset {
+            key: selection.entry.key.clone(),
+            replaced_fields: replaced.fields,
+            replaced_bytes: replaced.bytes,
+            before: purged.before,
+            freed: purged.freed,
+            held: purged.held,
+            history_stays: purged.history_stays,
+        };
+        match purged {
+            Ok(purged) => Ok(Some(told(purged))),
+            Err(error) => {
+                let freed = size().map_or(0, |after| before.saturating_sub(after));
+                if replaced.fields > 0 || freed > 0 {
+                    begun.push(told(Purged { before, freed, ..Purged::default() }));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn purge_containers(&self, pools: &[Arc<dyn Pool>], label: &Label, doit: bool) -> Result<Purged> {
+        let mut purged = Purged::default();
+        for pool in pools {
+            let of_one = self.with_room(|| match pool.facets().maintenance {
+                Some(maintenance) => Ok(maintenance.purge(label, doit)?),
+                None => Ok(Purged { before: pool.container_size(label)?, ..Purged::default() }),
+            })?;
+            purged.before += of_one.before;
+            purged.freed += of_one.freed;
+            purged.held += of_one.held;
+            purged.history_stays |= of_one.history_stays;
+        }
+        Ok(purged)
+    }
+
+    /// Counts the fields of a dataset that were replaced.
+    fn count_replaced(&self, reader: &DatasetReader) -> Result<Replaced> {
+        let collocations = reader.collocations(self)?;
+        if let Some(sum) = self.tally_replaced(reader, &collocations)? {
+            return Ok(sum);
+        }
+        let shared = shared_arrays(reader, collocations.list.iter())?;
+        let mut sum = Replaced::default();
+        for collocation in collocations.list.iter() {
+            go_through(self, reader, collocation, &shared, &mut sum, None)?;
+        }
+        Ok(sum)
+    }
+
+    /// The same, where it can be told without asking the index for each field.
+    fn tally_replaced(
+        &self,
+        reader: &DatasetReader,
+        collocations: &Collocations,
+    ) -> Result<Option<Replaced>> {
+        let mut sum = Replaced::default();
+        for collocation in collocations.list.iter() {
+            let Some(tally) = tally(self, reader, collocation, &[])? else { return Ok(None) };
+            sum.fields += tally.replaced_fields;
+            sum.bytes += tally.replaced_bytes;
+        }
+        Ok(Some(sum))
+    }
+
+    /// Removes the fields of a dataset that were replaced, and counts them. That takes some room in the logs, and where there is
+    /// none the containers first give back what they can, by `purge`. Gives the bytes of that.
+    fn remove_replaced(
+        &self,
+        reader: &DatasetReader,
+        purge: impl Fn() -> Result<Purged>,
+        removed: &mut Replaced,
+    ) -> Result<u64> {
+        let mut freed = 0;
+        if self.count_replaced(reader)?.fields == 0 {
+            return Ok(freed);
+        }
+        let mut at_once = usize::MAX;
+        loop {
+            let before = removed.fields;
+            let error = match self.try_to_remove(reader, at_once, removed) {
+                Err(error) if is_no_space(&error) => error,
+                outcome => return outcome.map(|()| freed),
+            };
+            if at_once == FEW && removed.fields == before {
+                return Err(error);
+            }
+            at_once = FEW;
+            match purge() {
+                Ok(purged) => freed += purged.freed,
+                // It gave up what it keeps for this, and that may be enough.
+                Err(error) if is_no_space(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn try_to_remove(&self, reader: &DatasetReader, at_once: usize, removed: &mut Replaced) -> Result<()> {
+        let collocations = reader.collocations(self)?;
+        let shared = shared_arrays(reader, collocations.list.iter())?;
+        let remover = self.with_room(|| self.remover(reader, at_once))?;
+        for collocation in collocations.list.iter() {
+            go_through(self, reader, collocation, &shared, removed, Some(&remover))?;
+        }
+        Ok(())
+    }
+
+    /// Handles of its own, so that a reader's stay free of updates.
+    fn remover(&self, reader: &DatasetReader, at_once: usize) -> Result<Remover> {
+        let dataset = &reader.dataset;
+        let catalogue = dataset.root.pool.open_container(dataset.catalogue.label())?;
+        let store = match dataset.is_one_container() {
+            true => None,
+            false => Some(self.pool(&dataset.uri.pool)?.open_container(&dataset.uri.label)?),
+        };
+        Ok(Remover { catalogue, store, at_once })
+    }
+}
+
+/// Where what was replaced is removed.
+struct Remover {
+    catalogue: Arc<dyn Container>,
+    /// The store's container, if it is another one.
+    store: Option<Arc<dyn Container>>,
+    /// How many fields are removed together.
+    at_once: usize,
+}
+
+impl Remover {
+    /// The arrays first, durably: an entry of the history is all that leads to its array.
+    fn remove(&self, history: ObjectId, keys: &[&[u8]], arrays: &[ObjectId]) -> Result<()> {
+        let mut arrays: Vec<_> = arrays.iter().map(|object| Update::Destroy { object: *object }).collect();
+        let entries = keys.iter().map(|key| Update::Remove { cell: Cell::kv(history, key) });
+        let Some(store) = &self.store else {
+            arrays.extend(entries);
+            self.catalogue.update(&arrays)?;
+            self.catalogue.flush()?;
+            return Ok(());
+        };
+        if !arrays.is_empty() {
+            // Behind the decision and before the deed: a snapshot of the catalogue that shows one of them as the newest
+            // is older than this, and whoever takes the store's snapshot too late for it sees that this has changed.
+            let (cell, mark) = (Cell::kv(DATASET, ENTRY_PURGE), new_incarnation().to_le_bytes());
+            self.catalogue.update(&[Update::Put { cell, value: &mark }])?;
+            self.catalogue.flush()?;
+            store.update(&arrays)?;
+            store.flush()?;
+        }
+        self.catalogue.update(&entries.collect::<Vec<_>>())?;
+        self.catalogue.flush()?;
+        Ok(())
+    }
+}
+
+/// The array of a location in the dataset's own store.
+fn own_array(reader: &DatasetReader, location: &Location) -> Option<ObjectId> {
+    match &location.place {
+        Place::Object { container, object } if *container == reader.dataset.uri => Some(*object),
+        _ => None,
+    }
+}
+
+/// Arrays of the dataset that were entered once more under another key, where they are.
+fn shared_arrays<'c>(
+    reader: &DatasetReader,
+    collocations: impl Iterator<Item = &'c Arc<Collocation>>,
+) -> Result<HashSet<ObjectId>> {
+    let mut shared = HashSet::new();
+    for collocation in collocations {
+        for_each(&*reader.dataset.catalogue, collocation.objects.history, |key, value| {
+            if let Some((id, record, _)) = parse_history(key, value) {
+                let location = Location::decode(record, &reader.dataset.uri);
+                shared.extend(
+                    location.and_then(|location| own_array(reader, &location)).filter(|own| *own != id),
+                );
+            }
+            Ok(())
+        })?;
+    }
+    Ok(shared)
+}
+
+/// Goes through the history of a collocation, counts what was replaced, and removes it through `remover`. An entry that cannot be read
+/// stays.
+fn go_through(
+    inner: &Inner,
+    reader: &DatasetReader,
+    collocation: &Collocation,
+    shared: &HashSet<ObjectId>,
+    sum: &mut Replaced,
+    remover: Option<&Remover>,
+) -> Result<()> {
+    let (history, index) = (collocation.objects.history, collocation.objects.index);
+    let mut next = Some(Anchor::start());
+    while let Some(anchor) = next {
+        let page = reader.page(inner, history, &anchor)?;
+        next = page.next().cloned();
+        let entries: Vec<_> = page
+            .iter()
+            .filter_map(|(key, value)| {
+                parse_history(key, value).map(|(_, record, element)| (key, record, element))
+            })
+            .collect();
+        let cells: Vec<_> =
+            entries.iter().map(|(_, _, element)| Cell::kv(index, kv_key(element).as_bytes())).collect();
+        let newest = reader.get_many(inner, &cells)?;
+        let mut gone = Vec::new();
+        for ((key, record, _), newest) in entries.into_iter().zip(newest) {
+            // A field that is in no index was wiped, or is about to come.
+            if newest.is_none_or(|newest| newest == record) {
+                continue;
+            }
+            let Some(location) = Location::decode(record, &reader.dataset.uri) else { continue };
+            let array = own_array(reader, &location).filter(|array| !shared.contains(array));
+            gone.push((key, array, location.length));
+        }
+        let at_once = remover.map_or(usize::MAX, |remover| remover.at_once);
+        for some in gone.chunks(at_once) {
+            if let Some(remover) = remover {
+                let keys: Vec<_> = some.iter().map(|(key, ..)| *key).collect();
+                let arrays: Vec<_> = some.iter().filter_map(|(_, array, _)| *array).collect();
+                remover.remove(history, &keys, &arrays)?;
+            }
+            sum.fields += some.len() as u64;
+            sum.bytes +=
+                some.iter().filter(|(_, array, _)| array.is_some()).map(|(.., length)| length).sum::<u64>();
+        }
+    }
+    Ok(())
+}

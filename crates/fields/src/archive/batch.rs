@@ -1,0 +1,228 @@
+//! What a writer holds back until it is flushed: the puts of the catalogue, in the order in which they are to count.
+//!
+//! What must stay true: a collocation's entry and the axis values stand before the index entry that needs them, and the
+//! history entry after it. A reader that finds a field in the index can then rely on the axes, and a wipe that reads
+//! the history never removes an array that the index still names.
+
+use std::collections::{HashMap, HashSet};
+
+use isotach_object::ObjectId;
+
+use crate::{
+    archive::puts::{Load, Puts},
+    catalogue::layout::{COLLOCATION, DATASET, kv_key, kv_of},
+};
+
+/// The objects of a collocation.
+#[derive(Debug, Clone)]
+pub(crate) struct CollocationObjects {
+    pub(crate) index: ObjectId,
+    pub(crate) history: ObjectId,
+    /// One for each key of the elements, in their order.
+    pub(crate) axes: Vec<ObjectId>,
+}
+
+impl CollocationObjects {
+    /// The objects of the collocation with this text, whose elements have these names.
+    pub(crate) fn new<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Self {
+        Self {
+            index: kv_of(text, ""),
+            history: kv_of(text, "history"),
+            axes: names.map(|name| kv_of(text, &format!("axis:{name}"))).collect(),
+        }
+    }
+}
+
+/// A collocation as far as a writer has declared it: its entry, and the axis values it has put.
+#[derive(Debug)]
+struct Declared {
+    objects: CollocationObjects,
+    values: Vec<HashSet<Box<str>>>,
+}
+
+/// A field's entry in the catalogue, before it is put.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FieldEntry<'a> {
+    /// The collocation's text; see [`crate::catalogue::layout::push_collocation_text`].
+    pub(crate) collocation: &'a str,
+    /// The element's values, joined.
+    pub(crate) element: &'a str,
+    /// The id of its array, or the id that its entry in the history has if it has none.
+    pub(crate) id: ObjectId,
+    /// The location's record.
+    pub(crate) record: &'a [u8],
+}
+
+/// Fields of one dataset that were archived and not yet flushed.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    load: Load,
+    declared: HashMap<Box<str>, Declared>,
+}
+
+impl Batch {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.load.is_empty()
+    }
+
+    /// Adds a field: what its collocation and axes still need, then its entries.
+    pub(crate) fn add(&mut self, field: &FieldEntry<'_>) {
+        let (index, history) = self.declare(field.collocation, field.element);
+        let puts = &mut self.load.puts;
+        puts.begin_field();
+        puts.push(index, kv_key(field.element).as_bytes(), field.record);
+        puts.push_with(history, &history_key(field.id), |value| {
+            value.extend_from_slice(&u32::try_from(field.record.len()).unwrap_or(u32::MAX).to_le_bytes());
+            value.extend_from_slice(field.record);
+            value.extend_from_slice(field.element.as_bytes());
+        });
+    }
+
+    /// Puts the collocation's entry and the axis values that this writer has not put yet.
+    fn declare(&mut self, collocation: &str, element: &str) -> (ObjectId, ObjectId) {
+        if !self.declared.contains_key(collocation) {
+            let declared = first_declaration(&mut self.load.puts, collocation);
+            self.declared.insert(collocation.into(), declared);
+        }
+        // Inserted above when it was not there.
+        let Some(declared) = self.declared.get_mut(collocation) else {
+            return (kv_of(collocation, ""), kv_of(collocation, "history"));
+        };
+        for ((value, seen), axis) in element.split(':').zip(&mut declared.values).zip(&declared.objects.axes)
+        {
+            if !seen.contains(value) {
+                seen.insert(value.into());
+                self.load.puts.push(*axis, kv_key(value).as_bytes(), &[]);
+            }
+        }
+        (declared.objects.index, declared.objects.history)
+    }
+
+    /// Takes out what is to be sent. What has been declared stays declared.
+    pub(crate) fn take(&mut self) -> Load {
+        std::mem::take(&mut self.load)
+    }
+
+    /// Takes out what is to be sent, and forgets what has been declared: the next to be sent declares all that it needs.
+    pub(crate) fn take_whole(&mut self) -> Load {
+        self.declared.clear();
+        self.take()
+    }
+
+    /// Brings back what was taken and not flushed, in front of what came since.
+    pub(crate) fn put_back(&mut self, mut earlier: Load) {
+        earlier.puts.append(&self.load.puts);
+        earlier.wiped += self.load.wiped;
+        self.load = earlier;
+    }
+
+    /// Forgets what was declared, and returns the puts that declare again everything that `sent` and the fields added
+    /// since need: for when another process may have wiped collocations.
+    pub(crate) fn declare_again(&mut self, sent: &Puts) -> Puts {
+        let before = std::mem::take(&mut self.declared);
+        let index: HashMap<ObjectId, &str> =
+            before.iter().map(|(text, declared)| (declared.objects.index, &**text)).collect();
+        let mut again = Self::default();
+        for (object, key, _) in sent.iter().chain(self.load.puts.iter()) {
+            if let (Some(text), Ok(element)) = (index.get(&object), std::str::from_utf8(key)) {
+                again.declare(text, element);
+            }
+        }
+        self.declared = again.declared;
+        again.load.puts
+    }
+}
+
+fn first_declaration(puts: &mut Puts, collocation: &str) -> Declared {
+    let names: Vec<&str> = collocation
+        .rsplit_once(' ')
+        .map_or("", |(_, names)| names)
+        .split(',')
+        .filter(|n| !n.is_empty())
+        .collect();
+    let objects = CollocationObjects::new(collocation, names.iter().copied());
+    let mut key = vec![COLLOCATION];
+    key.extend_from_slice(collocation.as_bytes());
+    puts.push_with(DATASET, &key, |value| {
+        value.extend_from_slice(&objects.index.hi().to_le_bytes());
+        value.extend_from_slice(&objects.index.lo().to_le_bytes());
+    });
+    Declared { values: vec![HashSet::new(); objects.axes.len()], objects }
+}
+
+/// The key of a field's entry in the history: its object id.
+fn history_key(id: ObjectId) -> [u8; 16] {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&id.hi().to_le_bytes());
+    key[8..].copy_from_slice(&id.lo().to_le_bytes());
+    key
+}
+
+/// Reads an entry of the history: the object id, the location's record, the element's text.
+pub(crate) fn parse_history<'a>(key: &[u8], value: &'a [u8]) -> Option<(ObjectId, &'a [u8], &'a str)> {
+    let (hi, lo) = (key.get(..8)?.first_chunk::<8>()?, key.get(8..)?.first_chunk::<8>()?);
+    let id = ObjectId::from_halves(u64::from_le_bytes(*hi), u64::from_le_bytes(*lo)).ok()?;
+    let (length, rest) = value.split_first_chunk::<4>()?;
+    let (record, element) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
+    Some((id, record, std::str::from_utf8(element).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::layout::array_of;
+
+    fn add(batch: &mut Batch, element: &str, id: u64) {
+        batch.add(&FieldEntry {
+            collocation: "fc type step,param",
+            element,
+            id: array_of(0, id),
+            record: b"where",
+        });
+    }
+
+    #[test]
+    fn declarations_come_once_and_before_the_entries_that_need_them() {
+        let mut batch = Batch::default();
+        add(&mut batch, "0:130", 1);
+        add(&mut batch, "0:131", 2);
+        let objects = CollocationObjects::new("fc type step,param", ["step", "param"].into_iter());
+        let order: Vec<ObjectId> = batch.load.puts.iter().map(|(object, ..)| object).collect();
+        let (step, param) = (objects.axes[0], objects.axes[1]);
+        let (index, history) = (objects.index, objects.history);
+        assert_eq!(order, [DATASET, step, param, index, history, param, index, history]);
+    }
+
+    #[test]
+    fn what_comes_back_after_a_failed_flush_counts_before_what_came_since() {
+        let mut batch = Batch::default();
+        add(&mut batch, "0:130", 1);
+        let load = batch.take();
+        add(&mut batch, "0:130", 2);
+        batch.put_back(Load { sent: 1, ..load });
+        let load = batch.take();
+        let history: Vec<_> =
+            load.puts.iter().filter_map(|(_, key, value)| parse_history(key, value)).collect();
+        assert_eq!((load.fields(), load.sent), (2, 1));
+        assert_eq!(history.iter().map(|(id, ..)| id.lo()).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!((history[0].1, history[0].2), (&b"where"[..], "0:130"));
+    }
+
+    #[test]
+    fn after_a_wipe_only_what_was_just_sent_is_declared_again() {
+        let mut batch = Batch::default();
+        add(&mut batch, "0:130", 1);
+        batch.take();
+        add(&mut batch, "6:130", 2);
+        let sent = batch.take();
+        let again = batch.declare_again(&sent.puts);
+        let keys: Vec<&[u8]> = again.iter().map(|(_, key, _)| key).collect();
+        assert_eq!(keys, [b":fc type step,param".as_slice(), b"6", b"130"]);
+        add(&mut batch, "0:130", 3);
+        assert_eq!(
+            batch.take().puts.iter().next().unwrap().1,
+            b"0",
+            "the value that was forgotten is put again"
+        );
+    }
+}

@@ -1,0 +1,231 @@
+//! Puts into key-value objects, all in one buffer, and what a flush knows of them.
+
+use std::collections::HashSet;
+
+use isotach_object::{Cell, Container, ObjectId, Update};
+
+use crate::{
+    Result,
+    catalogue::layout::{DATASET, ENTRY_TRANSACTION, new_incarnation},
+};
+
+/// How many updates go to the engine in one call, to bound the memory a huge flush takes.
+const UPDATES_MAX: usize = 16_384;
+
+/// Puts into key-value objects.
+#[derive(Debug, Default)]
+pub(crate) struct Puts {
+    bytes: Vec<u8>,
+    /// Each put's object and where its key and its value end in `bytes`; it begins where the one before ends.
+    ends: Vec<(ObjectId, usize, usize)>,
+    /// Which of the puts are index entries; that of the history follows each.
+    fields: Vec<usize>,
+}
+
+/// A put: object, key, value.
+pub(crate) type Put<'a> = (ObjectId, &'a [u8], &'a [u8]);
+
+/// What a flush takes out of a batch.
+#[derive(Debug, Default)]
+pub(crate) struct Load {
+    pub(crate) puts: Puts,
+    /// How many of the first fields an earlier flush, which failed, may have made visible already.
+    pub(crate) sent: usize,
+    /// The dataset's generation before these were sent.
+    pub(crate) generation: u32,
+    /// How many more fields there were, which are gone with their collocation and are still to be reported.
+    pub(crate) wiped: u64,
+}
+
+impl Load {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.puts.ends.is_empty() && self.wiped == 0
+    }
+
+    /// How many fields are lost if this is.
+    pub(crate) fn fields(&self) -> u64 {
+        self.puts.fields.len() as u64 + self.wiped
+    }
+
+    /// The puts without those of fields that were published, and of earlier ones of the same key: these were published
+    /// before them, and would replace them.
+    pub(crate) fn unpublished(&self, published: &[bool]) -> Puts {
+        let fields: Vec<_> = self.puts.fields().take(published.len()).collect();
+        let mut later = HashSet::new();
+        let mut is_out = published.to_vec();
+        for (((index, element, _), _), is_out) in fields.iter().zip(&mut is_out).rev() {
+            *is_out |= later.contains(&(*index, *element));
+            if *is_out {
+                later.insert((*index, *element));
+            }
+        }
+        self.puts.without(|field| is_out.get(field).copied().unwrap_or_default())
+    }
+
+    /// Drops the fields that are gone.
+    pub(crate) fn drop_fields(&mut self, is_gone: &[bool]) {
+        let is_gone = |field: usize| is_gone.get(field).copied().unwrap_or_default();
+        let fields = 0..self.puts.fields.len();
+        self.wiped += fields.clone().filter(|field| is_gone(*field)).count() as u64;
+        self.sent = fields.take(self.sent).filter(|field| !is_gone(*field)).count();
+        self.puts = self.puts.without(is_gone);
+    }
+}
+
+impl Puts {
+    pub(crate) fn push(&mut self, object: ObjectId, key: &[u8], value: &[u8]) {
+        self.push_with(object, key, |bytes| bytes.extend_from_slice(value));
+    }
+
+    /// As `push`, with a value that `write` appends to the buffer.
+    pub(crate) fn push_with(&mut self, object: ObjectId, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
+        self.bytes.extend_from_slice(key);
+        let key_end = self.bytes.len();
+        write(&mut self.bytes);
+        self.ends.push((object, key_end, self.bytes.len()));
+    }
+
+    /// Says that the next put is an index entry, and the one after it that of the history.
+    pub(crate) fn begin_field(&mut self) {
+        self.fields.push(self.ends.len());
+    }
+
+    /// Appends all puts of `later`.
+    pub(crate) fn append(&mut self, later: &Self) {
+        let before = self.ends.len();
+        self.fields.extend(later.fields.iter().map(|at| before + at));
+        for (object, key, value) in later.iter() {
+            self.push(object, key, value);
+        }
+    }
+
+    /// The puts without those of some fields.
+    fn without(&self, is_gone: impl Fn(usize) -> bool) -> Self {
+        let mut rest = Self::default();
+        let mut fields = self.fields.iter().copied().enumerate().peekable();
+        let mut puts = self.iter().enumerate();
+        while let Some((at, (object, key, value))) = puts.next() {
+            if let Some((field, _)) = fields.next_if(|(_, of_field)| *of_field == at) {
+                if is_gone(field) {
+                    puts.next();
+                    continue;
+                }
+                rest.begin_field();
+            }
+            rest.push(object, key, value);
+        }
+        rest
+    }
+
+    /// Each put.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Put<'_>> {
+        (0..self.ends.len()).map(|at| self.put(at))
+    }
+
+    fn put(&self, at: usize) -> Put<'_> {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before].2);
+        let (object, key_end, end) = self.ends[at];
+        (object, &self.bytes[start..key_end], &self.bytes[key_end..end])
+    }
+
+    /// Each field's put into its index and into its history.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (Put<'_>, Put<'_>)> {
+        self.fields.iter().map(|at| (self.put(*at), self.put(at + 1)))
+    }
+
+    /// Hands all puts to the engine, in order.
+    pub(crate) fn send(&self, container: &dyn Container) -> isotach_object::Result<()> {
+        self.in_chunks(|updates| container.update(updates))
+    }
+
+    /// Gives all puts to `take`, in order, so many at a time.
+    fn in_chunks(
+        &self,
+        mut take: impl FnMut(&[Update<'_>]) -> isotach_object::Result<()>,
+    ) -> isotach_object::Result<()> {
+        let mut updates = Vec::with_capacity(self.ends.len().min(UPDATES_MAX));
+        for (object, key, value) in self.iter() {
+            updates.push(Update::Put { cell: Cell::kv(object, key), value });
+            if updates.len() == UPDATES_MAX {
+                take(&updates)?;
+                updates.clear();
+            }
+        }
+        if updates.is_empty() { Ok(()) } else { take(&updates) }
+    }
+
+    /// Hands all puts to the engine, in order, as one transaction, and makes them durable and visible.
+    pub(crate) fn commit(&self, container: &dyn Container) -> Result<()> {
+        let mut staging = container.staged_transactions()?.stage()?;
+        self.in_chunks(|updates| staging.update(updates))?;
+        let mark = new_incarnation().to_le_bytes();
+        staging.update(&[Update::Put { cell: Cell::kv(DATASET, ENTRY_TRANSACTION), value: &mark }])?;
+        staging.commit(&[])?;
+        container.flush()?;
+        Ok(())
+    }
+
+    /// Hands all puts to the engine and makes them durable and visible.
+    pub(crate) fn publish(&self, container: &dyn Container) -> Result<()> {
+        self.send(container)?;
+        container.flush()?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::layout::array_of;
+
+    /// A declaration and a field, as often as there are elements.
+    fn load(elements: &[&str]) -> Load {
+        let mut puts = Puts::default();
+        for element in elements {
+            puts.push(DATASET, b"declared", &[]);
+            puts.begin_field();
+            puts.push(array_of(0, 1), element.as_bytes(), b"where");
+            puts.push(array_of(0, 2), b"id", element.as_bytes());
+        }
+        Load { puts, sent: 2, ..Load::default() }
+    }
+
+    fn elements(puts: &Puts) -> Vec<&[u8]> {
+        assert!(puts.fields().all(|((_, element, _), (.., same))| element == same));
+        puts.fields().map(|((_, element, _), _)| element).collect()
+    }
+
+    #[test]
+    fn fields_that_are_dropped_take_both_their_entries_and_leave_all_declarations() {
+        let mut load = load(&["0", "6", "12"]);
+        load.drop_fields(&[true, false]);
+        assert_eq!(elements(&load.puts), [b"6".as_slice(), b"12"]);
+        assert_eq!((load.sent, load.wiped, load.fields()), (1, 1, 3));
+        assert_eq!(load.puts.iter().filter(|(object, ..)| *object == DATASET).count(), 3);
+        load.drop_fields(&[true, true]);
+        assert_eq!((load.sent, load.wiped, load.fields()), (0, 3, 3));
+        assert!(!load.is_empty(), "what is gone is still to be reported");
+    }
+
+    #[test]
+    fn what_was_published_is_not_put_again_nor_what_it_replaced() {
+        let load = load(&["0", "6", "0", "12", "0"]);
+        let rest = |published: &[bool]| elements(&load.unpublished(published)).concat();
+        assert_eq!(rest(&[false; 5]), b"060120");
+        assert_eq!(rest(&[false, true]), b"00120");
+        assert_eq!(
+            rest(&[false, false, true, false]),
+            b"6120",
+            "the first of step 0 was published before the second"
+        );
+        assert_eq!(rest(&[true; 5]), b"");
+        assert_eq!(load.unpublished(&[true; 5]).iter().count(), 5, "declarations stay");
+    }
+
+    #[test]
+    fn puts_that_are_appended_keep_their_fields() {
+        let mut first = load(&["0"]).puts;
+        first.append(&load(&["6", "12"]).puts);
+        assert_eq!(elements(&first), [b"0".as_slice(), b"6", b"12"]);
+    }
+}

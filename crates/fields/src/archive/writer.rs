@@ -1,0 +1,222 @@
+//! The writer of one dataset: bytes to the store and entries into a batch, which a flush publishes.
+//!
+//! What must stay true: fields that are lost are counted, in one step with refusing more.
+
+use std::sync::{Arc, Mutex, atomic::AtomicU64};
+
+use isotach_mars::{Key, SplitKey};
+use isotach_object::{Error as ObjectError, IdRange, MAX_KEY, ObjectId};
+
+use crate::{
+    Error, Location, Result,
+    admin::locks::Action,
+    archive::batch::{Batch, FieldEntry},
+    catalogue::{
+        dataset::Dataset,
+        layout::{array_of, push_collocation_text},
+        location::encode_own,
+        root::Entry,
+    },
+    checksum::crc32c,
+    sync::{lock, now_us},
+};
+
+/// How many object ids a writer takes at once.
+const IDS_AT_ONCE: u64 = 65_536;
+
+/// The code of a failure that only a new handle on the container can mend.
+const POISONED: &str = "poisoned";
+
+/// What is archived.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Content<'a> {
+    Bytes(&'a [u8]),
+    At(&'a Location),
+}
+
+/// Buffers of one archive call, used again by the next one of its thread.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub(crate) split: SplitKey,
+    pub(crate) dataset: String,
+    collocation: String,
+    element: String,
+    record: Vec<u8>,
+}
+
+/// A dataset that is being written.
+#[derive(Debug)]
+pub(crate) struct DatasetWriter {
+    pub(crate) dataset: Dataset,
+    /// Whether all that it publishes at a time counts together.
+    pub(crate) is_transaction: bool,
+    ids: Mutex<IdRange>,
+    pub(crate) state: Mutex<State>,
+    /// Held during a flush: a second one must not return before the first, which carries its fields.
+    pub(crate) flushing: Mutex<()>,
+    /// When it was taken last, counted in uses of all writers.
+    pub(crate) used: AtomicU64,
+}
+
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) batch: Batch,
+    /// The generation of the dataset under which the declarations were put.
+    pub(crate) generation: u32,
+    /// No more fields may come: the writer is out of the list that `flush` goes through.
+    pub(crate) is_closed: bool,
+}
+
+impl State {
+    /// Takes no more fields, and returns how many are lost with it. In one step: a field that another thread adds is
+    /// counted here or goes to another writer.
+    fn give_up(&mut self) -> u64 {
+        self.is_closed = true;
+        self.batch.take().fields()
+    }
+}
+
+impl DatasetWriter {
+    pub(crate) fn new(dataset: Dataset) -> Self {
+        let state =
+            State { batch: Batch::default(), generation: dataset.entry.record.generation, is_closed: false };
+        Self {
+            dataset,
+            is_transaction: false,
+            ids: Mutex::new(IdRange { start: 0, end: 0 }),
+            state: Mutex::new(state),
+            flushing: Mutex::default(),
+            used: AtomicU64::new(0),
+        }
+    }
+
+    /// A writer whose flushes are transactions.
+    pub(crate) fn of_transaction(dataset: Dataset) -> Self {
+        Self { is_transaction: true, ..Self::new(dataset) }
+    }
+
+    /// Whether the dataset was made with another schema than the handle's.
+    pub(crate) fn is_governed_otherwise(&self, handle_schema: u64) -> bool {
+        self.dataset.entry.record.schema != handle_schema
+    }
+
+    /// The key split by the dataset's own schema. `split` is the handle's idea of it.
+    pub(crate) fn split_by_own_schema(&self, key: &Key, split: &SplitKey) -> Result<SplitKey> {
+        let own = self.dataset.schema.split(key)?;
+        if own.dataset.slots().eq(split.dataset.slots()) {
+            return Ok(own);
+        }
+        let expected = format!("a key that the dataset's own schema puts there too, not in {}", own.dataset);
+        Err(Error::invalid(format!("key {key} in dataset {}", split.dataset), expected))
+    }
+
+    /// Stores a field and adds it to the batch. False when the writer is closed: take another.
+    pub(crate) fn write(&self, scratch: &mut Scratch, content: Content<'_>) -> Result<bool> {
+        if !self.begin()? {
+            return Ok(false);
+        }
+        let Scratch { split, collocation, element, record, .. } = scratch;
+        collocation.clear();
+        push_collocation_text(collocation, &split.collocation, &split.element);
+        element.clear();
+        split.element.values_joined_into(element);
+        check_lengths(split, collocation, element)?;
+        record.clear();
+        let id = match self.new_id() {
+            Ok(id) => array_of(self.dataset.entry.record.incarnation, id),
+            Err(error) => return self.explain(error),
+        };
+        match content {
+            Content::Bytes(data) => {
+                if let Err(error) = self.store_bytes(split, id, data, record) {
+                    return self.explain(error);
+                }
+            }
+            Content::At(location) => {
+                Location { archived_us: now_us(), ..location.clone() }.encode(&self.dataset.uri, record);
+            }
+        }
+        let mut state = lock(&self.state);
+        if state.is_closed {
+            return Ok(false);
+        }
+        state.batch.add(&FieldEntry { collocation, element, id, record });
+        Ok(true)
+    }
+
+    /// Looks, at the first field of a batch, whether the dataset is still there and open for archiving.
+    fn begin(&self) -> Result<bool> {
+        let state = lock(&self.state);
+        if state.is_closed || !state.batch.is_empty() {
+            return Ok(!state.is_closed);
+        }
+        drop(state);
+        let Some(entry) = self.same_life()? else { return Ok(false) };
+        entry.check(Action::Archive)?;
+        Ok(true)
+    }
+
+    /// The dataset's entry in the root, if it is still the dataset that was opened.
+    pub(crate) fn same_life(&self) -> Result<Option<Arc<Entry>>> {
+        self.dataset.root.same_life(&self.dataset.entry)
+    }
+
+    fn new_id(&self) -> Result<u64> {
+        let mut ids = lock(&self.ids);
+        if ids.start >= ids.end {
+            *ids = self.dataset.store.allocate_ids(IDS_AT_ONCE)?;
+        }
+        ids.next().ok_or_else(|| ObjectError::invalid("an empty range of ids", "at least one").into())
+    }
+
+    fn store_bytes(
+        &self,
+        split: &SplitKey,
+        object: ObjectId,
+        data: &[u8],
+        record: &mut Vec<u8>,
+    ) -> Result<()> {
+        // Its id is one of those that this writer alone was given.
+        let stored = self.dataset.store.write_new(object, data);
+        stored.map_err(|source| Error::of_field(&split.whole(), source))?;
+        encode_own(object, data.len() as u64, crc32c(data), now_us(), record);
+        Ok(())
+    }
+
+    /// What a failure to store bytes comes to. If the dataset was wiped, or the handle spoilt by an earlier failure, that
+    /// is no failure of this field as long as the writer holds no other: another writer may take it.
+    fn explain(&self, error: Error) -> Result<bool> {
+        let is_gone = self.same_life()?.is_none();
+        let is_spoilt = error.code() == POISONED;
+        let mut state = lock(&self.state);
+        if is_gone || (is_spoilt && state.batch.is_empty()) {
+            return match state.give_up() {
+                0 => Ok(false),
+                fields => Err(self.wiped(fields)),
+            };
+        }
+        Err(error)
+    }
+
+    /// [`State::give_up`].
+    pub(crate) fn give_up(&self) -> u64 {
+        lock(&self.state).give_up()
+    }
+}
+
+/// Refuses a field whose entries no container takes, before its bytes are stored: a flush would fail again and again.
+fn check_lengths(split: &SplitKey, collocation: &str, element: &str) -> Result<()> {
+    // The collocation's entry has one more byte in front. An axis value is a part of the element's text.
+    let longest = element.len().max(collocation.len() + 1);
+    if longest <= MAX_KEY {
+        return Ok(());
+    }
+    let (name, value) = split
+        .whole()
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.len()))
+        .max_by_key(|(_, length)| *length)
+        .unwrap_or_default();
+    let what = format!("a key of {longest} bytes, {value} of them the value of {name}");
+    Err(Error::invalid(what, format!("at most {MAX_KEY} bytes in the keys of one level")))
+}

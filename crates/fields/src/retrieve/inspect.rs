@@ -1,0 +1,379 @@
+//! Inspecting: from an exact request to the fields' locations, in the request's order.
+//!
+//! The request is crossed out value by value, the last key of the schema changing fastest, but only over the values that
+//! the axes hold, and the index is asked in batches.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    sync::Arc,
+};
+
+use isotach_mars::{Key, LevelFilter, Match, Plan, Request, RuleId, Schema, Wanted, WantedFields};
+use isotach_object::{Cell, ObjectId};
+
+use crate::{
+    Error, FieldStore, Location, Result,
+    admin::{
+        locks::Action,
+        overlay::{Layer, Seen},
+    },
+    catalogue::{
+        consistent_read::{HELD_MAX, ReadState, Reading},
+        layout::{element_of_kv_key, kv_key},
+        reader::{Collocation, DatasetReader},
+        select::{Selection, Target},
+    },
+    store::Inner,
+};
+
+/// How many index entries are asked for in one call.
+const LOOKUPS: usize = 512;
+
+/// How many missing fields are named; the others are only counted.
+const MISSING_NAMED_MAX: usize = 1000;
+
+/// A field that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inspected {
+    /// Its whole key, in canonical form.
+    pub key: Key,
+    /// Where its bytes are.
+    pub location: Location,
+}
+
+/// The fields of a request that are not there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// How many.
+    pub count: u64,
+    /// The first of them, at most 1000, each by the keys that the request names.
+    pub keys: Vec<Key>,
+}
+
+impl FieldStore {
+    /// The locations of the fields that a request names, in the request's order: the keys nest as in the schema, the
+    /// last one changing fastest, each in the order of the request's values. A field that is not there is no error; ask
+    /// [`Inspection::missing`] afterwards.
+    ///
+    /// # Errors
+    /// [`Error::Request`] when the request cannot be understood or lacks a mandatory key. The iterator yields
+    /// [`Error::Locked`] for a dataset that is locked for retrieving, [`Error::Corrupt`] in place of a field whose entry is
+    /// damaged, after which it goes on, and what the engines report.
+    pub fn inspect(&self, request: &Request) -> Result<Inspection> {
+        let (selections, gone) = self.inner.layers(self.inner.select(request, Match::Exact)?)?;
+        let wanted = self.inner.schema.wanted_fields(request)?;
+        Ok(Inspection {
+            inner: Arc::clone(&self.inner),
+            selections: selections.into(),
+            targets: VecDeque::new(),
+            current: None,
+            found: VecDeque::new(),
+            reading: None,
+            seen: Seen::default(),
+            gone: gone.into(),
+            read: Vec::new(),
+            wanted,
+        })
+    }
+}
+
+/// The answer to [`FieldStore::inspect`], worked out as it is iterated.
+#[derive(Debug)]
+pub struct Inspection {
+    inner: Arc<Inner>,
+    selections: VecDeque<Selection>,
+    targets: VecDeque<Target>,
+    current: Option<Walk>,
+    /// While a dataset is being read they are held back, unless they are too many.
+    found: VecDeque<Result<Inspected>>,
+    reading: Option<(Selection, Reading)>,
+    /// What datasets above those that an overlay shows have shown.
+    seen: Seen,
+    /// Of datasets that an overlay would show: told at the end, if something is missing.
+    gone: VecDeque<Error>,
+    /// The datasets that were read, each at once.
+    read: Vec<ReadState>,
+    wanted: Option<WantedFields>,
+}
+
+impl Inspection {
+    /// How many of the fields that the request names are not there, and which, as far as they are few. Fields that the
+    /// iterator yielded an error for are not among them. `None` if it could not look into a whole dataset or collocation,
+    /// because that is locked or damaged, say: then it cannot be told. Call it when the iteration has ended.
+    pub fn missing(&self) -> Option<Missing> {
+        let wanted = self.wanted.as_ref()?;
+        let count = wanted.missing_count() as u64;
+        Some(Missing { count, keys: wanted.missing().take(MISSING_NAMED_MAX).collect() })
+    }
+
+    /// The dataset of a field that was found, if something was committed to it since that all of its fields must be seen
+    /// with.
+    pub(crate) fn outdated(&self, field: &Key) -> Result<Option<&ReadState>> {
+        for state in self.read.iter().filter(|state| state.holds(field)) {
+            if state.is_outdated(&self.inner)? {
+                return Ok(Some(state));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Yields nothing more, and can no longer tell what is missing.
+    pub(crate) fn end(&mut self) {
+        self.selections.clear();
+        self.gone.clear();
+        self.targets.clear();
+        self.found.clear();
+        (self.current, self.reading, self.wanted) = (None, None, None);
+    }
+
+    /// Looks up the next fields. False at the end.
+    fn advance(&mut self) -> Result<bool> {
+        if let Some(walk) = &mut self.current {
+            if walk.lookup(&self.inner, &mut self.found, &mut self.seen, self.wanted.as_mut())? {
+                return Ok(true);
+            }
+            self.current = None;
+        }
+        // What is there and cannot be looked into is not missing, and which fields those are is not known.
+        self.advance_walk().inspect_err(|_| self.wanted = None)
+    }
+
+    /// Goes on to the next collocation. False if there is none.
+    fn advance_walk(&mut self) -> Result<bool> {
+        if let Some(target) = self.targets.pop_front() {
+            let reader = Arc::clone(&target.reader);
+            self.current = match Walk::new(&self.inner, target) {
+                Err(error) if reader.was_wiped(&error) => None,
+                walk => Some(walk.map_err(|error| reader.failed(error))?),
+            };
+            return Ok(true);
+        }
+        if let Some((selection, mut reading)) = self.reading.take() {
+            if reading.is_outdated(&self.inner)? {
+                self.found.clear();
+                self.seen.begin(selection.layer.as_ref());
+                self.targets = selection.targets(&self.inner)?.into();
+                self.reading = Some((selection, reading));
+            } else {
+                self.read.push(ReadState::of(reading));
+            }
+            return Ok(true);
+        }
+        let Some(selection) = self.selections.pop_front() else {
+            let is_complete = self.wanted.as_ref().is_some_and(|wanted| wanted.missing_count() == 0);
+            return self.gone.pop_front().filter(|_| !is_complete).map_or(Ok(false), Err);
+        };
+        selection.check_lock(Action::Retrieve)?;
+        self.seen.begin(selection.layer.as_ref());
+        let reading = Reading::begin(&self.inner, &selection)?;
+        self.targets = selection.targets(&self.inner)?.into();
+        self.reading = reading.map(|reading| (selection, reading));
+        Ok(true)
+    }
+}
+
+impl Iterator for Inspection {
+    type Item = Result<Inspected>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if self.found.len() > HELD_MAX {
+                self.reading = None;
+            }
+            if self.reading.is_none()
+                && let Some(found) = self.found.pop_front()
+            {
+                return Some(found);
+            }
+            match self.advance() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    self.reading = None;
+                    self.found.push_back(Err(error));
+                }
+            }
+        }
+    }
+}
+
+/// The elements of one collocation that a request names, one batch after the other.
+#[derive(Debug)]
+struct Walk {
+    reader: Arc<DatasetReader>,
+    collocation: Arc<Collocation>,
+    remaining: VecDeque<(RuleId, Odometer)>,
+    /// Elements already asked for, when there are several filters that may name the same.
+    seen: Option<HashSet<String>>,
+    /// The handle's schema, when the dataset has another: its rules are the ones that wanted fields are counted by.
+    counted_by: Option<Schema>,
+    layer: Option<Layer>,
+}
+
+impl Walk {
+    fn new(inner: &Inner, target: Target) -> Result<Self> {
+        let Target { reader, collocation, plans, layer } = target;
+        let axes = reader.axes(inner, &collocation)?;
+        let present = |name: &str, value: &str| axes.contains(name, value);
+        let elements = |plan: &Plan| {
+            let wanted = plan.element.restricted(present)?.enumerated(|name| axes.values(name));
+            Some((plan.rule, Odometer::new(&wanted)?))
+        };
+        let remaining: VecDeque<_> = plans.iter().filter_map(|plan| elements(plan)).collect();
+        let seen = (remaining.len() > 1).then(HashSet::new);
+        let is_own = reader.dataset.entry.record.schema == inner.schema_digest;
+        let counted_by = (!is_own).then(|| inner.schema.clone());
+        Ok(Self { reader, collocation, remaining, seen, counted_by, layer })
+    }
+
+    /// Looks up one batch. False when there is none left, or the dataset was wiped.
+    fn lookup(
+        &mut self,
+        inner: &Inner,
+        found: &mut VecDeque<Result<Inspected>>,
+        shown: &mut Seen,
+        mut wanted: Option<&mut WantedFields>,
+    ) -> Result<bool> {
+        let Some((rule, odometer)) = self.remaining.front_mut() else { return Ok(false) };
+        let rule = *rule;
+        let mut batch: Vec<String> = Vec::new();
+        while batch.len() < LOOKUPS {
+            let Some(element) = odometer.next() else {
+                self.remaining.pop_front();
+                break;
+            };
+            let is_new = self.seen.as_mut().is_none_or(|seen| seen.insert(element.clone()));
+            if is_new {
+                batch.push(element);
+            }
+        }
+        let cells: Vec<_> = batch
+            .iter()
+            .map(|text| Cell::kv(self.collocation.objects.index, kv_key(text).as_bytes()))
+            .collect();
+        let records = match self.reader.get_many(inner, &cells) {
+            Ok(records) => records,
+            Err(error) if self.reader.was_wiped(&error) => return Ok(false),
+            Err(error) => {
+                batch.iter().for_each(|element| drop(self.told(rule, element, wanted.as_deref_mut())));
+                return Err(self.reader.failed(error));
+            }
+        };
+        for (element, record) in batch.iter().zip(records) {
+            let Some(record) = record else { continue };
+            if self.layer.is_some() && shown.hides(&self.collocation.text, element) {
+                continue;
+            }
+            let key = self.told(rule, element, wanted.as_deref_mut());
+            let mut location = Location::decode(&record, &self.reader.dataset.uri);
+            if let Some(location) = &mut location {
+                location.relabel = self.layer.as_ref().and_then(|layer| layer.relabel.clone());
+            }
+            let read = key.zip(location).map(|(key, location)| Inspected { key, location });
+            found.push_back(read.ok_or_else(|| self.corrupt(element)));
+        }
+        Ok(true)
+    }
+
+    /// The whole key of a field. It is not missing: it is found, or an error tells of it.
+    fn told(&self, rule: RuleId, element: &str, wanted: Option<&mut WantedFields>) -> Option<Key> {
+        let (key, element) = self.collocation.keys_of(element)?;
+        if let Some(wanted) = wanted {
+            self.mark(wanted, rule, &key, &element);
+        }
+        Some(key)
+    }
+
+    /// Counts a field as not missing.
+    fn mark(&self, wanted: &mut WantedFields, rule: RuleId, key: &Key, element: &Key) {
+        let Some(schema) = &self.counted_by else {
+            let dataset = self.layer.as_ref().map_or(&self.reader.dataset.entry, |layer| &layer.shown);
+            return wanted.mark(rule, [&dataset.key, &self.collocation.key, element]);
+        };
+        if let Ok(split) = schema.split(key) {
+            wanted.mark(split.rule, [&split.dataset, &split.collocation, &split.element]);
+        }
+    }
+
+    fn corrupt(&self, element: &str) -> Error {
+        self.reader.corrupt_entry(&self.collocation, element)
+    }
+}
+
+impl DatasetReader {
+    /// The index entry of this element cannot be read.
+    pub(crate) fn corrupt_entry(&self, collocation: &Collocation, element: &str) -> Error {
+        let field = collocation.field_key(element).map_or_else(|| element.to_owned(), |key| key.to_string());
+        self.corrupt_index(collocation.objects.index, field)
+    }
+
+    /// The location of the element with this text in an index, if it is there.
+    pub(crate) fn locate(
+        &self,
+        inner: &Inner,
+        index: ObjectId,
+        element: &str,
+        key: impl FnOnce() -> Key,
+    ) -> Result<Option<Location>> {
+        let mut found = self.get_many(inner, &[Cell::kv(index, kv_key(element).as_bytes())])?;
+        let Some(record) = found.pop().flatten() else { return Ok(None) };
+        let location = Location::decode(&record, &self.dataset.uri);
+        location.map(Some).ok_or_else(|| self.corrupt_index(index, key().to_string()))
+    }
+
+    fn corrupt_index(&self, index: ObjectId, field: String) -> Error {
+        let place = format!("object {index} of {}", self.place());
+        Error::Corrupt { field, what: "its entry in the index".to_owned(), place }
+    }
+}
+
+impl Collocation {
+    /// The whole key of the field with this element text, and the element's own.
+    pub(crate) fn keys_of(&self, element: &str) -> Option<(Key, Key)> {
+        let names = self.names.iter().map(|name| &**name);
+        let element = Key::from_joined(names, element_of_kv_key(element.as_bytes(), self.names.len())?)?;
+        let mut key = (*self.whole).clone();
+        key.extend_from(&element);
+        Some((key, element))
+    }
+}
+
+/// The element texts that a filter names, the last value changing fastest.
+#[derive(Debug)]
+struct Odometer {
+    /// The values of each key, escaped as the index has them.
+    lists: Vec<Vec<String>>,
+    next: Option<Vec<usize>>,
+}
+
+impl Odometer {
+    fn new(filter: &LevelFilter) -> Option<Self> {
+        let escaped = |value: &String| Key::new().with("value", value).values_joined();
+        let lists = filter.keys().map(|(_, wanted)| match wanted {
+            Wanted::OneOf(values) => Some(values.as_slice().iter().map(escaped).collect()),
+            _ => None,
+        });
+        let lists: Vec<Vec<String>> = lists.collect::<Option<_>>()?;
+        let next = lists.iter().all(|list| !list.is_empty()).then(|| vec![0; lists.len()]);
+        Some(Self { lists, next })
+    }
+}
+
+impl Iterator for Odometer {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        let next = self.next.as_mut()?;
+        let values: Vec<&str> = self.lists.iter().zip(&*next).map(|(list, at)| list[*at].as_str()).collect();
+        let text = values.join(":");
+        for (list, at) in self.lists.iter().zip(next.iter_mut()).rev() {
+            *at += 1;
+            if *at < list.len() {
+                return Some(text);
+            }
+            *at = 0;
+        }
+        self.next = None;
+        Some(text)
+    }
+}

@@ -1,0 +1,388 @@
+//! Listing: every field that a partial request may mean, streamed page by page.
+//!
+//! A collocation none of whose axes holds a wanted value is passed over without looking into its index. Memory is
+//! bounded by a page and the fields that are held back, however many there are; fields of one collocation share its keys.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
+
+use isotach_mars::{Key, LevelFilter, Request, Wanted};
+use isotach_object::{Anchor, Cell, Page};
+
+use crate::{
+    Error, FieldStore, Location, Result,
+    admin::{
+        locks::Action,
+        overlay::{Layer, Seen},
+    },
+    archive::batch::parse_history,
+    catalogue::{
+        consistent_read::{HELD_MAX, Reading},
+        layout::{element_of_kv_key, kv_key},
+        reader::{Axes, Collocation, DatasetReader},
+        root::Entry,
+        select::{Selection, Target},
+    },
+    store::Inner,
+};
+
+/// What a listing shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ListOptions {
+    /// Also fields that were replaced.
+    pub duplicates: bool,
+}
+
+/// A field of a listing. Its keys are put together when asked for.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// Not its reader: a program may keep fields of more datasets than it may have files open.
+    dataset: Arc<Entry>,
+    collocation: Arc<Collocation>,
+    element: Box<str>,
+    location: Location,
+    is_replaced: bool,
+}
+
+impl Listed {
+    /// The dataset's key.
+    pub fn dataset(&self) -> &Key {
+        &self.dataset.key
+    }
+
+    /// The collocation's key.
+    pub fn collocation(&self) -> &Key {
+        &self.collocation.key
+    }
+
+    /// The element's key. It has a place for every key of its level, empty for those that are absent.
+    pub fn element(&self) -> Key {
+        let names = self.collocation.names.iter().map(|name| &**name);
+        Key::from_joined(names, &self.element).unwrap_or_default()
+    }
+
+    /// The whole key.
+    pub fn key(&self) -> Key {
+        self.collocation.field_key(&self.element).unwrap_or_default()
+    }
+
+    /// Where the bytes are.
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// Whether a later field has replaced it.
+    pub fn is_replaced(&self) -> bool {
+        self.is_replaced
+    }
+}
+
+impl FieldStore {
+    /// Lists the fields that a request may mean; a key left out is a wildcard. The order is not promised: fields of one
+    /// collocation come together, but steps, say, may come as 0, 12, 6. Datasets that are locked for listing are passed
+    /// over.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use isotach_fields::{Config, FieldStore, ListOptions};
+    /// # use isotach_object::{Registry, memory::Memory};
+    /// # let registry = Registry::new().with(Arc::new(Memory::new()));
+    /// # let config = Config::single(&"memory:doc".parse()?).with_schema("[ class [ type [ step: Step ]]]");
+    /// # let store = FieldStore::create(&config, &registry)?;
+    /// for step in ["0", "6", "12"] {
+    ///     store.archive(&format!("class=od,type=fc,step={step}").parse()?, b"field")?;
+    /// }
+    /// store.flush()?;
+    /// let request = "class=od,step=6/to/24/by/6".parse()?;
+    /// let found: Result<Vec<_>, _> = store.list(&request, ListOptions::default())?.collect();
+    /// assert_eq!(found?.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Request`] when the request cannot be understood; the iterator yields what the engines report. It yields
+    /// [`Error::Corrupt`] in place of a field whose entry is damaged, and goes on; after the fields of all others, an
+    /// [`Error::LostDataset`] for each dataset whose containers are not there, and an [`Error::DamagedDataset`] for each that
+    /// cannot be read, or not to its end.
+    pub fn list(&self, request: &Request, options: ListOptions) -> Result<Listing> {
+        let (selections, gone) = self.inner.layers(self.select(request)?)?;
+        let mut listing = Listing::new(&self.inner, selections, options);
+        listing.unusable.extend(gone);
+        Ok(listing)
+    }
+}
+
+/// The answer to [`FieldStore::list`], read as it is iterated.
+#[derive(Debug)]
+pub struct Listing {
+    inner: Arc<Inner>,
+    options: ListOptions,
+    selections: VecDeque<Selection>,
+    targets: VecDeque<Target>,
+    current: Option<Walk>,
+    /// While a dataset is being read they are held back, unless they are too many.
+    found: VecDeque<Result<Listed>>,
+    reading: Option<(Selection, Reading)>,
+    /// What datasets above those that an overlay shows have shown.
+    seen: Seen,
+    /// What is told at the end, because the other datasets can be listed all the same.
+    unusable: VecDeque<Error>,
+}
+
+impl Listing {
+    pub(crate) fn new(inner: &Arc<Inner>, mut selections: Vec<Selection>, options: ListOptions) -> Self {
+        selections.retain(|selection| !selection.is_locked(Action::List));
+        Self::unlocked(inner, selections, options)
+    }
+
+    /// As `new`, whether or not the datasets are locked for listing: for the store's own housekeeping.
+    pub(crate) fn unlocked(inner: &Arc<Inner>, selections: Vec<Selection>, options: ListOptions) -> Self {
+        Self {
+            inner: Arc::clone(inner),
+            options,
+            selections: selections.into(),
+            targets: VecDeque::new(),
+            current: None,
+            found: VecDeque::new(),
+            reading: None,
+            seen: Seen::default(),
+            unusable: VecDeque::new(),
+        }
+    }
+
+    /// The fields of these collocations, whether or not their datasets are locked.
+    pub(crate) fn of_targets(inner: &Arc<Inner>, targets: Vec<Target>, options: ListOptions) -> Self {
+        Self { targets: targets.into(), ..Self::unlocked(inner, Vec::new(), options) }
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        if let Some(walk) = &mut self.current {
+            match walk.read_page(&self.inner, self.options.duplicates, &mut self.found, &mut self.seen) {
+                Ok(true) => {}
+                Ok(false) => self.current = None,
+                Err(error) if walk.reader.was_wiped(&error) => self.current = None,
+                Err(error) => {
+                    let error = walk.reader.failed(error);
+                    self.current = None;
+                    return Err(error);
+                }
+            }
+            return Ok(true);
+        }
+        if let Some(target) = self.targets.pop_front() {
+            let reader = Arc::clone(&target.reader);
+            self.current = match Walk::new(&self.inner, target) {
+                Err(error) if reader.was_wiped(&error) => None,
+                walk => walk.map_err(|error| reader.failed(error))?,
+            };
+            return Ok(true);
+        }
+        if let Some((selection, mut reading)) = self.reading.take() {
+            if reading.is_outdated(&self.inner)? {
+                self.found.clear();
+                self.seen.begin(selection.layer.as_ref());
+                self.targets = selection.targets(&self.inner)?.into();
+                self.reading = Some((selection, reading));
+            }
+            return Ok(true);
+        }
+        let Some(selection) = self.selections.pop_front() else { return Ok(false) };
+        self.seen.begin(selection.layer.as_ref());
+        let reading = Reading::begin(&self.inner, &selection)?;
+        self.targets = selection.targets(&self.inner)?.into();
+        self.reading = reading.map(|reading| (selection, reading));
+        Ok(true)
+    }
+
+    /// Tells of a failure, after what was found before it.
+    fn fail(&mut self, error: Error) {
+        self.found.push_back(Err(error));
+        self.selections.clear();
+        self.targets.clear();
+        self.unusable.clear();
+        self.current = None;
+    }
+}
+
+impl Iterator for Listing {
+    type Item = Result<Listed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if self.found.len() > HELD_MAX {
+                self.reading = None;
+            }
+            if self.reading.is_none()
+                && let Some(found) = self.found.pop_front()
+            {
+                return Some(found);
+            }
+            match self.advance() {
+                Ok(true) => {}
+                Ok(false) => return self.unusable.pop_front().map(Err),
+                Err(error) => {
+                    self.reading = None;
+                    match error.is_of_dataset() {
+                        true => self.unusable.push_back(error),
+                        false => self.fail(error),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The fields of one collocation, a page at a time.
+#[derive(Debug)]
+struct Walk {
+    reader: Arc<DatasetReader>,
+    collocation: Arc<Collocation>,
+    filters: Vec<ElementFilter>,
+    anchor: Option<Anchor>,
+    layer: Option<Layer>,
+}
+
+impl Walk {
+    /// None when the axes show that nothing there is wanted.
+    fn new(inner: &Inner, target: Target) -> Result<Option<Self>> {
+        let filters = filters(inner, &target)?;
+        let Target { reader, collocation, layer, .. } = target;
+        let anchor = Some(Anchor::start());
+        Ok((!filters.is_empty()).then_some(Self { reader, collocation, filters, anchor, layer }))
+    }
+
+    /// Reads the next page. False when there is none.
+    fn read_page(
+        &mut self,
+        inner: &Inner,
+        duplicates: bool,
+        found: &mut VecDeque<Result<Listed>>,
+        seen: &mut Seen,
+    ) -> Result<bool> {
+        let Some(anchor) = self.anchor.take() else { return Ok(false) };
+        let objects = &self.collocation.objects;
+        let object = if duplicates { objects.history } else { objects.index };
+        let page = self.reader.page(inner, object, &anchor)?;
+        if duplicates {
+            self.take_history(inner, &page, found, seen)?;
+        } else {
+            self.take_index(&page, found, seen);
+        }
+        self.anchor = page.next().cloned();
+        Ok(true)
+    }
+
+    fn take_index(&mut self, page: &Page, found: &mut VecDeque<Result<Listed>>, seen: &mut Seen) {
+        let names = self.collocation.names.len();
+        for (key, record) in page.iter() {
+            match element_of_kv_key(key, names) {
+                Some(element) if !self.wants(element) || self.is_hidden(seen, element) => {}
+                Some(element) => found.push_back(self.listed(element, record, false)),
+                None => found.push_back(Err(self.corrupt("?"))),
+            }
+        }
+    }
+
+    fn take_history(
+        &mut self,
+        inner: &Inner,
+        page: &Page,
+        found: &mut VecDeque<Result<Listed>>,
+        seen: &mut Seen,
+    ) -> Result<()> {
+        let mut wanted: Vec<(&[u8], &str)> = Vec::new();
+        for (key, value) in page.iter() {
+            match parse_history(key, value) {
+                Some((_, _, element)) if !self.wants(element) => {}
+                Some((_, record, element)) => wanted.push((record, element)),
+                None => found.push_back(Err(self.corrupt("?"))),
+            }
+        }
+        let index = self.collocation.objects.index;
+        let cells: Vec<_> =
+            wanted.iter().map(|(_, element)| Cell::kv(index, kv_key(element).as_bytes())).collect();
+        let newest = self.reader.get_many(inner, &cells)?;
+        for ((record, element), newest) in wanted.into_iter().zip(newest) {
+            let is_replaced = newest.as_deref() != Some(record) || self.is_hidden(seen, element);
+            found.push_back(self.listed(element, record, is_replaced));
+        }
+        Ok(())
+    }
+
+    /// Whether a dataset above shows this element.
+    fn is_hidden(&self, seen: &mut Seen, element: &str) -> bool {
+        self.layer.is_some() && seen.hides(&self.collocation.text, element)
+    }
+
+    fn wants(&mut self, element: &str) -> bool {
+        self.filters.iter_mut().any(|filter| filter.wants(element))
+    }
+
+    fn listed(&self, element: &str, record: &[u8], is_replaced: bool) -> Result<Listed> {
+        let mut location =
+            Location::decode(record, &self.reader.dataset.uri).ok_or_else(|| self.corrupt(element))?;
+        let shown = self.layer.as_ref().map_or(&self.reader.dataset.entry, |layer| &layer.shown);
+        location.relabel = self.layer.as_ref().and_then(|layer| layer.relabel.clone());
+        let (dataset, collocation) = (Arc::clone(shown), Arc::clone(&self.collocation));
+        Ok(Listed { dataset, collocation, element: element.into(), location, is_replaced })
+    }
+
+    fn corrupt(&self, element: &str) -> Error {
+        self.reader.corrupt_entry(&self.collocation, element)
+    }
+}
+
+/// What is wanted of a collocation: nothing if there is no filter, because the axes show that nothing there is.
+pub(crate) fn filters(inner: &Inner, target: &Target) -> Result<Vec<ElementFilter>> {
+    let axes = target.reader.axes(inner, &target.collocation)?;
+    let filters = target.plans.iter().map(|plan| &plan.element);
+    let filters = filters.filter(|filter| axes.may_match(filter));
+    Ok(filters.map(|filter| ElementFilter::new(filter.clone(), &axes)).collect())
+}
+
+/// A filter on elements that decides each value once.
+#[derive(Debug, Clone)]
+pub(crate) struct ElementFilter {
+    filter: LevelFilter,
+    /// For each key: what was decided of its escaped values, or `None` where any will do.
+    decided: Vec<Option<HashMap<Box<str>, bool>>>,
+    takes_all: bool,
+}
+
+impl ElementFilter {
+    fn new(filter: LevelFilter, axes: &Axes) -> Self {
+        let is_open = |(_, wanted): (_, &Wanted)| matches!(wanted, Wanted::Any);
+        let mut decided: Vec<Option<HashMap<_, _>>> =
+            filter.keys().map(|key| (!is_open(key)).then(HashMap::new)).collect();
+        for ((name, values), decided) in axes.0.iter().zip(&mut decided) {
+            let Some(decided) = decided else { continue };
+            for value in values {
+                let escaped = Key::new().with(name, value).values_joined();
+                decided.insert(escaped.into(), filter.matches_value(name, value));
+            }
+        }
+        let takes_all = decided.iter().all(Option::is_none);
+        Self { filter, decided, takes_all }
+    }
+
+    /// Whether the element with this text is wanted.
+    pub(crate) fn wants(&mut self, element: &str) -> bool {
+        if self.takes_all {
+            return true;
+        }
+        let Self { filter, decided, .. } = self;
+        element.split(':').zip(filter.names()).zip(decided).all(|((value, name), decided)| {
+            let Some(decided) = decided else { return true };
+            if let Some(known) = decided.get(value) {
+                return *known;
+            }
+            // A value that came after the axes were read.
+            let raw = Key::from_joined([name], value).unwrap_or_default();
+            let wanted = filter.matches_value(name, raw.get(name).unwrap_or_default());
+            decided.insert(value.into(), wanted);
+            wanted
+        })
+    }
+}

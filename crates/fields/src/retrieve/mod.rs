@@ -1,0 +1,144 @@
+//! Retrieving: the bytes of the fields that a request names, or of one.
+
+pub(crate) mod answer;
+pub(crate) mod buffers;
+pub(crate) mod inspect;
+pub(crate) mod list;
+pub(crate) mod read;
+
+use isotach_mars::{Key, Request};
+use isotach_object::SharedBytes;
+
+use crate::{
+    FieldBytes, FieldStore, Location, Result,
+    admin::locks::Action,
+    catalogue::layout::{push_collocation_text, push_named_text},
+    retrieve::{answer::Retrieval, inspect::Inspected},
+    store::Inner,
+};
+
+/// A field with its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// Its whole key, in canonical form.
+    pub key: Key,
+    /// Where its bytes are.
+    pub location: Location,
+    /// Its bytes.
+    pub bytes: FieldBytes,
+}
+
+impl FieldStore {
+    /// The fields that a request names, in the request's order (see [`FieldStore::inspect`]), read as the iterator is
+    /// advanced: at most 8 fields or 1 MiB ahead, or one that is larger. Of an engine that reads ahead, as many reads are under
+    /// way as it takes, up to 64 MiB, while the caller has fields in hand. A field that is replaced by a plain flush before it is
+    /// read may come in its old or its new state; of a transaction all or nothing comes.
+    ///
+    /// # Errors
+    /// As [`FieldStore::inspect`]; the iterator yields [`crate::Error::Corrupt`] in place of a field whose bytes are
+    /// damaged, and goes on after it. It ends with a `Conflict` where a transaction replaced fields that are still to come
+    /// and a purge removed them, once some of the old ones were handed out: ask again then. Until that it begins again by itself.
+    pub fn retrieve(&self, request: &Request) -> Result<Retrieval> {
+        Retrieval::new(self.clone(), request.clone())
+    }
+
+    /// The bytes of one field, or `None` if it is not there. Of several that the key may mean (an optional key left out
+    /// means absent or its default) the first in the request's order.
+    ///
+    /// # Errors
+    /// As [`FieldStore::retrieve`]; [`crate::Error::Key`] or [`crate::Error::Request`] for a key that does not fit.
+    pub fn retrieve_one(&self, key: &Key) -> Result<Option<Vec<u8>>> {
+        self.read_found(key, |field| self.inner.read_field(field))
+    }
+
+    /// As [`FieldStore::retrieve_one`], into the front of the caller's buffer; returns the field's length.
+    ///
+    /// # Errors
+    /// As [`FieldStore::retrieve_one`]; [`crate::Error::Invalid`] when the buffer is too small.
+    pub fn retrieve_into(&self, key: &Key, buffer: &mut [u8]) -> Result<Option<usize>> {
+        self.read_found(key, |field| self.inner.read_into(&field.key, &field.location, buffer))
+    }
+
+    /// As [`FieldStore::retrieve_one`], without a copy where the engine can lend its bytes.
+    ///
+    /// # Errors
+    /// As [`FieldStore::retrieve_one`].
+    pub fn retrieve_shared(&self, key: &Key) -> Result<Option<SharedBytes>> {
+        self.read_found(key, |field| self.inner.share(&field.key, &field.location))
+    }
+
+    /// Where one field is, or `None` if it is not there; see [`FieldStore::retrieve_one`].
+    ///
+    /// # Errors
+    /// As [`FieldStore::retrieve_one`].
+    pub fn locate(&self, key: &Key) -> Result<Option<Inspected>> {
+        let found = self.find(key)?;
+        Ok(found.map(|found| match self.inner.schema.split(&found.key) {
+            Ok(split) => Inspected { key: split.whole(), ..found },
+            Err(_) => found,
+        }))
+    }
+
+    /// As `locate`, with the key as the caller wrote it.
+    fn find(&self, key: &Key) -> Result<Option<Inspected>> {
+        if let Some(location) = self.inner.locate_directly(key)? {
+            return Ok(Some(Inspected { key: key.clone(), location }));
+        }
+        // The key may mean a field of another rule, with an optional key's default, or with a range of steps.
+        self.inspect(&Request::from(key))?.next().transpose()
+    }
+
+    /// Finds a field and reads it, and again where others replaced and purged, or wiped it meanwhile.
+    fn read_found<T>(&self, key: &Key, mut read: impl FnMut(&Inspected) -> Result<T>) -> Result<Option<T>> {
+        let Some(field) = self.find(key)? else { return Ok(None) };
+        Ok(self.read_where_it_is(field, &mut read)?.map(|(_, read)| read))
+    }
+
+    /// Reads a field alone. If it cannot be read where it was found, it may have been replaced or wiped meanwhile: then
+    /// it is read where it is, or is not there any more.
+    pub(crate) fn read_again(&self, field: Inspected) -> Result<Option<(Inspected, Vec<u8>)>> {
+        self.read_where_it_is(field, &mut |field| self.inner.read_field(field))
+    }
+
+    fn read_where_it_is<T>(
+        &self,
+        mut field: Inspected,
+        read: &mut impl FnMut(&Inspected) -> Result<T>,
+    ) -> Result<Option<(Inspected, T)>> {
+        loop {
+            let error = match read(&field) {
+                Ok(read) => return Ok(Some((field, read))),
+                Err(error) => error,
+            };
+            match self.find(&field.key) {
+                Ok(None) => return Ok(None),
+                Ok(Some(found)) if found.location != field.location => field.location = found.location,
+                _ => return Err(error),
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// The location of the field that would be archived under this key: one look into one index.
+    fn locate_directly(&self, key: &Key) -> Result<Option<Location>> {
+        let Ok(mut split) = self.schema.split(key) else { return Ok(None) };
+        let mut text = String::with_capacity(96);
+        push_named_text(&mut text, &split.dataset);
+        let Some((root, entry)) = self.find_dataset(&text)? else { return Ok(None) };
+        entry.check(Action::Retrieve)?;
+        let Some(reader) = self.reader(&root, &entry)? else { return Ok(None) };
+        if entry.record.schema != self.schema_digest {
+            match reader.dataset.schema.split(key) {
+                Ok(own) if own.dataset.slots().eq(split.dataset.slots()) => split = own,
+                _ => return Ok(None),
+            }
+        }
+        text.clear();
+        push_collocation_text(&mut text, &split.collocation, &split.element);
+        let index = reader.index_of(&text);
+        let mut element = String::new();
+        split.element.values_joined_into(&mut element);
+        reader.locate(self, index, &element, || split.whole())
+    }
+}

@@ -1,0 +1,107 @@
+//! Attributes of containers and of pools: names with bytes, which a program keeps there for itself. They are entries of a container's own
+//! object. An engine keeps nothing of a pool but its containers, so a pool's attributes are those of a container that is made for them.
+
+use isotach_object::{Anchor, Cell, ContainerOptions, Error, Update};
+
+use crate::{
+    abi::{acl::*, constants::DAOS_COO_RW, errors::*, stored::OF_POOL},
+    containers::{
+        Container,
+        acl::{ALL, TO_READ},
+        own,
+    },
+    runtime::{
+        error::{Der, Result, invalid},
+        handles,
+    },
+};
+
+/// What the key of an attribute begins with; then comes its name.
+const PREFIX: u8 = b'x';
+/// How many bytes a name has at most.
+const MOST_NAME: usize = 511;
+/// Names that are asked for at once.
+const PER_PAGE: usize = 1000;
+
+/// Refuses names and values that no attribute has.
+pub(crate) fn check(names: &[&[u8]], values: &[&[u8]]) -> Result<()> {
+    if names.is_empty() || names.iter().any(|name| !(1..=MOST_NAME).contains(&name.len())) {
+        return invalid("names of attributes: one at least, each of 1 to 511 bytes, are expected");
+    }
+    if values.iter().any(|value| value.is_empty()) {
+        return invalid("an attribute without a value");
+    }
+    Ok(())
+}
+
+fn keys(names: &[&[u8]]) -> Vec<Vec<u8>> {
+    names.iter().map(|name| [&[PREFIX][..], name].concat()).collect()
+}
+
+/// Where the attributes of a pool are. Without the first one there is nothing, unless it is about to be set.
+pub(crate) fn of_pool(pool: u64, is_to_be_set: bool) -> Result<Container> {
+    let pool = handles::pool(pool)?;
+    let label = OF_POOL.parse()?;
+    if is_to_be_set {
+        pool.check_writable()?;
+    }
+    let inner = match pool.inner.open_container(&label) {
+        Err(Error::NotFound { .. }) if is_to_be_set => {
+            match pool.inner.create_container(&label, &ContainerOptions::default()) {
+                // Another was faster.
+                Ok(()) | Err(Error::AlreadyExists { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+            pool.inner.open_container(&label)?
+        }
+        opened => opened?,
+    };
+    let permissions = if pool.check_writable().is_ok() { ALL } else { TO_READ };
+    Ok(Container {
+        pool,
+        inner,
+        uuid: [0; 16],
+        flags: DAOS_COO_RW,
+        permissions,
+        redundancy_factor: 0,
+        is_gone: false.into(),
+    })
+}
+
+/// See `daos_cont_set_attr`: names and values that [`check`] passes.
+pub(crate) fn set(container: &Container, names: &[&[u8]], values: &[&[u8]]) -> Result<()> {
+    let (object, keys) = (own()?, keys(names));
+    let pairs = keys.iter().zip(values);
+    let updates: Vec<Update<'_>> =
+        pairs.map(|(key, value)| Update::Put { cell: Cell::kv(object, key), value }).collect();
+    container.update(&updates)
+}
+
+/// See `daos_cont_get_attr`: the values of names, all of which must be there.
+pub(crate) fn get(container: &Container, names: &[&[u8]]) -> Result<Vec<Vec<u8>>> {
+    container.check(DAOS_ACL_PERM_READ)?;
+    let (object, keys) = (own()?, keys(names));
+    let cells: Vec<Cell<'_>> = keys.iter().map(|key| Cell::kv(object, key)).collect();
+    container.inner.get_many(&cells)?.into_iter().map(|value| value.ok_or(Der(DER_NONEXIST))).collect()
+}
+
+/// See `daos_cont_del_attr`. What is not there is gone already.
+pub(crate) fn delete(container: &Container, names: &[&[u8]]) -> Result<()> {
+    let (object, keys) = (own()?, keys(names));
+    let updates: Vec<Update<'_>> =
+        keys.iter().map(|key| Update::Remove { cell: Cell::kv(object, key) }).collect();
+    container.update(&updates)
+}
+
+/// See `daos_cont_list_attr`: all names.
+pub(crate) fn list(container: &Container) -> Result<Vec<Vec<u8>>> {
+    container.check(DAOS_ACL_PERM_READ)?;
+    let object = own()?;
+    let (mut names, mut anchor) = (Vec::new(), Some(Anchor::start()));
+    while let Some(from) = anchor {
+        let page = container.inner.list_entries(object, &from, PER_PAGE, false)?;
+        names.extend(page.keys().filter_map(|key| key.strip_prefix(&[PREFIX])).map(<[u8]>::to_vec));
+        anchor = page.next().cloned();
+    }
+    Ok(names)
+}

@@ -1,0 +1,255 @@
+//! Pools: a pool of Isotach's under each label, below the place that `ISOTACH_DAOS_ROOT` names.
+
+use std::{
+    env, fs, mem,
+    os::unix::fs::MetadataExt,
+    path::Path,
+    process,
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
+};
+
+use isotach_engine_posix::Posix;
+use isotach_engine_rados::Rados;
+use isotach_object::{Engine, Error, Label, PoolUri, Registry};
+
+use crate::{
+    abi::{constants::*, errors::*, properties::*, stored::is_uuid},
+    containers::{
+        access,
+        acl::List,
+        properties::{Properties, Value},
+        random_uuid, uuid_of_label, uuid_text,
+    },
+    runtime::{
+        error::{Der, Result, invalid, refuse},
+        handles::{self, Open},
+    },
+};
+
+/// The variable that says where pools are: a URI such as `posix:/data/daos?sync=no`, or a path.
+const ROOT: &str = "ISOTACH_DAOS_ROOT";
+
+/// A connection to a pool.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    pub(crate) label: String,
+    pub(crate) inner: Arc<dyn isotach_object::Pool>,
+    pub(crate) flags: u32,
+}
+
+/// The engines, while the library is initialised, and how often it was.
+#[derive(Debug, Default)]
+struct Library {
+    /// Whose they are.
+    process: u32,
+    users: usize,
+    registry: Option<Registry>,
+}
+
+static LIBRARY: LazyLock<Mutex<Library>> = LazyLock::new(Mutex::default);
+
+fn library() -> MutexGuard<'static, Library> {
+    let mut library = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
+    if library.process != process::id() {
+        // A child needs connections of its own, and does not end those of its parent.
+        let registry = library.registry.as_ref().map(|_| engines());
+        mem::forget(mem::replace(&mut library.registry, registry));
+        library.process = process::id();
+    }
+    library
+}
+
+/// Counts one more user of the library.
+pub(crate) fn init() -> Result<()> {
+    let mut library = library();
+    library.users += 1;
+    library.registry.get_or_insert_with(engines);
+    Ok(())
+}
+
+fn engines() -> Registry {
+    let engines: [Arc<dyn Engine>; 2] = [Arc::new(Posix), Arc::new(Rados::new())];
+    engines.into_iter().fold(Registry::new(), Registry::with)
+}
+
+/// Counts one user less; the last one closes everything.
+pub(crate) fn fini() -> Result<()> {
+    let mut library = library();
+    match library.users {
+        0 => return Err(Der(DER_UNINIT)),
+        1 => {
+            handles::clear();
+            library.registry = None;
+        }
+        _ => {}
+    }
+    library.users -= 1;
+    Ok(())
+}
+
+/// Refuses what is done before the library is initialised, or after its end.
+pub(crate) fn check_started() -> Result<()> {
+    match library().users {
+        0 => refuse(DER_UNINIT, "a call before daos_init"),
+        _ => Ok(()),
+    }
+}
+
+fn registry() -> Result<Registry> {
+    library().registry.clone().ok_or(Der(DER_UNINIT))
+}
+
+/// The URI of the pool with this label.
+fn uri_of(label: &str) -> Result<PoolUri> {
+    let Ok(root) = env::var(ROOT) else {
+        return refuse(
+            DER_AGENT_COMM,
+            &format!("set {ROOT} to the place where pools are, such as posix:/data/daos"),
+        );
+    };
+    let (place, options) =
+        root.split_once('?').map_or((root.as_str(), None), |(place, options)| (place, Some(options)));
+    let options = options.map(|options| format!("?{options}")).unwrap_or_default();
+    let scheme = if place.starts_with(['/', '.']) { "posix:" } else { "" };
+    Ok(format!("{scheme}{}/{label}{options}", place.trim_end_matches('/')).parse::<PoolUri>()?)
+}
+
+/// See `dmg_pool_create`: makes a pool, and gives its UUID. One without a label has the UUID's text for it.
+pub(crate) fn create(label: Option<&str>) -> Result<[u8; 16]> {
+    let label = match label {
+        Some(label) if is_uuid(label) => return invalid("a pool's label may not look like a UUID"),
+        Some(label) => label.to_owned(),
+        None => uuid_text(&random_uuid()?),
+    };
+    let uri = uri_of(label.parse::<Label>()?.as_str())?;
+    // An administrator's program need not have begun to use the library.
+    registry().unwrap_or_else(|_| engines()).engine(uri.scheme())?.create_pool(&uri)?;
+    Ok(uuid_of(&label))
+}
+
+/// See `dmg_pool_destroy`. Only of this process it is known whether the pool is in use.
+pub(crate) fn destroy(uuid: &[u8; 16], force: bool) -> Result<()> {
+    let text = uuid_text(uuid);
+    let label = label_of(&text)?.unwrap_or(text);
+    if !force && handles::has(|open| matches!(open, Open::Pool(pool) if pool.label == label)) {
+        return refuse(DER_BUSY, "the pool is in use; disconnect, or use force");
+    }
+    let uri = uri_of(&label)?;
+    let was_absent = is_absent(&uri);
+    let registry = registry().unwrap_or_else(|_| engines());
+    registry.engine(uri.scheme())?.destroy_pool(&uri).map_err(|error| failed(error, was_absent, &uri))
+}
+
+/// The UUID of a pool: of its label, so that it is the same for everybody.
+fn uuid_of(label: &str) -> [u8; 16] {
+    if !is_uuid(label) {
+        return uuid_of_label(label);
+    }
+    let digits: Vec<u8> = label.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
+    std::array::from_fn(|at| digits[2 * at] << 4 | digits[2 * at + 1])
+}
+
+/// See `daos_pool_connect`.
+pub(crate) fn connect(label: &str, flags: u32) -> Result<u64> {
+    // Other bits are for servers.
+    let flags = flags & (DAOS_PC_RO | DAOS_PC_RW | DAOS_PC_EX);
+    if flags.count_ones() != 1 {
+        return invalid(
+            "flags of daos_pool_connect: one of DAOS_PC_RO, DAOS_PC_RW and DAOS_PC_EX is expected",
+        );
+    }
+    let registry = registry()?;
+    if label.parse::<Label>().is_err() {
+        return invalid("a pool's label: 1 to 127 of A-Z a-z 0-9 . _ : - are expected");
+    }
+    let label =
+        if is_uuid(label) { label_of(label)?.unwrap_or_else(|| label.to_owned()) } else { label.to_owned() };
+    let inner = opened(&registry, &uri_of(&label)?)?;
+    Ok(handles::add(Open::Pool(Arc::new(Pool { label, inner, flags }))))
+}
+
+/// Whether a pool is not there yet: its superblock comes last. Looked at before anything is tried, since it may come meanwhile.
+fn is_absent(uri: &PoolUri) -> bool {
+    uri.scheme() == "posix" && !has_superblock(Path::new(uri.path()))
+}
+
+/// What failed at a pool that was not there before. A folder without a superblock is where a pool is being made, or where that was cut off.
+fn failed(error: Error, was_absent: bool, uri: &PoolUri) -> Der {
+    match error {
+        Error::InvalidInput { .. } if was_absent && Path::new(uri.path()).is_dir() => Der(DER_NONEXIST),
+        error => error.into(),
+    }
+}
+
+/// Opens a pool.
+fn opened(registry: &Registry, uri: &PoolUri) -> Result<Arc<dyn isotach_object::Pool>> {
+    let was_absent = is_absent(uri);
+    match registry.open_pool(uri) {
+        Err(Error::NotFound { .. }) => {
+            let why = Path::new(uri.path()).parent().filter(|_| uri.scheme() == "posix").and_then(wrong_root);
+            why.map_or(Err(Der(DER_NONEXIST)), |why| refuse(DER_NONEXIST, &why))
+        }
+        opened => opened.map_err(|error| failed(error, was_absent, uri)),
+    }
+}
+
+/// Whether a folder has what makes it a pool or a container of the engine's.
+fn has_superblock(folder: &Path) -> bool {
+    fs::exists(folder.join("superblock")).unwrap_or(true)
+}
+
+/// What is wrong with the folder in which pools are looked for.
+fn wrong_root(root: &Path) -> Option<String> {
+    let wrong = match root.metadata() {
+        Err(error) => error.to_string(),
+        Ok(_) if has_superblock(root) => "this is a pool itself; name the folder in which it is".to_owned(),
+        Ok(_) => return None,
+    };
+    Some(format!("no pool is found in {}, which {ROOT} names: {wrong}", root.display()))
+}
+
+/// The label of the pool whose UUID has this text, where pools are folders.
+fn label_of(uuid: &str) -> Result<Option<String>> {
+    let any = uri_of("any")?;
+    let Some(folder) = Path::new(any.path()).parent().filter(|_| any.scheme() == "posix") else {
+        return Ok(None);
+    };
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(None) };
+    let mut labels = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    Ok(labels.find(|label| uuid_text(&uuid_of(label)).eq_ignore_ascii_case(uuid)))
+}
+
+/// See `daos_pool_disconnect`.
+pub(crate) fn disconnect(handle: u64) -> Result<()> {
+    let pool = handles::pool(handle)?;
+    let is_of_it =
+        |open: &Open| matches!(open, Open::Container(container) if Arc::ptr_eq(&container.pool, &pool));
+    match handles::remove_unless(handle, is_of_it)? {
+        true => Ok(()),
+        false => refuse(DER_BUSY, "containers of the pool are open"),
+    }
+}
+
+impl Pool {
+    /// Refuses a change through a connection that is only for reading.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.flags == DAOS_PC_RO { Err(Der(DER_NO_PERM)) } else { Ok(()) }
+    }
+
+    pub(crate) fn uuid(&self) -> [u8; 16] {
+        uuid_of(&self.label)
+    }
+
+    /// Its properties: the label, and where it is a folder whose that is and whom its mode permits what.
+    pub(crate) fn properties(&self) -> Properties {
+        let mut properties = Properties::from([(DAOS_PROP_PO_LABEL, Value::Text(self.label.clone()))]);
+        let uri = self.inner.uri();
+        if let Some(folder) = fs::metadata(uri.path()).ok().filter(|_| uri.scheme() == "posix") {
+            let list = List::of_mode(folder.mode()).bytes();
+            properties.insert(DAOS_PROP_PO_ACL, Value::Bytes(list));
+            properties.insert(DAOS_PROP_PO_OWNER, Value::Text(access::principal(folder.uid(), false)));
+            properties.insert(DAOS_PROP_PO_OWNER_GROUP, Value::Text(access::principal(folder.gid(), true)));
+        }
+        properties
+    }
+}

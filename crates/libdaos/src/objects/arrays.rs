@@ -1,0 +1,409 @@
+//! Arrays: cells by index. A cell has one byte or more, and so many cells make a chunk, which here only is remembered.
+//!
+//! What an array was created with is an entry of the container's own object (see `array_keys`), so that creating one twice is noticed. Of type
+//! ARRAY it counts from then on. Of the other types whoever opens an array says it anew, and none need have been created.
+//!
+//! Cells that nobody wrote, or that were punched since, are not there. A read leaves their place in the buffers alone; of arrays of bytes it is
+//! filled with zeros, up to the last cell that is there. That one makes the size.
+
+use std::{iter, ops, slice, sync::Arc};
+
+use isotach_object::{ArrayRead, Cell, ObjectId, ObjectType, Precondition, Update, extents_of};
+
+use crate::{
+    abi::{constants::DAOS_OO_RO, errors::*},
+    containers::{Container, own},
+    objects::{
+        self,
+        array_keys::{self, metadata, metadata_key, sizes_in},
+        check_mode,
+        general::overlap,
+        records::{last_end, written},
+        type_number,
+    },
+    runtime::{
+        error::{Der, Result, invalid, refuse},
+        handles::{self, Open},
+    },
+    transactions::scope::Scope,
+};
+
+/// DAOS's numbers of the three types.
+pub(crate) const WITH_METADATA: u8 = 11;
+const OF_BYTES: u8 = 13;
+
+/// So many ranges of so few bytes are refused, as by DAOS.
+const MOST_TINY: usize = 16_384;
+const TINY: usize = 16;
+
+/// An open array.
+#[derive(Debug)]
+pub(crate) struct Array {
+    pub(crate) container: Arc<Container>,
+    pub(crate) id: ObjectId,
+    pub(crate) mode: u32,
+    /// Bytes of a cell.
+    pub(crate) cell_size: u64,
+    /// Cells of a chunk.
+    pub(crate) chunk_size: u64,
+}
+
+/// Cells that are read or written: the first one, and how many.
+pub(crate) type Range = (u64, u64);
+
+/// What a read found, in cells.
+pub(crate) struct Filled {
+    pub(crate) read: u64,
+    pub(crate) short: u64,
+}
+
+fn check_sizes(cell_size: u64, chunk_size: u64) -> Result<()> {
+    match cell_size.checked_mul(chunk_size) {
+        Some(1..) => Ok(()),
+        _ => invalid("cell and chunk size of an array: two numbers above 0 are expected"),
+    }
+}
+
+fn opened(container: Arc<Container>, id: ObjectId, mode: u32, (cell_size, chunk_size): (u64, u64)) -> u64 {
+    handles::add(Open::Array(Arc::new(Array { container, id, mode, cell_size, chunk_size })))
+}
+
+/// See `daos_array_create`.
+pub(crate) fn create(scope: &Scope, id: (u64, u64), cell_size: u64, chunk_size: u64) -> Result<u64> {
+    let container = Arc::clone(&scope.container);
+    let id = checked(&container, id, |_| true)?;
+    check_sizes(cell_size, chunk_size)?;
+    let key = metadata_key(id);
+    let cell = Cell::kv(own()?, &key);
+    let value = metadata((cell_size, chunk_size));
+    // As on DAOS this alone makes the array: cells that there are, or that another writes at once, stay.
+    if scope.update_if(&[Precondition::Absent(cell)], &[Update::Put { cell, value: &value }])?.is_some() {
+        return Err(Der(DER_EXIST));
+    }
+    Ok(opened(container, id, 0, (cell_size, chunk_size)))
+}
+
+/// See `daos_array_open`; also gives the sizes of a cell and a chunk.
+pub(crate) fn open(scope: &Scope, id: (u64, u64), mode: u32) -> Result<(u64, (u64, u64))> {
+    let container = Arc::clone(&scope.container);
+    let id = checked(&container, id, |number| number == WITH_METADATA)?;
+    let Some(stored) = scope.get(Cell::kv(own()?, &metadata_key(id)))? else {
+        return Err(Der(DER_NONEXIST));
+    };
+    let Some(sizes) = sizes_in(&stored) else {
+        return refuse(
+            DER_NO_PERM,
+            "a value where an array says what it was created with, which does not say it",
+        );
+    };
+    Ok((opened(container, id, mode, sizes), sizes))
+}
+
+/// See `daos_array_open_with_attr`.
+pub(crate) fn open_with_attributes(
+    container: u64,
+    id: (u64, u64),
+    mode: u32,
+    cell_size: u64,
+    chunk_size: u64,
+) -> Result<u64> {
+    let container = handles::container(container)?;
+    let id = checked(&container, id, |number| number != WITH_METADATA)?;
+    check_sizes(cell_size, chunk_size)?;
+    Ok(opened(container, id, mode, (cell_size, chunk_size)))
+}
+
+/// Opens an array of which all is known.
+pub(crate) fn open_as(container: u64, id: (u64, u64), mode: u32, sizes: (u64, u64)) -> Result<u64> {
+    let container = handles::container(container)?;
+    let id = checked(&container, id, |_| true)?;
+    check_sizes(sizes.0, sizes.1)?;
+    Ok(opened(container, id, mode, sizes))
+}
+
+fn checked(container: &Container, id: (u64, u64), is_right: impl Fn(u8) -> bool) -> Result<ObjectId> {
+    let id = objects::checked(container, id, &[ObjectType::Array])?;
+    match is_right(type_number(id)) {
+        true => Ok(id),
+        false => invalid(&format!("object {id} is of another type of array than the function is for")),
+    }
+}
+
+/// See `daos_array_close`.
+pub(crate) fn close(handle: u64) -> Result<()> {
+    handles::array(handle)?;
+    handles::remove(handle).map(drop)
+}
+
+/// How many bytes an array of bytes has that need not be open.
+pub(crate) fn size_of(container: &Arc<Container>, id: ObjectId) -> Result<u64> {
+    let container = Arc::clone(container);
+    let id = checked(&container, (id.hi(), id.lo()), |number| number == OF_BYTES)?;
+    let array =
+        Array { container: Arc::clone(&container), id, mode: DAOS_OO_RO, cell_size: 1, chunk_size: 1 };
+    array.size(&Scope::present(container))
+}
+
+/// The array with this handle, in the transaction with the other.
+pub(crate) fn array_in(handle: u64, transaction: u64) -> Result<(Arc<Array>, Scope)> {
+    let array = handles::array(handle)?;
+    let scope = Scope::of(Arc::clone(&array.container), transaction)?;
+    Ok((array, scope))
+}
+
+/// See `daos_array_destroy`.
+pub(crate) fn destroy(array: &Array, scope: &Scope) -> Result<()> {
+    array.check_writable()?;
+    array_keys::destroy(scope, array.id)
+}
+
+impl Array {
+    /// Whether reads of it tell how much was there.
+    pub(crate) fn is_of_bytes(&self) -> bool {
+        type_number(self.id) == OF_BYTES
+    }
+
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        check_mode(self.mode)?;
+        self.container.check_writable()
+    }
+
+    /// Offset and length in bytes.
+    fn bytes_of(&self, (first, count): Range) -> Result<(u64, u64)> {
+        let bytes = first.checked_mul(self.cell_size).zip(count.checked_mul(self.cell_size));
+        bytes.map_or_else(|| invalid("a range of an array that ends beyond all numbers"), Ok)
+    }
+
+    /// Refuses ranges and buffers that do not have the same number of bytes.
+    fn check(&self, ranges: &[Range], buffers: usize) -> Result<()> {
+        let mut bytes = 0_u64;
+        if ranges.len() > MOST_TINY && buffers / ranges.len() <= TINY {
+            return refuse(
+                DER_NOTSUPPORTED,
+                "more than 16384 ranges of an array that have 16 bytes or fewer",
+            );
+        }
+        for range in ranges {
+            bytes = bytes.saturating_add(self.bytes_of(*range)?.1);
+        }
+        if bytes != buffers as u64 {
+            return invalid(&format!("ranges of {bytes} bytes of an array for buffers of {buffers} bytes"));
+        }
+        match overlap(ranges) && self.overlaps_in_a_chunk(ranges) {
+            true => invalid("ranges of an array that overlap in one chunk"),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether ranges overlap that lie in one chunk, one behind the other in the list: DAOS takes these as one operation on the chunk, and
+    /// refuses it. Ranges that others of another chunk part are operations of their own.
+    fn overlaps_in_a_chunk(&self, ranges: &[Range]) -> bool {
+        // Of a range only the ends share a chunk with others.
+        let ends = ranges.iter().filter(|(_, count)| *count > 0).flat_map(|(first, count)| {
+            let end = first.saturating_add(*count);
+            let (head, tail) = (first / self.chunk_size, (end - 1) / self.chunk_size);
+            let behind = (head + 1).saturating_mul(self.chunk_size);
+            let rest = tail * self.chunk_size;
+            let is_longer = tail > head;
+            iter::once((head, (*first, end.min(behind) - first)))
+                .chain(is_longer.then(|| (tail, (rest, end - rest))))
+        });
+        let ends: Vec<(u64, Range)> = ends.collect();
+        let parts = ends.chunk_by(|(one, _), (other, _)| one == other);
+        parts.into_iter().any(|part| overlap(&part.iter().map(|(_, range)| *range).collect::<Vec<_>>()))
+    }
+
+    /// See `daos_array_write`: the buffers, one behind the other, go into the ranges, one behind the other.
+    pub(crate) fn write(&self, scope: &Scope, ranges: &[Range], buffers: &[&[u8]]) -> Result<()> {
+        self.check_writable()?;
+        self.check(ranges, buffers.iter().map(|buffer| buffer.len()).sum())?;
+        let mut updates = Vec::with_capacity(ranges.len());
+        let mut rest = buffers.iter().copied();
+        let mut buffer: &[u8] = &[];
+        for range in ranges {
+            let ops::Range { start: mut offset, end } = self.extent_of(*range)?;
+            let mut left = end - offset;
+            while left > 0 {
+                if buffer.is_empty() {
+                    let Some(next) = rest.next() else { break };
+                    buffer = next;
+                    continue;
+                }
+                let (data, behind) = buffer.split_at((buffer.len() as u64).min(left) as usize);
+                updates.push(Update::Write { cell: Cell::array(self.id), offset, data });
+                (offset, left, buffer) = (offset + data.len() as u64, left - data.len() as u64, behind);
+            }
+        }
+        if updates.is_empty() { Ok(()) } else { scope.update(&updates) }
+    }
+
+    /// See `daos_array_read`.
+    pub(crate) fn read(
+        &self,
+        scope: &Scope,
+        ranges: &[Range],
+        mut buffers: Vec<&mut [u8]>,
+    ) -> Result<Filled> {
+        self.check(ranges, buffers.iter().map(|buffer| buffer.len()).sum())?;
+        let ranges: Vec<_> = ranges.iter().map(|range| self.extent_of(*range)).collect::<Result<_>>()?;
+        let readable = self.readable(scope, &ranges)?;
+        if !readable.has_holes {
+            return self.fill(scope, &ranges, readable, &mut buffers);
+        }
+        // Where they are, and the bytes between them, must be of one moment.
+        scope.frozen(|scope| self.fill(scope, &ranges, self.readable(scope, &ranges)?, &mut buffers))
+    }
+
+    /// Reads what is there of ranges into buffers of as many bytes.
+    fn fill(
+        &self,
+        scope: &Scope,
+        ranges: &[ops::Range<u64>],
+        readable: Readable,
+        buffers: &mut [&mut [u8]],
+    ) -> Result<Filled> {
+        let wanted: usize = buffers.iter().map(|buffer| buffer.len()).sum();
+        let mut reads = Vec::with_capacity(ranges.len());
+        let mut buffers = Buffers { first: &mut [], behind: buffers.iter_mut() };
+        for (range, there) in ranges.iter().zip(readable.extents) {
+            let mut at = range.start;
+            for extent in there {
+                buffers.take(extent.start - at, |_, _| {});
+                buffers.take(extent.end - extent.start, |before, buffer| {
+                    let offset = extent.start + before;
+                    reads.push(ArrayRead { cell: Cell::array(self.id), offset, buffer, filled: 0 });
+                });
+                at = extent.end;
+            }
+            buffers.take(range.end - at, |_, _| {});
+        }
+        scope.read_into(&mut reads)?;
+        let filled: usize = reads.iter().map(|read| read.filled).sum();
+        let cells = |bytes: usize| bytes as u64 / self.cell_size;
+        Ok(Filled { read: cells(filled), short: cells(wanted - filled) })
+    }
+
+    fn extent_of(&self, range: Range) -> Result<ops::Range<u64>> {
+        let (offset, length) = self.bytes_of(range)?;
+        let end = offset.checked_add(length);
+        end.map_or_else(|| invalid("a range of an array that ends beyond all numbers"), |end| Ok(offset..end))
+    }
+
+    /// What of each range is read into the buffers.
+    fn readable(&self, scope: &Scope, ranges: &[ops::Range<u64>]) -> Result<Readable> {
+        let cell = Cell::array(self.id);
+        if !self.is_of_bytes() {
+            let extents = scope.read(&[cell], |state| written(state, cell, ranges))?;
+            let is_whole = |(range, there): (&ops::Range<u64>, &Vec<ops::Range<u64>>)| {
+                range.is_empty() || there.as_slice() == slice::from_ref(range)
+            };
+            let has_holes = !ranges.iter().zip(&extents).all(is_whole);
+            return Ok(Readable { extents, has_holes });
+        }
+        let (size, end) = self.ends(scope)?;
+        // Where no hole is at the end, the read itself finds it, at the same moment as the bytes.
+        let end = if size == end { u64::MAX } else { end };
+        let there = |range: &ops::Range<u64>| range.start..range.end.min(end);
+        let there = |range| Vec::from_iter(Some(there(range)).filter(|there| !there.is_empty()));
+        Ok(Readable { extents: ranges.iter().map(there).collect(), has_holes: end != u64::MAX })
+    }
+
+    /// How many cells it has.
+    pub(crate) fn size(&self, scope: &Scope) -> Result<u64> {
+        Ok(self.end(scope)?.div_ceil(self.cell_size))
+    }
+
+    /// See `daos_array_stat`: how many cells it has, and an epoch at which it has them.
+    pub(crate) fn stat(&self, scope: &Scope) -> Result<(u64, u64)> {
+        scope.frozen(|scope| Ok((self.size(scope)?, scope.epoch()?)))
+    }
+
+    /// Where the last cell that is there ends: what was punched behind it does not count.
+    fn end(&self, scope: &Scope) -> Result<u64> {
+        Ok(self.ends(scope)?.1)
+    }
+
+    /// Where it ends with what was punched behind the last cell that is there, and without.
+    fn ends(&self, scope: &Scope) -> Result<(u64, u64)> {
+        let cell = Cell::array(self.id);
+        scope.read(&[cell], |state| {
+            let size = state.size_many(&[cell])?.pop().flatten().unwrap_or(0);
+            Ok((size, last_end(state, cell, size)?))
+        })
+    }
+
+    /// Whether there is a cell at an offset, after what waits for the commit of the same transaction.
+    fn will_have(&self, scope: &Scope, offset: u64) -> Result<bool> {
+        let cell = Cell::array(self.id);
+        let waiting = scope.own(|own| own.is_written(&cell, offset))?;
+        let is_written = || Ok(!scope.read(&[cell], |state| extents_of(state, cell, offset, 1))?.is_empty());
+        waiting.map_or_else(is_written, Ok)
+    }
+
+    /// See `daos_array_set_size`. As on DAOS the last cell is there afterwards.
+    pub(crate) fn set_size(&self, scope: &Scope, cells: u64) -> Result<()> {
+        self.check_writable()?;
+        let (size, _) = self.bytes_of((cells, 0))?;
+        // Whether the last cell is there must still be so when it is written.
+        scope.together(|scope| self.set_bytes(scope, size))
+    }
+
+    fn set_bytes(&self, scope: &Scope, size: u64) -> Result<()> {
+        let cell = Cell::array(self.id);
+        let mut updates = vec![Update::SetSize { cell, size }];
+        let mut zeros = Vec::new();
+        if let Some(last) = size.checked_sub(self.cell_size)
+            && !self.will_have(scope, last)?
+        {
+            let length = usize::try_from(self.cell_size).unwrap_or(usize::MAX);
+            zeros.try_reserve_exact(length).map_err(|_| Der(DER_NOMEM))?;
+            zeros.resize(length, 0);
+            updates.push(Update::Write { cell, offset: last, data: &zeros });
+        }
+        scope.update(&updates)
+    }
+
+    /// See `daos_array_punch`.
+    pub(crate) fn punch(&self, scope: &Scope, ranges: &[Range]) -> Result<()> {
+        self.check_writable()?;
+        let mut updates = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            let (offset, length) = self.bytes_of(*range)?;
+            updates.push(Update::Punch { cell: Cell::array(self.id), offset, length });
+        }
+        scope.update(&updates)
+    }
+}
+
+/// What of ranges is read.
+struct Readable {
+    extents: Vec<Vec<ops::Range<u64>>>,
+    /// Whether less than all of them is, for a hole.
+    has_holes: bool,
+}
+
+/// Buffers, one behind the other.
+struct Buffers<'b, 'c> {
+    first: &'b mut [u8],
+    behind: slice::IterMut<'b, &'c mut [u8]>,
+}
+
+impl<'b> Buffers<'b, '_> {
+    /// Takes so many bytes from the front, in as many parts as they lie in; with each it is said how many came before it.
+    fn take(&mut self, count: u64, mut each: impl FnMut(u64, &'b mut [u8])) {
+        let mut done = 0;
+        while done < count {
+            let first = std::mem::take(&mut self.first);
+            if first.is_empty() {
+                let Some(next) = self.behind.next() else { return };
+                self.first = next;
+                continue;
+            }
+            let (part, rest) = first.split_at_mut((first.len() as u64).min(count - done) as usize);
+            self.first = rest;
+            let length = part.len() as u64;
+            each(done, part);
+            done += length;
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The extents of records under two keys, in pages, from either end.
+//!
+//! An engine makes one of extents that touch, and one may be as large as an array. Programs take a buffer for a whole extent, often on the
+//! stack, so it is told in pieces of [`MOST_BYTES`] at most.
+
+use std::{iter, ops};
+
+use isotach_object::{Anchor, Container, extents_of};
+
+use crate::{
+    objects::{
+        Object,
+        array_keys::ArrayKeys,
+        general,
+        records::{Range, Records},
+    },
+    runtime::error::{Result, invalid},
+    transactions::scope::Scope,
+};
+
+/// Bytes of a piece; a record that has more is one.
+const MOST_BYTES: u64 = 1 << 20;
+/// Bytes that are searched first. Each further search takes [`GROWTH`] times as many, so a page costs about what it tells.
+const FIRST_SEARCH: u64 = 16 << 20;
+const GROWTH: u64 = 8;
+
+/// A page of extents.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extents {
+    /// Bytes of a record; 0 where the page is empty.
+    pub(crate) size: u64,
+    pub(crate) ranges: Vec<Range>,
+    /// Where the listing goes on; `None` at its end.
+    pub(crate) next: Option<Anchor>,
+}
+
+/// See `daos_obj_list_recx`: at most `limit` extents.
+pub(crate) fn list(
+    object: &Object,
+    scope: &Scope,
+    (dkey, akey): (&[u8], &[u8]),
+    anchor: &Anchor,
+    limit: usize,
+    is_ascending: bool,
+) -> Result<Extents> {
+    let from = position(anchor)?;
+    // Where records are depends on their size.
+    scope.at_one_moment(|scope| {
+        let page = |records: &Records<'_>| {
+            scope.read(&[records.cell], |state| page(records, state, from, limit, is_ascending))
+        };
+        let found = match object.is_array() {
+            true => ArrayKeys::of(object, scope).with_cells(dkey, akey, page)?,
+            false => general::with_records(object, scope, dkey, akey, page)?,
+        };
+        Ok(found.unwrap_or_default())
+    })
+}
+
+/// The offset at which a listing goes on; `None` where it begins.
+fn position(anchor: &Anchor) -> Result<Option<u64>> {
+    match anchor.as_bytes() {
+        [] => Ok(None),
+        mark => match mark.try_into().map(u64::from_le_bytes) {
+            Ok(offset) => Ok(Some(offset)),
+            Err(_) => invalid("an anchor that is not of a listing of extents"),
+        },
+    }
+}
+
+fn page(
+    records: &Records<'_>,
+    state: &dyn Container,
+    from: Option<u64>,
+    limit: usize,
+    is_ascending: bool,
+) -> isotach_object::Result<Extents> {
+    let size = state.size_many(&[records.cell])?.pop().flatten().unwrap_or(0);
+    let all = records.all();
+    let (start, end) = (all.start, all.end.min(size).max(all.start));
+    let rest = match (from.map(|from| from.clamp(start, end)), is_ascending) {
+        (None, _) => start..end,
+        (Some(from), true) => from..end,
+        (Some(from), false) => start..from,
+    };
+    let most = (MOST_BYTES / records.size).max(1).saturating_mul(records.size);
+    let mut length = FIRST_SEARCH;
+    loop {
+        let searched = match is_ascending {
+            true => rest.start..rest.start.saturating_add(length).min(rest.end),
+            false => rest.end.saturating_sub(length).max(rest.start)..rest.end,
+        };
+        let extents = extents_of(state, records.cell, searched.start, searched.end - searched.start)?;
+        let mut found: Vec<_> = match is_ascending {
+            true => {
+                extents.into_iter().flat_map(|extent| pieces(extent, most, true)).take(limit + 1).collect()
+            }
+            false => {
+                let extents = extents.into_iter().rev();
+                extents.flat_map(|extent| pieces(extent, most, false)).take(limit + 1).collect()
+            }
+        };
+        // The last piece may go on outside of what was searched, and those before it do not.
+        if found.len() <= limit && searched != rest {
+            length = length.saturating_mul(GROWTH);
+            continue;
+        }
+        let behind = found.get(limit).map(|piece| if is_ascending { piece.start } else { piece.end });
+        found.truncate(limit);
+        return Ok(Extents {
+            size: if found.is_empty() { 0 } else { records.size },
+            ranges: found.iter().map(|piece| records.records_of(piece)).collect(),
+            next: behind.map(|offset| Anchor::from_bytes(offset.to_le_bytes().to_vec())),
+        });
+    }
+}
+
+/// An extent in pieces of so many bytes, the last of which may have fewer, from its start or from its end.
+fn pieces(mut rest: ops::Range<u64>, most: u64, is_ascending: bool) -> impl Iterator<Item = ops::Range<u64>> {
+    iter::from_fn(move || {
+        let length = most.min(rest.end - rest.start);
+        if length == 0 {
+            return None;
+        }
+        let piece = if is_ascending { rest.start..rest.start + length } else { rest.end - length..rest.end };
+        if is_ascending {
+            rest.start = piece.end;
+        } else {
+            rest.end = piece.start;
+        }
+        Some(piece)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use isotach_object::{Cell, ObjectClass, ObjectId, ObjectType, Update};
+
+    use super::*;
+    use crate::{
+        abi::constants::DAOS_OO_RW,
+        testing::{container, now},
+    };
+
+    /// Extents that are told in pages of so many, and the bytes of a record.
+    fn listed(object: &Object, limit: usize, is_ascending: bool) -> (u64, Vec<Range>) {
+        let (mut size, mut ranges, mut anchor) = (0, Vec::new(), Some(Anchor::start()));
+        while let Some(from) = anchor {
+            let page =
+                list(object, &now(&object.container), (b"d", b"a"), &from, limit, is_ascending).unwrap();
+            assert!(page.ranges.len() <= limit && (page.next.is_none() || page.ranges.len() == limit));
+            (size, anchor) = (size.max(page.size), page.next);
+            ranges.extend(page.ranges);
+        }
+        (size, ranges)
+    }
+
+    #[test]
+    fn extents_far_apart_are_listed_from_both_ends_in_pages_of_any_size() {
+        let (container, ..) = container();
+        let id = ObjectId::new(ObjectType::General, ObjectClass::S1, 0, 1);
+        let object = Object { container: Arc::clone(&container), id, mode: DAOS_OO_RW };
+        let cell = Cell::general(id, b"d", b"a");
+        let expected = [0, 7, 5_000, FIRST_SEARCH - 1, 3 * FIRST_SEARCH, 1 << 40, 1 << 61].map(|at| (at, 2));
+        let updates = expected.map(|(offset, _)| Update::Write { cell, offset, data: b"ab" });
+        container.update(&updates).unwrap();
+        for limit in 1..=expected.len() + 1 {
+            assert_eq!(listed(&object, limit, true), (1, expected.to_vec()), "{limit}");
+            assert_eq!(
+                listed(&object, limit, false),
+                (1, expected.iter().rev().copied().collect()),
+                "{limit}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_large_extent_is_listed_in_pieces_that_cover_it() {
+        let (container, ..) = container();
+        let id = ObjectId::new(ObjectType::General, ObjectClass::S1, 0, 1);
+        let object = Object { container: Arc::clone(&container), id, mode: DAOS_OO_RW };
+        let data = vec![7; 2 * MOST_BYTES as usize + 5];
+        let cell = Cell::general(id, b"d", b"a");
+        container.update(&[Update::Write { cell, offset: 3, data: &data }]).unwrap();
+        let up = vec![(3, MOST_BYTES), (3 + MOST_BYTES, MOST_BYTES), (3 + 2 * MOST_BYTES, 5)];
+        let down = vec![(8 + MOST_BYTES, MOST_BYTES), (8, MOST_BYTES), (3, 5)];
+        for limit in 1..5 {
+            assert_eq!(listed(&object, limit, true), (1, up.clone()), "{limit}");
+            assert_eq!(listed(&object, limit, false), (1, down.clone()), "{limit}");
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! Objects of the general form: single values and records under a distribution key and an attribute key.
+//!
+//! Records are bytes at offsets. How many bytes one has `record_sizes` knows.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use isotach_object::{Anchor, Cell, ObjectType, Page, PageBuilder, Precondition, Update, extents_of};
+
+use crate::{
+    abi::{constants::*, errors::*},
+    objects::{
+        Object,
+        array_keys::{self, ArrayKeys},
+        integer_keys,
+        kv::told,
+        record_sizes,
+        records::{Found, Range, Records},
+        turned,
+    },
+    runtime::error::{Der, Result, invalid, refuse},
+    transactions::{own_updates::Content, scope::Scope},
+};
+
+/// The attribute key under which a map has its values.
+pub(crate) const ONLY_AKEY: &[u8] = b"0";
+
+/// What is asked of one attribute key.
+pub(crate) struct Part<'p> {
+    pub(crate) akey: &'p [u8],
+    /// None for a single value.
+    pub(crate) ranges: Option<Vec<Range>>,
+    /// Bytes of the value, or of a record; 0 for whatever is there.
+    pub(crate) size: u64,
+    pub(crate) flags: u64,
+    /// How many bytes of a fetch there is room for; none where only the size is asked for.
+    pub(crate) room: Option<u64>,
+}
+
+impl Object {
+    /// The cell of two keys as they are stored. A map is an object whose values are all under the attribute key "0".
+    pub(crate) fn cell<'k>(&self, dkey: &'k [u8], akey: &'k [u8]) -> Result<Cell<'k>> {
+        match self.id.otype() {
+            _ if dkey.is_empty() || akey.is_empty() => invalid("an empty distribution or attribute key"),
+            ObjectType::KeyValue if akey == ONLY_AKEY => Ok(Cell::kv(self.id, dkey)),
+            ObjectType::KeyValue => refuse(DER_NOSYS, "an attribute key other than \"0\" of a map"),
+            _ => Ok(Cell::general(self.id, dkey, akey)),
+        }
+    }
+
+    /// Whether a distribution key holds something.
+    fn has_dkey(&self, scope: &Scope, dkey: &[u8]) -> Result<bool> {
+        self.has_dkey_without(scope, dkey, &BTreeSet::new())
+    }
+
+    /// As [`Object::has_dkey`], after what waits for the commit of the same transaction.
+    fn will_have_dkey(&self, scope: &Scope, dkey: &[u8]) -> Result<bool> {
+        let own = scope.own(|own| own.dkey(self.id, dkey))?;
+        own.is_there.map_or_else(|| self.has_dkey_without(scope, dkey, &own.removed), Ok)
+    }
+
+    /// Whether a distribution key holds something besides these attribute keys.
+    fn has_dkey_without(&self, scope: &Scope, dkey: &[u8], removed: &BTreeSet<Vec<u8>>) -> Result<bool> {
+        if self.id.otype() == ObjectType::KeyValue {
+            return Ok(removed.is_empty() && scope.size(Cell::kv(self.id, dkey))?.is_some());
+        }
+        let mut anchor = Anchor::start();
+        loop {
+            let most = removed.len() + 1;
+            let page = scope.read(&[], |state| state.list_akeys(self.id, dkey, &anchor, most))?;
+            let left = page.keys().find(|akey| !removed.contains(*akey));
+            match (left, page.next()) {
+                (Some(akey), _) => {
+                    scope.expect_present(&Cell::general(self.id, dkey, akey))?;
+                    return Ok(true);
+                }
+                (None, None) => return Ok(false),
+                (None, Some(next)) => anchor = next.clone(),
+            }
+        }
+    }
+
+    /// Whether the object holds something.
+    fn holds_something(&self, scope: &Scope) -> Result<bool> {
+        if self.is_array() {
+            return ArrayKeys::of(self, scope).has_any();
+        }
+        let mut anchor = Anchor::start();
+        loop {
+            let page = match self.id.otype() {
+                ObjectType::KeyValue => {
+                    scope.read(&[], |state| state.list_entries(self.id, &anchor, 1, false))?
+                }
+                _ => scope.read(&[], |state| state.list_dkeys(self.id, &anchor, 1))?,
+            };
+            match (page.keys().next(), page.next()) {
+                (Some(dkey), _) => return self.has_dkey(scope, dkey),
+                (None, None) => return Ok(false),
+                (None, Some(next)) => anchor = next.clone(),
+            }
+        }
+    }
+}
+
+impl Part<'_> {
+    /// Refuses ranges that make no sense beside buffers, and index bits that are reserved.
+    fn check_ranges(&self, has_buffers: bool) -> Result<()> {
+        let Some(ranges) = &self.ranges else { return Ok(()) };
+        if ranges.iter().any(|(first, _)| first & RESERVED != 0) {
+            return invalid("an index of records with bit 63, which is reserved");
+        }
+        if has_buffers && ranges.iter().all(|(_, count)| *count == 0) {
+            return invalid("no range of records, or an empty one alone");
+        }
+        if has_buffers && overlap(ranges) {
+            return invalid("ranges of records that overlap");
+        }
+        Ok(())
+    }
+
+    /// Refuses a fetch whose size, if it says one, does not fit into its buffers. What is stored may have another size.
+    pub(crate) fn check_fetch(&self) -> Result<()> {
+        self.check_ranges(self.room.is_some())?;
+        let count = self.ranges.iter().flatten().map(|(_, count)| *count).fold(0, u64::saturating_add);
+        let wanted = if self.ranges.is_some() { self.size.saturating_mul(count) } else { self.size };
+        match self.room {
+            Some(room) if wanted > room => {
+                refuse(DER_REC2BIG, &format!("a fetch of {wanted} bytes into buffers of {room}"))
+            }
+            None if self.ranges.is_some() && self.size != DAOS_REC_ANY => {
+                invalid("a fetch of records with iod_size, and no list of buffers")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// As [`Part::check_fetch`], of an update.
+    pub(crate) fn check_update(&self, has_buffers: bool) -> Result<()> {
+        self.check_ranges(has_buffers)
+    }
+}
+
+/// The bit of an index that DAOS keeps for parity.
+const RESERVED: u64 = 1 << 63;
+
+/// Whether two ranges have an index in common.
+pub(crate) fn overlap(ranges: &[Range]) -> bool {
+    let mut sorted: Vec<Range> = ranges.iter().copied().filter(|(_, count)| *count > 0).collect();
+    sorted.sort_unstable();
+    sorted.windows(2).any(|two| two[0].0.saturating_add(two[0].1) > two[1].0)
+}
+
+/// See `daos_obj_fetch`.
+pub(crate) fn fetch(
+    object: &Object,
+    scope: &Scope,
+    flags: u64,
+    dkey: &[u8],
+    parts: &[Part<'_>],
+) -> Result<Vec<Found>> {
+    if object.is_array() {
+        return ArrayKeys::of(object, scope).fetch(flags, dkey, parts);
+    }
+    let dkey = &*turned(dkey, integer_keys(object.id).0)?;
+    // One value that is there is found by one look.
+    if let [part @ Part { ranges: None, .. }] = parts
+        && flags & DAOS_COND_DKEY_FETCH == 0
+        && let akey = turned(part.akey, integer_keys(object.id).1)?
+        && let Some(value) = scope.get(object.cell(dkey, &akey)?)?
+    {
+        return Ok(vec![Found::value(value, part.room)]);
+    }
+    scope.at_one_moment(|scope| {
+        if flags & DAOS_COND_DKEY_FETCH != 0 && !object.has_dkey(scope, dkey)? {
+            return Err(Der(DER_NONEXIST));
+        }
+        parts.iter().map(|part| fetch_part(object, scope, flags, dkey, part)).collect()
+    })
+}
+
+fn fetch_part(object: &Object, scope: &Scope, flags: u64, dkey: &[u8], part: &Part<'_>) -> Result<Found> {
+    let akey = &*turned(part.akey, integer_keys(object.id).1)?;
+    let cell = object.cell(dkey, akey)?;
+    let flags = if flags & DAOS_COND_PER_AKEY != 0 { part.flags } else { flags };
+    if scope.size(cell)?.is_none() {
+        return if flags & DAOS_COND_AKEY_FETCH != 0 { Err(Der(DER_NONEXIST)) } else { Ok(Found::default()) };
+    }
+    let ranges = match (&part.ranges, scope.get(cell)?) {
+        (None, Some(value)) => return Ok(Found::value(value, part.room)),
+        (Some(ranges), None) => ranges,
+        // What is of the other kind is not found.
+        _ if flags & DAOS_COND_AKEY_FETCH != 0 => return Err(Der(DER_NONEXIST)),
+        _ => return Ok(Found::default()),
+    };
+    Records::of(cell, record_sizes::of(scope, cell)?).fetch(scope, ranges, part.room)
+}
+
+/// What `act` finds of the records under two keys; `None` in a map, which has none.
+pub(crate) fn with_records<T>(
+    object: &Object,
+    scope: &Scope,
+    dkey: &[u8],
+    akey: &[u8],
+    act: impl FnOnce(&Records<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
+    let (dkey, akey) = (&*turned(dkey, dkeys_are_integers)?, &*turned(akey, akeys_are_integers)?);
+    let cell = object.cell(dkey, akey)?;
+    match object.id.otype() {
+        ObjectType::KeyValue => Ok(None),
+        _ => act(&Records::of(cell, record_sizes::of(scope, cell)?)).map(Some),
+    }
+}
+
+/// Refuses to put a single value where records are, and records where one is. It is no part of the conditions of a transaction: those who write
+/// the same kind do not hinder each other. Only what is refused is looked for, by one look, so nobody is refused for what comes and goes.
+fn check_kind(object: &Object, scope: &Scope, cell: Cell<'_>, has_ranges: bool) -> Result<()> {
+    if object.id.otype() == ObjectType::KeyValue {
+        return Ok(());
+    }
+    let now = Scope::present(Arc::clone(&scope.container));
+    let is_other = match (scope.own(|own| own.content(&cell))?, has_ranges) {
+        (Some(content), true) => content == Content::Value,
+        (Some(content), false) => content == Content::Records,
+        (None, true) => match now.get(cell) {
+            // One that is damaged is one.
+            Err(Der(DER_CSUM)) => true,
+            found => found?.is_some(),
+        },
+        (None, false) => !now.read(&[cell], |state| extents_of(state, cell, 0, u64::MAX))?.is_empty(),
+    };
+    if is_other { mixed() } else { Ok(()) }
+}
+
+fn mixed<T>() -> Result<T> {
+    refuse(DER_NO_PERM, "a single value and records under one attribute key")
+}
+
+/// See `daos_obj_update`: the bytes of each part, one behind the other.
+pub(crate) fn update(
+    object: &Object,
+    scope: &Scope,
+    flags: u64,
+    dkey: &[u8],
+    parts: &[(Part<'_>, Vec<u8>)],
+) -> Result<()> {
+    object.check_writable()?;
+    if object.is_array() {
+        return ArrayKeys::of(object, scope).update(flags, dkey, parts);
+    }
+    let dkey = &*turned(dkey, integer_keys(object.id).0)?;
+    let is_conditional = flags & (DAOS_COND_DKEY_INSERT | DAOS_COND_DKEY_UPDATE) != 0;
+    if !is_conditional && parts.iter().all(|(part, _)| part.ranges.is_none()) {
+        return update_parts(object, scope, flags, dkey, parts);
+    }
+    // Where records are depends on their size, which must still be that when they are written or punched.
+    scope.together(|scope| {
+        if is_conditional {
+            match (object.will_have_dkey(scope, dkey)?, flags & DAOS_COND_DKEY_INSERT != 0) {
+                (true, true) => return Err(Der(DER_EXIST)),
+                (false, false) => return Err(Der(DER_NONEXIST)),
+                _ => {}
+            }
+        }
+        update_parts(object, scope, flags, dkey, parts)
+    })
+}
+
+fn update_parts(
+    object: &Object,
+    scope: &Scope,
+    flags: u64,
+    dkey: &[u8],
+    parts: &[(Part<'_>, Vec<u8>)],
+) -> Result<()> {
+    let akeys_are_integers = integer_keys(object.id).1;
+    let akeys =
+        parts.iter().map(|(part, _)| turned(part.akey, akeys_are_integers)).collect::<Result<Vec<_>>>()?;
+    let of_kind = |has_ranges| {
+        let parts =
+            parts.iter().zip(&akeys).filter(move |((part, _), _)| part.ranges.is_some() == has_ranges);
+        parts.map(|(_, akey)| &**akey)
+    };
+    let with_ranges: BTreeSet<&[u8]> = of_kind(true).collect();
+    if of_kind(false).any(|akey| with_ranges.contains(akey)) {
+        return mixed();
+    }
+    let sizes: Vec<[u8; 8]> = parts.iter().map(|(part, _)| part.size.to_le_bytes()).collect();
+    let (mut updates, mut conditions) = (Vec::new(), Vec::new());
+    for (((part, bytes), akey), size) in parts.iter().zip(&akeys).zip(&sizes) {
+        let cell = object.cell(dkey, akey)?;
+        check_kind(object, scope, cell, part.ranges.is_some())?;
+        conditions.extend(condition(flags, part, cell));
+        match (&part.ranges, part.size) {
+            (None, _) => updates.push(Update::Put { cell, value: bytes }),
+            (Some(ranges), 0) => {
+                Records::of(cell, record_sizes::next(scope, cell)?).punch(ranges, &mut updates)?;
+            }
+            (Some(ranges), record) => {
+                updates.extend(record_sizes::change(scope, cell, size)?);
+                Records::of(cell, record).write(ranges, bytes, &mut updates)?;
+            }
+        }
+    }
+    if conditions.is_empty() {
+        return scope.update(&updates);
+    }
+    let preconditions: Vec<Precondition<'_>> = conditions.iter().map(|(condition, _)| *condition).collect();
+    match scope.update_if(&preconditions, &updates)? {
+        None => Ok(()),
+        Some(first) => Err(Der(conditions[first].1)),
+    }
+}
+
+/// A condition of an update, and the number of the failure where it does not hold.
+type Condition<'c> = (Precondition<'c>, i32);
+
+fn condition<'c>(whole: u64, part: &Part<'_>, cell: Cell<'c>) -> Option<Condition<'c>> {
+    let flags = if whole & DAOS_COND_PER_AKEY != 0 { part.flags } else { whole };
+    if flags & DAOS_COND_AKEY_UPDATE != 0 {
+        return Some((Precondition::Present(cell), DER_NONEXIST));
+    }
+    // Nothing is under a distribution key that is absent, so one of two that insert the same key succeeds.
+    let inserts = flags & DAOS_COND_AKEY_INSERT != 0 || whole & DAOS_COND_DKEY_INSERT != 0;
+    inserts.then_some((Precondition::Absent(cell), DER_EXIST))
+}
+
+/// See `daos_obj_punch`.
+pub(crate) fn punch(object: &Object, scope: &Scope, flags: u64) -> Result<()> {
+    object.check_writable()?;
+    remove_if(
+        scope,
+        flags,
+        |scope| object.holds_something(scope),
+        |scope| match object.is_array() {
+            true => array_keys::destroy(scope, object.id),
+            false => scope.update(&record_sizes::with_sizes(scope, Update::Destroy { object: object.id })?),
+        },
+    )
+}
+
+/// See `daos_obj_punch_dkeys`.
+pub(crate) fn punch_dkey(object: &Object, scope: &Scope, flags: u64, dkey: &[u8]) -> Result<()> {
+    object.check_writable()?;
+    if object.is_array() {
+        return ArrayKeys::of(object, scope).punch(flags, dkey, &[]);
+    }
+    let dkey = &*turned(dkey, integer_keys(object.id).0)?;
+    let update = match object.id.otype() {
+        ObjectType::KeyValue => Update::Remove { cell: Cell::kv(object.id, dkey) },
+        _ => Update::RemoveDkey { object: object.id, dkey },
+    };
+    let updates = record_sizes::with_sizes(scope, update)?;
+    remove_if(scope, flags, |scope| object.will_have_dkey(scope, dkey), |scope| scope.update(&updates))
+}
+
+/// Removes something, which must be there if the flags say so.
+fn remove_if(
+    scope: &Scope,
+    flags: u64,
+    is_there: impl Fn(&Scope) -> Result<bool>,
+    remove: impl Fn(&Scope) -> Result<()>,
+) -> Result<()> {
+    if flags & DAOS_COND_PUNCH == 0 {
+        return remove(scope);
+    }
+    scope.together(|scope| match is_there(scope)? {
+        true => remove(scope),
+        false => Err(Der(DER_NONEXIST)),
+    })
+}
+
+/// See `daos_obj_punch_akeys`.
+pub(crate) fn punch_akeys(
+    object: &Object,
+    scope: &Scope,
+    flags: u64,
+    dkey: &[u8],
+    akeys: &[&[u8]],
+) -> Result<()> {
+    object.check_writable()?;
+    if object.is_array() {
+        return ArrayKeys::of(object, scope).punch(flags, dkey, akeys);
+    }
+    let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
+    let dkey = &*turned(dkey, dkeys_are_integers)?;
+    let akeys = akeys.iter().map(|akey| turned(akey, akeys_are_integers)).collect::<Result<Vec<_>>>()?;
+    let cells: Vec<Cell<'_>> = akeys.iter().map(|akey| object.cell(dkey, akey)).collect::<Result<_>>()?;
+    let mut updates = Vec::with_capacity(2 * cells.len());
+    for cell in &cells {
+        updates.extend(record_sizes::with_sizes(scope, Update::Remove { cell: *cell })?);
+    }
+    if flags & DAOS_COND_PUNCH == 0 {
+        return scope.update(&updates);
+    }
+    let conditions: Vec<Precondition<'_>> = cells.iter().map(|cell| Precondition::Present(*cell)).collect();
+    match scope.update_if(&conditions, &updates)? {
+        None => Ok(()),
+        Some(_) => Err(Der(DER_NONEXIST)),
+    }
+}
+
+/// A page of distribution keys, or of the attribute keys under one.
+pub(crate) fn list(
+    object: &Object,
+    scope: &Scope,
+    dkey: Option<&[u8]>,
+    anchor: &Anchor,
+    limit: usize,
+) -> Result<Page> {
+    if object.is_array() {
+        let keys = ArrayKeys::of(object, scope);
+        return dkey.map_or_else(|| keys.list_dkeys(anchor, limit), |dkey| keys.list_akeys(dkey));
+    }
+    let (dkeys_are_integers, akeys_are_integers) = integer_keys(object.id);
+    let dkey = dkey.map(|dkey| turned(dkey, dkeys_are_integers)).transpose()?;
+    let page = match (&dkey, object.id.otype()) {
+        (Some(dkey), ObjectType::KeyValue) => {
+            let mut page = PageBuilder::new();
+            if object.has_dkey(scope, dkey)? {
+                page.push(ONLY_AKEY, b"");
+            }
+            return Ok(page.finish(None));
+        }
+        (None, ObjectType::KeyValue) => {
+            scope.read(&[], |state| state.list_entries(object.id, anchor, limit, false))
+        }
+        (None, _) => scope.read(&[], |state| state.list_dkeys(object.id, anchor, limit)),
+        (Some(dkey), _) => scope.read(&[], |state| state.list_akeys(object.id, dkey, anchor, limit)),
+    };
+    told(page?, if dkey.is_some() { akeys_are_integers } else { dkeys_are_integers })
+}
