@@ -25,7 +25,7 @@ impl Label {
     }
 }
 
-/// Refuses a name that is given twice, as [`crate::Container::commit_prepared`] must.
+/// Refuses a name that is given twice, as [`crate::PreparedTransactions::commit_prepared`] must.
 ///
 /// # Errors
 /// [`Error::InvalidInput`].

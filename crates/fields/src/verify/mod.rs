@@ -217,7 +217,7 @@ impl FieldStore {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Request`] when the request cannot be understood, and what the engines report of what is not damage.
+    /// [`Error::Request`](crate::Error::Request) when the request cannot be understood, and what the engines report of what is not damage.
     pub fn verify(
         &self,
         request: &Request,

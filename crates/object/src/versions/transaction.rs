@@ -28,7 +28,7 @@ impl NumberedTransaction<'_> {
     /// greatest number has the last word.
     ///
     /// # Errors
-    /// `InvalidInput` for the object in which the transactions keep their books; else as [`Staging::update`].
+    /// `InvalidInput` for the object in which the transactions keep their books; else as [`crate::Staging::update`].
     pub fn update(&mut self, updates: &[Update<'_>]) -> Result<()> {
         let books = self.versions.object;
         if updates.iter().any(|update| update.object() == books) {
