@@ -5,15 +5,17 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::{
-    field_io::FieldIoArgs,
-    hammer::HammerArgs,
-    ior::IorArgs,
-    kernels::KernelsArgs,
-    operational::OperationalArgs,
-    overhead::OverheadArgs,
     peers::PeersArgs,
-    plan::PlanArgs,
-    workload::{SIZE_MAX, SIZE_MIN},
+    workloads::{
+        ensemble::{SIZE_MAX, SIZE_MIN},
+        field_io::FieldIoArgs,
+        hammer::HammerArgs,
+        ior::IorArgs,
+        kernels::KernelsArgs,
+        operational::OperationalArgs,
+        overhead::OverheadArgs,
+        plan::PlanArgs,
+    },
 };
 
 /// Processes of a measurement, at most.

@@ -12,36 +12,15 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
-mod cast;
-mod client;
-mod entries;
 mod error;
-mod events;
-mod field_io;
-mod forecast;
-mod hammer;
-mod ior;
-mod kernels;
-mod load;
-mod machine;
-mod measure;
-mod metrics;
-mod operational;
-mod overhead;
+mod harness;
 mod peers;
-mod plain;
-mod plan;
-mod protocol;
 mod report;
-mod results;
-mod study;
-mod suite;
-mod table;
-mod team;
-mod workload;
+mod workloads;
 
 use std::io::{self, Write};
 
+use harness::{launcher, study};
 use isotach_object::Registry;
 use serde::{Deserialize, Serialize};
 
@@ -49,18 +28,20 @@ pub use args::{
     BenchArgs, CleanArgs, ClientArgs, ClientOp, Command, EntriesArgs, OpenerArgs, PlainArgs, PlainOp,
     SuiteArgs,
 };
+use workloads::{client, entries, field_io, hammer, ior, kernels, operational, overhead, plain, plan, suite};
+
 pub use error::{Error, Result};
-pub use field_io::{Classes, FieldIoArgs};
-pub use forecast::{ForecastArgs, PaceArgs};
-pub use hammer::HammerArgs;
-pub use ior::IorArgs;
-pub use kernels::KernelsArgs;
-pub use operational::OperationalArgs;
-pub use overhead::OverheadArgs;
+pub use harness::study::{SiteArgs, StudyArgs};
 pub use peers::PeersArgs;
-pub use plan::PlanArgs;
 pub use report::{ReportArgs, report};
-pub use study::{SiteArgs, StudyArgs};
+pub use workloads::field_io::{Classes, FieldIoArgs};
+pub use workloads::forecast::{ForecastArgs, PaceArgs};
+pub use workloads::hammer::HammerArgs;
+pub use workloads::ior::IorArgs;
+pub use workloads::kernels::KernelsArgs;
+pub use workloads::operational::OperationalArgs;
+pub use workloads::overhead::OverheadArgs;
+pub use workloads::plan::PlanArgs;
 
 /// The name under which a program offers [`BenchArgs`]. Workers are started as `PROGRAM bench ...`.
 pub const COMMAND: &str = "bench";
@@ -74,8 +55,8 @@ pub const COMMAND: &str = "bench";
 pub fn run(args: &BenchArgs, registry: &Registry) -> Result<()> {
     match &args.command {
         // These write to standard output line by line, from several threads.
-        Some(Command::Node) => return cast::run_node(),
-        Some(Command::Process) => return cast::process(|stage, task| play(stage, task, registry)),
+        Some(Command::Node) => return launcher::run_node(),
+        Some(Command::Process) => return launcher::process(|stage, task| play(stage, task, registry)),
         _ => {}
     }
     let mut out = io::stdout().lock();
@@ -111,7 +92,7 @@ enum Task {
     Kernels(kernels::Task),
 }
 
-fn play(stage: &mut cast::Stage, task: serde_json::Value, registry: &Registry) -> Result<()> {
+fn play(stage: &mut launcher::Stage, task: serde_json::Value, registry: &Registry) -> Result<()> {
     let task = serde_json::from_value(task);
     match task.map_err(|error| Error::invalid(format!("a task ({error})"), "a task of this program"))? {
         Task::FieldIo(task) => field_io::play(&task, stage, registry),

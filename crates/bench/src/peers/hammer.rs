@@ -18,11 +18,11 @@ use serde_json::{Value, json};
 use super::setup::{SCHEMA, Setting, configuration, environment, told, without_foreign, words};
 use crate::{
     COMMAND, Error, Result,
-    cast::cpus,
-    forecast::{Forecast, ForecastArgs, Keys, Message},
-    load::Load,
-    team::Total,
-    workload::FIELDS_PER_STEP,
+    harness::{launcher::cpus, load::Load, team::Total},
+    workloads::{
+        ensemble::FIELDS_PER_STEP,
+        forecast::{Forecast, ForecastArgs, Keys, Message},
+    },
 };
 
 /// Parameters of a level: with a template of edition 2, fdb-hammer of 5.10.8 has room for seven.

@@ -31,15 +31,17 @@ use self::setup::{Installation, Libraries, Setting, settings_of_fdb, settings_of
 use crate::{
     Error, Result,
     args::{field_size, process_count},
-    cast::Host,
-    load::{Load, make_memory_ready, with},
-    machine::{self, Machine},
-    metrics::Figures,
-    results::{Case, Measurement},
-    study::{Extras, Place, Record, ResultRecord, beside_limit},
-    suite::places,
-    table::progress,
-    team::{self, Line, On, Store, Total},
+    harness::{
+        launcher::Host,
+        load::{Load, make_memory_ready, with},
+        machine::{self, Machine},
+        metrics::Figures,
+        results::{Case, Measurement},
+        study::{Extras, Place, Record, ResultRecord, beside_limit},
+        team::{self, Line, On, Store, Total},
+    },
+    report::table::progress,
+    workloads::suite::places,
 };
 
 /// Options of `peers`.

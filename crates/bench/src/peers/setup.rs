@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use crate::{COMMAND, Error, Result, team::Peer, workload::FIELDS_PER_STEP};
+use crate::{COMMAND, Error, Result, harness::team::Peer, workloads::ensemble::FIELDS_PER_STEP};
 
 /// The schema of the workload's fields, in the levels that suit FDB best: member and level in the third.
 pub(super) const SCHEMA: &str = "\
@@ -254,8 +254,8 @@ mod tests {
     #[test]
     fn the_schema_takes_the_fields_of_the_workload() {
         let schema = isotach_mars::Schema::parse(SCHEMA).unwrap();
-        let keys = crate::workload::Keys::new().unwrap();
-        let key = keys.of(crate::workload::fields_of(1, 2).next().unwrap());
+        let keys = crate::workloads::ensemble::Keys::new().unwrap();
+        let key = keys.of(crate::workloads::ensemble::fields_of(1, 2).next().unwrap());
         assert_eq!(schema.split(&key).unwrap().element.to_string(), "step=2,number=1,levelist=1000,param=60");
     }
 }

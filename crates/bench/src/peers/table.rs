@@ -7,10 +7,12 @@ use serde_json::{Map, Value};
 
 use super::{Figure, LIST, MEMORY_COPY, Who, is_beside};
 use crate::{
-    machine::Machine,
-    results::{Measurement, Repetitions, median},
-    study::{Record, text_of},
-    table::{short, size_text},
+    harness::{
+        machine::Machine,
+        results::{Measurement, Repetitions, median},
+        study::{Record, text_of},
+    },
+    report::table::{short, size_text},
 };
 
 /// Whose figures stand beside Isotach's where Isotach's clients ran.
@@ -234,7 +236,7 @@ fn ratio(own: &[Measurement], others: &[Measurement], rate: impl Fn(&Measurement
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::tests::measurement;
+    use crate::harness::results::tests::measurement;
 
     fn figure(peer: Who, seconds: f64, repetition: u32, limit: Option<&Measurement>) -> Figure {
         let measured = Measurement { repetition, ..measurement("archive", seconds, limit) };

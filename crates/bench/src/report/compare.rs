@@ -9,7 +9,7 @@ use super::{
     plot::{Bars, Figure, Panel, Plot, Shape},
     rates::{Unit, captioned},
 };
-use crate::metrics::Spread;
+use crate::harness::metrics::Spread;
 
 /// What is compared.
 struct Comparison {

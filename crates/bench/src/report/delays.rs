@@ -8,7 +8,7 @@ use super::{
     measured::{Measured, Row, is_measured},
     plot::{Bars, Figure, Panel, Plot, Shape},
 };
-use crate::metrics::{Figures, Spread};
+use crate::harness::metrics::{Figures, Spread};
 
 const STARTS: &str = "From the go to the first I/O start of each process, over the processes: median, 95th percentile (medians of all \
     cases and repetitions) and the longest of all.";

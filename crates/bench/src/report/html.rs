@@ -10,7 +10,7 @@ use super::{
     measured::{Row, has_events},
     rates::Unit,
 };
-use crate::metrics::{Figures, Spread};
+use crate::harness::metrics::{Figures, Spread};
 
 /// Numbers with their names.
 #[derive(Debug, Default)]

@@ -9,9 +9,11 @@ use super::{
     runs::Run,
 };
 use crate::{
-    metrics::{Figures, Spread},
-    study::{IS_LIMIT_POOR, LIMIT_ERROR, ResultRecord, text_of},
-    table::size_text,
+    harness::{
+        metrics::{Figures, Spread},
+        study::{IS_LIMIT_POOR, LIMIT_ERROR, ResultRecord, text_of},
+    },
+    report::table::size_text,
 };
 
 /// The label that tells runs of the same cases apart.

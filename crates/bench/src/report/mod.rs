@@ -26,6 +26,7 @@ mod sample;
 mod scaling;
 mod shares;
 mod sizes;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod times;

@@ -11,7 +11,7 @@ use super::{
     measured::{Measured, Row, is_measured},
     runs::Run,
 };
-use crate::study::LIMIT_ERROR;
+use crate::harness::study::LIMIT_ERROR;
 
 /// A time for people, in UTC.
 pub(crate) fn time_text(seconds: u64) -> String {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{html::Table, measured::Row, rates::Unit};
-use crate::metrics::Spread;
+use crate::harness::metrics::Spread;
 
 /// One or more plots of one kind under a heading, of which one panel is shown at a time.
 #[derive(Debug, Serialize)]

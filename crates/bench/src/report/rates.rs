@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::measured::Row;
-use crate::{
+use crate::harness::{
     metrics::MIB,
     study::{LIMIT, ResultRecord},
 };

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Result, study::Description};
+use crate::{Result, harness::study::Description};
 
 /// A run.
 #[derive(Debug)]

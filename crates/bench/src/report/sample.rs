@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::runs::Run;
-use crate::metrics::MIB;
+use crate::harness::metrics::MIB;
 
 /// A run of some cases.
 pub(crate) fn run(name: &str, workload: &str, cases: &[Value], results: &[Value]) -> Run {

@@ -10,7 +10,7 @@ use super::{
     sample::{fast, result, run, spread},
     scaling, shares, sizes,
 };
-use crate::metrics::MIB;
+use crate::harness::metrics::MIB;
 
 fn measured(workload: &str, cases: &[Value], results: &[Value]) -> Measured {
     Measured::of(&[run("a", workload, cases, results)])

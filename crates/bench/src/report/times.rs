@@ -15,7 +15,7 @@ use super::{
     runs::Run,
     shares,
 };
-use crate::{
+use crate::harness::{
     events::{Moment, Operation, Placed, read_events},
     study::{ResultRecord, events_path},
 };

@@ -1,6 +1,6 @@
 //! The bytes on the device: each file here encodes and decodes one part of what `docs/FORMAT.md` specifies.
 //!
-//! What must stay true: nothing here does I/O, and nothing can read past its input.
+//! What must stay true: nothing here reads past its input, whatever bytes it is given.
 
 pub(crate) mod extent;
 pub(crate) mod frame;

@@ -16,7 +16,7 @@ use isotach_mars::{Key, Request};
 
 pub(crate) use self::api::Library;
 use self::api::{Owned, Raw, length_of};
-use crate::{Error, Result, client::Target};
+use crate::{Error, Result, workloads::client::Target};
 
 /// How many bytes are read at once of many fields: some 4 MiB, whole fields.
 const PIECE: usize = 4 << 20;

@@ -1,0 +1,177 @@
+//! Events as a Parquet file: a row for each operation, a column for each moment.
+
+use std::{borrow::Borrow, fs::File, path::Path, sync::Arc};
+
+use parquet::{
+    basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical},
+    data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type},
+    errors::ParquetError,
+    file::{
+        properties::WriterProperties,
+        writer::{SerializedFileWriter, SerializedRowGroupWriter},
+    },
+    schema::types::Type,
+};
+
+use super::{Moment, Part, Placed};
+use crate::{Error, Result};
+
+type Written<T> = std::result::Result<T, ParquetError>;
+
+/// Rows written together.
+const ROWS: usize = 1 << 16;
+
+/// A file that is being written.
+pub(crate) struct EventsFile {
+    name: String,
+    writer: SerializedFileWriter<File>,
+}
+
+fn column(name: &str, physical: Physical, logical: Option<LogicalType>, repetition: Repetition) -> Arc<Type> {
+    let column = Type::primitive_type_builder(name, physical)
+        .with_logical_type(logical)
+        .with_repetition(repetition)
+        .build();
+    // The types above fit each other; a test writes and reads them.
+    #[expect(clippy::expect_used, reason = "a schema that is fixed")]
+    Arc::new(column.expect("a column of a fixed schema"))
+}
+
+/// The columns of a row.
+fn schema() -> Written<Arc<Type>> {
+    let number = |name: &str| column(name, Physical::INT32, None, Repetition::REQUIRED);
+    let long = |name: &str| column(name, Physical::INT64, None, Repetition::REQUIRED);
+    let time = |name: &str, repetition| {
+        let unit = LogicalType::timestamp(true, TimeUnit::NANOS);
+        column(name, Physical::INT64, Some(unit), repetition)
+    };
+    let mut fields = vec![
+        number("case"),
+        number("repetition"),
+        column("phase", Physical::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED),
+        number("node"),
+        number("process"),
+        long("iteration"),
+        long("bytes"),
+        column("wrong", Physical::BOOLEAN, None, Repetition::REQUIRED),
+        time("execution_start", Repetition::REQUIRED),
+    ];
+    fields.extend(Moment::NAMES.map(|name| time(name, Repetition::OPTIONAL)));
+    fields.push(time("execution_end", Repetition::REQUIRED));
+    Ok(Arc::new(Type::group_type_builder("operations").with_fields(fields).build()?))
+}
+
+impl EventsFile {
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let file = File::create(path).map_err(Error::io("create", path))?;
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let writer = schema().and_then(|schema| SerializedFileWriter::new(file, schema, properties.into()));
+        Ok(Self { writer: writer.map_err(failed(&name))?, name })
+    }
+
+    /// Adds the operations of a part.
+    pub(crate) fn add(&mut self, placed: &Placed<impl Borrow<Part>>) -> Result<()> {
+        let all = placed.part.borrow().operations.len();
+        (0..all).step_by(ROWS).try_for_each(|from| {
+            let group = self.writer.next_row_group();
+            let written = group.and_then(|group| write(group, placed, from..all.min(from + ROWS)));
+            written.map_err(failed(&self.name))
+        })
+    }
+
+    pub(crate) fn finish(self) -> Result<()> {
+        self.writer.close().map(drop).map_err(failed(&self.name))
+    }
+}
+
+fn failed(name: &str) -> impl FnOnce(ParquetError) -> Error {
+    let what = format!("write {name}");
+    move |error| Error::Io { what, source: std::io::Error::other(error) }
+}
+
+/// Writes rows as a group of their own.
+fn write(
+    mut group: SerializedRowGroupWriter<'_, File>,
+    placed: &Placed<impl Borrow<Part>>,
+    rows: std::ops::Range<usize>,
+) -> Written<()> {
+    let (part, count) = (placed.part.borrow(), rows.len());
+    let operations = &part.operations[rows];
+    for number in [placed.case, placed.repetition] {
+        put::<Int32Type>(&mut group, &vec![number as i32; count], None)?;
+    }
+    put::<ByteArrayType>(&mut group, &vec![ByteArray::from(&*placed.phase); count], None)?;
+    for number in [placed.node, placed.process] {
+        put::<Int32Type>(&mut group, &vec![number as i32; count], None)?;
+    }
+    for of in [|one: &super::Operation| one.iteration, |one: &super::Operation| one.bytes] {
+        put::<Int64Type>(&mut group, &operations.iter().map(|one| of(one) as i64).collect::<Vec<_>>(), None)?;
+    }
+    put::<BoolType>(&mut group, &operations.iter().map(|one| one.wrong).collect::<Vec<_>>(), None)?;
+    put::<Int64Type>(&mut group, &vec![part.execution_start; count], None)?;
+    for moment in 0..Moment::COUNT {
+        let times = operations.iter().map(|one| one.times[moment]);
+        let there: Vec<i16> = times.clone().map(|time| i16::from(time != 0)).collect();
+        let times: Vec<i64> = times.filter(|time| *time != 0).collect();
+        put::<Int64Type>(&mut group, &times, Some(&there))?;
+    }
+    put::<Int64Type>(&mut group, &vec![part.execution_end; count], None)?;
+    group.close().map(drop)
+}
+
+/// Writes the next column of a group; `there` says of each row whether it has a value.
+fn put<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: &[T::T],
+    there: Option<&[i16]>,
+) -> Written<()> {
+    let missing = || ParquetError::General("more columns than the schema has".to_owned());
+    let mut column = group.next_column()?.ok_or_else(missing)?;
+    column.typed::<T>().write_batch(values, there, None)?;
+    column.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::{
+        file::reader::{FileReader, SerializedFileReader},
+        record::RowAccessor,
+    };
+
+    use super::*;
+    use crate::harness::events::Operation;
+
+    #[test]
+    fn rows_come_back_as_they_were_written_and_moments_that_were_not_are_null() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.parquet");
+        let operation = |iteration: u64| Operation {
+            iteration,
+            bytes: 1 << 20,
+            wrong: iteration == 1,
+            times: [100, 0, 0, 110, 120, 0, 0, 130 + iteration as i64],
+        };
+        let part = Part {
+            execution_start: 90,
+            execution_end: 140,
+            operations: (0..3).map(operation).collect(),
+            ..Part::default()
+        };
+        let phase = "write".to_owned();
+        let placed = Placed { case: 4, repetition: 1, phase, node: 2, process: 9, part };
+        let mut file = EventsFile::create(&path).unwrap();
+        file.add(&placed).unwrap();
+        file.finish().unwrap();
+        let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+        let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(std::result::Result::unwrap).collect();
+        assert_eq!(rows.len(), 3);
+        let row = &rows[1];
+        let numbers = [0, 1, 3, 4].map(|column| row.get_int(column).unwrap());
+        assert_eq!((numbers, row.get_string(2).unwrap().as_str()), ([4, 1, 2, 9], "write"));
+        assert_eq!((row.get_long(5).unwrap(), row.get_long(6).unwrap()), (1, 1 << 20));
+        assert!(row.get_bool(7).unwrap());
+        let text = row.to_string();
+        assert!(text.contains("open_start: null") && !text.contains("io_end: null"), "{text}");
+    }
+}

@@ -1,0 +1,208 @@
+//! Measurements, and the medians of their repetitions.
+
+use serde::Serialize;
+
+use crate::harness::{metrics::OVERLAP_MIN, team::Total};
+
+/// The least processor time, in seconds, of which the kernel's share is told: it is counted in ticks of 10 ms.
+const SHARE_MIN: f64 = 0.2;
+
+/// One measurement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Measurement {
+    /// What was done: `archive`, `retrieve`, `list` ...
+    pub(crate) what: &'static str,
+    /// The kind of file system, and the folder.
+    pub(crate) place: String,
+    /// Bytes per field.
+    pub(crate) size: usize,
+    /// Whether each flush waited for the device.
+    pub(crate) sync: bool,
+    /// The processes that did it.
+    pub(crate) procs: usize,
+    /// The processes that have archived the fields, which are more where not all of them do something else with these.
+    pub(crate) archived_by: usize,
+    pub(crate) repetition: u32,
+    pub(crate) fields: u64,
+    pub(crate) bytes: u64,
+    pub(crate) seconds: f64,
+    pub(crate) fields_per_s: f64,
+    pub(crate) mib_per_s: f64,
+    pub(crate) cpu_us_per_field: f64,
+    /// Of `cpu_us_per_field`, the part spent in the kernel; none for a run too short to tell.
+    pub(crate) system_us_per_field: Option<f64>,
+    pub(crate) first_ms: f64,
+    /// What closing took after `seconds`, of the process that took longest.
+    pub(crate) close_s: f64,
+    /// From the start of the first process to the end of the last, where `seconds` is what processes say of themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lifetime_s: Option<f64>,
+    /// The part of the time in which all processes were at work.
+    pub(crate) overlap: f64,
+    /// Peak resident memory of the largest process.
+    pub(crate) rss_mib: f64,
+    /// The plain write or read of the same bytes measured just before, and what part of it this is.
+    pub(crate) limit_mib_per_s: Option<f64>,
+    pub(crate) ratio: Option<f64>,
+    /// Whether its processes did not overlap well.
+    pub(crate) is_limit_overlap_poor: Option<bool>,
+}
+
+/// What the workers of a measurement have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    pub(crate) place: String,
+    pub(crate) size: usize,
+    pub(crate) sync: bool,
+    pub(crate) repetition: u32,
+    /// The processes that archive the fields, of which a measurement may take fewer.
+    pub(crate) procs: usize,
+}
+
+impl Measurement {
+    pub(crate) fn new(what: &'static str, case: &Case, total: &Total, limit: Option<&Self>) -> Self {
+        let per_field = |seconds: f64| seconds * 1e6 / (total.fields.max(1) as f64);
+        let mib_per_s = total.bytes as f64 / total.seconds / f64::from(1 << 20);
+        let limit_mib_per_s = limit.map(|limit| limit.mib_per_s);
+        Self {
+            what,
+            place: case.place.clone(),
+            size: case.size,
+            sync: case.sync,
+            procs: total.procs,
+            archived_by: case.procs,
+            repetition: case.repetition,
+            fields: total.fields,
+            bytes: total.bytes,
+            seconds: total.seconds,
+            fields_per_s: total.fields as f64 / total.seconds,
+            mib_per_s,
+            cpu_us_per_field: per_field(total.user + total.sys),
+            system_us_per_field: (total.user + total.sys >= SHARE_MIN).then(|| per_field(total.sys)),
+            first_ms: total.first_s * 1e3,
+            close_s: total.close_s,
+            lifetime_s: total.lifetime_s,
+            overlap: total.overlap(),
+            rss_mib: total.rss_kb as f64 / 1024.0,
+            limit_mib_per_s,
+            ratio: limit_mib_per_s.map(|limit| mib_per_s / limit),
+            is_limit_overlap_poor: limit.map(Self::is_overlap_poor),
+        }
+    }
+
+    /// Whether its processes did not really work together.
+    pub(crate) fn is_overlap_poor(&self) -> bool {
+        self.overlap < OVERLAP_MIN
+    }
+
+    fn is_same_case(&self, other: &Self) -> bool {
+        let case = |one: &Self| (one.what, one.size, one.procs, one.archived_by);
+        self.place == other.place && case(self) == case(other)
+    }
+}
+
+/// The repetitions of one measurement.
+#[derive(Debug)]
+pub(crate) struct Repetitions<'a>(Vec<&'a Measurement>);
+
+impl<'a> Repetitions<'a> {
+    /// Measurements grouped by case, in the order of their first repetition.
+    pub(crate) fn group(all: &'a [Measurement]) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        for one in all {
+            match groups.iter_mut().find(|group| group.first().is_same_case(one)) {
+                Some(group) => group.0.push(one),
+                None => groups.push(Self(vec![one])),
+            }
+        }
+        groups
+    }
+
+    /// Any of them, for what they have in common.
+    pub(crate) fn first(&self) -> &'a Measurement {
+        self.0[0]
+    }
+
+    /// The median of a figure.
+    pub(crate) fn median(&self, figure: impl Fn(&Measurement) -> f64) -> f64 {
+        median(self.0.iter().map(|one| figure(one)).collect())
+    }
+
+    /// The median of a figure that may be missing; none if it always is.
+    pub(crate) fn median_of_some(&self, figure: impl Fn(&Measurement) -> Option<f64>) -> Option<f64> {
+        let figures: Vec<f64> = self.0.iter().filter_map(|one| figure(one)).collect();
+        (!figures.is_empty()).then(|| median(figures))
+    }
+
+    /// The median of the ratios to the limits, each to the one measured just before.
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        self.median_of_some(|one| one.ratio)
+    }
+}
+
+/// The middle one, or the mean of the two in the middle.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    match values.len() {
+        0 => f64::NAN,
+        odd if odd % 2 == 1 => values[half],
+        _ => f64::midpoint(values[half - 1], values[half]),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// One process that moved a thousand fields of 1 MiB.
+    pub(crate) fn measurement(what: &'static str, seconds: f64, limit: Option<&Measurement>) -> Measurement {
+        let total = Total {
+            procs: 1,
+            seconds,
+            together_s: seconds,
+            user: 1.0,
+            sys: 0.5,
+            rss_kb: 2048,
+            fields: 1000,
+            bytes: 1000 << 20,
+            first_s: 0.002,
+            close_s: 0.25,
+            lifetime_s: None,
+        };
+        let case = Case { place: "tmpfs".to_owned(), size: 1 << 20, sync: false, repetition: 1, procs: 1 };
+        Measurement::new(what, &case, &total, limit)
+    }
+
+    #[test]
+    fn rates_costs_and_the_ratio_to_the_limit_follow_from_a_total() {
+        let limit = measurement("plain write", 1.0, None);
+        let own = measurement("archive", 2.0, Some(&limit));
+        assert_eq!((own.mib_per_s, own.fields_per_s, own.ratio), (500.0, 500.0, Some(0.5)));
+        assert_eq!(
+            (own.close_s, own.is_limit_overlap_poor, limit.is_limit_overlap_poor),
+            (0.25, Some(false), None)
+        );
+        let apart = Measurement { overlap: 0.5, ..limit };
+        assert_eq!(measurement("archive", 2.0, Some(&apart)).is_limit_overlap_poor, Some(true));
+        assert_eq!((own.cpu_us_per_field, own.system_us_per_field, own.rss_mib), (1500.0, Some(500.0), 2.0));
+    }
+
+    #[test]
+    fn repetitions_are_grouped_and_give_their_median() {
+        let limits = [1.0, 1.0, 2.0].map(|seconds| measurement("plain write", seconds, None));
+        let mut all = Vec::new();
+        for (limit, seconds) in limits.iter().zip([2.0, 4.0, 2.0]) {
+            all.push(limit.clone());
+            all.push(measurement("archive", seconds, Some(limit)));
+        }
+        let groups = Repetitions::group(&all);
+        assert_eq!(
+            groups.iter().map(|group| group.first().what).collect::<Vec<_>>(),
+            ["plain write", "archive"]
+        );
+        assert_eq!(groups[1].median(|one| one.mib_per_s), 500.0);
+        assert_eq!((groups[0].ratio(), groups[1].ratio()), (None, Some(0.5)));
+        assert_eq!(median(vec![1.0, 4.0]), 2.5);
+    }
+}

@@ -1,0 +1,442 @@
+//! The record of a run: a folder with `run.json`, which says what was measured where and what came of it, and `events/`
+//! with a Parquet file for each phase of each repetition of each case.
+
+use std::{
+    fs,
+    io::{ErrorKind, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use isotach_object::{Pool, Registry};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{extras::Extras, place::Place};
+use crate::{
+    Error, Result,
+    harness::{
+        launcher::Host,
+        machine::Machine,
+        metrics::{Figures, Iteration},
+    },
+};
+
+const FILE: &str = "run.json";
+const EVENTS: &str = "events";
+
+/// What `run.json` holds.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Description {
+    pub(crate) workload: String,
+    /// The program and the machine that drove the run.
+    pub(crate) driver: String,
+    pub(crate) command: Vec<String>,
+    /// What it must be gone on with, if it can be.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    options: Map<String, Value>,
+    /// When it began, in seconds since 1970.
+    pub(crate) began: u64,
+    /// Whether it came to its end.
+    pub(crate) complete: bool,
+    pub(crate) hosts: Vec<Host>,
+    /// Of each store that is measured, where a run compares several.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) settings: Map<String, Value>,
+    pub(crate) cases: Vec<CaseRecord>,
+    pub(crate) results: Vec<ResultRecord>,
+    pub(crate) problems: Vec<Problem>,
+    /// Pools and folders that the run has made and not removed.
+    pools: Vec<String>,
+}
+
+/// A case.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct CaseRecord {
+    pub(crate) number: u32,
+    #[serde(flatten)]
+    pub(crate) labels: Map<String, Value>,
+}
+
+/// The figures of a phase of a repetition.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ResultRecord {
+    pub(crate) case: u32,
+    pub(crate) repetition: u32,
+    pub(crate) phase: String,
+    #[serde(flatten)]
+    pub(crate) figures: Figures,
+    /// Of each iteration, where the workload wants them told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) iterations: Vec<Iteration>,
+    #[serde(flatten)]
+    pub(crate) extras: Extras,
+    /// What a workload has to say of it besides.
+    #[serde(flatten)]
+    pub(crate) more: Map<String, Value>,
+}
+
+/// What went wrong in a repetition.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Problem {
+    pub(crate) case: u32,
+    pub(crate) repetition: u32,
+    pub(crate) what: String,
+}
+
+impl Description {
+    /// Reads the record in a folder.
+    pub(crate) fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(FILE);
+        let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Error::invalid(
+                format!("{} is not there", path.display()),
+                "a folder that a study of `bench` has written",
+            ),
+            _ => Error::io("read", &path)(error),
+        })?;
+        let description = serde_json::from_str(&text);
+        description.map_err(|error| {
+            Error::wrong(
+                format!("{} ({error})", path.display()),
+                "the record of a run, as this version writes it",
+            )
+        })
+    }
+}
+
+/// The file with the events of a phase.
+pub(crate) fn events_path(folder: &Path, case: u32, repetition: u32, phase: &str) -> PathBuf {
+    folder.join(EVENTS).join(format!("{case}-{repetition}-{phase}.parquet"))
+}
+
+/// A record that is being made.
+#[derive(Debug)]
+pub(crate) struct Record {
+    folder: PathBuf,
+    description: Description,
+}
+
+impl Record {
+    /// Makes the folder.
+    pub(crate) fn begin(workload: &str, folder: Option<&Path>, hosts: Vec<Host>) -> Result<Self> {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let began = now.map_or(0, |since| since.as_secs());
+        let folder = folder.map_or_else(|| format!("bench-{workload}-{began}").into(), Path::to_owned);
+        fs::create_dir(&folder).map_err(Error::io("make", &folder))?;
+        let events = folder.join(EVENTS);
+        fs::create_dir(&events).map_err(Error::io("make", &events))?;
+        let description = Description {
+            workload: workload.to_owned(),
+            driver: Machine::this().text(),
+            command: std::env::args().collect(),
+            options: Map::new(),
+            began,
+            complete: false,
+            hosts,
+            settings: Map::new(),
+            cases: Vec::new(),
+            results: Vec::new(),
+            problems: Vec::new(),
+            pools: Vec::new(),
+        };
+        let record = Self { folder, description };
+        record.save()?;
+        Ok(record)
+    }
+
+    /// Goes on with the record in a folder.
+    pub(crate) fn resume(
+        workload: &str,
+        folder: &Path,
+        hosts: &[Host],
+        options: &Map<String, Value>,
+    ) -> Result<Self> {
+        let description = Description::read(folder)?;
+        let names = |hosts: &[Host]| hosts.iter().map(|host| host.name.clone()).collect::<Vec<_>>();
+        if description.workload != workload || names(&description.hosts) != names(hosts) {
+            let what =
+                format!("a run of {} on {}", description.workload, names(&description.hosts).join(", "));
+            return Err(Error::invalid(what, format!("one of {workload} on {}", names(hosts).join(", "))));
+        }
+        if description.complete {
+            let what = format!("{}, which is complete", folder.display());
+            return Err(Error::invalid(what, "a run that was interrupted"));
+        }
+        check_options(folder, &description.options, options)?;
+        Ok(Self { folder: folder.to_owned(), description })
+    }
+
+    pub(crate) fn keep_options(&mut self, options: Map<String, Value>) -> Result<()> {
+        self.description.options = options;
+        self.save()
+    }
+
+    /// Whether these phases of a repetition are there, in which nothing went wrong.
+    pub(crate) fn has(&self, case: u32, repetition: u32, phases: &[&str]) -> bool {
+        let is_it = |problem: &Problem| (problem.case, problem.repetition) == (case, repetition);
+        !self.description.problems.iter().any(is_it)
+            && phases.iter().all(|phase| self.figures(case, repetition, phase).is_some())
+    }
+
+    /// The figures of a phase.
+    pub(crate) fn figures(&self, case: u32, repetition: u32, phase: &str) -> Option<&Figures> {
+        let is_it =
+            |one: &&ResultRecord| (one.case, one.repetition, &*one.phase) == (case, repetition, phase);
+        self.description.results.iter().find(is_it).map(|one| &one.figures)
+    }
+
+    /// Takes out what is there of a repetition, which was interrupted.
+    pub(crate) fn forget(&mut self, case: u32, repetition: u32) {
+        self.description.results.retain(|one| (one.case, one.repetition) != (case, repetition));
+        self.description.problems.retain(|one| (one.case, one.repetition) != (case, repetition));
+    }
+
+    /// Puts the new file in the place of the old one, so that there always is a whole one.
+    fn save(&self) -> Result<()> {
+        let (path, new) = (self.folder.join(FILE), self.folder.join("run.json.new"));
+        let text = serde_json::to_string_pretty(&self.description).map_err(std::io::Error::from);
+        let text = text.map_err(Error::pipe("encode the record"))?;
+        fs::write(&new, text).map_err(Error::io("write", &new))?;
+        fs::rename(&new, &path).map_err(Error::io("write", &path))
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn machine(&self) -> &str {
+        &self.description.driver
+    }
+
+    pub(crate) fn nodes(&self) -> usize {
+        self.description.hosts.len()
+    }
+
+    pub(crate) fn set(&mut self, settings: Map<String, Value>) -> Result<()> {
+        self.description.settings = settings;
+        self.save()
+    }
+
+    /// Puts a case on record, if it is not yet; gives its number.
+    pub(crate) fn enter(&mut self, labels: Map<String, Value>) -> u32 {
+        if let Some(known) = self.description.cases.iter().find(|case| case.labels == labels) {
+            return known.number;
+        }
+        let number = self.description.cases.len() as u32;
+        self.description.cases.push(CaseRecord { number, labels });
+        number
+    }
+
+    /// A case in a few words.
+    pub(crate) fn title(&self, case: u32) -> String {
+        let labels = &self.description.cases[case as usize].labels;
+        labels.values().map(text_of).collect::<Vec<_>>().join(", ")
+    }
+
+    pub(crate) fn cases(&self) -> impl Iterator<Item = super::OfCase<'_>> {
+        self.description.cases.iter().map(|case| {
+            let of_case = self.description.results.iter().filter(|result| result.case == case.number);
+            (case, of_case.collect())
+        })
+    }
+
+    /// Makes a place, which is on record before it is there. One that somebody else has made meanwhile is not this run's, and
+    /// a folder that could not be made is none.
+    pub(crate) fn make(&mut self, place: &Place, registry: &Registry) -> Result<Option<Arc<dyn Pool>>> {
+        self.will_make(place)?;
+        let made = place.make(registry);
+        let is_no_folder = matches!(place, Place::Folder(path) if !path.exists());
+        if made.as_ref().is_err_and(|error| error.is_already_there() || is_no_folder) {
+            self.has_removed(place)?;
+        }
+        made
+    }
+
+    pub(crate) fn will_make(&mut self, pool: &Place) -> Result<()> {
+        self.description.pools.push(pool.to_string());
+        self.save()
+    }
+
+    pub(crate) fn has_removed(&mut self, pool: &Place) -> Result<()> {
+        let pool = pool.to_string();
+        self.description.pools.retain(|there| *there != pool);
+        self.save()
+    }
+
+    /// What the run has made and not removed.
+    pub(crate) fn kept(&self) -> &[String] {
+        &self.description.pools
+    }
+
+    pub(crate) fn events(&self, case: u32, repetition: u32, phase: &str) -> PathBuf {
+        events_path(&self.folder, case, repetition, phase)
+    }
+
+    pub(crate) fn add(&mut self, result: ResultRecord) -> Result<()> {
+        self.description.results.push(result);
+        self.save()
+    }
+
+    /// Adds to what is said of a result.
+    pub(super) fn beside(
+        &mut self,
+        case: u32,
+        repetition: u32,
+        phase: &str,
+        more: impl FnOnce(&Figures) -> Map<String, Value>,
+    ) -> Result<()> {
+        let is_it =
+            |one: &&mut ResultRecord| (one.case, one.repetition, &*one.phase) == (case, repetition, phase);
+        if let Some(result) = self.description.results.iter_mut().find(is_it) {
+            result.more.extend(more(&result.figures));
+        }
+        self.save()
+    }
+
+    pub(crate) fn problem(&mut self, case: u32, repetition: u32, what: &str) -> Result<()> {
+        self.description.problems.push(Problem { case, repetition, what: what.to_owned() });
+        self.save()
+    }
+
+    pub(crate) fn end(&mut self) -> Result<()> {
+        self.description.complete = true;
+        self.save()
+    }
+
+    /// Fails if an operation has read something wrong.
+    pub(crate) fn check_right(&self) -> Result<()> {
+        match self.description.results.iter().map(|result| result.figures.wrong).sum() {
+            0_u64 => Ok(()),
+            wrong => Err(Error::wrong(format!("{wrong} operations"), "the bytes that were written")),
+        }
+    }
+
+    /// Prints each result with the labels of its case as a line of JSON.
+    pub(crate) fn print_lines(&self, out: &mut impl Write) -> Result<()> {
+        for (case, results) in self.cases() {
+            for result in results {
+                let mut line = case.labels.clone();
+                let result = serde_json::to_value(result).map_err(std::io::Error::from);
+                if let Value::Object(result) = result.map_err(Error::pipe("encode a result"))? {
+                    line.extend(result);
+                }
+                writeln!(out, "{}", Value::Object(line)).map_err(Error::Output)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// That a run is gone on with as it was begun.
+fn check_options(folder: &Path, begun: &Map<String, Value>, now: &Map<String, Value>) -> Result<()> {
+    let mut names = begun.keys().chain(now.keys());
+    let Some(name) = names.find(|name| begun.get(*name) != now.get(*name)) else { return Ok(()) };
+    let option = name.replace('_', "-");
+    let text = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => format!("without --{option}"),
+        Some(value) => format!("with --{option} {value}"),
+    };
+    Err(Error::invalid(
+        format!("{}, begun {} and now {}", folder.display(), text(begun.get(name)), text(now.get(name))),
+        "the options that it was begun with, which run.json has",
+    ))
+}
+
+/// A label without the quotation marks of JSON.
+pub(crate) fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// What came of cleaning up after a run.
+#[derive(Debug, Default)]
+pub(crate) struct Cleaned {
+    pub(crate) removed: usize,
+    /// What was on record and is not there.
+    pub(crate) missing: Vec<String>,
+}
+
+/// Removes the pools and folders that a run has kept or, interrupted, has left.
+pub(crate) fn clean(folder: &Path, registry: &Registry) -> Result<Cleaned> {
+    let mut record = Record { folder: folder.to_owned(), description: Description::read(folder)? };
+    let mut cleaned = Cleaned::default();
+    // What was made last may be in what was made first.
+    while let Some(place) = record.description.pools.pop() {
+        // What cannot be removed stays on record.
+        match Place::parse(&place)?.remove(registry)? {
+            true => cleaned.removed += 1,
+            false => cleaned.missing.push(place),
+        }
+        record.save()?;
+    }
+    Ok(cleaned)
+}
+
+#[cfg(test)]
+mod tests {
+    use isotach_object::{Engine, memory::Memory};
+
+    use super::*;
+    use crate::harness::{measure, team::Total};
+
+    fn result(phase: &str) -> ResultRecord {
+        let figures = Figures::of_total(&Total::of(&[measure::Figures::default()]));
+        let (phase, extras, more) = (phase.to_owned(), Extras::default(), Map::new());
+        ResultRecord { case: 0, repetition: 1, phase, figures, iterations: Vec::new(), extras, more }
+    }
+
+    #[test]
+    fn a_place_that_somebody_else_has_made_first_is_not_on_record_and_so_is_never_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("run");
+        let mut record = Record::begin("test", Some(&run), Vec::new()).unwrap();
+        let (engine, uri) = (Arc::new(Memory::new()), "memory:theirs".parse().unwrap());
+        let registry = Registry::new().with(engine.clone());
+        engine.create_pool(&uri).unwrap();
+        let theirs = folder.path().join("theirs");
+        fs::create_dir(&theirs).unwrap();
+        let ours = Place::Folder(folder.path().join("ours"));
+        record.make(&ours, &registry).unwrap();
+        let nowhere = Place::Folder(folder.path().join("missing/folder"));
+        assert!(record.make(&nowhere, &registry).is_err(), "it has no parent");
+        for place in [Place::Pool(uri.clone()), Place::Folder(theirs.clone())] {
+            assert!(record.make(&place, &registry).is_err_and(|error| error.is_already_there()));
+        }
+        assert_eq!(record.kept(), [ours.to_string()]);
+        let cleaned = clean(&run, &registry).unwrap();
+        assert_eq!((cleaned.removed, cleaned.missing.len()), (1, 0));
+        assert!(engine.open_pool(&uri).is_ok() && theirs.exists());
+    }
+
+    #[test]
+    fn cleaning_up_says_what_was_not_there_and_removes_what_is_in_something_else_before_that() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("run");
+        let mut record = Record::begin("test", Some(&run), Vec::new()).unwrap();
+        let registry = Registry::new();
+        let outer = Place::Folder(folder.path().join("outer"));
+        let inner = Place::Folder(folder.path().join("outer/inner"));
+        let gone = Place::Folder(folder.path().join("gone"));
+        [&outer, &inner].iter().for_each(|place| drop(record.make(place, &registry).unwrap()));
+        record.will_make(&gone).unwrap();
+        let cleaned = clean(&run, &registry).unwrap();
+        assert_eq!((cleaned.removed, cleaned.missing), (2, vec![gone.to_string()]));
+        assert_eq!(clean(&run, &registry).unwrap().removed, 0, "it is on record no more");
+    }
+
+    #[test]
+    fn a_repetition_in_which_something_went_wrong_is_not_taken_as_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut record = Record::begin("test", Some(&folder.path().join("run")), Vec::new()).unwrap();
+        let phases = ["write", "read"];
+        record.add(result("write")).unwrap();
+        assert!(!record.has(0, 1, &phases));
+        record.add(result("read")).unwrap();
+        assert!(record.has(0, 1, &phases) && !record.has(0, 0, &phases));
+        record.problem(0, 1, "process 3 died").unwrap();
+        assert!(!record.has(0, 1, &phases), "its figures are of a part");
+        record.forget(0, 1);
+        phases.iter().for_each(|phase| record.add(result(phase)).unwrap());
+        assert!(record.has(0, 1, &phases), "it was measured again");
+    }
+}

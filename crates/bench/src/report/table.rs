@@ -1,0 +1,201 @@
+//! Showing figures to people: a table for each place, and the goals.
+
+use std::io::{self, Write};
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use crate::harness::{
+    machine::Machine,
+    results::{Measurement, Repetitions},
+};
+
+const HEADER: [&str; 9] =
+    ["", "field", "procs", "MiB/s", "of plain", "fields/s", "CPU us/field", "in kernel", "peak MiB"];
+
+/// A goal: what it is of, and the figure that reaches it.
+struct Goal {
+    what: &'static str,
+    size: usize,
+    text: &'static str,
+    reached: fn(&Repetitions<'_>) -> Option<(f64, bool)>,
+}
+
+/// The first figures to reach, each with one process.
+const GOALS: [Goal; 5] = [
+    Goal {
+        what: "archive",
+        size: 1 << 20,
+        text: "at least 0.70 of plain write",
+        reached: |r| at_least(r.ratio()?, 0.70),
+    },
+    Goal {
+        what: "retrieve",
+        size: 1 << 20,
+        text: "at least 0.80 of plain read",
+        reached: |r| at_least(r.ratio()?, 0.80),
+    },
+    Goal {
+        what: "archive",
+        size: 4096,
+        text: "at least 100000 fields/s",
+        reached: |r| at_least(r.median(|one| one.fields_per_s), 100_000.0),
+    },
+    Goal {
+        what: "list",
+        size: 100,
+        text: "1000000 fields in less than 2 s",
+        reached: |r| (r.first().fields >= 1_000_000).then(|| less_than(r.median(|one| one.seconds), 2.0))?,
+    },
+    Goal {
+        what: "list",
+        size: 100,
+        text: "with less than 300 MB",
+        reached: |r| {
+            (r.first().fields >= 1_000_000)
+                .then(|| less_than(r.median(|one| one.rss_mib), 300e6 / f64::from(1 << 20)))?
+        },
+    },
+];
+
+fn at_least(figure: f64, goal: f64) -> Option<(f64, bool)> {
+    Some((figure, figure >= goal))
+}
+
+fn less_than(figure: f64, goal: f64) -> Option<(f64, bool)> {
+    Some((figure, figure < goal))
+}
+
+/// Prints tables and goals.
+pub(crate) fn print(machine: &Machine, all: &[Measurement], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{}", machine.text())?;
+    let groups = Repetitions::group(all);
+    let repetitions = all.iter().map(|one| one.repetition).max().unwrap_or_default();
+    writeln!(
+        out,
+        "Medians of {repetitions}; \"of plain\" is the median of ratios to the plain write or read just before."
+    )?;
+    let mut places: Vec<&str> = Vec::new();
+    for group in &groups {
+        if !places.contains(&group.first().place.as_str()) {
+            places.push(&group.first().place);
+        }
+    }
+    for place in places {
+        let here: Vec<_> = groups.iter().filter(|group| group.first().place == place).collect();
+        writeln!(out, "\n{place}\n{}", table_of(&here))?;
+        for goal in &GOALS {
+            print_goal(goal, &here, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_goal(goal: &Goal, here: &[&Repetitions<'_>], out: &mut impl Write) -> io::Result<()> {
+    let is_meant = |group: &&&Repetitions<'_>| {
+        let first = group.first();
+        (first.what, first.size, first.procs) == (goal.what, goal.size, 1)
+    };
+    let Some((figure, is_reached)) = here.iter().find(is_meant).and_then(|group| (goal.reached)(group))
+    else {
+        return Ok(());
+    };
+    let verdict = if is_reached { "reached" } else { "missed" };
+    writeln!(
+        out,
+        "goal {verdict}: {} of {}: {}: {}",
+        goal.what,
+        size_text(goal.size),
+        goal.text,
+        short(figure)
+    )
+}
+
+fn table_of(groups: &[&Repetitions<'_>]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_FULL_CONDENSED)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(HEADER);
+    for group in groups {
+        table.add_row(row(group));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn row(group: &Repetitions<'_>) -> [String; 9] {
+    let first = group.first();
+    let sync = if first.sync && first.what.contains("rchive") { ", synced" } else { "" };
+    [
+        format!("{}{sync}", first.what),
+        size_text(first.size),
+        first.procs.to_string(),
+        short(group.median(|one| one.mib_per_s)),
+        group.ratio().map_or(String::new(), |ratio| format!("{ratio:.2}")),
+        short(group.median(|one| one.fields_per_s)),
+        short(group.median(|one| one.cpu_us_per_field)),
+        group.median_of_some(|one| one.system_us_per_field).map_or(String::new(), short),
+        short(group.median(|one| one.rss_mib)),
+    ]
+}
+
+/// One measurement in one line, as it is made.
+pub(crate) fn progress(one: &Measurement, repetitions: u32) -> String {
+    let ratio = one.ratio.map_or(String::new(), |ratio| format!(", {ratio:.2} of plain"));
+    format!(
+        "[{}/{repetitions}] {} {} {} x{}: {} MiB/s, {} fields/s{ratio}",
+        one.repetition,
+        one.place,
+        one.what,
+        size_text(one.size),
+        one.procs,
+        short(one.mib_per_s),
+        short(one.fields_per_s)
+    )
+}
+
+/// Bytes in the largest unit of which they are a whole number.
+pub(crate) fn size_text(bytes: usize) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
+        Some((unit, name)) => format!("{} {name}", bytes / unit),
+        None => format!("{bytes} B"),
+    }
+}
+
+/// Three digits or the whole number: more would pretend.
+pub(crate) fn short(figure: f64) -> String {
+    match figure.abs() {
+        size if size >= 100.0 => format!("{figure:.0}"),
+        size if size >= 10.0 => format!("{figure:.1}"),
+        _ => format!("{figure:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::results::tests::measurement;
+
+    #[test]
+    fn a_table_shows_the_figure_beside_its_limit_and_the_goal() {
+        let limit = measurement("plain write", 0.5, None);
+        let own = measurement("archive", 0.625, Some(&limit));
+        let mut text = Vec::new();
+        print(&Machine::this(), &[limit, own], &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("0.80") && text.contains("1600"), "{text}");
+        assert!(
+            text.contains("goal reached: archive of 1 MiB: at least 0.70 of plain write: 0.80"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn sizes_and_figures_are_short() {
+        assert_eq!([2 << 30, 1 << 20, 4096, 100].map(size_text), ["2 GiB", "1 MiB", "4 KiB", "100 B"]);
+        assert_eq!([123.4, 12.34, 1.234].map(short), ["123", "12.3", "1.23"]);
+    }
+}

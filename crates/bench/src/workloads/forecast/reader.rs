@@ -1,0 +1,189 @@
+//! Reading a forecast, and comparing every field with the message that it must be.
+
+use std::collections::{BTreeSet, HashSet};
+
+use isotach_fields::{FieldStore, ListOptions};
+
+use super::{Field, Forecast, Keys, Message, Pace, Shape, follow::wait_for};
+use crate::{
+    Error, Result,
+    harness::events::{Calls, Mark, Marked, Notes, Recorder},
+};
+
+/// A process that reads.
+pub(crate) struct Reader {
+    store: FieldStore,
+    shape: Shape,
+    keys: Keys,
+    message: Message,
+    every_byte: bool,
+    calls: Calls,
+    notes: Notes,
+}
+
+impl Reader {
+    /// A reader that compares the header and both ends of the values, or every byte.
+    pub(crate) fn new(store: FieldStore, forecast: &Forecast, every_byte: bool) -> Result<Self> {
+        let keys = Keys::new(&forecast.key, &forecast.shape)?;
+        let message = Message::new(&forecast.template);
+        let (calls, notes) = (Calls::start(), Notes::default());
+        Ok(Self { store, shape: forecast.shape.clone(), keys, message, every_byte, calls, notes })
+    }
+
+    /// Does what a reader does in a phase, and notes it down.
+    pub(crate) fn reads(
+        mut self,
+        recorder: &mut Recorder,
+        work: impl FnOnce(&mut Self, &mut Recorder) -> Result<()>,
+    ) -> Result<()> {
+        self.calls = Calls::start();
+        let outcome = work(&mut self, recorder);
+        self.notes.profile = self.calls.end();
+        recorder.notes = self.notes;
+        outcome
+    }
+
+    /// Reads the fields of a step of some members by one request: each of them once, and nothing else.
+    pub(crate) fn request(
+        &mut self,
+        members: impl IntoIterator<Item = u32>,
+        step: u32,
+        recorder: &mut Recorder,
+    ) -> Result<()> {
+        let members: Vec<u32> = members.into_iter().collect();
+        let request = self.keys.request(members.iter().copied(), [step])?;
+        let mut wanted: HashSet<Field> =
+            members.iter().flat_map(|member| self.keys.fields(*member, step)).collect();
+        let expected = wanted.len();
+        let mut retrieval = None;
+        for at in 0..expected {
+            let calls = &mut self.calls;
+            let found = recorder.operation(|doing| {
+                if at == 0 {
+                    let ask = || calls.time("retrieve", || Ok(self.store.retrieve(&request)?));
+                    retrieval = Some(doing.open(ask)?);
+                }
+                let next =
+                    || calls.time("retrieve", || Ok(retrieval.iter_mut().flatten().next().transpose()?));
+                let found = doing.transfer(self.message.size() as u64, next)?;
+                found.ok_or_else(|| missing(expected - at, step, &members))
+            })?;
+            recorder.check_last(self.calls.time("check", || {
+                let field = self.keys.field(&found.key).filter(|field| wanted.remove(field));
+                field.is_some_and(|field| self.message.is(&field, &found.bytes, self.every_byte))
+            }));
+        }
+        let more = self.calls.time("retrieve", || retrieval.iter_mut().flatten().next().transpose())?;
+        more.map_or(Ok(()), |more| {
+            Err(Error::wrong(format!("field {} more", more.key), format!("{expected} fields and no more")))
+        })
+    }
+
+    /// Reads the fields of a step of a member, each by itself.
+    pub(crate) fn one_by_one(&mut self, member: u32, step: u32, recorder: &mut Recorder) -> Result<()> {
+        for field in self.keys.fields(member, step) {
+            let key = self.keys.of(&field);
+            let calls = &mut self.calls;
+            let found = recorder.operation(|doing| {
+                let read = || calls.time("retrieve", || Ok(self.store.retrieve_one(key)?));
+                let found = doing.transfer(self.message.size() as u64, read)?;
+                found.ok_or_else(|| Error::wrong("no field", format!("field {key}")))
+            })?;
+            recorder.check_last(calls.time("check", || self.message.is(&field, &found, self.every_byte)));
+        }
+        Ok(())
+    }
+
+    /// Reads a step of some members, those of each as soon as all of them are there.
+    pub(crate) fn follow(
+        &mut self,
+        mut members: BTreeSet<u32>,
+        step: u32,
+        pace: &Pace,
+        recorder: &mut Recorder,
+    ) -> Result<()> {
+        self.notes.asked.get_or_insert_with(|| recorder.now());
+        while !members.is_empty() {
+            let (store, keys, calls) = (&self.store, &self.keys, &mut self.calls);
+            let pause = || {
+                pace.pause();
+                Ok(())
+            };
+            let whole = wait_for(store, keys, self.shape.block(), pace, (step, &members), calls, pause)?;
+            let at = recorder.now();
+            let mark = |member: &u32| Mark { what: Marked::Seen, member: *member, step, at };
+            self.notes.marks.extend(whole.iter().map(mark));
+            for member in &whole {
+                self.request([*member], step, recorder)?;
+                members.remove(member);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists all fields of some members.
+    pub(crate) fn list(
+        &mut self,
+        members: impl IntoIterator<Item = u32>,
+        recorder: &mut Recorder,
+    ) -> Result<()> {
+        let members: Vec<u32> = members.into_iter().collect();
+        let request = self.keys.request(members.iter().copied(), self.shape.steps())?;
+        let expected = members.len() * self.shape.block() * self.shape.steps as usize;
+        let mut found = Vec::new();
+        recorder.operation(|doing| {
+            let (store, calls) = (&self.store, &mut self.calls);
+            let listing =
+                doing.open(|| calls.time("list", || Ok(store.list(&request, ListOptions::default())?)))?;
+            doing.transfer(0, || {
+                calls.time("list", || {
+                    for listed in listing {
+                        let listed = listed?;
+                        found.push((self.keys.field(&listed.key()), listed.location().length));
+                    }
+                    Ok(())
+                })
+            })
+        })?;
+        self.notes.listed = found.len() as u64;
+        let size = self.message.size() as u64;
+        recorder.check_last(self.calls.time("check", || are_all(&found, &members, size, expected)));
+        Ok(())
+    }
+}
+
+/// Whether so many fields of some members, each of this size, were listed, each once, and nothing else.
+fn are_all(listed: &[(Option<Field>, u64)], members: &[u32], size: u64, expected: usize) -> bool {
+    let fields = listed.iter().filter(|(_, length)| *length == size).filter_map(|(field, _)| *field);
+    let distinct: HashSet<Field> = fields.filter(|field| members.contains(&field.number)).collect();
+    listed.len() == expected && distinct.len() == expected
+}
+
+fn missing(count: usize, step: u32, members: &[u32]) -> Error {
+    let members: Vec<String> = members.iter().map(u32::to_string).collect();
+    Error::wrong(
+        format!("{count} fields of step {step} of members {} are not there", members.join("/")),
+        "all that were written",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::forecast::params;
+
+    #[test]
+    fn a_listing_is_right_if_it_has_each_field_of_these_members_once_and_nothing_else() {
+        let of = |number, param: usize| {
+            (Some(Field { number, step: 0, level: 1, param: params::all()[param] }), 100)
+        };
+        let is_right = |listed: &[(Option<Field>, u64)]| are_all(listed, &[1, 2], 100, 4);
+        let all = [of(1, 0), of(1, 1), of(2, 0), of(2, 1)];
+        assert!(is_right(&all));
+        for wrong in [of(1, 0), of(3, 1), (of(2, 1).0, 99), (None, 100)] {
+            assert!(!is_right(&[all[0], all[1], all[2], wrong]), "{wrong:?}");
+            assert!(!is_right(&[all[0], all[1], all[2], all[3], wrong]), "{wrong:?} more");
+        }
+        assert!(!is_right(&all[..3]));
+    }
+}

@@ -1,0 +1,206 @@
+//! The kernels of the three scientific programs with which HDF5 on DAOS was measured, as patterns of input and output on the
+//! object model: a checkpoint of an adaptive mesh (CLAMR), sharded regions (Legion), and decomposed variables (PIO).
+//!
+//! Source: "DAOS for Extreme-scale Systems in Scientific Applications" (Breitenfeld, Fortner, Henderson, Soumagne, Chaarawi,
+//! Lombardi, Koziol, 2017) for which programs; the sizes are our own.
+//!
+//! What must stay true: an operation is one version, from its start until it is complete; every value that is read is
+//! checked, for its variable, its place and its version.
+
+mod clamr;
+mod legion;
+mod piece;
+mod pio;
+mod play;
+mod store;
+
+use std::io::Write;
+
+use clap::{Args, ValueEnum};
+use isotach_object::{ObjectClass, PoolUri, Registry};
+use serde_json::json;
+
+pub(crate) use self::play::{Task, play};
+
+use self::{
+    clamr::Clamr,
+    legion::Legion,
+    piece::VERSIONS_MAX,
+    pio::{Pio, Rearrangement},
+    play::{Act, Layout},
+    store::Updates,
+};
+use crate::{
+    Error, Result,
+    harness::study::{Case, Study, StudyArgs},
+};
+
+/// A program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kernel {
+    /// Checkpoints of an adaptive mesh into arrays that all processes share; then a restart by fewer processes
+    Clamr,
+    /// Regions in shards: half of the processes write a version while the others read the one before
+    Legion,
+    /// Variables on a grid, rearranged to the processes that do I/O; then they are read
+    Pio,
+}
+
+/// Options of the kernels. Each that takes several values is gone through with all others.
+#[derive(Debug, Clone, Args)]
+pub struct KernelsArgs {
+    /// Programs
+    #[arg(long = "kernel", value_name = "KERNEL", value_delimiter = ',', default_value = "clamr,legion,pio")]
+    pub(crate) kernels: Vec<Kernel>,
+    /// How large the data are, of the sizes that the documentation states: from 0.001 to 1000
+    #[arg(long = "scale", value_name = "FACTOR", value_delimiter = ',', default_value = "1", value_parser = scale)]
+    pub(crate) scales: Vec<f64>,
+    /// Versions that are written: checkpoints, versions of regions, steps of output
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..VERSIONS_MAX))]
+    pub(crate) versions: u64,
+    /// How a version comes about; plain wherever an engine of the run cannot let several processes write one transaction
+    #[arg(long, value_name = "HOW", value_delimiter = ',', default_value = "transactions")]
+    pub(crate) updates: Vec<Updates>,
+    /// Object class of arrays
+    #[arg(long = "class", value_name = "CLASS", value_delimiter = ',', default_value = "SX")]
+    pub(crate) classes: Vec<ObjectClass>,
+    /// What an I/O process of pio holds of a variable
+    #[arg(long = "rearrangement", value_name = "WHICH", value_delimiter = ',', default_value = "box,subset")]
+    pub(crate) rearrangements: Vec<Rearrangement>,
+    /// Computing processes of pio for each process of the run
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) ratio: u64,
+    /// Processes that clamr restarts with, not more than wrote [default: one fewer than wrote]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) restart: Option<u32>,
+    /// The seed of how many cells each process of clamr has
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Where, with how many processes, how often
+    #[command(flatten)]
+    pub(crate) study: StudyArgs,
+}
+
+fn scale(text: &str) -> std::result::Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.001..=1000.0).contains(number));
+    number.ok_or_else(|| "expected a number from 0.001 to 1000".to_owned())
+}
+
+/// So many at a scale, and at least one.
+fn scaled(count: u64, scale: f64) -> u64 {
+    ((count as f64 * scale).round() as u64).max(1)
+}
+
+/// Runs all cases.
+pub(crate) fn run(args: &KernelsArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
+    check(args)?;
+    let cases = cases(args, &updates(args, registry)?);
+    let mut study = Study::begin("kernels", &args.study.site, registry)?;
+    study.run(&args.study, &cases, Play::task, store::prepare)?;
+    study.finish(&args.study, out)
+}
+
+fn check(args: &KernelsArgs) -> Result<()> {
+    if args.kernels.contains(&Kernel::Legion) {
+        args.study.check_halves("kernel legion")?;
+    }
+    for processes in args.study.totals() {
+        if let Some(restart) = args.restart.filter(|restart| *restart as usize > processes) {
+            return Err(Error::invalid(
+                format!("a restart with {restart} processes of what {processes} wrote"),
+                format!("--restart of at most {processes}"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How versions come about on all engines of the run, so that all do the same work.
+fn updates(args: &KernelsArgs, registry: &Registry) -> Result<Vec<Updates>> {
+    for pool in &args.study.site.pools {
+        let uri: PoolUri = pool.parse()?;
+        if !registry.engine(uri.scheme())?.capabilities().prepared_transactions {
+            return Ok(vec![Updates::Plain]);
+        }
+    }
+    Ok(args.updates.clone())
+}
+
+/// What the processes of a case do in one play.
+struct Play {
+    layout: Layout,
+    updates: Updates,
+    class: ObjectClass,
+    versions: u64,
+    act: Act,
+}
+
+impl Play {
+    fn task(&self, pool: &str) -> crate::Task {
+        let Self { layout, updates, versions, act, .. } = *self;
+        let (pool, class) = (pool.to_owned(), self.class.to_string());
+        crate::Task::Kernels(Task { pool, layout, updates, class, versions, act })
+    }
+
+    /// Bytes that so many processes write.
+    fn bytes(&self, processes: u64) -> u64 {
+        let processes = processes as u32;
+        match self.act {
+            Act::Write => self.versions.saturating_mul(self.layout.bytes(processes)),
+            Act::WriteWhileRead => (self.versions + 1).saturating_mul(self.layout.bytes(processes / 2)),
+            Act::Read | Act::Restart { .. } => 0,
+        }
+    }
+}
+
+fn cases(args: &KernelsArgs, updates: &[Updates]) -> Vec<Case<Play>> {
+    let mut cases = Vec::new();
+    for kernel in &args.kernels {
+        for scale in &args.scales {
+            for (name, layout, acts) in layouts(*kernel, *scale, args) {
+                for updates in updates {
+                    for class in &args.classes {
+                        let (updates, class, versions) = (*updates, *class, args.versions);
+                        let labels = [
+                            ("kernel", json!(name)),
+                            ("scale", json!(scale)),
+                            ("updates", json!(updates)),
+                            ("class", json!(class.to_string())),
+                            ("versions", json!(versions)),
+                        ];
+                        let labels = labels.map(|(name, value)| (name.to_owned(), value));
+                        let plays =
+                            acts.iter().map(|act| Play { layout, updates, class, versions, act: *act });
+                        let (labels, plays) = (labels.into_iter().collect(), plays.collect());
+                        // An operation is a whole version.
+                        cases.push(Case { labels, plays, bytes: Play::bytes, flush_every: Some(1) });
+                    }
+                }
+            }
+        }
+    }
+    cases
+}
+
+/// The data of a kernel, by what name, and what is done with them.
+fn layouts(kernel: Kernel, scale: f64, args: &KernelsArgs) -> Vec<(&'static str, Layout, Vec<Act>)> {
+    match kernel {
+        Kernel::Clamr => {
+            let mesh = Layout::Clamr(Clamr::new(scale, args.seed));
+            vec![("clamr", mesh, vec![Act::Write, Act::Restart { readers: args.restart }])]
+        }
+        Kernel::Legion => vec![("legion", Layout::Legion(Legion::new(scale)), vec![Act::WriteWhileRead])],
+        Kernel::Pio => args
+            .rearrangements
+            .iter()
+            .map(|rearrangement| {
+                let name = match rearrangement {
+                    Rearrangement::Box => "pio box",
+                    Rearrangement::Subset => "pio subset",
+                };
+                let grid = Layout::Pio(Pio::new(*rearrangement, scale, args.ratio));
+                (name, grid, vec![Act::Write, Act::Read])
+            })
+            .collect(),
+    }
+}

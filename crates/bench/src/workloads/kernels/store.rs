@@ -1,0 +1,300 @@
+//! Versions of arrays that several processes write together, on the object model.
+//!
+//! - With **transactions** all processes' parts of a version, and what is noted beside them, are one numbered transaction: they
+//!   are seen at once. All versions are in the same arrays, and a reader opens the container as it was at one.
+//! - With **plain** updates each version has arrays of its own, and is complete when every process has noted, behind its own
+//!   values, that it has written it. Nothing is given back.
+
+use std::{sync::Arc, time::Duration};
+
+use isotach_object::{
+    ArrayRead, Backoff, Cell, Container, ContainerOptions, Error as ObjectError, ObjectClass, ObjectId,
+    ObjectType, Pool, Update, Versions, retry,
+};
+use serde::{Deserialize, Serialize};
+
+use super::piece::{Piece, VALUE};
+use crate::{Error, Result, harness::events::Doing};
+
+const CONTAINER: &str = "kernels";
+/// Key-value objects: how far each process is, how many values each has written, and the books of transactions.
+const LATEST: u64 = 0;
+const COUNTS: u64 = 1;
+const BOOKS: u64 = 2;
+/// How long a process waits for the others' parts of a version.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// The same in looks, of which the later ones are some 10 ms apart.
+const LOOKS: Backoff =
+    Backoff { attempts: 12_000, first: Duration::from_micros(100), longest: Duration::from_millis(20) };
+/// How often the newest version is opened again because there was a newer one.
+const OPEN_TRIES: usize = 100;
+
+/// How a version comes about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Updates {
+    /// One transaction of all processes
+    Transactions,
+    /// Updates, each by itself, in arrays of the version's own
+    Plain,
+}
+
+/// A process's part of a version.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) version: u64,
+    pub(super) writer: u32,
+    pub(super) writers: u32,
+}
+
+/// Makes what all processes share.
+pub(super) fn prepare(pool: &dyn Pool) -> Result<()> {
+    Ok(pool.create_container(&CONTAINER.parse()?, &ContainerOptions::default())?)
+}
+
+/// A process's handle.
+pub(super) struct Store {
+    container: Arc<dyn Container>,
+    updates: Updates,
+    class: ObjectClass,
+}
+
+/// A version that can be read.
+pub(super) struct Version<'s> {
+    store: &'s Store,
+    container: Arc<dyn Container>,
+    pub(super) number: u64,
+    /// How many values each writer wrote.
+    pub(super) counts: Vec<u64>,
+}
+
+impl Store {
+    pub(super) fn open(pool: &dyn Pool, updates: Updates, class: ObjectClass) -> Result<Self> {
+        Ok(Self { container: pool.open_container(&CONTAINER.parse()?)?, updates, class })
+    }
+
+    fn versions(&self) -> Result<Versions<'_>> {
+        Ok(Versions::new(&*self.container, ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, BOOKS))?)
+    }
+
+    fn object(&self, otype: ObjectType, number: u64, version: u64) -> ObjectId {
+        let class = if otype == ObjectType::Array { self.class } else { ObjectClass::S1 };
+        let of_version = match self.updates {
+            Updates::Transactions => 0,
+            Updates::Plain => version as u32,
+        };
+        ObjectId::new(otype, class, of_version, number)
+    }
+
+    /// Writes a process's part, whose values lie one piece after the other in `bytes`. Returns when the version is complete.
+    pub(super) fn write(&self, part: Part, pieces: &[Piece], bytes: &[u8], doing: &mut Doing) -> Result<()> {
+        let key = part.writer.to_le_bytes();
+        let (version, count) = (part.version.to_le_bytes(), ((bytes.len() / VALUE) as u64).to_le_bytes());
+        let counts = self.object(ObjectType::KeyValue, COUNTS, part.version);
+        let latest = self.object(ObjectType::KeyValue, LATEST, 0);
+        let mut updates = self.values(part.version, pieces, bytes);
+        updates.push(Update::Put { cell: Cell::kv(counts, &key), value: &count });
+        // Behind the values, so that whoever sees it sees those.
+        updates.push(Update::Put { cell: Cell::kv(latest, &key), value: &version });
+        match self.updates {
+            Updates::Transactions => self.write_transaction(part, &updates, bytes.len() as u64, doing),
+            Updates::Plain => self.write_plainly(part, &updates, bytes.len() as u64, doing),
+        }
+    }
+
+    fn values<'b>(&self, version: u64, pieces: &[Piece], mut bytes: &'b [u8]) -> Vec<Update<'b>> {
+        let update = |piece: &Piece| {
+            let (data, rest) = bytes.split_at(piece.bytes());
+            bytes = rest;
+            let cell = Cell::array(self.object(ObjectType::Array, piece.array, version));
+            Update::Write { cell, offset: piece.start * VALUE as u64, data }
+        };
+        pieces.iter().map(update).collect()
+    }
+
+    fn write_transaction(
+        &self,
+        part: Part,
+        updates: &[Update<'_>],
+        bytes: u64,
+        doing: &mut Doing,
+    ) -> Result<()> {
+        let versions = self.versions()?;
+        let start = || Ok(versions.start(part.version, part.writer, part.writers)?);
+        let mut transaction = doing.open(start)?;
+        doing.transfer(bytes, || Ok(transaction.update(updates)?))?;
+        doing.close(|| {
+            transaction.finish()?;
+            match versions.wait(part.version, PATIENCE)? {
+                Some(_) => Ok(()),
+                None => Err(Error::invalid(
+                    format!("version {} is not complete after {} s", part.version, PATIENCE.as_secs()),
+                    "the parts of all processes in that time",
+                )),
+            }
+        })
+    }
+
+    fn write_plainly(&self, part: Part, updates: &[Update<'_>], bytes: u64, doing: &mut Doing) -> Result<()> {
+        doing.open(|| Ok(()))?;
+        doing.transfer(bytes, || Ok(self.container.update(updates)?))?;
+        doing.close(|| {
+            self.container.flush()?;
+            let look = || match self.complete(part.writers)? {
+                version if version >= part.version => Ok(()),
+                version => Err(ObjectError::Conflict {
+                    what: format!("version {} is not complete: a process is at {version}", part.version),
+                }),
+            };
+            Ok(retry(LOOKS, look)?)
+        })
+    }
+
+    /// The version that each writer has noted last; 0 of one that has noted none.
+    fn latest(&self, container: &dyn Container, writers: u32) -> isotach_object::Result<Vec<u64>> {
+        let noted = notes(container, self.object(ObjectType::KeyValue, LATEST, 0), writers)?;
+        Ok(noted.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    /// The newest version that all writers have noted.
+    fn complete(&self, writers: u32) -> isotach_object::Result<u64> {
+        Ok(self.latest(&*self.container, writers)?.into_iter().min().unwrap_or(0))
+    }
+
+    /// Opens the newest version that is complete.
+    pub(super) fn newest(&self, writers: u32) -> Result<Version<'_>> {
+        let (number, container) = match self.updates {
+            Updates::Transactions => self.open_newest()?,
+            Updates::Plain => (self.complete(writers)?, Arc::clone(&self.container)),
+        };
+        if number == 0 {
+            return Err(Error::wrong("no complete version", "at least one"));
+        }
+        let latest = self.latest(&*container, writers)?;
+        if self.updates == Updates::Transactions && latest.iter().any(|noted| *noted != number) {
+            let what = format!("version {number} with parts of versions {latest:?}");
+            return Err(Error::wrong(what, "parts of one version"));
+        }
+        let counts = notes(&*container, self.object(ObjectType::KeyValue, COUNTS, number), writers)?;
+        let counts: Option<Vec<u64>> = counts.into_iter().collect();
+        let counts = counts.ok_or_else(|| {
+            Error::wrong(format!("version {number} without a note of each process"), "a note of each")
+        })?;
+        Ok(Version { store: self, container, number, counts })
+    }
+
+    fn open_newest(&self) -> Result<(u64, Arc<dyn Container>)> {
+        let versions = self.versions()?;
+        for _ in 1..OPEN_TRIES {
+            let number = versions.version()?;
+            match versions.open_version(number) {
+                // There is a newer one, and this one is not kept.
+                Err(ObjectError::NotFound { .. }) => {}
+                opened => return Ok((number, opened?)),
+            }
+        }
+        let number = versions.version()?;
+        Ok((number, versions.open_version(number)?))
+    }
+}
+
+/// What each writer has noted in an object.
+fn notes(
+    container: &dyn Container,
+    object: ObjectId,
+    writers: u32,
+) -> isotach_object::Result<Vec<Option<u64>>> {
+    let keys: Vec<_> = (0..writers).map(u32::to_le_bytes).collect();
+    let cells: Vec<_> = keys.iter().map(|key| Cell::kv(object, key)).collect();
+    let number = |value: Option<Vec<u8>>| Some(u64::from_le_bytes(value?.try_into().ok()?));
+    Ok(container.get_many(&cells)?.into_iter().map(number).collect())
+}
+
+impl Version<'_> {
+    /// Reads pieces one after the other into a buffer of just their size. Whether all their bytes were there.
+    pub(super) fn read(&self, pieces: &[Piece], mut buffer: &mut [u8]) -> Result<bool> {
+        let mut reads = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let (of_piece, rest) = buffer.split_at_mut(piece.bytes());
+            buffer = rest;
+            let cell = Cell::array(self.store.object(ObjectType::Array, piece.array, self.number));
+            let offset = piece.start * VALUE as u64;
+            reads.push(ArrayRead { cell, offset, buffer: of_piece, filled: 0 });
+        }
+        self.container.read_many(&mut reads)?;
+        Ok(reads.iter().all(|read| read.filled == read.buffer.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use isotach_object::{Engine, PoolUri, memory::Memory};
+
+    use super::*;
+    use crate::{
+        harness::events::{Clock, Recorder},
+        workloads::kernels::piece::{are_right, bytes_of, fill},
+    };
+
+    fn pool(name: &str) -> Arc<dyn Pool> {
+        let (engine, uri) = (Memory::new(), format!("memory:{name}").parse::<PoolUri>().unwrap());
+        engine.create_pool(&uri).unwrap();
+        let pool = engine.open_pool(&uri).unwrap();
+        prepare(&*pool).unwrap();
+        pool
+    }
+
+    fn open(pool: &Arc<dyn Pool>, updates: Updates) -> Store {
+        Store::open(&**pool, updates, ObjectClass::SX).unwrap()
+    }
+
+    /// What a writer has in each version: more in each.
+    fn pieces(writer: u32, version: u64) -> Vec<Piece> {
+        (0..3).map(|variable| Piece::of_variable(variable, u64::from(writer) * 1000, version)).collect()
+    }
+
+    fn write(store: &Store, writer: u32, versions: std::ops::RangeInclusive<u64>) {
+        let mut recorder = Recorder::new(Clock::start());
+        for version in versions {
+            let (part, mut bytes) = (Part { version, writer, writers: 2 }, Vec::new());
+            let pieces = pieces(writer, version);
+            fill(&pieces, version, &mut bytes);
+            recorder.operation(|doing| store.write(part, &pieces, &bytes, doing)).unwrap();
+        }
+    }
+
+    /// Reads what all writers have in the newest version; its number.
+    fn check(store: &Store) -> u64 {
+        let version = store.newest(2).unwrap();
+        let pieces: Vec<Piece> = (0..2).flat_map(|writer| pieces(writer, version.number)).collect();
+        let mut buffer = vec![0; bytes_of(&pieces)];
+        assert!(version.read(&pieces, &mut buffer).unwrap());
+        assert!(are_right(&pieces, version.number, &buffer), "version {}", version.number);
+        assert_eq!(version.counts, [3 * version.number; 2]);
+        version.number
+    }
+
+    #[test]
+    fn a_reader_beside_writers_sees_whole_versions_and_never_an_older_one_than_before() {
+        for updates in [Updates::Transactions, Updates::Plain] {
+            let pool = pool("versions");
+            let stores = [(); 3].map(|()| open(&pool, updates));
+            thread::scope(|scope| {
+                // Before the first version is complete there is nothing to read.
+                let one = scope.spawn(|| write(&stores[0], 0, 1..=1));
+                write(&stores[1], 1, 1..=1);
+                one.join().unwrap();
+                scope.spawn(|| write(&stores[0], 0, 2..=40));
+                scope.spawn(|| write(&stores[1], 1, 2..=40));
+                let mut seen = 1;
+                while seen < 40 {
+                    let number = check(&stores[2]);
+                    assert!(number >= seen, "{updates:?}");
+                    seen = number;
+                }
+            });
+        }
+    }
+}
