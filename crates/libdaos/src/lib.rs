@@ -1,8 +1,9 @@
 //! DAOS's C interface over any engine: a program that was written for libdaos runs where there is no DAOS.
 //!
 //! `export` has the functions that C calls, and all unsafe code: it turns pointers into slices and back. What they do is in the
-//! modules beside it, which are safe: `pools`, `containers`, `labels`, `objects`, `kv`, `arrays`, `general`, `array_keys`, `records`,
-//! `record_sizes`, `redundancy`, `snapshots`, `transactions`, `events`, `access`, `attributes`, `duns`, and `dfs`. Operations on objects take place in a `scope`: a container, or a transaction.
+//! rooms beside it, which are safe: `containers` (with pools, properties and access), `objects` (maps, arrays, records),
+//! `transactions` (with epochs and snapshots), `dfs` (the file system) and `runtime` (handles, events, the log, failures). Operations on
+//! objects take place in a `transactions::scope`: a container, or a transaction.
 //! DAOS's types and numbers are in `isotach-daos-abi`.
 //!
 //! What must stay true:
