@@ -63,7 +63,7 @@ def test_the_demo_the_manual_and_the_completions_work_from_the_package_alone(ins
     for place in ("bash-completion/completions/isotach", "zsh/vendor-completions/_isotach"):
         assert "isotach" in installed.check(f"cat /usr/share/{place}")
     assert "complete -c isotach" in installed.check("cat /usr/share/fish/vendor_completions.d/isotach.fish")
-    assert "clap 4" in installed.check("sed 's/ v/ /' /usr/share/doc/isotach/crates.txt*")
+    assert "clap 4" in installed.check("zcat -f /usr/share/doc/isotach/crates.txt* | sed 's/ v/ /'")
 
 
 def test_the_packages_configuration_leads_to_a_store_of_the_machine_and_is_an_operators_to_change(

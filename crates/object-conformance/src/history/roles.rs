@@ -104,7 +104,8 @@ impl Player {
 
     /// Nobody may notice, so nothing is written down. An engine without maintenance has nothing to purge.
     fn purge(&self) {
-        let purged = self.pool.maintenance().and_then(|maintenance| maintenance.purge(self.container.label(), true));
+        let purged =
+            self.pool.maintenance().and_then(|maintenance| maintenance.purge(self.container.label(), true));
         match purged {
             Ok(_) | Err(Error::Conflict { .. } | Error::Unsupported { .. }) => {}
             Err(error) => panic!("purge: {error}"),
