@@ -18,6 +18,7 @@
 mod finding;
 pub mod format_page;
 pub mod heads;
+pub mod imports;
 pub mod layers;
 pub mod lengths;
 pub mod libraries;

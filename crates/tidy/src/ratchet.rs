@@ -15,20 +15,29 @@ pub const RATCHET_PATH: &str = "crates/tidy/tidy-ratchet.txt";
 /// Something that breaks a rule of size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measure {
-    /// `file`, `function` or `unsafe`.
+    /// `file`, `function`, `unsafe`, `circle` or `name`.
     pub kind: &'static str,
-    /// The path, or `path::name` of a function.
+    /// The path, `path::name` of a function, or the folder of a crate.
     pub what: String,
     /// Where it begins, counted from 1.
     pub line: usize,
-    /// Its size, in the unit of the kind: lines, or uses.
+    /// Its size, in the unit of the kind: lines, uses, files, or tests.
     pub size: usize,
+    /// What a report adds: the files of a circle, say.
+    pub details: String,
 }
 
 impl Measure {
     /// A measured thing.
     pub fn new(kind: &'static str, what: &str, line: usize, size: usize) -> Self {
-        Self { kind, what: what.to_owned(), line, size }
+        Self { kind, what: what.to_owned(), line, size, details: String::new() }
+    }
+
+    /// Adds details for the report.
+    #[must_use]
+    pub fn with_details(mut self, details: String) -> Self {
+        self.details = details;
+        self
     }
 
     fn key(&self) -> String {
@@ -67,7 +76,13 @@ pub fn check(measures: &[Measure], ratchet: &str) -> Vec<Finding> {
             ),
             None => format!("{} has {}; {}", measure.key(), measure.size, advice(measure.kind)),
         };
-        findings.push(Finding::at(path, measure.line, RULE, instead));
+        let details = if measure.details.is_empty() { "" } else { ": " };
+        findings.push(Finding::at(
+            path,
+            measure.line,
+            RULE,
+            format!("{instead}{details}{}", measure.details),
+        ));
     }
     let stale = entries.iter().map(|(key, entry)| {
         Finding::at(
@@ -87,6 +102,10 @@ fn advice(kind: &str) -> &'static str {
         "function" => {
             "a function has at most 70 lines: keep the branches in the parent, move the rest to helpers"
         }
+        "circle" => {
+            "at most three files import each other in a circle: move what both need to a file below them"
+        }
+        "name" => "the name of a test has at most 80 characters: say the behaviour in fewer words",
         _ => "keep unsafe code in one place: use the safe wrapper that exists, or add an entry with a review",
     }
 }

@@ -1,10 +1,11 @@
-//! The rule that a test's name is a sentence about behaviour: at least three words.
+//! The rule that a test's name is a sentence about behaviour: at least three words, and at most 80 characters.
 //!
-//! Files that define macros are left out: the names of the tests that a macro writes are its callers'.
+//! A test that a macro writes has the name that the macro's caller gives. The cases of the conformance suite are read from the list
+//! in the macro that registers them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Finding, SourceFile};
+use crate::{Finding, SourceFile, ratchet::Measure};
 
 /// The name of a test that does nothing by itself: other tests run it in a process of its own.
 const HELPER: &str = "child_process";
@@ -12,6 +13,10 @@ const RULE: &str = "a test's name is a sentence";
 
 /// The page that says which test shows what.
 const SHOWN_BY: &str = "docs/DURABILITY.md";
+/// The list of the cases of the conformance suite.
+const CASES: &str = "crates/object-conformance/src/registration.rs";
+/// The longest name, in characters, that needs no entry in the ratchet.
+pub const NAME_CHARACTERS_MAX: usize = 80;
 const MENTIONED: &str = "a test that a page names is there";
 
 /// Every test that the page on durability names and that is not there.
@@ -36,6 +41,32 @@ fn is_long(name: &str) -> bool {
 /// Every test whose name is too short to say what holds.
 pub fn check(files: &[SourceFile]) -> Vec<Finding> {
     files.iter().filter(|file| !file.defines_macros()).flat_map(in_file).collect()
+}
+
+/// How many tests of each crate or folder have a name that is too long.
+pub fn long_names(files: &[SourceFile]) -> Vec<Measure> {
+    let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in files {
+        let depth = if file.path.starts_with("crates/") { 2 } else { 1 };
+        let folder: Vec<&str> = file.path.split('/').take(depth).collect();
+        let names = all_tests(file).into_iter().chain(cases(file));
+        let long = names.filter(|(_, name)| name.chars().count() > NAME_CHARACTERS_MAX);
+        folders.entry(folder.join("/")).or_default().extend(long.map(|(_, name)| name.to_owned()));
+    }
+    let measured = folders.into_iter().filter(|(_, names)| !names.is_empty());
+    measured
+        .map(|(folder, names)| Measure::new("name", &folder, 1, names.len()).with_details(names.join(", ")))
+        .collect()
+}
+
+/// The names on a line of their own in the list of cases.
+fn cases(file: &SourceFile) -> Vec<(usize, &str)> {
+    let lines = file.lines().filter(|_| file.path == CASES);
+    lines
+        .filter_map(|(number, line)| {
+            Some((number, line.trim().strip_suffix(',').filter(|name| is_long(name))?))
+        })
+        .collect()
 }
 
 fn all_tests(file: &SourceFile) -> Vec<(usize, &str)> {
@@ -100,6 +131,21 @@ mod tests {
         let places: Vec<&str> = found.iter().map(|finding| finding.place.as_str()).collect();
         assert_eq!(places, ["a.rs:2", "a.py:1"]);
     }
+
+    #[test]
+    fn names_that_are_too_long_are_counted_by_crate() {
+        let long = "a_b_c_".repeat(14);
+        let test = SourceFile::new(
+            "crates/x/tests/a.rs",
+            format!("#[test]\nfn {long}() {{}}\n#[test]\nfn a_b_c() {{}}"),
+        );
+        let case = SourceFile::new(CASES, format!("    {long},\n    a_b_c_d,\n"));
+        let python = SourceFile::new("tests/a.py", format!("def test_{long}():"));
+        let found: Vec<String> =
+            long_names(&[test, case, python]).into_iter().map(|measure| measure.what).collect();
+        assert_eq!(found, ["crates/object-conformance", "crates/x", "tests"]);
+    }
+
     #[test]
     fn a_test_that_the_page_names_and_nobody_wrote_is_found() {
         let page = "| `flush` | `a_put_is_seen` and `nobody_wrote_this_one`, `put_if` |\n";

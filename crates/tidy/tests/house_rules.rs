@@ -3,7 +3,7 @@
 use std::{fs, io};
 
 use isotach_tidy::{
-    Finding, SourceFile, format_page, heads, layers, lengths, libraries, licences, links, manifests,
+    Finding, SourceFile, format_page, heads, imports, layers, lengths, libraries, licences, links, manifests,
     metadata, ratchet, report, repository_root, source_files, test_names, words,
 };
 
@@ -51,10 +51,16 @@ fn every_link_leads_somewhere() {
 }
 
 #[test]
-fn files_functions_and_unsafe_code_stay_within_the_ratchet() {
+fn lengths_circles_names_and_unsafe_code_stay_within_the_ratchet() {
     let files = files().unwrap();
-    let measures =
-        [lengths::files(&files), lengths::functions(&files), ratchet::unsafe_uses(&files)].concat();
+    let measures = [
+        lengths::files(&files),
+        lengths::functions(&files),
+        ratchet::unsafe_uses(&files),
+        imports::circles(&files),
+        test_names::long_names(&files),
+    ]
+    .concat();
     assert_none(&ratchet::check(&measures, &read(ratchet::RATCHET_PATH).unwrap()));
 }
 
