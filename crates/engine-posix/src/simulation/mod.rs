@@ -22,6 +22,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{Arc, PoisonError},
+    time::Duration,
 };
 
 use isotach_object::Engine;
@@ -157,6 +158,12 @@ impl SimulatedDisk {
         Arc::new(OnDisk(Arc::new(SimulatedFolder::new(self, ROOT))))
     }
 
+    /// The folder from which all its paths lead.
+    #[cfg(test)]
+    pub(crate) fn folder(&self) -> Box<dyn crate::io::disk::Folder> {
+        Box::new(SimulatedFolder::new(self, ROOT))
+    }
+
     /// How many calls were made.
     pub fn calls(&self) -> u64 {
         self.world().calls
@@ -167,6 +174,11 @@ impl SimulatedDisk {
         let mut world = self.world();
         world.fault = fault;
         world.cut = false;
+    }
+
+    /// Sets the clock that dates files ahead of the system's.
+    pub fn set_clock_ahead(&self, ahead: Duration) {
+        self.world().tree.clock_ahead = ahead;
     }
 
     /// Leaves so many bytes free from now on, or an endless disk.

@@ -9,7 +9,7 @@ use std::{
     io,
     path::{Component, Path, PathBuf},
     sync::Arc,
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 /// The number of the folder from which all paths lead.
@@ -40,27 +40,36 @@ pub(super) enum Node {
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
     nodes: BTreeMap<u64, (Node, SystemTime)>,
+    /// How far the clock of the disk is ahead of the system's.
+    pub(super) clock_ahead: Duration,
 }
 
 impl Default for Tree {
     fn default() -> Self {
-        Self { nodes: BTreeMap::from([(ROOT, (Node::Folder(BTreeMap::new()), SystemTime::now()))]) }
+        let root = (Node::Folder(BTreeMap::new()), SystemTime::now());
+        Self { nodes: BTreeMap::from([(ROOT, root)]), clock_ahead: Duration::ZERO }
     }
 }
 
 impl Tree {
+    /// The time by the clock of the disk, which dates files and folders.
+    fn now(&self) -> SystemTime {
+        SystemTime::now() + self.clock_ahead
+    }
+
     pub(super) fn apply(&mut self, change: &Change) {
+        let now = self.now();
         match change {
             Change::Make { inode, folder } => {
                 let node = if *folder { Node::Folder(BTreeMap::new()) } else { Node::File(Vec::new()) };
-                self.nodes.insert(*inode, (node, SystemTime::now()));
+                self.nodes.insert(*inode, (node, now));
             }
             Change::Name(names) => {
                 for (folder, name, target) in names {
                     let Some((Node::Folder(entries), modified)) = self.nodes.get_mut(folder) else {
                         continue;
                     };
-                    *modified = SystemTime::now();
+                    *modified = now;
                     match target {
                         Some(inode) => entries.insert(name.clone(), *inode),
                         None => entries.remove(name),
@@ -100,9 +109,10 @@ impl Tree {
     }
 
     pub(super) fn bytes_mut(&mut self, inode: u64) -> Option<&mut Vec<u8>> {
+        let now = self.now();
         match self.nodes.get_mut(&inode) {
             Some((Node::File(bytes), modified)) => {
-                *modified = SystemTime::now();
+                *modified = now;
                 Some(bytes)
             }
             _ => None,

@@ -1,8 +1,9 @@
-//! Claiming the making of a run: the temporary file says that somebody is at it.
+//! Claims: the temporary file of a run shows other processes that one of them is already making it.
 //!
-//! A claim saves work and nothing depends on it. Its maker holds a lock on it, so that the claim of a process that died is
-//! known at once; where there are no such locks, and for a process that was stopped, time tells. Its name is its maker's
-//! alone, so one that was taken for dead and is not never gives its run's name to the file of another: its rename fails.
+//! A claim saves work, and correctness does not depend on it. Its owner holds a lock on the file, so the claim of a process that died is
+//! recognised at once. Where the file system has no locks, and for a process that was stopped, the age of the file decides. That age is
+//! measured by the clock of the file system alone, which dates the claims. The name of a claim is unique to its owner: an owner that was
+//! wrongly taken for dead cannot give the run's name to the file of another process, because its rename fails.
 
 use std::{
     fs::TryLockError,
@@ -45,34 +46,50 @@ pub(super) fn claim(directory: &Directory, from: u64) -> Result<Option<(String, 
     first.map(|_| None)
 }
 
-/// The claims of living processes, on whatever run. What dead ones left is removed.
+/// The claims of living processes, on any run. Removes those of dead processes.
 fn living(directory: &Directory) -> Result<Vec<String>> {
     let claims = directory.names()?.into_iter().filter(|name| name.starts_with("tmp."));
-    let (abandoned, living): (Vec<String>, Vec<String>) =
-        claims.partition(|name| is_abandoned(directory, name));
-    for name in abandoned {
+    // A lock that is free has no owner. It is released again when the file is closed.
+    let is_unlocked = |name: &String| directory.read(name).is_ok_and(|file| file.try_lock().is_ok());
+    let (mut dead, mut living): (Vec<String>, Vec<String>) = claims.partition(is_unlocked);
+    if !living.is_empty()
+        && let Some(now) = now(directory)
+    {
+        dead.extend(living.extract_if(.., |name| is_abandoned(directory, name, now)));
+    }
+    for name in dead {
         let _ = directory.remove(&name);
     }
     Ok(living)
 }
 
-/// Whether the maker of a claim is dead, or has not touched it for long. One from the future has a wrong clock behind it and counts as old.
-fn is_abandoned(directory: &Directory, name: &str) -> bool {
-    let now = SystemTime::now();
-    let is_old = directory.stat(name).is_ok_and(|Stat { modified, .. }| {
+/// The time by the clock that dates the claims: that of the file system, which a new file shows. `None` if no file can be created.
+fn now(directory: &Directory) -> Option<SystemTime> {
+    let name = format!("tmp.clock.{:016x}", random::number().ok()?);
+    let file = directory.create(&name).ok()?;
+    let _ = directory.remove(&name);
+    Some(file.stat().ok()?.modified)
+}
+
+/// Whether the owner of a claim has not touched it for long. A claim from the future was dated before the clock was set back, and counts
+/// as old.
+fn is_abandoned(directory: &Directory, name: &str, now: SystemTime) -> bool {
+    directory.stat(name).is_ok_and(|Stat { modified, .. }| {
         let age = now.duration_since(modified).unwrap_or_else(|future| future.duration());
         age > ABANDONED
-    });
-    // A lock that can be had is nobody's. It is given back when the file is closed.
-    is_old || directory.read(name).is_ok_and(|file| file.try_lock().is_ok())
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, time::UNIX_EPOCH};
+    use std::{fs, path::Path, time::UNIX_EPOCH};
 
     use super::*;
-    use crate::{index::run::RunWriter, io::disk};
+    use crate::{
+        index::run::RunWriter,
+        io::disk::{self, Naming},
+        simulation::SimulatedDisk,
+    };
 
     #[test]
     fn one_claims_a_run_until_it_ends_or_dies_or_was_not_seen_for_long() {
@@ -96,6 +113,30 @@ mod tests {
         // The one that was taken for dead goes on, and is refused its run's name.
         assert!(stopped.finish(20, 0).is_err());
         assert_eq!(taken_over.finish(30, 0).unwrap().span().to, 30);
+        assert!(directory.names().unwrap().iter().all(|name| !name.starts_with("tmp.")));
+    }
+
+    #[test]
+    fn the_clock_of_the_file_system_alone_decides_how_old_a_claim_is() {
+        let disk = SimulatedDisk::new();
+        let folder = disk.folder();
+        folder.make_folder(Path::new("c"), Naming::Shared).unwrap();
+        let directory = Arc::new(Directory::open(&*folder, Path::new("c")).unwrap());
+        let claim = || RunWriter::claim(&directory, [1; 16], 7, 0).unwrap();
+        let day = Duration::from_secs(24 * 3600);
+        disk.set_clock_ahead(day);
+        let first = claim().unwrap();
+        assert!(claim().is_none(), "by the clock of the disk it is new");
+        disk.set_clock_ahead(day + ABANDONED / 2);
+        assert!(claim().is_none());
+        disk.set_clock_ahead(day + 2 * ABANDONED);
+        let second = claim().unwrap();
+        assert!(first.finish(20, 0).is_err());
+        // The clock of the disk is set back.
+        disk.set_clock_ahead(Duration::ZERO);
+        let third = claim().unwrap();
+        assert!(second.finish(20, 0).is_err());
+        assert_eq!(third.finish(30, 0).unwrap().span().to, 30);
         assert!(directory.names().unwrap().iter().all(|name| !name.starts_with("tmp.")));
     }
 
