@@ -6,23 +6,44 @@
 
 use std::{
     env,
+    error::Error,
     ffi::OsString,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use clap::Args;
 use isotach_engine_daos::Daos;
 use isotach_engine_posix::{Posix, PosixOnlooker};
 use isotach_engine_rados::Rados;
 use isotach_fields::{Config, Error as FieldsError, FieldStore};
-use isotach_mars::Clock;
+use isotach_grib::Eccodes;
+use isotach_mars::{Clock, Key};
 use isotach_object::{Engine, Error as ObjectError, PoolUri, Registry, memory::Memory};
 
-use crate::{
-    commands::overlay::relabel_through_eccodes,
-    failure::{Failure, Outcome},
-    flags::{AtFlag, PlaceFlags},
-};
+use crate::failure::{Failure, Outcome};
+
+/// Which store.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct PlaceFlags {
+    /// The store, as a URI: posix:/data/fields. A path alone, absolute or with ./, is a posix store.
+    ///
+    /// Without it: --config, then ISOTACH_STORE and ISOTACH_CONFIG in the environment, then ./isotach.yaml, then
+    /// isotach/isotach.yaml in the configuration folder of the user (~/.config) or the machine (/etc/xdg).
+    #[arg(long, global = true, value_name = "URI", conflicts_with = "config", help_heading = "Which store")]
+    pub(crate) store: Option<String>,
+    /// A configuration file.
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Which store")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// A snapshot to look into.
+#[derive(Debug, Args)]
+pub(crate) struct AtFlag {
+    /// Show the store as it was when this snapshot was made
+    #[arg(long, value_name = "NAME")]
+    pub(crate) at: Option<String>,
+}
 
 /// The file that is looked for in the working folder and, below `isotach`, in the configuration folders of the user and of
 /// the machine (XDG Base Directory Specification 0.8).
@@ -307,4 +328,24 @@ pub(crate) fn is_in_memory(config: &Config) -> bool {
 fn options_of(uri: &PoolUri) -> String {
     let text = uri.to_string();
     text.split_once('?').map_or_else(|| uri.scheme().to_owned(), |(_, options)| options.to_owned())
+}
+
+/// Lets a store give messages from below an overlay the key under which they are shown.
+pub(crate) fn relabel_through_eccodes(store: FieldStore) -> FieldStore {
+    store.relabel_with(relabelled);
+    store
+}
+
+/// A message that carries these keys: looked at again, because a key that is set need not be what MARS then calls it.
+fn relabelled(message: &[u8], keys: &Key) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+    let eccodes = Eccodes::load()?;
+    let changed = eccodes.edit_message(message, keys.slots())?;
+    let carried = Key::from(eccodes.message_key(&changed)?);
+    match keys.slots().find(|(name, value)| carried.get(name).unwrap_or_default() != *value) {
+        None => Ok(changed),
+        Some((name, value)) => {
+            let found = carried.get(name).unwrap_or("no value");
+            Err(format!("{name}={value} was set, and the message has {found}").into())
+        }
+    }
 }

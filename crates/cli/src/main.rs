@@ -1,25 +1,28 @@
-//! The `isotach` program: parses what was typed, calls the library, prints, and maps results to exit codes.
+//! The `isotach` program: parses the command line, calls the library, prints, and maps results to exit codes.
 //!
-//! - `flags`: every flag, defined once, with its help. Help, manual page and completions come from there.
-//! - `commands`: one file per command. What is worth testing below printing belongs in the library.
+//! `commands` has one file per command: its flags, their help, and the function that runs it. The manual page and the
+//! completions come from the same definitions. Logic that can be tested without printing belongs in the library.
 //!
-//! What must stay true: exit code 0 is success, 1 a failure, 2 a mistake in what was typed; a mistake of the user never
-//! prints a backtrace; a reader that goes away (`isotach list | head`) ends the program without a word.
+//! What must stay true: exit code 0 is success, 1 a failure, 2 a usage error. A mistake of the user never prints a
+//! backtrace. When the reader of standard output exits (`isotach list | head`), the program ends quietly.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod commands;
 mod context;
 mod failure;
-mod flags;
+mod input;
+mod intake;
+mod missing;
 mod output;
 mod progress;
+mod requests;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::flags::Cli;
+use crate::commands::Cli;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

@@ -1,6 +1,9 @@
 //! How things are printed: streams of lines, JSON objects, tables, sizes and rates for people.
 
+mod atomic_file;
 mod json;
+pub(crate) mod line;
+pub(crate) mod sink;
 mod table;
 mod units;
 
@@ -8,6 +11,8 @@ use std::{
     fmt,
     io::{BufWriter, Stdout, Write, stdout},
 };
+
+use serde_json::json;
 
 use crate::failure::Outcome;
 
@@ -33,4 +38,12 @@ pub(crate) fn print_line(line: fmt::Arguments<'_>) -> Outcome {
     let mut out = stdout().lock();
     writeln!(out, "{line}")?;
     Ok(out.flush()?)
+}
+
+/// Says what was done with something.
+pub(crate) fn print_done(as_json: bool, done: &str, what: &str, name: &str) -> Outcome {
+    if as_json {
+        return print_json(&json!({(what): name, "done": done}));
+    }
+    outln!("{done} {what} {name}")
 }

@@ -1,17 +1,72 @@
 //! `isotach acl`: who may read and write a store and its datasets. And how rights are typed and printed.
 
+use clap::{Args, Subcommand};
 use isotach_fields::ContainerRights;
 use isotach_mars::{Match, Request};
 use isotach_object::{Acl, Rights, RightsChange};
 use serde_json::{Value, json};
 
-use super::{control::check_whole_datasets, requests};
 use crate::{
-    context,
+    context::{self, PlaceFlags},
     failure::{Failure, Outcome},
-    flags::{AclAction, AclFlags, ListFlag, OwnerFlags, PlaceFlags},
     output::{key_object, outln, print_json},
+    requests,
 };
+
+/// An access control list, as DAOS writes it or as the mode of a file.
+#[derive(Debug, Args)]
+pub(crate) struct ListFlag {
+    /// Who may do what: entries A:FLAGS:WHO:LETTERS with commas between, as in A::alice@:rw,A:G:GROUP@:r. Who is
+    /// OWNER@, GROUP@, EVERYONE@ or a name with @, G marks groups; r reads, w writes
+    #[arg(long, value_name = "LIST")]
+    pub(crate) acl: Option<String>,
+    /// Who may do what, as a file's mode: 750
+    #[arg(long, value_name = "MODE", conflicts_with = "acl")]
+    pub(crate) mode: Option<String>,
+}
+
+/// Whose something is to be.
+#[derive(Debug, Args)]
+pub(crate) struct OwnerFlags {
+    /// The user who owns it. In a file system root alone gives what is his to others
+    #[arg(long, value_name = "USER")]
+    pub(crate) owner: Option<String>,
+    /// Its group
+    #[arg(long, value_name = "GROUP")]
+    pub(crate) group: Option<String>,
+}
+
+/// Show or set who may read and write a store and its datasets
+///
+/// Without a request it is the store itself, whose list every new dataset comes to have.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach acl set --acl A:G:writers@:rw,A::EVERYONE@:r")]
+pub(crate) struct AclFlags {
+    #[command(subcommand)]
+    pub(crate) action: AclAction,
+    /// Print one JSON object for each container
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// What to do with lists.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AclAction {
+    /// Show owner, group and list
+    Get {
+        /// Which datasets, as in class=od,date=20240101; without it the store itself
+        request: Option<String>,
+    },
+    /// Put another list, owner or group in the place of what was there
+    Set {
+        /// Which datasets, as in class=od,date=20240101; without it the store itself, and new datasets
+        request: Option<String>,
+        #[command(flatten)]
+        list: ListFlag,
+        #[command(flatten)]
+        owner: OwnerFlags,
+    },
+}
 
 /// Shows, or sets and shows.
 pub(crate) fn run(place: &PlaceFlags, flags: &AclFlags) -> Outcome {
@@ -29,7 +84,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &AclFlags) -> Outcome {
         return print(&rights, flags.json);
     };
     typed.for_each(&store, Match::Partial, |request: &Request| {
-        check_whole_datasets(store.schema(), request, "rights are of")?;
+        requests::check_whole_datasets(store.schema(), request, "rights are of")?;
         let rights = match &change {
             Some(change) => store.set_dataset_rights(request, change)?,
             None => store.dataset_rights(request)?,

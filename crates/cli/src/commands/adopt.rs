@@ -1,14 +1,27 @@
 //! `isotach adopt`: indexes the messages of files where they are.
 
-use super::{
-    change::Change,
-    ingest::{self, Intake},
-};
+use std::path::PathBuf;
+
+use clap::Args;
+
 use crate::{
-    context,
+    context::{self, PlaceFlags},
     failure::Outcome,
-    flags::{AdoptFlags, PlaceFlags},
+    intake::{self, Intake, IntakeFlags, change::Change},
 };
+
+/// Index the messages of files where they are, without copying them
+///
+/// The files must stay where and as they are; each read checks their bytes. Wiping adopted fields leaves the files alone.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach adopt /archive/2024/*.grib")]
+pub(crate) struct AdoptFlags {
+    /// Files to index
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) intake: IntakeFlags,
+}
 
 /// Adopts.
 pub(crate) fn run(place: &PlaceFlags, flags: &AdoptFlags) -> Outcome {
@@ -20,5 +33,5 @@ pub(crate) fn run(place: &PlaceFlags, flags: &AdoptFlags) -> Outcome {
         atomic: false,
         change: Change::default(),
     };
-    ingest::run(|| context::open(place), &intake)
+    intake::run(|| context::open(place), &intake)
 }

@@ -1,16 +1,34 @@
 //! `isotach axes`: the values that fields have.
 
+use clap::Args;
 use isotach_fields::Axis;
 use isotach_mars::Match;
 use serde_json::{Map, Value};
 
-use super::{absent, requests};
 use crate::{
-    context,
+    context::{self, AtFlag, PlaceFlags},
     failure::Outcome,
-    flags::{AxesFlags, PlaceFlags},
+    missing,
     output::{Table, print_json},
+    requests::{self, LeastFlag, OneRequest},
 };
+
+/// Show which values the fields of a request have, for each key
+///
+/// Not every combination of the values need be there.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach axes class=od,date=-1")]
+pub(crate) struct AxesFlags {
+    #[command(flatten)]
+    pub(crate) requests: OneRequest,
+    #[command(flatten)]
+    pub(crate) least: LeastFlag,
+    #[command(flatten)]
+    pub(crate) at: AtFlag,
+    /// Print one JSON object: a list of values for each key
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// A row for each key.
 pub(crate) fn run(place: &PlaceFlags, flags: &AxesFlags) -> Outcome {
@@ -30,5 +48,5 @@ pub(crate) fn run(place: &PlaceFlags, flags: &AxesFlags) -> Outcome {
         }
         requests::tell_unusable(answer.unusable)
     })?;
-    if is_empty { absent::note(&store, &requests) } else { Ok(()) }
+    if is_empty { missing::note(&store, &requests) } else { Ok(()) }
 }

@@ -2,31 +2,53 @@
 
 use std::io::{Write, stdout};
 
-use clap::{Command, CommandFactory};
+use clap::{Args, Command, ValueEnum};
 use clap_complete::{Shell, generate};
 
-use crate::{
-    failure::Outcome,
-    flags::{Cli, CompletionsFlags, Target},
-};
+use crate::failure::Outcome;
+
+/// Print the completions of a shell, or the manual page
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach completions bash > /etc/bash_completion.d/isotach")]
+pub(crate) struct CompletionsFlags {
+    /// For what
+    pub(crate) target: Target,
+}
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Target {
+    /// GNU bash
+    Bash,
+    /// Z shell
+    Zsh,
+    /// fish
+    Fish,
+    /// The manual page, as `isotach man` prints it
+    Man,
+}
+
+/// Print the manual page, with every command
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach man | man -l -")]
+pub(crate) struct ManFlags {}
 
 /// Prints what was asked for.
-pub(crate) fn run(flags: &CompletionsFlags) -> Outcome {
+pub(crate) fn run(flags: &CompletionsFlags, mut command: Command) -> Outcome {
     let shell = match flags.target {
         Target::Bash => Shell::Bash,
         Target::Zsh => Shell::Zsh,
         Target::Fish => Shell::Fish,
-        Target::Man => return man(),
+        Target::Man => return man(command),
     };
     // The generator panics on a pipe that is gone, so it writes to memory.
     let mut text = Vec::new();
-    generate(shell, &mut Cli::command(), "isotach", &mut text);
+    generate(shell, &mut command, "isotach", &mut text);
     print(&text)
 }
 
 /// Prints the manual page: the program, then each command.
-pub(crate) fn man() -> Outcome {
-    let mut command = Cli::command();
+pub(crate) fn man(mut command: Command) -> Outcome {
     command.build();
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut page)?;

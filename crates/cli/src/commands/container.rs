@@ -1,5 +1,8 @@
 //! `isotach container`: containers of the object model.
 
+mod daos;
+
+use clap::{Args, Subcommand};
 use isotach_object::{
     Anchor, Container, ContainerOptions, Error as ObjectError, Label, NewRights, Pool, Property, Rights,
     RightsChange, Snapshot,
@@ -7,15 +10,112 @@ use isotach_object::{
 use serde_json::{Value, json};
 
 use super::{
-    acl, daos_container,
-    destroy::{self, Victim},
+    acl::{self, ListFlag, OwnerFlags},
+    destroy::{self, DestroyFlags, Victim},
     pool,
 };
 use crate::{
+    context::PlaceFlags,
     failure::{Failure, Outcome},
-    flags::{ContainerAction, ContainerFlags, DestroyFlags, OwnerFlags, PlaceFlags},
-    output::{Bytes, Table, outln, print_json},
+    output::{Bytes, Table, outln, print_done, print_json},
 };
+
+/// The object model: containers of the pool that --store names
+#[derive(Debug, Args)]
+pub(crate) struct ContainerFlags {
+    #[command(subcommand)]
+    pub(crate) action: ContainerAction,
+    /// Print JSON objects
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// What to do with containers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ContainerAction {
+    /// Make an empty container
+    Create {
+        /// Its name: letters, digits and . _ : -
+        label: String,
+        /// What programs written for DAOS keep in it: POSIX, PYTHON, HDF5 and so on
+        #[arg(long = "type", value_name = "TYPE")]
+        layout: Option<String>,
+        /// Properties as such programs see them: NAME:VALUE, several with a comma or semicolon between, as in rd_fac:0,cksum:crc32
+        #[arg(long, value_name = "PROPERTIES")]
+        properties: Option<String>,
+        #[command(flatten)]
+        list: ListFlag,
+        #[command(flatten)]
+        owner: OwnerFlags,
+    },
+    /// Show owner, group and access control list
+    GetAcl {
+        /// Its name
+        label: String,
+    },
+    /// Put another access control list in the place of the one that is there
+    SetAcl {
+        /// Its name
+        label: String,
+        #[command(flatten)]
+        list: ListFlag,
+    },
+    /// Give a container to another user or group
+    SetOwner {
+        /// Its name
+        label: String,
+        #[command(flatten)]
+        owner: OwnerFlags,
+    },
+    /// Show properties that the storage has for a container beyond what is shown of all (DAOS: what `daos container get-prop` shows)
+    GetProp {
+        /// Its name
+        label: String,
+    },
+    /// Change properties, as far as the storage lets them be changed
+    SetProp {
+        /// Its name
+        label: String,
+        /// NAME=VALUE, as in status=healthy
+        #[arg(required = true, value_name = "NAME=VALUE")]
+        properties: Vec<String>,
+    },
+    /// Name the present state, so that it stays readable: `isotach object get --at NAME`
+    CreateSnap {
+        /// The container
+        label: String,
+        /// The snapshot's name: letters, digits and . _ : -
+        name: String,
+    },
+    /// List the snapshots and their epochs
+    ListSnaps {
+        /// The container
+        label: String,
+    },
+    /// Remove a snapshot, and what only it kept
+    DestroySnap {
+        /// The container
+        label: String,
+        /// The snapshot's name
+        name: String,
+        #[command(flatten)]
+        destroy: DestroyFlags,
+    },
+    /// List the containers and what they take
+    List,
+    /// Show epoch, objects and size
+    Show {
+        /// Its name
+        label: String,
+    },
+    /// Remove a container and everything in it
+    Destroy {
+        /// Its name
+        label: String,
+        #[command(flatten)]
+        destroy: DestroyFlags,
+    },
+}
 
 /// How many objects are asked for at once.
 const PAGE: usize = 4096;
@@ -28,11 +128,11 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
             let (label, rights) = (parse(label)?, acl::asked(list, owner)?);
             if layout.is_some() || properties.is_some() {
                 let (layout, properties) = (layout.as_deref(), properties.as_deref());
-                daos_container::create(&*pool, &label, layout, properties, rights)?;
+                daos::create(&*pool, &label, layout, properties, rights)?;
             } else {
                 pool.create_container(&label, &ContainerOptions::with_rights(NewRights::Asked(rights)))?;
             }
-            pool::told(flags.json, "made", "container", label.as_str())
+            print_done(flags.json, "made", "container", label.as_str())
         }
         ContainerAction::GetAcl { label } => {
             let label = parse(label)?;
@@ -65,7 +165,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
             let (container, name) = (pool.open_container(&parse(label)?)?, parse(name)?);
             container.snapshots()?.create(&name)?;
             container.flush()?;
-            pool::told(flags.json, "made", "snapshot", name.as_str())
+            print_done(flags.json, "made", "snapshot", name.as_str())
         }
         ContainerAction::ListSnaps { label } => {
             list_snapshots(&*pool.open_container(&parse(label)?)?, flags.json)

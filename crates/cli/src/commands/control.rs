@@ -1,16 +1,76 @@
 //! `isotach lock`, `isotach unlock` and `isotach status`.
 
+use clap::Args;
 use isotach_fields::{Action, DatasetStatus, Locks};
-use isotach_mars::{Level, Match, Request, Rule, Schema};
+use isotach_mars::Match;
 use serde_json::{Value, json};
 
-use super::requests;
 use crate::{
-    context,
-    failure::{Failure, Outcome},
-    flags::{Actions, ControlFlags, PlaceFlags, StatusFlags},
+    context::{self, PlaceFlags},
+    failure::Outcome,
     output::{Table, key_object, outln, print_json, utc},
+    requests::{self, LeastFlag, OneRequest, Requests},
 };
+
+/// Refuse actions on datasets until they are unlocked
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach lock class=od,date=20240101 --archive --wipe")]
+pub(crate) struct LockFlags {
+    #[command(flatten)]
+    pub(crate) control: ControlFlags,
+}
+
+/// Allow actions on datasets again
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach unlock class=od,date=20240101 --archive --wipe")]
+pub(crate) struct UnlockFlags {
+    #[command(flatten)]
+    pub(crate) control: ControlFlags,
+}
+
+/// What both take.
+#[derive(Debug, Args)]
+pub(crate) struct ControlFlags {
+    #[command(flatten)]
+    pub(crate) requests: Requests,
+    #[command(flatten)]
+    pub(crate) least: LeastFlag,
+    #[command(flatten)]
+    pub(crate) actions: Actions,
+    /// Print one JSON object for each dataset
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// At least one action.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own, as FDB has them")]
+pub(crate) struct Actions {
+    /// Reading fields
+    #[arg(long)]
+    pub(crate) retrieve: bool,
+    /// Listing fields
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Archiving and adopting fields
+    #[arg(long)]
+    pub(crate) archive: bool,
+    /// Removing fields
+    #[arg(long)]
+    pub(crate) wipe: bool,
+}
+
+/// Show datasets, when they were made and what they are locked against
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach status class=od")]
+pub(crate) struct StatusFlags {
+    #[command(flatten)]
+    pub(crate) requests: OneRequest,
+    /// Print one JSON object for each dataset
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Locks datasets, or unlocks them, and shows them.
 pub(crate) fn run(place: &PlaceFlags, flags: &ControlFlags, lock: bool) -> Outcome {
@@ -19,7 +79,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ControlFlags, lock: bool) -> Outco
     let actions = chosen(&flags.actions);
     let mut changed = Vec::new();
     requests.for_each(&store, Match::Partial, |request| {
-        check_whole_datasets(store.schema(), request, "locks are for")
+        requests::check_whole_datasets(store.schema(), request, "locks are for")
     })?;
     requests.for_each(&store, Match::Partial, |request| {
         store.control(request, lock, &actions)?;
@@ -31,23 +91,6 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ControlFlags, lock: bool) -> Outco
         return outln!("nothing to {doing}: the request matches no dataset");
     }
     print(&changed, flags.json)
-}
-
-/// Refuses a request that names a part of datasets, where all of each would be meant: `what` says so.
-pub(crate) fn check_whole_datasets(schema: &Schema, request: &Request, what: &str) -> Outcome {
-    let plans = schema.plans(request, Match::Partial)?;
-    let rules: Vec<&Rule> = plans.iter().filter_map(|plan| schema.rule(plan.rule)).collect();
-    let keeps = |level: &Level, name: &str| level.names().any(|kept| kept == name);
-    let is_below = |name: &str| {
-        let in_datasets = rules.iter().any(|rule| keeps(&rule.dataset, name));
-        !in_datasets && rules.iter().any(|rule| keeps(&rule.collocation, name) || keeps(&rule.element, name))
-    };
-    let below: Vec<&str> = request.iter().map(|(name, _)| name).filter(|name| is_below(name)).collect();
-    if below.is_empty() {
-        return Ok(());
-    }
-    let names = below.join(", ");
-    Err(Failure::usage(format!("the request names {names}, below the dataset; {what} whole datasets")))
 }
 
 /// Shows datasets.

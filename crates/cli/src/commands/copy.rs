@@ -2,23 +2,70 @@
 
 use std::time::Instant;
 
+use clap::Args;
 use isotach_fields::{Config, CopyReport, FieldStore};
 use isotach_grib::Eccodes;
 use isotach_mars::{Key, Match, Request};
 use serde_json::json;
 
-use super::{
-    absent,
-    noticed::{Noticed, OwnKey},
-    overlay::relabel_through_eccodes,
-    requests::{self, Given},
-};
 use crate::{
-    context::{self, Source, is_same_pool, not_opened, pool_uri},
+    context::{self, PlaceFlags, Source, is_same_pool, not_opened, pool_uri, relabel_through_eccodes},
     failure::{Failure, Outcome, say},
-    flags::{CopyFlags, Edits, MoveFlags, PlaceFlags, TransferFlags},
+    intake::{
+        audit::{Noticed, OwnKey},
+        change::{Edits, ModifyFlag},
+    },
+    missing,
     output::{Bytes, Rate, count, outln, print_json, seconds},
+    requests::{self, Given, LeastFlag, Requests},
 };
+
+/// Copy fields to another store, or, changed, within the store
+///
+/// A key left out of the request matches every value. Of adopted files the bytes are copied.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  isotach copy class=od,date=-1 --to posix:/archive/fields
+  isotach copy class=od,date=-1 --modify class=rd,expver=x001")]
+pub(crate) struct CopyFlags {
+    #[command(flatten)]
+    pub(crate) transfer: TransferFlags,
+    /// The other store; it must exist. Without it the changed fields are archived in this one
+    #[arg(long, value_name = "URI", required_unless_present = "modify")]
+    pub(crate) to: Option<String>,
+    #[command(flatten)]
+    pub(crate) change: ModifyFlag,
+    /// With --modify: refuse, before anything is visible, what would replace a field of the store or of this command
+    ///
+    /// All fields are read and changed twice for that. Fields that other programs archive meanwhile are not known.
+    #[arg(long, requires = "modify")]
+    pub(crate) no_replace: bool,
+}
+
+/// Move datasets, or whole collocations of them, to another store
+///
+/// Copies, compares counts, lengths and checksums, then wipes. Meanwhile the datasets are locked for archiving.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach move class=od,date=20240101 --to posix:/archive/fields")]
+pub(crate) struct MoveFlags {
+    #[command(flatten)]
+    pub(crate) transfer: TransferFlags,
+    /// The other store; it must exist
+    #[arg(long, value_name = "URI")]
+    pub(crate) to: String,
+}
+
+/// What both take.
+#[derive(Debug, Args)]
+pub(crate) struct TransferFlags {
+    #[command(flatten)]
+    pub(crate) requests: Requests,
+    #[command(flatten)]
+    pub(crate) least: LeastFlag,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Copies.
 pub(crate) fn copy(place: &PlaceFlags, flags: &CopyFlags) -> Outcome {
@@ -93,7 +140,7 @@ fn transfer(
     let sum = operation(&from, &to, &requests)?;
     let elapsed = begin.elapsed();
     if sum.fields == 0 {
-        absent::note(&from, &requests)?;
+        missing::note(&from, &requests)?;
     }
     if flags.json {
         let seconds = elapsed.as_secs_f64();

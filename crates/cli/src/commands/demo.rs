@@ -11,8 +11,9 @@ mod report;
 mod task;
 mod writer;
 
-use std::time::Instant;
+use std::{path::PathBuf, time::Instant};
 
+use clap::Args;
 use isotach_fields::{FieldStore, ListOptions};
 use isotach_grib::Eccodes;
 use isotach_mars::Request;
@@ -20,21 +21,50 @@ use isotach_object::{Error as ObjectError, Label, PoolUri};
 
 use self::{
     crew::Crew,
-    plan::Plan,
+    plan::{Plan, PlanFlags},
     report::Report,
     task::{Role, Task},
 };
-use super::{
-    destroy::ROOT,
-    line::{Lines, Shown},
-    sink::Sink,
-};
+use super::destroy::ROOT;
 use crate::{
-    context::{self, not_opened, pool_uri},
+    context::{self, PlaceFlags, not_opened, pool_uri},
     failure::{Failure, Outcome},
-    flags::{DemoFlags, PlaceFlags},
-    output::{Bytes, outln, standard_output},
+    output::{
+        Bytes,
+        line::{Lines, Shown},
+        outln,
+        sink::Sink,
+        standard_output,
+    },
 };
+
+/// Archive a small ensemble forecast with several writers, while readers follow it step by step
+///
+/// Writers and readers are processes. Each writer archives its members and flushes after each step; each reader waits for
+/// a step to be complete, reads all of it and checks every field. Then one field is drawn as a map. Without --store the
+/// store is the folder demo-store, made anew and removed at the end; one that holds anything but an earlier demo's store
+/// is left alone, and the demo refuses to run. With --store the demo runs in that store, which is
+/// made if it is not there and stays; only the demo's own dataset (class=rd,expver=demo) is replaced in it.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach demo --members 8 --writers 4 --keep")]
+pub(crate) struct DemoFlags {
+    #[command(flatten)]
+    pub(crate) plan: PlanFlags,
+    /// Where the map goes
+    #[arg(long, value_name = "FILE", default_value = "demo.png")]
+    pub(crate) map: PathBuf,
+    /// Leave the store, to try other commands on it
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Print one JSON object for each step, and one for all
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// One writer or reader of the demo; takes its task from standard input
+#[derive(Debug, Args)]
+#[command(hide = true)]
+pub(crate) struct DemoWorkerFlags {}
 
 /// The folder of the store that nobody named.
 const FOLDER: &str = "demo-store";
@@ -44,7 +74,7 @@ const LISTED: usize = 5;
 /// Runs the demo.
 pub(crate) fn run(place: &PlaceFlags, flags: &DemoFlags) -> Outcome {
     let eccodes = Eccodes::load()?;
-    let plan = Plan::new(eccodes, flags)?;
+    let plan = Plan::new(eccodes, &flags.plan)?;
     let is_named = place.store.is_some() || place.config.is_some();
     let place = if is_named { place.clone() } else { own_folder()? };
     let stays = is_named || flags.keep;

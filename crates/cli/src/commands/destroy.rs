@@ -1,17 +1,27 @@
 //! What the `destroy` of pools, containers and objects share: they say what would go until they are told to remove it,
 //! and leave alone what a field store rests on.
 
+use clap::Args;
 use isotach_fields::{Config, DatasetStatus, Error as FieldsError, FieldStore, KeptDataset};
 use isotach_mars::Request;
 use isotach_object::{Error as ObjectError, Label, Pool};
 
-use super::pool::told;
 use crate::{
     context,
     failure::{Failure, Outcome},
-    flags::DestroyFlags,
-    output::{count, outln},
+    output::{count, outln, print_done},
 };
+
+/// How much is meant.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct DestroyFlags {
+    /// Remove it; without this only says what would go
+    #[arg(long)]
+    pub(crate) doit: bool,
+    /// Even if a field store rests on it
+    #[arg(long)]
+    pub(crate) force: bool,
+}
 
 /// The label of the container that says which datasets a field store has.
 pub(crate) const ROOT: &str = "root";
@@ -38,10 +48,10 @@ impl Victim<'_> {
         let Self { what, name, more } = self;
         if flags.doit {
             remove()?;
-            return told(as_json, "removed", what, name);
+            return print_done(as_json, "removed", what, name);
         }
         if as_json {
-            return told(as_json, "would remove", what, name);
+            return print_done(as_json, "would remove", what, name);
         }
         outln!("would remove {what} {name}{more}; add --doit to remove it")
     }

@@ -2,17 +2,30 @@
 
 use std::io::Write;
 
+use clap::Args;
 use isotach_fields::{CollocationDump, DatasetDump};
 use isotach_mars::Match;
 use serde_json::{Value, json};
 
-use super::requests;
 use crate::{
-    context,
+    context::{self, AtFlag, PlaceFlags},
     failure::Outcome,
-    flags::{DumpFlags, PlaceFlags},
     output::{key_object, print_json, standard_output, utc},
+    requests::{self, OneRequest},
 };
+
+/// Show the structure of datasets: collocations, indexes, axes and their objects
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach dump class=od,date=-1")]
+pub(crate) struct DumpFlags {
+    #[command(flatten)]
+    pub(crate) requests: OneRequest,
+    #[command(flatten)]
+    pub(crate) at: AtFlag,
+    /// Print one JSON object for each dataset
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Dataset by dataset.
 pub(crate) fn run(place: &PlaceFlags, flags: &DumpFlags) -> Outcome {

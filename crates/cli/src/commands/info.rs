@@ -1,15 +1,23 @@
 //! `isotach info`: what this program is and what it works with.
 
+use clap::Args;
 use isotach_grib::Eccodes;
 use isotach_object::Capabilities;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    context::{self, Source},
+    context::{self, PlaceFlags, Source},
     failure::Outcome,
-    flags::{InfoFlags, PlaceFlags},
     output::{outln, print_json},
 };
+
+/// Show the program: version, configuration, engines, ecCodes
+#[derive(Debug, Args)]
+pub(crate) struct InfoFlags {
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Prints what there is; a store need not be there.
 pub(crate) fn run(place: &PlaceFlags, flags: &InfoFlags) -> Outcome {

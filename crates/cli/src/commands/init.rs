@@ -1,18 +1,43 @@
 //! `isotach init`: makes a store.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
+use clap::Args;
 use isotach_fields::{Action, Config, Error as FieldsError, FieldStore};
 use isotach_object::{Error as ObjectError, RightsChange};
 use serde_json::json;
 
-use super::{acl, schema};
+use super::{
+    acl::{self, ListFlag},
+    schema,
+};
 use crate::{
-    context::{self, Source, check_matches, not_opened},
+    context::{self, PlaceFlags, Source, check_matches, not_opened},
     failure::{Failure, Outcome, say},
-    flags::{InitFlags, PlaceFlags},
     output::{count, outln, print_json},
 };
+
+/// Make a store: its pools, and the schema it keeps
+///
+/// A store that is there already is left as it is.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach --store posix:/data/fields init")]
+pub(crate) struct InitFlags {
+    /// A schema in FDB's language; without it the standard schema, which fits ordinary MARS-labelled GRIB
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Also make the folders above the store
+    #[arg(short, long)]
+    pub(crate) parents: bool,
+    #[command(flatten)]
+    pub(crate) list: ListFlag,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Makes the store that a configuration names, or opens it. A folder above it that is not there is mostly a mistyped one.
 pub(crate) fn make(config: &Config, source: &Source) -> Outcome<FieldStore> {

@@ -2,20 +2,54 @@
 
 use std::io::Write;
 
+use clap::Args;
 use isotach_fields::{Error, ListOptions};
 use isotach_mars::Match;
 
-use super::{
-    absent,
-    line::{Lines, Shown},
-    requests,
-};
 use crate::{
-    context,
+    context::{self, AtFlag, PlaceFlags},
     failure::{Outcome, say},
-    flags::{ListFlags, PlaceFlags},
-    output::standard_output,
+    missing,
+    output::{
+        line::{Lines, Shown},
+        standard_output,
+    },
+    requests::{self, LeastFlag, OneRequest},
 };
+
+/// List fields
+///
+/// Prints a line for each field, its keys by the three levels of the schema.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[command(after_help = "Example: isotach list class=od,date=-1,step=0/to/24/by/6 --json")]
+pub(crate) struct ListFlags {
+    #[command(flatten)]
+    pub(crate) requests: OneRequest,
+    #[command(flatten)]
+    pub(crate) least: LeastFlag,
+    #[command(flatten)]
+    pub(crate) at: AtFlag,
+    /// Also show fields that were replaced
+    #[arg(long)]
+    pub(crate) duplicates: bool,
+    /// Also show where each field is, its length and its checksum
+    #[arg(short, long, conflicts_with = "json")]
+    pub(crate) long: bool,
+    /// Also show the length of each field, in bytes
+    #[arg(long, conflicts_with_all = ["json", "long"])]
+    pub(crate) length: bool,
+    /// Show datasets (1), collocations (2) or fields (3)
+    #[arg(long, value_name = "LEVELS", default_value = "3", value_parser = clap::value_parser!(u8).range(1..=3))]
+    #[arg(conflicts_with_all = ["json", "long", "length", "duplicates"])]
+    pub(crate) depth: u8,
+    /// Print what scripts read: the lines alone, as FDB prints them, without a mark on fields that were replaced
+    #[arg(long, conflicts_with_all = ["json", "long"])]
+    pub(crate) porcelain: bool,
+    /// Print one JSON object a line: key, location, offset, length, checksum
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Streams the listing; memory does not grow with it.
 pub(crate) fn run(place: &PlaceFlags, flags: &ListFlags) -> Outcome {
@@ -40,7 +74,11 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ListFlags) -> Outcome {
             } else if flags.depth < 3 {
                 lines.level(&mut out, &listed, flags.depth)?;
             } else {
-                lines.plain(&mut out, &listed, Shown::of(flags))?;
+                lines.plain(
+                    &mut out,
+                    &listed,
+                    Shown { porcelain: flags.porcelain, length: flags.length, place: flags.long },
+                )?;
             }
         }
         Ok(())
@@ -49,5 +87,5 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ListFlags) -> Outcome {
     if let Some(error) = failed {
         return Err(error.into());
     }
-    if is_empty { absent::note(&store, &requests) } else { Ok(()) }
+    if is_empty { missing::note(&store, &requests) } else { Ok(()) }
 }

@@ -1,51 +1,98 @@
-//! The commands: each calls the library and prints what it says.
+//! The command line: one file per command, which holds the command's flags, their help, and the function that runs it.
 
-mod absent;
 mod acl;
 mod adopt;
 mod axes;
-mod change;
 mod completions;
 mod container;
 mod control;
 mod copy;
-mod daos_container;
 mod demo;
 mod destroy;
-mod draft;
 mod dump;
 mod info;
-mod ingest;
 mod init;
-mod input;
 mod inspect;
-mod line;
 mod list;
-mod missing;
-mod noticed;
 mod object;
-pub(crate) mod overlay;
+mod overlay;
 mod pool;
 mod purge;
 mod read;
-mod requests;
 mod schema;
-mod sink;
 mod snapshot;
 mod stats;
 mod verify;
 mod where_;
-mod whole;
 mod wipe;
 mod write;
 
 use std::io::stdout;
 
+use clap::{CommandFactory, Parser, Subcommand};
+use isotach_bench::{BenchArgs, ReportArgs};
+
 use crate::{
-    context,
+    context::{self, PlaceFlags},
     failure::Outcome,
-    flags::{Cli, Command},
 };
+
+/// Store weather fields, and find them again by what they are.
+///
+/// A field is named by metadata (class=od,date=20240101,step=6,param=t), never by a file name. Many processes write and
+/// read one store at once, without a server and without locks.
+#[derive(Debug, Parser)]
+#[command(name = "isotach", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 success, 1 failure, 2 a mistake in what was typed.")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) place: PlaceFlags,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Init(init::InitFlags),
+    Write(write::WriteFlags),
+    Adopt(adopt::AdoptFlags),
+    Read(read::ReadFlags),
+    List(list::ListFlags),
+    Inspect(inspect::InspectFlags),
+    Axes(axes::AxesFlags),
+    Purge(purge::PurgeFlags),
+    Wipe(wipe::WipeFlags),
+    Copy(copy::CopyFlags),
+    Move(copy::MoveFlags),
+    Overlay(overlay::OverlayFlags),
+    Snapshot(snapshot::SnapshotFlags),
+    Stats(stats::StatsFlags),
+    Dump(dump::DumpFlags),
+    Verify(verify::VerifyFlags),
+    Repair(verify::RepairFlags),
+    Status(control::StatusFlags),
+    Lock(control::LockFlags),
+    Unlock(control::UnlockFlags),
+    Acl(acl::AclFlags),
+    Info(info::InfoFlags),
+    Where(where_::WhereFlags),
+    Schema(schema::SchemaFlags),
+    Pool(pool::PoolFlags),
+    Container(container::ContainerFlags),
+    Object(object::ObjectFlags),
+    Demo(demo::DemoFlags),
+    DemoWorker(demo::DemoWorkerFlags),
+    /// Measure stores as the published method does, beside plain writes and reads, plain files and ECMWF's FDB
+    ///
+    /// Without a subcommand: archive, retrieve and list on the field API. Studies (field-io, ior, hammer, operational, kernels,
+    /// peers, plan) keep a record, of which `isotach report` makes a page.
+    Bench(Box<BenchArgs>),
+    /// Make a page with plots of what runs of bench have measured
+    Report(ReportArgs),
+    Completions(completions::CompletionsFlags),
+    Man(completions::ManFlags),
+}
 
 /// Runs what was typed.
 pub(crate) fn run(cli: Cli) -> Outcome {
@@ -82,7 +129,60 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::DemoWorker(_) => demo::work(&place),
         Command::Bench(args) => Ok(isotach_bench::run(&args, &context::registry())?),
         Command::Report(args) => Ok(isotach_bench::report(&args, &mut stdout().lock())?),
-        Command::Completions(flags) => completions::run(&flags),
-        Command::Man(_) => completions::man(),
+        Command::Completions(flags) => completions::run(&flags, Cli::command()),
+        Command::Man(_) => completions::man(Cli::command()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definitions_of_all_flags_agree_with_each_other() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_says_what_it_is_for() {
+        let mut command = Cli::command();
+        command.build();
+        for command in command.get_subcommands() {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+        }
+    }
+
+    const PAGE: &str = include_str!("../../../../docs/cli.md");
+
+    /// The command lines of the page's examples, up to a pipe.
+    fn examples() -> impl Iterator<Item = Vec<&'static str>> {
+        let lines = PAGE.lines().filter_map(|line| line.strip_prefix("$ "));
+        let lines = lines.filter(|line| line.starts_with("isotach "));
+        lines.map(|line| line.split(['|', '>']).next().unwrap_or(line).split_whitespace().collect())
+    }
+
+    #[test]
+    fn every_example_of_the_page_can_be_typed() {
+        for example in examples() {
+            if let Err(error) = Cli::try_parse_from(&example) {
+                panic!("{example:?}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_has_a_section_on_the_page() {
+        let headings: Vec<&str> = PAGE.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+        let named: Vec<&str> = headings.iter().flat_map(|heading| heading.split(", ")).collect();
+        let mut command = Cli::command();
+        command.build();
+        let commands = command
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set() && command.get_name() != "help");
+        let commands: Vec<&str> = commands.map(clap::Command::get_name).collect();
+        for command in &commands {
+            assert!(named.contains(command), "no section for {command}");
+        }
+        assert_eq!(named.len(), commands.len(), "{named:?}");
     }
 }

@@ -1,17 +1,48 @@
 //! `isotach overlay`: a dataset under another key; and how messages get that key when they are read.
 
-use std::error::Error;
-
-use isotach_fields::FieldStore;
-use isotach_grib::Eccodes;
+use clap::Args;
 use isotach_mars::Key;
 
 use crate::{
-    context,
+    context::{self, PlaceFlags},
     failure::{Failure, Outcome},
-    flags::{OverlayFlags, PlaceFlags},
     output::outln,
+    requests::name_list,
 };
+
+/// Show a dataset under another key, without a copy
+///
+/// What is in the dataset BELOW, now and later, is also found under the key SHOWN; messages are given that key when they are
+/// read, through ecCodes. What is archived under SHOWN itself comes first. A wipe of SHOWN ends the overlay and leaves
+/// BELOW as it is.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  isotach overlay class=od,expver=1,stream=oper,date=20240101,time=0,domain=g \\
+                  class=rd,expver=x001,stream=oper,date=20240101,time=0,domain=g")]
+pub(crate) struct OverlayFlags {
+    /// The dataset that is there: each key of it
+    #[arg(value_name = "BELOW")]
+    pub(crate) below: String,
+    /// The key under which it is shown, of the same names
+    #[arg(value_name = "SHOWN")]
+    pub(crate) shown: String,
+    /// The keys whose values may differ
+    #[arg(long, value_name = "KEY,...", default_value = "class,expver")]
+    variable_keys: String,
+    /// Show it in a dataset that is there already as well, below its own fields
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// End the overlay
+    #[arg(long, conflicts_with = "force")]
+    pub(crate) remove: bool,
+}
+
+impl OverlayFlags {
+    /// The keys whose values may differ.
+    pub(crate) fn variable(&self) -> Vec<&str> {
+        name_list(&self.variable_keys)
+    }
+}
 
 /// Lays an overlay, or removes one.
 pub(crate) fn run(place: &PlaceFlags, flags: &OverlayFlags) -> Outcome {
@@ -24,24 +55,4 @@ pub(crate) fn run(place: &PlaceFlags, flags: &OverlayFlags) -> Outcome {
     }
     store.overlay(&below, &shown, &flags.variable(), flags.force)?;
     outln!("{shown} shows {below}")
-}
-
-/// Lets a store give messages from below an overlay the key under which they are shown.
-pub(crate) fn relabel_through_eccodes(store: FieldStore) -> FieldStore {
-    store.relabel_with(relabelled);
-    store
-}
-
-/// A message that carries these keys: looked at again, because a key that is set need not be what MARS then calls it.
-fn relabelled(message: &[u8], keys: &Key) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
-    let eccodes = Eccodes::load()?;
-    let changed = eccodes.edit_message(message, keys.slots())?;
-    let carried = Key::from(eccodes.message_key(&changed)?);
-    match keys.slots().find(|(name, value)| carried.get(name).unwrap_or_default() != *value) {
-        None => Ok(changed),
-        Some((name, value)) => {
-            let found = carried.get(name).unwrap_or("no value");
-            Err(format!("{name}={value} was set, and the message has {found}").into())
-        }
-    }
 }

@@ -2,19 +2,45 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use clap::{Args, Subcommand};
 use isotach_object::{Pool, PoolUri};
 use serde_json::json;
 
 use super::{
-    destroy::{self, Victim},
+    destroy::{self, DestroyFlags, Victim},
     info::names,
 };
 use crate::{
-    context,
+    context::{self, PlaceFlags},
     failure::{Failure, Outcome},
-    flags::{PlaceFlags, PoolAction, PoolFlags},
-    output::{Bytes, Table, count, outln, print_json},
+    output::{Bytes, Table, count, outln, print_done, print_json},
 };
+
+/// The object model: pools
+#[derive(Debug, Args)]
+pub(crate) struct PoolFlags {
+    #[command(subcommand)]
+    pub(crate) action: PoolAction,
+    /// Print JSON objects
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// What to do with the pool that --store names.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(crate) enum PoolAction {
+    /// Make an empty pool; for a field store use `isotach init`
+    Create,
+    /// List the pools of the configuration
+    List,
+    /// Show engine, capabilities and room
+    Show,
+    /// Remove the pool and everything in it
+    Destroy {
+        #[command(flatten)]
+        destroy: DestroyFlags,
+    },
+}
 
 /// Makes, lists, shows or removes.
 pub(crate) fn run(place: &PlaceFlags, flags: &PoolFlags) -> Outcome {
@@ -27,7 +53,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &PoolFlags) -> Outcome {
                 .engine(uri.scheme())?
                 .create_pool(&uri)
                 .map_err(|error| Failure::from(error).not_typed())?;
-            told(flags.json, "made", "pool", &uri.to_string())
+            print_done(flags.json, "made", "pool", &uri.to_string())
         }
         PoolAction::Show => show(&*open(place)?, flags.json),
         PoolAction::Destroy { destroy } => {
@@ -45,14 +71,6 @@ pub(crate) fn run(place: &PlaceFlags, flags: &PoolFlags) -> Outcome {
 pub(crate) fn open(place: &PlaceFlags) -> Outcome<Arc<dyn Pool>> {
     let uri = only_uri(place)?;
     context::registry().open_pool(&uri).map_err(|error| Failure::from(error).not_typed())
-}
-
-/// Says what was done with something.
-pub(crate) fn told(as_json: bool, done: &str, what: &str, name: &str) -> Outcome {
-    if as_json {
-        return print_json(&json!({(what): name, "done": done}));
-    }
-    outln!("{done} {what} {name}")
 }
 
 fn uris(place: &PlaceFlags) -> Outcome<BTreeSet<PoolUri>> {

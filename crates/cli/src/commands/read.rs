@@ -3,20 +3,52 @@
 use std::{
     io::{IsTerminal, Write, stderr, stdout},
     mem,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
+use clap::Args;
 use isotach_mars::{Key, Match};
 use serde_json::{Value, json};
 
-use super::{absent, missing::Missing, requests, sink::Sink};
 use crate::{
-    context,
+    context::{self, AtFlag, PlaceFlags},
     failure::{Failure, Outcome, say},
-    flags::{PlaceFlags, ReadFlags},
-    output::{Bytes, count, key_object},
+    missing::{self, Missing},
+    output::{Bytes, count, key_object, sink::Sink},
     progress::Progress,
+    requests::{self, OneRequest},
 };
+
+/// Retrieve fields, one after the other, in the request's order
+///
+/// The request names every key that the schema asks for; one that is optional there may be left out. A field that is not
+/// there is no error: it is named on standard error.
+#[derive(Debug, Args)]
+#[command(mut_arg("request", |request| request
+    .required_unless_present_any(["file", "extract"])
+    .help("Which fields: names with values, as in class=od,step=0/to/24/by/6,param=t/u")))]
+#[command(after_help = "Example:
+  isotach read class=od,date=-1,time=12,type=fc,levtype=pl,levelist=500,step=6,param=t -o t.grib")]
+pub(crate) struct ReadFlags {
+    #[command(flatten)]
+    pub(crate) requests: OneRequest,
+    /// Read the fields that have the keys of a file's messages; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["request", "file"])]
+    pub(crate) extract: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) at: AtFlag,
+    /// Where the fields go; - is standard output, which is also taken without this unless it is a terminal
+    ///
+    /// A file appears, or is replaced, when it is whole and something was found. It keeps its permissions.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Fail, and leave no file, if a field is missing
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print one JSON object on standard error: fields, bytes, missing, and the first 1000 of the missing keys
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// How many missing fields are named in JSON.
 const MISSING_NAMED_MAX: usize = 1000;
@@ -46,7 +78,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ReadFlags) -> Outcome {
         summary.take_missing(Missing { request, found: retrieval.missing() }, &mut progress);
         // Of several requests the first is explained: for the others it is mostly the same.
         if summary.fields == before && !summary.as_json && !mem::replace(&mut is_explained, true) {
-            absent::why(&store, request).into_iter().for_each(say);
+            missing::why(&store, request).into_iter().for_each(say);
         }
         Ok(())
     })?;

@@ -1,17 +1,49 @@
 //! `isotach snapshot`: names for what the store holds now.
 
+use clap::{Args, Subcommand};
 use isotach_fields::StoreSnapshot;
 use isotach_mars::{Match, Request};
 use serde_json::{Value, json};
 
-use super::{control::check_whole_datasets, pool, requests};
 use crate::{
-    context,
+    context::{self, PlaceFlags},
     failure::Outcome,
-    flags::{PlaceFlags, SnapshotAction, SnapshotFlags},
-    output::{Table, count, key_object, outln, print_json, utc},
+    output::{Table, count, key_object, outln, print_done, print_json, utc},
     progress::Steps,
+    requests,
 };
+
+/// Name the present state of datasets, so that it stays readable
+///
+/// Whatever is archived, replaced or wiped later, the commands that read show it with --at NAME.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach snapshot create before-rerun class=od,date=20240101")]
+pub(crate) struct SnapshotFlags {
+    #[command(subcommand)]
+    pub(crate) action: SnapshotAction,
+    /// Print JSON objects
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// What to do with snapshots.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SnapshotAction {
+    /// Make a snapshot of whole datasets
+    Create {
+        /// Its name: letters, digits and . _ : -
+        name: String,
+        /// Which datasets: names with values, as in class=od,date=20240101. A name left out matches everything
+        request: Option<String>,
+    },
+    /// List the snapshots and their datasets
+    List,
+    /// Remove a snapshot, and what only it kept
+    Remove {
+        /// Its name
+        name: String,
+    },
+}
 
 /// Makes, lists or removes.
 pub(crate) fn run(place: &PlaceFlags, flags: &SnapshotFlags) -> Outcome {
@@ -20,7 +52,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &SnapshotFlags) -> Outcome {
         SnapshotAction::Create { name, request } => {
             let mut made = None;
             requests::typed(request.as_deref())?.for_each(&store, Match::Partial, |request: &Request| {
-                check_whole_datasets(store.schema(), request, "snapshots are of")?;
+                requests::check_whole_datasets(store.schema(), request, "snapshots are of")?;
                 let steps = Steps::new();
                 let snapshot = store.snapshot_telling(request, name, &|done, total| steps.reach(done, total));
                 steps.finish();
@@ -36,7 +68,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &SnapshotFlags) -> Outcome {
         SnapshotAction::List => list(&store.snapshots()?, flags.json),
         SnapshotAction::Remove { name } => {
             store.remove_snapshot(name)?;
-            pool::told(flags.json, "removed", "snapshot", name)
+            print_done(flags.json, "removed", "snapshot", name)
         }
     }
 }

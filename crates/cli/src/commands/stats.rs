@@ -1,16 +1,31 @@
 //! `isotach stats`: how much there is.
 
+use clap::Args;
 use isotach_fields::DatasetStats;
 use isotach_mars::Match;
 use serde_json::{Value, json};
 
-use super::requests;
 use crate::{
-    context,
+    context::{self, AtFlag, PlaceFlags},
     failure::Outcome,
-    flags::{PlaceFlags, StatsFlags},
     output::{Bytes, Table, key_object, print_json},
+    requests::{self, LeastFlag, OneRequest},
 };
+
+/// Count fields and bytes, for each dataset
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach stats class=od,date=-1")]
+pub(crate) struct StatsFlags {
+    #[command(flatten)]
+    pub(crate) requests: OneRequest,
+    #[command(flatten)]
+    pub(crate) least: LeastFlag,
+    #[command(flatten)]
+    pub(crate) at: AtFlag,
+    /// Print one JSON object for each dataset
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// A row for each dataset, and one for all.
 pub(crate) fn run(place: &PlaceFlags, flags: &StatsFlags) -> Outcome {

@@ -1,16 +1,28 @@
 //! `isotach where`: spaces and their pools, or datasets and their containers.
 
+use clap::Args;
 use isotach_fields::Action;
 use isotach_mars::Match;
 use serde_json::json;
 
-use super::requests;
 use crate::{
-    context,
+    context::{self, PlaceFlags},
     failure::Outcome,
-    flags::{PlaceFlags, WhereFlags},
     output::{Table, key_object, print_json},
+    requests::{self, OneRequest},
 };
+
+/// Show the spaces of the store and their pools; with a request, the containers of its datasets
+#[derive(Debug, Args)]
+#[command(after_help = "Examples: isotach where
+          isotach where class=od,date=-1")]
+pub(crate) struct WhereFlags {
+    #[command(flatten)]
+    pub(crate) requests: OneRequest,
+    /// Print one JSON object for each space or dataset
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Without a request the spaces, with one its datasets.
 pub(crate) fn run(place: &PlaceFlags, flags: &WhereFlags) -> Outcome {

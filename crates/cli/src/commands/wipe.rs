@@ -1,16 +1,35 @@
 //! `isotach wipe`: says what would go, and removes it when told to.
 
+use clap::Args;
 use isotach_fields::{WipeReport, WipedDataset};
 use isotach_mars::Match;
 use serde_json::json;
 
-use super::requests;
 use crate::{
-    context,
+    context::{self, PlaceFlags},
     failure::Outcome,
-    flags::{PlaceFlags, WipeFlags},
     output::{Bytes, Table, count, key_object, outln, print_json},
+    requests::{self, LeastFlag, Requests},
 };
+
+/// Remove datasets, or whole collocations of them
+///
+/// Says what would be removed; --doit removes it. A key left out of the request matches every value. Files that were
+/// adopted stay where they are.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: isotach wipe class=rd,expver=x001,date=20240101 --doit")]
+pub(crate) struct WipeFlags {
+    #[command(flatten)]
+    pub(crate) requests: Requests,
+    #[command(flatten)]
+    pub(crate) least: LeastFlag,
+    /// Remove it
+    #[arg(long)]
+    pub(crate) doit: bool,
+    /// Print one JSON object for each dataset
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// Wipes request by request.
 pub(crate) fn run(place: &PlaceFlags, flags: &WipeFlags) -> Outcome {

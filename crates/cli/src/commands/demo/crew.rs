@@ -13,8 +13,8 @@ use super::{
     task::{Event, Role, Task},
 };
 use crate::{
+    context::PlaceFlags,
     failure::{Failure, Outcome},
-    flags::PlaceFlags,
 };
 
 /// What comes from one worker.

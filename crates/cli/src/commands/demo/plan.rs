@@ -1,12 +1,12 @@
 //! What the demo archives: an ensemble forecast, field by field.
 
+use clap::Args;
 use isotach_grib::{Eccodes, FieldName, ForecastPlan, MessageMaker};
 use isotach_mars::{Key, Request};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     failure::{Failure, Outcome},
-    flags::DemoFlags,
     output::count,
 };
 
@@ -16,6 +16,32 @@ const LEVELS: [u32; 13] = [850, 500, 250, 1000, 925, 700, 300, 200, 100, 50, 400
 const PARAMS: [u32; 6] = [130, 131, 132, 129, 133, 157];
 /// Hours between steps.
 const INTERVAL: u32 = 6;
+
+/// The flags that choose the forecast.
+#[derive(Debug, Args)]
+pub(crate) struct PlanFlags {
+    /// Ensemble members
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    members: u32,
+    /// Forecast steps, six hours apart
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) steps: u32,
+    /// Pressure levels
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=13))]
+    pub(crate) levels: u32,
+    /// Parameters: t, u, v, z, q, r
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=6))]
+    pub(crate) params: u32,
+    /// Size of a field
+    #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = parse_size)]
+    pub(crate) size: u64,
+    /// Writer processes, at most one for each member
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) writers: u32,
+    /// Reader processes
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=256))]
+    pub(crate) readers: u32,
+}
 
 /// The forecast, and who writes and reads it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -35,7 +61,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// The plan that the flags ask for.
-    pub(crate) fn new(eccodes: &'static Eccodes, flags: &DemoFlags) -> Outcome<Self> {
+    pub(crate) fn new(eccodes: &'static Eccodes, flags: &PlanFlags) -> Outcome<Self> {
         let mut plan = Self {
             members: flags.members,
             steps: (0..flags.steps).map(|step| step * INTERVAL).collect(),
@@ -129,4 +155,34 @@ impl std::fmt::Display for Plan {
 
 fn first(all: &[u32], count: u32) -> Vec<u32> {
     all.iter().copied().take(count as usize).collect()
+}
+
+/// Reads a size in bytes.
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
+    let unit = text[digits.len()..].trim().to_ascii_lowercase();
+    let factor = match unit.as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        _ => return Err("expected a number of bytes, or one with KiB, MiB or GiB".to_owned()),
+    };
+    let number: u64 = digits.parse().map_err(|_| "expected a size such as 4096, 64KiB or 1MiB".to_owned())?;
+    number.checked_mul(factor).ok_or_else(|| "expected a size below 16 EiB".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_with_and_without_units() {
+        assert_eq!(parse_size("4096"), Ok(4096));
+        assert_eq!(parse_size("64KiB"), Ok(65_536));
+        assert_eq!(parse_size("1 mib"), Ok(1 << 20));
+        for wrong in ["", "MiB", "1.5MiB", "1MB", "-1", "99999999999GiB"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
 }

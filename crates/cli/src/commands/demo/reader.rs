@@ -14,9 +14,8 @@ use super::{
     task::{Did, Event, micros, now_us},
 };
 use crate::{
-    context,
+    context::{self, PlaceFlags},
     failure::{Failure, Outcome},
-    flags::PlaceFlags,
     output::count,
 };
 

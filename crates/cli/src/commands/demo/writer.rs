@@ -9,7 +9,10 @@ use super::{
     plan::Plan,
     task::{Did, Event, micros, now_us},
 };
-use crate::{context, failure::Outcome, flags::PlaceFlags};
+use crate::{
+    context::{self, PlaceFlags},
+    failure::Outcome,
+};
 
 /// Step by step. Making a message is the model's work, so its time does not count.
 pub(crate) fn run(place: &PlaceFlags, plan: &Plan, number: u32) -> Outcome {

@@ -6,17 +6,75 @@ use std::{
     collections::HashSet,
     fs,
     io::{Read, stdin},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
+use clap::Args;
 use isotach_fields::{Error, FieldStore};
 use isotach_grib::{Eccodes, MessageScanner};
-use isotach_mars::{Key, Match, Request, RequestError};
+use isotach_mars::{Key, Level, Match, Request, RequestError, Rule, Schema};
 
-use crate::{
-    failure::{Failure, Outcome, say},
-    flags::{Language, LeastFlag, OneRequest, Requests},
-};
+use crate::failure::{Failure, Outcome, say};
+use crate::input::{is_standard, name_of, text_of};
+
+/// One or more requests.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct Requests {
+    /// Which fields: names with values, as in class=od,step=0/to/24/by/6,param=t/u
+    #[arg(value_name = "REQUEST", required_unless_present = "file", conflicts_with = "file")]
+    pub(crate) request: Option<String>,
+    /// Take MARS requests from a file; - is standard input
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) language: Language,
+}
+
+/// Requests where none means everything.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct OneRequest {
+    /// Which fields: names with values, as in class=od,step=0/to/24/by/6. A name left out matches everything
+    #[arg(value_name = "REQUEST", conflicts_with = "file")]
+    pub(crate) request: Option<String>,
+    /// Take MARS requests from a file; - is standard input
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) language: Language,
+}
+
+/// What is taken of the MARS language.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Language {
+    /// Refuse keywords of MARS that have no effect here, such as area, format and target
+    #[arg(long)]
+    pub(crate) strict_request: bool,
+}
+
+/// What a request must say at least.
+#[derive(Debug, Default, Args)]
+pub(crate) struct LeastFlag {
+    /// Refuse a request that does not name all of these keys, as class,expver
+    ///
+    /// Guards a script against a request that means more than it should, as FDB's programs do by default.
+    #[arg(long, value_name = "KEY,...")]
+    pub(crate) minimum_keys: Option<String>,
+}
+
+impl LeastFlag {
+    /// The keys.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let text = self.minimum_keys.as_deref().unwrap_or_default();
+        name_list(text).into_iter().filter(|name| !name.is_empty()).collect()
+    }
+}
+
+/// The parts of a list with commas, blanks around them dropped.
+pub(crate) fn name_list(text: &str) -> Vec<&str> {
+    text.split(',').map(str::trim).collect()
+}
 
 /// The requests that were given; there is at least one.
 #[derive(Debug)]
@@ -152,28 +210,19 @@ pub(crate) fn tell_unusable(mut unusable: Vec<Error>) -> Outcome {
     Err(last.into())
 }
 
-/// The text of a file, or of standard input for `-`.
-pub(crate) fn text_of(path: &Path) -> Outcome<String> {
-    let mut bytes = Vec::new();
-    let read = if is_standard(path) {
-        stdin().lock().read_to_end(&mut bytes).map(|_| ())
-    } else {
-        fs::read(path).map(|read| bytes = read)
+/// Refuses a request that names a part of datasets, where all of each would be meant: `what` says so.
+pub(crate) fn check_whole_datasets(schema: &Schema, request: &Request, what: &str) -> Outcome {
+    let plans = schema.plans(request, Match::Partial)?;
+    let rules: Vec<&Rule> = plans.iter().filter_map(|plan| schema.rule(plan.rule)).collect();
+    let keeps = |level: &Level, name: &str| level.names().any(|kept| kept == name);
+    let is_below = |name: &str| {
+        let in_datasets = rules.iter().any(|rule| keeps(&rule.dataset, name));
+        !in_datasets && rules.iter().any(|rule| keeps(&rule.collocation, name) || keeps(&rule.element, name))
     };
-    read.map_err(Failure::file("read", path))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
-        Failure::usage(format!("{}:{line}: expected text in UTF-8", name_of(path)))
-    })
-}
-
-/// Whether `-`, standard input or output, was meant.
-pub(crate) fn is_standard(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-/// What an input is called in messages.
-pub(crate) fn name_of(path: &Path) -> String {
-    if is_standard(path) { "standard input".to_owned() } else { path.display().to_string() }
+    let below: Vec<&str> = request.iter().map(|(name, _)| name).filter(|name| is_below(name)).collect();
+    if below.is_empty() {
+        return Ok(());
+    }
+    let names = below.join(", ");
+    Err(Failure::usage(format!("the request names {names}, below the dataset; {what} whole datasets")))
 }

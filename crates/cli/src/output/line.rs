@@ -5,11 +5,8 @@ use std::{fmt::Write as _, io::Write, sync::Arc};
 use isotach_fields::{ContainerUri, Inspected, Listed, Location, Place};
 use isotach_mars::Key;
 
-use crate::{
-    failure::Outcome,
-    flags::ListFlags,
-    output::{Bytes, json_text, push_json_text},
-};
+use super::{Bytes, json_text, push_json_text};
+use crate::failure::Outcome;
 
 /// Writes lines; remembers what the last one shared with those before.
 #[derive(Debug, Default)]
@@ -31,13 +28,6 @@ pub(crate) struct Shown {
     pub(crate) length: bool,
     /// Where it is, with its length and checksum.
     pub(crate) place: bool,
-}
-
-impl Shown {
-    /// What the flags ask for.
-    pub(crate) fn of(flags: &ListFlags) -> Self {
-        Self { porcelain: flags.porcelain, length: flags.length, place: flags.long }
-    }
 }
 
 /// A container's URI as it stands in lines, in front of the object's id and behind it.

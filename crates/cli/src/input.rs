@@ -2,14 +2,13 @@
 
 use std::{
     fs::{self, FileType},
-    io,
+    io::{self, Read, stdin},
     os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
 };
 
 use tempfile::NamedTempFile;
 
-use super::requests::is_standard;
 use crate::failure::{Failure, Outcome};
 
 /// Something to read from.
@@ -64,7 +63,7 @@ impl Spooled {
         let failed = |error| Failure::failed(format!("cannot keep it in a temporary file: {error}"));
         let mut kept = NamedTempFile::with_prefix("isotach-").map_err(failed)?;
         let copied = match is_standard(path) {
-            true => io::copy(&mut io::stdin().lock(), &mut kept),
+            true => io::copy(&mut stdin().lock(), &mut kept),
             false => io::copy(&mut fs::File::open(path).map_err(open_failed)?, &mut kept),
         };
         copied.map_err(failed)?;
@@ -93,4 +92,30 @@ fn kind_name(kind: FileType) -> Option<&'static str> {
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err calls")]
 pub(crate) fn open_failed(error: io::Error) -> Failure {
     Failure::failed(format!("cannot open it: {error}"))
+}
+
+/// The text of a file, or of standard input for `-`.
+pub(crate) fn text_of(path: &Path) -> Outcome<String> {
+    let mut bytes = Vec::new();
+    let read = if is_standard(path) {
+        stdin().lock().read_to_end(&mut bytes).map(|_| ())
+    } else {
+        fs::read(path).map(|read| bytes = read)
+    };
+    read.map_err(Failure::file("read", path))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        Failure::usage(format!("{}:{line}: expected text in UTF-8", name_of(path)))
+    })
+}
+
+/// Whether `-`, standard input or output, was meant.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What an input is called in messages.
+pub(crate) fn name_of(path: &Path) -> String {
+    if is_standard(path) { "standard input".to_owned() } else { path.display().to_string() }
 }

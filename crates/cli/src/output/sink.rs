@@ -9,12 +9,12 @@ use std::{
 };
 
 use super::{
-    draft::{Draft, folder_of},
-    requests::is_standard,
+    atomic_file::{Draft, folder_of},
+    standard_output,
 };
 use crate::{
     failure::{Failure, Outcome},
-    output::standard_output,
+    input::is_standard,
 };
 
 /// An output.

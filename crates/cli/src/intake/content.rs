@@ -8,11 +8,11 @@ use std::{
 
 use isotach_grib::{LocationScanner, MessageLocation, ScanError};
 
-use super::{
+use crate::{
+    failure::{Failure, Outcome},
+    input::is_standard,
     input::{Input, open_failed},
-    requests::is_standard,
 };
-use crate::failure::{Failure, Outcome};
 
 /// What a file is.
 #[derive(Debug)]
@@ -25,20 +25,22 @@ pub(crate) enum Whole {
     MessagesOf(File),
 }
 
-/// Looks what a file holds, and reads it if it is one field.
-pub(crate) fn read(path: &Path, input: Input, skip_bad: bool) -> Outcome<Whole> {
-    if input == Input::Stream {
-        let bytes = read_to_end(path).map_err(Failure::file("read", path))?;
-        let mut cursor = Cursor::new(bytes);
-        let field = field_of(&mut cursor, path, skip_bad)?;
-        return Ok(field.unwrap_or_else(|| Whole::Messages(cursor.into_inner())));
-    }
-    let mut file = File::open(path).map_err(open_failed)?;
-    match field_of(&mut file, path, skip_bad)? {
-        Some(field) => Ok(field),
-        None => {
-            file.rewind().map_err(Failure::file("read", path))?;
-            Ok(Whole::MessagesOf(file))
+impl Whole {
+    /// Looks what a file holds, and reads it if it is one field.
+    pub(crate) fn read(path: &Path, input: Input, skip_bad: bool) -> Outcome<Self> {
+        if input == Input::Stream {
+            let bytes = read_to_end(path).map_err(Failure::file("read", path))?;
+            let mut cursor = Cursor::new(bytes);
+            let field = field_of(&mut cursor, path, skip_bad)?;
+            return Ok(field.unwrap_or_else(|| Self::Messages(cursor.into_inner())));
+        }
+        let mut file = File::open(path).map_err(open_failed)?;
+        match field_of(&mut file, path, skip_bad)? {
+            Some(field) => Ok(field),
+            None => {
+                file.rewind().map_err(Failure::file("read", path))?;
+                Ok(Self::MessagesOf(file))
+            }
         }
     }
 }

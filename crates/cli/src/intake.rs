@@ -3,6 +3,10 @@
 //! What must stay true: what was taken in before something bad is flushed and reported, unless all is to be taken in at
 //! once; and what is reported is durable.
 
+pub(crate) mod audit;
+pub(crate) mod change;
+mod content;
+
 use std::{
     borrow::Cow,
     fs::File,
@@ -11,24 +15,48 @@ use std::{
     time::{Duration, Instant},
 };
 
+use clap::Args;
 use isotach_fields::{Error as FieldsError, FieldStore, Transaction, crc32c};
 use isotach_grib::{Eccodes, Message, MessageScanner, ScanError};
 use isotach_mars::{Key, Match, Request, RequestError, Schema};
 use serde_json::json;
 
-use super::{
+use self::{
+    audit::{Noticed, OwnKey},
     change::Change,
-    input::{Input, Spooled, open_failed},
-    noticed::{Noticed, OwnKey},
-    requests::{is_standard, name_of},
-    whole::{self, Whole},
+    content::Whole,
 };
 use crate::{
     failure::{Failure, Outcome, say},
-    flags::IntakeFlags,
+    input::{Input, Spooled, open_failed},
+    input::{is_standard, name_of},
     output::{Bytes, Rate, count, outln, print_json, seconds},
     progress::Progress,
 };
+
+/// How messages are taken in.
+#[derive(Debug, Args)]
+pub(crate) struct IntakeFlags {
+    /// Keys laid over those that the messages carry, as class=rd,expver=x001
+    ///
+    /// A key that names a field whole needs no message at all: a FILE that is one GRIB message, or no GRIB, is then
+    /// taken under it as it is, without ecCodes. An empty value takes a key away.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    /// Refuse, before anything is visible, what would replace a field of the store or of this command
+    ///
+    /// All keys are looked at first, so the input is read twice; a stream is kept in a temporary file. Fields that other
+    /// programs archive meanwhile are not known. With --skip-bad, fields that were in the store before stay, the others are taken
+    /// in, and of several messages with one key the last counts.
+    #[arg(long)]
+    pub(crate) no_replace: bool,
+    /// Go on after a message that is broken, cannot be decoded or does not fit the schema
+    #[arg(long)]
+    pub(crate) skip_bad: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 /// What is to be taken in, and how.
 #[derive(Debug)]
@@ -217,7 +245,7 @@ impl<'f> Session<'f> {
     /// The key names a field whole: the file is that field, unless it holds several messages, which still need keys of
     /// their own.
     fn whole_key(&mut self, path: &Path, input: Input, name: &Path) -> Outcome {
-        match whole::read(path, input, self.intake.how.skip_bad)? {
+        match Whole::read(path, input, self.intake.how.skip_bad)? {
             Whole::Field { offset, bytes } => {
                 let key = self.overlay.clone();
                 let taken = match self.changed(&key, &bytes) {
