@@ -12,16 +12,16 @@ use isotach_object::{
 };
 
 use crate::{
-    CAPABILITIES, SCHEME, capabilities,
+    capability::{CAPABILITIES, SCHEME, capabilities},
     format::path,
     handle::PosixContainer,
-    index::entry::Entry,
+    index::{entry::Entry, system},
     read::{
         bytes::{bytes, find, look},
         listing,
         look::Seen,
     },
-    transaction::{snapshot, staging::PosixStaging},
+    transaction::staging::PosixStaging,
 };
 
 fn check_limit(limit: usize) -> Result<()> {
@@ -34,7 +34,7 @@ fn check_limit(limit: usize) -> Result<()> {
 impl PosixContainer {
     /// Commits what was checked, or what no caller may ask for.
     pub(crate) fn commit_checked(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
-        self.decide(&transaction.preconditions, |writer| writer.commit(transaction, &[], &self.place.log))
+        self.decide(&transaction.preconditions, |writer| writer.commit(transaction, &[], &self.storage.log))
     }
 }
 
@@ -44,7 +44,7 @@ impl Container for PosixContainer {
     }
 
     fn capabilities(&self) -> Capabilities {
-        capabilities(self.place.log.disk())
+        capabilities(self.storage.log.disk())
     }
 
     fn facets(&self) -> ContainerFacets<'_> {
@@ -59,15 +59,15 @@ impl Container for PosixContainer {
     }
 
     fn allocate_ids(&self, count: u64) -> Result<IdRange> {
-        self.place.log.check_writable()?;
+        self.storage.log.check_writable()?;
         self.check_current()?;
-        self.writer().allocate_ids(&self.place.log, count)
+        self.writer().allocate_ids(&self.storage.log, count)
     }
 
     fn update(&self, updates: &[Update<'_>]) -> Result<()> {
         updates.iter().try_for_each(|update| update.check_for(SCHEME, CAPABILITIES.redundancy))?;
         let mut writer = self.writer();
-        writer.gather(updates, &self.place.log)?;
+        writer.gather(updates, &self.storage.log)?;
         self.gathered.store(true, Ordering::Release);
         Ok(())
     }
@@ -82,7 +82,7 @@ impl Container for PosixContainer {
     }
 
     fn flush(&self) -> Result<()> {
-        let log = &self.place.log;
+        let log = &self.storage.log;
         let mut writer = self.writer();
         let wrote = writer.has_written();
         if wrote {
@@ -99,7 +99,7 @@ impl Container for PosixContainer {
 
     fn epoch(&self) -> Result<Epoch> {
         self.publish()?;
-        Ok(Epoch(self.place.log.epoch_at(self.place.log.length()?)))
+        Ok(Epoch(self.storage.log.epoch_at(self.storage.log.length()?)))
     }
 
     fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
@@ -150,7 +150,7 @@ impl Container for PosixContainer {
         let prefix = path::of_object(object);
         self.look_again(|| {
             let state = self.state()?;
-            let page = listing::page(state.get()?, &self.place.data, &prefix, anchor, limit, values);
+            let page = listing::page(state.get()?, &self.storage.data, &prefix, anchor, limit, values);
             self.naming_object(object, page)
         })
     }
@@ -169,7 +169,7 @@ impl Container for PosixContainer {
         let state = self.state()?;
         let mut prefix = Vec::new();
         path::of_dkey(object, dkey, &mut prefix);
-        listing::page(state.get()?, &self.place.data, &prefix, anchor, limit, false)
+        listing::page(state.get()?, &self.storage.data, &prefix, anchor, limit, false)
     }
 
     fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
@@ -234,7 +234,7 @@ impl Snapshots for PosixContainer {
 
     fn list(&self) -> Result<Vec<Snapshot>> {
         let state = self.state()?;
-        snapshot::all(state.get()?)
+        system::snapshots(state.get()?)
     }
 
     fn open(&self, name: &Label) -> Result<Arc<dyn Container>> {

@@ -10,11 +10,8 @@ use isotach_engine_kit::random;
 use isotach_object::{Error, Label, Result};
 
 use crate::{
-    index::{
-        chain, checkpoint,
-        run::Run,
-        state::{Place, State},
-    },
+    index::{chain, checkpoint, run::Run, state::State},
+    io::storage::Storage,
     sync::{
         AtomicBool, AtomicU64, AtomicUsize, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
     },
@@ -29,7 +26,7 @@ const READER_WAITS: u64 = 4;
 #[derive(Debug)]
 pub(crate) struct PosixContainer {
     pub(crate) label: Label,
-    pub(crate) place: Place,
+    pub(crate) storage: Storage,
     /// This handle's number in the frames it writes.
     pub(crate) own: u64,
     writer: Mutex<Writer>,
@@ -54,12 +51,12 @@ impl Drop for Awaited<'_> {
 }
 
 impl PosixContainer {
-    pub(crate) fn new(label: Label, place: Place) -> Result<Self> {
+    pub(crate) fn new(label: Label, storage: Storage) -> Result<Self> {
         let own = random::number()?;
-        let writer = Mutex::new(Writer::new(&place, own));
+        let writer = Mutex::new(Writer::new(&storage, own));
         let (gathered, state) = (AtomicBool::new(false), RwLock::new(None));
         let (awaited, renewing, renewed) = (AtomicUsize::new(0), Mutex::new(()), AtomicU64::new(0));
-        Ok(Self { label, place, own, writer, gathered, state, awaited, renewing, renewed })
+        Ok(Self { label, storage, own, writer, gathered, state, awaited, renewing, renewed })
     }
 
     pub(crate) fn writer(&self) -> MutexGuard<'_, Writer> {
@@ -84,7 +81,7 @@ impl PosixContainer {
             return Ok(());
         }
         let mut writer = self.writer();
-        match writer.publish(&self.place.log) {
+        match writer.publish(&self.storage.log) {
             // This handle will never write what it gathered, and reads on without.
             Err(Error::Poisoned { .. }) => writer.abandon(),
             outcome => outcome?,
@@ -96,7 +93,7 @@ impl PosixContainer {
     /// The state as of now.
     pub(crate) fn state(&self) -> Result<StateGuard<'_>> {
         self.publish()?;
-        let length = self.place.log.length()?;
+        let length = self.storage.log.length()?;
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         if state.as_ref().is_some_and(|state| state.is_fresh(length)) {
             return Ok(StateGuard(state));
@@ -115,7 +112,7 @@ impl PosixContainer {
     /// Replays the tail, and then lets `look` see the state.
     pub(crate) fn replay<T>(&self, look: impl FnOnce(&mut State) -> T) -> Result<T> {
         // A run is a help, never a need: what keeps this handle from reading shows below.
-        let _ = self.renew_if_due(READER_WAITS.saturating_mul(self.place.options.checkpoint));
+        let _ = self.renew_if_due(READER_WAITS.saturating_mul(self.storage.options.checkpoint));
         self.follow(look)
     }
 
@@ -125,7 +122,7 @@ impl PosixContainer {
         let mut guard = self.state_to_change();
         let state = match guard.as_mut() {
             Some(state) => state,
-            None => guard.insert(State::open(&self.place, self.own, &[])?),
+            None => guard.insert(State::open(&self.storage, self.own, &[])?),
         };
         if let Err(error) = self.catch_up(state) {
             if state.is_spoilt {
@@ -142,9 +139,9 @@ impl PosixContainer {
 
     fn catch_up(&self, state: &mut State) -> Result<()> {
         loop {
-            match state.replay(&self.place) {
+            match state.replay(&self.storage) {
                 // What it was to read next is gone, and the new runs say what it was.
-                Err(Error::Corrupt { .. }) if state.is_purged(&self.place)? => self.begin_again(state)?,
+                Err(Error::Corrupt { .. }) if state.is_purged(&self.storage)? => self.begin_again(state)?,
                 outcome => return outcome,
             }
         }
@@ -152,11 +149,11 @@ impl PosixContainer {
 
     /// Puts a state at the newest runs in the place of one whose runs were purged.
     fn begin_again(&self, state: &mut State) -> Result<()> {
-        let mut new = State::open(&self.place, self.own, &[])?;
-        self.place.data.close();
+        let mut new = State::open(&self.storage, self.own, &[])?;
+        self.storage.data.close();
         // Of a frame that the runs hold they do not tell the verdict; the log does, where it is not gone yet.
-        let reach = self.place.log.position_of(new.covered(&self.place)).unwrap_or(0);
-        let _ = state.replay_up_to(&self.place, reach);
+        let reach = self.storage.log.position_of(new.covered(&self.storage)).unwrap_or(0);
+        let _ = state.replay_up_to(&self.storage, reach);
         new.verdicts.take_over(&mut state.verdicts);
         *state = new;
         Ok(())
@@ -166,18 +163,18 @@ impl PosixContainer {
     pub(crate) fn look_again<T>(&self, mut look: impl FnMut() -> Result<T>) -> Result<T> {
         let (mut has_floor, mut has_grown) = (false, false);
         loop {
-            let length = self.place.log.length()?;
+            let length = self.storage.log.length()?;
             let error = match look() {
                 Err(error @ Error::Corrupt { .. }) => error,
                 outcome => return outcome,
             };
             let mut guard = self.state_to_change();
             match guard.as_mut() {
-                Some(state) if state.is_purged(&self.place)? => self.begin_again(state)?,
+                Some(state) if state.is_purged(&self.storage)? => self.begin_again(state)?,
                 // Another thread may have been first to notice.
                 Some(state) if !has_floor && state.has_floor() => {}
                 // What was looked for was replaced meanwhile, and went before there was room for a floor.
-                Some(_) if !has_grown && self.place.log.length()? > length => has_grown = true,
+                Some(_) if !has_grown && self.storage.log.length()? > length => has_grown = true,
                 _ => {
                     drop(guard);
                     return Err(self.not_kept(error));
@@ -205,7 +202,7 @@ impl PosixContainer {
 
     /// Writes runs if the log has grown past them and nobody else does it.
     pub(crate) fn checkpoint_if_due(&self) -> Result<()> {
-        self.renew_if_due(self.place.options.checkpoint)
+        self.renew_if_due(self.storage.options.checkpoint)
     }
 
     /// Sees to runs when the log has grown by `after`: writes them if there are none up to there, and if they reach much
@@ -213,7 +210,7 @@ impl PosixContainer {
     /// meanwhile.
     fn renew_if_due(&self, after: u64) -> Result<()> {
         let is_due = |end: u64| end >= self.renewed.load(Ordering::Acquire).saturating_add(after);
-        let end = self.place.log.epoch_at(self.place.log.length()?);
+        let end = self.storage.log.epoch_at(self.storage.log.length()?);
         if !is_due(end) {
             return Ok(());
         }
@@ -225,21 +222,21 @@ impl PosixContainer {
         if !is_due(end) {
             return Ok(());
         }
-        let mut reach = chain::reach(&self.place)?;
+        let mut reach = chain::reach(&self.storage)?;
         let mut runs = Vec::new();
         // Whatever comes of it, the next attempt waits for as much log again.
         self.renewed.store(end, Ordering::Release);
         if end < reach.saturating_add(after) {
             self.renewed.store(reach, Ordering::Release);
-        } else if self.place.log.is_writable() {
-            runs = checkpoint::make(&self.place)?;
+        } else if self.storage.log.is_writable() {
+            runs = checkpoint::make(&self.storage)?;
             reach = runs.last().map_or(reach, |run| run.span().to);
         }
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        let covered = state.as_ref().map(|state| state.covered(&self.place));
+        let covered = state.as_ref().map(|state| state.covered(&self.storage));
         drop(state);
         match covered {
-            Some(covered) if reach >= covered + self.place.options.checkpoint / 2 => {
+            Some(covered) if reach >= covered + self.storage.options.checkpoint / 2 => {
                 self.begin_at_runs(covered, &runs)
             }
             _ => Ok(()),
@@ -248,25 +245,25 @@ impl PosixContainer {
 
     /// Puts a state that begins at the newest runs in the place of this handle's, whose runs reach to `covered`.
     fn begin_at_runs(&self, covered: u64, known: &[Arc<Run>]) -> Result<()> {
-        let mut new = State::open(&self.place, self.own, known)?;
-        if new.covered(&self.place) <= covered {
+        let mut new = State::open(&self.storage, self.own, known)?;
+        if new.covered(&self.storage) <= covered {
             // Those that seemed to reach further are damaged.
             return Ok(());
         }
-        new.replay(&self.place)?;
+        new.replay(&self.storage)?;
         let mut guard = self.state_to_change();
         let Some(old) = guard.as_mut() else { return Ok(()) };
         // Of a frame that the runs hold they do not tell the verdict. Nobody may wait for one that the old state
         // has not come to; a frame that is appended from now on lies behind these runs.
-        let reach = self.place.log.position_of(new.covered(&self.place));
+        let reach = self.storage.log.position_of(new.covered(&self.storage));
         if self.awaited.load(Ordering::Acquire) > 0 && reach > Some(old.position) {
             return Ok(());
         }
         // Nobody sees the state go back.
-        new.replay(&self.place)?;
+        new.replay(&self.storage)?;
         new.verdicts.take_over(&mut old.verdicts);
         if !new.has_floor_of(old) {
-            self.place.data.close();
+            self.storage.data.close();
         }
         *guard = Some(new);
         Ok(())
@@ -281,7 +278,7 @@ impl PosixContainer {
 
     /// Refuses to go on in a container that was destroyed.
     pub(crate) fn check_current(&self) -> Result<()> {
-        match self.place.log.is_current()? {
+        match self.storage.log.is_current()? {
             true => Ok(()),
             false => Err(self.destroyed()),
         }

@@ -11,6 +11,7 @@
 //! object model's traits. `simulation` is a disk for tests.
 
 mod access;
+mod capability;
 mod container;
 mod format;
 #[cfg(feature = "fuzzing")]
@@ -33,33 +34,10 @@ use std::sync::Arc;
 use isotach_object::{Capabilities, Engine, Pool, PoolUri, Result};
 
 use crate::{
+    capability::{CAPABILITIES, SCHEME, capabilities},
     io::disk::{self, Folder},
     pool::PosixPool,
 };
-
-/// The scheme of this engine's URIs.
-const SCHEME: &str = "posix";
-
-const CAPABILITIES: Capabilities = Capabilities {
-    transactions: true,
-    history: true,
-    prepared_transactions: true,
-    holes: true,
-    snapshots: true,
-    redundancy: false,
-    ordered_listing: true,
-    ordered_updates: true,
-    pending_reads: false,
-    lent_reads: true,
-    multi_process: true,
-    permissions: true,
-    persistent: true,
-};
-
-/// What the engine can do on a disk.
-fn capabilities(disk: &dyn Folder) -> Capabilities {
-    Capabilities { multi_process: disk.is_shared(), permissions: disk.is_shared(), ..CAPABILITIES }
-}
 
 /// The posix engine: `posix:/path`, with the options `?sync=no` (a scratch store: `flush` makes visible but
 /// does not wait for the device), `?checkpoint=BYTES` (of log between checkpoints; default 1 MiB) and `?segment=BYTES` (of

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use isotach_object::{Error, PoolUri, Result};
 
-use crate::SCHEME;
+use crate::capability::SCHEME;
 
 /// Bytes of log after which somebody writes a run, unless the URI says otherwise. Whoever opens a container that is being written to
 /// replays half of this, as a rule.

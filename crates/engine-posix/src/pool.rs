@@ -16,18 +16,17 @@ use isotach_object::{
 };
 
 use crate::{
-    SCHEME,
     access::rights,
-    capabilities,
+    capability::{SCHEME, capabilities},
     format::superblock::{self, Kind, Superblock},
     handle::PosixContainer,
-    index::state::Place,
     io::{
         data::{self, DataReader},
         directory::Directory,
-        disk::{self, Folder, Hidden, Naming, Space},
+        disk::{Folder, Hidden, Naming, Space, failing},
         filesystem, flushed,
-        log::{self, Log},
+        log::{self, GENERATION, Log},
+        storage::Storage,
     },
     options::Options,
     purge::{self, reserve},
@@ -41,8 +40,6 @@ const LIMBO: &str = "limbo";
 const LEAVING: &str = "leaving";
 /// What has been in limbo for this long belongs to a process that died.
 const ABANDONED: Duration = Duration::from_secs(3600);
-/// The log's generation. Compaction will begin others.
-pub(crate) const GENERATION: u64 = 1;
 
 /// An open pool.
 #[derive(Debug)]
@@ -53,30 +50,26 @@ pub(crate) struct PosixPool {
     options: Options,
 }
 
-pub(crate) fn failed<'p>(what: &'p str, path: &'p Path) -> impl Fn(io::Error) -> Error + 'p {
-    move |error| disk::failed(what, path, error)
-}
-
 /// Makes an empty pool at `root`, which may be an empty directory or not there.
 pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
     disk.make_folders(root).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
             superblock::not_a_directory(root, Kind::Pool)
         }
-        _ => failed("create", root)(error),
+        _ => failing("create", root)(error),
     })?;
     filesystem::check(disk, root)?;
     let named = root.join(superblock::FILE);
     let refuse_pool = || match is_there(disk, &named)? {
         true => {
             // Whoever made it may have died before its name was durable, and others go on with it.
-            disk.sync_name(&named).map_err(failed("sync", root))?;
+            disk.sync_name(&named).map_err(failing("sync", root))?;
             Err(Error::AlreadyExists { what: format!("pool {}", root.display()) })
         }
         false => Ok(()),
     };
     refuse_pool()?;
-    let names = disk.names_in(root).map_err(failed("list", root))?;
+    let names = disk.names_in(root).map_err(failing("list", root))?;
     let has_strangers = names.iter().any(|name| name != CONTAINERS && name != LIMBO);
     let has_containers = disk.names_in(&root.join(CONTAINERS)).is_ok_and(|names| !names.is_empty());
     if has_containers || has_strangers {
@@ -94,16 +87,16 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
             io::ErrorKind::AlreadyExists => disk.folder(&path, true).map(drop),
             _ => Err(error),
         });
-        made.map_err(failed("create", &path))?;
+        made.map_err(failing("create", &path))?;
     }
-    let sync = || disk.sync_folder(root).map_err(failed("sync", root));
+    let sync = || disk.sync_folder(root).map_err(failing("sync", root));
     // Else the superblock's name could outlive a power failure which theirs do not.
     sync()?;
     // The superblock comes last and by a link that replaces nothing: a pool is there whole or not at all.
     let block = Superblock::new()?.encode(Kind::Pool);
     let temporary = root.join(LIMBO).join(unique()?);
-    disk.write_new(&temporary, &block).map_err(failed("create", &temporary))?;
-    let linked = disk.link(&temporary, &named).map_err(failed("create", &named));
+    disk.write_new(&temporary, &block).map_err(failing("create", &temporary))?;
+    let linked = disk.link(&temporary, &named).map_err(failing("create", &named));
     let _ = disk.remove(&temporary);
     if linked.is_err() {
         // Another process may have been first.
@@ -115,7 +108,7 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
 
 /// Whether something has this path. A path that may not be looked at is an error, not an absence.
 fn is_there(disk: &dyn Folder, path: &Path) -> Result<bool> {
-    disk.is_there(path).map_err(failed("stat", path))
+    disk.is_there(path).map_err(failing("stat", path))
 }
 
 /// A name that nothing else has.
@@ -128,7 +121,7 @@ pub(crate) fn destroy(disk: &dyn Folder, root: &Path) -> Result<()> {
     let (block, leaving) = (root.join(superblock::FILE), root.join(LEAVING));
     match Superblock::read(disk, root, Kind::Pool) {
         // Without its superblock it is no pool any more, whatever happens to the rest; by this name it is known again.
-        Ok(_) => disk.rename(&block, &leaving).map_err(failed("remove", &block))?,
+        Ok(_) => disk.rename(&block, &leaving).map_err(failing("remove", &block))?,
         Err(_) if Superblock::read_as(disk, root, LEAVING, Kind::Pool).is_ok() => {}
         Err(error) => {
             let is_half_made = is_half_made(disk, root)?;
@@ -146,7 +139,7 @@ fn is_half_made(disk: &dyn Folder, root: &Path) -> Result<bool> {
     let names = match disk.names_in(root) {
         Ok(names) => names,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(failed("list", root)(error)),
+        Err(error) => return Err(failing("list", root)(error)),
     };
     let has_strangers = names.iter().any(|name| name != CONTAINERS && name != LIMBO);
     let all = |name, is_ours: fn(&OsString) -> bool| {
@@ -161,14 +154,14 @@ fn is_half_made(disk: &dyn Folder, root: &Path) -> Result<bool> {
 
 /// Removes all that is in a pool, what it is known by last, and then its folder.
 fn remove_parts(disk: &dyn Folder, root: &Path) -> Result<()> {
-    let sync = || disk.sync_folder(root).map_err(failed("sync", root));
+    let sync = || disk.sync_folder(root).map_err(failing("sync", root));
     let remove = |name: &OsString| {
         let path = root.join(name);
-        disk.remove_all(&path).map_err(failed("remove", &path))
+        disk.remove_all(&path).map_err(failing("remove", &path))
     };
     // Each step is durable before the next, so that a power failure leaves what is known for a pool, or nothing.
     sync()?;
-    let names = disk.names_in(root).map_err(failed("list", root))?;
+    let names = disk.names_in(root).map_err(failing("list", root))?;
     let (last, parts): (Vec<OsString>, Vec<OsString>) = names.into_iter().partition(|name| name == LEAVING);
     parts.iter().try_for_each(remove)?;
     sync()?;
@@ -176,7 +169,7 @@ fn remove_parts(disk: &dyn Folder, root: &Path) -> Result<()> {
     // The path may be a link to the folder: the link is not the engine's.
     match disk.remove_folder(root) {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(()),
-        outcome => outcome.map_err(failed("remove", root)),
+        outcome => outcome.map_err(failing("remove", root)),
     }
 }
 
@@ -208,12 +201,12 @@ impl PosixPool {
         Ok(self.root.join(LIMBO).join(unique()?))
     }
 
-    pub(crate) fn open_place(&self, path: &Path) -> Result<Place> {
+    pub(crate) fn open_storage(&self, path: &Path) -> Result<Storage> {
         let directory = Arc::new(Directory::open(&*self.disk, path)?);
         let block = Superblock::read_in(&directory, Kind::Container)?;
         let log = Log::open(&self.disk, &directory, block.uuid, GENERATION)?;
         let data = DataReader::new(&Arc::new(directory.folder(data::FOLDER)?));
-        Ok(Place { directory, uuid: block.uuid, marker: block.marker, log, data, options: self.options })
+        Ok(Storage { directory, uuid: block.uuid, marker: block.marker, log, data, options: self.options })
     }
 
     /// Removes what processes that died left in limbo. It is a courtesy: whatever fails is left for later.
@@ -237,7 +230,7 @@ impl PosixPool {
         let path = self.path(label);
         // Whoever made it may have died before its name was durable, and others go on with it.
         let exists = || {
-            self.disk.sync_name(&path).map_err(failed("sync", &path))?;
+            self.disk.sync_name(&path).map_err(failing("sync", &path))?;
             Err(Error::AlreadyExists { what: format!("container {label}") })
         };
         if is_there(&*self.disk, &path)? {
@@ -250,7 +243,7 @@ impl PosixPool {
                 io::ErrorKind::DirectoryNotEmpty => {
                     Error::AlreadyExists { what: format!("container {label}") }
                 }
-                _ => failed("create", &path)(error),
+                _ => failing("create", &path)(error),
             })
         };
         let made = fill(&limbo).and_then(|()| rename());
@@ -268,7 +261,7 @@ impl PosixPool {
 
     fn sync_containers(&self) -> Result<()> {
         let folder = self.root.join(CONTAINERS);
-        self.disk.sync_folder(&folder).map_err(failed("sync", &folder))
+        self.disk.sync_folder(&folder).map_err(failing("sync", &folder))
     }
 
     fn not_found(&self, label: &Label) -> Error {
@@ -280,7 +273,7 @@ impl PosixPool {
 fn fill(disk: &dyn Folder, directory: &Path) -> Result<()> {
     let folder = directory.join(data::FOLDER);
     for path in [directory, &folder] {
-        disk.make_folder(path, Naming::Shared).map_err(failed("create", path))?;
+        disk.make_folder(path, Naming::Shared).map_err(failing("create", path))?;
     }
     let block = Superblock::new()?;
     let log = log::header(block.uuid, GENERATION, 0);
@@ -290,7 +283,7 @@ fn fill(disk: &dyn Folder, directory: &Path) -> Result<()> {
         (flushed::FILE, &flushed::empty(block.uuid)),
     ] {
         let path = directory.join(name);
-        disk.write_new(&path, bytes).map_err(failed("create", &path))?;
+        disk.write_new(&path, bytes).map_err(failing("create", &path))?;
     }
     Ok(())
 }
@@ -317,7 +310,7 @@ impl Pool for PosixPool {
         self.make_container(label, |limbo| {
             fill(&*self.disk, limbo)?;
             if !options.updates.is_empty() {
-                let container = PosixContainer::new(label.clone(), self.open_place(limbo)?)?;
+                let container = PosixContainer::new(label.clone(), self.open_storage(limbo)?)?;
                 let transaction =
                     Transaction { preconditions: Vec::new(), updates: options.updates.to_vec() };
                 container.commit(&transaction)?;
@@ -327,15 +320,15 @@ impl Pool for PosixPool {
             let opened = Directory::open(&*self.disk, limbo)?;
             rights::begin(&opened, &options.rights)?;
             reserve::make_reserve(&opened);
-            self.disk.sync_folder(limbo).map_err(failed("sync", limbo))
+            self.disk.sync_folder(limbo).map_err(failing("sync", limbo))
         })
     }
 
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>> {
         let path = self.path(label);
-        let opened = self.open_place(&path).and_then(|place| {
-            flushed::check(&place)?;
-            PosixContainer::new(label.clone(), place)
+        let opened = self.open_storage(&path).and_then(|storage| {
+            flushed::check(&storage)?;
+            PosixContainer::new(label.clone(), storage)
         });
         match opened {
             Ok(container) => Ok(Arc::new(container)),
@@ -356,7 +349,7 @@ impl Pool for PosixPool {
                 let containers = self.root.join(CONTAINERS);
                 let need =
                     format!("to own it and be permitted to write to {}, or to be root", containers.display());
-                rights::explain(&*self.disk, &path, &need, failed("remove", &path)(error))
+                rights::explain(&*self.disk, &path, &need, failing("remove", &path)(error))
             }
         })?;
         self.sync_containers()?;
@@ -369,7 +362,7 @@ impl Pool for PosixPool {
 
     fn list_containers(&self) -> Result<Vec<Label>> {
         let folder = self.root.join(CONTAINERS);
-        let names = self.disk.names_in(&folder).map_err(failed("list", &folder))?;
+        let names = self.disk.names_in(&folder).map_err(failing("list", &folder))?;
         let mut labels: Vec<Label> = names.iter().filter_map(|name| name.to_str()?.parse().ok()).collect();
         labels.sort();
         Ok(labels)
@@ -381,14 +374,14 @@ impl Pool for PosixPool {
             return Err(self.not_found(label));
         }
         self.disk.size_of_all(&path, Hidden::Refused).map_err(|error| {
-            rights::explain(&*self.disk, &path, "permission to read it", failed("measure", &path)(error))
+            rights::explain(&*self.disk, &path, "permission to read it", failing("measure", &path)(error))
         })
     }
 
     fn usage(&self) -> Result<PoolUsage> {
         // What is closed to this user is left out.
         let used = self.disk.folder(&self.root, true).and_then(|root| root.size_of_names(Hidden::PassedOver));
-        let used = used.map_err(failed("measure", &self.root))?;
+        let used = used.map_err(failing("measure", &self.root))?;
         let Space { total, free, .. } = filesystem::space(&*self.disk, &self.root)?;
         Ok(PoolUsage { total, free, used })
     }
@@ -428,10 +421,10 @@ impl AccessControl for PosixPool {
 impl Maintenance for PosixPool {
     fn purge(&self, label: &Label, carry_out: bool) -> Result<Purged> {
         let path = self.path(label);
-        match self.open_place(&path) {
-            Ok(place) => match purge::purge(&*self.disk, &place, carry_out) {
+        match self.open_storage(&path) {
+            Ok(storage) => match purge::purge(&*self.disk, &storage, carry_out) {
                 // It was destroyed meanwhile.
-                Err(_) if !place.log.is_current()? => Err(self.not_found(label)),
+                Err(_) if !storage.log.is_current()? => Err(self.not_found(label)),
                 purged => purged,
             },
             Err(_) if !is_there(&*self.disk, &path)? => Err(self.not_found(label)),
@@ -441,11 +434,11 @@ impl Maintenance for PosixPool {
 
     fn verify(&self, label: &Label, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
         let path = self.path(label);
-        let looked = match self.open_place(&path) {
-            Ok(place) => verify::verify(&place, how, progress)
+        let looked = match self.open_storage(&path) {
+            Ok(storage) => verify::verify(&storage, how, progress)
                 .and_then(|verified| {
                     // Of files that are being removed nothing can be said.
-                    if verified.is_sound() || place.log.is_current()? {
+                    if verified.is_sound() || storage.log.is_current()? {
                         return Ok(verified);
                     }
                     Err(self.not_found(label))
@@ -475,7 +468,7 @@ impl Maintenance for PosixPool {
         }
         let container = Directory::open(&*self.disk, &path)?;
         quarantine::set_aside(&*self.disk, &self.root, label, &container, findings, note, || {
-            self.open_place(&path)
+            self.open_storage(&path)
         })
     }
 }

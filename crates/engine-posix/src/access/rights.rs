@@ -13,11 +13,11 @@ use std::path::Path;
 use isotach_object::{Acl, Error, NewRights, Permissions, Principal, Result, Rights, RightsChange};
 
 use crate::{
-    SCHEME,
     access::{
         posix_acl::{Bits, PosixAcl},
         uid_names,
     },
+    capability::SCHEME,
     format::superblock,
     io::{
         data,

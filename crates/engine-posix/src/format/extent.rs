@@ -89,6 +89,32 @@ impl Extent {
     }
 }
 
+/// A visible part of an extent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+    pub(crate) skip: u64,
+    pub(crate) extent: Extent,
+}
+
+impl Part {
+    pub(crate) fn end(&self) -> u64 {
+        self.offset + self.length
+    }
+
+    /// The part of it within `[start, end)`, if any.
+    pub(crate) fn clip(&self, start: u64, end: u64) -> Option<Self> {
+        let (from, to) = (self.offset.max(start), self.end().min(end));
+        (from < to).then(|| Self {
+            offset: from,
+            length: to - from,
+            skip: self.skip + (from - self.offset),
+            extent: self.extent.clone(),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

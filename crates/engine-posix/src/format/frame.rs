@@ -25,7 +25,9 @@ pub(crate) const HEADER: usize = 48;
 /// Zero bytes at the end of every frame.
 pub(crate) const TRAILER: usize = 8;
 /// The smallest frame.
-pub(crate) const MIN_FRAME: usize = HEADER + TRAILER;
+pub(crate) const FRAME_MIN: usize = HEADER + TRAILER;
+/// The longest frame: its length fits the header with some to spare.
+pub(crate) const FRAME_MAX: usize = 1 << 30;
 /// No so many bytes of a body, counted from its beginning, are all zeros as stored: a sector of 512 that is all of one body has three
 /// times as many, whole.
 const FILLED: usize = 128;
@@ -88,7 +90,7 @@ fn write_header(frame: &mut [u8], marker: u64, header: &Header) -> bool {
     let marker = marker.to_le_bytes();
     let mut bytes = Vec::with_capacity(HEADER);
     bytes.extend_from_slice(&marker);
-    // The caller keeps frames below 4 GiB (`log::MAX_FRAME`).
+    // The caller keeps frames below 4 GiB ([`FRAME_MAX`]).
     bytes.put_u32(header.length as u32);
     bytes.put_u32(header.salt);
     bytes.put_u64(header.origin.writer);
@@ -169,7 +171,7 @@ fn header(bytes: &[u8]) -> Option<Header> {
     let (kind, settled) = (reader.u16()?, reader.u16()? & SETTLED != 0);
     let body_sum = reader.u32()?;
     let sum = Reader(bytes.get(COVERED.end..HEADER)?).u32()?;
-    (sum == crc32c(covered) && length >= MIN_FRAME).then_some(Header {
+    (sum == crc32c(covered) && length >= FRAME_MIN).then_some(Header {
         length,
         salt,
         origin,
@@ -190,15 +192,15 @@ pub(crate) fn find(bytes: &[u8], marker: u64, more: bool) -> Found<'_> {
         Some(length) => Found::Torn { length },
         None => otherwise,
     };
-    if bytes.len() < MIN_FRAME {
-        return torn_or(bytes, Found::Pending { need: MIN_FRAME });
+    if bytes.len() < FRAME_MIN {
+        return torn_or(bytes, Found::Pending { need: FRAME_MIN });
     }
     let Some(header) = header(bytes) else {
         // The next marker begins before the smallest frame would end, or this was a whole header once.
-        let reach = bytes.len().min(MIN_FRAME + marker.len() - 1);
+        let reach = bytes.len().min(FRAME_MIN + marker.len() - 1);
         let begun = reach - prefix_at_end(&bytes[..reach], &marker);
-        let otherwise = match begun < MIN_FRAME {
-            true => Found::Pending { need: MIN_FRAME + marker.len() - 1 },
+        let otherwise = match begun < FRAME_MIN {
+            true => Found::Pending { need: FRAME_MIN + marker.len() - 1 },
             false => Found::Damaged { what: "a frame whose header fails its checksum", reach: HEADER },
         };
         return torn_or(&bytes[..reach], otherwise);
@@ -235,8 +237,8 @@ fn no_marker<'a>(bytes: &'a [u8], marker: &[u8; 8], more: bool) -> Found<'a> {
     if let Some(length) = memmem::find(bytes, marker) {
         return Found::Strange { length };
     }
-    if more || bytes.len() < MIN_FRAME {
-        return Found::Pending { need: bytes.len().max(MIN_FRAME) + 1 };
+    if more || bytes.len() < FRAME_MIN {
+        return Found::Pending { need: bytes.len().max(FRAME_MIN) + 1 };
     }
     // A marker may have begun in the last seven bytes.
     Found::Strange { length: bytes.len() - 7 }
@@ -259,7 +261,7 @@ mod tests {
     fn good(body: &[u8]) -> Found<'_> {
         let frame =
             Frame { origin: ORIGIN, kind: kind::TRANSACTION, settled: false, body: Cow::Borrowed(body) };
-        Found::Frame { frame, length: MIN_FRAME + body.len() }
+        Found::Frame { frame, length: FRAME_MIN + body.len() }
     }
 
     #[test]
@@ -381,7 +383,7 @@ mod tests {
         let mut log = sealed(b"");
         log[20] ^= 1;
         log.extend_from_slice(&sealed(b"next"));
-        for length in MIN_FRAME..log.len() {
+        for length in FRAME_MIN..log.len() {
             let found = find(&log[..length], MARKER, false);
             assert!(matches!(found, Found::Damaged { .. }), "{length} bytes: {found:?}");
         }

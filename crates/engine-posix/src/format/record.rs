@@ -4,15 +4,20 @@
 //! files. Decoding never trusts a length: a record that does not fit its frame is damage.
 
 use isotach_engine_kit::bytes::{Put, Reader};
-use isotach_object::{Cell, Epoch, ObjectId, ObjectType};
+use isotach_object::{Cell, Epoch, ObjectClass, ObjectId, ObjectType};
 
-use crate::{
-    format::extent::{DIGEST, Digest, Extent},
-    io::log::MAX_FRAME,
+use crate::format::{
+    extent::{DIGEST, Digest, Extent},
+    frame::FRAME_MAX,
 };
 
 /// The longest value that is kept in the log itself.
 pub(crate) const INLINE_MAX: usize = 16 * 1024;
+
+/// The system object whose keys are the names of snapshots. Its values are empty.
+pub(crate) const SNAPSHOTS: ObjectId = ObjectId::new(ObjectType::System, ObjectClass::S1, 0, 0);
+/// The system object whose entries are the prepared transactions.
+pub(crate) const PREPARED: ObjectId = ObjectId::new(ObjectType::System, ObjectClass::S1, 0, 1);
 
 /// A value, where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,7 +177,7 @@ fn is_sound(record: &Record<'_>) -> bool {
             }
         },
         // No segment is made longer than a few records above the size at which one is closed.
-        Record::Segment(segment) => segment.length <= MAX_FRAME as u64,
+        Record::Segment(segment) => segment.length <= FRAME_MAX as u64,
     }
 }
 
@@ -212,8 +217,6 @@ fn decode_any<'a>(reader: &mut Reader<'a>) -> Option<Record<'a>> {
 
 #[cfg(test)]
 mod tests {
-    use isotach_object::{ObjectClass, ObjectType};
-
     use super::*;
     use crate::format::extent::Sums;
 

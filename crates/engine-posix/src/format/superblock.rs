@@ -5,7 +5,7 @@
 use std::{io, path::Path};
 
 use crate::{
-    SCHEME,
+    capability::SCHEME,
     io::{
         directory::Directory,
         disk::{self, Folder},

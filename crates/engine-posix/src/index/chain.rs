@@ -8,11 +8,8 @@ use std::{io, sync::Arc};
 use isotach_object::{Error, Result};
 
 use crate::{
-    index::{
-        run::{Run, Span},
-        state::Place,
-    },
-    io::flushed,
+    index::run::{Run, Span},
+    io::{flushed, storage::Storage},
     purge::manifest::Floor,
 };
 
@@ -20,8 +17,8 @@ use crate::{
 const LIST_TRIES: usize = 20;
 
 /// The spans of all runs of a container that count, and the floor that says so.
-pub(crate) fn spans(place: &Place) -> Result<(Vec<Span>, Option<Floor>)> {
-    let (names, floor) = Floor::list(place)?;
+pub(crate) fn spans(storage: &Storage) -> Result<(Vec<Span>, Option<Floor>)> {
+    let (names, floor) = Floor::list(storage)?;
     let mut spans: Vec<Span> = names.iter().filter_map(|name| Span::of_file_name(name)).collect();
     spans.retain(|span| Floor::admits(floor.as_ref(), span));
     Ok((spans, floor))
@@ -42,17 +39,17 @@ pub(crate) fn chain(spans: &[Span], start: u64) -> Vec<Span> {
 /// Opens the runs that together reach furthest; those of `known` are taken as they are. A run that is damaged, or that
 /// speaks of more than the log holds, is left out: the log says all that it says. Below the floor the log says nothing, so
 /// the runs must reach that far.
-pub(crate) fn open_runs(place: &Place, known: &[Arc<Run>]) -> Result<(Vec<Arc<Run>>, Option<Floor>)> {
-    let start = place.log.epoch_at(0);
+pub(crate) fn open_runs(storage: &Storage, known: &[Arc<Run>]) -> Result<(Vec<Arc<Run>>, Option<Floor>)> {
+    let start = storage.log.epoch_at(0);
     let mut unusable: Vec<Span> = Vec::new();
     let (mut damage, mut reach) = (None, start);
     for _ in 0..LIST_TRIES {
-        let (mut spans, floor) = spans(place)?;
-        let lost = lost(place, &spans)?;
+        let (mut spans, floor) = spans(storage)?;
+        let lost = lost(storage, &spans)?;
         if lost > 0 {
-            return Err(flushed::cut_short(&place.log, lost));
+            return Err(flushed::cut_short(&storage.log, lost));
         }
-        let end = place.log.epoch_at(place.log.length()?);
+        let end = storage.log.epoch_at(storage.log.length()?);
         spans.retain(|span| span.to <= end && !unusable.contains(span));
         let mut runs = Vec::new();
         for span in chain(&spans, start) {
@@ -60,10 +57,10 @@ pub(crate) fn open_runs(place: &Place, known: &[Arc<Run>]) -> Result<(Vec<Arc<Ru
                 runs.push(Arc::clone(run));
                 continue;
             }
-            match Run::open(&place.directory, place.uuid, span) {
-                Ok(run) if knows_log(place, &run, floor.as_ref())? => runs.push(Arc::new(run)),
+            match Run::open(&storage.directory, storage.uuid, span) {
+                Ok(run) if knows_log(storage, &run, floor.as_ref())? => runs.push(Arc::new(run)),
                 // A purge made a hole there meanwhile.
-                Ok(_) if Floor::current(place)? != floor => break,
+                Ok(_) if Floor::current(storage)? != floor => break,
                 // Of another copy of the container, say. Notes and runs were asked whether the log is whole, and it says all that
                 // such a run should say.
                 Ok(_) if span.tag == 0 => unusable.push(span),
@@ -85,27 +82,27 @@ pub(crate) fn open_runs(place: &Place, known: &[Arc<Run>]) -> Result<(Vec<Arc<Ru
             match floor.filter(|floor| reach < floor.epoch.min(end)) {
                 None => return Ok((runs, floor)),
                 // The past before the floor can only be read where runs end.
-                Some(floor) if damage.is_some() || place.log.past().is_some() => {
-                    return Err(damage.unwrap_or_else(|| missing(place, reach, &floor)));
+                Some(floor) if damage.is_some() || storage.log.past().is_some() => {
+                    return Err(damage.unwrap_or_else(|| missing(storage, reach, &floor)));
                 }
                 // The listing may have missed a run that takes the place of others.
                 Some(_) => {}
             }
         }
     }
-    match Floor::current(place)? {
+    match Floor::current(storage)? {
         None => Ok((Vec::new(), None)),
-        Some(floor) => Err(missing(place, reach, &floor)),
+        Some(floor) => Err(missing(storage, reach, &floor)),
     }
 }
 
 /// How many bytes of the log are known to be lost because a sound run goes further: what a run tells of was durable before it
 /// had its name.
-pub(crate) fn lost(place: &Place, spans: &[Span]) -> Result<u64> {
-    let end = place.log.epoch_at(place.log.whole_length()?);
+pub(crate) fn lost(storage: &Storage, spans: &[Span]) -> Result<u64> {
+    let end = storage.log.epoch_at(storage.log.whole_length()?);
     let mut lost = 0;
     for span in spans.iter().filter(|span| span.to > end) {
-        match Run::open(&place.directory, place.uuid, *span) {
+        match Run::open(&storage.directory, storage.uuid, *span) {
             Ok(_) => lost = lost.max(span.to - end),
             // A damaged one proves nothing, whatever its name is; another may have been merged away meanwhile.
             Err(Error::Corrupt { .. } | Error::NotFound { .. }) => {}
@@ -116,27 +113,27 @@ pub(crate) fn lost(place: &Place, spans: &[Span]) -> Result<u64> {
 }
 
 /// Whether the log is the one that a run speaks of. Of what was purged from it nothing can be said.
-pub(crate) fn knows_log(place: &Place, run: &Run, floor: Option<&Floor>) -> Result<bool> {
+pub(crate) fn knows_log(storage: &Storage, run: &Run, floor: Option<&Floor>) -> Result<bool> {
     let to = run.span().to;
-    Ok(floor.is_some_and(|floor| to < floor.epoch) || run.log_sum() == place.log.sum_before(to)?)
+    Ok(floor.is_some_and(|floor| to < floor.epoch) || run.log_sum() == storage.log.sum_before(to)?)
 }
 
-fn missing(place: &Place, reach: u64, floor: &Floor) -> Error {
-    if let Some(epoch) = place.log.past() {
-        let container = place.directory.path().display();
+fn missing(storage: &Storage, reach: u64, floor: &Floor) -> Error {
+    if let Some(epoch) = storage.log.past() {
+        let container = storage.directory.path().display();
         let kept = "after a purge the present, and the epochs of snapshots";
         return Error::not_found(format!("epoch {epoch} of {container} (kept are {kept})"));
     }
     let what = format!("the runs go to epoch {reach}, and the log was purged up to {}", floor.epoch);
-    Error::corrupt(what, place.directory.path().display().to_string())
+    Error::corrupt(what, storage.directory.path().display().to_string())
 }
 
 /// How far the runs of a container reach, without opening them.
-pub(crate) fn reach(place: &Place) -> Result<u64> {
-    let start = place.log.epoch_at(0);
-    let (mut spans, _) = spans(place)?;
+pub(crate) fn reach(storage: &Storage) -> Result<u64> {
+    let start = storage.log.epoch_at(0);
+    let (mut spans, _) = spans(storage)?;
     // The log is measured after the listing: it only grows, so what reaches past it then never was of it.
-    let end = place.log.epoch_at(place.log.length()?);
+    let end = storage.log.epoch_at(storage.log.length()?);
     spans.retain(|span| span.to <= end);
     Ok(chain(&spans, start).last().map_or(start, |span| span.to))
 }
@@ -145,8 +142,8 @@ pub(crate) fn reach(place: &Place) -> Result<u64> {
 ///
 /// Runs that nobody has opened take nothing's place, however wide their names are: they may be damaged. Nor does a run take
 /// the place of one of another generation: it may be of one that was purged meanwhile.
-pub(crate) fn remove_narrow(place: &Place, runs: &[Arc<Run>]) -> Result<()> {
-    let (spans, _) = spans(place)?;
+pub(crate) fn remove_narrow(storage: &Storage, runs: &[Arc<Run>]) -> Result<()> {
+    let (spans, _) = spans(storage)?;
     let is_inside = |inner: &Span| {
         let mut outer = runs.iter().map(|run| run.span());
         outer.any(|outer| {
@@ -155,15 +152,15 @@ pub(crate) fn remove_narrow(place: &Place, runs: &[Arc<Run>]) -> Result<()> {
         })
     };
     let useless = spans.iter().filter(|span| is_inside(span));
-    useless.copied().try_for_each(|span| remove(place, span))
+    useless.copied().try_for_each(|span| remove(storage, span))
 }
 
 /// Removes a run that lies inside a wider one. Whoever has it open reads on.
-pub(crate) fn remove(place: &Place, span: Span) -> Result<()> {
+pub(crate) fn remove(storage: &Storage, span: Span) -> Result<()> {
     let name = span.file_name();
-    match place.directory.remove(&name) {
+    match storage.directory.remove(&name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(place.directory.failed("remove", &name, error))
+            Err(storage.directory.failed("remove", &name, error))
         }
         _ => Ok(()),
     }

@@ -14,12 +14,12 @@ use crate::{
         merge::Merge,
         raw::Kept,
         run::{Run, RunWriter, Span},
-        state::{Place, READ_SET_WINDOW, State},
+        state::{NOBODY, READ_SET_WINDOW, State},
+        system,
         table::Table,
     },
-    io::{directory::Directory, disk, log},
+    io::{directory::Directory, disk, log, storage::Storage},
     purge::reserve,
-    transaction::snapshot,
 };
 
 /// A run is merged with those after it unless it has this many times the entries of all of them. So an entry is written
@@ -29,41 +29,39 @@ const TIER_RATIO: u64 = 2;
 const PIECE: u64 = 16 << 20;
 /// Bytes of log from which runs outside the pool are made in memory.
 const IN_MEMORY: u64 = 64 << 20;
-/// No handle's writer number: whoever makes a run waits for no verdict.
-const NOBODY: u64 = 0;
 
 /// Writes runs until they reach to within an interval of the log's end, unless another process is at it. Gives the
 /// runs there were when it ended.
-pub(crate) fn make(place: &Place) -> Result<Vec<Arc<Run>>> {
-    let (before, _) = chain::spans(place)?;
-    let mut state = State::open(place, NOBODY, &[])?;
+pub(crate) fn make(storage: &Storage) -> Result<Vec<Arc<Run>>> {
+    let (before, _) = chain::spans(storage)?;
+    let mut state = State::open(storage, NOBODY, &[])?;
     // A container has none that was made before there were any, and after a purge on a full disk.
-    reserve::make_reserve_again(&place.directory);
+    reserve::make_reserve_again(&storage.directory);
     loop {
-        let from = state.covered(place);
-        let end = place.log.epoch_at(place.log.length()?);
-        if end < from + place.options.checkpoint {
+        let from = state.covered(storage);
+        let end = storage.log.epoch_at(storage.log.length()?);
+        if end < from + storage.options.checkpoint {
             return Ok(state.runs);
         }
-        if !reserve::is_enough_for_run(place, PIECE.min(end - from)) {
+        if !reserve::is_enough_for_run(storage, PIECE.min(end - from)) {
             return Ok(state.runs);
         }
-        let Some(writer) = RunWriter::claim(&place.directory, place.uuid, from, 0)? else {
+        let Some(writer) = RunWriter::claim(&storage.directory, storage.uuid, from, 0)? else {
             return Ok(state.runs);
         };
         // Whoever had the claim before may have just finished.
-        let (now, _) = chain::spans(place)?;
+        let (now, _) = chain::spans(storage)?;
         if now.iter().any(|span| span.from == from && !before.contains(span)) {
             return Ok(state.runs);
         }
-        state.replay_to(place, state.position.saturating_add(PIECE))?;
-        if place.log.epoch_at(state.position) == from {
+        state.replay_to(storage, state.position.saturating_add(PIECE))?;
+        if storage.log.epoch_at(state.position) == from {
             // What stands there is not whole yet.
             return Ok(state.runs);
         }
-        write(&mut state, place, writer)?;
-        merge_small(&mut state, place)?;
-        chain::remove_narrow(place, &state.runs)?;
+        write(&mut state, storage, writer)?;
+        merge_small(&mut state, storage)?;
+        chain::remove_narrow(storage, &state.runs)?;
     }
 }
 
@@ -92,17 +90,18 @@ impl Aside {
 
 /// The state at the log's end as it is when it gets there, all of it in runs. What the container has no runs of is in runs
 /// outside the pool: nothing is written there.
-pub(crate) fn at_end(place: &Place) -> Result<State> {
-    let mut state = State::open(place, NOBODY, &[])?;
-    let aside = Aside::new(place.log.length()?.saturating_sub(state.position));
+pub(crate) fn at_end(storage: &Storage) -> Result<State> {
+    let mut state = State::open(storage, NOBODY, &[])?;
+    let aside = Aside::new(storage.log.length()?.saturating_sub(state.position));
     loop {
-        let from = state.covered(place);
-        state.replay_to(place, state.position.saturating_add(PIECE))?;
-        let to = place.log.epoch_at(state.position);
-        if to <= from.max(place.log.epoch_at(log::HEADER as u64)) {
+        let from = state.covered(storage);
+        state.replay_to(storage, state.position.saturating_add(PIECE))?;
+        let to = storage.log.epoch_at(state.position);
+        if to <= from.max(storage.log.epoch_at(log::HEADER as u64)) {
             return Ok(state);
         }
-        let writer = RunWriter::unclaimed(&aside.directory, format!("tmp.{from:016x}"), place.uuid, from, 0)?;
+        let writer =
+            RunWriter::unclaimed(&aside.directory, format!("tmp.{from:016x}"), storage.uuid, from, 0)?;
         let run = copy(Merge::of_table(&state.table), writer, state.runs.is_empty(), to, 0)?;
         state.runs.push(Arc::new(run));
         state.table = Table::new(false);
@@ -110,11 +109,11 @@ pub(crate) fn at_end(place: &Place) -> Result<State> {
 }
 
 /// Writes the table as a run, and begins another table on it.
-fn write(state: &mut State, place: &Place, writer: RunWriter) -> Result<()> {
-    let to = place.log.epoch_at(state.position);
+fn write(state: &mut State, storage: &Storage, writer: RunWriter) -> Result<()> {
+    let to = storage.log.epoch_at(state.position);
     // A run must never speak of a part of the log that a power failure can take away.
-    place.log.sync()?;
-    let sum = place.log.sum_before(to)?;
+    storage.log.sync()?;
+    let sum = storage.log.sum_before(to)?;
     let run = copy(Merge::of_table(&state.table), writer, state.runs.is_empty(), to, sum)?;
     state.runs.push(Arc::new(run));
     state.table = Table::new(false);
@@ -161,39 +160,39 @@ pub(crate) fn mergeable(entries: &[u64]) -> usize {
 
 /// Merges small runs, but none across the epoch of a snapshot: from the runs before it the past is made. So runs that end
 /// long before the last may become mergeable, when a snapshot between them is removed.
-fn merge_small(state: &mut State, place: &Place) -> Result<()> {
-    let kept: Vec<u64> = snapshot::all(state)?.iter().map(|snapshot| snapshot.epoch.0).collect();
+fn merge_small(state: &mut State, storage: &Storage) -> Result<()> {
+    let kept: Vec<u64> = system::snapshots(state)?.iter().map(|snapshot| snapshot.epoch.0).collect();
     let mut end = state.runs.len();
     while end > 0 {
         let begins_at_one = |run: &Arc<Run>| kept.contains(&run.span().from);
         let start = state.runs[..end].iter().rposition(begins_at_one).unwrap_or(0);
         let entries: Vec<u64> = state.runs[start..end].iter().map(|run| run.entries()).collect();
         let first = end - mergeable(&entries);
-        merge(state, place, first..end)?;
+        merge(state, storage, first..end)?;
         end = first;
     }
     Ok(())
 }
 
 /// Puts one run in the place of these of the state.
-fn merge(state: &mut State, place: &Place, which: Range<usize>) -> Result<()> {
-    let which = fitting(state, place, which);
+fn merge(state: &mut State, storage: &Storage, which: Range<usize>) -> Result<()> {
+    let which = fitting(state, storage, which);
     let merging = &state.runs[which.clone()];
     let [oldest, .., newest] = merging else { return Ok(()) };
     let (Span { from, tag, .. }, to) = (oldest.span(), newest.span().to);
-    let Some(writer) = RunWriter::claim(&place.directory, place.uuid, from, tag)? else { return Ok(()) };
+    let Some(writer) = RunWriter::claim(&storage.directory, storage.uuid, from, tag)? else { return Ok(()) };
     let bottom = which.start == 0;
-    let merged = copy(Merge::of_runs(merging)?, writer, bottom, to, place.log.sum_before(to)?)?;
+    let merged = copy(Merge::of_runs(merging)?, writer, bottom, to, storage.log.sum_before(to)?)?;
     state.runs.splice(which, [Arc::new(merged)]);
     Ok(())
 }
 
 /// The newest of these runs of the state, as many as there is room to merge. The oldest are the largest.
-fn fitting(state: &State, place: &Place, which: Range<usize>) -> Range<usize> {
-    let size = |run: &Arc<Run>| place.directory.stat(&run.span().file_name()).map_or(0, |stat| stat.room);
+fn fitting(state: &State, storage: &Storage, which: Range<usize>) -> Range<usize> {
+    let size = |run: &Arc<Run>| storage.directory.stat(&run.span().file_name()).map_or(0, |stat| stat.room);
     let sizes: Vec<u64> = state.runs[which.clone()].iter().map(size).collect();
     let left_out =
-        (0..sizes.len()).find(|first| reserve::is_enough_for_run(place, sizes[*first..].iter().sum()));
+        (0..sizes.len()).find(|first| reserve::is_enough_for_run(storage, sizes[*first..].iter().sum()));
     which.start + left_out.unwrap_or(sizes.len())..which.end
 }
 

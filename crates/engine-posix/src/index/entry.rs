@@ -4,9 +4,11 @@
 //! (`Bytes::complete` says whether anything older can matter). Combining is associative: whatever layers a
 //! process happens to hold, it comes to the same answer.
 
+use std::sync::Arc;
+
 use crate::{
-    format::extent::{DIGEST, Digest, Extent},
-    index::ops::{ByteOp, Bytes, Part},
+    format::extent::{DIGEST, Digest, Extent, Part},
+    index::ops::{ByteOp, Bytes},
 };
 use isotach_engine_kit::bytes::{Put, Reader};
 
@@ -80,6 +82,38 @@ impl Versioned {
     /// This over an older one; the last change is the later of both.
     pub(crate) fn over(self, older: Self) -> Self {
         Self { epoch: self.epoch.max(older.epoch), entry: self.entry.over(older.entry) }
+    }
+}
+
+/// What one layer knows of a cell.
+pub(crate) enum Known<'a> {
+    Bytes(Lent<'a>),
+    Other(Entry),
+}
+
+/// Operations on bytes, wherever they are kept.
+pub(crate) enum Lent<'a> {
+    InTable(&'a Bytes),
+    Shared(Arc<Bytes>),
+    Own(Bytes),
+}
+
+impl Known<'_> {
+    pub(crate) fn of(entry: Entry) -> Self {
+        match entry {
+            Entry::Bytes(bytes) => Self::Bytes(Lent::Own(bytes)),
+            other => Self::Other(other),
+        }
+    }
+}
+
+impl Lent<'_> {
+    pub(crate) fn get(&self) -> &Bytes {
+        match self {
+            Self::InTable(bytes) => bytes,
+            Self::Shared(bytes) => bytes,
+            Self::Own(bytes) => bytes,
+        }
     }
 }
 

@@ -10,4 +10,5 @@ pub(crate) mod ops;
 pub(crate) mod raw;
 pub(crate) mod run;
 pub(crate) mod state;
+pub(crate) mod system;
 pub(crate) mod table;

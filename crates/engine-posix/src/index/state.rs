@@ -9,7 +9,7 @@ use isotach_engine_kit::bytes::Reader;
 use isotach_object::{Error, Result};
 
 use crate::{
-    SCHEME,
+    capability::SCHEME,
     format::{
         extent::{self, Extent},
         frame::{self, Found, Frame, Origin},
@@ -24,66 +24,24 @@ use crate::{
         table::Table,
     },
     io::{
-        data::DataReader,
-        directory::Directory,
         log::{self, Log},
         lost::{self, Judged},
+        scan::{Step, scan},
+        storage::Storage,
     },
-    options::Options,
-    pool::GENERATION,
-    purge::{self, manifest::Floor},
-    transaction::{snapshot, verdict::Verdicts},
+    purge::manifest::{self, Floor},
+    transaction::verdict::Verdicts,
 };
 
 #[cfg(test)]
 mod tests;
 
-/// Bytes of the log read at a time.
-pub(crate) const WINDOW: usize = 4 << 20;
+/// The writer number of a state that waits for no verdict: no handle has it.
+pub(crate) const NOBODY: u64 = 0;
 
 /// How far back a read set may reach, in bytes of log: an older `Unchanged` fails. Runs keep the traces of
 /// removed entries for as long, so every process answers alike (FORMAT.md section 5).
 pub(crate) const READ_SET_WINDOW: u64 = 64 << 20;
-
-/// What never changes about an open container.
-#[derive(Debug)]
-pub(crate) struct Place {
-    pub(crate) directory: Arc<Directory>,
-    pub(crate) uuid: [u8; 16],
-    pub(crate) marker: u64,
-    pub(crate) log: Log,
-    pub(crate) data: DataReader,
-    pub(crate) options: Options,
-}
-
-impl Place {
-    /// The place as it was at an epoch.
-    pub(crate) fn at(&self, epoch: u64) -> Result<Self> {
-        let position = self.log.position_of(epoch).ok_or_else(|| outside(&self.log, epoch))?;
-        self.with_log(self.log.ended_at(position, &self.directory, self.uuid, GENERATION)?)
-    }
-
-    /// The place as it is now, also of a handle on the past.
-    pub(crate) fn present(&self) -> Result<Self> {
-        self.with_log(self.log.again(&self.directory, self.uuid, GENERATION)?)
-    }
-
-    fn with_log(&self, log: Log) -> Result<Self> {
-        let data = DataReader::new(self.data.folder());
-        let Self { ref directory, uuid, marker, options, .. } = *self;
-        Ok(Self { directory: Arc::clone(directory), uuid, marker, log, data, options })
-    }
-}
-
-/// How far a reader goes on where no frame is that counts.
-enum Passed {
-    /// By so many bytes.
-    Bytes(usize),
-    /// To this position, behind what was lost.
-    Until(u64),
-    /// Not before so many bytes stand there.
-    Not { need: usize },
-}
 
 /// Runs and table.
 #[derive(Debug)]
@@ -110,15 +68,15 @@ pub(crate) struct State {
 impl State {
     /// The state at the end of the newest runs; `own` is the handle's writer number. Runs that are open already
     /// may be handed in.
-    pub(crate) fn open(place: &Place, own: u64, known: &[Arc<Run>]) -> Result<Self> {
-        let (runs, floor) = chain::open_runs(place, known)?;
+    pub(crate) fn open(storage: &Storage, own: u64, known: &[Arc<Run>]) -> Result<Self> {
+        let (runs, floor) = chain::open_runs(storage, known)?;
         let covered = runs.last().map(|run| run.span().to);
         let position = match covered {
-            Some(epoch) => place.log.position_of(epoch).ok_or_else(|| outside(&place.log, epoch))?,
+            Some(epoch) => storage.log.position_of(epoch).ok_or_else(|| storage.log.unreached(epoch))?,
             None => log::HEADER as u64,
         };
-        if position > place.log.length()? {
-            return Err(outside(&place.log, place.log.epoch_at(position)));
+        if position > storage.log.length()? {
+            return Err(storage.log.unreached(storage.log.epoch_at(position)));
         }
         Ok(Self { floor, ..Self::at_runs(runs, position, own) })
     }
@@ -144,127 +102,99 @@ impl State {
     }
 
     /// The epoch up to which runs hold everything.
-    pub(crate) fn covered(&self, place: &Place) -> u64 {
-        self.runs.last().map_or(place.log.epoch_at(0), |run| run.span().to)
+    pub(crate) fn covered(&self, storage: &Storage) -> u64 {
+        self.runs.last().map_or(storage.log.epoch_at(0), |run| run.span().to)
     }
 
     /// Replays what was appended since.
-    pub(crate) fn replay(&mut self, place: &Place) -> Result<()> {
-        let length = place.log.length()?;
+    pub(crate) fn replay(&mut self, storage: &Storage) -> Result<()> {
+        let length = storage.log.length()?;
         if length < self.seen {
             let what =
                 format!("the log has lost its last {} bytes, which this handle has read", self.seen - length);
-            return Err(Error::corrupt(what, place.log.path().display().to_string()));
+            return Err(Error::corrupt(what, storage.log.path().display().to_string()));
         }
-        self.go_on(place, length, |_| false)?;
+        self.go_on(storage, length, |_| false)?;
         self.seen = length;
         Ok(())
     }
 
     /// Replays what was appended since, up to the first frame that ends at position `until` or after, or that makes a
     /// snapshot.
-    pub(crate) fn replay_to(&mut self, place: &Place, until: u64) -> Result<()> {
+    pub(crate) fn replay_to(&mut self, storage: &Storage, until: u64) -> Result<()> {
         self.snapshot_at = 0;
-        self.go_on(place, place.log.length()?, |state| {
+        self.go_on(storage, storage.log.length()?, |state| {
             state.position >= until || state.position == state.snapshot_at
         })
     }
 
     /// Replays what was appended since, up to position `until`.
-    pub(crate) fn replay_up_to(&mut self, place: &Place, until: u64) -> Result<()> {
-        self.go_on(place, place.log.length()?, |state| state.position >= until)
+    pub(crate) fn replay_up_to(&mut self, storage: &Storage, until: u64) -> Result<()> {
+        self.go_on(storage, storage.log.length()?, |state| state.position >= until)
     }
 
     /// Replays up to `length`, or until it is enough.
-    fn go_on(&mut self, place: &Place, length: u64, is_enough: impl Fn(&Self) -> bool) -> Result<()> {
+    fn go_on(&mut self, storage: &Storage, length: u64, is_enough: impl Fn(&Self) -> bool) -> Result<()> {
         if self.is_spoilt {
             // The frame would be judged by what it has changed itself.
-            return Err(self.damaged(&place.log, "a frame that was applied in part"));
+            return Err(self.damaged(&storage.log, "a frame that was applied in part"));
         }
-        let mut window = Vec::new();
-        let mut size = WINDOW;
-        while self.position < length && !is_enough(self) {
-            let wanted = usize::try_from(length - self.position).unwrap_or(usize::MAX).min(size);
-            window.resize(wanted, 0);
-            let filled = place.log.read(self.position, &mut window)?;
-            let more = self.position + (filled as u64) < length;
-            match self.replay_window(place, &window[..filled], length, &is_enough)? {
-                // Only a frame longer than the whole window calls for a larger one.
-                Some(need) if more && need > 0 => {
-                    size = if need > filled { need.max(2 * filled) } else { WINDOW }
-                }
-                Some(_) => break,
-                None => size = WINDOW,
-            }
+        if is_enough(self) {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Replays the frames in a window; gives the bytes that the next frame needs when it is not whole.
-    fn replay_window(
-        &mut self,
-        place: &Place,
-        window: &[u8],
-        length: u64,
-        is_enough: &impl Fn(&Self) -> bool,
-    ) -> Result<Option<usize>> {
-        let more = self.position + (window.len() as u64) < length;
-        let mut at = 0;
-        while at < window.len() && !is_enough(self) {
-            let length = match frame::find(&window[at..], place.marker, more) {
+        scan(storage, self.position..length, |position, found| {
+            let next = match found {
                 Found::Frame { frame, length } => {
-                    let epoch = place.log.epoch_at(self.position + length as u64);
-                    self.apply_frame(place, &frame, epoch)?;
-                    length
+                    let next = position + length as u64;
+                    self.apply_frame(storage, &frame, storage.log.epoch_at(next))?;
+                    next
                 }
-                other => match self.pass_over(place, &other)? {
-                    Passed::Bytes(length) => length,
-                    Passed::Until(position) => {
-                        self.position = position;
-                        return Ok(None);
-                    }
-                    Passed::Not { need } => return Ok(Some(need)),
+                other => match self.pass_over(storage, &other)? {
+                    Some(next) => next,
+                    None => return Ok(Step::StopAt(position)),
                 },
             };
-            at += length;
-            self.position += length as u64;
-        }
-        Ok(None)
+            self.position = next;
+            Ok(if is_enough(self) { Step::StopAt(next) } else { Step::To(next) })
+        })
+        .map(drop)
     }
 
-    /// What to do where no frame is that counts.
-    fn pass_over(&self, place: &Place, found: &Found<'_>) -> Result<Passed> {
-        let judge = |reach: u64, otherwise: Result<Passed>| match lost::judge(place, self.position, reach)? {
-            Judged::NotLost => otherwise,
-            Judged::LostUntil(position) => Ok(Passed::Until(position)),
-            Judged::LostToEnd => Ok(Passed::Not { need: 0 }),
-        };
+    /// Where the replay goes on after a place where no frame is that counts; `None` if not before the log has grown.
+    fn pass_over(&self, storage: &Storage, found: &Found<'_>) -> Result<Option<u64>> {
+        let after = |length: usize| Some(self.position + length as u64);
+        let judge =
+            |reach: u64, otherwise: Result<Option<u64>>| match lost::judge(storage, self.position, reach)? {
+                Judged::NotLost => otherwise,
+                Judged::LostUntil(position) => Ok(Some(position)),
+                Judged::LostToEnd => Ok(None),
+            };
         let passed = match *found {
-            Found::Frame { length, .. } | Found::Torn { length } => Ok(Passed::Bytes(length)),
-            Found::Pending { need } => Ok(Passed::Not { need }),
-            Found::Strange { length } => judge(lost::MARKER, Ok(Passed::Bytes(length))),
-            Found::Damaged { what, reach } => judge(reach as u64, Err(self.damaged(&place.log, what))),
+            Found::Frame { length, .. } | Found::Torn { length } => Ok(after(length)),
+            Found::Pending { .. } => Ok(None),
+            Found::Strange { length } => judge(lost::MARKER, Ok(after(length))),
+            Found::Damaged { what, reach } => judge(reach as u64, Err(self.damaged(&storage.log, what))),
         };
         // After all that was read for it: what was there before a purge may have been read in part.
-        match self.is_in_hole(place)? {
-            true => Err(self.damaged(&place.log, "the log was purged up to a place behind this one")),
+        match self.is_in_hole(storage)? {
+            true => Err(self.damaged(&storage.log, "the log was purged up to a place behind this one")),
             false => passed,
         }
     }
 
     /// Whether a purge may have taken what stood at this position of the log, up to now: the log may have grown, and the
     /// purge come, while this thread was stopped on its way to read.
-    fn is_in_hole(&self, place: &Place) -> Result<bool> {
-        if self.position + purge::KEPT > place.log.whole_length()? {
+    fn is_in_hole(&self, storage: &Storage) -> Result<bool> {
+        if self.position + manifest::LOG_KEPT > storage.log.whole_length()? {
             return Ok(false);
         }
-        let floor = Floor::current(place)?;
-        Ok(floor.is_some_and(|floor| place.log.epoch_at(self.position) < floor.hole_end))
+        let floor = Floor::current(storage)?;
+        Ok(floor.is_some_and(|floor| storage.log.epoch_at(self.position) < floor.hole_end))
     }
 
     /// Whether there was a purge since the runs were chosen, so that what they, or the log before, refer to may be gone.
-    pub(crate) fn is_purged(&self, place: &Place) -> Result<bool> {
-        Ok(Floor::current(place)? != self.floor)
+    pub(crate) fn is_purged(&self, storage: &Storage) -> Result<bool> {
+        Ok(Floor::current(storage)? != self.floor)
     }
 
     /// Whether there was no purge between the two choices of runs.
@@ -281,16 +211,16 @@ impl State {
         Error::corrupt(what, format!("{} at byte {}", log.path().display(), self.position))
     }
 
-    fn apply_frame(&mut self, place: &Place, frame: &Frame<'_>, epoch: u64) -> Result<()> {
-        if !self.is_next(&frame.origin).map_err(|what| self.damaged(&place.log, what))? {
+    fn apply_frame(&mut self, storage: &Storage, frame: &Frame<'_>, epoch: u64) -> Result<()> {
+        if !self.is_next(&frame.origin).map_err(|what| self.damaged(&storage.log, what))? {
             return Ok(());
         }
         match frame.kind {
-            frame::kind::TRANSACTION => self.apply_transaction(place, frame, epoch)?,
+            frame::kind::TRANSACTION => self.apply_transaction(storage, frame, epoch)?,
             frame::kind::RESERVE | frame::kind::RECOVERY => {}
             frame::kind::GAP => self.sequences.clear(),
             kind if kind >= frame::kind::OPTIONAL => {}
-            kind => return Err(unknown_kind(&place.log, kind)),
+            kind => return Err(unknown_kind(&storage.log, kind)),
         }
         self.sequences.insert(frame.origin.writer, frame.origin.sequence);
         Ok(())
@@ -307,8 +237,8 @@ impl State {
 
     /// Decides a frame and applies it if it counts. Nothing is applied unless everything in the frame can be read; its
     /// segments are read one by one, so that memory need not hold all of them.
-    fn apply_transaction(&mut self, place: &Place, frame: &Frame<'_>, epoch: u64) -> Result<()> {
-        let malformed = |state: &Self| state.damaged(&place.log, "a record of a frame is malformed");
+    fn apply_transaction(&mut self, storage: &Storage, frame: &Frame<'_>, epoch: u64) -> Result<()> {
+        let malformed = |state: &Self| state.damaged(&storage.log, "a record of a frame is malformed");
         let mut reader = Reader(&frame.body);
         let (mut conditions, mut failed, mut changes_at) = (0, None, None);
         while !reader.is_empty() {
@@ -336,14 +266,14 @@ impl State {
         while let Some(record) = record::decode(&mut changes) {
             match record {
                 Record::Change(cell, change) => {
-                    if cell.object == snapshot::NAMES && change != Change::Remove {
-                        self.snapshot_at = place.log.position_of(epoch).unwrap_or(0);
+                    if cell.object == record::SNAPSHOTS && change != Change::Remove {
+                        self.snapshot_at = storage.log.position_of(epoch).unwrap_or(0);
                     }
                     self.table.apply(&cell, change, epoch);
                 }
                 Record::Segment(segment) => {
                     self.is_spoilt = true;
-                    self.apply_segment(place, &segment, epoch)?;
+                    self.apply_segment(storage, &segment, epoch)?;
                 }
                 Record::Require(..) => return Err(malformed(self)),
             }
@@ -353,8 +283,8 @@ impl State {
     }
 
     /// Applies the records that a frame has in a data file.
-    fn apply_segment(&mut self, place: &Place, segment: &Extent, epoch: u64) -> Result<()> {
-        let records = place.data.read_extent(segment).map_err(|error| match error {
+    fn apply_segment(&mut self, storage: &Storage, segment: &Extent, epoch: u64) -> Result<()> {
+        let records = storage.data.read_extent(segment).map_err(|error| match error {
             Error::Corrupt { what, place } => Error::Corrupt {
                 what: format!("{what} (records of the transaction at epoch {epoch})"),
                 place,
@@ -364,7 +294,7 @@ impl State {
         let mut reader = Reader(&records);
         while !reader.is_empty() {
             let Some(Record::Change(cell, change)) = record::decode(&mut reader) else {
-                return Err(self.damaged(&place.log, "a record of a segment is malformed"));
+                return Err(self.damaged(&storage.log, "a record of a segment is malformed"));
             };
             self.table.apply(&cell, change, epoch);
         }
@@ -480,9 +410,4 @@ impl Layer<'_> {
 pub(crate) fn unknown_kind(log: &Log, kind: u16) -> Error {
     let what = format!("frame kind {kind} in {}: a newer Isotach wrote it", log.path().display());
     Error::Unsupported { engine: SCHEME, what }
-}
-
-fn outside(log: &Log, epoch: u64) -> Error {
-    let what = format!("a checkpoint goes to epoch {epoch}, which the log does not reach");
-    Error::corrupt(what, log.path().display().to_string())
 }

@@ -20,8 +20,7 @@ use isotach_engine_kit::random;
 use isotach_object::{Error, Result, SharedBytes};
 
 use crate::{
-    format::extent::{CHUNK, Extent, Sums},
-    index::ops::Part,
+    format::extent::{CHUNK, Extent, Part, Sums},
     io::{directory::Directory, disk::File},
     sync::Mutex,
 };

@@ -47,7 +47,7 @@ pub(crate) fn check_locks(disk: &dyn Folder, path: &Path) -> Result<()> {
         _ => "a file system of which it is not known whether locks reach all nodes",
     };
     let what = format!("purging {}: it is on {why}, so it cannot be told who else writes", path.display());
-    Err(Error::Unsupported { engine: crate::SCHEME, what })
+    Err(Error::Unsupported { engine: crate::capability::SCHEME, what })
 }
 
 /// Whether the file system that `path` is on is mounted with an option, as `/proc/self/mountinfo` tells.
@@ -71,7 +71,7 @@ fn check_type(number: u64, path: &Path) -> Result<()> {
     match REFUSED.iter().find(|(refused, _)| *refused == number) {
         None => Ok(()),
         Some((_, name)) => Err(Error::Unsupported {
-            engine: crate::SCHEME,
+            engine: crate::capability::SCHEME,
             what: format!(
                 "{} is on {name}, which does not order appends of several clients; use a local file system, \
                  Lustre or GPFS",

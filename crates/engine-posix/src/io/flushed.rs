@@ -17,13 +17,11 @@ use isotach_engine_kit::{
 };
 use isotach_object::{Error, Result};
 
-use crate::{
-    index::state::Place,
-    io::{
-        directory::Directory,
-        disk::File,
-        log::{self, Log},
-    },
+use crate::io::{
+    directory::Directory,
+    disk::File,
+    log::{self, Log},
+    storage::Storage,
 };
 
 /// The file of a container with its notes.
@@ -142,17 +140,17 @@ fn told(bytes: &[u8], uuid: [u8; 16], boot: Option<u64>) -> Told {
 }
 
 /// How many bytes a log has lost that were flushed.
-pub(crate) fn lost(place: &Place) -> Result<u64> {
-    let told = read_in(&place.directory, place.uuid)?;
+pub(crate) fn lost(storage: &Storage) -> Result<u64> {
+    let told = read_in(&storage.directory, storage.uuid)?;
     // The log is measured after the notes were read: it only grows.
-    Ok(told.epoch.saturating_sub(place.log.epoch_at(place.log.whole_length()?)))
+    Ok(told.epoch.saturating_sub(storage.log.epoch_at(storage.log.whole_length()?)))
 }
 
 /// Refuses a container whose log has lost its end.
-pub(crate) fn check(place: &Place) -> Result<()> {
-    match lost(place)? {
+pub(crate) fn check(storage: &Storage) -> Result<()> {
+    match lost(storage)? {
         0 => Ok(()),
-        bytes => Err(cut_short(&place.log, bytes)),
+        bytes => Err(cut_short(&storage.log, bytes)),
     }
 }
 

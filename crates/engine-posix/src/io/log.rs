@@ -24,11 +24,11 @@ use crate::{
     sync::AtomicBool,
 };
 
+/// The log's generation. Compaction will begin others.
+pub(crate) const GENERATION: u64 = 1;
 /// Bytes of a log file before its first frame.
 pub(crate) const HEADER: usize = 64;
 const MAGIC: &[u8; 8] = b"ISOTLOG1";
-/// The longest frame, so that its length fits the header with room to spare.
-pub(crate) const MAX_FRAME: usize = 1 << 30;
 /// Bytes of the log before a run's end that the run keeps the checksum of.
 const KNOWN_BY: u64 = 4096;
 /// Holes begin and end at multiples of this.
@@ -185,6 +185,14 @@ impl Log {
     /// The length of the file now, also for a handle on the past.
     pub(crate) fn whole_length(&self) -> Result<u64> {
         Ok(self.file.stat().map_err(|error| self.error("stat", error))?.length)
+    }
+
+    /// The error for an epoch that a run reaches and the log does not.
+    pub(crate) fn unreached(&self, epoch: u64) -> Error {
+        Error::corrupt(
+            format!("a checkpoint goes to epoch {epoch}, which the log does not reach"),
+            self.path.display().to_string(),
+        )
     }
 
     fn error(&self, what: &str, error: io::Error) -> Error {

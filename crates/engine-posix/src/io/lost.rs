@@ -12,14 +12,15 @@ use memchr::memmem;
 
 use crate::{
     format::frame::{self, Found},
-    index::state::Place,
-    io::boot,
+    io::{
+        boot,
+        scan::{Step, WINDOW, scan},
+        storage::Storage,
+    },
 };
 
 /// The least that a device writes whole.
 const SECTOR: u64 = 512;
-/// Bytes of the log read at a time.
-const WINDOW: usize = 4 << 20;
 
 /// What bytes that are no frame are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,72 +37,60 @@ pub(crate) enum Judged {
 pub(crate) const MARKER: u64 = 8;
 
 /// Judges the bytes at `position`, where no frame is that counts. The first `reach` of them, at least, were one write.
-pub(crate) fn judge(place: &Place, position: u64, reach: u64) -> Result<Judged> {
+pub(crate) fn judge(storage: &Storage, position: u64, reach: u64) -> Result<Judged> {
     // Looked for before the log is measured: a name that is there says that the recovery frame is, too.
-    let unrecorded = boot::unrecorded(&place.directory);
+    let unrecorded = boot::unrecorded(&storage.directory);
     let unrecorded =
         unrecorded.map_err(|error| Error::from_io(error, "look for the start of the machine"))?;
     // Also for a handle on the past: what comes behind its end says what was lost before.
-    let end = place.log.whole_length()?;
-    let next = next_marker(place, position + 1, end)?;
-    if !has_lost_sector(place, position, position + reach, next.unwrap_or(end))? {
+    let end = storage.log.whole_length()?;
+    let next = next_marker(storage, position + 1, end)?;
+    if !has_lost_sector(storage, position, position + reach, next.unwrap_or(end))? {
         return Ok(Judged::NotLost);
     }
     // The last frame of each writer behind the loss.
     let mut last: HashMap<u64, u64> = HashMap::new();
-    let (mut at, mut size) = (next.unwrap_or(end), WINDOW);
-    while at < end {
-        let window = read(place, at, size)?;
-        let more = at + (window.len() as u64) < end;
-        let mut done = 0;
-        while done < window.len() {
-            match frame::find(&window[done..], place.marker, more) {
-                Found::Frame { frame, .. } if frame.kind == frame::kind::RECOVERY => {
-                    return Ok(Judged::LostUntil(at + done as u64));
-                }
-                Found::Frame { frame, length } => {
-                    let before = last.insert(frame.origin.writer, frame.origin.sequence);
-                    let follows = before.is_some_and(|before| before + 1 == frame.origin.sequence);
-                    if frame.settled && follows {
-                        // Its writer synced the log when the loss was already behind it.
-                        return Ok(Judged::NotLost);
-                    }
-                    done += length;
-                }
-                Found::Torn { length } | Found::Strange { length } => done += length,
-                Found::Damaged { .. } => match memmem::find(&window[done + 1..], &place.marker.to_le_bytes())
-                {
-                    Some(length) => done += 1 + length,
-                    None => done = window.len().saturating_sub(7).max(done + 1),
-                },
-                Found::Pending { need } => {
-                    size = if more { WINDOW.max(need).max(2 * (window.len() - done)) } else { 0 };
-                    break;
+    let mut judged = if unrecorded.is_some() { Judged::LostToEnd } else { Judged::NotLost };
+    scan(storage, next.unwrap_or(end)..end, |position, found| {
+        let mut decide = |verdict| {
+            judged = verdict;
+            Step::StopAt(position)
+        };
+        Ok(match found {
+            Found::Frame { frame, .. } if frame.kind == frame::kind::RECOVERY => {
+                decide(Judged::LostUntil(position))
+            }
+            Found::Frame { frame, length } => {
+                let before = last.insert(frame.origin.writer, frame.origin.sequence);
+                let follows = before.is_some_and(|before| before + 1 == frame.origin.sequence);
+                match frame.settled && follows {
+                    // Its writer synced the log when the loss was already behind it.
+                    true => decide(Judged::NotLost),
+                    false => Step::To(position + length as u64),
                 }
             }
-        }
-        if size == 0 {
-            break;
-        }
-        at += done as u64;
-    }
-    Ok(if unrecorded.is_some() { Judged::LostToEnd } else { Judged::NotLost })
+            Found::Torn { length } | Found::Strange { length } => Step::To(position + length as u64),
+            Found::Damaged { .. } => Step::NextMarker,
+            Found::Pending { .. } => Step::StopAt(position),
+        })
+    })?;
+    Ok(judged)
 }
 
-fn read(place: &Place, position: u64, size: usize) -> Result<Vec<u8>> {
-    let left = place.log.whole_length()?.saturating_sub(position);
+fn read(storage: &Storage, position: u64, size: usize) -> Result<Vec<u8>> {
+    let left = storage.log.whole_length()?.saturating_sub(position);
     let mut bytes = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(size)];
-    let filled = place.log.read(position, &mut bytes)?;
+    let filled = storage.log.read(position, &mut bytes)?;
     bytes.truncate(filled);
     Ok(bytes)
 }
 
 /// Where the next marker begins, from `from` on.
-fn next_marker(place: &Place, from: u64, end: u64) -> Result<Option<u64>> {
-    let marker = place.marker.to_le_bytes();
+fn next_marker(storage: &Storage, from: u64, end: u64) -> Result<Option<u64>> {
+    let marker = storage.marker.to_le_bytes();
     let mut at = from;
     while at + marker.len() as u64 <= end {
-        let window = read(place, at, WINDOW)?;
+        let window = read(storage, at, WINDOW)?;
         if let Some(found) = memmem::find(&window, &marker) {
             return Ok(Some(at + found as u64));
         }
@@ -111,12 +100,12 @@ fn next_marker(place: &Place, from: u64, end: u64) -> Result<Option<u64>> {
 }
 
 /// Whether one of the sectors that `[start, reach)` lies in has nothing but zeros between `start` and `end`.
-fn has_lost_sector(place: &Place, start: u64, reach: u64, end: u64) -> Result<bool> {
+fn has_lost_sector(storage: &Storage, start: u64, reach: u64, end: u64) -> Result<bool> {
     let mut at = start;
     while at < reach.min(end) {
         let sectors = (reach.min(end) - at).min(WINDOW as u64);
         let stop = (at + sectors).next_multiple_of(SECTOR).min(end);
-        let window = read(place, at, (stop - at) as usize)?;
+        let window = read(storage, at, (stop - at) as usize)?;
         if window.is_empty() {
             break;
         }

@@ -11,4 +11,6 @@ pub(crate) mod flushed;
 pub(crate) mod log;
 pub(crate) mod lost;
 pub(crate) mod map;
+pub(crate) mod scan;
+pub(crate) mod storage;
 pub(crate) mod writeback;

@@ -4,11 +4,10 @@ use std::{collections::HashSet, io};
 
 use isotach_object::Result;
 
-use super::TEMPORARY;
 use crate::{
-    index::{run::Span, state::Place},
-    io::{data, directory::Directory},
-    purge::manifest::Floor,
+    index::run::Span,
+    io::{data, directory::Directory, storage::Storage},
+    purge::manifest::{Floor, TEMPORARY},
 };
 
 /// What came of it.
@@ -20,30 +19,30 @@ pub(super) struct Cleaned {
 }
 
 /// Bytes of all runs, also of those that do not count.
-pub(super) fn size_of_runs(place: &Place) -> Result<u64> {
-    let names = place.directory.names()?;
+pub(super) fn size_of_runs(storage: &Storage) -> Result<u64> {
+    let names = storage.directory.names()?;
     let runs = names.iter().filter(|name| Span::of_file_name(name).is_some());
-    Ok(runs.filter_map(|name| Some(place.directory.stat(name).ok()?.room)).sum())
+    Ok(runs.filter_map(|name| Some(storage.directory.stat(name).ok()?.room)).sum())
 }
 
 /// Cleans up after the purge that published `floor`, and those before it. `dead` are data files to which nothing refers.
-pub(super) fn clean(place: &Place, floor: Option<&Floor>, dead: &HashSet<u64>) -> Result<Cleaned> {
+pub(super) fn clean(storage: &Storage, floor: Option<&Floor>, dead: &HashSet<u64>) -> Result<Cleaned> {
     let mut removed = 0;
-    for name in place.directory.names()? {
+    for name in storage.directory.names()? {
         let is_stale_run = Span::of_file_name(&name).is_some_and(|span| !Floor::admits(floor, &span));
         let is_old_floor = Floor::of_file_name(&name)
             .is_some_and(|sequence| floor.is_some_and(|floor| sequence < floor.sequence));
         if is_stale_run || is_old_floor || name.starts_with(TEMPORARY) {
-            removed += remove(&place.directory, &name)?;
+            removed += remove(&storage.directory, &name)?;
         }
     }
-    let folder = place.data.folder();
+    let folder = storage.data.folder();
     for name in dead.iter().map(|number| data::file_name(*number)) {
         removed += remove(folder, &name)?;
     }
     remove_empty(folder)?;
-    let hole_end = floor.and_then(|floor| place.log.position_of(floor.hole_end)).unwrap_or(0);
-    Ok(Cleaned { removed, punched: place.log.punch(hole_end)? })
+    let hole_end = floor.and_then(|floor| storage.log.position_of(floor.hole_end)).unwrap_or(0);
+    Ok(Cleaned { removed, punched: storage.log.punch(hole_end)? })
 }
 
 /// Removes data files that their writers made and never wrote to. One that has just been made is told from them by its lock, or

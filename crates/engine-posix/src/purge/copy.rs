@@ -7,22 +7,18 @@ use std::{collections::HashSet, mem};
 
 use isotach_object::{Error, Result};
 
-use super::{
-    live::refers,
-    plan::{Stretch, stretches},
-};
+use super::live::{Stretch, refers, stretches};
 use crate::{
-    format::extent::Extent,
+    format::extent::{Extent, Part},
     index::{
         checkpoint,
         entry::{Entry, Versioned},
         merge::Merge,
-        ops::Part,
         raw::Kept,
         run::{RunWriter, Span},
-        state::{Place, State},
+        state::State,
     },
-    io::data::DataWriter,
+    io::{data::DataWriter, storage::Storage},
     purge::manifest::Floor,
     verify::unnamed::Named,
 };
@@ -34,7 +30,7 @@ const PIECE: u64 = 32 << 20;
 
 /// Copies what is live into a new generation.
 pub(super) struct Copier<'p> {
-    place: &'p Place,
+    storage: &'p Storage,
     data: DataWriter,
     /// The data files that are to go.
     chosen: HashSet<u64>,
@@ -52,15 +48,15 @@ pub(super) struct Copier<'p> {
 
 impl<'p> Copier<'p> {
     pub(super) fn new(
-        place: &'p Place,
+        storage: &'p Storage,
         chosen: HashSet<u64>,
         tag: u64,
         temporary: String,
         named: Named,
     ) -> Self {
-        let data = DataWriter::new(place.data.folder(), true);
+        let data = DataWriter::new(storage.data.folder(), true);
         Self {
-            place,
+            storage,
             data,
             chosen,
             staying: HashSet::new(),
@@ -77,13 +73,13 @@ impl<'p> Copier<'p> {
     /// written, and the data files to which nothing refers any more.
     pub(super) fn publish(mut self, state: &State, floor: Floor) -> Result<(u64, HashSet<u64>)> {
         let made = self.make(state);
-        let ends = mem::take(&mut self.named).into_ends(self.place);
-        let published = made.and(ends).and_then(|ends| floor.publish(self.place, &self.temporary, &ends));
+        let ends = mem::take(&mut self.named).into_ends(self.storage);
+        let published = made.and(ends).and_then(|ends| floor.publish(self.storage, &self.temporary, &ends));
         if let Err(error) = published {
             self.take_back(&floor);
             return Err(error);
         }
-        let sizes = self.runs.iter().map(|span| self.place.directory.stat(&span.file_name()));
+        let sizes = self.runs.iter().map(|span| self.storage.directory.stat(&span.file_name()));
         let runs: u64 = sizes.filter_map(|stat| Some(stat.ok()?.room)).sum();
         Ok((self.copied + runs, &self.chosen - &self.staying))
     }
@@ -107,11 +103,11 @@ impl<'p> Copier<'p> {
 
     /// Removes what was made, unless it is not sure that it does not count.
     fn take_back(&mut self, floor: &Floor) {
-        let published = Floor::current(self.place);
+        let published = Floor::current(self.storage);
         if matches!(published, Ok(now) if now.is_none_or(|now| now.tag != floor.tag)) {
             self.data.discard();
             for span in &self.runs {
-                let _ = crate::index::chain::remove(self.place, *span);
+                let _ = crate::index::chain::remove(self.storage, *span);
             }
         }
     }
@@ -119,7 +115,7 @@ impl<'p> Copier<'p> {
     fn write_run(&mut self, stretch: &Stretch, bottom: bool) -> Result<Span> {
         let from = stretch.first().map_or(0, |run| run.span().from);
         let to = stretch.last().map_or(0, |run| run.span().to);
-        let Place { directory, uuid, log, .. } = self.place;
+        let Storage { directory, uuid, log, .. } = self.storage;
         let mut run = RunWriter::unclaimed(directory, self.temporary.clone(), *uuid, from, self.tag)?;
         let mut merge = Merge::of_runs(stretch)?;
         while let Some((path, kept)) = merge.next()? {
@@ -137,7 +133,7 @@ impl<'p> Copier<'p> {
     fn moved(&mut self, Versioned { epoch, entry }: Versioned) -> Result<Versioned> {
         let entry = match entry {
             Entry::ValueExtent(extent, digest) if self.chosen.contains(&extent.file) => {
-                match self.place.data.read_extent(&extent) {
+                match self.storage.data.read_extent(&extent) {
                     Ok(value) => {
                         self.copied += extent.length;
                         Entry::ValueExtent(self.append(&value)?, digest)
@@ -195,9 +191,9 @@ impl<'p> Copier<'p> {
         if part.length == 0 {
             return Ok(Vec::new());
         }
-        self.place.data.check_length(&part.extent)?;
+        self.storage.data.check_length(&part.extent)?;
         let mut bytes = vec![0; part.length as usize];
-        self.place.data.read_part(part, &mut bytes)?;
+        self.storage.data.read_part(part, &mut bytes)?;
         Ok(bytes)
     }
 }

@@ -12,44 +12,48 @@ use std::collections::HashSet;
 use isotach_engine_kit::random;
 use isotach_object::{Error, Result};
 
-use super::{plan::Plan, segments, temporary};
-use crate::{index::state::Place, io::data, purge::manifest::Floor, verify};
+use super::{clean, plan::Plan, segments};
+use crate::{
+    io::{data, storage::Storage},
+    purge::manifest::{Floor, temporary},
+    verify,
+};
 
 /// Removes them. Gives the bytes that came back.
-pub(super) fn remove(place: &Place, plan: &Plan) -> Result<u64> {
+pub(super) fn remove(storage: &Storage, plan: &Plan) -> Result<u64> {
     let mut dead: Vec<u64> = plan.unreferenced().map(|file| file.number).collect();
     if dead.is_empty() {
         return Ok(0);
     }
-    let replayed: HashSet<u64> = segments::files(place, plan.log_to_replay(place))?;
+    let replayed: HashSet<u64> = segments::files(storage, plan.log_to_replay(storage))?;
     dead.retain(|number| !replayed.contains(number));
     let Some(last) = dead.pop() else { return Ok(0) };
     // What the removals rest on, the frames that replaced what was in the files, must outlive the files.
-    place.log.sync()?;
+    storage.log.sync()?;
     let tag = random::number()?.max(1);
     let floor = plan.floor_as_it_is(tag);
-    let ends = verify::named(place, plan.old)?.into_ends(place)?;
+    let ends = verify::named(storage, plan.old)?.into_ends(storage)?;
     let mut freed = 0;
-    match floor.publish(place, &temporary(tag), &ends) {
+    match floor.publish(storage, &temporary(tag), &ends) {
         Err(Error::NoSpace { .. }) => {
-            freed += remove_file(place, last)?;
-            floor.publish(place, &temporary(tag), &ends)?;
+            freed += remove_file(storage, last)?;
+            floor.publish(storage, &temporary(tag), &ends)?;
         }
         outcome => {
             outcome?;
-            freed += remove_file(place, last)?;
+            freed += remove_file(storage, last)?;
         }
     }
     for number in dead {
-        freed += remove_file(place, number)?;
+        freed += remove_file(storage, number)?;
     }
     if let Some(old) = plan.old {
         // The new floor is durable, so this is of no use any more.
-        let _ = place.directory.remove(&Floor::file_name(old.sequence));
+        let _ = storage.directory.remove(&Floor::file_name(old.sequence));
     }
     Ok(freed)
 }
 
-fn remove_file(place: &Place, number: u64) -> Result<u64> {
-    super::clean::remove(place.data.folder(), &data::file_name(number))
+fn remove_file(storage: &Storage, number: u64) -> Result<u64> {
+    clean::remove(storage.data.folder(), &data::file_name(number))
 }

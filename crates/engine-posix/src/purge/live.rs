@@ -1,20 +1,43 @@
 //! What is live in each data file, and what the runs of a new generation will take.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use isotach_object::Result;
 
-use super::plan::Stretch;
 use crate::index::{
     checkpoint,
     entry::{Entry, tag},
     merge::Merge,
     raw::{Kept, Raw},
-    run::common,
+    run::{Run, common},
+    state::State,
+    system,
 };
 
 /// Bytes of an entry before its path and payload.
 const ENTRY_HEAD: u64 = 24;
+
+/// Runs that one of the new generation takes the place of.
+pub(super) type Stretch = Vec<Arc<Run>>;
+
+/// The runs of a state, divided at the live snapshots.
+pub(super) fn stretches(state: &State) -> Result<Vec<Stretch>> {
+    let cuts: HashSet<u64> = system::snapshots(state)?.iter().map(|snapshot| snapshot.epoch.0).collect();
+    let mut stretches = vec![Stretch::new()];
+    for run in &state.runs {
+        if let Some(last) = stretches.last_mut() {
+            last.push(Arc::clone(run));
+        }
+        if cuts.contains(&run.span().to) {
+            stretches.push(Stretch::new());
+        }
+    }
+    stretches.retain(|stretch| !stretch.is_empty());
+    Ok(stretches)
+}
 
 /// What was measured.
 #[derive(Debug, Default)]

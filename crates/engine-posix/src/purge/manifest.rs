@@ -12,10 +12,14 @@ use isotach_engine_kit::{
 use isotach_object::{Error, Result};
 
 use crate::{
-    index::{run::Span, state::Place},
-    io::disk::File,
+    index::run::Span,
+    io::{disk::File, storage::Storage},
 };
 
+/// Names of what a purge is making.
+pub(crate) const TEMPORARY: &str = "purge.";
+/// Bytes of the log before the floor that are kept, so that only who was stopped for long misses a verdict.
+pub(crate) const LOG_KEPT: u64 = 1 << 20;
 const PREFIX: &str = "floor.";
 const MAGIC: &[u8; 8] = b"ISOTFLR1";
 const SIZE: usize = 64;
@@ -76,64 +80,64 @@ impl Floor {
 
     /// The floor that counts among these names; `None` if there is none, and an error for which the caller lists again if
     /// it has been replaced meanwhile.
-    fn among(place: &Place, names: &[String]) -> io::Result<Option<Result<Self>>> {
+    fn among(storage: &Storage, names: &[String]) -> io::Result<Option<Result<Self>>> {
         let Some(sequence) = names.iter().filter_map(|name| Self::of_file_name(name)).max() else {
             return Ok(None);
         };
         let name = Self::file_name(sequence);
         let mut bytes = [0; SIZE];
-        let file = place.directory.read(&name)?;
+        let file = storage.directory.read(&name)?;
         let file: &dyn File = &*file;
         let filled = file.read_full_at(&mut bytes, 0)?;
-        let floor = Self::decode(&bytes, place.uuid);
+        let floor = Self::decode(&bytes, storage.uuid);
         let floor = floor.filter(|floor| filled == SIZE && floor.sequence == sequence);
         let damaged =
-            || Error::corrupt("the floor of a purge", place.directory.path_of(&name).display().to_string());
+            || Error::corrupt("the floor of a purge", storage.directory.path_of(&name).display().to_string());
         Ok(Some(floor.ok_or_else(damaged)))
     }
 
     /// The names in a container's directory, and the floor that counts.
-    pub(crate) fn list(place: &Place) -> Result<(Vec<String>, Option<Self>)> {
+    pub(crate) fn list(storage: &Storage) -> Result<(Vec<String>, Option<Self>)> {
         let mut tries = TRIES;
         loop {
-            let names = place.directory.names()?;
-            match Self::among(place, &names) {
+            let names = storage.directory.names()?;
+            match Self::among(storage, &names) {
                 Ok(floor) => return Ok((names, floor.transpose()?)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound && tries > 0 => tries -= 1,
-                Err(error) => return Err(place.directory.failed("read", PREFIX, error)),
+                Err(error) => return Err(storage.directory.failed("read", PREFIX, error)),
             }
         }
     }
 
     /// The floor that counts.
-    pub(crate) fn current(place: &Place) -> Result<Option<Self>> {
-        Self::list(place).map(|(_, floor)| floor)
+    pub(crate) fn current(storage: &Storage) -> Result<Option<Self>> {
+        Self::list(storage).map(|(_, floor)| floor)
     }
 
     /// How far each data file was named at the epoch of this floor. What named it may be gone. `None` if the floor does not say
     /// so, as those of older programs, or is gone meanwhile.
-    pub(crate) fn ends(&self, place: &Place) -> Result<Option<Ends>> {
+    pub(crate) fn ends(&self, storage: &Storage) -> Result<Option<Ends>> {
         let name = Self::file_name(self.sequence);
-        let read = || place.directory.read_all(&name, place.directory.stat(&name)?.length as usize);
+        let read = || storage.directory.read_all(&name, storage.directory.stat(&name)?.length as usize);
         match read() {
             Ok(bytes) if bytes.len() <= SIZE => Ok(None),
             Ok(bytes) => decode_ends(&bytes[SIZE..]).map(Some).ok_or_else(|| {
                 let what = "what a floor says of data files; the next purge makes it anew";
-                Error::corrupt(what, place.directory.path_of(&name).display().to_string())
+                Error::corrupt(what, storage.directory.path_of(&name).display().to_string())
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(place.directory.failed("read", &name, error)),
+            Err(error) => Err(storage.directory.failed("read", &name, error)),
         }
     }
 
     /// Makes this floor the one that counts, with how far data files are named; refused if there is one of its sequence.
     /// `temporary` is a free name.
-    pub(crate) fn publish(&self, place: &Place, temporary: &str, ends: &Ends) -> Result<()> {
+    pub(crate) fn publish(&self, storage: &Storage, temporary: &str, ends: &Ends) -> Result<()> {
         let name = Self::file_name(self.sequence);
-        let directory = &place.directory;
+        let directory = &storage.directory;
         let publish = || {
             let file = directory.create(temporary)?;
-            file.write_all_at(&[self.encode(place.uuid), encode_ends(ends)].concat(), 0)?;
+            file.write_all_at(&[self.encode(storage.uuid), encode_ends(ends)].concat(), 0)?;
             file.sync()?;
             directory.link(temporary, &name)?;
             directory.sync()
@@ -150,6 +154,18 @@ impl Floor {
             Some(floor) => span.tag == floor.tag || (span.tag == 0 && span.from >= floor.epoch),
         }
     }
+}
+
+/// Whether a purge is making a generation that does not count yet, or one died at it.
+pub(crate) fn has_begun(storage: &Storage) -> Result<bool> {
+    let (names, floor) = Floor::list(storage)?;
+    let is_of_it = |span: Span| span.tag != 0 && !Floor::admits(floor.as_ref(), &span);
+    Ok(names.iter().any(|name| name.starts_with(TEMPORARY) || Span::of_file_name(name).is_some_and(is_of_it)))
+}
+
+/// The name of what a purge is making.
+pub(crate) fn temporary(tag: u64) -> String {
+    format!("{TEMPORARY}{tag:016x}")
 }
 
 fn encode_ends(ends: &Ends) -> Vec<u8> {

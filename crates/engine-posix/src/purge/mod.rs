@@ -31,83 +31,78 @@ use crate::{
     format::superblock,
     index::{
         checkpoint,
-        run::{Run, Span},
-        state::{Place, State},
+        run::Run,
+        state::{NOBODY, State},
     },
     io::{
         directory::Directory,
         disk::{File, Folder},
         filesystem, flushed,
+        storage::Storage,
     },
-    purge::manifest::Floor,
+    purge::manifest::{Floor, temporary},
     verify,
 };
 
-/// Bytes of the log before the floor that are kept, so that only who was stopped for long misses a verdict.
-pub(crate) const KEPT: u64 = 1 << 20;
-/// No handle's writer number.
-const NOBODY: u64 = 0;
-/// Names of what a purge is making.
-const TEMPORARY: &str = "purge.";
 /// How often the state is read again because another purge changed the files meanwhile.
 const TRIES: usize = 20;
 
 /// Purges a container, or tells what that would give back and writes nothing.
-pub(crate) fn purge(disk: &dyn Folder, place: &Place, carry_out: bool) -> Result<Purged> {
+pub(crate) fn purge(disk: &dyn Folder, storage: &Storage, carry_out: bool) -> Result<Purged> {
     if !carry_out {
-        return expected(place);
+        return expected(storage);
     }
-    filesystem::check_locks(disk, place.directory.path())?;
-    place.log.check_writable()?;
-    let _only_one = lock(&place.directory)?;
+    filesystem::check_locks(disk, storage.directory.path())?;
+    storage.log.check_writable()?;
+    let _only_one = lock(&storage.directory)?;
     // What a lost end of the log named looks dead.
-    flushed::check(place)?;
-    if reserve::is_short(&place.directory) {
+    flushed::check(storage)?;
+    if reserve::is_short(&storage.directory) {
         // Whoever purges may have to write something himself that makes more of it dead.
-        reserve::give_up_reserve(&place.directory);
+        reserve::give_up_reserve(&storage.directory);
     }
     let mut job =
-        Job { place, purged: Purged::default(), stay: HashSet::new(), made_way: false, limit: u64::MAX };
+        Job { storage, purged: Purged::default(), stay: HashSet::new(), made_way: false, limit: u64::MAX };
     let outcome = job.run();
-    reserve::make_reserve_again(&place.directory);
+    reserve::make_reserve_again(&storage.directory);
     outcome.map(|()| job.purged)
 }
 
 /// Publishes a generation of what these runs say, in the place of all that the log says up to their end. The caller holds the
 /// lock of purges, and has filled the log up to there.
-pub(crate) fn republish(place: &Place, runs: Vec<Arc<Run>>) -> Result<()> {
-    let old = Floor::current(place)?;
+pub(crate) fn republish(storage: &Storage, runs: Vec<Arc<Run>>) -> Result<()> {
+    let old = Floor::current(storage)?;
     let tag = random::number()?.max(1);
     let end = runs.last().map_or(0, |run| run.span().to);
-    let state = State::at_runs(runs, place.log.position_of(end).unwrap_or(0), NOBODY);
+    let state = State::at_runs(runs, storage.log.position_of(end).unwrap_or(0), NOBODY);
     let (sequence, hole_end) = old.map_or((1, 0), |old| (old.sequence + 1, old.hole_end));
     let floor = Floor { sequence, epoch: end, hole_end, tag };
     let copier =
-        Copier::new(place, HashSet::new(), tag, temporary(tag), verify::named_by(place, &state.runs)?);
+        Copier::new(storage, HashSet::new(), tag, temporary(tag), verify::named_by(storage, &state.runs)?);
     copier.publish(&state, floor).map(drop)
 }
 
 /// What a purge would give back.
-fn expected(place: &Place) -> Result<Purged> {
-    flushed::check(place)?;
+fn expected(storage: &Storage) -> Result<Purged> {
+    flushed::check(storage)?;
     for _ in 0..TRIES {
-        let floor = Floor::current(place)?;
-        let told = look(place, &HashSet::new(), false).map(|(_, plan)| plan.expected());
+        let floor = Floor::current(storage)?;
+        let told = look(storage, &HashSet::new(), false).map(|(_, plan)| plan.expected());
         let is_damage = matches!(told, Err(Error::Corrupt { .. } | Error::NotFound { .. }));
-        if !is_damage || Floor::current(place)? == floor {
+        if !is_damage || Floor::current(storage)? == floor {
             return told;
         }
     }
-    look(place, &HashSet::new(), false).map(|(_, plan)| plan.expected())
+    look(storage, &HashSet::new(), false).map(|(_, plan)| plan.expected())
 }
 
 /// The state as it is now, and what to do about it; data files that are to `stay` are not chosen.
-fn look(place: &Place, stay: &HashSet<u64>, carry_out: bool) -> Result<(State, Plan)> {
+fn look(storage: &Storage, stay: &HashSet<u64>, carry_out: bool) -> Result<(State, Plan)> {
     // Who has given up its lock by now has nothing to append any more that refers to the file.
-    let files = DataFile::list(place, carry_out)?;
-    let state = checkpoint::at_end(place)?;
-    let old = Floor::current(place)?;
-    let plan = Plan::new(place, &state, old, files, stay)?;
+    let files = DataFile::list(storage, carry_out)?;
+    let state = checkpoint::at_end(storage)?;
+    let old = Floor::current(storage)?;
+    let plan = Plan::new(storage, &state, old, files, stay)?;
     Ok((state, plan))
 }
 
@@ -127,7 +122,7 @@ pub(crate) fn lock(container: &Directory) -> Result<Arc<dyn File>> {
 
 /// A purge that is under way.
 struct Job<'p> {
-    place: &'p Place,
+    storage: &'p Storage,
     purged: Purged,
     /// Data files that cannot go, because they are damaged.
     stay: HashSet<u64>,
@@ -145,7 +140,7 @@ impl Job<'_> {
 
     /// Does as much as there is room for. True if there is more to do.
     fn round(&mut self) -> Result<bool> {
-        let (state, plan) = look(self.place, &self.stay, true)?;
+        let (state, plan) = look(self.storage, &self.stay, true)?;
         if self.purged.before == 0 {
             self.purged.before = plan.before;
         }
@@ -154,7 +149,7 @@ impl Job<'_> {
             self.clean(plan.old, plan.old, &HashSet::new(), 0)?;
             return Ok(false);
         }
-        let free = self.place.directory.free()?.min(self.limit);
+        let free = self.storage.directory.free()?.min(self.limit);
         let chosen = plan.chosen(free);
         let is_all = chosen.as_ref() == Some(&plan.all());
         if !is_all && !self.made_way {
@@ -164,7 +159,7 @@ impl Job<'_> {
         let tried = chosen.clone().unwrap_or_default();
         let outcome = match chosen {
             Some(chosen) => self.carry_out(&state, &plan, &chosen),
-            None => Err(plan.no_room(self.place, free)),
+            None => Err(plan.no_room(self.storage, free)),
         };
         match outcome {
             Ok(freed) => Ok(!is_all && freed),
@@ -190,15 +185,15 @@ impl Job<'_> {
     /// Gives back what needs no copy, and the room that is kept for this.
     fn make_way(&mut self, plan: &Plan) -> Result<()> {
         self.made_way = true;
-        let place = self.place;
-        if Floor::current(place)? != plan.old {
+        let storage = self.storage;
+        if Floor::current(storage)? != plan.old {
             // What failed last was to make its name durable: the plan is of the past.
             return Ok(());
         }
         self.clean(plan.old, plan.old, &HashSet::new(), 0)?;
-        reserve::give_up_reserve(&place.directory);
-        self.purged.freed += dead::remove(place, plan)?;
-        place.data.close();
+        reserve::give_up_reserve(&storage.directory);
+        self.purged.freed += dead::remove(storage, plan)?;
+        storage.data.close();
         Ok(())
     }
 
@@ -206,12 +201,12 @@ impl Job<'_> {
     fn carry_out(&mut self, state: &State, plan: &Plan, chosen: &HashSet<u64>) -> Result<bool> {
         let tag = random::number()?.max(1);
         // A floor must never speak of a part of the log that a power failure can take away.
-        self.place.log.sync()?;
-        let named = verify::named(self.place, plan.old)?;
-        let copier = Copier::new(self.place, chosen.clone(), tag, temporary(tag), named);
+        self.storage.log.sync()?;
+        let named = verify::named(self.storage, plan.old)?;
+        let copier = Copier::new(self.storage, chosen.clone(), tag, temporary(tag), named);
         let (made, gone) = copier.publish(state, plan.floor(tag))?;
         self.stay.extend(chosen - &gone);
-        self.place.data.close();
+        self.storage.data.close();
         let freed = self.purged.freed;
         self.clean(plan.old, Some(plan.floor(tag)), &gone, made)?;
         Ok(self.purged.freed > freed)
@@ -225,28 +220,16 @@ impl Job<'_> {
         gone: &HashSet<u64>,
         made: u64,
     ) -> Result<()> {
-        let directory = &self.place.directory;
+        let directory = &self.storage.directory;
         if now == old {
             // Whoever published it may have died before its name was durable.
             directory.sync().map_err(|error| directory.failed("sync", "", error))?;
         }
-        let Cleaned { removed, punched } = clean::clean(self.place, now.as_ref(), gone)?;
+        let Cleaned { removed, punched } = clean::clean(self.storage, now.as_ref(), gone)?;
         let hole = now.map_or(0, |floor| floor.hole_end) - old.map_or(0, |old| old.hole_end);
         self.purged.history_stays = !punched;
         let hole = if punched { hole } else { 0 };
         self.purged.freed += (removed + hole).saturating_sub(made);
         Ok(())
     }
-}
-
-/// Whether a purge is making a generation that does not count yet, or one died at it.
-pub(crate) fn has_begun(place: &Place) -> Result<bool> {
-    let (names, floor) = Floor::list(place)?;
-    let is_of_it = |span: Span| span.tag != 0 && !Floor::admits(floor.as_ref(), &span);
-    Ok(names.iter().any(|name| name.starts_with(TEMPORARY) || Span::of_file_name(name).is_some_and(is_of_it)))
-}
-
-/// The name of what a purge is making.
-fn temporary(tag: u64) -> String {
-    format!("{TEMPORARY}{tag:016x}")
 }

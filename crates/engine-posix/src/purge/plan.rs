@@ -1,26 +1,25 @@
 //! What a purge does: which data files go, and what that takes and gives back.
 
-use std::{collections::HashSet, fs::TryLockError, sync::Arc};
+use std::{collections::HashSet, fs::TryLockError};
 
 use isotach_object::{Error, Purged, Result};
 
 use super::{
-    KEPT, clean,
-    live::{self, Live},
+    clean,
+    live::{self, Live, stretches},
+    manifest::LOG_KEPT,
     segments,
 };
 use crate::{
-    index::{
-        run::Run,
-        state::{Place, State},
-    },
+    index::state::State,
     io::{
         data,
         disk::{Hidden, may_open_no_more},
         log::{BLOCK, HEADER},
+        storage::Storage,
     },
     purge::manifest::Floor,
-    transaction::{prepared, snapshot},
+    transaction::prepared,
 };
 
 /// A data file is chosen when more than one part in so many of it is dead.
@@ -39,8 +38,8 @@ pub(super) struct DataFile {
 impl DataFile {
     /// The data files of a container. Where nobody can tell whether a writer is at one, that is an error if anything is to be
     /// carried out, and else one may be.
-    pub(super) fn list(place: &Place, carry_out: bool) -> Result<Vec<Self>> {
-        let folder = place.data.folder();
+    pub(super) fn list(storage: &Storage, carry_out: bool) -> Result<Vec<Self>> {
+        let folder = storage.data.folder();
         let mut files = Vec::new();
         for name in folder.names()? {
             let Some(number) = data::of_file_name(&name) else { continue };
@@ -84,7 +83,7 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn new(
-        place: &Place,
+        storage: &Storage,
         state: &State,
         old: Option<Floor>,
         mut files: Vec<DataFile>,
@@ -93,19 +92,19 @@ impl Plan {
         // What is prepared may be committed after the floor, by a frame that says where its bytes are now.
         let prepared = prepared::files(state)?;
         files.retain(|file| !prepared.contains(&file.number) && !stay.contains(&file.number));
-        let end = state.covered(place);
-        let position = place.log.position_of(end).unwrap_or(0).saturating_sub(KEPT);
+        let end = state.covered(storage);
+        let position = storage.log.position_of(end).unwrap_or(0).saturating_sub(LOG_KEPT);
         let hole = (position - position % BLOCK).max(BLOCK);
-        let hole = if hole == BLOCK { 0 } else { place.log.epoch_at(hole) };
+        let hole = if hole == BLOCK { 0 } else { storage.log.epoch_at(hole) };
         let hole_end = hole.max(old.map_or(0, |old| old.hole_end));
-        let [first, last] = [hole_end, end].map(|epoch| place.log.position_of(epoch).unwrap_or(0));
-        let needed = segments::files(place, first.max(HEADER as u64)..last)?;
+        let [first, last] = [hole_end, end].map(|epoch| storage.log.position_of(epoch).unwrap_or(0));
+        let needed = segments::files(storage, first.max(HEADER as u64)..last)?;
         files.iter_mut().for_each(|file| file.held |= needed.contains(&file.number));
         Ok(Self {
             old,
             end,
-            before: size(place)?,
-            runs: clean::size_of_runs(place)?,
+            before: size(storage)?,
+            runs: clean::size_of_runs(storage)?,
             hole_end,
             files,
             live: live::measure(&stretches(state)?)?,
@@ -136,9 +135,9 @@ impl Plan {
     }
 
     /// Where the log begins that a reader may replay, and where it ends.
-    pub(super) fn log_to_replay(&self, place: &Place) -> std::ops::Range<u64> {
+    pub(super) fn log_to_replay(&self, storage: &Storage) -> std::ops::Range<u64> {
         let hole_end = self.old.map_or(0, |old| old.hole_end);
-        let [first, last] = [hole_end, self.end].map(|epoch| place.log.position_of(epoch).unwrap_or(0));
+        let [first, last] = [hole_end, self.end].map(|epoch| storage.log.position_of(epoch).unwrap_or(0));
         first.max(HEADER as u64)..last
     }
 
@@ -183,10 +182,10 @@ impl Plan {
     }
 
     /// What to tell where nothing can be done.
-    pub(super) fn no_room(&self, place: &Place, free: u64) -> Error {
+    pub(super) fn no_room(&self, storage: &Storage, free: u64) -> Error {
         let least = self.worth_copying().map(|file| self.live.in_file(file.number)).min().unwrap_or(0);
         let needed = self.needed_for_runs() + least;
-        let path = place.directory.path().display();
+        let path = storage.directory.path().display();
         let what = format!(
             "purging {path} takes {needed} bytes beside what is there, and {free} are free: make room on this file system, or copy what \
              the container holds to another store, wipe it here, and copy it back"
@@ -216,27 +215,8 @@ impl Plan {
     }
 }
 
-fn size(place: &Place) -> Result<u64> {
-    let path = place.directory.path();
-    let size = place.log.disk().size_of_all(path, Hidden::Refused);
+fn size(storage: &Storage) -> Result<u64> {
+    let path = storage.directory.path();
+    let size = storage.log.disk().size_of_all(path, Hidden::Refused);
     size.map_err(|error| Error::from_io(error, format!("measure {}", path.display())))
-}
-
-/// Runs that one of the new generation takes the place of.
-pub(super) type Stretch = Vec<Arc<Run>>;
-
-/// The runs of a state, divided at the live snapshots.
-pub(super) fn stretches(state: &State) -> Result<Vec<Stretch>> {
-    let cuts: HashSet<u64> = snapshot::all(state)?.iter().map(|snapshot| snapshot.epoch.0).collect();
-    let mut stretches = vec![Stretch::new()];
-    for run in &state.runs {
-        if let Some(last) = stretches.last_mut() {
-            last.push(Arc::clone(run));
-        }
-        if cuts.contains(&run.span().to) {
-            stretches.push(Stretch::new());
-        }
-    }
-    stretches.retain(|stretch| !stretch.is_empty());
-    Ok(stretches)
 }

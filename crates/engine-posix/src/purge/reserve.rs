@@ -3,7 +3,7 @@
 //! Runs make reading faster and can be made at any time. On a disk that is nearly full their room is needed more by those
 //! who write, and by the purge that is to make room again; so nobody makes runs there.
 
-use crate::{index::state::Place, io::directory::Directory};
+use crate::io::{directory::Directory, storage::Storage};
 use isotach_engine_kit::random;
 
 /// A handle makes a run only where this many times its size is free, and [`LEFT`] beyond that.
@@ -19,9 +19,9 @@ const RESERVE_SIZE: usize = 64 << 10;
 const SHORT: u64 = 4 * RESERVE_SIZE as u64;
 
 /// Whether a handle may make a run that takes up to `bytes`. A disk that does not say how full it is has room.
-pub(crate) fn is_enough_for_run(place: &Place, bytes: u64) -> bool {
+pub(crate) fn is_enough_for_run(storage: &Storage, bytes: u64) -> bool {
     let needed = bytes.saturating_mul(TIMES).saturating_add(LEFT);
-    !place.directory.free().is_ok_and(|free| free < needed)
+    !storage.directory.free().is_ok_and(|free| free < needed)
 }
 
 /// Makes the reserve of a container, unless it is there. Where there is no room for it there is none.

@@ -12,44 +12,27 @@ use crate::{
         frame::{self, Found, Frame},
         record::{self, Record},
     },
-    index::state::{Place, WINDOW},
+    io::{
+        scan::{Step, scan},
+        storage::Storage,
+    },
 };
 
 /// The numbers of those that frames in a range of the log's bytes name.
-pub(super) fn files(place: &Place, range: Range<u64>) -> Result<HashSet<u64>> {
-    let (mut files, mut window) = (HashSet::new(), Vec::new());
-    let (mut at, mut size) = (range.start, WINDOW);
-    while at < range.end {
-        window.resize(usize::try_from(range.end - at).unwrap_or(usize::MAX).min(size), 0);
-        let filled = place.log.read(at, &mut window)?;
-        let more = at + (filled as u64) < range.end;
-        let (done, need) = look_through(&window[..filled], place.marker, more, &mut files);
-        if done == 0 && (!more || filled == 0) {
-            break;
-        }
-        at += done as u64;
-        // Only a frame longer than the whole window calls for a larger one.
-        size = if done == 0 { need.max(2 * filled) } else { WINDOW };
-    }
-    Ok(files)
-}
-
-/// Gives how many bytes of a window were looked through, and how many the next frame needs.
-fn look_through(window: &[u8], marker: u64, more: bool, files: &mut HashSet<u64>) -> (usize, usize) {
-    let mut at = 0;
-    while at < window.len() {
-        at += match frame::find(&window[at..], marker, more) {
+pub(super) fn files(storage: &Storage, range: Range<u64>) -> Result<HashSet<u64>> {
+    let mut files = HashSet::new();
+    scan(storage, range, |position, found| {
+        Ok(match found {
             Found::Frame { frame, length } => {
-                add(&frame, files);
-                length
+                add(&frame, &mut files);
+                Step::To(position + length as u64)
             }
-            Found::Torn { length } | Found::Strange { length } => length,
-            // The next marker is found from the next byte on.
-            Found::Damaged { .. } => 1,
-            Found::Pending { need } => return (at, need),
-        };
-    }
-    (at, 0)
+            Found::Torn { length } | Found::Strange { length } => Step::To(position + length as u64),
+            Found::Damaged { .. } => Step::NextMarker,
+            Found::Pending { .. } => Step::StopAt(position),
+        })
+    })?;
+    Ok(files)
 }
 
 fn add(frame: &Frame<'_>, files: &mut HashSet<u64>) {

@@ -26,7 +26,7 @@ impl PosixContainer {
         match entry {
             Some(Entry::Value(value)) => Ok(Some(value.into_vec())),
             Some(Entry::ValueExtent(extent, _)) => {
-                self.naming_object(cell.object, self.place.data.read_extent(&extent)).map(Some)
+                self.naming_object(cell.object, self.storage.data.read_extent(&extent)).map(Some)
             }
             _ => Ok(None),
         }
@@ -44,7 +44,7 @@ impl PosixContainer {
             read.buffer[(done - start) as usize..from].fill(0);
             self.naming_object(
                 read.cell.object,
-                self.place.data.read_part(&part, &mut read.buffer[from..to]),
+                self.storage.data.read_part(&part, &mut read.buffer[from..to]),
             )?;
             done = part.end();
         }
@@ -67,7 +67,7 @@ impl PosixContainer {
             _ => None,
         };
         if let Some(part) = whole {
-            match self.naming_object(cell.object, self.place.data.share(&part)) {
+            match self.naming_object(cell.object, self.storage.data.share(&part)) {
                 // A process has only so many maps: copy instead.
                 Err(Error::Io { .. }) => {}
                 outcome => return outcome,

@@ -1,12 +1,12 @@
 //! Looking into a cell without making a copy of all that is known of it.
 
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
 use isotach_object::Result;
 
 use crate::index::{
-    entry::Entry,
-    ops::{Bytes, Resolved, Resolving},
+    entry::{Entry, Known, Lent},
+    ops::{Resolved, Resolving},
     state::{Layer, State},
 };
 
@@ -18,38 +18,6 @@ pub(crate) enum Seen {
     Value(Entry),
     /// Bytes, of which the parts are those of the range that was asked for.
     Bytes(Resolved),
-}
-
-/// What one layer knows of a cell.
-pub(crate) enum Known<'a> {
-    Bytes(Lent<'a>),
-    Other(Entry),
-}
-
-/// Operations on bytes, wherever they are kept.
-pub(crate) enum Lent<'a> {
-    InTable(&'a Bytes),
-    Shared(Arc<Bytes>),
-    Own(Bytes),
-}
-
-impl Known<'_> {
-    pub(crate) fn of(entry: Entry) -> Self {
-        match entry {
-            Entry::Bytes(bytes) => Self::Bytes(Lent::Own(bytes)),
-            other => Self::Other(other),
-        }
-    }
-}
-
-impl Lent<'_> {
-    fn get(&self) -> &Bytes {
-        match self {
-            Self::InTable(bytes) => bytes,
-            Self::Shared(bytes) => bytes,
-            Self::Own(bytes) => bytes,
-        }
-    }
 }
 
 impl State {

@@ -24,7 +24,7 @@ impl PosixContainer {
         preconditions: &[Precondition<'_>],
         append: impl FnOnce(&mut Writer) -> Result<(u64, u64)>,
     ) -> Result<std::result::Result<Epoch, usize>> {
-        self.place.log.check_writable()?;
+        self.storage.log.check_writable()?;
         self.check_current()?;
         let conditional = !preconditions.is_empty();
         let _awaited = conditional.then(|| self.await_verdict());
@@ -38,7 +38,7 @@ impl PosixContainer {
             self.gathered.store(false, Ordering::Release);
             appended
         };
-        let epoch = Epoch(self.place.log.epoch_at(end));
+        let epoch = Epoch(self.storage.log.epoch_at(end));
         if !conditional {
             return Ok(Ok(epoch));
         }
@@ -46,15 +46,15 @@ impl PosixContainer {
         match self.follow(|state| state.verdicts.take(sequence))? {
             Some(None) => Ok(Ok(epoch)),
             Some(Some(failed)) => Ok(Err(failed)),
-            None if self.state()?.get()?.covered(&self.place) >= epoch.0 => {
+            None if self.state()?.get()?.covered(&self.storage) >= epoch.0 => {
                 let what =
-                    format!("learn the verdict on a transaction in {}", self.place.log.path().display());
+                    format!("learn the verdict on a transaction in {}", self.storage.log.path().display());
                 let reason = "the log was purged up to it meanwhile, so whether it counts is not known; read what it changes";
                 Err(Error::from_io(std::io::Error::other(reason), what))
             }
             None => Err(Error::corrupt(
                 "the log does not hold a frame just appended",
-                self.place.log.path().display().to_string(),
+                self.storage.log.path().display().to_string(),
             )),
         }
     }
@@ -101,7 +101,7 @@ mod tests {
         let label: Label = "c".parse().unwrap();
         pool.create_container(&label, &ContainerOptions::default()).unwrap();
         let path = folder.path().join("pool/containers/c");
-        let slow = PosixContainer::new(label.clone(), pool.open_place(&path).unwrap()).unwrap();
+        let slow = PosixContainer::new(label.clone(), pool.open_storage(&path).unwrap()).unwrap();
         let other = pool.open_container(&label).unwrap();
         {
             // What makes a purge worth it.
@@ -115,7 +115,7 @@ mod tests {
         let judged = slow.judge(&absent, |writer| {
             commit_in_parts(&*other);
             let own = Transaction { preconditions: absent.to_vec(), updates: Vec::new() };
-            let appended = writer.commit(&own, &[], &slow.place.log);
+            let appended = writer.commit(&own, &[], &slow.storage.log);
             assert!(pool.purge(&label, true).unwrap().freed > 0);
             fs::read_dir(path.join("data"))
                 .unwrap()

@@ -8,26 +8,17 @@
 use std::collections::HashSet;
 
 use isotach_engine_kit::bytes::{Put, Reader};
-use isotach_object::{
-    Cell, Epoch, Error, Label, ObjectClass, ObjectId, ObjectType, Precondition, Result, Transaction, Update,
-    check_distinct,
-};
+use isotach_object::{Cell, Epoch, Error, Label, Precondition, Result, Transaction, Update, check_distinct};
 
 use crate::{
     format::{
         path,
-        record::{self, Change, Record, Stored},
+        record::{self, Change, PREPARED, Record, Stored},
     },
     handle::PosixContainer,
-    index::{
-        entry::Entry,
-        merge::Merge,
-        state::{Place, State},
-    },
+    index::{entry::Entry, state::State, system::for_each_prepared},
+    io::storage::Storage,
 };
-
-/// The object whose entries are the prepared transactions.
-pub(crate) const PREPARED: ObjectId = ObjectId::new(ObjectType::System, ObjectClass::S1, 0, 1);
 
 /// The entry under a name.
 pub(crate) fn cell(name: &Label) -> Cell<'_> {
@@ -70,7 +61,7 @@ impl<'a> Stage<'a> {
     /// one.
     pub(crate) fn for_each(
         &self,
-        place: &Place,
+        storage: &Storage,
         each: &mut dyn FnMut(&Record<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut reader = Reader(self.records);
@@ -79,13 +70,13 @@ impl<'a> Stage<'a> {
                 each(&found)?;
                 continue;
             };
-            let records = place.data.read_extent(segment)?;
+            let records = storage.data.read_extent(segment)?;
             let mut inner = Reader(&records);
             while !inner.is_empty() {
                 match record::decode(&mut inner) {
                     Some(found @ Record::Change(..)) => each(&found)?,
                     _ => {
-                        let file = place.data.path(segment.file).display().to_string();
+                        let file = storage.data.path(segment.file).display().to_string();
                         return Err(Error::corrupt("a record of a prepared segment is malformed", file));
                     }
                 }
@@ -106,31 +97,10 @@ pub(crate) fn stage<'a>(name: &str, entry: &'a Entry) -> Result<Stage<'a>> {
     })
 }
 
-/// Calls `each` with the key and the entry of everything that is prepared and whose name begins with `prefix`, in order.
-pub(crate) fn for_each(
-    state: &State,
-    prefix: &str,
-    each: &mut dyn FnMut(&str, &Entry) -> Result<()>,
-) -> Result<()> {
-    let object = path::of_object(PREPARED);
-    let start = [&object[..], prefix.as_bytes()].concat();
-    let mut merge = Merge::of_state(state, &start)?;
-    while let Some((path, kept)) = merge.next()? {
-        if !path.starts_with(&start) {
-            break;
-        }
-        if kept.is_live()? {
-            let name = String::from_utf8_lossy(&path[object.len()..]).into_owned();
-            each(&name, &kept.into_versioned()?.entry)?;
-        }
-    }
-    Ok(())
-}
-
 /// All data files that prepared transactions refer to.
 pub(crate) fn files(state: &State) -> Result<HashSet<u64>> {
     let mut files = HashSet::new();
-    for_each(state, "", &mut |name, entry| {
+    for_each_prepared(state, "", &mut |name, entry| {
         files.extend(stage(name, entry)?.files);
         Ok(())
     })?;
@@ -145,7 +115,7 @@ impl PosixContainer {
     pub(crate) fn prepared_names(&self, prefix: &str) -> Result<Vec<Label>> {
         let state = self.state()?;
         let mut names = Vec::new();
-        for_each(state.get()?, prefix, &mut |name, _| {
+        for_each_prepared(state.get()?, prefix, &mut |name, _| {
             let damaged = |_| Error::corrupt("the name of a prepared transaction", format!("{name:?}"));
             names.push(name.parse().map_err(damaged)?);
             Ok(())
@@ -161,7 +131,7 @@ impl PosixContainer {
             let state = self.state()?;
             state.get()?.find(&path)?.ok_or_else(|| self.not_prepared(name))?
         };
-        stage(name.as_str(), &entry)?.for_each(&self.place, &mut |_| Ok(()))?;
+        stage(name.as_str(), &entry)?.for_each(&self.storage, &mut |_| Ok(()))?;
         Ok(entry)
     }
 
@@ -194,7 +164,7 @@ impl PosixContainer {
         let whole = Transaction { preconditions, updates: transaction.updates.clone() };
         let own = transaction.preconditions.len();
         let decided =
-            self.judge(&whole.preconditions, |writer| writer.commit(&whole, &records, &self.place.log))?;
+            self.judge(&whole.preconditions, |writer| writer.commit(&whole, &records, &self.storage.log))?;
         decided.map_err(|failed| match failed.checked_sub(own).and_then(|number| names.get(number)) {
             None => whole.preconditions[failed].conflict(),
             Some(name) => {
@@ -216,7 +186,9 @@ impl PosixContainer {
 
 #[cfg(test)]
 mod tests {
-    use isotach_object::{Container, ContainerOptions, Engine, Pool, PoolUri};
+    use isotach_object::{
+        Container, ContainerOptions, Engine, ObjectClass, ObjectId, ObjectType, Pool, PoolUri,
+    };
 
     use super::*;
     use crate::{
@@ -268,8 +240,8 @@ mod tests {
         let pool = PosixPool::open(&disk::system(), &uri, root, options).unwrap();
         let (label, name): (Label, Label) = ("c".parse().unwrap(), "name".parse().unwrap());
         pool.create_container(&label, &ContainerOptions::default()).unwrap();
-        let place = pool.open_place(&folder.path().join("pool/containers/c")).unwrap();
-        let slow = PosixContainer::new(label.clone(), place).unwrap();
+        let storage = pool.open_storage(&folder.path().join("pool/containers/c")).unwrap();
+        let slow = PosixContainer::new(label.clone(), storage).unwrap();
         let other = pool.open_container(&label).unwrap();
         let cell = Cell::kv(ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1), b"key");
         let prepare = |value: &[u8]| {

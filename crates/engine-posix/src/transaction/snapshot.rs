@@ -5,40 +5,17 @@
 
 use std::sync::Arc;
 
-use isotach_object::{
-    Cell, Container, Epoch, Error, Label, ObjectClass, ObjectId, ObjectType, Precondition, Result, Snapshot,
-    Transaction, Update,
-};
+use isotach_object::{Cell, Container, Epoch, Error, Label, Precondition, Result, Transaction, Update};
 
 use crate::{
-    format::path,
+    format::{path, record::SNAPSHOTS},
     handle::PosixContainer,
-    index::{merge::Merge, state::State},
+    index::{state::State, system},
     purge::manifest::Floor,
 };
 
-/// The object whose entries are the snapshots' names. Their values are empty.
-pub(crate) const NAMES: ObjectId = ObjectId::new(ObjectType::System, ObjectClass::S1, 0, 0);
-
 fn cell(name: &Label) -> Cell<'_> {
-    Cell::kv(NAMES, name.as_str().as_bytes())
-}
-
-/// All snapshots, oldest first.
-pub(crate) fn all(state: &State) -> Result<Vec<Snapshot>> {
-    let prefix = path::of_object(NAMES);
-    let mut snapshots = Vec::new();
-    let mut merge = Merge::of_state(state, &prefix)?;
-    while let Some((path, kept)) = merge.next()? {
-        let Some(name) = path.strip_prefix(&prefix) else { break };
-        if kept.is_live()? {
-            let label = str::from_utf8(name).ok().and_then(|name| name.parse::<Label>().ok());
-            let damaged = || Error::corrupt("the name of a snapshot", format!("{:?}", name.escape_ascii()));
-            snapshots.push(Snapshot { name: label.ok_or_else(damaged)?, epoch: Epoch(kept.epoch()) });
-        }
-    }
-    snapshots.sort_by_key(|snapshot| snapshot.epoch);
-    Ok(snapshots)
+    Cell::kv(SNAPSHOTS, name.as_str().as_bytes())
 }
 
 impl PosixContainer {
@@ -81,7 +58,7 @@ impl PosixContainer {
 
     /// What to say of something that is missing. Of a past that no snapshot names any more a purge may have taken it.
     pub(crate) fn not_kept(&self, damage: Error) -> Error {
-        match self.place.log.past() {
+        match self.storage.log.past() {
             Some(epoch) if matches!(self.is_kept(epoch), Ok(false)) => {
                 let what = format!("epoch {epoch} of container {}: no snapshot names it, and", self.label);
                 Error::not_found(what)
@@ -92,29 +69,29 @@ impl PosixContainer {
 
     /// Whether there was no purge yet, or a snapshot names the epoch now.
     fn is_kept(&self, epoch: u64) -> Result<bool> {
-        if Floor::current(&self.place)?.is_none() {
+        if Floor::current(&self.storage)?.is_none() {
             return Ok(true);
         }
-        let present = self.place.present()?;
+        let present = self.storage.present()?;
         let mut state = State::open(&present, self.own, &[])?;
         state.replay(&present)?;
-        Ok(all(&state)?.iter().any(|snapshot| snapshot.epoch.0 == epoch))
+        Ok(system::snapshots(&state)?.iter().any(|snapshot| snapshot.epoch.0 == epoch))
     }
 
     /// A handle on the container as it was at an epoch: one whose log ends there.
     pub(crate) fn past(&self, epoch: Epoch) -> Result<Arc<dyn Container>> {
         let now = self.epoch()?;
         if epoch > now {
-            let first = self.place.log.epoch_at(0);
+            let first = self.storage.log.epoch_at(0);
             let what = format!("epoch {epoch} of container {} (kept are {first} to {now})", self.label);
             return Err(Error::not_found(what));
         }
-        let place = self.place.at(epoch.0).map_err(|error| match self.check_current() {
+        let storage = self.storage.at(epoch.0).map_err(|error| match self.check_current() {
             Ok(()) => error,
             Err(_) => self.destroyed(),
         })?;
-        let past = Self::new(self.label.clone(), place)?;
-        if Floor::current(&self.place)?.is_some() {
+        let past = Self::new(self.label.clone(), storage)?;
+        if Floor::current(&self.storage)?.is_some() {
             // Here it shows whether the epoch is still kept; and the runs that keep it are open from now on.
             drop(past.state()?);
         }

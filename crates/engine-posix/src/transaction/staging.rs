@@ -15,7 +15,7 @@ use isotach_object::{
 };
 
 use crate::{
-    CAPABILITIES, SCHEME,
+    capability::{CAPABILITIES, SCHEME},
     format::record::{self, INLINE_MAX},
     handle::PosixContainer,
     io::data::DataWriter,
@@ -47,7 +47,7 @@ impl<'c> PosixStaging<'c> {
         Self {
             container,
             process: process::id(),
-            data: DataWriter::new(container.place.data.folder(), container.place.options.sync),
+            data: DataWriter::new(container.storage.data.folder(), container.storage.options.sync),
             segments: Vec::new(),
             records: container.lend_room(),
             failed: false,
@@ -56,7 +56,7 @@ impl<'c> PosixStaging<'c> {
     }
 
     fn check_usable(&self) -> Result<()> {
-        let name = || self.container.place.directory.path().display();
+        let name = || self.container.storage.directory.path().display();
         if self.failed {
             return Err(Error::Poisoned { what: format!("a transaction staged for {}", name()) });
         }
@@ -80,7 +80,7 @@ impl<'c> PosixStaging<'c> {
     /// Makes what was staged ready for a frame: hands the files to the device and gives the records.
     fn close(&mut self) -> Result<Vec<u8>> {
         self.data.write_out()?;
-        if self.container.place.options.sync || !self.segments.is_empty() {
+        if self.container.storage.options.sync || !self.segments.is_empty() {
             self.data.sync()?;
         }
         // Segments count before what came after them.
@@ -98,7 +98,7 @@ impl<'c> PosixStaging<'c> {
         let container = self.container;
         let transaction = Transaction { preconditions, updates: Vec::new() };
         let outcome = container.judge(&transaction.preconditions, |writer| {
-            let appended = writer.commit(&transaction, records, &container.place.log);
+            let appended = writer.commit(&transaction, records, &container.storage.log);
             self.committed = !appended.as_ref().is_err_and(is_refusal);
             appended
         });
@@ -108,7 +108,7 @@ impl<'c> PosixStaging<'c> {
 
     fn add(&mut self, update: &Update<'_>) -> Result<()> {
         encode(update, &mut self.records, &mut self.data)?;
-        if self.records.len() as u64 >= self.container.place.options.segment {
+        if self.records.len() as u64 >= self.container.storage.options.segment {
             self.close_segment()?;
         }
         Ok(())
@@ -120,7 +120,7 @@ impl Staging for PosixStaging<'_> {
         let Capabilities { redundancy, .. } = CAPABILITIES;
         updates.iter().try_for_each(|update| update.check_for(SCHEME, redundancy))?;
         self.check_usable()?;
-        self.container.place.log.check_writable()?;
+        self.container.storage.log.check_writable()?;
         let added = updates.iter().try_for_each(|update| self.add(update));
         added.inspect_err(|_| self.failed = true)
     }

@@ -13,20 +13,20 @@ use isotach_engine_kit::bytes::Put;
 use isotach_object::{Cell, Error, IdRange, Precondition, Result, Transaction, Update};
 
 use crate::{
-    SCHEME,
+    capability::SCHEME,
     format::{
         extent,
-        frame::{self, MIN_FRAME, Origin},
+        frame::{self, FRAME_MAX, FRAME_MIN, Origin},
         record::{self, Change, Condition, INLINE_MAX, Stored},
     },
-    index::state::Place,
     io::{
         boot,
         data::DataWriter,
         directory::Directory,
         disk::may_open_no_more,
         flushed::{self, Notes},
-        log::{Log, MAX_FRAME},
+        log::Log,
+        storage::Storage,
     },
 };
 
@@ -71,23 +71,23 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn new(place: &Place, own: u64) -> Self {
+    pub(crate) fn new(storage: &Storage, own: u64) -> Self {
         Self {
             own,
-            marker: place.marker,
-            directory: Arc::clone(&place.directory),
-            sync: place.options.sync,
+            marker: storage.marker,
+            directory: Arc::clone(&storage.directory),
+            sync: storage.options.sync,
             announced: false,
             process: process::id(),
             sequence: 0,
             frame: vec![0; frame::HEADER],
             spare: Vec::new(),
-            data: DataWriter::new(place.data.folder(), place.options.sync),
+            data: DataWriter::new(storage.data.folder(), storage.options.sync),
             unsynced: false,
             end: 0,
             unnoted: false,
-            notes: Notes::new(own, place.options.sync),
-            uuid: place.uuid,
+            notes: Notes::new(own, storage.options.sync),
+            uuid: storage.uuid,
             written: false,
             failed: false,
         }
@@ -160,7 +160,7 @@ impl Writer {
             // The copy is taken, so a log without room is not this call's failure: `flush` tries again.
             match self.publish(log) {
                 Ok(()) => {}
-                Err(Error::NoSpace { .. }) if self.frame.len() < MAX_FRAME / 2 => {}
+                Err(Error::NoSpace { .. }) if self.frame.len() < FRAME_MAX / 2 => {}
                 Err(error) => {
                     self.frame.truncate(length);
                     self.data.rewind(mark);
@@ -231,11 +231,11 @@ impl Writer {
     /// Appends a frame; gives its number and the position of its end.
     fn append(&mut self, frame: &mut Vec<u8>, kind: u16, log: &Log) -> Result<(u64, u64)> {
         self.check_usable()?;
-        if frame.len() + frame::TRAILER > MAX_FRAME {
+        if frame.len() + frame::TRAILER > FRAME_MAX {
             let what = format!("a transaction of {} bytes", frame.len());
             return Err(Error::invalid(
                 what,
-                format!("at most {MAX_FRAME} bytes besides large values and arrays"),
+                format!("at most {FRAME_MAX} bytes besides large values and arrays"),
             ));
         }
         if !self.announced {
@@ -340,9 +340,9 @@ impl Writer {
     /// Takes up log positions, and with them the object ids that belong to them. Nothing is read: the
     /// kernel hands out positions once.
     pub(crate) fn allocate_ids(&mut self, log: &Log, count: u64) -> Result<IdRange> {
-        let bytes = count.div_ceil(IDS_PER_BYTE).max(MIN_FRAME as u64);
-        if count == 0 || bytes > MAX_FRAME as u64 {
-            let most = MAX_FRAME as u64 * IDS_PER_BYTE;
+        let bytes = count.div_ceil(IDS_PER_BYTE).max(FRAME_MIN as u64);
+        if count == 0 || bytes > FRAME_MAX as u64 {
+            let most = FRAME_MAX as u64 * IDS_PER_BYTE;
             return Err(Error::invalid(format!("{count} object ids"), format!("1 to {most}")));
         }
         let mut frame = vec![0; bytes as usize - frame::TRAILER];

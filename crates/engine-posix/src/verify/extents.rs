@@ -13,20 +13,13 @@ use std::{
 use isotach_object::{Error, Finding, FoundCell, Part as Damaged, Result, Verify};
 
 use super::{
-    Seen,
-    found::{Findings, Meter, cell_of},
+    found::{Findings, Meter, Report, cell_of},
     unnamed::Named,
 };
 use crate::{
-    format::extent::Extent,
-    index::{
-        entry::Entry,
-        merge::Merge,
-        ops::Part,
-        raw::Kept,
-        run::Run,
-        state::{Place, State},
-    },
+    format::extent::{Extent, Part},
+    index::{entry::Entry, merge::Merge, raw::Kept, run::Run, state::State},
+    io::storage::Storage,
 };
 
 /// How many cells go to a thread at once.
@@ -38,11 +31,11 @@ type Job = (Vec<u8>, Vec<Part>);
 /// Looks at every extent that a reader of `state` can come to. Values are always read, bytes of arrays and records if
 /// `how` says so. What is the same in a `newer` state was looked at there. Gives how many extents there are.
 pub(super) fn check(
-    place: &Place,
+    storage: &Storage,
     state: &State,
     newer: Option<&State>,
     how: Verify,
-    seen: &Seen<'_>,
+    seen: &Report<'_>,
 ) -> Result<u64> {
     let (give, take) = sync_channel::<Vec<Job>>(2 * how.threads.max(1));
     let take = Mutex::new(take);
@@ -52,12 +45,12 @@ pub(super) fn check(
             .map(|_| {
                 scope.spawn(move || {
                     // Whoever hands out must not wait for one that takes nothing more.
-                    read_all(place, take, seen.found, seen.meter)
+                    read_all(storage, take, seen.found, seen.meter)
                         .inspect_err(|_| while next(take).is_some() {})
                 })
             })
             .collect();
-        let walked = Newer::of(newer).and_then(|newer| walk(place, state, newer, how, seen, &give));
+        let walked = Newer::of(newer).and_then(|newer| walk(storage, state, newer, how, seen, &give));
         drop(give);
         for reader in readers {
             reader.join().map_err(|_| Error::corrupt("a thread that reads has failed", "memory"))??;
@@ -68,14 +61,14 @@ pub(super) fn check(
 
 /// Hands out what is to be read.
 fn walk(
-    place: &Place,
+    storage: &Storage,
     state: &State,
     mut newer: Newer<'_>,
     how: Verify,
-    seen: &Seen<'_>,
+    seen: &Report<'_>,
     give: &SyncSender<Vec<Job>>,
 ) -> Result<u64> {
-    let mut lengths = Lengths::of(place);
+    let mut lengths = Lengths::of(storage);
     let mut extents = 0;
     let mut batch = Vec::with_capacity(BATCH);
     let mut merge = Merge::of_state(state, &[])?;
@@ -151,13 +144,13 @@ fn parts_of(kept: Kept<'_>) -> Result<Option<(bool, Vec<Part>)>> {
 
 /// The lengths of data files.
 pub(super) struct Lengths<'v> {
-    place: &'v Place,
+    storage: &'v Storage,
     known: HashMap<u64, u64>,
 }
 
 impl<'v> Lengths<'v> {
-    pub(super) fn of(place: &'v Place) -> Self {
-        Self { place, known: HashMap::new() }
+    pub(super) fn of(storage: &'v Storage) -> Self {
+        Self { storage, known: HashMap::new() }
     }
 
     /// What is wrong with an extent's file, and its path.
@@ -167,14 +160,14 @@ impl<'v> Lengths<'v> {
             return Ok(None);
         }
         // It may have grown since it was last looked at.
-        let length = match self.place.data.length(extent.file) {
+        let length = match self.storage.data.length(extent.file) {
             Ok(length) => length,
             Err(Error::Corrupt { what, place }) => return Ok(Some((what, place))),
             Err(other) => return Err(other),
         };
         self.known.insert(extent.file, length);
         let what = || format!("the data file has {length} bytes and should have at least {end}");
-        let place = || self.place.data.path(extent.file).display().to_string();
+        let place = || self.storage.data.path(extent.file).display().to_string();
         Ok((length < end).then(|| (what(), place())))
     }
 }
@@ -184,7 +177,7 @@ fn next(take: &Mutex<Receiver<Vec<Job>>>) -> Option<Vec<Job>> {
 }
 
 fn read_all(
-    place: &Place,
+    storage: &Storage,
     take: &Mutex<Receiver<Vec<Job>>>,
     found: &Findings,
     meter: &Meter<'_>,
@@ -194,14 +187,14 @@ fn read_all(
         let Some(batch) = next(take) else { return Ok(()) };
         for (path, parts) in batch {
             for part in parts {
-                read(place, &path, &part, &mut buffer, found, meter)?;
+                read(storage, &path, &part, &mut buffer, found, meter)?;
             }
         }
     }
 }
 
 fn read(
-    place: &Place,
+    storage: &Storage,
     path: &[u8],
     part: &Part,
     buffer: &mut Vec<u8>,
@@ -209,10 +202,10 @@ fn read(
     meter: &Meter<'_>,
 ) -> Result<()> {
     let cell: Option<FoundCell> = cell_of(path);
-    match place.data.find_bad_chunk(part, buffer, |bytes| meter.read(bytes)) {
+    match storage.data.find_bad_chunk(part, buffer, |bytes| meter.read(bytes)) {
         Ok(None) => {}
         Ok(Some(byte)) => {
-            let place = place.data.path(part.extent.file).display().to_string();
+            let place = storage.data.path(part.extent.file).display().to_string();
             let what = "stored bytes fail their checksum".to_owned();
             found.add(Finding { part: Damaged::Bytes, what, place, byte: Some(byte), cell });
         }

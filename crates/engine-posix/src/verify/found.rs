@@ -7,6 +7,7 @@ use std::sync::{
 
 use isotach_object::{Error, Finding, FoundCell, ObjectType, Part, Result, VerifyProgress};
 
+use super::unnamed::Named;
 use crate::format::path;
 
 /// How many findings are told.
@@ -81,6 +82,13 @@ impl<'p> Meter<'p> {
     pub(super) fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
+}
+
+/// Where a verification reports what it sees.
+pub(crate) struct Report<'v> {
+    pub(super) found: &'v Findings,
+    pub(super) named: &'v Named,
+    pub(super) meter: &'v Meter<'v>,
 }
 
 /// The cell with this path.

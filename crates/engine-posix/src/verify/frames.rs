@@ -7,7 +7,6 @@ use std::{collections::HashMap, ops::Range};
 
 use isotach_engine_kit::bytes::Reader;
 use isotach_object::{Finding, Part, Result};
-use memchr::memmem;
 
 use super::{
     found::{Findings, Meter},
@@ -18,8 +17,13 @@ use crate::{
         frame::{self, Found, Frame},
         record::{self, Record},
     },
-    index::state::{Place, WINDOW, unknown_kind},
-    io::lost::{self, Judged},
+    index::state::unknown_kind,
+    io::{
+        self,
+        lost::{self, Judged},
+        scan::{Step, WINDOW},
+        storage::Storage,
+    },
 };
 
 /// How many frames there are, and how many appends that were cut short.
@@ -32,7 +36,7 @@ pub(super) struct Counts {
 }
 
 struct Scan<'v> {
-    place: &'v Place,
+    storage: &'v Storage,
     end: u64,
     found: &'v Findings,
     named: &'v Named,
@@ -43,7 +47,7 @@ struct Scan<'v> {
 
 /// Looks at a range of the log's bytes, which begins where a frame is looked for.
 pub(super) fn scan(
-    place: &Place,
+    storage: &Storage,
     range: Range<u64>,
     found: &Findings,
     named: &Named,
@@ -51,81 +55,66 @@ pub(super) fn scan(
 ) -> Result<Counts> {
     let end = range.end;
     let mut scan = Scan {
-        place,
+        storage,
         end,
         found,
         named,
         counts: Counts { end: range.start.min(end), ..Counts::default() },
         sequences: HashMap::new(),
     };
-    let (mut position, mut size) = (range.start, WINDOW);
-    let mut window = Vec::new();
-    while position < end {
-        let wanted = usize::try_from(end - position).unwrap_or(usize::MAX).min(size);
-        window.resize(wanted, 0);
-        let filled = place.log.read(position, &mut window)?;
-        let more = filled == wanted && position + (filled as u64) < end;
-        let (passed, need) = scan.window(&window[..filled], position, more)?;
-        position += passed as u64;
-        meter.read(passed as u64);
-        match need {
-            Some(need) if more => size = if need > filled { need.max(2 * filled) } else { WINDOW },
-            // What stands at the end may be an append under way.
-            Some(_) => break,
-            None => size = WINDOW,
+    let mut metered = range.start;
+    let position = io::scan::scan(storage, range, |position, found| {
+        if position - metered >= WINDOW as u64 {
+            meter.read(position - metered);
+            metered = position;
         }
-    }
+        scan.step(position, &found)
+    })?;
+    meter.read(position - metered);
     Ok(scan.counts)
 }
 
 impl Scan<'_> {
-    /// Looks at a window that begins at `position`. Gives how much of it is done, and the bytes that what comes next needs.
-    fn window(&mut self, window: &[u8], position: u64, more: bool) -> Result<(usize, Option<usize>)> {
-        let mut at = 0;
-        while at < window.len() {
-            at += match frame::find(&window[at..], self.place.marker, more) {
-                Found::Frame { frame, length } => {
-                    self.frame(&frame, position + at as u64)?;
-                    if ![frame::kind::GAP, frame::kind::RECOVERY].contains(&frame.kind) {
-                        self.counts.end = position + (at + length) as u64;
-                    }
-                    length
+    /// Looks at what stands at a position, and says where to go on. What stands at the end may be an append under way.
+    fn step(&mut self, position: u64, found: &Found<'_>) -> Result<Step> {
+        let after = |length: usize| Step::To(position + length as u64);
+        Ok(match *found {
+            Found::Frame { ref frame, length } => {
+                self.frame(frame, position)?;
+                if ![frame::kind::GAP, frame::kind::RECOVERY].contains(&frame.kind) {
+                    self.counts.end = position + length as u64;
                 }
-                Found::Torn { length } => {
+                after(length)
+            }
+            Found::Torn { length } => {
+                self.counts.torn += 1;
+                after(length)
+            }
+            Found::Pending { .. } => Step::StopAt(position),
+            Found::Strange { length } => {
+                self.counts.torn += 1;
+                self.lost(position, lost::MARKER)?.map_or(after(length), Step::To)
+            }
+            Found::Damaged { what, reach } => match self.lost(position, reach as u64)? {
+                Some(until) => {
                     self.counts.torn += 1;
-                    length
+                    Step::To(until)
                 }
-                Found::Pending { need } => return Ok((at, Some(need))),
-                Found::Strange { length } => {
-                    self.counts.torn += 1;
-                    self.lost(position + at as u64, lost::MARKER)?.unwrap_or(length)
+                None => {
+                    self.damaged(what, position);
+                    Step::NextMarker
                 }
-                Found::Damaged { what, reach } => {
-                    if let Some(lost) = self.lost(position + at as u64, reach as u64)? {
-                        self.counts.torn += 1;
-                        at += lost;
-                        continue;
-                    }
-                    self.damaged(what, position + at as u64);
-                    let marker = self.place.marker.to_le_bytes();
-                    let rest = &window[at + 1..];
-                    // A marker may have begun in the last seven bytes.
-                    let end = if more { rest.len().saturating_sub(7) } else { rest.len() };
-                    1 + memmem::find(rest, &marker).unwrap_or(end)
-                }
-            };
-        }
-        Ok((at, None))
+            },
+        })
     }
 
-    /// How many bytes from a position on a power failure took, if it did.
-    fn lost(&self, position: u64, reach: u64) -> Result<Option<usize>> {
-        let until = match lost::judge(self.place, position, reach)? {
-            Judged::NotLost => return Ok(None),
-            Judged::LostUntil(until) => until,
-            Judged::LostToEnd => self.end,
-        };
-        Ok(Some(until.saturating_sub(position) as usize))
+    /// Up to where a power failure took what stood at a position, if it did.
+    fn lost(&self, position: u64, reach: u64) -> Result<Option<u64>> {
+        Ok(match lost::judge(self.storage, position, reach)? {
+            Judged::NotLost => None,
+            Judged::LostUntil(until) => Some(until),
+            Judged::LostToEnd => Some(self.end),
+        })
     }
 
     fn frame(&mut self, frame: &Frame<'_>, position: u64) -> Result<()> {
@@ -150,7 +139,7 @@ impl Scan<'_> {
             | frame::kind::RESERVE
             | frame::kind::RECOVERY
             | frame::kind::OPTIONAL.. => {}
-            kind => return Err(unknown_kind(&self.place.log, kind)),
+            kind => return Err(unknown_kind(&self.storage.log, kind)),
         }
         Ok(())
     }
@@ -158,7 +147,7 @@ impl Scan<'_> {
     fn damaged(&mut self, what: &str, position: u64) {
         // What is missing after damage is missing because of it.
         self.sequences.clear();
-        let place = self.place.log.path().display().to_string();
+        let place = self.storage.log.path().display().to_string();
         let what = what.to_owned();
         self.found.add(Finding { part: Part::History, what, place, byte: Some(position), cell: None });
     }

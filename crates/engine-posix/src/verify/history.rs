@@ -9,10 +9,7 @@ use std::sync::Arc;
 
 use isotach_object::{Error, Finding, Part, Result};
 
-use super::{
-    NOBODY,
-    found::{Findings, Meter, cell_of},
-};
+use super::found::{Findings, Meter, cell_of};
 use crate::{
     index::{
         chain, checkpoint,
@@ -21,10 +18,10 @@ use crate::{
         ops::Resolved,
         raw::Kept,
         run::{Run, RunWriter},
-        state::{Place, READ_SET_WINDOW, State},
+        state::{NOBODY, READ_SET_WINDOW, State},
         table::Table,
     },
-    io::{directory::Directory, disk, log},
+    io::{directory::Directory, disk, log, storage::Storage},
     purge::manifest::Floor,
 };
 
@@ -35,30 +32,30 @@ const PIECE_MAX: u64 = 64 << 20;
 /// Replays the log up to byte `end` and compares the sound runs with it. Gives the state as it then is: up to where the
 /// log is damaged, or to the end if sound runs reach over that.
 pub(super) fn follow(
-    place: &Place,
+    storage: &Storage,
     sound: &[Arc<Run>],
     floor: Option<&Floor>,
     end: u64,
     found: &Findings,
     meter: &Meter<'_>,
 ) -> Result<State> {
-    let piece = place.options.checkpoint.saturating_mul(INTERVALS).min(PIECE_MAX);
-    let base: Vec<_> = purged_runs(place, sound);
-    let reach = base.last().map_or(place.log.epoch_at(0), |run| run.span().to);
-    let start = place.log.position_of(reach).unwrap_or(0).max(log::HEADER as u64);
+    let piece = storage.options.checkpoint.saturating_mul(INTERVALS).min(PIECE_MAX);
+    let base: Vec<_> = purged_runs(storage, sound);
+    let reach = base.last().map_or(storage.log.epoch_at(0), |run| run.span().to);
+    let start = storage.log.position_of(reach).unwrap_or(0).max(log::HEADER as u64);
     let state = State::at_runs(base, start, NOBODY);
     if let Some(floor) = floor.filter(|floor| reach < floor.epoch) {
         let what =
             format!("the sound runs go to epoch {reach}, and the log was purged up to {}", floor.epoch);
-        let place = place.directory.path().display().to_string();
+        let place = storage.directory.path().display().to_string();
         found.add(Finding { part: Part::History, what, place, byte: None, cell: None });
         return Ok(state);
     }
-    let mut replay = Replay { place, found, meter, piece, state, folder: None };
+    let mut replay = Replay { storage, found, meter, piece, state, folder: None };
     let spans: Vec<_> = sound.iter().map(|run| run.span()).collect();
     for span in chain::chain(&spans, reach) {
         let Some(run) = sound.iter().find(|run| run.span() == span) else { continue };
-        let to = place.log.position_of(span.to).unwrap_or(0);
+        let to = storage.log.position_of(span.to).unwrap_or(0);
         let base = replay.state.runs.len();
         if !replay.to(to, base)? {
             // The log is damaged before the end of the run, so the run is all there is.
@@ -85,14 +82,14 @@ pub(super) fn follow(
 }
 
 /// The chain of runs that a purge made, and those merged with them: what they say is not in the log any more.
-fn purged_runs(place: &Place, sound: &[Arc<Run>]) -> Vec<Arc<Run>> {
+fn purged_runs(storage: &Storage, sound: &[Arc<Run>]) -> Vec<Arc<Run>> {
     let tagged: Vec<_> = sound.iter().map(|run| run.span()).filter(|span| span.tag != 0).collect();
-    let chain = chain::chain(&tagged, place.log.epoch_at(0));
+    let chain = chain::chain(&tagged, storage.log.epoch_at(0));
     chain.iter().filter_map(|span| sound.iter().find(|run| run.span() == *span).cloned()).collect()
 }
 
 struct Replay<'v> {
-    place: &'v Place,
+    storage: &'v Storage,
     found: &'v Findings,
     meter: &'v Meter<'v>,
     piece: u64,
@@ -107,7 +104,7 @@ impl Replay<'_> {
         let mut began = self.state.position;
         loop {
             let before = self.state.position;
-            match self.state.replay_to(self.place, end.min(before.saturating_add(self.piece))) {
+            match self.state.replay_to(self.storage, end.min(before.saturating_add(self.piece))) {
                 Ok(()) => {}
                 Err(Error::Corrupt { what, place }) => {
                     self.tell(&what, &place);
@@ -132,14 +129,14 @@ impl Replay<'_> {
         if self.found.has_history_at(position) {
             return;
         }
-        let place = self.place.log.path().display().to_string();
+        let place = self.storage.log.path().display().to_string();
         let what = if damaged.starts_with(&place) { what.to_owned() } else { format!("{what} in {damaged}") };
         self.found.add(Finding { part: Part::History, what, place, byte: Some(position), cell: None });
     }
 
     /// Puts the table down as a run, beside those from number `base` on.
     fn put_down(&mut self, base: usize) -> Result<()> {
-        let (from, to) = (self.state.covered(self.place), self.place.log.epoch_at(self.state.position));
+        let (from, to) = (self.state.covered(self.storage), self.storage.log.epoch_at(self.state.position));
         if to <= from {
             return Ok(());
         }
@@ -153,7 +150,7 @@ impl Replay<'_> {
                 folder
             }
         };
-        let Some(writer) = RunWriter::claim(&folder, self.place.uuid, from, 0)? else { return Ok(()) };
+        let Some(writer) = RunWriter::claim(&folder, self.storage.uuid, from, 0)? else { return Ok(()) };
         let bottom = self.state.runs.is_empty();
         let run = checkpoint::copy(Merge::of_table(&self.state.table), writer, bottom, to, 0)?;
         self.state.runs.push(Arc::new(run));
@@ -168,7 +165,7 @@ impl Replay<'_> {
         let kept = runs.len() - checkpoint::mergeable(&entries);
         let [oldest, .., newest] = &runs[kept..] else { return Ok(()) };
         let (from, to) = (oldest.span().from, newest.span().to);
-        let Some(writer) = RunWriter::claim(folder, self.place.uuid, from, 0)? else { return Ok(()) };
+        let Some(writer) = RunWriter::claim(folder, self.storage.uuid, from, 0)? else { return Ok(()) };
         let merged = checkpoint::copy(Merge::of_runs(&runs[kept..])?, writer, kept == 0, to, 0)?;
         for old in runs.drain(kept..) {
             // Gives its room back; whatever fails goes with the folder.

@@ -24,22 +24,20 @@ use std::{
 
 use isotach_object::{Error, Finding, Part, Result, Unnamed, Verified, Verify, VerifyProgress};
 
-pub(crate) use self::found::{Findings, Meter, cell_of};
+pub(crate) use self::found::{Findings, Meter, Report, cell_of};
 use self::unnamed::Named;
 use crate::{
     index::{
         chain,
         run::{Run, Span},
-        state::{Place, State},
+        state::{NOBODY, State},
+        system,
     },
-    io::{flushed, log::HEADER},
-    purge::{self, manifest::Floor},
-    transaction::snapshot,
+    io::{flushed, log::HEADER, storage::Storage},
+    purge::manifest::{self, Floor},
     verify::frames::Counts,
 };
 
-/// No handle's writer number.
-const NOBODY: u64 = 0;
 /// How often runs are listed again because others have merged some meanwhile.
 const LIST_TRIES: usize = 20;
 
@@ -56,48 +54,48 @@ pub(crate) fn of_unopened(error: Error, part: Part) -> Result<Verified> {
 }
 
 /// Looks at all of an open container.
-pub(crate) fn verify(place: &Place, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
+pub(crate) fn verify(storage: &Storage, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
     let mut tries = LIST_TRIES;
     loop {
-        let (spans, floor) = chain::spans(place)?;
-        let verified = look(place, &spans, floor, how, progress)?;
+        let (spans, floor) = chain::spans(storage)?;
+        let verified = look(storage, &spans, floor, how, progress)?;
         tries -= 1;
         // What a purge took away meanwhile is not damaged.
-        if verified.is_sound() || tries == 0 || Floor::current(place)? == floor {
+        if verified.is_sound() || tries == 0 || Floor::current(storage)? == floor {
             return Ok(verified);
         }
     }
 }
 
 fn look(
-    place: &Place,
+    storage: &Storage,
     spans: &[Span],
     floor: Option<Floor>,
     how: Verify,
     progress: VerifyProgress<'_>,
 ) -> Result<Verified> {
     let (found, named, meter) = (Findings::default(), Named::default(), Meter::new(progress));
-    let told = flushed::read_in(&place.directory, place.uuid)?;
+    let told = flushed::read_in(&storage.directory, storage.uuid)?;
     // After the listing and the notes: the log only grows, and both speak of what is in it.
-    let end = place.log.length()?;
-    check_notes(place, &told, end, &found);
-    let start = first_to_scan(place, floor);
+    let end = storage.log.length()?;
+    check_notes(storage, &told, end, &found);
+    let start = first_to_scan(storage, floor);
     if let Some(floor) = floor {
         let ends =
-            floor.ends(place).or_else(|error| found.take(Part::Derived, None, error).map(|()| None))?;
-        named.ends(place, ends)?;
+            floor.ends(storage).or_else(|error| found.take(Part::Derived, None, error).map(|()| None))?;
+        named.ends(storage, ends)?;
     }
     meter.expect(2 * end.saturating_sub(start));
-    let apart = Apart { place, start, end, floor, found: &found, named: &named, meter: &meter };
+    let apart = Apart { storage, start, end, floor, found: &found, named: &named, meter: &meter };
     let (counts, runs) = apart.check(spans, how.threads)?;
     let sound: Vec<Arc<Run>> = runs.values().flatten().cloned().collect();
-    let state = history::follow(place, &sound, floor.as_ref(), end, &found, &meter)?;
+    let state = history::follow(storage, &sound, floor.as_ref(), end, &found, &meter)?;
     if how.data {
-        meter.expect(place.data.folder().size()?);
+        meter.expect(storage.data.folder().size()?);
     }
-    let prepared = prepared::check(place, &state, how, &found, &named, &meter)?;
-    let seen = Seen { found: &found, named: &named, meter: &meter };
-    let (extents, snapshots) = check_extents(place, state, &sound, how, &seen)?;
+    let prepared = prepared::check(storage, &state, how, &found, &named, &meter)?;
+    let seen = Report { found: &found, named: &named, meter: &meter };
+    let (extents, snapshots) = check_extents(storage, state, &sound, how, &seen)?;
     let entries = sound.iter().map(|run| run.entries()).sum();
     let (findings, more_findings) = found.finish();
     let checked = vec![
@@ -111,49 +109,42 @@ fn look(
     ];
     let is_cut = findings.iter().any(|finding| finding.part == Part::End);
     let unnamed = match is_cut {
-        true => named.unnamed(place, &named.tails(place, true)?),
-        false => unnamed_for_sure(place, &named, floor, counts.end)?,
+        true => named.unnamed(storage, &named.tails(storage, true)?),
+        false => unnamed_for_sure(storage, &named, floor, counts.end)?,
     };
     Ok(Verified { checked, bytes: meter.done(), findings, unnamed, more_findings })
 }
 
 /// Looks whether the log, which ends at byte `end`, reaches as far as it was flushed.
-fn check_notes(place: &Place, told: &flushed::Told, end: u64, found: &Findings) {
+fn check_notes(storage: &Storage, told: &flushed::Told, end: u64, found: &Findings) {
     if let Some((what, byte)) = told.damage {
-        let place = place.directory.path_of(flushed::FILE).display().to_string();
+        let place = storage.directory.path_of(flushed::FILE).display().to_string();
         found.add(Finding { part: Part::Derived, what: what.to_owned(), place, byte, cell: None });
     }
-    let lost = told.epoch.saturating_sub(place.log.epoch_at(end));
+    let lost = told.epoch.saturating_sub(storage.log.epoch_at(end));
     if lost > 0 {
-        let (what, log) = (flushed::what_is_lost(lost), place.log.path().display().to_string());
+        let (what, log) = (flushed::what_is_lost(lost), storage.log.path().display().to_string());
         found.add(Finding { part: Part::End, what, place: log, byte: Some(end), cell: None });
     }
 }
 
-/// Where what is looked at is told.
-struct Seen<'v> {
-    found: &'v Findings,
-    named: &'v Named,
-    meter: &'v Meter<'v>,
-}
-
 /// Looks at the extents of the present and of each snapshot. Gives how many of both there are.
 fn check_extents(
-    place: &Place,
+    storage: &Storage,
     mut newer: State,
     sound: &[Arc<Run>],
     how: Verify,
-    seen: &Seen<'_>,
+    seen: &Report<'_>,
 ) -> Result<(u64, u64)> {
-    let snapshots = snapshot::all(&newer)?;
-    let mut extents = extents::check(place, &newer, None, how, seen)?;
+    let snapshots = system::snapshots(&newer)?;
+    let mut extents = extents::check(storage, &newer, None, how, seen)?;
     for snapshot in snapshots.iter().rev() {
-        let past = place.at(snapshot.epoch.0)?;
+        let past = storage.at(snapshot.epoch.0)?;
         let state =
             State::open(&past, NOBODY, sound).and_then(|mut state| state.replay(&past).map(|()| state));
         match state {
             Ok(state) => {
-                extents += extents::check(place, &state, Some(&newer), how, seen)?;
+                extents += extents::check(storage, &state, Some(&newer), how, seen)?;
                 newer = state;
             }
             // What keeps the past from being read is damage of the log or of a run, and told already; or the snapshot was
@@ -166,68 +157,73 @@ fn check_extents(
 }
 
 /// Where the last frame ends that says something, looked at from byte `start` on.
-pub(crate) fn end_of_history(place: &Place, start: u64) -> Result<u64> {
-    Ok(scan(place, start..place.log.length()?, &Named::default())?.end)
+pub(crate) fn end_of_history(storage: &Storage, start: u64) -> Result<u64> {
+    Ok(scan(storage, start..storage.log.length()?, &Named::default())?.end)
 }
 
 /// Bytes that nothing names, though others may be at work: the log was read up to byte `end` so far.
-fn unnamed_for_sure(place: &Place, named: &Named, floor: Option<Floor>, end: u64) -> Result<Vec<Unnamed>> {
-    let tails = named.tails(place, false)?;
+fn unnamed_for_sure(
+    storage: &Storage,
+    named: &Named,
+    floor: Option<Floor>,
+    end: u64,
+) -> Result<Vec<Unnamed>> {
+    let tails = named.tails(storage, false)?;
     if tails.is_empty() {
         return Ok(Vec::new());
     }
     // The writers of these files have finished, so all that they named is in the log by now.
-    scan(place, end..place.log.length()?.max(end), named)?;
+    scan(storage, end..storage.log.length()?.max(end), named)?;
     // What a purge copies is named when it is done; one that died left copies that nothing will name.
-    let is_purged = Floor::current(place)? != floor || purge::has_begun(place)?;
-    Ok(if is_purged { Vec::new() } else { named.unnamed(place, &tails) })
+    let is_purged = Floor::current(storage)? != floor || manifest::has_begun(storage)?;
+    Ok(if is_purged { Vec::new() } else { named.unnamed(storage, &tails) })
 }
 
 /// Bytes that neither these runs nor the log, which has lost its end, name.
-pub(crate) fn unnamed(place: &Place, runs: &[Arc<Run>]) -> Result<Vec<Unnamed>> {
-    let named = named_by(place, runs)?;
-    Ok(named.unnamed(place, &named.tails(place, true)?))
+pub(crate) fn unnamed(storage: &Storage, runs: &[Arc<Run>]) -> Result<Vec<Unnamed>> {
+    let named = named_by(storage, runs)?;
+    Ok(named.unnamed(storage, &named.tails(storage, true)?))
 }
 
 /// All that these runs name, what the log names, and what was named when it was purged.
-pub(crate) fn named_by(place: &Place, runs: &[Arc<Run>]) -> Result<Named> {
-    let floor = Floor::current(place)?;
+pub(crate) fn named_by(storage: &Storage, runs: &[Arc<Run>]) -> Result<Named> {
+    let floor = Floor::current(storage)?;
     let named = Named::default();
     // What cannot be read was not named: better too much is kept than too little.
-    let ends = floor.and_then(|floor| floor.ends(place).ok().flatten());
-    named.ends(place, Some(ends.unwrap_or_default()))?;
-    name_log(place, floor, &named)?;
+    let ends = floor.and_then(|floor| floor.ends(storage).ok().flatten());
+    named.ends(storage, Some(ends.unwrap_or_default()))?;
+    name_log(storage, floor, &named)?;
     runs.iter().try_for_each(|run| extents::name(run, &named))?;
     Ok(named)
 }
 
 /// All that was ever named, but for what the runs of `floor` name.
-pub(crate) fn named(place: &Place, floor: Option<Floor>) -> Result<Named> {
+pub(crate) fn named(storage: &Storage, floor: Option<Floor>) -> Result<Named> {
     let named = Named::default();
     if let Some(floor) = floor {
-        match floor.ends(place) {
-            Err(Error::Corrupt { .. }) => named.ends(place, None)?,
-            ends => named.ends(place, ends?)?,
+        match floor.ends(storage) {
+            Err(Error::Corrupt { .. }) => named.ends(storage, None)?,
+            ends => named.ends(storage, ends?)?,
         }
     }
-    name_log(place, floor, &named)?;
+    name_log(storage, floor, &named)?;
     Ok(named)
 }
 
 /// Notes what the log behind a floor names.
-fn name_log(place: &Place, floor: Option<Floor>, named: &Named) -> Result<()> {
-    let start = first_to_scan(place, floor);
-    scan(place, start..place.log.length()?.max(start), named).map(drop)
+fn name_log(storage: &Storage, floor: Option<Floor>, named: &Named) -> Result<()> {
+    let start = first_to_scan(storage, floor);
+    scan(storage, start..storage.log.length()?.max(start), named).map(drop)
 }
 
 /// Where the log begins that was not purged. What was, is in the runs alone.
-fn first_to_scan(place: &Place, floor: Option<Floor>) -> u64 {
-    floor.and_then(|floor| place.log.position_of(floor.epoch)).unwrap_or(0).max(HEADER as u64)
+fn first_to_scan(storage: &Storage, floor: Option<Floor>) -> u64 {
+    floor.and_then(|floor| storage.log.position_of(floor.epoch)).unwrap_or(0).max(HEADER as u64)
 }
 
 /// Notes what the frames in a range of the log name, and nothing else about them.
-fn scan(place: &Place, range: Range<u64>, named: &Named) -> Result<Counts> {
-    frames::scan(place, range, &Findings::default(), named, &Meter::new(&|_, _| ()))
+fn scan(storage: &Storage, range: Range<u64>, named: &Named) -> Result<Counts> {
+    frames::scan(storage, range, &Findings::default(), named, &Meter::new(&|_, _| ()))
 }
 
 /// The runs that were looked at; those that are sound are open.
@@ -235,7 +231,7 @@ type Runs = BTreeMap<Span, Option<Arc<Run>>>;
 
 /// The log and each run, each by itself.
 struct Apart<'v> {
-    place: &'v Place,
+    storage: &'v Storage,
     start: u64,
     end: u64,
     floor: Option<Floor>,
@@ -255,7 +251,7 @@ impl Apart<'_> {
             }
             // Wider ones have taken the place of those that are gone.
             let new: Vec<Span> =
-                chain::spans(self.place)?.0.into_iter().filter(|span| !runs.contains_key(span)).collect();
+                chain::spans(self.storage)?.0.into_iter().filter(|span| !runs.contains_key(span)).collect();
             let (more, vanished) = self.check_listed(&new, false, threads, &mut runs)?;
             counts = if counts == Counts::default() { more } else { counts };
             again = vanished;
@@ -278,7 +274,7 @@ impl Apart<'_> {
                 let job = next.fetch_add(1, Ordering::Relaxed);
                 if job == 0 {
                     let scanned =
-                        frames::scan(self.place, self.start..self.end, self.found, self.named, self.meter)?;
+                        frames::scan(self.storage, self.start..self.end, self.found, self.named, self.meter)?;
                     *counts.lock().unwrap_or_else(PoisonError::into_inner) = scanned;
                     continue;
                 }
@@ -309,7 +305,7 @@ impl Apart<'_> {
     fn check_run(&self, span: Span) -> Result<Looked> {
         // What a purge made says what the log does not any more.
         let part = if span.tag == 0 { Part::Derived } else { Part::History };
-        let run = match Run::open(&self.place.directory, self.place.uuid, span) {
+        let run = match Run::open(&self.storage.directory, self.storage.uuid, span) {
             Ok(run) => Arc::new(run),
             // Merged into a wider one by another process.
             Err(Error::NotFound { .. }) => return Ok(Looked::Gone),
@@ -320,15 +316,15 @@ impl Apart<'_> {
         };
         self.meter.expect(run.index_position());
         let mut sound = run.check(self.found, self.meter)?;
-        let length = self.place.log.length()?;
-        let lost = span.to.saturating_sub(self.place.log.epoch_at(length));
+        let length = self.storage.log.length()?;
+        let lost = span.to.saturating_sub(self.storage.log.epoch_at(length));
         let wrong = if lost > 0 {
             if sound {
                 // It is what a repair brings back.
                 extents::name(&run, self.named)?;
             }
             Some((Part::End, format!("the log has lost its last {lost} bytes, of which this run knows")))
-        } else if !chain::knows_log(self.place, &run, self.floor.as_ref())? {
+        } else if !chain::knows_log(self.storage, &run, self.floor.as_ref())? {
             let what = "the run is of another log, or the log has changed before the run's end";
             Some((part, what.to_owned()))
         } else {

@@ -9,33 +9,30 @@ use super::{
 };
 use crate::{
     format::{
-        extent::Extent,
+        extent::{Extent, Part},
         path,
-        record::{Change, Record, Stored},
+        record::{Change, PREPARED, Record, Stored},
     },
-    index::{
-        entry::Entry,
-        ops::Part,
-        state::{Place, State},
-    },
-    transaction::prepared::{self, PREPARED},
+    index::{entry::Entry, state::State, system},
+    io::storage::Storage,
+    transaction::prepared,
 };
 
 /// Looks at all prepared transactions of a state: their segments always, and the bytes that their records refer to if `how` says so.
 /// Gives how many stages there are.
 pub(super) fn check(
-    place: &Place,
+    storage: &Storage,
     state: &State,
     how: Verify,
     found: &Findings,
     named: &Named,
     meter: &Meter<'_>,
 ) -> Result<u64> {
-    let mut lengths = Lengths::of(place);
+    let mut lengths = Lengths::of(storage);
     let mut stages = 0;
-    prepared::for_each(state, "", &mut |name, entry| {
+    system::for_each_prepared(state, "", &mut |name, entry| {
         stages += 1;
-        match check_stage(place, &mut lengths, name, entry, how, (named, meter)) {
+        match check_stage(storage, &mut lengths, name, entry, how, (named, meter)) {
             Ok(None) => Ok(()),
             Ok(Some(damage)) => {
                 found.add(damage);
@@ -53,7 +50,7 @@ fn path_of(name: &str) -> Vec<u8> {
 
 /// The first thing that is wrong with a stage.
 fn check_stage(
-    place: &Place,
+    storage: &Storage,
     lengths: &mut Lengths<'_>,
     name: &str,
     entry: &Entry,
@@ -63,14 +60,14 @@ fn check_stage(
     let mut damage = None;
     let mut buffer = Vec::new();
     let stage = prepared::stage(name, entry)?;
-    stage.for_each(place, &mut |record| {
+    stage.for_each(storage, &mut |record| {
         named.record(record);
         let Some(extent) = extent_of(record).filter(|extent| damage.is_none() && extent.length > 0) else {
             return Ok(());
         };
         if !stage.files.contains(&extent.file) {
             let what = format!("stage {name} does not name a data file that it refers to");
-            return Err(Error::corrupt(what, place.data.path(extent.file).display().to_string()));
+            return Err(Error::corrupt(what, storage.data.path(extent.file).display().to_string()));
         }
         let finding = |what, place, byte| {
             Some(Finding { part: Damaged::Bytes, what, place, byte, cell: cell_of(&path_of(name)) })
@@ -79,8 +76,8 @@ fn check_stage(
             damage = finding(what, place, None);
         } else if how.data {
             let part = Part { offset: 0, length: extent.length, skip: 0, extent: extent.clone() };
-            if let Some(byte) = place.data.find_bad_chunk(&part, &mut buffer, |bytes| meter.read(bytes))? {
-                let file = place.data.path(extent.file).display().to_string();
+            if let Some(byte) = storage.data.find_bad_chunk(&part, &mut buffer, |bytes| meter.read(bytes))? {
+                let file = storage.data.path(extent.file).display().to_string();
                 damage = finding("stored bytes fail their checksum".to_owned(), file, Some(byte));
             }
         }

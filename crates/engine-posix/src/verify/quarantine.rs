@@ -13,13 +13,13 @@ use isotach_object::{Finding, Label, Part, Result, SetAside};
 use crate::{
     access::rights,
     format::superblock::{Kind, Superblock},
-    index::{run::Span, state::Place},
+    index::run::Span,
     io::{
         directory::Directory,
-        disk::{Folder, Naming},
+        disk::{Folder, Naming, failing},
         flushed,
+        storage::Storage,
     },
-    pool::failed,
     purge::{self, reserve},
     verify::restore,
 };
@@ -38,7 +38,7 @@ pub(crate) fn set_aside(
     container: &Directory,
     findings: &[Finding],
     note: &str,
-    open: impl FnOnce() -> Result<Place>,
+    open: impl FnOnce() -> Result<Storage>,
 ) -> Result<SetAside> {
     let is_cut = findings.iter().any(|finding| finding.part == Part::End);
     let _only_one = is_cut.then(|| purge::lock(container)).transpose()?;
@@ -53,10 +53,10 @@ pub(crate) fn set_aside(
                 let block = Superblock::read_in(container, Kind::Container)?;
                 restore::make_header(container, block.uuid)?;
             }
-            let place = open()?;
+            let storage = open()?;
             // Another repair may have done it since the findings were made.
-            if is_headless || restore::is_cut(&place)? {
-                restore::restore(disk, &place, &mut aside)?;
+            if is_headless || restore::is_cut(&storage)? {
+                restore::restore(disk, &storage, &mut aside)?;
             }
         }
         mend_notes(disk, container, &mut aside, findings)?;
@@ -80,8 +80,8 @@ fn make(
     // What was behind the container's gate stays behind one.
     rights::copy_gate(container, &Directory::open(disk, &folder)?)?;
     let file = folder.join(NOTE);
-    disk.write_new(&file, note.as_bytes()).map_err(failed("create", &file))?;
-    disk.sync_folder(&folder).map_err(failed("sync", &folder))?;
+    disk.write_new(&file, note.as_bytes()).map_err(failing("create", &file))?;
+    disk.sync_folder(&folder).map_err(failing("sync", &folder))?;
     Ok(SetAside { place: folder.display().to_string(), ..SetAside::default() })
 }
 
@@ -122,11 +122,11 @@ fn move_aside(disk: &dyn Folder, container: &Path, aside: &mut SetAside, finding
             Ok(()) => aside.moved.push(name),
             // Others have merged it into a wider one meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed("move aside", &from)(error)),
+            Err(error) => return Err(failing("move aside", &from)(error)),
         }
     }
     for path in [folder, container] {
-        disk.sync_folder(path).map_err(failed("sync", path))?;
+        disk.sync_folder(path).map_err(failing("sync", path))?;
     }
     Ok(())
 }
@@ -134,14 +134,14 @@ fn move_aside(disk: &dyn Folder, container: &Path, aside: &mut SetAside, finding
 fn make_folder(disk: &dyn Folder, root: &Path, label: &Label) -> Result<PathBuf> {
     let all = root.join(FOLDER);
     match disk.make_folder(&all, Naming::Owned) {
-        Ok(()) => disk.sync_folder(root).map_err(failed("sync", root))?,
+        Ok(()) => disk.sync_folder(root).map_err(failing("sync", root))?,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(failed("create", &all)(error)),
+        Err(error) => return Err(failing("create", &all)(error)),
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let folder = all.join(format!("{label}.{now}.{:016x}", random::number()?));
-    disk.make_folder(&folder, Naming::Shared).map_err(failed("create", &folder))?;
-    disk.sync_folder(&all).map_err(failed("sync", &all))?;
+    disk.make_folder(&folder, Naming::Shared).map_err(failing("create", &folder))?;
+    disk.sync_folder(&all).map_err(failing("sync", &all))?;
     Ok(folder)
 }
 

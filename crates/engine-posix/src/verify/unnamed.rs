@@ -16,8 +16,7 @@ use crate::{
         extent::Extent,
         record::{Change, Record, Stored},
     },
-    index::state::Place,
-    io::{data, directory::Directory},
+    io::{data, directory::Directory, storage::Storage},
     purge::manifest::Ends,
 };
 
@@ -53,9 +52,9 @@ impl Named {
     }
 
     /// What was named when a purge published `ends`; of files that it says nothing of, all, if it says nothing at all.
-    pub(crate) fn ends(&self, place: &Place, ends: Option<Ends>) -> Result<()> {
+    pub(crate) fn ends(&self, storage: &Storage, ends: Option<Ends>) -> Result<()> {
         let lengths = || -> Result<Ends> {
-            let folder = place.data.folder();
+            let folder = storage.data.folder();
             let length = |name: &String| Some((data::of_file_name(name)?, folder.stat(name).ok()?.length));
             Ok(folder.names()?.iter().filter_map(length).collect())
         };
@@ -65,8 +64,8 @@ impl Named {
     }
 
     /// How far each data file that is there is named: also of those that a purge removes in a moment.
-    pub(crate) fn into_ends(self, place: &Place) -> Result<Ends> {
-        let names = place.data.folder().names()?;
+    pub(crate) fn into_ends(self, storage: &Storage) -> Result<Ends> {
+        let names = storage.data.folder().names()?;
         let there: HashSet<u64> = names.iter().filter_map(|name| data::of_file_name(name)).collect();
         let ends = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(ends.into_iter().filter(|(file, _)| there.contains(file)).collect())
@@ -74,8 +73,8 @@ impl Named {
 
     /// The ends of data files that nothing names. One whose writer is at it is left out, unless the log is known to have lost
     /// entries.
-    pub(crate) fn tails(&self, place: &Place, is_cut: bool) -> Result<Vec<Tail>> {
-        let folder = place.data.folder();
+    pub(crate) fn tails(&self, storage: &Storage, is_cut: bool) -> Result<Vec<Tail>> {
+        let folder = storage.data.folder();
         let mut tails = Vec::new();
         let mut names = folder.names()?;
         names.sort();
@@ -95,10 +94,10 @@ impl Named {
     }
 
     /// What of these ends nothing names now.
-    pub(crate) fn unnamed(&self, place: &Place, tails: &[Tail]) -> Vec<Unnamed> {
+    pub(crate) fn unnamed(&self, storage: &Storage, tails: &[Tail]) -> Vec<Unnamed> {
         let unnamed = tails.iter().map(|Tail { file, length }| {
             let from = self.end_of(*file);
-            let place = place.data.path(*file).display().to_string();
+            let place = storage.data.path(*file).display().to_string();
             Unnamed { place, from, length: length.saturating_sub(from) }
         });
         unnamed.filter(|unnamed| unnamed.length > 0).collect()

@@ -14,12 +14,11 @@ use isotach_object::{Error, Result};
 use super::{ENTRY_HEAD, HEADER, MAGIC, Span};
 use crate::{
     index::{
-        entry::{Entry, Versioned, tag},
+        entry::{Entry, Known, Lent, Versioned, tag},
         ops::Bytes,
         raw::Raw,
     },
     io::{directory::Directory, disk::File},
-    read::look::{Known, Lent},
     sync::{Mutex, MutexGuard},
 };
 

@@ -29,26 +29,26 @@ fn who_was_stopped_before_reading_the_log_notices_that_it_was_purged_meanwhile()
     let pool = PosixPool::open(&disk::system(), &uri, root, options).unwrap();
     let label: Label = "c".parse().unwrap();
     pool.create_container(&label, &ContainerOptions::default()).unwrap();
-    let place = pool.open_place(&folder.path().join("pool/containers/c")).unwrap();
+    let storage = pool.open_storage(&folder.path().join("pool/containers/c")).unwrap();
 
     let mut early = [(); 4].map(|()| State::at_runs(Vec::new(), log::HEADER as u64, 1));
     grow(&pool, &label, 100_000);
-    early.iter_mut().for_each(|state| state.replay(&place).unwrap());
+    early.iter_mut().for_each(|state| state.replay(&storage).unwrap());
     // Before the end of the hole, and behind it.
     let lengths = [200_000, 400_000].map(|more| {
         grow(&pool, &label, more);
-        place.log.length().unwrap()
+        storage.log.length().unwrap()
     });
-    let past = lengths.map(|length| place.at(place.log.epoch_at(length)).unwrap());
-    grow(&pool, &label, purge::KEPT as usize - 250_000);
+    let past = lengths.map(|length| storage.at(storage.log.epoch_at(length)).unwrap());
+    grow(&pool, &label, manifest::LOG_KEPT as usize - 250_000);
     assert!(pool.purge(&label, true).unwrap().freed > 0);
-    let hole_end = Floor::current(&place).unwrap().unwrap().hole_end;
+    let hole_end = Floor::current(&storage).unwrap().unwrap().hole_end;
     assert!(lengths[0] < hole_end && hole_end < lengths[1], "{hole_end} among {lengths:?}");
 
     let [mut one, mut other, mut third, mut fourth] = early;
     for (what, replayed) in [
-        ("up to a place in the hole", one.go_on(&place, lengths[0], |_| false)),
-        ("over the hole", other.go_on(&place, lengths[1], |_| false)),
+        ("up to a place in the hole", one.go_on(&storage, lengths[0], |_| false)),
+        ("over the hole", other.go_on(&storage, lengths[1], |_| false)),
         ("the past up to a place in the hole", third.replay(&past[0])),
         ("the past over the hole", fourth.replay(&past[1])),
     ] {

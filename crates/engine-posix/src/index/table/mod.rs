@@ -13,15 +13,15 @@ use isotach_object::{Cell, ObjectType, Result};
 
 use crate::{
     format::{
+        extent::Part,
         path,
         record::{Change, Stored},
     },
     index::{
-        entry::{Entry, Versioned, tag},
-        ops::{ByteOp, Bytes, Part},
+        entry::{Entry, Known, Lent, Versioned, tag},
+        ops::{ByteOp, Bytes},
         raw::{Kept, Raw},
     },
-    read::look::{Known, Lent},
     sync::Mutex,
 };
 use order::{Level, Order};

@@ -41,6 +41,11 @@ pub(crate) fn failed(what: &str, path: &Path, error: io::Error) -> Error {
     }
 }
 
+/// As [`failed`], for `map_err`.
+pub(crate) fn failing<'p>(what: &'p str, path: &'p Path) -> impl Fn(io::Error) -> Error + 'p {
+    move |error| failed(what, path, error)
+}
+
 /// The folder that a path is in, but for the root and the present folder.
 pub(crate) fn above(path: &Path) -> Option<&Path> {
     let above = path.parent().filter(|_| path != Path::new("."))?;

@@ -1,0 +1,56 @@
+//! The container's own objects: the names of snapshots and the prepared transactions (FORMAT.md sections 5.8 and 5.9).
+
+use isotach_object::{Epoch, Error, Label, ObjectId, Result, Snapshot};
+
+use crate::{
+    format::{
+        path,
+        record::{PREPARED, SNAPSHOTS},
+    },
+    index::{entry::Entry, merge::Merge, raw::Kept, state::State},
+};
+
+/// Calls `each` with the key and the entry of everything that a system object holds and whose key begins with `prefix`, in order.
+fn for_each(
+    state: &State,
+    object: ObjectId,
+    prefix: &[u8],
+    each: &mut dyn FnMut(&[u8], Kept<'_>) -> Result<()>,
+) -> Result<()> {
+    let object = path::of_object(object);
+    let start = [&object[..], prefix].concat();
+    let mut merge = Merge::of_state(state, &start)?;
+    while let Some((path, kept)) = merge.next()? {
+        if !path.starts_with(&start) {
+            break;
+        }
+        if kept.is_live()? {
+            each(&path[object.len()..], kept)?;
+        }
+    }
+    Ok(())
+}
+
+/// All snapshots, oldest first.
+pub(crate) fn snapshots(state: &State) -> Result<Vec<Snapshot>> {
+    let mut snapshots = Vec::new();
+    for_each(state, SNAPSHOTS, &[], &mut |name, kept| {
+        let label = str::from_utf8(name).ok().and_then(|name| name.parse::<Label>().ok());
+        let damaged = || Error::corrupt("the name of a snapshot", format!("{:?}", name.escape_ascii()));
+        snapshots.push(Snapshot { name: label.ok_or_else(damaged)?, epoch: Epoch(kept.epoch()) });
+        Ok(())
+    })?;
+    snapshots.sort_by_key(|snapshot| snapshot.epoch);
+    Ok(snapshots)
+}
+
+/// Calls `each` with the name and the entry of every prepared transaction whose name begins with `prefix`, in order.
+pub(crate) fn for_each_prepared(
+    state: &State,
+    prefix: &str,
+    each: &mut dyn FnMut(&str, &Entry) -> Result<()>,
+) -> Result<()> {
+    for_each(state, PREPARED, prefix.as_bytes(), &mut |name, kept| {
+        each(&String::from_utf8_lossy(name), &kept.into_versioned()?.entry)
+    })
+}
