@@ -80,7 +80,7 @@ pub enum Error {
     /// A move has the dataset: nothing is archived in it, and nothing that was archived is flushed.
     #[error(
         "dataset {dataset} is being moved: no archive until the move is over \
-         (a killed one goes on when it is repeated, and `isotach unlock REQUEST --archive` ends it)"
+         (repeat a move that was killed; if that is refused, `isotach unlock REQUEST --archive` ends it)"
     )]
     Moving {
         /// The dataset's key.

@@ -52,6 +52,6 @@ pub use retrieve::inspect::{Inspected, Inspection, Missing};
 pub use retrieve::list::{ListOptions, Listed, Listing};
 pub use store::{FieldStore, SpaceInfo};
 pub use verify::{
-    Damage, Level, Repair, RepairReport, Repaired, RestoredContainer, UnnamedFields, VerifiedPart,
-    VerifyOptions, VerifyProgress, VerifyReport,
+    Damage, EndedWipes, Level, Repair, RepairReport, Repaired, RestoredContainer, UnnamedFields,
+    VerifiedPart, VerifyOptions, VerifyProgress, VerifyReport,
 };

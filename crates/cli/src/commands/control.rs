@@ -117,8 +117,12 @@ fn print(datasets: &[DatasetStatus], as_json: bool) -> Outcome {
     let mut table = Table::new(["dataset", "made", "locked"]);
     for dataset in datasets {
         let forbidden = dataset.forbidden.iter().map(|action| format!("{action} (by the configuration)"));
-        let locked: Vec<String> =
-            names(dataset.locks).into_iter().map(str::to_owned).chain(forbidden).collect();
+        let by_move = |action| action == Action::Archive && dataset.locks.is_moving();
+        let locks = dataset.locks.iter().map(|action| match by_move(action) {
+            true => format!("{action} (by a move)"),
+            false => action.to_string(),
+        });
+        let locked: Vec<String> = locks.chain(forbidden).collect();
         let locked = if locked.is_empty() { "-".to_owned() } else { locked.join(", ") };
         table.row([dataset.key.to_string(), utc(dataset.created_us), locked]);
     }
@@ -134,6 +138,7 @@ fn object(dataset: &DatasetStatus) -> Value {
         "key": key_object(&dataset.key),
         "created": utc(dataset.created_us),
         "locked": names(dataset.locks),
+        "moving": dataset.locks.is_moving(),
         "overlays": dataset.below.iter().map(key_object).collect::<Vec<_>>(),
         "forbidden": dataset.forbidden.iter().map(Action::name).collect::<Vec<_>>(),
         "rule": dataset.rule,

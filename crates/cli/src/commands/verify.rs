@@ -22,6 +22,9 @@ use crate::{
     requests::{self, OneRequest},
 };
 
+/// How a repair ends that changes nothing.
+const UNCHANGED: &str = "nothing was changed: add --doit to repair";
+
 /// Look whether everything is as it was stored, and say what is not
 ///
 /// Looks at the files of each dataset of the request (of all datasets without one), at its index, and whether the bytes
@@ -63,7 +66,7 @@ pub(crate) struct RepairFlags {
     pub(crate) json: bool,
 }
 
-/// Looks, and says what is damaged.
+/// Reports what is damaged.
 pub(crate) fn verify(place: &PlaceFlags, flags: &VerifyFlags) -> Outcome {
     let open = || context::open_at(place, &flags.at);
     each_report(place, open, &flags.requests, flags.data, |report, took| {
@@ -108,6 +111,12 @@ pub(crate) fn repair(place: &PlaceFlags, flags: &RepairFlags) -> Outcome {
                         .map(|kept| json!({ "place": kept.place, "from": kept.from, "bytes": kept.length }))
                         .collect();
                     print_json(&json!({ "restored": true, "lost_bytes": lost, "unnamed": unnamed }))
+                })?;
+                repair.ended_wipes.iter().try_for_each(|ended| {
+                    let dataset = key_object(&ended.dataset);
+                    print_json(
+                        &json!({ "dataset": dataset, "ended_wipes": ended.wipes, "done": repair.done }),
+                    )
                 })?;
             } else {
                 print_repair(place, &repair)?;
@@ -205,6 +214,13 @@ fn print(report: &VerifyReport, elapsed: Duration) -> Outcome {
         Rate(report.bytes, elapsed)
     )?;
     print_unnamed(report)?;
+    for part in report.parts.iter().filter(|part| part.unended_wipes() > 0) {
+        let wipes = count(part.unended_wipes().into(), "wipe");
+        outln!(
+            "not ended: {wipes} of collocations of {}; if none is running, `isotach repair --doit` ends it",
+            part.key
+        )?;
+    }
     let more = sum_of(|part| part.more_damage);
     let damages = sum_of(|part| part.damage.len() as u64) + more;
     match damages {
@@ -275,8 +291,16 @@ fn rescue(place: &PlaceFlags, dataset: &Key, kept: &Unnamed) -> Outcome<String> 
 }
 
 fn print_repair(place: &PlaceFlags, report: &RepairReport) -> Outcome {
+    for ended in &report.ended_wipes {
+        let doing = if report.done { "ended" } else { "would end" };
+        outln!("{doing}: {} of collocations of {}", count(ended.wipes.into(), "wipe"), ended.dataset)?;
+    }
     if report.repaired.is_empty() {
-        return outln!("nothing is damaged");
+        outln!("nothing is damaged")?;
+        return match report.done || report.ended_wipes.is_empty() {
+            true => Ok(()),
+            false => outln!("{UNCHANGED}"),
+        };
     }
     for repaired in &report.repaired {
         print_damage(repaired.repair.code(), &repaired.damage)?;
@@ -301,7 +325,7 @@ fn print_repair(place: &PlaceFlags, report: &RepairReport) -> Outcome {
     }
     match report.done {
         true => Ok(()),
-        false => outln!("nothing was changed: add --doit to repair"),
+        false => outln!("{UNCHANGED}"),
     }
 }
 
@@ -347,6 +371,7 @@ fn sum(report: &VerifyReport) -> Value {
         "replaced_fields": sum_of(|part| part.replaced_fields),
         "bytes": report.bytes,
         "unnamed_bytes": sum_of(unnamed_bytes),
+        "unended_wipes": sum_of(|part| part.unended_wipes().into()),
         "damages": sum_of(|part| part.damage.len() as u64),
         "more_damages": sum_of(|part| part.more_damage),
     })

@@ -158,7 +158,7 @@ impl FieldStore {
         // Whatever failed, every mark is tried to be taken off.
         let mut ended = Ok(());
         for Taken { selection, mark } in taken {
-            ended = ended.and(selection.root.end_move(&selection.entry, Some(mark)));
+            ended = ended.and(selection.root.end_move(&selection.entry, mark));
         }
         let report = result?;
         ended?;

@@ -7,7 +7,14 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{Error, FieldStore, Result, Selection};
+use crate::{
+    Error, FieldStore, Result, Selection,
+    catalogue::{
+        record::Record,
+        root::{Entry, Root},
+    },
+    store::Inner,
+};
 use isotach_mars::{Key, Request};
 
 /// What a dataset can be locked against.
@@ -66,6 +73,11 @@ impl Locks {
         self.0 & Self::bit(action) != 0
     }
 
+    /// Whether a move has the dataset, which locks archiving.
+    pub fn is_moving(self) -> bool {
+        self.0 & Self::MOVING != 0
+    }
+
     /// Whether nothing is locked.
     pub fn is_empty(self) -> bool {
         self.0 == 0
@@ -87,7 +99,7 @@ impl Locks {
 
     /// Refuses an action that is locked.
     pub(crate) fn check(self, action: Action, dataset: &Key) -> Result<()> {
-        if action == Action::Archive && self.0 & Self::MOVING != 0 {
+        if action == Action::Archive && self.is_moving() {
             return Err(Error::Moving { dataset: dataset.to_string() });
         }
         if self.contains(action) {
@@ -130,11 +142,22 @@ impl FieldStore {
             let Selection { root, entry, .. } = &selection;
             root.set_locks(&entry.text, lock, actions)?;
             if !lock && actions.contains(&Action::Archive) {
-                root.end_move(entry, None)?;
+                self.inner.take_from_move(root, entry)?;
             }
             changed.push(entry.key.clone());
         }
         Ok(changed)
+    }
+}
+
+impl Inner {
+    /// Takes a dataset from the move that has it. A move that is still running wipes nothing of it any more.
+    fn take_from_move(&self, root: &Root, entry: &Entry) -> Result<()> {
+        let next = |record: &Record| {
+            let record = if record.move_mark.is_wiping() { record.settled() } else { record.clone() };
+            record.with_mark(record.move_mark.off())
+        };
+        self.end_wipes(root, entry, next).map(drop)
     }
 }
 

@@ -1,21 +1,23 @@
 //! Wiping collocations of a dataset.
 //!
-//! Removing a collocation is one transaction on the dataset's container. The dataset's record in the root counts the
-//! wipes that are under way, and its generation changes when one begins or ends, so that a writer that goes on puts again
-//! what was removed under it.
+//! Removing a collocation is one transaction on the dataset's container. If the bytes are in that container too, the same
+//! transaction destroys them. The dataset's record in the root counts the wipes that are under way, and its generation changes
+//! when one begins or ends, so that a writer that goes on puts again what was removed under it. A wipe that is killed stays
+//! counted until a repair ends it; see [`fence`](crate::catalogue::fence).
 //!
 //! What must stay true: a wipe destroys an array only while it is counted as under way, and only if it read the array in the
 //! history after it was counted. So an array that the history does not name is safe from every wipe that is not under way.
 
 use std::sync::Arc;
 
-use isotach_object::{Anchor, Cell, Container, ObjectId, Transaction, Update};
+use isotach_object::{Anchor, Cell, ObjectId, Update};
 
 use crate::{
     Location, Place, Result,
     admin::wipe::Chosen,
     archive::batch::parse_history,
     catalogue::{
+        fence::{Fenced, was_ended},
         layout::{COLLOCATION, DATASET},
         reader::{Collocation, DatasetReader},
         record::MoveMark,
@@ -24,7 +26,7 @@ use crate::{
     store::Inner,
 };
 
-/// How many objects are destroyed in one call.
+/// How many objects of another container are destroyed in one call.
 const DESTROYS: usize = 4096;
 
 impl Inner {
@@ -36,67 +38,103 @@ impl Inner {
         chosen: &[Chosen],
         of_move: Option<MoveMark>,
     ) -> Result<()> {
+        let removed = self.remove_counted(root, entry, chosen, of_move);
+        match removed.is_err() && root.same_life(entry)?.is_none() {
+            // All of the dataset went meanwhile: whatever failed is no failure.
+            true => Ok(()),
+            false => removed,
+        }
+    }
+
+    fn remove_counted(
+        &self,
+        root: &Arc<Root>,
+        entry: &Arc<Entry>,
+        chosen: &[Chosen],
+        of_move: Option<MoveMark>,
+    ) -> Result<()> {
         let Some(reader) = self.reader(root, entry)? else { return Ok(()) };
+        // Handles of its own, so that a reader's stays free of updates.
+        let (catalogue, store) = self.open_apart(root, entry)?;
+        let wipe = Wipe {
+            inner: self,
+            reader,
+            catalogue: Fenced::new(catalogue)?,
+            store: store.map(Fenced::new).transpose()?,
+        };
         let begin = |now: &Entry| now.check_move(of_move).map(|()| now.record.with_wipe());
         if root.change_record(entry, begin)?.is_none() {
             return Ok(());
         }
-        let removed =
-            chosen.iter().try_for_each(|chosen| self.remove_collocation(&reader, &chosen.collocation));
+        let removed = chosen.iter().try_for_each(|chosen| wipe.remove(&chosen.collocation));
         // Also after a failure: this wipe removes nothing more.
-        match root.change_record(entry, |now| Ok(now.record.without_wipe()))? {
-            Some(_) => removed,
-            // All of the dataset went meanwhile: whatever failed is no failure.
-            None => Ok(()),
-        }
+        wipe.end(root, entry)?;
+        removed
     }
+}
 
-    fn remove_collocation(&self, reader: &DatasetReader, collocation: &Collocation) -> Result<()> {
-        let arrays = self.arrays_of(reader, collocation)?;
+/// A wipe of collocations of a dataset.
+struct Wipe<'w> {
+    inner: &'w Inner,
+    reader: Arc<DatasetReader>,
+    catalogue: Fenced,
+    /// The store's container, if it is not the catalogue's.
+    store: Option<Fenced>,
+}
+
+impl Wipe<'_> {
+    fn remove(&self, collocation: &Collocation) -> Result<()> {
+        let arrays = self.arrays_of(collocation)?;
         let mut key = vec![COLLOCATION];
         key.extend_from_slice(collocation.text.as_bytes());
         let objects = &collocation.objects;
         let mut updates = vec![Update::Remove { cell: Cell::kv(DATASET, &key) }];
         updates.extend([objects.index, objects.history].map(|object| Update::Destroy { object }));
         updates.extend(objects.axes.iter().map(|object| Update::Destroy { object: *object }));
-        // Handles of its own, so that a reader's stays free of updates.
-        let dataset = &reader.dataset;
-        let catalogue =
-            self.with_room(|| Ok(dataset.root.pool.open_container(dataset.catalogue.label())?))?;
-        if catalogue.capabilities().transactions {
-            catalogue.commit(&Transaction { preconditions: Vec::new(), updates })?;
-        } else {
-            catalogue.update(&updates)?;
+        let destroys = arrays.iter().map(|object| Update::Destroy { object: *object });
+        if self.reader.dataset.is_wiped_at_once() {
+            updates.extend(destroys);
+            return self.apply(&self.catalogue, &updates);
         }
-        catalogue.flush()?;
-        let store: Arc<dyn Container> = match dataset.is_one_container() {
-            true => catalogue,
-            false => {
-                let pool = self.pool(&dataset.uri.pool)?;
-                self.with_room(|| Ok(pool.open_container(&dataset.uri.label)?))?
+        self.apply(&self.catalogue, &updates)?;
+        let (destroys, store) =
+            (destroys.collect::<Vec<_>>(), self.store.as_ref().unwrap_or(&self.catalogue));
+        destroys.chunks(DESTROYS).try_for_each(|some| self.apply(store, some))
+    }
+
+    fn apply(&self, fenced: &Fenced, updates: &[Update<'_>]) -> Result<()> {
+        if !fenced.apply(updates)? {
+            return Err(was_ended(&self.reader.dataset.entry).into());
+        }
+        Ok(fenced.container.flush()?)
+    }
+
+    /// Takes back the count, unless others have ended this wipe.
+    fn end(&self, root: &Root, entry: &Entry) -> Result<()> {
+        while let Some(now) = root.same_life(entry)? {
+            // After the look at the record: whoever takes this wipe's count out of it changes the fence first.
+            if !self.catalogue.is_unchanged()?
+                || root.replace(&entry.text, &now.record, &now.record.without_wipe())?
+            {
+                return Ok(());
             }
-        };
-        for some in arrays.chunks(DESTROYS) {
-            let updates: Vec<_> = some.iter().map(|object| Update::Destroy { object: *object }).collect();
-            store.update(&updates)?;
         }
-        store.flush()?;
         Ok(())
     }
 
     /// The arrays of a collocation's fields in the dataset's own store. They are read before the collocation goes, so
     /// an array that a writer adds meanwhile is never among them.
-    fn arrays_of(&self, reader: &DatasetReader, collocation: &Collocation) -> Result<Vec<ObjectId>> {
+    fn arrays_of(&self, collocation: &Collocation) -> Result<Vec<ObjectId>> {
         let mut arrays = Vec::new();
         let mut next = Some(Anchor::start());
         while let Some(anchor) = next {
-            let page = reader.page(self, collocation.objects.history, &anchor)?;
+            let page = self.reader.page(self.inner, collocation.objects.history, &anchor)?;
             for (key, value) in page.iter() {
                 let parsed = parse_history(key, value);
                 let location =
-                    parsed.and_then(|(_, record, _)| Location::decode(record, &reader.dataset.uri));
+                    parsed.and_then(|(_, record, _)| Location::decode(record, &self.reader.dataset.uri));
                 if let Some(Place::Object { container, object }) = location.map(|location| location.place)
-                    && container == reader.dataset.uri
+                    && container == self.reader.dataset.uri
                 {
                     arrays.push(object);
                 }

@@ -8,6 +8,7 @@
 //!   That is at stake only where an earlier flush failed and its entries are sent again, since they find arrays by the
 //!   history. So what the history has is not sent again: it was published, and may have been replaced since. What it has not
 //!   is sent if its array is there and no wipe is under way, for then nobody has found the array, nor will before it is sent.
+//!   Where a wipe removes the index and the bytes in one transaction, it is sent also while one is under way.
 
 use std::sync::Arc;
 
@@ -162,7 +163,7 @@ impl DatasetWriter {
             false => self.own_array(entry).filter(|(_, length)| *length > 0).map(|(array, _)| array),
         };
         let arrays: Vec<_> = load.puts.fields().zip(&*published).map(array).collect();
-        let gone = if now.is_settled() {
+        let gone = if now.is_settled() || self.dataset.is_wiped_at_once() {
             self.are_missing(&*self.dataset.store, arrays.iter().map(|array| array.map(Cell::array)))?
         } else {
             arrays.iter().map(Option::is_some).collect()

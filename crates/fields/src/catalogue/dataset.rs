@@ -119,6 +119,11 @@ impl Dataset {
     pub(crate) fn is_one_container(&self) -> bool {
         self.entry.record.store.is_empty()
     }
+
+    /// Whether a wipe of a collocation removes the index and the bytes in one transaction.
+    pub(crate) fn is_wiped_at_once(&self) -> bool {
+        self.is_one_container() && self.catalogue.capabilities().transactions
+    }
 }
 
 fn read_schema(catalogue: &dyn Container) -> Result<String> {

@@ -57,6 +57,8 @@ pub(crate) const ENTRY_ABANDONED: &[u8] = b"abandoned";
 pub(crate) const ENTRY_TRANSACTION: &[u8] = b"transaction";
 /// Another value before a purge destroys arrays in another container.
 pub(crate) const ENTRY_PURGE: &[u8] = b"purge";
+/// Another value each time that wipes of collocations are ended by others. Also in the store's container.
+pub(crate) const ENTRY_FENCE: &[u8] = b"fence";
 /// The first byte of a collocation's entry.
 pub(crate) const COLLOCATION: u8 = b':';
 

@@ -108,6 +108,12 @@ impl Record {
         Self { wipes: self.wipes.saturating_add(1), generation, ..self.clone() }
     }
 
+    /// The record when all wipes of collocations have ended.
+    pub(crate) fn settled(&self) -> Self {
+        let generation = self.generation.wrapping_add(u32::from(!self.is_settled()));
+        Self { wipes: 0, generation, ..self.clone() }
+    }
+
     /// The record when one of the wipes of collocations has ended.
     pub(crate) fn without_wipe(&self) -> Self {
         let generation = self.generation.wrapping_add(1);
@@ -130,9 +136,14 @@ impl MoveMark {
         self.0 & Self::ON != 0
     }
 
+    /// Whether the move has begun to wipe.
+    pub(crate) fn is_wiping(self) -> bool {
+        self.0 & Self::WIPES != 0
+    }
+
     /// The mark of the move after this one. None while this one wipes: then it can no longer look who has the dataset.
     pub(crate) fn next(self) -> Option<Self> {
-        (self.0 & Self::WIPES == 0).then_some(Self((self.0.wrapping_add(1) & !Self::WIPES) | Self::ON))
+        (!self.is_wiping()).then_some(Self((self.0.wrapping_add(1) & !Self::WIPES) | Self::ON))
     }
 
     /// The mark when the move begins to wipe.
@@ -190,6 +201,8 @@ mod tests {
         let generations = [&first, &second, &second.without_wipe(), &second.without_wipe().without_wipe()];
         assert_eq!(generations.map(|record| record.generation), [1, 2, 3, 4]);
         assert_eq!(generations.map(Record::is_settled), [false, false, false, true]);
+        let ended = second.settled();
+        assert_eq!((ended.wipes, ended.generation, ended.settled().generation), (0, 3, 3));
     }
 
     #[test]

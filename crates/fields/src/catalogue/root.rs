@@ -367,9 +367,9 @@ impl Root {
         Ok(wiping)
     }
 
-    /// Takes the dataset from the move with this mark, or from whichever has it.
-    pub(crate) fn end_move(&self, entry: &Entry, mark: Option<MoveMark>) -> Result<()> {
-        let end = |now: MoveMark| if mark.is_none_or(|mark| mark == now) { now.off() } else { now };
+    /// Takes the dataset from the move with this mark.
+    pub(crate) fn end_move(&self, entry: &Entry, mark: MoveMark) -> Result<()> {
+        let end = |now: MoveMark| if mark == now { now.off() } else { now };
         self.change_record(entry, |now| Ok(now.record.with_mark(end(now.record.move_mark))))?;
         Ok(())
     }

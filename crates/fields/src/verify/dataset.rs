@@ -8,7 +8,8 @@ use std::{
 use isotach_object::{Cell, Finding, Label, ObjectId, ObjectType, Part, Pool};
 
 use super::{
-    Apart, Cure, Damage, Level, Looked, Meter, VerifiedPart, VerifyOptions, collocation, look, of_container,
+    Apart, Cure, Damage, Level, Looked, Meter, Unended, VerifiedPart, VerifyOptions, collocation, look,
+    of_container,
 };
 use crate::{
     Error, Result, Selection,
@@ -57,6 +58,7 @@ pub(super) fn verify(
         unnamed: Vec::new(),
         unnamed_fields: None,
         apart: apart(inner, selection),
+        unended: None,
         containers: Vec::new(),
         forbidden: selection.entry.forbidden.clone(),
     };
@@ -80,9 +82,8 @@ pub(super) fn verify(
         Err(error) if part.damage.is_empty() => part.damaged(&error.to_string()),
         Err(_) => {}
     }
-    if selection.root.same_life(&selection.entry)?.is_none() {
-        return Ok(None);
-    }
+    let Some(now) = selection.root.same_life(&selection.entry)? else { return Ok(None) };
+    part.unended = Unended::of(inner, selection, &now);
     let unnamed = lost.values().map(|finding| {
         let mut damage = of_container(Level::Dataset, &part.key, finding, 0);
         damage.what = format!("{}; no field that was asked for has it", damage.what);

@@ -80,6 +80,7 @@ fn verify_container(pool: &Arc<dyn Pool>, options: VerifyOptions, meter: &Meter<
         unnamed: verified.unnamed,
         unnamed_fields: None,
         apart: None,
+        unended: None,
         containers: vec![Looked { pool: Arc::clone(pool), label, findings: verified.findings }],
         forbidden: Forbidden::default(),
     })

@@ -9,6 +9,7 @@ mod collocation;
 mod dataset;
 mod datasets;
 mod repair;
+mod unended;
 mod unnamed;
 
 use std::sync::{
@@ -19,11 +20,12 @@ use std::sync::{
 use isotach_mars::{Key, Request};
 use isotach_object::{Finding, Label, ObjectId, Part, Pool, Registry, Unnamed, Verified, Verify};
 
-use self::unnamed::Apart;
 pub use self::{
     repair::{Repair, RepairReport, Repaired, RestoredContainer},
+    unended::EndedWipes,
     unnamed::UnnamedFields,
 };
+use self::{unended::Unended, unnamed::Apart};
 use crate::{Config, FieldStore, Forbidden, Result};
 
 /// How much to verify, and with how many hands.
@@ -99,10 +101,19 @@ pub struct VerifiedPart {
     pub unnamed_fields: Option<UnnamedFields>,
     /// The dataset, if that is so.
     apart: Option<Apart>,
+    unended: Option<Unended>,
     /// The containers that were looked at, the catalogue's first.
     containers: Vec<Looked>,
     /// What the configuration forbids there.
     forbidden: Forbidden,
+}
+
+impl VerifiedPart {
+    /// How many wipes of collocations have begun and not ended. Those that are not running were killed, and a repair ends
+    /// them.
+    pub fn unended_wipes(&self) -> u16 {
+        self.unended.as_ref().map_or(0, Unended::wipes)
+    }
 }
 
 /// A container that was looked at.

@@ -12,7 +12,7 @@ use isotach_object::{
     Update,
 };
 
-use super::{Cure, Damage, Level, VerifiedPart, VerifyReport, datasets};
+use super::{Cure, Damage, EndedWipes, Level, VerifiedPart, VerifyReport, datasets};
 use crate::{Action, Error, Result, admin::sweep::Stray, catalogue::layout::SETTINGS};
 
 /// What a repair does about a damage.
@@ -52,6 +52,9 @@ pub struct RepairReport {
     pub repaired: Vec<Repaired>,
     /// The containers whose history had lost its end, and what came of it.
     pub restored: Vec<RestoredContainer>,
+    /// The wipes of collocations that were ended, or would be. One that is still running fails with `Conflict`; on an engine
+    /// without transactions it goes on, and what is flushed meanwhile may be lost.
+    pub ended_wipes: Vec<EndedWipes>,
 }
 
 /// A container whose history had lost its end.
@@ -89,15 +92,20 @@ impl VerifyReport {
         if let Some(name) = &self.past {
             return Err(Error::ReadOnly { snapshot: name.to_string(), what: "repair" });
         }
-        for part in self.parts.iter().filter(|part| doit && !part.damage.is_empty()) {
+        let is_concerned = |part: &&VerifiedPart| !part.damage.is_empty() || part.unended.is_some();
+        for part in self.parts.iter().filter(|part| doit && is_concerned(part)) {
             part.forbidden.check(Action::Archive, || format!("repair of {}", part.place))?;
         }
-        let mut report = RepairReport { done: doit, repaired: Vec::new(), restored: Vec::new() };
+        let mut report =
+            RepairReport { done: doit, repaired: Vec::new(), restored: Vec::new(), ended_wipes: Vec::new() };
         for part in self.parts.iter().filter(|part| !part.damage.is_empty()) {
             match doit {
                 true => part.repair(&mut report),
                 false => part.plan(&mut report),
             }
+        }
+        for part in &self.parts {
+            part.end_wipes(doit, &mut report);
         }
         Ok(report)
     }
@@ -149,6 +157,18 @@ impl VerifiedPart {
         report.restored.extend(restored.into_iter().map(of_dataset));
         if let Some(described) = described {
             self.put_back_lost(described, &catalogue, aside.as_ref(), report);
+        }
+    }
+
+    /// Ends the wipes of collocations that have begun and not ended.
+    fn end_wipes(&self, doit: bool, report: &mut RepairReport) {
+        let Some(unended) = &self.unended else { return };
+        match if doit { unended.end() } else { Ok(unended.planned()) } {
+            Ok(ended) => report.ended_wipes.push(ended),
+            Err(error) => {
+                let damage = unended.damage(&self.place);
+                report.repaired.push(self.repaired(&damage, Err(error.to_string()), None));
+            }
         }
     }
 

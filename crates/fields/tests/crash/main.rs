@@ -13,6 +13,7 @@
 mod check;
 mod full;
 mod history;
+mod wipes;
 mod workload;
 
 use std::{

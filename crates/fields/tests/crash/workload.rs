@@ -15,7 +15,7 @@ const DATASETS: u64 = 3;
 const NAMES: u64 = 2;
 
 /// Where catalogue and store are.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Places {
     Together,
     Apart,

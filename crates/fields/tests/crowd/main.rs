@@ -24,6 +24,7 @@ mod purges;
 mod roles;
 mod steps;
 mod stops;
+mod wipes;
 
 use std::{
     env,

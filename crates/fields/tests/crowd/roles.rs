@@ -17,7 +17,7 @@ use isotach_fields::{Config, FieldStore, ListOptions, crc32c};
 use isotach_mars::Request;
 use isotach_object::Registry;
 
-use crate::{ONE, cast::Said, disks, field::Step, history, limits, steps};
+use crate::{ONE, cast::Said, disks, field::Step, history, limits, steps, wipes};
 
 fn registry() -> Registry {
     Registry::new().with(Arc::new(Posix)).with(Arc::new(Rados::new()))
@@ -66,6 +66,7 @@ pub(crate) fn play(role: &str) {
         "follower" => steps::follow(uri, number(1), number(2)),
         "historian" => history::play(uri, words[5], number(1), number(2), number(3), number(4)),
         "digest" => digest(&open(uri)),
+        "wiper" => wipes::wipe(uri, number(1)),
         "full" => disks::fill_again_and_again(uri),
         "protected" => disks::write_protect(uri),
         "limited" => limits::open_many(uri),

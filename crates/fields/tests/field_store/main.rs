@@ -11,6 +11,7 @@ mod evictions;
 mod faults;
 mod faulty;
 mod forbidden;
+mod killed_wipes;
 mod language;
 mod layouts;
 mod listing;

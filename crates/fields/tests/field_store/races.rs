@@ -18,46 +18,60 @@ use crate::{
 };
 
 /// A handle and the script of its engine.
-struct Player {
-    store: FieldStore,
-    script: Arc<Mutex<Script>>,
+pub(crate) struct Player {
+    pub(crate) store: FieldStore,
+    pub(crate) script: Arc<Mutex<Script>>,
 }
 
 impl Player {
     /// Acts before the next call of this kind on the container of `od`.
-    fn before(&self, call: Moment, act: impl FnOnce() + Send + 'static) {
+    pub(crate) fn before(&self, call: Moment, act: impl FnOnce() + Send + 'static) {
         self.script.lock().unwrap().before_next.push(Interruption(call, "od", Box::new(act)));
     }
 }
 
 /// One store in memory, whose handles have a script each.
 #[derive(Default)]
-struct Stage(Memory);
+pub(crate) struct Stage(Memory);
 
 impl Stage {
-    fn player(&self, pool: &str) -> Player {
+    pub(crate) fn player(&self, pool: &str) -> Player {
+        self.player_apart(pool, pool)
+    }
+
+    /// One whose catalogue and store are in two pools.
+    pub(crate) fn player_apart(&self, catalogue: &str, store: &str) -> Player {
         let engine = Faulty { memory: self.0.clone(), ..Faulty::default() };
         let script = Arc::clone(&engine.script);
         let registry = Registry::new().with(Arc::new(engine));
-        let config = Config::single(&pool.parse().unwrap()).with_schema(SCHEMA);
+        let config = Config::split(&catalogue.parse().unwrap(), &store.parse().unwrap()).with_schema(SCHEMA);
         Player { store: FieldStore::create(&config, &registry).unwrap(), script }
     }
 
     /// A writer that has flushed step 0, someone else at the same store, and another store.
-    fn set() -> (Player, Player, Player) {
+    pub(crate) fn set() -> (Player, Player, Player) {
+        Self::set_in("memory:source", "memory:source")
+    }
+
+    /// The same, with catalogue and store in two pools.
+    fn set_apart() -> (Player, Player, Player) {
+        Self::set_in("memory:catalogue", "memory:source")
+    }
+
+    fn set_in(catalogue: &str, store: &str) -> (Player, Player, Player) {
         let stage = Self::default();
-        let players = ["memory:source", "memory:source", "memory:target"].map(|pool| stage.player(pool));
-        let [writer, other, target] = players;
+        let [writer, other] = [(); 2].map(|()| stage.player_apart(catalogue, store));
+        let target = stage.player("memory:target");
         archive(&writer.store, &[(field("0", "t"), b"zero")]);
         (writer, other, target)
     }
 }
 
-fn full() -> Option<ObjectError> {
+pub(crate) fn full() -> Option<ObjectError> {
     Some(ObjectError::NoSpace { what: "a put".to_owned() })
 }
 
-fn code(result: &Result<()>) -> &'static str {
+pub(crate) fn code(result: &Result<()>) -> &'static str {
     result.as_ref().map_or_else(Error::code, |()| "ok")
 }
 
@@ -74,7 +88,7 @@ fn six(player: &Player) -> Option<Vec<u8>> {
 }
 
 /// That whatever is listed can be read.
-fn assert_all_readable(player: &Player) {
+pub(crate) fn assert_all_readable(player: &Player) {
     let listing = player.store.list(&request(""), isotach_fields::ListOptions { duplicates: true }).unwrap();
     for listed in listing {
         let listed = listed.unwrap();
@@ -305,7 +319,10 @@ fn failed_flush((writer, _, target): &(Player, Player, Player)) {
     writer.store.archive(&field("6", "t"), b"six").unwrap();
     writer.store.archive(&with(&field("6", "t"), "type=an"), b"").unwrap();
     writer.store.index(&field("12", "t"), &elsewhere).unwrap();
-    writer.script.lock().unwrap().flushes.push_back(full());
+    let space = &writer.store.spaces()[0];
+    // The catalogue's container is flushed after the store's.
+    let before = usize::from(space.catalogue != space.store);
+    writer.script.lock().unwrap().flushes.extend((0..before).map(|_| None).chain([full()]));
     assert_eq!(code(&writer.store.flush()), "no-space");
 }
 
@@ -437,16 +454,19 @@ fn a_killed_purge_takes_nothing_from_flushes_that_are_repeated() {
 
 #[test]
 fn a_flush_that_is_repeated_between_the_steps_of_a_wipe_names_no_array_that_is_to_go() {
-    for call in [Moment::Commit, Moment::Update] {
-        let set = Stage::set();
+    // The wipe commits in the catalogue, and then in the store.
+    for step in [0, 1] {
+        let set = Stage::set_apart();
         failed_flush(&set);
         let store = set.0.store.clone();
-        set.1.before(call, move || match call {
+        (0..step).for_each(|_| set.1.before(Moment::Commit, || ()));
+        set.1.before(Moment::Commit, move || match step {
             // What the failed flush put goes with the wipe.
-            Moment::Commit => store.flush().unwrap(),
+            0 => store.flush().unwrap(),
             _ => assert_wiped(store.flush(), 1),
         });
         set.1.store.wipe(&request("class=od,type=fc"), true).unwrap();
+        assert!(set.1.script.lock().unwrap().before_next.is_empty());
         assert!(six(&set.1).is_none());
         assert_eq!(listed(&set.1.store, "type=an").len(), 1, "the other collocation's stays");
         assert_all_readable(&set.1);
@@ -455,7 +475,7 @@ fn a_flush_that_is_repeated_between_the_steps_of_a_wipe_names_no_array_that_is_t
 
 #[test]
 fn a_flush_beside_the_second_of_two_wipes_is_listed_though_the_first_has_ended() {
-    let (writer, wiper, _) = Stage::set();
+    let (writer, wiper, _) = Stage::set_apart();
     let analysis = with(&field("0", "t"), "type=an");
     archive(&writer.store, &[(analysis, b"an")]);
     let store = writer.store.clone();
@@ -464,7 +484,7 @@ fn a_flush_beside_the_second_of_two_wipes_is_listed_though_the_first_has_ended()
         archive(&store, &[(field("6", "t"), b"before the wipe's transaction")]);
     });
     let (reader, store) = (wiper.store.clone(), writer.store);
-    wiper.before(Moment::Update, move || {
+    wiper.before(Moment::Commit, move || {
         archive(&store, &[(field("12", "t"), b"after it")]);
         assert_eq!(listed(&reader, "type=fc").len(), 1);
     });
@@ -475,8 +495,9 @@ fn a_flush_beside_the_second_of_two_wipes_is_listed_though_the_first_has_ended()
 
 #[test]
 fn a_wipe_that_failed_midway_leaves_nothing_under_way() {
-    let (writer, wiper, _) = Stage::set();
-    wiper.script.lock().unwrap().updates.push_back(full());
+    let (writer, wiper, _) = Stage::set_apart();
+    // The commits of the wipe: its count, the collocation, the arrays.
+    wiper.script.lock().unwrap().commits.extend([None, None, full()]);
     let wiped = wiper.store.wipe(&request("class=od,type=fc"), true).map(drop);
     assert_eq!(code(&wiped), "no-space");
     writer.store.archive(&field("6", "t"), b"six").unwrap();

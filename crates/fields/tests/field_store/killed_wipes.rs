@@ -1,0 +1,221 @@
+//! Wipes of collocations that are killed, or ended by a repair while they are still running.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use isotach_fields::{EndedWipes, FieldStore, VerifyOptions, VerifyReport};
+
+use crate::{
+    faulty::{Interruption, Moment},
+    layouts::{archive, field, listed, request, with},
+    races::{Player, Stage, assert_all_readable, code, full},
+};
+
+/// A store with two collocations of two fields each, in one pool or with catalogue and store in two.
+struct Store {
+    writer: Player,
+    wiper: Player,
+    other: Player,
+}
+
+impl Store {
+    fn new(is_apart: bool) -> Self {
+        let stage = Stage::default();
+        let [writer, wiper, other] = [(); 3].map(|()| match is_apart {
+            true => stage.player_apart("memory:catalogue", "memory:store"),
+            false => stage.player("memory:source"),
+        });
+        for step in ["0", "3"] {
+            archive(&writer.store, &[(field(step, "t"), b"forecast"), (analysis(step), b"analysis")]);
+        }
+        Self { writer, wiper, other }
+    }
+
+    /// Kills a wipe of forecasts before its call of this number. False if it makes fewer.
+    fn kill_wipe(&self, (call, label): (Moment, &'static str), number: usize) -> bool {
+        (0..number).for_each(|_| before(&self.wiper, call, label, || ()));
+        before(&self.wiper, call, label, || panic!("the wiper dies"));
+        let wiped = catch_unwind(AssertUnwindSafe(|| wipe(&self.wiper.store)));
+        self.wiper.script.lock().unwrap().before_next.clear();
+        wiped.is_err()
+    }
+
+    /// A flush that put nothing and failed.
+    fn fail_flush(&self) {
+        self.writer.store.archive(&field("6", "t"), b"six").unwrap();
+        self.writer.script.lock().unwrap().updates.push_back(full());
+        assert_eq!(code(&self.writer.store.flush()), "no-space");
+    }
+
+    /// How often the flush of one field flushes the dataset's container.
+    fn flushes(&self) -> u64 {
+        archive(&self.writer.store, &[(analysis("9"), b"declares again")]);
+        let count = || self.writer.script.lock().unwrap().calls.get("flush").copied().unwrap_or_default();
+        let before = count();
+        archive(&self.writer.store, &[(analysis("9"), b"once")]);
+        count() - before
+    }
+}
+
+fn analysis(step: &str) -> isotach_mars::Key {
+    with(&field(step, "t"), "type=an")
+}
+
+fn wipe(store: &FieldStore) -> isotach_fields::Result<()> {
+    store.wipe(&request("class=od,type=fc"), true).map(drop)
+}
+
+fn verify(store: &FieldStore) -> VerifyReport {
+    store.verify(&request(""), VerifyOptions::default(), &|_| ()).unwrap()
+}
+
+/// How many wipes the store counts as not ended.
+fn unended(store: &FieldStore) -> u16 {
+    let report = verify(store);
+    assert!(report.is_sound(), "{report:?}");
+    report.parts.iter().map(isotach_fields::VerifiedPart::unended_wipes).sum()
+}
+
+/// Repairs, and returns how many wipes that ended.
+fn repair(store: &FieldStore, doit: bool) -> u16 {
+    let report = verify(store).repair(doit).unwrap();
+    assert!(report.repaired.is_empty(), "{report:?}");
+    report.ended_wipes.iter().map(|EndedWipes { wipes, .. }| wipes).sum()
+}
+
+fn before(player: &Player, call: Moment, label: &'static str, act: impl FnOnce() + Send + 'static) {
+    player.script.lock().unwrap().before_next.push(Interruption(call, label, Box::new(act)));
+}
+
+/// Calls `check` after a kill of a wipe before each of its calls.
+fn after_each_kill(is_apart: bool, mut check: impl FnMut(&Store, &str)) {
+    let moments = [Moment::Look, Moment::Commit, Moment::Flush, Moment::Update];
+    let mut kills = 0;
+    for call in moments.iter().flat_map(|call| [(*call, "root"), (*call, "od")]) {
+        for number in 0.. {
+            let store = Store::new(is_apart);
+            store.fail_flush();
+            if !store.kill_wipe(call, number) {
+                break;
+            }
+            kills += 1;
+            check(&store, &format!("apart: {is_apart}, killed before {call:?} {number}"));
+        }
+    }
+    assert!(kills > 8, "{kills}");
+}
+
+#[test]
+fn a_killed_wipe_is_reported_and_ended_by_a_repair() {
+    for is_apart in [false, true] {
+        let mut counted = 0;
+        after_each_kill(is_apart, |store, what| {
+            let wipes = unended(&store.other.store);
+            counted += wipes;
+            assert_eq!(repair(&store.other.store, false), wipes, "{what}");
+            assert_eq!(repair(&store.other.store, true), wipes, "{what}");
+            assert_eq!(unended(&store.other.store), 0, "{what}");
+            store.writer.store.flush().unwrap_or_else(|error| panic!("{what}: {error}"));
+            let six = store.other.store.retrieve_one(&field("6", "t")).unwrap();
+            assert_eq!(six.as_deref(), Some(&b"six"[..]), "{what}: no field is dropped");
+            let once = if is_apart { 2 } else { 1 };
+            assert_eq!(store.flushes(), once, "{what}: a flush publishes once");
+            assert_all_readable(&store.other);
+        });
+        assert!(counted > 0);
+    }
+}
+
+#[test]
+fn a_repeated_flush_drops_no_field_after_a_killed_wipe_of_one_container() {
+    after_each_kill(false, |store, what| {
+        store.writer.store.flush().unwrap_or_else(|error| panic!("{what}: {error}"));
+        let six = store.other.store.retrieve_one(&field("6", "t")).unwrap();
+        assert_eq!(six.as_deref(), Some(&b"six"[..]), "{what}");
+        assert_all_readable(&store.other);
+    });
+}
+
+#[test]
+fn a_running_wipe_that_a_repair_ends_removes_nothing_more() {
+    for (is_apart, call, number) in
+        [(false, Moment::Commit, 0), (true, Moment::Commit, 0), (true, Moment::Commit, 1)]
+    {
+        let store = Store::new(is_apart);
+        (0..number).for_each(|_| before(&store.wiper, call, "od", || ()));
+        let (repairer, writer) = (store.other.store.clone(), store.writer.store.clone());
+        before(&store.wiper, call, "od", move || {
+            assert_eq!(repair(&repairer, true), 1);
+            archive(&writer, &[(field("6", "t"), b"six")]);
+        });
+        let wiped = wipe(&store.wiper.store);
+        assert_eq!(code(&wiped), "conflict", "{is_apart} {number}");
+        assert!(wiped.unwrap_err().to_string().contains("wipe again"));
+        let six = store.other.store.retrieve_one(&field("6", "t")).unwrap();
+        assert_eq!(six.as_deref(), Some(&b"six"[..]), "{is_apart} {number}");
+        assert_all_readable(&store.other);
+        wipe(&store.wiper.store).unwrap();
+        assert!(listed(&store.other.store, "type=fc").is_empty());
+        assert_eq!(unended(&store.other.store), 0);
+    }
+}
+
+#[test]
+fn a_wipe_that_a_repair_ended_takes_back_no_count_but_its_own() {
+    let store = Store::new(false);
+    let (repairer, dying) = (store.other.store.clone(), store.writer.store.clone());
+    let script = std::sync::Arc::clone(&store.writer.script);
+    // The second commit in the root takes the count back.
+    before(&store.wiper, Moment::Commit, "root", || ());
+    before(&store.wiper, Moment::Commit, "root", move || {
+        assert_eq!(repair(&repairer, true), 1);
+        script.lock().unwrap().before_next.push(Interruption(
+            Moment::Commit,
+            "od",
+            Box::new(|| panic!("the other wiper dies")),
+        ));
+        let wipe = || dying.wipe(&request("class=od,type=an"), true);
+        assert!(catch_unwind(AssertUnwindSafe(wipe)).is_err());
+    });
+    wipe(&store.wiper.store).unwrap();
+    assert_eq!(unended(&store.other.store), 1, "the other wipe's");
+    assert_eq!(listed(&store.other.store, "type=an").len(), 2);
+}
+
+#[test]
+fn a_flush_after_an_unlock_outlives_a_move_that_is_still_wiping() {
+    for (moved, call) in [("class=od,type=fc", Moment::Commit), ("class=od,type=fc", Moment::Look)] {
+        let (writer, mover, target) = Stage::set();
+        let store = writer.store.clone();
+        // The move has counted its wipe of the collocation by its commit in the dataset's container.
+        mover.before(call, move || {
+            store.control(&request("class=od"), false, &[isotach_fields::Action::Archive]).unwrap();
+            archive(&store, &[(field("6", "t"), b"six")]);
+        });
+        let outcome = mover.store.move_to(&target.store, &request(moved)).map(drop);
+        let found = [&writer.store, &target.store]
+            .iter()
+            .any(|store| store.retrieve_one(&field("6", "t")).unwrap().is_some());
+        assert!(found, "{call:?}: {outcome:?}");
+        assert_all_readable(&writer);
+        archive(&writer.store, &[(field("12", "t"), b"twelve")]);
+    }
+}
+
+#[test]
+fn a_move_that_was_killed_while_it_wiped_is_reported_and_ended_by_an_unlock() {
+    for call in [Moment::Commit, Moment::Flush] {
+        let (writer, mover, target) = Stage::set();
+        mover.before(call, || panic!("the mover dies"));
+        let moving = || mover.store.move_to(&target.store, &request("class=od,type=fc"));
+        assert!(catch_unwind(AssertUnwindSafe(moving)).is_err());
+        let status = writer.store.status(&request("class=od")).unwrap();
+        assert!(status[0].locks.is_moving());
+        let refused = writer.store.archive(&field("6", "t"), b"six").unwrap_err();
+        assert!(refused.to_string().contains("isotach unlock"), "{refused}");
+        writer.store.control(&request("class=od"), false, &[isotach_fields::Action::Archive]).unwrap();
+        archive(&writer.store, &[(field("6", "t"), b"six")]);
+        assert_eq!(unended(&writer.store), 0, "{call:?}");
+        mover.store.move_to(&target.store, &request("class=od,type=fc")).unwrap();
+        assert_eq!((listed(&writer.store, "").len(), listed(&target.store, "").len()), (0, 2));
+    }
+}
