@@ -5,7 +5,7 @@ use isotach_object::{Cell, ObjectId, ObjectType};
 use crate::{
     changes::{Change, Changes, ObjectChanges},
     edits::{Edit, Effect, effect},
-    failure::{Doing, Step},
+    failure::{InStep, Step},
     ffi::{Operation, Part, Tx, Update, Write},
     keys::{self, MARK, MARKED, ONLY, RECORDS, SIZE, VALUE, suffixed},
     read,

@@ -1,12 +1,13 @@
 //! Transactions: preconditions looked at and changes made at one epoch, again from the beginning where DAOS asks for it.
 
 use isotach_daos_abi::errors::{DER_TX_RESTART, DER_UNINIT};
+use isotach_engine_kit::context::Context;
 use isotach_object::{Cell, Epoch, Error, Precondition, Result};
 
 use crate::{
     apply,
     changes::{Change, Changes},
-    failure::{Doing, Step, Stop, failed},
+    failure::{InStep, Step, Stop, failed},
     ffi::{Der, Tx},
     read, snapshots,
     space::Space,
@@ -35,7 +36,7 @@ pub(crate) fn commit(space: &Space, preconditions: &[Precondition<'_>], changes:
         // Nothing came of the changes, so it never took place.
         Err(Der(DER_UNINIT)) => space.epoch().map(Epoch),
         told => {
-            told.doing(|| format!("ask for the epoch of a commit to container {}", space.label)).map(Epoch)
+            told.context(|| format!("ask for the epoch of a commit to container {}", space.label)).map(Epoch)
         }
     }
 }
@@ -53,12 +54,12 @@ pub(crate) fn is_recent(epoch: Epoch, now: Epoch) -> bool {
 /// Does something in a transaction and commits it.
 pub(crate) fn in_transaction(space: &Space, act: impl Fn(&Tx) -> Step<()>) -> Result<Tx> {
     let what = || format!("commit to container {}", space.label);
-    let tx = Tx::begin(&space.cont).doing(what)?;
+    let tx = Tx::begin(&space.cont).context(what)?;
     for _ in 0..MOST_ATTEMPTS {
         match act(&tx).and_then(|()| tx.commit().in_step(what)) {
             Ok(()) => return Ok(tx),
             Err(Stop::Failed(error)) => return Err(error),
-            Err(Stop::Restart) => tx.restart().doing(what)?,
+            Err(Stop::Restart) => tx.restart().context(what)?,
         }
     }
     Err(failed(Der(DER_TX_RESTART), &format!("{}, {MOST_ATTEMPTS} times", what())))

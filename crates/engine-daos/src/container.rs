@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{
     Anchor, ArrayRead, Capabilities, Cell, Container, ContainerFacets, Epoch, Error, IdRange, Label,
     ObjectId, ObjectType, Page, PendingRead, PendingReads, Precondition, Result, Snapshot, Snapshots,
@@ -13,7 +14,6 @@ use crate::{
     CAPABILITIES,
     changes::Changes,
     commit::{self, is_recent},
-    failure::Doing,
     ffi::{self, Begun, Buffer, Tx},
     ids::Ids,
     keys::{check_akey, check_object},
@@ -138,7 +138,7 @@ impl DaosContainer {
     /// A handle on the state at an epoch.
     fn at(&self, epoch: u64, snapshot: Option<Snapshot>) -> Result<Arc<dyn Container>> {
         let what = || format!("open container {} at epoch {epoch}", self.space.label);
-        let tx = Tx::at(&self.space.cont, epoch).doing(what)?;
+        let tx = Tx::at(&self.space.cont, epoch).context(what)?;
         let is_kept = snapshot.is_some();
         let past = Self::showing(Arc::clone(&self.space), Some(Past { tx, epoch, snapshot }));
         if !is_kept {
@@ -166,7 +166,7 @@ impl PendingRead for Pending {
             Self::Begun { read, space, object, offset } => {
                 space.check_process()?;
                 let cell = Cell::array(object);
-                let read = read.wait().doing(|| space.naming("read bytes of", &cell))?;
+                let read = read.wait().context(|| space.naming("read bytes of", &cell))?;
                 if read.is_whole() {
                     return Ok(read.into_bytes());
                 }
@@ -325,9 +325,9 @@ impl PendingReads for DaosContainer {
         self.hand_over_for([cell.object].into_iter())?;
         if self.is_begun_at_once(&cell, offset, buffer.len()) {
             let what = || self.space.naming("read bytes of", &cell);
-            let array = self.space.array(cell.object).doing(what)?;
+            let array = self.space.array(cell.object).context(what)?;
             let read = ffi::Read::new(&array, None, offset, Buffer::Owned(buffer));
-            let read = self.space.cont.begin(read).doing(what)?;
+            let read = self.space.cont.begin(read).context(what)?;
             let (space, object) = (Arc::clone(&self.space), cell.object);
             return Ok(Box::new(Pending::Begun { read, space, object, offset }));
         }

@@ -3,12 +3,10 @@
 use std::io;
 
 use isotach_daos_abi::errors::*;
+use isotach_engine_kit::context::{Context, VendorError};
 use isotach_object::{Error, Result};
 
-use crate::{
-    ffi::{Der, Told},
-    options::SCHEME,
-};
+use crate::{ffi::Der, options::SCHEME};
 
 /// Why something inside a transaction did not come to its end.
 #[derive(Debug)]
@@ -27,24 +25,25 @@ impl From<Error> for Stop {
     }
 }
 
-/// Tells what was being done where it failed.
-pub(crate) trait Doing<T> {
-    /// As an error of ours.
-    fn doing(self, what: impl FnOnce() -> String) -> Result<T>;
+impl VendorError for Der {
+    type Error = Error;
 
-    /// In a transaction, which may have to begin anew.
+    fn during(self, attempted: String) -> Error {
+        failed(self, &attempted)
+    }
+}
+
+/// The result of a call in a transaction.
+pub(crate) trait InStep<T> {
+    /// Describes an error by what was attempted, unless the transaction has to begin anew.
     fn in_step(self, what: impl FnOnce() -> String) -> Step<T>;
 }
 
-impl<T> Doing<T> for Told<T> {
-    fn doing(self, what: impl FnOnce() -> String) -> Result<T> {
-        self.map_err(|der| failed(der, &what()))
-    }
-
+impl<T> InStep<T> for Result<T, Der> {
     fn in_step(self, what: impl FnOnce() -> String) -> Step<T> {
         match self {
             Err(Der(DER_TX_RESTART)) => Err(Stop::Restart),
-            other => Ok(other.doing(what)?),
+            other => Ok(other.context(what)?),
         }
     }
 }

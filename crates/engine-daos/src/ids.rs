@@ -2,9 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{Error, IdRange, Result};
 
-use crate::{failure::Doing, space::Space};
+use crate::space::Space;
 
 /// Ids that a handle has taken and not handed out: the next, and the end.
 #[derive(Debug, Default)]
@@ -28,7 +29,7 @@ impl Ids {
 
 fn take(count: u64, space: &Space) -> Result<(u64, u64)> {
     let what = || format!("allocate {count} object ids in container {}", space.label);
-    let start = space.cont.allocate_ids(count).doing(what)?;
+    let start = space.cont.allocate_ids(count).context(what)?;
     let end = start.checked_add(count).ok_or_else(|| Error::NoSpace { what: what() })?;
     Ok((start, end))
 }

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{Anchor, Cell, Error, ObjectId, ObjectType, Page, PageBuilder, Result};
 
 use crate::{
-    failure::{Doing, Step},
+    failure::{InStep, Step},
     ffi::{Keys, Tx},
     keys::{OWN, bare},
     read::{self, of_one_state},
@@ -134,15 +135,15 @@ impl Objects {
 /// The objects of the callers' that there are now: those of a snapshot that is made for this.
 fn at_present(space: &Space) -> Result<Vec<ObjectId>> {
     let what = || listing_of(space);
-    let epoch = space.cont.create_snapshot().doing(what)?;
+    let epoch = space.cont.create_snapshot().context(what)?;
     let listed = at(space, epoch);
-    space.cont.destroy_snapshot(epoch).doing(what)?;
+    space.cont.destroy_snapshot(epoch).context(what)?;
     listed
 }
 
 /// The objects of the callers' that there were at an epoch.
 fn at(space: &Space, epoch: u64) -> Result<Vec<ObjectId>> {
-    let listed = space.cont.objects_at(epoch).doing(|| listing_of(space))?;
+    let listed = space.cont.objects_at(epoch).context(|| listing_of(space))?;
     Ok(listed.into_iter().filter(|id| *id != OWN).filter_map(|id| space.object_of(id)).collect())
 }
 

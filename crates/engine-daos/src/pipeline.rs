@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{Cell, Error, ObjectId, ObjectType, Result, Update};
 
 use crate::{
@@ -17,7 +18,7 @@ use crate::{
     changes::{Change, Changes, ObjectChanges},
     commit,
     edits::Edit,
-    failure::{Doing, Stop},
+    failure::Stop,
     ffi::{self, Begun, Operation, Write},
     space::Space,
 };
@@ -104,12 +105,12 @@ impl Pipeline {
             self.end_oldest(space)?;
         }
         let what = || space.naming("write bytes of", &Cell::array(object));
-        let array = space.array(object).doing(what)?;
+        let array = space.array(object).context(what)?;
         if space.options.depth == 1 {
             // Nothing else is to be under way, so the bytes need not be copied.
-            return Write::new(&array, None, offset, data).run().doing(what);
+            return Write::new(&array, None, offset, data).run().context(what);
         }
-        let write = space.cont.begin(Write::new(&array, None, offset, data.to_vec())).doing(what)?;
+        let write = space.cont.begin(Write::new(&array, None, offset, data.to_vec())).context(what)?;
         self.sent_bytes += data.len();
         self.sent.push_back(Sent { object, length: data.len(), write });
         Ok(())
@@ -119,7 +120,7 @@ impl Pipeline {
         let Some(oldest) = self.sent.pop_front() else { return Ok(()) };
         self.sent_bytes -= oldest.length;
         let what = || space.naming("write bytes of", &Cell::array(oldest.object));
-        oldest.write.wait().doing(what).map(drop)
+        oldest.write.wait().context(what).map(drop)
     }
 
     /// Hands over everything, and waits until it counts.
@@ -149,8 +150,9 @@ impl Pipeline {
                     end(oldest, space, object)?;
                 }
                 let update = apply::put(space, None, &cell, value).map_err(outside(space, object))?;
-                begun
-                    .push_back(space.cont.begin(update.into_owned()).doing(|| space.naming("write", &cell))?);
+                begun.push_back(
+                    space.cont.begin(update.into_owned()).context(|| space.naming("write", &cell))?,
+                );
                 continue;
             }
             match change {
@@ -176,16 +178,18 @@ fn is_written_only(object: ObjectId, changes: &ObjectChanges) -> bool {
 fn write(space: &Space, cell: &Cell<'_>, change: &Change) -> Result<()> {
     let Change::Bytes { edits, .. } = change else { return Ok(()) };
     let what = || space.naming("write bytes of", cell);
-    let array = space.array(cell.object).doing(what)?;
+    let array = space.array(cell.object).context(what)?;
     edits.iter().try_for_each(|edit| match edit {
-        Edit::Write { offset, data } => Write::new(&array, None, *offset, data.as_slice()).run().doing(what),
+        Edit::Write { offset, data } => {
+            Write::new(&array, None, *offset, data.as_slice()).run().context(what)
+        }
         _ => Ok(()),
     })
 }
 
 fn end(begun: Begun<ffi::Update<'static>>, space: &Space, object: ObjectId) -> Result<()> {
     let what = || format!("write entries of object {object} of container {}", space.label);
-    begun.wait().doing(what).map(drop)
+    begun.wait().context(what).map(drop)
 }
 
 /// Where there is no transaction, nothing can begin anew.

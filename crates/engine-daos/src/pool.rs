@@ -11,6 +11,7 @@ use isotach_daos_abi::{
         DAOS_PROP_CO_CSUM, DAOS_PROP_CO_LAYOUT_METEO, DAOS_PROP_CO_LAYOUT_TYPE, DAOS_PROP_CO_REDUN_FAC,
     },
 };
+use isotach_engine_kit::context::Context;
 use isotach_object::{
     AccessControl, Acl, Capabilities, Container, ContainerOptions, Error, Finding, Label, Maintenance, Pool,
     PoolFacets, PoolUri, PoolUsage, Property, Purged, Result, Rights, RightsChange, SetAside,
@@ -20,8 +21,8 @@ use isotach_object::{
 use crate::{
     CAPABILITIES,
     container::DaosContainer,
-    failure::{Doing, failed, forked},
-    ffi::{self, Cont, Der, Health, NewContainer, Session, Told},
+    failure::{failed, forked},
+    ffi::{self, Cont, Der, Health, NewContainer, Session},
     keys::OWN,
     options::{Options, SCHEME},
     properties, rights,
@@ -46,7 +47,7 @@ impl DaosPool {
     }
 
     /// Does something with the pool; connects once more where the connection was taken back.
-    fn with_pool<T>(&self, act: impl Fn(&Arc<ffi::Pool>) -> Told<T>) -> Told<T> {
+    fn with_pool<T>(&self, act: impl Fn(&Arc<ffi::Pool>) -> Result<T, Der>) -> Result<T, Der> {
         let connection = || self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let before = Arc::clone(&connection());
         match act(&before) {
@@ -92,7 +93,7 @@ impl DaosPool {
             return Ok(cont);
         }
         let open = self.with_pool(|pool| Cont::open(pool, label.as_str(), Health::Whole));
-        let cont = Arc::new(open.doing(|| self.naming(label))?);
+        let cont = Arc::new(open.context(|| self.naming(label))?);
         self.open().insert(label.clone(), Arc::clone(&cont));
         Ok(cont)
     }
@@ -101,7 +102,7 @@ impl DaosPool {
     fn cont_of_any_health(&self, label: &Label) -> Result<Cont> {
         self.check_process()?;
         let open = self.with_pool(|pool| Cont::open(pool, label.as_str(), Health::Any));
-        open.doing(|| self.naming(label))
+        open.context(|| self.naming(label))
     }
 
     fn space(&self, label: &Label) -> Result<Space> {
@@ -142,12 +143,12 @@ impl Pool for DaosPool {
         ];
         let targets = self
             .with_pool(|pool| pool.targets())
-            .doing(|| format!("ask for the targets of pool {}", self.uri))?;
+            .context(|| format!("ask for the targets of pool {}", self.uri))?;
         let roots = Space::roots(&self.options, targets);
         let (list, gift) = rights::of_new(&options.rights, &self.naming(label))?;
         let new = NewContainer { numbers: &properties, roots, list: &list };
         let made = self.with_pool(|pool| pool.create_container(label.as_str(), &new));
-        made.doing(|| self.naming(label))?;
+        made.context(|| self.naming(label))?;
         if gift == RightsChange::default() {
             return Ok(());
         }
@@ -164,13 +165,13 @@ impl Pool for DaosPool {
     fn destroy_container(&self, label: &Label) -> Result<()> {
         self.check_process()?;
         self.open().remove(label);
-        self.with_pool(|pool| pool.destroy_container(label.as_str())).doing(|| self.naming(label))
+        self.with_pool(|pool| pool.destroy_container(label.as_str())).context(|| self.naming(label))
     }
 
     fn list_containers(&self) -> Result<Vec<Label>> {
         self.check_process()?;
         let labels = self.with_pool(|pool| pool.labels());
-        let labels = labels.doing(|| format!("list the containers of pool {}", self.uri))?;
+        let labels = labels.context(|| format!("list the containers of pool {}", self.uri))?;
         let mut labels: Vec<Label> = labels.iter().filter_map(|label| label.parse().ok()).collect();
         labels.sort_unstable();
         Ok(labels)
@@ -183,7 +184,7 @@ impl Pool for DaosPool {
     fn usage(&self) -> Result<PoolUsage> {
         self.check_process()?;
         let room = self.with_pool(|pool| pool.room());
-        let (total, free) = room.doing(|| format!("ask for the room of pool {}", self.uri))?;
+        let (total, free) = room.context(|| format!("ask for the room of pool {}", self.uri))?;
         Ok(PoolUsage { total, free: free.min(total), used: total.saturating_sub(free) })
     }
 }
@@ -213,14 +214,14 @@ impl StorageProperties for DaosPool {
     fn properties(&self, label: &Label) -> Result<Vec<Property>> {
         let what =
             || format!("see the properties of {}, which takes the permissions t and a", self.naming(label));
-        let found = self.cont_of_any_health(label)?.properties().doing(what)?;
+        let found = self.cont_of_any_health(label)?.properties().context(what)?;
         Ok(found.into_iter().filter_map(properties::told).collect())
     }
 
     fn set_properties(&self, label: &Label, given: &[Property]) -> Result<()> {
         let given = given.iter().map(properties::read).collect::<Result<Vec<_>>>()?;
         let set = self.cont_of_any_health(label)?.set_properties(&given);
-        set.doing(|| format!("set properties of {}, which takes the permission T", self.naming(label)))
+        set.context(|| format!("set properties of {}, which takes the permission T", self.naming(label)))
     }
 }
 
@@ -245,7 +246,7 @@ impl Maintenance for DaosPool {
             let what = || format!("aggregate {}", self.naming(label));
             match space.cont.aggregate() {
                 Err(Der(DER_BUSY)) => return Err(Error::Conflict { what: what() }),
-                outcome => outcome.doing(what)?,
+                outcome => outcome.context(what)?,
             }
         }
         // DAOS does not say what it gives back, nor when.

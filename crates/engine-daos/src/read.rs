@@ -3,10 +3,11 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use isotach_daos_abi::errors::{DER_DATA_LOSS, DER_NONEXIST, DER_REC2BIG};
+use isotach_engine_kit::context::Context;
 use isotach_object::{ArrayRead, Cell, Error, ObjectType, Result};
 
 use crate::{
-    failure::{Doing, Step, Stop},
+    failure::{InStep, Step, Stop},
     ffi::{self, Begun, Buffer, Der, Fetch, Object, Operation, Tx},
     keys::{self, Held, suffixed},
     space::{Space, number},
@@ -29,12 +30,13 @@ pub(crate) fn of_one_state<T>(
     mut read: impl FnMut(Option<&Tx>) -> Step<T>,
 ) -> Result<T> {
     let what = || format!("read from container {}", space.label);
-    let begun = if past.is_none() && parts > 1 { Some(Tx::of_reads(&space.cont).doing(what)?) } else { None };
+    let begun =
+        if past.is_none() && parts > 1 { Some(Tx::of_reads(&space.cont).context(what)?) } else { None };
     for _ in 0..MOST_ATTEMPTS {
         match read(past.or(begun.as_ref())) {
             Ok(answer) => return Ok(answer),
             Err(Stop::Failed(error)) => return Err(error),
-            Err(Stop::Restart) => begun.as_ref().map_or(Ok(()), Tx::restart).doing(what)?,
+            Err(Stop::Restart) => begun.as_ref().map_or(Ok(()), Tx::restart).context(what)?,
         }
     }
     Err(Error::Conflict { what: format!("{}: others always were faster", what()) })

@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 
 use isotach_daos_abi::errors::{DER_INVAL, DER_NONEXIST};
+use isotach_engine_kit::context::Context;
 use isotach_object::{Acl, Error, NewRights, Permissions, Principal, Result, Rights, RightsChange};
 
 use crate::{
-    failure::{Doing, failed},
-    ffi::{Access, Cont, Der, Told},
+    failure::failed,
+    ffi::{Access, Cont, Der},
 };
 
 /// What whoever owns a container may always do, by DAOS's rules: see the list and change it.
@@ -62,7 +63,7 @@ fn myself() -> (String, String) {
 
 /// What a container's servers say.
 pub(crate) fn of(cont: &Cont, naming: &str) -> Result<Rights> {
-    let Access { owner, group, entries } = cont.access().doing(|| seeing(naming))?;
+    let Access { owner, group, entries } = cont.access().context(|| seeing(naming))?;
     let mut acl: Acl = entries.join(",").parse().map_err(|error: Error| {
         let what = format!("the access control list of {naming}, {}: {error}", entries.join(","));
         Error::Unsupported { engine: crate::options::SCHEME, what }
@@ -94,7 +95,8 @@ pub(crate) fn change(cont: &Cont, change: &RightsChange, naming: &str) -> Result
     let RightsChange { owner, group, acl } = change;
     check_known(change, naming)?;
     let is_gift = owner.is_some() || group.is_some();
-    let before = if is_gift && acl.is_some() { Some(cont.access().doing(|| seeing(naming))?) } else { None };
+    let before =
+        if is_gift && acl.is_some() { Some(cont.access().context(|| seeing(naming))?) } else { None };
     if is_gift {
         let [owner, group] = [owner, group].map(|name| name.as_deref().map(principal));
         given(cont.set_owner(owner.as_deref(), group.as_deref()), &[owner, group], naming)?;
@@ -103,7 +105,7 @@ pub(crate) fn change(cont: &Cont, change: &RightsChange, naming: &str) -> Result
     if let (Err(_), Some(Access { owner, group, .. })) = (&set, &before) {
         let _ = cont.set_owner(Some(owner), Some(group));
     }
-    set.doing(|| format!("set the list of {naming}, which takes the permission A"))
+    set.context(|| format!("set the list of {naming}, which takes the permission A"))
 }
 
 /// Refuses to give to somebody whom this machine does not know: servers take any name, and who gave cannot take back.
@@ -125,7 +127,7 @@ fn seeing(naming: &str) -> String {
     format!("see who may do what with {naming}, which takes the permission a")
 }
 
-fn given(outcome: Told<()>, names: &[Option<String>; 2], naming: &str) -> Result<()> {
+fn given(outcome: Result<(), Der>, names: &[Option<String>; 2], naming: &str) -> Result<()> {
     outcome.map_err(|der| match der {
         Der(DER_NONEXIST | DER_INVAL) => {
             let names: Vec<&str> = names.iter().flatten().map(String::as_str).collect();

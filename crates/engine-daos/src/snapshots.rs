@@ -3,12 +3,13 @@
 use std::{cell::Cell, sync::Arc};
 
 use isotach_daos_abi::errors::DER_NONEXIST;
+use isotach_engine_kit::context::Context;
 use isotach_object::{Epoch, Error, Label, Result, Snapshot};
 
 use crate::{
     commit::in_transaction,
-    failure::Doing,
-    ffi::{Der, Object, Operation, Part, Told, Tx, Update},
+    failure::InStep,
+    ffi::{Der, Object, Operation, Part, Tx, Update},
     keys::{ONLY, SNAPSHOT},
     read::of_one_state,
     space::{Space, number},
@@ -25,7 +26,7 @@ fn epoch_of(stored: &[u8]) -> Option<u64> {
 /// Keeps the present under a name.
 pub(crate) fn create(space: &Space, name: &Label) -> Result<Epoch> {
     let what = || format!("create snapshot {name} of container {}", space.label);
-    let epoch = space.cont.create_snapshot().doing(what)?;
+    let epoch = space.cont.create_snapshot().context(what)?;
     match enter(space, name, epoch) {
         Ok(()) => Ok(Epoch(epoch)),
         Err(error) => after_failure(space, name, epoch, error),
@@ -49,7 +50,7 @@ fn after_failure(space: &Space, name: &Label, epoch: u64, error: Error) -> Resul
 /// Enters a name that nothing has.
 fn enter(space: &Space, name: &Label, epoch: u64) -> Result<()> {
     let what = || format!("snapshot {name} of container {}", space.label);
-    let own = space.own().doing(what)?;
+    let own = space.own().context(what)?;
     in_transaction(space, |tx| {
         if stored(&own, Some(tx), name).in_step(what)?.is_some() {
             return Err(Error::AlreadyExists { what: what() }.into());
@@ -61,14 +62,14 @@ fn enter(space: &Space, name: &Label, epoch: u64) -> Result<()> {
 }
 
 /// The epoch of a name.
-fn stored(own: &Arc<Object>, tx: Option<&Tx>, name: &Label) -> Told<Option<u64>> {
+fn stored(own: &Arc<Object>, tx: Option<&Tx>, name: &Label) -> Result<Option<u64>, Der> {
     Ok(own.value(tx, &key(name), ONLY)?.as_deref().and_then(epoch_of))
 }
 
 /// All snapshots with names, oldest first.
 pub(crate) fn list(space: &Space, past: Option<&Tx>) -> Result<Vec<Snapshot>> {
     let what = || format!("list the snapshots of container {}", space.label);
-    let own = space.own().doing(what)?;
+    let own = space.own().context(what)?;
     let mut all = of_one_state(space, past, 2, |tx| {
         let (mut all, mut anchor) = (Vec::new(), Some(Vec::new()));
         while let Some(from) = anchor {
@@ -93,14 +94,14 @@ pub(crate) fn list(space: &Space, past: Option<&Tx>) -> Result<Vec<Snapshot>> {
 /// The epoch of a snapshot.
 pub(crate) fn find(space: &Space, name: &Label) -> Result<u64> {
     let what = || format!("snapshot {name} of container {}", space.label);
-    let found = space.own().and_then(|own| stored(&own, None, name)).doing(what)?;
+    let found = space.own().and_then(|own| stored(&own, None, name)).context(what)?;
     found.ok_or_else(|| Error::not_found(what()))
 }
 
 /// Forgets a snapshot.
 pub(crate) fn destroy(space: &Space, name: &Label) -> Result<()> {
     let what = || format!("snapshot {name} of container {}", space.label);
-    let own = space.own().doing(what)?;
+    let own = space.own().context(what)?;
     let found = Cell::new(0);
     // While it has a name it has a state, and the name that goes is that of the state that goes.
     in_transaction(space, |tx| {
@@ -111,6 +112,6 @@ pub(crate) fn destroy(space: &Space, name: &Label) -> Result<()> {
     match space.cont.destroy_snapshot(found.get()) {
         // Another was faster.
         Err(Der(DER_NONEXIST)) => Ok(()),
-        outcome => outcome.doing(|| format!("destroy {}", what())),
+        outcome => outcome.context(|| format!("destroy {}", what())),
     }
 }

@@ -6,11 +6,12 @@ use std::{
 };
 
 use isotach_daos_abi::errors::DER_INVAL;
+use isotach_engine_kit::context::Context;
 use isotach_object::{Cell, Error, Label, ObjectClass, ObjectId, ObjectType, Result};
 
 use crate::{
-    failure::{Doing, forked},
-    ffi::{Array, Cont, Der, Object, Operation, Part, Roots, Told, Tx, Update},
+    failure::{InStep, forked},
+    ffi::{Array, Cont, Der, Object, Operation, Part, Roots, Tx, Update},
     keys::{Format, NOTHING, ONLY, OWN},
     options::{Options, SCHEME},
     read,
@@ -45,7 +46,7 @@ pub(crate) struct Space {
 impl Space {
     /// Opens a container of ours.
     pub(crate) fn open(cont: Arc<Cont>, label: &Label, options: &Arc<Options>) -> Result<Self> {
-        let roots = cont.roots().doing(|| format!("read what container {label} says of itself"))?;
+        let roots = cont.roots().context(|| format!("read what container {label} says of itself"))?;
         let [own, (format, chunk), (all_groups, _), _] = roots;
         if own != OWN || chunk == 0 || all_groups == 0 {
             let expected = "one that Isotach made: this is another program's";
@@ -129,7 +130,7 @@ impl Space {
                 let answer = match asked {
                     Err(Der(DER_INVAL)) => false,
                     asked => asked
-                        .doing(|| format!("ask for object class {class} in container {}", self.label))
+                        .context(|| format!("ask for object class {class} in container {}", self.label))
                         .map(|_| true)?,
                 };
                 possible.insert(class, answer);
@@ -140,7 +141,7 @@ impl Space {
     }
 
     /// A map or a general object, or the bare object of an array.
-    pub(crate) fn object(&self, id: (u64, u64)) -> Told<Arc<Object>> {
+    pub(crate) fn object(&self, id: (u64, u64)) -> Result<Arc<Object>, Der> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(object) = open.get(&id) {
             return Ok(Arc::clone(object));
@@ -156,12 +157,12 @@ impl Space {
     }
 
     /// The map with what belongs to the container.
-    pub(crate) fn own(&self) -> Told<Arc<Object>> {
+    pub(crate) fn own(&self) -> Result<Arc<Object>, Der> {
         self.object(OWN)
     }
 
     /// An array.
-    pub(crate) fn array(&self, object: ObjectId) -> Told<Arc<Array>> {
+    pub(crate) fn array(&self, object: ObjectId) -> Result<Arc<Array>, Der> {
         Array::open(&self.cont, self.id(object), self.chunk).map(Arc::new)
     }
 
@@ -179,8 +180,8 @@ impl Space {
         let what = || format!("keep a note in container {}", self.label);
         let key = format!("note {}", self.epoch()?);
         let value = Part::Value { akey: ONLY.into(), bytes: self.format.encoded(note.as_bytes()) };
-        let own = self.own().doing(what)?;
-        Update::new(&own, None, key.as_bytes(), vec![value]).run().doing(what)?;
+        let own = self.own().context(what)?;
+        Update::new(&own, None, key.as_bytes(), vec![value]).run().context(what)?;
         Ok(key)
     }
 

@@ -1,12 +1,12 @@
 //! Looking at everything in a container: how much it is, and whether it can be read.
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{
     Anchor, Cell, Error, Finding, FoundCell, ObjectId, ObjectType, Page, Part, Result, Verified, Verify,
     VerifyProgress,
 };
 
 use crate::{
-    failure::Doing,
     listing::{self, Objects},
     read::{self, of_one_state},
     space::Space,
@@ -82,10 +82,11 @@ fn array_size(space: &Space, object: ObjectId, size: u64) -> Result<u64> {
     }
     let what = || format!("list the chunks of array {object} of container {}", space.label);
     // The bare object has the keys; that the array is open makes known how long a chunk is.
-    let (_array, object) = (space.array(object).doing(what)?, space.object(space.id(object)).doing(what)?);
+    let (_array, object) =
+        (space.array(object).context(what)?, space.object(space.id(object)).context(what)?);
     let (mut chunks, mut anchor) = (0, Some(Vec::new()));
     while let Some(from) = anchor {
-        let found = object.keys(None, None, &from, PER_PAGE).doing(what)?;
+        let found = object.keys(None, None, &from, PER_PAGE).context(what)?;
         chunks += found.keys.len() as u64;
         anchor = found.next;
     }

@@ -47,6 +47,12 @@ impl<'a> Reader<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
+    /// A text with its length, a u32, in front.
+    pub fn text(&mut self) -> Option<&'a str> {
+        let length = usize::try_from(self.u32()?).ok()?;
+        std::str::from_utf8(self.take(length)?).ok()
+    }
+
     /// Whether all bytes have been taken.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -63,6 +69,8 @@ pub trait Put {
     fn put_u32(&mut self, value: u32);
     /// Appends 8 bytes.
     fn put_u64(&mut self, value: u64);
+    /// Appends a text with its length, a u32, in front. The text has less than 4 GiB.
+    fn put_text(&mut self, text: &str);
 }
 
 impl Put for Vec<u8> {
@@ -80,6 +88,11 @@ impl Put for Vec<u8> {
 
     fn put_u64(&mut self, value: u64) {
         self.extend_from_slice(&value.to_le_bytes());
+    }
+
+    fn put_text(&mut self, text: &str) {
+        self.put_u32(u32::try_from(text.len()).unwrap_or(u32::MAX));
+        self.extend_from_slice(text.as_bytes());
     }
 }
 

@@ -1,8 +1,9 @@
 //! What several engines need and the object model does not: checksums, byte readers, random bytes, a loader for vendor
-//! libraries, and a wrapper that lets a test change what an engine does.
+//! libraries with their errors, and a wrapper that lets a test change what an engine does.
 
 pub mod bytes;
 pub mod checksum;
+pub mod context;
 pub mod hooks;
 pub mod library;
 pub mod random;

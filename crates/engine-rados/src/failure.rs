@@ -2,19 +2,16 @@
 
 use std::io;
 
-use isotach_object::{Error, Result};
+use isotach_engine_kit::context::VendorError;
+use isotach_object::Error;
 
-use crate::ffi::{Errno, Told};
+use crate::ffi::Errno;
 
-/// Adds to a result of librados what was done, in words.
-pub(crate) trait Doing<T> {
-    /// The error that a caller can act on.
-    fn doing(self, what: impl FnOnce() -> String) -> Result<T>;
-}
+impl VendorError for Errno {
+    type Error = Error;
 
-impl<T> Doing<T> for Told<T> {
-    fn doing(self, what: impl FnOnce() -> String) -> Result<T> {
-        self.map_err(|errno| failed(errno, what()))
+    fn during(self, attempted: String) -> Error {
+        failed(self, attempted)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Looks at what is stored and does harm to it, behind the engine's back: for tests alone.
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{Engine, Error, ObjectId, PoolUri, Result};
 
 use crate::{
     Rados,
-    failure::Doing,
     ffi::{Io, Names, ReadOp, WriteOp},
     keys::{self, Name},
     omaps::{Mark, State},
@@ -31,7 +31,7 @@ pub fn omap_sizes(uri: &PoolUri, object: ObjectId) -> Result<Vec<usize>> {
 fn count(io: &Io, name: &str) -> Result<usize> {
     let (mut count, mut after) = (0, keys::FIRST.to_vec());
     loop {
-        let answer = io.read(name, ReadOp::new().page(&after, 1000, false)).doing(String::new)?;
+        let answer = io.read(name, ReadOp::new().page(&after, 1000, false)).context(String::new)?;
         let (more, entries) = (answer.more, answer.entries.into_vec());
         count += entries.iter().filter(|(key, _)| key.as_slice() < keys::LAST).count();
         match entries.last() {
@@ -51,13 +51,13 @@ pub fn leave_mark(uri: &PoolUri, object: ObjectId, state: &str) -> Result<()> {
         if name != own {
             return Ok(());
         }
-        let answer = io.read(name, ReadOp::new().entries(vec![keys::LEVEL])).doing(String::new)?;
+        let answer = io.read(name, ReadOp::new().entries(vec![keys::LEVEL])).context(String::new)?;
         let mark =
             answer.entries.into_vec().pop().and_then(|(_, mark)| Mark::decode(&mark)).unwrap_or_default();
         let state = if state == "gone" { State::Gone } else { State::Frozen };
         let mark = Mark { owner: 255, state, ..mark }.encode();
-        let mut op = WriteOp::new().doing(String::new)?;
-        io.write(name, op.set_entries(&[(keys::LEVEL, mark)])).doing(String::new).map(drop)
+        let mut op = WriteOp::new().context(String::new)?;
+        io.write(name, op.set_entries(&[(keys::LEVEL, mark)])).context(String::new).map(drop)
     })
 }
 
@@ -74,8 +74,8 @@ fn each_object(uri: &PoolUri, visit: &mut dyn FnMut(&Io, &str) -> Result<()>) ->
         let namespace = space::namespace(&options, Some(&uid));
         for ceph_pool in [&options.pool, &options.data] {
             let io = space::open_io(&cluster, &options, ceph_pool, &namespace)?;
-            for name in Names::of(&io).doing(String::new)? {
-                visit(&io, &name.doing(String::new)?)?;
+            for name in Names::of(&io).context(String::new)? {
+                visit(&io, &name.context(String::new)?)?;
             }
             if options.pool == options.data {
                 break;
@@ -99,21 +99,21 @@ pub fn corrupt_stored(uri: &PoolUri, needle: &[u8]) -> Result<bool> {
 }
 
 fn corrupt_object(io: &Io, name: &str, needle: &[u8]) -> Result<bool> {
-    let size = io.read(name, ReadOp::new().stat()).doing(String::new)?.size;
+    let size = io.read(name, ReadOp::new().stat()).context(String::new)?.size;
     let mut bytes = vec![0; size as usize];
     if size > 0 {
-        io.read(name, ReadOp::new().bytes(0, &mut bytes)).doing(String::new)?;
+        io.read(name, ReadOp::new().bytes(0, &mut bytes)).context(String::new)?;
     }
     let mut found = false;
     if flip(&mut bytes, needle) {
-        io.write(name, WriteOp::new().doing(String::new)?.write_full(&bytes)).doing(String::new)?;
+        io.write(name, WriteOp::new().context(String::new)?.write_full(&bytes)).context(String::new)?;
         found = true;
     }
     let entries = io.read(name, ReadOp::new().page(b"", 1000, true)).map(|answer| answer.entries.into_vec());
     for (key, mut value) in entries.unwrap_or_default() {
         if flip(&mut value, needle) {
-            io.write(name, WriteOp::new().doing(String::new)?.set_entries(&[(key, value)]))
-                .doing(String::new)?;
+            io.write(name, WriteOp::new().context(String::new)?.set_entries(&[(key, value)]))
+                .context(String::new)?;
             found = true;
         }
     }

@@ -2,11 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use isotach_engine_kit::checksum::crc32c;
+use isotach_engine_kit::{checksum::crc32c, context::Context};
 use isotach_object::{Error, IdRange, Result};
 
 use crate::{
-    failure::{Doing, failed},
+    failure::failed,
     ffi::{Errno, ReadOp, WriteOp},
     keys::HEADER,
     space::{IDS, Space},
@@ -61,7 +61,7 @@ fn reserve(count: u64, space: &Space) -> Result<(u64, u64)> {
         let end = start
             .checked_add(count)
             .ok_or_else(|| Error::NoSpace { what: format!("{}: there are only 2^64", what()) })?;
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.require_attribute(IDS, &encode(start)).set_attribute(IDS, &encode(end));
         match space.io.write(HEADER, &op) {
             Ok(_) => return Ok((start, end)),

@@ -5,11 +5,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{Anchor, Error, ObjectId, ObjectType, Page, PageBuilder, Result};
 
 use crate::{
     entry::Entry,
-    failure::Doing,
     ffi::Names,
     keys::{self, LAST, Name},
     omaps::{Omaps, PER_OPERATION},
@@ -161,8 +161,8 @@ pub(crate) fn all_names(space: &Space) -> Result<Vec<Name>> {
     let ios = [Some(&space.io), (!Arc::ptr_eq(&space.io, &space.data)).then_some(&space.data)];
     for io in ios.into_iter().flatten() {
         let what = || format!("list the RADOS objects of container {}", space.label);
-        for name in Names::of(io).doing(what)? {
-            names.extend(Name::of(&name.doing(what)?));
+        for name in Names::of(io).context(what)? {
+            names.extend(Name::of(&name.context(what)?));
         }
     }
     Ok(names)

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{
     Capabilities, Container, ContainerOptions, Error, Finding, Label, Maintenance, NewRights, Pool,
     PoolFacets, PoolUri, PoolUsage, Purged, Result, SetAside, Verified, Verify, VerifyProgress,
@@ -14,8 +15,7 @@ use isotach_object::{
 use crate::{
     CAPABILITIES,
     container::RadosContainer,
-    failure::Doing,
-    ffi::{Cluster, Errno, Io, Names, Pending, Told, WriteOp},
+    ffi::{Cluster, Errno, Io, Names, Pending, WriteOp},
     keys::HEADER,
     options::{Options, SCHEME},
     purge,
@@ -108,31 +108,31 @@ impl RadosPool {
     fn remove_objects(&self, io: &Io, uid: &str) -> Result<()> {
         let what = || format!("remove the RADOS objects of namespace {uid}");
         // First what makes it a container, so that nobody opens what is left.
-        let mut begun = VecDeque::from([begin_removal(io, HEADER).doing(what)?]);
+        let mut begun = VecDeque::from([begin_removal(io, HEADER).context(what)?]);
         let mut beat = Instant::now();
-        for name in Names::of(io).doing(what)? {
+        for name in Names::of(io).context(what)? {
             if begun.len() >= io.depth()
                 && let Some(first) = begun.pop_front()
             {
-                removed(first).doing(what)?;
+                removed(first).context(what)?;
             }
-            begun.push_back(begin_removal(io, &name.doing(what)?).doing(what)?);
+            begun.push_back(begin_removal(io, &name.context(what)?).context(what)?);
             if beat.elapsed() > BEAT {
                 self.registry.beat(uid)?;
                 beat = Instant::now();
             }
         }
-        begun.into_iter().try_for_each(removed).doing(what)
+        begun.into_iter().try_for_each(removed).context(what)
     }
 }
 
-fn begin_removal(io: &Io, name: &str) -> Told<Pending> {
+fn begin_removal(io: &Io, name: &str) -> Result<Pending, Errno> {
     let mut op = WriteOp::new()?;
     op.remove();
     io.begin(name, &op)
 }
 
-fn removed(pending: Pending) -> Told<()> {
+fn removed(pending: Pending) -> Result<(), Errno> {
     match pending.wait() {
         Ok(_) | Err(Errno::NOT_FOUND) => Ok(()),
         Err(errno) => Err(errno),
@@ -204,7 +204,7 @@ impl Pool for RadosPool {
 
     /// Where no manager daemon runs, Ceph does not say how much room there is.
     fn usage(&self) -> Result<PoolUsage> {
-        let room = self.cluster.room().doing(|| format!("ask for the room of pool {}", self.uri))?;
+        let room = self.cluster.room().context(|| format!("ask for the room of pool {}", self.uri))?;
         let mut used = 0;
         for label in self.registry.labels()? {
             match self.container_size(&label) {

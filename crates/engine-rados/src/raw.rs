@@ -2,11 +2,11 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{PoolUri, Result};
 
 use crate::{
     Rados,
-    failure::Doing,
     ffi::{Io, ReadOp, WriteOp},
     options::Options,
     space,
@@ -40,16 +40,16 @@ impl Raw {
         let what = || format!("set entries of {object}");
         let mut begun = VecDeque::new();
         for batch in batches {
-            let mut op = WriteOp::new().doing(what)?;
+            let mut op = WriteOp::new().context(what)?;
             op.set_entries(batch);
-            begun.push_back(self.io.begin(object, &op).doing(what)?);
+            begun.push_back(self.io.begin(object, &op).context(what)?);
             if begun.len() >= self.io.depth()
                 && let Some(first) = begun.pop_front()
             {
-                first.wait().doing(what)?;
+                first.wait().context(what)?;
             }
         }
-        begun.into_iter().try_for_each(|pending| pending.wait().map(drop)).doing(what)
+        begun.into_iter().try_for_each(|pending| pending.wait().map(drop)).context(what)
     }
 
     /// Gets entries of an object, each batch of keys by one operation, as [`Raw::set`] does; gives how many there were.
@@ -64,7 +64,7 @@ impl Raw {
         let done = self
             .io
             .read_together(reads, |_, outcome| outcome.map(|answer| answer.entries.each(|_, _| count += 1)));
-        done.doing(|| format!("get entries of {object}"))?;
+        done.context(|| format!("get entries of {object}"))?;
         Ok(count)
     }
 
@@ -74,6 +74,6 @@ impl Raw {
     /// Those of Ceph.
     pub fn remove(&self, object: &str) -> Result<()> {
         let what = || format!("remove {object}");
-        self.io.write(object, WriteOp::new().doing(what)?.remove()).doing(what).map(drop)
+        self.io.write(object, WriteOp::new().context(what)?.remove()).context(what).map(drop)
     }
 }

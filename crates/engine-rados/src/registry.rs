@@ -13,11 +13,11 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use isotach_engine_kit::{checksum::crc32c, random};
+use isotach_engine_kit::{checksum::crc32c, context::Context, random};
 use isotach_object::{Error, Label, Result};
 
 use crate::{
-    failure::{Doing, failed},
+    failure::failed,
     ffi::{Compare, Errno, Io, ReadOp, WriteOp},
     options::{Options, SCHEME},
 };
@@ -61,7 +61,7 @@ impl Registry {
     /// Makes the pool.
     pub(crate) fn create(&self) -> Result<()> {
         let what = || self.what("make");
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.create().set_entries(&[(FORMAT_KEY, FORMAT), (DATA_KEY, self.data.as_bytes())]);
         match self.io.write(POOL, &op) {
             Ok(_) => Ok(()),
@@ -102,11 +102,11 @@ impl Registry {
         }
         self.check()?;
         let what = || self.what("remove");
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(FORMAT_KEY, LEAVING)]);
         match self.io.write(POOL, &op) {
             Err(errno) if errno.is_refusal() => Err(self.no_pool()),
-            outcome => outcome.doing(what).map(drop),
+            outcome => outcome.context(what).map(drop),
         }
     }
 
@@ -117,11 +117,11 @@ impl Registry {
     /// Removes the pool, which has no container any more.
     pub(crate) fn remove(&self) -> Result<()> {
         let what = || self.what("remove");
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.require_entry(FORMAT_KEY, Compare::Equal, LEAVING).remove();
         match self.io.write(POOL, &op) {
             Err(errno) if errno.is_refusal() => Err(self.no_pool()),
-            outcome => outcome.doing(what).map(drop),
+            outcome => outcome.context(what).map(drop),
         }
     }
 
@@ -151,7 +151,7 @@ impl Registry {
     pub(crate) fn begin(&self) -> Result<(String, Vec<u8>)> {
         let uid = format!("{:032x}", u128::from_le_bytes(random::bytes()?));
         let (what, since) = (|| self.what("change"), now());
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(dying_key(&uid), &since)]);
         match self.io.write(POOL, &op) {
             Ok(_) => Ok((uid, since)),
@@ -163,7 +163,7 @@ impl Registry {
     /// Says that someone is at a namespace that belongs to no container; whether it was as he knew it.
     pub(crate) fn touch(&self, uid: &str, since: &[u8]) -> Result<bool> {
         let (what, key) = (|| self.what("change"), dying_key(uid));
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.require_entry(&key, Compare::Equal, since).set_entries(&[(&key, now())]);
         match self.io.write(POOL, &op) {
             Ok(_) => Ok(true),
@@ -186,7 +186,7 @@ impl Registry {
     pub(crate) fn enter(&self, label: &Label, uid: &str, since: &[u8]) -> Result<bool> {
         let what = || format!("make container {label}");
         let key = container_key(label);
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).require_entry(&key, Compare::Equal, b"");
         op.require_entry(&dying_key(uid), Compare::Equal, since);
         op.set_entries(&[(&key, entry(label, uid))]).remove_entries(&[dying_key(uid)]);
@@ -197,7 +197,7 @@ impl Registry {
     pub(crate) fn take_out(&self, label: &Label, uid: &str) -> Result<bool> {
         let what = || format!("remove container {label}");
         let key = container_key(label);
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.require_entry(&key, Compare::Equal, &entry(label, uid));
         op.set_entries(&[(dying_key(uid), now())]).remove_entries(&[&key]);
         self.done(&op, what)
@@ -214,11 +214,11 @@ impl Registry {
     /// Forgets a namespace in which nothing is left.
     pub(crate) fn forget(&self, uid: &str) -> Result<()> {
         let what = || self.what("change");
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.remove_entries(&[dying_key(uid)]);
         match self.io.write(POOL, &op) {
             Err(Errno::NOT_FOUND) => Ok(()),
-            outcome => outcome.doing(what).map(drop),
+            outcome => outcome.context(what).map(drop),
         }
     }
 
@@ -227,15 +227,15 @@ impl Registry {
         let what = || format!("keep a note on container {label}");
         let name = format!("aside.{label}.{}.{:016x}", String::from_utf8_lossy(&now()), random::number()?);
         // The entry comes first: what is in it goes with the pool.
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(note_key(&name), b"")]);
         match self.io.write(POOL, &op) {
             Err(errno) if errno.is_refusal() => return Err(self.no_pool()),
-            outcome => outcome.doing(what)?,
+            outcome => outcome.context(what)?,
         };
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.create().write_full(note.as_bytes());
-        self.io.write(&name, &op).doing(what)?;
+        self.io.write(&name, &op).context(what)?;
         Ok(name)
     }
 
@@ -243,11 +243,11 @@ impl Registry {
     pub(crate) fn remove_notes(&self) -> Result<()> {
         let what = || self.what("remove the notes of");
         for (name, _) in self.entries(NOTES)? {
-            let mut op = WriteOp::new().doing(what)?;
+            let mut op = WriteOp::new().context(what)?;
             op.remove();
             match self.io.write(&name, &op) {
                 Err(Errno::NOT_FOUND) => {}
-                outcome => drop(outcome.doing(what)?),
+                outcome => drop(outcome.context(what)?),
             }
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! How many bytes a container takes: of its objects, and of the keys and values of its entries.
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{ObjectId, Result};
 
 use crate::{
-    failure::Doing,
     ffi::{Answer, Errno, Io, ReadOp},
     keys::{self, LAST, Name},
     listing,
@@ -51,6 +51,6 @@ pub(crate) fn stat(io: &Io, names: &[String], space: &Space) -> Result<Vec<Optio
         });
         Ok(())
     });
-    seen.doing(|| format!("look at the RADOS objects of container {}", space.label))?;
+    seen.context(|| format!("look at the RADOS objects of container {}", space.label))?;
     Ok(found)
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use isotach_engine_kit::checksum::crc32c;
+use isotach_engine_kit::{checksum::crc32c, context::Context};
 use isotach_object::{Error, Label, Result};
 
 use crate::{
-    failure::{Doing, failed},
+    failure::failed,
     ffi::{Cluster, Errno, Io, ReadOp, WriteOp},
     ids,
     keys::HEADER,
@@ -82,12 +82,12 @@ impl Space {
         let what = || format!("make the header of container {}", self.label);
         let text = format!("{FORMAT} {}", self.label);
         let stored = format!("{text} {:08x}", crc32c(text.as_bytes()));
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.create()
             .write_full(stored.as_bytes())
             .set_attribute(IDS, &ids::encode(0))
             .set_attribute(BEAT, BEAT.as_bytes());
-        self.io.write(HEADER, &op).doing(what).map(drop)
+        self.io.write(HEADER, &op).context(what).map(drop)
     }
 
     /// Refuses a container that is gone, or of another format.
@@ -128,7 +128,7 @@ impl Space {
     /// Begins a new epoch.
     pub(crate) fn next_epoch(&self) -> Result<u64> {
         let what = || format!("begin an epoch of container {}", self.label);
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         // Fails where the header is gone, instead of making another.
         op.require_attribute(BEAT, BEAT.as_bytes()).set_attribute(BEAT, BEAT.as_bytes());
         match self.io.write(HEADER, &op) {

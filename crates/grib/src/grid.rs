@@ -4,7 +4,9 @@
 //! allocated that the process cannot have.
 
 use crate::eccodes::key::one_message;
-use crate::eccodes::{Doing, Eccodes, EccodesError};
+use isotach_engine_kit::context::Context;
+
+use crate::eccodes::{Eccodes, EccodesError};
 use crate::ffi::Handle;
 
 /// The most points a message may claim: 512 MiB of values, a global grid of less than 3 km. A constant field claims any
@@ -138,8 +140,9 @@ impl Eccodes {
         }
         let (ni, nj) = (count(&handle, c"Ni")?, count(&handle, c"Nj")?);
         let values = values(&handle, ni.saturating_mul(nj))?;
-        let double = |key| handle.double(key).doing("read the key", &name(key));
-        let flag = |key| handle.long(key).doing("read the key", &name(key)).map(|value| value != 0);
+        let double = |key| handle.double(key).context(|| format!("read the key {}", name(key)));
+        let flag =
+            |key| handle.long(key).context(|| format!("read the key {}", name(key))).map(|value| value != 0);
         Ok(Grid {
             ni,
             nj,
@@ -170,18 +173,17 @@ impl Eccodes {
         check_rows(&handle, points)?;
         let mut values = room(points)?;
         let (mut latitudes, mut longitudes) = (room(points)?, room(points)?);
-        handle.points(&mut latitudes, &mut longitudes, &mut values).doing(
-            "lay out",
-            &format!("the grid of type {}", text(&handle, c"gridType").unwrap_or_default()),
-        )?;
+        handle.points(&mut latitudes, &mut longitudes, &mut values).context(|| {
+            format!("lay out the grid of type {}", text(&handle, c"gridType").unwrap_or_default())
+        })?;
         mark_missing(&mut values);
         Ok(Points { latitudes, longitudes, values, label: label(&handle)? })
     }
 
     fn opened_for_values(&'static self, message: &[u8]) -> Result<Handle<'static>, EccodesError> {
         one_message(message)?;
-        let mut handle = Handle::copy(self.api()?, message).doing("open", "the message")?;
-        handle.set_double(c"missingValue", MISSING).doing("set the key", "missingValue")?;
+        let mut handle = Handle::copy(self.api()?, message).context(|| "open the message".to_owned())?;
+        handle.set_double(c"missingValue", MISSING).context(|| "set the key missingValue".to_owned())?;
         Ok(handle)
     }
 }
@@ -191,11 +193,11 @@ fn name(key: &std::ffi::CStr) -> String {
 }
 
 fn text(handle: &Handle<'_>, key: &std::ffi::CStr) -> Result<String, EccodesError> {
-    handle.string(key).doing("read the key", &name(key))
+    handle.string(key).context(|| format!("read the key {}", name(key)))
 }
 
 fn count(handle: &Handle<'_>, key: &std::ffi::CStr) -> Result<usize, EccodesError> {
-    let value = handle.long(key).doing("read the key", &name(key))?;
+    let value = handle.long(key).context(|| format!("read the key {}", name(key)))?;
     // GRIB's "missing" arrives as a huge or a negative number; both exceed what room() allows.
     Ok(usize::try_from(value).unwrap_or(usize::MAX))
 }
@@ -226,11 +228,11 @@ fn room(points: usize) -> Result<Vec<f64>, EccodesError> {
 
 fn values(handle: &Handle<'_>, points: usize) -> Result<Vec<f64>, EccodesError> {
     let mut values = room(points)?;
-    let size = handle.size(c"values").doing("read the size of", "values")?;
+    let size = handle.size(c"values").context(|| "read the size of values".to_owned())?;
     if size != points {
         return Err(EccodesError::Size { points: size as u64, limit: format!("its grid of {points}") });
     }
-    handle.doubles(c"values", &mut values).doing("decode", "the values")?;
+    handle.doubles(c"values", &mut values).context(|| "decode the values".to_owned())?;
     mark_missing(&mut values);
     Ok(values)
 }

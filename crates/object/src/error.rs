@@ -13,7 +13,7 @@ const EMFILE: i32 = 24;
 const LASTING: [i32; 5] = [5, 20, 40, 74, 117];
 
 /// What every operation of the model returns.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why an operation of the object model failed.
 #[derive(Debug, thiserror::Error)]

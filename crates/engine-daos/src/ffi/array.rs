@@ -9,7 +9,7 @@ use isotach_daos_abi::{
     },
 };
 
-use super::{Cont, Told, Tx, api::Functions, queue::Operation, transaction::handle_of};
+use super::{Cont, Der, Tx, api::Functions, queue::Operation, transaction::handle_of};
 
 /// An open array, of cells of one byte.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Array {
 
 impl Array {
     /// Opens an array, of which nothing needs to be there: so many bytes are under one distribution key.
-    pub(crate) fn open(container: &Arc<Cont>, (hi, lo): (u64, u64), chunk: u64) -> Told<Self> {
+    pub(crate) fn open(container: &Arc<Cont>, (hi, lo): (u64, u64), chunk: u64) -> Result<Self, Der> {
         let mut handle = daos_handle_t::default();
         let (open, none) = (container.functions().array_open_with_attr, handle_of(None));
         let id = daos_obj_id_t { lo, hi };
@@ -36,7 +36,7 @@ impl Array {
     }
 
     /// How many bytes it has; 0 also where it is not there.
-    pub(crate) fn size(&self, tx: Option<&Tx>) -> Told<u64> {
+    pub(crate) fn size(&self, tx: Option<&Tx>) -> Result<u64, Der> {
         let mut size = 0;
         let get = self.functions().array_get_size;
         // SAFETY: a place for the answer, alive for the call.
@@ -45,7 +45,7 @@ impl Array {
     }
 
     /// Cuts it off, or makes it longer.
-    pub(crate) fn set_size(&self, tx: Option<&Tx>, size: u64) -> Told<()> {
+    pub(crate) fn set_size(&self, tx: Option<&Tx>, size: u64) -> Result<(), Der> {
         // SAFETY: numbers.
         self.container.check(unsafe {
             (self.functions().array_set_size)(self.handle, handle_of(tx), size, ptr::null_mut())
@@ -53,7 +53,7 @@ impl Array {
     }
 
     /// Takes bytes out of it.
-    pub(crate) fn punch(&self, tx: Option<&Tx>, offset: u64, length: u64) -> Told<()> {
+    pub(crate) fn punch(&self, tx: Option<&Tx>, offset: u64, length: u64) -> Result<(), Der> {
         let mut range = daos_range_t { rg_idx: offset, rg_len: length };
         let mut described = described(&mut range);
         // SAFETY: a description of one range, alive for the call.
@@ -63,7 +63,7 @@ impl Array {
     }
 
     /// Removes it, with what else is in the object.
-    pub(crate) fn destroy(&self, tx: Option<&Tx>) -> Told<()> {
+    pub(crate) fn destroy(&self, tx: Option<&Tx>) -> Result<(), Der> {
         // SAFETY: a handle that is open; it is closed when dropped, as it has to be.
         self.container
             .check(unsafe { (self.functions().array_destroy)(self.handle, handle_of(tx), ptr::null_mut()) })

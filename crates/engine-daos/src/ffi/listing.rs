@@ -8,7 +8,7 @@ use isotach_daos_abi::{
     types::{d_iov_t, d_sg_list_t, daos_anchor_t, daos_key_desc_t},
 };
 
-use super::{Der, Object, Told, Tx, object::vector, transaction::handle_of};
+use super::{Der, Object, Tx, object::vector, transaction::handle_of};
 
 /// Bytes of keys that are asked for at once.
 const ROOM: usize = 64 << 10;
@@ -30,7 +30,7 @@ impl Object {
         dkey: Option<&[u8]>,
         anchor: &[u8],
         limit: usize,
-    ) -> Told<Keys> {
+    ) -> Result<Keys, Der> {
         let mut anchor = unpacked(anchor);
         let mut room = vec![0_u8; ROOM];
         loop {
@@ -60,7 +60,7 @@ impl Object {
         anchor: &mut daos_anchor_t,
         described: &mut [daos_key_desc_t],
         room: &mut [u8],
-    ) -> Told<usize> {
+    ) -> Result<usize, Der> {
         let mut count = described.len() as u32;
         let mut bytes =
             d_iov_t { iov_buf: room.as_mut_ptr().cast(), iov_buf_len: room.len() as u64, iov_len: 0 };

@@ -35,15 +35,12 @@ pub(crate) use queue::{Begun, Operation};
 pub(crate) use session::{Cont, Health, Pool, Roots, Session};
 pub(crate) use transaction::Tx;
 
-/// What a call of libdaos came to.
-pub(crate) type Told<T> = Result<T, Der>;
-
 /// How libdaos says that a call failed: DAOS's number of the error, positive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Der(pub(crate) i32);
 
 impl Der {
-    fn check(result: i32) -> Told<()> {
+    fn check(result: i32) -> Result<(), Der> {
         if result == 0 { Ok(()) } else { Err(Self(result.saturating_abs())) }
     }
 

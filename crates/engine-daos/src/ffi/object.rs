@@ -10,7 +10,7 @@ use isotach_daos_abi::{
     },
 };
 
-use super::{Cont, Der, Told, Tx, api::Functions, queue::Operation, transaction::handle_of};
+use super::{Cont, Der, Tx, api::Functions, queue::Operation, transaction::handle_of};
 
 /// The bytes of a value that are fetched before its size is known.
 const GUESS: usize = 4096;
@@ -30,7 +30,7 @@ pub(super) fn vector(bytes: &[u8]) -> d_iov_t {
 
 impl Object {
     /// Opens an object, of which nothing needs to be there.
-    pub(crate) fn open(container: &Arc<Cont>, (hi, lo): (u64, u64)) -> Told<Self> {
+    pub(crate) fn open(container: &Arc<Cont>, (hi, lo): (u64, u64)) -> Result<Self, Der> {
         let mut handle = daos_handle_t::default();
         let open = container.functions().obj_open;
         let id = daos_obj_id_t { lo, hi };
@@ -52,7 +52,7 @@ impl Object {
         tx: Option<&Tx>,
         dkey: &[u8],
         akey: &[u8],
-    ) -> Told<Option<Vec<u8>>> {
+    ) -> Result<Option<Vec<u8>>, Der> {
         let mut fetch = Fetch::of_guess(self, tx, dkey, akey);
         loop {
             match fetch.run() {
@@ -73,19 +73,19 @@ impl Object {
     }
 
     /// Reads what may be there or not, for the sake of having read.
-    pub(crate) fn look(self: &Arc<Self>, tx: Option<&Tx>, dkey: &[u8], akey: &[u8]) -> Told<()> {
+    pub(crate) fn look(self: &Arc<Self>, tx: Option<&Tx>, dkey: &[u8], akey: &[u8]) -> Result<(), Der> {
         Fetch::of_look(self, tx, dkey, akey).run().map_err(Der::of_look)
     }
 
     /// Removes everything.
-    pub(crate) fn punch(&self, tx: Option<&Tx>) -> Told<()> {
+    pub(crate) fn punch(&self, tx: Option<&Tx>) -> Result<(), Der> {
         // SAFETY: a handle that is open.
         self.container
             .check(unsafe { (self.functions().obj_punch)(self.handle, handle_of(tx), 0, ptr::null_mut()) })
     }
 
     /// Removes a distribution key.
-    pub(crate) fn punch_dkey(&self, tx: Option<&Tx>, dkey: &[u8]) -> Told<()> {
+    pub(crate) fn punch_dkey(&self, tx: Option<&Tx>, dkey: &[u8]) -> Result<(), Der> {
         let mut dkey = vector(dkey);
         let punch = self.functions().obj_punch_dkeys;
         // SAFETY: one key, alive for the call.
@@ -93,7 +93,7 @@ impl Object {
     }
 
     /// Removes attribute keys.
-    pub(crate) fn punch_akeys(&self, tx: Option<&Tx>, dkey: &[u8], akeys: &[&[u8]]) -> Told<()> {
+    pub(crate) fn punch_akeys(&self, tx: Option<&Tx>, dkey: &[u8], akeys: &[&[u8]]) -> Result<(), Der> {
         let (mut dkey, count) = (vector(dkey), akeys.len() as u32);
         let mut akeys: Vec<daos_key_t> = akeys.iter().map(|akey| vector(akey)).collect();
         let (punch, th) = (self.functions().obj_punch_akeys, handle_of(tx));

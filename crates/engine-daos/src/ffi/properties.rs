@@ -12,7 +12,7 @@ use isotach_daos_abi::{
     types::daos_obj_id_t,
 };
 
-use super::{Cont, Der, Roots, Told, api::Functions};
+use super::{Cont, Der, Roots, api::Functions};
 
 /// The value of a property.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(crate) struct Access {
     pub(crate) entries: Vec<String>,
 }
 
-pub(super) fn c_string(text: &str) -> Told<CString> {
+pub(super) fn c_string(text: &str) -> Result<CString, Der> {
     CString::new(text).map_err(|_| Der(DER_INVAL))
 }
 
@@ -94,8 +94,8 @@ struct AccessList {
 }
 
 impl AccessList {
-    fn of(functions: &'static Functions, entries: &[String]) -> Told<Self> {
-        let entries = entries.iter().map(|entry| c_string(entry)).collect::<Told<Vec<_>>>()?;
+    fn of(functions: &'static Functions, entries: &[String]) -> Result<Self, Der> {
+        let entries = entries.iter().map(|entry| c_string(entry)).collect::<Result<Vec<_>, Der>>()?;
         let mut texts: Vec<*const c_char> = entries.iter().map(|entry| entry.as_ptr()).collect();
         let mut list = ptr::null_mut();
         // SAFETY: as many strings as the number says and a place for the list, alive for the call.
@@ -115,7 +115,7 @@ impl Drop for AccessList {
 ///
 /// # Safety
 /// A whole list, alive for the call.
-unsafe fn texts(functions: &Functions, list: *mut daos_acl) -> Told<Vec<String>> {
+unsafe fn texts(functions: &Functions, list: *mut daos_acl) -> Result<Vec<String>, Der> {
     let (mut texts, mut count) = (ptr::null_mut::<*mut c_char>(), 0);
     // SAFETY: `list` is whole and alive for the call, which only reads it; both places are of this function.
     Der::check(unsafe { (functions.acl_to_strs)(list, &mut texts, &mut count) })?;
@@ -148,7 +148,7 @@ impl NewContainer<'_> {
         &self,
         functions: &'static Functions,
         call: impl FnOnce(*mut daos_prop_t) -> T,
-    ) -> Told<T> {
+    ) -> Result<T, Der> {
         let mut roots = daos_prop_co_roots { cr_oids: self.roots.map(|(hi, lo)| daos_obj_id_t { lo, hi }) };
         let list = AccessList::of(functions, self.list)?;
         let pointers = [
@@ -165,7 +165,7 @@ impl NewContainer<'_> {
 
 impl Cont {
     /// Its properties but for owner, group, list and roots.
-    pub(crate) fn properties(&self) -> Told<Vec<(u32, Value)>> {
+    pub(crate) fn properties(&self) -> Result<Vec<(u32, Value)>, Der> {
         let functions = self.functions();
         // SAFETY: a number. A list without entries is one for all there are.
         let list = unsafe { (functions.prop_alloc)(0) };
@@ -191,7 +191,7 @@ impl Cont {
     }
 
     /// Changes properties that are numbers.
-    pub(crate) fn set_properties(&self, properties: &[(u32, u64)]) -> Told<()> {
+    pub(crate) fn set_properties(&self, properties: &[(u32, u64)]) -> Result<(), Der> {
         let as_entry = |&(number, value): &(u32, u64)| entry(number, daos_prop_value { dpe_val: value });
         let mut entries: Vec<_> = properties.iter().map(as_entry).collect();
         let set = self.functions().cont_set_prop;
@@ -200,7 +200,7 @@ impl Cont {
     }
 
     /// Whose it is, and who may do what with it.
-    pub(crate) fn access(&self) -> Told<Access> {
+    pub(crate) fn access(&self) -> Result<Access, Der> {
         let (functions, mut list) = (self.functions(), ptr::null_mut());
         // SAFETY: a place for the list, alive for the call.
         self.check(unsafe { (functions.cont_get_acl)(self.handle, &mut list, ptr::null_mut()) })?;
@@ -218,7 +218,7 @@ impl Cont {
     }
 
     /// Puts another access control list in the place of what was there.
-    pub(crate) fn set_list(&self, entries: &[String]) -> Told<()> {
+    pub(crate) fn set_list(&self, entries: &[String]) -> Result<(), Der> {
         let functions = self.functions();
         let list = AccessList::of(functions, entries)?;
         // SAFETY: a list of libdaos's, alive for the call.
@@ -226,7 +226,7 @@ impl Cont {
     }
 
     /// Gives it to another user or group, in DAOS's form of a name.
-    pub(crate) fn set_owner(&self, owner: Option<&str>, group: Option<&str>) -> Told<()> {
+    pub(crate) fn set_owner(&self, owner: Option<&str>, group: Option<&str>) -> Result<(), Der> {
         let names = [owner, group].map(|name| name.map(c_string).transpose());
         let [owner, group] = names;
         let (owner, group) = (owner?, group?);

@@ -17,7 +17,7 @@ use isotach_daos_abi::{
     types::{daos_event_t, daos_handle_t},
 };
 
-use super::{Cont, Der, Told, api::Functions};
+use super::{Cont, Der, api::Functions};
 
 /// How many events are asked for at once.
 const AT_ONCE: usize = 32;
@@ -31,7 +31,7 @@ pub(crate) trait Operation {
     fn container(&self) -> &Arc<Cont>;
 
     /// Calls, and waits for the end.
-    fn run(&mut self) -> Told<()> {
+    fn run(&mut self) -> Result<(), Der> {
         let functions = self.container().functions();
         let result = self.launch(functions, ptr::null_mut());
         self.container().check(result)
@@ -68,7 +68,7 @@ pub(crate) struct Begun<O> {
     /// From a box. Until the event has come it is libdaos', but for `ended`.
     slot: *mut Slot<O>,
     /// What launching it came to: if it failed there is no event to come.
-    launched: Told<()>,
+    launched: Result<(), Der>,
 }
 
 // SAFETY: the slot is reached through this value alone, and by libdaos and the queue, which use it from any thread.
@@ -83,7 +83,7 @@ impl<O> fmt::Debug for Begun<O> {
 }
 
 impl Queue {
-    fn handle(&self, functions: &Functions) -> Told<daos_handle_t> {
+    fn handle(&self, functions: &Functions) -> Result<daos_handle_t, Der> {
         let mut kept = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handle) = *kept {
             return Ok(handle);
@@ -95,7 +95,7 @@ impl Queue {
     }
 
     /// Waits until what was asked for has ended, whichever thread learns of it.
-    fn wait_for(&self, functions: &Functions, ended: &AtomicBool) -> Told<()> {
+    fn wait_for(&self, functions: &Functions, ended: &AtomicBool) -> Result<(), Der> {
         let mut is_polled = self.is_polled.lock().unwrap_or_else(PoisonError::into_inner);
         while !ended.load(Ordering::Acquire) {
             if *is_polled {
@@ -114,7 +114,7 @@ impl Queue {
     }
 
     /// Waits for an event, and takes all that have come.
-    fn poll(&self, functions: &Functions) -> Told<()> {
+    fn poll(&self, functions: &Functions) -> Result<(), Der> {
         let handle = self.handle(functions)?;
         let mut events = [ptr::null_mut::<daos_event_t>(); AT_ONCE];
         // SAFETY: room for as many events as it is told.
@@ -139,7 +139,10 @@ impl Queue {
 
 impl Cont {
     /// Begins an operation.
-    pub(crate) fn begin<O: Operation + Send + 'static>(self: &Arc<Self>, operation: O) -> Told<Begun<O>> {
+    pub(crate) fn begin<O: Operation + Send + 'static>(
+        self: &Arc<Self>,
+        operation: O,
+    ) -> Result<Begun<O>, Der> {
         let functions = self.functions();
         let queue = self.queue().handle(functions)?;
         let head = Head { event: daos_event_t::default(), ended: AtomicBool::new(false) };
@@ -166,7 +169,7 @@ impl<O> Begun<O> {
         unsafe { &(*self.slot).head.ended }
     }
 
-    fn settle(&self) -> Told<()> {
+    fn settle(&self) -> Result<(), Der> {
         self.launched?;
         // In a child nothing of its parent's ever ends.
         if !self.container.is_of_this_process() {
@@ -183,7 +186,7 @@ impl<O> Begun<O> {
     }
 
     /// Waits for the end, and gives the operation back.
-    pub(crate) fn wait(self) -> Told<O> {
+    pub(crate) fn wait(self) -> Result<O, Der> {
         let outcome = self.settle();
         let this = ManuallyDrop::new(self);
         if !this.is_over() {

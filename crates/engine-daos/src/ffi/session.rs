@@ -19,7 +19,7 @@ use isotach_daos_abi::{
 };
 
 use super::{
-    Der, NewContainer, Told,
+    Der, NewContainer,
     api::{self, Functions},
     properties::c_string,
     queue::Queue,
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Session {
 
 impl Session {
     /// Begins, if there is a library: `Err` has the words of the loader. In a child, whose parent had begun, it begins anew.
-    pub(crate) fn begin() -> Result<Told<Arc<Self>>, &'static str> {
+    pub(crate) fn begin() -> Result<Result<Arc<Self>, Der>, &'static str> {
         let (functions, process) = (api::functions()?, process::id());
         let mut begun = begun();
         let (in_process, times) = *begun;
@@ -88,7 +88,7 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// Connects to a pool by its label or UUID, for reading alone where more is not allowed.
-    pub(crate) fn connect(session: &Arc<Session>, label: &str, system: Option<&str>) -> Told<Self> {
+    pub(crate) fn connect(session: &Arc<Session>, label: &str, system: Option<&str>) -> Result<Self, Der> {
         let label = c_string(label)?;
         let system = system.map(c_string).transpose()?;
         let system = system.as_ref().map_or(ptr::null(), |system| system.as_ptr());
@@ -108,22 +108,22 @@ impl Pool {
     }
 
     /// Whether it is still there.
-    pub(crate) fn look(&self) -> Told<()> {
+    pub(crate) fn look(&self) -> Result<(), Der> {
         self.query(0).map(drop)
     }
 
     /// How many targets it has, and so groups an object on all of them.
-    pub(crate) fn targets(&self) -> Told<u32> {
+    pub(crate) fn targets(&self) -> Result<u32, Der> {
         self.query(0).map(|info| info.pi_ntargets)
     }
 
     /// Its room in bytes: in all, and what is free.
-    pub(crate) fn room(&self) -> Told<(u64, u64)> {
+    pub(crate) fn room(&self) -> Result<(u64, u64), Der> {
         let space = self.query(DPI_SPACE)?.pi_space.ps_space;
         Ok((space.s_total.iter().sum(), space.s_free.iter().sum()))
     }
 
-    fn query(&self, bits: u64) -> Told<daos_pool_info_t> {
+    fn query(&self, bits: u64) -> Result<daos_pool_info_t, Der> {
         // SAFETY: a structure of numbers, for which zeros are a value.
         let mut info: daos_pool_info_t = unsafe { std::mem::zeroed() };
         info.pi_bits = bits;
@@ -136,7 +136,7 @@ impl Pool {
     }
 
     /// The labels of its containers, in no order; those without a label are left out.
-    pub(crate) fn labels(&self) -> Told<Vec<String>> {
+    pub(crate) fn labels(&self) -> Result<Vec<String>, Der> {
         let list = self.session.functions.pool_list_cont;
         let mut count = 0_u64;
         // SAFETY: a place for the number, alive for the call; no list is asked for.
@@ -160,7 +160,7 @@ impl Pool {
     }
 
     /// Makes a container with a label.
-    pub(crate) fn create_container(&self, label: &str, new: &NewContainer<'_>) -> Told<()> {
+    pub(crate) fn create_container(&self, label: &str, new: &NewContainer<'_>) -> Result<(), Der> {
         let (label, functions, mut uuid) = (c_string(label)?, self.session.functions, uuid_t::default());
         let create = functions.cont_create_with_label;
         let made = new.with_list(functions, |list| {
@@ -172,7 +172,7 @@ impl Pool {
     }
 
     /// Removes a container, also while it is open.
-    pub(crate) fn destroy_container(&self, label: &str) -> Told<()> {
+    pub(crate) fn destroy_container(&self, label: &str) -> Result<(), Der> {
         let (label, destroy) = (c_string(label)?, self.session.functions.cont_destroy);
         // SAFETY: a string that ends with a NUL, alive for the call.
         Der::check(unsafe { destroy(self.handle, label.as_ptr(), 1, ptr::null_mut()) })
@@ -217,7 +217,7 @@ pub(crate) struct Cont {
 
 impl Cont {
     /// Opens a container by its label or UUID, for reading alone where more is not allowed.
-    pub(crate) fn open(pool: &Arc<Pool>, label: &str, health: Health) -> Told<Self> {
+    pub(crate) fn open(pool: &Arc<Pool>, label: &str, health: Health) -> Result<Self, Der> {
         let (name, open) = (c_string(label)?, pool.session.functions.cont_open);
         let mut handle = daos_handle_t::default();
         // SAFETY: a structure of numbers, for which zeros are a value.
@@ -238,7 +238,7 @@ impl Cont {
 
     /// What a call on this container, or on what was opened in it, came to. Servers take handles back when a container is destroyed and
     /// when an administrator wants it; only who looks for the container knows which.
-    pub(super) fn check(&self, result: c_int) -> Told<()> {
+    pub(super) fn check(&self, result: c_int) -> Result<(), Der> {
         match Der::check(result) {
             Err(Der(DER_NO_HDL)) if self.is_gone() => Err(Der(DER_CONT_NONEXIST)),
             told => told,
@@ -267,7 +267,7 @@ impl Cont {
     }
 
     /// Whether it is still there.
-    pub(crate) fn look(&self) -> Told<()> {
+    pub(crate) fn look(&self) -> Result<(), Der> {
         // SAFETY: a structure of numbers, for which zeros are a value.
         let mut info: daos_cont_info_t = unsafe { std::mem::zeroed() };
         let query = self.functions().cont_query;
@@ -276,7 +276,7 @@ impl Cont {
     }
 
     /// The objects from which its layout starts.
-    pub(crate) fn roots(&self) -> Told<Roots> {
+    pub(crate) fn roots(&self) -> Result<Roots, Der> {
         let mut entry = daos_prop_entry {
             dpe_type: DAOS_PROP_CO_ROOTS,
             dpe_flags: 0,
@@ -298,7 +298,7 @@ impl Cont {
     }
 
     /// The first of so many ids that nobody else gets.
-    pub(crate) fn allocate_ids(&self, count: u64) -> Told<u64> {
+    pub(crate) fn allocate_ids(&self, count: u64) -> Result<u64, Der> {
         let mut first = 0;
         // SAFETY: a place for the answer, alive for the call.
         self.check(unsafe {
@@ -308,7 +308,7 @@ impl Cont {
     }
 
     /// The id of an object with the caller's part of this one, if the pool can have the class.
-    pub(crate) fn generate_id(&self, (hi, lo): (u64, u64), kind: u64, class: u32) -> Told<(u64, u64)> {
+    pub(crate) fn generate_id(&self, (hi, lo): (u64, u64), kind: u64, class: u32) -> Result<(u64, u64), Der> {
         let mut id = daos_obj_id_t { lo, hi };
         let generate = self.functions().obj_generate_oid;
         // SAFETY: a place with the caller's part, alive for the call.
@@ -317,7 +317,7 @@ impl Cont {
     }
 
     /// Gives back the room of history that no snapshot needs.
-    pub(crate) fn aggregate(&self) -> Told<()> {
+    pub(crate) fn aggregate(&self) -> Result<(), Der> {
         // SAFETY: numbers.
         self.check(unsafe { (self.functions().cont_aggregate)(self.handle, 0, ptr::null_mut()) })
     }

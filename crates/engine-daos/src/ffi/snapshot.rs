@@ -7,14 +7,14 @@ use isotach_daos_abi::{
     types::{daos_anchor_t, daos_epoch_range_t, daos_handle_t, daos_obj_id_t},
 };
 
-use super::{Cont, Told};
+use super::{Cont, Der};
 
 /// Ids that are asked for at once.
 const AT_ONCE: usize = 1000;
 
 impl Cont {
     /// Keeps the present state, with a table of its objects; gives its epoch.
-    pub(crate) fn create_snapshot(&self) -> Told<u64> {
+    pub(crate) fn create_snapshot(&self) -> Result<u64, Der> {
         let (create, options) = (self.functions().cont_create_snap_opt, DAOS_SNAP_OPT_CR | DAOS_SNAP_OPT_OIT);
         let mut epoch = 0;
         // SAFETY: a place for the answer, alive for the call; no name is given.
@@ -23,14 +23,14 @@ impl Cont {
     }
 
     /// Forgets a snapshot.
-    pub(crate) fn destroy_snapshot(&self, epoch: u64) -> Told<()> {
+    pub(crate) fn destroy_snapshot(&self, epoch: u64) -> Result<(), Der> {
         let range = daos_epoch_range_t { epr_lo: epoch, epr_hi: epoch };
         // SAFETY: numbers.
         self.check(unsafe { (self.functions().cont_destroy_snap)(self.handle, range, ptr::null_mut()) })
     }
 
     /// The objects, by the halves of their ids, that there were at a snapshot.
-    pub(crate) fn objects_at(self: &Arc<Self>, epoch: u64) -> Told<Vec<(u64, u64)>> {
+    pub(crate) fn objects_at(self: &Arc<Self>, epoch: u64) -> Result<Vec<(u64, u64)>, Der> {
         let mut handle = daos_handle_t::default();
         let functions = self.functions();
         // SAFETY: a place for the handle, alive for the call.
@@ -41,7 +41,7 @@ impl Cont {
         listed
     }
 
-    fn list_table(&self, table: daos_handle_t) -> Told<Vec<(u64, u64)>> {
+    fn list_table(&self, table: daos_handle_t) -> Result<Vec<(u64, u64)>, Der> {
         let (mut all, mut anchor) = (Vec::new(), daos_anchor_t::default());
         while anchor.da_type != DAOS_ANCHOR_TYPE_EOF {
             let mut found = [daos_obj_id_t::default(); AT_ONCE];

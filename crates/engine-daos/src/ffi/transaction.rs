@@ -4,7 +4,7 @@ use std::{ptr, sync::Arc};
 
 use isotach_daos_abi::{constants::DAOS_TF_RDONLY, types::daos_handle_t};
 
-use super::{Cont, Told};
+use super::{Cont, Der};
 
 /// A transaction, or the past at an epoch. Dropped before it was committed it never was.
 #[derive(Debug)]
@@ -15,16 +15,16 @@ pub(crate) struct Tx {
 
 impl Tx {
     /// Begins a transaction.
-    pub(crate) fn begin(container: &Arc<Cont>) -> Told<Self> {
+    pub(crate) fn begin(container: &Arc<Cont>) -> Result<Self, Der> {
         Self::open(container, 0)
     }
 
     /// Begins one that only reads, all at one epoch.
-    pub(crate) fn of_reads(container: &Arc<Cont>) -> Told<Self> {
+    pub(crate) fn of_reads(container: &Arc<Cont>) -> Result<Self, Der> {
         Self::open(container, DAOS_TF_RDONLY)
     }
 
-    fn open(container: &Arc<Cont>, flags: u64) -> Told<Self> {
+    fn open(container: &Arc<Cont>, flags: u64) -> Result<Self, Der> {
         let mut handle = daos_handle_t::default();
         let open = container.functions().tx_open;
         // SAFETY: a place for the handle, alive for the call.
@@ -33,7 +33,7 @@ impl Tx {
     }
 
     /// The state at an epoch.
-    pub(crate) fn at(container: &Arc<Cont>, epoch: u64) -> Told<Self> {
+    pub(crate) fn at(container: &Arc<Cont>, epoch: u64) -> Result<Self, Der> {
         let mut handle = daos_handle_t::default();
         let open = container.functions().tx_open_snap;
         // SAFETY: a place for the handle, alive for the call.
@@ -42,19 +42,19 @@ impl Tx {
     }
 
     /// Makes everything in it count.
-    pub(crate) fn commit(&self) -> Told<()> {
+    pub(crate) fn commit(&self) -> Result<(), Der> {
         // SAFETY: a handle that is open.
         self.container.check(unsafe { (self.container.functions().tx_commit)(self.handle, ptr::null_mut()) })
     }
 
     /// Begins anew after `DER_TX_RESTART`; waits a little first.
-    pub(crate) fn restart(&self) -> Told<()> {
+    pub(crate) fn restart(&self) -> Result<(), Der> {
         // SAFETY: a handle that is open.
         self.container.check(unsafe { (self.container.functions().tx_restart)(self.handle, ptr::null_mut()) })
     }
 
     /// The epoch at which it reads, or, committed, at which it counts.
-    pub(crate) fn epoch(&self) -> Told<u64> {
+    pub(crate) fn epoch(&self) -> Result<u64, Der> {
         let mut epoch = 0;
         let hdl2epoch = self.container.functions().tx_hdl2epoch;
         // SAFETY: a place for the answer, alive for the call.

@@ -1,13 +1,12 @@
 //! Reading the tables of arrays and records.
 
-use isotach_engine_kit::bytes::Reader;
+use isotach_engine_kit::{bytes::Reader, context::Context};
 use isotach_object::{Error, ObjectId, Result};
 
 use super::{Held, Slot, TABLE};
 use crate::{
     entry::Entry,
-    failure::Doing,
-    ffi::{Answer, Errno, ReadOp, Told},
+    ffi::{Answer, Errno, ReadOp},
     keys,
     omaps::Condition,
     space::Space,
@@ -77,14 +76,14 @@ impl Space {
     pub(super) fn table_of<'b>(
         &self,
         object: ObjectId,
-        mut outcome: Told<Answer<'b>>,
+        mut outcome: Result<Answer<'b>, Errno>,
     ) -> Result<Option<(Table, &'b mut [u8])>> {
         let name = keys::array_name(object);
         for _ in 0..MOST_LOOKS {
             let answer = match outcome {
                 Ok(answer) => answer,
                 Err(Errno::NOT_FOUND) => return Ok(None),
-                Err(errno) => return Err(errno).doing(|| format!("read RADOS object {name}")),
+                Err(errno) => return Err(errno).context(|| format!("read RADOS object {name}")),
             };
             let apart = match found(object, &name, &answer)? {
                 Found::Table(table) => return Ok(Some((table, answer.bytes))),
@@ -111,13 +110,13 @@ impl Space {
         let size = match self.data.read(name, ReadOp::new().stat()) {
             Ok(answer) => answer.size,
             Err(Errno::NOT_FOUND) => return Ok(None),
-            Err(errno) => return Err(errno).doing(what),
+            Err(errno) => return Err(errno).context(what),
         };
         let mut bytes = vec![0; size as usize];
         let filled = match self.data.read(name, ReadOp::new().bytes(0, &mut bytes)) {
             Ok(answer) => answer.bytes.len(),
             Err(Errno::NOT_FOUND) => return Ok(None),
-            Err(errno) => return Err(errno).doing(what),
+            Err(errno) => return Err(errno).context(what),
         };
         bytes.truncate(filled);
         Ok(Some(bytes))

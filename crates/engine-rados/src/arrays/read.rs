@@ -8,11 +8,11 @@ use std::{
     ops::Range,
 };
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{ArrayRead, Error, ObjectId, Result};
 
 use super::{Arrays, Held, Slot, TAG};
 use crate::{
-    failure::Doing,
     ffi::ReadOp,
     keys,
     table::{BLOCK, Place, Table, damaged},
@@ -175,7 +175,7 @@ impl Arrays {
                     }
                     left.push(part.number);
                 }
-                Err(errno) => return Err(errno).doing(|| format!("read RADOS object {}", part.name)),
+                Err(errno) => return Err(errno).context(|| format!("read RADOS object {}", part.name)),
             }
             Ok(())
         })?;

@@ -3,7 +3,7 @@
 
 use std::{collections::HashSet, collections::VecDeque, thread, time::Duration};
 
-use isotach_engine_kit::random;
+use isotach_engine_kit::{context::Context, random};
 use isotach_object::{Error, ObjectClass, ObjectId, Result};
 
 use super::{
@@ -13,8 +13,7 @@ use super::{
 };
 use crate::{
     entry::{self, Entry},
-    failure::Doing,
-    ffi::{Errno, Pending, ReadOp, Told, WriteOp},
+    ffi::{Errno, Pending, ReadOp, WriteOp},
     keys,
     space::Space,
     table::{BLOCK, Piece, Place, Table},
@@ -63,7 +62,7 @@ impl Creation {
             (Err(Errno::EXISTS), None) => Err(Error::Conflict {
                 what: format!("array {object} was written as a new one, and is there"),
             }),
-            (Err(errno), _) => Err(errno).doing(|| format!("write array {object}")),
+            (Err(errno), _) => Err(errno).context(|| format!("write array {object}")),
         }
     }
 }
@@ -84,7 +83,7 @@ impl Arrays {
             set_table(&mut op, &table.tag, &here(&table, object));
             self.space.data.begin(&keys::array_name(object), &op)
         };
-        let pending = begin().doing(|| format!("write array {object}"))?;
+        let pending = begin().context(|| format!("write array {object}"))?;
         Ok(Creation { object, length: data.len(), spare: None, tag: table.tag, pending })
     }
 
@@ -93,7 +92,7 @@ impl Arrays {
         match self.space.data.read(&keys::array_name(object), ReadOp::new().attributes()) {
             Ok(answer) => Ok(answer.attribute(TAG) == Some(tag)),
             Err(Errno::NOT_FOUND) => Ok(false),
-            Err(errno) => Err(errno).doing(|| format!("read array {object}")),
+            Err(errno) => Err(errno).context(|| format!("read array {object}")),
         }
     }
 
@@ -133,7 +132,7 @@ impl Arrays {
                 Ok(_) => unused.extend(replaced(&held, &next)),
                 // Removed by another meanwhile, or changed.
                 Err(errno) if errno.is_refusal() => left.push(number),
-                Err(errno) => return Err(errno).doing(|| format!("write array {}", jobs[number].object())),
+                Err(errno) => return Err(errno).context(|| format!("write array {}", jobs[number].object())),
             }
             Ok(())
         };
@@ -190,7 +189,7 @@ impl Arrays {
                 }
             }
         }
-        begun.into_iter().try_for_each(|pending| pending.wait().doing(storing).map(drop))
+        begun.into_iter().try_for_each(|pending| pending.wait().context(storing).map(drop))
     }
 
     fn begin_pieces(
@@ -209,14 +208,14 @@ impl Arrays {
             if begun.len() >= self.space.data.depth()
                 && let Some(first) = begun.pop_front()
             {
-                first.wait().doing(storing)?;
+                first.wait().context(storing)?;
             }
-            begun.push_back(self.begin_piece(number, part).doing(storing)?);
+            begun.push_back(self.begin_piece(number, part).context(storing)?);
         }
         Ok(pieces)
     }
 
-    fn begin_piece(&self, number: u64, data: &[u8]) -> Told<Pending> {
+    fn begin_piece(&self, number: u64, data: &[u8]) -> Result<Pending, Errno> {
         let mut op = WriteOp::new()?;
         op.create().write_full(data);
         self.space.data.begin(&keys::piece_name(self.writer, number), &op)
@@ -226,7 +225,7 @@ impl Arrays {
     fn begin_replace(&self, job: &Job, held: &Held, next: Next) -> Result<Option<(Next, Pending)>> {
         let object = job.object();
         let what = || format!("write array {object}");
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         match held.table() {
             Some(table) => op.require_attribute(TAG, &table.tag),
             None => op.create(),
@@ -256,7 +255,7 @@ impl Arrays {
                 Next::Pieces(table)
             }
         };
-        let pending = self.space.data.begin(&keys::array_name(object), &op).doing(what)?;
+        let pending = self.space.data.begin(&keys::array_name(object), &op).context(what)?;
         Ok(Some((next, pending)))
     }
 
@@ -267,7 +266,7 @@ impl Arrays {
             return Ok(attribute);
         }
         let number = self.next_piece();
-        self.begin_piece(number, &attribute[1..]).and_then(Pending::wait).doing(storing)?;
+        self.begin_piece(number, &attribute[1..]).and_then(Pending::wait).context(storing)?;
         Ok([&[APART][..], &self.writer.to_le_bytes(), &number.to_le_bytes()].concat())
     }
 

@@ -5,8 +5,7 @@ use std::{
     sync::OnceLock,
 };
 
-use isotach_engine_kit::library;
-use libloading::Library;
+use isotach_engine_kit::{functions, library};
 
 /// librados' opaque types, by the names its header gives them.
 pub(super) type Rados = *mut c_void;
@@ -29,25 +28,6 @@ pub(super) struct ClusterStat {
     pub(super) kb_used: u64,
     pub(super) kb_avail: u64,
     pub(super) num_objects: u64,
-}
-
-/// Declares the function table and how it is filled.
-macro_rules! functions {
-    ($($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
-        pub(super) struct Functions {
-            $(pub(super) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
-        }
-
-        impl Functions {
-            fn find(library: &Library) -> Result<Self, libloading::Error> {
-                Ok(Self {
-                    // SAFETY: the type is that of librados' header since 14.2; the pointer stays good because the library is
-                    // never unloaded.
-                    $($name: *unsafe { library.get(concat!(stringify!($name), "\0"))? },)*
-                })
-            }
-        }
-    };
 }
 
 functions! {
@@ -117,6 +97,7 @@ pub(crate) fn is_installed() -> bool {
 
 fn load() -> Result<Functions, String> {
     // SAFETY: librados and what it was built with have no demands on the process that loads them.
-    let library = unsafe { library::load(&["librados.so.2"]) }?;
-    Functions::find(library).map_err(|error| library::plain(&error))
+    let library = unsafe { library::load(["librados.so.2"]) }?;
+    // SAFETY: the types are those of librados' header since 14.2.
+    unsafe { Functions::find(library) }
 }

@@ -26,9 +26,6 @@ pub(crate) use names::Names;
 pub(crate) use read::{Answer, ReadOp};
 pub(crate) use write::{Pending, WriteOp};
 
-/// What an operation of librados came to.
-pub(crate) type Told<T> = Result<T, Errno>;
-
 /// How librados says that an operation failed: the system's number of the error, positive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Errno(pub(crate) i32);

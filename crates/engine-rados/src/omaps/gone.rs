@@ -4,7 +4,7 @@
 //! then each of the others gets it, and all are removed, the first one last. Whoever meets the mark does the rest of that work
 //! before its own, as often as it likes: each omap is only removed with the mark of this very removal.
 
-use isotach_engine_kit::random;
+use isotach_engine_kit::{context::Context, random};
 use isotach_object::{ObjectId, Result};
 
 use super::{
@@ -13,7 +13,6 @@ use super::{
     too_fast,
 };
 use crate::{
-    failure::Doing,
     ffi::{Compare, WriteOp},
     keys::{self, HASH_BITS, LEVEL},
 };
@@ -94,12 +93,12 @@ impl Omaps {
     fn remove(&self, object: ObjectId, start: u32, mark: &Mark) -> Result<bool> {
         let name = keys::entries_name(object, start);
         let what = || format!("remove RADOS object {name}");
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.require_entry(LEVEL, Compare::Equal, &mark.encode()).remove();
         match self.io.write(&name, &op) {
             Ok(_) | Err(crate::ffi::Errno::NOT_FOUND) => Ok(true),
             Err(errno) if errno.is_refusal() => Ok(false),
-            Err(errno) => Err(errno).doing(what),
+            Err(errno) => Err(errno).context(what),
         }
     }
 }

@@ -26,10 +26,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{Error, ObjectId, Result};
 
 use crate::{
-    failure::Doing,
     ffi::{Errno, Io, ReadOp},
     keys::{self, LEVEL},
 };
@@ -132,7 +132,7 @@ impl Omaps {
         let stored = match found {
             Ok(answer) => answer.entries.into_vec().pop().map(|(_, stored)| stored),
             Err(Errno::NOT_FOUND) => None,
-            Err(errno) => return Err(errno).doing(|| format!("read RADOS object {name}")),
+            Err(errno) => return Err(errno).context(|| format!("read RADOS object {name}")),
         };
         let Some(stored) = stored else {
             self.forget(object)?;

@@ -1,11 +1,11 @@
 //! Reading entries by their keys: all omaps that are concerned at once.
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{ObjectId, Result};
 
 use super::{MOST_ATTEMPTS, Omaps, PER_OPERATION, Shard, too_fast};
 use crate::{
-    failure::Doing,
-    ffi::{Answer, Errno, ReadOp, Told},
+    ffi::{Answer, Errno, ReadOp},
     keys::{self, LEVEL},
 };
 
@@ -64,7 +64,7 @@ impl Omaps {
         &self,
         object: ObjectId,
         shard: &Shard,
-        outcome: Told<Answer<'b>>,
+        outcome: Result<Answer<'b>, Errno>,
     ) -> Result<Option<Answer<'b>>> {
         match outcome {
             Ok(answer) => Ok(Some(answer)),
@@ -73,7 +73,7 @@ impl Omaps {
             Err(errno) if errno.is_refusal() => self.refused(object, shard).map(|()| None),
             Err(errno) => {
                 let name = keys::entries_name(object, shard.start);
-                Err(errno).doing(|| format!("read entries of RADOS object {name}"))
+                Err(errno).context(|| format!("read entries of RADOS object {name}"))
             }
         }
     }

@@ -10,7 +10,7 @@
 
 use std::time::{Duration, Instant};
 
-use isotach_engine_kit::random;
+use isotach_engine_kit::{context::Context, random};
 use isotach_object::{ObjectId, ObjectType, Result};
 
 use super::{
@@ -19,7 +19,6 @@ use super::{
     write::BYTES_PER_OPERATION,
 };
 use crate::{
-    failure::Doing,
     ffi::{Compare, OwnedRead, ReadOp, WriteOp},
     keys::{self, HASH_BITS, LAST, LEVEL},
 };
@@ -167,7 +166,7 @@ impl Omaps {
             let op = ReadOp::new().require_entry(LEVEL, &frozen.encode());
             let answer = match self.io.read(&from, op.page(&after, PER_OPERATION as u64, true)) {
                 Err(errno) if errno.is_refusal() => return Ok(false),
-                outcome => outcome.doing(|| format!("copy entries of RADOS object {from}"))?,
+                outcome => outcome.context(|| format!("copy entries of RADOS object {from}"))?,
             };
             let (more, all) = (answer.more, answer.entries.into_vec());
             let entries = &all[..all.partition_point(|(key, _)| *key < end)];
@@ -188,11 +187,11 @@ impl Omaps {
     fn copy(&self, object: ObjectId, middle: u32, building: &Mark, part: &[Entry]) -> Result<bool> {
         let to = keys::entries_name(object, middle);
         let what = || format!("copy entries to RADOS object {to}");
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.require_entry(LEVEL, Compare::Equal, &building.encode()).set_entries(part);
         match self.io.write(&to, &op) {
             Err(errno) if errno.is_refusal() => Ok(false),
-            outcome => outcome.doing(what).map(|_| true),
+            outcome => outcome.context(what).map(|_| true),
         }
     }
 
@@ -212,14 +211,14 @@ impl Omaps {
     ) -> Result<bool> {
         let name = keys::entries_name(object, start);
         let what = || format!("mark RADOS object {name}");
-        let mut op = WriteOp::new().doing(what)?;
+        let mut op = WriteOp::new().context(what)?;
         op.ensure().require_entry(LEVEL, Compare::Equal, &old.encode());
         more(&mut op);
         op.set_entries(&[(LEVEL, new.encode())]);
         match self.io.write(&name, &op) {
             Ok(_) => Ok(true),
             Err(errno) if errno.is_refusal() => Ok(false),
-            Err(errno) => Err(errno).doing(what),
+            Err(errno) => Err(errno).context(what),
         }
     }
 }

@@ -6,12 +6,12 @@ use std::{
     sync::Arc,
 };
 
+use isotach_engine_kit::context::Context;
 use isotach_object::{ObjectId, Result};
 
 use super::{Changes, MOST_ATTEMPTS, Omaps, PER_OPERATION, Shard, mark::State, split::Look, too_fast};
 use crate::{
-    failure::Doing,
-    ffi::{Compare, Errno, Pending, ReadOp, Told, WriteOp},
+    ffi::{Compare, Errno, Pending, ReadOp, WriteOp},
     keys::{self, LEVEL},
 };
 
@@ -75,7 +75,7 @@ impl Omaps {
             let shard = self.locate_to_write(object, keys::hash_of(begin).unwrap_or_default())?;
             let what =
                 || format!("remove entries of RADOS object {}", keys::entries_name(object, shard.start));
-            let mut op = WriteOp::new().doing(what)?;
+            let mut op = WriteOp::new().context(what)?;
             op.require_entry(LEVEL, Compare::Equal, &shard.mark.encode()).remove_range(begin, end);
             if self.is_done(object, &shard, self.io.write(&keys::entries_name(object, shard.start), &op))? {
                 return Ok(());
@@ -111,11 +111,11 @@ impl Omaps {
             }
             self.io.begin(&name, &op)
         };
-        begin().doing(|| format!("write {} entries of RADOS object {name}", part.numbers.len()))
+        begin().context(|| format!("write {} entries of RADOS object {name}", part.numbers.len()))
     }
 
     /// Whether a write was done, and not refused since the omap has changed, which is known then.
-    fn is_done(&self, object: ObjectId, shard: &Shard, outcome: Told<u64>) -> Result<bool> {
+    fn is_done(&self, object: ObjectId, shard: &Shard, outcome: Result<u64, Errno>) -> Result<bool> {
         match outcome {
             Ok(_) => Ok(true),
             // Removing from what is not there.
@@ -123,7 +123,7 @@ impl Omaps {
             Err(errno) if errno.is_refusal() => self.refused(object, shard).map(|()| false),
             Err(errno) => {
                 let name = keys::entries_name(object, shard.start);
-                Err(errno).doing(|| format!("write entries of RADOS object {name}"))
+                Err(errno).context(|| format!("write entries of RADOS object {name}"))
             }
         }
     }
@@ -140,7 +140,7 @@ impl Omaps {
             let shard = self.locate_to_write(object, keys::hash_of(key).unwrap_or_default())?;
             let name = keys::entries_name(object, shard.start);
             let what = || format!("write an entry of RADOS object {name}");
-            let mut op = WriteOp::new().doing(what)?;
+            let mut op = WriteOp::new().context(what)?;
             if shard.start == 0 && value.is_some() {
                 op.ensure();
             }
@@ -156,7 +156,7 @@ impl Omaps {
                     return Ok(true);
                 }
                 Err(errno) if errno.is_refusal() => {}
-                Err(errno) => return Err(errno).doing(what),
+                Err(errno) => return Err(errno).context(what),
             }
             if let Some(answer) = self.judged(object, &shard, key, condition, value.is_none())? {
                 return Ok(answer);
@@ -179,7 +179,7 @@ impl Omaps {
         let entries = match self.io.read(&name, op) {
             Ok(answer) => answer.entries.into_vec(),
             Err(Errno::NOT_FOUND) => Vec::new(),
-            Err(errno) => return Err(errno).doing(|| format!("read RADOS object {name}")),
+            Err(errno) => return Err(errno).context(|| format!("read RADOS object {name}")),
         };
         let stored = |wanted: &[u8]| {
             entries.iter().find(|(found, _)| found == wanted).map(|(_, value)| value.as_slice())

@@ -2,10 +2,11 @@
 
 use std::{fs::File, os::unix::fs::FileExt, path::Path};
 
+use isotach_engine_kit::checksum::Crc32c;
 use isotach_mars::Key;
 use isotach_object::Error as ObjectError;
 
-use crate::{Error, FieldStore, Location, Result, checksum::Crc32c};
+use crate::{Error, FieldStore, Location, Result};
 
 /// How much of a file is read at once for its checksum.
 const CHUNK: usize = 1 << 20;
@@ -52,7 +53,7 @@ impl FieldStore {
 
 /// CRC32C of a part of a file.
 pub(crate) fn checksum_of(file: &File, mut offset: u64, mut length: u64) -> std::io::Result<u32> {
-    let mut crc = Crc32c::new();
+    let mut crc = Crc32c::default();
     let mut buffer = vec![0; CHUNK.min(usize::try_from(length).unwrap_or(CHUNK))];
     while length > 0 {
         let part = buffer.len().min(usize::try_from(length).unwrap_or(usize::MAX));

@@ -4,6 +4,7 @@
 
 use std::sync::{Arc, Mutex, atomic::AtomicU64};
 
+use isotach_engine_kit::checksum::crc32c;
 use isotach_mars::{Key, SplitKey};
 use isotach_object::{Error as ObjectError, IdRange, MAX_KEY, ObjectId};
 
@@ -17,7 +18,6 @@ use crate::{
         location::encode_own,
         root::Entry,
     },
-    checksum::crc32c,
     sync::{lock, now_us},
 };
 

@@ -8,13 +8,11 @@ use std::{
     sync::Arc,
 };
 
+use isotach_engine_kit::bytes::{Put, Reader};
 use isotach_mars::Key;
 use isotach_object::{Label, ObjectId, PoolUri};
 
-use crate::{
-    Error, Result,
-    catalogue::encoding::{Reader, push_text},
-};
+use crate::{Error, Result};
 
 /// The version of the record's layout.
 const RECORD_VERSION: u8 = 1;
@@ -168,8 +166,8 @@ impl Location {
             Place::Object { container, object } => {
                 self.encode_head(KIND_OBJECT, out);
                 push_object(*object, out);
-                push_text(out, &container.pool.to_string());
-                push_text(out, container.label.as_str());
+                out.put_text(&container.pool.to_string());
+                out.put_text(container.label.as_str());
             }
             Place::File(path) => {
                 self.encode_head(KIND_FILE, out);

@@ -6,7 +6,6 @@ pub(crate) mod axes;
 pub(crate) mod consistent_read;
 pub(crate) mod counts;
 pub(crate) mod dataset;
-pub(crate) mod encoding;
 pub(crate) mod fence;
 pub(crate) mod layout;
 pub(crate) mod location;

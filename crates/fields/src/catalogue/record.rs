@@ -3,7 +3,7 @@
 //! What must stay true: whatever takes fields away says so here first, by a change on the condition that the record is
 //! as it was read. So a writer that looks here after it has put something knows what it may have met.
 
-use crate::catalogue::encoding::{Reader, push_text};
+use isotach_engine_kit::bytes::{Put, Reader};
 
 /// The version of the record's layout.
 const RECORD_VERSION: u8 = 1;
@@ -46,10 +46,10 @@ impl Record {
         out.extend_from_slice(&self.incarnation.to_le_bytes());
         out.extend_from_slice(&self.created_us.to_le_bytes());
         out.extend_from_slice(&self.schema.to_le_bytes());
-        push_text(&mut out, &self.label);
-        push_text(&mut out, &self.store);
-        push_text(&mut out, &self.rule);
-        self.overlays.iter().for_each(|text| push_text(&mut out, text));
+        out.put_text(&self.label);
+        out.put_text(&self.store);
+        out.put_text(&self.rule);
+        self.overlays.iter().for_each(|text| out.put_text(text));
         out
     }
 
@@ -57,7 +57,7 @@ impl Record {
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let [version @ (RECORD_VERSION | RECORD_VERSION_OVERLAYS), move_mark, wipes @ ..] =
-            reader.take::<4>()?
+            reader.array::<4>()?
         else {
             return None;
         };

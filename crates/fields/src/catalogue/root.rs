@@ -8,6 +8,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use isotach_engine_kit::bytes::Reader;
 use isotach_mars::Key;
 use isotach_object::{
     Cell, Container, ContainerOptions, Epoch, Error as ObjectError, KeyValue, Label, NewRights, ObjectId,
@@ -21,7 +22,6 @@ use crate::{
         locks::{Action, Locks, control_key, parse_control_key},
     },
     catalogue::{
-        encoding::Reader,
         layout::{CONTROLS, DATASETS, ROOT, SETTINGS, SNAPSHOTS, VERSION, parse_named_text},
         record::{MoveMark, Record},
         select::Stored,

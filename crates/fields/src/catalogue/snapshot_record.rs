@@ -3,13 +3,13 @@
 //! What must stay true: a header with its maker's number comes once, with all its datasets, and they go together. So what
 //! was read under a name is one snapshot's if the same maker's header is there afterwards.
 
+use isotach_engine_kit::bytes::{Put, Reader};
 use isotach_object::{Cell, Error as ObjectError, Label, Precondition, Transaction, Update};
 
 use crate::{
     Error, Result, Selection, StoreSnapshot,
     admin::locks::Locks,
     catalogue::{
-        encoding::{Reader, push_text},
         layout::{DATASETS, SNAPSHOTS, numbered_label, parse_named_text},
         record::Record,
         root::{Entry, Root, conflict_is_false, for_each},
@@ -50,13 +50,13 @@ impl Header {
         let mut out = vec![RECORD_VERSION, self.state as u8, 0, 0];
         out.extend_from_slice(&self.maker.to_le_bytes());
         out.extend_from_slice(&self.created_us.to_le_bytes());
-        push_text(&mut out, &self.request);
+        out.put_text(&self.request);
         out
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
-        let [RECORD_VERSION, state, 0, 0] = reader.take::<4>()? else { return None };
+        let [RECORD_VERSION, state, 0, 0] = reader.array::<4>()? else { return None };
         let state = [State::Making, State::Whole, State::Removing].into_iter().find(|s| *s as u8 == state)?;
         let (maker, created_us) = (reader.u64()?, reader.u64()?);
         let request = reader.text()?.to_owned();

@@ -3,9 +3,8 @@
 //! What must stay true: the choice depends on the dataset's key and the roots alone. Processes with one configuration that make
 //! one dataset at the same time choose the same root, so it is never in two.
 
+use isotach_engine_kit::checksum::crc32c;
 use isotach_mars::Key;
-
-use crate::checksum::crc32c;
 
 /// How new datasets are spread over the roots of a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

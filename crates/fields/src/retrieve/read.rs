@@ -12,6 +12,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use isotach_engine_kit::checksum::crc32c;
 use isotach_mars::Key;
 use isotach_object::{
     ArrayRead, Cell, Container, Error as ObjectError, LentReads, ObjectId, PendingRead, PendingReads,
@@ -21,7 +22,6 @@ use isotach_object::{
 use crate::{
     Action, Error, FieldStore, Location, Result,
     catalogue::location::{ContainerUri, Place},
-    checksum::crc32c,
     retrieve::{buffers::Buffers, inspect::Inspected},
     store::Inner,
     sync::lock,

@@ -11,6 +11,7 @@ use std::{
     },
 };
 
+use isotach_engine_kit::checksum::Crc32c;
 use isotach_mars::Key;
 use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError, Finding, ObjectId};
 
@@ -19,7 +20,6 @@ use crate::{
     Error, Location, Result,
     archive::adopt::checksum_of,
     catalogue::{location::Place, reader::DatasetReader},
-    checksum::Crc32c,
     store::Inner,
     sync::lock,
 };
@@ -301,7 +301,7 @@ fn checksum_in(
     location: &Location,
     buffer: &mut Vec<u8>,
 ) -> isotach_object::Result<u32> {
-    let mut crc = Crc32c::new();
+    let mut crc = Crc32c::default();
     let mut done = 0;
     while done < location.length {
         let step = usize::try_from(location.length - done).unwrap_or(STEP).min(STEP);

@@ -4,7 +4,9 @@
 
 use std::ffi::{CStr, CString};
 
-use super::{Doing, Eccodes, EccodesError, key::one_message};
+use isotach_engine_kit::context::Context;
+
+use super::{Eccodes, EccodesError, key::one_message};
 use crate::ffi::{Handle, Refusal};
 
 impl Eccodes {
@@ -22,17 +24,15 @@ impl Eccodes {
         edits: impl IntoIterator<Item = (&'e str, &'e str)>,
     ) -> Result<Vec<u8>, EccodesError> {
         one_message(message)?;
-        let mut handle = Handle::copy(self.api()?, message).doing("open", "the message")?;
+        let mut handle = Handle::copy(self.api()?, message).context(|| "open the message".to_owned())?;
         for (key, value) in edits {
-            let doing = || format!("set the key {key} to {value}");
-            let name = CString::new(key).map_err(|_| EccodesError::Refused {
-                doing: doing(),
-                reason: "The name holds a byte of value zero".to_owned(),
-            })?;
-            set(&mut handle, &name, value)
-                .map_err(|refusal| EccodesError::Refused { doing: doing(), reason: refusal.reason })?;
+            let attempted = || format!("set the key {key} to {value}");
+            let name = CString::new(key)
+                .map_err(|_| Refusal { reason: "The name holds a byte of value zero".to_owned() })
+                .context(attempted)?;
+            set(&mut handle, &name, value).context(attempted)?;
         }
-        handle.message().doing("read", "the changed message")
+        handle.message().context(|| "read the changed message".to_owned())
     }
 }
 

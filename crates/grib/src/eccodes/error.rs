@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use isotach_engine_kit::context::VendorError;
+
 use crate::ffi::Refusal;
 
 /// An error of ecCodes: it is not there, or it does not accept a message.
@@ -77,16 +79,10 @@ pub enum EccodesError {
     },
 }
 
-/// Says what was being done when ecCodes refused.
-pub(crate) trait Doing<T> {
-    fn doing(self, what: &str, name: &str) -> Result<T, EccodesError>;
-}
+impl VendorError for Refusal {
+    type Error = EccodesError;
 
-impl<T> Doing<T> for Result<T, Refusal> {
-    fn doing(self, what: &str, name: &str) -> Result<T, EccodesError> {
-        self.map_err(|refusal| EccodesError::Refused {
-            doing: format!("{what} {name}"),
-            reason: refusal.reason,
-        })
+    fn during(self, attempted: String) -> EccodesError {
+        EccodesError::Refused { doing: attempted, reason: self.reason }
     }
 }

@@ -5,7 +5,9 @@
 //! all versions do alike.
 
 use super::unknown::Unknown;
-use super::{Doing, Eccodes, EccodesError};
+use isotach_engine_kit::context::Context;
+
+use super::{Eccodes, EccodesError};
 use crate::SliceScanner;
 use crate::ffi::Handle;
 
@@ -28,7 +30,7 @@ impl Eccodes {
     /// cannot decode its headers, [`EccodesError::TooOld`] if it does not know a template that the message follows.
     pub fn message_key(&'static self, message: &[u8]) -> Result<Vec<(String, String)>, EccodesError> {
         one_message(message)?;
-        let handle = Handle::borrow(self.api()?, message).doing("open", "the message")?;
+        let handle = Handle::borrow(self.api()?, message).context(|| "open the message".to_owned())?;
         let mut pairs = if below_the_hour(&handle) { self.key_by_seconds(message)? } else { mars(&handle)? };
         // Without a table behind it, MARS' param is the id already; finding the id is half the work of a whole key.
         match pairs.iter_mut().find(|(key, _)| key == "param") {
@@ -51,8 +53,8 @@ impl Eccodes {
 
     fn key_by_seconds(&'static self, message: &[u8]) -> Result<Vec<(String, String)>, EccodesError> {
         // A copy, because asking for another unit modifies the handle.
-        let mut handle = Handle::copy(self.api()?, message).doing("open", "the message")?;
-        handle.set_string(c"stepUnits", "s").doing("set the key", "stepUnits to s")?;
+        let mut handle = Handle::copy(self.api()?, message).context(|| "open the message".to_owned())?;
+        handle.set_string(c"stepUnits", "s").context(|| "set the key stepUnits to s".to_owned())?;
         let mut pairs = mars(&handle)?;
         if let Some((_, step)) = pairs.iter_mut().find(|(key, _)| key == "step") {
             *step = step_of_seconds(step);
@@ -79,7 +81,7 @@ fn complete(handle: &Handle<'_>, pairs: &mut Vec<(String, String)>) {
 }
 
 fn mars(handle: &Handle<'_>) -> Result<Vec<(String, String)>, EccodesError> {
-    handle.namespace(c"mars", names_a_field).doing("read", "the MARS keys of the message")
+    handle.namespace(c"mars", names_a_field).context(|| "read the MARS keys of the message".to_owned())
 }
 
 /// Whether a key of the namespace is part of a field's name. ecCodes marks with `_` what it only tells, such as
@@ -89,7 +91,7 @@ fn names_a_field(key: &str) -> bool {
 }
 
 fn param_id(handle: &Handle<'_>) -> Result<String, EccodesError> {
-    handle.string(c"paramId").doing("read the key", "paramId")
+    handle.string(c"paramId").context(|| "read the key paramId".to_owned())
 }
 
 /// Whether one of the message's time ranges counts in a unit shorter than the hour.

@@ -10,7 +10,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-pub(crate) use error::Doing;
 pub use error::EccodesError;
 pub use key::message_key;
 

@@ -1,5 +1,7 @@
 //! Keys of messages made from samples, as both ecCodes of Debian and of PyPI give them.
 
+use isotach_engine_kit::context::Context;
+
 use super::*;
 use crate::ffi::Handle;
 use crate::needs_eccodes::eccodes;
@@ -205,7 +207,8 @@ fn only_one_whole_message_is_accepted() {
 fn a_refusal_says_what_eccodes_was_asked_and_what_it_answered() {
     let Some(eccodes) = eccodes() else { return };
     let mut handle = Handle::sample(eccodes.api().unwrap(), c"regular_ll_pl_grib2").unwrap();
-    let error = handle.set_string(c"noSuchKey", "1").doing("set the key", "noSuchKey").unwrap_err();
+    let error =
+        handle.set_string(c"noSuchKey", "1").context(|| "set the key noSuchKey".to_owned()).unwrap_err();
     assert_eq!(error.to_string(), "ecCodes cannot set the key noSuchKey: Key/value not found");
     let Err(refusal) = Handle::sample(eccodes.api().unwrap(), c"no_such_sample") else {
         panic!("there is no such sample")

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use libloading::Library;
+use isotach_engine_kit::{functions, library};
 
 use super::{Refusal, log};
 use crate::reserve::{self, Lent};
@@ -15,25 +15,6 @@ pub(super) type Context = *mut c_void;
 pub(super) type RawHandle = *mut c_void;
 pub(super) type RawKeys = *mut c_void;
 type LogProcedure = unsafe extern "C" fn(*const c_void, c_int, *const c_char);
-
-/// Declares the function table and how it is filled.
-macro_rules! functions {
-    ($($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
-        pub(super) struct Functions {
-            $(pub(super) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
-        }
-
-        impl Functions {
-            fn find(library: &Library) -> Result<Self, libloading::Error> {
-                Ok(Self {
-                    // SAFETY: the type is that of ecCodes' header, unchanged throughout version 2; the pointer stays good
-                    // because the library is never unloaded.
-                    $($name: *unsafe { library.get(concat!(stringify!($name), "\0"))? },)*
-                })
-            }
-        }
-    };
-}
 
 functions! {
     codes_get_api_version: fn() -> c_long;
@@ -87,7 +68,8 @@ impl Api {
             open(path)?;
         }
         let library = open(name)?;
-        let functions = Functions::find(library).map_err(|error| plain(&error))?;
+        // SAFETY: the types are those of ecCodes' header, unchanged throughout version 2.
+        let functions = unsafe { Functions::find(library) }?;
         Ok(Self { functions, lock: Mutex::new(()) })
     }
 
@@ -145,16 +127,7 @@ impl Turn<'_> {
     }
 }
 
-fn open(path: &Path) -> Result<&'static Library, String> {
-    // SAFETY: loading runs the library's initialisers; these are ecCodes and the libraries it was built with, which have
-    // no demands on the process that loads them.
-    let library = unsafe { Library::new(path) }.map_err(|error| plain(&error))?;
-    // Unloading would leave dangling function pointers and run exit handlers early.
-    Ok(Box::leak(Box::new(library)))
-}
-
-/// The loader's own words, without the name of the Rust function that passes them on.
-fn plain(error: &libloading::Error) -> String {
-    use std::error::Error;
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+fn open(path: &Path) -> Result<&'static library::Library, String> {
+    // SAFETY: loading runs the initialisers of ecCodes and of the libraries it was built with. They make no demands on the process.
+    unsafe { library::load([path]) }
 }

@@ -1,5 +1,7 @@
 //! A regular latitude-longitude grid of about as many points as fill a message.
 
+use isotach_engine_kit::context::Context;
+
 use super::set;
 use crate::eccodes::EccodesError;
 use crate::ffi::Handle;
@@ -69,11 +71,8 @@ impl Layout {
         set(handle, c"longitudeOfLastGridPoint", east * (self.columns - 1))?;
         set(handle, c"iDirectionIncrement", east)?;
         set(handle, c"jDirectionIncrement", south)?;
-        crate::eccodes::Doing::doing(
-            handle.set_long(c"latitudeOfLastGridPoint", last),
-            "set latitudeOfLastGridPoint to",
-            &last.to_string(),
-        )
+        let set = handle.set_long(c"latitudeOfLastGridPoint", last);
+        set.context(|| format!("set latitudeOfLastGridPoint to {last}"))
     }
 }
 

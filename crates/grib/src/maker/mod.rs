@@ -11,7 +11,9 @@ use std::collections::HashMap;
 pub use layout::Layout;
 use weather::Weather;
 
-use crate::eccodes::{Doing, Eccodes, EccodesError};
+use isotach_engine_kit::context::Context;
+
+use crate::eccodes::{Eccodes, EccodesError};
 use crate::ffi::Handle;
 
 /// What all fields of a made forecast have in common.
@@ -134,7 +136,7 @@ impl MessageMaker {
         self.weather.fill(name, &mut self.values);
         let values = std::mem::take(&mut self.values);
         let opened = self.opened(name)?;
-        opened.handle.set_doubles(c"values", &values).doing("encode", "the values")?;
+        opened.handle.set_doubles(c"values", &values).context(|| "encode the values".to_owned())?;
         opened.filled = true;
         let message = labelled(opened, name);
         self.values = values;
@@ -168,7 +170,8 @@ impl MessageMaker {
     }
 
     fn open(&self, name: FieldName) -> Result<Handle<'static>, EccodesError> {
-        let mut handle = Handle::copy(self.eccodes.api()?, &self.blank).doing("open", "its own sample")?;
+        let mut handle =
+            Handle::copy(self.eccodes.api()?, &self.blank).context(|| "open its own sample".to_owned())?;
         set(&mut handle, c"paramId", name.param)?;
         // The parameter may bring a level type of its own; pressure is what was asked for.
         set_text(&mut handle, c"typeOfLevel", "isobaricInhPa")?;
@@ -193,13 +196,13 @@ fn labelled(opened: &mut Opened, name: FieldName) -> Result<Vec<u8>, EccodesErro
     if opened.handle.long(c"number").is_ok() {
         set(&mut opened.handle, c"number", name.member)?;
     }
-    opened.handle.message().doing("give back", "the message")
+    opened.handle.message().context(|| "give back the message".to_owned())
 }
 
 /// The sample with the plan's labels and a grid of `layout`, all values zero.
 fn blank(eccodes: &'static Eccodes, plan: &ForecastPlan, layout: Layout) -> Result<Vec<u8>, EccodesError> {
     let mut handle = Handle::sample(eccodes.api()?, c"regular_ll_pl_grib2")
-        .doing("open", "the sample regular_ll_pl_grib2")?;
+        .context(|| "open the sample regular_ll_pl_grib2".to_owned())?;
     layout.write(&mut handle)?;
     set(&mut handle, c"setLocalDefinition", 1)?;
     // Template 1 is an ensemble member's, 0 has no number.
@@ -221,8 +224,8 @@ fn blank(eccodes: &'static Eccodes, plan: &ForecastPlan, layout: Layout) -> Resu
     if let Some(first) = values.first_mut() {
         *first = 1.0;
     }
-    handle.set_doubles(c"values", &values).doing("encode", "a field of zeros")?;
-    handle.message().doing("give back", "the message")
+    handle.set_doubles(c"values", &values).context(|| "encode a field of zeros".to_owned())?;
+    handle.message().context(|| "give back the message".to_owned())
 }
 
 /// A start that exists. ecCodes would write others without a word.
@@ -253,11 +256,11 @@ pub(super) fn set(
     key: &std::ffi::CStr,
     value: u32,
 ) -> Result<(), EccodesError> {
-    handle.set_long(key, value.into()).doing(&format!("set {} to", key.to_string_lossy()), &value.to_string())
+    handle.set_long(key, value.into()).context(|| format!("set {} to {value}", key.to_string_lossy()))
 }
 
 fn set_text(handle: &mut Handle<'static>, key: &std::ffi::CStr, value: &str) -> Result<(), EccodesError> {
-    handle.set_string(key, value).doing(&format!("set {} to", key.to_string_lossy()), value)
+    handle.set_string(key, value).context(|| format!("set {} to {value}", key.to_string_lossy()))
 }
 
 #[cfg(test)]

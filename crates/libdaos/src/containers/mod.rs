@@ -19,7 +19,6 @@ use isotach_object::{
     Cell, ContainerOptions, Epoch, Error, Label, ObjectId, Precondition, Transaction, Update,
 };
 use md5::{Digest, Md5};
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::{
     abi::{
@@ -63,12 +62,7 @@ pub(crate) fn own() -> Result<ObjectId> {
 }
 
 pub(crate) fn random_uuid() -> Result<[u8; 16]> {
-    let mut uuid = [0; 16];
-    // A call for at most 256 bytes is never interrupted.
-    if getrandom(&mut uuid, GetRandomFlags::empty()) != Ok(16) {
-        return refuse(DER_MISC, "the system gives no random bytes");
-    }
-    Ok(stored::random_uuid(uuid))
+    Ok(stored::random_uuid(isotach_engine_kit::random::bytes()?))
 }
 
 /// The UUID of a container; of one that this library did not make, that of its label.

@@ -2,6 +2,8 @@
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 
+use isotach_engine_kit::{functions, library};
+
 use crate::{Error, Result};
 
 /// FDB's opaque types.
@@ -11,26 +13,6 @@ pub(super) type Raw = *mut c_void;
 const SINCE: u32 = 25;
 /// What ends an iteration.
 const ITERATION_COMPLETE: c_int = 3;
-
-/// Declares the function table and how it is filled.
-macro_rules! functions {
-    ($($name:ident: fn($($argument:ty),*) -> $result:ty;)*) => {
-        #[derive(Debug)]
-        pub(super) struct Functions {
-            $(pub(super) $name: unsafe extern "C" fn($($argument),*) -> $result,)*
-        }
-
-        impl Functions {
-            fn find(library: &libloading::Library) -> std::result::Result<Self, libloading::Error> {
-                Ok(Self {
-                    // SAFETY: the type is that of FDB's header fdb_c.h, version 5.25; those called before the version is known
-                    // never had another. The pointer stays good because the library is never unloaded.
-                    $($name: *unsafe { library.get(concat!(stringify!($name), "\0"))? },)*
-                })
-            }
-        }
-    };
-}
 
 functions! {
     fdb_initialise: fn() -> c_int;
@@ -71,16 +53,17 @@ pub(crate) struct Library {
 impl Library {
     /// Loads it from where the system's loader looks, and lets it initialise itself.
     pub(crate) fn load() -> Result<Self> {
-        let failed = |error: libloading::Error| {
+        let failed = |error: String| {
             Error::invalid(
                 format!("FDB's library cannot be used: {error}"),
                 "libfdb5.so where the loader finds it, as of the Python package fdb5lib",
             )
         };
-        // SAFETY: loading runs the initialisers of FDB and of the libraries it was built with, which have no demands on
-        // the process that loads them. It is leaked, because function pointers into it are kept.
-        let library = unsafe { libloading::Library::new("libfdb5.so") }.map_err(failed)?;
-        let functions = Functions::find(Box::leak(Box::new(library))).map_err(failed)?;
+        // SAFETY: loading runs the initialisers of FDB and of the libraries it was built with. They make no demands on the process.
+        let library = unsafe { library::load(["libfdb5.so"]) }.map_err(failed)?;
+        // SAFETY: the types are those of FDB's header fdb_c.h, version 5.25. Functions called before the version is known never had
+        // another type.
+        let functions = unsafe { Functions::find(library) }.map_err(failed)?;
         let library = Self { functions };
         // SAFETY: to be called first, and takes nothing.
         library.check("initialise", unsafe { (library.functions.fdb_initialise)() })?;

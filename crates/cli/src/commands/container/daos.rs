@@ -22,14 +22,12 @@ use isotach_daos_abi::{
         number_value, property_key, random_uuid, roots, text_value, wrong_label,
     },
 };
+use isotach_engine_kit::random;
 use isotach_object::{
     Acl, Cell, ContainerOptions, Label, NewRights, ObjectId, Permissions, Pool, Principal, RightsChange,
     Update,
 };
-use rustix::{
-    process::{getegid, geteuid},
-    rand::{GetRandomFlags, getrandom},
-};
+use rustix::process::{getegid, geteuid};
 use uzers::{get_group_by_gid, get_group_by_name, get_user_by_name, get_user_by_uid};
 
 use crate::failure::{Failure, Outcome};
@@ -67,7 +65,7 @@ pub(crate) fn create(
     stored.extend(numbers.iter().map(|(number, value)| (*number, number_value(*value).to_vec())));
     let stored: Vec<_> = stored.iter().map(|(number, value)| (property_key(*number), value)).collect();
 
-    let (own, uuid) = (ObjectId::from_halves(OWN.0, OWN.1)?, new_uuid()?);
+    let (own, uuid) = (ObjectId::from_halves(OWN.0, OWN.1)?, random_uuid(random::bytes()?));
     let put = |key, value| Update::Put { cell: Cell::kv(own, key), value };
     let mut updates = vec![put(UUID, &uuid)];
     updates.extend(stored.iter().map(|(key, value)| put(key, value)));
@@ -184,15 +182,6 @@ fn property(text: &str) -> Outcome<(u32, u64)> {
     }
     let number = property.values.number_of(value.trim());
     number.map(|number| (property.number, number)).ok_or_else(|| wrong(text, &property.values.expected()))
-}
-
-fn new_uuid() -> Outcome<[u8; 16]> {
-    let mut bytes = [0; 16];
-    // A call for at most 256 bytes is never interrupted.
-    match getrandom(&mut bytes, GetRandomFlags::empty()) {
-        Ok(16) => Ok(random_uuid(bytes)),
-        _ => Err(Failure::failed("the system gives no random bytes")),
-    }
 }
 
 #[cfg(test)]
