@@ -155,16 +155,19 @@ impl Noticed {
     /// What ecCodes has to do with messages that differ under one key.
     fn age(&self) -> Option<String> {
         let eccodes = Eccodes::load().ok().filter(|_| self.by_eccodes)?;
-        let version = eccodes.version();
-        Some(match eccodes.newer() {
-            Some(newer) => format!(
-                "the messages differ, and ecCodes {version} gives no key that tells them apart: a newer one may \
-                 ({newer} is known), or --key for each file"
-            ),
-            None => format!(
-                "the messages differ, and ecCodes {version} gives no key that tells them apart: --key for each file does"
-            ),
-        })
+        Some(age_of(
+            &eccodes.version().to_string(),
+            eccodes.newer().map(|newer| newer.to_string()).as_deref(),
+        ))
+    }
+}
+
+/// Says that this release of ecCodes cannot tell messages apart, and what can.
+fn age_of(version: &str, newer: Option<&str>) -> String {
+    let what = format!("the messages differ, and ecCodes {version} gives no key that tells them apart");
+    match newer {
+        Some(newer) => format!("{what}: a newer one may ({newer} is known), or --key for each file"),
+        None => format!("{what}: --key for each file does"),
     }
 }
 
@@ -215,6 +218,16 @@ mod tests {
     /// [`KEY`] in canonical form.
     const SHOWN: &str =
         "class=od,expver=0001,stream=oper,date=20240101,time=0000,type=fc,levtype=sfc,step=0,param=167";
+
+    #[test]
+    fn the_release_of_eccodes_is_named_with_a_newer_one_where_that_is_known() {
+        let told = age_of("2.28.0", Some("2.50.0"));
+        assert!(told.contains("ecCodes 2.28.0 gives no key") && told.contains("2.50.0 is known"), "{told}");
+        assert!(
+            age_of("2.50.0", None)
+                .ends_with("ecCodes 2.50.0 gives no key that tells them apart: --key for each file does")
+        );
+    }
 
     #[test]
     fn a_field_that_came_again_is_counted_however_its_key_is_spelled() {
