@@ -25,7 +25,7 @@ use crate::{
 /// A data file is chosen when more than one part in so many of it is dead.
 const DEAD_SHARE: u64 = 20;
 /// What is reckoned for the blocks that the ends of files take, and for names.
-const MARGIN: u64 = 64 << 10;
+const MARGIN: u64 = 32 << 10;
 
 /// A data file that holds something.
 pub(super) struct DataFile {

@@ -12,6 +12,7 @@
 
 mod check;
 mod full;
+mod full_anywhere;
 mod history;
 mod wipes;
 mod workload;
