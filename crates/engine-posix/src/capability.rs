@@ -23,7 +23,7 @@ pub(crate) const CAPABILITIES: Capabilities = Capabilities {
     persistent: true,
 };
 
-/// What the engine can do on a disk.
+/// The engine's capabilities on a disk.
 pub(crate) fn capabilities(disk: &dyn Folder) -> Capabilities {
     Capabilities { multi_process: disk.is_shared(), permissions: disk.is_shared(), ..CAPABILITIES }
 }

@@ -1,4 +1,4 @@
-//! The object model's container over a handle.
+//! [`Container`] and its facets for a handle.
 
 use std::{
     ops::Range,
@@ -17,9 +17,9 @@ use crate::{
     handle::PosixContainer,
     index::{entry::Entry, system},
     read::{
-        bytes::{bytes, find, look},
+        bytes::{bytes, find, lookup},
         listing,
-        look::Seen,
+        lookup::CellContent,
     },
     transaction::staging::PosixStaging,
 };
@@ -32,7 +32,7 @@ fn check_limit(limit: usize) -> Result<()> {
 }
 
 impl PosixContainer {
-    /// Commits what was checked, or what no caller may ask for.
+    /// Commits a transaction that was checked, or one that no caller may request.
     pub(crate) fn commit_checked(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
         self.decide(&transaction.preconditions, |writer| writer.commit(transaction, &[], &self.storage.log))
     }
@@ -91,7 +91,7 @@ impl Container for PosixContainer {
         writer.flush(log, || self.gathered.store(false, Ordering::Release))?;
         drop(writer);
         if wrote {
-            // What was flushed is durable; a checkpoint that fails takes nothing of it back.
+            // What was flushed is durable, so the failure of a checkpoint does not matter.
             let _ = self.checkpoint_if_due();
         }
         Ok(())
@@ -104,7 +104,7 @@ impl Container for PosixContainer {
 
     fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
         cells.iter().try_for_each(Cell::check_value)?;
-        self.look_again(|| {
+        self.retry_after_purge(|| {
             let found: Vec<_> = {
                 let state = self.state()?;
                 let state = state.get()?;
@@ -119,10 +119,10 @@ impl Container for PosixContainer {
         let state = self.state()?;
         let state = state.get()?;
         let size = |cell: &Cell<'_>| {
-            Ok(match look(state, cell, 0, 0)? {
-                Seen::Value(Entry::Value(value)) => Some(value.len() as u64),
-                Seen::Value(Entry::ValueExtent(extent, _)) => Some(extent.length),
-                Seen::Bytes(resolved) => Some(resolved.size),
+            Ok(match lookup(state, cell, 0, 0)? {
+                CellContent::Value(Entry::Value(value)) => Some(value.len() as u64),
+                CellContent::Value(Entry::ValueExtent(extent, _)) => Some(extent.length),
+                CellContent::Bytes(resolved) => Some(resolved.size),
                 _ => None,
             })
         };
@@ -131,7 +131,7 @@ impl Container for PosixContainer {
 
     fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
         reads.iter().try_for_each(|read| read.cell.check_extent())?;
-        self.look_again(|| {
+        self.retry_after_purge(|| {
             let resolved: Vec<_> = {
                 let state = self.state()?;
                 let state = state.get()?;
@@ -148,7 +148,7 @@ impl Container for PosixContainer {
         object.expect_type(ObjectType::KeyValue)?;
         check_limit(limit)?;
         let prefix = path::of_object(object);
-        self.look_again(|| {
+        self.retry_after_purge(|| {
             let state = self.state()?;
             let page = listing::page(state.get()?, &self.storage.data, &prefix, anchor, limit, values);
             self.naming_object(object, page)
@@ -217,7 +217,7 @@ impl Extents for PosixContainer {
 impl LentReads for PosixContainer {
     fn lend(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<SharedBytes> {
         cell.check_extent()?;
-        self.look_again(|| {
+        self.retry_after_purge(|| {
             let resolved = {
                 let state = self.state()?;
                 bytes(state.get()?, &cell, offset, length)?

@@ -1,11 +1,11 @@
-//! What reads bytes of a device, for fuzzers: each function takes whatever bytes there are and must neither panic nor take
-//! memory that they do not warrant. Where a checksum would keep a fuzzer out, it is made right first.
+//! Entry points for fuzzers: each function decodes any bytes. It must neither panic nor allocate more than they warrant. Checksums are
+//! corrected first where they would stop the fuzzer.
 
 use std::path::Path;
 
 use crate::{
     format::{
-        frame::{self, Found, Origin, kind},
+        frame::{self, FrameVerdict, Origin, kind},
         record,
         superblock::{Kind, Superblock},
     },
@@ -21,8 +21,8 @@ pub use crate::index::run::fuzzing::{run, run_index};
 
 const MARKER: u64 = 0x3377_5599_bbdd_eeff;
 
-/// A log made of frames that are whole, cut short or damaged, of markers and of any bytes, as `bytes` says: what is found
-/// at each place never changes as the log grows, and nothing is read past its end.
+/// Reads a log that `bytes` describe: whole, torn and damaged frames, markers and any other bytes. The verdict on a
+/// position never changes as the log grows, and nothing is read past its end.
 ///
 /// # Panics
 /// If a verdict changes.
@@ -32,24 +32,24 @@ pub fn log(bytes: &[u8]) {
     while at < log.len() {
         let rest = &log[at..];
         let whole = frame::find(rest, MARKER, false);
-        // A reader that came when the log was shorter, at a place that the bytes themselves choose.
+        // A reader that saw a shorter log; the bytes choose its length.
         let earlier = usize::from(rest[rest.len() / 2]) * rest.len() / 256;
         match frame::find(&rest[..earlier], MARKER, false) {
-            Found::Pending { .. } => {}
-            // Of a stranger's bytes as many are passed over as there are: more of them later.
-            Found::Strange { length } if length + 7 == earlier => {}
+            FrameVerdict::Pending { .. } => {}
+            // Foreign bytes are skipped as far as they were seen.
+            FrameVerdict::Strange { length } if length + 7 == earlier => {}
             settled => assert_eq!(
                 settled, whole,
                 "at {at} of {log:02x?}, {earlier} bytes of which stood there first"
             ),
         }
         at += match whole {
-            Found::Frame { frame, length } => {
+            FrameVerdict::Frame { frame, length } => {
                 records(&frame.body);
                 length
             }
-            Found::Torn { length } | Found::Strange { length } => length,
-            Found::Pending { .. } | Found::Damaged { .. } => return,
+            FrameVerdict::Torn { length } | FrameVerdict::Strange { length } => length,
+            FrameVerdict::Pending { .. } | FrameVerdict::Damaged { .. } => return,
         };
     }
 }
@@ -99,7 +99,7 @@ pub fn entry(bytes: &[u8]) {
     }
 }
 
-/// A superblock, as it is and with the checksum made right.
+/// A superblock, as it is and with a corrected checksum.
 pub fn superblock(bytes: &[u8]) {
     let mut sealed = bytes.get(..60).unwrap_or(bytes).to_vec();
     sealed.put_u32(crc32c(&sealed));

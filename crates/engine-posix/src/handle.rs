@@ -1,8 +1,8 @@
-//! What a handle on a container holds, and how it keeps up with the log.
+//! A handle on a container, and how it follows the log.
 //!
-//! Writing is blind: updates are gathered into a frame, and nothing is read. A read first publishes what its
-//! handle has gathered, and then replays the tail, so a handle sees its own updates, in the log's order,
-//! like everyone else's. A handle that only writes never builds the state.
+//! Writing is blind: updates are gathered into a frame, and nothing is read. A read first publishes what its handle has gathered and then
+//! replays the tail of the log. So a handle sees its own updates in the order of the log, like every other handle. A handle that only
+//! writes never builds the state.
 
 use std::sync::{Arc, PoisonError, TryLockError, atomic::Ordering};
 
@@ -18,9 +18,9 @@ use crate::{
     transaction::writer::Writer,
 };
 
-/// How many intervals the log grows before a handle that reads sees to runs: those who write do so after one, and a reader
-/// has to only where they are gone.
-const READER_WAITS: u64 = 4;
+/// The intervals that the log grows before a handle that reads makes runs. Writers do so after one interval, so a reader has to only where
+/// they are gone.
+const READER_INTERVALS: u64 = 4;
 
 /// An open container.
 #[derive(Debug)]
@@ -33,15 +33,15 @@ pub(crate) struct PosixContainer {
     /// Whether the writer holds something that is not in the log yet.
     pub(crate) gathered: AtomicBool,
     state: RwLock<Option<State>>,
-    /// Conditional frames of this handle whose verdict somebody still waits for.
+    /// How many conditional frames of this handle wait for their verdict.
     awaited: AtomicUsize,
-    /// Held by the thread that sees to runs.
+    /// Held by the thread that makes runs.
     renewing: Mutex<()>,
-    /// The epoch at which this handle last saw to runs, or up to which it then found them.
+    /// The epoch at which this handle last made runs, or up to which it then found them.
     renewed: AtomicU64,
 }
 
-/// As long as it lives, the state goes nowhere without the verdict on a frame appended meanwhile.
+/// While it exists, the state is not replaced by one without the verdict on a frame that was appended meanwhile.
 pub(crate) struct Awaited<'c>(&'c AtomicUsize);
 
 impl Drop for Awaited<'_> {
@@ -63,26 +63,26 @@ impl PosixContainer {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Room for the records of a stage: the writer's, unless another thread is at it, which may wait for the device.
-    pub(crate) fn lend_room(&self) -> Vec<u8> {
-        self.writer.try_lock().map_or_else(|_| Vec::new(), |mut writer| writer.lend_room())
+    /// A buffer for the records of a stage: the writer's, unless another thread is using the writer, which may wait for the device.
+    pub(crate) fn lend_buffer(&self) -> Vec<u8> {
+        self.writer.try_lock().map_or_else(|_| Vec::new(), |mut writer| writer.lend_buffer())
     }
 
-    /// Takes such room back.
-    pub(crate) fn take_back_room(&self, room: Vec<u8>) {
+    /// Returns such a buffer.
+    pub(crate) fn return_buffer(&self, room: Vec<u8>) {
         if let Ok(mut writer) = self.writer.try_lock() {
-            writer.take_back_room(room);
+            writer.return_buffer(room);
         }
     }
 
-    /// Puts what this handle has gathered into the log, so that everyone can see it.
+    /// Appends what this handle has gathered to the log, which makes it visible to everyone.
     pub(crate) fn publish(&self) -> Result<()> {
         if !self.gathered.load(Ordering::Acquire) {
             return Ok(());
         }
         let mut writer = self.writer();
         match writer.publish(&self.storage.log) {
-            // This handle will never write what it gathered, and reads on without.
+            // This handle will never write what it gathered. It can still read.
             Err(Error::Poisoned { .. }) => writer.abandon(),
             outcome => outcome?,
         }
@@ -90,7 +90,7 @@ impl PosixContainer {
         Ok(())
     }
 
-    /// The state as of now.
+    /// The state at the current end of the log.
     pub(crate) fn state(&self) -> Result<StateGuard<'_>> {
         self.publish()?;
         let length = self.storage.log.length()?;
@@ -109,15 +109,14 @@ impl PosixContainer {
         }
     }
 
-    /// Replays the tail, and then lets `look` see the state.
+    /// Replays the tail of the log and passes the state to `look`.
     pub(crate) fn replay<T>(&self, look: impl FnOnce(&mut State) -> T) -> Result<T> {
-        // A run is a help, never a need: what keeps this handle from reading shows below.
-        let _ = self.renew_if_due(READER_WAITS.saturating_mul(self.storage.options.checkpoint));
+        // A run only saves work. A failure that keeps this handle from reading shows below.
+        let _ = self.renew_if_due(READER_INTERVALS.saturating_mul(self.storage.options.checkpoint));
         self.follow(look)
     }
 
-    /// As [`replay`](Self::replay), and makes no runs before: the longer it takes, the sooner a purge passes over what is
-    /// looked for.
+    /// As [`replay`](Self::replay), but makes no runs first: a purge may overtake the frame that is waited for if this takes long.
     pub(crate) fn follow<T>(&self, look: impl FnOnce(&mut State) -> T) -> Result<T> {
         let mut guard = self.state_to_change();
         let state = match guard.as_mut() {
@@ -129,7 +128,7 @@ impl PosixContainer {
                 *guard = None;
             }
             return Err(match error {
-                // A destroyed container has its log as long as it is open, and no segments.
+                // A destroyed container keeps its log while it is open, and no segments.
                 Error::Corrupt { .. } if self.check_current().is_err() => self.destroyed(),
                 other => other,
             });
@@ -140,18 +139,18 @@ impl PosixContainer {
     fn catch_up(&self, state: &mut State) -> Result<()> {
         loop {
             match state.replay(&self.storage) {
-                // What it was to read next is gone, and the new runs say what it was.
-                Err(Error::Corrupt { .. }) if state.is_purged(&self.storage)? => self.begin_again(state)?,
+                // What was to be read next is gone, and the new runs contain it.
+                Err(Error::Corrupt { .. }) if state.is_purged(&self.storage)? => self.reopen(state)?,
                 outcome => return outcome,
             }
         }
     }
 
-    /// Puts a state at the newest runs in the place of one whose runs were purged.
-    fn begin_again(&self, state: &mut State) -> Result<()> {
+    /// Replaces a state whose runs were purged by one at the newest runs.
+    fn reopen(&self, state: &mut State) -> Result<()> {
         let mut new = State::open(&self.storage, self.own, &[])?;
         self.storage.data.close();
-        // Of a frame that the runs hold they do not tell the verdict; the log does, where it is not gone yet.
+        // Runs do not contain verdicts. The log does, where it still exists.
         let reach = self.storage.log.position_of(new.covered(&self.storage)).unwrap_or(0);
         let _ = state.replay_up_to(&self.storage, reach);
         new.verdicts.take_over(&mut state.verdicts);
@@ -159,9 +158,9 @@ impl PosixContainer {
         Ok(())
     }
 
-    /// Looks, and looks again where bytes were missing or wrong: if there was a purge meanwhile, they may be elsewhere now.
-    pub(crate) fn look_again<T>(&self, mut look: impl FnMut() -> Result<T>) -> Result<T> {
-        let (mut has_floor, mut has_grown) = (false, false);
+    /// Calls `look`, and calls it again if bytes were missing or wrong and a purge may have moved them meanwhile.
+    pub(crate) fn retry_after_purge<T>(&self, mut look: impl FnMut() -> Result<T>) -> Result<T> {
+        let (mut has_manifest, mut has_grown) = (false, false);
         loop {
             let length = self.storage.log.length()?;
             let error = match look() {
@@ -170,23 +169,23 @@ impl PosixContainer {
             };
             let mut guard = self.state_to_change();
             match guard.as_mut() {
-                Some(state) if state.is_purged(&self.storage)? => self.begin_again(state)?,
-                // Another thread may have been first to notice.
-                Some(state) if !has_floor && state.has_floor() => {}
-                // What was looked for was replaced meanwhile, and went before there was room for a floor.
+                Some(state) if state.is_purged(&self.storage)? => self.reopen(state)?,
+                // Another thread may have noticed the purge first.
+                Some(state) if !has_manifest && state.has_manifest() => {}
+                // What was looked up was replaced meanwhile, and its file was removed before there was space for a manifest.
                 Some(_) if !has_grown && self.storage.log.length()? > length => has_grown = true,
                 _ => {
                     drop(guard);
-                    return Err(self.not_kept(error));
+                    return Err(self.explain_missing(error));
                 }
             }
-            has_floor = true;
+            has_manifest = true;
         }
     }
 
     fn state_to_change(&self) -> RwLockWriteGuard<'_, Option<State>> {
         self.state.write().unwrap_or_else(|poisoned| {
-            // A replay that panicked may have applied half a frame: begin again.
+            // A replay that panicked may have applied half a frame: build a new state.
             let mut guard = poisoned.into_inner();
             *guard = None;
             self.state.clear_poison();
@@ -194,20 +193,19 @@ impl PosixContainer {
         })
     }
 
-    /// Called before a conditional frame is appended, and kept until its verdict is taken.
+    /// Called before a conditional frame is appended. The result is dropped when the verdict is taken.
     pub(crate) fn await_verdict(&self) -> Awaited<'_> {
         self.awaited.fetch_add(1, Ordering::AcqRel);
         Awaited(&self.awaited)
     }
 
-    /// Writes runs if the log has grown past them and nobody else does it.
+    /// Makes runs if the log has grown past them and no other thread does.
     pub(crate) fn checkpoint_if_due(&self) -> Result<()> {
         self.renew_if_due(self.storage.options.checkpoint)
     }
 
-    /// Sees to runs when the log has grown by `after`: writes them if there are none up to there, and if they reach much
-    /// further than those of the state, puts a state that begins at them in its place. Other threads read on
-    /// meanwhile.
+    /// Once the log has grown by `after`: makes runs if none reach that far, and replaces the state if the runs reach much further than
+    /// those of the state. Other threads continue to read.
     fn renew_if_due(&self, after: u64) -> Result<()> {
         let is_due = |end: u64| end >= self.renewed.load(Ordering::Acquire).saturating_add(after);
         let end = self.storage.log.epoch_at(self.storage.log.length()?);
@@ -224,7 +222,7 @@ impl PosixContainer {
         }
         let mut reach = chain::reach(&self.storage)?;
         let mut runs = Vec::new();
-        // Whatever comes of it, the next attempt waits for as much log again.
+        // Whatever the outcome, the next attempt waits for as much log again.
         self.renewed.store(end, Ordering::Release);
         if end < reach.saturating_add(after) {
             self.renewed.store(reach, Ordering::Release);
@@ -243,26 +241,26 @@ impl PosixContainer {
         }
     }
 
-    /// Puts a state that begins at the newest runs in the place of this handle's, whose runs reach to `covered`.
+    /// Replaces this handle's state, whose runs reach `covered`, by one that begins at the newest runs.
     fn begin_at_runs(&self, covered: u64, known: &[Arc<Run>]) -> Result<()> {
         let mut new = State::open(&self.storage, self.own, known)?;
         if new.covered(&self.storage) <= covered {
-            // Those that seemed to reach further are damaged.
+            // The runs that seemed to reach further are damaged.
             return Ok(());
         }
         new.replay(&self.storage)?;
         let mut guard = self.state_to_change();
         let Some(old) = guard.as_mut() else { return Ok(()) };
-        // Of a frame that the runs hold they do not tell the verdict. Nobody may wait for one that the old state
-        // has not come to; a frame that is appended from now on lies behind these runs.
+        // Runs do not contain verdicts. Nobody may wait for one that the old state has not reached. A frame that is appended from now on is
+        // behind these runs.
         let reach = self.storage.log.position_of(new.covered(&self.storage));
         if self.awaited.load(Ordering::Acquire) > 0 && reach > Some(old.position) {
             return Ok(());
         }
-        // Nobody sees the state go back.
+        // The state must not go back for any thread.
         new.replay(&self.storage)?;
         new.verdicts.take_over(&mut old.verdicts);
-        if !new.has_floor_of(old) {
+        if !new.has_manifest_of(old) {
             self.storage.data.close();
         }
         *guard = Some(new);
@@ -276,7 +274,7 @@ impl PosixContainer {
         ))
     }
 
-    /// Refuses to go on in a container that was destroyed.
+    /// Returns an error if the container was destroyed.
     pub(crate) fn check_current(&self) -> Result<()> {
         match self.storage.log.is_current()? {
             true => Ok(()),
@@ -285,12 +283,12 @@ impl PosixContainer {
     }
 }
 
-/// A state that is there.
+/// A state that exists.
 pub(crate) struct StateGuard<'c>(RwLockReadGuard<'c, Option<State>>);
 
 impl StateGuard<'_> {
     pub(crate) fn get(&self) -> Result<&State> {
-        // `state` has just replayed it, and nothing ever takes it away.
+        // `state` has just replayed it, and nothing removes it.
         self.0.as_ref().ok_or_else(|| Error::corrupt("no state after replaying", "memory"))
     }
 }

@@ -1,14 +1,14 @@
-//! The posix engine: a container is one append-only log that all processes share, and a data file per
-//! writing process. No server, no lock.
+//! The posix engine: a container is one append-only log that all processes share, and data files for each writing process. There is no
+//! server and no lock.
 //!
-//! The kernel orders appends, so the log is a total order of everything that happened in the container, and
-//! an epoch is a position in it. Contention is settled by replaying that order: every process comes to the
-//! same verdict about every frame. `docs/FORMAT.md` specifies every byte.
+//! The kernel orders appends, so the log is a total order of everything that happened in the container, and an epoch is a position in it.
+//! Contention is settled by replaying that order: every process comes to the same verdict on every frame. `docs/FORMAT.md` specifies every
+//! byte.
 //!
-//! From the bottom up: `format` encodes what is on the device, and `io` reads and writes it. `index` is the state that a log
-//! amounts to. `transaction` makes updates count, `read` answers from the state, `access` says who may. `purge` frees space and
-//! `verify` finds and repairs damage. `handle` joins these for one open container; `container`, `pool` and this file are the
-//! object model's traits. `simulation` is a disk for tests.
+//! From the bottom up: `format` encodes the bytes on the device, and `io` reads and writes them. `index` holds the state of a log.
+//! `transaction` commits updates, `read` answers from the state, and `access` holds the rights. `purge` frees space, and `verify` finds and
+//! repairs damage. `handle` joins these for one open container. `container`, `pool` and this file implement the object model's traits.
+//! `simulation` is a disk for tests.
 
 mod access;
 mod capability;
@@ -87,8 +87,8 @@ impl Engine for Posix {
     }
 }
 
-/// The posix engine of a program that only looks. Its handles make no runs, so that nothing is written to a container that
-/// is read; all else they do as those of [`Posix`].
+/// The posix engine for programs that only read. Its handles make no runs, so reading a container writes nothing to it. Otherwise they are
+/// those of [`Posix`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PosixOnlooker;
 
@@ -107,7 +107,7 @@ impl Engine for PosixOnlooker {
 
     fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
         let (root, options) = options::parse(uri)?;
-        let options = options::Options { checkpoint: options::MAX_CHECKPOINT, ..options };
+        let options = options::Options { checkpoint: options::CHECKPOINT_MAX, ..options };
         Ok(Arc::new(PosixPool::open(&disk::system(), uri, root, options)?))
     }
 
@@ -116,7 +116,7 @@ impl Engine for PosixOnlooker {
     }
 }
 
-/// The engine on some disk.
+/// The engine on any disk.
 #[derive(Debug)]
 struct OnDisk(Arc<dyn Folder>);
 

@@ -1,4 +1,4 @@
-//! What a pool's URI says: `posix:/path?sync=no&checkpoint=1048576`.
+//! The options in a pool's URI: `posix:/path?sync=no&checkpoint=1048576`.
 
 use std::path::PathBuf;
 
@@ -6,21 +6,20 @@ use isotach_object::{Error, PoolUri, Result};
 
 use crate::capability::SCHEME;
 
-/// Bytes of log after which somebody writes a run, unless the URI says otherwise. Whoever opens a container that is being written to
-/// replays half of this, as a rule.
+/// Bytes of log between runs, unless the URI says otherwise. A handle that opens a container in use replays half of this on average.
 const CHECKPOINT: u64 = 1 << 20;
 /// The smallest interval, so that a checkpoint is never due at every frame.
-const MIN_CHECKPOINT: u64 = 256;
-/// The largest: a log that long is far past any use.
-pub(crate) const MAX_CHECKPOINT: u64 = 1 << 40;
+const CHECKPOINT_MIN: u64 = 256;
+/// The largest interval: no log is that long.
+pub(crate) const CHECKPOINT_MAX: u64 = 1 << 40;
 
-/// Bytes of a staged transaction's records that go to a data file together, unless the URI says otherwise: so many are held
-/// in memory, by who stages them and by who replays them.
+/// Bytes of a staged transaction's records in one segment, unless the URI says otherwise. The stage and every reader that replays it hold
+/// as many in memory.
 const SEGMENT: u64 = 4 << 20;
-/// No fewer: each takes a record in the frame.
-const MIN_SEGMENT: u64 = 256;
-/// No more: a segment fits a frame.
-const MAX_SEGMENT: u64 = 512 << 20;
+/// The smallest segment: each takes a record in the frame.
+const SEGMENT_MIN: u64 = 256;
+/// The largest segment: it fits a frame.
+const SEGMENT_MAX: u64 = 512 << 20;
 
 /// How the handles of a pool behave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,8 +43,8 @@ pub(crate) fn parse(uri: &PoolUri) -> Result<(PathBuf, Options)> {
         Some("no") => false,
         Some(_) => return Err(uri.wrong_option("sync", "yes or no")),
     };
-    let checkpoint = uri.number("checkpoint", CHECKPOINT, &(MIN_CHECKPOINT..=MAX_CHECKPOINT))?;
-    let segment = uri.number("segment", SEGMENT, &(MIN_SEGMENT..=MAX_SEGMENT))?;
+    let checkpoint = uri.number("checkpoint", CHECKPOINT, &(CHECKPOINT_MIN..=CHECKPOINT_MAX))?;
+    let segment = uri.number("segment", SEGMENT, &(SEGMENT_MIN..=SEGMENT_MAX))?;
     Ok((PathBuf::from(uri.path()), Options { sync, checkpoint, segment }))
 }
 

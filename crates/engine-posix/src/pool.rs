@@ -1,4 +1,4 @@
-//! Pools: a directory with a superblock, the containers, and a place for what is being removed.
+//! Pools: a directory with a superblock, the containers, and the trash.
 
 use std::{
     ffi::OsString,
@@ -23,7 +23,7 @@ use crate::{
     io::{
         data::{self, DataReader},
         directory::Directory,
-        disk::{Folder, Hidden, Naming, Space, failing},
+        disk::{Folder, Naming, Space, Unreadable, failing},
         filesystem, flushed,
         log::{self, GENERATION, Log},
         storage::Storage,
@@ -34,11 +34,11 @@ use crate::{
 };
 
 const CONTAINERS: &str = "containers";
-/// Containers that are not in the name space: being made, or being removed.
-const LIMBO: &str = "limbo";
-/// What the superblock of a pool is called while it is being removed.
+/// The trash: containers outside the name space, which are being created or removed. On disk the folder is called `limbo`.
+const TRASH: &str = "limbo";
+/// The name of a pool's superblock while the pool is being removed.
 const LEAVING: &str = "leaving";
-/// What has been in limbo for this long belongs to a process that died.
+/// What has been in the trash for this long belongs to a dead process.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// An open pool.
@@ -50,7 +50,7 @@ pub(crate) struct PosixPool {
     options: Options,
 }
 
-/// Makes an empty pool at `root`, which may be an empty directory or not there.
+/// Creates an empty pool at `root`, which is an empty directory or does not exist.
 pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
     disk.make_folders(root).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
@@ -62,7 +62,7 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
     let named = root.join(superblock::FILE);
     let refuse_pool = || match is_there(disk, &named)? {
         true => {
-            // Whoever made it may have died before its name was durable, and others go on with it.
+            // Its creator may have died before its name was durable, and others rely on it.
             disk.sync_name(&named).map_err(failing("sync", root))?;
             Err(Error::AlreadyExists { what: format!("pool {}", root.display()) })
         }
@@ -70,19 +70,19 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
     };
     refuse_pool()?;
     let names = disk.names_in(root).map_err(failing("list", root))?;
-    let has_strangers = names.iter().any(|name| name != CONTAINERS && name != LIMBO);
+    let has_strangers = names.iter().any(|name| name != CONTAINERS && name != TRASH);
     let has_containers = disk.names_in(&root.join(CONTAINERS)).is_ok_and(|names| !names.is_empty());
     if has_containers || has_strangers {
-        // Another process may have made the pool between the first look and this one.
+        // Another process may have created the pool since the first check.
         refuse_pool()?;
         return Err(Error::invalid(
             format!("{} holds other files", root.display()),
             "an empty directory, or a new one, for a pool",
         ));
     }
-    for folder in [CONTAINERS, LIMBO] {
+    for folder in [CONTAINERS, TRASH] {
         let path = root.join(folder);
-        // Who may make containers here does not thereby remove those of others.
+        // A user who may create containers here may not remove those of others.
         let made = disk.make_folder(&path, Naming::Owned).or_else(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => disk.folder(&path, true).map(drop),
             _ => Err(error),
@@ -90,11 +90,11 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
         made.map_err(failing("create", &path))?;
     }
     let sync = || disk.sync_folder(root).map_err(failing("sync", root));
-    // Else the superblock's name could outlive a power failure which theirs do not.
+    // Otherwise the superblock's name could survive a power failure that theirs do not.
     sync()?;
-    // The superblock comes last and by a link that replaces nothing: a pool is there whole or not at all.
+    // The superblock comes last, by a link that replaces nothing: a pool exists completely or not at all.
     let block = Superblock::new()?.encode(Kind::Pool);
-    let temporary = root.join(LIMBO).join(unique()?);
+    let temporary = root.join(TRASH).join(unique()?);
     disk.write_new(&temporary, &block).map_err(failing("create", &temporary))?;
     let linked = disk.link(&temporary, &named).map_err(failing("create", &named));
     let _ = disk.remove(&temporary);
@@ -106,21 +106,21 @@ pub(crate) fn create(disk: &dyn Folder, root: &Path) -> Result<()> {
     sync()
 }
 
-/// Whether something has this path. A path that may not be looked at is an error, not an absence.
+/// Whether a path exists. A path that cannot be checked is an error, not an absence.
 fn is_there(disk: &dyn Folder, path: &Path) -> Result<bool> {
     disk.is_there(path).map_err(failing("stat", path))
 }
 
-/// A name that nothing else has.
+/// A unique name.
 fn unique() -> Result<String> {
     Ok(format!("{:032x}", u128::from_le_bytes(random::bytes()?)))
 }
 
-/// Removes a pool with everything in it, also one of which another removal, or the making, was cut off.
+/// Removes a pool and everything in it, also after an interrupted removal or creation.
 pub(crate) fn destroy(disk: &dyn Folder, root: &Path) -> Result<()> {
     let (block, leaving) = (root.join(superblock::FILE), root.join(LEAVING));
     match Superblock::read(disk, root, Kind::Pool) {
-        // Without its superblock it is no pool any more, whatever happens to the rest; by this name it is known again.
+        // Without its superblock it is no pool any more, whatever happens to the rest. This name still identifies it.
         Ok(_) => disk.rename(&block, &leaving).map_err(failing("remove", &block))?,
         Err(_) if Superblock::read_as(disk, root, LEAVING, Kind::Pool).is_ok() => {}
         Err(error) => {
@@ -134,46 +134,46 @@ pub(crate) fn destroy(disk: &dyn Folder, root: &Path) -> Result<()> {
     remove_parts(disk, root)
 }
 
-/// Whether there is nothing but what a pool begins with.
+/// Whether a directory has only what an interrupted creation of a pool leaves.
 fn is_half_made(disk: &dyn Folder, root: &Path) -> Result<bool> {
     let names = match disk.names_in(root) {
         Ok(names) => names,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(failing("list", root)(error)),
     };
-    let has_strangers = names.iter().any(|name| name != CONTAINERS && name != LIMBO);
+    let has_strangers = names.iter().any(|name| name != CONTAINERS && name != TRASH);
     let all = |name, is_ours: fn(&OsString) -> bool| {
         disk.names_in(&root.join(name)).is_ok_and(|names| names.iter().all(is_ours))
     };
-    // Its superblock is in limbo until it has been written, under a name as `unique` makes them.
-    let has_limbo = names.iter().any(|name| name == LIMBO);
+    // Until it is written, the superblock is in the trash, under a name from `unique`.
+    let has_limbo = names.iter().any(|name| name == TRASH);
     let is_unique =
         |name: &OsString| name.len() == 32 && name.as_encoded_bytes().iter().all(u8::is_ascii_hexdigit);
-    Ok(!has_strangers && all(CONTAINERS, |_| false) && (!has_limbo || all(LIMBO, is_unique)))
+    Ok(!has_strangers && all(CONTAINERS, |_| false) && (!has_limbo || all(TRASH, is_unique)))
 }
 
-/// Removes all that is in a pool, what it is known by last, and then its folder.
+/// Removes everything in a pool, the file that identifies it last, and then its folder.
 fn remove_parts(disk: &dyn Folder, root: &Path) -> Result<()> {
     let sync = || disk.sync_folder(root).map_err(failing("sync", root));
     let remove = |name: &OsString| {
         let path = root.join(name);
         disk.remove_all(&path).map_err(failing("remove", &path))
     };
-    // Each step is durable before the next, so that a power failure leaves what is known for a pool, or nothing.
+    // Each step is durable before the next, so a power failure leaves something that is known to be a pool, or nothing.
     sync()?;
     let names = disk.names_in(root).map_err(failing("list", root))?;
     let (last, parts): (Vec<OsString>, Vec<OsString>) = names.into_iter().partition(|name| name == LEAVING);
     parts.iter().try_for_each(remove)?;
     sync()?;
     last.iter().try_for_each(remove)?;
-    // The path may be a link to the folder: the link is not the engine's.
+    // The path may be a link to the folder. The link is not the engine's.
     match disk.remove_folder(root) {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(()),
         outcome => outcome.map_err(failing("remove", root)),
     }
 }
 
-/// Tells a pool that is not there from a directory that is something else.
+/// Distinguishes a missing pool from a directory that is something else.
 fn absent<'p, T>(disk: &'p dyn Folder, root: &'p Path) -> impl FnOnce(Error) -> Result<T> + 'p {
     move |error| match is_there(disk, root) {
         Ok(false) => Err(Error::not_found(format!("pool {}", root.display()))),
@@ -197,8 +197,8 @@ impl PosixPool {
         self.root.join(CONTAINERS).join(label.as_str())
     }
 
-    fn limbo(&self) -> Result<PathBuf> {
-        Ok(self.root.join(LIMBO).join(unique()?))
+    fn trash_path(&self) -> Result<PathBuf> {
+        Ok(self.root.join(TRASH).join(unique()?))
     }
 
     pub(crate) fn open_storage(&self, path: &Path) -> Result<Storage> {
@@ -209,26 +209,26 @@ impl PosixPool {
         Ok(Storage { directory, uuid: block.uuid, marker: block.marker, log, data, options: self.options })
     }
 
-    /// Removes what processes that died left in limbo. It is a courtesy: whatever fails is left for later.
-    /// Called right after something was put there.
-    fn sweep_limbo(&self) {
-        let limbo = self.root.join(LIMBO);
+    /// Removes what dead processes left in the trash. Failures are ignored, and the next sweep tries again. Called right after something
+    /// was put there.
+    fn sweep_trash(&self) {
+        let trash = self.root.join(TRASH);
         let modified = |path: &Path| self.disk.stat(path).map(|stat| stat.modified);
-        // The folder was changed just now, by the clock that also dated what is in it. This process's may be another.
-        let Ok(now) = modified(&limbo) else { return };
+        // The folder was changed just now, by the clock that also dates its contents. The clock of this process may differ.
+        let Ok(now) = modified(&trash) else { return };
         let is_old = |path: &Path| {
             modified(path).is_ok_and(|at| now.duration_since(at).is_ok_and(|age| age > ABANDONED))
         };
-        let names = self.disk.names_in(&limbo).unwrap_or_default();
-        for path in names.iter().map(|name| limbo.join(name)).filter(|path| is_old(path)) {
+        let names = self.disk.names_in(&trash).unwrap_or_default();
+        for path in names.iter().map(|name| trash.join(name)).filter(|path| is_old(path)) {
             let _ = self.disk.remove_all(&path);
         }
     }
 
-    /// Makes a container, whole or not at all: `fill` makes its files where nobody looks for them.
+    /// Creates a container atomically: `fill` creates its files in the trash.
     fn make_container(&self, label: &Label, fill: impl Fn(&Path) -> Result<()>) -> Result<()> {
         let path = self.path(label);
-        // Whoever made it may have died before its name was durable, and others go on with it.
+        // Its creator may have died before its name was durable, and others rely on it.
         let exists = || {
             self.disk.sync_name(&path).map_err(failing("sync", &path))?;
             Err(Error::AlreadyExists { what: format!("container {label}") })
@@ -236,21 +236,21 @@ impl PosixPool {
         if is_there(&*self.disk, &path)? {
             return exists();
         }
-        let limbo = self.limbo()?;
-        // A directory that holds something is never replaced by a rename. What was in the way may be gone when looked for.
+        let trash = self.trash_path()?;
+        // A rename never replaces a directory that is not empty. What was in the way may be gone when it is checked.
         let rename = || {
-            self.disk.rename(&limbo, &path).map_err(|error| match error.kind() {
+            self.disk.rename(&trash, &path).map_err(|error| match error.kind() {
                 io::ErrorKind::DirectoryNotEmpty => {
                     Error::AlreadyExists { what: format!("container {label}") }
                 }
                 _ => failing("create", &path)(error),
             })
         };
-        let made = fill(&limbo).and_then(|()| rename());
+        let made = fill(&trash).and_then(|()| rename());
         match made {
             Ok(()) => self.sync_containers(),
             Err(error) => {
-                let _ = self.disk.remove_all(&limbo);
+                let _ = self.disk.remove_all(&trash);
                 match is_there(&*self.disk, &path)? {
                     true => exists(),
                     false => Err(error),
@@ -269,7 +269,7 @@ impl PosixPool {
     }
 }
 
-/// Makes the files of a container.
+/// Creates the files of a container.
 fn fill(disk: &dyn Folder, directory: &Path) -> Result<()> {
     let folder = directory.join(data::FOLDER);
     for path in [directory, &folder] {
@@ -307,20 +307,20 @@ impl Pool for PosixPool {
     }
 
     fn create_container(&self, label: &Label, options: &ContainerOptions<'_>) -> Result<()> {
-        self.make_container(label, |limbo| {
-            fill(&*self.disk, limbo)?;
+        self.make_container(label, |trash| {
+            fill(&*self.disk, trash)?;
             if !options.updates.is_empty() {
-                let container = PosixContainer::new(label.clone(), self.open_storage(limbo)?)?;
+                let container = PosixContainer::new(label.clone(), self.open_storage(trash)?)?;
                 let transaction =
                     Transaction { preconditions: Vec::new(), updates: options.updates.to_vec() };
                 container.commit(&transaction)?;
                 container.flush()?;
             }
-            // Last: they may forbid their owner to write, and count for all files that are there.
-            let opened = Directory::open(&*self.disk, limbo)?;
+            // Last: the rights apply to all existing files, and may forbid their owner to write.
+            let opened = Directory::open(&*self.disk, trash)?;
             rights::begin(&opened, &options.rights)?;
             reserve::make_reserve(&opened);
-            self.disk.sync_folder(limbo).map_err(failing("sync", limbo))
+            self.disk.sync_folder(trash).map_err(failing("sync", trash))
         })
     }
 
@@ -341,9 +341,9 @@ impl Pool for PosixPool {
     }
 
     fn destroy_container(&self, label: &Label) -> Result<()> {
-        let limbo = self.limbo()?;
+        let trash = self.trash_path()?;
         let path = self.path(label);
-        self.disk.rename(&path, &limbo).map_err(|error| match error.kind() {
+        self.disk.rename(&path, &trash).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => self.not_found(label),
             _ => {
                 let containers = self.root.join(CONTAINERS);
@@ -353,10 +353,9 @@ impl Pool for PosixPool {
             }
         })?;
         self.sync_containers()?;
-        // The name is gone. What cannot be removed, because a handle still writes there, or for want of time,
-        // is left in limbo and swept later.
-        let _ = self.disk.remove_all(&limbo);
-        self.sweep_limbo();
+        // The name is gone. What cannot be removed now, because a handle still writes there, is swept later.
+        let _ = self.disk.remove_all(&trash);
+        self.sweep_trash();
         Ok(())
     }
 
@@ -373,14 +372,14 @@ impl Pool for PosixPool {
         if !is_there(&*self.disk, &path)? {
             return Err(self.not_found(label));
         }
-        self.disk.size_of_all(&path, Hidden::Refused).map_err(|error| {
+        self.disk.size_of_all(&path, Unreadable::Fail).map_err(|error| {
             rights::explain(&*self.disk, &path, "permission to read it", failing("measure", &path)(error))
         })
     }
 
     fn usage(&self) -> Result<PoolUsage> {
-        // What is closed to this user is left out.
-        let used = self.disk.folder(&self.root, true).and_then(|root| root.size_of_names(Hidden::PassedOver));
+        // Folders that this user may not read are left out.
+        let used = self.disk.folder(&self.root, true).and_then(|root| root.size_of_names(Unreadable::Skip));
         let used = used.map_err(failing("measure", &self.root))?;
         let Space { total, free, .. } = filesystem::space(&*self.disk, &self.root)?;
         Ok(PoolUsage { total, free, used })
@@ -409,7 +408,7 @@ impl AccessControl for PosixPool {
     }
 
     fn grant_create(&self, acl: &Acl) -> Result<()> {
-        [LIMBO, CONTAINERS].iter().try_for_each(|name| {
+        [TRASH, CONTAINERS].iter().try_for_each(|name| {
             let path = self.root.join(name);
             let folder =
                 Directory::open(&*self.disk, &path).and_then(|folder| rights::grant_create(&folder, acl));
@@ -437,14 +436,14 @@ impl Maintenance for PosixPool {
         let looked = match self.open_storage(&path) {
             Ok(storage) => verify::verify(&storage, how, progress)
                 .and_then(|verified| {
-                    // Of files that are being removed nothing can be said.
+                    // Findings in files that are being removed mean nothing.
                     if verified.is_sound() || storage.log.is_current()? {
                         return Ok(verified);
                     }
                     Err(self.not_found(label))
                 })
                 .or_else(|error| match error {
-                    // Without a sound floor nothing can be said of what the log was purged of.
+                    // Without a sound manifest the purged part of the log cannot be verified.
                     error @ Error::Corrupt { .. } => verify::of_unopened(error, Part::History),
                     error => Err(error),
                 }),
@@ -467,7 +466,7 @@ impl Maintenance for PosixPool {
             return Err(self.not_found(label));
         }
         let container = Directory::open(&*self.disk, &path)?;
-        quarantine::set_aside(&*self.disk, &self.root, label, &container, findings, note, || {
+        quarantine::quarantine(&*self.disk, &self.root, label, &container, findings, note, || {
             self.open_storage(&path)
         })
     }

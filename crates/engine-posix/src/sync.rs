@@ -1,8 +1,8 @@
-//! What threads of one process share: the locks and atomics of the standard library, or, behind the feature `schedules`, those
-//! of a scheduler that tries orders in which threads could run.
+//! Locks and atomics that the threads of one process share: those of the standard library, or, behind the feature `schedules`, those of a
+//! scheduler that tries orders of threads.
 //!
-//! What must stay true: whatever threads share of the engine is from here, or is changed between two uses of what is. The
-//! verification of a container is not, since its threads share only what they count.
+//! What must stay true: everything in the engine that threads share is from here, or changes between two uses of what is. The verification
+//! of a container is an exception: its threads share only counters.
 
 #[cfg(not(feature = "schedules"))]
 pub(crate) use std::sync::{

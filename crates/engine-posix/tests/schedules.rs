@@ -1,11 +1,11 @@
 //! The threads of one process, in orders that a scheduler tries: whatever a thread sees of the others has an order.
 //!
-//! The engine runs on the simulated disk, each of whose calls is a place at which another thread may go on, as is each use
-//! of what threads share. What the threads asked and saw is checked as a history, for each schedule.
+//! The engine runs on the simulated disk, each of whose calls is a place at which another thread may go on, as is each use of what threads
+//! share. What the threads asked and saw is checked as a history, for each schedule.
 //!
-//! `ISOTACH_SCHEDULES` is how many schedules are tried of each scenario (1 000), `ISOTACH_SEED` makes them the same again, as far as
-//! names of files drawn by chance allow. A failing schedule is printed by the scheduler. Atomics are tried as if they were
-//! all sequentially consistent: what a weaker order allows is not found here.
+//! `ISOTACH_SCHEDULES` is how many schedules are tried of each scenario (1 000), `ISOTACH_SEED` makes them the same again, as far as names
+//! of files drawn by chance allow. A failing schedule is printed by the scheduler. Atomics are tried as if they were all sequentially
+//! consistent: what a weaker order allows is not found here.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 use std::{

@@ -1,6 +1,6 @@
-//! Who may do what: owners, groups, modes and POSIX access control lists, as the kernel enforces them.
+//! Access control: owners, groups, modes and POSIX access control lists.
 //!
-//! What must stay true: this process decides nothing; the file system does.
+//! What must stay true: the file system enforces the rights, and this process decides nothing.
 
 pub(crate) mod posix_acl;
 pub(crate) mod rights;

@@ -1,17 +1,17 @@
-//! Access control lists as the kernel takes them: the extended attributes `system.posix_acl_access` and
-//! `system.posix_acl_default` (`linux/posix_acl_xattr.h`).
+//! Access control lists in the form of the kernel: the extended attributes `system.posix_acl_access` and `system.posix_acl_default`
+//! (`linux/posix_acl_xattr.h`).
 //!
-//! A list is whole and in order: owner, users by number, group, groups by number, mask, others. The mask permits all that
-//! any entry does, so that each entry means what it says; one that somebody narrowed is taken into account when reading.
+//! A list is complete and ordered: owner, users by number, group, groups by number, mask, others. The mask that is written permits
+//! everything that any entry permits, so each entry is effective as it stands. A narrower mask is applied when a list is read.
 
 use isotach_engine_kit::bytes::{Put, Reader};
 use std::collections::BTreeMap;
 
 const VERSION: u32 = 2;
-/// The number in entries that are of nobody by number.
+/// The number in entries that name no user or group.
 const NO_ID: u32 = u32::MAX;
 
-/// What an entry is about.
+/// The subject of an entry.
 type Tag = u16;
 
 /// The tags, as the kernel numbers them.
@@ -26,7 +26,7 @@ mod tag {
     pub(crate) const OTHERS: Tag = 32;
 }
 
-/// What is permitted, as a digit of a mode.
+/// Permissions, as a digit of a mode.
 pub(crate) type Bits = u16;
 
 /// A list, each permission as a digit of a mode: 4 to read, 2 to write, 1 to execute or pass through.
@@ -40,18 +40,18 @@ pub(crate) struct PosixAcl {
 }
 
 impl PosixAcl {
-    /// The list that a mode amounts to.
+    /// The list that is equivalent to a mode.
     pub(crate) fn of_mode(mode: u32) -> Self {
         let digit = |shift: u32| (mode >> shift & 7) as Bits;
         Self { owner: digit(6), group: digit(3), others: digit(0), ..Self::default() }
     }
 
-    /// The mode that has the same for those without a name.
+    /// The mode of the entries without a number.
     pub(crate) fn mode(&self) -> u32 {
         u32::from(self.owner) << 6 | u32::from(self.group) << 3 | u32::from(self.others)
     }
 
-    /// Whether it says something of users or groups by number, which no mode does.
+    /// Whether it has entries for users or groups by number, which no mode can express.
     pub(crate) fn has_names(&self) -> bool {
         !self.users.is_empty() || !self.groups.is_empty()
     }
@@ -77,7 +77,7 @@ impl PosixAcl {
         bytes
     }
 
-    /// Reads the value of the attribute; each entry as far as the mask lets it count.
+    /// Reads the value of the attribute, with the mask applied to each entry.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         if reader.u32()? != VERSION {

@@ -1,12 +1,14 @@
-//! Rights of a container, kept and enforced by the file system: owner, group, modes and POSIX ACLs (FORMAT.md section 1).
+//! Rights of a container: owner, group, modes and POSIX ACLs. The file system stores and enforces them (FORMAT.md
+//! section 1).
 //!
-//! The container's folder is the gate: who may not pass through it reaches nothing in it. So who may read is decided
-//! there alone, and by one call of the system. Behind the gate every file may be read by all, and be written by those who
-//! may write when the file is made or the rights are set. What must stay true:
-//! - Whatever the umask of whoever makes a file later, it has the permissions that the folder's default list says; where the
-//!   file system has no lists, whoever makes it gives it its mode ([`crate::io::directory`]).
-//! - Files belong to the container's group (the folders' set-group-id bit) and are open to its owner, whoever made them.
-//! - The gate is set last, when all behind it is as it should be.
+//! The container's folder is the gate: a user who may not enter it reaches nothing in it. So the gate alone decides who
+//! may read, and one system call sets it. Behind the gate all files are readable by everyone. They are writable by
+//! those who may write when the file is created or the rights are set. What must stay true:
+//! - A file that is created later has the permissions of the folder's default list, whatever the umask of its creator.
+//!   Where the file system has no lists, the creator sets the mode ([`crate::io::directory`]).
+//! - Files belong to the container's group (the folders' set-group-id bit) and are accessible to its owner, whoever
+//!   created them.
+//! - The gate is set last, after everything behind it.
 
 use std::path::Path;
 
@@ -22,33 +24,32 @@ use crate::{
     io::{
         data,
         directory::Directory,
-        disk::{Folder, Guard, NewGuard, failed as disk_failed},
+        disk::{FileRights, Folder, NewFileRights, failing},
     },
 };
 
-/// The mode bit by which what is made in a folder gets the folder's group.
+/// The mode bit that gives new files the group of their folder.
 const SET_GROUP: u32 = 0o2000;
-/// The mode bit by which only their owners take names in a folder away.
+/// The mode bit that lets only their owners remove names in a folder.
 const OWNED_NAMES: u32 = 0o1000;
 const READ: Bits = 4;
 const WRITE: Bits = 2;
 const PASS: Bits = 1;
 
-/// The folder itself, from within.
+/// The folder itself, as a name in it.
 const SELF: &str = ".";
 
-/// Whose a container is and who may do what, as far as the file system enforces it.
+/// The owner, group and access list of a container.
 pub(crate) fn of(disk: &dyn Folder, container: &Path) -> Result<Rights> {
-    let guard =
-        disk.guard(container).map_err(|error| disk_failed("look at the rights of", container, error))?;
-    let guard = guard.ok_or_else(no_rights)?;
+    let rights = disk.rights().ok_or_else(no_rights)?;
+    let guard = rights.get(container).map_err(failing("read the rights of", container))?;
     let (owner, group) = (uid_names::user_name(guard.owner), uid_names::group_name(guard.group));
     Ok(Rights { owner, group, acl: acl_of(&list_of(&guard)) })
 }
 
-/// Gives the container that is being made in a folder, by whoever this is, the rights that it is to have.
+/// Sets the initial rights of the container in a folder, which this process is creating.
 pub(crate) fn begin(container: &Directory, rights: &NewRights) -> Result<()> {
-    let guard = match container.guard(SELF)? {
+    let guard = match container.rights(SELF)? {
         Some(guard) => guard,
         None if *rights == NewRights::default() => return Ok(()),
         None => return Err(no_rights()),
@@ -60,32 +61,32 @@ pub(crate) fn begin(container: &Directory, rights: &NewRights) -> Result<()> {
             RightsChange { acl: Some(enforceable(&acl)), ..RightsChange::default() }
         }
     };
-    // What the umask took from the folder that was just made is taken from all that comes into it.
+    // What the umask took from the new folder is taken from all that is created in it.
     let usual = PosixAcl { owner: READ | WRITE | PASS, ..list_of(&guard) };
-    Wanted::new(container, &guard, &usual, &change)?.apply(container, &guard)
+    TargetRights::new(container, &guard, &usual, &change)?.apply(container, &guard)
 }
 
 /// Changes the rights of a container.
 pub(crate) fn change(container: &Directory, change: &RightsChange) -> Result<()> {
-    let guard = container.guard(SELF)?.ok_or_else(no_rights)?;
-    Wanted::new(container, &guard, &list_of(&guard), change)?.apply(container, &guard)
+    let guard = container.rights(SELF)?.ok_or_else(no_rights)?;
+    TargetRights::new(container, &guard, &list_of(&guard), change)?.apply(container, &guard)
 }
 
-/// Lets those who may write by a list make names in a folder of the pool. All others may look for theirs, and nobody but
-/// its owner takes one away.
+/// Lets the users with write permission in a list create names in a folder of the pool. All other users may look their names up, and only
+/// its owner removes a name.
 pub(crate) fn grant_create(folder: &Directory, acl: &Acl) -> Result<()> {
-    let guard = folder.guard(SELF)?.ok_or_else(no_rights)?;
+    let guard = folder.rights(SELF)?.ok_or_else(no_rights)?;
     let mut list = list_for(acl, folder.path())?;
     check_names(&list, &guard, folder.path())?;
     let named = list.users.values_mut().chain(list.groups.values_mut());
     named.chain([&mut list.group, &mut list.others]).for_each(|bits| *bits |= READ | PASS);
-    let (mode, list) = (list.mode() | OWNED_NAMES, guard.keeps_lists.then(|| list.encode()));
-    folder.set_guard(SELF, &NewGuard { owner: None, group: None, mode, list, default: None })
+    let (mode, list) = (list.mode() | OWNED_NAMES, guard.has_lists.then(|| list.encode()));
+    folder.set_rights(SELF, &NewFileRights { owner: None, group: None, mode, list, default: None })
 }
 
-/// Refuses names where the file system has no lists.
-fn check_names(list: &PosixAcl, guard: &Guard, place: &Path) -> Result<()> {
-    if !list.has_names() || guard.keeps_lists {
+/// Refuses named users and groups where the file system has no lists.
+fn check_names(list: &PosixAcl, guard: &FileRights, place: &Path) -> Result<()> {
+    if !list.has_names() || guard.has_lists {
         return Ok(());
     }
     let what = format!(
@@ -96,22 +97,22 @@ fn check_names(list: &PosixAcl, guard: &Guard, place: &Path) -> Result<()> {
     Err(Error::Unsupported { engine: SCHEME, what })
 }
 
-/// Gives another folder, of whomever it is, the gate of a container, so that the same may pass; where the file system
-/// cannot say that, nobody but its owner.
+/// Gives another folder the gate of a container, so that the same users may enter it. Where the file system cannot express that, only its
+/// owner may.
 pub(crate) fn copy_gate(container: &Directory, folder: &Directory) -> Result<()> {
-    let Some(guard) = container.guard(SELF)? else { return Ok(()) };
+    let Some(guard) = container.rights(SELF)? else { return Ok(()) };
     let mut gate = list_of(&guard);
     gate.users.insert(guard.owner, gate.owner);
     gate.groups.insert(guard.group, gate.group);
     gate = PosixAcl { owner: READ | WRITE | PASS, group: 0, ..gate };
-    if !guard.keeps_lists {
+    if !guard.has_lists {
         gate = PosixAcl::of_mode(0o700);
     }
-    let (mode, list) = (gate.mode(), guard.keeps_lists.then(|| gate.encode()));
-    folder.set_guard(SELF, &NewGuard { owner: None, group: None, mode, list, default: None })
+    let (mode, list) = (gate.mode(), guard.has_lists.then(|| gate.encode()));
+    folder.set_rights(SELF, &NewFileRights { owner: None, group: None, mode, list, default: None })
 }
 
-/// An error with what the user would need, if it is one of permission.
+/// Adds the missing right to an error of permission.
 pub(crate) fn explain(disk: &dyn Folder, container: &Path, need: &str, error: Error) -> Error {
     match (error, of(disk, container)) {
         (Error::PermissionDenied { what, source }, Ok(Rights { owner, group, acl })) => {
@@ -129,12 +130,12 @@ fn no_rights() -> Error {
     Error::Unsupported { engine: SCHEME, what: "rights on a disk that knows no users".to_owned() }
 }
 
-fn list_of(guard: &Guard) -> PosixAcl {
+fn list_of(guard: &FileRights) -> PosixAcl {
     let list = guard.list.as_deref().and_then(PosixAcl::decode);
     list.unwrap_or_else(|| PosixAcl::of_mode(guard.mode))
 }
 
-/// What a folder's list means for a container.
+/// The access list of a container whose folder has this list.
 fn acl_of(list: &PosixAcl) -> Acl {
     let permissions = |bits: Bits| match (bits & (READ | PASS) == READ | PASS, bits & WRITE != 0) {
         (false, _) => Permissions::NONE,
@@ -151,7 +152,7 @@ fn acl_of(list: &PosixAcl) -> Acl {
     named.fold(Acl::new().with(Principal::Owner, owner), |acl, (who, bits)| acl.with(who, permissions(bits)))
 }
 
-/// As much of a list as a file system keeps: the container that it comes from may be on another engine.
+/// The part of a list that a file system can enforce: the list may come from a container on another engine.
 fn enforceable(acl: &Acl) -> Acl {
     acl.entries().fold(Acl::new(), |kept, (principal, permissions)| match principal {
         Principal::Owner => kept,
@@ -161,7 +162,7 @@ fn enforceable(acl: &Acl) -> Acl {
     })
 }
 
-/// The folder's list by which the file system enforces a container's, or why it cannot.
+/// The folder's list that enforces a container's access list, or the reason why none does.
 fn list_for(acl: &Acl, container: &Path) -> Result<PosixAcl> {
     let refuse = |what: String| Err(Error::Unsupported { engine: SCHEME, what });
     let place = container.display();
@@ -206,21 +207,26 @@ fn bits_of(permissions: Permissions) -> Bits {
     }
 }
 
-/// What the parts of a container are to have.
-struct Wanted {
+/// The rights that the parts of a container are to have.
+struct TargetRights {
     owner: Option<u32>,
     group: Option<u32>,
     /// Of the container's folder.
     gate: PosixAcl,
-    /// Of what is behind the gate: everyone may read, and write as the gate says. With the right to pass, which files leave out.
+    /// Of everything behind the gate: all may read, and write as the gate says. It includes the right to enter, which files leave out.
     behind: PosixAcl,
-    /// The same, for what others than the owner make.
+    /// The same, for what users other than the owner create.
     inherited: PosixAcl,
-    keeps_lists: bool,
+    has_lists: bool,
 }
 
-impl Wanted {
-    fn new(container: &Directory, guard: &Guard, present: &PosixAcl, change: &RightsChange) -> Result<Self> {
+impl TargetRights {
+    fn new(
+        container: &Directory,
+        guard: &FileRights,
+        present: &PosixAcl,
+        change: &RightsChange,
+    ) -> Result<Self> {
         let owner = change.owner.as_deref().map(uid_names::user).transpose()?;
         let group = change.group.as_deref().map(uid_names::group).transpose()?;
         let gate =
@@ -235,38 +241,38 @@ impl Wanted {
         };
         let mut inherited = behind.clone();
         inherited.users.insert(owner.unwrap_or(guard.owner), READ | WRITE | PASS);
-        Ok(Self { owner, group, gate, behind, inherited, keeps_lists: guard.keeps_lists })
+        Ok(Self { owner, group, gate, behind, inherited, has_lists: guard.has_lists })
     }
 
-    fn folder(&self, list: &PosixAcl) -> NewGuard {
-        NewGuard {
+    fn folder(&self, list: &PosixAcl) -> NewFileRights {
+        NewFileRights {
             owner: self.owner,
             group: self.group,
             mode: list.mode() | SET_GROUP,
-            list: self.keeps_lists.then(|| list.encode()),
-            default: self.keeps_lists.then(|| self.inherited.encode()),
+            list: self.has_lists.then(|| list.encode()),
+            default: self.has_lists.then(|| self.inherited.encode()),
         }
     }
 
-    /// For a file of the container's owner or of another.
-    fn file(&self, name: &str, is_owners: bool) -> NewGuard {
+    /// For a file of the container's owner or of another user.
+    fn file(&self, name: &str, is_owners: bool) -> NewFileRights {
         let list = if is_owners { &self.behind } else { &self.inherited };
         let without = if name == superblock::FILE { PASS | WRITE } else { PASS };
         let mut list = list.clone();
         let named = list.users.values_mut().chain(list.groups.values_mut());
         named.chain([&mut list.group, &mut list.others]).for_each(|bits| *bits &= !without);
         list.owner = READ | WRITE;
-        NewGuard {
+        NewFileRights {
             owner: self.owner.filter(|_| is_owners),
             group: self.group,
             mode: list.mode(),
-            list: self.keeps_lists.then(|| list.encode()),
+            list: self.has_lists.then(|| list.encode()),
             default: None,
         }
     }
 
-    /// Sets it all, the gate last.
-    fn apply(&self, container: &Directory, present: &Guard) -> Result<()> {
+    /// Sets all rights, those of the gate last.
+    fn apply(&self, container: &Directory, present: &FileRights) -> Result<()> {
         let bytes = container.folder(data::FOLDER)?;
         self.set(&bytes, SELF, &self.folder(&self.behind))?;
         for folder in [container, &bytes] {
@@ -277,20 +283,20 @@ impl Wanted {
         self.set(container, SELF, &self.folder(&self.gate))
     }
 
-    fn set_file(&self, folder: &Directory, name: &str, present: &Guard) -> Result<()> {
-        // What was merged away meanwhile is not there, and what is no file of the container stays as it is.
-        let Ok(Some(there)) = folder.guard(name) else { return Ok(()) };
+    fn set_file(&self, folder: &Directory, name: &str, present: &FileRights) -> Result<()> {
+        // A run may have been merged away meanwhile. A name that is no file of the container stays as it is.
+        let Ok(Some(there)) = folder.rights(name) else { return Ok(()) };
         let is_owners = there.owner == present.owner;
         match self.set(folder, name, &self.file(name, is_owners)) {
-            // What another has made is his; the gate holds for it.
+            // A file of another user stays as it is; the gate protects it.
             Err(Error::PermissionDenied { .. }) if !is_owners => Ok(()),
             Err(Error::NotFound { .. }) => Ok(()),
             outcome => outcome,
         }
     }
 
-    fn set(&self, folder: &Directory, name: &str, guard: &NewGuard) -> Result<()> {
-        folder.set_guard(name, guard).map_err(|error| match error {
+    fn set(&self, folder: &Directory, name: &str, guard: &NewFileRights) -> Result<()> {
+        folder.set_rights(name, guard).map_err(|error| match error {
             Error::PermissionDenied { what, source } => {
                 let needed = match self.owner {
                     Some(_) => "only root gives what is his or another's to somebody else",

@@ -1,4 +1,4 @@
-//! Users and groups: numbers in the file system, names for people. A number that has no name stands for itself.
+//! Names of users and groups. The file system has numbers, users have names. A number without a name stands for itself.
 
 use isotach_object::{Error, Result};
 
@@ -24,7 +24,7 @@ pub(crate) fn group_name(number: u32) -> String {
     group.and_then(|group| group.name().to_str().map(str::to_owned)).unwrap_or_else(|| number.to_string())
 }
 
-/// Whom this process acts for.
+/// The user for whom this process acts.
 pub(crate) fn myself() -> String {
     user_name(rustix::process::geteuid().as_raw())
 }

@@ -1,8 +1,8 @@
-//! Extents: runs of bytes in a data file, checked chunk by chunk (FORMAT.md section 6).
+//! Extents: ranges of bytes in a data file, checked chunk by chunk (FORMAT.md section 6).
 //!
-//! Bytes are checked in chunks of [`CHUNK`], counted from the extent's own beginning, so that a small read
-//! of a large extent verifies only the chunks it touches. The chunk checksums travel with the extent in the
-//! log, never with the data, so that a misdirected write cannot bring its own checksum along.
+//! A chunk has [`CHUNK`] bytes, counted from the beginning of the extent, so a small read of a large extent verifies only the chunks it
+//! touches. The chunk checksums are in the log with the extent and never beside the data, so a misdirected write cannot bring its own
+//! checksum along.
 
 use isotach_engine_kit::{
     bytes::{Put, Reader},
@@ -16,8 +16,7 @@ pub(crate) const CHUNK: u64 = 64 * 1024;
 /// Bytes of a [`Digest`].
 pub(crate) const DIGEST: usize = 32;
 
-/// SHA-256 of a value in a data file. A precondition compares values by it, so that replaying the log never
-/// needs a data file.
+/// SHA-256 of a value in a data file. Preconditions compare values by it, so the replay of the log never needs a data file.
 pub(crate) type Digest = [u8; DIGEST];
 
 /// The digest of a value.
@@ -25,7 +24,7 @@ pub(crate) fn digest(value: &[u8]) -> Digest {
     Sha256::digest(value).into()
 }
 
-/// Where bytes are, and what they must sum to.
+/// Where bytes are, and their checksums.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Extent {
     /// The data file's number.
@@ -62,7 +61,7 @@ impl Sums {
     }
 }
 
-/// How many checksums an extent of `length` bytes has; an empty one has that of no bytes.
+/// The number of checksums of an extent with `length` bytes. An empty extent has one, of no bytes.
 fn chunks(length: u64) -> u64 {
     length.div_ceil(CHUNK).max(1)
 }
@@ -91,14 +90,14 @@ impl Extent {
 
 /// A visible part of an extent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct ExtentPart {
     pub(crate) offset: u64,
     pub(crate) length: u64,
     pub(crate) skip: u64,
     pub(crate) extent: Extent,
 }
 
-impl Part {
+impl ExtentPart {
     pub(crate) fn end(&self) -> u64 {
         self.offset + self.length
     }

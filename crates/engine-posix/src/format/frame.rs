@@ -1,16 +1,15 @@
 //! Frames of the log, and how a reader finds them (FORMAT.md section 4).
 //!
-//! A frame is a whole transaction. It begins with the container's marker, eight random bytes that stand
-//! nowhere else in the log: a body that happens to hold them is stored under another salt. So a reader that
-//! meets a marker inside what a header claims as its frame knows that the append was cut short, and every
-//! reader, whenever it looks, comes to the same verdict:
+//! A frame is a whole transaction. It begins with the container's marker: eight random bytes that occur nowhere else in
+//! the log. A body that happens to contain them is stored under another salt. So a marker inside what a header claims
+//! as its frame proves that the append was cut short, and every reader comes to the same verdict at any time:
 //! - whole and right: the frame counts;
-//! - no later marker and the end of the file before the frame's end: pending, look again later;
-//! - a later marker before the frame's end: torn, never counted;
-//! - whole but wrong: damage, which is an error and never passed over.
+//! - no later marker, and the file ends before the frame does: pending, look again later;
+//! - a later marker before the frame's end: torn, never counts;
+//! - whole but wrong: damage, which is an error and never skipped.
 //!
-//! Every byte of a marker has two bits set or more and every frame ends in eight zero bytes. So neither the
-//! end of a frame nor one flipped bit in it can look like the beginning of the next marker.
+//! Every byte of a marker has at least two bits set, and every frame ends in eight zero bytes. So neither the end of a
+//! frame nor one flipped bit in it can look like the beginning of the next marker.
 
 use isotach_engine_kit::{
     bytes::{Put, Reader},
@@ -28,30 +27,29 @@ pub(crate) const TRAILER: usize = 8;
 pub(crate) const FRAME_MIN: usize = HEADER + TRAILER;
 /// The longest frame: its length fits the header with some to spare.
 pub(crate) const FRAME_MAX: usize = 1 << 30;
-/// No so many bytes of a body, counted from its beginning, are all zeros as stored: a sector of 512 that is all of one body has three
-/// times as many, whole.
+/// As stored, no aligned piece of a body with this many bytes is all zeros. A sector of 512 bytes of one body contains three such pieces.
 const FILLED: usize = 128;
-/// The part of the header that its checksum covers: all but the marker and the checksum itself.
+/// The part of the header that its checksum covers: all but the marker and the checksum.
 const COVERED: std::ops::Range<usize> = 8..44;
 
-/// What a frame is for. Kinds from 0x8000 on are optional: a reader that does not know one passes it over.
+/// What a frame is for. Kinds from 0x8000 on are optional: a reader that does not know one skips it.
 pub(crate) mod kind {
     /// Preconditions and updates.
     pub(crate) const TRANSACTION: u16 = 1;
-    /// Takes up log positions, and with them object ids; the body means nothing.
+    /// Takes up log positions, and with them object ids. The body has no meaning.
     pub(crate) const RESERVE: u16 = 2;
-    /// The first frame after a start of the machine; the body is that start's number. See `lost`.
+    /// The first frame after a start of the machine. The body is the number of that start. See `lost`.
     pub(crate) const RECOVERY: u16 = 3;
-    /// Takes the place of frames that were lost: what their writers wrote before is not there to be missed.
+    /// Replaces frames that were lost: nothing that their writers wrote before is missed.
     pub(crate) const GAP: u16 = 4;
     /// The first optional kind.
     pub(crate) const OPTIONAL: u16 = 0x8000;
 }
 
-/// The flag of a frame whose writer had synced the log after its frame before.
+/// The flag of a frame whose writer had synced the log after its previous frame.
 const SETTLED: u16 = 1;
 
-/// Who wrote a frame: a random number per handle, and that handle's count of frames.
+/// The writer of a frame: a random number per handle, and the number of the frame among those of the handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) writer: u64,
@@ -63,16 +61,16 @@ pub(crate) struct Origin {
 pub(crate) struct Frame<'a> {
     pub(crate) origin: Origin,
     pub(crate) kind: u16,
-    /// Whether its writer had synced the log after its frame before.
+    /// Whether its writer had synced the log after its previous frame.
     pub(crate) settled: bool,
     pub(crate) body: Cow<'a, [u8]>,
 }
 
-/// Completes a frame of which `frame` holds room for the header and then the body. The salt is such that
-/// - the marker stands at its beginning and nowhere else, also not across the end of the header: who sees a part of the frame
-///   would take that for the beginning of another;
-/// - no sector reads as zeros, wherever the frame comes to stand and whatever bit of it is flipped: damage would be taken for
-///   bytes that a power failure took.
+/// Completes a frame, in which the body follows the space for the header. The salt is chosen such that
+/// - the marker occurs at the beginning and nowhere else, not even across the end of the header: a reader that sees a
+///   part of the frame would take it for the beginning of another;
+/// - no sector reads as zeros, at any position of the frame and with any one bit flipped: the damage would be taken for
+///   a loss in a power failure.
 pub(crate) fn seal(frame: &mut Vec<u8>, marker: u64, kind: u16, origin: Origin, settled: bool) {
     let body = HEADER..frame.len();
     frame.resize(body.end + TRAILER, 0);
@@ -85,7 +83,7 @@ pub(crate) fn seal(frame: &mut Vec<u8>, marker: u64, kind: u16, origin: Origin, 
     }
 }
 
-/// Writes the header of a frame with its sums; whether it does as it is.
+/// Writes the header of a frame with its checksums. Returns whether the frame may be stored with this salt.
 fn write_header(frame: &mut [u8], marker: u64, header: &Header) -> bool {
     let marker = marker.to_le_bytes();
     let mut bytes = Vec::with_capacity(HEADER);
@@ -104,19 +102,18 @@ fn write_header(frame: &mut [u8], marker: u64, header: &Header) -> bool {
     is_filled(frame[HEADER - 1]) && memmem::find(&frame[1..], &marker).is_none()
 }
 
-/// Whether each sector that has a byte of this body, or only the last ones of it, has two bits set at least.
+/// Whether each sector that contains a byte of this body, or only its last bytes, has at least two bits set.
 fn fills_sectors(body: &[u8]) -> bool {
     let is_chunk_filled = |chunk: &[u8]| chunk.iter().any(|byte| *byte != 0);
     body.last().is_none_or(|last| is_filled(*last)) && body.chunks_exact(FILLED).all(is_chunk_filled)
 }
 
-/// Whether no flipped bit makes this byte zero.
+/// Whether no single flipped bit makes this byte zero.
 fn is_filled(byte: u8) -> bool {
     byte.count_ones() >= 2
 }
 
-/// Takes the salt off a sealed frame, so that its body is as it was gathered and can be sealed again. Does nothing to one
-/// that was never sealed.
+/// Removes the salt of a sealed frame, so that it can be sealed again. Does nothing to a frame that was never sealed.
 pub(crate) fn unseal(frame: &mut [u8]) {
     let salt = frame.get(12..16).and_then(|bytes| Reader(bytes).u32()).unwrap_or(0);
     let body_end = frame.len().saturating_sub(TRAILER);
@@ -126,7 +123,7 @@ pub(crate) fn unseal(frame: &mut [u8]) {
     }
 }
 
-/// Applies or takes off a salt: the body XOR the salt's four bytes, repeated. Zero changes nothing.
+/// Applies or removes a salt: XORs the body with the four bytes of the salt, repeated. Salt 0 changes nothing.
 fn mask(body: &mut [u8], salt: u32) {
     let bytes = salt.to_le_bytes();
     for chunk in body.chunks_mut(bytes.len()) {
@@ -134,24 +131,22 @@ fn mask(body: &mut [u8], salt: u32) {
     }
 }
 
-/// What stands at a position of the log.
+/// The verdict on what stands at a position of the log.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Found<'a> {
+pub(crate) enum FrameVerdict<'a> {
     /// A frame that counts, `length` bytes long.
     Frame { frame: Frame<'a>, length: usize },
-    /// Nothing that counts; look again `length` bytes on.
+    /// Nothing that counts. The next verdict is due `length` bytes further.
     Torn { length: usize },
-    /// An append that was cut short within its marker, or bytes that nobody wrote or that were lost; a frame may begin
-    /// `length` bytes on.
+    /// An append that was cut short within its marker, or foreign or lost bytes. A frame may begin `length` bytes further.
     Strange { length: usize },
-    /// A frame may still be coming; at least `need` bytes from here are needed to say more.
+    /// A frame may still be coming. A verdict needs at least `need` bytes from here.
     Pending { need: usize },
-    /// Bytes that were a frame and are damaged.
-    /// The first `reach` of them, at least, were written together.
+    /// Bytes that were a frame and are damaged. At least the first `reach` of them were written together.
     Damaged { what: &'static str, reach: usize },
 }
 
-/// What a header says, without what belongs to the marker.
+/// The fields of a header, without the marker.
 struct Header {
     length: usize,
     salt: u32,
@@ -181,32 +176,32 @@ fn header(bytes: &[u8]) -> Option<Header> {
     })
 }
 
-/// Says what stands at the start of `bytes`, which go on to the end of the log unless `more` is true.
-pub(crate) fn find(bytes: &[u8], marker: u64, more: bool) -> Found<'_> {
+/// The verdict on the start of `bytes`, which extend to the end of the log unless `more` is true.
+pub(crate) fn find(bytes: &[u8], marker: u64, more: bool) -> FrameVerdict<'_> {
     let marker = marker.to_le_bytes();
     if !bytes.starts_with(&marker) {
         return no_marker(bytes, &marker, more);
     }
     let next_marker = |within: &[u8]| memmem::find(&within[1..], &marker).map(|at| at + 1);
     let torn_or = |within: &[u8], otherwise| match next_marker(within) {
-        Some(length) => Found::Torn { length },
+        Some(length) => FrameVerdict::Torn { length },
         None => otherwise,
     };
     if bytes.len() < FRAME_MIN {
-        return torn_or(bytes, Found::Pending { need: FRAME_MIN });
+        return torn_or(bytes, FrameVerdict::Pending { need: FRAME_MIN });
     }
     let Some(header) = header(bytes) else {
         // The next marker begins before the smallest frame would end, or this was a whole header once.
         let reach = bytes.len().min(FRAME_MIN + marker.len() - 1);
         let begun = reach - prefix_at_end(&bytes[..reach], &marker);
         let otherwise = match begun < FRAME_MIN {
-            true => Found::Pending { need: FRAME_MIN + marker.len() - 1 },
-            false => Found::Damaged { what: "a frame whose header fails its checksum", reach: HEADER },
+            true => FrameVerdict::Pending { need: FRAME_MIN + marker.len() - 1 },
+            false => FrameVerdict::Damaged { what: "a frame whose header fails its checksum", reach: HEADER },
         };
         return torn_or(&bytes[..reach], otherwise);
     };
     let Some(whole) = bytes.get(..header.length) else {
-        return torn_or(bytes, Found::Pending { need: header.length });
+        return torn_or(bytes, FrameVerdict::Pending { need: header.length });
     };
     if crc32c(&whole[HEADER..]) == header.body_sum {
         let mut body = Cow::Borrowed(&whole[HEADER..header.length - TRAILER]);
@@ -214,34 +209,37 @@ pub(crate) fn find(bytes: &[u8], marker: u64, more: bool) -> Found<'_> {
             mask(body.to_mut(), header.salt);
         }
         let frame = Frame { origin: header.origin, kind: header.kind, settled: header.settled, body };
-        return Found::Frame { frame, length: header.length };
+        return FrameVerdict::Frame { frame, length: header.length };
     }
     // The next marker, or one that was cut short itself, may begin in the last bytes of the claimed frame.
     let otherwise = match prefix_at_end(whole, &marker) {
-        0 => Found::Damaged { what: "a frame whose body fails its checksum", reach: header.length - TRAILER },
-        begun => Found::Torn { length: header.length - begun },
+        0 => FrameVerdict::Damaged {
+            what: "a frame whose body fails its checksum",
+            reach: header.length - TRAILER,
+        },
+        begun => FrameVerdict::Torn { length: header.length - begun },
     };
     torn_or(whole, otherwise)
 }
 
-/// How many bytes of a marker that goes on past the end of `bytes` stand there.
+/// How many bytes of a marker that continues past the end of `bytes` stand at that end.
 fn prefix_at_end(bytes: &[u8], marker: &[u8; 8]) -> usize {
     (1..marker.len()).rev().find(|begun| bytes.ends_with(&marker[..*begun])).unwrap_or(0)
 }
 
-/// No frame begins here: the start of one that was cut short, bytes of a stranger, or a damaged marker.
-fn no_marker<'a>(bytes: &'a [u8], marker: &[u8; 8], more: bool) -> Found<'a> {
+/// No frame begins here: an append that was cut short, foreign bytes, or a damaged marker.
+fn no_marker<'a>(bytes: &'a [u8], marker: &[u8; 8], more: bool) -> FrameVerdict<'a> {
     if let Some(Header { length, .. }) = header(bytes) {
-        return Found::Damaged { what: "a frame whose marker is damaged", reach: length - TRAILER };
+        return FrameVerdict::Damaged { what: "a frame whose marker is damaged", reach: length - TRAILER };
     }
     if let Some(length) = memmem::find(bytes, marker) {
-        return Found::Strange { length };
+        return FrameVerdict::Strange { length };
     }
     if more || bytes.len() < FRAME_MIN {
-        return Found::Pending { need: bytes.len().max(FRAME_MIN) + 1 };
+        return FrameVerdict::Pending { need: bytes.len().max(FRAME_MIN) + 1 };
     }
     // A marker may have begun in the last seven bytes.
-    Found::Strange { length: bytes.len() - 7 }
+    FrameVerdict::Strange { length: bytes.len() - 7 }
 }
 
 #[cfg(test)]
@@ -258,10 +256,10 @@ mod tests {
         frame
     }
 
-    fn good(body: &[u8]) -> Found<'_> {
+    fn good(body: &[u8]) -> FrameVerdict<'_> {
         let frame =
             Frame { origin: ORIGIN, kind: kind::TRANSACTION, settled: false, body: Cow::Borrowed(body) };
-        Found::Frame { frame, length: FRAME_MIN + body.len() }
+        FrameVerdict::Frame { frame, length: FRAME_MIN + body.len() }
     }
 
     #[test]
@@ -296,21 +294,26 @@ mod tests {
     fn every_beginning_of_a_frame_is_pending_and_torn_once_another_frame_follows() {
         let (frame, next) = (sealed(b"the first body"), sealed(b"the next"));
         for cut in 0..frame.len() {
-            assert!(matches!(find(&frame[..cut], MARKER, false), Found::Pending { .. }), "cut at {cut}");
+            assert!(
+                matches!(find(&frame[..cut], MARKER, false), FrameVerdict::Pending { .. }),
+                "cut at {cut}"
+            );
             let log = [&frame[..cut], &next].concat();
             // However much of the next frame is seen, the first is never taken for good or for damaged.
             for seen in cut..log.len() {
                 match find(&log[..seen], MARKER, false) {
-                    Found::Pending { .. } => {}
-                    Found::Torn { length } | Found::Strange { length } => assert_eq!(length, cut),
+                    FrameVerdict::Pending { .. } => {}
+                    FrameVerdict::Torn { length } | FrameVerdict::Strange { length } => {
+                        assert_eq!(length, cut)
+                    }
                     found => assert!(cut == 0 && seen == log.len(), "cut {cut}, seen {seen}: {found:?}"),
                 }
             }
             if cut > 0 {
                 let found = find(&log, MARKER, false);
                 let is_cut = match found {
-                    Found::Strange { length } => length == cut && cut < 8,
-                    found => found == Found::Torn { length: cut },
+                    FrameVerdict::Strange { length } => length == cut && cut < 8,
+                    found => found == FrameVerdict::Torn { length: cut },
                 };
                 assert!(is_cut, "cut at {cut}");
             }
@@ -326,7 +329,7 @@ mod tests {
                 let mut at = 0;
                 let found = loop {
                     match find(&log[at..], MARKER, false) {
-                        Found::Torn { length } | Found::Strange { length } => at += length,
+                        FrameVerdict::Torn { length } | FrameVerdict::Strange { length } => at += length,
                         found => break found,
                     }
                 };
@@ -344,7 +347,7 @@ mod tests {
                 log[bit / 8] ^= 1 << (bit % 8);
                 log.extend_from_slice(&after);
                 let found = find(&log, MARKER, false);
-                assert!(matches!(found, Found::Damaged { .. }), "bit {bit}: {found:?}");
+                assert!(matches!(found, FrameVerdict::Damaged { .. }), "bit {bit}: {found:?}");
             }
         }
     }
@@ -385,14 +388,14 @@ mod tests {
         log.extend_from_slice(&sealed(b"next"));
         for length in FRAME_MIN..log.len() {
             let found = find(&log[..length], MARKER, false);
-            assert!(matches!(found, Found::Damaged { .. }), "{length} bytes: {found:?}");
+            assert!(matches!(found, FrameVerdict::Damaged { .. }), "{length} bytes: {found:?}");
         }
     }
 
     #[test]
     fn garbage_is_passed_over_up_to_the_next_frame() {
         let log = [&[0xaa; 100][..], &sealed(b"good")].concat();
-        assert_eq!(find(&log, MARKER, false), Found::Strange { length: 100 });
-        assert_eq!(find(&[0xaa; 100], MARKER, false), Found::Strange { length: 93 });
+        assert_eq!(find(&log, MARKER, false), FrameVerdict::Strange { length: 100 });
+        assert_eq!(find(&[0xaa; 100], MARKER, false), FrameVerdict::Strange { length: 93 });
     }
 }

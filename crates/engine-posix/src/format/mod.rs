@@ -1,6 +1,6 @@
-//! The bytes on the device: each file here encodes and decodes one part of what `docs/FORMAT.md` specifies.
+//! The bytes on the device: each file encodes and decodes one part of `docs/FORMAT.md`.
 //!
-//! What must stay true: nothing here reads past its input, whatever bytes it is given.
+//! What must stay true: decoding never reads past its input, whatever the bytes are.
 
 pub(crate) mod extent;
 pub(crate) mod frame;

@@ -1,9 +1,9 @@
 //! The path of a cell: one byte string that sorts as listings need (FORMAT.md section 5).
 //!
-//! A path is the object id in 16 big-endian bytes, then: nothing for an array; the key for a KV entry; the
-//! escaped distribution key and the attribute key for the general form. Escaping (0x00 becomes 0x00 0xff,
-//! and 0x00 0x01 ends the key) keeps the order of the keys' bytes and makes no key a prefix of another.
-//! The paths of objects, and of distribution keys, are the prefixes of what is in them.
+//! A path is the object id in 16 big-endian bytes, followed by nothing for an array; by the key for a KV entry; or by the escaped
+//! distribution key and the attribute key for the general form. Escaping (0x00 becomes 0x00 0xff, and 0x00 0x01 ends the key) keeps the
+//! order of the keys and makes no key a prefix of another. The path of an object or of a distribution key is a prefix of the paths of
+//! everything in it.
 
 use isotach_object::{Cell, ObjectId, ObjectType};
 
@@ -19,7 +19,7 @@ pub(crate) fn of_object(object: ObjectId) -> [u8; ID] {
     path
 }
 
-/// The object that a path begins with.
+/// The object at the beginning of a path.
 #[expect(clippy::big_endian_bytes, reason = "big-endian bytes sort as the number does")]
 pub(crate) fn object_of(path: &[u8]) -> Option<ObjectId> {
     let (hi, rest) = path.split_first_chunk::<8>()?;
@@ -52,7 +52,7 @@ pub(crate) fn of_cell(cell: &Cell<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(cell.dkey);
 }
 
-/// The end of the distribution key in the path of a general cell, and the key unescaped.
+/// The end of the distribution key in the path of a general cell, and the unescaped key.
 pub(crate) fn split_dkey(path: &[u8]) -> Option<(usize, Vec<u8>)> {
     let mut dkey = Vec::new();
     let mut at = ID;
@@ -72,7 +72,7 @@ pub(crate) fn split_dkey(path: &[u8]) -> Option<(usize, Vec<u8>)> {
     }
 }
 
-/// The proper prefixes of a path on which a cut may lie: the object's and the distribution key's.
+/// The proper prefixes of a path that a cut may have: the object's and the distribution key's.
 pub(crate) fn prefixes(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let general = object_of(path).is_some_and(|object| object.otype() == ObjectType::General);
     let dkey = general.then(|| split_dkey(path)).flatten().map(|(end, _)| &path[..end]);
@@ -80,7 +80,7 @@ pub(crate) fn prefixes(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     object.into_iter().chain(dkey).filter(|prefix| prefix.len() < path.len())
 }
 
-/// The least path that is greater than every path with this prefix; `None` when there is none.
+/// The least path that is greater than every path with this prefix; `None` if there is none.
 pub(crate) fn after(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|byte| *byte != 0xff)?;
     let mut next = prefix[..=last].to_vec();

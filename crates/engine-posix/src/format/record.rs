@@ -1,7 +1,7 @@
-//! What a transaction's frame says: preconditions, then updates, one record each (FORMAT.md section 5).
+//! The body of a transaction's frame: preconditions, then updates, one record each (FORMAT.md section 5).
 //!
-//! Values up to [`INLINE_MAX`] stand in the record; larger ones and all array bytes are extents of data
-//! files. Decoding never trusts a length: a record that does not fit its frame is damage.
+//! Values up to [`INLINE_MAX`] are in the record. Larger values and all array bytes are extents of data files. Decoding never trusts a
+//! length: a record that does not fit its frame is damage.
 
 use isotach_engine_kit::bytes::{Put, Reader};
 use isotach_object::{Cell, Epoch, ObjectClass, ObjectId, ObjectType};
@@ -11,7 +11,7 @@ use crate::format::{
     frame::FRAME_MAX,
 };
 
-/// The longest value that is kept in the log itself.
+/// The longest value that is stored in the log.
 pub(crate) const INLINE_MAX: usize = 16 * 1024;
 
 /// The system object whose keys are the names of snapshots. Its values are empty.
@@ -19,16 +19,16 @@ pub(crate) const SNAPSHOTS: ObjectId = ObjectId::new(ObjectType::System, ObjectC
 /// The system object whose entries are the prepared transactions.
 pub(crate) const PREPARED: ObjectId = ObjectId::new(ObjectType::System, ObjectClass::S1, 0, 1);
 
-/// A value, where it is.
+/// A value, or where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stored<'a> {
     Inline(&'a [u8]),
     Extent(Extent, Digest),
 }
 
-/// An update as the log has it.
+/// An update in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Change<'a> {
+pub(crate) enum CellChange<'a> {
     Put(Stored<'a>),
     Remove,
     Write { offset: u64, extent: Extent },
@@ -38,7 +38,7 @@ pub(crate) enum Change<'a> {
     Destroy,
 }
 
-/// A precondition as the log has it.
+/// A precondition in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition<'a> {
     Absent,
@@ -51,8 +51,8 @@ pub(crate) enum Condition<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Record<'a> {
     Require(Cell<'a>, Condition<'a>),
-    Change(Cell<'a>, Change<'a>),
-    /// The changes whose records these bytes are.
+    Change(Cell<'a>, CellChange<'a>),
+    /// An extent with the records of further changes.
     Segment(Extent),
 }
 
@@ -94,38 +94,38 @@ fn blob(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Appends a change to a frame's body.
-pub(crate) fn encode_change(out: &mut Vec<u8>, cell: &Cell<'_>, change: &Change<'_>) {
+pub(crate) fn encode_change(out: &mut Vec<u8>, cell: &Cell<'_>, change: &CellChange<'_>) {
     match change {
-        Change::Put(Stored::Inline(value)) => {
+        CellChange::Put(Stored::Inline(value)) => {
             head(out, op::PUT, cell);
             blob(out, value);
         }
-        Change::Put(Stored::Extent(extent, digest)) => {
+        CellChange::Put(Stored::Extent(extent, digest)) => {
             head(out, op::PUT_EXTENT, cell);
             extent.encode(out);
             out.extend_from_slice(digest);
         }
-        Change::Remove => head(out, op::REMOVE, cell),
-        Change::Write { offset, extent } => {
+        CellChange::Remove => head(out, op::REMOVE, cell),
+        CellChange::Write { offset, extent } => {
             head(out, op::WRITE, cell);
             out.put_u64(*offset);
             extent.encode(out);
         }
-        Change::SetSize(size) => {
+        CellChange::SetSize(size) => {
             head(out, op::SET_SIZE, cell);
             out.put_u64(*size);
         }
-        Change::Punch { offset, length } => {
+        CellChange::Punch { offset, length } => {
             head(out, op::PUNCH, cell);
             out.put_u64(*offset);
             out.put_u64(*length);
         }
-        Change::RemoveDkey => head(out, op::REMOVE_DKEY, cell),
-        Change::Destroy => head(out, op::DESTROY, cell),
+        CellChange::RemoveDkey => head(out, op::REMOVE_DKEY, cell),
+        CellChange::Destroy => head(out, op::DESTROY, cell),
     }
 }
 
-/// Appends to a frame's body that further records are in an extent.
+/// Appends a record for an extent with further records to a frame's body.
 pub(crate) fn encode_segment(out: &mut Vec<u8>, segment: &Extent) {
     out.put_u8(op::SEGMENT);
     out.resize(out.len() + HEAD - 1, 0);
@@ -148,7 +148,7 @@ pub(crate) fn encode_condition(out: &mut Vec<u8>, cell: &Cell<'_>, condition: &C
     }
 }
 
-/// Takes one record off a frame's body; `None` when it is malformed, or says what no engine would take.
+/// Takes one record off a frame's body; `None` if it is malformed, or forbidden by FORMAT.md section 5.2.
 pub(crate) fn decode<'a>(reader: &mut Reader<'a>) -> Option<Record<'a>> {
     decode_any(reader).filter(is_sound)
 }
@@ -157,7 +157,7 @@ fn is_sound(record: &Record<'_>) -> bool {
     let ends =
         |offset: u64, length: u64| offset.checked_add(length).is_some_and(|end| end <= i64::MAX as u64);
     match record {
-        Record::Require(cell, _) | Record::Change(cell, Change::Put(_) | Change::Remove)
+        Record::Require(cell, _) | Record::Change(cell, CellChange::Put(_) | CellChange::Remove)
             if cell.object.otype() == ObjectType::System =>
         {
             !cell.dkey.is_empty() && cell.akey.is_empty()
@@ -165,18 +165,20 @@ fn is_sound(record: &Record<'_>) -> bool {
         Record::Require(cell, Condition::Equals(_)) => cell.check_value().is_ok(),
         Record::Require(cell, _) => cell.check().is_ok(),
         Record::Change(cell, change) => match change {
-            Change::Put(_) | Change::Remove => cell.check_value().is_ok(),
-            Change::Write { offset, extent } => cell.check_extent().is_ok() && ends(*offset, extent.length),
-            Change::SetSize(size) => cell.check_extent().is_ok() && ends(*size, 0),
-            Change::Punch { offset, .. } => cell.check_extent().is_ok() && ends(*offset, 0),
-            Change::RemoveDkey => {
+            CellChange::Put(_) | CellChange::Remove => cell.check_value().is_ok(),
+            CellChange::Write { offset, extent } => {
+                cell.check_extent().is_ok() && ends(*offset, extent.length)
+            }
+            CellChange::SetSize(size) => cell.check_extent().is_ok() && ends(*size, 0),
+            CellChange::Punch { offset, .. } => cell.check_extent().is_ok() && ends(*offset, 0),
+            CellChange::RemoveDkey => {
                 cell.object.otype() == ObjectType::General && !cell.dkey.is_empty() && cell.akey.is_empty()
             }
-            Change::Destroy => {
+            CellChange::Destroy => {
                 cell.dkey.is_empty() && cell.akey.is_empty() && cell.object.otype() != ObjectType::System
             }
         },
-        // No segment is made longer than a few records above the size at which one is closed.
+        // A segment is only a few records longer than the size at which it is closed.
         Record::Segment(segment) => segment.length <= FRAME_MAX as u64,
     }
 }
@@ -195,17 +197,17 @@ fn decode_any<'a>(reader: &mut Reader<'a>) -> Option<Record<'a>> {
     let change = |change| Some(Record::Change(cell, change));
     let require = |condition| Some(Record::Require(cell, condition));
     match op {
-        op::PUT => change(Change::Put(Stored::Inline(blob(reader)?))),
+        op::PUT => change(CellChange::Put(Stored::Inline(blob(reader)?))),
         op::PUT_EXTENT => {
             let extent = Extent::decode(reader)?;
-            change(Change::Put(Stored::Extent(extent, reader.take(DIGEST)?.try_into().ok()?)))
+            change(CellChange::Put(Stored::Extent(extent, reader.take(DIGEST)?.try_into().ok()?)))
         }
-        op::REMOVE => change(Change::Remove),
-        op::WRITE => change(Change::Write { offset: reader.u64()?, extent: Extent::decode(reader)? }),
-        op::SET_SIZE => change(Change::SetSize(reader.u64()?)),
-        op::PUNCH => change(Change::Punch { offset: reader.u64()?, length: reader.u64()? }),
-        op::REMOVE_DKEY => change(Change::RemoveDkey),
-        op::DESTROY => change(Change::Destroy),
+        op::REMOVE => change(CellChange::Remove),
+        op::WRITE => change(CellChange::Write { offset: reader.u64()?, extent: Extent::decode(reader)? }),
+        op::SET_SIZE => change(CellChange::SetSize(reader.u64()?)),
+        op::PUNCH => change(CellChange::Punch { offset: reader.u64()?, length: reader.u64()? }),
+        op::REMOVE_DKEY => change(CellChange::RemoveDkey),
+        op::DESTROY => change(CellChange::Destroy),
         op::SEGMENT if is_bare => Some(Record::Segment(Extent::decode(reader)?)),
         op::ABSENT => require(Condition::Absent),
         op::PRESENT => require(Condition::Present),
@@ -229,19 +231,19 @@ mod tests {
         let array = Cell::array(id(ObjectType::Array));
         let extent = Extent { file: 1, position: 2, length: 100_000, sums: Sums::of(&[1; 100_000]) };
         let values = [
-            Change::Put(Stored::Inline(b"value")),
-            Change::Put(Stored::Extent(extent.clone(), [7; DIGEST])),
-            Change::Remove,
+            CellChange::Put(Stored::Inline(b"value")),
+            CellChange::Put(Stored::Extent(extent.clone(), [7; DIGEST])),
+            CellChange::Remove,
         ];
         let bytes = [
-            Change::Write { offset: 5, extent: extent.clone() },
-            Change::SetSize(9),
-            Change::Punch { offset: 1, length: 2 },
+            CellChange::Write { offset: 5, extent: extent.clone() },
+            CellChange::SetSize(9),
+            CellChange::Punch { offset: 1, length: 2 },
         ];
         let conditions =
             [Condition::Absent, Condition::Present, Condition::Equals(b"x"), Condition::Unchanged(Epoch(4))];
         let mut records =
-            vec![Record::Change(dkey, Change::RemoveDkey), Record::Change(array, Change::Destroy)];
+            vec![Record::Change(dkey, CellChange::RemoveDkey), Record::Change(array, CellChange::Destroy)];
         records.push(Record::Segment(extent));
         for cell in [kv, general] {
             records.extend(values.iter().map(|change| Record::Change(cell, change.clone())));
@@ -269,10 +271,10 @@ mod tests {
         let array = Cell::array(ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, 1));
         let extent = Extent { file: 1, position: 2, length: 10, sums: Sums::of(&[1; 10]) };
         let wrong = [
-            Change::Put(Stored::Inline(b"value")),
-            Change::Write { offset: u64::MAX - 3, extent },
-            Change::SetSize(u64::MAX),
-            Change::RemoveDkey,
+            CellChange::Put(Stored::Inline(b"value")),
+            CellChange::Write { offset: u64::MAX - 3, extent },
+            CellChange::SetSize(u64::MAX),
+            CellChange::RemoveDkey,
         ];
         let system = ObjectId::new(ObjectType::System, ObjectClass::S1, 0, 0);
         let named = |cell: Cell<'static>, change| {
@@ -280,10 +282,10 @@ mod tests {
             encode_change(&mut bytes, &cell, &change);
             decode(&mut Reader(&bytes)).is_some()
         };
-        assert!(named(Cell::kv(system, b"name"), Change::Remove));
-        assert!(!named(Cell::array(system), Change::Remove));
-        assert!(!named(Cell::array(system), Change::Destroy));
-        assert!(!named(Cell::kv(system, b"name"), Change::SetSize(1)));
+        assert!(named(Cell::kv(system, b"name"), CellChange::Remove));
+        assert!(!named(Cell::array(system), CellChange::Remove));
+        assert!(!named(Cell::array(system), CellChange::Destroy));
+        assert!(!named(Cell::kv(system, b"name"), CellChange::SetSize(1)));
         for change in wrong {
             let mut bytes = Vec::new();
             encode_change(&mut bytes, &array, &change);

@@ -1,6 +1,6 @@
-//! The superblock: 64 bytes that say what a pool or container directory is (FORMAT.md section 2).
+//! The superblock: 64 bytes that identify the directory of a pool or container (FORMAT.md section 2).
 //!
-//! An unknown mandatory feature or a newer version is refused; an unknown optional feature is ignored.
+//! An unknown mandatory feature or a newer version is refused. An unknown optional feature is ignored.
 
 use std::{io, path::Path};
 
@@ -48,19 +48,19 @@ impl Kind {
     }
 }
 
-/// The facts of a superblock that vary.
+/// The fields of a superblock that vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Superblock {
-    /// Random; the log and the runs repeat it, so that files cannot be mixed up.
+    /// Random. The log and the runs repeat it, so files of two containers are never mixed up.
     pub(crate) uuid: [u8; 16],
-    /// Random; begins every frame of the log and stands nowhere else in it.
+    /// Random. It begins every frame of the log and occurs nowhere else in it.
     pub(crate) marker: u64,
 }
 
 impl Superblock {
     /// A new identity.
     pub(crate) fn new() -> Result<Self> {
-        // Two bits or more in each byte: see `frame`.
+        // At least two bits in each byte: see `frame`.
         let marker = random::bytes::<8>()?.map(|byte| if byte.count_ones() < 2 { byte ^ 0x66 } else { byte });
         Ok(Self { uuid: random::bytes()?, marker: u64::from_le_bytes(marker) })
     }
@@ -84,7 +84,7 @@ impl Superblock {
         Self::read_as(disk, directory, FILE, kind)
     }
 
-    /// Reads a superblock that was given another name.
+    /// Reads a superblock that has another name.
     pub(crate) fn read_as(disk: &dyn Folder, directory: &Path, name: &str, kind: Kind) -> Result<Self> {
         Self::of_bytes(disk.read(&directory.join(name), SIZE + 1), kind, directory)
     }
@@ -142,7 +142,7 @@ fn not_one(directory: &Path, kind: Kind) -> Error {
     Error::invalid(format!("{} is not {}", directory.display(), kind.name()), format!("a {FILE} file in it"))
 }
 
-/// The error for a path that leads to a file, a device or the like, or through one.
+/// The error for a path that leads to a file or a device, or through one.
 pub(crate) fn not_a_directory(path: &Path, kind: Kind) -> Error {
     Error::invalid(
         format!("{} is not a directory", path.display()),

@@ -1,7 +1,7 @@
-//! Choosing among the runs of a container.
+//! The choice among the runs of a container.
 //!
-//! A reader takes a chain of spans without gaps, the widest first; runs inside a wider one are removed. Runs say only
-//! what the log says, so any that cannot be used is left out, but for those that say what was purged from it.
+//! A reader takes a chain of spans without gaps, the widest first. Runs inside a wider one are removed. A run only repeats the log, so an
+//! unusable one is left out, unless it contains what was purged from the log.
 
 use std::{io, sync::Arc};
 
@@ -10,18 +10,18 @@ use isotach_object::{Error, Result};
 use crate::{
     index::run::{Run, Span},
     io::{flushed, storage::Storage},
-    purge::manifest::Floor,
+    purge::manifest::PurgeManifest,
 };
 
-/// How often a listing is tried again when a run vanishes under it.
+/// How often a listing is repeated when a run in it has vanished.
 const LIST_TRIES: usize = 20;
 
-/// The spans of all runs of a container that count, and the floor that says so.
-pub(crate) fn spans(storage: &Storage) -> Result<(Vec<Span>, Option<Floor>)> {
-    let (names, floor) = Floor::list(storage)?;
+/// The spans of all valid runs of a container, and the purge manifest that makes them valid.
+pub(crate) fn spans(storage: &Storage) -> Result<(Vec<Span>, Option<PurgeManifest>)> {
+    let (names, manifest) = PurgeManifest::list(storage)?;
     let mut spans: Vec<Span> = names.iter().filter_map(|name| Span::of_file_name(name)).collect();
-    spans.retain(|span| Floor::admits(floor.as_ref(), span));
-    Ok((spans, floor))
+    spans.retain(|span| PurgeManifest::validates(manifest.as_ref(), span));
+    Ok((spans, manifest))
 }
 
 /// The chain from `start` on that takes the widest span at each step.
@@ -36,15 +36,18 @@ pub(crate) fn chain(spans: &[Span], start: u64) -> Vec<Span> {
     }
 }
 
-/// Opens the runs that together reach furthest; those of `known` are taken as they are. A run that is damaged, or that
-/// speaks of more than the log holds, is left out: the log says all that it says. Below the floor the log says nothing, so
-/// the runs must reach that far.
-pub(crate) fn open_runs(storage: &Storage, known: &[Arc<Run>]) -> Result<(Vec<Arc<Run>>, Option<Floor>)> {
+/// Opens the runs that together reach furthest. Those of `known` are taken as they are. A run that is damaged, or that reaches past the
+/// log, is left out, because the log contains all of it. Before the manifest's epoch the log contains nothing, so the runs must reach that
+/// far.
+pub(crate) fn open_runs(
+    storage: &Storage,
+    known: &[Arc<Run>],
+) -> Result<(Vec<Arc<Run>>, Option<PurgeManifest>)> {
     let start = storage.log.epoch_at(0);
     let mut unusable: Vec<Span> = Vec::new();
     let (mut damage, mut reach) = (None, start);
     for _ in 0..LIST_TRIES {
-        let (mut spans, floor) = spans(storage)?;
+        let (mut spans, manifest) = spans(storage)?;
         let lost = lost(storage, &spans)?;
         if lost > 0 {
             return Err(flushed::cut_short(&storage.log, lost));
@@ -58,17 +61,17 @@ pub(crate) fn open_runs(storage: &Storage, known: &[Arc<Run>]) -> Result<(Vec<Ar
                 continue;
             }
             match Run::open(&storage.directory, storage.uuid, span) {
-                Ok(run) if knows_log(storage, &run, floor.as_ref())? => runs.push(Arc::new(run)),
-                // A purge made a hole there meanwhile.
-                Ok(_) if Floor::current(storage)? != floor => break,
-                // Of another copy of the container, say. Notes and runs were asked whether the log is whole, and it says all that
-                // such a run should say.
+                Ok(run) if knows_log(storage, &run, manifest.as_ref())? => runs.push(Arc::new(run)),
+                // A purge has made a hole there meanwhile.
+                Ok(_) if PurgeManifest::current(storage)? != manifest => break,
+                // It may be of another copy of the container. Notes and runs show that the log is whole, so the log contains what such a
+                // run should.
                 Ok(_) if span.tag == 0 => unusable.push(span),
                 Ok(run) => {
                     let what = "the log has changed before the end of this run; `isotach repair` says what can be done";
                     return Err(Error::corrupt(what, run.place()));
                 }
-                // Damaged; or merged away by another process between the listing and the opening.
+                // Damaged, or merged away by another process between the listing and the opening.
                 Err(error @ Error::Corrupt { .. }) => {
                     unusable.push(span);
                     damage = Some(error);
@@ -79,32 +82,31 @@ pub(crate) fn open_runs(storage: &Storage, known: &[Arc<Run>]) -> Result<(Vec<Ar
         }
         if runs.len() == chain(&spans, start).len() {
             reach = runs.last().map_or(start, |run| run.span().to);
-            match floor.filter(|floor| reach < floor.epoch.min(end)) {
-                None => return Ok((runs, floor)),
-                // The past before the floor can only be read where runs end.
-                Some(floor) if damage.is_some() || storage.log.past().is_some() => {
-                    return Err(damage.unwrap_or_else(|| missing(storage, reach, &floor)));
+            match manifest.filter(|manifest| reach < manifest.epoch.min(end)) {
+                None => return Ok((runs, manifest)),
+                // The past before the manifest can only be read at the end of a run.
+                Some(manifest) if damage.is_some() || storage.log.past().is_some() => {
+                    return Err(damage.unwrap_or_else(|| missing(storage, reach, &manifest)));
                 }
-                // The listing may have missed a run that takes the place of others.
+                // The listing may have missed a run that replaces others.
                 Some(_) => {}
             }
         }
     }
-    match Floor::current(storage)? {
+    match PurgeManifest::current(storage)? {
         None => Ok((Vec::new(), None)),
-        Some(floor) => Err(missing(storage, reach, &floor)),
+        Some(manifest) => Err(missing(storage, reach, &manifest)),
     }
 }
 
-/// How many bytes of the log are known to be lost because a sound run goes further: what a run tells of was durable before it
-/// had its name.
+/// How many bytes of the log are lost, as a sound run that reaches further proves: the log was durable before a run got its name.
 pub(crate) fn lost(storage: &Storage, spans: &[Span]) -> Result<u64> {
     let end = storage.log.epoch_at(storage.log.whole_length()?);
     let mut lost = 0;
     for span in spans.iter().filter(|span| span.to > end) {
         match Run::open(&storage.directory, storage.uuid, *span) {
             Ok(_) => lost = lost.max(span.to - end),
-            // A damaged one proves nothing, whatever its name is; another may have been merged away meanwhile.
+            // A damaged run proves nothing. Another run may have been merged away meanwhile.
             Err(Error::Corrupt { .. } | Error::NotFound { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -112,19 +114,19 @@ pub(crate) fn lost(storage: &Storage, spans: &[Span]) -> Result<u64> {
     Ok(lost)
 }
 
-/// Whether the log is the one that a run speaks of. Of what was purged from it nothing can be said.
-pub(crate) fn knows_log(storage: &Storage, run: &Run, floor: Option<&Floor>) -> Result<bool> {
+/// Whether a run was made of this log. What was purged from the log is not compared.
+pub(crate) fn knows_log(storage: &Storage, run: &Run, manifest: Option<&PurgeManifest>) -> Result<bool> {
     let to = run.span().to;
-    Ok(floor.is_some_and(|floor| to < floor.epoch) || run.log_sum() == storage.log.sum_before(to)?)
+    Ok(manifest.is_some_and(|manifest| to < manifest.epoch) || run.log_sum() == storage.log.sum_before(to)?)
 }
 
-fn missing(storage: &Storage, reach: u64, floor: &Floor) -> Error {
+fn missing(storage: &Storage, reach: u64, manifest: &PurgeManifest) -> Error {
     if let Some(epoch) = storage.log.past() {
         let container = storage.directory.path().display();
         let kept = "after a purge the present, and the epochs of snapshots";
         return Error::not_found(format!("epoch {epoch} of {container} (kept are {kept})"));
     }
-    let what = format!("the runs go to epoch {reach}, and the log was purged up to {}", floor.epoch);
+    let what = format!("the runs go to epoch {reach}, and the log was purged up to {}", manifest.epoch);
     Error::corrupt(what, storage.directory.path().display().to_string())
 }
 
@@ -132,16 +134,16 @@ fn missing(storage: &Storage, reach: u64, floor: &Floor) -> Error {
 pub(crate) fn reach(storage: &Storage) -> Result<u64> {
     let start = storage.log.epoch_at(0);
     let (mut spans, _) = spans(storage)?;
-    // The log is measured after the listing: it only grows, so what reaches past it then never was of it.
+    // The log is measured after the listing. It only grows, so a run that reaches past its end was never made of it.
     let end = storage.log.epoch_at(storage.log.length()?);
     spans.retain(|span| span.to <= end);
     Ok(chain(&spans, start).last().map_or(start, |span| span.to))
 }
 
-/// Removes runs that lie inside one of `runs`: those just merged, and what a process that died left.
+/// Removes runs inside one of `runs`: those just merged, and those that a dead process left.
 ///
-/// Runs that nobody has opened take nothing's place, however wide their names are: they may be damaged. Nor does a run take
-/// the place of one of another generation: it may be of one that was purged meanwhile.
+/// Only an opened run replaces others: a damaged one has a wide name, too. A run does not replace one of another generation, because its
+/// own generation may have been purged meanwhile.
 pub(crate) fn remove_narrow(storage: &Storage, runs: &[Arc<Run>]) -> Result<()> {
     let (spans, _) = spans(storage)?;
     let is_inside = |inner: &Span| {
@@ -155,7 +157,7 @@ pub(crate) fn remove_narrow(storage: &Storage, runs: &[Arc<Run>]) -> Result<()> 
     useless.copied().try_for_each(|span| remove(storage, span))
 }
 
-/// Removes a run that lies inside a wider one. Whoever has it open reads on.
+/// Removes a run that lies inside a wider one. Readers that have it open are not affected.
 pub(crate) fn remove(storage: &Storage, span: Span) -> Result<()> {
     let name = span.file_name();
     match storage.directory.remove(&name) {

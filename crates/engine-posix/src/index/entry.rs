@@ -1,13 +1,12 @@
-//! Entries: what a layer of the state (the table, or a run) knows about one path, and how layers combine.
+//! Entries: what a layer of the state (the table, or a run) contains for a path, and how layers combine.
 //!
-//! A layer may not know what lies under it, so bytes are kept as the operations done to them
-//! (`Bytes::complete` says whether anything older can matter). Combining is associative: whatever layers a
-//! process happens to hold, it comes to the same answer.
+//! A layer may not know the layers under it, so it contains bytes as the operations on them. [`Bytes::complete`] says whether anything
+//! older can matter. Combining is associative: every process comes to the same result, whatever layers it has.
 
 use std::sync::Arc;
 
 use crate::{
-    format::extent::{DIGEST, Digest, Extent, Part},
+    format::extent::{DIGEST, Digest, Extent, ExtentPart},
     index::ops::{ByteOp, Bytes},
 };
 use isotach_engine_kit::bytes::{Put, Reader};
@@ -19,10 +18,10 @@ pub(crate) struct Versioned {
     pub(crate) entry: Entry,
 }
 
-/// What a layer knows about a path.
+/// The contents of a layer for a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// A value, here.
+    /// An inline value.
     Value(Box<[u8]>),
     /// A value, in a data file.
     ValueExtent(Extent, Digest),
@@ -30,7 +29,7 @@ pub(crate) enum Entry {
     Removed,
     /// Bytes by offset.
     Bytes(Bytes),
-    /// On the path of an object or a distribution key: everything older with this prefix is removed.
+    /// On the path of an object or a distribution key: removes everything older with this prefix.
     Cut,
 }
 
@@ -43,7 +42,7 @@ impl Entry {
         }
     }
 
-    /// Whether it is something that a reader sees.
+    /// Whether readers see it.
     pub(crate) fn is_live(&self) -> bool {
         match self {
             Self::Value(_) | Self::ValueExtent(..) => true,
@@ -69,7 +68,7 @@ impl Entry {
         }
     }
 
-    /// This entry when nothing older is left.
+    /// This entry if nothing older exists.
     pub(crate) fn at_bottom(self) -> Self {
         match self {
             Self::Bytes(bytes) => Self::Bytes(bytes.completed()),
@@ -79,35 +78,35 @@ impl Entry {
 }
 
 impl Versioned {
-    /// This over an older one; the last change is the later of both.
+    /// This over an older one. The last change is the later of the two.
     pub(crate) fn over(self, older: Self) -> Self {
         Self { epoch: self.epoch.max(older.epoch), entry: self.entry.over(older.entry) }
     }
 }
 
-/// What one layer knows of a cell.
-pub(crate) enum Known<'a> {
-    Bytes(Lent<'a>),
+/// The contents of one layer for a cell, with the operations on bytes borrowed or shared.
+pub(crate) enum LayerEntry<'a> {
+    Bytes(BytesRef<'a>),
     Other(Entry),
 }
 
-/// Operations on bytes, wherever they are kept.
-pub(crate) enum Lent<'a> {
+/// Operations on bytes in the table, in the cache of a run, or decoded.
+pub(crate) enum BytesRef<'a> {
     InTable(&'a Bytes),
     Shared(Arc<Bytes>),
     Own(Bytes),
 }
 
-impl Known<'_> {
+impl LayerEntry<'_> {
     pub(crate) fn of(entry: Entry) -> Self {
         match entry {
-            Entry::Bytes(bytes) => Self::Bytes(Lent::Own(bytes)),
+            Entry::Bytes(bytes) => Self::Bytes(BytesRef::Own(bytes)),
             other => Self::Other(other),
         }
     }
 }
 
-impl Lent<'_> {
+impl BytesRef<'_> {
     pub(crate) fn get(&self) -> &Bytes {
         match self {
             Self::InTable(bytes) => bytes,
@@ -117,7 +116,7 @@ impl Lent<'_> {
     }
 }
 
-/// What an entry's payload is, and what an operation's bytes are.
+/// The tags of entries, and of operations on bytes.
 pub(crate) mod tag {
     pub(crate) const VALUE: u8 = 1;
     pub(crate) const VALUE_EXTENT: u8 = 2;
@@ -130,7 +129,7 @@ pub(crate) mod tag {
 }
 
 impl Entry {
-    /// Appends the entry's payload in a run, and gives its tag (FORMAT.md section 7).
+    /// Appends the payload of the entry in a run, and returns its tag (FORMAT.md section 7).
     pub(crate) fn encode(&self, out: &mut Vec<u8>) -> u8 {
         match self {
             Self::Value(value) => {
@@ -157,18 +156,18 @@ impl Entry {
         op.encode(out);
     }
 
-    /// Whether a payload of bytes begins with saying that nothing older matters.
+    /// Whether a payload of bytes is complete.
     pub(crate) fn says_complete(payload: &[u8]) -> bool {
         Reader(payload).u32() == Some(1)
     }
 
-    /// Whether a payload of bytes is complete and nothing but one write.
+    /// Whether a payload of bytes is complete and consists of one write.
     pub(crate) fn is_one_write(payload: &[u8]) -> bool {
         Self::says_complete(payload) && Self::one_write(payload).is_some()
     }
 
-    /// What a payload of bytes writes, complete or not, if that is all it does.
-    pub(crate) fn one_write(payload: &[u8]) -> Option<Part> {
+    /// The write that a payload of bytes consists of, complete or not.
+    pub(crate) fn one_write(payload: &[u8]) -> Option<ExtentPart> {
         let mut reader = Reader(payload);
         reader.u32()?;
         match ByteOp::decode(&mut reader)? {
@@ -177,7 +176,7 @@ impl Entry {
         }
     }
 
-    /// Reads an entry from its tag and payload; `None` when it is malformed.
+    /// Reads an entry from its tag and payload; `None` if it is malformed.
     pub(crate) fn decode(kind: u8, payload: &[u8]) -> Option<Self> {
         let mut reader = Reader(payload);
         let entry = match kind {
@@ -202,7 +201,7 @@ mod tests {
 
     fn write(offset: u64, length: u64) -> ByteOp {
         let extent = Extent { file: offset, position: 0, length, sums: Sums::One(0) };
-        ByteOp::Write(Part { offset, length, skip: 0, extent })
+        ByteOp::Write(ExtentPart { offset, length, skip: 0, extent })
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Going through several layers at once, in order of path, newest layer first for the same path.
+//! A walk over several layers in the order of paths, the newest layer first for each path.
 //!
-//! Entries that need no combining are lent as they stand.
+//! Entries that need no combining are passed on as they are.
 
 use std::{cmp::Ordering, sync::Arc};
 
@@ -10,14 +10,14 @@ use crate::{
     format::path,
     index::{
         entry::Versioned,
-        raw::Kept,
+        raw::LazyEntry,
         run::{Run, RunCursor},
         state::State,
         table::{Table, TableCursor},
     },
 };
 
-/// A place in one layer, or in one sorted stretch of the table.
+/// A position in one layer, or in one sorted stretch of the table.
 enum Source<'s> {
     Table(TableCursor<'s>),
     Run(Box<RunCursor>),
@@ -42,10 +42,10 @@ impl<'s> Source<'s> {
         }
     }
 
-    fn kept(&self) -> Option<Kept<'_>> {
+    fn entry(&self) -> Option<LazyEntry<'_>> {
         match self {
-            Self::Table(cursor) => cursor.kept(),
-            Self::Run(cursor) => cursor.current().map(Kept::Raw),
+            Self::Table(cursor) => cursor.entry(),
+            Self::Run(cursor) => cursor.current().map(LazyEntry::Encoded),
         }
     }
 
@@ -64,20 +64,20 @@ impl<'s> Source<'s> {
 pub(crate) struct Merge<'s> {
     /// Newest first.
     sources: Vec<Source<'s>>,
-    /// The sources that stand at the present path, newest first.
+    /// The sources at the present path, newest first.
     here: Vec<usize>,
-    /// Cuts whose prefix the walk is in, outermost first.
+    /// Cuts whose prefix contains the present path, outermost first.
     cuts: Vec<(Vec<u8>, u64)>,
 }
 
-/// What the layers say of the present path.
-enum Said {
+/// The result of the layers for the present path.
+enum Combined {
     /// A cut hides all of it.
-    Hidden,
-    /// What one source says, and nothing else.
-    By(usize),
-    /// What several say together.
-    Together(Versioned),
+    Unreadable,
+    /// The entry of one source.
+    OneSource(usize),
+    /// The combined entries of several sources.
+    Several(Versioned),
 }
 
 impl<'s> Merge<'s> {
@@ -102,12 +102,12 @@ impl<'s> Merge<'s> {
         Ok(Self::of(sources, cuts))
     }
 
-    /// Over all of a table, for making a run.
+    /// Over all of a table.
     pub(crate) fn of_table(table: &'s Table) -> Self {
         Self::of(table.from(&[]).into_iter().map(Source::Table).collect(), Vec::new())
     }
 
-    /// Over all of some runs, given oldest first, for making a run.
+    /// Over all of some runs, given oldest first.
     pub(crate) fn of_runs(runs: &[Arc<Run>]) -> Result<Self> {
         Self::of_layers(runs, None)
     }
@@ -121,8 +121,8 @@ impl<'s> Merge<'s> {
         Ok(Self::of(sources, Vec::new()))
     }
 
-    /// The next path and what the layers together say of it: removals and cuts included.
-    pub(crate) fn next(&mut self) -> Result<Option<(&[u8], Kept<'_>)>> {
+    /// The next path and its entry, removals and cuts included.
+    pub(crate) fn next(&mut self) -> Result<Option<(&[u8], LazyEntry<'_>)>> {
         let said = loop {
             for at in self.here.drain(..) {
                 self.sources[at].advance()?;
@@ -134,27 +134,27 @@ impl<'s> Merge<'s> {
             while self.cuts.last().is_some_and(|(prefix, _)| !path.starts_with(prefix)) {
                 self.cuts.pop();
             }
-            match self.say()? {
-                Said::Hidden => {}
+            match self.combine()? {
+                Combined::Unreadable => {}
                 said => break said,
             }
         };
         let source = match said {
-            Said::By(at) => &self.sources[at],
+            Combined::OneSource(at) => &self.sources[at],
             _ => &self.sources[self.here[0]],
         };
-        let kept = match said {
-            Said::Together(versioned) => Some(Kept::Own(versioned)),
-            _ => source.kept(),
+        let entry = match said {
+            Combined::Several(versioned) => Some(LazyEntry::Decoded(versioned)),
+            _ => source.entry(),
         };
-        let Some((path, kept)) = source.path().zip(kept) else { return Ok(None) };
-        if kept.is_cut() {
-            self.cuts.push((path.to_vec(), kept.epoch()));
+        let Some((path, entry)) = source.path().zip(entry) else { return Ok(None) };
+        if entry.is_cut() {
+            self.cuts.push((path.to_vec(), entry.epoch()));
         }
-        Ok(Some((path, kept)))
+        Ok(Some((path, entry)))
     }
 
-    /// Finds the sources that stand at the least path.
+    /// Finds the sources at the least path.
     fn find_least(&mut self) {
         let mut least: Option<&[u8]> = None;
         for (at, source) in self.sources.iter().enumerate() {
@@ -172,33 +172,33 @@ impl<'s> Merge<'s> {
     }
 
     /// Combines the entries of the present path that no cut hides.
-    fn say(&self) -> Result<Said> {
+    fn combine(&self) -> Result<Combined> {
         let cut = self.cuts.iter().map(|(_, epoch)| *epoch).max().unwrap_or(0);
-        // Within one layer a cut has already removed what was before it.
+        // A layer contains nothing that its own cut removed.
         let mut seen = self.here.iter().copied().filter(|at| self.sources[*at].epoch() >= cut);
-        let Some((newest, first)) = seen.next().and_then(|at| Some((at, self.sources[at].kept()?))) else {
-            return Ok(Said::Hidden);
+        let Some((newest, first)) = seen.next().and_then(|at| Some((at, self.sources[at].entry()?))) else {
+            return Ok(Combined::Unreadable);
         };
         if first.is_complete() {
-            return Ok(Said::By(newest));
+            return Ok(Combined::OneSource(newest));
         }
         let mut older = seen.peekable();
         if cut == 0 && older.peek().is_none() {
-            return Ok(Said::By(newest));
+            return Ok(Combined::OneSource(newest));
         }
         let mut found = first.into_versioned()?;
         for at in older {
             if found.entry.is_complete() {
                 break;
             }
-            if let Some(older) = self.sources[at].kept() {
+            if let Some(older) = self.sources[at].entry() {
                 found = found.over(older.into_versioned()?);
             }
         }
         if cut > 0 {
-            // Nothing older than the cut is left, so what there is, is all.
+            // Nothing older than the cut is left.
             found.entry = found.entry.at_bottom();
         }
-        Ok(Said::Together(found))
+        Ok(Combined::Several(found))
     }
 }

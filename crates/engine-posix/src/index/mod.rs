@@ -1,6 +1,6 @@
-//! The state that a log amounts to: the table of its tail, the runs below it, and how both are replayed, merged and written.
+//! The state of a container: the table of the log's tail, the runs below it, and how both are replayed, merged and written.
 //!
-//! What must stay true: the state follows from the log alone; every process that replays it comes to the same one.
+//! What must stay true: the state depends on the log alone, so every process that replays it comes to the same one.
 
 pub(crate) mod chain;
 pub(crate) mod checkpoint;

@@ -1,12 +1,12 @@
-//! Operations on the bytes of an array or of records, and what they amount to.
+//! Operations on the bytes of an array or of records, and their result.
 //!
-//! An array may be made of very many small writes. What is kept of it begins with writes in the order of their offsets, which
-//! is what most arrays are made of and what folding leaves, so that looking at a range costs what lies in it.
+//! An array may consist of very many small writes. The operations begin with writes in the order of their offsets, as most arrays are
+//! written and as folding leaves them. So reading a range costs only what lies in it.
 
 use std::{collections::BTreeMap, ops::Range};
 
 use crate::{
-    format::extent::{Extent, Part},
+    format::extent::{Extent, ExtentPart},
     index::entry::tag,
 };
 use isotach_engine_kit::bytes::{Put, Reader};
@@ -14,10 +14,10 @@ use isotach_engine_kit::bytes::{Put, Reader};
 /// Operations on the bytes of an array or of records, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Bytes {
-    /// Nothing older matters: the operations start from nothing.
+    /// Nothing older matters: the operations begin with nothing.
     pub(crate) complete: bool,
     ops: Vec<ByteOp>,
-    /// How many of the first operations are writes of something, each behind the one before.
+    /// How many of the first operations are non-empty writes in the order of their offsets.
     sorted: usize,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Bytes {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ByteOp {
     /// `length` bytes at `offset` are those of `extent` from its byte `skip` on.
-    Write(Part),
+    Write(ExtentPart),
     SetSize(u64),
     Punch {
         offset: u64,
@@ -50,35 +50,34 @@ impl ByteOp {
         }
     }
 
-    /// Whether it makes an array that was not there.
+    /// Whether it creates an array that did not exist.
     pub(crate) fn creates(&self) -> bool {
         !matches!(self, Self::Punch { .. })
     }
 }
 
-/// What operations amount to: a size, and parts by ascending offset that do not overlap. Of a range that was asked for
-/// there are only the parts in it.
+/// The result of operations: a size, and the parts within the requested range, by ascending offset and without overlaps.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Resolved {
     pub(crate) size: u64,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<ExtentPart>,
 }
 
-/// The parts of a range by offset, while operations are applied to them.
+/// The parts of a range by offset, while operations are applied.
 #[derive(Debug)]
 pub(crate) struct Resolving {
     range: Range<u64>,
     size: u64,
-    parts: BTreeMap<u64, Part>,
+    parts: BTreeMap<u64, ExtentPart>,
 }
 
 impl Resolving {
-    /// Nothing yet.
+    /// No operation yet.
     pub(crate) fn of(range: Range<u64>) -> Self {
         Self { range, size: 0, parts: BTreeMap::new() }
     }
 
-    /// Does all of `bytes`, which are newer than what was done so far.
+    /// Applies `bytes`, which are newer than everything applied so far.
     pub(crate) fn apply_all(&mut self, bytes: &Bytes) {
         let (sorted, rest) = bytes.ops.split_at(bytes.sorted);
         if let Some(ByteOp::Write(last)) = sorted.last() {
@@ -120,7 +119,7 @@ impl Resolving {
             let done = part.offset < start;
             rest.for_each(|rest| drop(self.parts.insert(rest.offset, rest)));
             if done {
-                // What is left of it lies before the range: go on behind it.
+                // The rest of it lies before the range: continue behind it.
                 self.cut_out(start, end);
                 return;
             }
@@ -134,8 +133,8 @@ impl From<Resolving> for Resolved {
     }
 }
 
-/// Operations out of order that are kept before all are folded into what they amount to; and their share of all, so that
-/// folding costs each operation a constant share.
+/// How many unordered operations are collected before all are folded into their result, and their minimum share of all, so that folding
+/// costs each operation a constant share.
 const FOLD_AT: usize = 64;
 const FOLD_SHARE: usize = 4;
 
@@ -146,12 +145,12 @@ impl Bytes {
         bytes
     }
 
-    /// The same when nothing older matters.
+    /// The same if nothing older exists.
     pub(crate) fn completed(self) -> Self {
         Self { complete: true, ..self }
     }
 
-    /// Counts on from the operations known to be in order.
+    /// Extends the number of operations known to be in order.
     fn find_sorted(&mut self) {
         let mut end = self.sorted.checked_sub(1).map_or(0, |last| self.ops[last].end());
         while let Some(ByteOp::Write(part)) = self.ops.get(self.sorted)
@@ -163,7 +162,6 @@ impl Bytes {
         }
     }
 
-    /// Adds an operation.
     pub(crate) fn push(&mut self, op: ByteOp) {
         self.ops.push(op);
         self.find_sorted();
@@ -172,16 +170,16 @@ impl Bytes {
         }
     }
 
-    /// Adds what was done later.
+    /// Adds later operations.
     pub(crate) fn append(&mut self, newer: &mut Self) {
         self.ops.append(&mut newer.ops);
         self.find_sorted();
     }
 
-    /// The same with every part replaced by those that `move_part` gives for it.
+    /// Replaces every part by those that `move_part` returns for it.
     pub(crate) fn map_parts<E>(
         self,
-        mut move_part: impl FnMut(Part) -> Result<Vec<Part>, E>,
+        mut move_part: impl FnMut(ExtentPart) -> Result<Vec<ExtentPart>, E>,
     ) -> Result<Self, E> {
         let mut ops = Vec::with_capacity(self.ops.len());
         for op in self.ops {
@@ -193,20 +191,20 @@ impl Bytes {
         Ok(Self::new(self.complete, ops))
     }
 
-    /// The parts that the operations write, also those that later ones hide.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
+    /// The parts that the operations write, including those that later ones hide.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &ExtentPart> {
         self.ops.iter().filter_map(|op| match op {
             ByteOp::Write(part) => Some(part),
             _ => None,
         })
     }
 
-    /// Whether there is something once this is done, whatever was there before.
+    /// Whether the operations create something, whatever existed before.
     pub(crate) fn creates(&self) -> bool {
         self.ops.iter().any(ByteOp::creates)
     }
 
-    /// What the operations amount to, from nothing; `None` when they create nothing.
+    /// The result of the operations on nothing; `None` if they create nothing.
     pub(crate) fn resolve(&self) -> Option<Resolved> {
         self.creates().then(|| {
             let mut resolving = Resolving::of(0..u64::MAX);
@@ -215,20 +213,20 @@ impl Bytes {
         })
     }
 
-    /// Replaces the operations by fewer that amount to the same, when everything is known.
+    /// Replaces the operations by fewer with the same result, if they are complete.
     pub(crate) fn fold(&mut self) {
         if !self.complete || self.ops.len() == self.sorted || self.ops.len() < 2 {
             return;
         }
         if let Some(Resolved { size, parts }) = self.resolve() {
-            let end = parts.last().map(Part::end);
+            let end = parts.last().map(ExtentPart::end);
             let mut ops: Vec<_> = parts.into_iter().map(ByteOp::Write).collect();
             ops.extend((end != Some(size)).then_some(ByteOp::SetSize(size)));
             *self = Self::new(true, ops);
         }
     }
 
-    /// Appends the operations as a run has them.
+    /// Appends the operations in the form of a run.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         out.put_u32(self.complete.into());
         self.ops.iter().for_each(|op| op.encode(out));
@@ -273,7 +271,7 @@ impl ByteOp {
                 let (offset, length, skip) = (reader.u64()?, reader.u64()?, reader.u64()?);
                 let extent = Extent::decode(reader)?;
                 let fits = skip.checked_add(length)? <= extent.length && offset.checked_add(length).is_some();
-                fits.then_some(Self::Write(Part { offset, length, skip, extent }))
+                fits.then_some(Self::Write(ExtentPart { offset, length, skip, extent }))
             }
             tag::SET_SIZE => Some(Self::SetSize(reader.u64()?)),
             tag::PUNCH => Some(Self::Punch { offset: reader.u64()?, length: reader.u64()? }),
@@ -289,7 +287,7 @@ mod tests {
 
     fn write(offset: u64, length: u64) -> ByteOp {
         let extent = Extent { file: offset, position: 0, length, sums: Sums::One(0) };
-        ByteOp::Write(Part { offset, length, skip: 0, extent })
+        ByteOp::Write(ExtentPart { offset, length, skip: 0, extent })
     }
 
     fn ranges(bytes: &Bytes) -> (u64, Vec<(u64, u64, u64)>) {

@@ -1,7 +1,7 @@
-//! The state of a container as one handle knows it: runs, and a table made by replaying the log's tail.
+//! The state of a container in one handle: runs, and a table made by replaying the tail of the log.
 //!
-//! Replaying is deterministic. Whatever runs a process starts from, it comes to the same verdict about
-//! every frame and to the same entries; everything that settles contention rests on this.
+//! Replay is deterministic. Whatever runs a process begins with, it comes to the same verdict on every frame and to the same entries.
+//! Everything that settles contention depends on this.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,24 +12,24 @@ use crate::{
     capability::SCHEME,
     format::{
         extent::{self, Extent},
-        frame::{self, Found, Frame, Origin},
+        frame::{self, Frame, FrameVerdict, Origin},
         path,
-        record::{self, Change, Condition, Record},
+        record::{self, CellChange, Condition, Record},
     },
     index::{
         chain,
         entry::{Entry, Versioned},
-        raw::Kept,
+        raw::LazyEntry,
         run::Run,
         table::Table,
     },
     io::{
         log::{self, Log},
-        lost::{self, Judged},
+        lost::{self, LossVerdict},
         scan::{Step, scan},
         storage::Storage,
     },
-    purge::manifest::{self, Floor},
+    purge::manifest::{self, PurgeManifest},
     transaction::verdict::Verdicts,
 };
 
@@ -39,37 +39,36 @@ mod tests;
 /// The writer number of a state that waits for no verdict: no handle has it.
 pub(crate) const NOBODY: u64 = 0;
 
-/// How far back a read set may reach, in bytes of log: an older `Unchanged` fails. Runs keep the traces of
-/// removed entries for as long, so every process answers alike (FORMAT.md section 5).
+/// The maximum age of a read set, in bytes of log: an older `Unchanged` fails. Runs keep the traces of removed entries for as long, so
+/// every process comes to the same answer (FORMAT.md section 5).
 pub(crate) const READ_SET_WINDOW: u64 = 64 << 20;
 
 /// Runs and table.
 #[derive(Debug)]
 pub(crate) struct State {
-    /// Oldest first; each begins where the one before ends.
+    /// Oldest first. Each begins where the previous one ends.
     pub(crate) runs: Vec<Arc<Run>>,
-    /// The floor that counted when the runs were chosen.
-    floor: Option<Floor>,
+    /// The purge manifest when the runs were chosen.
+    manifest: Option<PurgeManifest>,
     pub(crate) table: Table,
-    /// Where in the log file the next frame is looked for.
+    /// The position in the log of the next frame.
     pub(crate) position: u64,
-    /// The length of the log when it was last looked at.
+    /// The length of the log at the last replay.
     seen: u64,
-    /// Where the last frame ends that made a snapshot, of those replayed since this was set to 0.
+    /// The end of the last frame that made a snapshot, since this was set to 0.
     snapshot_at: u64,
     /// The last frame of each writer.
     sequences: HashMap<u64, u64>,
-    /// Of the handle's own conditional frames.
+    /// Verdicts on the handle's own conditional frames.
     pub(crate) verdicts: Verdicts,
-    /// A frame was applied in part, because a segment of it is damaged. Nobody must see this state.
+    /// A frame was applied in part, because one of its segments is damaged. Readers must not see this state.
     pub(crate) is_spoilt: bool,
 }
 
 impl State {
-    /// The state at the end of the newest runs; `own` is the handle's writer number. Runs that are open already
-    /// may be handed in.
+    /// The state at the end of the newest runs. `own` is the handle's writer number. Runs that are open already may be passed in.
     pub(crate) fn open(storage: &Storage, own: u64, known: &[Arc<Run>]) -> Result<Self> {
-        let (runs, floor) = chain::open_runs(storage, known)?;
+        let (runs, manifest) = chain::open_runs(storage, known)?;
         let covered = runs.last().map(|run| run.span().to);
         let position = match covered {
             Some(epoch) => storage.log.position_of(epoch).ok_or_else(|| storage.log.unreached(epoch))?,
@@ -78,15 +77,15 @@ impl State {
         if position > storage.log.length()? {
             return Err(storage.log.unreached(storage.log.epoch_at(position)));
         }
-        Ok(Self { floor, ..Self::at_runs(runs, position, own) })
+        Ok(Self { manifest, ..Self::at_runs(runs, position, own) })
     }
 
-    /// The state at the end of these runs, which is at byte `position` of the log.
+    /// The state at the end of these runs, at byte `position` of the log.
     pub(crate) fn at_runs(runs: Vec<Arc<Run>>, position: u64, own: u64) -> Self {
         Self {
             table: Table::new(runs.is_empty()),
             runs,
-            floor: None,
+            manifest: None,
             position,
             seen: 0,
             snapshot_at: 0,
@@ -96,17 +95,17 @@ impl State {
         }
     }
 
-    /// Whether nothing was appended since the log was last looked at.
+    /// Whether nothing was appended since the last replay.
     pub(crate) fn is_fresh(&self, log_length: u64) -> bool {
         self.seen == log_length
     }
 
-    /// The epoch up to which runs hold everything.
+    /// The epoch up to which runs contain everything.
     pub(crate) fn covered(&self, storage: &Storage) -> u64 {
         self.runs.last().map_or(storage.log.epoch_at(0), |run| run.span().to)
     }
 
-    /// Replays what was appended since.
+    /// Replays the frames that were appended since.
     pub(crate) fn replay(&mut self, storage: &Storage) -> Result<()> {
         let length = storage.log.length()?;
         if length < self.seen {
@@ -119,8 +118,7 @@ impl State {
         Ok(())
     }
 
-    /// Replays what was appended since, up to the first frame that ends at position `until` or after, or that makes a
-    /// snapshot.
+    /// Replays up to the first frame that ends at position `until` or after, or that makes a snapshot.
     pub(crate) fn replay_to(&mut self, storage: &Storage, until: u64) -> Result<()> {
         self.snapshot_at = 0;
         self.go_on(storage, storage.log.length()?, |state| {
@@ -128,7 +126,7 @@ impl State {
         })
     }
 
-    /// Replays what was appended since, up to position `until`.
+    /// Replays up to position `until`.
     pub(crate) fn replay_up_to(&mut self, storage: &Storage, until: u64) -> Result<()> {
         self.go_on(storage, storage.log.length()?, |state| state.position >= until)
     }
@@ -136,7 +134,7 @@ impl State {
     /// Replays up to `length`, or until it is enough.
     fn go_on(&mut self, storage: &Storage, length: u64, is_enough: impl Fn(&Self) -> bool) -> Result<()> {
         if self.is_spoilt {
-            // The frame would be judged by what it has changed itself.
+            // The frame would be judged by its own changes.
             return Err(self.damaged(&storage.log, "a frame that was applied in part"));
         }
         if is_enough(self) {
@@ -144,7 +142,7 @@ impl State {
         }
         scan(storage, self.position..length, |position, found| {
             let next = match found {
-                Found::Frame { frame, length } => {
+                FrameVerdict::Frame { frame, length } => {
                     let next = position + length as u64;
                     self.apply_frame(storage, &frame, storage.log.epoch_at(next))?;
                     next
@@ -160,51 +158,53 @@ impl State {
         .map(drop)
     }
 
-    /// Where the replay goes on after a place where no frame is that counts; `None` if not before the log has grown.
-    fn pass_over(&self, storage: &Storage, found: &Found<'_>) -> Result<Option<u64>> {
+    /// Where the replay continues after a position without a frame that counts; `None` if it must wait for the log to grow.
+    fn pass_over(&self, storage: &Storage, found: &FrameVerdict<'_>) -> Result<Option<u64>> {
         let after = |length: usize| Some(self.position + length as u64);
         let judge =
             |reach: u64, otherwise: Result<Option<u64>>| match lost::judge(storage, self.position, reach)? {
-                Judged::NotLost => otherwise,
-                Judged::LostUntil(position) => Ok(Some(position)),
-                Judged::LostToEnd => Ok(None),
+                LossVerdict::NotLost => otherwise,
+                LossVerdict::LostUntil(position) => Ok(Some(position)),
+                LossVerdict::LostToEnd => Ok(None),
             };
         let passed = match *found {
-            Found::Frame { length, .. } | Found::Torn { length } => Ok(after(length)),
-            Found::Pending { .. } => Ok(None),
-            Found::Strange { length } => judge(lost::MARKER, Ok(after(length))),
-            Found::Damaged { what, reach } => judge(reach as u64, Err(self.damaged(&storage.log, what))),
+            FrameVerdict::Frame { length, .. } | FrameVerdict::Torn { length } => Ok(after(length)),
+            FrameVerdict::Pending { .. } => Ok(None),
+            FrameVerdict::Strange { length } => judge(lost::MARKER, Ok(after(length))),
+            FrameVerdict::Damaged { what, reach } => {
+                judge(reach as u64, Err(self.damaged(&storage.log, what)))
+            }
         };
-        // After all that was read for it: what was there before a purge may have been read in part.
+        // Checked after all reads: a purge may have removed a part of what was read.
         match self.is_in_hole(storage)? {
             true => Err(self.damaged(&storage.log, "the log was purged up to a place behind this one")),
             false => passed,
         }
     }
 
-    /// Whether a purge may have taken what stood at this position of the log, up to now: the log may have grown, and the
-    /// purge come, while this thread was stopped on its way to read.
+    /// Whether a purge may have removed what stood at this position of the log by now: the log may have grown, and a purge followed, while
+    /// this thread was stopped before it read.
     fn is_in_hole(&self, storage: &Storage) -> Result<bool> {
         if self.position + manifest::LOG_KEPT > storage.log.whole_length()? {
             return Ok(false);
         }
-        let floor = Floor::current(storage)?;
-        Ok(floor.is_some_and(|floor| storage.log.epoch_at(self.position) < floor.hole_end))
+        let manifest = PurgeManifest::current(storage)?;
+        Ok(manifest.is_some_and(|manifest| storage.log.epoch_at(self.position) < manifest.hole_end))
     }
 
-    /// Whether there was a purge since the runs were chosen, so that what they, or the log before, refer to may be gone.
+    /// Whether there was a purge since the runs were chosen. It may have removed what the runs, or the log before, refer to.
     pub(crate) fn is_purged(&self, storage: &Storage) -> Result<bool> {
-        Ok(Floor::current(storage)? != self.floor)
+        Ok(PurgeManifest::current(storage)? != self.manifest)
     }
 
     /// Whether there was no purge between the two choices of runs.
-    pub(crate) fn has_floor_of(&self, other: &Self) -> bool {
-        self.floor == other.floor
+    pub(crate) fn has_manifest_of(&self, other: &Self) -> bool {
+        self.manifest == other.manifest
     }
 
     /// Whether there was a purge before the runs were chosen.
-    pub(crate) fn has_floor(&self) -> bool {
-        self.floor.is_some()
+    pub(crate) fn has_manifest(&self) -> bool {
+        self.manifest.is_some()
     }
 
     fn damaged(&self, log: &Log, what: &str) -> Error {
@@ -226,7 +226,7 @@ impl State {
         Ok(())
     }
 
-    /// Whether a frame is its writer's next. One seen before is passed over; a gap means that frames are lost.
+    /// Whether a frame is its writer's next. A duplicate is skipped. A gap means that frames are lost.
     fn is_next(&self, origin: &Origin) -> std::result::Result<bool, &'static str> {
         match self.sequences.get(&origin.writer) {
             Some(last) if origin.sequence <= *last => Ok(false),
@@ -235,8 +235,8 @@ impl State {
         }
     }
 
-    /// Decides a frame and applies it if it counts. Nothing is applied unless everything in the frame can be read; its
-    /// segments are read one by one, so that memory need not hold all of them.
+    /// Decides a frame and applies it if it counts. Nothing is applied unless the whole frame can be decoded. Segments are read one by one,
+    /// so they need not fit in memory together.
     fn apply_transaction(&mut self, storage: &Storage, frame: &Frame<'_>, epoch: u64) -> Result<()> {
         let malformed = |state: &Self| state.damaged(&storage.log, "a record of a frame is malformed");
         let mut reader = Reader(&frame.body);
@@ -257,7 +257,7 @@ impl State {
             }
         }
         if conditions > 0 {
-            self.verdicts.keep(frame.origin, failed);
+            self.verdicts.record(frame.origin, failed);
         }
         if failed.is_some() {
             return Ok(());
@@ -266,7 +266,7 @@ impl State {
         while let Some(record) = record::decode(&mut changes) {
             match record {
                 Record::Change(cell, change) => {
-                    if cell.object == record::SNAPSHOTS && change != Change::Remove {
+                    if cell.object == record::SNAPSHOTS && change != CellChange::Remove {
                         self.snapshot_at = storage.log.position_of(epoch).unwrap_or(0);
                     }
                     self.table.apply(&cell, change, epoch);
@@ -282,7 +282,7 @@ impl State {
         Ok(())
     }
 
-    /// Applies the records that a frame has in a data file.
+    /// Applies the records of a segment.
     fn apply_segment(&mut self, storage: &Storage, segment: &Extent, epoch: u64) -> Result<()> {
         let records = storage.data.read_extent(segment).map_err(|error| match error {
             Error::Corrupt { what, place } => Error::Corrupt {
@@ -318,7 +318,7 @@ impl State {
         })
     }
 
-    /// What a reader sees at a path.
+    /// The entry that readers see at a path.
     pub(crate) fn find(&self, path: &[u8]) -> Result<Option<Entry>> {
         let mut found: Option<Entry> = None;
         for layer in self.layers() {
@@ -379,7 +379,7 @@ pub(crate) enum Layer<'s> {
 impl Layer<'_> {
     fn get(&self, path: &[u8]) -> Result<Option<Versioned>> {
         match self {
-            Self::Table(table) => table.get(path).map(Kept::into_versioned).transpose(),
+            Self::Table(table) => table.get(path).map(LazyEntry::into_versioned).transpose(),
             Self::Run(run) => run.get(path),
         }
     }
@@ -406,7 +406,7 @@ impl Layer<'_> {
     }
 }
 
-/// The error for a kind of frame that this program does not know.
+/// The error for a frame kind that this program does not know.
 pub(crate) fn unknown_kind(log: &Log, kind: u16) -> Error {
     let what = format!("frame kind {kind} in {}: a newer Isotach wrote it", log.path().display());
     Error::Unsupported { engine: SCHEME, what }

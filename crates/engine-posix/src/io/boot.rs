@@ -1,7 +1,7 @@
-//! Which start of the machine wrote what (FORMAT.md section 8.3).
+//! Starts of the machine (FORMAT.md section 8.3).
 //!
-//! Before the first frame that is appended after the machine was started stands a recovery frame: what a power failure
-//! left half lies before it. A file's name in the directory tells the writers that come later that it is there.
+//! The first frame that is appended after a start is a recovery frame: everything that a power failure left half lies before it. The name
+//! of a file in the directory shows later writers that the frame exists.
 
 use std::io;
 
@@ -15,7 +15,7 @@ fn name(boot: u64) -> String {
     format!("{PREFIX}{boot:016x}")
 }
 
-/// The number of this start of the machine, if its recovery frame may not be in the log yet.
+/// The number of this start of the machine, unless its recovery frame is known to be in the log.
 pub(crate) fn unrecorded(directory: &Directory) -> io::Result<Option<u64>> {
     let Some(boot) = directory.boot()? else { return Ok(None) };
     match directory.stat(&name(boot)) {
@@ -25,7 +25,7 @@ pub(crate) fn unrecorded(directory: &Directory) -> io::Result<Option<u64>> {
     }
 }
 
-/// Notes that the recovery frame of a start is in the log. Where that fails, every handle appends one.
+/// Records that the recovery frame of a start is in the log. If that fails, every handle appends one.
 pub(crate) fn record(directory: &Directory, boot: u64) -> Result<()> {
     let own = name(boot);
     for old in directory.names()?.iter().filter(|old| old.starts_with(PREFIX) && **old != own) {

@@ -1,12 +1,12 @@
 //! Data files: the bytes of arrays and of large values (FORMAT.md section 6).
 //!
-//! Each writing handle has a file of its own, with a random number for a name, and only ever appends to it.
+//! Each writing handle has files of its own, with random numbers as names, and only appends to them.
 //!
-//! What must stay true: bytes that a frame of the log refers to, or may refer to, never change, and their file is never cut before their
-//! end, since readers map them ([`crate::io::map`]). A file is cut in one place, after a failed write, to where that write began
-//! ([`DataWriter`]). All that frames refer to is before that: an extent is written out before its frame is appended, and the end moves
-//! back ([`DataWriter::rewind`]) only over extents of a frame that was not appended. Where that is not known the handle writes no more.
-//! A purge removes whole files and cuts none.
+//! What must stay true: bytes that a frame of the log refers to, or may refer to, never change, and their file never ends before them,
+//! because readers map them ([`crate::io::map`]). A file is truncated in one place: after a failed write, to where that write began
+//! ([`DataWriter`]). Everything that frames refer to is before that: an extent is written out before its frame is appended, and the end
+//! moves back ([`DataWriter::rewind`]) only over extents of a frame that was not appended. If that is unknown, the handle writes no more. A
+//! purge removes whole files and truncates none.
 
 use std::{
     collections::HashMap,
@@ -20,58 +20,58 @@ use isotach_engine_kit::random;
 use isotach_object::{Error, Result, SharedBytes};
 
 use crate::{
-    format::extent::{CHUNK, Extent, Part, Sums},
+    format::extent::{CHUNK, Extent, ExtentPart, Sums},
     io::{directory::Directory, disk::File},
     sync::Mutex,
 };
 
 /// The folder of a container's data files.
 pub(crate) const FOLDER: &str = "data";
-/// Writes of this size and more go straight to the file; smaller ones are gathered.
+/// Writes of this size and more go straight to the file. Smaller ones are gathered.
 const DIRECT: usize = 128 * 1024;
 /// Gathered bytes are written when there are this many.
 const GATHER: usize = 1 << 20;
-/// The device is told of bytes that it will be asked to sync when there are this many: it works while more come, and whoever
-/// waits for the sync waits for the last of them.
+/// The device starts on bytes that will be synced once there are this many. It works while more are gathered, and the sync waits only for
+/// the last of them.
 const BEGIN_SYNC: u64 = 4 << 20;
-/// A file that has grown past this is followed by a new one, so that a purge can remove what a writer wrote long ago. On a disk that
-/// is nearly full it has one part in so many of what was free when it was begun: a purge has to copy what is live of one file.
+/// A file that has grown past this is followed by a new one, so that a purge can remove what a writer wrote long ago. On a nearly full disk
+/// the limit is a share of the space that was free when the file was begun: a purge has to copy the live part of one file.
 const ROLL: u64 = 256 << 20;
 const ROLL_SHARE: u64 = 16;
-const ROLL_LEAST: u64 = 1 << 20;
-/// How often a data file is made again because a purge had it before it was locked.
+const ROLL_MIN: u64 = 1 << 20;
+/// How often a data file is created again because a purge took it before it was locked.
 const CREATE_TRIES: usize = 20;
-/// Open files kept for reading, per handle.
-const MAX_OPEN: usize = 64;
-/// Bytes read before they are checked, so that they are still in the processor's cache then.
+/// Files kept open for reading, per handle.
+const OPEN_MAX: usize = 64;
+/// Bytes that are read before they are checked, while they are still in the processor's cache.
 const STEP: u64 = 4 * CHUNK;
-/// Bytes read in one call where nobody waits for them: the device is busy longer than the processor.
+/// Bytes that are read in one call while verifying: the device is busier than the processor.
 const VERIFY_STEP: u64 = 16 * CHUNK;
 
 pub(crate) fn file_name(number: u64) -> String {
     format!("{number:016x}")
 }
 
-/// The number that a file name tells, if it is a data file's.
+/// The number in a file name, if it is a data file's.
 pub(crate) fn of_file_name(name: &str) -> Option<u64> {
     let number = u64::from_str_radix(name, 16).ok()?;
     (file_name(number) == name).then_some(number)
 }
 
-/// Appends to a handle's own data file. The file is made at the first write.
+/// Appends to a handle's own data files. A file is created at the first write.
 #[derive(Debug)]
 pub(crate) struct DataWriter {
     folder: Arc<Directory>,
     current: Option<Current>,
-    /// All files that it has made.
+    /// All files that it has created.
     made: Vec<u64>,
-    /// Files that were rolled over and are not synced.
+    /// Full files that are not synced.
     rolled: Vec<Arc<dyn File>>,
-    /// Files that were rolled over, open so that they stay locked until all that refers to them is in the log.
+    /// Full files, open so that they stay locked until everything that refers to them is in the log.
     held: Vec<Arc<dyn File>>,
-    /// Whether the name of a file is not on disk.
+    /// Whether the name of a file is not durable.
     unnamed: bool,
-    /// Whether what is written will be synced.
+    /// Whether the data will be synced.
     sync: bool,
 }
 
@@ -79,11 +79,11 @@ pub(crate) struct DataWriter {
 struct Current {
     number: u64,
     file: Arc<dyn File>,
-    /// Past how many bytes it is followed by another file.
+    /// The length after which another file follows.
     roll: u64,
-    /// Bytes in the file; what is gathered comes after them.
+    /// Bytes in the file. The gathered bytes come after them.
     written: u64,
-    /// Up to where the device was told of it.
+    /// Up to here the device has started to write.
     begun: u64,
     gathered: Vec<u8>,
     unsynced: bool,
@@ -102,7 +102,7 @@ impl Current {
         Ok(())
     }
 
-    /// Writes at the end. After a failure the end has not moved, and what was written past it is given back.
+    /// Writes at the end. After a failure the end has not moved, and the space of what was written past it is freed.
     fn write(&mut self, folder: &Directory, data: &[u8]) -> Result<()> {
         self.unsynced = true;
         if let Err(error) = self.file.write_all_at(data, self.written) {
@@ -113,7 +113,7 @@ impl Current {
         Ok(())
     }
 
-    /// Lets the device begin with what is written, once that is worth a call.
+    /// Lets the device start on what is written, once that is worth a call.
     fn begin_sync(&mut self) {
         let length = self.written.saturating_sub(self.begun);
         if length >= BEGIN_SYNC {
@@ -123,12 +123,12 @@ impl Current {
     }
 }
 
-/// What [`DataWriter::rewind`] needs.
+/// A position for [`DataWriter::rewind`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark(Option<(u64, u64)>);
 
 impl DataWriter {
-    /// `sync` says whether what it writes will be synced.
+    /// `sync` says whether the data will be synced.
     pub(crate) fn new(folder: &Arc<Directory>, sync: bool) -> Self {
         Self {
             folder: Arc::clone(folder),
@@ -162,7 +162,7 @@ impl DataWriter {
         }
     }
 
-    /// Takes a copy of `data` and says where it is or will be.
+    /// Takes a copy of `data`. Returns where it is or will be.
     pub(crate) fn append(&mut self, data: &[u8]) -> Result<Extent> {
         let (folder, sync) = (Arc::clone(&self.folder), self.sync);
         let current = self.current()?;
@@ -186,7 +186,7 @@ impl DataWriter {
         Ok(extent)
     }
 
-    /// The present end, to [`rewind`](Self::rewind) to.
+    /// The present end, for [`rewind`](Self::rewind).
     pub(crate) fn mark(&self) -> Mark {
         Mark(
             self.current
@@ -195,8 +195,8 @@ impl DataWriter {
         )
     }
 
-    /// Forgets the bytes since `mark`, to which no frame refers; what is written there next replaces them. After a frame that may have been
-    /// appended the caller writes no more.
+    /// Discards the bytes since `mark`, to which no frame refers. The next write replaces them. After a frame that may have been appended
+    /// the caller writes no more.
     pub(crate) fn rewind(&mut self, mark: Mark) {
         let Mark(Some((number, end))) = mark else { return };
         if let Some(current) = self.current.as_mut().filter(|current| current.number == number) {
@@ -206,31 +206,31 @@ impl DataWriter {
         }
     }
 
-    /// The files that it has made.
+    /// The files that it has created.
     pub(crate) fn made(&self) -> &[u64] {
         &self.made
     }
 
-    /// Removes the files, to which no frame refers that counts or ever will.
+    /// Removes the files. No frame refers to them that counts or ever will.
     pub(crate) fn discard(&mut self) {
         self.current = None;
         for number in self.made.drain(..) {
-            // One that stays takes room, and means nothing.
+            // A file that stays takes space and has no other effect.
             let _ = self.folder.remove(&file_name(number));
         }
     }
 
-    /// Gives up waiting for the device, for what is written out.
+    /// Does not sync the full files.
     pub(crate) fn leave_unsynced(&mut self) {
         self.rolled.clear();
     }
 
-    /// Lets purges have the files that were rolled over: all that refers to them is in the log.
+    /// Unlocks the full files, so that purges can remove them: everything that refers to them is in the log.
     pub(crate) fn release(&mut self) {
         self.held.clear();
     }
 
-    /// Hands everything to the operating system, so that other processes can read it.
+    /// Writes everything to the files, so that other processes can read it.
     pub(crate) fn write_out(&mut self) -> Result<()> {
         self.current.as_mut().map_or(Ok(()), |current| current.write_gathered(&self.folder))
     }
@@ -254,12 +254,12 @@ impl DataWriter {
     }
 }
 
-/// How far a file goes that is begun now. A disk that does not say how full it is has room.
+/// The limit of a file that is begun now. A disk that does not report its free space counts as large.
 fn roll_of(folder: &Directory) -> u64 {
-    folder.free().map_or(ROLL, |free| (free / ROLL_SHARE).clamp(ROLL_LEAST, ROLL))
+    folder.free().map_or(ROLL, |free| (free / ROLL_SHARE).clamp(ROLL_MIN, ROLL))
 }
 
-/// Makes a data file and locks it, so that no purge takes it for one that nobody writes to.
+/// Creates a data file and locks it, so that a purge does not take it for one without a writer.
 fn create(folder: &Directory) -> Result<Current> {
     let failed = |what: &'static str, name: &str| {
         let name = name.to_owned();
@@ -278,7 +278,7 @@ fn create(folder: &Directory) -> Result<Current> {
                     let roll = roll_of(folder);
                     return Ok(Current { number, file, roll, written, begun, gathered, unsynced: false });
                 }
-                // A purge saw it before it was locked.
+                // A purge removed it before it was locked.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(failed("stat", &name)(error));
                 }
@@ -303,7 +303,7 @@ impl DataReader {
         Self { folder: Arc::clone(folder), open: Mutex::new(HashMap::new()) }
     }
 
-    /// Closes all files, so that those that a purge has removed give their room back.
+    /// Closes all files, so that the space of those that a purge removed is freed.
     pub(crate) fn close(&self) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -318,7 +318,7 @@ impl DataReader {
         self.folder.path_of(&file_name(number))
     }
 
-    /// The open file of a number.
+    /// The open file with a number.
     pub(crate) fn file(&self, number: u64) -> Result<Arc<dyn File>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = open.get(&number) {
@@ -331,7 +331,7 @@ impl DataReader {
             }
             _ => self.folder.failed("open", &name, error),
         })?;
-        if open.len() >= MAX_OPEN {
+        if open.len() >= OPEN_MAX {
             let any = open.keys().next().copied();
             any.map(|number| open.remove(&number));
         }
@@ -349,12 +349,12 @@ impl DataReader {
     pub(crate) fn read_extent(&self, extent: &Extent) -> Result<Vec<u8>> {
         self.check_length(extent)?;
         let mut bytes = vec![0; extent.length as usize];
-        let part = Part { offset: 0, length: extent.length, skip: 0, extent: extent.clone() };
+        let part = ExtentPart { offset: 0, length: extent.length, skip: 0, extent: extent.clone() };
         self.read_part(&part, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// Refuses an extent that its file does not hold, before memory is taken for it.
+    /// Refuses an extent that its file does not contain, before memory is allocated for it.
     pub(crate) fn check_length(&self, extent: &Extent) -> Result<()> {
         let length = self.length(extent.file)?;
         if extent.position + extent.length > length {
@@ -369,13 +369,13 @@ impl DataReader {
         Error::corrupt(what, self.path(extent.file).display().to_string())
     }
 
-    /// Reads the bytes of a part into `out`, which is as long as the part. Whole chunks are read in place;
-    /// a chunk of which only some is wanted is read aside, because only a whole chunk can be checked.
-    pub(crate) fn read_part(&self, part: &Part, out: &mut [u8]) -> Result<()> {
+    /// Reads the bytes of a part into `out`, which has the part's length. Whole chunks are read in place. A chunk that is wanted in part is
+    /// read into a buffer, because only a whole chunk can be checked.
+    pub(crate) fn read_part(&self, part: &ExtentPart, out: &mut [u8]) -> Result<()> {
         let extent = &part.extent;
         let file = self.file(extent.file)?;
         let (mut at, end) = (part.skip, part.skip + part.length);
-        let mut aside = Vec::new();
+        let mut chunk_bytes = Vec::new();
         while at < end {
             let target = (at - part.skip) as usize;
             let chunk = at - at % CHUNK;
@@ -387,9 +387,9 @@ impl DataReader {
                 at = stop;
             } else {
                 let stop = extent.length.min(chunk + CHUNK);
-                aside.resize((stop - chunk) as usize, 0);
-                self.read_chunks(&*file, extent, chunk, &mut aside)?;
-                let wanted = &aside[(at - chunk) as usize..(end.min(stop) - chunk) as usize];
+                chunk_bytes.resize((stop - chunk) as usize, 0);
+                self.read_chunks(&*file, extent, chunk, &mut chunk_bytes)?;
+                let wanted = &chunk_bytes[(at - chunk) as usize..(end.min(stop) - chunk) as usize];
                 out[target..target + wanted.len()].copy_from_slice(wanted);
                 at += wanted.len() as u64;
             }
@@ -397,8 +397,8 @@ impl DataReader {
         Ok(())
     }
 
-    /// Lends the bytes of a part, checked.
-    pub(crate) fn share(&self, part: &Part) -> Result<SharedBytes> {
+    /// Lends the checked bytes of a part.
+    pub(crate) fn share(&self, part: &ExtentPart) -> Result<SharedBytes> {
         let extent = &part.extent;
         if part.length == 0 {
             return Ok(Vec::new().into());
@@ -416,7 +416,7 @@ impl DataReader {
         chunks.part(from..from + part.length as usize).ok_or_else(outside)
     }
 
-    /// Reads whole chunks of an extent, from its byte `at` on, and checks them.
+    /// Reads and checks whole chunks of an extent, from its byte `at` on.
     fn read_chunks(&self, file: &dyn File, extent: &Extent, at: u64, out: &mut [u8]) -> Result<()> {
         self.read_raw(file, extent, at, out)?;
         self.check_chunks(extent, at, out)
@@ -430,17 +430,17 @@ impl DataReader {
         })
     }
 
-    /// Checks whole chunks of an extent, which begin at its byte `at`, against their checksums.
+    /// Checks whole chunks of an extent, which begin at its byte `at`.
     pub(crate) fn check_chunks(&self, extent: &Extent, at: u64, bytes: &[u8]) -> Result<()> {
         let Some(position) = bad_chunk(extent, at, bytes) else { return Ok(()) };
         let place = format!("{} at byte {position}", self.path(extent.file).display());
         Err(Error::corrupt("stored bytes fail their checksum", place))
     }
 
-    /// Reads every chunk of which a part uses a byte. Gives the position in the file of the first that is damaged.
+    /// Reads every chunk that a part uses. Returns the position in the file of the first damaged one.
     pub(crate) fn find_bad_chunk(
         &self,
-        part: &Part,
+        part: &ExtentPart,
         buffer: &mut Vec<u8>,
         was_read: impl Fn(u64),
     ) -> Result<Option<u64>> {
@@ -462,7 +462,7 @@ impl DataReader {
     }
 }
 
-/// The position in the file of the first of whole chunks of an extent, from its byte `at` on, that is damaged.
+/// The position in the file of the first damaged chunk among whole chunks of an extent, which begin at its byte `at`.
 fn bad_chunk(extent: &Extent, at: u64, bytes: &[u8]) -> Option<u64> {
     let sums = extent.sums.as_slice().iter().skip((at / CHUNK) as usize);
     let mut chunks = bytes.chunks(CHUNK as usize).zip(sums);

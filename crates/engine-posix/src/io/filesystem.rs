@@ -1,9 +1,8 @@
-//! What a file system must do for this engine, and which ones do not.
+//! The requirements for a file system, and the file systems that do not meet them.
 //!
-//! Everything rests on one property: appends to one file by several processes are placed one after the
-//! other by the file system itself. Local file systems and tmpfs do it under the inode's lock, Lustre and
-//! GPFS under their distributed ones. Network file systems that compute the end of the file in the client
-//! do not, and two writers would then overwrite each other's frames.
+//! Everything depends on one property: the file system itself places appends of several processes to one file one after the other. Local
+//! file systems and tmpfs do so under the inode's lock, Lustre and GPFS under their distributed locks. Network file systems that compute
+//! the end of the file in the client do not, and two writers would overwrite each other's frames.
 
 use std::path::Path;
 
@@ -23,13 +22,12 @@ const REFUSED: [(u64, &str); 8] = [
     (0x6573_5546, "FUSE"),
 ];
 
-/// File systems that one machine alone writes to, so that its locks reach everyone: ext2 to ext4, XFS, Btrfs, F2FS, ZFS,
-/// bcachefs, tmpfs, overlayfs.
+/// File systems of one machine, whose locks reach every writer: ext2 to ext4, XFS, Btrfs, F2FS, ZFS, bcachefs, tmpfs, overlayfs.
 pub(crate) const LOCAL: [u64; 8] =
     [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x2fc1_2fc1, 0xca45_1a4e, 0x0102_1994, 0x794c_7630];
 const LUSTRE: u64 = 0x0bd0_0bd0;
 
-/// Refuses what needs to know who else has a file locked, where locks may not reach everyone.
+/// Refuses an operation that relies on locks where locks may not reach every writer.
 pub(crate) fn check_locks(disk: &dyn Folder, path: &Path) -> Result<()> {
     if !disk.is_shared() {
         return Ok(());
@@ -50,7 +48,7 @@ pub(crate) fn check_locks(disk: &dyn Folder, path: &Path) -> Result<()> {
     Err(Error::Unsupported { engine: crate::capability::SCHEME, what })
 }
 
-/// Whether the file system that `path` is on is mounted with an option, as `/proc/self/mountinfo` tells.
+/// Whether the file system of `path` is mounted with an option, according to `/proc/self/mountinfo`.
 fn mount_has(mounts: &str, path: &Path, option: &str) -> bool {
     let mount = mounts.lines().filter_map(|line| {
         let fields: Vec<&str> = line.split(' ').collect();
@@ -81,7 +79,7 @@ fn check_type(number: u64, path: &Path) -> Result<()> {
     }
 }
 
-/// What there is to say of the file system under `path`.
+/// The size and the kind of the file system of `path`.
 pub(crate) fn space(disk: &dyn Folder, path: &Path) -> Result<Space> {
     let space = disk.folder(path, true).and_then(|folder| folder.space());
     space.map_err(|error| Error::from_io(error, format!("statfs {}", path.display())))

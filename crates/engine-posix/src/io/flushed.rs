@@ -1,12 +1,12 @@
-//! How far the log was flushed, said in a second place (FORMAT.md section 8.7).
+//! Notes of how far the log was flushed (FORMAT.md section 8.7).
 //!
-//! A log that has lost its end looks like one that never had it. So whoever flushes notes, once the device has acknowledged it,
-//! where its last frame ends, in the file `flushed`. A log that ends before the furthest note has lost bytes that were durable.
+//! A log that has lost its end looks like one that never had it. So a writer notes the end of its last frame in the file `flushed` after
+//! each flush that the device has acknowledged. A log that ends before the furthest note has lost durable bytes.
 //!
-//! What must stay true: a note is written after the sync that it tells of, so no crash leaves a note of what the log does not
-//! have. A handle that does not wait for the device leaves notes that count until the machine is started again. A note that is
-//! lost costs the protection of one flush and nothing else, so writing one never fails a flush. A handle that can never leave one
-//! is refused before its first frame: nothing that it flushed would be protected.
+//! What must stay true: a note is written after its sync, so no crash leaves a note of bytes that the log does not have. A handle that does
+//! not wait for the device leaves notes that count until the next start of the machine. A lost note costs only the protection of one flush,
+//! so a failure to write one never fails a flush. A handle that can never leave a note is refused before its first frame: none of its
+//! flushes would be protected.
 
 use std::{io, sync::Arc};
 
@@ -24,24 +24,23 @@ use crate::io::{
     storage::Storage,
 };
 
-/// The file of a container with its notes.
+/// The file with the notes of a container.
 pub(crate) const FILE: &str = "flushed";
 const MAGIC: &[u8; 8] = b"ISOTFLU1";
-/// Bytes of a slot. Slot 0 is the header; no slot lies in two sectors.
+/// Bytes of a slot. Slot 0 is the header. No slot lies in two sectors.
 const SLOT: usize = 32;
 const SLOTS: usize = 128;
 const SIZE: usize = SLOT * SLOTS;
-/// Slots from here on are of handles that do not wait for the device.
+/// The first slot for handles that do not wait for the device.
 const UNSYNCED: usize = SLOTS / 2;
-/// How often a slot that fails its checksum is read again: its writer may be at it.
+/// How often a slot that fails its checksum is read again: its writer may be writing it.
 const READ_TRIES: usize = 5;
 
-/// One note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Note {
-    /// Where the last frame ends that was flushed.
+    /// The end of the last frame that was flushed.
     epoch: u64,
-    /// The start of the machine for which this holds; 0 if the device has acknowledged it.
+    /// The start of the machine for which the note is valid; 0 if the device has acknowledged the flush.
     boot: u64,
     /// The handle that flushed.
     writer: u64,
@@ -71,7 +70,7 @@ impl Note {
         sealed(slot)
     }
 
-    /// The note in a slot; `None` in one that was never used, and an error for one that fails its checksum.
+    /// The note in a slot; `None` if the slot was never used, and an error if it fails its checksum.
     fn decode(slot: &[u8]) -> std::result::Result<Option<Self>, ()> {
         if slot.iter().all(|byte| *byte == 0) {
             return Ok(None);
@@ -85,65 +84,65 @@ impl Note {
     }
 }
 
-/// What a container's file of notes says.
+/// The contents of a file of notes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct FlushNotes {
     /// The furthest epoch that was flushed; 0 if there is no note.
     pub(crate) epoch: u64,
-    /// What is wrong with the file, and at which byte if it is there.
+    /// The first damage of the file, and its byte if it has one.
     pub(crate) damage: Option<(&'static str, Option<u64>)>,
 }
 
-/// Reads the notes. A container is made with the file, so one without it has lost it.
-pub(crate) fn read_in(directory: &Directory, uuid: [u8; 16]) -> Result<Told> {
+/// Reads the notes. A container is created with the file, so a missing file was lost.
+pub(crate) fn read_in(directory: &Directory, uuid: [u8; 16]) -> Result<FlushNotes> {
     let mut tries = READ_TRIES;
     loop {
         let bytes = match directory.read_all(FILE, SIZE + 1) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Told { epoch: 0, damage: Some(("the notes of flushes are missing", None)) });
+                return Ok(FlushNotes { epoch: 0, damage: Some(("the notes of flushes are missing", None)) });
             }
             Err(error) => return Err(directory.failed("read", FILE, error)),
         };
-        let told = told(&bytes, uuid, directory.boot().unwrap_or_default());
+        let notes = parse(&bytes, uuid, directory.boot().unwrap_or_default());
         tries -= 1;
-        if told.damage.is_none() || tries == 0 {
-            return Ok(told);
+        if notes.damage.is_none() || tries == 0 {
+            return Ok(notes);
         }
     }
 }
 
-fn told(bytes: &[u8], uuid: [u8; 16], boot: Option<u64>) -> Told {
-    let mut told = Told::default();
+fn parse(bytes: &[u8], uuid: [u8; 16], boot: Option<u64>) -> FlushNotes {
+    let mut notes = FlushNotes::default();
     if bytes.get(..SLOT) != empty(uuid).get(..SLOT) {
-        // Another container's notes say nothing of this one.
-        told.damage = Some(("the header of the notes of flushes", Some(0)));
-        return told;
+        // The notes of another container do not count.
+        notes.damage = Some(("the header of the notes of flushes", Some(0)));
+        return notes;
     }
     if bytes.len() != SIZE {
         let what = "the notes of flushes have another length than 4096 bytes";
-        told.damage = Some((what, Some(bytes.len() as u64)));
+        notes.damage = Some((what, Some(bytes.len() as u64)));
     }
     for (number, slot) in bytes.chunks_exact(SLOT).enumerate().skip(1).take(SLOTS - 1) {
         match Note::decode(slot) {
             Ok(Some(note)) if note.boot == 0 || Some(note.boot) == boot => {
-                told.epoch = told.epoch.max(note.epoch);
+                notes.epoch = notes.epoch.max(note.epoch);
             }
             Ok(_) => {}
             Err(()) => {
                 let damage = ("a note of a flush fails its checksum", Some((number * SLOT) as u64));
-                told.damage.get_or_insert(damage);
+                notes.damage.get_or_insert(damage);
             }
         }
     }
-    told
+    notes
 }
 
-/// How many bytes a log has lost that were flushed.
+/// How many flushed bytes the log has lost.
 pub(crate) fn lost(storage: &Storage) -> Result<u64> {
-    let told = read_in(&storage.directory, storage.uuid)?;
-    // The log is measured after the notes were read: it only grows.
-    Ok(told.epoch.saturating_sub(storage.log.epoch_at(storage.log.whole_length()?)))
+    let notes = read_in(&storage.directory, storage.uuid)?;
+    // The log is measured after the notes are read: it only grows.
+    Ok(notes.epoch.saturating_sub(storage.log.epoch_at(storage.log.whole_length()?)))
 }
 
 /// Refuses a container whose log has lost its end.
@@ -154,12 +153,12 @@ pub(crate) fn check(storage: &Storage) -> Result<()> {
     }
 }
 
-/// The error of a log that ends so many bytes too early.
+/// The error for a log that ends this many bytes too early.
 pub(crate) fn cut_short(log: &Log, bytes: u64) -> Error {
     Error::corrupt(what_is_lost(bytes), log.path().display().to_string())
 }
 
-/// What is wrong with a log that ends so many bytes too early.
+/// The message for a log that ends this many bytes too early.
 pub(crate) fn what_is_lost(bytes: u64) -> String {
     format!(
         "the log has lost its last {bytes} bytes, which were flushed, or was copied while others wrote (`isotach repair` \
@@ -167,39 +166,39 @@ pub(crate) fn what_is_lost(bytes: u64) -> String {
     )
 }
 
-/// Where one handle leaves its notes.
+/// Writes the notes of one handle.
 #[derive(Debug)]
-pub(crate) struct Notes {
+pub(crate) struct NoteWriter {
     writer: u64,
     /// Whether the handle waits for the device.
     sync: bool,
     file: Option<Opened>,
 }
 
-/// The file, and by what it is known from another that has its name since.
+/// The open file, and its identity: another file may have its name since.
 #[derive(Debug)]
 struct Opened {
     file: Arc<dyn File>,
     identity: (u64, u64),
 }
 
-impl Notes {
+impl NoteWriter {
     pub(crate) fn new(writer: u64, sync: bool) -> Self {
         Self { writer, sync, file: None }
     }
 
-    /// The furthest note, read by the file that is open; 0 before the first flush.
+    /// The furthest note in the open file; 0 before the first flush.
     pub(crate) fn furthest(&self, directory: &Directory, uuid: [u8; 16]) -> u64 {
         let Some(opened) = &self.file else { return 0 };
         let mut bytes = [0; SIZE];
-        // Notes that cannot be read say nothing.
+        // Unreadable notes do not count.
         match (&*opened.file as &dyn File).read_exact_at(&mut bytes, 0) {
-            Ok(()) => told(&bytes, uuid, directory.boot().unwrap_or_default()).epoch,
+            Ok(()) => parse(&bytes, uuid, directory.boot().unwrap_or_default()).epoch,
             Err(_) => 0,
         }
     }
 
-    /// Refuses a handle that may not leave notes.
+    /// Refuses a handle that may not write notes.
     pub(crate) fn check_writable(&mut self, directory: &Directory, uuid: [u8; 16]) -> Result<()> {
         match self.current(directory, uuid) {
             Err(error) if log::is_refusal(&error) => {
@@ -211,38 +210,38 @@ impl Notes {
                 );
                 Err(Error::PermissionDenied { what, source: Some(error) })
             }
-            // It may go next time.
+            // Another failure may pass.
             _ => Ok(()),
         }
     }
 
-    /// Notes that everything up to `epoch` was flushed. Whatever fails leaves no note.
-    pub(crate) fn leave(&mut self, directory: &Directory, uuid: [u8; 16], epoch: u64) {
-        // What fails is tried again at the next flush, with the file opened anew.
-        if self.try_leave(directory, uuid, epoch).is_err() {
+    /// Notes that everything up to `epoch` was flushed. A failure leaves no note.
+    pub(crate) fn note(&mut self, directory: &Directory, uuid: [u8; 16], epoch: u64) {
+        // The next flush opens the file again.
+        if self.try_note(directory, uuid, epoch).is_err() {
             self.file = None;
         }
     }
 
-    /// As [`leave`](Self::leave), durably; fails if it cannot.
-    pub(crate) fn insist(&mut self, directory: &Directory, uuid: [u8; 16], epoch: u64) -> Result<()> {
-        let left = self.try_leave(directory, uuid, epoch);
+    /// As [`note`](Self::note), but durable, and with an error on failure.
+    pub(crate) fn note_durably(&mut self, directory: &Directory, uuid: [u8; 16], epoch: u64) -> Result<()> {
+        let left = self.try_note(directory, uuid, epoch);
         let left = left.and_then(|()| self.file.as_ref().map_or(Ok(()), |opened| opened.file.sync()));
         left.map_err(|error| directory.failed("write", FILE, error))
     }
 
-    /// Puts a file with this durable note and no other in the place of the one that is there, which must be damaged.
-    pub(crate) fn begin_anew(&self, directory: &Directory, uuid: [u8; 16], epoch: u64) -> Result<()> {
+    /// Replaces the file, which must be damaged, by one with this durable note only.
+    pub(crate) fn replace(&self, directory: &Directory, uuid: [u8; 16], epoch: u64) -> Result<()> {
         let mut bytes = empty(uuid);
         let note = Note { epoch, boot: 0, writer: self.writer }.encode();
         bytes[self.slot() * SLOT..][..SLOT].copy_from_slice(&note);
         replace(directory, &bytes).map_err(|error| directory.failed("write", FILE, error))
     }
 
-    fn try_leave(&mut self, directory: &Directory, uuid: [u8; 16], epoch: u64) -> io::Result<()> {
+    fn try_note(&mut self, directory: &Directory, uuid: [u8; 16], epoch: u64) -> io::Result<()> {
         let boot = match self.sync {
             true => 0,
-            // Where starts of the machine cannot be told apart, only what the device acknowledged can be noted.
+            // Where starts of the machine cannot be distinguished, only acknowledged flushes are noted.
             false => match directory.boot()? {
                 Some(boot) => boot,
                 None => return Ok(()),
@@ -260,7 +259,7 @@ impl Notes {
         file.write_all_at(&Note { epoch, boot, writer: self.writer }.encode(), position)
     }
 
-    /// The file that has the name now: others may have put one in the place of a damaged one.
+    /// The file that has the name now: another process may have replaced a damaged one.
     fn current(&mut self, directory: &Directory, uuid: [u8; 16]) -> io::Result<Arc<dyn File>> {
         if let Some(opened) = &self.file
             && directory.stat(FILE).is_ok_and(|stat| stat.identity == opened.identity)
@@ -272,7 +271,7 @@ impl Notes {
         Ok(Arc::clone(&self.file.insert(Opened { file, identity }).file))
     }
 
-    /// The slot of a handle. Few write at the same time, so few share one.
+    /// The slot of a handle. Few handles write at the same time, so few share a slot.
     fn slot(&self) -> usize {
         match self.sync {
             true => 1 + (self.writer % (UNSYNCED as u64 - 1)) as usize,
@@ -281,20 +280,21 @@ impl Notes {
     }
 }
 
-/// Puts a file with the sound notes of the one that is there in its place.
+/// Replaces the file by one with its sound notes.
 pub(crate) fn mend(directory: &Directory, uuid: [u8; 16]) -> Result<()> {
-    replace(directory, &kept(directory, uuid)).map_err(|error| directory.failed("write", FILE, error))
+    replace(directory, &with_sound_notes(directory, uuid))
+        .map_err(|error| directory.failed("write", FILE, error))
 }
 
-/// Opens the file for writing. One of another length, with another header, or that may not be written is made anew, with the notes
-/// that it had.
+/// Opens the file for writing. A file with another length or header, or one that may not be written, is replaced by one with its sound
+/// notes.
 fn open(directory: &Directory, uuid: [u8; 16]) -> io::Result<Arc<dyn File>> {
     match directory.change(FILE) {
         Ok(file) if is_whole(&*file, uuid)? => return Ok(file),
-        Ok(_) => replace(directory, &kept(directory, uuid))?,
+        Ok(_) => replace(directory, &with_sound_notes(directory, uuid))?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => make(directory, &empty(uuid))?,
         Err(error) if log::is_refusal(&error) => {
-            replace(directory, &kept(directory, uuid)).map_err(|_| error)?;
+            replace(directory, &with_sound_notes(directory, uuid)).map_err(|_| error)?;
         }
         Err(error) => return Err(error),
     }
@@ -307,8 +307,8 @@ fn is_whole(file: &dyn File, uuid: [u8; 16]) -> io::Result<bool> {
     Ok(filled == SLOT && empty(uuid).starts_with(&header) && file.stat()?.length == SIZE as u64)
 }
 
-/// A file with the notes of the one that is there, if it is this container's.
-fn kept(directory: &Directory, uuid: [u8; 16]) -> Vec<u8> {
+/// A file with the sound notes of the present one, if that belongs to this container.
+fn with_sound_notes(directory: &Directory, uuid: [u8; 16]) -> Vec<u8> {
     let mut bytes = empty(uuid);
     let there = directory.read_all(FILE, SIZE).unwrap_or_default();
     if there.get(..SLOT) == bytes.get(..SLOT) {
@@ -321,22 +321,26 @@ fn kept(directory: &Directory, uuid: [u8; 16]) -> Vec<u8> {
     bytes
 }
 
-/// Makes the file, whole or not at all, unless it is there.
+/// Creates the file, atomically, unless it exists.
 fn make(directory: &Directory, bytes: &[u8]) -> io::Result<()> {
-    beside(directory, bytes, |temporary| match directory.link(temporary, FILE) {
+    create_temporary(directory, bytes, |temporary| match directory.link(temporary, FILE) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         outcome => outcome,
     })
 }
 
-/// Makes the file in the place of the one that is there, durably: there is one or the other.
+/// Replaces the file, atomically and durably.
 fn replace(directory: &Directory, bytes: &[u8]) -> io::Result<()> {
-    beside(directory, bytes, |temporary| directory.rename(temporary, FILE))?;
+    create_temporary(directory, bytes, |temporary| directory.rename(temporary, FILE))?;
     directory.sync()
 }
 
-/// Writes such a file under another name, and lets `put` put it where it belongs.
-fn beside(directory: &Directory, bytes: &[u8], put: impl FnOnce(&str) -> io::Result<()>) -> io::Result<()> {
+/// Writes such a file under a temporary name, and calls `put` to give it its name.
+fn create_temporary(
+    directory: &Directory,
+    bytes: &[u8],
+    put: impl FnOnce(&str) -> io::Result<()>,
+) -> io::Result<()> {
     let number = random::number().map_err(io::Error::other)?;
     let temporary = format!("{FILE}.{number:016x}");
     let file = directory.create(&temporary)?;
@@ -363,9 +367,9 @@ mod tests {
         let unsynced = Note { epoch: 900, boot: 5, writer: 8 }.encode();
         bytes[UNSYNCED * SLOT..][..SLOT].copy_from_slice(&unsynced);
         for (boot, epoch) in [(Some(5), 900), (Some(6), 100), (None, 100)] {
-            assert_eq!(told(&bytes, UUID, boot), Told { epoch, damage: None }, "{boot:?}");
+            assert_eq!(parse(&bytes, UUID, boot), FlushNotes { epoch, damage: None }, "{boot:?}");
         }
-        assert_eq!(told(&empty(UUID), UUID, None), Told::default());
+        assert_eq!(parse(&empty(UUID), UUID, None), FlushNotes::default());
     }
 
     #[test]
@@ -374,17 +378,17 @@ mod tests {
         for bit in 0..SIZE * 8 {
             let mut bad = good.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
-            assert!(told(&bad, UUID, None).damage.is_some(), "bit {bit}");
+            assert!(parse(&bad, UUID, None).damage.is_some(), "bit {bit}");
         }
         for length in [0, 31, 32, 4095] {
-            assert!(told(&good[..length], UUID, None).damage.is_some(), "{length} bytes");
+            assert!(parse(&good[..length], UUID, None).damage.is_some(), "{length} bytes");
         }
     }
 
     #[test]
     fn notes_of_another_container_say_nothing() {
         let bytes = with(9, Note { epoch: 100, boot: 0, writer: 7 });
-        let told = told(&bytes, [4; 16], None);
-        assert_eq!((told.epoch, told.damage.is_some()), (0, true));
+        let notes = parse(&bytes, [4; 16], None);
+        assert_eq!((notes.epoch, notes.damage.is_some()), (0, true));
     }
 }

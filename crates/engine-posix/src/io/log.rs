@@ -1,8 +1,7 @@
-//! The log file: appending frames, and reading what was appended.
+//! The log file: appending and reading frames.
 //!
-//! The file is opened with `O_APPEND`, so the kernel places each frame after all others and the
-//! descriptor's own offset then tells where it ended. One handle's appends go through one lock, because they
-//! share that offset; readers use positioned reads and never touch it.
+//! The file is opened with `O_APPEND`, so the kernel places each frame after all others, and the descriptor's offset then tells where it
+//! ended. Appends of a handle share that offset and go through one lock. Readers use positioned reads, which do not change it.
 
 use std::{
     io,
@@ -29,11 +28,11 @@ pub(crate) const GENERATION: u64 = 1;
 /// Bytes of a log file before its first frame.
 pub(crate) const HEADER: usize = 64;
 const MAGIC: &[u8; 8] = b"ISOTLOG1";
-/// Bytes of the log before a run's end that the run keeps the checksum of.
+/// Bytes of the log before a run's end whose checksum the run contains.
 const KNOWN_BY: u64 = 4096;
 /// Holes begin and end at multiples of this.
 pub(crate) const BLOCK: u64 = 4096;
-/// How often a frame that was cut short is appended again before giving up.
+/// How often a frame that was cut short is appended again.
 const APPEND_TRIES: usize = 5;
 
 /// An open log.
@@ -45,9 +44,9 @@ pub(crate) struct Log {
     /// The epoch of the first byte of the file.
     base: u64,
     writable: bool,
-    /// Where the log of a handle on the past ends, whatever was appended since.
+    /// The end of the log for a handle on the past.
     end: Option<u64>,
-    /// A sync has failed: what was appended may be lost, and the system tells so only once.
+    /// A sync has failed. What was appended may be lost, and the system reports that only once.
     failed: AtomicBool,
 }
 
@@ -77,7 +76,7 @@ fn base_of(bytes: &[u8; HEADER], uuid: [u8; 16], generation: u64) -> Option<u64>
 }
 
 impl Log {
-    /// Opens the log of a generation; for reading only where writing is not permitted.
+    /// Opens the log of a generation, for reading only where writing is not permitted.
     pub(crate) fn open(
         disk: &Arc<dyn Folder>,
         directory: &Directory,
@@ -106,8 +105,8 @@ impl Log {
         Ok(Self { file, disk, path, base, writable, end: None, failed: AtomicBool::new(false) })
     }
 
-    /// The log as it was when it had this length: frames that end later are not there, and it takes no others. Only what was
-    /// lost to a power failure is judged by what came later (see `lost`); no other verdict ever changes.
+    /// The log when it had this length: without the frames that end later, and read-only. Only losses in a power failure are judged by
+    /// later frames (see `lost`). No other verdict changes.
     pub(crate) fn ended_at(
         &self,
         position: u64,
@@ -119,7 +118,7 @@ impl Log {
         Ok(Self { writable: false, end: Some(position.max(HEADER as u64)), ..log })
     }
 
-    /// The same log, opened once more and with no end.
+    /// The same log, opened again and without an end.
     pub(crate) fn again(&self, directory: &Directory, uuid: [u8; 16], generation: u64) -> Result<Self> {
         Self::open(&self.disk, directory, uuid, generation)
     }
@@ -137,13 +136,12 @@ impl Log {
         self.writable
     }
 
-    /// The epoch at which this log of a handle on the past ends.
+    /// The epoch at which the log of a handle on the past ends.
     pub(crate) fn past(&self) -> Option<u64> {
         self.end.map(|end| self.epoch_at(end))
     }
 
-    /// Gives back the room of what lies before a position, but for the first block, which has the header. False where
-    /// the file system cannot.
+    /// Frees the space before a position, except the first block, which contains the header. False if the file system cannot.
     pub(crate) fn punch(&self, until: u64) -> Result<bool> {
         let Some(length) = until.checked_sub(BLOCK).filter(|length| *length > 0) else { return Ok(true) };
         match self.file.punch(BLOCK, length) {
@@ -153,7 +151,7 @@ impl Log {
         }
     }
 
-    /// Refuses to write where the system does.
+    /// Refuses to write where the system does, and in the past.
     pub(crate) fn check_writable(&self) -> Result<()> {
         match (self.writable, self.end) {
             (true, _) => Ok(()),
@@ -176,13 +174,13 @@ impl Log {
         epoch.checked_sub(self.base)
     }
 
-    /// The length of the log now. A third of a microsecond.
+    /// The present length of the log. Takes a third of a microsecond.
     pub(crate) fn length(&self) -> Result<u64> {
         let length = self.whole_length()?;
         Ok(self.end.map_or(length, |end| end.min(length)))
     }
 
-    /// The length of the file now, also for a handle on the past.
+    /// The present length of the file, also for a handle on the past.
     pub(crate) fn whole_length(&self) -> Result<u64> {
         Ok(self.file.stat().map_err(|error| self.error("stat", error))?.length)
     }
@@ -199,10 +197,9 @@ impl Log {
         Error::from_io(error, format!("{what} {}", self.path.display()))
     }
 
-    /// Appends a frame and gives the position of its end. The caller holds the handle's writer lock.
+    /// Appends a frame and returns the position of its end. The caller holds the handle's writer lock.
     ///
-    /// A write that is cut short leaves a torn frame, which no reader counts; the whole frame is then
-    /// appended again.
+    /// A write that is cut short leaves a torn frame, which no reader counts. The whole frame is then appended again.
     pub(crate) fn append(&self, frame: &[u8]) -> Result<u64> {
         self.check_writable()?;
         if self.failed.load(Ordering::Acquire) {
@@ -227,12 +224,12 @@ impl Log {
         })
     }
 
-    /// Reads from `position` on, at most to the end of the file; gives the bytes read.
+    /// Reads from `position`, at most to the end of the file. Returns the number of bytes.
     pub(crate) fn read(&self, position: u64, buffer: &mut [u8]) -> Result<usize> {
         self.file.read_full_at(buffer, position).map_err(|error| self.error("read", error))
     }
 
-    /// The checksum of the last bytes before an epoch, by which a run knows its log again.
+    /// The checksum of the last bytes before an epoch, by which a run recognises its log.
     pub(crate) fn sum_before(&self, epoch: u64) -> Result<u32> {
         let end = self.position_of(epoch).unwrap_or(0);
         let start = end.saturating_sub(KNOWN_BY).max(HEADER as u64);
@@ -241,7 +238,7 @@ impl Log {
         Ok(crc32c(&bytes[..filled]))
     }
 
-    /// Whether the file is still the container's log, and not that of a container since removed.
+    /// Whether the file is still the container's log. The container may have been removed.
     pub(crate) fn is_current(&self) -> Result<bool> {
         let open = self.file.stat().map_err(|error| self.error("stat", error))?;
         match self.disk.stat(&self.path) {
@@ -252,7 +249,7 @@ impl Log {
     }
 }
 
-/// Whether an error says that writing is not permitted here.
+/// Whether an error means that writing is not permitted.
 pub(crate) fn is_refusal(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }

@@ -1,9 +1,9 @@
-//! What a power failure left half at the end of the log (FORMAT.md section 8.3).
+//! Losses in a power failure at the end of the log (FORMAT.md section 8.3).
 //!
-//! Bytes that were not synced come back as zeros, sector by sector, and bytes behind them may have survived. Whatever
-//! begins where the first are missing never counts, up to the recovery frame of the next start of the machine. Damage is
-//! told from loss in three ways: what was damaged does not read as zeros; of what was synced, later frames of its writer
-//! say so; and what was written since the machine was started cannot have been lost.
+//! Bytes that were not synced come back as zeros, sector by sector, and bytes behind them may have survived. Everything from the first
+//! missing byte to the recovery frame of the next start never counts. Damage differs from loss in three ways: damaged bytes do not read as
+//! zeros; later frames of a writer prove that its earlier bytes were synced; and bytes that were written since the start of the machine
+//! cannot be lost.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use isotach_object::{Error, Result};
 use memchr::memmem;
 
 use crate::{
-    format::frame::{self, Found},
+    format::frame::{self, FrameVerdict},
     io::{
         boot,
         scan::{Step, WINDOW, scan},
@@ -19,13 +19,13 @@ use crate::{
     },
 };
 
-/// The least that a device writes whole.
+/// The unit that a device writes atomically.
 const SECTOR: u64 = 512;
 
-/// What bytes that are no frame are.
+/// The verdict on bytes without a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Judged {
-    /// Not lost to a power failure: they are as they were written, or damaged.
+pub(crate) enum LossVerdict {
+    /// Not lost in a power failure: they are as they were written, or damaged.
     NotLost,
     /// Lost, and so is everything up to this position.
     LostUntil(u64),
@@ -33,45 +33,47 @@ pub(crate) enum Judged {
     LostToEnd,
 }
 
-/// How much of what begins without a marker was written together, at least.
+/// How many bytes at least were written together where no marker begins.
 pub(crate) const MARKER: u64 = 8;
 
-/// Judges the bytes at `position`, where no frame is that counts. The first `reach` of them, at least, were one write.
-pub(crate) fn judge(storage: &Storage, position: u64, reach: u64) -> Result<Judged> {
-    // Looked for before the log is measured: a name that is there says that the recovery frame is, too.
+/// Judges the bytes at `position`, where no frame counts. At least the first `reach` of them were one write.
+pub(crate) fn judge(storage: &Storage, position: u64, reach: u64) -> Result<LossVerdict> {
+    // Read before the log is measured: if the name exists, so does the recovery frame.
     let unrecorded = boot::unrecorded(&storage.directory);
     let unrecorded =
         unrecorded.map_err(|error| Error::from_io(error, "look for the start of the machine"))?;
-    // Also for a handle on the past: what comes behind its end says what was lost before.
+    // Also for a handle on the past: later frames show what was lost before.
     let end = storage.log.whole_length()?;
     let next = next_marker(storage, position + 1, end)?;
     if !has_lost_sector(storage, position, position + reach, next.unwrap_or(end))? {
-        return Ok(Judged::NotLost);
+        return Ok(LossVerdict::NotLost);
     }
     // The last frame of each writer behind the loss.
     let mut last: HashMap<u64, u64> = HashMap::new();
-    let mut judged = if unrecorded.is_some() { Judged::LostToEnd } else { Judged::NotLost };
+    let mut judged = if unrecorded.is_some() { LossVerdict::LostToEnd } else { LossVerdict::NotLost };
     scan(storage, next.unwrap_or(end)..end, |position, found| {
         let mut decide = |verdict| {
             judged = verdict;
             Step::StopAt(position)
         };
         Ok(match found {
-            Found::Frame { frame, .. } if frame.kind == frame::kind::RECOVERY => {
-                decide(Judged::LostUntil(position))
+            FrameVerdict::Frame { frame, .. } if frame.kind == frame::kind::RECOVERY => {
+                decide(LossVerdict::LostUntil(position))
             }
-            Found::Frame { frame, length } => {
+            FrameVerdict::Frame { frame, length } => {
                 let before = last.insert(frame.origin.writer, frame.origin.sequence);
                 let follows = before.is_some_and(|before| before + 1 == frame.origin.sequence);
                 match frame.settled && follows {
                     // Its writer synced the log when the loss was already behind it.
-                    true => decide(Judged::NotLost),
+                    true => decide(LossVerdict::NotLost),
                     false => Step::To(position + length as u64),
                 }
             }
-            Found::Torn { length } | Found::Strange { length } => Step::To(position + length as u64),
-            Found::Damaged { .. } => Step::NextMarker,
-            Found::Pending { .. } => Step::StopAt(position),
+            FrameVerdict::Torn { length } | FrameVerdict::Strange { length } => {
+                Step::To(position + length as u64)
+            }
+            FrameVerdict::Damaged { .. } => Step::NextMarker,
+            FrameVerdict::Pending { .. } => Step::StopAt(position),
         })
     })?;
     Ok(judged)
@@ -85,7 +87,7 @@ fn read(storage: &Storage, position: u64, size: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Where the next marker begins, from `from` on.
+/// The position of the next marker, from `from` on.
 fn next_marker(storage: &Storage, from: u64, end: u64) -> Result<Option<u64>> {
     let marker = storage.marker.to_le_bytes();
     let mut at = from;
@@ -99,7 +101,7 @@ fn next_marker(storage: &Storage, from: u64, end: u64) -> Result<Option<u64>> {
     Ok(None)
 }
 
-/// Whether one of the sectors that `[start, reach)` lies in has nothing but zeros between `start` and `end`.
+/// Whether one of the sectors of `[start, reach)` has only zeros between `start` and `end`.
 fn has_lost_sector(storage: &Storage, start: u64, reach: u64, end: u64) -> Result<bool> {
     let mut at = start;
     while at < reach.min(end) {

@@ -1,6 +1,6 @@
 //! Files and folders: everything that goes to the device, and what a power failure may have left there.
 //!
-//! What must stay true: the rest of the engine reaches the device through this room only, so that the simulated disk sees every call.
+//! What must stay true: the rest of the engine reaches the device through this module only, so the simulated disk sees every call.
 
 pub(crate) mod boot;
 pub(crate) mod data;

@@ -6,7 +6,7 @@ use isotach_object::Result;
 use memchr::memmem;
 
 use crate::{
-    format::frame::{self, Found},
+    format::frame::{self, FrameVerdict},
     io::storage::Storage,
 };
 
@@ -16,18 +16,18 @@ pub(crate) const WINDOW: usize = 4 << 20;
 /// Where a scan goes on.
 pub(crate) enum Step {
     To(u64),
-    /// At the next marker, or behind the last place where none begins.
+    /// To the next marker, or behind the last place where none begins.
     NextMarker,
-    /// Nowhere: it ends at this position.
+    /// Not at all: the scan ends at this position.
     StopAt(u64),
 }
 
-/// Calls `each` with every position of a range of the log's bytes at which a verdict is due, and with the verdict.
-/// [`Found::Pending`] comes last, and only of what is not whole at the end of the range. Returns the position reached.
+/// Calls `each` for every position in a range of the log that needs a verdict. [`FrameVerdict::Pending`] is passed only at the end of the
+/// range. Returns the position reached.
 pub(crate) fn scan(
     storage: &Storage,
     range: Range<u64>,
-    mut each: impl FnMut(u64, Found<'_>) -> Result<Step>,
+    mut each: impl FnMut(u64, FrameVerdict<'_>) -> Result<Step>,
 ) -> Result<u64> {
     let (mut position, mut size) = (range.start, WINDOW);
     let mut window = Vec::new();
@@ -41,10 +41,10 @@ pub(crate) fn scan(
         while position < end {
             let rest = &window[(position - start) as usize..filled];
             let found = frame::find(rest, storage.marker, more);
-            if let Found::Pending { need } = found
+            if let FrameVerdict::Pending { need } = found
                 && more
             {
-                // Only a frame longer than the whole window calls for a larger one.
+                // Only a frame longer than the whole window needs a larger one.
                 size = if need > filled { need.max(2 * filled) } else { WINDOW };
                 break;
             }
@@ -61,7 +61,7 @@ pub(crate) fn scan(
     Ok(position)
 }
 
-/// How far it is from the first of these bytes to the next marker. One may begin in the last seven bytes if there are `more`.
+/// The distance from the first of these bytes to the next marker. If there are `more`, one may begin in the last seven bytes.
 fn marker_after(bytes: &[u8], marker: u64, more: bool) -> usize {
     let rest = &bytes[1..];
     let end = if more { rest.len().saturating_sub(7) } else { rest.len() };

@@ -13,7 +13,7 @@ use crate::{
     options::Options,
 };
 
-/// What never changes about an open container.
+/// The parts of an open container that never change.
 #[derive(Debug)]
 pub(crate) struct Storage {
     pub(crate) directory: Arc<Directory>,
@@ -31,7 +31,7 @@ impl Storage {
         self.with_log(self.log.ended_at(position, &self.directory, self.uuid, GENERATION)?)
     }
 
-    /// The storage as it is now, also of a handle on the past.
+    /// The storage as it is now, also for a handle on the past.
     pub(crate) fn present(&self) -> Result<Self> {
         self.with_log(self.log.again(&self.directory, self.uuid, GENERATION)?)
     }

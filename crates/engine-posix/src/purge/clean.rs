@@ -1,4 +1,4 @@
-//! Removing what nothing needs any more. It can be done again and again, also for a purge that was killed.
+//! Removing what is not needed any more. It is idempotent, and also cleans up after a purge that was killed.
 
 use std::{collections::HashSet, io};
 
@@ -7,32 +7,37 @@ use isotach_object::Result;
 use crate::{
     index::run::Span,
     io::{data, directory::Directory, storage::Storage},
-    purge::manifest::{Floor, TEMPORARY},
+    purge::manifest::{PurgeManifest, TEMPORARY},
 };
 
-/// What came of it.
+/// The result of a clean-up.
 pub(super) struct Cleaned {
     /// Bytes of the files that were removed.
     pub(super) removed: u64,
-    /// Whether the log gave back the room that it has no use for.
+    /// Whether the unneeded part of the log was freed.
     pub(super) punched: bool,
 }
 
-/// Bytes of all runs, also of those that do not count.
+/// Bytes of all runs, including invalid ones.
 pub(super) fn size_of_runs(storage: &Storage) -> Result<u64> {
     let names = storage.directory.names()?;
     let runs = names.iter().filter(|name| Span::of_file_name(name).is_some());
-    Ok(runs.filter_map(|name| Some(storage.directory.stat(name).ok()?.room)).sum())
+    Ok(runs.filter_map(|name| Some(storage.directory.stat(name).ok()?.allocated)).sum())
 }
 
-/// Cleans up after the purge that published `floor`, and those before it. `dead` are data files to which nothing refers.
-pub(super) fn clean(storage: &Storage, floor: Option<&Floor>, dead: &HashSet<u64>) -> Result<Cleaned> {
+/// Cleans up after the purge that published `manifest`, and those before it. Nothing refers to the data files in `dead`.
+pub(super) fn clean(
+    storage: &Storage,
+    manifest: Option<&PurgeManifest>,
+    dead: &HashSet<u64>,
+) -> Result<Cleaned> {
     let mut removed = 0;
     for name in storage.directory.names()? {
-        let is_stale_run = Span::of_file_name(&name).is_some_and(|span| !Floor::admits(floor, &span));
-        let is_old_floor = Floor::of_file_name(&name)
-            .is_some_and(|sequence| floor.is_some_and(|floor| sequence < floor.sequence));
-        if is_stale_run || is_old_floor || name.starts_with(TEMPORARY) {
+        let is_stale_run =
+            Span::of_file_name(&name).is_some_and(|span| !PurgeManifest::validates(manifest, &span));
+        let is_old_manifest = PurgeManifest::of_file_name(&name)
+            .is_some_and(|sequence| manifest.is_some_and(|manifest| sequence < manifest.sequence));
+        if is_stale_run || is_old_manifest || name.starts_with(TEMPORARY) {
             removed += remove(&storage.directory, &name)?;
         }
     }
@@ -41,12 +46,12 @@ pub(super) fn clean(storage: &Storage, floor: Option<&Floor>, dead: &HashSet<u64
         removed += remove(folder, &name)?;
     }
     remove_empty(folder)?;
-    let hole_end = floor.and_then(|floor| storage.log.position_of(floor.hole_end)).unwrap_or(0);
+    let hole_end = manifest.and_then(|manifest| storage.log.position_of(manifest.hole_end)).unwrap_or(0);
     Ok(Cleaned { removed, punched: storage.log.punch(hole_end)? })
 }
 
-/// Removes data files that their writers made and never wrote to. One that has just been made is told from them by its lock, or
-/// its writer notices that it is gone when it has locked it.
+/// Removes data files that their writers created and never wrote to. The lock protects a new file, or its writer finds the name gone after
+/// locking it.
 fn remove_empty(folder: &Directory) -> Result<()> {
     for name in folder.names()? {
         let is_empty = || folder.stat(&name).is_ok_and(|stat| stat.length == 0);
@@ -59,11 +64,11 @@ fn remove_empty(folder: &Directory) -> Result<()> {
     Ok(())
 }
 
-/// Removes a file, if it is there, and gives the room it took.
+/// Removes a file, if it exists, and returns its allocated bytes.
 pub(super) fn remove(directory: &Directory, name: &str) -> Result<u64> {
-    let room = directory.stat(name).map_or(0, |stat| stat.room);
+    let size = directory.stat(name).map_or(0, |stat| stat.allocated);
     match directory.remove(name) {
-        Ok(()) => Ok(room),
+        Ok(()) => Ok(size),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
         Err(error) => Err(directory.failed("remove", name, error)),
     }

@@ -1,7 +1,7 @@
-//! Writing a generation: the runs, and the bytes that move out of the data files that are to go.
+//! Writing a generation: its runs, and copies of the live bytes in the data files that are to be removed.
 //!
-//! Nothing refers to what is made here before the floor is published. If that does not come about it is removed; after the death
-//! of the process the next purge finds it: the data file has no references, and the runs a tag that nobody looks for.
+//! Nothing refers to the new files before the manifest is published. If that fails they are removed. If the process dies the next purge
+//! removes them: the data files have no references, and the runs have an unknown tag.
 
 use std::{collections::HashSet, mem};
 
@@ -9,32 +9,32 @@ use isotach_object::{Error, Result};
 
 use super::live::{Stretch, refers, stretches};
 use crate::{
-    format::extent::{Extent, Part},
+    format::extent::{Extent, ExtentPart},
     index::{
         checkpoint,
         entry::{Entry, Versioned},
         merge::Merge,
-        raw::Kept,
+        raw::LazyEntry,
         run::{RunWriter, Span},
         state::State,
     },
     io::{data::DataWriter, storage::Storage},
-    purge::manifest::Floor,
+    purge::manifest::PurgeManifest,
     verify::unnamed::Named,
 };
 
 /// Bytes that are copied before they are synced, so that few files are open at a time.
 const SYNC_EVERY: u64 = 1 << 30;
-/// Bytes that are held in memory on their way.
+/// Bytes that are copied through memory at a time.
 const PIECE: u64 = 32 << 20;
 
-/// Copies what is live into a new generation.
+/// Copies everything live to a new generation.
 pub(super) struct Copier<'p> {
     storage: &'p Storage,
     data: DataWriter,
-    /// The data files that are to go.
+    /// The data files to remove.
     chosen: HashSet<u64>,
-    /// Those of them that cannot, because they are damaged.
+    /// Those of them that stay, because they are damaged.
     staying: HashSet<u64>,
     tag: u64,
     temporary: String,
@@ -42,7 +42,7 @@ pub(super) struct Copier<'p> {
     copied: u64,
     synced: u64,
     runs: Vec<Span>,
-    /// What was named up to the floor, and is now.
+    /// The extents that were named up to the manifest's epoch, and new ones.
     named: Named,
 }
 
@@ -69,18 +69,19 @@ impl<'p> Copier<'p> {
         }
     }
 
-    /// Makes the generation of a state whose runs hold everything up to the floor, and publishes it. Gives the bytes that were
-    /// written, and the data files to which nothing refers any more.
-    pub(super) fn publish(mut self, state: &State, floor: Floor) -> Result<(u64, HashSet<u64>)> {
+    /// Writes and publishes the generation of a state whose runs contain everything up to the manifest's epoch. Returns the bytes written,
+    /// and the data files without references.
+    pub(super) fn publish(mut self, state: &State, manifest: PurgeManifest) -> Result<(u64, HashSet<u64>)> {
         let made = self.make(state);
         let ends = mem::take(&mut self.named).into_ends(self.storage);
-        let published = made.and(ends).and_then(|ends| floor.publish(self.storage, &self.temporary, &ends));
+        let published =
+            made.and(ends).and_then(|ends| manifest.publish(self.storage, &self.temporary, &ends));
         if let Err(error) = published {
-            self.take_back(&floor);
+            self.take_back(&manifest);
             return Err(error);
         }
         let sizes = self.runs.iter().map(|span| self.storage.directory.stat(&span.file_name()));
-        let runs: u64 = sizes.filter_map(|stat| Some(stat.ok()?.room)).sum();
+        let runs: u64 = sizes.filter_map(|stat| Some(stat.ok()?.allocated)).sum();
         Ok((self.copied + runs, &self.chosen - &self.staying))
     }
 
@@ -95,16 +96,16 @@ impl<'p> Copier<'p> {
     fn sync(&mut self) -> Result<()> {
         self.data.write_out()?;
         self.data.sync()?;
-        // There is no other purge that could take them.
+        // No other purge could remove them.
         self.data.release();
         self.synced = self.copied;
         Ok(())
     }
 
-    /// Removes what was made, unless it is not sure that it does not count.
-    fn take_back(&mut self, floor: &Floor) {
-        let published = Floor::current(self.storage);
-        if matches!(published, Ok(now) if now.is_none_or(|now| now.tag != floor.tag)) {
+    /// Removes the new files, unless the manifest may have been published.
+    fn take_back(&mut self, manifest: &PurgeManifest) {
+        let published = PurgeManifest::current(self.storage);
+        if matches!(published, Ok(now) if now.is_none_or(|now| now.tag != manifest.tag)) {
             self.data.discard();
             for span in &self.runs {
                 let _ = crate::index::chain::remove(self.storage, *span);
@@ -118,9 +119,10 @@ impl<'p> Copier<'p> {
         let Storage { directory, uuid, log, .. } = self.storage;
         let mut run = RunWriter::unclaimed(directory, self.temporary.clone(), *uuid, from, self.tag)?;
         let mut merge = Merge::of_runs(stretch)?;
-        while let Some((path, kept)) = merge.next()? {
-            let Some(kept) = checkpoint::needed(kept, bottom, to)? else { continue };
-            let moved = if refers(&kept) { Kept::Own(self.moved(kept.into_versioned()?)?) } else { kept };
+        while let Some((path, entry)) = merge.next()? {
+            let Some(entry) = checkpoint::needed(entry, bottom, to)? else { continue };
+            let moved =
+                if refers(&entry) { LazyEntry::Decoded(self.moved(entry.into_versioned()?)?) } else { entry };
             run.push(path, &moved)?;
             if self.copied - self.synced > SYNC_EVERY {
                 self.sync()?;
@@ -129,7 +131,7 @@ impl<'p> Copier<'p> {
         Ok(run.finish(to, log.sum_before(to)?)?.span())
     }
 
-    /// The entry with its bytes elsewhere, if they are in a file that is to go.
+    /// The entry, with its bytes copied if they are in a file to remove.
     fn moved(&mut self, Versioned { epoch, entry }: Versioned) -> Result<Versioned> {
         let entry = match entry {
             Entry::ValueExtent(extent, digest) if self.chosen.contains(&extent.file) => {
@@ -160,17 +162,17 @@ impl<'p> Copier<'p> {
         Ok(extent)
     }
 
-    fn moved_part(&mut self, part: Part) -> Result<Vec<Part>> {
-        let Part { offset, length, skip, ref extent } = part;
+    fn moved_part(&mut self, part: ExtentPart) -> Result<Vec<ExtentPart>> {
+        let ExtentPart { offset, length, skip, ref extent } = part;
         if !self.chosen.contains(&extent.file) {
             return Ok(vec![part]);
         }
         let mut pieces = Vec::new();
         let mut done = 0;
-        // One of no bytes makes an array, too.
+        // A write of no bytes creates an array, too.
         while done < length || pieces.is_empty() {
             let piece = PIECE.min(length - done);
-            let from = Part { offset: 0, length: piece, skip: skip + done, extent: extent.clone() };
+            let from = ExtentPart { offset: 0, length: piece, skip: skip + done, extent: extent.clone() };
             let bytes = match self.read(&from) {
                 Ok(bytes) => bytes,
                 Err(Error::Corrupt { .. }) => {
@@ -180,14 +182,14 @@ impl<'p> Copier<'p> {
                 Err(error) => return Err(error),
             };
             let extent = self.append(&bytes)?;
-            pieces.push(Part { offset: offset + done, length: piece, skip: 0, extent });
+            pieces.push(ExtentPart { offset: offset + done, length: piece, skip: 0, extent });
             done += piece;
             self.copied += piece;
         }
         Ok(pieces)
     }
 
-    fn read(&self, part: &Part) -> Result<Vec<u8>> {
+    fn read(&self, part: &ExtentPart) -> Result<Vec<u8>> {
         if part.length == 0 {
             return Ok(Vec::new());
         }

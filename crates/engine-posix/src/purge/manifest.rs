@@ -1,7 +1,8 @@
-//! The floor: what a purge publishes, and what says which runs are valid (FORMAT.md section 7.6).
+//! The purge manifest: the file that a purge publishes, which decides the runs that are valid (FORMAT.md section 7.6). On disk its name is
+//! `floor.<sequence>`.
 //!
-//! Below the floor the log may be a hole, and data files to which it refers may be gone; the runs of the floor's generation
-//! hold all that is visible of it. There is at most one floor that counts: that of the greatest sequence.
+//! Before the manifest's epoch the log may be a hole, and data files that it refers to may be gone. The runs of the manifest's generation
+//! contain all that is visible of it. The manifest with the greatest sequence counts.
 
 use std::{collections::BTreeMap, io};
 
@@ -16,40 +17,40 @@ use crate::{
     io::{disk::File, storage::Storage},
 };
 
-/// Names of what a purge is making.
+/// The prefix of temporary names of a purge.
 pub(crate) const TEMPORARY: &str = "purge.";
-/// Bytes of the log before the floor that are kept, so that only who was stopped for long misses a verdict.
+/// Bytes of the log that are kept before the manifest's epoch, so that only a process that was stopped for long misses a verdict.
 pub(crate) const LOG_KEPT: u64 = 1 << 20;
 const PREFIX: &str = "floor.";
 const MAGIC: &[u8; 8] = b"ISOTFLR1";
 const SIZE: usize = 64;
-/// Bytes behind them for each data file.
+/// Bytes for each data file after the first [`SIZE`].
 const ENDS: usize = 16;
-/// How often a listing is tried again when the floor in it is gone.
+/// How often a listing is repeated when the manifest in it is gone.
 const TRIES: usize = 20;
 
-/// How far data files are named, by their numbers.
+/// The end of the named bytes of each data file, by its number.
 pub(crate) type Ends = BTreeMap<u64, u64>;
 
-/// What a purge published.
+/// The result of a purge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Floor {
+pub(crate) struct PurgeManifest {
     /// Counts the purges of the container.
     pub(crate) sequence: u64,
-    /// Up to here the runs of the generation say everything.
+    /// The runs of the generation contain everything up to here.
     pub(crate) epoch: u64,
     /// Up to here, from the first block on, the log may be a hole.
     pub(crate) hole_end: u64,
-    /// The generation: never 0.
+    /// The generation; never 0.
     pub(crate) tag: u64,
 }
 
-impl Floor {
+impl PurgeManifest {
     pub(crate) fn file_name(sequence: u64) -> String {
         format!("{PREFIX}{sequence:016x}")
     }
 
-    /// The sequence that a file name tells, if it is a floor's.
+    /// The sequence in a file name, if it is a manifest's.
     pub(crate) fn of_file_name(name: &str) -> Option<u64> {
         let sequence = u64::from_str_radix(name.strip_prefix(PREFIX)?, 16).ok()?;
         (Self::file_name(sequence) == name).then_some(sequence)
@@ -74,12 +75,12 @@ impl Floor {
             && reader.take(MAGIC.len())? == MAGIC
             && reader.take(uuid.len())? == uuid;
         let mut number = || reader.u64();
-        let floor = Self { sequence: number()?, epoch: number()?, hole_end: number()?, tag: number()? };
-        (right && floor.tag != 0 && floor.hole_end <= floor.epoch).then_some(floor)
+        let manifest = Self { sequence: number()?, epoch: number()?, hole_end: number()?, tag: number()? };
+        (right && manifest.tag != 0 && manifest.hole_end <= manifest.epoch).then_some(manifest)
     }
 
-    /// The floor that counts among these names; `None` if there is none, and an error for which the caller lists again if
-    /// it has been replaced meanwhile.
+    /// The manifest that counts among these names; `None` if there is none. After an error the caller lists again: a newer one may have
+    /// replaced it.
     fn among(storage: &Storage, names: &[String]) -> io::Result<Option<Result<Self>>> {
         let Some(sequence) = names.iter().filter_map(|name| Self::of_file_name(name)).max() else {
             return Ok(None);
@@ -89,40 +90,41 @@ impl Floor {
         let file = storage.directory.read(&name)?;
         let file: &dyn File = &*file;
         let filled = file.read_full_at(&mut bytes, 0)?;
-        let floor = Self::decode(&bytes, storage.uuid);
-        let floor = floor.filter(|floor| filled == SIZE && floor.sequence == sequence);
-        let damaged =
-            || Error::corrupt("the floor of a purge", storage.directory.path_of(&name).display().to_string());
-        Ok(Some(floor.ok_or_else(damaged)))
+        let manifest = Self::decode(&bytes, storage.uuid);
+        let manifest = manifest.filter(|manifest| filled == SIZE && manifest.sequence == sequence);
+        let damaged = || {
+            Error::corrupt("the manifest of a purge", storage.directory.path_of(&name).display().to_string())
+        };
+        Ok(Some(manifest.ok_or_else(damaged)))
     }
 
-    /// The names in a container's directory, and the floor that counts.
+    /// The names in a container's directory, and the manifest that counts.
     pub(crate) fn list(storage: &Storage) -> Result<(Vec<String>, Option<Self>)> {
         let mut tries = TRIES;
         loop {
             let names = storage.directory.names()?;
             match Self::among(storage, &names) {
-                Ok(floor) => return Ok((names, floor.transpose()?)),
+                Ok(manifest) => return Ok((names, manifest.transpose()?)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound && tries > 0 => tries -= 1,
                 Err(error) => return Err(storage.directory.failed("read", PREFIX, error)),
             }
         }
     }
 
-    /// The floor that counts.
+    /// The manifest that counts.
     pub(crate) fn current(storage: &Storage) -> Result<Option<Self>> {
-        Self::list(storage).map(|(_, floor)| floor)
+        Self::list(storage).map(|(_, manifest)| manifest)
     }
 
-    /// How far each data file was named at the epoch of this floor. What named it may be gone. `None` if the floor does not say
-    /// so, as those of older programs, or is gone meanwhile.
+    /// The end of the named bytes of each data file at this manifest's epoch. What named them may be gone. `None` if the manifest does not
+    /// contain it, as those of older programs, or is gone meanwhile.
     pub(crate) fn ends(&self, storage: &Storage) -> Result<Option<Ends>> {
         let name = Self::file_name(self.sequence);
         let read = || storage.directory.read_all(&name, storage.directory.stat(&name)?.length as usize);
         match read() {
             Ok(bytes) if bytes.len() <= SIZE => Ok(None),
             Ok(bytes) => decode_ends(&bytes[SIZE..]).map(Some).ok_or_else(|| {
-                let what = "what a floor says of data files; the next purge makes it anew";
+                let what = "what a manifest says of data files; the next purge makes it anew";
                 Error::corrupt(what, storage.directory.path_of(&name).display().to_string())
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -130,8 +132,7 @@ impl Floor {
         }
     }
 
-    /// Makes this floor the one that counts, with how far data files are named; refused if there is one of its sequence.
-    /// `temporary` is a free name.
+    /// Publishes this manifest with the ends of the named bytes. Fails if there is one with its sequence. `temporary` is a free name.
     pub(crate) fn publish(&self, storage: &Storage, temporary: &str, ends: &Ends) -> Result<()> {
         let name = Self::file_name(self.sequence);
         let directory = &storage.directory;
@@ -147,23 +148,23 @@ impl Floor {
         outcome
     }
 
-    /// Whether a run counts, under this floor or none.
-    pub(crate) fn admits(floor: Option<&Self>, span: &Span) -> bool {
-        match floor {
+    /// Whether a run is valid under this manifest or none.
+    pub(crate) fn validates(manifest: Option<&Self>, span: &Span) -> bool {
+        match manifest {
             None => span.tag == 0,
-            Some(floor) => span.tag == floor.tag || (span.tag == 0 && span.from >= floor.epoch),
+            Some(manifest) => span.tag == manifest.tag || (span.tag == 0 && span.from >= manifest.epoch),
         }
     }
 }
 
-/// Whether a purge is making a generation that does not count yet, or one died at it.
+/// Whether a purge is writing a generation that does not count yet, or died while it did.
 pub(crate) fn has_begun(storage: &Storage) -> Result<bool> {
-    let (names, floor) = Floor::list(storage)?;
-    let is_of_it = |span: Span| span.tag != 0 && !Floor::admits(floor.as_ref(), &span);
+    let (names, manifest) = PurgeManifest::list(storage)?;
+    let is_of_it = |span: Span| span.tag != 0 && !PurgeManifest::validates(manifest.as_ref(), &span);
     Ok(names.iter().any(|name| name.starts_with(TEMPORARY) || Span::of_file_name(name).is_some_and(is_of_it)))
 }
 
-/// The name of what a purge is making.
+/// A temporary name of the purge that writes a generation.
 pub(crate) fn temporary(tag: u64) -> String {
     format!("{TEMPORARY}{tag:016x}")
 }
@@ -205,20 +206,20 @@ mod tests {
 
     #[test]
     fn a_floor_reads_back_and_any_flipped_bit_is_noticed() {
-        let floor = Floor { sequence: 1, epoch: 900, hole_end: 400, tag: 7 };
-        let good: [u8; SIZE] = floor.encode([3; 16]).try_into().unwrap();
-        assert_eq!(Floor::decode(&good, [3; 16]), Some(floor));
-        assert_eq!(Floor::decode(&good, [4; 16]), None);
+        let manifest = PurgeManifest { sequence: 1, epoch: 900, hole_end: 400, tag: 7 };
+        let good: [u8; SIZE] = manifest.encode([3; 16]).try_into().unwrap();
+        assert_eq!(PurgeManifest::decode(&good, [3; 16]), Some(manifest));
+        assert_eq!(PurgeManifest::decode(&good, [4; 16]), None);
         for bit in 0..SIZE * 8 {
             let mut bad = good;
             bad[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(Floor::decode(&bad, [3; 16]), None, "bit {bit}");
+            assert_eq!(PurgeManifest::decode(&bad, [3; 16]), None, "bit {bit}");
         }
     }
 
     #[test]
     fn runs_count_if_they_are_of_the_generation_or_begin_at_the_floor() {
-        let floor = Floor { sequence: 1, epoch: 100, hole_end: 0, tag: 7 };
+        let manifest = PurgeManifest { sequence: 1, epoch: 100, hole_end: 0, tag: 7 };
         let span = |from, to, tag| Span { from, to, tag };
         for (span, with, without) in [
             (span(0, 100, 7), true, false),
@@ -228,16 +229,16 @@ mod tests {
             (span(99, 200, 0), false, true),
             (span(100, 200, 0), true, true),
         ] {
-            assert_eq!(Floor::admits(Some(&floor), &span), with, "{span:?}");
-            assert_eq!(Floor::admits(None, &span), without, "{span:?}");
+            assert_eq!(PurgeManifest::validates(Some(&manifest), &span), with, "{span:?}");
+            assert_eq!(PurgeManifest::validates(None, &span), without, "{span:?}");
         }
     }
 
     #[test]
     fn file_names_tell_their_sequence_and_other_names_none() {
-        assert_eq!(Floor::of_file_name(&Floor::file_name(0xab)), Some(0xab));
+        assert_eq!(PurgeManifest::of_file_name(&PurgeManifest::file_name(0xab)), Some(0xab));
         for name in ["floor.1", "floor.00000000000000AB", "log.0000000000000001"] {
-            assert_eq!(Floor::of_file_name(name), None, "{name}");
+            assert_eq!(PurgeManifest::of_file_name(name), None, "{name}");
         }
     }
 }

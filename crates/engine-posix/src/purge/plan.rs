@@ -1,4 +1,4 @@
-//! What a purge does: which data files go, and what that takes and gives back.
+//! The plan of a purge: the data files to remove, and the space that this takes and frees.
 
 use std::{collections::HashSet, fs::TryLockError};
 
@@ -14,30 +14,30 @@ use crate::{
     index::state::State,
     io::{
         data,
-        disk::{Hidden, may_open_no_more},
+        disk::{Unreadable, may_open_no_more},
         log::{BLOCK, HEADER},
         storage::Storage,
     },
-    purge::manifest::Floor,
+    purge::manifest::PurgeManifest,
     transaction::prepared,
 };
 
-/// A data file is chosen when more than one part in so many of it is dead.
+/// A data file is chosen if more than one part in this many of it is dead.
 const DEAD_SHARE: u64 = 20;
-/// What is reckoned for the blocks that the ends of files take, and for names.
+/// Space for the last blocks of files, and for names.
 const MARGIN: u64 = 32 << 10;
 
-/// A data file that holds something.
+/// A data file that is not empty.
 pub(super) struct DataFile {
     pub(super) number: u64,
     length: u64,
-    /// A writer is at it, or readers of the log's end need it.
-    held: bool,
+    /// A writer has it locked, or readers of the log's end need it.
+    in_use: bool,
 }
 
 impl DataFile {
-    /// The data files of a container. Where nobody can tell whether a writer is at one, that is an error if anything is to be
-    /// carried out, and else one may be.
+    /// The data files of a container. Where locks cannot be tested, that is an error if the plan will be carried out. Otherwise the file
+    /// counts as locked.
     pub(super) fn list(storage: &Storage, carry_out: bool) -> Result<Vec<Self>> {
         let folder = storage.data.folder();
         let mut files = Vec::new();
@@ -45,36 +45,35 @@ impl DataFile {
             let Some(number) = data::of_file_name(&name) else { continue };
             let file = match folder.read(&name) {
                 Err(error) if may_open_no_more(&error) => return Err(folder.failed("open", &name, error)),
-                // Another's, or gone meanwhile.
+                // A file of another user, or gone meanwhile.
                 Err(_) => continue,
                 Ok(file) => file,
             };
             let failed = |error| folder.failed("stat", &name, error);
             let length = file.stat().map_err(failed)?.length;
-            // A writer locks its file before it writes to it, so an empty one may be about to be locked.
+            // A writer locks its file before it writes to it, so an empty file may be about to be locked.
             if length > 0 {
-                let held = match file.try_lock() {
+                let in_use = match file.try_lock() {
                     Ok(()) => false,
                     Err(TryLockError::Error(error)) if carry_out => {
                         return Err(folder.failed("lock", &name, error));
                     }
                     Err(_) => true,
                 };
-                files.push(Self { number, length, held });
+                files.push(Self { number, length, in_use });
             }
         }
         Ok(files)
     }
 }
 
-/// What a purge would do.
 pub(super) struct Plan {
-    pub(super) old: Option<Floor>,
+    pub(super) old: Option<PurgeManifest>,
     /// The end of the runs.
     end: u64,
-    /// What the container takes now.
+    /// The present size of the container.
     pub(super) before: u64,
-    /// What its runs take now.
+    /// The present size of its runs.
     runs: u64,
     hole_end: u64,
     files: Vec<DataFile>,
@@ -85,11 +84,11 @@ impl Plan {
     pub(super) fn new(
         storage: &Storage,
         state: &State,
-        old: Option<Floor>,
+        old: Option<PurgeManifest>,
         mut files: Vec<DataFile>,
         stay: &HashSet<u64>,
     ) -> Result<Self> {
-        // What is prepared may be committed after the floor, by a frame that says where its bytes are now.
+        // A prepared transaction may be committed behind the manifest's epoch, by a frame with the present places of its bytes.
         let prepared = prepared::files(state)?;
         files.retain(|file| !prepared.contains(&file.number) && !stay.contains(&file.number));
         let end = state.covered(storage);
@@ -99,7 +98,7 @@ impl Plan {
         let hole_end = hole.max(old.map_or(0, |old| old.hole_end));
         let [first, last] = [hole_end, end].map(|epoch| storage.log.position_of(epoch).unwrap_or(0));
         let needed = segments::files(storage, first.max(HEADER as u64)..last)?;
-        files.iter_mut().for_each(|file| file.held |= needed.contains(&file.number));
+        files.iter_mut().for_each(|file| file.in_use |= needed.contains(&file.number));
         Ok(Self {
             old,
             end,
@@ -111,14 +110,14 @@ impl Plan {
         })
     }
 
-    pub(super) fn floor(&self, tag: u64) -> Floor {
-        Floor { sequence: self.next_sequence(), epoch: self.end, hole_end: self.hole_end, tag }
+    pub(super) fn manifest(&self, tag: u64) -> PurgeManifest {
+        PurgeManifest { sequence: self.next_sequence(), epoch: self.end, hole_end: self.hole_end, tag }
     }
 
-    /// A floor under which everything counts that counts now, and that is another all the same.
-    pub(super) fn floor_as_it_is(&self, tag: u64) -> Floor {
-        let old = self.old.unwrap_or(Floor { sequence: 0, epoch: 0, hole_end: 0, tag });
-        Floor { sequence: self.next_sequence(), ..old }
+    /// A manifest with the same valid runs and a new sequence.
+    pub(super) fn unchanged_manifest(&self, tag: u64) -> PurgeManifest {
+        let old = self.old.unwrap_or(PurgeManifest { sequence: 0, epoch: 0, hole_end: 0, tag });
+        PurgeManifest { sequence: self.next_sequence(), ..old }
     }
 
     fn next_sequence(&self) -> u64 {
@@ -129,12 +128,12 @@ impl Plan {
         file.length.saturating_sub(self.live.in_file(file.number))
     }
 
-    /// The files to which nothing refers: of an array without bytes that reference is all there is.
+    /// The files without references. An array without bytes has a reference and nothing else.
     pub(super) fn unreferenced(&self) -> impl Iterator<Item = &DataFile> {
-        self.files.iter().filter(|file| !file.held && !self.live.refers_to(file.number))
+        self.files.iter().filter(|file| !file.in_use && !self.live.refers_to(file.number))
     }
 
-    /// Where the log begins that a reader may replay, and where it ends.
+    /// The part of the log that a reader may replay.
     pub(super) fn log_to_replay(&self, storage: &Storage) -> std::ops::Range<u64> {
         let hole_end = self.old.map_or(0, |old| old.hole_end);
         let [first, last] = [hole_end, self.end].map(|epoch| storage.log.position_of(epoch).unwrap_or(0));
@@ -142,26 +141,26 @@ impl Plan {
     }
 
     fn worth_copying(&self) -> impl Iterator<Item = &DataFile> {
-        self.files.iter().filter(|file| !file.held && self.dead(file) > file.length / DEAD_SHARE)
+        self.files.iter().filter(|file| !file.in_use && self.dead(file) > file.length / DEAD_SHARE)
     }
 
-    /// All files that are worth it.
+    /// All files that are worth copying.
     pub(super) fn all(&self) -> HashSet<u64> {
         self.worth_copying().map(|file| file.number).collect()
     }
 
-    /// Bytes to be copied of these files.
+    /// The bytes to copy from these files.
     pub(super) fn to_copy(&self, files: &HashSet<u64>) -> u64 {
         files.iter().map(|file| self.live.in_file(*file)).sum()
     }
 
-    /// What the runs of a new generation take.
+    /// The space for the runs of a new generation.
     pub(super) fn needed_for_runs(&self) -> u64 {
         self.live.run_bytes + self.live.run_bytes / 8 + MARGIN
     }
 
-    /// The files that may go where so many bytes are free: all that are worth it, or those with the least to copy, so that more
-    /// comes back than the copies take. `None` if there is no room even for the runs, or nothing would come back.
+    /// The files to remove with this much free space: all that are worth it, or those with the least to copy, so that more is freed than
+    /// copied. `None` if there is no space even for the runs, or nothing would be freed.
     pub(super) fn chosen(&self, free: u64) -> Option<HashSet<u64>> {
         let mut files: Vec<&DataFile> = self.worth_copying().collect();
         let live = |file: &DataFile| self.live.in_file(file.number);
@@ -181,8 +180,8 @@ impl Plan {
         (freed > self.live.run_bytes && (!chosen.is_empty() || self.hole() > 0)).then_some(chosen)
     }
 
-    /// What to tell where nothing can be done.
-    pub(super) fn no_room(&self, storage: &Storage, free: u64) -> Error {
+    /// The error if nothing can be done.
+    pub(super) fn no_space(&self, storage: &Storage, free: u64) -> Error {
         let least = self.worth_copying().map(|file| self.live.in_file(file.number)).min().unwrap_or(0);
         let needed = self.needed_for_runs() + least;
         let path = storage.directory.path().display();
@@ -194,7 +193,7 @@ impl Plan {
     }
 
     pub(super) fn held(&self) -> u64 {
-        self.files.iter().filter(|file| file.held).map(|file| self.dead(file)).sum()
+        self.files.iter().filter(|file| file.in_use).map(|file| self.dead(file)).sum()
     }
 
     fn hole(&self) -> u64 {
@@ -217,6 +216,6 @@ impl Plan {
 
 fn size(storage: &Storage) -> Result<u64> {
     let path = storage.directory.path();
-    let size = storage.log.disk().size_of_all(path, Hidden::Refused);
+    let size = storage.log.disk().size_of_all(path, Unreadable::Fail);
     size.map_err(|error| Error::from_io(error, format!("measure {}", path.display())))
 }

@@ -1,38 +1,38 @@
-//! How much room is left, and who may take some of it.
+//! The free space that must be left, and who may use it.
 //!
-//! Runs make reading faster and can be made at any time. On a disk that is nearly full their room is needed more by those
-//! who write, and by the purge that is to make room again; so nobody makes runs there.
+//! Runs make reading faster and can be made at any time. On a nearly full disk, writers and the purge that frees space need it more, so no
+//! handle makes runs there.
 
 use crate::io::{directory::Directory, storage::Storage};
 use isotach_engine_kit::random;
 
-/// A handle makes a run only where this many times its size is free, and [`LEFT`] beyond that.
-const TIMES: u64 = 4;
-/// See [`TIMES`].
-const LEFT: u64 = 4 << 20;
+/// A handle makes a run only where this many times its size is free, and [`FREE_MIN`] beyond that.
+const FREE_FACTOR: u64 = 4;
+/// See [`FREE_FACTOR`].
+const FREE_MIN: u64 = 4 << 20;
 
-/// The file that keeps some room for a purge.
+/// The file that reserves space for a purge.
 const RESERVE: &str = "reserve";
-/// Its size: the frames that remove some hundred fields, and a floor.
+/// Its size: the frames that remove some hundred fields, and a manifest.
 const RESERVE_SIZE: usize = 64 << 10;
-/// With less than this free a purge gives the reserve up.
+/// With less free space than this a purge gives the reserve up.
 const SHORT: u64 = 4 * RESERVE_SIZE as u64;
 
-/// Whether a handle may make a run that takes up to `bytes`. A disk that does not say how full it is has room.
+/// Whether a handle may make a run of up to `bytes`. A disk that does not report its free space counts as large.
 pub(crate) fn is_enough_for_run(storage: &Storage, bytes: u64) -> bool {
-    let needed = bytes.saturating_mul(TIMES).saturating_add(LEFT);
+    let needed = bytes.saturating_mul(FREE_FACTOR).saturating_add(FREE_MIN);
     !storage.directory.free().is_ok_and(|free| free < needed)
 }
 
-/// Makes the reserve of a container, unless it is there. Where there is no room for it there is none.
+/// Creates the reserve of a container, unless it exists or there is no space.
 ///
-/// It holds bytes that no file system compresses or stores as a hole. One that takes less room, as a sparse copy does, is made anew.
+/// Its bytes are not compressible and not stored as a hole. A file that allocates less, as a sparse copy does, is created anew.
 pub(crate) fn make_reserve(directory: &Directory) {
-    if directory.stat(RESERVE).is_ok_and(|stat| stat.room >= RESERVE_SIZE as u64) {
+    if directory.stat(RESERVE).is_ok_and(|stat| stat.allocated >= RESERVE_SIZE as u64) {
         return;
     }
     let Ok(bytes) = random::bytes::<RESERVE_SIZE>() else { return };
-    // Whoever made it may have died before it had its size.
+    // Its creator may have died before it had its size.
     give_up_reserve(directory);
     let Ok(file) = directory.create(RESERVE) else { return };
     if file.write_all_at(&bytes, 0).is_err() {
@@ -40,20 +40,20 @@ pub(crate) fn make_reserve(directory: &Directory) {
     }
 }
 
-/// Makes it again after a purge that gave it up, if as much is free beside it: whoever purges needs some of that.
+/// Creates it again after a purge, if that leaves as much free space: a purge needs some.
 pub(crate) fn make_reserve_again(directory: &Directory) {
     if directory.free().map_or(true, |free| free >= 2 * RESERVE_SIZE as u64) {
         make_reserve(directory);
     }
 }
 
-/// Gives the room of the reserve up, so that what makes room can be written.
+/// Frees the space of the reserve for what a purge writes.
 pub(crate) fn give_up_reserve(directory: &Directory) {
-    // Who has none has nothing to give up.
+    // There may be no reserve.
     let _ = directory.remove(RESERVE);
 }
 
-/// Whether there is hardly room for what a purge begins with.
+/// Whether there is hardly enough space to begin a purge.
 pub(crate) fn is_short(directory: &Directory) -> bool {
     directory.free().is_ok_and(|free| free < SHORT)
 }
@@ -82,9 +82,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let directory = Directory::open(&*disk::system(), folder.path()).unwrap();
         directory.create(RESERVE).unwrap().set_length(RESERVE_SIZE as u64).unwrap();
-        assert_eq!(directory.stat(RESERVE).unwrap().room, 0, "as a copy has it that makes holes of zeros");
+        assert_eq!(
+            directory.stat(RESERVE).unwrap().allocated,
+            0,
+            "as a copy has it that makes holes of zeros"
+        );
         make_reserve_again(&directory);
-        assert_eq!(directory.stat(RESERVE).unwrap().room, RESERVE_SIZE as u64);
+        assert_eq!(directory.stat(RESERVE).unwrap().allocated, RESERVE_SIZE as u64);
         let bytes = directory.read_all(RESERVE, RESERVE_SIZE).unwrap();
         assert!(bytes.chunks(4096).all(|block| block.iter().any(|byte| *byte != 0)));
     }

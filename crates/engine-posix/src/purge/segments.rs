@@ -1,6 +1,6 @@
-//! The data files that hold segments of frames behind the hole: readers that have not come there yet read them.
+//! Data files with segments of frames behind the hole: readers that have not replayed these frames yet need them.
 //!
-//! Without them a reader can only begin again at the runs, and then learns no verdict on what it appended before the floor.
+//! Without the files such a reader can only begin again at the runs, and then has no verdict on frames before the manifest's epoch.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -9,7 +9,7 @@ use isotach_object::Result;
 
 use crate::{
     format::{
-        frame::{self, Found, Frame},
+        frame::{self, Frame, FrameVerdict},
         record::{self, Record},
     },
     io::{
@@ -18,18 +18,20 @@ use crate::{
     },
 };
 
-/// The numbers of those that frames in a range of the log's bytes name.
+/// The data files of the segments in a range of the log's bytes.
 pub(super) fn files(storage: &Storage, range: Range<u64>) -> Result<HashSet<u64>> {
     let mut files = HashSet::new();
     scan(storage, range, |position, found| {
         Ok(match found {
-            Found::Frame { frame, length } => {
+            FrameVerdict::Frame { frame, length } => {
                 add(&frame, &mut files);
                 Step::To(position + length as u64)
             }
-            Found::Torn { length } | Found::Strange { length } => Step::To(position + length as u64),
-            Found::Damaged { .. } => Step::NextMarker,
-            Found::Pending { .. } => Step::StopAt(position),
+            FrameVerdict::Torn { length } | FrameVerdict::Strange { length } => {
+                Step::To(position + length as u64)
+            }
+            FrameVerdict::Damaged { .. } => Step::NextMarker,
+            FrameVerdict::Pending { .. } => Step::StopAt(position),
         })
     })?;
     Ok(files)

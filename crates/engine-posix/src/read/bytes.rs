@@ -1,4 +1,4 @@
-//! Reading cells: from what the state says to the bytes of the data files.
+//! Reading cells: from entries of the state to the bytes of data files.
 
 use isotach_object::{ArrayRead, Cell, Error, ObjectId, Result, SharedBytes};
 
@@ -6,11 +6,11 @@ use crate::{
     format::path,
     handle::PosixContainer,
     index::{entry::Entry, ops::Resolved, state::State},
-    read::look::Seen,
+    read::lookup::CellContent,
 };
 
 impl PosixContainer {
-    /// Adds the object to what is said of the data files, which a destroyed container no longer has.
+    /// Adds the object to an error about data files. A destroyed container has none any more.
     pub(crate) fn naming_object<T>(&self, object: ObjectId, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| match error {
             Error::Corrupt { .. } if self.check_current().is_err() => self.destroyed(),
@@ -53,7 +53,7 @@ impl PosixContainer {
         Ok(())
     }
 
-    /// Lends bytes of an array, or a copy of those that lie in several places or have holes.
+    /// Lends bytes of an array. Bytes in several places or with holes are copied.
     pub(crate) fn lend_resolved(
         &self,
         cell: Cell<'_>,
@@ -68,12 +68,11 @@ impl PosixContainer {
         };
         if let Some(part) = whole {
             match self.naming_object(cell.object, self.storage.data.share(&part)) {
-                // A process has only so many maps: copy instead.
+                // A process has a limited number of maps: copy instead.
                 Err(Error::Io { .. }) => {}
                 outcome => return outcome,
             }
         }
-        // Bytes in several places, or with holes, have no one place to lend.
         let mut buffer = zeros(length)?;
         let mut read = ArrayRead { cell, offset, buffer: &mut buffer, filled: 0 };
         self.read(&mut read, resolved)?;
@@ -81,29 +80,29 @@ impl PosixContainer {
     }
 }
 
-/// What stands in a cell.
+/// The entry of a cell.
 pub(crate) fn find(state: &State, cell: &Cell<'_>) -> Result<Option<Entry>> {
     let mut path = Vec::new();
     path::of_cell(cell, &mut path);
     state.find(&path)
 }
 
-/// What stands in a cell, with the parts of a range if it is bytes.
-pub(crate) fn look(state: &State, cell: &Cell<'_>, offset: u64, length: u64) -> Result<Seen> {
+/// The contents of a cell, with the parts of a range if it holds bytes.
+pub(crate) fn lookup(state: &State, cell: &Cell<'_>, offset: u64, length: u64) -> Result<CellContent> {
     let mut path = Vec::new();
     path::of_cell(cell, &mut path);
-    state.look(&path, offset..offset.saturating_add(length))
+    state.lookup(&path, offset..offset.saturating_add(length))
 }
 
-/// A range of an array or of records; nothing of anything else.
+/// A range of an array or of records. Empty for other cells.
 pub(crate) fn bytes(state: &State, cell: &Cell<'_>, offset: u64, length: u64) -> Result<Resolved> {
-    match look(state, cell, offset, length)? {
-        Seen::Bytes(resolved) => Ok(resolved),
+    match lookup(state, cell, offset, length)? {
+        CellContent::Bytes(resolved) => Ok(resolved),
         _ => Ok(Resolved::default()),
     }
 }
 
-/// A buffer of zeros, unless there is no memory for it.
+/// A buffer of zeros, or an error if there is no memory for it.
 fn zeros(length: u64) -> Result<Vec<u8>> {
     let mut buffer = Vec::new();
     let length = usize::try_from(length).unwrap_or(usize::MAX);

@@ -7,16 +7,16 @@ use crate::{
     index::{
         entry::{Entry, tag},
         merge::Merge,
-        raw::{Kept, Raw},
+        raw::{LazyEntry, Raw},
         state::State,
     },
     io::data::DataReader,
 };
 
-/// A page ends when it holds this many bytes, however few entries that is.
+/// A page ends at this many bytes, however few entries it has.
 const PAGE_BYTES: usize = 8 << 20;
 
-/// Where a page of what is under `prefix` begins: at the prefix, or just after the anchor's path.
+/// Where a page under `prefix` begins: at the prefix, or just after the anchor's path.
 fn start(prefix: &[u8], anchor: &Anchor) -> Vec<u8> {
     let mut start = prefix.to_vec();
     if !anchor.as_bytes().is_empty() {
@@ -37,15 +37,15 @@ pub(crate) fn page(
 ) -> Result<Page> {
     let mut page = PageBuilder::new();
     let mut merge = Merge::of_state(state, &start(prefix, anchor))?;
-    while let Some((path, kept)) = merge.next()? {
+    while let Some((path, entry)) = merge.next()? {
         let Some(key) = path.strip_prefix(prefix) else { break };
-        if !kept.is_live()? {
+        if !entry.is_live()? {
             continue;
         }
-        match kept {
+        match entry {
             _ if !values => page.push(key, &[]),
-            Kept::Raw(Raw { tag: tag::VALUE, payload, .. }) => page.push(key, payload),
-            kept => match kept.into_versioned()?.entry {
+            LazyEntry::Encoded(Raw { tag: tag::VALUE, payload, .. }) => page.push(key, payload),
+            entry => match entry.into_versioned()?.entry {
                 Entry::Value(value) => page.push(key, &value),
                 Entry::ValueExtent(extent, _) => page.push(key, &data.read_extent(&extent)?),
                 _ => page.push(key, &[]),
@@ -59,7 +59,7 @@ pub(crate) fn page(
     Ok(page.finish(None))
 }
 
-/// A page of the distribution keys of an object that hold something. The anchor is the key's whole path.
+/// A page of the distribution keys of an object that hold something. The anchor is the whole path of a key.
 pub(crate) fn dkeys(state: &State, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
     let prefix = path::of_object(object);
     let mut page = PageBuilder::new();
@@ -93,7 +93,7 @@ pub(crate) fn objects(
     while let Some(found) = first_group(state, next, &[], |_| path::ID)? {
         let object = path::object_of(&found);
         if object.is_some_and(|object| object.otype() == ObjectType::System) {
-            // They come last, and are nobody's.
+            // System objects come last and are not shown.
             break;
         }
         objects.extend(object);
@@ -105,8 +105,8 @@ pub(crate) fn objects(
     Ok((objects, None))
 }
 
-/// The first group of paths from `start` on and under `prefix` with something live in it. `group` gives the
-/// length of the part of a path that names its group.
+/// The first group of paths from `start` and under `prefix` with something live in it. `group` returns the length of the part of a path
+/// that names its group.
 fn first_group(
     state: &State,
     start: Option<Vec<u8>>,
@@ -115,11 +115,11 @@ fn first_group(
 ) -> Result<Option<Vec<u8>>> {
     let Some(start) = start else { return Ok(None) };
     let mut merge = Merge::of_state(state, &start)?;
-    while let Some((path, kept)) = merge.next()? {
+    while let Some((path, entry)) = merge.next()? {
         if !path.starts_with(prefix) {
             return Ok(None);
         }
-        if kept.is_live()? {
+        if entry.is_live()? {
             return Ok(Some(path[..group(path)].to_vec()));
         }
     }

@@ -1,7 +1,7 @@
 //! Reading: from a request for cells to the state, and from there to the bytes of data files.
 //!
-//! What must stay true: no byte is given out that its checksum does not cover.
+//! What must stay true: every byte that is returned was checked against its checksum.
 
 pub(crate) mod bytes;
 pub(crate) mod listing;
-pub(crate) mod look;
+pub(crate) mod lookup;

@@ -1,37 +1,37 @@
-//! What a power failure leaves of a simulated disk.
+//! The state of a simulated disk after a power failure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Loss, SECTOR,
-    tree::{Change, Tree},
+    tree::{DiskChange, Tree},
 };
 
-/// The tree that is found after these changes of `base` and a power failure.
-pub(super) fn left(base: &Tree, journal: &[Change], loss: Loss) -> Tree {
-    let last_write = journal.iter().rposition(|change| matches!(change, Change::Write { .. }));
+/// The tree after these changes of `base` and a power failure.
+pub(super) fn left(base: &Tree, journal: &[DiskChange], loss: Loss) -> Tree {
+    let last_write = journal.iter().rposition(|change| matches!(change, DiskChange::Write { .. }));
     let mut random = match loss {
         Loss::Seeded(seed) | Loss::LastTorn(seed) => Random(seed),
         Loss::All | Loss::Nothing => Random(0),
     };
     let mut tree = base.clone();
-    // Backwards, so that it is known of each change whether a sync follows.
+    // Backwards, because a change is durable if a sync follows.
     let mut synced = BTreeSet::new();
     let mut durable: Vec<bool> = journal.iter().rev().map(|change| is_durable(change, &mut synced)).collect();
     durable.reverse();
-    let mut open: BTreeMap<u64, Vec<&Change>> = BTreeMap::new();
+    let mut open: BTreeMap<u64, Vec<&DiskChange>> = BTreeMap::new();
     for (at, (change, durable)) in journal.iter().zip(durable).enumerate() {
         match (change, loss) {
             _ if durable => tree.apply(change),
             (_, Loss::All) => {}
-            (Change::Write { inode, position, bytes }, Loss::LastTorn(_)) if last_write == Some(at) => {
+            (DiskChange::Write { inode, position, bytes }, Loss::LastTorn(_)) if last_write == Some(at) => {
                 let kept = random.below(bytes.len() as u64 + 1) as usize;
                 let kept = whole_sectors(&tree, *inode, *position, bytes.len(), kept);
                 let (inode, position, bytes) = (*inode, *position, bytes[..kept].into());
-                tree.apply(&Change::Write { inode, position, bytes });
+                tree.apply(&DiskChange::Write { inode, position, bytes });
             }
             (_, Loss::Nothing | Loss::LastTorn(_)) => tree.apply(change),
-            (Change::Write { inode, .. } | Change::SetLength { inode, .. }, Loss::Seeded(_)) => {
+            (DiskChange::Write { inode, .. } | DiskChange::SetLength { inode, .. }, Loss::Seeded(_)) => {
                 open.entry(*inode).or_default().push(change);
             }
             (_, Loss::Seeded(_)) => {
@@ -47,7 +47,7 @@ pub(super) fn left(base: &Tree, journal: &[Change], loss: Loss) -> Tree {
     tree
 }
 
-/// How much of a torn write stays. Of bytes that were there before, a sector is written whole or not at all.
+/// How much of a torn write stays. A sector of existing bytes is written completely or not at all.
 fn whole_sectors(tree: &Tree, inode: u64, position: u64, length: usize, kept: usize) -> usize {
     let (start, end) = (position as usize, position as usize + length);
     let is_there = tree.bytes(inode).is_ok_and(|bytes| end <= bytes.len());
@@ -57,28 +57,28 @@ fn whole_sectors(tree: &Tree, inode: u64, position: u64, length: usize, kept: us
     }
 }
 
-/// Whether a change outlives the power failure; `synced` are those of which a sync follows.
-fn is_durable(change: &Change, synced: &mut BTreeSet<u64>) -> bool {
+/// Whether a change survives the power failure. A sync follows for the inodes in `synced`.
+fn is_durable(change: &DiskChange, synced: &mut BTreeSet<u64>) -> bool {
     match change {
-        Change::Make { .. } => true,
-        Change::Name(names) => names.iter().any(|(folder, ..)| synced.contains(folder)),
-        Change::Write { inode, .. } | Change::SetLength { inode, .. } => synced.contains(inode),
-        Change::Sync { inode } => {
+        DiskChange::Make { .. } => true,
+        DiskChange::Name(names) => names.iter().any(|(folder, ..)| synced.contains(folder)),
+        DiskChange::Write { inode, .. } | DiskChange::SetLength { inode, .. } => synced.contains(inode),
+        DiskChange::Sync { inode } => {
             synced.insert(*inode);
             true
         }
     }
 }
 
-/// Gives each sector of a file, and its length, the state that it had at some moment since the file was synced.
-fn scatter(tree: &mut Tree, inode: u64, changes: &[&Change], random: &mut Random) {
+/// Gives each sector of a file, and its length, a state that it had since the file was last synced.
+fn scatter(tree: &mut Tree, inode: u64, changes: &[&DiskChange], random: &mut Random) {
     let state = |tree: &Tree| tree.bytes(inode).map(<[u8]>::to_vec).unwrap_or_default();
     let mut states = vec![state(tree)];
     for change in changes {
         tree.apply(change);
         states.push(state(tree));
     }
-    // Now most of it survives and now little, so that long tails with few holes are met, and short ones.
+    // The share that survives varies, so that tests meet long tails with few holes, and short ones.
     let odds = random.below(9);
     let mut pick = || match random.below(8) < odds {
         true => states.len() - 1,
@@ -92,11 +92,11 @@ fn scatter(tree: &mut Tree, inode: u64, changes: &[&Change], random: &mut Random
         sector.fill(0);
         sector[..there.len()].copy_from_slice(there);
     }
-    tree.apply(&Change::SetLength { inode, length: 0 });
-    tree.apply(&Change::Write { inode, position: 0, bytes: file.into() });
+    tree.apply(&DiskChange::SetLength { inode, length: 0 });
+    tree.apply(&DiskChange::Write { inode, position: 0, bytes: file.into() });
 }
 
-/// Numbers that follow from a seed (SplitMix64).
+/// Random numbers that follow from a seed (SplitMix64).
 #[derive(Debug, Clone)]
 pub struct Random(pub u64);
 
@@ -115,7 +115,7 @@ impl Random {
         self.number() % end
     }
 
-    /// So many bytes. Zeros are what lost bytes read as, so now and then all of them are zeros.
+    /// This many bytes. Now and then all are zeros, because lost bytes read as zeros.
     pub fn bytes(&mut self, length: usize) -> Vec<u8> {
         let zeros = self.below(4) == 0;
         (0..length).map(|_| if zeros { 0 } else { self.number() as u8 }).collect()

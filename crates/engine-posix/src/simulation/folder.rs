@@ -1,4 +1,4 @@
-//! Folders and files of a simulated disk, as the engine meets them.
+//! Folders and files of a simulated disk, as the engine sees them.
 
 use std::{
     ffi::OsString,
@@ -15,9 +15,9 @@ use isotach_object::SharedBytes;
 
 use super::{
     Fault, SIZE, SimulatedDisk, World,
-    tree::{Change, Node},
+    tree::{DiskChange, Node},
 };
-use crate::io::disk::{Access, File, Folder, Guard, Naming, NewGuard, Space, Stat};
+use crate::io::disk::{Access, File, Files, Folder, FolderRights, Naming, Space, Stat};
 
 /// An open folder.
 #[derive(Debug)]
@@ -31,16 +31,16 @@ impl SimulatedFolder {
         Self { disk: disk.clone(), inode }
     }
 
-    /// Makes something and gives it a name that is free.
+    /// Creates a file or folder under a free name.
     fn make(&self, world: &mut World, path: &Path, folder: bool) -> io::Result<u64> {
-        world.call_for_room()?;
+        world.call_for_space()?;
         let (parent, name) = world.tree.find_parent(self.inode, path)?;
         if world.tree.names(parent)?.contains_key(name) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         let inode = world.tree.next();
-        world.change(Change::Make { inode, folder });
-        world.change(Change::Name(vec![(parent, name.to_owned(), Some(inode))]));
+        world.change(DiskChange::Make { inode, folder });
+        world.change(DiskChange::Name(vec![(parent, name.to_owned(), Some(inode))]));
         Ok(inode)
     }
 
@@ -50,12 +50,12 @@ impl SimulatedFolder {
         let inode = world.tree.find(self.inode, path)?;
         check(&world.tree.node(inode)?.0)?;
         let (parent, name) = world.tree.find_parent(self.inode, path)?;
-        world.change(Change::Name(vec![(parent, name.to_owned(), None)]));
+        world.change(DiskChange::Name(vec![(parent, name.to_owned(), None)]));
         Ok(())
     }
 }
 
-impl Folder for SimulatedFolder {
+impl Files for SimulatedFolder {
     fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn File>> {
         let mut world = self.disk.world();
         let inode = if access == Access::New {
@@ -69,6 +69,52 @@ impl Folder for SimulatedFolder {
         Ok(Arc::new(SimulatedFile { disk: self.disk.clone(), inode, locked: AtomicBool::new(false) }))
     }
 
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut world = self.disk.world();
+        world.call_for_space()?;
+        let inode = world.tree.find(self.inode, from)?;
+        let (old, old_name) = world.tree.find_parent(self.inode, from)?;
+        let (new, new_name) = world.tree.find_parent(self.inode, to)?;
+        if let Some(there) = world.tree.names(new)?.get(new_name) {
+            match (&world.tree.node(inode)?.0, &world.tree.node(*there)?.0) {
+                (Node::File(_), Node::File(_)) => {}
+                (Node::Folder(_), Node::Folder(names)) if names.is_empty() => {}
+                (Node::Folder(_), Node::Folder(_)) => return Err(io::ErrorKind::DirectoryNotEmpty.into()),
+                (Node::File(_), Node::Folder(_)) => return Err(io::ErrorKind::IsADirectory.into()),
+                (Node::Folder(_), Node::File(_)) => return Err(io::ErrorKind::NotADirectory.into()),
+            }
+        }
+        let names = vec![(old, old_name.to_owned(), None), (new, new_name.to_owned(), Some(inode))];
+        world.change(DiskChange::Name(names));
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.unname(path, |node| match node {
+            Node::File(_) => Ok(()),
+            Node::Folder(_) => Err(io::ErrorKind::IsADirectory.into()),
+        })
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        let mut world = self.disk.world();
+        world.call()?;
+        let inode = world.tree.find(self.inode, path)?;
+        stat(&world, inode)
+    }
+
+    fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut world = self.disk.world();
+        world.call()?;
+        Ok(world.tree.names(self.inode)?.keys().cloned().collect())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        sync(&self.disk, self.inode)
+    }
+}
+
+impl Folder for SimulatedFolder {
     fn folder(&self, path: &Path, _follow: bool) -> io::Result<Box<dyn Folder>> {
         let mut world = self.disk.world();
         world.call()?;
@@ -83,41 +129,14 @@ impl Folder for SimulatedFolder {
 
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut world = self.disk.world();
-        world.call_for_room()?;
+        world.call_for_space()?;
         let inode = world.tree.find(self.inode, from)?;
         let (parent, name) = world.tree.find_parent(self.inode, to)?;
         if world.tree.names(parent)?.contains_key(name) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        world.change(Change::Name(vec![(parent, name.to_owned(), Some(inode))]));
+        world.change(DiskChange::Name(vec![(parent, name.to_owned(), Some(inode))]));
         Ok(())
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let mut world = self.disk.world();
-        world.call_for_room()?;
-        let inode = world.tree.find(self.inode, from)?;
-        let (old, old_name) = world.tree.find_parent(self.inode, from)?;
-        let (new, new_name) = world.tree.find_parent(self.inode, to)?;
-        if let Some(there) = world.tree.names(new)?.get(new_name) {
-            match (&world.tree.node(inode)?.0, &world.tree.node(*there)?.0) {
-                (Node::File(_), Node::File(_)) => {}
-                (Node::Folder(_), Node::Folder(names)) if names.is_empty() => {}
-                (Node::Folder(_), Node::Folder(_)) => return Err(io::ErrorKind::DirectoryNotEmpty.into()),
-                (Node::File(_), Node::Folder(_)) => return Err(io::ErrorKind::IsADirectory.into()),
-                (Node::Folder(_), Node::File(_)) => return Err(io::ErrorKind::NotADirectory.into()),
-            }
-        }
-        let names = vec![(old, old_name.to_owned(), None), (new, new_name.to_owned(), Some(inode))];
-        world.change(Change::Name(names));
-        Ok(())
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.unname(path, |node| match node {
-            Node::File(_) => Ok(()),
-            Node::Folder(_) => Err(io::ErrorKind::IsADirectory.into()),
-        })
     }
 
     fn remove_folder(&self, path: &Path) -> io::Result<()> {
@@ -128,34 +147,9 @@ impl Folder for SimulatedFolder {
         })
     }
 
-    fn stat(&self, path: &Path) -> io::Result<Stat> {
-        let mut world = self.disk.world();
-        world.call()?;
-        let inode = world.tree.find(self.inode, path)?;
-        stat(&world, inode)
-    }
-
-    /// All that happens here is of one user.
-    fn guard(&self, _: &Path) -> io::Result<Option<Guard>> {
-        Ok(None)
-    }
-
-    fn set_guard(&self, _: &Path, _: &NewGuard) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    fn mode_of_files(&self) -> io::Result<Option<u32>> {
-        Ok(None)
-    }
-
-    fn names(&self) -> io::Result<Vec<OsString>> {
-        let mut world = self.disk.world();
-        world.call()?;
-        Ok(world.tree.names(self.inode)?.keys().cloned().collect())
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        sync(&self.disk, self.inode)
+    /// All files belong to one user.
+    fn rights(&self) -> Option<&dyn FolderRights> {
+        None
     }
 
     fn space(&self) -> io::Result<Space> {
@@ -182,13 +176,13 @@ fn stat(world: &World, inode: u64) -> io::Result<Stat> {
         Node::File(bytes) => (bytes.len() as u64, false),
         Node::Folder(_) => (0, true),
     };
-    Ok(Stat { length, room: length, identity: (0, inode), modified: *modified, is_folder })
+    Ok(Stat { length, allocated: length, identity: (0, inode), modified: *modified, is_folder })
 }
 
 fn sync(disk: &SimulatedDisk, inode: u64) -> io::Result<()> {
     let mut world = disk.world();
     world.call()?;
-    world.change(Change::Sync { inode });
+    world.change(DiskChange::Sync { inode });
     Ok(())
 }
 
@@ -197,18 +191,18 @@ fn sync(disk: &SimulatedDisk, inode: u64) -> io::Result<()> {
 struct SimulatedFile {
     disk: SimulatedDisk,
     inode: u64,
-    /// Whether the lock on it is held through this opening.
+    /// Whether this open file holds the lock.
     locked: AtomicBool,
 }
 
 impl SimulatedFile {
-    /// Writes as much as there is room for; gives how much that is.
+    /// Writes as much as there is space for. Returns the number of bytes.
     fn write(&self, world: &mut World, bytes: &[u8], position: u64) -> io::Result<usize> {
-        let written = match world.call_for_room() {
+        let written = match world.call_for_space() {
             Ok(()) if world.capacity.is_none() => bytes.len(),
             Ok(()) => {
                 let length = world.tree.bytes(self.inode)?.len() as u64;
-                match world.room_at(length, position, bytes.len()) {
+                match world.space_at(length, position, bytes.len()) {
                     0 if !bytes.is_empty() => return Err(io::ErrorKind::StorageFull.into()),
                     written => written,
                 }
@@ -223,7 +217,7 @@ impl SimulatedFile {
             Err(error) => return Err(error),
         };
         let (inode, bytes) = (self.inode, bytes[..written].into());
-        world.change(Change::Write { inode, position, bytes });
+        world.change(DiskChange::Write { inode, position, bytes });
         Ok(written)
     }
 }
@@ -256,7 +250,7 @@ impl File for SimulatedFile {
     fn set_length(&self, length: u64) -> io::Result<()> {
         let mut world = self.disk.world();
         world.call()?;
-        world.change(Change::SetLength { inode: self.inode, length });
+        world.change(DiskChange::SetLength { inode: self.inode, length });
         Ok(())
     }
 
@@ -264,10 +258,6 @@ impl File for SimulatedFile {
         let mut world = self.disk.world();
         world.call()?;
         stat(&world, self.inode)
-    }
-
-    fn set_mode(&self, _: u32) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -280,7 +270,7 @@ impl File for SimulatedFile {
         let there = world.tree.bytes(self.inode)?.len() as u64;
         let end = there.min(position.saturating_add(length));
         let bytes = vec![0; end.saturating_sub(position) as usize].into();
-        world.change(Change::Write { inode: self.inode, position, bytes });
+        world.change(DiskChange::Write { inode: self.inode, position, bytes });
         Ok(())
     }
 

@@ -1,15 +1,14 @@
-//! A disk in memory that does what disks do when things go wrong: behind the feature `simulation`, for tests.
+//! A disk in memory with power failures, errors and flipped bits, for tests. Behind the feature `simulation`.
 //!
-//! It runs the engine itself, not a model of it. Everything done to it is written down in a journal, so that what is on
-//! the device after a power failure can be made up for any moment of the past: see [`SimulatedDisk::after_crash`].
-//! Calls can be made to fail, and bits be flipped.
+//! The engine itself runs on it, not a model. A journal records every change, so that the state of the device after a power failure can be
+//! computed for any moment in the past: see [`SimulatedDisk::after_crash`]. Calls can be made to fail, and bits can be flipped.
 //!
-//! What it assumes of a device and a file system: a sector of [`SECTOR`] bytes is written whole or not at all, and with it
-//! all that was written to it before; each sector, the length of a file and each change of a name survive or not,
-//! independently of the others, unless they were synced; what did not survive below the length of a file reads as zeros. A sync of a file
-//! makes its bytes and length durable and not its name; a sync of a folder makes the names in it durable.
+//! Assumptions about a device and a file system: a sector of [`SECTOR`] bytes is written completely or not at all, and together with
+//! everything that was written to it before. Each sector, each length of a file and each change of a name survives or is lost independently
+//! of the others, unless it was synced. Lost bytes below the length of a file read as zeros. A sync of a file makes its bytes and length
+//! durable, but not its name. A sync of a folder makes the names in it durable.
 //!
-//! Processes are not simulated: threads with handles of their own stand for them.
+//! Processes are not simulated. Threads with handles of their own stand for them.
 
 mod crash;
 mod folder;
@@ -31,7 +30,7 @@ pub use self::crash::Random;
 
 use self::{
     folder::SimulatedFolder,
-    tree::{Change, ROOT, Tree},
+    tree::{DiskChange, ROOT, Tree},
 };
 use crate::{
     OnDisk,
@@ -41,26 +40,26 @@ use crate::{
 /// Bytes that reach the device together.
 pub const SECTOR: usize = 512;
 
-/// Bytes of a block: files take whole ones.
+/// Bytes of a block: files use whole ones.
 const BLOCK: u64 = 4096;
 
-/// The size that a disk says it has.
+/// The size that a disk reports.
 const SIZE: u64 = 1 << 40;
 
 /// A simulated disk. Clones are the same disk.
 #[derive(Debug, Clone)]
 pub struct SimulatedDisk(Arc<Mutex<World>>);
 
-/// What a power failure does to that which was not synced.
+/// The effect of a power failure on changes that were not synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// All of it is lost.
+    /// All are lost.
     All,
-    /// None of it is lost.
+    /// None is lost.
     Nothing,
-    /// Of the last write some bytes at its end, as many as the seed says; of the rest nothing.
+    /// The last write loses a part at its end, which depends on the seed. Nothing else is lost.
     LastTorn(u64),
-    /// Whatever the seed says: each sector, length and name by itself.
+    /// Each sector, length and name is lost or not, depending on the seed.
     Seeded(u64),
 }
 
@@ -69,24 +68,24 @@ pub enum Loss {
 pub enum Fault {
     /// The call of this number, counted from 0, fails with `EIO`.
     Broken(u64),
-    /// From the call of this number on, all that need room fail with `ENOSPC`, the first of them after half of its bytes.
+    /// From the call of this number on, all that need space fail with `ENOSPC`, the first of them after half of its bytes.
     Full(u64),
 }
 
-/// What a disk is.
+/// The state of a disk.
 #[derive(Debug, Default)]
 struct World {
-    /// What was there before the journal begins.
+    /// The tree before the journal begins.
     base: Tree,
     tree: Tree,
-    journal: Vec<Change>,
+    journal: Vec<DiskChange>,
     calls: u64,
     fault: Option<Fault>,
-    /// Whether a write was already cut short for want of room.
+    /// Whether a write was already cut short for want of space.
     cut: bool,
     /// Its size in bytes, if it can be full.
     capacity: Option<u64>,
-    /// Whether it keeps that to itself, as with a quota.
+    /// Whether it does not report its size, as with a quota.
     is_quota: bool,
     /// How often the machine was started.
     boot: u64,
@@ -95,7 +94,7 @@ struct World {
 }
 
 impl World {
-    /// Counts a call and lets it fail if it is to.
+    /// Counts a call, and fails it if the fault says so.
     fn call(&mut self) -> io::Result<()> {
         let number = self.calls;
         self.calls += 1;
@@ -105,8 +104,8 @@ impl World {
         }
     }
 
-    /// As [`call`](Self::call), for one that needs room.
-    fn call_for_room(&mut self) -> io::Result<()> {
+    /// As [`call`](Self::call), for a call that needs space.
+    fn call_for_space(&mut self) -> io::Result<()> {
         let number = self.calls;
         self.call()?;
         match self.fault {
@@ -125,13 +124,13 @@ impl World {
         self.capacity.map_or(SIZE, |capacity| capacity.saturating_sub(self.used()))
     }
 
-    /// How many of so many bytes there is room for from a position of a file of this length on.
-    fn room_at(&self, length: u64, position: u64, bytes: usize) -> usize {
+    /// How many of these bytes fit at a position of a file with this length.
+    fn space_at(&self, length: u64, position: u64, bytes: usize) -> usize {
         let room = length.next_multiple_of(BLOCK) + self.free() / BLOCK * BLOCK;
         bytes.min(room.saturating_sub(position) as usize)
     }
 
-    fn change(&mut self, change: Change) {
+    fn change(&mut self, change: DiskChange) {
         self.tree.apply(&change);
         self.journal.push(change);
     }
@@ -153,7 +152,7 @@ impl SimulatedDisk {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The posix engine on this disk. It tells that it serves one process alone.
+    /// The posix engine on this disk. It declares that it serves one process.
     pub fn engine(&self) -> Arc<dyn Engine> {
         Arc::new(OnDisk(Arc::new(SimulatedFolder::new(self, ROOT))))
     }
@@ -169,7 +168,7 @@ impl SimulatedDisk {
         self.world().calls
     }
 
-    /// Lets calls fail, or no more.
+    /// Sets the fault, or none.
     pub fn set_fault(&self, fault: Option<Fault>) {
         let mut world = self.world();
         world.fault = fault;
@@ -181,34 +180,34 @@ impl SimulatedDisk {
         self.world().tree.clock_ahead = ahead;
     }
 
-    /// Leaves so many bytes free from now on, or an endless disk.
+    /// Sets the free space in bytes. `None` is unlimited.
     pub fn set_free(&self, free: Option<u64>) {
         let mut world = self.world();
         world.capacity = free.map(|free| world.used() + free);
         world.is_quota = false;
     }
 
-    /// Leaves so many bytes free from now on by a quota, which the disk does not tell of.
+    /// Sets the free space in bytes by a quota, which the disk does not report.
     pub fn set_quota(&self, free: u64) {
         self.set_free(Some(free));
         self.world().is_quota = true;
     }
 
-    /// Takes a file away behind everyone's back.
+    /// Removes a file without the engine.
     pub fn remove(&self, path: &Path) -> bool {
         let mut world = self.world();
         let Ok((folder, name)) = world.tree.find_parent(ROOT, path) else { return false };
-        world.change(Change::Name(vec![(folder, name.to_owned(), None)]));
-        world.change(Change::Sync { inode: folder });
+        world.change(DiskChange::Name(vec![(folder, name.to_owned(), None)]));
+        world.change(DiskChange::Sync { inode: folder });
         true
     }
 
-    /// How many changes were made: writes, names and syncs.
+    /// The number of changes so far: writes, names and syncs.
     pub fn changes(&self) -> usize {
         self.world().journal.len()
     }
 
-    /// The disk as it is found when power failed after so many changes, and the machine was started again.
+    /// The disk after a power failure that follows this many changes, and a restart of the machine.
     pub fn after_crash(&self, changes: usize, loss: Loss) -> Self {
         let world = self.world();
         let changes = changes.min(world.journal.len());
@@ -216,7 +215,7 @@ impl SimulatedDisk {
         Self::found(tree, world.boot + 1, world.capacity)
     }
 
-    /// A copy of the disk as it is, on the same machine; no file of the copy is open.
+    /// A copy of the disk, on the same machine. No file of the copy is open.
     pub fn copy(&self) -> Self {
         let world = self.world();
         Self::found(world.tree.clone(), world.boot, world.capacity)
@@ -232,7 +231,7 @@ impl SimulatedDisk {
         self.world().tree.files()
     }
 
-    /// Changes bytes of a file from a position on behind everyone's back. False if they are not all there.
+    /// Changes bytes of a file from a position on, without the engine. False if they do not all exist.
     pub fn tamper(&self, path: &Path, position: u64, change: impl FnOnce(&mut [u8]), length: usize) -> bool {
         let mut world = self.world();
         let Ok(inode) = world.tree.find(ROOT, path) else { return false };
@@ -241,22 +240,22 @@ impl SimulatedDisk {
         bytes.map(change).is_some()
     }
 
-    /// Flips a bit of a file behind everyone's back. Bit 0 is the least of the first byte. False if there is none.
+    /// Flips a bit of a file without the engine. Bit 0 is the lowest of the first byte. False if the bit does not exist.
     pub fn flip_bit(&self, path: &Path, bit: u64) -> bool {
         self.tamper(path, bit / 8, |bytes| bytes.iter_mut().for_each(|byte| *byte ^= 1 << (bit % 8)), 1)
     }
 
-    /// A copy of the disk, as [`copy`](Self::copy), on which a file has only its first bytes.
+    /// A copy of the disk, as [`copy`](Self::copy), with a file truncated to its first bytes.
     pub fn with_cut(&self, path: &Path, length: u64) -> Self {
         let world = self.world();
         let mut tree = world.tree.clone();
         if let Ok(inode) = tree.find(ROOT, path) {
-            tree.apply(&Change::SetLength { inode, length });
+            tree.apply(&DiskChange::SetLength { inode, length });
         }
         Self::found(tree, world.boot, world.capacity)
     }
 
-    /// The bytes of a file, if it is there.
+    /// The bytes of a file, if it exists.
     pub fn read(&self, path: &Path) -> Option<Vec<u8>> {
         let world = self.world();
         let inode = world.tree.find(ROOT, path).ok()?;

@@ -1,7 +1,7 @@
-//! What the simulated disk itself promises.
+//! The guarantees of the simulated disk.
 
 use super::*;
-use crate::io::disk::{Access, Folder, Naming};
+use crate::io::disk::{Access, Files, Folder, Naming};
 
 fn root(disk: &SimulatedDisk) -> SimulatedFolder {
     SimulatedFolder::new(disk, ROOT)

@@ -1,7 +1,7 @@
-//! What is on a simulated disk, and the changes that make it so.
+//! The files and folders of a simulated disk, and its changes.
 //!
-//! Files and folders have numbers that are never used again. A name leads to a number, so a change of a name and a change
-//! of what it names are two things, of which a power failure may take either.
+//! Files and folders have numbers that are never reused. A name leads to a number. So the change of a name and the change of its file are
+//! separate, and a power failure may take either.
 
 use std::{
     collections::BTreeMap,
@@ -17,16 +17,16 @@ pub(super) const ROOT: u64 = 0;
 
 /// One change of a disk.
 #[derive(Debug, Clone)]
-pub(super) enum Change {
-    /// A file or folder comes to be, without a name. It costs nothing and is never lost.
+pub(super) enum DiskChange {
+    /// A file or folder is created without a name. This costs nothing and is never lost.
     Make { inode: u64, folder: bool },
-    /// Names of folders come to lead to something, or to nothing, all at once.
+    /// Names in folders are set or removed, all at once.
     Name(Vec<(u64, OsString, Option<u64>)>),
     /// Bytes are written at a position.
     Write { inode: u64, position: u64, bytes: Arc<[u8]> },
-    /// A file gets a length.
+    /// A file is truncated or extended.
     SetLength { inode: u64, length: u64 },
-    /// What was done to a file's bytes, or a folder's names, is durable.
+    /// The bytes of a file, or the names of a folder, become durable.
     Sync { inode: u64 },
 }
 
@@ -57,14 +57,14 @@ impl Tree {
         SystemTime::now() + self.clock_ahead
     }
 
-    pub(super) fn apply(&mut self, change: &Change) {
+    pub(super) fn apply(&mut self, change: &DiskChange) {
         let now = self.now();
         match change {
-            Change::Make { inode, folder } => {
+            DiskChange::Make { inode, folder } => {
                 let node = if *folder { Node::Folder(BTreeMap::new()) } else { Node::File(Vec::new()) };
                 self.nodes.insert(*inode, (node, now));
             }
-            Change::Name(names) => {
+            DiskChange::Name(names) => {
                 for (folder, name, target) in names {
                     let Some((Node::Folder(entries), modified)) = self.nodes.get_mut(folder) else {
                         continue;
@@ -76,23 +76,23 @@ impl Tree {
                     };
                 }
             }
-            Change::Write { inode, position, bytes } => {
+            DiskChange::Write { inode, position, bytes } => {
                 let Some(file) = self.bytes_mut(*inode) else { return };
                 let start = *position as usize;
                 let end = start + bytes.len();
                 file.resize(file.len().max(end), 0);
                 file[start..end].copy_from_slice(bytes);
             }
-            Change::SetLength { inode, length } => {
+            DiskChange::SetLength { inode, length } => {
                 if let Some(file) = self.bytes_mut(*inode) {
                     file.resize(*length as usize, 0);
                 }
             }
-            Change::Sync { .. } => {}
+            DiskChange::Sync { .. } => {}
         }
     }
 
-    /// A number that nothing has.
+    /// An unused number.
     pub(super) fn next(&self) -> u64 {
         self.nodes.keys().next_back().map_or(ROOT, |last| last + 1)
     }
@@ -126,7 +126,7 @@ impl Tree {
         }
     }
 
-    /// What a path leads to from a folder on.
+    /// The number at a path, which begins at a folder.
     pub(super) fn find(&self, from: u64, path: &Path) -> io::Result<u64> {
         let mut at = from;
         for component in path.components() {
@@ -139,7 +139,7 @@ impl Tree {
         Ok(at)
     }
 
-    /// The folder and the name that a path ends with. Nothing can be made in a folder that was removed.
+    /// The folder and the last name of a path. Nothing can be created in a folder that was removed.
     pub(super) fn find_parent<'p>(&self, from: u64, path: &'p Path) -> io::Result<(u64, &'p OsStr)> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let folder = self.find(from, path.parent().unwrap_or(Path::new("")))?;
@@ -158,7 +158,7 @@ impl Tree {
         folders.any(|names| names.values().any(|named| *named == inode))
     }
 
-    /// The lengths of all files that have a name. One with two names counts once.
+    /// The lengths of all files that have a name. A file with two names counts once.
     pub(super) fn lengths(&self) -> impl Iterator<Item = u64> {
         let files = self.nodes.iter().filter_map(|(inode, (node, _))| match node {
             Node::File(bytes) => Some((*inode, bytes.len() as u64)),

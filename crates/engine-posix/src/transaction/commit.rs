@@ -1,4 +1,4 @@
-//! Committing: appending the frame of a transaction, and learning whether it counts.
+//! Committing: appending the frame of a transaction, and learning its verdict.
 
 use std::sync::atomic::Ordering;
 
@@ -7,8 +7,8 @@ use isotach_object::{Epoch, Error, Precondition, Result};
 use crate::{handle::PosixContainer, transaction::writer::Writer};
 
 impl PosixContainer {
-    /// Lets `append` put a frame with these preconditions into the log, and comes to the verdict on it. `append` gives the
-    /// frame's number and the position of its end.
+    /// Calls `append` to append a frame with these preconditions, and takes the verdict on it. `append` returns the frame's number and the
+    /// position of its end.
     pub(crate) fn decide(
         &self,
         preconditions: &[Precondition<'_>],
@@ -18,7 +18,7 @@ impl PosixContainer {
         decided.map_err(|failed| preconditions[failed].conflict())
     }
 
-    /// As [`decide`](Self::decide); of a frame that does not count it gives which precondition failed first.
+    /// As [`decide`](Self::decide). Returns the precondition that failed first, if the frame does not count.
     pub(crate) fn judge(
         &self,
         preconditions: &[Precondition<'_>],
@@ -29,7 +29,7 @@ impl PosixContainer {
         let conditional = !preconditions.is_empty();
         let _awaited = conditional.then(|| self.await_verdict());
         if conditional {
-            // A state opened after the append could begin at a run that holds the frame, and not its verdict.
+            // A state that is opened after the append could begin at a run that contains the frame but not its verdict.
             self.state()?;
         }
         let (sequence, end) = {
@@ -76,7 +76,7 @@ mod tests {
         ObjectId::new(otype, ObjectClass::S1, 0, 1)
     }
 
-    /// Commits what two stages have: one entry within the frame, and many in a segment.
+    /// Commits two stages: one entry within the frame, and many in a segment.
     fn commit_in_parts(container: &dyn Container) {
         let names = ["small", "large"].map(|name| name.parse::<Label>().unwrap());
         for (name, count) in names.iter().zip([1_u8, 50]) {
@@ -104,7 +104,7 @@ mod tests {
         let slow = PosixContainer::new(label.clone(), pool.open_storage(&path).unwrap()).unwrap();
         let other = pool.open_container(&label).unwrap();
         {
-            // What makes a purge worth it.
+            // Gives the purge something to free.
             let passing = pool.open_container(&label).unwrap();
             Array::new(&*passing, object(ObjectType::Array)).unwrap().write(0, &[1; 100_000]).unwrap();
             passing.update(&[Update::Destroy { object: object(ObjectType::Array) }]).unwrap();
@@ -122,7 +122,7 @@ mod tests {
                 .for_each(|file| fs::remove_file(file.unwrap().path()).unwrap());
             appended
         });
-        // It is in the runs, so all that can be said is that nothing can be said.
+        // The runs contain it, so its verdict is unknown.
         assert!(matches!(judged, Err(Error::Io { .. })), "{judged:?}");
         let value = slow.get_many(&[Cell::kv(object(ObjectType::KeyValue), &in_segment)]).unwrap();
         assert_eq!(value, [Some(b"value".to_vec())]);

@@ -1,9 +1,9 @@
-//! Prepared transactions: transactions that were staged and wait under a name until any process commits them (FORMAT.md section 5.9).
+//! Prepared transactions: staged transactions that wait under a name until any process commits them (FORMAT.md section 5.9).
 //!
 //! What must stay true (docs/decisions/012-numbered-transactions.md):
-//! - An entry names every data file that its records refer to, and no purge takes a file that an entry names.
-//! - The frame that commits what is prepared has the entries' values as preconditions: it counts only while they are there.
-//! - That frame is appended only when the segments that it names could be read: it would keep everybody from reading on.
+//! - An entry names every data file that its records refer to, and no purge removes a file that an entry names.
+//! - The frame that commits prepared transactions has the values of their entries as preconditions, so it counts only while they exist.
+//! - That frame is appended only if all its segments could be read. Otherwise every reader would stop there.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use isotach_object::{Cell, Epoch, Error, Label, Precondition, Result, Transactio
 use crate::{
     format::{
         path,
-        record::{self, Change, PREPARED, Record, Stored},
+        record::{self, CellChange, PREPARED, Record, Stored},
     },
     handle::PosixContainer,
     index::{entry::Entry, state::State, system::for_each_prepared},
@@ -25,26 +25,26 @@ pub(crate) fn cell(name: &Label) -> Cell<'_> {
     Cell::kv(PREPARED, name.as_str().as_bytes())
 }
 
-/// What the value of an entry says.
+/// The value of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stage<'a> {
     /// The data files that the records refer to.
     pub(crate) files: Vec<u64>,
-    /// Updates and segments, as they are to stand in a frame.
+    /// Updates and segments in the form of a frame.
     pub(crate) records: &'a [u8],
 }
 
 impl<'a> Stage<'a> {
-    /// Appends a record that puts this stage under a name.
+    /// Appends a record that stores this stage under a name.
     pub(crate) fn encode(&self, name: &Label, out: &mut Vec<u8>) {
         let mut value = Vec::with_capacity(4 + 8 * self.files.len() + self.records.len());
         value.put_u32(self.files.len() as u32);
         self.files.iter().for_each(|file| value.put_u64(*file));
         value.extend_from_slice(self.records);
-        record::encode_change(out, &cell(name), &Change::Put(Stored::Inline(&value)));
+        record::encode_change(out, &cell(name), &CellChange::Put(Stored::Inline(&value)));
     }
 
-    /// `None` for a value that says what no stage would.
+    /// `None` for a malformed value.
     pub(crate) fn decode(value: &'a [u8]) -> Option<Self> {
         let mut reader = Reader(value);
         let count = reader.u32()? as usize;
@@ -57,8 +57,7 @@ impl<'a> Stage<'a> {
         Some(Self { files, records })
     }
 
-    /// Calls `each` with every record, those of segments in the place of these. All segments are read and checked, one by
-    /// one.
+    /// Calls `each` with every record, and with the records of segments instead of the segments. Reads and checks all segments, one by one.
     pub(crate) fn for_each(
         &self,
         storage: &Storage,
@@ -123,7 +122,7 @@ impl PosixContainer {
         Ok(names)
     }
 
-    /// The entry of a stage, of which all segments are sound.
+    /// The entry of a stage, after checking all its segments.
     fn prepared_entry(&self, name: &Label) -> Result<Entry> {
         let mut path = Vec::new();
         path::of_cell(&cell(name), &mut path);
@@ -135,9 +134,9 @@ impl PosixContainer {
         Ok(entry)
     }
 
-    /// The entries under these names, of which all segments are sound.
+    /// The entries under these names, after checking all their segments.
     fn prepared_entries(&self, names: &[Label]) -> Result<Vec<Entry>> {
-        self.look_again(|| names.iter().map(|name| self.prepared_entry(name)).collect())
+        self.retry_after_purge(|| names.iter().map(|name| self.prepared_entry(name)).collect())
     }
 
     pub(crate) fn apply_prepared(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch> {
@@ -145,7 +144,7 @@ impl PosixContainer {
         self.commit_prepared_entries(names, &self.prepared_entries(names)?, transaction)
     }
 
-    /// Commits what was found under these names, if it is there still.
+    /// Commits the entries under these names, if they still exist.
     fn commit_prepared_entries(
         &self,
         names: &[Label],
@@ -156,7 +155,7 @@ impl PosixContainer {
         let mut records = Vec::new();
         for (name, entry) in names.iter().zip(entries) {
             records.extend_from_slice(stage(name.as_str(), entry)?.records);
-            record::encode_change(&mut records, &cell(name), &Change::Remove);
+            record::encode_change(&mut records, &cell(name), &CellChange::Remove);
             if let Entry::Value(value) = entry {
                 preconditions.push(Precondition::Equals(cell(name), value));
             }
@@ -206,7 +205,7 @@ mod tests {
     fn a_stage_reads_back_and_nothing_shorter_or_conditional_is_one() {
         let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
         let mut records = Vec::new();
-        record::encode_change(&mut records, &Cell::kv(object, b"key"), &Change::Remove);
+        record::encode_change(&mut records, &Cell::kv(object, b"key"), &CellChange::Remove);
         record::encode_segment(
             &mut records,
             &Extent { file: 7, position: 2, length: 9, sums: Sums::of(&[1; 9]) },
@@ -215,7 +214,7 @@ mod tests {
         let name: Label = "name".parse().unwrap();
         let mut put = Vec::new();
         stage.encode(&name, &mut put);
-        let Some(Record::Change(found, Change::Put(Stored::Inline(value)))) =
+        let Some(Record::Change(found, CellChange::Put(Stored::Inline(value)))) =
             record::decode(&mut Reader(&put))
         else {
             panic!("a put")

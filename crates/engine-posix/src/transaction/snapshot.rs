@@ -1,7 +1,7 @@
-//! Snapshots: names of epochs, kept as entries of an object that is the container's own (FORMAT.md section 5.8).
+//! Snapshots: named epochs, stored as entries of a system object (FORMAT.md section 5.8).
 //!
-//! Making one is a transaction like any other, and the epoch of its frame is the one that is named. So what reads a snapshot
-//! is the state of a log that ends there, and runs carry the names as they carry everything else.
+//! Creating one is an ordinary transaction, and the epoch of its frame is the snapshot's. So a snapshot shows the state of a log that ends
+//! there, and runs contain the names like all other entries.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     format::{path, record::SNAPSHOTS},
     handle::PosixContainer,
     index::{state::State, system},
-    purge::manifest::Floor,
+    purge::manifest::PurgeManifest,
 };
 
 fn cell(name: &Label) -> Cell<'_> {
@@ -56,10 +56,10 @@ impl PosixContainer {
         }
     }
 
-    /// What to say of something that is missing. Of a past that no snapshot names any more a purge may have taken it.
-    pub(crate) fn not_kept(&self, damage: Error) -> Error {
+    /// The error for missing data. A purge may have removed a past that no snapshot names any more.
+    pub(crate) fn explain_missing(&self, damage: Error) -> Error {
         match self.storage.log.past() {
-            Some(epoch) if matches!(self.is_kept(epoch), Ok(false)) => {
+            Some(epoch) if matches!(self.is_retained(epoch), Ok(false)) => {
                 let what = format!("epoch {epoch} of container {}: no snapshot names it, and", self.label);
                 Error::not_found(what)
             }
@@ -68,8 +68,8 @@ impl PosixContainer {
     }
 
     /// Whether there was no purge yet, or a snapshot names the epoch now.
-    fn is_kept(&self, epoch: u64) -> Result<bool> {
-        if Floor::current(&self.storage)?.is_none() {
+    fn is_retained(&self, epoch: u64) -> Result<bool> {
+        if PurgeManifest::current(&self.storage)?.is_none() {
             return Ok(true);
         }
         let present = self.storage.present()?;
@@ -78,7 +78,7 @@ impl PosixContainer {
         Ok(system::snapshots(&state)?.iter().any(|snapshot| snapshot.epoch.0 == epoch))
     }
 
-    /// A handle on the container as it was at an epoch: one whose log ends there.
+    /// A handle on the container at an epoch: its log ends there.
     pub(crate) fn past(&self, epoch: Epoch) -> Result<Arc<dyn Container>> {
         let now = self.epoch()?;
         if epoch > now {
@@ -91,8 +91,8 @@ impl PosixContainer {
             Err(_) => self.destroyed(),
         })?;
         let past = Self::new(self.label.clone(), storage)?;
-        if Floor::current(&self.storage)?.is_some() {
-            // Here it shows whether the epoch is still kept; and the runs that keep it are open from now on.
+        if PurgeManifest::current(&self.storage)?.is_some() {
+            // This fails if the epoch is not retained. Otherwise its runs are open from now on.
             drop(past.state()?);
         }
         Ok(Arc::new(past))

@@ -1,12 +1,11 @@
-//! Transactions that are given in pieces: their bulk bytes, and their records when they are many, go to data files of
-//! their own, and one frame makes all of it count.
+//! Staged transactions: their bulk bytes, and their records if there are many, go to data files of their own, and one frame commits them.
 //!
 //! Invariants:
-//! - Until the frame is in the log nothing refers to the files. Dropped, they are removed; after the death of the
-//!   process they lie there and never count.
-//! - The files stay locked until the verdict on the frame is known, so that no purge takes them before it can see the frame.
-//! - The frame goes to the log when all that it names is on the device. A segment is read by everybody who replays
-//!   the log, so it must not be lost where the frame survives.
+//! - Until the frame is in the log nothing refers to the files. A stage that is dropped removes them. If the process dies they stay and
+//!   never count.
+//! - The files stay locked until the verdict on the frame is known, so no purge removes them before it can see the frame.
+//! - The frame is appended after everything it names is on the device. Every reader that replays the log reads the segments, so they must
+//!   not be lost if the frame survives.
 
 use std::process;
 
@@ -25,18 +24,18 @@ use crate::{
     },
 };
 
-/// The updates of a transaction that is being put together.
+/// A transaction that is being staged.
 #[derive(Debug)]
 pub(crate) struct PosixStaging<'c> {
     container: &'c PosixContainer,
-    /// The process that it belongs to.
+    /// The process that owns it.
     process: u32,
     data: DataWriter,
     /// A record for each segment, in order.
     segments: Vec<u8>,
-    /// The records behind them.
+    /// The records after them.
     records: Vec<u8>,
-    /// An update was added by half.
+    /// An update was added in part.
     failed: bool,
     /// A frame that counts refers to the files, or may.
     committed: bool,
@@ -49,7 +48,7 @@ impl<'c> PosixStaging<'c> {
             process: process::id(),
             data: DataWriter::new(container.storage.data.folder(), container.storage.options.sync),
             segments: Vec::new(),
-            records: container.lend_room(),
+            records: container.lend_buffer(),
             failed: false,
             committed: false,
         }
@@ -61,7 +60,7 @@ impl<'c> PosixStaging<'c> {
             return Err(Error::Poisoned { what: format!("a transaction staged for {}", name()) });
         }
         if self.process != process::id() {
-            // Parent and child would write over each other's bytes.
+            // Parent and child would overwrite each other's bytes.
             let what =
                 format!("a transaction staged for {} in a process forked since; stage it anew", name());
             return Err(Error::Unsupported { engine: SCHEME, what });
@@ -69,7 +68,7 @@ impl<'c> PosixStaging<'c> {
         Ok(())
     }
 
-    /// Puts the records gathered so far into the data file.
+    /// Moves the gathered records to the data file.
     fn close_segment(&mut self) -> Result<()> {
         let segment = self.data.append(&self.records)?;
         record::encode_segment(&mut self.segments, &segment);
@@ -77,19 +76,19 @@ impl<'c> PosixStaging<'c> {
         Ok(())
     }
 
-    /// Makes what was staged ready for a frame: hands the files to the device and gives the records.
+    /// Makes the files durable and returns the records for a frame.
     fn close(&mut self) -> Result<Vec<u8>> {
         self.data.write_out()?;
         if self.container.storage.options.sync || !self.segments.is_empty() {
             self.data.sync()?;
         }
-        // Segments count before what came after them.
+        // Segments come before the records that follow them.
         self.records.splice(..0, self.segments.drain(..));
         Ok(std::mem::take(&mut self.records))
     }
 
-    /// Appends a frame with these preconditions and records, and comes to the verdict on it; of one that does not count, which
-    /// precondition failed first.
+    /// Appends a frame with these preconditions and records, and takes the verdict on it. Returns the precondition that failed first, if
+    /// the frame does not count.
     fn append(
         &mut self,
         preconditions: Vec<Precondition<'_>>,
@@ -131,7 +130,7 @@ impl Staging for PosixStaging<'_> {
         self.container.check_current()?;
         let records = self.close()?;
         let decided = self.append(preconditions.to_vec(), &records);
-        self.container.take_back_room(records);
+        self.container.return_buffer(records);
         decided?.map_err(|failed| preconditions[failed].conflict())
     }
 }
@@ -159,7 +158,7 @@ impl PreparableStaging for PosixStaging<'_> {
     }
 }
 
-/// Whether an append that ended like this has left nothing that counts. Of any other error the outcome is unknown.
+/// Whether a failed append has left nothing that counts. After any other error the outcome is unknown.
 fn is_refusal(error: &Error) -> bool {
     matches!(
         error,

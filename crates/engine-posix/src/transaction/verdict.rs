@@ -1,45 +1,45 @@
-//! What replaying decided of a handle's own conditional frames, until whoever appended them has asked.
+//! Verdicts on a handle's own conditional frames, until its threads take them.
 
 use std::collections::HashMap;
 
 use crate::format::frame::Origin;
 
-/// The number of the precondition that failed, if one did.
+/// The number of the precondition that failed, if any.
 pub(crate) type Verdict = Option<usize>;
 
 /// The verdicts on one writer's frames.
 #[derive(Debug)]
 pub(crate) struct Verdicts {
     own: u64,
-    kept: HashMap<u64, Verdict>,
-    /// The last frame whose verdict was taken: another state may replay it again, and nobody will ask again.
+    untaken: HashMap<u64, Verdict>,
+    /// The last frame whose verdict was taken. Another state may replay the frame again, but nobody takes the verdict again.
     taken: Option<u64>,
 }
 
 impl Verdicts {
     /// For the frames of the writer whose number is `own`.
     pub(crate) fn of(own: u64) -> Self {
-        Self { own, kept: HashMap::new(), taken: None }
+        Self { own, untaken: HashMap::new(), taken: None }
     }
 
-    /// Keeps the verdict on a conditional frame, if it is this writer's.
-    pub(crate) fn keep(&mut self, origin: Origin, verdict: Verdict) {
+    /// Records the verdict on a conditional frame, if it is this writer's.
+    pub(crate) fn record(&mut self, origin: Origin, verdict: Verdict) {
         if origin.writer == self.own && self.taken < Some(origin.sequence) {
-            self.kept.insert(origin.sequence, verdict);
+            self.untaken.insert(origin.sequence, verdict);
         }
     }
 
     /// The verdict on a frame, once it is replayed.
     pub(crate) fn take(&mut self, sequence: u64) -> Option<Verdict> {
         self.taken = self.taken.max(Some(sequence));
-        self.kept.remove(&sequence)
+        self.untaken.remove(&sequence)
     }
 
-    /// Takes over from the state before this one: what it kept, and what it need not keep.
+    /// Takes over the verdicts of the previous state, and what was taken from it.
     pub(crate) fn take_over(&mut self, old: &mut Self) {
         self.taken = self.taken.max(old.taken);
-        self.kept.retain(|sequence, _| Some(*sequence) > old.taken);
-        self.kept.extend(old.kept.drain());
+        self.untaken.retain(|sequence, _| Some(*sequence) > old.taken);
+        self.untaken.extend(old.untaken.drain());
     }
 }
 
@@ -52,19 +52,19 @@ mod tests {
         let frame = |sequence| Origin { writer: 1, sequence };
         let (mut old, mut new) = (Verdicts::of(1), Verdicts::of(1));
         for sequence in [4, 5, 6] {
-            old.keep(frame(sequence), Some(sequence as usize));
+            old.record(frame(sequence), Some(sequence as usize));
         }
-        old.keep(Origin { writer: 2, sequence: 9 }, None);
-        // Two that wait may come in any order.
+        old.record(Origin { writer: 2, sequence: 9 }, None);
+        // Two waiting threads may come in any order.
         assert_eq!(old.take(6), Some(Some(6)));
         assert_eq!(old.take(4), Some(Some(4)));
-        // The new one begins behind frame 5 and has come further.
+        // The new state begins behind frame 5 and has come further.
         for sequence in [6, 7] {
-            new.keep(frame(sequence), None);
+            new.record(frame(sequence), None);
         }
         new.take_over(&mut old);
         assert_eq!(new.take(5), Some(Some(5)));
         assert_eq!(new.take(7), Some(None));
-        assert_eq!((new.take(6), new.kept.len()), (None, 0));
+        assert_eq!((new.take(6), new.untaken.len()), (None, 0));
     }
 }

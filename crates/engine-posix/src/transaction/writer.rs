@@ -1,11 +1,10 @@
-//! The writing half of a handle: updates gathered into a frame, and the order in which files are synced.
+//! The writing half of a handle: gathering updates into a frame, and the order in which files are synced.
 //!
 //! Invariants:
-//! - A frame goes to the log only after the bytes it refers to are durable, so a power failure that spares the frame
-//!   spares them too.
+//! - A frame is appended only after the bytes it refers to are durable, so they survive a power failure if the frame does.
 //! - The first frame after a start of the machine is a recovery frame.
-//! - A frame that could not be appended for want of room is kept and tried again.
-//! - After a failed sync, or an append whose outcome is unknown, the handle writes no more.
+//! - A frame that could not be appended for want of space is kept and tried again.
+//! - After a failed sync, or an append with an unknown outcome, the handle writes no more.
 
 use std::{process, sync::Arc};
 
@@ -17,14 +16,14 @@ use crate::{
     format::{
         extent,
         frame::{self, FRAME_MAX, FRAME_MIN, Origin},
-        record::{self, Change, Condition, INLINE_MAX, Stored},
+        record::{self, CellChange, Condition, INLINE_MAX, Stored},
     },
     io::{
         boot,
         data::DataWriter,
         directory::Directory,
         disk::may_open_no_more,
-        flushed::{self, Notes},
+        flushed::{self, NoteWriter},
         log::Log,
         storage::Storage,
     },
@@ -34,12 +33,11 @@ use crate::{
 const PUBLISH_AT: usize = 1 << 20;
 /// A batch is cut into frames of this many bytes.
 const SPLIT_AT: usize = 64 << 20;
-/// Object ids that a log position stands for: a frame owns the ids of the positions it takes up.
+/// Object ids for each log position: a frame owns the ids of the positions it takes up.
 const IDS_PER_BYTE: u64 = 1 << 20;
 /// Log positions whose ids fit 64 bits.
-const MAX_EPOCH: u64 = u64::MAX / IDS_PER_BYTE;
+const EPOCH_MAX: u64 = u64::MAX / IDS_PER_BYTE;
 
-/// Gathers, appends, syncs.
 #[derive(Debug)]
 pub(crate) struct Writer {
     own: u64,
@@ -47,24 +45,24 @@ pub(crate) struct Writer {
     directory: Arc<Directory>,
     /// Whether flushing waits for the device.
     sync: bool,
-    /// Whether the log is known to have the recovery frame of this start of the machine.
+    /// Whether the log is known to contain the recovery frame of this start of the machine.
     announced: bool,
-    /// The process that the handle belongs to.
+    /// The process that owns the handle.
     process: u32,
     /// The number of the next frame.
     sequence: u64,
-    /// Room for a header, and the records gathered.
+    /// Space for a header, and the gathered records.
     frame: Vec<u8>,
-    /// Room for the records of a stage, when no stage has it.
+    /// The buffer for the records of a stage, while no stage uses it.
     spare: Vec<u8>,
     data: DataWriter,
-    /// Frames were appended that are not synced.
+    /// Whether frames were appended that are not synced.
     unsynced: bool,
-    /// Where the last frame that was appended ends in the log.
+    /// The end of the last appended frame in the log.
     end: u64,
-    /// Whether that is further than what was noted as flushed.
+    /// Whether that is further than the last note of a flush.
     unnoted: bool,
-    notes: Notes,
+    notes: NoteWriter,
     uuid: [u8; 16],
     written: bool,
     failed: bool,
@@ -86,26 +84,26 @@ impl Writer {
             unsynced: false,
             end: 0,
             unnoted: false,
-            notes: Notes::new(own, storage.options.sync),
+            notes: NoteWriter::new(own, storage.options.sync),
             uuid: storage.uuid,
             written: false,
             failed: false,
         }
     }
 
-    /// Room for the records of a stage. Memory that is given back to the system costs more than the records.
-    pub(crate) fn lend_room(&mut self) -> Vec<u8> {
+    /// A buffer for the records of a stage. Reusing memory is cheaper than returning it to the system.
+    pub(crate) fn lend_buffer(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.spare)
     }
 
-    /// Takes such room back.
-    pub(crate) fn take_back_room(&mut self, mut room: Vec<u8>) {
+    /// Returns such a buffer.
+    pub(crate) fn return_buffer(&mut self, mut room: Vec<u8>) {
         room.clear();
         room.shrink_to(PUBLISH_AT);
         self.spare = room;
     }
 
-    /// Forgets what is gathered, on a handle that will never write it.
+    /// Discards what is gathered, on a handle that will never write it.
     pub(crate) fn abandon(&mut self) {
         self.frame.truncate(frame::HEADER);
     }
@@ -124,7 +122,7 @@ impl Writer {
             return Err(Error::Poisoned { what: self.name() });
         }
         if self.process != process::id() {
-            // Parent and child would both write this handle's next frame, and one of the two would not count.
+            // Parent and child would both write this handle's next frame, and only one would count.
             let what = format!(
                 "a handle on {} in a process forked after it was opened; open a new one",
                 self.name()
@@ -142,7 +140,7 @@ impl Writer {
         let (mut length, mut mark) = (self.frame.len(), self.data.mark());
         for update in updates {
             if self.frame.len() >= SPLIT_AT {
-                // Updates are atomic one by one, so a batch too long for a frame goes into several.
+                // Updates are atomic one by one, so a batch that is too long for a frame goes into several.
                 if let Err(error) = self.publish(log) {
                     self.frame.truncate(length);
                     self.data.rewind(mark);
@@ -157,7 +155,7 @@ impl Writer {
             }
         }
         if self.frame.len() >= PUBLISH_AT {
-            // The copy is taken, so a log without room is not this call's failure: `flush` tries again.
+            // The copy is taken, so a full disk is not this call's failure: `flush` tries again.
             match self.publish(log) {
                 Ok(()) => {}
                 Err(Error::NoSpace { .. }) if self.frame.len() < FRAME_MAX / 2 => {}
@@ -171,7 +169,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Appends what is gathered, if anything is.
+    /// Appends what is gathered.
     pub(crate) fn publish(&mut self, log: &Log) -> Result<()> {
         if self.frame.len() == frame::HEADER {
             return Ok(());
@@ -181,7 +179,7 @@ impl Writer {
         let body = self.frame.len();
         let mut frame = std::mem::take(&mut self.frame);
         let outcome = self.append(&mut frame, frame::kind::TRANSACTION, log);
-        // Kept on failure, in the form it was gathered in; emptied with its room kept on success.
+        // After a failure the frame is kept as it was gathered. After success it is emptied, and its memory kept.
         match &outcome {
             Ok(_) => {
                 empty(&mut frame);
@@ -196,7 +194,7 @@ impl Writer {
         outcome.map(|_| ())
     }
 
-    /// Makes durable what frames to come refer to, unless this handle does not wait for the device.
+    /// Makes everything durable that later frames refer to, unless this handle does not wait for the device.
     fn hand_over(&mut self) -> Result<()> {
         self.data.write_out()?;
         match self.sync {
@@ -208,11 +206,11 @@ impl Writer {
         }
     }
 
-    /// Sees to it that the log has the recovery frame of this start of the machine before anything else of it.
+    /// Appends the recovery frame of this start of the machine if the log may not contain it.
     fn announce(&mut self, log: &Log) -> Result<()> {
-        // Where one cannot tell, one frame too many does no harm.
+        // If that is unknown, a second recovery frame does no harm.
         let boot = match boot::unrecorded(&self.directory).or_else(|_| self.directory.boot()) {
-            // It can be told once there is room again, and nothing was appended.
+            // The name can be read when other files are closed, and nothing was appended.
             Err(error) if may_open_no_more(&error) => {
                 return Err(self.directory.failed("write to", "log", error));
             }
@@ -228,7 +226,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Appends a frame; gives its number and the position of its end.
+    /// Appends a frame. Returns its number and the position of its end.
     fn append(&mut self, frame: &mut Vec<u8>, kind: u16, log: &Log) -> Result<(u64, u64)> {
         self.check_usable()?;
         if frame.len() + frame::TRAILER > FRAME_MAX {
@@ -260,18 +258,17 @@ impl Writer {
                 Ok((sequence, end))
             }
             Err(error) => {
-                // Without room nothing whole was appended. Of any other failure the outcome is unknown.
+                // A full disk takes no whole frame. After any other failure the outcome is unknown.
                 self.failed |= !matches!(error, Error::NoSpace { .. } | Error::PermissionDenied { .. });
                 Err(error)
             }
         }
     }
 
-    /// Refuses to append to a log that was cut off under its writers: readers that have passed the place would not look again at
-    /// what stands there then.
+    /// Refuses to append to a log that was truncated under its writers: readers that have passed this position would not read it again.
     fn check_end(&self, log: &Log) -> Result<()> {
         let reached = match self.sequence {
-            // What was lost before this handle wrote is known by the notes of others.
+            // The notes of others show what was lost before this handle wrote.
             0 => log.position_of(flushed::read_in(&self.directory, self.uuid)?.epoch).unwrap_or(0),
             // What others flushed since this handle did may be lost, too.
             _ if !self.unnoted => {
@@ -286,8 +283,8 @@ impl Writer {
         }
     }
 
-    /// Appends a transaction at once, after what is gathered. Before its own updates stand the records in `staged`, whose bulk
-    /// bytes are in files of their own.
+    /// Appends a transaction immediately, after what is gathered. The records in `staged` come before its updates. Their bulk bytes are in
+    /// files of their own.
     pub(crate) fn commit(
         &mut self,
         transaction: &Transaction<'_>,
@@ -296,7 +293,7 @@ impl Writer {
     ) -> Result<(u64, u64)> {
         self.check_usable()?;
         self.publish(log)?;
-        // Nothing is gathered now, so its room is free.
+        // Nothing is gathered now, so its buffer is free.
         let mut frame = std::mem::take(&mut self.frame);
         for precondition in &transaction.preconditions {
             encode_precondition(precondition, &mut frame);
@@ -319,7 +316,7 @@ impl Writer {
 
     /// Makes everything durable and visible: the data, then the frame, then the log.
     ///
-    /// If a sync fails the system may have dropped what it could not write, so trying again would prove nothing.
+    /// After a failed sync the system may have dropped what it could not write, so another attempt would prove nothing.
     ///
     /// `published` is called when readers need not wait for this writer any more.
     pub(crate) fn flush(&mut self, log: &Log, published: impl FnOnce()) -> Result<()> {
@@ -332,13 +329,12 @@ impl Writer {
             self.unsynced = false;
         }
         if std::mem::take(&mut self.unnoted) {
-            self.notes.leave(&self.directory, self.uuid, log.epoch_at(self.end));
+            self.notes.note(&self.directory, self.uuid, log.epoch_at(self.end));
         }
         Ok(())
     }
 
-    /// Takes up log positions, and with them the object ids that belong to them. Nothing is read: the
-    /// kernel hands out positions once.
+    /// Takes up log positions, and with them their object ids. Nothing is read: the kernel hands out each position once.
     pub(crate) fn allocate_ids(&mut self, log: &Log, count: u64) -> Result<IdRange> {
         let bytes = count.div_ceil(IDS_PER_BYTE).max(FRAME_MIN as u64);
         if count == 0 || bytes > FRAME_MAX as u64 {
@@ -348,7 +344,7 @@ impl Writer {
         let mut frame = vec![0; bytes as usize - frame::TRAILER];
         let (_, end) = self.append(&mut frame, frame::kind::RESERVE, log)?;
         let first = log.epoch_at(end - bytes);
-        if first + bytes > MAX_EPOCH {
+        if first + bytes > EPOCH_MAX {
             return Err(Error::NoSpace { what: format!("{}: all object ids are handed out", self.name()) });
         }
         let start = first * IDS_PER_BYTE;
@@ -356,7 +352,7 @@ impl Writer {
     }
 }
 
-/// Makes a frame one without records, and keeps its room, as long as that is not much.
+/// Removes the records of a frame, and keeps its memory up to a limit.
 fn empty(frame: &mut Vec<u8>) {
     frame.clear();
     frame.shrink_to(2 * PUBLISH_AT);
@@ -375,28 +371,28 @@ fn encode_precondition(precondition: &Precondition<'_>, frame: &mut Vec<u8>) {
 
 /// Appends an update to a frame, and its bulk bytes to the data file.
 pub(crate) fn encode(update: &Update<'_>, frame: &mut Vec<u8>, data: &mut DataWriter) -> Result<()> {
-    let mut record = |cell: &Cell<'_>, change: Change<'_>| {
+    let mut record = |cell: &Cell<'_>, change: CellChange<'_>| {
         record::encode_change(frame, cell, &change);
         Ok(())
     };
     match update {
         Update::Put { cell, value } if value.len() <= INLINE_MAX => {
-            record(cell, Change::Put(Stored::Inline(value)))
+            record(cell, CellChange::Put(Stored::Inline(value)))
         }
         Update::Put { cell, value } => {
-            record(cell, Change::Put(Stored::Extent(data.append(value)?, extent::digest(value))))
+            record(cell, CellChange::Put(Stored::Extent(data.append(value)?, extent::digest(value))))
         }
-        Update::Remove { cell } => record(cell, Change::Remove),
+        Update::Remove { cell } => record(cell, CellChange::Remove),
         Update::Write { cell, offset, data: bytes } => {
-            record(cell, Change::Write { offset: *offset, extent: data.append(bytes)? })
+            record(cell, CellChange::Write { offset: *offset, extent: data.append(bytes)? })
         }
-        Update::SetSize { cell, size } => record(cell, Change::SetSize(*size)),
+        Update::SetSize { cell, size } => record(cell, CellChange::SetSize(*size)),
         Update::Punch { cell, offset, length } => {
-            record(cell, Change::Punch { offset: *offset, length: *length })
+            record(cell, CellChange::Punch { offset: *offset, length: *length })
         }
         Update::RemoveDkey { object, dkey } => {
-            record(&Cell { object: *object, dkey, akey: &[] }, Change::RemoveDkey)
+            record(&Cell { object: *object, dkey, akey: &[] }, CellChange::RemoveDkey)
         }
-        Update::Destroy { object } => record(&Cell::array(*object), Change::Destroy),
+        Update::Destroy { object } => record(&Cell::array(*object), CellChange::Destroy),
     }
 }

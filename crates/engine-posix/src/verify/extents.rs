@@ -1,4 +1,4 @@
-//! Verifying that the bytes that readers can reach are there, and are those that were written.
+//! Verifying the bytes that readers can reach.
 
 use std::{
     collections::HashMap,
@@ -10,26 +10,26 @@ use std::{
     thread,
 };
 
-use isotach_object::{Error, Finding, FoundCell, Part as Damaged, Result, Verify};
+use isotach_object::{Error, Finding, FoundCell, Part, Result, Verify};
 
 use super::{
     found::{Findings, Meter, Report, cell_of},
     unnamed::Named,
 };
 use crate::{
-    format::extent::{Extent, Part},
-    index::{entry::Entry, merge::Merge, raw::Kept, run::Run, state::State},
+    format::extent::{Extent, ExtentPart},
+    index::{entry::Entry, merge::Merge, raw::LazyEntry, run::Run, state::State},
     io::storage::Storage,
 };
 
-/// How many cells go to a thread at once.
+/// How many cells a thread gets at once.
 const BATCH: usize = 64;
 
-/// A cell and the parts of data files that it is made of.
-type Job = (Vec<u8>, Vec<Part>);
+/// A cell and its parts of data files.
+type Job = (Vec<u8>, Vec<ExtentPart>);
 
-/// Looks at every extent that a reader of `state` can come to. Values are always read, bytes of arrays and records if
-/// `how` says so. What is the same in a `newer` state was looked at there. Gives how many extents there are.
+/// Checks every extent that a reader of `state` can reach. Values are always read, and bytes of arrays and records if `how` says so. What a
+/// `newer` state has in common was checked there. Returns the number of extents.
 pub(super) fn check(
     storage: &Storage,
     state: &State,
@@ -44,7 +44,7 @@ pub(super) fn check(
         let readers: Vec<_> = (0..how.threads.max(1))
             .map(|_| {
                 scope.spawn(move || {
-                    // Whoever hands out must not wait for one that takes nothing more.
+                    // The sending thread must not wait for one that takes no more batches.
                     read_all(storage, take, seen.found, seen.meter)
                         .inspect_err(|_| while next(take).is_some() {})
                 })
@@ -59,7 +59,7 @@ pub(super) fn check(
     })
 }
 
-/// Hands out what is to be read.
+/// Sends the batches to read.
 fn walk(
     storage: &Storage,
     state: &State,
@@ -72,16 +72,16 @@ fn walk(
     let mut extents = 0;
     let mut batch = Vec::with_capacity(BATCH);
     let mut merge = Merge::of_state(state, &[])?;
-    while let Some((path, kept)) = merge.next()? {
-        if newer.has(path, kept.epoch())? {
+    while let Some((path, entry)) = merge.next()? {
+        if newer.has(path, entry.epoch())? {
             continue;
         }
-        let Some((is_value, parts)) = parts_of(kept)? else { continue };
+        let Some((is_value, parts)) = parts_of(entry)? else { continue };
         extents += parts.len() as u64;
         parts.iter().for_each(|part| seen.named.extent(&part.extent));
         let lost = parts.iter().find_map(|part| lengths.lost(&part.extent).transpose()).transpose()?;
         if let Some((what, place)) = lost {
-            seen.found.add(Finding { part: Damaged::Bytes, what, place, byte: None, cell: cell_of(path) });
+            seen.found.add(Finding { part: Part::Bytes, what, place, byte: None, cell: cell_of(path) });
         } else if (is_value || how.data) && !parts.is_empty() {
             batch.push((path.to_vec(), parts));
         }
@@ -96,8 +96,8 @@ fn walk(
 /// Names every extent of a run.
 pub(super) fn name(run: &Arc<Run>, named: &Named) -> Result<()> {
     let mut merge = Merge::of_runs(slice::from_ref(run))?;
-    while let Some((_, kept)) = merge.next()? {
-        let parts = parts_of(kept)?.map(|(_, parts)| parts).unwrap_or_default();
+    while let Some((_, entry)) = merge.next()? {
+        let parts = parts_of(entry)?.map(|(_, parts)| parts).unwrap_or_default();
         parts.iter().for_each(|part| named.extent(&part.extent));
     }
     Ok(())
@@ -116,13 +116,13 @@ impl<'s> Newer<'s> {
         Ok(Self { merge, path: Vec::new(), epoch: 0 })
     }
 
-    /// Whether it has what an older state has at this path, which comes after those asked for before.
+    /// Whether it has the entry of an older state at this path. Paths are asked for in order.
     fn has(&mut self, path: &[u8], epoch: u64) -> Result<bool> {
         while let Some(merge) = self.merge.as_mut().filter(|_| *self.path < *path) {
             match merge.next()? {
-                Some((next, kept)) => {
+                Some((next, entry)) => {
                     next.clone_into(&mut self.path);
-                    self.epoch = kept.epoch();
+                    self.epoch = entry.epoch();
                 }
                 None => self.merge = None,
             }
@@ -131,11 +131,11 @@ impl<'s> Newer<'s> {
     }
 }
 
-/// The parts that an entry is made of, and whether it is a value; nothing for what has none.
-fn parts_of(kept: Kept<'_>) -> Result<Option<(bool, Vec<Part>)>> {
-    Ok(match kept.into_versioned()?.entry {
+/// The parts of an entry, and whether it is a value. `None` for an entry without parts.
+fn parts_of(entry: LazyEntry<'_>) -> Result<Option<(bool, Vec<ExtentPart>)>> {
+    Ok(match entry.into_versioned()?.entry {
         Entry::ValueExtent(extent, _) => {
-            Some((true, vec![Part { offset: 0, length: extent.length, skip: 0, extent }]))
+            Some((true, vec![ExtentPart { offset: 0, length: extent.length, skip: 0, extent }]))
         }
         Entry::Bytes(bytes) => bytes.resolve().map(|resolved| (false, resolved.parts)),
         Entry::Value(_) | Entry::Removed | Entry::Cut => None,
@@ -153,13 +153,13 @@ impl<'v> Lengths<'v> {
         Self { storage, known: HashMap::new() }
     }
 
-    /// What is wrong with an extent's file, and its path.
+    /// The damage of an extent's file, and its path.
     pub(super) fn lost(&mut self, extent: &Extent) -> Result<Option<(String, String)>> {
         let end = extent.position + extent.length;
         if self.known.get(&extent.file).is_some_and(|length| *length >= end) {
             return Ok(None);
         }
-        // It may have grown since it was last looked at.
+        // The file may have grown since its length was read.
         let length = match self.storage.data.length(extent.file) {
             Ok(length) => length,
             Err(Error::Corrupt { what, place }) => return Ok(Some((what, place))),
@@ -196,7 +196,7 @@ fn read_all(
 fn read(
     storage: &Storage,
     path: &[u8],
-    part: &Part,
+    part: &ExtentPart,
     buffer: &mut Vec<u8>,
     found: &Findings,
     meter: &Meter<'_>,
@@ -207,9 +207,9 @@ fn read(
         Ok(Some(byte)) => {
             let place = storage.data.path(part.extent.file).display().to_string();
             let what = "stored bytes fail their checksum".to_owned();
-            found.add(Finding { part: Damaged::Bytes, what, place, byte: Some(byte), cell });
+            found.add(Finding { part: Part::Bytes, what, place, byte: Some(byte), cell });
         }
-        Err(error) => found.take(Damaged::Bytes, cell, error)?,
+        Err(error) => found.take(Part::Bytes, cell, error)?,
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a verification has found, and how far it is; both are added to by several threads.
+//! The findings and the progress of a verification, which several threads share.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -10,37 +10,37 @@ use isotach_object::{Error, Finding, FoundCell, ObjectType, Part, Result, Verify
 use super::unnamed::Named;
 use crate::format::path;
 
-/// How many findings are told.
-const TOLD_MAX: usize = 10_000;
+/// The maximum number of reported findings.
+const FINDINGS_MAX: usize = 10_000;
 
 /// Findings so far.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    told: Mutex<Vec<Finding>>,
+    reported: Mutex<Vec<Finding>>,
     more: AtomicU64,
 }
 
 impl Findings {
     pub(crate) fn add(&self, finding: Finding) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() < TOLD_MAX {
-            told.push(finding);
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if reported.len() < FINDINGS_MAX {
+            reported.push(finding);
         } else {
             self.more.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Whether something wrong with the history at this byte of the log was found.
+    /// Whether damage of the history was found at this byte of the log.
     pub(super) fn has_history_at(&self, position: u64) -> bool {
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.iter().any(|finding| finding.part == Part::History && finding.byte == Some(position))
+        let reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        reported.iter().any(|finding| finding.part == Part::History && finding.byte == Some(position))
     }
 
-    /// Adds what an error tells, if it tells of damage.
+    /// Adds a finding for an error that means damage. Returns other errors.
     pub(crate) fn take(&self, part: Part, cell: Option<FoundCell>, error: Error) -> Result<()> {
         let (what, place) = match error {
             Error::Corrupt { what, place } => (what, place),
-            // A sector that cannot be read any more is damage, too.
+            // A sector that cannot be read is damage, too.
             Error::Io { what, source } => ("cannot be read".to_owned(), format!("{what}: {source}")),
             other => return Err(other),
         };
@@ -48,15 +48,15 @@ impl Findings {
         Ok(())
     }
 
-    /// The findings by part, place and byte, and how many more there are.
+    /// The findings by part, place and byte, and the number of further ones.
     pub(super) fn finish(self) -> (Vec<Finding>, u64) {
-        let mut told = self.told.into_inner().unwrap_or_else(PoisonError::into_inner);
-        told.sort_by(|a, b| (a.part, &a.place, a.byte).cmp(&(b.part, &b.place, b.byte)));
-        (told, self.more.into_inner())
+        let mut reported = self.reported.into_inner().unwrap_or_else(PoisonError::into_inner);
+        reported.sort_by(|a, b| (a.part, &a.place, a.byte).cmp(&(b.part, &b.place, b.byte)));
+        (reported, self.more.into_inner())
     }
 }
 
-/// Counts the bytes that were read, and tells whoever waits.
+/// Counts the bytes that were read, and reports the progress.
 pub(crate) struct Meter<'p> {
     done: AtomicU64,
     total: AtomicU64,
@@ -68,12 +68,12 @@ impl<'p> Meter<'p> {
         Self { done: AtomicU64::new(0), total: AtomicU64::new(0), progress }
     }
 
-    /// There are this many bytes more to read.
+    /// Adds bytes that will be read.
     pub(super) fn expect(&self, bytes: u64) {
         self.total.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// This many bytes were read.
+    /// Adds bytes that were read.
     pub(crate) fn read(&self, bytes: u64) {
         let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
         (self.progress)(done, self.total.load(Ordering::Relaxed).max(done));
@@ -84,7 +84,7 @@ impl<'p> Meter<'p> {
     }
 }
 
-/// Where a verification reports what it sees.
+/// Where the parts of a verification report.
 pub(crate) struct Report<'v> {
     pub(super) found: &'v Findings,
     pub(super) named: &'v Named,

@@ -1,7 +1,7 @@
-//! Verifying the log by itself: what stands at each position, and whether each frame can be read.
+//! Verifying the log by itself: the verdict on each position, and the records of each frame.
 //!
-//! Unlike a reader it goes on after damage, at the next marker, because a marker stands nowhere but at the beginning of a
-//! frame. What frames have in segments is looked at when they are replayed: only of those that count must it be there.
+//! Unlike a reader it continues after damage, at the next marker, because a marker occurs only at the beginning of a frame. Segments are
+//! checked during replay: only those of frames that count must exist.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -14,24 +14,24 @@ use super::{
 };
 use crate::{
     format::{
-        frame::{self, Found, Frame},
+        frame::{self, Frame, FrameVerdict},
         record::{self, Record},
     },
     index::state::unknown_kind,
     io::{
         self,
-        lost::{self, Judged},
+        lost::{self, LossVerdict},
         scan::{Step, WINDOW},
         storage::Storage,
     },
 };
 
-/// How many frames there are, and how many appends that were cut short.
+/// The number of frames, and of appends that were cut short.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) frames: u64,
     pub(super) torn: u64,
-    /// Where the last frame ends that says something. What a restoration puts behind it says nothing.
+    /// The end of the last frame with a meaning. Fill frames of a restoration behind it have none.
     pub(super) end: u64,
 }
 
@@ -41,11 +41,11 @@ struct Scan<'v> {
     found: &'v Findings,
     named: &'v Named,
     counts: Counts,
-    /// The last frame of each writer since the beginning, or since what was damaged.
+    /// The last frame of each writer since the beginning, or since damage.
     sequences: HashMap<u64, u64>,
 }
 
-/// Looks at a range of the log's bytes, which begins where a frame is looked for.
+/// Checks a range of the log's bytes, which begins where a verdict is due.
 pub(super) fn scan(
     storage: &Storage,
     range: Range<u64>,
@@ -75,27 +75,27 @@ pub(super) fn scan(
 }
 
 impl Scan<'_> {
-    /// Looks at what stands at a position, and says where to go on. What stands at the end may be an append under way.
-    fn step(&mut self, position: u64, found: &Found<'_>) -> Result<Step> {
+    /// Checks a position. An append may be in progress at the end of the log.
+    fn step(&mut self, position: u64, found: &FrameVerdict<'_>) -> Result<Step> {
         let after = |length: usize| Step::To(position + length as u64);
         Ok(match *found {
-            Found::Frame { ref frame, length } => {
+            FrameVerdict::Frame { ref frame, length } => {
                 self.frame(frame, position)?;
                 if ![frame::kind::GAP, frame::kind::RECOVERY].contains(&frame.kind) {
                     self.counts.end = position + length as u64;
                 }
                 after(length)
             }
-            Found::Torn { length } => {
+            FrameVerdict::Torn { length } => {
                 self.counts.torn += 1;
                 after(length)
             }
-            Found::Pending { .. } => Step::StopAt(position),
-            Found::Strange { length } => {
+            FrameVerdict::Pending { .. } => Step::StopAt(position),
+            FrameVerdict::Strange { length } => {
                 self.counts.torn += 1;
                 self.lost(position, lost::MARKER)?.map_or(after(length), Step::To)
             }
-            Found::Damaged { what, reach } => match self.lost(position, reach as u64)? {
+            FrameVerdict::Damaged { what, reach } => match self.lost(position, reach as u64)? {
                 Some(until) => {
                     self.counts.torn += 1;
                     Step::To(until)
@@ -108,12 +108,12 @@ impl Scan<'_> {
         })
     }
 
-    /// Up to where a power failure took what stood at a position, if it did.
+    /// The end of what a power failure took at a position, if it did.
     fn lost(&self, position: u64, reach: u64) -> Result<Option<u64>> {
         Ok(match lost::judge(self.storage, position, reach)? {
-            Judged::NotLost => None,
-            Judged::LostUntil(until) => Some(until),
-            Judged::LostToEnd => Some(self.end),
+            LossVerdict::NotLost => None,
+            LossVerdict::LostUntil(until) => Some(until),
+            LossVerdict::LostToEnd => Some(self.end),
         })
     }
 
@@ -122,7 +122,7 @@ impl Scan<'_> {
         let origin = frame.origin;
         let last = self.sequences.insert(origin.writer, origin.sequence);
         if let Some(last) = last.filter(|last| origin.sequence <= *last) {
-            // A duplicate is passed over.
+            // A duplicate is skipped.
             self.sequences.insert(origin.writer, last);
             return Ok(());
         }
@@ -133,7 +133,7 @@ impl Scan<'_> {
             frame::kind::TRANSACTION if !self.is_well_formed(&frame.body) => {
                 self.damaged("a record of a frame is malformed", position);
             }
-            // What its writers wrote before this is not there to be missed.
+            // Nothing that its writers wrote before this is missed.
             frame::kind::GAP => self.sequences.clear(),
             frame::kind::TRANSACTION
             | frame::kind::RESERVE
@@ -145,14 +145,14 @@ impl Scan<'_> {
     }
 
     fn damaged(&mut self, what: &str, position: u64) {
-        // What is missing after damage is missing because of it.
+        // Frames that are missing after damage are missing because of it.
         self.sequences.clear();
         let place = self.storage.log.path().display().to_string();
         let what = what.to_owned();
         self.found.add(Finding { part: Part::History, what, place, byte: Some(position), cell: None });
     }
 
-    /// Whether a body is records to its end, preconditions first. Notes what they name.
+    /// Whether a body consists of records, preconditions first. Notes the extents that they name.
     fn is_well_formed(&self, body: &[u8]) -> bool {
         let mut reader = Reader(body);
         let mut changes = false;

@@ -1,9 +1,8 @@
-//! Verifying that the runs say what the log says, and coming to the state that readers should see.
+//! Verifying that the runs agree with the log, and building the state that readers should see.
 //!
-//! The log is replayed from its beginning. Where it comes to the end of a run it has gathered, by itself, what the run
-//! must hold, and the two are compared. A run that holds it takes the place of what was gathered, and the next one is
-//! compared with what comes after it. So memory is bounded by a piece of log; what is more is put down as runs in a
-//! temporary folder, outside the pool.
+//! The log is replayed from its beginning. At the end of each run, the entries gathered since the previous one are compared with the run. A
+//! run that agrees replaces what was gathered. So memory is bounded by a piece of the log. Larger pieces are written as runs in a temporary
+//! folder outside the pool.
 
 use std::sync::Arc;
 
@@ -16,25 +15,25 @@ use crate::{
         entry::{Entry, Versioned},
         merge::Merge,
         ops::Resolved,
-        raw::Kept,
+        raw::LazyEntry,
         run::{Run, RunWriter},
         state::{NOBODY, READ_SET_WINDOW, State},
         table::Table,
     },
     io::{directory::Directory, disk, log, storage::Storage},
-    purge::manifest::Floor,
+    purge::manifest::PurgeManifest,
 };
 
-/// How many checkpoints' worth of log is held in memory, and how many bytes of it at most.
+/// How many checkpoint intervals of the log are held in memory, and the maximum of bytes.
 const INTERVALS: u64 = 64;
 const PIECE_MAX: u64 = 64 << 20;
 
-/// Replays the log up to byte `end` and compares the sound runs with it. Gives the state as it then is: up to where the
-/// log is damaged, or to the end if sound runs reach over that.
+/// Replays the log up to byte `end` and compares the sound runs with it. Returns the state up to where the log is damaged, or up to the end
+/// if sound runs reach past the damage.
 pub(super) fn follow(
     storage: &Storage,
     sound: &[Arc<Run>],
-    floor: Option<&Floor>,
+    manifest: Option<&PurgeManifest>,
     end: u64,
     found: &Findings,
     meter: &Meter<'_>,
@@ -44,9 +43,9 @@ pub(super) fn follow(
     let reach = base.last().map_or(storage.log.epoch_at(0), |run| run.span().to);
     let start = storage.log.position_of(reach).unwrap_or(0).max(log::HEADER as u64);
     let state = State::at_runs(base, start, NOBODY);
-    if let Some(floor) = floor.filter(|floor| reach < floor.epoch) {
+    if let Some(manifest) = manifest.filter(|manifest| reach < manifest.epoch) {
         let what =
-            format!("the sound runs go to epoch {reach}, and the log was purged up to {}", floor.epoch);
+            format!("the sound runs go to epoch {reach}, and the log was purged up to {}", manifest.epoch);
         let place = storage.directory.path().display().to_string();
         found.add(Finding { part: Part::History, what, place, byte: None, cell: None });
         return Ok(state);
@@ -58,7 +57,7 @@ pub(super) fn follow(
         let to = storage.log.position_of(span.to).unwrap_or(0);
         let base = replay.state.runs.len();
         if !replay.to(to, base)? {
-            // The log is damaged before the end of the run, so the run is all there is.
+            // The log is damaged before the end of the run, so only the run is left.
             let runs = replay.state.runs.drain(..base).chain([Arc::clone(run)]).collect();
             replay.state = State::at_runs(runs, to, NOBODY);
             continue;
@@ -81,7 +80,7 @@ pub(super) fn follow(
     Ok(state)
 }
 
-/// The chain of runs that a purge made, and those merged with them: what they say is not in the log any more.
+/// The chain of runs that a purge made, and those merged with them. The log does not contain their entries any more.
 fn purged_runs(storage: &Storage, sound: &[Arc<Run>]) -> Vec<Arc<Run>> {
     let tagged: Vec<_> = sound.iter().map(|run| run.span()).filter(|span| span.tag != 0).collect();
     let chain = chain::chain(&tagged, storage.log.epoch_at(0));
@@ -94,12 +93,12 @@ struct Replay<'v> {
     meter: &'v Meter<'v>,
     piece: u64,
     state: State,
-    /// Where pieces are put down. Open runs outlive their names.
+    /// The folder for pieces. Open runs outlive their names.
     folder: Option<(tempfile::TempDir, Arc<Directory>)>,
 }
 
 impl Replay<'_> {
-    /// Replays up to byte `end`; the runs from number `base` on are pieces of this. False if the log is damaged before.
+    /// Replays up to byte `end`. The runs from number `base` on are pieces of this. False if the log is damaged before.
     fn to(&mut self, end: u64, base: usize) -> Result<bool> {
         let mut began = self.state.position;
         loop {
@@ -107,7 +106,7 @@ impl Replay<'_> {
             match self.state.replay_to(self.storage, end.min(before.saturating_add(self.piece))) {
                 Ok(()) => {}
                 Err(Error::Corrupt { what, place }) => {
-                    self.tell(&what, &place);
+                    self.report(&what, &place);
                     return Ok(false);
                 }
                 Err(other) => return Err(other),
@@ -123,8 +122,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Tells what keeps the replay from going on, unless the scan of the log has: a segment that is damaged, say.
-    fn tell(&self, what: &str, damaged: &str) {
+    /// Reports what stops the replay, such as a damaged segment, unless the scan of the log has reported it.
+    fn report(&self, what: &str, damaged: &str) {
         let position = self.state.position;
         if self.found.has_history_at(position) {
             return;
@@ -134,7 +133,7 @@ impl Replay<'_> {
         self.found.add(Finding { part: Part::History, what, place, byte: Some(position), cell: None });
     }
 
-    /// Puts the table down as a run, beside those from number `base` on.
+    /// Writes the table as a run, after those from number `base` on.
     fn put_down(&mut self, base: usize) -> Result<()> {
         let (from, to) = (self.state.covered(self.storage), self.storage.log.epoch_at(self.state.position));
         if to <= from {
@@ -158,17 +157,17 @@ impl Replay<'_> {
         self.merge_small(&folder, base)
     }
 
-    /// Merges pieces of like size, so that their number grows with the logarithm of the log.
+    /// Merges pieces of similar size, so that their number is logarithmic in the length of the log.
     fn merge_small(&mut self, folder: &Arc<Directory>, base: usize) -> Result<()> {
         let runs = &mut self.state.runs;
         let entries: Vec<u64> = runs[base..].iter().map(|run| run.entries()).collect();
-        let kept = runs.len() - checkpoint::mergeable(&entries);
-        let [oldest, .., newest] = &runs[kept..] else { return Ok(()) };
+        let first = runs.len() - checkpoint::mergeable(&entries);
+        let [oldest, .., newest] = &runs[first..] else { return Ok(()) };
         let (from, to) = (oldest.span().from, newest.span().to);
         let Some(writer) = RunWriter::claim(folder, self.storage.uuid, from, 0)? else { return Ok(()) };
-        let merged = checkpoint::copy(Merge::of_runs(&runs[kept..])?, writer, kept == 0, to, 0)?;
-        for old in runs.drain(kept..) {
-            // Gives its room back; whatever fails goes with the folder.
+        let merged = checkpoint::copy(Merge::of_runs(&runs[first..])?, writer, first == 0, to, 0)?;
+        for old in runs.drain(first..) {
+            // Frees its space. After a failure it is removed with the folder.
             let _ = folder.remove(&old.span().file_name());
         }
         runs.push(Arc::new(merged));
@@ -176,8 +175,8 @@ impl Replay<'_> {
     }
 }
 
-/// Compares a run with what was gathered since the run before it, which is in the table and in the runs from `base` on.
-/// Gives how many entries differ and the path of the first.
+/// Compares a run with what was gathered since the previous one, in the table and in the runs from `base` on. Returns the number of
+/// different entries, and the path of the first.
 fn compare(state: &State, base: usize, run: &Arc<Run>) -> Result<Option<(u64, Vec<u8>)>> {
     let to = run.span().to;
     let bottom = base == 0;
@@ -207,10 +206,10 @@ fn compare(state: &State, base: usize, run: &Arc<Run>) -> Result<Option<(u64, Ve
     }
 }
 
-/// A path, the epoch of its last change, and what stands there.
+/// A path, the epoch of its last change, and its contents.
 type Compared = (Vec<u8>, u64, Normal);
 
-/// One of the two that are compared.
+/// One side of the comparison.
 struct Side<'s> {
     merge: Merge<'s>,
     bottom: bool,
@@ -218,34 +217,34 @@ struct Side<'s> {
 }
 
 impl Side<'_> {
-    /// The next entry that both must have.
+    /// The next entry that both sides must have.
     fn next(&mut self) -> Result<Option<Compared>> {
-        while let Some((path, kept)) = self.merge.next()? {
-            let kept = if self.bottom { kept.settled()? } else { kept };
-            // A run with nothing under it may leave out what has been gone for long.
-            if self.bottom && !kept.is_live()? && kept.epoch().saturating_add(READ_SET_WINDOW) <= self.to {
+        while let Some((path, entry)) = self.merge.next()? {
+            let entry = if self.bottom { entry.settled()? } else { entry };
+            // A run with nothing under it may leave out old removals.
+            if self.bottom && !entry.is_live()? && entry.epoch().saturating_add(READ_SET_WINDOW) <= self.to {
                 continue;
             }
             let path = path.to_vec();
-            let (epoch, normal) = normal(kept)?;
+            let (epoch, normal) = normal(entry)?;
             return Ok(Some((path, epoch, normal)));
         }
         Ok(None)
     }
 }
 
-/// An entry in a form that is the same however it came about.
+/// An entry in a form that does not depend on its history.
 #[derive(PartialEq)]
 enum Normal {
-    /// Bytes of which all is known, as what was done to them amounts to.
+    /// Complete bytes, as the result of their operations.
     Bytes(Resolved),
     Other(Entry),
 }
 
-fn normal(kept: Kept<'_>) -> Result<(u64, Normal)> {
-    let Versioned { epoch, entry } = kept.into_versioned()?;
+fn normal(entry: LazyEntry<'_>) -> Result<(u64, Normal)> {
+    let Versioned { epoch, entry } = entry.into_versioned()?;
     let normal = match entry {
-        // What was punched after it was removed holds nothing, as what was only removed.
+        // A cell that was removed and then punched is as empty as one that was only removed.
         Entry::Bytes(bytes) if bytes.complete => {
             bytes.resolve().map_or(Normal::Other(Entry::Removed), Normal::Bytes)
         }

@@ -1,7 +1,7 @@
-//! Verifying a container: everything that FORMAT.md lets a reader check, looked at to its end.
+//! Verifying a container: everything that FORMAT.md lets a reader check.
 //!
-//! In three steps: the log and each run by itself; whether they agree; the bytes that they refer to. Nothing is changed,
-//! and others may write meanwhile: what is appended after the beginning is not looked at.
+//! There are three steps: the log and each run by itself; whether they agree; the bytes that they refer to. Nothing is changed. Others may
+//! write meanwhile, and what they append is not checked.
 
 mod extents;
 mod found;
@@ -34,14 +34,14 @@ use crate::{
         system,
     },
     io::{flushed, log::HEADER, storage::Storage},
-    purge::manifest::{self, Floor},
+    purge::manifest::{self, PurgeManifest},
     verify::frames::Counts,
 };
 
 /// How often runs are listed again because others have merged some meanwhile.
 const LIST_TRIES: usize = 20;
 
-/// A container that cannot be opened: what keeps it from that is the only finding. Other errors are given back.
+/// The result for a container that cannot be opened: the reason is the only finding. Other errors are returned.
 pub(crate) fn of_unopened(error: Error, part: Part) -> Result<Verified> {
     let (what, place) = match error {
         Error::Corrupt { what, place } => (what, place),
@@ -53,43 +53,43 @@ pub(crate) fn of_unopened(error: Error, part: Part) -> Result<Verified> {
     Ok(Verified { findings: vec![finding], ..Verified::default() })
 }
 
-/// Looks at all of an open container.
+/// Verifies an open container.
 pub(crate) fn verify(storage: &Storage, how: Verify, progress: VerifyProgress<'_>) -> Result<Verified> {
     let mut tries = LIST_TRIES;
     loop {
-        let (spans, floor) = chain::spans(storage)?;
-        let verified = look(storage, &spans, floor, how, progress)?;
+        let (spans, manifest) = chain::spans(storage)?;
+        let verified = verify_once(storage, &spans, manifest, how, progress)?;
         tries -= 1;
-        // What a purge took away meanwhile is not damaged.
-        if verified.is_sound() || tries == 0 || Floor::current(storage)? == floor {
+        // Files that a purge removed meanwhile are not damaged.
+        if verified.is_sound() || tries == 0 || PurgeManifest::current(storage)? == manifest {
             return Ok(verified);
         }
     }
 }
 
-fn look(
+fn verify_once(
     storage: &Storage,
     spans: &[Span],
-    floor: Option<Floor>,
+    manifest: Option<PurgeManifest>,
     how: Verify,
     progress: VerifyProgress<'_>,
 ) -> Result<Verified> {
     let (found, named, meter) = (Findings::default(), Named::default(), Meter::new(progress));
-    let told = flushed::read_in(&storage.directory, storage.uuid)?;
-    // After the listing and the notes: the log only grows, and both speak of what is in it.
+    let notes = flushed::read_in(&storage.directory, storage.uuid)?;
+    // After the listing and the notes: the log only grows, and contains what both refer to.
     let end = storage.log.length()?;
-    check_notes(storage, &told, end, &found);
-    let start = first_to_scan(storage, floor);
-    if let Some(floor) = floor {
+    check_notes(storage, &notes, end, &found);
+    let start = first_to_scan(storage, manifest);
+    if let Some(manifest) = manifest {
         let ends =
-            floor.ends(storage).or_else(|error| found.take(Part::Derived, None, error).map(|()| None))?;
+            manifest.ends(storage).or_else(|error| found.take(Part::Derived, None, error).map(|()| None))?;
         named.ends(storage, ends)?;
     }
     meter.expect(2 * end.saturating_sub(start));
-    let apart = Apart { storage, start, end, floor, found: &found, named: &named, meter: &meter };
-    let (counts, runs) = apart.check(spans, how.threads)?;
+    let checks = FileChecks { storage, start, end, manifest, found: &found, named: &named, meter: &meter };
+    let (counts, runs) = checks.check(spans, how.threads)?;
     let sound: Vec<Arc<Run>> = runs.values().flatten().cloned().collect();
-    let state = history::follow(storage, &sound, floor.as_ref(), end, &found, &meter)?;
+    let state = history::follow(storage, &sound, manifest.as_ref(), end, &found, &meter)?;
     if how.data {
         meter.expect(storage.data.folder().size()?);
     }
@@ -110,25 +110,25 @@ fn look(
     let is_cut = findings.iter().any(|finding| finding.part == Part::End);
     let unnamed = match is_cut {
         true => named.unnamed(storage, &named.tails(storage, true)?),
-        false => unnamed_for_sure(storage, &named, floor, counts.end)?,
+        false => unnamed_for_sure(storage, &named, manifest, counts.end)?,
     };
     Ok(Verified { checked, bytes: meter.done(), findings, unnamed, more_findings })
 }
 
-/// Looks whether the log, which ends at byte `end`, reaches as far as it was flushed.
-fn check_notes(storage: &Storage, told: &flushed::Told, end: u64, found: &Findings) {
-    if let Some((what, byte)) = told.damage {
+/// Checks whether the log, which ends at byte `end`, contains everything that was flushed.
+fn check_notes(storage: &Storage, notes: &flushed::FlushNotes, end: u64, found: &Findings) {
+    if let Some((what, byte)) = notes.damage {
         let place = storage.directory.path_of(flushed::FILE).display().to_string();
         found.add(Finding { part: Part::Derived, what: what.to_owned(), place, byte, cell: None });
     }
-    let lost = told.epoch.saturating_sub(storage.log.epoch_at(end));
+    let lost = notes.epoch.saturating_sub(storage.log.epoch_at(end));
     if lost > 0 {
         let (what, log) = (flushed::what_is_lost(lost), storage.log.path().display().to_string());
         found.add(Finding { part: Part::End, what, place: log, byte: Some(end), cell: None });
     }
 }
 
-/// Looks at the extents of the present and of each snapshot. Gives how many of both there are.
+/// Checks the extents of the present and of each snapshot. Returns the numbers of extents and snapshots.
 fn check_extents(
     storage: &Storage,
     mut newer: State,
@@ -147,8 +147,7 @@ fn check_extents(
                 extents += extents::check(storage, &state, Some(&newer), how, seen)?;
                 newer = state;
             }
-            // What keeps the past from being read is damage of the log or of a run, and told already; or the snapshot was
-            // removed and purged meanwhile.
+            // Damage of the log or of a run that hides the past was reported already. Or the snapshot was removed and purged meanwhile.
             Err(Error::Corrupt { .. } | Error::NotFound { .. }) => {}
             Err(other) => return Err(other),
         }
@@ -156,91 +155,91 @@ fn check_extents(
     Ok((extents, snapshots.len() as u64))
 }
 
-/// Where the last frame ends that says something, looked at from byte `start` on.
+/// The end of the last frame with a meaning, from byte `start` on.
 pub(crate) fn end_of_history(storage: &Storage, start: u64) -> Result<u64> {
     Ok(scan(storage, start..storage.log.length()?, &Named::default())?.end)
 }
 
-/// Bytes that nothing names, though others may be at work: the log was read up to byte `end` so far.
+/// Bytes that nothing names, while others may be writing. The log was read up to byte `end` so far.
 fn unnamed_for_sure(
     storage: &Storage,
     named: &Named,
-    floor: Option<Floor>,
+    manifest: Option<PurgeManifest>,
     end: u64,
 ) -> Result<Vec<Unnamed>> {
     let tails = named.tails(storage, false)?;
     if tails.is_empty() {
         return Ok(Vec::new());
     }
-    // The writers of these files have finished, so all that they named is in the log by now.
+    // The writers of these files have finished, so all frames that name them are in the log by now.
     scan(storage, end..storage.log.length()?.max(end), named)?;
-    // What a purge copies is named when it is done; one that died left copies that nothing will name.
-    let is_purged = Floor::current(storage)? != floor || manifest::has_begun(storage)?;
+    // A purge names its copies when it ends. A purge that died leaves copies that nothing will name.
+    let is_purged = PurgeManifest::current(storage)? != manifest || manifest::has_begun(storage)?;
     Ok(if is_purged { Vec::new() } else { named.unnamed(storage, &tails) })
 }
 
-/// Bytes that neither these runs nor the log, which has lost its end, name.
+/// Bytes that neither these runs nor the log name. The log has lost its end.
 pub(crate) fn unnamed(storage: &Storage, runs: &[Arc<Run>]) -> Result<Vec<Unnamed>> {
     let named = named_by(storage, runs)?;
     Ok(named.unnamed(storage, &named.tails(storage, true)?))
 }
 
-/// All that these runs name, what the log names, and what was named when it was purged.
+/// The extents that these runs and the log name, or named before a purge.
 pub(crate) fn named_by(storage: &Storage, runs: &[Arc<Run>]) -> Result<Named> {
-    let floor = Floor::current(storage)?;
+    let manifest = PurgeManifest::current(storage)?;
     let named = Named::default();
-    // What cannot be read was not named: better too much is kept than too little.
-    let ends = floor.and_then(|floor| floor.ends(storage).ok().flatten());
+    // An unreadable list counts as empty: it is better to keep too much than too little.
+    let ends = manifest.and_then(|manifest| manifest.ends(storage).ok().flatten());
     named.ends(storage, Some(ends.unwrap_or_default()))?;
-    name_log(storage, floor, &named)?;
+    name_log(storage, manifest, &named)?;
     runs.iter().try_for_each(|run| extents::name(run, &named))?;
     Ok(named)
 }
 
-/// All that was ever named, but for what the runs of `floor` name.
-pub(crate) fn named(storage: &Storage, floor: Option<Floor>) -> Result<Named> {
+/// All extents that were ever named, except those in the runs of `manifest`.
+pub(crate) fn named(storage: &Storage, manifest: Option<PurgeManifest>) -> Result<Named> {
     let named = Named::default();
-    if let Some(floor) = floor {
-        match floor.ends(storage) {
+    if let Some(manifest) = manifest {
+        match manifest.ends(storage) {
             Err(Error::Corrupt { .. }) => named.ends(storage, None)?,
             ends => named.ends(storage, ends?)?,
         }
     }
-    name_log(storage, floor, &named)?;
+    name_log(storage, manifest, &named)?;
     Ok(named)
 }
 
-/// Notes what the log behind a floor names.
-fn name_log(storage: &Storage, floor: Option<Floor>, named: &Named) -> Result<()> {
-    let start = first_to_scan(storage, floor);
+/// Notes the extents that the log behind a manifest's epoch names.
+fn name_log(storage: &Storage, manifest: Option<PurgeManifest>, named: &Named) -> Result<()> {
+    let start = first_to_scan(storage, manifest);
     scan(storage, start..storage.log.length()?.max(start), named).map(drop)
 }
 
-/// Where the log begins that was not purged. What was, is in the runs alone.
-fn first_to_scan(storage: &Storage, floor: Option<Floor>) -> u64 {
-    floor.and_then(|floor| storage.log.position_of(floor.epoch)).unwrap_or(0).max(HEADER as u64)
+/// The start of the log that was not purged. The runs contain the purged part.
+fn first_to_scan(storage: &Storage, manifest: Option<PurgeManifest>) -> u64 {
+    manifest.and_then(|manifest| storage.log.position_of(manifest.epoch)).unwrap_or(0).max(HEADER as u64)
 }
 
-/// Notes what the frames in a range of the log name, and nothing else about them.
+/// Notes the extents in a range of the log, without checking anything else.
 fn scan(storage: &Storage, range: Range<u64>, named: &Named) -> Result<Counts> {
     frames::scan(storage, range, &Findings::default(), named, &Meter::new(&|_, _| ()))
 }
 
-/// The runs that were looked at; those that are sound are open.
+/// The runs that were checked. Sound ones are open.
 type Runs = BTreeMap<Span, Option<Arc<Run>>>;
 
-/// The log and each run, each by itself.
-struct Apart<'v> {
+/// Checks the log and each run by itself.
+struct FileChecks<'v> {
     storage: &'v Storage,
     start: u64,
     end: u64,
-    floor: Option<Floor>,
+    manifest: Option<PurgeManifest>,
     found: &'v Findings,
     named: &'v Named,
     meter: &'v Meter<'v>,
 }
 
-impl Apart<'_> {
+impl FileChecks<'_> {
     fn check(&self, spans: &[Span], threads: usize) -> Result<(Counts, Runs)> {
         let mut runs = Runs::new();
         let (mut counts, vanished) = self.check_listed(spans, true, threads, &mut runs)?;
@@ -249,7 +248,7 @@ impl Apart<'_> {
             if !again {
                 break;
             }
-            // Wider ones have taken the place of those that are gone.
+            // Wider ones have replaced those that are gone.
             let new: Vec<Span> =
                 chain::spans(self.storage)?.0.into_iter().filter(|span| !runs.contains_key(span)).collect();
             let (more, vanished) = self.check_listed(&new, false, threads, &mut runs)?;
@@ -259,7 +258,7 @@ impl Apart<'_> {
         Ok((counts, runs))
     }
 
-    /// Looks at these runs, and at the log if it is wanted. Gives whether a run was gone.
+    /// Checks these runs, and the log if `log` is set. Returns whether a run was gone.
     fn check_listed(
         &self,
         spans: &[Span],
@@ -268,7 +267,7 @@ impl Apart<'_> {
         runs: &mut Runs,
     ) -> Result<(Counts, bool)> {
         let (next, counts) = (AtomicUsize::new(usize::from(!log)), Mutex::new(Counts::default()));
-        let checked: Mutex<Vec<(Span, Looked)>> = Mutex::default();
+        let checked: Mutex<Vec<(Span, RunCheck)>> = Mutex::default();
         let work = || -> Result<()> {
             loop {
                 let job = next.fetch_add(1, Ordering::Relaxed);
@@ -294,24 +293,24 @@ impl Apart<'_> {
         let mut vanished = false;
         for (span, looked) in checked.into_inner().unwrap_or_else(PoisonError::into_inner) {
             match looked {
-                Looked::Sound(run) => drop(runs.insert(span, Some(run))),
-                Looked::Unsound => drop(runs.insert(span, None)),
-                Looked::Gone => vanished = true,
+                RunCheck::Sound(run) => drop(runs.insert(span, Some(run))),
+                RunCheck::Unsound => drop(runs.insert(span, None)),
+                RunCheck::Gone => vanished = true,
             }
         }
         Ok((counts.into_inner().unwrap_or_else(PoisonError::into_inner), vanished))
     }
 
-    fn check_run(&self, span: Span) -> Result<Looked> {
-        // What a purge made says what the log does not any more.
+    fn check_run(&self, span: Span) -> Result<RunCheck> {
+        // The log does not contain the entries of a purge's runs any more.
         let part = if span.tag == 0 { Part::Derived } else { Part::History };
         let run = match Run::open(&self.storage.directory, self.storage.uuid, span) {
             Ok(run) => Arc::new(run),
             // Merged into a wider one by another process.
-            Err(Error::NotFound { .. }) => return Ok(Looked::Gone),
+            Err(Error::NotFound { .. }) => return Ok(RunCheck::Gone),
             Err(error) => {
                 self.found.take(part, None, error)?;
-                return Ok(Looked::Unsound);
+                return Ok(RunCheck::Unsound);
             }
         };
         self.meter.expect(run.index_position());
@@ -320,11 +319,11 @@ impl Apart<'_> {
         let lost = span.to.saturating_sub(self.storage.log.epoch_at(length));
         let wrong = if lost > 0 {
             if sound {
-                // It is what a repair brings back.
+                // A repair restores its entries.
                 extents::name(&run, self.named)?;
             }
             Some((Part::End, format!("the log has lost its last {lost} bytes, of which this run knows")))
-        } else if !chain::knows_log(self.storage, &run, self.floor.as_ref())? {
+        } else if !chain::knows_log(self.storage, &run, self.manifest.as_ref())? {
             let what = "the run is of another log, or the log has changed before the run's end";
             Some((part, what.to_owned()))
         } else {
@@ -335,12 +334,12 @@ impl Apart<'_> {
             self.found.add(Finding { part, what, place, byte: None, cell: None });
             sound = false;
         }
-        Ok(if sound { Looked::Sound(run) } else { Looked::Unsound })
+        Ok(if sound { RunCheck::Sound(run) } else { RunCheck::Unsound })
     }
 }
 
-/// What came of looking at a run.
-enum Looked {
+/// The result of checking a run.
+enum RunCheck {
     Sound(Arc<Run>),
     Unsound,
     Gone,

@@ -1,6 +1,6 @@
-//! Verifying what is prepared: whoever commits it must find all of it.
+//! Verifying prepared transactions: all their data must exist when they are committed.
 
-use isotach_object::{Error, Finding, Part as Damaged, Result, Verify};
+use isotach_object::{Error, Finding, Part, Result, Verify};
 
 use super::{
     extents::Lengths,
@@ -9,17 +9,17 @@ use super::{
 };
 use crate::{
     format::{
-        extent::{Extent, Part},
+        extent::{Extent, ExtentPart},
         path,
-        record::{Change, PREPARED, Record, Stored},
+        record::{CellChange, PREPARED, Record, Stored},
     },
     index::{entry::Entry, state::State, system},
     io::storage::Storage,
     transaction::prepared,
 };
 
-/// Looks at all prepared transactions of a state: their segments always, and the bytes that their records refer to if `how` says so.
-/// Gives how many stages there are.
+/// Checks all prepared transactions of a state: their segments always, and the bytes that their records refer to if `how` says so. Returns
+/// the number of stages.
 pub(super) fn check(
     storage: &Storage,
     state: &State,
@@ -38,7 +38,7 @@ pub(super) fn check(
                 found.add(damage);
                 Ok(())
             }
-            Err(error) => found.take(Damaged::Bytes, cell_of(&path_of(name)), error),
+            Err(error) => found.take(Part::Bytes, cell_of(&path_of(name)), error),
         }
     })?;
     Ok(stages)
@@ -48,7 +48,7 @@ fn path_of(name: &str) -> Vec<u8> {
     [&path::of_object(PREPARED)[..], name.as_bytes()].concat()
 }
 
-/// The first thing that is wrong with a stage.
+/// The first damage of a stage.
 fn check_stage(
     storage: &Storage,
     lengths: &mut Lengths<'_>,
@@ -70,12 +70,12 @@ fn check_stage(
             return Err(Error::corrupt(what, storage.data.path(extent.file).display().to_string()));
         }
         let finding = |what, place, byte| {
-            Some(Finding { part: Damaged::Bytes, what, place, byte, cell: cell_of(&path_of(name)) })
+            Some(Finding { part: Part::Bytes, what, place, byte, cell: cell_of(&path_of(name)) })
         };
         if let Some((what, place)) = lengths.lost(extent)? {
             damage = finding(what, place, None);
         } else if how.data {
-            let part = Part { offset: 0, length: extent.length, skip: 0, extent: extent.clone() };
+            let part = ExtentPart { offset: 0, length: extent.length, skip: 0, extent: extent.clone() };
             if let Some(byte) = storage.data.find_bad_chunk(&part, &mut buffer, |bytes| meter.read(bytes))? {
                 let file = storage.data.path(extent.file).display().to_string();
                 damage = finding("stored bytes fail their checksum".to_owned(), file, Some(byte));
@@ -88,7 +88,7 @@ fn check_stage(
 
 fn extent_of<'r>(record: &'r Record<'_>) -> Option<&'r Extent> {
     match record {
-        Record::Change(_, Change::Put(Stored::Extent(extent, _)) | Change::Write { extent, .. }) => {
+        Record::Change(_, CellChange::Put(Stored::Extent(extent, _)) | CellChange::Write { extent, .. }) => {
             Some(extent)
         }
         _ => None,

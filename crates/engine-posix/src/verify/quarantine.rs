@@ -1,4 +1,4 @@
-//! Setting aside: what is damaged and can be made anew is moved out of a container, and never deleted (FORMAT.md section 1).
+//! The quarantine: damaged files that can be made again are moved out of a container, and never deleted (FORMAT.md section 1).
 
 use std::{
     collections::BTreeSet,
@@ -24,14 +24,14 @@ use crate::{
     verify::restore,
 };
 
-/// The folder of a pool with what was set aside.
+/// The quarantine of a pool. On disk the folder is called `aside`.
 pub(crate) const FOLDER: &str = "aside";
-/// The file with what people should know about it.
+/// The file with a note for users.
 const NOTE: &str = "note.txt";
 
-/// Moves what is damaged of a container to a new folder below `root`, with a note, and brings back what can be of a log that
-/// has lost its end. `open` opens the container.
-pub(crate) fn set_aside(
+/// Moves damaged files of a container to a new folder in the quarantine below `root`, with a note. Restores what it can of a log that has
+/// lost its end. `open` opens the container.
+pub(crate) fn quarantine(
     disk: &dyn Folder,
     root: &Path,
     label: &Label,
@@ -46,7 +46,7 @@ pub(crate) fn set_aside(
         reserve::give_up_reserve(container);
     }
     let repair = || {
-        let mut aside = make(disk, root, label, container, note)?;
+        let mut quarantined = make(disk, root, label, container, note)?;
         if is_cut {
             let is_headless = restore::is_headless(disk, container.path());
             if is_headless {
@@ -54,21 +54,21 @@ pub(crate) fn set_aside(
                 restore::make_header(container, block.uuid)?;
             }
             let storage = open()?;
-            // Another repair may have done it since the findings were made.
+            // Another repair may have restored it since the findings.
             if is_headless || restore::is_cut(&storage)? {
-                restore::restore(disk, &storage, &mut aside)?;
+                restore::restore(disk, &storage, &mut quarantined)?;
             }
         }
-        mend_notes(disk, container, &mut aside, findings)?;
-        move_aside(disk, container.path(), &mut aside, findings)?;
-        Ok(aside)
+        mend_notes(disk, container, &mut quarantined, findings)?;
+        move_runs(disk, container.path(), &mut quarantined, findings)?;
+        Ok(quarantined)
     };
     let repaired = repair();
     reserve::make_reserve_again(container);
     repaired
 }
 
-/// Makes a new folder below `root` for what is damaged of `container`, with a note.
+/// Creates a folder in the quarantine below `root` for `container`, with a note.
 fn make(
     disk: &dyn Folder,
     root: &Path,
@@ -77,7 +77,7 @@ fn make(
     note: &str,
 ) -> Result<SetAside> {
     let folder = make_folder(disk, root, label)?;
-    // What was behind the container's gate stays behind one.
+    // The container's gate protects the files here, too.
     rights::copy_gate(container, &Directory::open(disk, &folder)?)?;
     let file = folder.join(NOTE);
     disk.write_new(&file, note.as_bytes()).map_err(failing("create", &file))?;
@@ -85,41 +85,45 @@ fn make(
     Ok(SetAside { place: folder.display().to_string(), ..SetAside::default() })
 }
 
-/// Makes damaged notes of flushes anew, with those that are sound, and keeps the file as it was in that folder. A container is
-/// never without the file.
+/// Replaces damaged notes of flushes by the sound ones, and keeps the old file in the quarantine. A container always has the file.
 fn mend_notes(
     disk: &dyn Folder,
     container: &Directory,
-    aside: &mut SetAside,
+    quarantined: &mut SetAside,
     findings: &[Finding],
 ) -> Result<()> {
     let notes = container.path_of(flushed::FILE).display().to_string();
     let is_notes = |finding: &Finding| finding.part == Part::Derived && finding.place == notes;
-    let is_done = aside.moved.iter().chain(&aside.made).any(|name| name == flushed::FILE);
+    let is_done = quarantined.moved.iter().chain(&quarantined.made).any(|name| name == flushed::FILE);
     if !findings.iter().any(is_notes) || is_done {
         return Ok(());
     }
     let uuid = Superblock::read_in(container, Kind::Container)?.uuid;
-    // Others may have mended them since the findings were made.
+    // Another process may have mended them since the findings.
     if flushed::read_in(container, uuid)?.damage.is_none() {
         return Ok(());
     }
-    restore::keep_notes(disk, container, aside)?;
+    restore::keep_notes(disk, container, quarantined)?;
     flushed::mend(container, uuid)
 }
 
-/// Moves the runs that are damaged and can be made anew to that folder. One that goes over a damaged place of the log stays: there
-/// the log does not say what the run says.
-fn move_aside(disk: &dyn Folder, container: &Path, aside: &mut SetAside, findings: &[Finding]) -> Result<()> {
-    let folder = Path::new(&aside.place);
+/// Moves damaged runs that can be made again to the quarantine. A run over a damaged part of the log stays, because the log does not
+/// contain its entries.
+fn move_runs(
+    disk: &dyn Folder,
+    container: &Path,
+    quarantined: &mut SetAside,
+    findings: &[Finding],
+) -> Result<()> {
+    let folder = Path::new(&quarantined.place);
     for name in movable(container, findings).into_iter().map(Span::file_name) {
         let from = container.join(&name);
-        // What was found may have been moved there by the restoration, and something else have its name now.
-        if aside.moved.contains(&name) {
+        // The restoration may have moved it already, and another file have its name now.
+        if quarantined.moved.contains(&name) {
             continue;
         }
         match disk.rename(&from, &folder.join(&name)) {
-            Ok(()) => aside.moved.push(name),
+            Ok(()) => quarantined.moved.push(name),
             // Others have merged it into a wider one meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failing("move aside", &from)(error)),
@@ -145,7 +149,7 @@ fn make_folder(disk: &dyn Folder, root: &Path, label: &Label) -> Result<PathBuf>
     Ok(folder)
 }
 
-/// The runs among the findings that are of this container and of sound parts of the log.
+/// The runs among the findings that belong to this container and cover sound parts of the log.
 fn movable(container: &Path, findings: &[Finding]) -> BTreeSet<Span> {
     let of = |part: Part| findings.iter().filter(move |finding| finding.part == part);
     let covers_damage = |span: &Span| {
@@ -157,7 +161,7 @@ fn movable(container: &Path, findings: &[Finding]) -> BTreeSet<Span> {
             let span = Span::of_file_name(path.file_name()?.to_str()?)?;
             (path.parent() == Some(container)).then_some(span)
         })
-        // What a purge made says what the log does not any more.
+        // The log does not contain the entries of a purge's runs any more.
         .filter(|span| span.tag == 0 && !covers_damage(span))
         .collect()
 }

@@ -1,7 +1,7 @@
 //! Bytes of data files that no entry names.
 //!
-//! A writer appends to its data file and then names the bytes in the log. What lies behind the last named byte of a file whose
-//! writer is gone was archived and never flushed, or has lost its entries. What lies before is replaced and waits for a purge.
+//! A writer appends to its data file and then names the bytes in the log. Bytes behind the last named one, in a file whose writer is gone,
+//! were never flushed or have lost their entries. Unneeded bytes before it were replaced and wait for a purge.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -14,27 +14,30 @@ use isotach_object::{Result, Unnamed};
 use crate::{
     format::{
         extent::Extent,
-        record::{Change, Record, Stored},
+        record::{CellChange, Record, Stored},
     },
     io::{data, directory::Directory, storage::Storage},
     purge::manifest::Ends,
 };
 
-/// How far each data file is named.
+/// The end of the named bytes of each data file.
 #[derive(Debug, Default)]
 pub(crate) struct Named(Mutex<HashMap<u64, u64>>);
 
 impl Named {
-    /// An extent is named.
+    /// Notes an extent.
     pub(crate) fn extent(&self, extent: &Extent) {
         self.up_to(extent.file, extent.position.saturating_add(extent.length));
     }
 
-    /// All that a record names.
+    /// Notes all extents in a record.
     pub(crate) fn record(&self, record: &Record<'_>) {
         match record {
             Record::Segment(extent)
-            | Record::Change(_, Change::Put(Stored::Extent(extent, _)) | Change::Write { extent, .. }) => {
+            | Record::Change(
+                _,
+                CellChange::Put(Stored::Extent(extent, _)) | CellChange::Write { extent, .. },
+            ) => {
                 self.extent(extent);
             }
             _ => {}
@@ -51,7 +54,7 @@ impl Named {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&file).copied().unwrap_or(0)
     }
 
-    /// What was named when a purge published `ends`; of files that it says nothing of, all, if it says nothing at all.
+    /// Notes what was named when a purge published `ends`. Without `ends` everything counts as named.
     pub(crate) fn ends(&self, storage: &Storage, ends: Option<Ends>) -> Result<()> {
         let lengths = || -> Result<Ends> {
             let folder = storage.data.folder();
@@ -63,7 +66,7 @@ impl Named {
         Ok(())
     }
 
-    /// How far each data file that is there is named: also of those that a purge removes in a moment.
+    /// The ends for all existing data files, including those that a purge is about to remove.
     pub(crate) fn into_ends(self, storage: &Storage) -> Result<Ends> {
         let names = storage.data.folder().names()?;
         let there: HashSet<u64> = names.iter().filter_map(|name| data::of_file_name(name)).collect();
@@ -71,8 +74,7 @@ impl Named {
         Ok(ends.into_iter().filter(|(file, _)| there.contains(file)).collect())
     }
 
-    /// The ends of data files that nothing names. One whose writer is at it is left out, unless the log is known to have lost
-    /// entries.
+    /// Data files with unnamed bytes at their end. Files with a writer are left out, unless the log has lost entries.
     pub(crate) fn tails(&self, storage: &Storage, is_cut: bool) -> Result<Vec<Tail>> {
         let folder = storage.data.folder();
         let mut tails = Vec::new();
@@ -93,7 +95,7 @@ impl Named {
         Ok(tails)
     }
 
-    /// What of these ends nothing names now.
+    /// The bytes of these files that are still unnamed.
     pub(crate) fn unnamed(&self, storage: &Storage, tails: &[Tail]) -> Vec<Unnamed> {
         let unnamed = tails.iter().map(|Tail { file, length }| {
             let from = self.end_of(*file);
@@ -104,15 +106,15 @@ impl Named {
     }
 }
 
-/// A data file whose end nothing names.
+/// A data file with unnamed bytes at its end.
 #[derive(Debug)]
 pub(crate) struct Tail {
     file: u64,
-    /// The length of the file when it was looked at.
+    /// The length of the file when it was measured.
     length: u64,
 }
 
-/// Whether no writer is at a data file. Where nobody can tell one may be.
+/// Whether a data file has no writer. If that is unknown it may have one.
 fn is_finished(folder: &Directory, name: &str) -> bool {
     folder.read(name).is_ok_and(|file| file.try_lock().is_ok())
 }

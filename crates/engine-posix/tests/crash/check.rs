@@ -19,8 +19,8 @@ impl Drop for Case<'_> {
     }
 }
 
-/// Lets power fail after so many changes and checks what is found then, what comes of writing on, and what of another
-/// power failure after that.
+/// Lets power fail after so many changes and checks what is found then, what comes of writing on, and what of another power failure after
+/// that.
 pub(crate) fn check(history: &History, changes: usize, loss: Loss) {
     let _case = Case(history, changes, loss);
     let disk = history.disk.after_crash(changes, loss);
@@ -54,8 +54,8 @@ fn log_length(disk: &SimulatedDisk) -> u64 {
     files.iter().find(|(path, _)| path.ends_with("c/log.0000000000000001")).unwrap().1
 }
 
-/// Every epoch before the power failure, when the log ended at `end`, shows what was visible once. What was lost is judged by
-/// what comes behind it, also for a handle that ends between the two.
+/// Every epoch before the power failure, when the log ended at `end`, shows what was visible once. What was lost is judged by what comes
+/// behind it, also for a handle that ends between the two.
 fn check_past(history: &History, disk: &SimulatedDisk, end: u64) {
     let container = open_on(disk);
     // The recovery frame of this start of the machine comes with the first that is written.

@@ -1,5 +1,5 @@
-//! A device that fails once at any call, and one that is full from any call on: nothing wrong is seen, nothing that was
-//! flushed is lost, and who opens the container afterwards goes on.
+//! A device that fails once at any call, and one that is full from any call on: nothing wrong is seen, nothing that was flushed is lost,
+//! and who opens the container afterwards goes on.
 
 use isotach_engine_posix::simulation::{Fault, SimulatedDisk};
 use isotach_object::{
@@ -22,8 +22,8 @@ fn bytes(number: u64) -> Vec<u8> {
     vec![number as u8 + 1; 700]
 }
 
-/// Makes a container and writes rounds of a field and its entry, each flushed by a handle of its own if the last has
-/// failed. Gives which rounds were flushed.
+/// Makes a container and writes rounds of a field and its entry, each flushed by a handle of its own if the last has failed. Gives which
+/// rounds were flushed.
 fn work(disk: &SimulatedDisk) -> Vec<u64> {
     let mut flushed = Vec::new();
     let open = || -> Result<_> {

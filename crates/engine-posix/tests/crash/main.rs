@@ -1,11 +1,11 @@
 //! The posix engine after power failures, full disks and flipped bits, on the simulated disk.
 //!
-//! A workload is run once and written down; then the disk is made up as a power failure at every moment of it would have
-//! left it, and the engine opens that. What must hold: everything flushed is there with the right bytes, what is visible
-//! is a prefix of the history, nothing is half visible, and the container can be written on without anybody's doing.
+//! A workload is run once and written down; then the disk is made up as a power failure at every moment of it would have left it, and the
+//! engine opens that. What must hold: everything flushed is there with the right bytes, what is visible is a prefix of the history, nothing
+//! is half visible, and the container can be written on without anybody's doing.
 //!
-//! `ISOTACH_SEQUENCES` says how many random losses are tried (500 if not set), `ISOTACH_SEED` which (by the clock if not
-//! set). Every failure says its seed and the number of changes before the power failed.
+//! `ISOTACH_SEQUENCES` says how many random losses are tried (500 if not set), `ISOTACH_SEED` which (by the clock if not set). Every
+//! failure says its seed and the number of changes before the power failed.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod check;

@@ -1,5 +1,5 @@
-//! Numbered transactions of two handles, with power failing at every moment: what had finished is there, versions are whole and in
-//! order, and whoever comes afterwards goes on.
+//! Numbered transactions of two handles, with power failing at every moment: what had finished is there, versions are whole and in order,
+//! and whoever comes afterwards goes on.
 
 use std::sync::Arc;
 

@@ -13,8 +13,7 @@ use isotach_object::{
     PoolUri, Precondition, Snapshot, Transaction, Update,
 };
 
-/// Checkpoints every few frames, so that runs are written and merged all the time; and staged transactions of several
-/// segments.
+/// Checkpoints every few frames, so that runs are written and merged all the time; and staged transactions of several segments.
 pub(crate) const POOL: &str = "posix:/pool?checkpoint=1024&segment=256";
 /// Keys, few enough that most are replaced.
 const KEYS: u64 = 12;
@@ -115,8 +114,8 @@ impl History {
         work.history
     }
 
-    /// What may be visible when power failed after so many changes: the contents after each frame that may have survived,
-    /// beginning with the last that was flushed.
+    /// What may be visible when power failed after so many changes: the contents after each frame that may have survived, beginning with
+    /// the last that was flushed.
     pub(crate) fn visible(&self, changes: usize) -> impl Iterator<Item = Contents> {
         let flushed = self.flushed.iter().filter(|(at, _)| *at <= changes);
         let least = flushed.map(|(_, frames)| *frames).max().unwrap_or(0);
@@ -305,8 +304,8 @@ impl Work {
         self.push(at, changes, after);
     }
 
-    /// Gives back the room of what was replaced, with no writer at the files; what is in the log is durable then. Arrays that
-    /// no key names any more go first.
+    /// Gives back the room of what was replaced, with no writer at the files; what is in the log is durable then. Arrays that no key names
+    /// any more go first.
     fn purge(&mut self) {
         let newest = self.newest();
         let is_named = |id: &ObjectId| newest.values.values().any(|value| **value == id.lo().to_le_bytes());

@@ -1,7 +1,7 @@
 //! Permissions, by processes of several users on a real file system: nothing but the kernel says who may do what.
 //!
-//! The tests are run as root, and their parts go on in child processes as users and groups by number that nobody has.
-//! Without root they are skipped by name.
+//! The tests are run as root, and their parts go on in child processes as users and groups by number that nobody has. Without root they are
+//! skipped by name.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod child;
@@ -62,8 +62,8 @@ impl Place {
             assert_eq!(mode(&path) & 0o1000, 0o1000, "{shared}: whoever makes a container is who removes it");
             permit(&path, 0o1777);
         }
-        // A copy, since the way to the program itself may be closed to these people. Made by another process: a descriptor
-        // that is open for writing could be inherited by children of other tests, and the program could not be run.
+        // A copy, since the way to the program itself may be closed to these people. Made by another process: a descriptor that is open for
+        // writing could be inherited by children of other tests, and the program could not be run.
         let copied = Command::new("cp").arg(env::current_exe().unwrap()).arg(folder.join("program")).status();
         assert!(copied.unwrap().success());
         Self { folder: folder.to_owned(), _kept: None }

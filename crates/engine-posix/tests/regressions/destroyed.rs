@@ -43,8 +43,8 @@ fn is_not_found<T>(outcome: &Result<T, Error>) -> bool {
     matches!(outcome, Err(Error::NotFound { .. }))
 }
 
-/// Handles on a container since destroyed (one that has read, one that has written, one that did nothing yet), and
-/// a container made later under its label. What the old ones have not replayed asks for checkpoints.
+/// Handles on a container since destroyed (one that has read, one that has written, one that did nothing yet), and a container made later
+/// under its label. What the old ones have not replayed asks for checkpoints.
 fn handles(store: &Store) -> Vec<(&'static str, Arc<dyn Container>)> {
     let (read, wrote, idle) = (store.open(), store.open(), store.open());
     put_frames(&*wrote, 0..3);

@@ -1,5 +1,5 @@
-//! Containers in which the system does not permit to write. Nothing is refused to root, so these tests go on in a
-//! child process as another user.
+//! Containers in which the system does not permit to write. Nothing is refused to root, so these tests go on in a child process as another
+//! user.
 
 use std::{
     env, fs,

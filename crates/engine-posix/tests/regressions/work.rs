@@ -1,7 +1,7 @@
 //! Work that must not grow with the square of what is there, and batches larger than a frame.
 //!
-//! Work is counted as processor time of this thread, the least of some tries, and only compared with itself: four
-//! times as much of everything may cost ten times as much, and a square would cost sixteen.
+//! Work is counted as processor time of this thread, the least of some tries, and only compared with itself: four times as much of
+//! everything may cost ten times as much, and a square would cost sixteen.
 
 use std::{cmp::min, time::Duration};
 

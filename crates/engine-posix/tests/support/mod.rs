@@ -1,5 +1,5 @@
-//! Surroundings for the conformance suite: a pool in a folder of its own, on a tmpfs of its own where this
-//! process may mount one, and the means to do harm to its files.
+//! Surroundings for the conformance suite: a pool in a folder of its own, on a tmpfs of its own where this process may mount one, and the
+//! means to do harm to its files.
 #![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
 
 mod stored;

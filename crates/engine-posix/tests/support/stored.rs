@@ -3,8 +3,8 @@
 /// The bytes of a salt, with which a frame's body may be masked.
 const SALT: usize = 4;
 
-/// Where `needle` stands in `bytes`, as it is or masked with the salt of its frame (FORMAT.md section 4). A salt repeats, so it
-/// changes nothing in how a byte differs from that one salt's length behind it.
+/// Where `needle` stands in `bytes`, as it is or masked with the salt of its frame (FORMAT.md section 4). A salt repeats, so it changes
+/// nothing in how a byte differs from that one salt's length behind it.
 pub(crate) fn positions(bytes: &[u8], needle: &[u8]) -> Vec<usize> {
     assert!(needle.len() >= 8 * SALT, "so few bytes may be found by accident");
     let differences = |bytes: &[u8]| -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! Checking a run by itself: its blocks against their checksums, its entries against the format and the index.
+//! Verifying a run by itself: its blocks against their checksums, its entries against the format and the index.
 
 use isotach_engine_kit::bytes::Reader;
 use isotach_object::{Error, Finding, Part, Result};
@@ -10,7 +10,7 @@ use crate::{
     verify::{Findings, Meter, cell_of},
 };
 
-/// What holds from entry to entry.
+/// The facts that are carried from entry to entry.
 #[derive(Default)]
 struct Walked {
     path: Vec<u8>,
@@ -19,7 +19,7 @@ struct Walked {
 }
 
 impl Run {
-    /// Looks at every block and entry. Gives whether all is as it should be.
+    /// Checks every block and entry. Returns whether all are sound.
     pub(crate) fn check(&self, found: &Findings, meter: &Meter<'_>) -> Result<bool> {
         let mut walked = Walked::default();
         let mut sound = true;
@@ -45,7 +45,7 @@ impl Run {
             };
             if let Some((what, within)) = checked {
                 wrong(&what, Some(position + within), first);
-                // What was lost with the block cannot be counted.
+                // The entries that were lost with the block cannot be counted.
                 walked.entries = u64::MAX;
                 walked.path = first.to_vec();
             }

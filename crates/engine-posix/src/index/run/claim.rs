@@ -19,13 +19,13 @@ use crate::io::{
     disk::{File, Stat},
 };
 
-/// A claim that nobody has touched for this long is given up. One that is alive touches it every few
-/// megabytes; the longest in between is a sync.
+/// A claim that its owner has not touched for this long is abandoned. A living owner touches it every few megabytes. The longest pause is a
+/// sync.
 const ABANDONED: Duration = Duration::from_secs(10);
 
-/// Makes the temporary file of a run that begins at `from`, unless another process has one.
+/// Creates the temporary file of a run that begins at `from`, unless another process has one.
 ///
-/// It may be that none of several that try at the same moment succeeds; there will be another moment.
+/// It may be that none of several processes that try at the same moment succeeds. A later attempt will.
 pub(super) fn claim(directory: &Directory, from: u64) -> Result<Option<(String, Arc<dyn File>)>> {
     let prefix = format!("tmp.{from:016x}.");
     let is_taken = living(directory)?.iter().any(|name| name.starts_with(&prefix));
@@ -35,8 +35,8 @@ pub(super) fn claim(directory: &Directory, from: u64) -> Result<Option<(String, 
     let name = format!("{prefix}{:016x}", random::number()?);
     let file = directory.create(&name).map_err(|error| directory.failed("create", &name, error))?;
     let is_held = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
-    // Of several that came here together the first by name goes on; and one that somebody met without its lock, and took
-    // for dead, is not there any more.
+    // Of several processes that came at the same moment the first by name continues. A claim that another process found without its lock,
+    // and took for abandoned, does not exist any more.
     let first =
         directory.names().map(|names| names.into_iter().filter(|name| name.starts_with(&prefix)).min());
     if is_held && matches!(&first, Ok(Some(first)) if *first == name) {
@@ -71,8 +71,8 @@ fn now(directory: &Directory) -> Option<SystemTime> {
     Some(file.stat().ok()?.modified)
 }
 
-/// Whether the owner of a claim has not touched it for long. A claim from the future was dated before the clock was set back, and counts
-/// as old.
+/// Whether the owner of a claim has not touched it for long. A claim from the future was dated before the clock was set back, and counts as
+/// old.
 fn is_abandoned(directory: &Directory, name: &str, now: SystemTime) -> bool {
     directory.stat(name).is_ok_and(|Stat { modified, .. }| {
         let age = now.duration_since(modified).unwrap_or_else(|future| future.duration());
@@ -99,7 +99,7 @@ mod tests {
         let first = claim(7).unwrap();
         assert!(claim(7).is_none());
         assert!(claim(8).is_some(), "another run is nobody's");
-        // What a dead process leaves: a file that nobody has locked.
+        // A dead process leaves a file without a lock.
         let left = format!("tmp.{:016x}.{:016x}", 7, 0);
         drop(first);
         drop(directory.create(&left).unwrap());
@@ -110,7 +110,7 @@ mod tests {
             file.set_modified(UNIX_EPOCH).unwrap();
         }
         let taken_over = claim(7).unwrap();
-        // The one that was taken for dead goes on, and is refused its run's name.
+        // The owner that was taken for dead continues, and its rename is refused.
         assert!(stopped.finish(20, 0).is_err());
         assert_eq!(taken_over.finish(30, 0).unwrap().span().to, 30);
         assert!(directory.names().unwrap().iter().all(|name| !name.starts_with("tmp.")));

@@ -1,4 +1,4 @@
-//! Going through a run in order.
+//! A walk through a run in the order of paths.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use isotach_object::Result;
 use super::{Run, read::next_entry};
 use crate::index::raw::Raw;
 
-/// A place in a run.
+/// A position in a run.
 #[derive(Debug)]
 pub(crate) struct RunCursor {
     run: Arc<Run>,
-    /// The number of the block after the one that is held.
+    /// The number of the block after the current one.
     next_block: usize,
     block: Vec<u8>,
-    /// How much of the block is behind the current entry.
+    /// Bytes of the block up to the end of the current entry.
     consumed: usize,
     path: Vec<u8>,
     current: Option<Current>,
@@ -47,12 +47,10 @@ impl RunCursor {
         Ok(cursor)
     }
 
-    /// The path of the current entry.
     pub(crate) fn path(&self) -> Option<&[u8]> {
         self.current.map(|_| &*self.path)
     }
 
-    /// The epoch of the current entry.
     pub(crate) fn epoch(&self) -> u64 {
         self.current.map_or(0, |current| current.epoch)
     }
@@ -63,7 +61,6 @@ impl RunCursor {
         Some(self.run.raw(epoch, tag, &self.block[payload.0..payload.1]))
     }
 
-    /// Goes on to the next entry.
     pub(crate) fn advance(&mut self) -> Result<()> {
         if self.consumed == self.block.len() {
             self.current = None;

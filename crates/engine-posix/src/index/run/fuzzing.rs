@@ -1,12 +1,11 @@
-//! Runs of any bytes, for fuzzers: checksums are right, all else is as the bytes have it.
+//! Runs of any bytes, for fuzzers. Only the checksums are right.
 
-use std::{fs::TryLockError, io, sync::Arc, time::UNIX_EPOCH};
+use std::sync::Arc;
 
 use isotach_engine_kit::{bytes::Put, checksum::crc32c};
-use isotach_object::SharedBytes;
 
 use super::{HEADER, MAGIC, Run, RunCursor, Span, read::parse_index};
-use crate::io::disk::{File, Stat};
+use crate::io::directory::Directory;
 
 const UUID: [u8; 16] = [1; 16];
 const SPAN: Span = Span { from: 0, to: 1000, tag: 0 };
@@ -16,7 +15,7 @@ pub fn run_index(bytes: &[u8]) {
     let _ = parse_index(bytes);
 }
 
-/// A run of blocks that hold any bytes: gone through, and searched for a path.
+/// A run of blocks with any bytes: walked through, and searched for a path.
 pub fn run(bytes: &[u8]) {
     let [path_length, block_length, rest @ ..] = bytes else { return };
     let (path, blocks) = rest.split_at(rest.len().min(usize::from(*path_length)));
@@ -43,7 +42,10 @@ pub fn run(bytes: &[u8]) {
     file[..HEADER].copy_from_slice(&header);
     file.extend_from_slice(&index);
 
-    let Ok(run) = Run::of_file(Arc::new(Memory(file)), "fuzzed".to_owned(), UUID, SPAN) else { return };
+    let directory = Directory::in_memory();
+    let Ok(stored) = directory.create(&SPAN.file_name()) else { return };
+    let Ok(()) = stored.write_all_at(&file, 0) else { return };
+    let Ok(run) = Run::open(&directory, UUID, SPAN) else { return };
     let run = Arc::new(run);
     let _ = run.get(path);
     let _ = run.get(b"");
@@ -53,50 +55,5 @@ pub fn run(bytes: &[u8]) {
         if cursor.advance().is_err() {
             return;
         }
-    }
-}
-
-/// A file that is there to be read.
-#[derive(Debug)]
-struct Memory(Vec<u8>);
-
-fn refused<T>() -> io::Result<T> {
-    Err(io::ErrorKind::ReadOnlyFilesystem.into())
-}
-
-impl File for Memory {
-    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        let rest = usize::try_from(position).ok().and_then(|at| self.0.get(at..)).unwrap_or(&[]);
-        let length = rest.len().min(buffer.len());
-        buffer[..length].copy_from_slice(&rest[..length]);
-        Ok(length)
-    }
-    fn append(&self, _: &[u8]) -> io::Result<Option<u64>> {
-        refused()
-    }
-    fn write_all_at(&self, _: &[u8], _: u64) -> io::Result<()> {
-        refused()
-    }
-    fn set_length(&self, _: u64) -> io::Result<()> {
-        refused()
-    }
-    fn stat(&self) -> io::Result<Stat> {
-        let length = self.0.len() as u64;
-        Ok(Stat { length, room: length, identity: (0, 0), modified: UNIX_EPOCH, is_folder: false })
-    }
-    fn sync(&self) -> io::Result<()> {
-        refused()
-    }
-    fn set_mode(&self, _: u32) -> io::Result<()> {
-        refused()
-    }
-    fn punch(&self, _: u64, _: u64) -> io::Result<()> {
-        refused()
-    }
-    fn try_lock(&self) -> Result<(), TryLockError> {
-        Err(TryLockError::WouldBlock)
-    }
-    fn share(&self, _: u64, _: u64) -> io::Result<SharedBytes> {
-        refused()
     }
 }

@@ -1,8 +1,8 @@
 //! Runs: immutable sorted files of entries, the checkpoints of the log (FORMAT.md section 7).
 //!
-//! A run holds what the log from one epoch to another amounts to. The runs of a container, chosen so that
-//! each begins where the one before ends, and the tail of the log after the last, are its state. A run is
-//! written under a temporary name, synced, and renamed: it is there whole or not at all.
+//! A run contains the result of the log from one epoch to another. The state of a container is a chain of runs, each of which begins where
+//! the previous one ends, and the tail of the log after the last. A run is written under a temporary name, synced, and renamed, so it
+//! exists completely or not at all.
 
 mod check;
 mod claim;
@@ -24,7 +24,7 @@ const BLOCK: usize = 8 * 1024;
 /// Bytes of an entry before its suffix and payload.
 const ENTRY_HEAD: usize = 24;
 
-/// The interval of epochs that a run covers, after `from`, up to and with `to`; and whose it is.
+/// The epochs that a run covers, after `from` and up to `to` inclusive, and its generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Span {
     pub(crate) from: u64,
@@ -34,7 +34,6 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// The name of the run's file.
     pub(crate) fn file_name(self) -> String {
         match self.tag {
             0 => format!("run.{:016x}-{:016x}", self.from, self.to),
@@ -42,14 +41,14 @@ impl Span {
         }
     }
 
-    /// The span that a file name tells, if it is a run's.
+    /// The span in a file name, if it is a run's.
     pub(crate) fn of_file_name(name: &str) -> Option<Self> {
         let (start, to) = name.strip_prefix("run.")?.split_once('-')?;
         let (tag, from) = start.split_once('.').unwrap_or(("0000000000000000", start));
         let number =
             |digits: &str| (digits.len() == 16).then(|| u64::from_str_radix(digits, 16).ok()).flatten();
         let span = Self { from: number(from)?, to: number(to)?, tag: number(tag)? };
-        // One name for each.
+        // Each span has one name.
         (span.from < span.to && span.file_name() == name).then_some(span)
     }
 }
@@ -62,7 +61,7 @@ mod tests {
     use crate::{
         index::{
             entry::{Entry, Versioned},
-            raw::Kept,
+            raw::LazyEntry,
         },
         io::{directory::Directory, disk},
     };
@@ -83,7 +82,7 @@ mod tests {
         let directory = &open(directory);
         let span = Span { from: 0, to: 1000, tag: 0 };
         let mut writer = RunWriter::claim(directory, [1; 16], span.from, 0).unwrap().unwrap();
-        (0..count).for_each(|at| writer.push(&path(at * 2), &Kept::Own(value(at))).unwrap());
+        (0..count).for_each(|at| writer.push(&path(at * 2), &LazyEntry::Decoded(value(at))).unwrap());
         assert_eq!(writer.finish(span.to, 0).unwrap().span(), span);
         Run::open(directory, [1; 16], span).unwrap()
     }

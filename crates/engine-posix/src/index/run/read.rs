@@ -1,7 +1,7 @@
-//! Reading a run: the block index is in memory, blocks are read and checked one by one.
+//! Reading a run: the block index is in memory, and blocks are read and checked one by one.
 //!
-//! Blocks are read, not mapped: a file that is cut short under a reader is then an error and not a signal,
-//! and the resident memory of a lister is what it holds.
+//! Blocks are read, not mapped: the truncation of a file under a reader is an error and not a signal, and a listing's resident memory is
+//! what it uses.
 
 use std::{
     cmp::Ordering,
@@ -14,7 +14,7 @@ use isotach_object::{Error, Result};
 use super::{ENTRY_HEAD, HEADER, MAGIC, Span};
 use crate::{
     index::{
-        entry::{Entry, Known, Lent, Versioned, tag},
+        entry::{BytesRef, Entry, LayerEntry, Versioned, tag},
         ops::Bytes,
         raw::Raw,
     },
@@ -22,12 +22,12 @@ use crate::{
     sync::{Mutex, MutexGuard},
 };
 
-/// Blocks that an open run keeps.
+/// Blocks in the cache of an open run.
 const CACHED: usize = 16;
 /// Bytes of operations that are worth decoding only once.
 const LONG: usize = 4096;
-/// How many entries as long as that an open run keeps.
-const LONG_KEPT: usize = 2;
+/// How many decoded entries of that length an open run caches.
+const LONG_MAX: usize = 2;
 
 /// Where a block is.
 #[derive(Debug, Clone, Copy)]
@@ -58,8 +58,8 @@ pub(crate) struct Run {
     long: Mutex<Vec<Long>>,
 }
 
-/// Blocks looked into lately, each in the slot that its number falls into. Look-ups that follow each other
-/// mostly fall into the same few blocks: ids are handed out in order, and fields of one step are neighbours.
+/// The blocks read last, each in the slot of its number. Consecutive look-ups mostly need the same few blocks: ids are handed out in order,
+/// and fields of one step are neighbours.
 #[derive(Debug, Default)]
 struct BlockCache([Mutex<Slot>; CACHED]);
 
@@ -75,7 +75,6 @@ impl BlockCache {
     }
 }
 
-/// The fields of a header that vary.
 struct Header {
     entries: u64,
     index_position: u64,
@@ -94,14 +93,14 @@ impl Run {
         Self::of_file(file, place, uuid, span)
     }
 
-    /// The run that a file should be.
+    /// Opens the run in a file.
     pub(super) fn of_file(file: Arc<dyn File>, place: String, uuid: [u8; 16], span: Span) -> Result<Self> {
         let length = file.stat().map_err(|error| Error::from_io(error, format!("stat {place}")))?.length;
         let mut header = [0; HEADER];
         read_at(&*file, &mut header, 0, &place)?;
         let damaged = |what: &str| Error::corrupt(what, &place);
         let header = read_header(&header, uuid, span).ok_or_else(|| damaged("the header of a run"))?;
-        // Bounded by the file's real length, so that damage cannot ask for memory.
+        // Limited by the real length of the file, so that damage cannot cause a large allocation.
         if header.index_position.checked_add(header.index_length).is_none_or(|end| end > length) {
             return Err(damaged("a run that is shorter than its header says"));
         }
@@ -148,12 +147,12 @@ impl Run {
         &self.index[block.first.0 as usize..block.first.1 as usize]
     }
 
-    /// Whether a path comes after all of the run's.
+    /// Whether a path comes after all paths of the run.
     pub(super) fn ends_before(&self, path: &[u8]) -> bool {
         path > self.last_path()
     }
 
-    /// The block that would hold `path`, if any could.
+    /// The block that would contain `path`, if any.
     pub(super) fn block_of(&self, path: &[u8]) -> Option<usize> {
         if self.ends_before(path) {
             return None;
@@ -161,7 +160,7 @@ impl Run {
         self.blocks.partition_point(|block| self.first(block) <= path).checked_sub(1)
     }
 
-    /// Reads block `at` into `buffer` and checks it; false past the last.
+    /// Reads block `at` into `buffer` and checks it. False past the last block.
     pub(super) fn read_block(&self, at: usize, buffer: &mut Vec<u8>) -> Result<bool> {
         let Some(block) = self.blocks.get(at) else { return Ok(false) };
         buffer.resize(block.length as usize, 0);
@@ -172,12 +171,11 @@ impl Run {
         Ok(true)
     }
 
-    /// How many blocks there are.
     pub(super) fn block_count(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Where a block begins, and the path of its first entry.
+    /// The position of a block, and the path of its first entry.
     pub(super) fn block_at(&self, at: usize) -> (u64, &[u8]) {
         self.blocks.get(at).map_or((0, &[]), |block| (block.position, self.first(block)))
     }
@@ -187,7 +185,7 @@ impl Run {
         &self.index[self.last.0..self.last.1]
     }
 
-    /// Where the blocks end.
+    /// The end of the blocks.
     pub(crate) fn index_position(&self) -> u64 {
         self.index_position
     }
@@ -201,7 +199,7 @@ impl Run {
         Error::corrupt(what, &self.place)
     }
 
-    /// A block through the cache.
+    /// A block, through the cache.
     fn cached_block(&self, at: usize) -> Result<Arc<[u8]>> {
         if let Some((_, block)) = self.cache.slot(at).as_ref().filter(|(number, _)| *number == at) {
             return Ok(Arc::clone(block));
@@ -218,39 +216,39 @@ impl Run {
         self.with(path, |raw| raw.decode())
     }
 
-    /// As [`get`](Self::get), with long lists of operations decoded once for all who look.
-    pub(crate) fn known<'k>(&self, path: &[u8]) -> Result<Option<Known<'k>>> {
+    /// As [`get`](Self::get), but decodes long lists of operations only once.
+    pub(crate) fn layer_entry<'k>(&self, path: &[u8]) -> Result<Option<LayerEntry<'k>>> {
         self.with(path, |raw| match raw.tag == tag::BYTES && raw.payload.len() >= LONG {
-            true => self.long(path, &raw).map(|bytes| Known::Bytes(Lent::Shared(bytes))),
-            false => Ok(Known::of(raw.decode()?.entry)),
+            true => self.long(path, &raw).map(|bytes| LayerEntry::Bytes(BytesRef::Shared(bytes))),
+            false => Ok(LayerEntry::of(raw.decode()?.entry)),
         })
     }
 
     fn long(&self, path: &[u8], raw: &Raw<'_>) -> Result<Arc<Bytes>> {
-        let mut kept = self.long.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, bytes)) = kept.iter().find(|(of, _)| **of == *path) {
+        let mut long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, bytes)) = long.iter().find(|(of, _)| **of == *path) {
             return Ok(Arc::clone(bytes));
         }
         let Entry::Bytes(bytes) = raw.decode()?.entry else { return Err(self.damaged("an entry of a run")) };
         let bytes = Arc::new(bytes);
-        kept.truncate(LONG_KEPT - 1);
-        kept.insert(0, (path.into(), Arc::clone(&bytes)));
+        long.truncate(LONG_MAX - 1);
+        long.insert(0, (path.into(), Arc::clone(&bytes)));
         Ok(bytes)
     }
 
-    /// Lets `look` see the entry of a path.
+    /// Passes the entry of a path to `look`.
     fn with<T>(&self, path: &[u8], look: impl FnOnce(Raw<'_>) -> Result<T>) -> Result<Option<T>> {
         let Some(at) = self.block_of(path) else { return Ok(None) };
         let block = self.cached_block(at)?;
         let mut reader = Reader(&block);
-        // How much of `path` the entry before has in common with it. Every entry passed so far is less.
+        // How many bytes the previous entry's path shares with `path`. Every entry passed so far is less than `path`.
         let mut matched = 0;
         while !reader.is_empty() {
             let raw = next_raw(&mut reader).ok_or_else(|| self.damaged("an entry of a run"))?;
             match raw.shared.cmp(&matched) {
-                // It has the byte in which the entry before is less.
+                // It shares the byte that makes the previous entry less.
                 Ordering::Greater => continue,
-                // It is greater than the entry before where that one agrees with `path`.
+                // It is greater than the previous entry at a byte which that one shares with `path`.
                 Ordering::Less => return Ok(None),
                 Ordering::Equal => {}
             }
@@ -264,18 +262,17 @@ impl Run {
         Ok(None)
     }
 
-    /// An entry of this run.
     pub(super) fn raw<'a>(&'a self, epoch: u64, tag: u8, payload: &'a [u8]) -> Raw<'a> {
         Raw { epoch, tag, payload, place: &self.place }
     }
 }
 
-/// An entry as it stands in a block.
+/// An entry in a block.
 pub(super) struct RawEntry<'a> {
     pub(super) epoch: u64,
     pub(super) tag: u8,
     pub(super) payload: &'a [u8],
-    /// How much of its path is that of the entry before.
+    /// How many bytes of its path are those of the previous one.
     pub(super) shared: usize,
     pub(super) suffix: &'a [u8],
 }
@@ -291,7 +288,7 @@ pub(super) fn next_raw<'a>(reader: &mut Reader<'a>) -> Option<RawEntry<'a>> {
     Some(RawEntry { epoch, tag, payload: reader.take(payload)?, shared, suffix })
 }
 
-/// Takes an entry off a block; `current` goes from the path before to its path.
+/// Takes an entry off a block. `current` changes from the previous path to the entry's.
 pub(super) fn next_entry<'a>(reader: &mut Reader<'a>, current: &mut Vec<u8>) -> Option<RawEntry<'a>> {
     let raw = next_raw(reader)?;
     if raw.shared > current.len() {
@@ -329,7 +326,7 @@ fn read_header(bytes: &[u8; HEADER], uuid: [u8; 16], span: Span) -> Option<Heade
     (known && same_span).then_some(header)
 }
 
-/// The blocks, and where the last path of the run stands in the index.
+/// The blocks, and the position of the run's last path in the index.
 pub(super) fn parse_index(index: &[u8]) -> Option<(Vec<Block>, (usize, usize))> {
     let mut reader = Reader(index);
     let at = |reader: &Reader<'_>| index.len() - reader.0.len();

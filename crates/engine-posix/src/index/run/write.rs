@@ -9,7 +9,7 @@ use super::{BLOCK, ENTRY_HEAD, HEADER, MAGIC, Run, Span, claim};
 use crate::{
     index::{
         entry::{Versioned, tag},
-        raw::Kept,
+        raw::LazyEntry,
     },
     io::{directory::Directory, disk::File},
 };
@@ -17,13 +17,13 @@ use crate::{
 /// Bytes gathered before they are written.
 const GATHER: usize = 1 << 20;
 
-/// A run being written. Dropping it unfinished removes the temporary file.
+/// A run that is being written. Dropping it unfinished removes the temporary file.
 #[derive(Debug)]
 pub(crate) struct RunWriter {
     directory: Arc<Directory>,
     temporary: String,
     file: Arc<dyn File>,
-    /// What comes after the bytes written so far.
+    /// The bytes after those written so far.
     gathered: Vec<u8>,
     written: u64,
     uuid: [u8; 16],
@@ -41,7 +41,7 @@ pub(crate) struct RunWriter {
 }
 
 impl RunWriter {
-    /// Claims the making of a run that begins at `from`, or gives `None` when another process has.
+    /// Claims the run that begins at `from`; `None` if another process has claimed it.
     pub(crate) fn claim(
         directory: &Arc<Directory>,
         uuid: [u8; 16],
@@ -52,7 +52,7 @@ impl RunWriter {
         Ok(claimed.map(|(temporary, file)| Self::of_file(directory, temporary, file, uuid, from, tag)))
     }
 
-    /// Begins a run that begins at `from` under a temporary name of the caller's own, whoever else makes one.
+    /// Begins a run at `from` without a claim, under a temporary name of the caller's own.
     pub(crate) fn unclaimed(
         directory: &Arc<Directory>,
         temporary: String,
@@ -113,17 +113,17 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Writes the room of the header, which also shows that the claim is alive.
+    /// Writes the space of the header, which also shows that the claim is alive.
     fn begin(&mut self) -> Result<()> {
         self.put(&[0; HEADER])?;
         self.write_out()
     }
 
     /// Adds the next entry; paths come in ascending order.
-    pub(crate) fn push(&mut self, path: &[u8], kept: &Kept<'_>) -> Result<()> {
-        match kept {
-            Kept::Raw(raw) => self.push_encoded(path, raw.epoch, raw.tag, raw.payload),
-            Kept::Own(Versioned { epoch, entry }) => {
+    pub(crate) fn push(&mut self, path: &[u8], entry: &LazyEntry<'_>) -> Result<()> {
+        match entry {
+            LazyEntry::Encoded(raw) => self.push_encoded(path, raw.epoch, raw.tag, raw.payload),
+            LazyEntry::Decoded(Versioned { epoch, entry }) => {
                 let mut payload = std::mem::take(&mut self.payload);
                 payload.clear();
                 let tag = entry.encode(&mut payload);
@@ -186,8 +186,8 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Completes the run, which goes up to epoch `to`, and gives it its name. It is open before it has it: from then on others
-    /// may merge it with their own and remove it.
+    /// Completes the run up to epoch `to` and gives it its name. The run is opened first: as soon as it has its name, others may merge and
+    /// remove it.
     ///
     /// `log_sum` is the checksum of the log's last bytes before the run's end.
     pub(crate) fn finish(mut self, to: u64, log_sum: u32) -> Result<Run> {
@@ -208,7 +208,7 @@ impl RunWriter {
             self.file.sync()?;
             let readable = self.directory.read(&self.temporary)?;
             self.directory.rename(&self.temporary, &span.file_name())?;
-            // The name must last before anyone relies on the run instead of the log.
+            // The name must be durable before anyone relies on the run instead of the log.
             self.directory.sync()?;
             Ok(readable)
         };
@@ -245,7 +245,7 @@ impl Drop for RunWriter {
     }
 }
 
-/// How many bytes two paths have in common at the beginning.
+/// The length of the common prefix of two paths.
 pub(crate) fn common(a: &[u8], b: &[u8]) -> usize {
     const STEP: usize = 16;
     let whole = a.chunks_exact(STEP).zip(b.chunks_exact(STEP)).take_while(|(a, b)| a == b).count() * STEP;

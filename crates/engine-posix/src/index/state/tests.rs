@@ -8,7 +8,7 @@ use isotach_object::{
 use super::*;
 use crate::{Posix, io::disk, options, pool::PosixPool};
 
-/// Grows the log of a container by at least so much, in frames of as many writers.
+/// Grows the log of a container by at least this many bytes, with one writer per frame.
 fn grow(pool: &dyn Pool, label: &Label, bytes: usize) {
     let value = vec![7; record::INLINE_MAX];
     let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
@@ -34,7 +34,7 @@ fn who_was_stopped_before_reading_the_log_notices_that_it_was_purged_meanwhile()
     let mut early = [(); 4].map(|()| State::at_runs(Vec::new(), log::HEADER as u64, 1));
     grow(&pool, &label, 100_000);
     early.iter_mut().for_each(|state| state.replay(&storage).unwrap());
-    // Before the end of the hole, and behind it.
+    // Before the end of the hole, and after it.
     let lengths = [200_000, 400_000].map(|more| {
         grow(&pool, &label, more);
         storage.log.length().unwrap()
@@ -42,7 +42,7 @@ fn who_was_stopped_before_reading_the_log_notices_that_it_was_purged_meanwhile()
     let past = lengths.map(|length| storage.at(storage.log.epoch_at(length)).unwrap());
     grow(&pool, &label, manifest::LOG_KEPT as usize - 250_000);
     assert!(pool.purge(&label, true).unwrap().freed > 0);
-    let hole_end = Floor::current(&storage).unwrap().unwrap().hole_end;
+    let hole_end = PurgeManifest::current(&storage).unwrap().unwrap().hole_end;
     assert!(lengths[0] < hole_end && hole_end < lengths[1], "{hole_end} among {lengths:?}");
 
     let [mut one, mut other, mut third, mut fourth] = early;

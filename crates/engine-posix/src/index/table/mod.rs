@@ -1,8 +1,7 @@
 //! The table: the newest layer of the state, in memory, made by replaying the tail of the log.
 //!
-//! Every reader replays every update, so this is the busiest code of all. An update costs one look-up by hash and a
-//! copy of its bytes to the end of one buffer, encoded as a run has them; nothing is allocated for it alone, and nothing
-//! is sorted until somebody asks for the order of paths.
+//! Every reader replays every update, so this is the busiest code. An update costs one look-up by hash, and a copy of its bytes to the end
+//! of one buffer in the form of a run. Nothing is allocated for it alone, and nothing is sorted until a caller needs the order of paths.
 
 mod order;
 
@@ -13,22 +12,22 @@ use isotach_object::{Cell, ObjectType, Result};
 
 use crate::{
     format::{
-        extent::Part,
+        extent::ExtentPart,
         path,
-        record::{Change, Stored},
+        record::{CellChange, Stored},
     },
     index::{
-        entry::{Entry, Known, Lent, Versioned, tag},
+        entry::{BytesRef, Entry, LayerEntry, Versioned, tag},
         ops::{ByteOp, Bytes},
-        raw::{Kept, Raw},
+        raw::{LazyEntry, Raw},
     },
     sync::Mutex,
 };
 use order::{Level, Order};
 
-/// What messages call the place of an entry in memory.
+/// The place of an entry in memory, for messages.
 const PLACE: &str = "memory";
-/// Bytes that nobody needs any more are worth giving back when there are this many, and as many as the others.
+/// Unneeded bytes are freed when there are this many, and as many as needed ones.
 const WASTE_MIN: usize = 1 << 20;
 
 /// Entries by path.
@@ -36,20 +35,20 @@ const WASTE_MIN: usize = 1 << 20;
 pub(crate) struct Table {
     /// Paths and payloads, one after the other.
     bytes: Vec<u8>,
-    /// In the order in which their paths first came.
+    /// In the order in which their paths first appeared.
     slots: Vec<Slot>,
     by_path: HashTable<Indexed>,
     hasher: DefaultHashBuilder,
     order: Mutex<Order>,
-    /// How many of `bytes` nobody needs any more, slots counted in.
+    /// How many of `bytes` are not needed any more, slots included.
     waste: usize,
-    /// Whether nothing lies under this table, so that everything in it is complete.
+    /// Whether no run lies under this table, so that everything in it is complete.
     bottom: bool,
     has_cuts: bool,
     scratch: Vec<u8>,
 }
 
-/// A slot by the hash of its path, which is kept so that the index grows without looking at paths.
+/// A slot by the hash of its path. With the hash the index grows without reading paths.
 #[derive(Debug, Clone, Copy)]
 struct Indexed {
     hash: u32,
@@ -57,13 +56,13 @@ struct Indexed {
 }
 
 impl Indexed {
-    /// The hash spread over the bits that the index looks at.
+    /// The hash, spread over the bits that the index uses.
     fn spread(hash: u32) -> u64 {
         u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }
 
-/// What the table knows of one path, which begins at `path` in the table's bytes.
+/// The contents of the table for one path, which begins at `path` in the table's bytes.
 #[derive(Debug)]
 struct Slot {
     path: usize,
@@ -74,16 +73,16 @@ struct Slot {
 
 #[derive(Debug)]
 enum Held {
-    /// The payload of a run's entry.
+    /// The payload of an entry in a run.
     Encoded { tag: u8, at: usize, length: usize },
-    /// Bytes to which more than one thing was done.
+    /// Bytes with several operations.
     Bytes(Box<Bytes>),
-    /// A cut took it away.
+    /// Removed by a cut.
     Gone,
 }
 
 impl Table {
-    /// An empty table; `bottom` when no run lies under it.
+    /// An empty table; `bottom` if no run lies under it.
     pub(crate) fn new(bottom: bool) -> Self {
         Self { bottom, ..Self::default() }
     }
@@ -92,34 +91,34 @@ impl Table {
         self.has_cuts
     }
 
-    pub(crate) fn get(&self, path: &[u8]) -> Option<Kept<'_>> {
-        self.kept(self.slot_of(path)?)
+    pub(crate) fn get(&self, path: &[u8]) -> Option<LazyEntry<'_>> {
+        self.entry(self.slot_of(path)?)
     }
 
-    /// As [`get`](Self::get), with operations on bytes lent.
-    pub(crate) fn known(&self, path: &[u8]) -> Result<Option<Known<'_>>> {
+    /// As [`get`](Self::get), with operations on bytes borrowed.
+    pub(crate) fn layer_entry(&self, path: &[u8]) -> Result<Option<LayerEntry<'_>>> {
         let Some(slot) = self.slot_of(path) else { return Ok(None) };
         if let Held::Bytes(bytes) = &self.slots[slot as usize].held {
-            return Ok(Some(Known::Bytes(Lent::InTable(bytes))));
+            return Ok(Some(LayerEntry::Bytes(BytesRef::InTable(bytes))));
         }
-        let versioned = self.kept(slot).map(Kept::into_versioned).transpose()?;
-        Ok(versioned.map(|Versioned { entry, .. }| Known::of(entry)))
+        let versioned = self.entry(slot).map(LazyEntry::into_versioned).transpose()?;
+        Ok(versioned.map(|Versioned { entry, .. }| LayerEntry::of(entry)))
     }
 
     fn path(&self, slot: u32) -> &[u8] {
         path_of(&self.bytes, &self.slots[slot as usize])
     }
 
-    fn kept(&self, slot: u32) -> Option<Kept<'_>> {
+    fn entry(&self, slot: u32) -> Option<LazyEntry<'_>> {
         let slot = &self.slots[slot as usize];
         match &slot.held {
             Held::Encoded { tag, at, length } => {
                 let payload = &self.bytes[*at..*at + *length];
-                Some(Kept::Raw(Raw { epoch: slot.epoch, tag: *tag, payload, place: PLACE }))
+                Some(LazyEntry::Encoded(Raw { epoch: slot.epoch, tag: *tag, payload, place: PLACE }))
             }
             Held::Bytes(bytes) => {
                 let entry = Entry::Bytes((**bytes).clone());
-                Some(Kept::Own(Versioned { epoch: slot.epoch, entry }))
+                Some(LazyEntry::Decoded(Versioned { epoch: slot.epoch, entry }))
             }
             Held::Gone => None,
         }
@@ -138,7 +137,7 @@ impl Table {
         self.by_path.find(Indexed::spread(hash), is_it).map(|indexed| indexed.slot)
     }
 
-    /// Everything from `start` on: stretches in order of path, each path in one of them.
+    /// Everything from `start` on, in stretches that are sorted by path. Each path is in one of them.
     pub(crate) fn from<'s>(&'s self, start: &[u8]) -> Vec<TableCursor<'s>> {
         let mut order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         let compare = |a, b| self.path(a).cmp(self.path(b));
@@ -155,30 +154,36 @@ impl Table {
     }
 
     /// Applies one update of a frame at `epoch`.
-    pub(crate) fn apply(&mut self, cell: &Cell<'_>, change: Change<'_>, epoch: u64) {
+    pub(crate) fn apply(&mut self, cell: &Cell<'_>, change: CellChange<'_>, epoch: u64) {
         let mut path = std::mem::take(&mut self.scratch);
         path::of_cell(cell, &mut path);
         match change {
-            Change::Put(Stored::Inline(value)) => self.set(&path, epoch, tag::VALUE, |out| out.extend(value)),
-            Change::Put(Stored::Extent(extent, digest)) => self.set(&path, epoch, tag::VALUE_EXTENT, |out| {
-                extent.encode(out);
-                out.extend_from_slice(&digest);
-            }),
-            Change::Remove => self.set(&path, epoch, tag::REMOVED, |_| ()),
-            Change::Write { offset, extent } => {
-                let part = Part { offset, length: extent.length, skip: 0, extent };
+            CellChange::Put(Stored::Inline(value)) => {
+                self.set(&path, epoch, tag::VALUE, |out| out.extend(value))
+            }
+            CellChange::Put(Stored::Extent(extent, digest)) => {
+                self.set(&path, epoch, tag::VALUE_EXTENT, |out| {
+                    extent.encode(out);
+                    out.extend_from_slice(&digest);
+                })
+            }
+            CellChange::Remove => self.set(&path, epoch, tag::REMOVED, |_| ()),
+            CellChange::Write { offset, extent } => {
+                let part = ExtentPart { offset, length: extent.length, skip: 0, extent };
                 self.operate(&path, epoch, ByteOp::Write(part));
             }
-            Change::SetSize(size) => self.operate(&path, epoch, ByteOp::SetSize(size)),
-            Change::Punch { offset, length } => self.operate(&path, epoch, ByteOp::Punch { offset, length }),
-            Change::RemoveDkey => {
+            CellChange::SetSize(size) => self.operate(&path, epoch, ByteOp::SetSize(size)),
+            CellChange::Punch { offset, length } => {
+                self.operate(&path, epoch, ByteOp::Punch { offset, length })
+            }
+            CellChange::RemoveDkey => {
                 path::of_dkey(cell.object, cell.dkey, &mut path);
                 self.cut(&path, epoch);
             }
-            Change::Destroy if cell.object.otype() == ObjectType::Array => {
+            CellChange::Destroy if cell.object.otype() == ObjectType::Array => {
                 self.set(&path, epoch, tag::REMOVED, |_| ());
             }
-            Change::Destroy => self.cut(&path::of_object(cell.object), epoch),
+            CellChange::Destroy => self.cut(&path::of_object(cell.object), epoch),
         }
         self.scratch = path;
         if self.waste > WASTE_MIN.max(self.bytes.len() / 2) {
@@ -186,7 +191,7 @@ impl Table {
         }
     }
 
-    /// Lets a path hold the payload that `encode` appends.
+    /// Sets the payload of a path to what `encode` appends.
     fn set(&mut self, path: &[u8], epoch: u64, tag: u8, encode: impl FnOnce(&mut Vec<u8>)) {
         let at = self.bytes.len();
         encode(&mut self.bytes);
@@ -209,7 +214,7 @@ impl Table {
         self.by_path.insert_unique(spread(&indexed), indexed, spread);
     }
 
-    /// Removes everything under a prefix, here and in older layers.
+    /// Removes everything under a prefix, in this and in older layers.
     fn cut(&mut self, prefix: &[u8], epoch: u64) {
         let mut under = Vec::new();
         for mut cursor in self.from(prefix) {
@@ -237,8 +242,8 @@ impl Table {
             return self.set(path, epoch, tag::BYTES, |out| Entry::encode_op(known_empty, &op, out));
         };
         let slot = &mut self.slots[number as usize];
-        // Every update that names a cell counts as a change of it, even one that does nothing: processes
-        // that know more or less of what lies under must come to the same last change.
+        // Every update that names a cell is a change of it, even if it has no effect: processes with different layers under this one must
+        // come to the same last change.
         slot.epoch = epoch;
         match &mut slot.held {
             Held::Bytes(bytes) => bytes.push(op),
@@ -259,10 +264,11 @@ impl Table {
 
     /// Whether a cut in this table lies on a prefix of `path`.
     fn is_cut(&self, path: &[u8]) -> bool {
-        self.has_cuts && path::prefixes(path).any(|prefix| self.get(prefix).is_some_and(|kept| kept.is_cut()))
+        self.has_cuts
+            && path::prefixes(path).any(|prefix| self.get(prefix).is_some_and(|entry| entry.is_cut()))
     }
 
-    /// Copies what is still needed, and frees the rest.
+    /// Copies what is needed, and frees the rest.
     fn give_back(&mut self) {
         let old = std::mem::replace(self, Self::new(self.bottom));
         self.has_cuts = old.has_cuts;
@@ -285,7 +291,7 @@ fn path_of<'b>(bytes: &'b [u8], slot: &Slot) -> &'b [u8] {
 }
 
 impl Held {
-    /// Bytes of the table that nobody needs once this is replaced.
+    /// Bytes of the table that are unneeded once this is replaced.
     fn waste(&self) -> usize {
         match self {
             Self::Encoded { length, .. } => *length,
@@ -294,7 +300,7 @@ impl Held {
     }
 }
 
-/// A place in one sorted stretch of a table.
+/// A position in one sorted stretch of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct TableCursor<'s> {
     table: &'s Table,
@@ -307,7 +313,7 @@ impl<'s> TableCursor<'s> {
         self.level.get(self.at).copied()
     }
 
-    /// Past what is gone.
+    /// Skips removed slots.
     fn settled(mut self) -> Self {
         while self.slot().is_some_and(|slot| !self.table.is_held(slot)) {
             self.at += 1;
@@ -323,8 +329,8 @@ impl<'s> TableCursor<'s> {
         self.slot().map_or(0, |slot| self.table.slots[slot as usize].epoch)
     }
 
-    pub(crate) fn kept(&self) -> Option<Kept<'s>> {
-        self.slot().and_then(|slot| self.table.kept(slot))
+    pub(crate) fn entry(&self) -> Option<LazyEntry<'s>> {
+        self.slot().and_then(|slot| self.table.entry(slot))
     }
 
     pub(crate) fn advance(&mut self) {
@@ -346,7 +352,7 @@ mod tests {
     }
 
     fn put(table: &mut Table, key: &str, value: &[u8], epoch: u64) {
-        table.apply(&kv(key.as_bytes()), Change::Put(Stored::Inline(value)), epoch);
+        table.apply(&kv(key.as_bytes()), CellChange::Put(Stored::Inline(value)), epoch);
     }
 
     fn value(table: &Table, key: &str) -> Option<Vec<u8>> {
@@ -376,16 +382,16 @@ mod tests {
     #[test]
     fn what_is_overwritten_again_and_again_takes_no_more_room() {
         let mut table = Table::new(true);
-        put(&mut table, "kept", b"kept", 1);
+        put(&mut table, "entry", b"entry", 1);
         let array = Cell::array(ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, 2));
         for size in [5, 9] {
-            table.apply(&array, Change::SetSize(size), 1);
+            table.apply(&array, CellChange::SetSize(size), 1);
         }
         for epoch in 0..10_000 {
             put(&mut table, "often", &[epoch as u8; 1000], epoch);
         }
         assert!(table.bytes.capacity() < 8 * WASTE_MIN, "{} bytes for 1 kB", table.bytes.capacity());
-        assert_eq!(value(&table, "kept").as_deref(), Some(&b"kept"[..]));
+        assert_eq!(value(&table, "entry").as_deref(), Some(&b"entry"[..]));
         assert_eq!(value(&table, "often"), Some(vec![(9_999 % 256) as u8; 1000]));
         let mut path = Vec::new();
         path::of_cell(&array, &mut path);
@@ -406,11 +412,11 @@ mod tests {
         }
         assert_eq!(keys(&table), (0..300).map(|number| format!("{number:03}")).collect::<Vec<_>>());
         let object = Cell { dkey: b"", ..kv(b"") };
-        table.apply(&object, Change::Destroy, 400);
+        table.apply(&object, CellChange::Destroy, 400);
         for key in ["b", "a"] {
             put(&mut table, key, b"new", 401);
         }
-        // The cut itself stands at the object's path.
+        // The cut itself has the object's path.
         assert_eq!(keys(&table), ["", "a", "b"]);
         assert_eq!((value(&table, "001"), value(&table, "a")), (None, Some(b"new".to_vec())));
     }

@@ -1,14 +1,14 @@
-//! The order of a table's paths, made when somebody asks for it.
+//! The order of a table's paths, established when it is needed.
 //!
-//! A handle that looks fields up never needs it. What came since the last time is sorted by itself, and sorted
-//! stretches of like size are joined, so that asking after every change costs each path a logarithm.
+//! A handle that only looks paths up never needs it. New paths are sorted by themselves, and sorted stretches of similar length are joined.
+//! So establishing the order after every change costs each path a logarithm.
 
 use std::{cmp::Ordering, sync::Arc};
 
 /// Slots in the order of their paths.
 pub(crate) type Level = Arc<Vec<u32>>;
 
-/// Sorted stretches, each slot in one of them; the longest first.
+/// Sorted stretches, the longest first. Each slot is in one of them.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     levels: Vec<Level>,
@@ -17,7 +17,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// The stretches, once all of `slots` are in them. Slots that are not `alive` any more may be left out.
+    /// The stretches, after adding the new ones among `slots`. Slots that are not `alive` may be left out.
     pub(super) fn of(
         &mut self,
         slots: u32,
@@ -31,7 +31,7 @@ impl Order {
             while let Some(last) = self.levels.pop_if(|last| last.len() < 2 * new.len()) {
                 let mut joined: Vec<u32> = last.iter().copied().filter(|slot| alive(*slot)).collect();
                 joined.append(&mut new);
-                // A stable sort finds the two sorted halves and joins them.
+                // A stable sort detects the two sorted halves and joins them.
                 joined.sort_by(|a, b| compare(*a, *b));
                 new = joined;
             }

@@ -1,11 +1,11 @@
-//! Cutting a data file back after a failed write, while bytes of it are lent.
+//! Truncating a data file after a failed write, while its bytes are lent.
 
 use std::{io, result::Result};
 
 use super::*;
 use crate::io::disk::{self, Stat};
 
-/// A file on a disk that has room for half of what is written next.
+/// A file on a disk with space for half of the next write.
 #[derive(Debug)]
 struct Full(Arc<dyn File>);
 
@@ -26,9 +26,6 @@ impl File for Full {
     fn stat(&self) -> io::Result<Stat> {
         self.0.stat()
     }
-    fn set_mode(&self, mode: u32) -> io::Result<()> {
-        self.0.set_mode(mode)
-    }
     fn sync(&self) -> io::Result<()> {
         self.0.sync()
     }
@@ -45,7 +42,7 @@ impl File for Full {
 
 /// Lends all bytes of an extent from a map.
 fn lent(reader: &DataReader, extent: &Extent) -> SharedBytes {
-    reader.share(&Part { offset: 0, length: extent.length, skip: 0, extent: extent.clone() }).unwrap()
+    reader.share(&ExtentPart { offset: 0, length: extent.length, skip: 0, extent: extent.clone() }).unwrap()
 }
 
 #[test]
@@ -59,7 +56,7 @@ fn a_file_that_is_cut_after_a_failed_write_keeps_the_bytes_that_are_lent() {
     writer.write_out().unwrap();
     let lent = lent(&reader, &extent);
 
-    // Something of a frame that is given up is behind it.
+    // Part of a frame that was abandoned is behind it.
     let mark = writer.mark();
     writer.append(&vec![8; 3 * DIRECT]).unwrap();
     writer.rewind(mark);
@@ -68,7 +65,7 @@ fn a_file_that_is_cut_after_a_failed_write_keeps_the_bytes_that_are_lent() {
     assert!(matches!(writer.append(&vec![9; 3 * DIRECT]), Err(Error::NoSpace { .. })));
 
     assert_eq!(reader.length(extent.file).unwrap(), extent.length, "the file was cut");
-    // A byte of a page behind the end of the file would end the process.
+    // Reading a page behind the end of the file would end the process.
     assert!(lent[..] == bytes[..]);
 }
 

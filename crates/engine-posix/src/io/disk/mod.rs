@@ -1,8 +1,7 @@
-//! The one way to files: everything that the engine does to a disk goes through [`Folder`] and [`File`].
+//! Disks: everything that the engine does to files goes through [`Folder`] and [`File`].
 //!
-//! There is the disk of the system, and behind the feature `simulation` one in memory that loses, tears and fails what it
-//! is told to. Both run the same engine, so what is shown on the second holds for the first as far as it keeps the
-//! promises of FORMAT.md section 9.
+//! There is the disk of the system, and behind the feature `simulation` one in memory with injected losses, torn writes and errors. Both
+//! run the same engine, so results on the second hold for the first as far as it keeps the promises of FORMAT.md section 9.
 
 mod open_file;
 mod real;
@@ -16,7 +15,7 @@ use rustix::io::Errno;
 pub(crate) use real::system;
 pub(crate) use scratch::Scratch;
 
-/// Why a path that ends at a symbolic link is not gone along: the engine makes none, so it leads to something else.
+/// The error for a path that ends at a symbolic link. The engine creates none, so it leads to something else.
 #[derive(Debug)]
 pub(crate) struct LinkRefused;
 
@@ -28,12 +27,12 @@ impl fmt::Display for LinkRefused {
 
 impl std::error::Error for LinkRefused {}
 
-/// Whether the process, or the system, may open no more files: it may again when others are closed.
+/// Whether the process or the system has too many open files. The call may succeed when others are closed.
 pub(crate) fn may_open_no_more(error: &io::Error) -> bool {
     [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).map(Some).contains(&error.raw_os_error())
 }
 
-/// An error with what was done to which path.
+/// An error with the operation and the path.
 pub(crate) fn failed(what: &str, path: &Path, error: io::Error) -> Error {
     match error.get_ref().is_some_and(|inner| inner.is::<LinkRefused>()) {
         true => Error::corrupt(LinkRefused.to_string(), path.display().to_string()),
@@ -46,7 +45,7 @@ pub(crate) fn failing<'p>(what: &'p str, path: &'p Path) -> impl Fn(io::Error) -
     move |error| failed(what, path, error)
 }
 
-/// The folder that a path is in, but for the root and the present folder.
+/// The folder that contains a path; `None` for the root and the present folder.
 pub(crate) fn above(path: &Path) -> Option<&Path> {
     let above = path.parent().filter(|_| path != Path::new("."))?;
     Some(if above.as_os_str().is_empty() { Path::new(".") } else { above })
@@ -61,64 +60,64 @@ pub(crate) enum Access {
     Append,
     /// For reading, and for writing at positions.
     Change,
-    /// For writing; it must not be there yet.
+    /// For writing. The file must not exist.
     New,
 }
 
-/// What is made of folders that may not be looked into.
+/// How to treat folders that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hidden {
-    /// That is a failure.
-    Refused,
-    /// They are passed over.
-    PassedOver,
+pub(crate) enum Unreadable {
+    /// As a failure.
+    Fail,
+    /// As if they did not exist.
+    Skip,
 }
 
-/// Who may take names in a folder away again.
+/// Who may remove names in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Naming {
-    /// Whoever may make them.
+    /// Every user who may create them.
     Shared,
-    /// Only who owns what they name, or the folder.
+    /// Only the owner of what they name, and the owner of the folder.
     Owned,
 }
 
-/// What a disk says of a file or folder. A link is neither.
+/// The metadata of a file or folder. A link is neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) length: u64,
-    /// Bytes that it takes up, holes left out; no more than the length.
-    pub(crate) room: u64,
-    /// Tells two files apart, whatever their names.
+    /// Allocated bytes, without holes; at most the length.
+    pub(crate) allocated: u64,
+    /// Distinguishes two files, whatever their names.
     pub(crate) identity: (u64, u64),
     pub(crate) modified: SystemTime,
     pub(crate) is_folder: bool,
 }
 
-/// Whose a file or folder is, and who may do what with it, as the file system has it.
+/// The owner and the permissions of a file or folder in the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Guard {
+pub(crate) struct FileRights {
     pub(crate) owner: u32,
     pub(crate) group: u32,
     pub(crate) mode: u32,
     /// The access list, if it says more than the mode.
     pub(crate) list: Option<Vec<u8>>,
     /// Whether the file system has access lists.
-    pub(crate) keeps_lists: bool,
+    pub(crate) has_lists: bool,
 }
 
-/// What is to be set of a [`Guard`]. The lists only where the file system has some.
+/// Changes to a [`FileRights`]. Lists only where the file system has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct NewGuard {
+pub(crate) struct NewFileRights {
     pub(crate) owner: Option<u32>,
     pub(crate) group: Option<u32>,
     pub(crate) mode: u32,
     pub(crate) list: Option<Vec<u8>>,
-    /// The list that is given to what is made in a folder.
+    /// The list that a folder gives to new files in it.
     pub(crate) default: Option<Vec<u8>>,
 }
 
-/// What a disk says of itself.
+/// The size and the kind of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Space {
     /// The kind of file system, as `statfs` numbers them.
@@ -129,68 +128,77 @@ pub(crate) struct Space {
     pub(crate) free: u64,
 }
 
-/// An open folder, from which paths lead to files. A path may go through links; what it ends at is never one that is followed,
-/// unless a call says so. A disk is the folder from which all paths lead.
-pub(crate) trait Folder: fmt::Debug + Send + Sync {
+/// The files in a folder: all that a run needs to be written and read.
+pub(crate) trait Files: fmt::Debug + Send + Sync {
     /// Opens a file.
     fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn File>>;
-    /// Opens a folder; fails if the path ends at a link and links are not to be followed.
-    fn folder(&self, path: &Path, follow: bool) -> io::Result<Box<dyn Folder>>;
-    /// Makes a folder, in one that is there.
-    fn make_folder(&self, path: &Path, naming: Naming) -> io::Result<()>;
-    /// Gives a file a second name, which must be free.
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Gives a file or folder another name; a file or an empty folder that has it is replaced.
+    /// Gives a file or folder another name. A file or an empty folder that has the name is replaced.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Takes a file's name away.
+    /// Removes the name of a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
-    /// Removes an empty folder.
-    fn remove_folder(&self, path: &Path) -> io::Result<()>;
-    /// What there is to say of a file or folder.
+    /// The metadata of a file or folder.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
-    /// Whose a file or folder is, and who may do what with it; `None` where nobody is told from others.
-    fn guard(&self, path: &Path) -> io::Result<Option<Guard>>;
-    /// Changes whose a file or folder is, and who may do what with it.
-    fn set_guard(&self, path: &Path, guard: &NewGuard) -> io::Result<()>;
-    /// The mode that files made in this folder are to be given, where the file system does not give them one by the
-    /// folder's list.
-    fn mode_of_files(&self) -> io::Result<Option<u32>>;
     /// The names in this folder, in no order.
     fn names(&self) -> io::Result<Vec<OsString>>;
     /// Makes the names in this folder durable.
     fn sync(&self) -> io::Result<()>;
-    /// What the disk says of itself.
+}
+
+/// An open folder of a disk. A path that begins here may pass through symbolic links. A link at its end is not followed, unless a call says
+/// so. A disk is the folder from which all its paths begin.
+pub(crate) trait Folder: Files {
+    /// Opens a folder. Fails if the path ends at a link and links are not to be followed.
+    fn folder(&self, path: &Path, follow: bool) -> io::Result<Box<dyn Folder>>;
+    /// Creates a folder in an existing one.
+    fn make_folder(&self, path: &Path, naming: Naming) -> io::Result<()>;
+    /// Gives a file a second name, which must be free.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes an empty folder.
+    fn remove_folder(&self, path: &Path) -> io::Result<()>;
+    /// The rights of files and folders; `None` on a disk without users.
+    fn rights(&self) -> Option<&dyn FolderRights>;
+    /// The size and the kind of the disk.
     fn space(&self) -> io::Result<Space>;
-    /// The number of this start of the machine, by which it is known from others; `None` where other machines may write to
-    /// the disk, or nothing is known.
+    /// The number that identifies this start of the machine; `None` where other machines may write to the disk, or where the number is
+    /// unknown.
     fn boot(&self) -> io::Result<Option<u64>>;
     /// Whether other processes see the same files.
     fn is_shared(&self) -> bool;
 }
 
+/// The owners and permissions in a folder.
+pub(crate) trait FolderRights {
+    /// The rights of a file or folder.
+    fn get(&self, path: &Path) -> io::Result<FileRights>;
+    /// Changes the rights of a file or folder.
+    fn set(&self, path: &Path, rights: &NewFileRights) -> io::Result<()>;
+    /// The mode for new files in this folder; `None` where the file system derives it from the folder's default list.
+    fn mode_of_files(&self) -> io::Result<Option<u32>>;
+    /// Creates a file, with a mode that does not depend on the umask of this process if one is given.
+    fn create(&self, path: &Path, mode: Option<u32>) -> io::Result<Arc<dyn File>>;
+}
+
 /// An open file.
 pub(crate) trait File: fmt::Debug + Send + Sync {
-    /// Reads at a position; gives how many bytes, 0 at the end.
+    /// Reads at a position. Returns the number of bytes, 0 at the end.
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize>;
-    /// Appends in one write; gives the file's length after it, or `None` if the write was cut short.
+    /// Appends in one write. Returns the file's length after it, or `None` if the write was cut short.
     fn append(&self, bytes: &[u8]) -> io::Result<Option<u64>>;
     /// Writes all of `bytes` at a position.
     fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()>;
-    /// Cuts the file off.
+    /// Truncates or extends the file.
     fn set_length(&self, length: u64) -> io::Result<()>;
-    /// What there is to say of it.
+    /// The metadata of the file.
     fn stat(&self) -> io::Result<Stat>;
-    /// Changes its mode.
-    fn set_mode(&self, mode: u32) -> io::Result<()>;
     /// Makes its bytes and length durable.
     fn sync(&self) -> io::Result<()>;
-    /// Lets the device begin with bytes that a later [`sync`](Self::sync) waits for. It promises nothing, and may do nothing.
+    /// Lets the device start on bytes that a later [`sync`](Self::sync) waits for. It is a hint without a promise.
     fn begin_sync(&self, _position: u64, _length: u64) {}
-    /// Gives the room of these bytes back, which then read as zeros. The length stays.
+    /// Frees the space of these bytes, which then read as zeros. The length stays.
     fn punch(&self, position: u64, length: u64) -> io::Result<()>;
-    /// Takes the lock that one open file at a time can have, until the process that took it closes the file or ends.
+    /// Takes the exclusive lock of the file. It is held until the process that took it closes the file or ends.
     fn try_lock(&self) -> Result<(), TryLockError>;
-    /// Lends bytes that the caller has found to be within the file and that do not change.
+    /// Lends bytes within the file that do not change. The caller has checked both.
     fn share(&self, position: u64, length: u64) -> io::Result<SharedBytes>;
 }
 
@@ -203,7 +211,7 @@ impl dyn File + '_ {
         }
     }
 
-    /// Fills the buffer as far as the file goes; gives how far.
+    /// Fills the buffer up to the end of the file. Returns the number of bytes.
     pub(crate) fn read_full_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -218,9 +226,9 @@ impl dyn File + '_ {
     }
 }
 
-/// What the rest of the engine makes of the primitives.
+/// Operations made of the primitives.
 impl dyn Folder + '_ {
-    /// Whether something has this path. A path that may not be looked at is an error, not an absence.
+    /// Whether a path exists. A path that cannot be checked is an error, not an absence.
     pub(crate) fn is_there(&self, path: &Path) -> io::Result<bool> {
         match self.stat(path) {
             Ok(_) => Ok(true),
@@ -229,7 +237,7 @@ impl dyn Folder + '_ {
         }
     }
 
-    /// The bytes of a file, the first `length_max` of them.
+    /// The first `length_max` bytes of a file.
     pub(crate) fn read(&self, path: &Path, length_max: usize) -> io::Result<Vec<u8>> {
         let file = self.open(path, Access::Read)?;
         let mut bytes = vec![0; length_max];
@@ -245,7 +253,7 @@ impl dyn Folder + '_ {
         file.sync()
     }
 
-    /// Makes a folder, and those above it, unless they are there.
+    /// Creates a folder and those above it, unless they exist.
     pub(crate) fn make_folders(&self, path: &Path) -> io::Result<()> {
         let mut made = self.make_folder(path, Naming::Shared);
         if let Err(error) = made.as_ref()
@@ -253,7 +261,7 @@ impl dyn Folder + '_ {
             && let Some(folder) = above(path)
         {
             self.make_folders(folder)?;
-            // Once more only: some file systems say "not found" where no folder can ever be made.
+            // Once more only: some file systems report "not found" where no folder can ever be created.
             made = self.make_folder(path, Naming::Shared);
         }
         match made {
@@ -265,8 +273,8 @@ impl dyn Folder + '_ {
         self.sync_name(path)
     }
 
-    /// Makes the name of something durable, also if another process made it and may have died before it did so. Who may not
-    /// read the folder above it may not sync it either.
+    /// Makes a name durable, also one that another process created and may not have synced before it died. A user who may not read the
+    /// folder above it may not sync it either.
     pub(crate) fn sync_name(&self, path: &Path) -> io::Result<()> {
         match above(path).map_or(Ok(()), |above| self.sync_folder(above)) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
@@ -301,26 +309,26 @@ impl dyn Folder + '_ {
         self.remove_folder(path)
     }
 
-    /// Bytes of the files in a folder and the folders in it, without those that are `hidden` from whoever asks.
-    pub(crate) fn size_of_all(&self, path: &Path, hidden: Hidden) -> io::Result<u64> {
+    /// Bytes of the files in a folder and below it.
+    pub(crate) fn size_of_all(&self, path: &Path, hidden: Unreadable) -> io::Result<u64> {
         self.folder(path, false)?.size_of_names(hidden)
     }
 
-    /// Bytes of the files in this folder and the folders in it.
-    pub(crate) fn size_of_names(&self, hidden: Hidden) -> io::Result<u64> {
+    /// Bytes of the files in this folder and below it.
+    pub(crate) fn size_of_names(&self, hidden: Unreadable) -> io::Result<u64> {
         let mut sum = 0;
         for name in self.names()? {
             let name = Path::new(&name);
             let size = self.stat(name).and_then(|stat| match stat.is_folder {
                 true => self.size_of_all(name, hidden),
-                false => Ok(stat.room),
+                false => Ok(stat.allocated),
             });
             match size {
                 Ok(size) => sum += size,
                 // Another process removed it meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error)
-                    if error.kind() == io::ErrorKind::PermissionDenied && hidden == Hidden::PassedOver => {}
+                    if error.kind() == io::ErrorKind::PermissionDenied && hidden == Unreadable::Skip => {}
                 Err(error) => return Err(error),
             }
         }

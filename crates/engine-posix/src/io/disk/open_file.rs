@@ -1,4 +1,4 @@
-//! A file of the system that is open.
+//! An open file of the system.
 
 use std::{
     fs::{self, TryLockError},
@@ -13,24 +13,24 @@ use std::{
 };
 
 use isotach_object::SharedBytes;
-use rustix::fs::{self as sys, Mode};
+use rustix::fs as sys;
 
 use super::{File, Stat};
 use crate::io::{map, writeback};
 
-/// Bytes that a file takes up, of which the system tells how many blocks of 512 bytes it has.
-pub(super) fn room(length: u64, blocks: u64) -> u64 {
+/// Allocated bytes of a file with this number of blocks of 512 bytes.
+pub(super) fn allocated(length: u64, blocks: u64) -> u64 {
     length.min(blocks.saturating_mul(512))
 }
 
-/// An open file, and the lock it may have.
+/// An open file, and its lock.
 ///
-/// A lock is of the opening, which every child of this process shares, also one that is about to become another program. So it is
-/// given up by its word and not by closing, after which the child would still have it; and by none but the process that took it.
+/// A lock belongs to the open file description, which every child of this process shares, even one that is about to execute another
+/// program. Closing the file would leave the lock with the child, so the lock is released explicitly, and only by the process that took it.
 #[derive(Debug)]
 pub(super) struct OpenFile {
     file: fs::File,
-    /// The process that took the lock; 0 is nobody.
+    /// The process that took the lock; 0 if none did.
     locked_by: AtomicU32,
 }
 
@@ -73,15 +73,11 @@ impl File for OpenFile {
         let metadata = self.file.metadata()?;
         Ok(Stat {
             length: metadata.len(),
-            room: room(metadata.len(), metadata.blocks()),
+            allocated: allocated(metadata.len(), metadata.blocks()),
             identity: (metadata.dev(), metadata.ino()),
             modified: metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH),
             is_folder: metadata.is_dir(),
         })
-    }
-
-    fn set_mode(&self, mode: u32) -> io::Result<()> {
-        Ok(sys::fchmod(&self.file, Mode::from_raw_mode(mode))?)
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -132,7 +128,7 @@ mod tests {
     fn a_closed_file_is_unlocked_though_a_child_still_has_it_open() {
         let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         let first = locked(&path);
-        // What a child has between its fork and its exec.
+        // The state of a child between fork and exec.
         let _of_child = first.file.try_clone().unwrap();
         assert!(is_locked(&path));
         drop(first);

@@ -18,8 +18,9 @@ use rustix::{
 };
 
 use super::{
-    Access, File, Folder, Guard, LinkRefused, Naming, NewGuard, Space, Stat, may_open_no_more,
-    open_file::{OpenFile, room},
+    Access, File, FileRights, Files, Folder, FolderRights, LinkRefused, Naming, NewFileRights, Space, Stat,
+    may_open_no_more,
+    open_file::{OpenFile, allocated},
 };
 use crate::io::filesystem::LOCAL;
 
@@ -29,12 +30,12 @@ const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
 const LIST: &str = "system.posix_acl_access";
 const DEFAULT_LIST: &str = "system.posix_acl_default";
 /// The longest value of an attribute.
-const LONGEST_LIST: usize = 64 << 10;
+const LIST_MAX: usize = 64 << 10;
 
-/// The number that the system chose at random when it was started.
+/// The random number of this start of the system.
 static BOOT: OnceLock<u64> = OnceLock::new();
 
-/// The same, if the system tells it. An error where it cannot be asked now.
+/// The same, if the system reports it. An error if it cannot be read now.
 fn boot() -> io::Result<Option<u64>> {
     if let Some(boot) = BOOT.get() {
         return Ok(Some(*boot));
@@ -48,23 +49,34 @@ fn boot() -> io::Result<Option<u64>> {
     Ok(boot.map(|boot| *BOOT.get_or_init(|| boot)))
 }
 
-/// The disk: paths are those of the system, relative ones from where this process works.
+/// The disk: paths are those of the system, and relative ones begin at the working directory of this process.
 pub(crate) fn system() -> Arc<dyn Folder> {
     Arc::new(At(sys::CWD))
 }
 
-/// A folder by its descriptor.
+/// A folder, by its descriptor.
 #[derive(Debug)]
 struct At<F>(F);
 
 impl<F: AsFd> At<F> {
-    /// Opens whatever stands at a path, without waiting for anyone and without following a link.
+    fn open_file(&self, path: &Path, access: Access) -> io::Result<OwnedFd> {
+        let flags = match access {
+            Access::Read => OFlags::RDONLY,
+            Access::Append => OFlags::RDWR | OFlags::APPEND,
+            Access::Change => OFlags::RDWR,
+            Access::New => OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
+        };
+        let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        sys::openat(&self.0, path, flags, FILE_MODE).map_err(|error| self.unfollowed(path, error))
+    }
+
+    /// Opens a path of any kind, without blocking and without following a link.
     fn look_into(&self, path: &Path, how: OFlags) -> Result<OwnedFd, Errno> {
         let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NOCTTY;
         sys::openat(&self.0, path, flags | how, Mode::empty())
     }
 
-    /// An error of opening, told for what it is where a link was not followed.
+    /// The error of an open, which names a link that was not followed.
     fn unfollowed(&self, path: &Path, error: Errno) -> io::Error {
         let is_link = || {
             let stat = sys::statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW);
@@ -76,28 +88,28 @@ impl<F: AsFd> At<F> {
         }
     }
 
-    /// As [`Folder::guard`], by way of the descriptor's name: without the permission to open there is no other.
-    fn guard_unopened(&self, path: &Path) -> io::Result<Guard> {
+    /// As [`FolderRights::get`], through the name of the descriptor: without permission to open the file there is no other way.
+    fn rights_unopened(&self, path: &Path) -> io::Result<FileRights> {
         let file = self.look_into(path, OFlags::PATH)?;
         let name = format!("/proc/self/fd/{}", file.as_raw_fd());
-        let (keeps_lists, list) = lists(read_list(|buffer| sys::getxattr(&*name, LIST, buffer)))?;
-        Ok(guard(&sys::fstat(&file)?, keeps_lists, list))
+        let (has_lists, list) = lists(read_list(|buffer| sys::getxattr(&*name, LIST, buffer)))?;
+        Ok(file_rights(&sys::fstat(&file)?, has_lists, list))
     }
 }
 
-/// The list that a file has by some name.
+/// A list of a file, by the attribute's name.
 fn list_of(file: impl AsFd, name: &str) -> Result<Vec<u8>, Errno> {
     read_list(|buffer| sys::fgetxattr(&file, name, buffer))
 }
 
 fn read_list(read: impl FnOnce(&mut Vec<u8>) -> Result<usize, Errno>) -> Result<Vec<u8>, Errno> {
-    let mut list = vec![0; LONGEST_LIST];
+    let mut list = vec![0; LIST_MAX];
     let length = read(&mut list)?;
     list.truncate(length);
     Ok(list)
 }
 
-/// Whether there are such lists, and the one that was found.
+/// Whether the file system has lists, and the list that was found.
 fn lists(found: Result<Vec<u8>, Errno>) -> io::Result<(bool, Option<Vec<u8>>)> {
     match found {
         Ok(list) => Ok((true, Some(list))),
@@ -107,38 +119,13 @@ fn lists(found: Result<Vec<u8>, Errno>) -> io::Result<(bool, Option<Vec<u8>>)> {
     }
 }
 
-fn guard(stat: &sys::Stat, keeps_lists: bool, list: Option<Vec<u8>>) -> Guard {
-    Guard { owner: stat.st_uid, group: stat.st_gid, mode: stat.st_mode & 0o7777, list, keeps_lists }
+fn file_rights(stat: &sys::Stat, has_lists: bool, list: Option<Vec<u8>>) -> FileRights {
+    FileRights { owner: stat.st_uid, group: stat.st_gid, mode: stat.st_mode & 0o7777, list, has_lists }
 }
 
-impl<F: AsFd + fmt::Debug + Send + Sync> Folder for At<F> {
+impl<F: AsFd + fmt::Debug + Send + Sync> Files for At<F> {
     fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn File>> {
-        let flags = match access {
-            Access::Read => OFlags::RDONLY,
-            Access::Append => OFlags::RDWR | OFlags::APPEND,
-            Access::Change => OFlags::RDWR,
-            Access::New => OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
-        };
-        let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let file =
-            sys::openat(&self.0, path, flags, FILE_MODE).map_err(|error| self.unfollowed(path, error))?;
-        Ok(Arc::new(OpenFile::new(file)))
-    }
-
-    fn folder(&self, path: &Path, follow: bool) -> io::Result<Box<dyn Folder>> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let flags = if follow { flags } else { flags | OFlags::NOFOLLOW };
-        let folder = sys::openat(&self.0, path, flags, Mode::empty());
-        Ok(Box::new(At(folder.map_err(|error| self.unfollowed(path, error))?)))
-    }
-
-    fn make_folder(&self, path: &Path, naming: Naming) -> io::Result<()> {
-        let mode = if naming == Naming::Owned { FOLDER_MODE | Mode::SVTX } else { FOLDER_MODE };
-        Ok(sys::mkdirat(&self.0, path, mode)?)
-    }
-
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        Ok(sys::linkat(&self.0, from, &self.0, to, AtFlags::empty())?)
+        Ok(Arc::new(OpenFile::new(self.open_file(path, access)?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -149,49 +136,15 @@ impl<F: AsFd + fmt::Debug + Send + Sync> Folder for At<F> {
         Ok(sys::unlinkat(&self.0, path, AtFlags::empty())?)
     }
 
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        Ok(sys::unlinkat(&self.0, path, AtFlags::REMOVEDIR)?)
-    }
-
     fn stat(&self, path: &Path) -> io::Result<Stat> {
         let stat = sys::statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW)?;
         let at = Duration::new(u64::try_from(stat.st_mtime).unwrap_or(0), stat.st_mtime_nsec as u32);
         Ok(Stat {
             length: stat.st_size as u64,
-            room: room(stat.st_size as u64, stat.st_blocks as u64),
+            allocated: allocated(stat.st_size as u64, stat.st_blocks as u64),
             identity: (stat.st_dev, stat.st_ino),
             modified: UNIX_EPOCH + at,
             is_folder: sys::FileType::from_raw_mode(stat.st_mode).is_dir(),
-        })
-    }
-
-    fn guard(&self, path: &Path) -> io::Result<Option<Guard>> {
-        let file = match self.look_into(path, OFlags::empty()) {
-            // Who may not open it may still know whose it is.
-            Err(Errno::ACCESS) => return self.guard_unopened(path).map(Some),
-            file => file.map_err(|error| self.unfollowed(path, error))?,
-        };
-        let (keeps_lists, list) = lists(list_of(&file, LIST))?;
-        Ok(Some(guard(&sys::fstat(&file)?, keeps_lists, list)))
-    }
-
-    fn set_guard(&self, path: &Path, guard: &NewGuard) -> io::Result<()> {
-        let file = self.look_into(path, OFlags::empty()).map_err(|error| self.unfollowed(path, error))?;
-        let (owner, group) = (guard.owner.map(Uid::from_raw), guard.group.map(Gid::from_raw));
-        if owner.is_some() || group.is_some() {
-            sys::fchown(&file, owner, group)?;
-        }
-        sys::fchmod(&file, Mode::from_raw_mode(guard.mode))?;
-        for (name, list) in [(LIST, &guard.list), (DEFAULT_LIST, &guard.default)] {
-            list.iter().try_for_each(|list| sys::fsetxattr(&file, name, list, XattrFlags::empty()))?;
-        }
-        Ok(())
-    }
-
-    fn mode_of_files(&self) -> io::Result<Option<u32>> {
-        Ok(match lists(list_of(&self.0, DEFAULT_LIST))? {
-            (_, Some(_)) => None,
-            (_, None) => Some(sys::fstat(&self.0)?.st_mode & 0o022 | 0o644),
         })
     }
 
@@ -210,14 +163,40 @@ impl<F: AsFd + fmt::Debug + Send + Sync> Folder for At<F> {
     fn sync(&self) -> io::Result<()> {
         Ok(sys::fsync(&self.0)?)
     }
+}
+
+impl<F: AsFd + fmt::Debug + Send + Sync> Folder for At<F> {
+    fn folder(&self, path: &Path, follow: bool) -> io::Result<Box<dyn Folder>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let flags = if follow { flags } else { flags | OFlags::NOFOLLOW };
+        let folder = sys::openat(&self.0, path, flags, Mode::empty());
+        Ok(Box::new(At(folder.map_err(|error| self.unfollowed(path, error))?)))
+    }
+
+    fn make_folder(&self, path: &Path, naming: Naming) -> io::Result<()> {
+        let mode = if naming == Naming::Owned { FOLDER_MODE | Mode::SVTX } else { FOLDER_MODE };
+        Ok(sys::mkdirat(&self.0, path, mode)?)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Ok(sys::linkat(&self.0, from, &self.0, to, AtFlags::empty())?)
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        Ok(sys::unlinkat(&self.0, path, AtFlags::REMOVEDIR)?)
+    }
+
+    fn rights(&self) -> Option<&dyn FolderRights> {
+        Some(self)
+    }
 
     fn space(&self) -> io::Result<Space> {
-        let (kind, room) = (sys::fstatfs(&self.0)?.f_type, sys::fstatvfs(&self.0)?);
+        let (kind, size) = (sys::fstatfs(&self.0)?.f_type, sys::fstatvfs(&self.0)?);
         Ok(Space {
             // The number is 32 bits wide and signed on some systems.
             kind: kind as u64 & 0xffff_ffff,
-            total: room.f_blocks.saturating_mul(room.f_frsize),
-            free: room.f_bavail.saturating_mul(room.f_frsize),
+            total: size.f_blocks.saturating_mul(size.f_frsize),
+            free: size.f_bavail.saturating_mul(size.f_frsize),
         })
     }
 
@@ -228,5 +207,43 @@ impl<F: AsFd + fmt::Debug + Send + Sync> Folder for At<F> {
 
     fn is_shared(&self) -> bool {
         true
+    }
+}
+
+impl<F: AsFd> FolderRights for At<F> {
+    fn get(&self, path: &Path) -> io::Result<FileRights> {
+        let file = match self.look_into(path, OFlags::empty()) {
+            // A user who may not open it may still read its owner.
+            Err(Errno::ACCESS) => return self.rights_unopened(path),
+            file => file.map_err(|error| self.unfollowed(path, error))?,
+        };
+        let (has_lists, list) = lists(list_of(&file, LIST))?;
+        Ok(file_rights(&sys::fstat(&file)?, has_lists, list))
+    }
+
+    fn set(&self, path: &Path, rights: &NewFileRights) -> io::Result<()> {
+        let file = self.look_into(path, OFlags::empty()).map_err(|error| self.unfollowed(path, error))?;
+        let (owner, group) = (rights.owner.map(Uid::from_raw), rights.group.map(Gid::from_raw));
+        if owner.is_some() || group.is_some() {
+            sys::fchown(&file, owner, group)?;
+        }
+        sys::fchmod(&file, Mode::from_raw_mode(rights.mode))?;
+        for (name, list) in [(LIST, &rights.list), (DEFAULT_LIST, &rights.default)] {
+            list.iter().try_for_each(|list| sys::fsetxattr(&file, name, list, XattrFlags::empty()))?;
+        }
+        Ok(())
+    }
+
+    fn mode_of_files(&self) -> io::Result<Option<u32>> {
+        Ok(match lists(list_of(&self.0, DEFAULT_LIST))? {
+            (_, Some(_)) => None,
+            (_, None) => Some(sys::fstat(&self.0)?.st_mode & 0o022 | 0o644),
+        })
+    }
+
+    fn create(&self, path: &Path, mode: Option<u32>) -> io::Result<Arc<dyn File>> {
+        let file = self.open_file(path, Access::New)?;
+        mode.map_or(Ok(()), |mode| sys::fchmod(&file, Mode::from_raw_mode(mode)))?;
+        Ok(Arc::new(OpenFile::new(file)))
     }
 }

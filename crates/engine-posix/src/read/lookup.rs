@@ -1,38 +1,38 @@
-//! Looking into a cell without making a copy of all that is known of it.
+//! Looking a cell up without copying all its operations.
 
 use std::ops::Range;
 
 use isotach_object::Result;
 
 use crate::index::{
-    entry::{Entry, Known, Lent},
+    entry::{BytesRef, Entry, LayerEntry},
     ops::{Resolved, Resolving},
     state::{Layer, State},
 };
 
-/// What stands in a cell.
+/// The contents of a cell.
 #[derive(Debug)]
-pub(crate) enum Seen {
+pub(crate) enum CellContent {
     Nothing,
     /// A single value.
     Value(Entry),
-    /// Bytes, of which the parts are those of the range that was asked for.
+    /// Bytes, with the parts of the requested range.
     Bytes(Resolved),
 }
 
 impl State {
-    /// What a reader sees of a range at a path.
-    pub(crate) fn look(&self, path: &[u8], range: Range<u64>) -> Result<Seen> {
-        // Newest first, down to what nothing older matters to.
-        let mut lent: Vec<Lent<'_>> = Vec::new();
+    /// The contents of a range at a path.
+    pub(crate) fn lookup(&self, path: &[u8], range: Range<u64>) -> Result<CellContent> {
+        // Newest first, down to the entry that hides all older ones.
+        let mut lent: Vec<BytesRef<'_>> = Vec::new();
         for layer in self.layers() {
-            match layer.known(path)? {
-                Some(Known::Bytes(bytes)) => lent.push(bytes),
-                Some(Known::Other(entry)) => {
+            match layer.layer_entry(path)? {
+                Some(LayerEntry::Bytes(bytes)) => lent.push(bytes),
+                Some(LayerEntry::Other(entry)) => {
                     // Punching a single value does nothing; writing bytes drops it.
                     let is_dropped = lent.iter().any(|bytes| bytes.get().creates());
                     if entry.is_live() && !is_dropped {
-                        return Ok(Seen::Value(entry));
+                        return Ok(CellContent::Value(entry));
                     }
                     break;
                 }
@@ -43,19 +43,19 @@ impl State {
             }
         }
         if !lent.iter().any(|bytes| bytes.get().creates()) {
-            return Ok(Seen::Nothing);
+            return Ok(CellContent::Nothing);
         }
         let mut resolving = Resolving::of(range);
         lent.iter().rev().for_each(|bytes| resolving.apply_all(bytes.get()));
-        Ok(Seen::Bytes(resolving.into()))
+        Ok(CellContent::Bytes(resolving.into()))
     }
 }
 
 impl<'s> Layer<'s> {
-    fn known(&self, path: &[u8]) -> Result<Option<Known<'s>>> {
+    fn layer_entry(&self, path: &[u8]) -> Result<Option<LayerEntry<'s>>> {
         match self {
-            Self::Table(table) => table.known(path),
-            Self::Run(run) => run.known(path),
+            Self::Table(table) => table.layer_entry(path),
+            Self::Run(run) => run.layer_entry(path),
         }
     }
 }
