@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_read_and_wrong_ones_are_named() {
+    fn options_are_read_and_wrong_ones_are_refused() {
         let parse = |text: &str| parse(&text.parse().unwrap());
         let (path, options) = parse("posix:/a?sync=no&checkpoint=4096&segment=300").unwrap();
         assert_eq!((path, options), ("/a".into(), Options { sync: false, checkpoint: 4096, segment: 300 }));

@@ -181,7 +181,7 @@ fn together<const N: usize>(players: [(Player, Act); N]) {
 }
 
 #[test]
-fn two_threads_commit_and_a_third_reads_by_one_handle() {
+fn two_threads_commit_and_a_third_reads_with_one_handle() {
     try_schedules(
         |scene| {
             let shared = scene.player();
@@ -202,7 +202,7 @@ fn two_threads_commit_and_a_third_reads_by_one_handle() {
 }
 
 #[test]
-fn a_flush_beside_puts_by_one_handle_shows_them_to_another() {
+fn a_flush_beside_puts_of_one_handle_shows_them_to_another() {
     try_schedules(
         |scene| {
             let shared = scene.player();
@@ -267,7 +267,7 @@ fn a_handle_catches_up_beside_checkpoints_and_merges() {
 }
 
 #[test]
-fn verdicts_come_to_those_who_wait_while_the_state_moves_to_new_runs() {
+fn waiting_threads_get_their_verdicts_while_the_state_moves_to_new_runs() {
     try_schedules(
         |scene| {
             let shared = scene.player();

@@ -149,7 +149,7 @@ impl Random {
 }
 
 #[test]
-fn whatever_a_label_a_key_or_a_snapshot_is_called_nothing_outside_the_pool_is_touched() {
+fn no_label_key_or_snapshot_name_touches_anything_outside_the_pool() {
     let seed = std::env::var("ISOTACH_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
     println!("seed {seed} (ISOTACH_SEED)");
@@ -262,7 +262,7 @@ fn replace(place: &Place, path: &Path) {
 }
 
 #[test]
-fn a_link_in_the_place_of_a_container_or_a_file_of_it_is_not_followed() {
+fn a_link_in_place_of_a_container_or_its_files_is_not_followed() {
     let parts: [(&str, &[&str]); 6] = [
         // What is replaced, and which of the actions are refused for it.
         ("", &["read", "write", "verify", "measure", "set aside", "set rights"]),
@@ -315,7 +315,7 @@ fn a_link_in_the_place_of_a_container_or_a_file_of_it_is_not_followed() {
 }
 
 #[test]
-fn a_link_to_outside_that_lies_in_a_pool_outlives_neither_it_nor_its_target() {
+fn destroying_a_pool_removes_links_and_not_their_targets() {
     let place = Place::new();
     place.fill();
     let outside = tree(&place.outside());

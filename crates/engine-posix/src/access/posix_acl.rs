@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_is_read_as_it_is_written_and_a_narrow_mask_narrows_all_but_owner_and_others() {
+    fn a_list_reads_back_and_a_mask_limits_all_but_owner_and_others() {
         let users = BTreeMap::from([(7, 5), (1001, 7)]);
         let list = PosixAcl { users, groups: BTreeMap::from([(3, 0)]), ..PosixAcl::of_mode(0o751) };
         let mut bytes = list.encode();

@@ -314,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_list_of_another_engine_what_a_file_system_enforces_is_inherited() {
+    fn a_list_of_another_engine_is_inherited_as_far_as_it_is_enforceable() {
         let acl: Acl = "A::OWNER@:rw,A::ann@:tT,A::bea@:rwtTa,A:G:GROUP@:r,A::EVERYONE@:w".parse().unwrap();
         let kept = "A::OWNER@:rwdtTaAo,A::ann@:,A::bea@:rwta,A:G:GROUP@:rta,A::EVERYONE@:";
         assert_eq!(enforceable(&acl).to_string(), kept);

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_numbers_are_told_from_each_other_and_nonsense_is_refused() {
+    fn names_and_numbers_are_distinguished_and_others_are_refused() {
         assert_eq!((user("root").unwrap(), user_name(0).as_str()), (0, "root"));
         assert_eq!((group("root").unwrap(), group_name(0).as_str()), (0, "root"));
         assert_eq!(

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marker_that_would_begin_in_the_header_and_end_in_the_body_is_not_written() {
+    fn no_marker_is_written_across_the_end_of_the_header() {
         let marker = MARKER.to_le_bytes();
         // The last byte of the header is one of a checksum, so a few bodies are needed until it is the marker's first.
         let straddles = |number: u32| {
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn every_beginning_of_a_frame_is_pending_and_torn_once_another_frame_follows() {
+    fn a_cut_frame_is_pending_and_torn_once_another_follows() {
         let (frame, next) = (sealed(b"the first body"), sealed(b"the next"));
         for cut in 0..frame.len() {
             assert!(
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn two_frames_cut_short_one_after_the_other_hide_no_good_one() {
+    fn two_consecutive_torn_frames_hide_no_whole_one() {
         let (first, second, good_one) = (sealed(b"the first body"), sealed(b"second"), sealed(b"good"));
         for cut in 1..first.len() {
             for second_cut in 1..second.len() {
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_of_a_whole_frame_is_damage_whatever_follows() {
+    fn any_flipped_bit_of_a_whole_frame_is_damage() {
         let frame = sealed(b"a body of some length");
         for after in [Vec::new(), sealed(b"next"), vec![0; 3]] {
             for bit in 0..frame.len() * 8 {
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn no_sector_of_a_frame_is_zeros_wherever_it_stands_and_whatever_bit_is_flipped() {
+    fn no_sector_of_a_frame_reads_as_zeros_even_with_a_flipped_bit() {
         let zeros = |length: usize| vec![0; length];
         let pattern = 0x9e37_79b9_u32.to_le_bytes().repeat(300);
         let bodies = [
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_header_is_damage_whatever_grows_behind_the_smallest_frame() {
+    fn a_damaged_header_is_damage_however_much_log_follows() {
         let mut log = sealed(b"");
         log[20] ^= 1;
         log.extend_from_slice(&sealed(b"next"));
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn garbage_is_passed_over_up_to_the_next_frame() {
+    fn garbage_is_skipped_up_to_the_next_frame() {
         let log = [&[0xaa; 100][..], &sealed(b"good")].concat();
         assert_eq!(find(&log, MARKER, false), FrameVerdict::Strange { length: 100 });
         assert_eq!(find(&[0xaa; 100], MARKER, false), FrameVerdict::Strange { length: 93 });

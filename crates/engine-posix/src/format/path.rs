@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distribution_keys_of_any_bytes_read_back_and_none_is_a_prefix_of_another() {
+    fn escaped_distribution_keys_read_back_and_none_is_a_prefix_of_another() {
         let object = ObjectId::new(ObjectType::General, ObjectClass::S1, 0, 5);
         let keys: [&[u8]; 7] = [b"a", b"a\0", b"a\0\x01", b"\0", b"\0\0", b"\xff", b"ab"];
         let paths = keys.map(|key| {

@@ -223,7 +223,7 @@ mod tests {
     use crate::format::extent::Sums;
 
     #[test]
-    fn every_record_reads_back_and_no_shorter_text_of_it_does() {
+    fn every_record_reads_back_and_no_prefix_of_it_does() {
         let id = |otype| ObjectId::new(otype, ObjectClass::S1, 1, 2);
         let kv = Cell::kv(id(ObjectType::KeyValue), b"key");
         let general = Cell::general(id(ObjectType::General), b"d\0", b"a");
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_no_engine_would_take_is_malformed() {
+    fn a_forbidden_record_is_malformed() {
         let array = Cell::array(ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, 1));
         let extent = Extent { file: 1, position: 2, length: 10, sums: Sums::of(&[1; 10]) };
         let wrong = [

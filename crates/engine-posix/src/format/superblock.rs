@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_version_or_a_mandatory_feature_is_refused_and_an_optional_one_is_not() {
+    fn newer_versions_and_mandatory_features_are_refused() {
         let with = |at: usize, value: u8| {
             let mut bytes = Superblock { uuid: [7; 16], marker: 9 }.encode(Kind::Pool);
             bytes[at] = value;

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_are_merged_up_to_one_that_is_much_larger_than_all_after_it() {
+    fn runs_are_merged_up_to_a_much_larger_one() {
         for (entries, count) in [
             (&[][..], 0),
             (&[5], 1),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_room_for_what_a_purge_reads_is_not_used() {
+    fn a_temporary_folder_without_enough_space_is_not_used() {
         let folder = tempfile::tempdir().unwrap();
         assert!(TemporaryRuns::in_folder(folder.path(), 1).is_some());
         assert!(TemporaryRuns::in_folder(folder.path(), u64::MAX).is_none());

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_punch_of_nothing_creates_nothing_and_of_a_single_value_changes_nothing() {
+    fn a_punch_creates_nothing_and_leaves_single_values() {
         let punch = Bytes::new(false, vec![ByteOp::Punch { offset: 0, length: 9 }]);
         assert!(!Entry::Bytes(punch.clone()).is_live());
         let value = Entry::Value(Box::from(*b"v"));

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_any_operations_is_that_part_of_all_they_amount_to() {
+    fn the_result_for_a_range_is_that_part_of_the_whole_result() {
         let seed = std::env::var("ISOTACH_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(7u64);
         let mut state = seed;
         let mut random = |below: u64| {

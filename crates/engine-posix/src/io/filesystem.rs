@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_options_of_the_mount_that_a_path_is_on_are_found() {
+    fn the_mount_options_of_a_path_are_found() {
         let mounts = "1 0 0:1 / / rw - ext4 /dev/a rw\n\
                       2 1 0:2 / /lus rw shared:1 - lustre a@tcp:/f rw,flock,lazystatfs\n\
                       3 1 0:3 / /lus/local rw - lustre b@tcp:/f rw,localflock\n";
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_system_that_does_not_order_appends_is_refused_with_the_reason() {
+    fn file_systems_without_ordered_appends_are_refused() {
         let error = check_type(0x6969, Path::new("/nfs/store")).unwrap_err();
         assert_eq!(error.code(), "unsupported");
         assert!(error.to_string().contains("/nfs/store is on NFS, which does not order appends"), "{error}");

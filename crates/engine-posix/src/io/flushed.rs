@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn the_furthest_note_counts_and_one_without_sync_only_until_the_next_start() {
+    fn the_furthest_note_counts_and_an_unsynced_one_until_a_restart() {
         let mut bytes = with(1, Note { epoch: 100, boot: 0, writer: 7 });
         let unsynced = Note { epoch: 900, boot: 5, writer: 8 }.encode();
         bytes[UNSYNCED * SLOT..][..SLOT].copy_from_slice(&unsynced);
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_of_another_container_say_nothing() {
+    fn notes_of_another_container_do_not_count() {
         let bytes = with(9, Note { epoch: 100, boot: 0, writer: 7 });
         let notes = parse(&bytes, [4; 16], None);
         assert_eq!((notes.epoch, notes.damage.is_some()), (0, true));

@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_of_data_files_read_back_and_any_flipped_bit_or_missing_byte_is_noticed() {
+    fn ends_of_data_files_read_back_and_any_damage_is_noticed() {
         let ends = Ends::from([(3, 900), (u64::MAX, 1 << 40)]);
         let good = encode_ends(&ends);
         assert_eq!(decode_ends(&good), Some(ends));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_reads_back_and_any_flipped_bit_is_noticed() {
+    fn a_purge_manifest_reads_back_and_any_flipped_bit_is_noticed() {
         let manifest = PurgeManifest { sequence: 1, epoch: 900, hole_end: 400, tag: 7 };
         let good: [u8; SIZE] = manifest.encode([3; 16]).try_into().unwrap();
         assert_eq!(PurgeManifest::decode(&good, [3; 16]), Some(manifest));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_count_if_they_are_of_the_generation_or_begin_at_the_floor() {
+    fn runs_are_valid_in_the_generation_or_behind_the_manifest() {
         let manifest = PurgeManifest { sequence: 1, epoch: 100, hole_end: 0, tag: 7 };
         let span = |from, to, tag| Span { from, to, tag };
         for (span, with, without) in [
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn file_names_tell_their_sequence_and_other_names_none() {
+    fn sequences_read_back_from_file_names_and_other_names_have_none() {
         assert_eq!(PurgeManifest::of_file_name(&PurgeManifest::file_name(0xab)), Some(0xab));
         for name in ["floor.1", "floor.00000000000000AB", "log.0000000000000001"] {
             assert_eq!(PurgeManifest::of_file_name(name), None, "{name}");

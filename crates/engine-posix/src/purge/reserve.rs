@@ -64,7 +64,7 @@ mod tests {
     use crate::io::disk;
 
     #[test]
-    fn a_reserve_that_was_begun_is_made_whole_and_one_that_is_whole_stays() {
+    fn an_incomplete_reserve_is_completed_and_a_whole_one_stays() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Directory::open(&*disk::system(), folder.path()).unwrap();
         directory.create(RESERVE).unwrap();
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reserve_that_holds_no_room_is_made_anew() {
+    fn a_sparse_reserve_is_written_again() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Directory::open(&*disk::system(), folder.path()).unwrap();
         directory.create(RESERVE).unwrap().set_length(RESERVE_SIZE as u64).unwrap();

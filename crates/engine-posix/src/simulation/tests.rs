@@ -18,7 +18,7 @@ fn left(disk: &SimulatedDisk, loss: Loss) -> Vec<(PathBuf, u64)> {
 }
 
 #[test]
-fn what_was_synced_with_its_name_survives_whatever_is_lost() {
+fn synced_bytes_with_a_synced_name_always_survive() {
     let disk = SimulatedDisk::new();
     write(&disk, "a", &[7; 2000]).sync().unwrap();
     root(&disk).sync().unwrap();
@@ -29,7 +29,7 @@ fn what_was_synced_with_its_name_survives_whatever_is_lost() {
 }
 
 #[test]
-fn a_name_or_the_bytes_are_lost_if_only_the_other_was_synced() {
+fn an_unsynced_name_or_unsynced_bytes_can_be_lost() {
     let disk = SimulatedDisk::new();
     write(&disk, "a", b"bytes").sync().unwrap();
     assert_eq!(left(&disk, Loss::All), []);
@@ -41,7 +41,7 @@ fn a_name_or_the_bytes_are_lost_if_only_the_other_was_synced() {
 }
 
 #[test]
-fn a_crash_in_the_past_knows_nothing_of_later_syncs() {
+fn a_crash_in_the_past_ignores_later_syncs() {
     let disk = SimulatedDisk::new();
     let file = write(&disk, "a", b"bytes");
     root(&disk).sync().unwrap();
@@ -52,7 +52,7 @@ fn a_crash_in_the_past_knows_nothing_of_later_syncs() {
 }
 
 #[test]
-fn sectors_survive_one_by_one_and_as_they_were_at_some_moment() {
+fn sectors_survive_independently_in_some_past_state() {
     let disk = SimulatedDisk::new();
     let file = write(&disk, "a", &[1; 3 * SECTOR]);
     root(&disk).sync().unwrap();
@@ -84,7 +84,7 @@ fn a_renamed_folder_has_one_of_its_names_after_a_crash() {
 }
 
 #[test]
-fn the_call_that_is_to_fail_fails_and_no_other() {
+fn only_the_chosen_call_fails() {
     let disk = SimulatedDisk::new();
     let file = write(&disk, "a", b"bytes");
     disk.set_fault(Some(Fault::Broken(disk.calls() + 1)));
@@ -94,7 +94,7 @@ fn the_call_that_is_to_fail_fails_and_no_other() {
 }
 
 #[test]
-fn a_full_disk_takes_half_a_write_and_then_nothing_until_there_is_room() {
+fn a_full_disk_takes_half_a_write_and_then_nothing() {
     let disk = SimulatedDisk::new();
     drop(write(&disk, "a", b""));
     let file = root(&disk).open("a".as_ref(), Access::Append).unwrap();
@@ -107,7 +107,7 @@ fn a_full_disk_takes_half_a_write_and_then_nothing_until_there_is_room() {
 }
 
 #[test]
-fn a_lock_is_one_openings_until_it_is_closed() {
+fn a_lock_belongs_to_one_open_file_until_it_is_closed() {
     let disk = SimulatedDisk::new();
     let file = write(&disk, "a", b"");
     let other = root(&disk).open("a".as_ref(), Access::Read).unwrap();
@@ -118,7 +118,7 @@ fn a_lock_is_one_openings_until_it_is_closed() {
 }
 
 #[test]
-fn nothing_is_made_in_a_folder_that_was_removed() {
+fn nothing_is_created_in_a_removed_folder() {
     let disk = SimulatedDisk::new();
     root(&disk).make_folder("a".as_ref(), Naming::Shared).unwrap();
     let folder = root(&disk).folder("a".as_ref(), true).unwrap();

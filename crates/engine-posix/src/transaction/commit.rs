@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_of_which_a_segment_is_gone_is_not_judged_by_what_it_has_changed_itself() {
+    fn a_frame_with_a_missing_segment_is_not_judged_by_its_own_changes() {
         let folder = tempfile::tempdir().unwrap();
         let uri: PoolUri = format!("posix:{}/pool?segment=256", folder.path().display()).parse().unwrap();
         Posix.create_pool(&uri).unwrap();

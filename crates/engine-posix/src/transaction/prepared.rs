@@ -202,7 +202,7 @@ mod tests {
     };
 
     #[test]
-    fn a_stage_reads_back_and_nothing_shorter_or_conditional_is_one() {
+    fn a_stage_reads_back_and_malformed_ones_are_refused() {
         let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1);
         let mut records = Vec::new();
         record::encode_change(&mut records, &Cell::kv(object, b"key"), &CellChange::Remove);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_prepared_is_not_committed_when_it_is_gone_or_something_else_has_its_name() {
+    fn an_aborted_or_replaced_prepared_transaction_is_not_committed() {
         let folder = tempfile::tempdir().unwrap();
         let uri: PoolUri = format!("posix:{}/pool", folder.path().display()).parse().unwrap();
         Posix.create_pool(&uri).unwrap();

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_verdict_is_lost_or_kept_for_ever_when_a_state_takes_the_place_of_another() {
+    fn replacing_a_state_neither_loses_nor_leaks_verdicts() {
         let frame = |sequence| Origin { writer: 1, sequence };
         let (mut old, mut new) = (Verdicts::of(1), Verdicts::of(1));
         for sequence in [4, 5, 6] {

@@ -104,11 +104,11 @@ fn at_every_call(fault: fn(u64) -> Fault) {
 }
 
 #[test]
-fn a_device_that_fails_at_any_call_loses_nothing_flushed_and_is_in_nobodys_way_afterwards() {
+fn an_error_of_any_call_loses_nothing_flushed_and_can_be_retried() {
     at_every_call(Fault::Broken);
 }
 
 #[test]
-fn a_device_that_is_full_from_any_call_on_loses_nothing_flushed_and_takes_all_when_there_is_room() {
+fn a_full_disk_loses_nothing_flushed_and_can_be_written_after_freeing_space() {
     at_every_call(Fault::Full);
 }

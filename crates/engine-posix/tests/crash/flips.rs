@@ -104,7 +104,7 @@ fn a_flipped_bit_anywhere_is_corrupt_or_changes_no_answer() {
 }
 
 #[test]
-fn a_sector_of_zeros_in_the_midst_of_the_log_is_corrupt_and_not_taken_for_lost_to_a_power_failure() {
+fn a_zeroed_sector_within_the_log_is_damage_and_not_a_loss() {
     let seed = seed();
     let history = History::record_flushed(seed, OPERATIONS);
     let log = PathBuf::from("/pool/containers/c/log.0000000000000001");

@@ -41,7 +41,7 @@ fn seed() -> u64 {
 }
 
 #[test]
-fn whatever_is_lost_at_any_moment_what_was_flushed_is_there_and_no_transaction_is_half_visible() {
+fn a_crash_at_any_change_keeps_what_was_flushed_and_splits_no_transaction() {
     let seed = seed();
     let history = History::record(seed, OPERATIONS);
     let mut checked = 0;
@@ -55,7 +55,7 @@ fn whatever_is_lost_at_any_moment_what_was_flushed_is_there_and_no_transaction_i
 }
 
 #[test]
-fn whatever_sectors_and_names_are_lost_what_was_flushed_is_there_and_no_transaction_is_half_visible() {
+fn random_losses_keep_what_was_flushed_and_split_no_transaction() {
     let (seed, sequences) = (seed(), number("ISOTACH_SEQUENCES").unwrap_or(SEQUENCES));
     let mut random = Random(seed);
     let history = History::record(seed, OPERATIONS);

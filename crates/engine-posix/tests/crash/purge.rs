@@ -106,13 +106,13 @@ fn cut_off_everywhere(disk: &SimulatedDisk, pool: &dyn Pool) {
 }
 
 #[test]
-fn a_purge_that_is_cut_off_at_any_moment_loses_nothing_and_the_next_one_cleans() {
+fn an_interrupted_purge_loses_nothing_and_the_next_one_cleans_up() {
     let (disk, pool) = written();
     cut_off_everywhere(&disk, &*pool);
 }
 
 #[test]
-fn a_purge_of_a_full_device_that_is_cut_off_at_any_moment_loses_nothing() {
+fn an_interrupted_purge_of_a_full_disk_loses_nothing() {
     let (disk, pool) = written();
     disk.set_free(Some(0));
     cut_off_everywhere(&disk, &*pool);
@@ -120,7 +120,7 @@ fn a_purge_of_a_full_device_that_is_cut_off_at_any_moment_loses_nothing() {
 }
 
 #[test]
-fn a_container_without_a_reserve_is_purged_on_a_full_device() {
+fn a_container_without_a_reserve_is_purged_on_a_full_disk() {
     let (disk, pool) = written();
     assert!(disk.remove("/pool/containers/c/reserve".as_ref()));
     disk.set_free(Some(0));
@@ -128,7 +128,7 @@ fn a_container_without_a_reserve_is_purged_on_a_full_device() {
 }
 
 #[test]
-fn a_purge_goes_in_steps_where_there_is_room_for_one_copy_at_a_time() {
+fn a_purge_works_in_steps_where_space_is_short() {
     // No file is wholly dead, and two of them fit. A quota is in nothing that a file system says.
     for limit in
         [|disk: &SimulatedDisk| disk.set_free(Some(300_000)), |disk: &SimulatedDisk| disk.set_quota(300_000)]
@@ -169,7 +169,7 @@ fn purge_in_steps(limit: impl Fn(&SimulatedDisk)) {
 }
 
 #[test]
-fn what_one_writer_replaced_on_a_small_device_is_purged_when_that_is_full() {
+fn replaced_data_of_one_writer_is_purged_on_a_full_small_disk() {
     let disk = SimulatedDisk::new();
     let (pool, name) = (pool(&disk), "c".parse().unwrap());
     pool.create_container(&name, &ContainerOptions::default()).unwrap();
@@ -207,7 +207,7 @@ fn little_dead(disk: &SimulatedDisk) -> (Arc<dyn Pool>, Label) {
 }
 
 #[test]
-fn a_purge_that_finds_no_room_keeps_the_reserve_where_some_is_left_beside_it() {
+fn a_purge_without_enough_space_keeps_the_reserve() {
     let disk = SimulatedDisk::new();
     let (pool, name) = little_dead(&disk);
     disk.set_free(Some(100_000));
@@ -217,7 +217,7 @@ fn a_purge_that_finds_no_room_keeps_the_reserve_where_some_is_left_beside_it() {
 }
 
 #[test]
-fn where_nothing_can_be_copied_a_purge_says_how_much_room_it_takes() {
+fn a_purge_without_space_for_copies_reports_what_it_needs() {
     let disk = SimulatedDisk::new();
     let (pool, name) = little_dead(&disk);
     disk.set_free(Some(0));
@@ -229,7 +229,7 @@ fn where_nothing_can_be_copied_a_purge_says_how_much_room_it_takes() {
 }
 
 #[test]
-fn an_epoch_that_no_snapshot_names_is_not_kept_where_a_purge_only_had_room_to_remove() {
+fn unnamed_epochs_are_not_kept_by_a_purge_without_space_to_copy() {
     let disk = SimulatedDisk::new();
     let (pool, name) = (pool(&disk), "c".parse().unwrap());
     pool.create_container(&name, &ContainerOptions::default()).unwrap();
@@ -270,7 +270,7 @@ fn an_epoch_that_no_snapshot_names_is_not_kept_where_a_purge_only_had_room_to_re
 }
 
 #[test]
-fn to_tell_what_a_purge_would_free_a_lock_that_cannot_be_asked_for_is_held() {
+fn an_untestable_lock_counts_as_held_in_a_dry_purge() {
     let (disk, pool) = written();
     let (name, first) = ("c".parse().unwrap(), disk.calls());
     let expected = pool.maintenance().unwrap().purge(&name, false).unwrap();
@@ -286,7 +286,7 @@ fn to_tell_what_a_purge_would_free_a_lock_that_cannot_be_asked_for_is_held() {
 }
 
 #[test]
-fn no_handle_makes_a_run_on_a_device_that_is_nearly_full() {
+fn no_handle_makes_a_run_on_a_nearly_full_disk() {
     let disk = SimulatedDisk::new();
     let (pool, name) = (pool(&disk), "c".parse().unwrap());
     pool.create_container(&name, &ContainerOptions::default()).unwrap();
@@ -302,7 +302,7 @@ fn no_handle_makes_a_run_on_a_device_that_is_nearly_full() {
 }
 
 #[test]
-fn small_runs_are_merged_where_there_is_no_room_to_merge_large_ones() {
+fn small_runs_are_merged_where_large_ones_do_not_fit() {
     let disk = SimulatedDisk::new();
     let uri: PoolUri = "posix:/pool?checkpoint=1024".parse().unwrap();
     disk.engine().create_pool(&uri).unwrap();

@@ -7,7 +7,7 @@ use isotach_object::{Cell, ContainerOptions, Error, ObjectClass, ObjectId, Objec
 use crate::{seed, workload::POOL};
 
 #[test]
-fn a_pool_whose_making_or_removal_was_cut_off_at_any_moment_can_be_removed_and_made_again() {
+fn a_half_created_or_half_removed_pool_can_be_removed_and_created_again() {
     let (seed, disk) = (seed(), SimulatedDisk::new());
     let uri: PoolUri = POOL.parse().unwrap();
     let engine = disk.engine();
@@ -36,7 +36,7 @@ fn a_pool_whose_making_or_removal_was_cut_off_at_any_moment_can_be_removed_and_m
 }
 
 #[test]
-fn a_container_that_is_there_after_a_power_failure_has_all_that_it_was_made_with() {
+fn a_container_exists_completely_or_not_at_all_after_a_power_failure() {
     let (seed, disk) = (seed(), SimulatedDisk::new());
     let (uri, label): (PoolUri, _) = (POOL.parse().unwrap(), "a".parse().unwrap());
     disk.engine().create_pool(&uri).unwrap();

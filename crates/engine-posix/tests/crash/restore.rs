@@ -90,7 +90,7 @@ fn assert_restored(pool: &dyn Pool, what: &str) -> u64 {
 }
 
 #[test]
-fn a_log_cut_at_any_byte_is_refused_and_told_and_repaired_to_what_runs_prove() {
+fn a_log_cut_at_any_byte_is_refused_and_repaired_from_runs() {
     let disk = written();
     let length = disk.files().iter().find(|(path, _)| path.ends_with(LOG)).unwrap().1;
     let mut random = Random(seed());
@@ -110,7 +110,7 @@ fn a_log_cut_at_any_byte_is_refused_and_told_and_repaired_to_what_runs_prove() {
 }
 
 #[test]
-fn a_repair_of_a_cut_log_that_is_cut_off_at_any_moment_is_done_by_the_next_one() {
+fn an_interrupted_repair_of_a_cut_log_is_completed_by_the_next_one() {
     let whole = written();
     for at in [64, 700, 3000] {
         let disk = whole.with_cut(Path::new(LOG), at);
@@ -146,7 +146,7 @@ fn has_bytes(disk: &SimulatedDisk, wanted: &[u8]) -> bool {
 }
 
 #[test]
-fn bytes_that_nothing_names_outlive_a_purge_whatever_call_of_the_repair_before_it_failed() {
+fn unnamed_bytes_survive_a_purge_after_a_repair_with_any_error() {
     let (whole, lost) = with_a_lost_value();
     let of_repair = whole.copy();
     let mut first = 0;
@@ -168,7 +168,7 @@ fn bytes_that_nothing_names_outlive_a_purge_whatever_call_of_the_repair_before_i
 }
 
 #[test]
-fn a_cut_log_is_repaired_on_a_device_without_a_free_byte() {
+fn a_cut_log_is_repaired_on_a_full_disk() {
     let (disk, lost) = with_a_lost_value();
     disk.set_free(Some(0));
     let pool = pool(&disk);

@@ -134,7 +134,7 @@ fn check(whole: &SimulatedDisk, promises: &[Promise], changes: usize, loss: Loss
 }
 
 #[test]
-fn whenever_power_fails_what_had_finished_is_committed_in_order_by_whoever_comes_next() {
+fn finished_versions_are_committed_in_order_after_any_power_failure() {
     for query in ["", "&segment=2000"] {
         let (disk, promises) = record(&format!("posix:/pool?checkpoint=1024{query}"));
         let mut checked = 0;

@@ -37,7 +37,7 @@ fn check(place: &Place, acl: &str, rows: &[Row<'_>]) -> usize {
 }
 
 #[test]
-fn everybody_may_do_what_the_list_says_and_nothing_else() {
+fn every_user_may_do_what_the_list_permits_and_nothing_else() {
     let Some(place) = Place::new() else { return };
     let lists: [(&str, [&str; 4]); 8] = [
         // The group's member, alice, bob, a stranger.
@@ -77,7 +77,7 @@ fn everybody_may_do_what_the_list_says_and_nothing_else() {
 }
 
 #[test]
-fn a_list_that_is_set_later_counts_for_what_others_made_before() {
+fn a_new_list_applies_to_existing_files_of_other_users() {
     let Some(place) = Place::new() else {
         return;
     };
@@ -111,7 +111,7 @@ fn a_list_that_is_set_later_counts_for_what_others_made_before() {
 }
 
 #[test]
-fn what_a_file_system_cannot_enforce_is_refused_and_changes_nothing() {
+fn unenforceable_rights_are_refused_and_change_nothing() {
     let Some(place) = Place::new() else {
         return;
     };
@@ -135,7 +135,7 @@ fn what_a_file_system_cannot_enforce_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_container_without_a_list_follows_the_umask_and_is_gone_when_its_owner_says_so() {
+fn a_container_without_a_list_follows_the_umask_and_its_owner_removes_it() {
     let Some(place) = Place::new() else { return };
     place.must(OWNER, &["create"]);
     place.must(OWNER, &["write"]);

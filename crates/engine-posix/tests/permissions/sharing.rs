@@ -7,7 +7,7 @@ use crate::{ALICE, BOB, MATE, OWNER, Place, STRANGER, label, outcome};
 const FIELDS: u64 = 40;
 
 #[test]
-fn users_who_write_one_container_read_each_other_and_a_reader_follows_them() {
+fn several_users_write_one_container_and_a_reader_follows_them() {
     let Some(place) = Place::new() else { return };
     let acl = format!("A:G:GROUP@:rw,A::{}@:rw,A::{}@:rw,A::EVERYONE@:r", ALICE.user, BOB.user);
     place.must(OWNER, &["create", &acl]);
@@ -44,7 +44,7 @@ fn users_who_write_one_container_read_each_other_and_a_reader_follows_them() {
 }
 
 #[test]
-fn a_container_that_inherits_is_open_to_all_whom_the_first_one_is_open_to() {
+fn inherited_rights_admit_the_same_users() {
     let Some(place) = Place::new() else { return };
     place.must(OWNER, &["create", &format!("A:G:GROUP@:rw,A::{}@:rw,A::{}@:r", ALICE.user, BOB.user)]);
     fs::rename(place.container(), place.folder.join("pool/containers/first")).unwrap();

@@ -8,10 +8,10 @@ use isotach_object::{ContainerOptions, NewRights, RightsChange};
 use crate::{ALICE, MATE, OWNER, Place, STRANGER, label};
 
 const HERE: &str = "ISOTACH_PERMISSIONS_WITHOUT_LISTS";
-const NAME: &str = "without_lists::modes_do_where_there_are_no_lists_and_names_are_refused";
+const NAME: &str = "without_lists::modes_work_without_lists_and_named_users_are_refused";
 
 #[test]
-fn modes_do_where_there_are_no_lists_and_names_are_refused() {
+fn modes_work_without_lists_and_named_users_are_refused() {
     if let Some(folder) = env::var_os(HERE) {
         return check(&Place::in_folder(Path::new(&folder)));
     }

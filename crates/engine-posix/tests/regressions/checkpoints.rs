@@ -14,7 +14,7 @@ use crate::{Store, assert_holds, entries, key, put_frames};
 const TEMPORARY: &str = "tmp.0000000000000000.0123456789abcdef";
 
 #[test]
-fn what_a_checkpointer_that_died_left_is_removed_and_keeps_nobody_from_writing_runs() {
+fn claims_of_dead_processes_are_removed_and_block_no_runs() {
     let store = Store::new("?checkpoint=256");
     for name in [TEMPORARY, "tmp.0000000000000000", "tmp.00000000000000ff.0123456789abcdef"] {
         fs::write(store.path().join(name), b"half a run").unwrap();
@@ -52,7 +52,7 @@ fn assert_is_named_for_its_span(path: &Path) {
 }
 
 #[test]
-fn a_checkpointer_that_is_taken_for_dead_never_gives_its_name_to_the_file_of_another() {
+fn an_abandoned_claim_never_names_the_file_of_another_process() {
     const WRITERS: u64 = 3;
     const EACH: u64 = 120;
     // On a device, where a sync takes its time and others come in between.

@@ -28,7 +28,7 @@ fn put_first(container: &dyn Container, number: u64) -> bool {
 }
 
 #[test]
-fn the_first_conditional_commit_of_a_handle_counts_once_or_conflicts_while_others_make_checkpoints() {
+fn a_first_conditional_commit_has_one_winner_beside_checkpoints() {
     let store = Store::in_memory("?checkpoint=256");
     let (won, done) = (AtomicU64::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -63,7 +63,7 @@ fn the_first_conditional_commit_of_a_handle_counts_once_or_conflicts_while_other
 }
 
 #[test]
-fn threads_that_share_a_handle_get_their_verdicts_and_never_see_it_go_back_while_it_moves_to_new_runs() {
+fn threads_of_one_handle_get_verdicts_and_never_go_back_beside_new_runs() {
     const EACH: u64 = 400;
     let store = Store::in_memory("?checkpoint=256");
     let (shared, done) = (store.open(), AtomicBool::new(false));

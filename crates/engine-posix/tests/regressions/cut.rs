@@ -54,7 +54,7 @@ fn repair(store: &Store) -> isotach_object::SetAside {
 }
 
 #[test]
-fn readers_and_writers_that_are_open_notice_that_the_log_was_cut() {
+fn open_readers_and_writers_notice_that_the_log_was_cut() {
     let store = Store::new("");
     let (writer, reader, idle) = (store.open(), store.open(), store.open());
     put_frames(&*writer, 0..20);
@@ -70,7 +70,7 @@ fn readers_and_writers_that_are_open_notice_that_the_log_was_cut() {
 }
 
 #[test]
-fn a_log_that_was_cut_is_noticed_in_a_store_that_does_not_wait_for_the_device() {
+fn a_cut_log_is_noticed_with_sync_off() {
     let store = Store::new("?sync=no");
     put_frames(&*store.open(), 0..20);
     cut(&store, length(&store) - 1);
@@ -79,7 +79,7 @@ fn a_log_that_was_cut_is_noticed_in_a_store_that_does_not_wait_for_the_device() 
 }
 
 #[test]
-fn a_log_replaced_by_an_older_copy_of_it_is_noticed() {
+fn a_log_replaced_by_an_older_copy_is_noticed() {
     let store = Store::new("");
     put_frames(&*store.open(), 0..10);
     let older = fs::read(store.path().join(LOG)).unwrap();
@@ -91,7 +91,7 @@ fn a_log_replaced_by_an_older_copy_of_it_is_noticed() {
 }
 
 #[test]
-fn a_log_that_is_gone_is_made_anew_from_runs_by_a_repair() {
+fn a_repair_rebuilds_a_missing_log_from_runs() {
     let store = Store::new("?checkpoint=256");
     put_frames(&*store.open(), 0..40);
     fs::remove_file(store.path().join(LOG)).unwrap();
@@ -109,7 +109,7 @@ fn a_log_that_is_gone_is_made_anew_from_runs_by_a_repair() {
 }
 
 #[test]
-fn bytes_of_a_lost_entry_are_told_and_kept() {
+fn bytes_of_a_lost_entry_are_reported_and_kept() {
     let store = with_a_lost_entry();
     let how = Verify { data: false, threads: 1 };
     let unnamed = store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap().unnamed;
@@ -121,7 +121,7 @@ fn bytes_of_a_lost_entry_are_told_and_kept() {
 }
 
 #[test]
-fn bytes_of_entries_behind_the_last_run_are_kept_by_a_repair() {
+fn a_repair_keeps_bytes_of_entries_behind_the_last_run() {
     let store = Store::new("?checkpoint=256");
     put_frames(&*store.open(), 0..38);
     let container = store.open();
@@ -154,7 +154,7 @@ fn a_container_whose_log_was_cut_is_not_purged() {
 }
 
 #[test]
-fn a_writer_notices_that_what_another_flushed_later_was_cut_off() {
+fn a_writer_notices_that_another_writers_flush_was_cut_off() {
     let store = Store::new("");
     let early = store.open();
     put_frames(&*early, 0..5);
@@ -167,7 +167,7 @@ fn a_writer_notices_that_what_another_flushed_later_was_cut_off() {
 }
 
 #[test]
-fn a_log_and_its_notes_that_were_both_cut_are_repaired() {
+fn a_cut_log_with_cut_notes_is_repaired() {
     let store = Store::new("?checkpoint=256");
     put_frames(&*store.open(), 0..40);
     cut(&store, 500);
@@ -183,7 +183,7 @@ fn a_log_and_its_notes_that_were_both_cut_are_repaired() {
 }
 
 #[test]
-fn bytes_that_were_never_flushed_are_told_and_no_damage() {
+fn unflushed_bytes_are_reported_and_are_not_damage() {
     let store = Store::new("");
     put_frames(&*store.open(), 0..5);
     let container = store.open();
@@ -198,7 +198,7 @@ fn bytes_that_were_never_flushed_are_told_and_no_damage() {
 }
 
 #[test]
-fn damaged_notes_of_flushes_are_told_and_set_aside_and_begun_anew() {
+fn damaged_notes_of_flushes_are_quarantined_and_replaced() {
     let store = Store::new("");
     put_frames(&*store.open(), 0..5);
     let notes = store.path().join("flushed");
@@ -215,7 +215,7 @@ fn damaged_notes_of_flushes_are_told_and_set_aside_and_begun_anew() {
 }
 
 #[test]
-fn notes_of_flushes_that_were_removed_are_told_and_made_anew_by_a_repair() {
+fn a_repair_replaces_missing_notes_of_flushes() {
     let store = Store::new("");
     put_frames(&*store.open(), 0..5);
     let notes = store.path().join("flushed");
@@ -229,7 +229,7 @@ fn notes_of_flushes_that_were_removed_are_told_and_made_anew_by_a_repair() {
 }
 
 #[test]
-fn a_damaged_note_takes_no_other_note_with_it_in_a_repair() {
+fn a_repair_keeps_the_sound_notes_beside_a_damaged_one() {
     let store = Store::new("");
     put_frames(&*store.open(), 0..5);
     let notes = store.path().join("flushed");
@@ -243,7 +243,7 @@ fn a_damaged_note_takes_no_other_note_with_it_in_a_repair() {
 }
 
 #[test]
-fn a_log_that_was_cut_while_its_notes_were_removed_is_repaired() {
+fn a_cut_log_without_notes_is_repaired() {
     let store = Store::new("?checkpoint=256");
     put_frames(&*store.open(), 0..40);
     cut(&store, 500);
@@ -256,7 +256,7 @@ fn a_log_that_was_cut_while_its_notes_were_removed_is_repaired() {
 }
 
 #[test]
-fn a_repair_keeps_the_bytes_of_a_writer_that_is_still_alive_and_a_purge_leaves_them() {
+fn a_repair_keeps_the_bytes_of_a_living_writer_from_a_purge() {
     let store = Store::new("?checkpoint=256");
     put_frames(&*store.open(), 0..40);
     let uri = format!("posix:{}/pool", store.folder.path().display()).parse().unwrap();
@@ -274,7 +274,7 @@ fn a_repair_keeps_the_bytes_of_a_writer_that_is_still_alive_and_a_purge_leaves_t
 }
 
 #[test]
-fn a_repair_of_a_log_that_another_repair_has_restored_changes_nothing() {
+fn a_second_repair_of_a_log_changes_nothing() {
     let store = Store::new("?checkpoint=256");
     put_frames(&*store.open(), 0..40);
     cut(&store, 500);
@@ -291,7 +291,7 @@ fn a_repair_of_a_log_that_another_repair_has_restored_changes_nothing() {
 }
 
 #[test]
-fn notes_that_are_short_or_of_another_container_are_made_anew_by_the_next_flush() {
+fn the_next_flush_replaces_short_or_foreign_notes() {
     let other = Store::new("");
     put_frames(&*other.open(), 0..1);
     let others = fs::read(other.path().join("flushed")).unwrap();
@@ -309,7 +309,7 @@ fn notes_that_are_short_or_of_another_container_are_made_anew_by_the_next_flush(
 }
 
 #[test]
-fn a_container_that_is_copied_in_the_right_order_while_others_write_can_be_read() {
+fn a_copy_in_the_right_order_beside_writers_can_be_read() {
     let store = Store::new("?checkpoint=1024");
     let target = store.folder.path().join("pool/containers/copy");
     let stop = AtomicBool::new(false);

@@ -57,7 +57,7 @@ fn handles(store: &Store) -> Vec<(&'static str, Arc<dyn Container>)> {
 }
 
 #[test]
-fn a_handle_on_a_destroyed_container_reads_nothing_of_one_made_later_under_its_label() {
+fn a_handle_on_a_destroyed_container_reads_nothing_of_its_successor() {
     let store = Store::new("?checkpoint=256");
     for (which, old) in handles(&store) {
         let is_old = |found: Result<Vec<u8>, Error>| match found {
@@ -79,7 +79,7 @@ fn a_handle_on_a_destroyed_container_reads_nothing_of_one_made_later_under_its_l
 }
 
 #[test]
-fn a_handle_on_a_destroyed_container_writes_nothing_into_one_made_later_under_its_label() {
+fn a_handle_on_a_destroyed_container_writes_nothing_to_its_successor() {
     let store = Store::new("?checkpoint=256");
     let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
     for (which, old) in handles(&store) {

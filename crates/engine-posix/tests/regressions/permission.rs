@@ -55,13 +55,13 @@ fn filled() -> Store {
 }
 
 #[test]
-fn a_container_that_may_only_be_read_refuses_updates_and_is_read_on() {
+fn a_read_only_container_refuses_updates_and_stays_readable() {
     let Some(uri) = pool_of_parent() else {
         let store = filled();
         permit(&store.path(), 0o555);
         permit(&store.path().join("data"), 0o555);
         store.files("").iter().filter(|path| path.is_file()).for_each(|path| permit(path, 0o444));
-        as_another_user(&store, "a_container_that_may_only_be_read_refuses_updates_and_is_read_on");
+        as_another_user(&store, "a_read_only_container_refuses_updates_and_stays_readable");
         permit(&store.path(), 0o755);
         return permit(&store.path().join("data"), 0o755);
     };
@@ -108,8 +108,8 @@ fn permit_all_but_notes(store: &Store, folder: u32) {
 }
 
 #[test]
-fn notes_that_a_writer_may_not_change_are_made_anew_with_what_they_said() {
-    const THIS: &str = "notes_that_a_writer_may_not_change_are_made_anew_with_what_they_said";
+fn notes_that_a_writer_may_not_change_are_replaced_with_their_contents() {
+    const THIS: &str = "notes_that_a_writer_may_not_change_are_replaced_with_their_contents";
     let Some(uri) = pool_of_parent() else {
         let store = filled();
         permit_all_but_notes(&store, 0o777);
@@ -127,8 +127,8 @@ fn notes_that_a_writer_may_not_change_are_made_anew_with_what_they_said() {
 }
 
 #[test]
-fn a_writer_that_can_leave_no_notes_of_its_flushes_is_refused_before_it_appends() {
-    const THIS: &str = "a_writer_that_can_leave_no_notes_of_its_flushes_is_refused_before_it_appends";
+fn a_writer_that_cannot_leave_notes_is_refused_before_it_appends() {
+    const THIS: &str = "a_writer_that_cannot_leave_notes_is_refused_before_it_appends";
     let Some(uri) = pool_of_parent() else {
         let store = filled();
         permit_all_but_notes(&store, 0o755);

@@ -10,7 +10,7 @@ fn uri(path: &std::path::Path, query: &str) -> PoolUri {
 }
 
 #[test]
-fn a_pool_is_not_made_over_containers_that_another_left() {
+fn a_pool_is_not_created_over_existing_containers() {
     let folder = tempfile::tempdir().unwrap();
     let pool = uri(folder.path(), "");
     Posix.create_pool(&pool).unwrap();
@@ -30,7 +30,7 @@ fn a_pool_is_not_made_over_containers_that_another_left() {
 }
 
 #[test]
-fn of_several_that_make_a_pool_at_once_one_succeeds() {
+fn one_of_several_simultaneous_creators_of_a_pool_succeeds() {
     for _ in 0..100 {
         let folder = tempfile::tempdir().unwrap();
         let pool = uri(folder.path(), "");
@@ -51,7 +51,7 @@ fn of_several_that_make_a_pool_at_once_one_succeeds() {
 }
 
 #[test]
-fn a_container_that_others_make_and_destroy_is_there_or_made_and_nothing_else() {
+fn simultaneous_creators_and_destroyers_see_expected_errors_only() {
     let folder = tempfile::tempdir().unwrap();
     let uri = uri(folder.path(), "?sync=no");
     Posix.create_pool(&uri).unwrap();
@@ -72,7 +72,7 @@ fn a_container_that_others_make_and_destroy_is_there_or_made_and_nothing_else() 
 }
 
 #[test]
-fn an_interval_between_checkpoints_that_could_not_be_counted_to_is_refused() {
+fn checkpoint_intervals_out_of_range_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let open = |bytes: &str| Posix.create_pool(&uri(folder.path(), &format!("?checkpoint={bytes}")));
     for wrong in ["0", "255", "1099511627777", "18446744073709551615", "99999999999999999999", "-1", "4k", ""]

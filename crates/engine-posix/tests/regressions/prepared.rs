@@ -66,7 +66,7 @@ fn litter(store: &Store) {
 }
 
 #[test]
-fn a_purge_takes_nothing_of_what_dead_processes_have_prepared() {
+fn a_purge_keeps_the_prepared_transactions_of_dead_processes() {
     for query in ["", "?checkpoint=4096&segment=2000"] {
         let store = Store::new(query);
         litter(&store);
@@ -105,7 +105,7 @@ fn a_purge_takes_nothing_of_what_dead_processes_have_prepared() {
 }
 
 #[test]
-fn what_was_prepared_and_aborted_gives_back_its_room() {
+fn an_aborted_prepared_transaction_frees_its_space() {
     let store = Store::new("");
     prepare(&*store.open(), "kept", 1, 10);
     prepare(&*store.open(), "aborted", 2, 10);
@@ -124,7 +124,7 @@ fn what_was_prepared_and_aborted_gives_back_its_room() {
 }
 
 #[test]
-fn a_stage_that_could_not_be_prepared_leaves_no_file() {
+fn a_stage_that_cannot_be_prepared_leaves_no_file() {
     let store = Store::new("");
     prepare(&*store.open(), "name", 1, 0);
     let container = store.open();
@@ -141,7 +141,7 @@ fn a_stage_that_could_not_be_prepared_leaves_no_file() {
 }
 
 #[test]
-fn a_damaged_segment_of_a_prepared_stage_keeps_it_from_being_committed_and_nobody_from_anything_else() {
+fn a_damaged_prepared_segment_only_blocks_its_own_commit() {
     let store = Store::new("?segment=2000");
     prepare(&*store.open(), "good", 1, 300);
     let before = data_files(&store);
@@ -185,7 +185,7 @@ fn a_damaged_segment_of_a_prepared_stage_keeps_it_from_being_committed_and_nobod
 }
 
 #[test]
-fn a_purge_leaves_alone_what_is_being_staged_until_it_is_prepared() {
+fn a_purge_keeps_the_data_of_a_stage_until_it_is_prepared() {
     let store = Store::new("");
     litter(&store);
     let container = store.open();
@@ -226,7 +226,7 @@ fn assert_version(container: &dyn Container, number: u64) {
 }
 
 #[test]
-fn a_purge_between_finishing_and_committing_takes_nothing_and_old_versions_are_read_from_snapshots() {
+fn a_purge_keeps_finished_and_snapshotted_versions() {
     let store = Store::new("");
     (0..2).for_each(|participant| finish(&store, 1, participant));
     store.open().snapshots().unwrap().create(&name("first")).unwrap();

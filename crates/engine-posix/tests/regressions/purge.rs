@@ -105,7 +105,7 @@ fn tree(path: &Path) -> Vec<(std::path::PathBuf, Vec<u8>, std::time::SystemTime)
 }
 
 #[test]
-fn to_tell_what_a_purge_would_free_writes_nothing() {
+fn a_dry_purge_writes_nothing() {
     // Nobody has made runs of what is to be looked at.
     let store = Store::new("?checkpoint=1099511627776");
     for round in 0..10 {
@@ -120,7 +120,7 @@ fn to_tell_what_a_purge_would_free_writes_nothing() {
 }
 
 #[test]
-fn room_of_what_was_replaced_comes_back_as_told_and_all_else_stays() {
+fn a_purge_frees_what_a_dry_one_reports_and_keeps_the_rest() {
     let store = Store::new("");
     for round in 0..10 {
         write(&*store.open(), 0..20, round);
@@ -159,7 +159,7 @@ fn room_of_what_was_replaced_comes_back_as_told_and_all_else_stays() {
 }
 
 #[test]
-fn values_records_and_holes_move_as_they_are() {
+fn a_purge_moves_values_records_and_holes_unchanged() {
     let store = Store::new("");
     let container = store.open();
     let object = ObjectId::new(ObjectType::General, ObjectClass::S1, 0, 1);
@@ -242,7 +242,7 @@ fn a_snapshot_keeps_what_it_needs_until_it_is_removed() {
 }
 
 #[test]
-fn a_file_that_a_writer_is_at_stays_and_the_others_go() {
+fn a_purge_keeps_files_with_a_writer_and_removes_others() {
     let store = Store::new("");
     write(&*store.open(), 0..5, 0);
     let writer = store.open();
@@ -263,7 +263,7 @@ fn a_file_that_a_writer_is_at_stays_and_the_others_go() {
 }
 
 #[test]
-fn handles_that_opened_before_a_purge_read_and_write_on() {
+fn open_handles_read_and_write_after_a_purge() {
     let store = Store::new("?checkpoint=256");
     for round in 0..3 {
         write(&*store.open(), 0..5, round);
@@ -289,7 +289,7 @@ fn handles_that_opened_before_a_purge_read_and_write_on() {
 }
 
 #[test]
-fn a_handle_that_stood_still_in_what_became_a_hole_begins_again() {
+fn a_handle_in_a_new_hole_of_the_log_starts_over() {
     let store = Store::new("?checkpoint=1099511627776");
     put_frames(&*store.open(), 0..10);
     let late = store.open();
@@ -303,7 +303,7 @@ fn a_handle_that_stood_still_in_what_became_a_hole_begins_again() {
 }
 
 #[test]
-fn two_purges_at_once_and_readers_and_writers_beside_them_get_what_they_should() {
+fn two_purges_readers_and_writers_run_at_the_same_time() {
     const ARRAYS: u64 = 8;
     let store = Arc::new(Store::in_memory("?checkpoint=4096"));
     write(&*store.open(), 0..ARRAYS, 0);
@@ -354,7 +354,7 @@ fn two_purges_at_once_and_readers_and_writers_beside_them_get_what_they_should()
 }
 
 #[test]
-fn the_run_of_a_slow_merger_counts_for_nobody_after_a_purge() {
+fn an_old_run_that_appears_after_a_purge_is_invalid() {
     let store = Store::new("?checkpoint=1024");
     put_frames(&*store.open(), 0..50);
     write(&*store.open(), 0..5, 0);
@@ -378,7 +378,7 @@ fn the_run_of_a_slow_merger_counts_for_nobody_after_a_purge() {
 }
 
 #[test]
-fn a_lost_or_damaged_run_of_a_purge_is_damage_and_never_an_older_state() {
+fn a_lost_or_damaged_purge_run_is_damage_and_not_an_older_state() {
     let store = Store::new("");
     put_frames(&*store.open(), 0..50);
     write(&*store.open(), 0..5, 0);
@@ -409,7 +409,7 @@ fn a_lost_or_damaged_run_of_a_purge_is_damage_and_never_an_older_state() {
 }
 
 #[test]
-fn a_damaged_array_stays_with_its_file_and_everything_else_moves() {
+fn a_purge_keeps_the_file_of_a_damaged_array() {
     let store = Store::new("");
     let container = store.open();
     write(&*container, 0..5, 0);

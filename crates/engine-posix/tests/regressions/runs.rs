@@ -58,7 +58,7 @@ fn reach(store: &Store) -> u64 {
 }
 
 #[test]
-fn a_run_that_is_damaged_or_reaches_past_the_log_is_left_out_and_everything_is_still_right() {
+fn damaged_runs_and_runs_past_the_log_are_left_out() {
     for (what, harm) in harms() {
         for last in [false, true] {
             let what = format!("{what}, {}", if last { "the last run" } else { "the first run" });
@@ -80,7 +80,7 @@ fn a_run_that_is_damaged_or_reaches_past_the_log_is_left_out_and_everything_is_s
 }
 
 #[test]
-fn a_listing_that_begins_past_the_end_of_a_run_is_empty_and_ends() {
+fn a_listing_past_the_end_of_a_run_is_empty_and_ends() {
     let store = Store::new("?checkpoint=256");
     put_frames(&*store.open(), 0..COUNT);
     let container = store.open();
@@ -102,7 +102,7 @@ fn a_listing_that_begins_past_the_end_of_a_run_is_empty_and_ends() {
 }
 
 #[test]
-fn a_run_of_another_copy_of_the_container_is_read_without_and_told_and_set_aside() {
+fn a_run_of_another_copy_is_ignored_reported_and_quarantined() {
     let store = Store::new("?checkpoint=1099511627776");
     put_frames(&*store.open(), 0..10);
     let log = store.path().join("log.0000000000000001");

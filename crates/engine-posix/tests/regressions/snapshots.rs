@@ -83,7 +83,7 @@ fn checkpoints_and_merges_never_lose_a_snapshot() {
 }
 
 #[test]
-fn runs_are_merged_over_what_was_a_snapshot_and_who_reads_the_past_reads_on() {
+fn runs_merge_over_destroyed_snapshots_and_open_ones_stay_readable() {
     let store = Store::in_memory("?checkpoint=256");
     let container = store.open();
     for number in 0..12 {
@@ -147,7 +147,7 @@ fn every_epoch_of_the_log_can_be_opened_and_shows_whole_frames() {
 }
 
 #[test]
-fn a_snapshot_of_a_container_that_was_destroyed_is_not_there() {
+fn a_destroyed_container_has_no_snapshots() {
     let store = Store::new("");
     let container = store.open();
     put_frames(&*container, 0..3);

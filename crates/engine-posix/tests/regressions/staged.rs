@@ -36,7 +36,7 @@ fn with_segments() -> (Store, std::sync::Arc<dyn Container>) {
 }
 
 #[test]
-fn a_flipped_bit_or_a_cut_in_a_segment_is_corrupt_and_never_shows_a_part() {
+fn a_damaged_segment_is_corrupt_and_never_shows_a_part() {
     type Harm = fn(&mut Vec<u8>);
     let harms: [(&str, Harm); 3] = [
         ("a flipped bit in the first segment", |bytes| bytes[1000] ^= 1),
@@ -67,7 +67,7 @@ fn a_flipped_bit_or_a_cut_in_a_segment_is_corrupt_and_never_shows_a_part() {
 }
 
 #[test]
-fn a_segment_that_is_missing_is_corrupt_and_says_which_file() {
+fn a_missing_segment_is_corrupt_and_its_file_is_named() {
     let (store, reader) = with_segments();
     let file = data_files(&store).remove(0);
     fs::remove_file(&file).unwrap();
@@ -76,14 +76,14 @@ fn a_segment_that_is_missing_is_corrupt_and_says_which_file() {
 }
 
 #[test]
-fn a_reader_of_a_destroyed_container_is_told_so_though_its_segments_are_gone() {
+fn a_destroyed_container_is_reported_although_its_segments_are_gone() {
     let (store, reader) = with_segments();
     store.pool.destroy_container(&store.label).unwrap();
     assert_eq!(entries(&*reader).get(&key(100)).unwrap_err().code(), "not-found");
 }
 
 #[test]
-fn what_lost_or_was_dropped_gives_its_files_back_and_all_others_read_on() {
+fn refused_and_dropped_stages_remove_their_files() {
     for query in ["", "?checkpoint=256"] {
         let store = Store::new(query);
         let (container, reader) = (store.open(), store.open());
@@ -109,7 +109,7 @@ fn what_lost_or_was_dropped_gives_its_files_back_and_all_others_read_on() {
 }
 
 #[test]
-fn a_reader_that_follows_and_one_that_begins_at_runs_see_the_same() {
+fn a_following_reader_and_one_at_runs_see_the_same() {
     let store = Store::new("?checkpoint=256");
     let (container, follower) = (store.open(), store.open());
     put_frames(&*container, 0..10);

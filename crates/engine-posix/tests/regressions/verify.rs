@@ -93,7 +93,7 @@ fn do_at_random(container: &dyn Container, steps: u64, mut random: impl FnMut(u6
 }
 
 #[test]
-fn nothing_is_wrong_with_what_random_work_leaves_and_runs_agree_with_the_log() {
+fn random_work_leaves_no_damage_and_runs_agree_with_the_log() {
     let seed = std::env::var("ISOTACH_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(3u64);
     for query in ["?checkpoint=256", "?checkpoint=4096", "?checkpoint=1099511627776"] {
         for round in 0..6 {
@@ -114,7 +114,7 @@ fn nothing_is_wrong_with_what_random_work_leaves_and_runs_agree_with_the_log() {
 }
 
 #[test]
-fn every_flipped_bit_of_any_file_is_found_there() {
+fn any_flipped_bit_of_any_file_is_found() {
     let store = Store::in_memory("?checkpoint=2048");
     let container = store.open();
     put_frames(&*container, 0..30);
@@ -153,7 +153,7 @@ fn every_flipped_bit_of_any_file_is_found_there() {
 }
 
 #[test]
-fn damaged_bytes_are_told_with_their_file_place_and_cell_and_hide_no_others() {
+fn damaged_bytes_are_reported_with_file_position_and_cell() {
     let store = Store::new("");
     let container = store.open();
     let arrays = [7, 8, 9].map(|low| ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, low));
@@ -196,7 +196,7 @@ fn damaged_bytes_are_told_with_their_file_place_and_cell_and_hide_no_others() {
 }
 
 #[test]
-fn bytes_that_only_a_snapshot_has_are_looked_at_too() {
+fn bytes_of_snapshots_are_verified_too() {
     let store = Store::new("?checkpoint=256");
     let container = store.open();
     let array = Array::new(&*container, object(ObjectType::Array)).unwrap();
@@ -219,7 +219,7 @@ fn bytes_that_only_a_snapshot_has_are_looked_at_too() {
 }
 
 #[test]
-fn each_damaged_frame_is_told_and_the_scan_goes_on_behind_it() {
+fn each_damaged_frame_is_reported_and_the_scan_continues() {
     let store = Store::new("?checkpoint=1099511627776");
     let container = store.open();
     put_frames(&*container, 0..20);
@@ -239,7 +239,7 @@ fn each_damaged_frame_is_told_and_the_scan_goes_on_behind_it() {
 }
 
 #[test]
-fn garbage_and_appends_that_were_cut_short_are_no_damage() {
+fn garbage_and_torn_appends_are_no_damage() {
     let store = Store::new("");
     put_frames(&*store.open(), 0..3);
     let log = store.files("log.").remove(0);
@@ -256,7 +256,7 @@ fn garbage_and_appends_that_were_cut_short_are_no_damage() {
 }
 
 #[test]
-fn a_damaged_segment_of_a_frame_that_counts_is_told_with_the_frame_and_one_of_a_frame_that_does_not_is_none()
+fn damaged_segments_are_damage_only_in_frames_that_count()
 {
     let store = Store::new("?checkpoint=1099511627776&segment=300");
     let container = store.open();
@@ -305,7 +305,7 @@ fn forge(run: &Path, value: u64, other: u64) {
 }
 
 #[test]
-fn a_run_whose_checksums_are_right_and_which_says_what_the_log_does_not_is_found_and_set_aside() {
+fn a_run_that_contradicts_the_log_is_found_and_quarantined() {
     let store = Store::in_memory("?checkpoint=1024");
     put_frames(&*store.open(), 0..40);
     let run = store.files("run.").remove(0);
@@ -325,7 +325,7 @@ fn a_run_whose_checksums_are_right_and_which_says_what_the_log_does_not_is_found
 }
 
 #[test]
-fn a_damaged_run_stays_where_the_log_is_damaged_too() {
+fn a_damaged_run_over_damaged_log_is_not_quarantined() {
     let store = Store::in_memory("?checkpoint=1024");
     put_frames(&*store.open(), 0..100);
     let (run, log) = (store.files("run.").remove(0), store.files("log.").remove(0));
@@ -342,7 +342,7 @@ fn a_damaged_run_stays_where_the_log_is_damaged_too() {
 }
 
 #[test]
-fn a_log_that_lost_its_end_is_found_by_the_run_that_speaks_of_it() {
+fn a_longer_run_proves_that_the_log_lost_its_end() {
     let store = Store::in_memory("?checkpoint=1024");
     put_frames(&*store.open(), 0..40);
     change(&store.files("log.").remove(0), |bytes| bytes.truncate(500));
@@ -352,7 +352,7 @@ fn a_log_that_lost_its_end_is_found_by_the_run_that_speaks_of_it() {
 }
 
 #[test]
-fn a_container_that_cannot_be_opened_is_a_finding_and_one_that_is_not_there_is_none() {
+fn an_unreadable_container_is_a_finding_and_a_missing_one_an_error() {
     let store = Store::new("");
     for (name, bytes) in [("log.", 0..1), ("superblock", 0..1), ("superblock", 30..31)] {
         let file = store.files(name).remove(0);
@@ -370,7 +370,7 @@ fn a_container_that_cannot_be_opened_is_a_finding_and_one_that_is_not_there_is_n
 }
 
 #[test]
-fn verifying_beside_writers_finds_nothing_and_tells_how_far_it_is() {
+fn verifying_beside_writers_finds_nothing_and_reports_progress() {
     let store = Store::in_memory("?checkpoint=256&sync=no");
     let (stop, most) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
@@ -405,7 +405,7 @@ fn verifying_beside_writers_finds_nothing_and_tells_how_far_it_is() {
 }
 
 #[test]
-fn bytes_of_writers_that_end_while_others_verify_and_purge_are_not_told_as_unnamed() {
+fn bytes_of_writers_that_end_meanwhile_are_not_reported_as_unnamed() {
     for purging in [false, true] {
         let store = Store::in_memory("?checkpoint=4096&sync=no");
         let stop = AtomicBool::new(false);
@@ -466,7 +466,7 @@ fn set_modified(store: &Store, at: SystemTime) {
 }
 
 #[test]
-fn ends_of_data_files_that_a_purge_left_dead_are_not_told_whatever_the_clock_says() {
+fn dead_ends_of_data_files_are_not_unnamed_at_any_clock() {
     let store = Store::new("?checkpoint=4096");
     put_values(&store, 0..60);
     // Each purge leaves the file: so little of it is dead.
@@ -487,7 +487,7 @@ fn ends_of_data_files_that_a_purge_left_dead_are_not_told_whatever_the_clock_say
 }
 
 #[test]
-fn a_damaged_list_of_a_floor_is_told_and_made_anew_by_the_next_purge() {
+fn a_damaged_list_in_a_purge_manifest_is_replaced_by_the_next_purge() {
     let store = Store::new("?checkpoint=4096");
     put_values(&store, 0..60);
     purge(&store);

@@ -55,7 +55,7 @@ fn an_array_of_many_parts_is_replayed_in_proportion() {
 }
 
 #[test]
-fn a_range_of_an_array_costs_what_lies_in_it_however_many_parts_the_array_has() {
+fn reading_a_range_costs_what_lies_in_it() {
     const READS: u64 = 50;
     // From the log, and from runs.
     for query in ["?checkpoint=1099511627776", "?checkpoint=4096"] {
@@ -88,7 +88,7 @@ fn a_range_of_an_array_costs_what_lies_in_it_however_many_parts_the_array_has() 
 }
 
 #[test]
-fn removing_many_distribution_keys_and_listing_what_is_left_costs_in_proportion() {
+fn removing_and_listing_distribution_keys_costs_in_proportion() {
     let made = |count: u64| {
         let store = Store::new("?checkpoint=1099511627776");
         let container = store.open();
@@ -112,7 +112,7 @@ fn removing_many_distribution_keys_and_listing_what_is_left_costs_in_proportion(
 }
 
 #[test]
-fn a_batch_larger_than_the_largest_frame_is_taken_whole() {
+fn a_batch_larger_than_the_largest_frame_is_accepted() {
     const PUTS: u64 = 70_000;
     let sequences = std::env::var("ISOTACH_SEQUENCES").ok().and_then(|text| text.parse::<u64>().ok());
     if sequences.is_none_or(|sequences| sequences < 10_000) {

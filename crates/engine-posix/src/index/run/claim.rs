@@ -92,7 +92,7 @@ mod tests {
     };
 
     #[test]
-    fn one_claims_a_run_until_it_ends_or_dies_or_was_not_seen_for_long() {
+    fn a_claim_ends_with_its_run_its_process_or_its_age() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Arc::new(Directory::open(&*disk::system(), folder.path()).unwrap());
         let claim = |from| RunWriter::claim(&directory, [1; 16], from, 0).unwrap();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_claim_at_the_same_moment_leave_nothing_in_the_way_of_the_next() {
+    fn simultaneous_claims_do_not_block_the_next_one() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Arc::new(Directory::open(&*disk::system(), folder.path()).unwrap());
         let claim = || RunWriter::claim(&directory, [1; 16], 7, 0).unwrap();

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_goes_through_all_entries_from_any_start() {
+    fn a_cursor_visits_all_entries_from_any_start() {
         let directory = tempfile::tempdir().unwrap();
         let run = std::sync::Arc::new(write(directory.path(), 3000));
         for start in [0, 1, 2999, 3000, 5998, 6000] {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn file_names_tell_their_span_and_other_names_none() {
+    fn spans_read_back_from_file_names_and_other_names_have_none() {
         for span in [Span { from: 1, to: 0xabc, tag: 0 }, Span { from: 0, to: 9, tag: u64::MAX }] {
             assert_eq!(Span::of_file_name(&span.file_name()), Some(span));
         }

@@ -21,7 +21,7 @@ fn grow(pool: &dyn Pool, label: &Label, bytes: usize) {
 }
 
 #[test]
-fn who_was_stopped_before_reading_the_log_notices_that_it_was_purged_meanwhile() {
+fn a_reader_that_was_stopped_before_a_read_notices_a_purge() {
     let folder = tempfile::tempdir().unwrap();
     let uri: PoolUri = format!("posix:{}/pool", folder.path().display()).parse().unwrap();
     Posix.create_pool(&uri).unwrap();

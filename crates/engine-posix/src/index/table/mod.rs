@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_overwritten_again_and_again_takes_no_more_room() {
+    fn overwriting_a_cell_again_and_again_takes_no_more_memory() {
         let mut table = Table::new(true);
         put(&mut table, "entry", b"entry", 1);
         let array = Cell::array(ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, 2));
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_come_in_order_however_they_came_and_whatever_was_cut_meanwhile() {
+    fn paths_are_sorted_after_inserts_in_any_order_and_cuts() {
         let mut table = Table::new(false);
         for number in (0..300).map(|number| number * 7 % 300) {
             put(&mut table, &format!("{number:03}"), b"v", number);

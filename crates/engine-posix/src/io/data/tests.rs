@@ -46,7 +46,7 @@ fn lent(reader: &DataReader, extent: &Extent) -> SharedBytes {
 }
 
 #[test]
-fn a_file_that_is_cut_after_a_failed_write_keeps_the_bytes_that_are_lent() {
+fn lent_bytes_survive_the_truncation_after_a_failed_write() {
     let place = tempfile::tempdir().unwrap();
     let folder = Arc::new(Directory::open(&*disk::system(), place.path()).unwrap());
     let (mut writer, reader) = (DataWriter::new(&folder, false), DataReader::new(&folder));
@@ -70,7 +70,7 @@ fn a_file_that_is_cut_after_a_failed_write_keeps_the_bytes_that_are_lent() {
 }
 
 #[test]
-fn a_file_that_a_purge_removes_keeps_the_bytes_that_are_lent() {
+fn lent_bytes_survive_the_removal_of_their_file() {
     let place = tempfile::tempdir().unwrap();
     let folder = Arc::new(Directory::open(&*disk::system(), place.path()).unwrap());
     let (mut writer, reader) = (DataWriter::new(&folder, false), DataReader::new(&folder));

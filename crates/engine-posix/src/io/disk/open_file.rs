@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_file_is_unlocked_though_a_child_still_has_it_open() {
+    fn closing_a_file_unlocks_it_even_if_a_child_has_it_open() {
         let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         let first = locked(&path);
         // The state of a child between fork and exec.
