@@ -26,13 +26,13 @@ use isotach_object::{
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Keys: ordinary ones, and such as a format could stumble over.
+/// Keys: ordinary ones, and edge cases of the format.
 const KEYS: [&[u8]; 9] =
     [b"a", b"step=6", b"step=12", b"\0", b"\0\0", b"\0\x01", b"\0\xff", b"\xff\xff", &[b'k'; 300]];
 /// Lengths around every limit of the format: none, the longest inline value, a chunk, a direct write.
 const LENGTHS: [usize; 10] = [0, 1, 9, 100, 3000, 16_384, 16_385, 65_536, 65_537, 140_000];
 /// Arrays stay short enough to be read whole.
-const MAX_SIZE: u64 = 300_000;
+const SIZE_MAX: u64 = 300_000;
 const PAGE: usize = 7;
 
 fn main() -> ExitCode {
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What was asked for.
+/// The command line.
 struct Arguments {
     pool: String,
     label: Label,
@@ -112,7 +112,7 @@ fn run() -> Outcome<String> {
     if !given.check {
         tolerate("already-exists", pool.create_container(&given.label, &ContainerOptions::default()))?;
     }
-    let mut told = (0, 0);
+    let mut counted = (0, 0);
     if !given.check {
         let open = |_| pool.open_container(&given.label);
         let handles = (0..given.handles).map(open).collect::<Result<_, _>>()?;
@@ -122,7 +122,7 @@ fn run() -> Outcome<String> {
         let mut maker = Maker { handles, random, marker, snapshots, committed: 0, conflicts: 0 };
         maker.reserve(given.reserve)?;
         maker.make(given.count)?;
-        told = (maker.committed, maker.conflicts);
+        counted = (maker.committed, maker.conflicts);
         drop(maker);
         if given.purge {
             pool.maintenance()?.purge(&given.label, true)?;
@@ -140,18 +140,18 @@ fn run() -> Outcome<String> {
     let counts = format!(
         "\"prepared\": [{}], \"committed\": {}, \"conflicts\": {}",
         prepared.join(", "),
-        told.0,
-        told.1
+        counted.0,
+        counted.1
     );
     Ok(format!("{{\"objects\": [{contents}], \"snapshots\": {past}, {counts}}}"))
 }
 
-/// Success, or an error of this code.
+/// Accepts an error with this code.
 fn tolerate(code: &str, outcome: Result<(), StoreError>) -> Result<(), StoreError> {
     outcome.or_else(|error| if error.code() == code { Ok(()) } else { Err(error) })
 }
 
-/// Numbers that look random (SplitMix64).
+/// Pseudo-random numbers (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -241,7 +241,7 @@ impl Maker {
         Ok(())
     }
 
-    /// Makes a snapshot, or destroys the one of that name.
+    /// Creates a snapshot, or destroys the one with that name.
     fn snapshot(&mut self, handle: &dyn Container) -> Outcome<()> {
         let name = format!("snapshot-{}", self.random.below(9)).parse()?;
         match handle.snapshots()?.create(&name) {
@@ -259,7 +259,7 @@ impl Maker {
     fn commit(&mut self, handle: &dyn Container) -> Outcome<()> {
         let since = if self.random.one_in(3) { Epoch(self.random.below(4000)) } else { handle.epoch()? };
         if self.random.one_in(3) {
-            // Someone else changes something meanwhile.
+            // Another writer changes something meanwhile.
             let other = Arc::clone(&self.handles[0]);
             self.update(&*other)?;
             other.flush()?;
@@ -298,7 +298,7 @@ impl Maker {
         Ok(())
     }
 
-    /// Bytes to write; now and then they hold the marker, which must not stand in the log.
+    /// Bytes to write. Now and then they contain the marker, which must not occur in the log.
     fn some_bytes(&mut self) -> Vec<u8> {
         let length = self.random.length();
         let mut bytes = self.random.bytes(length);
@@ -316,12 +316,12 @@ impl Maker {
             0..6 => Update::Put { cell: random.cell(valued), value: bytes },
             6..8 => Update::Remove { cell: random.cell(valued) },
             8..11 => {
-                Update::Write { cell: random.cell(sized), offset: random.below(MAX_SIZE / 2), data: bytes }
+                Update::Write { cell: random.cell(sized), offset: random.below(SIZE_MAX / 2), data: bytes }
             }
             11 => Update::Write { cell: random.cell(sized), offset: random.below(20), data: bytes },
-            12 => Update::SetSize { cell: random.cell(sized), size: random.below(MAX_SIZE) },
+            12 => Update::SetSize { cell: random.cell(sized), size: random.below(SIZE_MAX) },
             13 => {
-                let (offset, length) = (random.below(MAX_SIZE), random.below(MAX_SIZE));
+                let (offset, length) = (random.below(SIZE_MAX), random.below(SIZE_MAX));
                 let length = if random.one_in(4) { u64::MAX } else { length };
                 Update::Punch { cell: random.cell(sized), offset, length }
             }
@@ -334,20 +334,20 @@ impl Maker {
     }
 }
 
-/// Commits updates that were given one by one.
+/// Commits updates that are staged one by one.
 fn commit_staged(handle: &dyn Container, transaction: &Transaction<'_>) -> Result<Epoch, StoreError> {
     let mut staging = handle.staged_transactions()?.stage()?;
     transaction.updates.iter().try_for_each(|update| staging.update(&[*update]))?;
     staging.commit(&transaction.preconditions)
 }
 
-/// Prepares updates that were given one by one; another handle may commit them.
+/// Prepares updates that are staged one by one. Another handle may commit them.
 fn prepare(
     handle: &dyn Container,
     transaction: &Transaction<'_>,
     other: Option<&dyn Container>,
 ) -> Result<Epoch, StoreError> {
-    // Nothing else has the epoch of now.
+    // The present epoch is unique.
     let name: Label = format!("stage-{}", handle.epoch()?).parse()?;
     let mut staging = handle.prepared_transactions()?.begin_prepared()?;
     transaction.updates.iter().try_for_each(|update| staging.update(&[*update]))?;
@@ -357,7 +357,7 @@ fn prepare(
     })
 }
 
-/// What each snapshot shows, as a JSON object.
+/// The contents of each snapshot, as a JSON object.
 fn past(container: &dyn Container) -> Outcome<String> {
     let mut shown = Vec::new();
     for snapshot in container.snapshots()?.list()? {

@@ -1,4 +1,4 @@
-//! The posix engine obeys the contract, with checkpoints far apart and with checkpoints all the time.
+//! The posix engine in the conformance suite, with distant and with constant checkpoints.
 
 mod support;
 

@@ -1,11 +1,10 @@
-//! The threads of one process, in orders that a scheduler tries: whatever a thread sees of the others has an order.
+//! The threads of one process in orders that a scheduler tries: everything a thread sees of the others has an order.
 //!
-//! The engine runs on the simulated disk, each of whose calls is a place at which another thread may go on, as is each use of what threads
-//! share. What the threads asked and saw is checked as a history, for each schedule.
+//! The engine runs on the simulated disk. The scheduler may switch threads at each call of the disk and at each use of what threads share.
+//! The calls and their results are checked as a history, for each schedule.
 //!
-//! `ISOTACH_SCHEDULES` is how many schedules are tried of each scenario (1 000), `ISOTACH_SEED` makes them the same again, as far as names
-//! of files drawn by chance allow. A failing schedule is printed by the scheduler. Atomics are tried as if they were all sequentially
-//! consistent: what a weaker order allows is not found here.
+//! `ISOTACH_SCHEDULES` is the number of schedules per scenario (1 000), and `ISOTACH_SEED` repeats them, as far as random file names allow.
+//! The scheduler prints a failing schedule. All atomics are tried as sequentially consistent: effects of weaker orders are not found.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 use std::{
@@ -29,7 +28,7 @@ use shuttle::{
     thread,
 };
 
-/// Changes of thread that a schedule of the second kind has at places of its choice.
+/// The switches of threads in a schedule of the second kind.
 const CHANGES: usize = 3;
 const STACK: usize = 1 << 20;
 
@@ -37,21 +36,21 @@ fn number(name: &str) -> Option<u64> {
     env::var(name).ok().map(|text| text.parse().unwrap())
 }
 
-/// Tries schedules: one half at random, the other with few changes of thread, which finds what needs just those.
-fn try_schedules(scenario: impl Fn(&Scene) + Send + Sync + Copy + 'static, query: &'static str) {
+/// Tries schedules: one half at random, the other with few switches of threads, which finds what needs only those.
+fn try_schedules(run: impl Fn(&Scenario) + Send + Sync + Copy + 'static, query: &'static str) {
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
     let seed = number("ISOTACH_SEED").unwrap_or_else(now);
     let each = number("ISOTACH_SCHEDULES").unwrap_or(1000).div_ceil(2) as usize;
     println!("ISOTACH_SEED={seed}");
-    let run = move || {
-        let scene = Scene::new(query);
-        scenario(&scene);
-        scene.check();
+    let try_one = move || {
+        let scenario = Scenario::new(query);
+        run(&scenario);
+        scenario.check();
     };
     let mut config = Config::new();
     config.stack_size = STACK;
-    let tried = Runner::new(RandomScheduler::new_from_seed(seed, each), config.clone()).run(run);
-    let tried = tried + Runner::new(PctScheduler::new_from_seed(seed, CHANGES, each), config).run(run);
+    let tried = Runner::new(RandomScheduler::new_from_seed(seed, each), config.clone()).run(try_one);
+    let tried = tried + Runner::new(PctScheduler::new_from_seed(seed, CHANGES, each), config).run(try_one);
     println!("{tried} schedules");
 }
 
@@ -63,14 +62,14 @@ fn object() -> ObjectId {
     ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1)
 }
 
-/// A container on a disk of its own, with what is done in it.
-struct Scene {
+/// A container on a disk of its own, and the history of what is done in it.
+struct Scenario {
     pool: Arc<dyn Pool>,
     clock: Arc<AtomicU64>,
     history: Arc<Mutex<Vec<Operation>>>,
 }
 
-impl Scene {
+impl Scenario {
     fn new(query: &str) -> Self {
         let uri: PoolUri = format!("posix:/pool{query}").parse().unwrap();
         let engine: Arc<dyn Engine> = SimulatedDisk::new().engine();
@@ -80,29 +79,29 @@ impl Scene {
         Self { pool, clock: Arc::default(), history: Arc::default() }
     }
 
-    /// A player with a handle of its own.
-    fn player(&self) -> Player {
+    /// A client with a handle of its own.
+    fn client(&self) -> Client {
         let container = self.pool.open_container(&label()).unwrap();
-        Player { container, clock: Arc::clone(&self.clock), history: Arc::clone(&self.history), number: 0 }
+        Client { container, clock: Arc::clone(&self.clock), history: Arc::clone(&self.history), number: 0 }
     }
 
     fn check(&self) {
-        let mut last = self.player();
+        let mut last = self.client();
         last.get(&[1, 2, 3]);
         let history = self.history.lock().unwrap();
         check(&history).unwrap_or_else(|offence| panic!("{offence}"));
     }
 }
 
-/// A thread that writes down what it does with a handle, which it may share.
-struct Player {
+/// A thread that records what it does with a handle, which it may share.
+struct Client {
     container: Arc<dyn Container>,
     clock: Arc<AtomicU64>,
     history: Arc<Mutex<Vec<Operation>>>,
     number: u64,
 }
 
-impl Player {
+impl Client {
     /// Another thread with the same handle.
     fn beside(&self, number: u64) -> Self {
         let (container, clock) = (Arc::clone(&self.container), Arc::clone(&self.clock));
@@ -113,7 +112,7 @@ impl Player {
         self.clock.fetch_add(1000, Ordering::SeqCst)
     }
 
-    /// Writes an operation down; `act` gives its outcome and what it saw.
+    /// Records an operation. `act` returns its outcome and what it saw.
     fn record(
         &self,
         name: &str,
@@ -148,7 +147,7 @@ impl Player {
         });
     }
 
-    /// Commits a value of several keys, if the first of them has an expected one.
+    /// Commits a value of several keys, if the first of them has the expected one.
     fn commit(&mut self, keys: &[Key], expected: Option<Value>, value: u64) {
         let required = expected.map(|expected| Part::Requires(keys[0], expected));
         let sets = keys.iter().map(|key| Part::Sets(*key, Some(value)));
@@ -171,30 +170,30 @@ impl Player {
     }
 }
 
-/// What a player does.
-type Act = fn(&mut Player);
+/// What a client does.
+type Act = fn(&mut Client);
 
-/// Runs players in threads of their own, to their end.
-fn together<const N: usize>(players: [(Player, Act); N]) {
-    let threads = players.map(|(mut player, act)| thread::spawn(move || act(&mut player)));
+/// Runs clients to their end, each in its own thread.
+fn together<const N: usize>(clients: [(Client, Act); N]) {
+    let threads = clients.map(|(mut client, act)| thread::spawn(move || act(&mut client)));
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
 #[test]
 fn two_threads_commit_and_a_third_reads_with_one_handle() {
     try_schedules(
-        |scene| {
-            let shared = scene.player();
+        |scenario| {
+            let shared = scenario.client();
             together([
-                (shared.beside(1), |player| {
-                    player.commit(&[1, 2], Some(None), 11);
-                    player.commit(&[1, 2], Some(Some(11)), 12);
+                (shared.beside(1), |client| {
+                    client.commit(&[1, 2], Some(None), 11);
+                    client.commit(&[1, 2], Some(Some(11)), 12);
                 }),
-                (shared.beside(2), |player| {
-                    player.commit(&[1, 2], Some(None), 21);
-                    player.commit(&[2, 3], None, 22);
+                (shared.beside(2), |client| {
+                    client.commit(&[1, 2], Some(None), 21);
+                    client.commit(&[2, 3], None, 22);
                 }),
-                (shared.beside(3), |player| (0..3).for_each(|_| player.get(&[1, 2, 3]))),
+                (shared.beside(3), |client| (0..3).for_each(|_| client.get(&[1, 2, 3]))),
             ]);
         },
         "",
@@ -204,17 +203,17 @@ fn two_threads_commit_and_a_third_reads_with_one_handle() {
 #[test]
 fn a_flush_beside_puts_of_one_handle_shows_them_to_another() {
     try_schedules(
-        |scene| {
-            let shared = scene.player();
+        |scenario| {
+            let shared = scenario.client();
             together([
-                (shared.beside(1), |player| (0..3).for_each(|step| player.put(1, 10 + step))),
-                (shared.beside(2), |player| {
-                    player.container.flush().unwrap();
-                    player.put(2, 20);
-                    player.container.flush().unwrap();
+                (shared.beside(1), |client| (0..3).for_each(|step| client.put(1, 10 + step))),
+                (shared.beside(2), |client| {
+                    client.container.flush().unwrap();
+                    client.put(2, 20);
+                    client.container.flush().unwrap();
                 }),
-                (shared.beside(3), |player| (0..2).for_each(|_| player.get(&[1, 2]))),
-                (scene.player(), |player| (0..3).for_each(|_| player.get(&[1, 2]))),
+                (shared.beside(3), |client| (0..2).for_each(|_| client.get(&[1, 2]))),
+                (scenario.client(), |client| (0..3).for_each(|_| client.get(&[1, 2]))),
             ]);
         },
         "",
@@ -224,27 +223,27 @@ fn a_flush_beside_puts_of_one_handle_shows_them_to_another() {
 #[test]
 fn a_staging_and_a_clone_are_dropped_while_another_clone_commits() {
     try_schedules(
-        |scene| {
-            let shared = scene.player();
+        |scenario| {
+            let shared = scenario.client();
             together([
-                (shared.beside(1), |player| {
+                (shared.beside(1), |client| {
                     let name = 1_u64.to_le_bytes();
                     let update = Update::Put { cell: Cell::kv(object(), &name), value: &[9; 8] };
-                    let mut staging = player.container.staged_transactions().unwrap().stage().unwrap();
+                    let mut staging = client.container.staged_transactions().unwrap().stage().unwrap();
                     staging.update(&[update]).unwrap();
                     drop(staging);
-                    player.container = player
+                    client.container = client
                         .container
                         .snapshots()
                         .unwrap()
-                        .open_at(player.container.epoch().unwrap())
+                        .open_at(client.container.epoch().unwrap())
                         .unwrap();
                 }),
-                (shared.beside(2), |player| {
-                    player.commit(&[1, 2], Some(None), 21);
-                    player.commit(&[1, 2], Some(Some(21)), 22);
+                (shared.beside(2), |client| {
+                    client.commit(&[1, 2], Some(None), 21);
+                    client.commit(&[1, 2], Some(Some(21)), 22);
                 }),
-                (shared, |player| (0..3).for_each(|_| player.get(&[1, 2]))),
+                (shared, |client| (0..3).for_each(|_| client.get(&[1, 2]))),
             ]);
         },
         "?segment=256",
@@ -254,12 +253,12 @@ fn a_staging_and_a_clone_are_dropped_while_another_clone_commits() {
 #[test]
 fn a_handle_catches_up_beside_checkpoints_and_merges() {
     try_schedules(
-        |scene| {
-            let shared = scene.player();
+        |scenario| {
+            let shared = scenario.client();
             together([
-                (scene.player(), |player| (0..6).for_each(|step| player.put(1, 10 + step))),
-                (shared.beside(2), |player| (0..4).for_each(|step| player.put(2, 20 + step))),
-                (shared.beside(3), |player| (0..4).for_each(|_| player.get(&[1, 2]))),
+                (scenario.client(), |client| (0..6).for_each(|step| client.put(1, 10 + step))),
+                (shared.beside(2), |client| (0..4).for_each(|step| client.put(2, 20 + step))),
+                (shared.beside(3), |client| (0..4).for_each(|_| client.get(&[1, 2]))),
             ]);
         },
         "?checkpoint=256",
@@ -269,20 +268,20 @@ fn a_handle_catches_up_beside_checkpoints_and_merges() {
 #[test]
 fn waiting_threads_get_their_verdicts_while_the_state_moves_to_new_runs() {
     try_schedules(
-        |scene| {
-            let shared = scene.player();
+        |scenario| {
+            let shared = scenario.client();
             together([
-                (scene.player(), |player| (0..5).for_each(|step| player.put(3, 30 + step))),
-                (shared.beside(1), |player| {
-                    player.commit(&[1], Some(None), 11);
-                    player.commit(&[1], Some(Some(11)), 12);
-                    player.commit(&[1], Some(Some(21)), 13);
+                (scenario.client(), |client| (0..5).for_each(|step| client.put(3, 30 + step))),
+                (shared.beside(1), |client| {
+                    client.commit(&[1], Some(None), 11);
+                    client.commit(&[1], Some(Some(11)), 12);
+                    client.commit(&[1], Some(Some(21)), 13);
                 }),
-                (shared.beside(2), |player| {
-                    player.commit(&[1], Some(None), 21);
-                    player.commit(&[1], Some(Some(12)), 22);
+                (shared.beside(2), |client| {
+                    client.commit(&[1], Some(None), 21);
+                    client.commit(&[1], Some(Some(12)), 22);
                 }),
-                (shared, |player| (0..3).for_each(|_| player.get(&[1, 3]))),
+                (shared, |client| (0..3).for_each(|_| client.get(&[1, 3]))),
             ]);
         },
         "?checkpoint=256",

@@ -1,4 +1,4 @@
-//! The posix engine obeys the contract on the simulated disk, too, as long as that does no harm.
+//! The posix engine in the conformance suite, on the simulated disk.
 #![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
 
 #[path = "support/stored.rs"]

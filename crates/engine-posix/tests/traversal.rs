@@ -1,4 +1,4 @@
-//! Nothing outside the pool's folder is made, read or removed, whatever a name holds and whatever stands in a file's place.
+//! Nothing outside the pool's folder is created, read or removed, whatever a name contains and whatever replaces a file.
 #![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
 
 use std::{
@@ -15,7 +15,7 @@ use isotach_object::{
     ObjectType, Part, Pool, PoolUri, Result, RightsChange, Verify,
 };
 
-/// Everything below a folder: where a link leads, and of files their bytes, mode, owner and times.
+/// Everything below a folder: the targets of links; and the bytes, mode, owner and times of files.
 type Tree = BTreeMap<PathBuf, (u32, u32, i64, i64, Vec<u8>)>;
 
 fn tree(folder: &Path) -> Tree {
@@ -40,13 +40,13 @@ fn tree(folder: &Path) -> Tree {
     tree
 }
 
-/// A pool in one folder, and beside it something that is none of its business.
-struct Place {
+/// A pool in one folder, and beside it files that it must not touch.
+struct Surroundings {
     folder: tempfile::TempDir,
     pool: Arc<dyn Pool>,
 }
 
-impl Place {
+impl Surroundings {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let uri: PoolUri = format!("posix:{}/pool?checkpoint=256", folder.path().display()).parse().unwrap();
@@ -89,7 +89,7 @@ fn write(container: &dyn Container, at: u64) -> Result<()> {
     container.flush()
 }
 
-/// Random numbers by a seed (SplitMix64).
+/// Random numbers that follow from a seed (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -105,7 +105,7 @@ impl Random {
         of[(self.next() % of.len() as u64) as usize]
     }
 
-    /// A name of the kinds that have led others astray, or several in a row.
+    /// A dangerous name, or several in a row.
     fn name(&mut self) -> String {
         const PARTS: [&str; 30] = [
             "..",
@@ -154,7 +154,7 @@ fn no_label_key_or_snapshot_name_touches_anything_outside_the_pool() {
     let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
     println!("seed {seed} (ISOTACH_SEED)");
     let mut random = Random(seed);
-    let place = Place::new();
+    let place = Surroundings::new();
     let outside = tree(&place.outside());
     place.pool.create_container(&label(), &ContainerOptions::default()).unwrap();
     let container = place.pool.open_container(&label()).unwrap();
@@ -163,7 +163,7 @@ fn no_label_key_or_snapshot_name_touches_anything_outside_the_pool() {
         let name = random.name();
         let key = format!("{name}{}", random.name()).into_bytes();
         let entries = KeyValue::new(&*container, object(ObjectType::KeyValue)).unwrap();
-        // A key is any bytes, and never a name of a file; not even one that is no UTF-8.
+        // A key is any bytes, and never a file name, even if it is no UTF-8.
         let key = if random.next().is_multiple_of(4) { [&key[..], b"/\xff\xfe/.."].concat() } else { key };
         entries.put(&key, name.as_bytes()).unwrap();
         assert_eq!(entries.get(&key).unwrap().as_deref(), Some(name.as_bytes()), "seed {seed} round {round}");
@@ -211,8 +211,8 @@ fn no_label_key_or_snapshot_name_touches_anything_outside_the_pool() {
     assert!(names(&place.folder.path().join("pool/limbo")).is_empty());
 }
 
-/// Everything that can be asked of a container, one after the other, with what came of it.
-fn everything(place: &Place) -> Vec<(&'static str, Option<Error>)> {
+/// Calls every operation on a container, and returns the errors.
+fn everything(place: &Surroundings) -> Vec<(&'static str, Option<Error>)> {
     let (pool, label) = (&place.pool, &label());
     let finding = |name: &str| Finding {
         part: Part::Derived,
@@ -243,7 +243,7 @@ fn everything(place: &Place) -> Vec<(&'static str, Option<Error>)> {
     };
     let rights = RightsChange { acl: Some("A::EVERYONE@:rw".parse().unwrap()), ..RightsChange::default() };
     vec![
-        // First, for whoever writes may write a sound run in the link's place.
+        // First, because a writer may replace the link by a sound run.
         ("verify", verify().err()),
         ("read", read().err()),
         ("write", write().err()),
@@ -254,8 +254,8 @@ fn everything(place: &Place) -> Vec<(&'static str, Option<Error>)> {
     ]
 }
 
-/// Moves something of a container outside, and puts a link to it in its place.
-fn replace(place: &Place, path: &Path) {
+/// Moves a file of a container outside, and replaces it by a link.
+fn replace(place: &Surroundings, path: &Path) {
     let target = place.outside().join("target");
     fs::rename(path, &target).unwrap();
     symlink(&target, path).unwrap();
@@ -264,7 +264,7 @@ fn replace(place: &Place, path: &Path) {
 #[test]
 fn a_link_in_place_of_a_container_or_its_files_is_not_followed() {
     let parts: [(&str, &[&str]); 6] = [
-        // What is replaced, and which of the actions are refused for it.
+        // What is replaced, and the operations that are refused.
         ("", &["read", "write", "verify", "measure", "set aside", "set rights"]),
         ("data", &["read", "write", "verify", "set rights"]),
         ("superblock", &["read", "write", "verify"]),
@@ -273,7 +273,7 @@ fn a_link_in_place_of_a_container_or_its_files_is_not_followed() {
         ("run.*", &["verify"]),
     ];
     for (part, refused) in parts {
-        let place = Place::new();
+        let place = Surroundings::new();
         place.fill();
         let path = match part.strip_suffix('*') {
             None => place.container().join(part),
@@ -316,7 +316,7 @@ fn a_link_in_place_of_a_container_or_its_files_is_not_followed() {
 
 #[test]
 fn destroying_a_pool_removes_links_and_not_their_targets() {
-    let place = Place::new();
+    let place = Surroundings::new();
     place.fill();
     let outside = tree(&place.outside());
     for at in ["limbo/old", "containers/c/data/link", "containers/link"] {
@@ -325,7 +325,7 @@ fn destroying_a_pool_removes_links_and_not_their_targets() {
     place.pool.destroy_container(&label()).unwrap();
     assert_eq!(tree(&place.outside()), outside);
     assert!(place.pool.open_container(&"link".parse().unwrap()).is_err());
-    // The way to a pool may lead through links, and be one.
+    // The path of a pool may pass through links and end at one.
     let way = place.folder.path().join("way");
     symlink(place.folder.path().join("pool"), &way).unwrap();
     let uri: PoolUri = format!("posix:{}", way.display()).parse().unwrap();

@@ -1,4 +1,4 @@
-//! Opening what a power failure left, and comparing it with the history.
+//! Opening a disk after a power failure, and comparing it with the history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use isotach_object::{Container, Epoch, Error, KeyValue, PoolUri, Result, Verify}
 
 use crate::workload::{Contents, History, POOL, contents, index, open};
 
-/// Says which case it was, if the thread panics while it lives.
+/// Prints the case if the thread panics.
 struct Case<'h>(&'h History, usize, Loss);
 
 impl Drop for Case<'_> {
@@ -19,8 +19,7 @@ impl Drop for Case<'_> {
     }
 }
 
-/// Lets power fail after so many changes and checks what is found then, what comes of writing on, and what of another power failure after
-/// that.
+/// Simulates a power failure after this many changes. Checks what is found then, after more writes, and after another power failure.
 pub(crate) fn check(history: &History, changes: usize, loss: Loss) {
     let _case = Case(history, changes, loss);
     let disk = history.disk.after_crash(changes, loss);
@@ -54,11 +53,11 @@ fn log_length(disk: &SimulatedDisk) -> u64 {
     files.iter().find(|(path, _)| path.ends_with("c/log.0000000000000001")).unwrap().1
 }
 
-/// Every epoch before the power failure, when the log ended at `end`, shows what was visible once. What was lost is judged by what comes
-/// behind it, also for a handle that ends between the two.
+/// Checks that every epoch before the power failure, when the log ended at `end`, shows something that was visible once. What was lost is
+/// judged by later frames, also for a handle that ends before them.
 fn check_past(history: &History, disk: &SimulatedDisk, end: u64) {
     let container = open_on(disk);
-    // The recovery frame of this start of the machine comes with the first that is written.
+    // The first frame that is written follows the recovery frame of this start of the machine.
     KeyValue::new(&*container, index()).unwrap().put(b"later", b"last").unwrap();
     container.flush().unwrap();
     for epoch in (end.saturating_sub(2500)..=end).rev().step_by(37) {
@@ -68,7 +67,7 @@ fn check_past(history: &History, disk: &SimulatedDisk, end: u64) {
                     past.values.retain(|key, _| key != b"later" && key != PUBLISHED);
                     past
                 }
-                // Before the floor of a purge.
+                // Before the epoch of a purge manifest.
                 Err(Error::NotFound { .. }) => continue,
                 Err(error) => panic!("epoch {epoch}: {error}"),
             };
@@ -79,14 +78,14 @@ fn check_past(history: &History, disk: &SimulatedDisk, end: u64) {
     }
 }
 
-/// The key of a value that is published and not flushed.
+/// The key of a value that is published but not flushed.
 const PUBLISHED: &[u8] = b"published";
 
 fn published(round: u8) -> Vec<u8> {
     vec![round; 1500]
 }
 
-/// Flushes a value and publishes another, and lets power fail.
+/// Flushes a value and publishes another, and simulates a power failure.
 fn write_on(disk: &SimulatedDisk, expected: &mut Contents, round: u8, loss: Loss) -> SimulatedDisk {
     let container = open_on(disk);
     let values = KeyValue::new(&*container, index()).unwrap();
@@ -106,7 +105,7 @@ pub(crate) fn open_on(disk: &SimulatedDisk) -> std::sync::Arc<dyn Container> {
     open(&*disk.engine().open_pool(&uri).unwrap())
 }
 
-/// What is in the container, which may be missing if it was not made for certain.
+/// The contents of the container, which may be missing if its creation was not complete.
 fn found(disk: &SimulatedDisk, is_made: bool) -> Option<Contents> {
     let look = || -> Result<Contents> {
         let pool = disk.engine().open_pool(&POOL.parse()?)?;
@@ -128,7 +127,7 @@ fn difference(history: &History, changes: usize, found: &Contents) -> String {
     )
 }
 
-/// The names of what is not the same.
+/// The names of what differs.
 fn different(found: &Contents, visible: &Contents) -> Vec<String> {
     let values = differing(&found.values, &visible.values).map(|key| key.escape_ascii().to_string());
     let arrays = differing(&found.arrays, &visible.arrays).map(|id| format!("array {id}"));

@@ -1,5 +1,5 @@
-//! A device that fails once at any call, and one that is full from any call on: nothing wrong is seen, nothing that was flushed is lost,
-//! and who opens the container afterwards goes on.
+//! A device with an error in any one call, and one that is full from any call on: no wrong answer, no loss of what was flushed, and later
+//! handles work.
 
 use isotach_engine_posix::simulation::{Fault, SimulatedDisk};
 use isotach_object::{
@@ -11,7 +11,7 @@ use crate::{
     workload::{POOL, index},
 };
 
-/// How many rounds of writing there are.
+/// Rounds of writing.
 const ROUNDS: u64 = 24;
 
 fn array(number: u64) -> ObjectId {
@@ -22,8 +22,7 @@ fn bytes(number: u64) -> Vec<u8> {
     vec![number as u8 + 1; 700]
 }
 
-/// Makes a container and writes rounds of a field and its entry, each flushed by a handle of its own if the last has failed. Gives which
-/// rounds were flushed.
+/// Creates a container and writes rounds of a field and its entry. A failure opens a new handle. Returns the rounds that were flushed.
 fn work(disk: &SimulatedDisk) -> Vec<u64> {
     let mut flushed = Vec::new();
     let open = || -> Result<_> {
@@ -66,12 +65,12 @@ fn work(disk: &SimulatedDisk) -> Vec<u64> {
     flushed
 }
 
-/// Whether an error says what was wrong with the device.
+/// Whether an error reports the fault of the device.
 fn is_fault(error: &Error) -> bool {
     matches!(error, Error::Io { .. } | Error::NoSpace { .. } | Error::Poisoned { .. })
 }
 
-/// Checks that what was flushed is there.
+/// Checks that what was flushed exists.
 fn check(disk: &SimulatedDisk, flushed: &[u64], case: &str) {
     if flushed.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Flipped bits and lost sectors of a container at rest: an answer is right or `Corrupt`, and nobody panics.
+//! Flipped bits and lost sectors of a container at rest: an answer is right or `Corrupt`, and nothing panics.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -10,13 +10,13 @@ use crate::{
     workload::{Contents, History, contents, index},
 };
 
-/// How many operations make the container. It is small, so that all of its bits can be flipped.
+/// Operations that fill the container. It is small, so that all of its bits can be flipped.
 const OPERATIONS: usize = 30;
-/// How many bits are flipped where `ISOTACH_SEQUENCES` does not say; all of them from [`ALL_FROM`] on.
+/// How many bits are flipped unless `ISOTACH_SEQUENCES` says otherwise. From [`ALL_FROM`] on all are.
 const FLIPS: u64 = 1500;
 const ALL_FROM: u64 = 10_000;
 
-/// A container at rest, after its machine was started again or not.
+/// A container at rest, with or without a restart of the machine.
 fn container(seed: u64, restarted: bool) -> (SimulatedDisk, Contents) {
     let history = History::record_small(seed, OPERATIONS);
     let disk = match restarted {
@@ -38,11 +38,11 @@ fn files(disk: &SimulatedDisk) -> Vec<(PathBuf, u64)> {
     files.filter(|(path, length)| path.starts_with("/pool/containers") && *length > 0).collect()
 }
 
-/// Looks at everything that is expected, one by one; gives how much of it is `Corrupt`.
+/// Reads everything that is expected, one by one. Returns how much of it is `Corrupt`.
 fn look(disk: &SimulatedDisk, expected: &Contents) -> std::result::Result<usize, String> {
     let container = match open_at_rest(disk) {
         Ok(container) => container,
-        // Without its magic the file is no superblock, and the container says that it is none.
+        // Without its magic the file is no superblock, and opening says so.
         Err(Error::Corrupt { .. } | Error::InvalidInput { .. } | Error::Unsupported { .. }) => return Ok(1),
         Err(error) => return Err(format!("opening: {error}")),
     };
@@ -111,7 +111,7 @@ fn a_zeroed_sector_within_the_log_is_damage_and_not_a_loss() {
     let whole = history.disk.after_crash(history.disk.changes(), Loss::All);
     let expected = contents(&*open_at_rest(&whole).unwrap()).unwrap();
     let length = whole.files().into_iter().find(|(path, _)| *path == log).unwrap().1;
-    // What was flushed last has no evidence behind it.
+    // Nothing proves that the last flush was synced.
     for sector in 1..length / SECTOR as u64 - 4 {
         let bad = whole.copy();
         assert!(bad.tamper(&log, sector * SECTOR as u64, |bytes| bytes.fill(0), SECTOR));

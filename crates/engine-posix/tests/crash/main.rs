@@ -1,11 +1,11 @@
 //! The posix engine after power failures, full disks and flipped bits, on the simulated disk.
 //!
-//! A workload is run once and written down; then the disk is made up as a power failure at every moment of it would have left it, and the
-//! engine opens that. What must hold: everything flushed is there with the right bytes, what is visible is a prefix of the history, nothing
-//! is half visible, and the container can be written on without anybody's doing.
+//! A workload runs once and is recorded. Then the engine opens the disk in every state that a power failure could have left. What must
+//! hold: everything flushed exists with the right bytes, what is visible is a prefix of the history, nothing is half visible, and writing
+//! continues without a repair.
 //!
-//! `ISOTACH_SEQUENCES` says how many random losses are tried (500 if not set), `ISOTACH_SEED` which (by the clock if not set). Every
-//! failure says its seed and the number of changes before the power failed.
+//! `ISOTACH_SEQUENCES` is the number of random losses (default 500), and `ISOTACH_SEED` their seed (default: the clock). Every failure
+//! prints its seed and the number of changes before the power failure.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod check;
@@ -26,9 +26,9 @@ use isotach_engine_posix::simulation::{Loss, Random};
 
 use self::{check::check, workload::History};
 
-/// How many operations the workload has.
+/// Operations of the workload.
 const OPERATIONS: usize = 200;
-/// How many random losses are tried where `ISOTACH_SEQUENCES` does not say.
+/// Random losses unless `ISOTACH_SEQUENCES` says otherwise.
 const SEQUENCES: u64 = 500;
 
 fn number(name: &str) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! A purge that is cut off at every moment, by a kill or by a power failure: everything is there, and the next one cleans.
+//! A purge that is interrupted at every moment, by a kill or a power failure: nothing is lost, and the next purge cleans up.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use isotach_object::{
 };
 
 const KEYS: u64 = 60;
-/// Values that stand in the log, and such that stand in data files.
+/// The lengths of values in the log and of values in data files.
 const LENGTHS: [usize; 2] = [16_000, 40_000];
 
 fn pool(disk: &SimulatedDisk) -> Arc<dyn Pool> {
@@ -70,14 +70,14 @@ fn check(disk: &SimulatedDisk, changes: usize, loss: Loss) {
         .filter(|(path, _)| path.to_string_lossy().contains("/data/"))
         .map(|(_, length)| length)
         .sum();
-    // What there is now, and what the snapshot shows.
+    // The present values, and those of the snapshot.
     let live = 2 * KEYS / 2 * LENGTHS[1] as u64;
     assert!(data <= live + live / 10, "{what}: {data} bytes of data for {live}");
     write(&*pool, 4);
     assert_all(&*pool, 4);
 }
 
-/// A device with a container in which most is dead, and a snapshot.
+/// A disk with a container of mostly dead data, and a snapshot.
 fn written() -> (SimulatedDisk, Arc<dyn Pool>) {
     let disk = SimulatedDisk::new();
     let pool = pool(&disk);
@@ -89,7 +89,7 @@ fn written() -> (SimulatedDisk, Arc<dyn Pool>) {
     (disk, pool)
 }
 
-/// Purges, and checks what is left by a power failure after each of its changes.
+/// Purges, and checks every state that a power failure could leave.
 fn cut_off_everywhere(disk: &SimulatedDisk, pool: &dyn Pool) {
     let before = disk.changes();
     let purged = pool.maintenance().unwrap().purge(&"c".parse().unwrap(), true).unwrap();
@@ -129,7 +129,7 @@ fn a_container_without_a_reserve_is_purged_on_a_full_disk() {
 
 #[test]
 fn a_purge_works_in_steps_where_space_is_short() {
-    // No file is wholly dead, and two of them fit. A quota is in nothing that a file system says.
+    // No file is completely dead, and two of them fit. A file system does not report a quota.
     for limit in
         [|disk: &SimulatedDisk| disk.set_free(Some(300_000)), |disk: &SimulatedDisk| disk.set_quota(300_000)]
     {
@@ -141,7 +141,7 @@ fn purge_in_steps(limit: impl Fn(&SimulatedDisk)) {
     let disk = SimulatedDisk::new();
     let (pool, name) = (pool(&disk), "c".parse().unwrap());
     pool.create_container(&name, &ContainerOptions::default()).unwrap();
-    // Ten files, of each of which three values in five are replaced.
+    // Ten files, with three of five values replaced in each.
     for file in 0..10 {
         let container = pool.open_container(&name).unwrap();
         for key in 0..5 {
@@ -174,7 +174,7 @@ fn replaced_data_of_one_writer_is_purged_on_a_full_small_disk() {
     let (pool, name) = (pool(&disk), "c".parse().unwrap());
     pool.create_container(&name, &ContainerOptions::default()).unwrap();
     disk.set_free(Some(20 << 20));
-    // One handle, whose last round goes through all of its files.
+    // One handle, whose last round touches all of its files.
     let container = pool.open_container(&name).unwrap();
     for round in 0..6 {
         for key in (1..KEYS).step_by(2) {
@@ -193,7 +193,7 @@ fn replaced_data_of_one_writer_is_purged_on_a_full_small_disk() {
     assert!(disk.files().iter().any(|(path, _)| path.ends_with("c/reserve")), "it is made again");
 }
 
-/// A container of ten values of 100 000 bytes, of which one was replaced.
+/// A container of ten values of 100 000 bytes, one of them replaced.
 fn little_dead(disk: &SimulatedDisk) -> (Arc<dyn Pool>, Label) {
     let (pool, name): (_, Label) = (pool(disk), "c".parse().unwrap());
     pool.create_container(&name, &ContainerOptions::default()).unwrap();
@@ -238,7 +238,7 @@ fn unnamed_epochs_are_not_kept_by_a_purge_without_space_to_copy() {
         object(&*container).put(&key.to_le_bytes(), value).unwrap();
         container.flush().unwrap();
     };
-    // In the log, so that the runs of a new generation take more than the one dead file gives back.
+    // In the log, so that the runs of a new generation take more space than the one dead file frees.
     (0..100).for_each(|key| put(key, &[1; 16_000]));
     put(100, &[1; 200_000]);
     let container = pool.open_container(&name).unwrap();
@@ -257,7 +257,7 @@ fn unnamed_epochs_are_not_kept_by_a_purge_without_space_to_copy() {
     let kept = container.snapshots().unwrap().open(&"kept".parse().unwrap()).unwrap();
     assert_eq!(get(&*kept, 100).unwrap().unwrap(), [1; 200_000]);
     assert_eq!(get(&*container, 101).unwrap().unwrap(), b"small");
-    // What a snapshot needs and is not there is damage.
+    // Missing data that a snapshot needs is damage.
     let data = disk
         .files()
         .into_iter()
@@ -278,9 +278,9 @@ fn an_untestable_lock_counts_as_held_in_a_dry_purge() {
     let mut taken_for_held = 0;
     for call in 0..calls {
         disk.set_fault(Some(Fault::Broken(disk.calls() + call)));
-        let told = pool.maintenance().unwrap().purge(&name, false);
+        let reported = pool.maintenance().unwrap().purge(&name, false);
         disk.set_fault(None);
-        taken_for_held += u64::from(told.is_ok_and(|told| told.held > expected.held));
+        taken_for_held += u64::from(reported.is_ok_and(|reported| reported.held > expected.held));
     }
     assert!(taken_for_held > 0, "of {calls} calls");
 }
@@ -291,7 +291,7 @@ fn no_handle_makes_a_run_on_a_nearly_full_disk() {
     let (pool, name) = (pool(&disk), "c".parse().unwrap());
     pool.create_container(&name, &ContainerOptions::default()).unwrap();
     let runs = || disk.files().iter().filter(|(path, _)| path.to_string_lossy().contains("/run.")).count();
-    // Enough for what is written, and not for what must be left beside a run.
+    // Enough for the writes, but not for what must be left beside a run.
     disk.set_free(Some(4 << 20));
     write(&*pool, 0);
     assert_whole(&*pool.open_container(&name).unwrap(), 0, "without runs");
@@ -312,7 +312,7 @@ fn small_runs_are_merged_where_large_ones_do_not_fit() {
     let mut most = 0;
     for key in 0..800u64 {
         if key >= 400 {
-            // For a merge of 40 kB beside what must be left. The oldest run is larger.
+            // Enough for a merge of 40 kB beside what must be left. The oldest run is larger.
             disk.set_free(Some((4 << 20) + 4 * 40_000));
         }
         object(&*container).put(&key.to_le_bytes(), &[1; 200]).unwrap();

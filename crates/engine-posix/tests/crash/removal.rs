@@ -1,5 +1,5 @@
-//! Making and removing, cut off at every moment by a kill or a power failure: a pool can be removed, and made again; a container is there
-//! with all that it is made with, or not at all.
+//! Creation and removal, interrupted at every moment by a kill or a power failure: a pool can be removed and created again, and a container
+//! exists completely or not at all.
 
 use isotach_engine_posix::simulation::{Loss, SimulatedDisk};
 use isotach_object::{Cell, ContainerOptions, Error, ObjectClass, ObjectId, ObjectType, PoolUri, Update};
@@ -24,7 +24,7 @@ fn a_half_created_or_half_removed_pool_can_be_removed_and_created_again() {
             let engine = left.engine();
             let case = format!("ISOTACH_SEED={seed}: after {changes} changes, {loss:?}");
             match engine.destroy_pool(&uri) {
-                // What was never whole is no pool, and is removed all the same, unless it is but an empty folder.
+                // A pool that was never complete is no pool. It is removed all the same, unless it is an empty folder.
                 Ok(()) | Err(Error::NotFound { .. } | Error::InvalidInput { .. }) => {}
                 Err(error) => panic!("{case}: {error}"),
             }

@@ -1,4 +1,4 @@
-//! A log that has lost its end, wherever it was cut, and a repair of it that is itself cut off at every moment.
+//! A log that has lost its end at any byte, and a repair that is interrupted at every moment.
 
 use std::{path::Path, sync::Arc};
 
@@ -25,13 +25,13 @@ fn object(container: &dyn Container) -> KeyValue<'_> {
     KeyValue::new(container, ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1)).unwrap()
 }
 
-/// Keys in the order of numbers.
+/// Keys that sort like their numbers.
 fn name(key: u64) -> String {
     format!("{key:04}")
 }
 
 fn value(key: u64) -> Vec<u8> {
-    // Every third stands in a data file.
+    // Every third value is in a data file.
     vec![key as u8; if key.is_multiple_of(3) { 20_000 } else { 50 }]
 }
 
@@ -43,7 +43,7 @@ fn write(pool: &dyn Pool, keys: std::ops::Range<u64>) {
     }
 }
 
-/// How many keys there are: the first ones, with their values. Fails with what opening fails with.
+/// The number of keys, which are the first ones with their values. Returns the error of opening.
 fn keys(pool: &dyn Pool) -> Result<u64, Error> {
     let container = pool.open_container(&"c".parse().unwrap())?;
     let mut found = 0u64;
@@ -64,14 +64,14 @@ fn repair(pool: &dyn Pool) {
     try_repair(pool, || ()).unwrap();
 }
 
-/// Calls `begin` before anything is changed.
+/// Calls `begin` before the repair.
 fn try_repair(pool: &dyn Pool, begin: impl FnOnce()) -> Result<SetAside, Error> {
     let findings = verify(pool).findings;
     begin();
     pool.maintenance().unwrap().quarantine(&"c".parse().unwrap(), &findings, "note")
 }
 
-/// A disk on which `KEYS` keys were flushed one by one, and how many of them runs know.
+/// A disk on which [`KEYS`] keys were flushed one by one.
 fn written() -> SimulatedDisk {
     let disk = SimulatedDisk::new();
     pool(&disk).create_container(&"c".parse().unwrap(), &ContainerOptions::default()).unwrap();
@@ -131,7 +131,7 @@ fn an_interrupted_repair_of_a_cut_log_is_completed_by_the_next_one() {
     }
 }
 
-/// A disk on which the log lost the entry of one more key, whose value has bytes of its own, and how the log was cut.
+/// A disk whose log lost the entry of one more key, and the value of that key, which is in a data file.
 fn with_a_lost_value() -> (SimulatedDisk, Vec<u8>) {
     let disk = written();
     let length = disk.files().iter().find(|(path, _)| path.ends_with(LOG)).unwrap().1;
@@ -139,7 +139,7 @@ fn with_a_lost_value() -> (SimulatedDisk, Vec<u8>) {
     (disk.with_cut(Path::new(LOG), length), value(KEYS))
 }
 
-/// Whether any file has these bytes.
+/// Whether any file contains these bytes.
 fn has_bytes(disk: &SimulatedDisk, wanted: &[u8]) -> bool {
     let mut files = disk.files().into_iter().filter_map(|(path, _)| disk.read(&path));
     files.any(|bytes| bytes.windows(wanted.len()).any(|there| there == wanted))

@@ -1,5 +1,5 @@
-//! Numbered transactions of two handles, with power failing at every moment: what had finished is there, versions are whole and in order,
-//! and whoever comes afterwards goes on.
+//! Numbered transactions of two handles, with a power failure at every moment: finished ones are committed, versions are complete and in
+//! order, and later handles continue.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::{
     workload::{POOL, index},
 };
 
-/// Numbers, of which one is aborted.
+/// Version numbers. One is aborted.
 const NUMBERS: u64 = 4;
 const ABORTED: u64 = 3;
 const PARTICIPANTS: u32 = 2;
-/// The order in which parts are finished: all numbers and participants.
+/// The order in which the parts finish: all numbers and participants.
 const ORDER: [(u64, u32); 6] = [(2, 0), (1, 1), (4, 1), (2, 1), (1, 0), (4, 0)];
-/// Bytes of each part in an array, more than a segment holds.
+/// Bytes of each part in an array: more than a segment.
 const PART: u64 = 5000;
 
 fn books() -> ObjectId {
@@ -40,13 +40,13 @@ fn write(container: &dyn Container, number: u64, participant: u32) -> Result<(),
     let data = [number as u8; PART as usize];
     let (offset, key) = (u64::from(participant) * PART, [participant as u8]);
     part.update(&[Update::Write { cell: Cell::array(array()), offset, data: &data }])?;
-    // Some that need segments.
+    // Large enough to need segments.
     let value = [number as u8; 3000];
     part.update(&[Update::Put { cell: Cell::kv(index(), &key), value: &value }])?;
     part.finish()
 }
 
-/// The version, which everything must tell.
+/// The version that all contents agree on.
 fn version(container: &dyn Container) -> u64 {
     let version = versions(container).version().unwrap();
     let expected = (version > 0).then_some(version as u8);
@@ -60,7 +60,7 @@ fn version(container: &dyn Container) -> u64 {
     version
 }
 
-/// What was promised: after so many changes this participant had finished, or the number was aborted.
+/// What was promised: after this many changes the participant had finished, or the number was aborted.
 type Promise = (usize, u64, Option<u32>);
 
 fn record(uri: &str) -> (SimulatedDisk, Vec<Promise>) {
@@ -109,7 +109,7 @@ fn check(whole: &SimulatedDisk, promises: &[Promise], changes: usize, loss: Loss
         (1..=NUMBERS).take_while(|number| finished(*number) || aborted(*number)).last().unwrap_or(0);
     let promised = (1..=settled).rfind(|number| finished(*number)).unwrap_or(0);
     assert!(found >= promised, "{what}: version {found}, and {promised} was promised");
-    // Everybody comes again, with what he has done before or not.
+    // All participants come again, whether they have finished or not.
     versions(&*container).abort(ABORTED).unwrap();
     for (number, participant) in ORDER {
         match write(&*container, number, participant) {

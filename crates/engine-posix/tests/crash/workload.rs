@@ -13,12 +13,12 @@ use isotach_object::{
     PoolUri, Precondition, Snapshot, Transaction, Update,
 };
 
-/// Checkpoints every few frames, so that runs are written and merged all the time; and staged transactions of several segments.
+/// Checkpoints every few frames, so that runs are written and merged all the time, and staged transactions of several segments.
 pub(crate) const POOL: &str = "posix:/pool?checkpoint=1024&segment=256";
-/// Keys, few enough that most are replaced.
+/// Few keys, so that most are replaced.
 const KEYS: u64 = 12;
 
-/// What is in a container: the values of keys, the bytes of arrays, and what there was when a snapshot was made.
+/// The contents of a container: values of keys, bytes of arrays, and the contents of its snapshots.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Contents {
     pub(crate) values: BTreeMap<Vec<u8>, Arc<[u8]>>,
@@ -62,19 +62,19 @@ pub(crate) fn index() -> ObjectId {
 
 /// A point of the visible history.
 struct Frame {
-    /// How many changes of the disk came before it.
+    /// The changes of the disk before it.
     changes: usize,
     after: Contents,
 }
 
-/// What was done to a disk, and what must be visible of it.
+/// A recorded workload, and what must be visible of it.
 pub(crate) struct History {
     pub(crate) seed: u64,
     pub(crate) disk: SimulatedDisk,
-    /// How many changes it took to make the container.
+    /// The changes of the disk until the container existed.
     pub(crate) made: usize,
     frames: Vec<Frame>,
-    /// After how many changes how many frames were flushed.
+    /// Pairs of a number of changes and the number of frames that were flushed by then.
     flushed: Vec<(usize, usize)>,
 }
 
@@ -92,7 +92,7 @@ impl History {
         work.history
     }
 
-    /// As [`record`](Self::record) with arrays that are `1 / shrink` as long; then everything is flushed.
+    /// As [`record`](Self::record), with arrays of `1 / shrink` the length, and with a final flush.
     pub(crate) fn record_small(seed: u64, operations: usize) -> Self {
         let mut work = Work::new(seed, POOL, 20);
         for _ in 0..operations {
@@ -114,8 +114,8 @@ impl History {
         work.history
     }
 
-    /// What may be visible when power failed after so many changes: the contents after each frame that may have survived, beginning with
-    /// the last that was flushed.
+    /// What may be visible after a power failure that follows this many changes: the contents after each frame that may have survived, from
+    /// the last flushed one on.
     pub(crate) fn visible(&self, changes: usize) -> impl Iterator<Item = Contents> {
         let flushed = self.flushed.iter().filter(|(at, _)| *at <= changes);
         let least = flushed.map(|(_, frames)| *frames).max().unwrap_or(0);
@@ -126,7 +126,7 @@ impl History {
         })
     }
 
-    /// What was visible at any time, beginning with nothing.
+    /// Everything that was ever visible, beginning with nothing.
     pub(crate) fn visible_ever(&self) -> impl Iterator<Item = &Contents> {
         static NOTHING: LazyLock<Contents> = LazyLock::new(Contents::default);
         std::iter::once(&*NOTHING).chain(self.frames.iter().map(|frame| &frame.after))
@@ -143,11 +143,11 @@ struct Work {
     pool: Arc<dyn Pool>,
     random: Random,
     handles: [Arc<dyn Container>; 2],
-    /// By how much arrays are shorter.
+    /// The factor by which arrays are shorter.
     shrink: usize,
     /// What each handle has gathered.
     gathered: [Vec<Step>; 2],
-    /// How many frames there were after the last of each handle: its flush promises these.
+    /// The number of frames after the last one of each handle, which its flush makes durable.
     own: [usize; 2],
 }
 
@@ -177,7 +177,7 @@ impl Work {
             13 => self.snapshot(at),
             14 => self.staged(at),
             15 => {
-                // Who reads publishes first what it has gathered.
+                // A reader first publishes what it has gathered.
                 self.publish(at);
                 KeyValue::new(&*self.handles[at], index()).unwrap().get(&key).unwrap();
             }
@@ -204,7 +204,7 @@ impl Work {
         self.gathered[at].extend(steps);
     }
 
-    /// What a handle has gathered goes into the log.
+    /// Moves what a handle has gathered to the log.
     fn publish(&mut self, at: usize) {
         let steps = std::mem::take(&mut self.gathered[at]);
         self.frame(at, &steps);
@@ -216,12 +216,12 @@ impl Work {
         }
     }
 
-    /// What the last frame made visible.
+    /// The contents after the last frame.
     fn newest(&self) -> Contents {
         self.history.frames.last().map(|frame| frame.after.clone()).unwrap_or_default()
     }
 
-    /// Adds a frame of a handle that was begun after so many changes.
+    /// Adds a frame of a handle that began after this many changes.
     fn push(&mut self, at: usize, changes: usize, after: Contents) {
         self.history.frames.push(Frame { changes, after });
         self.own[at] = self.history.frames.len();
@@ -233,7 +233,7 @@ impl Work {
         self.history.flushed.push((self.history.disk.changes(), self.own[at]));
     }
 
-    /// Two values and an array that belong together, on a condition that holds or does not.
+    /// Two values and an array, with a condition that may hold or not.
     fn transaction(&mut self, at: usize) {
         self.publish(at);
         let number = self.handles[at].allocate_ids(1).unwrap().start;
@@ -259,14 +259,14 @@ impl Work {
         }
     }
 
-    /// A transaction that was begun after so many changes counts.
+    /// A transaction that began after this many changes counts.
     fn decided(&mut self, at: usize, changes: usize, steps: &[Step]) {
         let mut after = self.newest();
         steps.iter().for_each(|step| step.apply(&mut after));
         self.push(at, changes, after);
     }
 
-    /// A transaction that is given in pieces, whose records take several segments; every third is dropped.
+    /// A staged transaction with several segments. Every third is dropped.
     fn staged(&mut self, at: usize) {
         let numbers = self.handles[at].allocate_ids(8).unwrap();
         let mut steps = Vec::new();
@@ -288,7 +288,7 @@ impl Work {
         }
     }
 
-    /// Names the present state, or forgets the name if there is one.
+    /// Creates a snapshot, or destroys the one with that name.
     fn snapshot(&mut self, at: usize) {
         self.publish(at);
         let name: Label = format!("past-{}", self.random.below(2)).parse().unwrap();
@@ -304,8 +304,7 @@ impl Work {
         self.push(at, changes, after);
     }
 
-    /// Gives back the room of what was replaced, with no writer at the files; what is in the log is durable then. Arrays that no key names
-    /// any more go first.
+    /// Purges without writers, which also makes the log durable. Arrays that no key names are removed first.
     fn purge(&mut self) {
         let newest = self.newest();
         let is_named = |id: &ObjectId| newest.values.values().any(|value| **value == id.lo().to_le_bytes());
@@ -320,7 +319,7 @@ impl Work {
     }
 }
 
-/// All that a container holds, and held when its snapshots were made.
+/// The contents of a container and of its snapshots.
 pub(crate) fn contents(container: &dyn Container) -> isotach_object::Result<Contents> {
     let mut all = present(container)?;
     for Snapshot { name, .. } in container.snapshots().unwrap().list()? {

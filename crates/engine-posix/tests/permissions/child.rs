@@ -1,4 +1,4 @@
-//! What a child process does for somebody: one line for each argument, and one line of outcome.
+//! The actions of a child process for another user: one line per argument, and one line with the outcome.
 
 use std::{env, path::Path, sync::Arc};
 
@@ -12,20 +12,20 @@ use crate::{label, uri};
 
 pub(crate) const FOLDER: &str = "ISOTACH_PERMISSIONS_FOLDER";
 pub(crate) const WHAT: &str = "ISOTACH_PERMISSIONS_WHAT";
-/// What stands before the outcome.
-pub(crate) const TOLD: &str = "outcome: ";
-/// How long an array is: too long to lie in the log.
+/// The prefix of the outcome.
+pub(crate) const OUTCOME: &str = "outcome: ";
+/// The length of an array: too long for the log.
 pub(crate) const LENGTH: usize = 200_000;
 
 #[test]
 fn what_the_parent_asks_for() {
     let (Some(folder), Ok(what)) = (env::var_os(FOLDER), env::var(WHAT)) else { return };
-    // The narrowest there is: nothing that others are to use may depend on it.
+    // The strictest umask: nothing that others use may depend on it.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let what: Vec<&str> = what.split('\n').collect();
     match perform(Path::new(&folder), &what) {
-        Ok(()) => println!("{TOLD}ok"),
-        Err(error) => println!("{TOLD}{}: {error}", error.code()),
+        Ok(()) => println!("{OUTCOME}ok"),
+        Err(error) => println!("{OUTCOME}{}: {error}", error.code()),
     }
 }
 
@@ -101,7 +101,7 @@ fn check_field(container: &dyn Container, number: u64) -> Result<()> {
     Ok(())
 }
 
-/// Bytes first, and what names them after: each in a frame of its own.
+/// Bytes first, and the entry that names them after, in separate frames.
 fn write(container: &dyn Container, number: u64) -> Result<()> {
     Array::new(container, field(number))?.write(0, &bytes(number))?;
     let key = if number == 0 { b"k".to_vec() } else { number.to_string().into_bytes() };
@@ -109,7 +109,7 @@ fn write(container: &dyn Container, number: u64) -> Result<()> {
     container.flush()
 }
 
-/// Writes fields, and reads what there is after each, with a new handle now and then.
+/// Writes fields and reads all of them after each, with a new handle now and then.
 fn write_fields(pool: &Arc<dyn Pool>, numbers: std::ops::Range<u64>) -> Result<()> {
     let mut container = pool.open_container(&label())?;
     for number in numbers {
@@ -122,7 +122,7 @@ fn write_fields(pool: &Arc<dyn Pool>, numbers: std::ops::Range<u64>) -> Result<(
     Ok(())
 }
 
-/// Reads until there are so many fields, with the same handle and with new ones.
+/// Reads until there are this many fields, with the same handle and with new ones.
 fn follow(pool: &Arc<dyn Pool>, count: usize) -> Result<()> {
     let kept = pool.open_container(&label())?;
     let put = Update::Put { cell: isotach_object::Cell::kv(index(), b"x"), value: b"x" };

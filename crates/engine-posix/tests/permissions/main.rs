@@ -1,7 +1,7 @@
-//! Permissions, by processes of several users on a real file system: nothing but the kernel says who may do what.
+//! Permissions of several users on a real file system, enforced by the kernel alone.
 //!
-//! The tests are run as root, and their parts go on in child processes as users and groups by number that nobody has. Without root they are
-//! skipped by name.
+//! The tests run as root and continue in child processes as users and groups by number that do not exist. Without root they are skipped by
+//! name.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod child;
@@ -21,29 +21,29 @@ use isotach_engine_posix::Posix;
 use isotach_needs::{Need, skip};
 use isotach_object::{Engine, Label, Pool, PoolUri};
 
-/// Somebody, by number.
+/// A user, by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Person {
+struct User {
     user: u32,
     group: u32,
 }
 
-/// Who makes the containers.
-const OWNER: Person = Person { user: 3_901_001, group: 3_902_001 };
+/// The creator of the containers.
+const OWNER: User = User { user: 3_901_001, group: 3_902_001 };
 /// A member of the owner's group.
-const MATE: Person = Person { user: 3_901_002, group: OWNER.group };
-const ALICE: Person = Person { user: 3_901_003, group: 3_902_003 };
-const BOB: Person = Person { user: 3_901_004, group: 3_902_004 };
-const STRANGER: Person = Person { user: 3_901_005, group: 3_902_005 };
+const MATE: User = User { user: 3_901_002, group: OWNER.group };
+const ALICE: User = User { user: 3_901_003, group: 3_902_003 };
+const BOB: User = User { user: 3_901_004, group: 3_902_004 };
+const STRANGER: User = User { user: 3_901_005, group: 3_902_005 };
 
-/// A place where all these people may make containers.
-struct Place {
+/// A pool in which all these users may create containers.
+struct SharedPool {
     folder: PathBuf,
     _kept: Option<tempfile::TempDir>,
 }
 
-impl Place {
-    /// A pool, unless this is not root.
+impl SharedPool {
+    /// A pool; `None` without root.
     fn new() -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             skip(Need::Root, "only root can act for other users");
@@ -62,8 +62,8 @@ impl Place {
             assert_eq!(mode(&path) & 0o1000, 0o1000, "{shared}: whoever makes a container is who removes it");
             permit(&path, 0o1777);
         }
-        // A copy, since the way to the program itself may be closed to these people. Made by another process: a descriptor that is open for
-        // writing could be inherited by children of other tests, and the program could not be run.
+        // A copy, since these users may not reach the original. Another process makes it: children of other tests could inherit a
+        // descriptor that is open for writing, and the program could not be executed.
         let copied = Command::new("cp").arg(env::current_exe().unwrap()).arg(folder.join("program")).status();
         assert!(copied.unwrap().success());
         Self { folder: folder.to_owned(), _kept: None }
@@ -77,8 +77,8 @@ impl Place {
         self.folder.join("pool/containers/c")
     }
 
-    /// Begins doing something, as [`child::perform`] does it, for somebody.
-    fn begin(&self, who: Person, what: &[&str]) -> Child {
+    /// Begins an action of [`child::perform`] as a user.
+    fn begin(&self, who: User, what: &[&str]) -> Child {
         let mut command = Command::new(self.folder.join("program"));
         command.args(["--exact", "child::what_the_parent_asks_for", "--nocapture"]);
         command.env(child::FOLDER, &self.folder).env(child::WHAT, what.join("\n"));
@@ -87,13 +87,13 @@ impl Place {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Does it and tells what came of it: `ok`, or the error.
-    fn act(&self, who: Person, what: &[&str]) -> String {
+    /// Performs an action and returns its outcome: `ok`, or the error.
+    fn act(&self, who: User, what: &[&str]) -> String {
         outcome(self.begin(who, what))
     }
 
-    /// Does it, which succeeds.
-    fn must(&self, who: Person, what: &[&str]) {
+    /// Performs an action that must succeed.
+    fn must(&self, who: User, what: &[&str]) {
         assert_eq!(self.act(who, what), "ok", "{what:?} by {who:?}");
     }
 }
@@ -101,8 +101,8 @@ impl Place {
 fn outcome(child: Child) -> String {
     let output = child.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    let told = text.lines().find_map(|line| line.split_once(child::TOLD));
-    match told {
+    let line = text.lines().find_map(|line| line.split_once(child::OUTCOME));
+    match line {
         Some((_, outcome)) => outcome.to_owned(),
         None => panic!("no outcome\n{text}\n{}", String::from_utf8_lossy(&output.stderr)),
     }

@@ -1,13 +1,13 @@
-//! Owner, group, others and those in the list, each with everything that can be permitted.
+//! Owner, group, others and listed users, each with every action.
 
 use std::fs;
 
 use isotach_object::{Acl, RightsChange};
 
-use crate::{ALICE, BOB, MATE, OWNER, Person, Place, STRANGER, label, mode};
+use crate::{ALICE, BOB, MATE, OWNER, STRANGER, SharedPool, User, label, mode};
 
-/// What each may do: to read and to write.
-type Row<'a> = (&'a str, Person, &'a str);
+/// The permitted actions of a user.
+type Row<'a> = (&'a str, User, &'a str);
 
 const ACTIONS: [(&str, char); 4] = [("read", 'r'), ("write", 'w'), ("administer", 'A'), ("delete", 'd')];
 
@@ -17,15 +17,15 @@ fn list(rest: &str) -> String {
         .replace("BOB", &BOB.user.to_string())
 }
 
-/// Tries everything as everybody, the owner last, since what he may do is not refused.
-fn check(place: &Place, acl: &str, rows: &[Row<'_>]) -> usize {
+/// Tries every action as every user, the owner last, whose actions are not refused.
+fn check(place: &SharedPool, acl: &str, rows: &[Row<'_>]) -> usize {
     for (name, who, may) in rows {
         for (action, letter) in ACTIONS {
             let came = place.act(*who, &[action]);
             let wanted = if may.contains(letter) { "ok" } else { "permission-denied: " };
             assert!(came.starts_with(wanted), "{action} by {name} with {acl}: {came}");
             if wanted != "ok" && action != "write" {
-                // Who it is, what it is, and what would be needed.
+                // The user, the owner, and the missing right.
                 for fact in [who.user, OWNER.user].map(|user| user.to_string()) {
                     assert!(came.contains(&fact), "{action} by {name} does not tell {fact}: {came}");
                 }
@@ -38,7 +38,7 @@ fn check(place: &Place, acl: &str, rows: &[Row<'_>]) -> usize {
 
 #[test]
 fn every_user_may_do_what_the_list_permits_and_nothing_else() {
-    let Some(place) = Place::new() else { return };
+    let Some(place) = SharedPool::new() else { return };
     let lists: [(&str, [&str; 4]); 8] = [
         // The group's member, alice, bob, a stranger.
         ("", ["", "", "", ""]),
@@ -60,12 +60,12 @@ fn every_user_may_do_what_the_list_permits_and_nothing_else() {
         assert_eq!([rights.owner, rights.group], names);
         let named: Acl = acl.parse().unwrap();
         let seeing = named.entries().map(|(who, what)| (who.clone(), what.with_sight()));
-        let told = rights.acl.entries().map(|(who, what)| (who.clone(), what));
-        assert!(told.eq(seeing), "what was set is what is told: {acl} {}", rights.acl);
-        let people = [MATE, ALICE, BOB, STRANGER];
+        let reported = rights.acl.entries().map(|(who, what)| (who.clone(), what));
+        assert!(reported.eq(seeing), "what was set is what is reported: {acl} {}", rights.acl);
+        let users = [MATE, ALICE, BOB, STRANGER];
         let rows: Vec<Row<'_>> = ["mate", "alice", "bob", "stranger"]
             .into_iter()
-            .zip(people)
+            .zip(users)
             .zip(may)
             .map(|((name, who), may)| (name, who, may))
             .chain([("owner", OWNER, "rwAd")])
@@ -78,13 +78,13 @@ fn every_user_may_do_what_the_list_permits_and_nothing_else() {
 
 #[test]
 fn a_new_list_applies_to_existing_files_of_other_users() {
-    let Some(place) = Place::new() else {
+    let Some(place) = SharedPool::new() else {
         return;
     };
     let both = list("A::ALICE@:rw,A::BOB@:rw");
     place.must(OWNER, &["create", &both]);
     place.must(ALICE, &["write"]);
-    // Alice is out, and what she wrote is still of all; the stranger is in.
+    // Alice is excluded, but everyone may use what she wrote. The stranger is admitted.
     let stranger = list(&format!("A::BOB@:rw,A::{}@:r", STRANGER.user));
     place.must(OWNER, &["set-acl", &stranger]);
     for (who, what) in [(STRANGER, "read"), (BOB, "read"), (BOB, "write"), (OWNER, "read"), (OWNER, "verify")]
@@ -95,7 +95,7 @@ fn a_new_list_applies_to_existing_files_of_other_users() {
         let came = place.act(who, &[what]);
         assert!(came.starts_with("permission-denied: "), "{what} by {who:?}: {came}");
     }
-    // Only root gives it to somebody else, who then has it whole.
+    // Only root changes the owner, who then has all rights.
     let stranger = STRANGER.user.to_string();
     let came = place.act(OWNER, &["set-owner", &stranger]);
     assert!(came.starts_with("permission-denied: ") && came.contains("only root"), "{came}");
@@ -112,7 +112,7 @@ fn a_new_list_applies_to_existing_files_of_other_users() {
 
 #[test]
 fn unenforceable_rights_are_refused_and_change_nothing() {
-    let Some(place) = Place::new() else {
+    let Some(place) = SharedPool::new() else {
         return;
     };
     place.must(OWNER, &["create", "A:G:GROUP@:r"]);
@@ -136,7 +136,7 @@ fn unenforceable_rights_are_refused_and_change_nothing() {
 
 #[test]
 fn a_container_without_a_list_follows_the_umask_and_its_owner_removes_it() {
-    let Some(place) = Place::new() else { return };
+    let Some(place) = SharedPool::new() else { return };
     place.must(OWNER, &["create"]);
     place.must(OWNER, &["write"]);
     assert_eq!(
@@ -146,7 +146,7 @@ fn a_container_without_a_list_follows_the_umask_and_its_owner_removes_it() {
     );
     let came = place.act(MATE, &["read"]);
     assert!(came.starts_with("permission-denied: "), "{came}");
-    // A listing names it all the same, and what the pool takes can be told but for that.
+    // A listing still names it.
     assert_eq!(place.pool().list_containers().unwrap(), [label()]);
     place.must(OWNER, &["delete"]);
 }

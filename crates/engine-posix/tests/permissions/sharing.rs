@@ -1,14 +1,14 @@
-//! Several users with one container: writers, and readers who may not write.
+//! Several users of one container: writers, and readers without the right to write.
 
 use std::{fs, os::unix::fs::MetadataExt};
 
-use crate::{ALICE, BOB, MATE, OWNER, Place, STRANGER, label, outcome};
+use crate::{ALICE, BOB, MATE, OWNER, STRANGER, SharedPool, label, outcome};
 
 const FIELDS: u64 = 40;
 
 #[test]
 fn several_users_write_one_container_and_a_reader_follows_them() {
-    let Some(place) = Place::new() else { return };
+    let Some(place) = SharedPool::new() else { return };
     let acl = format!("A:G:GROUP@:rw,A::{}@:rw,A::{}@:rw,A::EVERYONE@:r", ALICE.user, BOB.user);
     place.must(OWNER, &["create", &acl]);
     let count = (4 * FIELDS).to_string();
@@ -45,7 +45,7 @@ fn several_users_write_one_container_and_a_reader_follows_them() {
 
 #[test]
 fn inherited_rights_admit_the_same_users() {
-    let Some(place) = Place::new() else { return };
+    let Some(place) = SharedPool::new() else { return };
     place.must(OWNER, &["create", &format!("A:G:GROUP@:rw,A::{}@:rw,A::{}@:r", ALICE.user, BOB.user)]);
     fs::rename(place.container(), place.folder.join("pool/containers/first")).unwrap();
     place.must(ALICE, &["inherit", "first"]);

@@ -1,11 +1,11 @@
-//! A file system without access lists: modes tell owner, group and everyone apart, and names are refused.
+//! A file system without access lists: modes distinguish owner, group and everyone, and named users are refused.
 
 use std::{env, path::Path, process::Command};
 
 use isotach_needs::{Need, skip};
 use isotach_object::{ContainerOptions, NewRights, RightsChange};
 
-use crate::{ALICE, MATE, OWNER, Place, STRANGER, label};
+use crate::{ALICE, MATE, OWNER, STRANGER, SharedPool, label};
 
 const HERE: &str = "ISOTACH_PERMISSIONS_WITHOUT_LISTS";
 const NAME: &str = "without_lists::modes_work_without_lists_and_named_users_are_refused";
@@ -13,10 +13,10 @@ const NAME: &str = "without_lists::modes_work_without_lists_and_named_users_are_
 #[test]
 fn modes_work_without_lists_and_named_users_are_refused() {
     if let Some(folder) = env::var_os(HERE) {
-        return check(&Place::in_folder(Path::new(&folder)));
+        return check(&SharedPool::in_folder(Path::new(&folder)));
     }
     let folder = tempfile::tempdir().unwrap();
-    // A mount of its own, which is gone with the process.
+    // A mount of its own, which ends with the process.
     let mount = "mount -t ramfs none \"$0\" && exec \"$@\"";
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", mount]).arg(folder.path()).arg(env::current_exe().unwrap());
@@ -30,10 +30,10 @@ fn modes_work_without_lists_and_named_users_are_refused() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn check(place: &Place) {
+fn check(place: &SharedPool) {
     place.must(OWNER, &["create", "A:G:GROUP@:rw,A::EVERYONE@:r"]);
     for who in [OWNER, MATE] {
-        // Each with a umask that would keep what he makes to himself.
+        // Each with a umask that would exclude all other users.
         place.must(who, &["write"]);
     }
     let fields = [("1000", "1020"), ("2000", "2020")];

@@ -1,4 +1,4 @@
-//! Writing runs, beside others that do the same, that die, or that only seem to.
+//! Writing runs beside other processes that do the same, that die, or that only seem to.
 
 use std::{
     fs::{self, File},
@@ -10,7 +10,7 @@ use std::{
 
 use crate::{Store, assert_holds, entries, key, put_frames};
 
-/// A temporary file of a run that begins where the log does.
+/// A temporary file of a run that begins at the start of the log.
 const TEMPORARY: &str = "tmp.0000000000000000.0123456789abcdef";
 
 #[test]
@@ -19,7 +19,7 @@ fn claims_of_dead_processes_are_removed_and_block_no_runs() {
     for name in [TEMPORARY, "tmp.0000000000000000", "tmp.00000000000000ff.0123456789abcdef"] {
         fs::write(store.path().join(name), b"half a run").unwrap();
     }
-    // One that was stopped, and still has its lock.
+    // A claim of a stopped process, with its lock.
     let stopped = File::create_new(store.path().join("tmp.0000000000000000.00000000000000ff")).unwrap();
     stopped.lock().unwrap();
     stopped.set_modified(SystemTime::UNIX_EPOCH).unwrap();
@@ -42,7 +42,7 @@ fn a_run_that_another_process_is_writing_is_not_written_twice() {
     assert!(store.files("run.").is_empty());
 }
 
-/// Whether a run, if it is still there, is one from its first moment on, and its own.
+/// Checks that a run, if it still exists, is complete and belongs to its name.
 fn assert_is_named_for_its_span(path: &Path) {
     let Ok(bytes) = fs::read(path) else { return };
     let name = path.file_name().unwrap().to_str().unwrap();
@@ -55,7 +55,7 @@ fn assert_is_named_for_its_span(path: &Path) {
 fn an_abandoned_claim_never_names_the_file_of_another_process() {
     const WRITERS: u64 = 3;
     const EACH: u64 = 120;
-    // On a device, where a sync takes its time and others come in between.
+    // On a device, where others run during a sync.
     let store = Store::new("?checkpoint=256");
     let done = AtomicBool::new(false);
     thread::scope(|scope| {

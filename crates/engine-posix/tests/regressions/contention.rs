@@ -1,4 +1,4 @@
-//! Conditional updates beside others' checkpoints.
+//! Conditional updates beside checkpoints of other handles.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
@@ -15,7 +15,7 @@ const COMMITTERS: usize = 2;
 const CHECKPOINTERS: u64 = 3;
 const KEYS: u64 = 1000;
 
-/// Puts a key if it is absent; whether this counted.
+/// Puts a key if it is absent. Returns whether this counted.
 fn put_first(container: &dyn Container, number: u64) -> bool {
     let (key, value) = (key(number), number.to_le_bytes());
     let cell = Cell::kv(object(ObjectType::KeyValue), &key);
@@ -47,7 +47,7 @@ fn a_first_conditional_commit_has_one_winner_beside_checkpoints() {
         let committers: Vec<_> = (0..COMMITTERS)
             .map(|_| {
                 scope.spawn(|| {
-                    // Each time a new handle, which has no state yet when it commits.
+                    // A new handle each time, without a state when it commits.
                     let won_here = (0..KEYS).filter(|number| put_first(&*store.open(), *number)).count();
                     won.fetch_add(won_here as u64, Ordering::Relaxed);
                 })
@@ -69,7 +69,7 @@ fn threads_of_one_handle_get_verdicts_and_never_go_back_beside_new_runs() {
     let (shared, done) = (store.open(), AtomicBool::new(false));
     let others = [(); 2].map(|()| store.open());
     thread::scope(|scope| {
-        // Runs come from others' handles, and reach past what the shared one has replayed.
+        // Runs come from other handles, and reach past what the shared one has replayed.
         for (number, other) in others.iter().enumerate() {
             let done = &done;
             scope.spawn(move || {

@@ -1,4 +1,4 @@
-//! What was flushed and then lost behind everyone's back is told, by whoever comes next.
+//! Logs that lose flushed bytes without the engine: the next handle notices, and a repair restores what it can.
 
 use std::{
     fs,
@@ -22,7 +22,7 @@ fn length(store: &Store) -> u64 {
     fs::metadata(store.path().join(LOG)).unwrap().len()
 }
 
-/// A store whose log has lost its last entry, of which the bytes are there.
+/// A store whose log has lost its last entry, with the bytes still in the data file.
 fn with_a_lost_entry() -> Store {
     let store = Store::new("");
     put_frames(&*store.open(), 0..5);
@@ -136,8 +136,8 @@ fn a_repair_keeps_bytes_of_entries_behind_the_last_run() {
     drop(container);
     cut(&store, 500);
     let how = Verify { data: false, threads: 1 };
-    let told = store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap().unnamed;
-    assert_eq!(told.len(), 1, "what runs name is brought back: {told:?}");
+    let reported = store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap().unnamed;
+    assert_eq!(reported.len(), 1, "what runs name is brought back: {reported:?}");
     let restored = repair(&store).restored.unwrap();
     assert!(restored.lost > 0 && restored.unnamed.len() == 1, "{restored:?}");
     assert_eq!(kept(&restored), [9; 30_000]);

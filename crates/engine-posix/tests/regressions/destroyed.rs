@@ -8,9 +8,9 @@ use isotach_object::{
 
 use crate::{Store, entries, key, object, put_frames};
 
-/// Longer than what is gathered before it is written.
+/// Longer than what is gathered before a write.
 const BULK: usize = 300_000;
-/// Longer than what is kept in the log.
+/// Too long for the log.
 const LONG: usize = 20_000;
 const COUNT: u64 = 40;
 
@@ -43,8 +43,8 @@ fn is_not_found<T>(outcome: &Result<T, Error>) -> bool {
     matches!(outcome, Err(Error::NotFound { .. }))
 }
 
-/// Handles on a container since destroyed (one that has read, one that has written, one that did nothing yet), and a container made later
-/// under its label. What the old ones have not replayed asks for checkpoints.
+/// Handles on a destroyed container (one that has read, one that has written, an idle one), beside a new container with its label. What the
+/// old handles have not replayed makes checkpoints due.
 fn handles(store: &Store) -> Vec<(&'static str, Arc<dyn Container>)> {
     let (read, wrote, idle) = (store.open(), store.open(), store.open());
     put_frames(&*wrote, 0..3);
@@ -98,7 +98,7 @@ fn a_handle_on_a_destroyed_container_writes_nothing_to_its_successor() {
         let _ = array(&*old).write(0, &[b'x'; BULK]);
         let _ = entries(&*old).get(b"mine");
         let flushed = old.flush();
-        // One whose writes were all refused has nothing to flush.
+        // The handle whose writes were all refused has nothing to flush.
         assert!(is_not_found(&flushed), "{which}");
         contents(&store.path(), &mut after);
         assert!(before == after, "{which}: {:?} and {:?}", before.keys(), after.keys());

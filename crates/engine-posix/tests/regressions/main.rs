@@ -1,6 +1,6 @@
-//! What once went wrong in the posix engine, or nearly did: a small test each, named for what must hold.
+//! Bugs and near misses of the posix engine: a small test each, named for what must hold.
 //!
-//! The conformance suite says what every engine owes; these concern this engine's own files and processes.
+//! The conformance suite tests what every engine must do. These tests concern this engine's own files and processes.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
 
 mod checkpoints;
@@ -48,7 +48,7 @@ impl Store {
         Self::in_folder(tempfile::tempdir().unwrap(), query)
     }
 
-    /// In memory where the system has a place for that, so that checkpoints follow each other fast.
+    /// In memory where possible, so that checkpoints follow each other fast.
     fn in_memory(query: &str) -> Self {
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         Self::in_folder(folder.unwrap(), query)
@@ -72,7 +72,7 @@ impl Store {
         self.folder.path().join("pool/containers/c")
     }
 
-    /// The files of the container whose names begin so, in order.
+    /// The files of the container with this prefix, in order.
     fn files(&self, prefix: &str) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap());
         let mut files: Vec<_> = entries
@@ -93,12 +93,12 @@ fn entries(container: &dyn Container) -> KeyValue<'_> {
     KeyValue::new(container, object(ObjectType::KeyValue)).unwrap()
 }
 
-/// Key `number`, in the order of numbers.
+/// Keys that sort like their numbers.
 fn key(number: u64) -> Vec<u8> {
     format!("key-{number:08}").into_bytes()
 }
 
-/// Puts keys one frame each, so that checkpoints come in between.
+/// Puts keys in one frame each, so that checkpoints come in between.
 fn put_frames(container: &dyn Container, numbers: std::ops::Range<u64>) {
     for number in numbers {
         entries(container).put(&key(number), &number.to_le_bytes()).unwrap();
@@ -106,7 +106,7 @@ fn put_frames(container: &dyn Container, numbers: std::ops::Range<u64>) {
     }
 }
 
-/// Whether the container holds these keys with their numbers, and no others.
+/// Checks that the container holds these keys with their numbers, and no others.
 fn assert_holds(container: &dyn Container, numbers: std::ops::Range<u64>, what: &str) {
     let mut expected = numbers.clone();
     let each = |found: &[u8], value: &[u8]| {
@@ -122,7 +122,7 @@ fn assert_holds(container: &dyn Container, numbers: std::ops::Range<u64>, what: 
     }
 }
 
-/// Runs `body` and fails, instead of waiting for ever, if it does not end.
+/// Runs `body`, and fails instead of waiting for ever if it does not end.
 fn ending(what: &str, body: impl FnOnce() + Send + 'static) {
     const LONGEST: Duration = Duration::from_secs(60);
     let (done, ended) = mpsc::channel();

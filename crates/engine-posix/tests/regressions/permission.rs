@@ -1,5 +1,4 @@
-//! Containers in which the system does not permit to write. Nothing is refused to root, so these tests go on in a child process as another
-//! user.
+//! Containers that may not be written. Root may do everything, so these tests continue in a child process as another user.
 
 use std::{
     env, fs,
@@ -22,10 +21,10 @@ fn permit(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Runs `test` of this file again on the store's pool, as a user without rights of its own.
+/// Runs `test` of this file again on the store's pool, as a user without rights.
 fn as_another_user(store: &Store, test: &str) {
     permit(store.folder.path(), 0o755);
-    // A copy, since the way to the program itself may be closed to that user.
+    // A copy, since that user may not reach the original.
     let program = store.folder.path().join("regressions");
     fs::copy(env::current_exe().unwrap(), &program).unwrap();
     let uid = rustix::process::geteuid();
@@ -99,7 +98,7 @@ fn a_flush_succeeds_where_checkpoints_cannot_be_written() {
     assert_holds(&*open(), 0..2 * COUNT, "by another");
 }
 
-/// Leaves all but the notes of flushes to everybody, and the folder if `folder` says so.
+/// Makes everything but the notes of flushes writable for all users, and gives the container's folder a mode.
 fn permit_all_but_notes(store: &Store, folder: u32) {
     store.files("").iter().filter(|path| path.is_file()).for_each(|path| permit(path, 0o666));
     permit(&store.path().join("flushed"), 0o644);

@@ -1,4 +1,4 @@
-//! Making pools, and what their URIs may say.
+//! Creating pools, and the options in their URIs.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn a_pool_is_not_created_over_existing_containers() {
     fs::remove_file(folder.path().join("superblock")).unwrap();
     assert_eq!(Posix.create_pool(&pool).unwrap_err().code(), "invalid-input");
     assert!(folder.path().join("containers/old/superblock").exists());
-    // What a process left that died while it made a pool is no hindrance.
+    // What a process left that died while it created a pool does not matter.
     fs::remove_dir_all(folder.path().join("containers/old")).unwrap();
     fs::write(folder.path().join("limbo/half"), b"a superblock that was never linked").unwrap();
     Posix.create_pool(&pool).unwrap();
@@ -35,7 +35,7 @@ fn one_of_several_simultaneous_creators_of_a_pool_succeeds() {
         let folder = tempfile::tempdir().unwrap();
         let pool = uri(folder.path(), "");
         let outcomes: Vec<_> = std::thread::scope(|scope| {
-            // The winner goes on at once, as a program does: the others meet a pool that is in use.
+            // The winner continues as a program does, so the others find a pool in use.
             let make = || {
                 Posix.create_pool(&pool)?;
                 Posix.open_pool(&pool)?.create_container(&"root".parse()?, &ContainerOptions::default())

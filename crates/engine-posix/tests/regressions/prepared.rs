@@ -1,4 +1,4 @@
-//! Prepared transactions and what may happen to them: purges, damage, deaths, and locks.
+//! Prepared transactions beside purges, damage, dead processes, and locks.
 
 use std::{fs, os::unix::fs::FileExt, path::PathBuf};
 
@@ -23,7 +23,7 @@ fn content(number: u64) -> Vec<u8> {
     (0..LONG as u64).map(|at| (at * 31 + number * 7 + at / 251) as u8).collect()
 }
 
-/// Prepares an array and so many entries.
+/// Prepares an array and this many entries.
 fn prepare(container: &dyn Container, stage: &str, number: u64, count: u64) {
     let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
     let cell = Cell::array(array(number));
@@ -56,7 +56,7 @@ fn verify(store: &Store, data: bool) -> (u64, Vec<String>) {
     (*prepared, verified.findings.iter().map(ToString::to_string).collect())
 }
 
-/// Writes and replaces enough that a purge has something to do.
+/// Writes and replaces enough for a purge.
 fn litter(store: &Store) {
     let container = store.open();
     for round in 0..4 {
@@ -71,7 +71,7 @@ fn a_purge_keeps_the_prepared_transactions_of_dead_processes() {
         let store = Store::new(query);
         litter(&store);
         for (stage, number) in [("one", 1), ("two", 2), ("three", 3)] {
-            // The handle goes away, and with it all its locks.
+            // Dropping the handle releases all its locks.
             prepare(&*store.open(), stage, number, 500);
         }
         store.open().snapshots().unwrap().create(&name("between")).unwrap();
@@ -148,19 +148,19 @@ fn a_damaged_prepared_segment_only_blocks_its_own_commit() {
     prepare(&*store.open(), "bad", 2, 300);
     let bad = data_files(&store).into_iter().find(|path| !before.contains(path)).unwrap();
     assert_eq!(verify(&store, true), (2, Vec::new()));
-    let harm = |at: u64| {
+    let flip = |at: u64| {
         let file = fs::File::options().read(true).write(true).open(&bad).unwrap();
         let mut byte = [0];
         file.read_exact_at(&mut byte, at).unwrap();
         file.write_all_at(&[byte[0] ^ 1], at).unwrap();
     };
     // The bulk bytes come first, then the segments.
-    harm(100);
+    flip(100);
     let (_, findings) = verify(&store, true);
     assert!(findings.len() == 1 && findings[0].contains("key bad"), "{findings:?}");
     assert_eq!(verify(&store, false), (2, Vec::new()));
-    harm(100);
-    harm(LONG as u64 + 100);
+    flip(100);
+    flip(LONG as u64 + 100);
     let (_, findings) = verify(&store, false);
     assert!(findings.len() == 1 && findings[0].contains("key bad"), "{findings:?}");
     let container = store.open();
@@ -203,12 +203,12 @@ fn a_purge_keeps_the_data_of_a_stage_until_it_is_prepared() {
     assert_prepared_is_there(&*container, 1, 0);
 }
 
-/// The books of numbered transactions.
+/// The object with the state of numbered transactions.
 fn books() -> ObjectId {
     ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 70)
 }
 
-/// Takes part in a numbered transaction through a handle that goes away.
+/// Takes part in a numbered transaction with a handle that is then dropped.
 fn finish(store: &Store, number: u64, participant: u32) {
     let container = store.open();
     let mut part = Versions::new(&*container, books()).unwrap().start(number, participant, 2).unwrap();
@@ -231,7 +231,7 @@ fn a_purge_keeps_finished_and_snapshotted_versions() {
     (0..2).for_each(|participant| finish(&store, 1, participant));
     store.open().snapshots().unwrap().create(&name("first")).unwrap();
     (0..2).for_each(|participant| finish(&store, 2, participant));
-    // Number 4 is whole and waits for number 3, of which one participant is missing.
+    // Number 4 is complete and waits for number 3, which lacks a participant.
     (0..2).for_each(|participant| finish(&store, 4, participant));
     finish(&store, 3, 1);
     litter(&store);
@@ -252,7 +252,7 @@ fn a_purge_keeps_finished_and_snapshotted_versions() {
     for number in 1..=4 {
         assert_version(&*versions.open_version(number).unwrap(), number);
     }
-    // Now the epochs that were noted lie below the floor.
+    // Now the epochs of the versions lie before the manifest's.
     let purged = store.maintenance().purge(&store.label, true).unwrap();
     assert!(purged.freed > LONG as u64, "{purged:?}");
     assert_version(&*versions.open_version(1).unwrap(), 1);

@@ -1,4 +1,4 @@
-//! Purging: room comes back, nothing that anyone needs goes, and whoever is killed or late does no harm.
+//! Purging: space is freed, everything that is needed stays, and killed or late processes do no harm.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ fn array(number: u64) -> ObjectId {
     ObjectId::new(ObjectType::Array, ObjectClass::S1, 0, number)
 }
 
-/// The bytes of array `number` after it was written for the `round`th time.
+/// The bytes of array `number` in a round of writing.
 fn content(number: u64, round: u64) -> Vec<u8> {
     let mut state = (number << 32 | round).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -37,7 +37,7 @@ fn content(number: u64, round: u64) -> Vec<u8> {
     bytes
 }
 
-/// Replaces arrays, each in a transaction of its own so that a reader never sees one between two rounds.
+/// Replaces arrays in one transaction each, so a reader never sees one between two rounds.
 fn write(container: &dyn Container, numbers: impl Iterator<Item = u64>, round: u64) {
     for number in numbers {
         let (cell, data) = (Cell::array(array(number)), content(number, round));
@@ -49,7 +49,7 @@ fn write(container: &dyn Container, numbers: impl Iterator<Item = u64>, round: u
     container.flush().unwrap();
 }
 
-/// The round of which an array has the bytes, all of them.
+/// The round whose bytes an array has.
 fn round_of(container: &dyn Container, number: u64) -> u64 {
     let mut buffer = vec![0; SIZE + 1];
     let mut reads =
@@ -63,7 +63,7 @@ fn round_of(container: &dyn Container, number: u64) -> u64 {
     round
 }
 
-/// What `du` says.
+/// The disk usage of a path, as `du` reports it.
 fn du(path: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
     let metadata = fs::symlink_metadata(path).unwrap();
@@ -77,7 +77,7 @@ fn purge(store: &Store) -> Purged {
     store.maintenance().purge(&store.label, true).unwrap()
 }
 
-/// Log enough that some of it can go.
+/// Writes enough log for a part of it to be purged.
 fn grow_log(container: &dyn Container) {
     for number in 0..400 {
         entries(container).put(&key(number), &vec![7; 10_000]).unwrap();
@@ -89,7 +89,7 @@ fn grow_log(container: &dyn Container) {
     container.flush().unwrap();
 }
 
-/// Every file below a folder, with its bytes and the time it was changed.
+/// Every file below a folder, with its bytes and modification time.
 fn tree(path: &Path) -> Vec<(std::path::PathBuf, Vec<u8>, std::time::SystemTime)> {
     let mut files = Vec::new();
     for entry in fs::read_dir(path).unwrap() {
@@ -106,17 +106,17 @@ fn tree(path: &Path) -> Vec<(std::path::PathBuf, Vec<u8>, std::time::SystemTime)
 
 #[test]
 fn a_dry_purge_writes_nothing() {
-    // Nobody has made runs of what is to be looked at.
+    // Without runs of what the purge reads.
     let store = Store::new("?checkpoint=1099511627776");
     for round in 0..10 {
         write(&*store.open(), 0..20, round);
     }
     grow_log(&*store.open());
     let before = tree(&store.path());
-    let told = store.maintenance().purge(&store.label, false).unwrap();
+    let reported = store.maintenance().purge(&store.label, false).unwrap();
     assert!(tree(&store.path()) == before);
     let purged = purge(&store);
-    assert!(told.freed.abs_diff(purged.freed) < purged.freed / 50, "{told:?} {purged:?}");
+    assert!(reported.freed.abs_diff(purged.freed) < purged.freed / 50, "{reported:?} {purged:?}");
 }
 
 #[test]
@@ -129,23 +129,23 @@ fn a_purge_frees_what_a_dry_one_reports_and_keeps_the_rest() {
     let reader = store.open();
     let lent = reader.lent_reads().unwrap().lend(Cell::array(array(3)), 0, u64::MAX).unwrap();
     let before = du(&store.path());
-    let told = store.maintenance().purge(&store.label, false).unwrap();
+    let reported = store.maintenance().purge(&store.label, false).unwrap();
     assert_eq!(store.files("floor."), Vec::<std::path::PathBuf>::new(), "telling changes nothing");
     let purged = purge(&store);
     let (after, live) = (du(&store.path()), 20 * SIZE as u64);
     // A megabyte of log is kept.
     assert!(after < live + live / 10 + (1 << 20), "{after} for {live}, {before} before: {purged:?}");
     let freed = before - after;
-    for said in [told.freed, purged.freed] {
+    for said in [reported.freed, purged.freed] {
         assert!(said.abs_diff(freed) < freed / 50, "said {said}, freed {freed}");
     }
-    assert_eq!((told.held, purged.held, purged.history_stays), (0, 0, false));
+    assert_eq!((reported.held, purged.held, purged.history_stays), (0, 0, false));
     for container in [&reader, &store.open()] {
         (0..20).for_each(|number| assert_eq!(round_of(&**container, number), 9));
         assert_holds(&**container, 0..400, "after the purge");
     }
     assert!(*lent == content(3, 9)[..], "what was lent stays");
-    // Another purge finds nothing to do, and writing goes on.
+    // Another purge finds nothing to do, and writing continues.
     assert_eq!(purge(&store).freed, 0);
     write(&*store.open(), 0..20, 10);
     purge(&store);
@@ -192,7 +192,7 @@ fn a_purge_moves_values_records_and_holes_unchanged() {
     assert_eq!(extents_of(&*container, record, 0, u64::MAX).unwrap(), [10..1_000, 101_000..200_010]);
     let sizes = container.size_many(&[Cell::array(array(1)), Cell::array(array(2))]).unwrap();
     assert_eq!(sizes, [Some(0), Some(77)]);
-    // Preconditions know the value, and what was removed a short while ago.
+    // Preconditions see the value, and recent removals.
     let kv = Cell::kv(object_of_entries(), b"large");
     let gone = Cell::kv(object_of_entries(), b"gone");
     let equals = Transaction::new().require(Precondition::Equals(kv, &value));
@@ -269,7 +269,7 @@ fn open_handles_read_and_write_after_a_purge() {
         write(&*store.open(), 0..5, round);
     }
     grow_log(&*store.open());
-    // One knows all of it, one has only looked at the beginning, one has looked at nothing.
+    // One handle has read everything, and one nothing.
     let (full, none) = (store.open(), store.open());
     assert_eq!(round_of(&*full, 0), 2);
     purge(&store);
@@ -360,7 +360,7 @@ fn an_old_run_that_appears_after_a_purge_is_invalid() {
     write(&*store.open(), 0..5, 0);
     write(&*store.open(), 0..5, 1);
     put_frames(&*store.open(), 50..60);
-    // What a merger of before may still give a name: a sound run from the beginning, wider than the floor's.
+    // A merger that began earlier may still name such a run: sound, and wider than the manifest's.
     let runs = store.files("run.");
     let old: Vec<_> = runs.iter().map(|run| (run.clone(), fs::read(run).unwrap())).collect();
     purge(&store);
@@ -401,8 +401,8 @@ fn a_lost_or_damaged_purge_run_is_damage_and_not_an_older_state() {
             found.findings.iter().any(|finding| finding.part == isotach_object::Part::History),
             "{found:?}"
         );
-        let aside = store.maintenance().quarantine(&store.label, &found.findings, "").unwrap();
-        assert_eq!(aside.moved, Vec::<String>::new());
+        let quarantined = store.maintenance().quarantine(&store.label, &found.findings, "").unwrap();
+        assert_eq!(quarantined.moved, Vec::<String>::new());
     }
     fs::write(run, good).unwrap();
     assert_holds(&*store.open(), 0..50, "mended");

@@ -1,4 +1,4 @@
-//! Runs that are damaged, and reading at their edges.
+//! Damaged runs, and reading at the edges of runs.
 
 use std::{fs, path::Path};
 
@@ -9,11 +9,11 @@ use crate::{Store, assert_holds, ending, entries, key, put_frames};
 
 const COUNT: u64 = 60;
 
-/// Does something to the file of a run.
-type Harm = fn(&Path);
+/// Damages the file of a run.
+type Damage = fn(&Path);
 
-/// Every way in which a run can be of no use from the moment it is opened.
-fn harms() -> [(&'static str, Harm); 6] {
+/// Every damage that makes a run useless when it is opened.
+fn damages() -> [(&'static str, Damage); 6] {
     [
         ("a flipped bit in its header", |run| change(run, |bytes| bytes[40] ^= 1)),
         ("a flipped bit in its index", |run| change(run, |bytes| *bytes.last_mut().unwrap() ^= 1)),
@@ -27,13 +27,13 @@ fn harms() -> [(&'static str, Harm); 6] {
     ]
 }
 
-fn change(run: &Path, harm: impl FnOnce(&mut Vec<u8>)) {
+fn change(run: &Path, damage: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = fs::read(run).unwrap();
-    harm(&mut bytes);
+    damage(&mut bytes);
     fs::write(run, bytes).unwrap();
 }
 
-/// A store whose checkpoints are several runs.
+/// A store with several runs.
 fn with_runs() -> Store {
     let store = Store::new("?checkpoint=256");
     let container = store.open();
@@ -49,7 +49,7 @@ fn with_runs() -> Store {
     store
 }
 
-/// How far the runs reach that are within the log.
+/// The end of the last run within the log.
 fn reach(store: &Store) -> u64 {
     let end = fs::metadata(store.path().join("log.0000000000000001")).unwrap().len();
     let names =
@@ -59,17 +59,17 @@ fn reach(store: &Store) -> u64 {
 
 #[test]
 fn damaged_runs_and_runs_past_the_log_are_left_out() {
-    for (what, harm) in harms() {
+    for (what, damage) in damages() {
         for last in [false, true] {
             let what = format!("{what}, {}", if last { "the last run" } else { "the first run" });
             ending(&what.clone(), move || {
                 let store = with_runs();
                 let runs = store.files("run.");
-                harm(if last { &runs[runs.len() - 1] } else { &runs[0] });
+                damage(if last { &runs[runs.len() - 1] } else { &runs[0] });
                 let reached = reach(&store);
                 let container = store.open();
                 assert_holds(&*container, 0..COUNT, &what);
-                // Going on over it, with checkpoints.
+                // Writing continues over it, with checkpoints.
                 put_frames(&*container, COUNT..2 * COUNT);
                 assert_holds(&*container, 0..2 * COUNT, &what);
                 assert_holds(&*store.open(), 0..2 * COUNT, &what);
@@ -89,7 +89,7 @@ fn a_listing_past_the_end_of_a_run_is_empty_and_ends() {
         let page = entries(&*container).list(&Anchor::from_bytes(anchor), 10, true).unwrap();
         assert!(page.is_empty() && page.next().is_none());
     }
-    // Objects before and behind the only one there is.
+    // Objects before and after the only one.
     for low in [0, 2, u64::MAX] {
         let other = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, low);
         let page = KeyValue::new(&*container, other).unwrap().list(&Anchor::start(), 10, true).unwrap();
@@ -108,7 +108,7 @@ fn a_run_of_another_copy_is_ignored_reported_and_quarantined() {
     let log = store.path().join("log.0000000000000001");
     let (before, notes) = (fs::read(&log).unwrap(), store.path().join("flushed"));
     let earlier = fs::read(&notes).unwrap();
-    // A past that was given up for a backup: it left a run.
+    // A history that was replaced by a backup has left a run.
     let uri = format!("posix:{}/pool?checkpoint=256", store.folder.path().display()).parse().unwrap();
     put_frames(&*Posix.open_pool(&uri).unwrap().open_container(&store.label).unwrap(), 10..14);
     assert!(!store.files("run.").is_empty());

@@ -1,4 +1,4 @@
-//! Snapshots in the files: what one costs, and that checkpoints and merges keep what it needs.
+//! Snapshots in the files: their cost, and that checkpoints and merges keep what they need.
 
 use std::{fs, ops::Range};
 
@@ -46,7 +46,7 @@ fn a_snapshot_costs_one_frame() {
     let (before, files) = (size(), store.files(""));
     let epoch = container.snapshots().unwrap().create(&name(1)).unwrap();
     container.flush().unwrap();
-    // A header and a trailer; the name must be absent, and is put with an empty value.
+    // A header and a trailer. The name must be absent, and is put with an empty value.
     let frame = 48 + (24 + 6) + (24 + 6 + 4) + 8;
     assert_eq!((size() - before, epoch), (frame, Epoch(size())));
     assert_eq!(store.files(""), files, "and no file");
@@ -77,7 +77,7 @@ fn checkpoints_and_merges_never_lose_a_snapshot() {
         let past = store.open().snapshots().unwrap().open(&name(number)).unwrap();
         assert_holds(&*past, 0..(number + 1) * BETWEEN, &name(number).to_string());
     }
-    // The log is not needed for what runs hold: they alone make the past.
+    // The past comes from the runs alone, without the log.
     let past = container.snapshots().unwrap().open(&name(3)).unwrap();
     assert_eq!(past.epoch().unwrap(), snapshots[3].epoch);
 }

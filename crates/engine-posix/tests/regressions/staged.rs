@@ -1,4 +1,4 @@
-//! Transactions whose records are in a data file: what its damage does, and what is left of those that never counted.
+//! Transactions with records in a data file: damage, and what uncommitted ones leave.
 
 use std::{fs, path::PathBuf};
 
@@ -24,7 +24,7 @@ fn data_files(store: &Store) -> Vec<PathBuf> {
     fs::read_dir(store.path().join("data")).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
-/// The store with a transaction in segments, and a handle that has looked before it. The log is small beside it.
+/// The store with a transaction in segments, and a handle that has read before it. The log is much smaller.
 fn with_segments() -> (Store, std::sync::Arc<dyn Container>) {
     let store = Store::new("");
     let reader = store.open();
@@ -37,18 +37,18 @@ fn with_segments() -> (Store, std::sync::Arc<dyn Container>) {
 
 #[test]
 fn a_damaged_segment_is_corrupt_and_never_shows_a_part() {
-    type Harm = fn(&mut Vec<u8>);
-    let harms: [(&str, Harm); 3] = [
+    type Damage = fn(&mut Vec<u8>);
+    let damages: [(&str, Damage); 3] = [
         ("a flipped bit in the first segment", |bytes| bytes[1000] ^= 1),
         ("a flipped bit in the last segment", |bytes| *bytes.last_mut().unwrap() ^= 1),
         ("a cut file", |bytes| bytes.truncate(bytes.len() - 1)),
     ];
-    for (what, harm) in harms {
+    for (what, damage) in damages {
         let (store, reader) = with_segments();
         let [file] = &data_files(&store)[..] else { panic!("one data file") };
         let whole = fs::read(file).unwrap();
         let mut bytes = whole.clone();
-        harm(&mut bytes);
+        damage(&mut bytes);
         fs::write(file, bytes).unwrap();
         for container in [&reader, &store.open()] {
             for number in [3, 100, 99 + MANY, 3] {
@@ -57,7 +57,7 @@ fn a_damaged_segment_is_corrupt_and_never_shows_a_part() {
                 assert!(error.to_string().contains("data/"), "{what}: {error}");
             }
         }
-        // It comes back from a copy, say: the same handles go on.
+        // The same handles continue after the file is restored.
         fs::write(file, whole).unwrap();
         for container in [&reader, &store.open()] {
             assert_eq!(entries(&**container).get(&key(99 + MANY)).unwrap().unwrap().len(), 1000, "{what}");
@@ -99,7 +99,7 @@ fn refused_and_dropped_stages_remove_their_files() {
         assert_eq!(data_files(&store).len(), before.len() + 1);
         drop(dropped);
         assert_eq!(data_files(&store), before);
-        // Frames that failed still name the files: nobody opens them, whatever it begins at.
+        // Frames that failed still name the files, but no reader opens them.
         put_frames(&*container, 10..20);
         for container in [&reader, &container, &store.open()] {
             assert_eq!(entries(&**container).get(&key(15)).unwrap().unwrap(), 15_u64.to_le_bytes());
@@ -118,7 +118,7 @@ fn a_following_reader_and_one_at_runs_see_the_same() {
     assert_eq!(entries(&*follower).get(&key(99 + MANY)).unwrap().unwrap().len(), 1000);
     put_frames(&*container, 20..30);
     assert!(!store.files("run.").is_empty());
-    // A run says what the segments said: it needs them no more.
+    // The runs contain the records, so the segments are not needed.
     data_files(&store).iter().for_each(|file| fs::remove_file(file).unwrap());
     let late = store.open();
     assert_eq!(entries(&*late).get(&key(99 + MANY)).unwrap().unwrap(), vec![(99 + MANY) as u8; 1000]);

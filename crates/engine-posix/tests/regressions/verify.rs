@@ -1,4 +1,4 @@
-//! Verifying: it finds every harm and names it, and nothing in what is whole.
+//! Verification: it finds and names all damage, and reports none in sound containers.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ impl Store {
         self.pool.maintenance().unwrap().verify(&self.label, how, &|_, _| ()).unwrap()
     }
 
-    /// The only thing that is wrong.
+    /// The only finding.
     #[track_caller]
     fn only_finding(&self) -> Finding {
         let mut found = self.verify(ALL).findings;
@@ -131,7 +131,7 @@ fn any_flipped_bit_of_any_file_is_found() {
     let mut flipped = 0;
     for file in files {
         let good = fs::read(&file).unwrap();
-        // A step that is odd meets every bit of a byte.
+        // An odd step meets every bit of a byte.
         for bit in (0..good.len() * 8).step_by(151) {
             let mut bad = good.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
@@ -171,7 +171,7 @@ fn damaged_bytes_are_reported_with_file_position_and_cell() {
     let without = store.verify(Verify { data: false, threads: 1 });
     assert_eq!(without.findings.len(), 1, "values are always looked at: {without:?}");
     let found = store.verify(ALL).findings;
-    let told: Vec<_> = found
+    let reported: Vec<_> = found
         .iter()
         .map(|finding| {
             assert_eq!((finding.part, &*finding.place), (Part::Bytes, &*data.display().to_string()));
@@ -180,7 +180,7 @@ fn damaged_bytes_are_reported_with_file_position_and_cell() {
         .collect();
     // Chunks are counted from the beginning of each extent.
     let kv = object(ObjectType::KeyValue);
-    assert_eq!(told, [(arrays[0], 131_072), (arrays[2], 400_000), (kv, 600_000)]);
+    assert_eq!(reported, [(arrays[0], 131_072), (arrays[2], 400_000), (kv, 600_000)]);
     assert_eq!(found[2].cell.as_ref().unwrap().dkey, b"long");
 
     change(&data, |bytes| bytes.truncate(450_000));
@@ -234,8 +234,8 @@ fn each_damaged_frame_is_reported_and_the_scan_continues() {
         bytes[second as usize] ^= 1;
     });
     let found = store.verify(ALL).findings;
-    let told: Vec<_> = found.iter().map(|finding| (finding.part, finding.byte.unwrap())).collect();
-    assert_eq!(told, [(Part::History, first), (Part::History, second)], "{found:?}");
+    let reported: Vec<_> = found.iter().map(|finding| (finding.part, finding.byte.unwrap())).collect();
+    assert_eq!(reported, [(Part::History, first), (Part::History, second)], "{found:?}");
 }
 
 #[test]
@@ -256,8 +256,7 @@ fn garbage_and_torn_appends_are_no_damage() {
 }
 
 #[test]
-fn damaged_segments_are_damage_only_in_frames_that_count()
-{
+fn damaged_segments_are_damage_only_in_frames_that_count() {
     let store = Store::new("?checkpoint=1099511627776&segment=300");
     let container = store.open();
     put_frames(&*container, 0..1);
@@ -285,7 +284,7 @@ fn damaged_segments_are_damage_only_in_frames_that_count()
     assert!(finding.place.contains("/log.") && finding.byte > Some(64), "{finding}");
 }
 
-/// Changes a value in a run, and all the checksums above it.
+/// Changes a value in a run, and all checksums above it.
 fn forge(run: &Path, value: u64, other: u64) {
     change(run, |bytes| {
         let at = bytes.windows(8).position(|window| window == value.to_le_bytes()).unwrap();
@@ -316,10 +315,13 @@ fn a_run_that_contradicts_the_log_is_found_and_quarantined() {
     assert_eq!(finding.cell.as_ref().unwrap().dkey, key(7));
     assert!(finding.what.starts_with("1 entries"), "{finding}");
 
-    let aside = store.maintenance().quarantine(&store.label, &[finding], "found by a test").unwrap();
-    assert_eq!(aside.moved, [run.file_name().unwrap().to_str().unwrap()]);
-    assert_eq!(fs::read_to_string(Path::new(&aside.place).join("note.txt")).unwrap(), "found by a test");
-    assert!(!run.exists() && Path::new(&aside.place).join(&aside.moved[0]).exists());
+    let quarantined = store.maintenance().quarantine(&store.label, &[finding], "found by a test").unwrap();
+    assert_eq!(quarantined.moved, [run.file_name().unwrap().to_str().unwrap()]);
+    assert_eq!(
+        fs::read_to_string(Path::new(&quarantined.place).join("note.txt")).unwrap(),
+        "found by a test"
+    );
+    assert!(!run.exists() && Path::new(&quarantined.place).join(&quarantined.moved[0]).exists());
     assert!(store.verify(ALL).is_sound());
     assert_holds(&*store.open(), 0..40, "replayed from the log");
 }
@@ -360,7 +362,7 @@ fn an_unreadable_container_is_a_finding_and_a_missing_one_an_error() {
         change(&file, |all| all[bytes].iter_mut().for_each(|byte| *byte ^= 0xee));
         assert_eq!(store.only_finding().part, Part::Description, "{name}");
         fs::remove_file(&file).unwrap();
-        // A log that is gone can be made anew, as far as runs know what it said.
+        // A missing log can be rebuilt from runs.
         let gone = if name == "log." { Part::End } else { Part::Description };
         assert_eq!(store.only_finding().part, gone, "{name}");
         fs::write(&file, good).unwrap();
@@ -432,24 +434,29 @@ fn bytes_of_writers_that_end_meanwhile_are_not_reported_as_unnamed() {
                     }
                 });
             }
-            let mut told = Vec::new();
+            let mut reported = Vec::new();
             for _ in 0..25 {
-                told.extend(store.verify(Verify { data: false, threads: 1 }).unnamed);
+                reported.extend(store.verify(Verify { data: false, threads: 1 }).unnamed);
             }
             stop.store(true, Ordering::Relaxed);
-            assert!(told.is_empty(), "purging: {purging}: {}, such as {:?}", told.len(), told.first());
+            assert!(
+                reported.is_empty(),
+                "purging: {purging}: {}, such as {:?}",
+                reported.len(),
+                reported.first()
+            );
         });
     }
 }
 
-/// Puts values that stand in one data file of their own.
+/// Puts values into a data file of their own.
 fn put_values(store: &Store, keys: std::ops::Range<u64>) {
     let container = store.open();
     keys.for_each(|number| entries(&*container).put(&key(number), &[number as u8; 20_000]).unwrap());
     container.flush().unwrap();
 }
 
-/// Purges, with a data file of which nothing is needed.
+/// Purges, with a data file that is completely dead.
 fn purge(store: &Store) {
     put_values(store, 900..920);
     let container = store.open();
@@ -469,7 +476,7 @@ fn set_modified(store: &Store, at: SystemTime) {
 fn dead_ends_of_data_files_are_not_unnamed_at_any_clock() {
     let store = Store::new("?checkpoint=4096");
     put_values(&store, 0..60);
-    // Each purge leaves the file: so little of it is dead.
+    // Each purge keeps the file, because little of it is dead.
     for last in [59, 58, 57] {
         entries(&*store.open()).put(&key(last), b"short").unwrap();
         purge(&store);
@@ -477,7 +484,7 @@ fn dead_ends_of_data_files_are_not_unnamed_at_any_clock() {
         let verified = store.verify(ALL);
         assert!(verified.is_sound() && verified.unnamed.is_empty(), "{last}: {verified:?}");
     }
-    // What was never flushed is told, though the file is older than the floor.
+    // Unflushed bytes are reported, although the file is older than the manifest.
     let container = store.open();
     entries(&*container).put(&key(800), &[8; 300_000]).unwrap();
     drop(container);

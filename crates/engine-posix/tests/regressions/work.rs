@@ -1,7 +1,7 @@
-//! Work that must not grow with the square of what is there, and batches larger than a frame.
+//! Work that must not be quadratic, and batches larger than a frame.
 //!
-//! Work is counted as processor time of this thread, the least of some tries, and only compared with itself: four times as much of
-//! everything may cost ten times as much, and a square would cost sixteen.
+//! Work is the processor time of this thread, the minimum of some tries, and is only compared with itself: four times as much of everything
+//! may cost ten times as much. Quadratic work would cost sixteen times as much.
 
 use std::{cmp::min, time::Duration};
 
@@ -12,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::{Store, entries, key, object};
 
 const TRIES: usize = 4;
-const MOST: u32 = 10;
+const FACTOR_MAX: u32 = 10;
 
 /// Processor time of this thread.
 fn worked() -> Duration {
@@ -20,7 +20,7 @@ fn worked() -> Duration {
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
 }
 
-/// The least that `look` costs on a new handle.
+/// The minimum cost of `look` on a new handle.
 fn cost(store: &Store, look: impl Fn(&dyn Container)) -> Duration {
     let one = || {
         let container = store.open();
@@ -32,17 +32,17 @@ fn cost(store: &Store, look: impl Fn(&dyn Container)) -> Duration {
 }
 
 fn assert_no_square(few: Duration, many: Duration) {
-    assert!(many < few * MOST, "{few:?}, and {many:?} for four times as much");
+    assert!(many < few * FACTOR_MAX, "{few:?}, and {many:?} for four times as much");
 }
 
 #[test]
 fn an_array_of_many_parts_is_replayed_in_proportion() {
     let made = |parts: u64| {
-        // Without checkpoints, so that all is replayed from the log.
+        // Without checkpoints, so that everything is replayed from the log.
         let store = Store::new("?checkpoint=1099511627776");
         let container = store.open();
         let cell = Cell::array(object(ObjectType::Array));
-        // From the end, each in front of all others.
+        // From the end, each before all others.
         let write = |part: u64| Update::Write { cell, offset: 3 * part, data: b"x" };
         container.update(&(0..parts).rev().map(write).collect::<Vec<_>>()).unwrap();
         container.flush().unwrap();
@@ -83,7 +83,7 @@ fn reading_a_range_costs_what_lies_in_it() {
             (0..4 * TRIES).map(|_| one()).fold(Duration::MAX, min)
         };
         let (few, many) = (made(1_000), made(32_000));
-        assert!(many < few * MOST, "{query}: {few:?}, and {many:?} for 32 times the parts");
+        assert!(many < few * FACTOR_MAX, "{query}: {few:?}, and {many:?} for 32 times the parts");
     }
 }
 

@@ -1,5 +1,5 @@
-//! Surroundings for the conformance suite: a pool in a folder of its own, on a tmpfs of its own where this process may mount one, and the
-//! means to do harm to its files.
+//! Fixtures for the conformance suite: a pool in a folder of its own, on a tmpfs of its own if this process may mount one, and the means to
+//! damage its files.
 #![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
 
 mod stored;
@@ -17,13 +17,13 @@ use isotach_engine_posix::Posix;
 use isotach_object::{Container, Engine, PoolUri};
 use isotach_object_conformance::{FaultSet, Faults, Fixture};
 
-/// Room of the tmpfs in MiB: more than any case needs, and little enough to fill.
-const ROOM: u64 = 400;
+/// The size of the tmpfs in MiB: more than any case needs, and small enough to fill.
+const TMPFS_MIB: u64 = 400;
 
-/// The room for the case that stages as much as it is told.
-fn room() -> String {
+/// The size, with space for the case that stages a given amount.
+fn size() -> String {
     let staged = env::var("ISOTACH_STAGED_MIB").map_or(0, |mib| mib.parse().unwrap());
-    format!("size={}m", ROOM + 2 * staged)
+    format!("size={}m", TMPFS_MIB + 2 * staged)
 }
 
 /// A folder, and the pools in it.
@@ -41,22 +41,22 @@ impl PosixFixture {
         Self::with_query("")
     }
 
-    /// Checkpoints every few frames, so that runs, their merging, and replaying onto them are all met; and short segments.
+    /// Checkpoints every few frames, which causes runs, merges and replays onto them; and short segments.
     pub(crate) fn with_small_checkpoints() -> Self {
         Self::with_query("?checkpoint=1024&segment=300")
     }
 
-    /// The shortest interval there is: nearly every frame is a checkpoint.
+    /// The shortest interval: nearly every frame is a checkpoint.
     pub(crate) fn with_constant_checkpoints() -> Self {
         Self::with_query("?checkpoint=256&segment=4096")
     }
 
     fn with_query(query: &'static str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        // The fixture is made again in child processes, which only open pools of their parents.
+        // Child processes create the fixture again, and only open pools of their parents.
         let child = env::var_os("ISOTACH_CONFORMANCE_CHILD").is_some();
         let mount = || {
-            Command::new("mount").args(["-t", "tmpfs", "-o", &room(), "tmpfs"]).arg(folder.path()).output()
+            Command::new("mount").args(["-t", "tmpfs", "-o", &size(), "tmpfs"]).arg(folder.path()).output()
         };
         let mounted = !child && mount().is_ok_and(|output| output.status.success());
         Self { folder, mounted, pools: AtomicU64::new(0), query }
@@ -115,7 +115,7 @@ impl Faults for PosixFixture {
     }
 
     fn fill_up(&self, _uri: &PoolUri) {
-        // tmpfs gives what there is and then refuses.
+        // tmpfs writes what fits and then refuses.
         let block = vec![0; 64 * 1024];
         let file = fs::File::create(self.filler()).unwrap();
         let mut at = 0;
@@ -129,7 +129,7 @@ impl Faults for PosixFixture {
 
     fn make_room(&self, _uri: &PoolUri) {
         fs::remove_file(self.filler()).unwrap();
-        // A process that was being started just then may hold the file for a moment longer.
+        // A process that is just starting may hold the file for a moment longer.
         while rustix::fs::statvfs(self.folder.path()).unwrap().f_bfree < 16 << 8 {
             std::thread::yield_now();
         }

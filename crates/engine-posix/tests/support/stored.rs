@@ -1,10 +1,10 @@
-//! Where bytes stand in the files of a pool.
+//! Finding bytes in the files of a pool.
 
 /// The bytes of a salt, with which a frame's body may be masked.
 const SALT: usize = 4;
 
-/// Where `needle` stands in `bytes`, as it is or masked with the salt of its frame (FORMAT.md section 4). A salt repeats, so it changes
-/// nothing in how a byte differs from that one salt's length behind it.
+/// The positions of `needle` in `bytes`, as it is or masked with the salt of its frame (FORMAT.md section 4). A salt repeats, so the
+/// difference between a byte and the one a salt's length behind it does not depend on it.
 pub(crate) fn positions(bytes: &[u8], needle: &[u8]) -> Vec<usize> {
     assert!(needle.len() >= 8 * SALT, "so few bytes may be found by accident");
     let differences = |bytes: &[u8]| -> Vec<u8> {
