@@ -155,10 +155,7 @@ impl Noticed {
     /// What ecCodes has to do with messages that differ under one key.
     fn age(&self) -> Option<String> {
         let eccodes = Eccodes::load().ok().filter(|_| self.by_eccodes)?;
-        Some(age_of(
-            &eccodes.version().to_string(),
-            eccodes.newer().map(|newer| newer.to_string()).as_deref(),
-        ))
+        Some(age_of(&eccodes.version(), eccodes.newer().as_deref()))
     }
 }
 

@@ -79,13 +79,12 @@ fn change(container: &dyn Container) -> Result<()> {
     Ok(container.flush()?)
 }
 
+/// The containers of a dataset: the catalogue's, and the store's if that is another one.
+pub(crate) type Containers = (Arc<dyn Container>, Option<Arc<dyn Container>>);
+
 impl Inner {
-    /// New handles on the containers of a dataset: the catalogue's, and the store's if that is another one.
-    pub(crate) fn open_apart(
-        &self,
-        root: &Root,
-        entry: &Entry,
-    ) -> Result<(Arc<dyn Container>, Option<Arc<dyn Container>>)> {
+    /// New handles on the containers of a dataset.
+    pub(crate) fn open_apart(&self, root: &Root, entry: &Entry) -> Result<Containers> {
         let (label, store) = (entry.record.label.parse()?, &entry.record.store);
         let catalogue = self.with_room(|| Ok(root.pool.open_container(&label)?))?;
         if store.is_empty() {

@@ -52,7 +52,7 @@ fn circles_of(files: &Crate<'_>) -> Vec<Vec<String>> {
     let tests: Vec<Path> = names
         .iter()
         .flat_map(|(module, names)| {
-            names.test_modules.iter().map(|name| [module.as_slice(), &[name.clone()]].concat())
+            names.test_modules.iter().map(|name| [module.as_slice(), std::slice::from_ref(name)].concat())
         })
         .collect();
     let is_test = |module: &Path| tests.iter().any(|test| module.starts_with(test));
