@@ -36,7 +36,8 @@ pub(crate) fn commit(space: &Space, preconditions: &[Precondition<'_>], changes:
         // Nothing came of the changes, so it never took place.
         Err(Der(DER_UNINIT)) => space.epoch().map(Epoch),
         told => {
-            told.context(|| format!("ask for the epoch of a commit to container {}", space.label)).map(Epoch)
+            let what = format!("ask for the epoch of a commit to container {}", space.label);
+            told.context(|| what.clone()).map(Epoch).map_err(|error| error.after_decision(what))
         }
     }
 }

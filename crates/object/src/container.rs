@@ -70,7 +70,10 @@ pub trait Container: Debug + Send + Sync {
     ///
     /// # Errors
     /// `Conflict` names the precondition that failed. An engine without
-    /// [`Capabilities::transactions`] refuses more than one cell with `Unsupported`. Otherwise as `update`.
+    /// [`Capabilities::transactions`] refuses more than one cell with `Unsupported`. Otherwise as `update`. After a refusal
+    /// ([`Error::is_refusal`](crate::Error::is_refusal)) nothing counts; after any other error the outcome is uncertain: all or
+    /// nothing. An engine that fails after its decision reports
+    /// [`Error::after_decision`](crate::Error::after_decision).
     fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch>;
 
     /// Makes everything this handle updated durable and visible to every reader.

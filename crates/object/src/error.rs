@@ -132,6 +132,29 @@ impl Error {
         }
     }
 
+    /// Whether a commit that fails with this error has certainly changed nothing. After any other error its outcome is
+    /// uncertain: all or nothing.
+    pub fn is_refusal(&self) -> bool {
+        matches!(
+            self,
+            Self::AlreadyExists { .. }
+                | Self::Conflict { .. }
+                | Self::InvalidInput { .. }
+                | Self::NoSpace { .. }
+                | Self::PermissionDenied { .. }
+                | Self::Unsupported { .. }
+        )
+    }
+
+    /// An error that occurs while `what` is done, after a commit may have been decided: a refusal becomes an [`Error::Io`],
+    /// because the commit may count.
+    pub fn after_decision(self, what: impl Into<String>) -> Self {
+        match self.is_refusal() {
+            true => Self::Io { what: what.into(), source: self.into() },
+            false => self,
+        }
+    }
+
     /// `what` as a [`Error::NotFound`].
     pub fn not_found(what: impl Into<String>) -> Self {
         Self::NotFound { what: what.into() }

@@ -68,6 +68,8 @@ pub enum Loss {
 pub enum Fault {
     /// The call of this number, counted from 0, fails with `EIO`.
     Broken(u64),
+    /// The call of this number fails with `EACCES`.
+    Refused(u64),
     /// From the call of this number on, all that need space fail with `ENOSPC`, the first of them after half of its bytes.
     Full(u64),
 }
@@ -100,6 +102,7 @@ impl World {
         self.calls += 1;
         match self.fault {
             Some(Fault::Broken(at)) if at == number => Err(io::Error::from_raw_os_error(5)),
+            Some(Fault::Refused(at)) if at == number => Err(io::ErrorKind::PermissionDenied.into()),
             _ => Ok(()),
         }
     }

@@ -42,14 +42,19 @@ impl PosixContainer {
         if !conditional {
             return Ok(Ok(epoch));
         }
+        let what = format!("learn the verdict on a transaction in {}", self.storage.log.path().display());
+        self.verdict(sequence, epoch, &what).map_err(|error| error.after_decision(what))
+    }
+
+    /// The verdict on a frame of this handle that is in the log: the epoch, or which precondition failed first.
+    fn verdict(&self, sequence: u64, epoch: Epoch, what: &str) -> Result<std::result::Result<Epoch, usize>> {
         // Every process that replays the log up to this frame comes to the same verdict.
         match self.follow(|state| state.verdicts.take(sequence))? {
             Some(None) => Ok(Ok(epoch)),
             Some(Some(failed)) => Ok(Err(failed)),
             None if self.state()?.get()?.covered(&self.storage) >= epoch.0 => {
-                let what =
-                    format!("learn the verdict on a transaction in {}", self.storage.log.path().display());
-                let reason = "the log was purged up to it meanwhile, so whether it counts is not known; read what it changes";
+                let reason =
+                    "a purge has removed the log up to it, so its outcome is uncertain; read what it changes";
                 Err(Error::from_io(std::io::Error::other(reason), what))
             }
             None => Err(Error::corrupt(
@@ -70,7 +75,13 @@ mod tests {
     };
 
     use super::*;
-    use crate::{Posix, io::disk, options, pool::PosixPool};
+    use crate::{
+        Posix,
+        io::disk,
+        options,
+        pool::PosixPool,
+        simulation::{Fault, SimulatedDisk},
+    };
 
     fn object(otype: ObjectType) -> ObjectId {
         ObjectId::new(otype, ObjectClass::S1, 0, 1)
@@ -89,6 +100,45 @@ mod tests {
             staging.prepare(name, &[]).unwrap();
         }
         container.prepared_transactions().unwrap().commit_prepared(&names, &Transaction::new()).unwrap();
+    }
+
+    /// Commits one entry with a fault at a call of the commit; whether the call was made, the outcome, and whether another
+    /// handle sees the entry afterwards.
+    fn commit_with(fault: impl FnOnce(u64) -> Fault, call: u64) -> (bool, Result<Epoch>, bool) {
+        let (disk, uri, label) = (SimulatedDisk::new(), "posix:/pool".parse().unwrap(), "c".parse().unwrap());
+        disk.engine().create_pool(&uri).unwrap();
+        let pool = disk.engine().open_pool(&uri).unwrap();
+        pool.create_container(&label, &ContainerOptions::default()).unwrap();
+        let cell = Cell::kv(object(ObjectType::KeyValue), b"key");
+        let container = pool.open_container(&label).unwrap();
+        let failing = disk.calls() + call;
+        disk.set_fault(Some(fault(failing)));
+        let put = Update::Put { cell, value: b"value" };
+        let outcome = container.commit(&Transaction::new().require(Precondition::Absent(cell)).update(put));
+        let is_reached = disk.calls() > failing;
+        disk.set_fault(None);
+        let found = pool.open_container(&label).unwrap().get_many(&[cell]).unwrap();
+        (is_reached, outcome, found != [None])
+    }
+
+    #[test]
+    fn a_commit_that_counts_never_fails_with_a_refusal() {
+        for fault in [Fault::Broken, Fault::Refused, Fault::Full] {
+            let mut uncertain = 0;
+            for call in 0.. {
+                let (is_reached, outcome, counts) = commit_with(fault, call);
+                let case = format!("{:?}: {outcome:?}", fault(call));
+                match &outcome {
+                    Ok(_) => assert!(counts, "{case}"),
+                    Err(error) if error.is_refusal() => assert!(!counts, "{case}"),
+                    Err(_) => uncertain += u32::from(counts),
+                }
+                if !is_reached {
+                    break;
+                }
+            }
+            assert!(uncertain > 0 || fault(0) == Fault::Full(0), "{:?} after the append", fault(0));
+        }
     }
 
     #[test]

@@ -47,8 +47,7 @@ pub trait Staging: Debug + Send {
     /// Applies all updates at one epoch, if the preconditions hold there. The staging ends, whatever the outcome.
     ///
     /// # Errors
-    /// As [`Container::commit`](crate::Container::commit). After `Conflict`, `InvalidInput` or `NoSpace` nothing counts; after
-    /// `Io` or `Corrupt` the outcome is uncertain: all or nothing.
+    /// As [`Container::commit`](crate::Container::commit), also in which of them leave the outcome uncertain.
     fn commit(self: Box<Self>, preconditions: &[Precondition<'_>]) -> Result<Epoch>;
 }
 
