@@ -79,6 +79,8 @@ pub(crate) struct Script {
     before_list: Mutex<Option<Once>>,
     before_epoch: Mutex<Option<Once>>,
     before_snapshot: Mutex<Option<Once>>,
+    /// What the next commit fails with when it has been done.
+    commit_failure: Mutex<Option<Error>>,
     /// What the next flush fails with.
     flush_failure: Mutex<Option<Error>>,
     is_plain: AtomicBool,
@@ -102,6 +104,7 @@ impl Script {
             before_list: Mutex::default(),
             before_epoch: Mutex::default(),
             before_snapshot: Mutex::default(),
+            commit_failure: Mutex::default(),
             flush_failure: Mutex::default(),
             is_plain: AtomicBool::new(false),
             is_past,
@@ -128,6 +131,11 @@ impl Script {
     /// Lets something happen before the next snapshot is made.
     pub(crate) fn before_snapshot(&self, act: impl FnOnce() + Send + 'static) {
         *self.before_snapshot.lock().unwrap() = Some(Box::new(act));
+    }
+
+    /// Lets the next commit fail after its decision: it counts.
+    pub(crate) fn fail_after_next_commit(&self, failure: Error) {
+        *self.commit_failure.lock().unwrap() = Some(failure);
     }
 
     /// Lets the next flush fail, after which what was committed counts and is not durable.
@@ -218,7 +226,8 @@ impl Hooks for Scripted {
             outcome?;
         }
         self.0.is_flushed.store(false, Ordering::Relaxed);
-        inner.commit(transaction)
+        let epoch = inner.commit(transaction)?;
+        self.0.commit_failure.lock().unwrap().take().map_or(Ok(epoch), Err)
     }
 
     fn capabilities(&self, inner: &dyn Handle) -> Capabilities {

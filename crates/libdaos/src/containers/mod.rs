@@ -322,7 +322,7 @@ pub(crate) fn commit(
 pub(crate) fn flush_committed(container: &dyn isotach_object::Container) -> isotach_object::Result<()> {
     container.flush().map_err(|error| Error::Io {
         what: format!(
-            "flush container {} after a commit, which counts but may not survive a crash",
+            "flush container {} after a change that counts and may not survive a crash",
             container.label()
         ),
         source: error.into(),

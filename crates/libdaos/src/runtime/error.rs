@@ -18,8 +18,15 @@ pub(crate) fn invalid<T>(why: &str) -> Result<T> {
 
 /// Refuses with a number, saying why in the log.
 pub(crate) fn refuse<T>(number: i32, why: &str) -> Result<T> {
-    log::line(name(-number), why);
-    Err(Der(number))
+    Err(Der::logged(number, why))
+}
+
+impl Der {
+    /// A number, with the reason in the log.
+    pub(crate) fn logged(number: i32, why: &str) -> Self {
+        log::line(name(-number), why);
+        Self(number)
+    }
 }
 
 impl From<Error> for Der {
@@ -37,7 +44,7 @@ impl From<Error> for Der {
         };
         // Of what is or is not there programs make their own sense.
         if !matches!(number, DER_NONEXIST | DER_EXIST | DER_TX_RESTART) {
-            log::line(name(-number), &error.to_string());
+            return Self::logged(number, &error.to_string());
         }
         Self(number)
     }

@@ -15,9 +15,12 @@ use crate::{
         kv,
         record_sizes::has_sizes,
     },
-    runtime::error::{Der, Result},
-    testing::{container, now},
-    transactions::{Kind, Transaction, epochs, scope::Scope},
+    runtime::{
+        error::{Der, Result},
+        handles::{self, Open},
+    },
+    testing::{Script, container, now},
+    transactions::{Kind, Transaction, epochs, scope::Scope, snapshots},
 };
 
 fn object_of(container: &Arc<Container>, kind: ObjectType) -> Object {
@@ -281,32 +284,69 @@ fn a_transaction_whose_moment_was_purged_while_it_reads_begins_anew() {
     }
 }
 
+fn denied() -> Error {
+    Error::PermissionDenied { what: "append".to_owned(), source: None }
+}
+
+fn full() -> Error {
+    Error::NoSpace { what: "append".to_owned() }
+}
+
+fn broken() -> Error {
+    Error::Io { what: "sync".to_owned(), source: "gone".into() }
+}
+
+/// A transaction with one update in a container, and the calls on the container.
+fn pending() -> (Arc<Transaction>, Arc<Script>, Arc<Container>) {
+    let (container, hooked, other) = container();
+    let transaction = Arc::new(Transaction::new(Arc::clone(&container), Kind::ReadAndWrite));
+    let map = object_of(&container, ObjectType::KeyValue);
+    kv::put(&map, &Scope::within(&container, &transaction), 0, b"key", b"value").unwrap();
+    (transaction, hooked, other)
+}
+
+/// What another sees of the update of [`pending`].
+fn seen(other: &Arc<Container>) -> Option<Vec<u8>> {
+    kv::get(&object_of(other, ObjectType::KeyValue), &now(other), 0, b"key").unwrap()
+}
+
 #[test]
-fn where_the_outcome_of_a_commit_is_not_known_that_is_told() {
-    let failures: [fn() -> Error; 3] = [
-        || Error::Io { what: "append".to_owned(), source: "gone".into() },
+fn a_transaction_of_uncertain_outcome_says_so_and_ends() {
+    let failures: [fn() -> Error; 5] = [
+        broken,
         || Error::corrupt("a frame", "log"),
         || Error::Poisoned { what: "c".to_owned() },
+        || Error::not_found("the container"),
+        || Error::TooManyOpen { what: "open log".to_owned(), source: std::io::Error::other("too many") },
     ];
     for failure in failures {
-        let (container, hooked, _) = container();
-        let map = object_of(&container, ObjectType::KeyValue);
-        let transaction = Arc::new(Transaction::new(Arc::clone(&container), Kind::ReadAndWrite));
-        let scope = Scope::within(&container, &transaction);
-        kv::put(&map, &scope, 0, b"key", b"value").unwrap();
-        hooked.before_commits(move |_| Err(failure()));
-        assert_eq!(transaction.commit(), Err(Der(DER_TX_UNCERTAIN)));
-        // It has ended, and is not tried again.
-        assert_eq!(transaction.commit(), Err(Der(DER_NO_PERM)));
+        let (transaction, hooked, other) = pending();
+        hooked.fail_after_next_commit(failure());
+        assert_eq!(transaction.commit(), Err(Der(DER_TX_UNCERTAIN)), "{}", failure());
+        assert_eq!(seen(&other), Some(b"value".to_vec()), "it counts");
+        assert_eq!(transaction.commit(), Err(Der(DER_TX_UNCERTAIN)), "it is not tried again");
+        assert_eq!(transaction.abort(), Err(Der(DER_TX_UNCERTAIN)), "it is not known to be aborted");
         assert_eq!(transaction.restart(), Err(Der(DER_NO_PERM)));
-        assert_eq!(kv::put(&map, &scope, 0, b"key", b"value"), Err(Der(DER_NO_PERM)));
+        assert_eq!(transaction.update(&[]), Err(Der(DER_NO_PERM)));
+    }
+}
+
+#[test]
+fn a_refused_commit_is_aborted() {
+    let refusals: [(fn() -> Error, i32); 4] = [
+        (full, DER_NOSPACE),
+        (denied, DER_NO_PERM),
+        (|| Error::invalid("a key", "a shorter one"), DER_INVAL),
+        (|| Error::Unsupported { engine: "test", what: "it".to_owned() }, DER_NOTSUPPORTED),
+    ];
+    for (refusal, number) in refusals {
+        let (transaction, hooked, other) = pending();
+        hooked.before_commits(move |_| Err(refusal()));
+        assert_eq!(transaction.commit(), Err(Der(number)));
+        assert_eq!(seen(&other), None);
+        assert_eq!(transaction.abort(), Err(Der(DER_ALREADY)));
     }
     let (container, hooked, _) = container();
-    let map = object_of(&container, ObjectType::KeyValue);
-    let transaction = Arc::new(Transaction::new(Arc::clone(&container), Kind::ReadAndWrite));
-    kv::put(&map, &Scope::within(&container, &transaction), 0, b"key", b"value").unwrap();
-    hooked.before_commits(|_| Err(Error::NoSpace { what: "append".to_owned() }));
-    assert_eq!(transaction.commit(), Err(Der(DER_NOSPACE)), "it is known not to count");
     hooked.before_commits(|_| Err(Error::Poisoned { what: "c".to_owned() }));
     let object = object_of(&container, ObjectType::General);
     assert_eq!(write(&object, 0, 4, b"aaaa"), Err(Der(DER_IO)), "in no transaction");
@@ -314,12 +354,7 @@ fn where_the_outcome_of_a_commit_is_not_known_that_is_told() {
 
 #[test]
 fn a_commit_whose_flush_fails_is_uncertain_whatever_the_failure_is() {
-    let failures: [fn() -> Error; 3] = [
-        || Error::NoSpace { what: "append".to_owned() },
-        || Error::Io { what: "sync".to_owned(), source: "gone".into() },
-        || Error::PermissionDenied { what: "append".to_owned(), source: None },
-    ];
-    for (failure, size) in failures.into_iter().zip([5, 5, 9 << 20]) {
+    for (failure, size) in [full, broken, denied].into_iter().zip([5, 5, 9 << 20]) {
         let (container, hooked, other) = container();
         let map = object_of(&container, ObjectType::KeyValue);
         let transaction = Arc::new(Transaction::new(Arc::clone(&container), Kind::ReadAndWrite));
@@ -329,8 +364,7 @@ fn a_commit_whose_flush_fails_is_uncertain_whatever_the_failure_is() {
         kv::put(&map, &scope, 0, b"key", &value).unwrap();
         hooked.fail_next_flush(failure());
         assert_eq!(transaction.commit(), Err(Der(DER_TX_UNCERTAIN)));
-        let seen = kv::get(&object_of(&other, ObjectType::KeyValue), &now(&other), 0, b"key");
-        assert_eq!(seen, Ok(Some(value)), "it counts");
+        assert_eq!(seen(&other), Some(value), "it counts");
     }
 }
 
@@ -338,11 +372,26 @@ fn a_commit_whose_flush_fails_is_uncertain_whatever_the_failure_is() {
 fn a_conditional_call_whose_flush_fails_is_not_reported_as_undone() {
     let (container, hooked, other) = container();
     let map = object_of(&container, ObjectType::KeyValue);
-    hooked.fail_next_flush(Error::NoSpace { what: "append".to_owned() });
+    hooked.fail_next_flush(full());
     let insert = kv::put(&map, &now(&container), DAOS_COND_KEY_INSERT, b"key", b"value");
     assert_eq!(insert, Err(Der(DER_IO)));
-    let seen = kv::get(&object_of(&other, ObjectType::KeyValue), &now(&other), 0, b"key");
-    assert_eq!(seen, Ok(Some(b"value".to_vec())), "it counts");
+    assert_eq!(seen(&other), Some(b"value".to_vec()), "it counts");
+}
+
+#[test]
+fn a_snapshot_whose_flush_fails_is_reported_as_uncertain() {
+    for failure in [full, broken, denied] {
+        let (container, hooked, _) = container();
+        let handle = handles::add(Open::Container(Arc::clone(&container)));
+        hooked.fail_next_flush(failure());
+        assert_eq!(snapshots::create(handle, None), Err(Der(DER_TX_UNCERTAIN)));
+        assert_eq!(snapshots::list(&container).unwrap().len(), 1, "there is one");
+        hooked.fail_next_flush(failure());
+        let destroyed = snapshots::destroy(handle, 0, DAOS_EPOCH_MAX);
+        assert_eq!(destroyed, Err(Der(DER_TX_UNCERTAIN)));
+        assert_eq!(snapshots::list(&container), Ok(Vec::new()), "there is none any more");
+        handles::remove(handle).unwrap();
+    }
 }
 
 #[test]

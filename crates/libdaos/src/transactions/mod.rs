@@ -64,6 +64,8 @@ enum Status {
     Open,
     Committing,
     Committed,
+    /// The commit failed with an error after which it may count.
+    Uncertain,
     Aborted,
     /// Another was faster; it may be restarted.
     Failed,
@@ -131,6 +133,14 @@ impl Expected {
             Expectation::Present => Precondition::Present(cell),
             Expectation::Unchanged => Precondition::Unchanged(cell, moment),
         }
+    }
+}
+
+/// The error of something that takes effect whole or not at all: `DER_TX_UNCERTAIN`, unless the engine says that nothing counts.
+pub(crate) fn uncertain_unless_refused(error: Error) -> Der {
+    match error.is_refusal() {
+        true => error.into(),
+        false => Der::logged(DER_TX_UNCERTAIN, &format!("the outcome is uncertain: {error}")),
     }
 }
 
@@ -354,6 +364,7 @@ impl Transaction {
             Status::Open => {}
             Status::Committed => return Err(Der(DER_ALREADY)),
             Status::Committing => return Err(Der(DER_INPROGRESS)),
+            Status::Uncertain => return Err(Der(DER_TX_UNCERTAIN)),
             _ => return refuse(DER_NO_PERM, "a commit of a transaction that is not open"),
         }
         let updates = std::mem::take(&mut progress.updates);
@@ -380,16 +391,13 @@ impl Transaction {
             Ok(_) if self.is_of_call => (Status::Committed, None),
             Ok(_) => (Status::Committed, epochs::moment(&self.container).ok()),
             Err(Error::Conflict { .. }) => (Status::Failed, None),
-            Err(_) => (Status::Aborted, None),
+            Err(error) if error.is_refusal() => (Status::Aborted, None),
+            Err(_) => (Status::Uncertain, None),
         };
         match outcome {
             Ok(_) => Ok(()),
-            Err(error @ (Error::Io { .. } | Error::Corrupt { .. } | Error::Poisoned { .. }))
-                if !self.is_of_call =>
-            {
-                refuse(DER_TX_UNCERTAIN, &format!("it is not known whether the transaction counts: {error}"))
-            }
-            Err(error) => Err(error.into()),
+            Err(error) if self.is_of_call => Err(error.into()),
+            Err(error) => Err(uncertain_unless_refused(error)),
         }
     }
 
@@ -402,6 +410,8 @@ impl Transaction {
                 Ok(())
             }
             Status::Aborted => Err(Der(DER_ALREADY)),
+            // Success, or that it is aborted already, would be a promise that it does not count.
+            Status::Uncertain => Err(Der(DER_TX_UNCERTAIN)),
             _ => refuse(DER_NO_PERM, "an abort of a transaction that is committed, or under way"),
         }
     }

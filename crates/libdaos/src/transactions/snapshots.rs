@@ -11,13 +11,13 @@ use isotach_object::{Anchor, Container as Handle, Epoch, Error, Label, ObjectId}
 
 use crate::{
     abi::{acl::DAOS_ACL_PERM_READ, constants::DAOS_EPOCH_MAX, errors::*},
-    containers::{Container, own},
+    containers::{Container, flush_committed, own},
     objects::{array_keys::array_of, is_programs},
     runtime::{
         error::{Der, Result, invalid, refuse},
         handles::{self, Open},
     },
-    transactions::epochs,
+    transactions::{epochs, uncertain_unless_refused},
 };
 
 /// What a snapshot's name begins with; then comes the epoch, in 20 digits, and the program's own name of it, if it has one.
@@ -69,13 +69,13 @@ pub(crate) fn create(container: u64, name: Option<&str>) -> Result<u64> {
             |epoch| container.inner.snapshots()?.create(&format!("{PREFIX}{epoch:020}{name}").parse()?);
         // Known also when the snapshot is gone. It is flushed when that is settled, so that fewer epochs are given out meanwhile.
         let made = epochs::snapshot(&container, last.saturating_add(attempt), make)
-            .and_then(|made| container.inner.flush().map(|()| made));
+            .and_then(|made| flush_committed(&*container.inner).map(|()| made));
         match made {
             Ok((epoch, true)) if is_in_order(&list(&container)?, epoch) => return Ok(epoch),
             // Nobody was told of it.
             Ok((epoch, _)) => destroy_labelled(&container, &format!("{PREFIX}{epoch:020}{name}").parse()?)?,
             Err(Error::AlreadyExists { .. }) => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(uncertain_unless_refused(error)),
         }
     }
     refuse(DER_AGAIN, "others always were faster")
@@ -90,10 +90,13 @@ fn is_in_order(all: &[Snapshot], epoch: u64) -> bool {
 
 /// Destroys a snapshot of the engine's.
 fn destroy_labelled(container: &Container, label: &Label) -> Result<()> {
-    match container.inner.snapshots()?.destroy(label).and_then(|()| container.inner.flush()) {
+    match container.inner.snapshots()?.destroy(label) {
         // Another was faster.
-        Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
-        Err(error) => Err(error.into()),
+        Err(Error::NotFound { .. }) => Ok(()),
+        destroyed => {
+            let flushed = destroyed.and_then(|()| flush_committed(&*container.inner));
+            flushed.map_err(uncertain_unless_refused)
+        }
     }
 }
 
