@@ -13,7 +13,7 @@ use isotach_daos_abi::{
 };
 use isotach_engine_kit::context::Context;
 use isotach_object::{
-    AccessControl, Acl, Capabilities, Container, ContainerOptions, Error, Finding, Label, Maintenance, Pool,
+    AccessControl, Capabilities, Container, ContainerOptions, Error, Finding, Label, Maintenance, Pool,
     PoolFacets, PoolUri, PoolUsage, Property, Purged, Result, Rights, RightsChange, SetAside,
     StorageProperties, Verified, Verify, VerifyProgress,
 };
@@ -202,11 +202,6 @@ impl AccessControl for DaosPool {
         self.open().remove(label);
         changed?;
         rights::of(&cont, &naming)
-    }
-
-    /// Who may make containers in a pool is an administrator's to say, by `dmg pool update-acl`.
-    fn grant_create(&self, _: &Acl) -> Result<()> {
-        Ok(())
     }
 }
 

@@ -10,9 +10,9 @@ use std::{
 
 use isotach_engine_kit::random;
 use isotach_object::{
-    AccessControl, Acl, Capabilities, Container, ContainerOptions, Error, Finding, Label, Maintenance, Part,
-    Pool, PoolFacets, PoolUri, PoolUsage, Purged, Result, Rights, RightsChange, SetAside, Transaction,
-    Verified, Verify, VerifyProgress,
+    AccessControl, Acl, Capabilities, Container, ContainerOptions, CreationRights, Error, Finding, Label,
+    Maintenance, Part, Pool, PoolFacets, PoolUri, PoolUsage, Purged, Result, Rights, RightsChange, SetAside,
+    Transaction, Verified, Verify, VerifyProgress,
 };
 
 use crate::{
@@ -301,6 +301,7 @@ impl Pool for PosixPool {
         let is_shared = self.disk.is_shared();
         PoolFacets {
             access_control: is_shared.then_some(self),
+            creation_rights: is_shared.then_some(self),
             maintenance: Some(self),
             ..PoolFacets::none(SCHEME)
         }
@@ -406,7 +407,9 @@ impl AccessControl for PosixPool {
         changed.map_err(|error| rights::explain(&*self.disk, &path, need, error))?;
         self.rights(label)
     }
+}
 
+impl CreationRights for PosixPool {
     fn grant_create(&self, acl: &Acl) -> Result<()> {
         [TRASH, CONTAINERS].iter().try_for_each(|name| {
             let path = self.root.join(name);

@@ -65,9 +65,9 @@ pub use engine::Engine;
 pub use epoch::{Epoch, Snapshot};
 pub use error::{Error, Result};
 pub use facets::{
-    AccessControl, ContainerFacets, Extents, LentReads, Maintenance, PendingRead, PendingReads, PoolFacets,
-    PreparableStaging, PreparedTransactions, Property, Snapshots, StagedTransactions, Staging,
-    StorageProperties, extents_of, merge_extents,
+    AccessControl, ContainerFacets, CreationRights, Extents, LentReads, Maintenance, PendingRead,
+    PendingReads, PoolFacets, PreparableStaging, PreparedTransactions, Property, Snapshots,
+    StagedTransactions, Staging, StorageProperties, extents_of, merge_extents,
 };
 pub use handles::{Array, KeyValue, Records, Single};
 pub use label::{Label, check_distinct};

@@ -59,8 +59,8 @@ impl FieldStore {
             pools.dedup();
             for uri in pools {
                 let pool = self.inner.pool(&uri)?;
-                if let Some(access) = pool.facets().access_control {
-                    access.grant_create(acl)?;
+                if let Some(creation) = pool.facets().creation_rights {
+                    creation.grant_create(acl)?;
                 }
             }
         }

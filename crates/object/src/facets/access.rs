@@ -18,10 +18,13 @@ pub trait AccessControl: Debug + Send + Sync {
     /// `Unsupported` for a list that the storage cannot enforce, naming the entry; `InvalidInput` for an unknown user or group;
     /// `NotFound`, `PermissionDenied`, `Io`.
     fn set_rights(&self, label: &Label, change: &RightsChange) -> Result<Rights>;
+}
 
+/// The right to create containers in a pool, where this program grants it. On DAOS an administrator does, with
+/// `dmg pool update-acl`.
+pub trait CreationRights: Debug + Send + Sync {
     /// Grants container creation to every principal with write permission in the list. The pool owner always has it; no other
-    /// principal has. Creators own what they create. On DAOS an administrator grants creation with `dmg pool update-acl`, and
-    /// this call changes nothing.
+    /// principal has. Creators own what they create.
     ///
     /// # Errors
     /// As [`AccessControl::set_rights`].

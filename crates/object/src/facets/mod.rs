@@ -25,7 +25,7 @@ mod reads;
 mod snapshots;
 mod transactions;
 
-pub use access::AccessControl;
+pub use access::{AccessControl, CreationRights};
 pub use extents::{Extents, extents_of, merge_extents};
 pub use maintenance::Maintenance;
 pub use properties::{Property, StorageProperties};
@@ -76,6 +76,8 @@ pub struct PoolFacets<'p> {
     pub engine: &'static str,
     /// Containers have an owner, a group and an access control list, and they are enforced.
     pub access_control: Option<&'p dyn AccessControl>,
+    /// The right to create containers can be granted.
+    pub creation_rights: Option<&'p dyn CreationRights>,
     /// The storage's own tools know properties of a container that the model does not.
     pub properties: Option<&'p dyn StorageProperties>,
     /// Containers can be verified and purged.
@@ -85,7 +87,7 @@ pub struct PoolFacets<'p> {
 impl PoolFacets<'_> {
     /// No facet, for the engine with this scheme.
     pub const fn none(engine: &'static str) -> Self {
-        Self { engine, access_control: None, properties: None, maintenance: None }
+        Self { engine, access_control: None, creation_rights: None, properties: None, maintenance: None }
     }
 }
 
