@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
+from needs import skip
 from place import ROOT
 
 NAMES = ("daos", "daos_common", "gurt", "dfs", "duns")
@@ -69,11 +71,29 @@ def test_a_program_is_linked_by_each_name_of_daos_libraries_from_an_installed_fo
     source.write_text("#include <daos.h>\nint main(void) { return d_errstr(0) == NULL; }\n")
     for name in NAMES:
         told = (installed / "lib64" / "pkgconfig" / f"{name}.pc").read_text()
-        assert f"-l{name}\n" in told and "libdir=/opt/daos/lib64\n" in told and "Version: 2." in told
+        assert f"-l{name} -luuid\n" in told and "libdir=/opt/daos/lib64\n" in told and "Version: 2." in told
         flags = [f"-I{installed}/include", f"-L{installed}/lib64", f"-l{name}"]
         subprocess.run(["cc", source, "-o", program, *flags], check=True)
         here = os.environ | {"LD_LIBRARY_PATH": str(installed / "lib64")}
         subprocess.run([program], env=here, check=True)
+
+
+def test_pkg_config_links_a_program_that_calls_libuuid(tmp_path: Path) -> None:
+    if shutil.which("pkg-config") is None or not Path("/usr/include/uuid/uuid.h").exists():
+        skip("libuuid", "there is no pkg-config, or no header of libuuid")
+    prefix, source, program = tmp_path / "daos", tmp_path / "program.c", tmp_path / "program"
+    install = [ROOT / "scripts" / "libdaos", "install", "--debug", prefix]
+    subprocess.run(install, check=True, capture_output=True)
+    source.write_text(
+        "#include <daos.h>\n"
+        "int main(void) { uuid_t id; uuid_generate(id); return uuid_is_null(id) || daos_init() || daos_fini(); }\n"
+    )
+    here = os.environ | {"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
+    asked = ["pkg-config", "--cflags", "--libs", "daos"]
+    flags = subprocess.run(asked, env=here, check=True, capture_output=True, text=True).stdout.split()
+    subprocess.run(["cc", source, "-o", program, *flags], check=True)
+    here = os.environ | {"LD_LIBRARY_PATH": str(prefix / "lib")}
+    subprocess.run([program], env=here, check=True)
 
 
 def test_programs_load_daos_libraries_by_all_their_names_from_an_installed_folder_also_in_cpp(
