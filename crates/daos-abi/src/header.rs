@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use isotach_needs::{Need, skip};
+
 use crate::classes::{MAX_NUM_GROUPS, object_class};
 
 const INCLUDE: &str = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../libdaos/include");
@@ -89,8 +91,7 @@ fn the_header_has_the_same_numbers() {
 #[test]
 fn the_header_is_good_in_cpp() {
     if Command::new("c++").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no C++ compiler");
-        return;
+        return skip(Need::Compiler, "there is no C++ compiler");
     }
     let ours = ["daos.h", "daos_fs.h", "daos_fs_sys.h", "daos_uns.h", "gurt/common.h", "gurt/hash.h"];
     let ours = ours.map(|header| format!("#include <{header}>\n")).concat();

@@ -39,12 +39,13 @@ fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
 #[test]
 fn fields_of_several_processes_of_which_one_is_killed_are_there_with_their_bytes() {
     const EACH: usize = 150;
+    // More than the one that is killed can write before it is.
+    const OF_KILLED: usize = 100_000;
     let bench = Bench::new();
     let fields = bench.compile("fields", &["tests/c/fields.c"]);
-    let count = EACH.to_string();
-    let mut writers: Vec<Child> = ["a", "b", "c", "d"]
+    let mut writers: Vec<Child> = [("a", EACH), ("b", EACH), ("c", EACH), ("d", OF_KILLED)]
         .iter()
-        .map(|name| bench.start(&fields, &["write", "tank", "fields", name, &count]))
+        .map(|(name, count)| bench.start(&fields, &["write", "tank", "fields", name, &count.to_string()]))
         .collect();
     let mut killed = writers.pop().unwrap();
     let mut told: BTreeSet<String> = BTreeSet::new();
@@ -54,7 +55,7 @@ fn fields_of_several_processes_of_which_one_is_killed_are_there_with_their_bytes
     // What it had told before it died is stored, too.
     told.extend(of_killed);
     killed.wait().unwrap();
-    assert!(told.len() < EACH, "it was killed in the midst");
+    assert!(told.len() < OF_KILLED, "it was killed in the midst");
     for writer in &mut writers {
         told.extend(lines(writer));
         assert!(writer.wait().unwrap().success());
@@ -191,7 +192,10 @@ fn a_program_goes_through_the_file_system_and_finds_containers_by_paths() {
     let sys = bench.compile("sys", &["tests/c/sys.c"]);
     let folder = bench.0.path().join("entries");
     fs::create_dir(&folder).unwrap();
-    bench.run(&sys, &["tank", folder.to_str().unwrap()]);
+    let printed = bench.run(&sys, &["tank", folder.to_str().unwrap()]);
+    if let Some(why) = printed.lines().find_map(|line| line.strip_prefix("skipped: ")) {
+        skip(Need::UserAttributes, why);
+    }
 }
 
 #[test]
@@ -232,6 +236,10 @@ Manchester b'Old Trafford'
 Milano b'San Siro'
 True
 False
+True
+False
+4
+2
 ";
     let bench = Bench::new();
     let dictionary = bench.compile("dictionary", &["tests/c/dictionary.c"]);

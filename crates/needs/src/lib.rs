@@ -25,6 +25,8 @@ pub enum Need {
     Compiler,
     /// Temporary files without a name (`O_TMPFILE`).
     UnnamedFiles,
+    /// Extended attributes of users on temporary files.
+    UserAttributes,
     /// More sequences of operations than everyday runs make.
     ManySequences,
 }
@@ -41,6 +43,7 @@ impl Need {
             Self::Capability => "capability",
             Self::Compiler => "compiler",
             Self::UnnamedFiles => "unnamed-files",
+            Self::UserAttributes => "user-attributes",
             Self::ManySequences => "many-sequences",
         }
     }

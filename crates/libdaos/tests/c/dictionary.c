@@ -10,7 +10,7 @@
 #include "expect.h"
 
 /* Operations that are under way at once in bput and bget, of pydaos. */
-enum { IN_FLIGHT = 16, LONGEST = 64 };
+enum { IN_FLIGHT = 16, LONGEST = 64, MOST = 32 };
 
 struct record {
     const char *key, *value;
@@ -21,6 +21,9 @@ struct record {
 
 static daos_handle_t neo, root;
 static uint64_t serial;
+
+/* The keys that were iterated last, and those of a dump. */
+static char names[MOST][LONGEST], copied[MOST][LONGEST], *keys[MOST];
 
 /* The map of names under the container's root. */
 static void open_root(void)
@@ -103,8 +106,7 @@ static int compared(const void *one, const void *other)
 /* for key in dd: the keys, here in order, with their values if they are wanted. How many there are. */
 static int iterate(daos_handle_t map, int is_printed)
 {
-    static char names[32][LONGEST];
-    char *keys[32], bytes[256];
+    char bytes[256];
     daos_key_desc_t described[4];
     daos_anchor_t anchor = {0};
     int count = 0, at;
@@ -127,6 +129,38 @@ static int iterate(daos_handle_t map, int is_printed)
     return count;
 }
 
+/* dd.dump(): the number of records, with their values. */
+static int dump(daos_handle_t map, struct record *records)
+{
+    const int count = iterate(map, 0);
+    for (int at = 0; at < count; at++) {
+        snprintf(copied[at], LONGEST, "%s", keys[at]);
+        records[at].key = copied[at];
+    }
+    bulk(map, records, count, 0);
+    return count;
+}
+
+/* d == dd */
+static const char *equals(const struct record *records, int count, daos_handle_t map)
+{
+    struct record found[MOST];
+    memcpy(found, records, sizeof(found));
+    if (iterate(map, 0) != count)
+        return "False";
+    bulk(map, found, count, 0);
+    for (int at = 0; at < count; at++)
+        if (found[at].size != records[at].size || memcmp(found[at].found, records[at].found, found[at].size) != 0)
+            return "False";
+    return "True";
+}
+
+/* dd[key] = None, or "", which pydaos makes a removal. */
+static void put_nothing(daos_handle_t map, const char *key)
+{
+    IS(daos_kv_remove(map, DAOS_TX_NONE, 0, key, NULL), 0);
+}
+
 /* key in dd */
 static const char *contains(daos_handle_t map, const char *key)
 {
@@ -140,7 +174,9 @@ int main(int argc, char **argv)
     daos_prop_t given = {.dpp_nr = 1, .dpp_entries = &layout};
     struct record more[] = {{.key = "Madrid", .value = "Santiago-Bernabéu"}, {.key = "Manchester", .value = "Old Trafford"}};
     struct record first[] = {{.key = "Barcelona", .value = "Camp Nou"}, {.key = "London", .value = "Wembley"}};
+    static struct record all[MOST];
     daos_handle_t pool, dd, copies, again;
+    int count;
     if (argc != 2)
         return 2;
     IS(daos_init(), 0);
@@ -172,8 +208,17 @@ int main(int argc, char **argv)
     IS(daos_kv_remove(dd, DAOS_TX_NONE, DAOS_COND_PUNCH, "Rio", NULL), -DER_NONEXIST);
     printf("%d\n", iterate(dd, 0));
     iterate(dd, 1);
+    count = dump(dd, all);
+    printf("%s\n", equals(all, count, dd));
     put(dd, "Rio", "Maracanã");
+    printf("%s\n", equals(all, count, dd));
     printf("%s\n%s\n", contains(again, "Rio"), contains(again, "Paris"));
+    put_nothing(dd, "Rio");
+    put_nothing(dd, "Paris");
+    printf("%d\n", iterate(again, 0));
+    put_nothing(dd, "Milano");
+    put_nothing(dd, "London");
+    printf("%d\n", iterate(again, 0));
     IS(daos_kv_close(again, NULL), 0);
     IS(daos_kv_close(copies, NULL), 0);
     IS(daos_kv_close(dd, NULL), 0);

@@ -13,7 +13,7 @@
 
 /* As in DAOS's headers: an executable that names these has copies of them. */
 extern int d_misc_logfac_cache[16];
-extern d_dbug_t DB_MEM;
+extern d_dbug_t DB_ANY, DB_MEM;
 
 static jmp_buf asserted;
 
@@ -162,6 +162,8 @@ int main(void)
     errors();
     times();
     D_DEBUG(DB_MEM, "not seen %d\n", 1);
+    D_DEBUG(DB_ANY, "not seen %d\n", 2);
+    IS(DB_ANY != 0 && DB_ANY != DB_MEM, 1);
     D_INFO("not seen either\n");
     D_WARN("nor this\n");
     D_ERROR("an error with %s and %d\n", "a text", 42);

@@ -232,6 +232,71 @@ static void wrong(daos_handle_t pool, daos_handle_t container)
     IS(other == NULL, 1);
 }
 
+/* The bytes for another process, of which the first call gives the length. */
+static d_iov_t packed(int (*pack)(dfs_sys_t *, d_iov_t *), char *bytes, size_t space)
+{
+    d_iov_t global = {0};
+    IS(pack(fs, &global), 0);
+    IS(global.iov_buf_len > 0 && global.iov_buf_len <= space, 1);
+    d_iov_set(&global, bytes, space);
+    IS(pack(fs, &global), 0);
+    IS(global.iov_len > 0 && global.iov_len <= space, 1);
+    return global;
+}
+
+/* A mount that comes from bytes is of the same container, can do the same, and is closed by itself. */
+static void handed_over(daos_handle_t pool, daos_handle_t container)
+{
+    char bytes[1024];
+    d_iov_t global = packed(dfs_sys_local2global, bytes, sizeof(bytes));
+    dfs_sys_t *own = fs;
+    IS(dfs_sys_global2local(pool, container, 0, DFS_SYS_NO_LOCK, global, &fs), 0);
+    holds("/a/b/c/file", "text");
+    write_file("/handed over", "by the other");
+    IS(dfs_sys_umount(fs), 0);
+    fs = own;
+    holds("/handed over", "by the other");
+    global.iov_len--;
+    IS(dfs_sys_global2local(pool, container, 0, 0, global, &fs), EINVAL);
+    global = packed(dfs_sys_local2global_all, bytes, sizeof(bytes));
+    IS(dfs_sys_global2local_all(0, DFS_SYS_NO_CACHE, global, &fs), 0);
+    holds("/handed over", "by the other");
+    IS(dfs_sys_remove(fs, "/handed over", false, NULL), 0);
+    IS(dfs_sys_umount(fs), EINVAL);
+    IS(dfs_sys_disconnect(fs), 0);
+    fs = own;
+    IS(dfs_sys_access(fs, "/handed over", F_OK, 0), ENOENT);
+    IS(dfs_sys_local2global(NULL, &global), EINVAL);
+    IS(dfs_sys_local2global_all(fs, NULL), EINVAL);
+}
+
+/* The value of the attribute `user.daos`, with or without an end. */
+static void parsed(void)
+{
+#define ONE "01234567-89ab-cdef-0123-456789abcdef"
+#define OTHER "fedcba98-7654-3210-fedc-ba9876543210"
+    static const char *const wrong[] = {"", "DAOS", "DAOS.POSIX", "DAOS.POSIX://tank/files", "DAOS.what://" ONE "/" OTHER,
+                                        "DAOS.POSIX://" ONE};
+    char value[] = "DAOS.HDF5://" ONE "/" OTHER;
+    struct duns_attr_t found = {0};
+    IS(duns_parse_attr(value, sizeof(value), &found), 0);
+    IS(found.da_type, DAOS_PROP_CO_LAYOUT_HDF5);
+    IS(strcmp(found.da_pool, ONE), 0);
+    IS(strcmp(found.da_cont, OTHER), 0);
+    IS(found.da_puuid[0] == 0x01 && found.da_puuid[15] == 0xef, 1);
+    IS(found.da_cuuid[0] == 0xfe && found.da_cuuid[15] == 0x10, 1);
+    IS(found.da_rel_path == NULL, 1);
+    IS(duns_parse_attr(value, sizeof(value) - 1, &found), 0);
+    IS(duns_parse_attr(value, sizeof(value) - 2, &found), EINVAL);
+    for (size_t at = 0; at < sizeof(wrong) / sizeof(wrong[0]); at++) {
+        char text[128];
+        strcpy(text, wrong[at]);
+        IS(duns_parse_attr(text, strlen(text), &found), EINVAL);
+    }
+    IS(duns_parse_attr(NULL, 5, &found), EINVAL);
+    IS(duns_parse_attr(value, sizeof(value), NULL), EINVAL);
+}
+
 /* A container is of the pool that its path names, whatever else has its label. */
 static void of_pool(daos_handle_t pool, daos_handle_t other)
 {
@@ -336,6 +401,8 @@ int main(int argc, char **argv)
     extended();
     listed();
     wrong(pool, container);
+    handed_over(pool, container);
+    parsed();
     prefixed();
     IS(dfs_sys_umount(fs), 0);
     IS(dfs_sys_stat(fs, "/", 0, &found), EINVAL);
