@@ -1,11 +1,11 @@
-//! What can go wrong in a benchmark.
+//! The errors of benchmarks.
 
 use std::{io, path::Path};
 
 /// The result of this crate's calls.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a benchmark has no figure.
+/// The reason why a benchmark has no figure.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -18,72 +18,72 @@ pub enum Error {
     /// A file or a pipe failed.
     #[error("{what}: {source}")]
     Io {
-        /// What was done to which file.
+        /// The operation and the file.
         what: String,
         /// The system's error.
         source: io::Error,
     },
-    /// Nobody reads the figures, or their file is full.
+    /// Standard output is closed or full.
     #[error("cannot write to standard output: {0}")]
     Output(#[source] io::Error),
-    /// A worker process ended without a figure. What it printed on standard error stands above.
+    /// A process ended without a figure. Its own messages are on standard error.
     #[error("worker `{command}` {how}")]
     Worker {
         /// Its command line.
         command: String,
-        /// What it did instead.
+        /// How it ended.
         how: String,
     },
     /// A peer that is measured beside Isotach failed.
     #[error("FDB cannot {what}: {how}")]
     Peer {
-        /// What it was to do.
+        /// The operation.
         what: String,
-        /// What it said.
+        /// Its error.
         how: String,
     },
-    /// What came back from a store is not what went in.
+    /// A store returned other data than were written.
     #[error("wrong data: {what}; expected {expected}")]
     WrongData {
-        /// What came back.
+        /// The data.
         what: String,
-        /// What should have.
+        /// The expected data.
         expected: String,
     },
-    /// Processes failed; what was measured before is kept.
+    /// Processes failed. Results of earlier measurements are kept.
     #[error("the run is not complete: {}", problems.join("; "))]
     Incomplete {
-        /// What each of them said.
+        /// Their failures.
         problems: Vec<String>,
     },
-    /// The driver has ended the run, or is gone.
+    /// The driver has ended the run.
     #[error("the run was ended")]
     Stopped,
-    /// An argument or a variable of the environment is missing or makes no sense.
+    /// An argument or a variable of the environment is missing or invalid.
     #[error("{what}; expected {expected}")]
     Invalid {
-        /// What was given.
+        /// The given value.
         what: String,
-        /// What is needed.
+        /// The expected value.
         expected: String,
     },
 }
 
 impl Error {
-    /// For `map_err` on an operation on a file.
+    /// For `map_err` after an operation on a file.
     pub(crate) fn io(what: &str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let what = format!("{what} {}", path.display());
         |source| Self::Io { what, source }
     }
 
-    /// For `map_err` on an operation on a pipe or a process.
+    /// For `map_err` after an operation on a pipe or a process.
     pub(crate) fn pipe(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         |source| Self::Io { what, source }
     }
 
-    /// Whether something cannot be made because it is there.
-    pub(crate) fn is_already_there(&self) -> bool {
+    /// Whether something cannot be created because it exists.
+    pub(crate) fn is_already_exists(&self) -> bool {
         match self {
             Self::Object(error) => matches!(error, isotach_object::Error::AlreadyExists { .. }),
             Self::Io { source, .. } => source.kind() == io::ErrorKind::AlreadyExists,

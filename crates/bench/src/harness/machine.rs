@@ -1,11 +1,10 @@
-//! Where a figure comes from: processor, kernel, file system, version.
+//! The machine of a figure: processor, memory, kernel, and the version of this program.
 
-use std::{fs, io, path::Path};
+use std::fs;
 
-use rustix::fs::{statfs, statvfs};
 use serde::Serialize;
 
-/// The machine and the program, as recorded beside the figures.
+/// The machine and the program, as recorded with the figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Machine {
     pub(crate) isotach: &'static str,
@@ -13,7 +12,7 @@ pub(crate) struct Machine {
     pub(crate) cpus: usize,
     pub(crate) memory_gib: u64,
     pub(crate) kernel: String,
-    /// Processes that wanted to run, on average over the last minute, when the run began.
+    /// Runnable processes on average over the minute before the run.
     pub(crate) load: String,
 }
 
@@ -41,7 +40,7 @@ impl Machine {
     }
 }
 
-/// Bytes of memory that nobody needs.
+/// Bytes of memory that can be allocated without swapping.
 pub(crate) fn memory_available() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     value_of(&text, "MemAvailable").parse::<u64>().unwrap_or(0) << 10
@@ -53,43 +52,12 @@ fn value_of(text: &str, name: &str) -> String {
     line.map_or("", |(_, value)| value.trim().trim_end_matches(" kB")).to_owned()
 }
 
-/// The kind of file system that a folder is on.
-fn filesystem(folder: &Path) -> String {
-    // The numbers are fixed by the kernel (linux/magic.h).
-    match statfs(folder).map(|found| found.f_type as u64) {
-        Ok(0x0102_1994) => "tmpfs".to_owned(),
-        Ok(0xef53) => "ext4".to_owned(),
-        Ok(0x5846_5342) => "xfs".to_owned(),
-        Ok(0x9123_683e) => "btrfs".to_owned(),
-        Ok(0x794c_7630) => "overlayfs".to_owned(),
-        Ok(0x0bd0_0bd0) => "lustre".to_owned(),
-        Ok(number) => format!("file system {number:#x}"),
-        Err(_) => "unknown file system".to_owned(),
-    }
-}
-
-/// A folder and the kind of file system that it is on, for people.
-pub(crate) fn place(folder: &Path) -> String {
-    format!("{} {}", filesystem(folder), folder.display())
-}
-
-/// Bytes that may still be written there.
-pub(crate) fn room(folder: &Path) -> io::Result<u64> {
-    let found = statvfs(folder)?;
-    Ok(found.f_bavail.saturating_mul(found.f_frsize))
-}
-
-/// Whether files there are in memory only, so that a sync costs nothing and proves nothing.
-pub(crate) fn is_memory(folder: &Path) -> bool {
-    filesystem(folder) == "tmpfs"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn values_are_found_by_their_whole_name_and_without_their_unit() {
+    fn values_are_found_by_their_whole_name_and_lose_their_unit() {
         let text = "MemTotalX: 1 kB\nMemTotal:       25165824 kB\nmodel name\t: A: B\n";
         assert_eq!(value_of(text, "MemTotal"), "25165824");
         assert_eq!(value_of(text, "model name"), "A: B");

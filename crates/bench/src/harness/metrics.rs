@@ -1,11 +1,11 @@
-//! What the published method makes of events. For `n` processes that each do `k` operations:
+//! The figures that the published method derives from events. For `n` processes with `k` operations each:
 //!
 //! - **latency** of an operation: from its I/O start to its I/O end;
 //! - **single-iteration parallel wall-clock time**: from the earliest I/O start of an iteration to its latest I/O end, over
 //!   all processes;
 //! - **total parallel wall-clock time**: from the earliest I/O start of all to the latest I/O end of all;
-//! - **synchronous bandwidth**: the mean over the iterations of the bytes of the iteration by its wall-clock time; it says
-//!   something where all processes begin each iteration together;
+//! - **synchronous bandwidth**: the mean over the iterations of the bytes of the iteration by its wall-clock time; it is
+//!   meaningful where all processes begin each iteration together;
 //! - **global timing bandwidth**: all bytes by the total wall-clock time.
 //!
 //! Source: the definitions in "DAOS as HPC Storage: a View From Numerical Weather Prediction" (Manubens, Quintino, Smart,
@@ -16,16 +16,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::harness::{
-    events::{Moment, Operation, Part},
-    results::median,
-    team::Total,
+    events::{Moment, Operation, ProcessLog},
+    spread::Spread,
+    usage::Total,
 };
 
-/// Processes that work together for less of the time than this did not really overlap.
+/// Processes overlap well if all of them work for at least this part of the time.
 pub(crate) const OVERLAP_MIN: f64 = 0.75;
-
-/// Bytes of a MiB, of which bandwidths are told.
-pub(crate) const MIB: f64 = (1 << 20) as f64;
 
 /// The figures of a phase. Times in seconds, bandwidths in bytes per second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,7 +30,7 @@ pub(crate) struct Figures {
     pub(crate) processes: usize,
     pub(crate) operations: u64,
     pub(crate) bytes: u64,
-    /// Operations that read something else than was written.
+    /// Operations that read other bytes than were written.
     pub(crate) wrong: u64,
     pub(crate) total_s: f64,
     pub(crate) global_timing_bandwidth: f64,
@@ -43,19 +40,20 @@ pub(crate) struct Figures {
     pub(crate) open_s: Spread,
     pub(crate) transfer_s: Spread,
     pub(crate) close_s: Spread,
-    /// Of each process the time from when it was let go to the I/O start of its first operation, or, of one who follows
-    /// writers, to its first question.
+    /// The time of each process from its release to the I/O start of its first operation, or to the first poll of a reader
+    /// that follows writers.
     #[serde(default)]
     pub(crate) start_delay_s: Spread,
-    /// The part of the time in which all processes were at work that were let go together, whatever phase they went through:
-    /// the mean over the times that they were let go.
+    /// The part of the time in which all processes that were released together were at work, in whatever phase; the mean over
+    /// the rounds.
     pub(crate) overlap: f64,
     pub(crate) is_overlap_poor: bool,
 }
 
 impl Figures {
-    /// Of processes that did not write down when each operation was: they have no synchronous bandwidth.
+    /// The figures of processes that record no single operations, so there is no synchronous bandwidth.
     pub(crate) fn of_total(total: &Total) -> Self {
+        let none = Spread::default();
         Self {
             processes: total.procs,
             operations: total.fields,
@@ -64,45 +62,19 @@ impl Figures {
             total_s: total.seconds,
             global_timing_bandwidth: total.bytes as f64 / total.seconds,
             synchronous_bandwidth: 0.0,
-            iteration_s: Spread::default(),
-            latency_s: Spread::default(),
-            open_s: Spread::default(),
-            transfer_s: Spread::default(),
-            close_s: Spread::default(),
-            start_delay_s: Spread::default(),
+            iteration_s: none,
+            latency_s: none,
+            open_s: none,
+            transfer_s: none,
+            close_s: none,
+            start_delay_s: none,
             overlap: total.overlap(),
             is_overlap_poor: total.overlap() < OVERLAP_MIN,
         }
     }
 }
 
-/// How figures are spread.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Spread {
-    pub(crate) mean: f64,
-    /// The standard deviation of all of them.
-    pub(crate) deviation: f64,
-    pub(crate) min: f64,
-    pub(crate) median: f64,
-    pub(crate) p95: f64,
-    pub(crate) p99: f64,
-    pub(crate) max: f64,
-}
-
-impl Spread {
-    pub(crate) fn of(mut all: Vec<f64>) -> Self {
-        let Some(last) = all.len().checked_sub(1) else { return Self::default() };
-        all.sort_by(f64::total_cmp);
-        let mean = all.iter().sum::<f64>() / all.len() as f64;
-        let variance = all.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / all.len() as f64;
-        // The value that so many hundredths of all do not exceed.
-        let part = |hundredths: usize| all[(all.len() * hundredths).div_ceil(100).saturating_sub(1)];
-        let (p95, p99, min, max) = (part(95), part(99), all[0], all[last]);
-        Self { mean, deviation: variance.sqrt(), min, median: median(all), p95, p99, max }
-    }
-}
-
-/// The earliest start and the latest end.
+/// The time from an earliest start to a latest end.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     start: i64,
@@ -117,11 +89,11 @@ impl Span {
         spans.reduce(Self::and)
     }
 
-    /// When a process was at work, of one of the times that it was let go.
-    fn of_go(part: &Part, go: usize) -> Option<Self> {
-        let span = Self::of(part.of_go(go))?;
-        let asked = part.notes.asked.filter(|_| go == 0);
-        Some(Self { start: asked.map_or(span.start, |asked| asked.min(span.start)), ..span })
+    /// When a process was at work in a round.
+    fn of_round(log: &ProcessLog, round: usize) -> Option<Self> {
+        let span = Self::of(log.round(round))?;
+        let first_poll = log.notes.first_poll.filter(|_| round == 0);
+        Some(Self { start: first_poll.map_or(span.start, |poll| poll.min(span.start)), ..span })
     }
 
     fn and(self, other: Self) -> Self {
@@ -137,19 +109,18 @@ fn seconds(start: i64, end: i64) -> f64 {
     (end - start) as f64 / 1e9
 }
 
-/// What was let go at once: phases of their own, where some processes write and others read.
+/// All processes that were released together, in whatever phase: some may write and others read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Together<'p> {
-    /// When.
-    pub(crate) go: i64,
-    /// What all the processes did.
-    pub(crate) parts: &'p [&'p Part],
+pub(crate) struct ReleasedTogether<'l> {
+    /// The time of the release.
+    pub(crate) released: i64,
+    pub(crate) logs: &'l [&'l ProcessLog],
 }
 
-/// The figures of what the processes of a phase did, which were let go together with others; nothing if they did nothing.
-pub(crate) fn figures(parts: &[&Part], together: Together<'_>) -> Option<Figures> {
-    let working: Vec<&Part> = parts.iter().copied().filter(|part| !part.operations.is_empty()).collect();
-    let all: Vec<&Operation> = working.iter().flat_map(|part| &part.operations).collect();
+/// The figures of the processes of a phase; none if they did nothing.
+pub(crate) fn figures(logs: &[&ProcessLog], together: ReleasedTogether<'_>) -> Option<Figures> {
+    let working: Vec<&ProcessLog> = logs.iter().copied().filter(|log| !log.operations.is_empty()).collect();
+    let all: Vec<&Operation> = working.iter().flat_map(|log| &log.operations).collect();
     let total = Span::of(all.iter().copied())?;
     let mut iterations: BTreeMap<u64, Vec<&Operation>> = BTreeMap::new();
     all.iter().for_each(|one| iterations.entry(one.iteration).or_default().push(one));
@@ -162,7 +133,7 @@ pub(crate) fn figures(parts: &[&Part], together: Together<'_>) -> Option<Figures
         let done = all.iter().filter(|one| one.at(start) != 0);
         Spread::of(done.map(|one| seconds(one.at(start), one.at(end))).collect())
     };
-    let overlap = overlap(together.parts);
+    let overlap = overlap(together.logs);
     Some(Figures {
         processes: working.len(),
         operations: all.len() as u64,
@@ -177,19 +148,19 @@ pub(crate) fn figures(parts: &[&Part], together: Together<'_>) -> Option<Figures
         open_s: spread(Moment::OpenStart, Moment::OpenEnd),
         transfer_s: spread(Moment::TransferStart, Moment::TransferEnd),
         close_s: spread(Moment::CloseStart, Moment::CloseEnd),
-        start_delay_s: Spread::of(start_delays(&working, together.go)),
+        start_delay_s: Spread::of(start_delays(&working, together.released)),
         overlap,
         is_overlap_poor: overlap < OVERLAP_MIN,
     })
 }
 
-/// Of each process the seconds until it began. The clocks of two nodes may say that it began before it was let go.
-fn start_delays(working: &[&Part], go: i64) -> Vec<f64> {
-    let spans = working.iter().filter_map(|part| Span::of_go(part, 0));
-    spans.map(|span| seconds(go, span.start).max(0.0)).collect()
+/// The seconds until each process began. By the clock of another node it may have begun before its release.
+fn start_delays(working: &[&ProcessLog], released: i64) -> Vec<f64> {
+    let spans = working.iter().filter_map(|log| Span::of_round(log, 0));
+    spans.map(|span| seconds(released, span.start).max(0.0)).collect()
 }
 
-/// The figures of one iteration. Times in seconds: each from the first process's begin of it to the last one's end.
+/// The figures of one iteration. Times in seconds, each from the first start to the last end over all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Iteration {
     pub(crate) iteration: u64,
@@ -199,17 +170,17 @@ pub(crate) struct Iteration {
     pub(crate) transfer_s: f64,
     pub(crate) close_s: f64,
     pub(crate) total_s: f64,
-    /// From the first transfer of a process to the end of its last, by the number of its transfers: of the process where
-    /// that is least.
+    /// The time of a process from its first transfer to the end of its last one, by the number of its transfers: the minimum
+    /// over the processes.
     pub(crate) mean_transfer_s_min: f64,
 }
 
 /// The figures of each iteration of a phase.
-pub(crate) fn iterations(parts: &[&Part]) -> Vec<Iteration> {
+pub(crate) fn iterations(logs: &[&ProcessLog]) -> Vec<Iteration> {
     let mut all: BTreeMap<u64, Vec<Vec<&Operation>>> = BTreeMap::new();
-    for part in parts {
+    for log in logs {
         let mut own: BTreeMap<u64, Vec<&Operation>> = BTreeMap::new();
-        part.operations.iter().for_each(|one| own.entry(one.iteration).or_default().push(one));
+        log.operations.iter().for_each(|one| own.entry(one.iteration).or_default().push(one));
         own.into_iter().for_each(|(iteration, of_one)| all.entry(iteration).or_default().push(of_one));
     }
     all.iter().map(|(iteration, of_processes)| iteration_of(*iteration, of_processes)).collect()
@@ -234,22 +205,22 @@ fn iteration_of(iteration: u64, of_processes: &[Vec<&Operation>]) -> Iteration {
 
 /// Seconds from the earliest of one moment to the latest of another; 0 where no operation has them.
 fn between(operations: &[&Operation], first: Moment, last: Moment) -> f64 {
-    let there = || operations.iter().filter(|one| one.at(first) != 0);
-    let start = there().map(|one| one.at(first)).min();
-    let end = there().map(|one| one.at(last)).max();
+    let having = || operations.iter().filter(|one| one.at(first) != 0);
+    let start = having().map(|one| one.at(first)).min();
+    let end = having().map(|one| one.at(last)).max();
     start.zip(end).map_or(0.0, |(start, end)| seconds(start, end))
 }
 
-/// The mean over the times that the processes were let go.
-fn overlap(parts: &[&Part]) -> f64 {
-    let goes = parts.iter().map(|part| part.goes()).max().unwrap_or(0);
-    let spans = |go| parts.iter().filter_map(move |part| Span::of_go(part, go)).collect::<Vec<_>>();
-    let all: Vec<f64> = (0..goes).filter_map(|go| overlap_of(&spans(go))).collect();
+/// The mean over the rounds.
+fn overlap(logs: &[&ProcessLog]) -> f64 {
+    let rounds = logs.iter().map(|log| log.rounds()).max().unwrap_or(0);
+    let spans = |round| logs.iter().filter_map(move |log| Span::of_round(log, round)).collect::<Vec<_>>();
+    let all: Vec<f64> = (0..rounds).filter_map(|round| overlap_of(&spans(round))).collect();
     if all.is_empty() { 1.0 } else { all.iter().sum::<f64>() / all.len() as f64 }
 }
 
-/// From the last process's start to the first one's end, as a part of the whole from the first start to the last end; nothing
-/// if there was no work. A process that did nothing does not count.
+/// The time from the last start to the first end, as a part of the time from the first start to the last end; none without
+/// work.
 fn overlap_of(spans: &[Span]) -> Option<f64> {
     let whole = spans.iter().copied().reduce(Span::and)?;
     let common = spans
@@ -274,25 +245,25 @@ mod tests {
         Operation { iteration, bytes: 600, wrong: false, times }
     }
 
-    fn part(operations: Vec<Operation>) -> Part {
-        Part { execution_start: 0, execution_end: 1, operations, ..Part::default() }
+    fn log_of(operations: Vec<Operation>) -> ProcessLog {
+        ProcessLog { execution_start: 0, execution_end: 1, operations, ..ProcessLog::default() }
     }
 
-    /// The figures of processes that were let go by themselves.
-    fn figures_of(parts: &[&Part]) -> Option<Figures> {
-        figures(parts, Together { go: 0, parts })
+    /// The figures of processes that were released alone.
+    fn figures_of(logs: &[&ProcessLog]) -> Option<Figures> {
+        figures(logs, ReleasedTogether { released: 0, logs })
     }
 
     /// Two processes, two iterations: the first from 1000 to 1400 ms, the second from 1400 to 1900 ms.
-    fn table() -> [Part; 2] {
+    fn table() -> [ProcessLog; 2] {
         [
-            part(vec![operation(0, 1000, 1300), operation(1, 1400, 1800)]),
-            part(vec![operation(0, 1100, 1400), operation(1, 1500, 1900)]),
+            log_of(vec![operation(0, 1000, 1300), operation(1, 1400, 1800)]),
+            log_of(vec![operation(0, 1100, 1400), operation(1, 1500, 1900)]),
         ]
     }
 
     #[test]
-    fn bandwidths_of_a_table_made_by_hand_are_the_formulas_to_the_last_digit() {
+    fn bandwidths_follow_the_formulas_exactly() {
         let table = table();
         let figures = figures_of(&table.each_ref()).unwrap();
         assert_eq!(figures.total_s, 0.9);
@@ -304,17 +275,17 @@ mod tests {
     }
 
     #[test]
-    fn an_iteration_is_from_the_first_begin_to_the_last_end_of_all_its_operations() {
+    fn an_iteration_lasts_from_the_first_start_to_the_last_end_of_its_operations() {
         // Two transfers of each process: the first is also opened, the last closed.
         let transfer = |times: [i64; Moment::COUNT]| {
             let times = times.map(|time| time * 1_000_000);
             Operation { iteration: 4, bytes: 600, wrong: false, times }
         };
-        let one = part(vec![
+        let one = log_of(vec![
             transfer([1000, 1000, 1100, 1100, 1200, 0, 0, 1200]),
             transfer([1200, 0, 0, 1200, 1300, 1300, 1400, 1400]),
         ]);
-        let other = part(vec![
+        let other = log_of(vec![
             transfer([1050, 1050, 1150, 1150, 1300, 0, 0, 1300]),
             transfer([1300, 0, 0, 1300, 1550, 1550, 1600, 1600]),
         ]);
@@ -341,33 +312,33 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_does_nothing_does_not_count_and_without_any_there_are_no_figures() {
+    fn an_idle_process_does_not_count_and_idle_processes_have_no_figures() {
         let [one, other] = table();
-        let idle = part(Vec::new());
+        let idle = log_of(Vec::new());
         assert_eq!(figures_of(&[&one, &other, &idle]), figures_of(&[&one, &other]));
         assert_eq!(figures_of(&[&idle]), None);
     }
 
     #[test]
-    fn overlap_is_the_part_of_the_time_in_which_all_are_at_work() {
+    fn overlap_is_the_part_of_the_time_in_which_all_work() {
         let [one, other] = table();
         let overlap = figures_of(&[&one, &other]).unwrap();
         assert_eq!(overlap.overlap, 0.7 / 0.9);
         assert!(!overlap.is_overlap_poor);
-        let late = part(vec![operation(0, 1700, 2700)]);
+        let late = log_of(vec![operation(0, 1700, 2700)]);
         let poor = figures_of(&[&one, &late]).unwrap();
         assert!(poor.is_overlap_poor && poor.overlap < 0.1, "{poor:?}");
-        let apart = part(vec![operation(0, 2000, 2700)]);
+        let apart = log_of(vec![operation(0, 2000, 2700)]);
         assert_eq!(figures_of(&[&one, &apart]).unwrap().overlap, 0.0);
     }
 
     #[test]
-    fn readers_that_end_early_beside_writers_do_not_overlap_well_though_each_phase_by_itself_does() {
-        let writers = [(1000, 2000), (1010, 1990)].map(|(start, end)| part(vec![operation(0, start, end)]));
-        let readers = [(1000, 1300), (1010, 1310)].map(|(start, end)| part(vec![operation(0, start, end)]));
-        let idle = part(Vec::new());
-        let parts: Vec<&Part> = writers.iter().chain(&readers).chain([&idle]).collect();
-        let together = Together { go: 0, parts: &parts };
+    fn readers_that_end_before_the_writers_overlap_poorly_with_them() {
+        let writers = [(1000, 2000), (1010, 1990)].map(|(start, end)| log_of(vec![operation(0, start, end)]));
+        let readers = [(1000, 1300), (1010, 1310)].map(|(start, end)| log_of(vec![operation(0, start, end)]));
+        let idle = log_of(Vec::new());
+        let logs: Vec<&ProcessLog> = writers.iter().chain(&readers).chain([&idle]).collect();
+        let together = ReleasedTogether { released: 0, logs: &logs };
         for phase in [writers.each_ref(), readers.each_ref()] {
             let found = figures(&phase, together).unwrap();
             assert_eq!((found.overlap, found.is_overlap_poor), (0.29, true));
@@ -376,9 +347,9 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_are_let_go_several_times_overlap_as_well_as_they_do_each_time_on_average() {
+    fn overlap_is_the_mean_over_the_rounds() {
         let of = |iterations: [(i64, i64); 2]| {
-            let [first, second] = iterations.map(|(start, end)| part(vec![operation(0, start, end)]));
+            let [first, second] = iterations.map(|(start, end)| log_of(vec![operation(0, start, end)]));
             let mut both = first;
             both.add(second);
             both
@@ -391,40 +362,29 @@ mod tests {
     }
 
     #[test]
-    fn a_follower_is_at_work_from_its_first_question_on_though_its_operations_wait_for_writers() {
-        let writer = part(vec![operation(0, 1000, 2000)]);
-        let mut follower = part(vec![operation(0, 1900, 2000)]);
-        let found = |follower: &Part| {
-            let parts = [&writer, follower];
-            figures(&[follower], Together { go: 1_000_000_000, parts: &parts }).unwrap()
+    fn a_reader_that_follows_writers_works_from_its_first_poll_on() {
+        let writer = log_of(vec![operation(0, 1000, 2000)]);
+        let mut follower = log_of(vec![operation(0, 1900, 2000)]);
+        let found = |follower: &ProcessLog| {
+            let logs = [&writer, follower];
+            figures(&[follower], ReleasedTogether { released: 1_000_000_000, logs: &logs }).unwrap()
         };
         assert_eq!((found(&follower).overlap, found(&follower).start_delay_s.max), (0.1, 0.9));
-        follower.notes.asked = Some(1_100_000_000);
+        follower.notes.first_poll = Some(1_100_000_000);
         assert_eq!((found(&follower).overlap, found(&follower).start_delay_s.max), (0.9, 0.1));
         assert_eq!(found(&follower).total_s, 0.1, "bandwidth is of operations");
     }
 
     #[test]
-    fn a_start_delay_is_from_the_go_to_the_first_operation_of_each_process() {
+    fn a_start_delay_lasts_from_the_release_to_the_first_operation() {
         let [one, other] = table();
-        let idle = part(Vec::new());
-        let delays = |go: i64, parts: &[&Part]| figures(parts, Together { go, parts }).unwrap().start_delay_s;
+        let idle = log_of(Vec::new());
+        let delays = |released: i64, logs: &[&ProcessLog]| {
+            figures(logs, ReleasedTogether { released, logs }).unwrap().start_delay_s
+        };
         let usual = delays(980_000_000, &[&one, &other, &idle]);
         assert_eq!((usual.min, usual.max), (0.02, 0.12));
-        // The clock of another node may be a little behind.
+        // The clock of another node may be slightly behind.
         assert_eq!(delays(1_000_001_000, &[&one]).max, 0.0);
-    }
-
-    #[test]
-    fn a_spread_has_the_values_that_are_there() {
-        let spread = Spread::of((1..=100).rev().map(f64::from).collect());
-        assert_eq!(
-            (spread.min, spread.median, spread.p95, spread.p99, spread.max),
-            (1.0, 50.5, 95.0, 99.0, 100.0)
-        );
-        assert_eq!(spread.mean, 50.5);
-        let two = Spread::of(vec![2.0, 4.0]);
-        assert_eq!((two.mean, two.deviation, two.median), (3.0, 1.0, 3.0));
-        assert_eq!(Spread::of(Vec::new()), Spread::default());
     }
 }

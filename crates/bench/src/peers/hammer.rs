@@ -1,7 +1,7 @@
-//! fdb-hammer, FDB's own benchmark, beside `bench hammer` on as many fields of the same size.
+//! fdb-hammer, the benchmark of FDB, beside `bench hammer` on as many fields of the same size.
 //!
-//! What must stay true: both flush after each step, after which the limit syncs, too; and what starting takes is in the
-//! figures of neither.
+//! What must stay true: both flush after each step, and so does the limit; and the time to start is in the figures of
+//! neither.
 
 use std::{
     env,
@@ -15,31 +15,35 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::setup::{SCHEMA, Setting, configuration, environment, told, without_foreign, words};
+use super::setup::{SCHEMA, Setting, configuration, environment, one_line, variables_map, without_foreign};
 use crate::{
-    COMMAND, Error, Result,
-    harness::{launcher::cpus, load::Load, team::Total},
+    Error, Result,
+    harness::{
+        launcher::{COMMAND, cpus, this_program},
+        usage::Total,
+    },
     workloads::{
         ensemble::FIELDS_PER_STEP,
         forecast::{Forecast, ForecastArgs, Keys, Message},
+        load::Load,
     },
 };
 
-/// Parameters of a level: with a template of edition 2, fdb-hammer of 5.10.8 has room for seven.
+/// Parameters of a level: fdb-hammer 5.10.8 supports at most seven with a template of edition 2.
 const PARAMS: u32 = 5;
 const LEVELS: u32 = FIELDS_PER_STEP as u32 / PARAMS;
-/// What the program is called.
+/// The name of the program.
 const PROGRAM: &str = "fdb-hammer";
 
-/// What a hammer does.
+/// The action of a hammer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum Action {
     Write,
     Read,
 }
 
-impl Act {
-    /// What a row is called.
+impl Action {
+    /// The name of its row.
     pub(super) fn what(self) -> &'static str {
         match self {
             Self::Write => "hammer write",
@@ -48,43 +52,41 @@ impl Act {
     }
 }
 
-/// `bench hammer` in a folder, in processes of its own.
-pub(super) fn hammer(act: Act, folder: &Path, load: &Load, sync: bool) -> Result<Total> {
-    let program = env::current_exe().map_err(Error::pipe("find this program"))?;
-    let (act, record) = match act {
-        Act::Write => (["--write", "--keep"].as_slice(), "written"),
-        // As fdb-hammer asks.
-        Act::Read => (["--read", "--one-by-one"].as_slice(), "read"),
+/// Runs `bench hammer` in a folder.
+pub(super) fn hammer(action: Action, folder: &Path, load: &Load, sync: bool) -> Result<Total> {
+    let (action, record) = match action {
+        Action::Write => (["--write", "--keep"].as_slice(), "written"),
+        // fdb-hammer reads one by one, too.
+        Action::Read => (["--read", "--one-by-one"].as_slice(), "read"),
     };
-    let mut command = Command::new(program);
+    let mut command = this_program()?;
     let pool = format!("posix:{}{}", folder.join("store").display(), if sync { "" } else { "?sync=no" });
     command.args([COMMAND, "hammer", "--json", "--repetitions=1", "--pool", &pool, "--out"]);
     command
         .arg(folder.join(record))
-        .args(act)
+        .args(action)
         .args(shape(load))
         .args([format!("--size={}", load.size), format!("-n={}", load.procs)]);
     let output = command.output().map_err(Error::pipe("start this program"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let told: Option<Told> = serde_json::from_slice(&output.stdout).ok().filter(|_| output.status.success());
-    let Some(told) = told else {
-        let how = format!("ended with {}: {}", output.status, said.trim());
+    let figures = serde_json::from_slice(&output.stdout).ok().filter(|_| output.status.success());
+    let Some(HammerFigures { bytes, total_s, overlap }) = figures else {
+        let error = String::from_utf8_lossy(&output.stderr);
+        let how = format!("ended with {}: {}", output.status, error.trim());
         return Err(Error::Worker { command: "hammer".to_owned(), how });
     };
-    let (fields, seconds) = (told.bytes / load.size as u64, told.total_s);
-    let together_s = told.overlap * seconds;
-    Ok(total(load, Times { seconds, together_s, lifetime_s: None }, fields, told.bytes))
+    let times = Times { seconds: total_s, together_s: overlap * total_s, lifetime_s: None };
+    Ok(total(load, times, bytes / load.size as u64, bytes))
 }
 
-/// What is read of the figures of `bench hammer`.
+/// The figures of `bench hammer` that are read.
 #[derive(Debug, Deserialize)]
-struct Told {
+struct HammerFigures {
     bytes: u64,
     total_s: f64,
     overlap: f64,
 }
 
-/// The words of both hammers for the fields of a load.
+/// The options of both hammers for the fields of a load.
 fn shape(load: &Load) -> [String; 4] {
     [
         format!("--nsteps={}", load.steps),
@@ -94,7 +96,7 @@ fn shape(load: &Load) -> [String; 4] {
     ]
 }
 
-/// When processes were at work.
+/// The times of the processes of a hammer.
 #[derive(Debug, Clone, Copy)]
 struct Times {
     seconds: f64,
@@ -102,7 +104,7 @@ struct Times {
     lifetime_s: Option<f64>,
 }
 
-/// Neither hammer says what processor time and memory it took.
+/// A total without processor time and memory, which neither hammer reports.
 fn total(load: &Load, times: Times, fields: u64, bytes: u64) -> Total {
     let (procs, none) = (load.procs, f64::NAN);
     let Times { seconds, together_s, lifetime_s } = times;
@@ -121,7 +123,7 @@ fn total(load: &Load, times: Times, fields: u64, bytes: u64) -> Total {
     }
 }
 
-/// The fdb-hammer of a system.
+/// fdb-hammer.
 #[derive(Debug)]
 pub(super) struct FdbHammer {
     program: PathBuf,
@@ -129,7 +131,7 @@ pub(super) struct FdbHammer {
 }
 
 impl FdbHammer {
-    /// The one given, or that on the path; none if there is none.
+    /// Finds the given program, or the one on the path, if any.
     pub(super) fn find(given: Option<&Path>) -> Result<Option<Self>> {
         let program = match given {
             Some(given) if given.is_file() => Some(given.canonicalize().map_err(Error::io("find", given))?),
@@ -144,7 +146,7 @@ impl FdbHammer {
         Ok(program.map(|program| Self { version: version_beside(&program), program }))
     }
 
-    /// All that it is told.
+    /// All its settings.
     pub(super) fn settings(&self) -> Value {
         let (home, folder) = (Path::new("HOME"), Path::new("FOLDER"));
         json!({
@@ -153,24 +155,24 @@ impl FdbHammer {
             "arguments": format!("--class=rd --expver=xxxx --nlevels={LEVELS} --nparams={PARAMS} --nensembles=1"),
             "template": "GRIB edition 2, as hammer's own; it decodes each message",
             "configuration": configuration(home, &folder.join("fdb")),
-            "schema": words(SCHEMA),
-            "environment": told(&environment(Setting::Default, home, &folder.join("fdb.yaml"), true)),
+            "schema": one_line(SCHEMA),
+            "environment": variables_map(&environment(Setting::Default, home, &folder.join("fdb.yaml"), true)),
             "in memory": "FDB_DATA_SYNC_ON_FLUSH=0",
             "flush": format!("after each step, of {FIELDS_PER_STEP} fields"),
         })
     }
 
-    /// Writes or reads in a folder, in as many processes as the load has.
-    pub(super) fn run(&self, act: Act, folder: &Path, load: &Load, sync: bool) -> Result<Total> {
+    /// Writes or reads in a folder with the processes of a load.
+    pub(super) fn run(&self, action: Action, folder: &Path, load: &Load, sync: bool) -> Result<Total> {
         let template = folder.join("template.grib2");
-        if act == Act::Write {
+        if action == Action::Write {
             prepare(folder, &template, load.size)?;
         }
         let sockets = cpus::sockets();
         let one = |process: usize| -> Result<Done> {
-            // As hammer's processes, each is on a processor of its own: that of the thread that starts it.
-            cpus::cpu_of(&sockets, process).into_iter().for_each(cpus::stay_on);
-            self.start(act, folder, &template, load, sync, process)?.finish(act)
+            // Each process inherits the processor of its thread, so that it is bound as those of `bench hammer` are.
+            cpus::cpu_of(&sockets, process).into_iter().for_each(cpus::bind);
+            self.start(action, folder, &template, load, sync, process)?.finish(action)
         };
         let done = thread::scope(|scope| {
             let threads: Vec<_> = (0..load.procs).map(|process| scope.spawn(move || one(process))).collect();
@@ -189,16 +191,16 @@ impl FdbHammer {
 
     fn start(
         &self,
-        act: Act,
+        action: Action,
         folder: &Path,
         template: &Path,
         load: &Load,
         sync: bool,
         process: usize,
     ) -> Result<Running> {
-        let said = folder.join(format!("said-{process}"));
-        let file = File::create(&said).map_err(Error::io("create", &said))?;
-        let errors = file.try_clone().map_err(Error::io("create", &said))?;
+        let output = folder.join(format!("output-{process}"));
+        let file = File::create(&output).map_err(Error::io("create", &output))?;
+        let errors = file.try_clone().map_err(Error::io("create", &output))?;
         let mut command = Command::new(&self.program);
         without_foreign(&mut command);
         command.envs(environment(Setting::Default, &folder.join("home"), &folder.join("fdb.yaml"), sync));
@@ -206,13 +208,13 @@ impl FdbHammer {
             .args(["--class=rd", "--expver=xxxx"])
             .args(shape(load))
             .arg(format!("--number={}", process + 1));
-        if act == Act::Read {
+        if action == Action::Read {
             command.arg("--read");
         }
         let command = command.arg(template).stdin(Stdio::null()).stdout(file).stderr(errors);
         let started = Instant::now();
         let child = command.spawn().map_err(Error::io("start", &self.program))?;
-        Ok(Running { child, said, started })
+        Ok(Running { child, output, started })
     }
 }
 
@@ -220,7 +222,7 @@ fn lost() -> Error {
     Error::Worker { command: PROGRAM.to_owned(), how: "was lost".to_owned() }
 }
 
-/// The longest time that one of them says that it was at it. None says when that began: they overlap as their lives do.
+/// The longest time that a process reports. None reports when it began working, so the overlap is that of their lifetimes.
 fn times(done: &[Done]) -> Times {
     let seconds = done.iter().map(|one| one.seconds).fold(0.0, f64::max);
     let (starts, ends) = (|| done.iter().map(|one| one.started), || done.iter().map(|one| one.ended));
@@ -232,11 +234,11 @@ fn times(done: &[Done]) -> Times {
     Times { seconds, together_s: seconds * together_s / lifetime_s, lifetime_s: Some(lifetime_s) }
 }
 
-/// Home, root and template of an fdb-hammer.
+/// Creates home, root and template of fdb-hammer.
 fn prepare(folder: &Path, template: &Path, size: usize) -> Result<()> {
     let [home, root] = ["home", "fdb"].map(|name| folder.join(name));
     for folder in [&home, &root] {
-        fs::create_dir(folder).map_err(Error::io("make", folder))?;
+        fs::create_dir(folder).map_err(Error::io("create", folder))?;
     }
     let write = |path: &Path, bytes: &[u8]| fs::write(path, bytes).map_err(Error::io("write", path));
     write(&home.join("schema"), SCHEMA.as_bytes())?;
@@ -244,7 +246,7 @@ fn prepare(folder: &Path, template: &Path, size: usize) -> Result<()> {
     write(template, &message(size)?)
 }
 
-/// A message of the template that is built in.
+/// A message from the built-in template.
 fn message(size: usize) -> Result<Vec<u8>> {
     let args = ForecastArgs {
         template: None,
@@ -269,20 +271,20 @@ fn message(size: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What the program beside it says of the version.
+/// The version that `fdb-info` beside the program reports.
 fn version_beside(program: &Path) -> String {
     let mut command = Command::new(program.with_file_name("fdb-info"));
     let said = without_foreign(&mut command).arg("--version").stderr(Stdio::null()).output();
     let said = said.ok().filter(|output| output.status.success()).map(|output| output.stdout);
     let line = said.and_then(|said| String::from_utf8_lossy(&said).lines().next().map(str::to_owned));
-    line.unwrap_or_else(|| "not known: there is no fdb-info beside it".to_owned())
+    line.unwrap_or_else(|| "unknown: no fdb-info beside it".to_owned())
 }
 
-/// A process, ended when it is dropped.
+/// A process of fdb-hammer. Dropping it ends it.
 struct Running {
     child: Child,
-    /// The file with what it says.
-    said: PathBuf,
+    /// The file with its output.
+    output: PathBuf,
     started: Instant,
 }
 
@@ -297,15 +299,15 @@ struct Done {
 }
 
 impl Running {
-    fn finish(mut self, act: Act) -> Result<Done> {
+    fn finish(mut self, action: Action) -> Result<Done> {
         let status = self.child.wait().map_err(Error::pipe(format!("wait for {PROGRAM}")))?;
-        let life = (self.started, Instant::now());
-        let said = fs::read(&self.said).map_err(Error::io("read", &self.said))?;
-        let said = String::from_utf8_lossy(&said);
-        match figures(act, &said, life) {
+        let lifetime = (self.started, Instant::now());
+        let output = fs::read(&self.output).map_err(Error::io("read", &self.output))?;
+        let output = String::from_utf8_lossy(&output);
+        match figures(action, &output, lifetime) {
             Some(done) if status.success() => Ok(done),
             _ => {
-                let last: Vec<&str> = said.lines().rev().take(3).collect();
+                let last: Vec<&str> = output.lines().rev().take(3).collect();
                 let how =
                     format!("ended with {status}: {}", last.into_iter().rev().collect::<Vec<_>>().join("; "));
                 Err(Error::Worker { command: PROGRAM.to_owned(), how })
@@ -316,19 +318,19 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended already; either way nothing is left behind.
+        // Errors mean that it has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The figures in what it says. Of writing, the time for which it was at it: setting keys in the template is told apart.
-fn figures(act: Act, said: &str, (started, ended): (Instant, Instant)) -> Option<Done> {
+/// The figures in its output. The time of writing excludes setting keys in the template, which is reported separately.
+fn figures(action: Action, output: &str, (started, ended): (Instant, Instant)) -> Option<Done> {
     let value =
-        |name: &str| said.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim()));
-    let [fields, bytes, seconds] = match act {
-        Act::Write => ["Fields written", "Bytes written", "Writing duration"],
-        Act::Read => ["Fields read", "Bytes read", "Total duration"],
+        |name: &str| output.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim()));
+    let [fields, bytes, seconds] = match action {
+        Action::Write => ["Fields written", "Bytes written", "Writing duration"],
+        Action::Read => ["Fields read", "Bytes read", "Total duration"],
     };
     Some(Done {
         fields: value(fields)?.parse().ok()?,
@@ -346,18 +348,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_figures_are_found_among_all_that_it_says() {
+    fn the_figures_are_found_in_the_output_of_fdb_hammer() {
         let said = "Member: 0, step: 0\nFields written: 200\nBytes written: 819200\nTotal duration: 0.523287\n\
             GRIB duration: 0.110567\nWriting duration: 0.41272\nTotal rate: 1.56549e+06 bytes / s\n";
         let life = (Instant::now(), Instant::now());
         let (started, ended) = life;
         let done = Done { fields: 200, bytes: 819_200, seconds: 0.41272, started, ended };
-        assert_eq!(figures(Act::Write, said, life), Some(done));
-        assert_eq!(figures(Act::Read, said, life), None);
+        assert_eq!(figures(Action::Write, said, life), Some(done));
+        assert_eq!(figures(Action::Read, said, life), None);
     }
 
     #[test]
-    fn processes_overlap_as_their_lives_do_and_their_time_is_the_longest_that_one_tells() {
+    fn processes_overlap_as_their_lifetimes_do_and_the_longest_time_counts() {
         let begin = Instant::now();
         let one = |seconds: f64, from: u64, to: u64| {
             let [started, ended] = [from, to].map(|at| begin + Duration::from_secs(at));
@@ -369,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn the_template_is_one_message_of_the_size_that_is_asked_for() {
+    fn the_template_is_one_message_of_the_given_size() {
         let message = message(4096).unwrap();
         assert_eq!(
             (message.len(), &message[..4], &message[4092..], message[7]),
@@ -378,8 +380,8 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_named_must_be_there() {
-        let told = FdbHammer::find(Some(Path::new("no/such/hammer"))).unwrap_err().to_string();
-        assert!(told.contains("no such file"), "{told}");
+    fn a_program_that_is_named_must_exist() {
+        let error = FdbHammer::find(Some(Path::new("no/such/hammer"))).unwrap_err().to_string();
+        assert!(error.contains("no such file"), "{error}");
     }
 }

@@ -1,17 +1,18 @@
-//! Peers: ECMWF's FDB, Isotach and plain writes and reads on the same fields, with the same rhythm of flushes and the same
-//! durability, in the same run.
+//! Peers: ECMWF's FDB, Isotach and plain writes and reads on the same fields, with the same flushes and the same durability,
+//! in the same run.
 //!
-//! What must stay true: a repetition measures all of them before the next begins, each beside a limit of its own that is
-//! measured right before; who comes first changes from repetition to repetition. What one cannot do is put on record, and
-//! the others go on.
+//! What must stay true: a repetition measures all peers before the next begins, each beside a limit of its own right
+//! before it; the order of the peers changes from repetition to repetition. What a peer cannot do is on record, and the
+//! others continue.
 
 mod fdb;
+mod figure;
 mod hammer;
 mod setup;
 mod table;
 
 use std::{
-    env, fmt, fs,
+    env, fs,
     io::{Write, stderr},
     path::{Path, PathBuf},
 };
@@ -21,32 +22,35 @@ use isotach_object::Registry;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub(crate) use self::{
-    fdb::{Fdb, Library},
-    setup::without_foreign,
-};
+pub(crate) use self::fdb::{Fdb, Library};
 
-use self::hammer::{Act, FdbHammer};
-use self::setup::{Installation, Libraries, Setting, settings_of_fdb, settings_of_isotach};
+use self::{
+    figure::{Figure, LIST, Labels, MEMORY_COPY, Peer},
+    hammer::{Action, FdbHammer},
+    setup::{Installation, Libraries, Setting, settings_of_fdb, settings_of_isotach},
+};
 use crate::{
     Error, Result,
-    args::{field_size, process_count},
     harness::{
-        launcher::Host,
-        load::{Load, make_memory_ready, with},
-        machine::{self, Machine},
-        metrics::Figures,
-        results::{Case, Measurement},
-        study::{Extras, Place, Record, ResultRecord, beside_limit},
-        team::{self, Line, On, Store, Total},
+        folders::{self, prepare_memory},
+        launcher::{Host, Launcher, Task, this_program},
+        machine::Machine,
+        measurement::{Case, Measurement},
+        output::{json, print_line},
+        parse::process_count,
+        study::{Location, Record},
+        usage::Total,
     },
-    report::table::progress,
-    workloads::suite::places,
+    workloads::{
+        client::{ClientArgs, ClientMode, ClientOp, field_size},
+        load::{Load, client_tasks, plain_tasks},
+        plain::{Plain, PlainOp},
+    },
 };
 
 /// Options of `peers`.
 #[derive(Debug, Clone, Args)]
-pub struct PeersArgs {
+pub(crate) struct PeersArgs {
     /// Folders to measure in: each gets a temporary folder of its own [default: /dev/shm and the current folder]
     #[arg(long = "where", value_name = "FOLDER", value_delimiter = ',')]
     places: Vec<PathBuf>,
@@ -56,22 +60,22 @@ pub struct PeersArgs {
     /// Numbers of processes
     #[arg(short = 'n', long = "processes", value_name = "COUNT", value_delimiter = ',', default_values_t = [1, 4], value_parser = process_count)]
     processes: Vec<usize>,
-    /// How often each figure is measured; medians are shown
+    /// Repetitions of each figure; medians are shown
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: u32,
     /// The folder of Python packages with fdb5lib [default: that of the active environment, else the system's FDB]
     #[arg(long, value_name = "FOLDER")]
     fdb: Option<PathBuf>,
-    /// ECMWF's fdb-hammer, as of Debian's package fdb5, to run beside `bench hammer` [default: the one on PATH, if there is one]
+    /// ECMWF's fdb-hammer, as of Debian's package fdb5, to run beside `bench hammer` [default: the one on PATH, if any]
     #[arg(long, value_name = "PROGRAM")]
     fdb_hammer: Option<PathBuf>,
     /// Isotach and the limit alone
     #[arg(long, conflicts_with_all = ["fdb", "fdb_hammer"])]
     without_fdb: bool,
-    /// A tenth of the fields: to try it out, not to quote
+    /// A tenth of the fields: for a trial, not for figures to quote
     #[arg(long)]
     quick: bool,
-    /// The folder for the record of the run, for `isotach report`; it must not be there [default: bench-peers-TIME]
+    /// The folder for the record of the run, for `isotach report`; it must not exist [default: bench-peers-TIME]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// One JSON object per line for each measurement, instead of a table
@@ -79,43 +83,8 @@ pub struct PeersArgs {
     json: bool,
 }
 
-/// What listing is called.
-pub(super) const LIST: &str = "list";
-/// What copies in memory are called.
-const MEMORY_COPY: &str = "memory copy";
-/// Fields that a hammer writes, at most.
+/// The most fields that a hammer writes.
 const HAMMERED_MAX: u64 = 2000;
-
-/// Whose figure it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Who {
-    Limit,
-    Isotach,
-    FdbTuned,
-    Fdb,
-    FdbHammer,
-}
-
-impl fmt::Display for Who {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Limit => "limit",
-            Self::Isotach => "Isotach",
-            Self::FdbTuned => "FDB tuned",
-            Self::Fdb => "FDB",
-            Self::FdbHammer => "fdb-hammer",
-        })
-    }
-}
-
-/// A figure, and whose.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct Figure {
-    peer: Who,
-    #[serde(flatten)]
-    measured: Measurement,
-}
 
 /// Runs the comparison.
 pub(crate) fn run(args: &PeersArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
@@ -124,26 +93,28 @@ pub(crate) fn run(args: &PeersArgs, registry: &Registry, out: &mut impl Write) -
         false => Some(Libraries::find(args.fdb.as_deref())?),
     };
     let hammer = if args.without_fdb { None } else { FdbHammer::find(args.fdb_hammer.as_deref())? };
-    let places = places(&args.places)?;
+    let folders = folders::given_or_default(&args.places)?;
     let version = libraries.as_ref().map(|fdb| fdb.version.clone());
     let settings = settings(version.as_deref(), (!args.without_fdb).then_some(hammer.as_ref()));
     let mut record = Record::begin("peers", args.out.as_deref(), vec![Host::this()])?;
-    record.set(settings.clone())?;
+    record.set_settings(settings.clone())?;
     let machine = Machine::this();
+    let launcher = Launcher::local(this_program()?)?;
     let (all, problems) = (Vec::new(), Vec::new());
-    let mut contest = Contest { args, registry, fdb: None, hammer, out, record, folders: 0, all, problems };
-    contest.emit(
+    let mut comparison =
+        Comparison { args, registry, launcher, fdb: None, hammer, out, record, folders: 0, all, problems };
+    comparison.emit(
         &serde_json::json!({ "what": "machine", "machine": machine, "fdb": version, "settings": settings }),
     )?;
-    contest.try_hammer()?;
+    comparison.try_hammer()?;
     match libraries {
-        None => contest.go_through(&places)?,
-        Some(libraries) => contest.in_folder(&env::temp_dir(), |contest, folder| {
-            contest.fdb = Some(Installation::make(libraries, folder)?);
-            contest.go_through(&places)
+        None => comparison.measure_folders(&folders)?,
+        Some(libraries) => comparison.in_folder(&env::temp_dir(), |comparison, folder| {
+            comparison.fdb = Some(Installation::create(libraries, folder)?);
+            comparison.measure_folders(&folders)
         })?,
     }
-    let Contest { mut record, all, problems, out, .. } = contest;
+    let Comparison { mut record, all, problems, out, .. } = comparison;
     if problems.is_empty() {
         record.end()?;
     }
@@ -154,61 +125,61 @@ pub(crate) fn run(args: &PeersArgs, registry: &Registry, out: &mut impl Write) -
     if problems.is_empty() { Ok(()) } else { Err(Error::Incomplete { problems }) }
 }
 
-/// Of each that is compared, all that it is told.
+/// All settings of each peer.
 fn settings(fdb: Option<&str>, hammer: Option<Option<&FdbHammer>>) -> Map<String, Value> {
-    let mut all = Map::from_iter([(Who::Isotach.to_string(), settings_of_isotach())]);
-    for (who, setting) in [(Who::Fdb, Setting::Default), (Who::FdbTuned, Setting::Tuned)] {
+    let mut all = Map::from_iter([(Peer::Isotach.to_string(), settings_of_isotach())]);
+    for (peer, setting) in [(Peer::Fdb, Setting::Default), (Peer::FdbTuned, Setting::Tuned)] {
         if let Some(version) = fdb {
-            all.insert(who.to_string(), settings_of_fdb(version, setting));
+            all.insert(peer.to_string(), settings_of_fdb(version, setting));
         }
     }
     let absent = || "none on PATH, so its rows are left out; --fdb-hammer names one".into();
     if let Some(hammer) = hammer {
-        all.insert(Who::FdbHammer.to_string(), hammer.map_or_else(absent, FdbHammer::settings));
+        all.insert(Peer::FdbHammer.to_string(), hammer.map_or_else(absent, FdbHammer::settings));
     }
     all
 }
 
 /// Prints the version of the FDB that the loader finds.
 pub(crate) fn print_version(out: &mut impl Write) -> Result<()> {
-    let version = Library::load()?.version()?;
-    writeln!(out, "{version}").map_err(Error::Output)
+    print_line(&Library::load()?.version()?, out)
 }
 
-struct Contest<'a, W> {
+struct Comparison<'a, W> {
     args: &'a PeersArgs,
     registry: &'a Registry,
+    launcher: Launcher,
     fdb: Option<Installation>,
     hammer: Option<FdbHammer>,
     out: &'a mut W,
     record: Record,
-    /// How many folders it has made, each with a name of its own.
+    /// The number of folders that were created, for their names.
     folders: u32,
     all: Vec<Figure>,
-    /// What could not be done.
+    /// Failures of peers.
     problems: Vec<String>,
 }
 
-impl<W: Write> Contest<'_, W> {
-    /// Lets fdb-hammer write one step, so that one that cannot work is known before anything is measured, and left out.
+impl<W: Write> Comparison<'_, W> {
+    /// Runs fdb-hammer on one step before anything is measured, and leaves it out if it fails.
     fn try_hammer(&mut self) -> Result<()> {
         let Some(hammer) = self.hammer.take() else { return Ok(()) };
         let (folder, load) = (env::temp_dir(), Load { size: 4096, procs: 1, steps: 1 });
-        let place = machine::place(&folder);
+        let place = folders::title(&folder);
         let case = Case { place, size: load.size, sync: false, repetition: 1, procs: load.procs };
-        match self.in_folder(&folder, |_, folder| hammer.run(Act::Write, folder, &load, false).map(drop)) {
+        match self.in_folder(&folder, |_, folder| hammer.run(Action::Write, folder, &load, false).map(drop)) {
             Ok(()) => self.hammer = Some(hammer),
-            Err(error) => self.problem(Who::FdbHammer, &case, &error)?,
+            Err(error) => self.problem(Peer::FdbHammer, &case, &error)?,
         }
         Ok(())
     }
 
-    fn go_through(&mut self, places: &[PathBuf]) -> Result<()> {
+    fn measure_folders(&mut self, folders: &[PathBuf]) -> Result<()> {
         for repetition in 1..=self.args.repetitions {
-            for place in places {
+            for folder in folders {
                 for size in &self.args.sizes {
                     for processes in &self.args.processes {
-                        self.measure_all(place, *size, *processes, repetition)?;
+                        self.measure_all(folder, *size, *processes, repetition)?;
                     }
                 }
             }
@@ -216,177 +187,181 @@ impl<W: Write> Contest<'_, W> {
         Ok(())
     }
 
-    /// Works in a new folder, which is on record while it is there.
+    /// Works in a new folder, which is on record as long as it exists.
     fn in_folder(&mut self, parent: &Path, work: impl FnOnce(&mut Self, &Path) -> Result<()>) -> Result<()> {
         self.folders += 1;
         let path = parent.join(format!("isotach-bench-{}-{}", std::process::id(), self.folders));
-        let place = Place::Folder(path.clone());
-        self.record.will_make(&place)?;
-        place.make(self.registry)?;
+        let location = Location::Folder(path.clone());
+        self.record.will_create(&location)?;
+        location.create(self.registry)?;
         let outcome = work(self, &path);
-        let removed = place.remove(self.registry).and_then(|_| self.record.has_removed(&place));
-        // Why the work failed says more than that its folder, which is still on record, cannot be removed.
+        let removed = location.remove(self.registry).and_then(|_| self.record.has_removed(&location));
+        // The failure of the work says more than the failure to remove its folder, which stays on record.
         outcome.and(removed)
     }
 
-    /// Works in a new folder for one of them; that it cannot does not keep the others from it.
+    /// Works in a new folder for one peer. Its failure does not keep the others from their work.
     fn attempt(
         &mut self,
-        who: Who,
-        place: &Path,
+        peer: Peer,
+        parent: &Path,
         case: &Case,
         work: impl FnOnce(&mut Self, &Path) -> Result<()>,
     ) -> Result<()> {
-        match self.in_folder(place, work) {
+        match self.in_folder(parent, work) {
             Err(Error::Output(error)) => Err(Error::Output(error)),
-            Err(error) => self.problem(who, case, &error),
+            Err(error) => self.problem(peer, case, &error),
             Ok(()) => Ok(()),
         }
     }
 
-    /// Puts on record what one of them could not do.
-    fn problem(&mut self, who: Who, case: &Case, error: &Error) -> Result<()> {
+    /// Records the failure of a peer.
+    fn problem(&mut self, peer: Peer, case: &Case, error: &Error) -> Result<()> {
         let Case { place, size, sync, repetition, procs } = case;
-        let what = format!("{who}, {procs} x fields of {size} bytes in {place}: {error}");
-        let labels = Labels { who, place, size: *size, sync: *sync, at_work: *procs, archived_by: *procs };
-        let number = self.record.enter(labels.map());
-        self.record.problem(number, repetition - 1, &what)?;
-        // Whoever looks on need not wait for the end to know.
+        let what = format!("{peer}, {procs} x fields of {size} bytes in {place}: {error}");
+        let labels = Labels { peer, place, size: *size, sync: *sync, active: *procs, archived_by: *procs };
+        let number = self.record.add_case(labels.map());
+        self.record.add_problem(number, repetition - 1, &what)?;
         let _ = writeln!(stderr(), "{what}");
         self.problems.push(what);
         Ok(())
     }
 
-    /// All of them on fields of one size.
-    fn measure_all(&mut self, place: &Path, size: usize, processes: usize, repetition: u32) -> Result<()> {
-        let mut order = vec![Who::Isotach];
+    /// Measures all peers on fields of one size.
+    fn measure_all(&mut self, parent: &Path, size: usize, procs: usize, repetition: u32) -> Result<()> {
+        let mut order = vec![Peer::Isotach];
         if self.fdb.is_some() {
-            order.extend([Who::FdbTuned, Who::Fdb]);
+            order.extend([Peer::FdbTuned, Peer::Fdb]);
         }
         let first = repetition as usize % order.len();
         order.rotate_left(first);
-        let sync = !machine::is_memory(place);
-        let case = Case { place: machine::place(place), size, sync, repetition, procs: processes };
-        let load = Load::new(size, processes, self.args.quick);
-        self.limit(MEMORY_COPY, &case, &load.plain("copy", Path::new("memory"), false))?;
-        order.into_iter().try_for_each(|who| {
-            self.attempt(who, place, &case, |contest, folder| contest.measure(who, folder, &case, &load))
-        })?;
+        let sync = !folders::is_memory(parent);
+        let case = Case { place: folders::title(parent), size, sync, repetition, procs };
+        let load = Load::new(size, procs, self.args.quick);
+        self.limit(MEMORY_COPY, &case, &load.plain(PlainOp::Copy, Path::new("memory"), false))?;
+        for peer in order {
+            self.attempt(peer, parent, &case, |this, folder| this.measure(peer, folder, &case, &load))?;
+        }
         if self.hammer.is_none() {
             return Ok(());
         }
-        let mut order = [Who::Isotach, Who::FdbHammer];
+        let mut order = [Peer::Isotach, Peer::FdbHammer];
         order.rotate_left(repetition as usize % 2);
-        order.into_iter().try_for_each(|who| {
-            self.attempt(who, place, &case, |contest, folder| {
-                contest.measure_hammer(who, folder, &case, &load)
-            })
+        order.into_iter().try_for_each(|peer| {
+            self.attempt(peer, parent, &case, |this, folder| this.measure_hammer(peer, folder, &case, &load))
         })
     }
 
-    /// One of them: each operation right after its limit.
-    fn measure(&mut self, who: Who, folder: &Path, case: &Case, load: &Load) -> Result<()> {
+    /// Measures one peer: each operation right after its limit.
+    fn measure(&mut self, peer: Peer, folder: &Path, case: &Case, load: &Load) -> Result<()> {
         let [plain, root] = ["plain", "store"].map(|name| folder.join(name));
         for folder in [&plain, &root] {
-            fs::create_dir(folder).map_err(Error::io("make", folder))?;
+            fs::create_dir(folder).map_err(Error::io("create", folder))?;
         }
-        let peer = match (who, &self.fdb) {
-            (Who::FdbTuned, Some(fdb)) => Some(fdb.at(Setting::Tuned, &root, case.sync)?),
-            (Who::Fdb, Some(fdb)) => Some(fdb.at(Setting::Default, &root, case.sync)?),
-            _ => None,
-        };
-        let on = match &peer {
-            Some(peer) => On::Peer(peer),
-            None => On::Store(Store { root: &root, sync: case.sync }),
-        };
-        let of_peer = |line: Line| if peer.is_some() { with(line, ["fdb"]) } else { line };
-        let clients = |op: &str| -> Vec<Line> { load.clients(op).into_iter().map(of_peer).collect() };
-        make_memory_ready(folder, load.bytes())?;
-        let write = self.limit("archive", case, &load.plain("write", &plain, case.sync))?;
-        make_memory_ready(folder, load.bytes())?;
-        self.one("archive", who, case, &clients("archive"), on, Some(&write))?;
-        let read = self.limit("retrieve", case, &load.plain("read", &plain, false))?;
-        self.one("retrieve", who, case, &clients("retr1"), on, Some(&read))?;
-        let read = self.limit("retrieve, one request", case, &load.plain("read", &plain, false))?;
-        self.one("retrieve, one request", who, case, &clients("bulk"), on, Some(&read))?;
-        self.one(LIST, who, case, &[of_peer(load.list())], on, None)?;
-        self.measure_together(who, case, load, &plain, on)
+        let mut clients = self.clients_of(peer, &root, case.sync)?;
+        prepare_memory(folder, load.bytes())?;
+        let write = self.limit("archive", case, &load.plain(PlainOp::Write, &plain, case.sync))?;
+        prepare_memory(folder, load.bytes())?;
+        self.one("archive", &mut clients, case, load.clients(ClientOp::Archive), Some(&write))?;
+        for (what, op) in [("retrieve", ClientOp::Retr1), ("retrieve, one request", ClientOp::Bulk)] {
+            let read = self.limit(what, case, &load.plain(PlainOp::Read, &plain, false))?;
+            self.one(what, &mut clients, case, load.clients(op), Some(&read))?;
+        }
+        self.one(LIST, &mut clients, case, vec![load.list()], None)?;
+        self.measure_together(&mut clients, case, load, &plain)
     }
 
-    /// One of the hammers, on fewer fields: fdb-hammer takes a millisecond for each.
-    fn measure_hammer(&mut self, who: Who, folder: &Path, case: &Case, load: &Load) -> Result<()> {
+    fn clients_of(&self, peer: Peer, root: &Path, sync: bool) -> Result<Clients> {
+        let setting = match peer {
+            Peer::FdbTuned => Setting::Tuned,
+            Peer::Fdb => Setting::Default,
+            _ => {
+                let store = Some(format!("posix:{}{}", root.display(), if sync { "" } else { "?sync=no" }));
+                return Ok(Clients { peer, launcher: None, mode: None, store });
+            }
+        };
+        let command = self.fdb.as_ref().map(|fdb| fdb.command(setting, root, sync)).transpose()?;
+        let launcher = command.map(Launcher::local).transpose()?;
+        Ok(Clients { peer, launcher, mode: Some(ClientMode::Fdb), store: None })
+    }
+
+    /// Measures a hammer on fewer fields, because fdb-hammer takes a millisecond for each.
+    fn measure_hammer(&mut self, peer: Peer, folder: &Path, case: &Case, load: &Load) -> Result<()> {
         let load = load.at_most(HAMMERED_MAX);
         let plain = folder.join("plain");
-        fs::create_dir(&plain).map_err(Error::io("make", &plain))?;
-        for (act, op, sync) in [(Act::Write, "write", case.sync), (Act::Read, "read", false)] {
-            let written = if act == Act::Write { load.bytes() } else { 0 };
-            make_memory_ready(folder, written)?;
-            let limit = self.limit(act.what(), case, &load.plain(op, &plain, sync))?;
-            make_memory_ready(folder, written)?;
-            let total = match (who, &self.hammer) {
-                (Who::FdbHammer, Some(hammer)) => hammer.run(act, folder, &load, case.sync)?,
-                _ => hammer::hammer(act, folder, &load, case.sync)?,
+        fs::create_dir(&plain).map_err(Error::io("create", &plain))?;
+        let actions = [(Action::Write, PlainOp::Write, case.sync), (Action::Read, PlainOp::Read, false)];
+        for (action, op, sync) in actions {
+            let written = if action == Action::Write { load.bytes() } else { 0 };
+            prepare_memory(folder, written)?;
+            let limit = self.limit(action.what(), case, &load.plain(op, &plain, sync))?;
+            prepare_memory(folder, written)?;
+            let total = match (peer, &self.hammer) {
+                (Peer::FdbHammer, Some(hammer)) => hammer.run(action, folder, &load, case.sync)?,
+                _ => hammer::hammer(action, folder, &load, case.sync)?,
             };
-            self.add(act.what(), who, case, &total, Some(&limit))?;
+            self.add(action.what(), peer, case, &total, Some(&limit))?;
         }
         Ok(())
     }
 
-    /// Readers of what is there beside as many writers of more.
+    /// Measures readers of existing fields beside as many writers of new ones.
     fn measure_together(
         &mut self,
-        who: Who,
+        clients: &mut Clients,
         case: &Case,
         load: &Load,
         plain: &Path,
-        on: On<'_>,
     ) -> Result<()> {
         let pairs = (load.procs / 2).max(1);
-        let is_fdb = matches!(on, On::Peer(_));
-        let of_peer = |line: Line| if is_fdb { with(line, ["fdb"]) } else { line };
-        let writers: Vec<Line> = load.more_clients("archive").into_iter().take(pairs).map(of_peer).collect();
-        let readers: Vec<Line> =
-            load.clients("retr1").into_iter().take(pairs).map(|line| of_peer(with(line, ["loop"]))).collect();
         let beside = plain.join("beside");
-        fs::create_dir(&beside).map_err(Error::io("make", &beside))?;
-        let plain_writers = load.plain("write", &beside, case.sync);
-        let plain_readers: Vec<Line> =
-            load.plain("read", plain, false).into_iter().map(|line| with(line, ["--loop"])).collect();
-        make_memory_ready(&beside, load.bytes())?;
-        let (write, read) = team::run_beside(&plain_writers[..pairs], &plain_readers[..pairs], On::Nothing)?;
-        let write = self.add("archive beside readers", Who::Limit, case, &write, None)?;
-        let read = self.add("retrieve beside writers", Who::Limit, case, &read, None)?;
-        // In memory it makes room. On a device that is told of what is freed, the first sync would wait for that.
+        fs::create_dir(&beside).map_err(Error::io("create", &beside))?;
+        let repeated = |plain| Plain { repeats: true, ..plain };
+        let reads =
+            load.plain(PlainOp::Read, plain, false).into_iter().take(pairs).map(repeated).collect::<Vec<_>>();
+        let writes = &load.plain(PlainOp::Write, &beside, case.sync)[..pairs];
+        prepare_memory(&beside, load.bytes())?;
+        let [write, read] = run_beside(&mut self.launcher, plain_tasks(writes)?, plain_tasks(&reads)?)?;
+        let write = self.add("archive beside readers", Peer::Limit, case, &write, None)?;
+        let read = self.add("retrieve beside writers", Peer::Limit, case, &read, None)?;
+        // This frees memory. On a device with discard the first sync would wait for it.
         if !case.sync {
             fs::remove_dir_all(&beside).map_err(Error::io("remove", &beside))?;
         }
-        make_memory_ready(plain, load.bytes())?;
-        let (archived, retrieved) = team::run_beside(&writers, &readers, on)?;
-        self.add("archive beside readers", who, case, &archived, Some(&write))?;
-        self.add("retrieve beside writers", who, case, &retrieved, Some(&read))?;
+        prepare_memory(plain, load.bytes())?;
+        let writers = load.more_clients(ClientOp::Archive).into_iter().take(pairs).collect();
+        let repeated = |client| ClientArgs { modes: vec![ClientMode::Loop], ..client };
+        let readers = load.clients(ClientOp::Retr1).into_iter().take(pairs).map(repeated).collect();
+        let (writers, readers) = (clients.tasks(writers)?, clients.tasks(readers)?);
+        let launcher = clients.launcher.as_mut().unwrap_or(&mut self.launcher);
+        let [archived, retrieved] = run_beside(launcher, writers, readers)?;
+        self.add("archive beside readers", clients.peer, case, &archived, Some(&write))?;
+        self.add("retrieve beside writers", clients.peer, case, &retrieved, Some(&read))?;
         Ok(())
     }
 
-    fn limit(&mut self, what: &'static str, case: &Case, lines: &[Line]) -> Result<Measurement> {
-        self.one(what, Who::Limit, case, lines, On::Nothing, None)
+    fn limit(&mut self, what: &'static str, case: &Case, all: &[Plain]) -> Result<Measurement> {
+        let total = run_tasks(&mut self.launcher, plain_tasks(all)?)?;
+        self.add(what, Peer::Limit, case, &total, None)
     }
 
     fn one(
         &mut self,
         what: &'static str,
-        peer: Who,
+        clients: &mut Clients,
         case: &Case,
-        lines: &[Line],
-        on: On<'_>,
+        all: Vec<ClientArgs>,
         limit: Option<&Measurement>,
     ) -> Result<Measurement> {
-        self.add(what, peer, case, &team::run(lines, on)?, limit)
+        let tasks = clients.tasks(all)?;
+        let total = run_tasks(clients.launcher.as_mut().unwrap_or(&mut self.launcher), tasks)?;
+        self.add(what, clients.peer, case, &total, limit)
     }
 
     fn add(
         &mut self,
         what: &'static str,
-        peer: Who,
+        peer: Peer,
         case: &Case,
         total: &Total,
         limit: Option<&Measurement>,
@@ -394,91 +369,43 @@ impl<W: Write> Contest<'_, W> {
         let measured = Measurement::new(what, case, total, limit);
         let figure = Figure { peer, measured: measured.clone() };
         self.emit(&figure)?;
-        self.keep(&figure, total)?;
+        figure.record(total, &mut self.record)?;
         if !self.args.json {
-            // Progress is only for whoever looks on.
-            let _ = writeln!(stderr(), "{peer}: {}", progress(&measured, self.args.repetitions));
+            let _ = writeln!(stderr(), "{peer}: {}", measured.progress(self.args.repetitions));
         }
         self.all.push(figure);
         Ok(measured)
     }
 
-    fn keep(&mut self, figure: &Figure, total: &Total) -> Result<()> {
-        let record = &mut self.record;
-        let Figure { peer, measured } = figure;
-        let labels = Labels {
-            who: *peer,
-            place: &measured.place,
-            size: measured.size,
-            sync: measured.sync,
-            at_work: measured.procs * if is_beside(measured) { 2 } else { 1 },
-            archived_by: measured.archived_by,
-        };
-        let case = record.enter(labels.map());
-        let (repetition, phase) = (measured.repetition - 1, measured.what.to_owned());
-        let (mut figures, mut extras) = (Figures::of_total(total), Extras::default());
-        if measured.what == LIST {
-            // Fields are counted; none of their bytes is moved.
-            (figures.bytes, figures.global_timing_bandwidth, figures.synchronous_bandwidth) = (0, 0.0, 0.0);
-            extras.listed_per_s = Some(measured.fields_per_s);
-        }
-        let more = more_of(measured);
-        record.add(ResultRecord { case, repetition, phase, figures, iterations: Vec::new(), extras, more })
-    }
-
-    fn emit(&mut self, what: &impl Serialize) -> Result<()> {
-        if !self.args.json {
-            return Ok(());
-        }
-        let line =
-            serde_json::to_string(what).map_err(std::io::Error::from).map_err(Error::pipe("encode"))?;
-        writeln!(self.out, "{line}").map_err(Error::Output)
+    fn emit(&mut self, value: &impl Serialize) -> Result<()> {
+        if self.args.json { print_line(&json(value)?, self.out) } else { Ok(()) }
     }
 }
 
-/// Whether it is one half of readers beside as many writers.
-fn is_beside(measured: &Measurement) -> bool {
-    measured.what.contains(" beside ")
+/// The clients of a peer.
+struct Clients {
+    peer: Peer,
+    /// That of FDB, whose program and environment are its own.
+    launcher: Option<Launcher>,
+    mode: Option<ClientMode>,
+    store: Option<String>,
 }
 
-/// What tells a case of the record from others.
-struct Labels<'l> {
-    who: Who,
-    place: &'l str,
-    size: usize,
-    sync: bool,
-    /// Processes that work at the same time, whatever they do.
-    at_work: usize,
-    archived_by: usize,
-}
-
-impl Labels<'_> {
-    fn map(&self) -> Map<String, Value> {
-        let all = [
-            ("size", Value::from(self.size)),
-            ("store", self.place.into()),
-            ("sync", self.sync.into()),
-            ("nodes", 1.into()),
-            ("processes_per_node", self.at_work.into()),
-        ];
-        let others = (self.archived_by != self.at_work).then(|| ("archived_by", self.archived_by.into()));
-        let who = match self.who {
-            Who::Limit => Some(("limit", "plain".into())),
-            Who::Isotach => None,
-            Who::FdbTuned | Who::Fdb | Who::FdbHammer => Some(("peer", self.who.to_string().into())),
-        };
-        all.into_iter().chain(others).chain(who).map(|(name, value)| (name.to_owned(), value)).collect()
+impl Clients {
+    fn tasks(&self, all: Vec<ClientArgs>) -> Result<Vec<Task>> {
+        client_tasks(all, self.mode.as_slice(), self.store.as_deref())
     }
 }
 
-/// What a record has of a figure besides: how it stands to the limit that was measured right before it.
-fn more_of(measured: &Measurement) -> Map<String, Value> {
-    let figures = [
-        ("fields_per_s", Some(measured.fields_per_s.into())),
-        ("lifetime_s", measured.lifetime_s.map(Value::from)),
-    ];
-    let figures = figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    let limit = measured.limit_mib_per_s.zip(measured.is_limit_overlap_poor);
-    let limit = limit.map(|(limit, is_poor)| beside_limit(measured.mib_per_s, limit, is_poor));
-    figures.chain(limit.into_iter().flatten()).collect()
+fn run_tasks(launcher: &mut Launcher, tasks: Vec<Task>) -> Result<Total> {
+    let tasks = tasks.into_iter().map(|task| (task, None)).collect();
+    Ok(Total::of(&launcher.measure(tasks)?))
+}
+
+/// Runs processes together with others that work until these have finished.
+fn run_beside(launcher: &mut Launcher, tasks: Vec<Task>, others: Vec<Task>) -> Result<[Total; 2]> {
+    let count = tasks.len();
+    let all = launcher.measure(tasks.into_iter().chain(others).map(|task| (task, None)).collect())?;
+    let (own, others) = all.split_at(count);
+    Ok([own, others].map(Total::of))
 }

@@ -1,4 +1,4 @@
-//! FDB as it is measured: its libraries, a home with its settings, its schema and its root.
+//! The installation of FDB that is measured: its libraries, its settings, its schema and its root.
 
 use std::{
     env,
@@ -10,45 +10,49 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use crate::{COMMAND, Error, Result, harness::team::Peer, workloads::ensemble::FIELDS_PER_STEP};
+use crate::{
+    Error, Result,
+    harness::launcher::{COMMAND, this_program},
+    workloads::ensemble::FIELDS_PER_STEP,
+};
 
-/// The schema of the workload's fields, in the levels that suit FDB best: member and level in the third.
+/// The schema of the ensemble, with the levels that suit FDB best: member and level are in the third.
 pub(super) const SCHEMA: &str = "\
 param: Param; step: Step; date: Date; time: Time; levelist: Double; expver: Expver; number: Integer;
 [ class, expver, stream=enfo, date, time, domain
     [ type, levtype
         [ step, number?, levelist?, param ]]]
 ";
-/// The Python packages that bring FDB's library and those that it needs.
+/// The Python packages with the library of FDB and those that it needs.
 const PACKAGES: [&str; 4] = ["fdb5lib", "metkitlib", "eckitlib", "eccodeslib"];
-/// The buffer that suits FDB best, which has 64 MiB unless told otherwise.
+/// The buffer that suits FDB best; its default is 64 MiB.
 const TUNED: &str = "fdbBufferSize: 1048576\n";
-/// How to get FDB, and how to go without.
+/// How to install FDB, and how to do without.
 const CURE: &str = "FDB (`pip install fdb5lib` in the active Python environment, or --fdb FOLDER with what \
     `pip install --target FOLDER fdb5lib` has brought there), or --without-fdb";
-/// Where FDB reads it, below its home.
+/// The file of the settings, below the home of FDB.
 const API: &str = "etc/config/fdb-api";
-/// Variables whose names begin like this would change what is measured.
+/// Prefixes of variables that would change what is measured.
 const FOREIGN: [&str; 4] = ["FDB", "ECKIT", "METKIT", "ECCODES"];
 
 /// A setting of FDB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Setting {
-    /// As it comes.
+    /// The defaults.
     Default,
     /// With a buffer of 1 MiB, and a table of contents for each process.
     Tuned,
 }
 
-/// Where FDB is.
+/// The libraries of FDB.
 pub(super) struct Libraries {
     folders: Option<OsString>,
     pub(super) version: String,
 }
 
 impl Libraries {
-    /// Looks for FDB in a folder of Python packages: the one given, or that of the active environment, or else wherever the
-    /// system's loader looks.
+    /// Finds FDB in the given folder of Python packages, in that of the active environment, or where the system's loader
+    /// looks.
     pub(super) fn find(packages: Option<&Path>) -> Result<Self> {
         let folders = match packages {
             Some(folder) => Some(libraries_in(folder).ok_or_else(|| {
@@ -65,15 +69,14 @@ impl Libraries {
     }
 
     fn ask_version(&self) -> Result<String> {
-        let own = env::current_exe().map_err(Error::pipe("find this program"))?;
-        let mut command = Command::new(own);
+        let mut command = this_program()?;
         without_foreign(&mut command).args([COMMAND, "fdb-version"]).envs(self.loader());
         let output = command.output().map_err(Error::pipe("start this program"))?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
         }
-        let told = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        let what = if told.is_empty() { output.status.to_string() } else { told };
+        let error = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        let what = if error.is_empty() { output.status.to_string() } else { error };
         Err(Error::invalid(what, CURE))
     }
 
@@ -82,19 +85,19 @@ impl Libraries {
     }
 }
 
-/// FDB, and folders in which it finds its settings.
+/// FDB with its settings.
 pub(super) struct Installation {
     pub(super) libraries: Libraries,
     folder: PathBuf,
 }
 
 impl Installation {
-    /// Makes the folders of the settings in one that is there.
-    pub(super) fn make(libraries: Libraries, folder: &Path) -> Result<Self> {
-        let made = Self { libraries, folder: folder.to_owned() };
-        made.make_home(Setting::Default)?;
-        made.make_home(Setting::Tuned)?;
-        Ok(made)
+    /// Creates the folders of the settings in `folder`.
+    pub(super) fn create(libraries: Libraries, folder: &Path) -> Result<Self> {
+        let created = Self { libraries, folder: folder.to_owned() };
+        created.create_home(Setting::Default)?;
+        created.create_home(Setting::Tuned)?;
+        Ok(created)
     }
 
     fn home(&self, setting: Setting) -> PathBuf {
@@ -108,14 +111,14 @@ impl Installation {
         self.home(setting).join("bin/isotach")
     }
 
-    /// FDB reads its settings from beside the program that uses it, so each setting has a copy of this one.
-    fn make_home(&self, setting: Setting) -> Result<()> {
+    /// FDB reads its settings from beside the program that uses it, so each setting has a copy of this program.
+    fn create_home(&self, setting: Setting) -> Result<()> {
         let (home, program) = (self.home(setting), self.program(setting));
         for folder in ["bin", "etc/config", "etc/fdb"].map(|name| home.join(name)) {
-            fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
+            fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
         }
-        let own = env::current_exe().map_err(Error::pipe("find this program"))?;
-        fs::copy(&own, &program).map_err(Error::io("copy this program to", &program))?;
+        fs::copy(this_program()?.get_program(), &program)
+            .map_err(Error::io("copy this program to", &program))?;
         let (schema, settings) = (home.join("schema"), home.join(API));
         fs::write(&schema, SCHEMA).map_err(Error::io("write", &schema))?;
         match setting {
@@ -124,18 +127,19 @@ impl Installation {
         }
     }
 
-    /// FDB with its root in a folder.
-    pub(super) fn at(&self, setting: Setting, root: &Path, sync: bool) -> Result<Peer> {
+    /// The command that runs the copy of this program with FDB on a root.
+    pub(super) fn command(&self, setting: Setting, root: &Path, sync: bool) -> Result<Command> {
         let (home, config) = (self.home(setting), root.with_extension("yaml"));
         // JSON is YAML.
         fs::write(&config, configuration(&home, root).to_string()).map_err(Error::io("write", &config))?;
-        let mut variables: Vec<(&'static str, OsString)> = self.libraries.loader().into_iter().collect();
-        variables.extend(environment(setting, &home, &config, sync));
-        Ok(Peer { program: self.program(setting), variables })
+        let mut command = Command::new(self.program(setting));
+        without_foreign(&mut command).envs(self.libraries.loader());
+        command.envs(environment(setting, &home, &config, sync));
+        Ok(command)
     }
 }
 
-/// What tells FDB where its schema and its root are.
+/// The configuration of FDB: its schema and its root.
 pub(super) fn configuration(home: &Path, root: &Path) -> Value {
     json!({
         "type": "local",
@@ -164,55 +168,53 @@ pub(super) fn environment(
     variables
 }
 
-/// All that FDB is told, on disk; HOME is a folder of its own, FOLDER that of the measurement.
+/// All settings of FDB on disk. HOME stands for a folder of its own, FOLDER for that of the measurement.
 pub(super) fn settings_of_fdb(version: &str, setting: Setting) -> Value {
     let (home, folder) = (Path::new("HOME"), Path::new("FOLDER"));
     let variables = environment(setting, home, &folder.join("store.yaml"), true);
     let api = match setting {
-        Setting::Default => {
-            "not there, so that each process has a buffer of 64 MiB for what it archives".to_owned()
-        }
-        Setting::Tuned => words(TUNED),
+        Setting::Default => "no file, so each process has a buffer of 64 MiB for what it archives".to_owned(),
+        Setting::Tuned => one_line(TUNED),
     };
     json!({
         "version": version,
         "interface": "C",
         "configuration": configuration(home, &folder.join("store")),
-        "schema": words(SCHEMA),
+        "schema": one_line(SCHEMA),
         API: api,
-        "environment": told(&variables),
+        "environment": variables_map(&variables),
         "in memory": "FDB_DATA_SYNC_ON_FLUSH=0",
-        "flush": rhythm(),
+        "flush": flushes(),
     })
 }
 
-pub(super) fn told(variables: &[(&str, OsString)]) -> Map<String, Value> {
+pub(super) fn variables_map(variables: &[(&str, OsString)]) -> Map<String, Value> {
     let pairs = variables.iter().map(|(name, value)| ((*name).to_owned(), value.to_string_lossy().into()));
     pairs.collect()
 }
 
-/// A text in one line.
-pub(super) fn words(text: &str) -> String {
+/// A text as one line.
+pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The same of Isotach.
+/// All settings of Isotach.
 pub(super) fn settings_of_isotach() -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "store": "posix:FOLDER/store",
         "schema": "the standard one",
         "in memory": "posix:FOLDER/store?sync=no",
-        "flush": rhythm(),
+        "flush": flushes(),
     })
 }
 
-fn rhythm() -> String {
+fn flushes() -> String {
     format!("after {FIELDS_PER_STEP} fields")
 }
 
-/// A command that variables do not reach by which whoever starts the benchmark may have set FDB up.
-pub(crate) fn without_foreign(command: &mut Command) -> &mut Command {
+/// Removes the variables that configure FDB from the environment of a command.
+pub(super) fn without_foreign(command: &mut Command) -> &mut Command {
     let is_foreign = |name: &str| FOREIGN.iter().any(|prefix| name.starts_with(prefix));
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_foreign)) {
         command.env_remove(name);
@@ -225,7 +227,7 @@ fn in_environment(environment: &Path) -> Option<OsString> {
     folders.flatten().find_map(|folder| libraries_in(&folder.path().join("site-packages")))
 }
 
-/// The folders of the libraries, as the loader wants them; `None` where FDB is not among the packages.
+/// The folders of the libraries in the form of the loader; none if FDB is not among the packages.
 fn libraries_in(packages: &Path) -> Option<OsString> {
     let of = |package: &str| {
         let folders = ["lib64", "lib"].map(|name| packages.join(package).join(name));
@@ -240,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_are_found_in_an_environment_with_the_libraries_that_they_need() {
+    fn packages_are_found_in_an_environment_with_the_libraries_they_need() {
         let environment = tempfile::tempdir().unwrap();
         let packages = environment.path().join("lib/python3.11/site-packages");
         fs::create_dir_all(packages.join("eckitlib/lib64")).unwrap();
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_takes_the_fields_of_the_workload() {
+    fn the_schema_accepts_the_fields_of_the_ensemble() {
         let schema = isotach_mars::Schema::parse(SCHEMA).unwrap();
         let keys = crate::workloads::ensemble::Keys::new().unwrap();
         let key = keys.of(crate::workloads::ensemble::fields_of(1, 2).next().unwrap());

@@ -1,4 +1,4 @@
-//! Which labels tell the rows of a plot apart, and what becomes of them: lines or bars, or a choice for the reader.
+//! The labels that distinguish the rows of a plot, and their roles: lines or bars, or a choice of the reader.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use super::{
     rates::{Rate, Unit},
 };
 
-/// Labels that readers of the papers look for beside each other, the first ones first.
+/// Labels that the papers compare, in order of preference.
 const PREFERRED: [&str; 10] = [
     "mode",
     "contention",
@@ -21,8 +21,8 @@ const PREFERRED: [&str; 10] = [
     "processes_per_node",
 ];
 
-/// The names of the labels that differ among rows, but for some, and for those that tell the same rows apart as another or as
-/// one of these.
+/// The names of the labels that differ among rows. Leaves out those in `without`, and those that distinguish the same rows as
+/// another label.
 pub(crate) fn varying(rows: &[&Row], without: &[&str]) -> Vec<String> {
     let mut all: Vec<&str> = Vec::new();
     for name in rows.iter().flat_map(|row| row.labels.keys()) {
@@ -34,18 +34,19 @@ pub(crate) fn varying(rows: &[&Row], without: &[&str]) -> Vec<String> {
     let rank = |name: &str| PREFERRED.iter().position(|known| *known == name).unwrap_or(PREFERRED.len());
     let mut by_rank = all.clone();
     by_rank.sort_by_key(|name| rank(name));
-    let mut kept: Vec<(&str, Vec<usize>)> = without.iter().map(|name| (*name, classes(rows, name))).collect();
+    let mut chosen: Vec<(&str, Vec<usize>)> =
+        without.iter().map(|name| (*name, classes(rows, name))).collect();
     for name in by_rank {
         let classes = classes(rows, name);
-        if kept.iter().all(|(_, known)| *known != classes) {
-            kept.push((name, classes));
+        if chosen.iter().all(|(_, known)| *known != classes) {
+            chosen.push((name, classes));
         }
     }
-    all.retain(|name| kept.iter().any(|(one, _)| one == name));
+    all.retain(|name| chosen.iter().any(|(one, _)| one == name));
     all.into_iter().map(str::to_owned).collect()
 }
 
-/// For each row the number of its value of a label, in the order in which values first come.
+/// The number of the value of a label for each row, in order of first appearance.
 fn classes(rows: &[&Row], name: &str) -> Vec<usize> {
     let mut values: Vec<Option<&Value>> = Vec::new();
     let mut classes = Vec::new();
@@ -59,7 +60,7 @@ fn classes(rows: &[&Row], name: &str) -> Vec<usize> {
     classes
 }
 
-/// The first few names that readers look for, or the first of all, and the rest.
+/// The first few preferred names, or the first name, and the rest.
 pub(crate) fn pick(names: Vec<String>, most: usize) -> (Vec<String>, Vec<String>) {
     let known = PREFERRED.iter().filter(|known| names.iter().any(|name| name == *known));
     let mut picked: Vec<String> = known.take(most).map(|name| (*name).to_owned()).collect();
@@ -70,13 +71,13 @@ pub(crate) fn pick(names: Vec<String>, most: usize) -> (Vec<String>, Vec<String>
     (picked, rest)
 }
 
-/// Rows that have the same values of some labels.
+/// Rows with the same values of some labels.
 pub(crate) struct Group<'r> {
     pub(crate) values: Vec<String>,
     pub(crate) rows: Vec<&'r Row>,
 }
 
-/// Rows by the values of some labels, in the order in which these come.
+/// Rows by the values of some labels, in order of first appearance.
 pub(crate) fn groups<'r>(rows: &[&'r Row], names: &[String]) -> Vec<Group<'r>> {
     let mut groups: Vec<Group<'r>> = Vec::new();
     for row in rows {
@@ -89,7 +90,7 @@ pub(crate) fn groups<'r>(rows: &[&'r Row], names: &[String]) -> Vec<Group<'r>> {
     groups
 }
 
-/// Rows by phase, whatever they are told in.
+/// Rows by phase, independent of their units.
 pub(crate) fn by_name<'r>(rows: &[&'r Row]) -> Vec<(&'r str, Vec<&'r Row>)> {
     let mut found: Vec<(&str, Vec<&Row>)> = Vec::new();
     for row in rows {
@@ -101,7 +102,7 @@ pub(crate) fn by_name<'r>(rows: &[&'r Row]) -> Vec<(&'r str, Vec<&'r Row>)> {
     found
 }
 
-/// Rows by phase. A phase in which some rows are told in another unit is two.
+/// Rows by phase. A phase with two units is two phases.
 pub(crate) fn phases<'r>(rows: &[&'r Row], unit: Unit) -> Vec<Phase<'r>> {
     let mut found: Vec<(&str, Rate, Vec<&Row>)> = Vec::new();
     for row in rows {
@@ -126,17 +127,17 @@ pub(crate) fn phases<'r>(rows: &[&'r Row], unit: Unit) -> Vec<Phase<'r>> {
 /// The rows of a phase.
 pub(crate) struct Phase<'r> {
     pub(crate) title: String,
-    /// What all of them are told in.
+    /// The unit of all rows.
     pub(crate) unit: String,
     pub(crate) rows: Vec<&'r Row>,
 }
 
-/// Labels by which a panel is chosen.
+/// The labels by which a panel is chosen.
 pub(crate) fn choice(names: &[String], values: &[String]) -> Map<String, Value> {
     names.iter().map(|name| words(name)).zip(values.iter().map(|value| value.clone().into())).collect()
 }
 
-/// The distinct values of a number among rows, in order.
+/// The distinct values of a numeric label, in order.
 pub(crate) fn numbers(rows: &[&Row], name: &str) -> Vec<f64> {
     let mut numbers: Vec<f64> = rows.iter().filter_map(|row| row.number(name)).collect();
     numbers.sort_by(f64::total_cmp);
@@ -144,14 +145,33 @@ pub(crate) fn numbers(rows: &[&Row], name: &str) -> Vec<f64> {
     numbers
 }
 
-/// Some labels of a row in a line.
+/// Some labels of a row as one line.
 pub(crate) fn title(row: &Row, names: &[String]) -> String {
     let values = names.iter().map(|name| row.named(name));
     let there: Vec<String> = values.filter(|value| !value.is_empty() && value != "-").collect();
     if there.is_empty() { "all".to_owned() } else { there.join(", ") }
 }
 
-/// A name as words.
+/// The name of a label as words.
 pub(crate) fn words(name: &str) -> String {
     name.replace('_', " ")
+}
+
+/// A caption, after the definitions of the rates of the rows.
+pub(crate) fn captioned(rows: &[&Row], caption: &str) -> String {
+    let has = |rate: Rate| rows.iter().any(|row| row.rate == rate);
+    let definitions = [
+        (
+            Rate::Global,
+            "Global timing bandwidth: all bytes by the time from the first I/O start to the last I/O end of all processes.",
+        ),
+        (
+            Rate::Synchronous,
+            "Synchronous bandwidth: the mean over the iterations of the bytes of one by its own time from the first I/O start to the \
+             last I/O end, since the writes and reads of an iteration wait for each other.",
+        ),
+        (Rate::Fields, "Fields by time, where they are small or are listed."),
+    ];
+    let definitions = definitions.into_iter().filter(|(rate, _)| has(*rate)).map(|(_, text)| text);
+    definitions.chain([caption]).collect::<Vec<_>>().join(" ")
 }

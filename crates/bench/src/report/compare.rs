@@ -1,37 +1,37 @@
-//! The same cases beside each other: low and high contention, Isotach and others, one run and another.
+//! Comparisons of the same cases: low and high contention, Isotach and others, several runs.
 
 use serde_json::Value;
 
 use super::{
-    axes::{Group, Phase, choice, groups, phases, pick, title, varying, words},
+    axes::{Group, Phase, captioned, choice, groups, phases, pick, title, varying, words},
     html::Table,
     measured::{Measured, RUN, Row, WHO},
     plot::{Bars, Figure, Panel, Plot, Shape},
-    rates::{Unit, captioned},
+    rates::Unit,
 };
-use crate::harness::metrics::Spread;
+use crate::harness::spread::Spread;
 
-/// What is compared.
+/// The subject of a comparison.
 struct Comparison {
     id: &'static str,
     title: &'static str,
     caption: &'static str,
-    /// The label by which they differ.
+    /// The label whose values are compared.
     label: &'static str,
     ratio: Ratio,
 }
 
-/// What is put in relation to what.
+/// The definition of the ratio.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ratio {
-    /// The mean of each other by the first one's.
+    /// The mean of each other value by that of the first.
     OthersByFirst,
-    /// The first one's by each other's, in each repetition; the median of these.
+    /// The first value by each other in each repetition, and the median of these.
     FirstByOthers,
 }
 
 impl Ratio {
-    /// What is shown of several repetitions.
+    /// The figure of several repetitions.
     fn middle(self) -> fn(&Spread) -> f64 {
         match self {
             Self::OthersByFirst => |spread| spread.mean,
@@ -95,7 +95,7 @@ pub(crate) fn peers(measured: &Measured) -> Option<Figure> {
     figure(measured, &rows.iter().collect::<Vec<_>>(), &comparison)
 }
 
-/// What another did of the same work: it may lack labels that mean nothing to it.
+/// The row of another peer for the same work, if it is. It may lack labels that do not apply to it.
 fn beside(ours: &Row, other: &Row) -> Option<Row> {
     let agree = |(name, value): (&String, &Value)| ours.labels.get(name).is_none_or(|own| own == value);
     let is_same = (&ours.phase, ours.rate) == (&other.phase, other.rate) && other.labels.iter().all(agree);
@@ -161,12 +161,12 @@ fn plot(
     let bars = |(number, value): (usize, &String)| {
         let rows = cases.iter().map(|case| of(case, comparison.label, value));
         let bars = Bars::at(value.clone(), rows, measured.unit, comparison.ratio.middle());
-        // Each has its own in all plots, also where others are missing.
+        // A value has the same colour in all plots, also where other values are missing.
         Bars { colour: Some(number), ..bars }
     };
-    let is_there = |value: &String| cases.iter().any(|case| of(case, comparison.label, value).is_some());
-    let there = values.iter().enumerate().filter(|(_, value)| is_there(value));
-    let series: Vec<Bars> = there.map(bars).collect();
+    let exists = |value: &String| cases.iter().any(|case| of(case, comparison.label, value).is_some());
+    let existing = values.iter().enumerate().filter(|(_, value)| exists(value));
+    let series: Vec<Bars> = existing.map(bars).collect();
     let y = phase.unit.clone();
     let alternative = format!("{} in {y}: {} for {} cases", phase.title, values.join(" and "), cases.len());
     let categories = cases.iter().map(|case| title(case.rows[0], categories)).collect();
@@ -174,12 +174,12 @@ fn plot(
     Plot { title: phase.title.clone(), alternative, shape }
 }
 
-/// What one of those that are compared did of a case.
+/// The row of one of the compared values in a case.
 fn of<'r>(case: &Group<'r>, label: &str, value: &str) -> Option<&'r Row> {
     case.rows.iter().find(|row| row.text(label) == value).copied()
 }
 
-/// A row for each case, a column for each of those that are compared, and the ratios.
+/// A row for each case, with columns for the compared values and their ratios.
 fn table(
     measured: &Measured,
     matched: &[Group<'_>],
@@ -204,7 +204,7 @@ fn table(
     table
 }
 
-/// The figures of a case and their ratios, each with whether processes did not overlap well.
+/// The figures of a case and their ratios, each with a flag for poor overlap.
 fn compared(
     measured: &Measured,
     group: &Group<'_>,

@@ -1,14 +1,13 @@
-//! Delays: how long after the go each process began, and how soon readers saw what writers flushed.
+//! Delays: from the release to the start of each process, and from the flush of a step to its first complete read.
 
 use serde_json::Map;
 
 use super::{
     axes::{by_name, groups, title, varying, words},
     html::Table,
-    measured::{Measured, Row, is_measured},
+    measured::{Measured, Row, is_measured, starts_of, summary_of},
     plot::{Bars, Figure, Panel, Plot, Shape},
 };
-use crate::harness::metrics::{Figures, Spread};
 
 const STARTS: &str = "From the go to the first I/O start of each process, over the processes: median, 95th percentile (medians of all \
     cases and repetitions) and the longest of all.";
@@ -19,25 +18,13 @@ const PARTS: [&str; 3] = ["median", "95 %", "longest"];
 /// A row with its median, its 95th percentile and its longest delay, in milliseconds.
 type Delayed<'r> = (&'r Row, [f64; 3]);
 
-/// What is told of delays in several repetitions, in seconds: nothing where there were none.
-fn summed(all: &[Spread]) -> Option<[f64; 3]> {
-    let median = |of: fn(&Spread) -> f64| Spread::of(all.iter().map(of).collect()).median;
-    let longest = all.iter().map(|one| one.max).fold(0.0, f64::max);
-    (longest > 0.0).then(|| [median(|one| one.median), median(|one| one.p95), longest])
-}
-
-/// How long after the go the processes of some results began.
-pub(crate) fn starts_of<'f>(figures: impl Iterator<Item = &'f Figures>) -> Option<[f64; 3]> {
-    summed(&figures.map(|one| one.start_delay_s).collect::<Vec<_>>())
-}
-
 fn freshness_of(rows: &[&Row]) -> Option<[f64; 3]> {
     let results = rows.iter().flat_map(|row| &row.results);
     let all = results.filter_map(|result| result.extras.freshness.as_ref());
-    summed(&all.map(|one| one.delay_s).collect::<Vec<_>>())
+    summary_of(&all.map(|one| one.delay_s).collect::<Vec<_>>())
 }
 
-/// How long the processes took to begin, by how many they are.
+/// The start delays of processes, by their number.
 pub(crate) fn starts(measured: &Measured) -> Option<Figure> {
     let of = |rows: &[&Row]| starts_of(rows.iter().flat_map(|row| row.figures()));
     let mut by = varying(&measured.own(), &[]);
@@ -49,19 +36,19 @@ pub(crate) fn starts(measured: &Measured) -> Option<Figure> {
     figure(measured, &delays, of)
 }
 
-/// How soon readers saw what writers flushed.
+/// The freshness of what readers saw.
 pub(crate) fn freshness(measured: &Measured) -> Option<Figure> {
     let by = varying(&measured.own(), &[]);
     let delays = Delays { id: "freshness", title: "Freshness", caption: FRESHNESS, by: &by };
     figure(measured, &delays, freshness_of)
 }
 
-/// What a figure is of.
+/// The subject of a figure.
 struct Delays<'d> {
     id: &'static str,
     title: &'static str,
     caption: &'static str,
-    /// Cases that have the same of these labels are one.
+    /// The labels of one case: cases with the same values are combined.
     by: &'d [String],
 }
 

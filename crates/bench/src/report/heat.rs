@@ -1,18 +1,17 @@
-//! Processes per node by nodes, as maps.
+//! Heat maps: processes per node by nodes.
 
 use super::{
-    axes::{Phase, choice, groups, numbers, phases, varying},
+    axes::{Phase, captioned, choice, groups, numbers, phases, varying},
     html::Table,
     measured::Measured,
     plot::{Cell, Figure, Panel, Plot, Shape},
-    rates::captioned,
 };
 
 const CAPTION: &str = "For each number of nodes and of processes on each: the mean of the repetitions, their standard deviation and \
     the highest. The colour is the mean's; a triangle marks processes that did not overlap well.";
 const AXES: [&str; 2] = ["nodes", "processes_per_node"];
 
-/// The figure, if nodes and processes on each both differ.
+/// The figure, if both numbers differ among cases.
 pub(crate) fn figure(measured: &Measured) -> Option<Figure> {
     let rows = measured.own();
     let choices = varying(&rows, &AXES);

@@ -6,25 +6,24 @@ use serde_json::Value;
 
 use super::{
     axes::{varying, words},
-    delays::starts_of,
-    measured::{Row, has_events},
+    measured::{Row, has_events, starts_of},
     rates::Unit,
 };
-use crate::harness::metrics::{Figures, Spread};
+use crate::harness::{metrics::Figures, spread::Spread};
 
-/// Numbers with their names.
+/// A table of numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<Vec<Value>>,
-    /// Figures, by row and column, of processes that did not overlap well.
+    /// The row and column of figures of processes that did not overlap well.
     pub(crate) poor: BTreeSet<(usize, usize)>,
 }
 
 /// The mark of a figure of processes that did not overlap well.
 const POOR: &str = "<span class=\"poor\" role=\"img\" aria-label=\"poor overlap\">\u{25b2}</span> ";
 
-/// Text in HTML, also within quotation marks.
+/// Text in HTML, also for attributes.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -40,7 +39,7 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
-/// A number with as many digits as mean something.
+/// A number with its significant digits.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         large if large >= 100.0 || value.fract() == 0.0 => format!("{value:.0}"),
@@ -51,7 +50,7 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 impl Table {
-    /// A row for each phase of each case, with the labels by which they differ.
+    /// A row for each phase of each case, with the labels that differ.
     pub(crate) fn of(rows: &[&Row], unit: Unit) -> Self {
         let names = varying(rows, &[]);
         let synchronous = format!("synchronous {}", unit.name);
@@ -118,8 +117,8 @@ fn values(row: &Row, unit: Unit) -> Vec<Value> {
         let all: Vec<f64> = timed().map(of).collect();
         (!all.is_empty()).then(|| Spread::of(all))
     };
-    let is_told = row.is_in_step && row.figures().any(|one| one.bytes > 0);
-    let synchronous = spread(&|one| unit.shown(one.synchronous_bandwidth)).filter(|_| is_told);
+    let is_shown = row.is_in_step && row.figures().any(|one| one.bytes > 0);
+    let synchronous = spread(&|one| unit.shown(one.synchronous_bandwidth)).filter(|_| is_shown);
     let overlap = row.figures().map(|one| one.overlap).reduce(f64::min);
     let starts = starts_of(row.figures());
     let poor = row.is_overlap_poor().then_some("poor");

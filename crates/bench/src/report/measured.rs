@@ -1,4 +1,4 @@
-//! What was measured: for each phase of each case its labels, and its figures in all repetitions.
+//! The measured phases of all cases, with labels and the figures of all repetitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,29 +8,28 @@ use super::{
     rates::{Rate, Unit},
     runs::Run,
 };
-use crate::{
-    harness::{
-        metrics::{Figures, Spread},
-        study::{IS_LIMIT_POOR, LIMIT_ERROR, ResultRecord, text_of},
-    },
-    report::table::size_text,
+use crate::harness::{
+    metrics::Figures,
+    output::size_text,
+    spread::Spread,
+    study::{IS_LIMIT_POOR, LIMIT_ERROR, ResultRecord, text_of},
 };
 
-/// The label that tells runs of the same cases apart.
+/// The label that distinguishes runs of the same cases.
 pub(crate) const RUN: &str = "run";
-/// The label under which peers and limits stand beside Isotach.
+/// The label that distinguishes Isotach, peers and limits.
 pub(crate) const WHO: &str = "who";
-/// What Isotach is called there.
+/// The value of that label for Isotach.
 pub(crate) const OURS: &str = "Isotach";
-/// The label of whoever else than Isotach did the work.
+/// The label of a peer in a record.
 const PEER: &str = "peer";
-/// The label of what the machine can do at all, and what it is called beside Isotach.
+/// The label of a limit in a record, and its name beside Isotach.
 const LIMIT: &str = "limit";
 /// Workloads whose processes begin each iteration together.
 const IN_STEP: [&str; 1] = ["ior"];
-/// Phases that are no part of what is measured: what comes before it, and checks.
-const ASIDE: [&str; 2] = ["setup", "write-check"];
-/// Labels that are numbers of bytes.
+/// Phases that are not measured: preparation and checks.
+const UNMEASURED: [&str; 2] = ["setup", "write-check"];
+/// Labels with numbers of bytes.
 const BYTES: [&str; 3] = ["size", "block", "transfer"];
 
 /// A phase of a case.
@@ -38,22 +37,22 @@ const BYTES: [&str; 3] = ["size", "block", "transfer"];
 pub(crate) struct Row {
     pub(crate) labels: Map<String, Value>,
     pub(crate) phase: String,
-    /// What tells how fast it was.
+    /// The kind of its rate.
     pub(crate) rate: Rate,
-    /// How fast it was in each repetition.
+    /// Its rate in each repetition.
     pub(crate) rates: Vec<Repeated>,
     pub(crate) results: Vec<ResultRecord>,
-    /// Who did it, if it was not Isotach.
+    /// The peer or limit; none for Isotach.
     pub(crate) other: Option<String>,
-    /// Which of the runs it is of.
+    /// The number of its run.
     pub(crate) run: usize,
-    /// The number of its case there.
+    /// The number of its case in the run.
     pub(crate) case: u32,
-    /// Whether its processes begin each iteration together, so that a synchronous bandwidth says something.
+    /// Whether its processes begin each iteration together, so its synchronous bandwidth is meaningful.
     pub(crate) is_in_step: bool,
 }
 
-/// How fast a phase was in one repetition.
+/// The rate of a phase in one repetition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Repeated {
     repetition: u32,
@@ -64,7 +63,7 @@ pub(crate) struct Repeated {
 /// The phases of all cases.
 #[derive(Debug)]
 pub(crate) struct Measured {
-    /// Without those of others than Isotach.
+    /// Those of Isotach.
     pub(crate) rows: Vec<Row>,
     /// Peers and limits.
     pub(crate) others: Vec<Row>,
@@ -78,12 +77,12 @@ impl Row {
         Self { labels, phase, rate, rates, results, other: None, run: 0, case: 0, is_in_step: false }
     }
 
-    /// A label for people; nothing if there is none.
+    /// A label as text; empty if it does not exist.
     pub(crate) fn text(&self, name: &str) -> String {
         self.labels.get(name).map(|value| label_text(name, value)).unwrap_or_default()
     }
 
-    /// The same with as much of its name as it needs to be understood.
+    /// A label as text, with its name where the value alone is unclear.
     pub(crate) fn named(&self, name: &str) -> String {
         let text = self.text(name);
         let is_number = self.labels.get(name).is_some_and(Value::is_number);
@@ -108,12 +107,12 @@ impl Row {
         self.results.iter().map(|result| &result.figures)
     }
 
-    /// How the rate is spread over the repetitions.
+    /// The distribution of the rate over the repetitions.
     pub(crate) fn spread(&self, unit: Unit) -> Spread {
         Spread::of(self.rates.iter().map(|one| unit.of_rate(self.rate, one.rate)).collect())
     }
 
-    /// Seconds in each call, over the repetitions.
+    /// The seconds of each call, over all repetitions.
     pub(crate) fn calls(&self) -> BTreeMap<&str, f64> {
         let mut calls = BTreeMap::new();
         for (name, call) in self.results.iter().flat_map(|result| &result.extras.profile) {
@@ -122,7 +121,7 @@ impl Row {
         calls
     }
 
-    /// The limits that were measured right before or after it, if they were.
+    /// The row of its limit, if it was measured.
     pub(crate) fn limits(&self) -> Option<Self> {
         let limit = |result: &ResultRecord| {
             let is_overlap_poor = result.more.get(IS_LIMIT_POOR).and_then(Value::as_bool).unwrap_or(false);
@@ -133,7 +132,7 @@ impl Row {
         (!rates.is_empty()).then(|| Self { rates, results: Vec::new(), other, ..self.clone() }.with_who())
     }
 
-    /// The ratio to another: the median of those of their repetitions.
+    /// The ratio to another row: the median of the ratios of the repetitions.
     pub(crate) fn ratio(&self, other: &Self) -> Option<f64> {
         let pair = |own: &Repeated| {
             let other = other.rates.iter().find(|one| one.repetition == own.repetition)?;
@@ -143,12 +142,12 @@ impl Row {
         (!ratios.is_empty()).then(|| Spread::of(ratios).median)
     }
 
-    /// Whether it is of a limit.
+    /// Whether it is a limit.
     pub(crate) fn is_limit(&self) -> bool {
         self.other.as_deref() == Some(LIMIT)
     }
 
-    /// The same with a label that says who did it.
+    /// The row with the label that distinguishes Isotach, peers and limits.
     pub(crate) fn with_who(&self) -> Self {
         let mut row = self.clone();
         row.labels.insert(WHO.to_owned(), self.other.as_deref().unwrap_or(OURS).into());
@@ -159,23 +158,35 @@ impl Row {
         self.rates.iter().any(|one| one.is_overlap_poor)
     }
 
-    /// Whether anything was moved or listed, so that it has a rate.
+    /// Whether it has a rate, because bytes were moved or fields listed.
     fn has_rate(&self) -> bool {
         self.rate == Rate::Fields || self.figures().any(|one| one.bytes > 0)
     }
 }
 
-/// Whether a phase is a part of what is measured.
+/// Whether a phase is measured.
 pub(crate) fn is_measured(phase: &str) -> bool {
-    !ASIDE.contains(&phase)
+    !UNMEASURED.contains(&phase)
 }
 
-/// Whether processes wrote down when each operation was.
+/// Whether processes recorded events.
 pub(crate) fn has_events(figures: &Figures) -> bool {
     figures.iteration_s.max > 0.0
 }
 
-/// A label for people: sizes with their unit.
+/// Median, 95th percentile and maximum of delays in several repetitions, in seconds; none without delays.
+pub(crate) fn summary_of(all: &[Spread]) -> Option<[f64; 3]> {
+    let median = |of: fn(&Spread) -> f64| Spread::of(all.iter().map(of).collect()).median;
+    let longest = all.iter().map(|one| one.max).fold(0.0, f64::max);
+    (longest > 0.0).then(|| [median(|one| one.median), median(|one| one.p95), longest])
+}
+
+/// The start delays of the processes of some results.
+pub(crate) fn starts_of<'f>(figures: impl Iterator<Item = &'f Figures>) -> Option<[f64; 3]> {
+    summary_of(&figures.map(|one| one.start_delay_s).collect::<Vec<_>>())
+}
+
+/// A label as text: sizes with their unit.
 pub(crate) fn label_text(name: &str, value: &Value) -> String {
     match value.as_u64() {
         Some(bytes) if BYTES.contains(&name) || name.ends_with("_size") => size_text(bytes as usize),
@@ -184,7 +195,7 @@ pub(crate) fn label_text(name: &str, value: &Value) -> String {
 }
 
 impl Measured {
-    /// What all runs have measured. Where two have a case in common, the run is one of the labels.
+    /// The phases of all runs. Where two runs have a case in common, the run is a label.
     pub(crate) fn of(runs: &[Run]) -> Self {
         let mut rows: Vec<Row> =
             runs.iter().enumerate().flat_map(|(number, run)| rows_of(number, run)).collect();
@@ -200,7 +211,7 @@ impl Measured {
         Self { rows, others, unit }
     }
 
-    /// All rows; where others than Isotach are among them, each says whose it is.
+    /// All rows, with the label of their peer if there are peers or limits.
     pub(crate) fn all(&self) -> Vec<Row> {
         match self.others.is_empty() {
             true => self.rows.clone(),
@@ -208,7 +219,7 @@ impl Measured {
         }
     }
 
-    /// The rows of plots of what Isotach did.
+    /// The rows of Isotach for plots.
     pub(crate) fn own(&self) -> Vec<&Row> {
         self.rows.iter().filter(|row| is_measured(&row.phase) && row.has_rate()).collect()
     }
@@ -269,13 +280,13 @@ mod tests {
     };
 
     fn run(name: &str, cases: &[Value]) -> Run {
-        let more = json!({"profile": {"put": {"count": 1, "seconds": 2, "share": 1}}, "window": "3 s", "limit_mib_per_s": 2, "limit_error": "no room"});
+        let more = json!({"profile": {"put": {"count": 1, "seconds": 2, "share": 1}}, "window": "3 s", "limit_mib_per_s": 2, "limit_error": "no space"});
         let results: Vec<Value> = (0..cases.len()).map(|case| result(case, 0, "write", &more)).collect();
         sample::run(name, "field-io", cases, &results)
     }
 
     #[test]
-    fn runs_of_the_same_cases_are_told_apart_and_runs_of_others_are_one() {
+    fn runs_with_common_cases_are_distinguished_and_others_are_combined() {
         let [one, two] = [json!({"nodes": 1}), json!({"nodes": 2})];
         let apart =
             Measured::of(&[run("a", &[one.clone(), two.clone()]), run("b", std::slice::from_ref(&two))]);
@@ -286,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn peers_and_limits_stand_apart_and_what_a_result_says_besides_is_a_label_or_a_profile() {
+    fn peers_and_limits_are_separate_and_text_fields_of_results_are_labels() {
         let cases = [json!({"size": 4096}), json!({"size": 4096, "peer": "fdb"}), json!({"limit": "write"})];
         let measured = Measured::of(&[run("a", &cases)]);
         let others: Vec<&str> = measured.others.iter().filter_map(|row| row.other.as_deref()).collect();

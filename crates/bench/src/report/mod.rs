@@ -1,13 +1,13 @@
-//! The report: what runs have measured, as one HTML page that needs no network.
+//! The report: the results of runs as one HTML page that needs no network.
 //!
 //! - `measured`: the phases of all cases of all runs, with their labels and figures; `runs` reads them.
-//! - `rates`: what of a phase is shown, and in which unit.
-//! - `plot`: what a plot is made of; `axes`: which labels become its lines and which a choice.
+//! - `rates`: the rate of a phase and its unit.
+//! - `plot`: the parts of a plot; `axes`: the labels for its lines and for choices.
 //! - One module for each kind of figure: `plain`, `scaling`, `sizes`, `heat`, `shares`, `times`, `compare`, `delays`.
 //! - `overview` and `page`: the page around them.
 //!
-//! What must stay true: figures are those of the record, and only units are changed; a plot that would show nothing is left
-//! out; every plot stands beside its numbers as a table.
+//! What must stay true: figures are those of the record, only units are changed; empty plots are left out; every plot has its
+//! numbers as a table.
 
 mod axes;
 mod compare;
@@ -26,7 +26,6 @@ mod sample;
 mod scaling;
 mod shares;
 mod sizes;
-pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod times;
@@ -38,18 +37,18 @@ use clap::Args;
 use self::{measured::Measured, plot::Figure, runs::Run};
 use crate::{Error, Result};
 
-/// What to report on.
+/// The options of the report.
 #[derive(Debug, Clone, Args)]
 pub struct ReportArgs {
-    /// Folders of runs, as the studies of `bench` write them. Runs of the same cases are compared, others are put together
+    /// Folders of runs, as the studies of `bench` write them. Runs of the same cases are compared, others are combined
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<PathBuf>,
-    /// The page; one that is there is replaced [default: report.html in the first folder]
+    /// The page; an existing one is replaced [default: report.html in the first folder]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
-/// Makes the page and says where it is. What is missing in a run is told in the page, and in `out`.
+/// Writes the page and prints its path. The page and `out` name what is missing in a run.
 ///
 /// # Errors
 /// [`Error`]: a folder that has no record of a run, a record that is broken, or a page that cannot be written.
@@ -72,7 +71,7 @@ pub fn report(args: &ReportArgs, out: &mut impl Write) -> Result<()> {
     writeln!(out, "{}: {} figures with {all} plots", path.display(), figures.len()).map_err(Error::Output)
 }
 
-/// The figures that are made of records alone.
+/// The figures that need no events.
 fn figures(runs: &[Run], measured: &Measured) -> Vec<Figure> {
     let swept = [
         scaling::by_nodes(runs, measured),
@@ -87,9 +86,9 @@ fn figures(runs: &[Run], measured: &Measured) -> Vec<Figure> {
         swept.extend(plain::figure(measured));
     }
     let mut figures = swept;
-    // Where there are peers, they are what the run was for.
-    let place = if measured.others.is_empty() { figures.len() } else { 0 };
-    compare::peers(measured).into_iter().for_each(|figure| figures.insert(place, figure));
+    // The purpose of a run with peers is their comparison.
+    let index = if measured.others.is_empty() { figures.len() } else { 0 };
+    compare::peers(measured).into_iter().for_each(|figure| figures.insert(index, figure));
     figures.extend(delays::freshness(measured));
     figures.extend(shares::calls(measured));
     figures

@@ -1,4 +1,4 @@
-//! The head of the page: what was run where, what came of it at best, and what to beware of.
+//! The head of the page: runs and machines, the best results, and warnings.
 
 use std::fmt::Write;
 
@@ -6,21 +6,20 @@ use time::{OffsetDateTime, macros::format_description};
 
 use super::{
     axes::{phases, title, varying},
-    delays::starts_of,
     html::{escape, number},
-    measured::{Measured, Row, is_measured},
+    measured::{Measured, Row, is_measured, starts_of},
     runs::Run,
 };
 use crate::harness::study::LIMIT_ERROR;
 
-/// A time for people, in UTC.
+/// A time in UTC, as text.
 pub(crate) fn time_text(seconds: u64) -> String {
     let time = OffsetDateTime::from_unix_timestamp(seconds as i64).ok();
     let form = format_description!("[year]-[month]-[day] [hour]:[minute] UTC");
     time.and_then(|time| time.format(form).ok()).unwrap_or_else(|| format!("{seconds} s after 1970"))
 }
 
-/// The best of each phase, with what it was measured.
+/// The best mean of each phase, with its case.
 pub(crate) fn best(measured: &Measured) -> String {
     let mut html = String::from("<div class=\"tiles\">");
     let rows = measured.own();
@@ -43,7 +42,7 @@ pub(crate) fn best(measured: &Measured) -> String {
     html
 }
 
-/// A run.
+/// The section of a run.
 pub(crate) fn run(run: &Run) -> String {
     let record = &run.record;
     let (badge, word) = if record.complete { ("good", "complete") } else { ("bad", "not complete") };
@@ -97,7 +96,7 @@ pub(crate) fn run(run: &Run) -> String {
     html
 }
 
-/// What was measured with which settings, behind a line to click on.
+/// The settings of a run, collapsed.
 fn settings(run: &Run) -> String {
     let settings = &run.record.settings;
     match serde_json::to_string_pretty(settings) {
@@ -111,7 +110,7 @@ fn settings(run: &Run) -> String {
     }
 }
 
-/// The machines of a run, those that are alike together.
+/// The machines of a run. Equal machines are combined.
 fn machines(run: &Run) -> Vec<(String, Vec<String>)> {
     let mut machines: Vec<(String, Vec<String>)> = Vec::new();
     for host in &run.record.hosts {
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_of_the_calendar() {
+    fn times_are_calendar_times_in_utc() {
         assert_eq!(time_text(1_795_307_551), "2026-11-22 00:32 UTC");
         assert_eq!(time_text(u64::MAX), "1969-12-31 23:59 UTC");
     }

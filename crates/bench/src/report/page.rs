@@ -18,10 +18,10 @@ const FOOT: &str = "Drawn by <a href=\"https://echarts.apache.org\">Apache EChar
     2017-2026 The Apache Software Foundation, Apache License 2.0; it contains parts of d3, copyright 2010-2016 Mike Bostock, \
     BSD 3-Clause.";
 
-/// Figures whose ratios, which only the table has, are what they are looked at for.
+/// Figures with an open table, because only the table has their ratios.
 const OPEN: [&str; 2] = ["peers", "runs"];
 
-/// The page. It asks for nothing: its policy forbids it to.
+/// The page. Its security policy forbids all requests.
 pub(crate) fn page(runs: &[Run], measured: &Measured, figures: &[Figure]) -> String {
     let workloads: BTreeSet<&str> = runs.iter().map(|run| run.record.workload.as_str()).collect();
     let title = format!("Isotach bench: {}", workloads.into_iter().collect::<Vec<_>>().join(", "));
@@ -67,7 +67,7 @@ fn section(figure: &Figure) -> String {
     )
 }
 
-/// A table, behind a line to click on if it is not open already.
+/// A table, collapsed unless it is one of the open ones.
 fn numbers(id: &str, table: &Table) -> String {
     let open = if OPEN.contains(&id) { " open" } else { "" };
     format!(
@@ -77,7 +77,7 @@ fn numbers(id: &str, table: &Table) -> String {
     )
 }
 
-/// What the script draws: no text in it can end the element that it is in.
+/// The data of the script, escaped so that no text can end its element.
 fn data(figures: &[Figure]) -> String {
     serde_json::to_string(figures).unwrap_or_else(|_| "[]".to_owned()).replace('<', "\\u003c")
 }

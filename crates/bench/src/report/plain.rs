@@ -1,16 +1,15 @@
-//! The rates of all cases as bars, for runs in which nothing is swept and nothing compared.
+//! The rates of all cases as bars, for runs without a sweep or a comparison.
 
 use super::{
-    axes::{Phase, choice, groups, phases, pick, title, varying},
+    axes::{Phase, captioned, choice, groups, phases, pick, title, varying},
     html::Table,
     measured::Measured,
     plot::{Bars, Figure, Panel, Plot, Shape},
-    rates::captioned,
 };
 
 const CAPTION: &str = "The mean of the repetitions, with their standard deviation; a triangle marks processes that did not overlap well.";
 
-/// The figure, if there are any rates.
+/// The figure, if there are rates.
 pub(crate) fn figure(measured: &Measured) -> Option<Figure> {
     let rows = measured.own();
     if rows.is_empty() {

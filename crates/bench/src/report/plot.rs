@@ -1,18 +1,18 @@
-//! What a plot is made of. The page's script draws it, and knows nothing of benchmarks.
+//! The parts of a plot. The script of the page draws it, and does not depend on benchmarks.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{html::Table, measured::Row, rates::Unit};
-use crate::harness::metrics::Spread;
+use crate::harness::spread::Spread;
 
-/// One or more plots of one kind under a heading, of which one panel is shown at a time.
+/// Plots of one kind under a heading. The page shows one panel at a time.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figure {
     pub(crate) id: &'static str,
     #[serde(skip)]
     pub(crate) title: String,
-    /// Plain text: what is shown, and what its signs mean.
+    /// Plain text about the plots and their signs.
     #[serde(skip)]
     pub(crate) caption: String,
     pub(crate) panels: Vec<Panel>,
@@ -21,10 +21,10 @@ pub(crate) struct Figure {
     pub(crate) table: Table,
 }
 
-/// Plots that stand side by side.
+/// Plots side by side.
 #[derive(Debug, Serialize)]
 pub(crate) struct Panel {
-    /// The labels that all of it has, by which it is chosen.
+    /// The common labels of its plots, by which it is chosen.
     pub(crate) choice: Map<String, Value>,
     pub(crate) plots: Vec<Plot>,
 }
@@ -33,13 +33,13 @@ pub(crate) struct Panel {
 #[derive(Debug, Serialize)]
 pub(crate) struct Plot {
     pub(crate) title: String,
-    /// For those who do not see it.
+    /// The text for readers who do not see it.
     pub(crate) alternative: String,
     #[serde(flatten)]
     pub(crate) shape: Shape,
 }
 
-/// What is drawn.
+/// The kind and the data of a plot.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Shape {
@@ -49,7 +49,7 @@ pub(crate) enum Shape {
     Bars { y: String, categories: Vec<String>, series: Vec<Bars>, stacked: bool },
     /// Cells over two numbers.
     Heat { x: String, y: String, unit: String, columns: Vec<String>, rows: Vec<String>, cells: Vec<Cell> },
-    /// What processes did when.
+    /// Time lines of processes.
     Times { processes: Vec<String>, phases: Vec<String>, bars: Vec<TimeBar> },
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Line {
     pub(crate) points: Vec<Point>,
 }
 
-/// A point, with what lies around it.
+/// A point with its distribution.
 #[derive(Debug, Serialize)]
 pub(crate) struct Point {
     pub(crate) x: f64,
@@ -80,7 +80,7 @@ pub(crate) struct Point {
 #[derive(Debug, Serialize)]
 pub(crate) struct Bars {
     pub(crate) name: String,
-    /// Its colour, as a number; none for the one that is next.
+    /// Its colour, as a number; none for the next one.
     pub(crate) colour: Option<usize>,
     pub(crate) values: Vec<Option<f64>>,
     pub(crate) deviations: Vec<Option<f64>>,
@@ -130,11 +130,11 @@ pub(crate) struct Cell {
     pub(crate) poor: bool,
 }
 
-/// Row, phase, start and end in milliseconds, and how many operations it stands for.
+/// Row, phase, start and end in milliseconds, and the number of operations.
 pub(crate) type TimeBar = (usize, usize, f64, f64, usize);
 
 impl Figure {
-    /// How many plots it has.
+    /// The number of its plots.
     pub(crate) fn count(&self) -> usize {
         self.panels.iter().map(|panel| panel.plots.len()).sum()
     }

@@ -1,26 +1,25 @@
-//! What tells how fast a phase was: bytes or fields by time, and what these are shown in.
+//! The rate of a phase, bytes or fields by time, and its unit.
 
 use serde_json::{Map, Value};
 
-use super::measured::Row;
 use crate::harness::{
-    metrics::MIB,
+    spread::MIB,
     study::{LIMIT, ResultRecord},
 };
 
-/// From how many MiB/s on GiB/s are easier to read.
+/// From so many MiB/s on, rates are shown in GiB/s.
 const GIB_FROM: f64 = 4096.0;
-/// Where fields are counted, those from this size on are still measured by their bytes.
+/// Where fields are counted, fields of at least this size are still measured by their bytes.
 const COUNTED_BELOW: u64 = 1 << 16;
 
-/// What tells how fast a phase was.
+/// The kind of the rate of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rate {
     /// Global timing bandwidth.
     Global,
-    /// Synchronous bandwidth, of iterations between which something else was done.
+    /// Synchronous bandwidth, of iterations with other work between them.
     Synchronous,
-    /// Fields by time, where they are small or none of their bytes is moved.
+    /// Fields by time, for small fields and for listings.
     Fields,
 }
 
@@ -35,7 +34,7 @@ impl Rate {
         }
     }
 
-    /// Of a result, in bytes or fields per second.
+    /// The rate of a result, in bytes or fields per second.
     pub(crate) fn value(self, result: &ResultRecord) -> f64 {
         match self {
             Self::Global => result.figures.global_timing_bandwidth,
@@ -47,7 +46,7 @@ impl Rate {
         }
     }
 
-    /// Of the limit that was measured right before or after a result, in the same.
+    /// The rate of the limit of a result, in the same unit.
     pub(crate) fn limit(self, result: &ResultRecord) -> Option<f64> {
         let bytes = result.more.get(LIMIT)?.as_f64()? * MIB;
         let field = result.figures.bytes as f64 / result.figures.operations as f64;
@@ -58,26 +57,7 @@ impl Rate {
     }
 }
 
-/// A caption, behind what the rates of the rows are.
-pub(crate) fn captioned(rows: &[&Row], caption: &str) -> String {
-    let has = |rate: Rate| rows.iter().any(|row| row.rate == rate);
-    let said = [
-        (
-            Rate::Global,
-            "Global timing bandwidth: all bytes by the time from the first I/O start to the last I/O end of all processes.",
-        ),
-        (
-            Rate::Synchronous,
-            "Synchronous bandwidth: the mean over the iterations of the bytes of one by its own time from the first I/O start to the \
-             last I/O end, since the writes and reads of an iteration wait for each other.",
-        ),
-        (Rate::Fields, "Fields by time, where they are small or are listed."),
-    ];
-    let said = said.into_iter().filter(|(rate, _)| has(*rate)).map(|(_, text)| text);
-    said.chain([caption]).collect::<Vec<_>>().join(" ")
-}
-
-/// What bandwidths are shown in, the same in the whole page.
+/// The unit of bandwidths, the same for the whole page.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unit {
     pub(crate) name: &'static str,
@@ -85,7 +65,7 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    /// What suits the highest bandwidth.
+    /// The unit for the highest bandwidth.
     pub(crate) fn of(highest: f64) -> Self {
         match highest / MIB < GIB_FROM {
             true => Self { name: "MiB/s", bytes: MIB },
@@ -97,12 +77,12 @@ impl Unit {
         bandwidth / self.bytes
     }
 
-    /// A rate in what it is shown in.
+    /// A rate in its unit.
     pub(crate) fn of_rate(self, rate: Rate, value: f64) -> f64 {
         if rate == Rate::Fields { value } else { self.shown(value) }
     }
 
-    /// What a rate is shown in.
+    /// The unit of a rate, as text.
     pub(crate) fn text(self, rate: Rate) -> String {
         match rate {
             Rate::Global => self.name.to_owned(),

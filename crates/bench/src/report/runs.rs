@@ -1,4 +1,4 @@
-//! The runs that a report is about, as their folders hold them.
+//! The runs of a report, read from their folders.
 
 use std::{
     collections::BTreeSet,
@@ -10,11 +10,11 @@ use crate::{Result, harness::study::Description};
 /// A run.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// What it is called in the report: its folder.
+    /// Its name in the report: its folder.
     pub(crate) name: String,
     pub(crate) folder: PathBuf,
     pub(crate) record: Description,
-    /// What of its events could not be read, and why.
+    /// Errors of reading its events.
     pub(crate) unread: Vec<String>,
 }
 
@@ -27,14 +27,14 @@ impl Run {
         Ok(Self { name, folder: folder.to_owned(), record, unread: Vec::new() })
     }
 
-    /// Processors of the node that has most.
+    /// The largest number of processors of a node.
     pub(crate) fn processors(&self) -> usize {
         let of_host =
             self.record.hosts.iter().map(|host| host.sockets.iter().map(|one| one.cpus.len()).sum());
         of_host.max().unwrap_or(0)
     }
 
-    /// What a reader has to know before believing the figures.
+    /// Warnings about the figures.
     pub(crate) fn notices(&self) -> Vec<String> {
         let record = &self.record;
         let mut notices = Vec::new();
@@ -60,7 +60,7 @@ impl Run {
     }
 }
 
-/// Gives runs whose folders have the same name numbers.
+/// Numbers runs whose folders have the same name.
 pub(crate) fn name_apart(runs: &mut [Run]) {
     let names: BTreeSet<&String> = runs.iter().map(|run| &run.name).collect();
     if names.len() < runs.len() {

@@ -1,30 +1,29 @@
-//! How bandwidth grows with nodes and with processes: lines of means, dots hollow where the load is light.
+//! Scaling of bandwidth with nodes and with processes: lines of means, with hollow dots where the load is light.
 
 use super::{
-    axes::{Group, Phase, choice, groups, numbers, phases, pick, title, varying},
+    axes::{Group, Phase, captioned, choice, groups, numbers, phases, pick, title, varying},
     html::Table,
     measured::{Measured, Row},
     plot::{Figure, Line, Panel, Plot, Point, Shape},
-    rates::captioned,
     runs::Run,
 };
 
-/// What a figure is of.
+/// The subject of a figure.
 struct Sweep {
     id: &'static str,
     title: &'static str,
-    /// The label along the axis.
+    /// The label of the axis.
     label: &'static str,
     axis: &'static str,
 }
 
-/// Clients are few below so many times the servers or processors.
+/// Clients are few below this multiple of the servers or processors.
 const FEW: f64 = 2.0;
 const DOTS: &str = "The mean of the repetitions, with their standard deviation. Dots are hollow where clients are few: where client nodes are \
     fewer than twice the servers, or, for a store without servers, where the processes on a node are fewer than twice its \
     processors; more of them might reach more. Triangles: the processes did not overlap well.";
 
-/// Bandwidth over nodes: over servers, if the cases name them.
+/// Bandwidth by nodes, or by servers if their number differs.
 pub(crate) fn by_nodes(runs: &[Run], measured: &Measured) -> Option<Figure> {
     let rows = measured.own();
     let (label, axis) = match numbers(&rows, "servers").len() {
@@ -34,7 +33,7 @@ pub(crate) fn by_nodes(runs: &[Run], measured: &Measured) -> Option<Figure> {
     figure(runs, measured, &Sweep { id: "nodes", title: "Scaling by nodes", label, axis })
 }
 
-/// Bandwidth over the processes on each node.
+/// Bandwidth by processes on each node.
 pub(crate) fn by_processes(runs: &[Run], measured: &Measured) -> Option<Figure> {
     let (label, axis) = ("processes_per_node", "processes per node");
     figure(runs, measured, &Sweep { id: "processes", title: "Scaling by processes", label, axis })
@@ -42,7 +41,7 @@ pub(crate) fn by_processes(runs: &[Run], measured: &Measured) -> Option<Figure> 
 
 fn figure(runs: &[Run], measured: &Measured, sweep: &Sweep) -> Option<Figure> {
     let rows = measured.own();
-    // A server count is measured with several counts of client nodes, of which the best one is its dot.
+    // A number of servers is measured with several numbers of client nodes; the best one is its dot.
     let along: &[&str] = if sweep.label == "servers" { &["servers", "nodes"] } else { &[sweep.label] };
     let (series, choices) = pick(varying(&rows, along), 2);
     let all = groups(&rows, &choices);
@@ -90,7 +89,7 @@ fn plot(runs: &[Run], measured: &Measured, sweep: &Sweep, series: &[String], pha
     Plot { title: phase.title.clone(), alternative, shape: Shape::Lines { x, y, series } }
 }
 
-/// Where several have the same place on the axis, the highest.
+/// The points of a line. Of several points with the same x the highest counts.
 fn points(runs: &[Run], measured: &Measured, sweep: &Sweep, rows: &[&Row]) -> Vec<Point> {
     let mut points: Vec<Point> = rows
         .iter()
@@ -112,7 +111,7 @@ fn points(runs: &[Run], measured: &Measured, sweep: &Sweep, rows: &[&Row]) -> Ve
     points
 }
 
-/// Whether more clients might reach more.
+/// Whether more clients might reach a higher bandwidth.
 fn are_clients_few(row: &Row, processors: usize) -> bool {
     match (row.number("servers"), row.number("nodes"), row.number("processes_per_node")) {
         (Some(servers), Some(nodes), _) => nodes < FEW * servers,
@@ -122,12 +121,12 @@ fn are_clients_few(row: &Row, processors: usize) -> bool {
 }
 
 fn alternative(phase: &str, sweep: &Sweep, unit: &str, lines: &[Line]) -> String {
-    let told = lines.iter().filter_map(|line| {
+    let ends = lines.iter().filter_map(|line| {
         let (first, last) = (line.points.first()?, line.points.last()?);
         Some(format!("{}: {:.0} at {}, {:.0} at {}", line.name, first.y, first.x, last.y, last.x))
     });
-    let told: Vec<String> = told.collect();
-    format!("{phase} bandwidth in {unit} by {}. {}", sweep.axis, told.join("; "))
+    let ends: Vec<String> = ends.collect();
+    format!("{phase} bandwidth in {unit} by {}. {}", sweep.axis, ends.join("; "))
 }
 
 #[cfg(test)]
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_are_few_below_twice_the_servers_or_else_twice_the_processors() {
+    fn clients_are_few_below_twice_the_servers_or_processors() {
         let served = |nodes| row(&json!({"servers": 2, "nodes": nodes, "processes_per_node": 1}));
         assert!(are_clients_few(&served(3), 1) && !are_clients_few(&served(4), 8));
         let alone = |processes| row(&json!({"nodes": 1, "processes_per_node": processes}));

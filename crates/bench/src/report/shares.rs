@@ -1,4 +1,4 @@
-//! Where the time goes: the parts of operations, and the calls that a workload has counted.
+//! The shares of time: of the parts of operations, and of the calls of a workload.
 
 use serde_json::Value;
 
@@ -9,23 +9,23 @@ use super::{
     plot::{Bars, Figure, Panel, Plot, Shape},
 };
 
-/// Calls that are shown by name; the rest together.
+/// The largest number of calls that are shown by name.
 const CALLS_MAX: usize = 9;
 
 /// A row with the seconds of its parts.
-pub(crate) type Parted<'r> = (&'r Row, Vec<(String, f64)>);
+pub(crate) type RowParts<'r> = (&'r Row, Vec<(String, f64)>);
 
-/// Calls of the workload, where it has counted them.
+/// The shares of calls, where a workload records them.
 pub(crate) fn calls(measured: &Measured) -> Option<Figure> {
     let rows = measured.own();
-    let parted: Vec<Parted<'_>> =
+    let parted: Vec<RowParts<'_>> =
         rows.iter().map(|row| (*row, calls_of(row))).filter(|(_, parts)| !parts.is_empty()).collect();
     let caption =
         "The part that each call has of the time in all counted calls, over all processes and repetitions.";
     figure("calls", "Time by call", caption, &parted)
 }
 
-/// Seconds by call, the longest first.
+/// The seconds of each call, in descending order.
 fn calls_of(row: &Row) -> Vec<(String, f64)> {
     let counted = row.calls().into_iter().filter(|(_, seconds)| *seconds > 0.0);
     let mut calls: Vec<(String, f64)> = counted.map(|(name, seconds)| (name.to_owned(), seconds)).collect();
@@ -38,7 +38,7 @@ fn calls_of(row: &Row) -> Vec<(String, f64)> {
 }
 
 /// A bar of parts for each row.
-pub(crate) fn figure(id: &'static str, name: &str, caption: &str, parted: &[Parted<'_>]) -> Option<Figure> {
+pub(crate) fn figure(id: &'static str, name: &str, caption: &str, parted: &[RowParts<'_>]) -> Option<Figure> {
     let rows: Vec<&Row> = parted.iter().map(|(row, _)| *row).collect();
     if rows.is_empty() {
         return None;
@@ -65,7 +65,7 @@ pub(crate) fn figure(id: &'static str, name: &str, caption: &str, parted: &[Part
     })
 }
 
-/// The names of all parts, what is none of them last.
+/// The names of all parts; the rest is last.
 fn names_of<'p>(parts: impl Iterator<Item = &'p Vec<(String, f64)>>) -> Vec<&'p str> {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in parts.flatten() {
@@ -77,7 +77,7 @@ fn names_of<'p>(parts: impl Iterator<Item = &'p Vec<(String, f64)>>) -> Vec<&'p 
     names
 }
 
-/// A part has the same colour wherever it is.
+/// A part has the same colour in all plots.
 fn plot(phase: &str, all: &[&str], bars: &[(String, &Vec<(String, f64)>)]) -> Plot {
     let names = names_of(bars.iter().map(|(_, parts)| *parts));
     let share = |parts: &[(String, f64)], name: &str| {
@@ -100,7 +100,7 @@ fn plot(phase: &str, all: &[&str], bars: &[(String, &Vec<(String, f64)>)]) -> Pl
 }
 
 /// A row for each part.
-fn table(rows: &[&Row], parted: &[Parted<'_>]) -> Table {
+fn table(rows: &[&Row], parted: &[RowParts<'_>]) -> Table {
     let names = varying(rows, &[]);
     let columns =
         names.iter().map(|name| words(name)).chain(["phase", "part", "seconds", "%"].map(str::to_owned));

@@ -1,17 +1,16 @@
-//! Bandwidth by the size of objects and their class.
+//! Bandwidth by size and class of objects.
 
 use super::{
-    axes::{Group, Phase, choice, groups, phases, title, varying},
+    axes::{Group, Phase, captioned, choice, groups, phases, title, varying},
     html::Table,
     measured::Measured,
     plot::{Bars, Figure, Panel, Plot, Shape},
-    rates::captioned,
 };
 
 const CAPTION: &str = "By the size of fields or transfers and the classes of objects: the mean of the repetitions, with their standard \
     deviation; of several lengths of a run the longest.";
 
-/// How long a run is: it may go with the size, so that as many bytes are moved.
+/// The length of a run, which may depend on the size.
 const LENGTH: &str = "operations";
 
 /// The figure, if there are several sizes or classes.
@@ -44,7 +43,7 @@ pub(crate) fn figure(measured: &Measured) -> Option<Figure> {
     })
 }
 
-/// Whether there is anything to compare.
+/// Whether a phase has several sizes or classes.
 fn has_several(phase: &Phase<'_>) -> bool {
     groups(&phase.rows, &["size", "class"].map(str::to_owned)).len() > 1
 }

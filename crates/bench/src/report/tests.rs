@@ -1,4 +1,4 @@
-//! The numbers of hand-made records in the figures.
+//! The figures of sample records.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::{
     sample::{fast, result, run, spread},
     scaling, shares, sizes,
 };
-use crate::harness::metrics::MIB;
+use crate::harness::spread::MIB;
 
 fn measured(workload: &str, cases: &[Value], results: &[Value]) -> Measured {
     Measured::of(&[run("a", workload, cases, results)])
@@ -32,7 +32,7 @@ fn values(bars: &Bars) -> Vec<f64> {
 }
 
 #[test]
-fn a_cell_of_the_heat_map_has_mean_deviation_and_highest_of_its_repetitions() {
+fn a_heat_map_cell_has_mean_deviation_and_maximum_of_its_repetitions() {
     let case = |nodes, processes| json!({"nodes": nodes, "processes_per_node": processes});
     let cases = [case(1, 2), case(1, 4), case(2, 2), case(2, 4)];
     let mut results: Vec<Value> = (0..3).map(|case| fast(case, 0, "write", 5.0)).collect();
@@ -41,14 +41,14 @@ fn a_cell_of_the_heat_map_has_mean_deviation_and_highest_of_its_repetitions() {
     let figure = heat::figure(&measured("field-io", &cases, &results)).unwrap();
     let Shape::Heat { columns, rows, cells, unit, .. } = shapes(&figure)[0] else { panic!("no heat map") };
     assert_eq!((columns.join(" "), rows.join(" "), unit.as_str()), ("1 2".into(), "2 4".into(), "MiB/s"));
-    let told = |cell: &Cell| (cell.column, cell.row, cell.mean, cell.deviation, cell.max, cell.poor);
-    let told: Vec<_> = cells.iter().map(told).collect();
-    assert_eq!(told[1], (0, 1, 5.0, 0.0, 5.0, true));
-    assert_eq!(told[3], (1, 1, 20.0, 10.0, 30.0, false));
+    let found = |cell: &Cell| (cell.column, cell.row, cell.mean, cell.deviation, cell.max, cell.poor);
+    let found: Vec<_> = cells.iter().map(found).collect();
+    assert_eq!(found[1], (0, 1, 5.0, 0.0, 5.0, true));
+    assert_eq!(found[3], (1, 1, 20.0, 10.0, 30.0, false));
 }
 
 #[test]
-fn a_number_of_servers_has_the_dot_of_its_best_number_of_clients_hollow_where_these_are_few() {
+fn the_dot_of_a_server_count_is_that_of_its_best_client_count() {
     let case = |servers, nodes| json!({"servers": servers, "nodes": nodes, "processes_per_node": 1});
     let cases = [case(1, 1), case(1, 2), case(2, 3), case(2, 4)];
     let rates = [10.0, 20.0, 40.0, 30.0];
@@ -63,7 +63,7 @@ fn a_number_of_servers_has_the_dot_of_its_best_number_of_clients_hollow_where_th
 }
 
 #[test]
-fn nodes_whose_processes_have_fewer_operations_each_are_dots_of_one_line() {
+fn nodes_with_fewer_operations_per_process_are_on_one_line() {
     let case = |nodes, operations| json!({"nodes": nodes, "processes_per_node": 1, "operations": operations});
     let cases = [case(1, 40), case(2, 20), case(4, 10)];
     let results: Vec<Value> = (0..3).map(|number| fast(number, 0, "write", 1.0)).collect();
@@ -74,7 +74,7 @@ fn nodes_whose_processes_have_fewer_operations_each_are_dots_of_one_line() {
 }
 
 #[test]
-fn sizes_have_a_bar_for_each_class_of_the_longest_run() {
+fn each_size_has_a_bar_for_the_longest_run_of_each_class() {
     let case = |size, class, operations| json!({"size": size, "class": class, "operations": operations});
     let cases =
         [case(2 << 20, "S1", 8), case(1 << 20, "S1", 8), case(1 << 20, "S1", 16), case(1 << 20, "SX", 16)];
@@ -82,12 +82,12 @@ fn sizes_have_a_bar_for_each_class_of_the_longest_run() {
     let figure = sizes::figure(&measured("field-io", &cases, &results)).unwrap();
     let (categories, series) = bars(&figure);
     assert_eq!(categories, ["1 MiB", "2 MiB"]);
-    let told: Vec<_> = series.iter().map(|one| (one.name.as_str(), one.values.clone())).collect();
-    assert_eq!(told, [("S1", vec![Some(3.0), Some(1.0)]), ("SX", vec![Some(4.0), None])]);
+    let found: Vec<_> = series.iter().map(|one| (one.name.as_str(), one.values.clone())).collect();
+    assert_eq!(found, [("S1", vec![Some(3.0), Some(1.0)]), ("SX", vec![Some(4.0), None])]);
 }
 
 #[test]
-fn the_shares_of_calls_are_of_all_counted_seconds_and_the_shortest_calls_are_one() {
+fn shares_of_calls_add_up_and_the_shortest_calls_are_combined() {
     let call = |seconds: u32| json!({"count": 1, "seconds": seconds, "share": 0});
     let mut profile = json!({"put": call(60), "get": call(12)});
     for number in 0..8 {
@@ -96,13 +96,13 @@ fn the_shares_of_calls_are_of_all_counted_seconds_and_the_shortest_calls_are_one
     let results = [result(0, 0, "write", &json!({ "profile": profile }))];
     let figure = shares::calls(&measured("hammer", &[json!({})], &results)).unwrap();
     let (_, series) = bars(&figure);
-    let told: Vec<_> = series.iter().map(|one| (one.name.as_str(), values(one)[0])).collect();
-    assert_eq!((told[0], told[1], told.len()), (("put", 60.0), ("get", 12.0), 9));
-    assert_eq!(told[8], ("other calls", 4.0));
+    let found: Vec<_> = series.iter().map(|one| (one.name.as_str(), values(one)[0])).collect();
+    assert_eq!((found[0], found[1], found.len()), (("put", 60.0), ("get", 12.0), 9));
+    assert_eq!(found[8], ("other calls", 4.0));
 }
 
 #[test]
-fn start_delays_are_medians_of_the_repetitions_and_the_longest_of_all() {
+fn start_delays_are_medians_of_repetitions_and_the_overall_maximum() {
     let delayed = |repetition, median: f64, max: f64| {
         let delay = json!({"mean": 9, "deviation": 0, "min": 0, "median": median, "p95": median, "p99": max, "max": max});
         result(0, repetition, "write", &json!({ "start_delay_s": delay }))
@@ -116,7 +116,7 @@ fn start_delays_are_medians_of_the_repetitions_and_the_longest_of_all() {
 }
 
 #[test]
-fn a_ratio_is_the_median_of_those_of_the_repetitions_and_says_whose_overlap_was_poor() {
+fn a_ratio_is_the_median_over_repetitions_and_marks_poor_overlap() {
     let limited = |repetition, rate: f64, limit: f64, is_poor: bool| {
         let mut result = fast(0, repetition, "write", rate);
         result["limit_mib_per_s"] = limit.into();
@@ -144,7 +144,7 @@ fn a_ratio_is_the_median_of_those_of_the_repetitions_and_says_whose_overlap_was_
 }
 
 #[test]
-fn a_limit_stands_beside_any_workload_that_has_measured_one() {
+fn a_limit_is_compared_with_any_workload_that_has_one() {
     let more = json!({"limit_mib_per_s": 4, "ratio_to_limit": 0.25});
     let results = [result(0, 0, "write", &more), result(0, 0, "list", &json!({}))];
     let measured = measured("kernels", &[json!({"kernel": "clamr"})], &results);
@@ -156,10 +156,10 @@ fn a_limit_stands_beside_any_workload_that_has_measured_one() {
 }
 
 #[test]
-fn a_synchronous_bandwidth_is_told_where_iterations_begin_together() {
-    let said = json!({"synchronous_bandwidth": 3.0 * MIB, "iteration_s": spread(1.0)});
+fn synchronous_bandwidth_is_shown_where_iterations_begin_together() {
+    let fields = json!({"synchronous_bandwidth": 3.0 * MIB, "iteration_s": spread(1.0)});
     let columns = |workload| {
-        let measured = measured(workload, &[json!({})], &[result(0, 0, "write", &said)]);
+        let measured = measured(workload, &[json!({})], &[result(0, 0, "write", &fields)]);
         plain::figure(&measured).unwrap().table.columns
     };
     let synchronous = "synchronous MiB/s".to_owned();

@@ -1,7 +1,7 @@
-//! What events tell: the time lines of processes, and the parts of operations.
+//! Figures from events: the time lines of processes, and the parts of operations.
 //!
-//! Of each case the first repetition that has results is shown. Events are read a group of rows at a time and thinned out
-//! on the way, so that a page stays small, however long a run was.
+//! The first repetition with results of each case is shown. Events are read one group of rows at a time and thinned out, so a
+//! page of a long run stays small.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ use super::{
     shares,
 };
 use crate::harness::{
-    events::{Moment, Operation, Placed, read_events},
+    events::{LogEntry, Moment, Operation, read_events},
     study::{ResultRecord, events_path},
 };
 
-/// Processes that get a row each.
+/// The largest number of processes with a row.
 const PROCESSES_MAX: usize = 48;
-/// Bars of a case, roughly.
+/// The largest number of bars of a case, approximately.
 const BARS_MAX: usize = 1500;
 /// The parts of an operation.
 const PARTS: [(&str, Moment, Moment); 3] = [
@@ -38,17 +38,17 @@ const SHARES: &str = "The part of an operation's time, from I/O start to I/O end
     written to or read from), in moving bytes, in closing (of a write also what makes it count: its entry in an index, and the \
     flush) and in anything else; over all operations of the first repetition.";
 
-/// What the events of a case tell.
+/// The time lines of a case.
 struct Lines {
     row: Row,
     phases: Vec<String>,
-    /// Of each process, by phase.
+    /// The lines of each process, by phase.
     processes: BTreeMap<u32, Vec<Line>>,
     /// Seconds by phase and part.
     parts: Vec<(String, [f64; 4])>,
 }
 
-/// What a process did in a phase: bars in nanoseconds, and how many operations each stands for.
+/// The line of a process in a phase. A bar has its start and end in nanoseconds and its number of operations.
 struct Line {
     phase: usize,
     operations: usize,
@@ -56,7 +56,7 @@ struct Line {
     busy: i64,
 }
 
-/// The figures that are made of events. What cannot be read is noted in the run.
+/// The figures from events. Unreadable events are noted in the run.
 pub(crate) fn figures(runs: &mut [Run], measured: &Measured) -> Vec<Figure> {
     let rows = measured.all();
     let mut cases = Vec::new();
@@ -79,7 +79,7 @@ fn read_run(run: &mut Run, rows: &[&Row]) -> Vec<Lines> {
         let mut lines = Lines::new(row, of_first.map(|one| one.phase.clone()).collect());
         for (number, phase) in lines.phases.clone().iter().enumerate() {
             let path = events_path(&run.folder, case.number, repetition, phase);
-            if let Err(error) = read_events(&path, |placed| lines.take(number, &placed)) {
+            if let Err(error) = read_events(&path, |entry| lines.take(number, &entry)) {
                 run.unread.push(format!("time lines and shares lack what could not be read: {error}"));
             }
         }
@@ -96,8 +96,8 @@ impl Lines {
         Self { row: row.clone(), phases, processes: BTreeMap::new(), parts }
     }
 
-    fn take(&mut self, phase: usize, placed: &Placed) {
-        let operations = &placed.part.operations;
+    fn take(&mut self, phase: usize, entry: &LogEntry) {
+        let operations = &entry.log.operations;
         let sums = &mut self.parts[phase].1;
         operations.iter().for_each(|one| add_parts(sums, one));
         let all =
@@ -111,7 +111,7 @@ impl Lines {
         });
         let span = |one: &Operation| one.at(Moment::IoEnd) - one.at(Moment::IoStart);
         if !operations.is_empty() {
-            self.processes.entry(placed.process).or_default().push(Line {
+            self.processes.entry(entry.process).or_default().push(Line {
                 phase,
                 operations: operations.len(),
                 bars: bars.collect(),
@@ -120,14 +120,14 @@ impl Lines {
         }
     }
 
-    /// When a phase began and ended, if anything was done in it.
+    /// The start and the end of a phase, if it has operations.
     fn span(&self, phase: usize) -> Option<(i64, i64)> {
         let lines = self.processes.values().flatten().filter(|line| line.phase == phase);
         let spans = lines.filter_map(|line| Some((line.bars.first()?.0, line.bars.last()?.1)));
         spans.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
     }
 
-    /// The phases that went on at once, together, with when the first of them began.
+    /// The phases that overlap in time, combined, with the start of the first.
     fn together(&self) -> Vec<(i64, Vec<usize>)> {
         let spans = (0..self.phases.len()).filter_map(|phase| Some((self.span(phase)?, phase)));
         let mut spans: Vec<((i64, i64), usize)> = spans.collect();
@@ -145,7 +145,7 @@ impl Lines {
         together.into_iter().map(|(start, _, phases)| (start, phases)).collect()
     }
 
-    /// The processes that did anything in some phases, evenly chosen where there are many, and how many there are.
+    /// The processes with operations in some phases, evenly sampled if there are many, and their number.
     fn chosen(&self, phases: &[usize]) -> (Vec<u32>, usize) {
         let works = |lines: &[Line]| lines.iter().any(|line| phases.contains(&line.phase));
         let all: Vec<u32> =
@@ -155,7 +155,7 @@ impl Lines {
     }
 }
 
-/// Adds the seconds of the parts of an operation, and of what is in none of them.
+/// Adds the seconds of the parts of an operation, and of the rest.
 fn add_parts(sums: &mut [f64; 4], one: &Operation) {
     let span = |start: Moment, end: Moment| match one.at(start) {
         0 => 0.0,
@@ -178,7 +178,8 @@ fn shares_of(cases: &[Lines]) -> Option<Figure> {
         })
     });
     let of_phase: Vec<(Row, Vec<(String, f64)>)> = of_phase.collect();
-    let parted: Vec<shares::Parted<'_>> = of_phase.iter().map(|(row, parts)| (row, parts.clone())).collect();
+    let parted: Vec<shares::RowParts<'_>> =
+        of_phase.iter().map(|(row, parts)| (row, parts.clone())).collect();
     shares::figure("shares", "Where the time goes", SHARES, &parted)
 }
 
@@ -222,7 +223,7 @@ fn plot(case: &Lines, start: i64, phases: &[usize]) -> Plot {
     Plot { title, alternative, shape: Shape::Times { processes, phases: names, bars } }
 }
 
-/// A row for each process that is shown and each phase.
+/// A row for each shown process and each phase.
 fn table(cases: &[Lines], names: &[String]) -> Table {
     let columns = ["process", "phase", "operations", "first start ms", "last end ms", "busy ms"];
     let columns = names.iter().map(|name| words(name)).chain(columns.map(str::to_owned)).collect();
@@ -275,13 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn phases_that_went_on_at_once_share_their_time_lines_and_others_have_their_own() {
+    fn overlapping_phases_share_their_time_lines() {
         let lines = lines(&[("setup", 0, 10), ("write", 20, 50), ("read", 30, 60), ("list", 60, 70)], 2);
         assert_eq!(lines.together(), [(0, vec![0]), (20, vec![1, 2]), (60, vec![3])]);
     }
 
     #[test]
-    fn of_many_processes_some_are_chosen_evenly() {
+    fn many_processes_are_sampled_evenly() {
         let lines = lines(&[("write", 0, 10)], 96);
         let (chosen, all) = lines.chosen(&[0]);
         assert_eq!((chosen.len(), all, chosen[0], chosen[47]), (48, 96, 0, 94));

@@ -1,7 +1,7 @@
-//! The fields of the workload: an ensemble forecast, 100 fields for each step of each number.
+//! The fields of an ensemble forecast: 100 for each step of each number (ensemble member).
 //!
-//! Numbers, steps, levels and parameters are those that drivers of other field stores use, so that all archive the same
-//! keys. Each field carries its own name at both ends, by which a reader knows it.
+//! Numbers, steps, levels and parameters are those of the drivers of other field stores, so that all archive the same
+//! keys. Each field has its name at both ends, by which a reader recognises it.
 
 use std::ops::Range;
 
@@ -21,12 +21,12 @@ pub(crate) const FIELDS_PER_STEP: u64 = (LEVELS.len() * PARAMS.len()) as u64;
 const LEVELS: [&str; 10] = ["1000", "925", "850", "700", "500", "400", "300", "250", "200", "100"];
 const PARAMS: [&str; 10] = ["60", "75", "76", "129", "130", "131", "132", "133", "138", "155"];
 
-/// The dataset that all fields are in.
+/// The dataset of all fields.
 pub(crate) const DATASET: &str = "class=od,expver=xxxx,stream=enfo,date=20240101,time=0000,domain=g";
-/// What all keys have in common.
+/// The common part of all keys.
 const COMMON: &str = "class=od,expver=xxxx,stream=enfo,date=20240101,time=0000,domain=g,type=pf,levtype=pl";
 
-/// Which field: number, step, and the places of level and parameter in their lists.
+/// The name of a field: number, step, and the indices of level and parameter in their lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Name {
     pub(crate) number: u32,
@@ -42,7 +42,7 @@ pub(crate) fn fields_of(number: u32, step: u32) -> impl Iterator<Item = Name> {
         .flat_map(move |level| (0..PARAMS.len() as u32).map(move |param| Name { number, step, level, param }))
 }
 
-/// Makes the keys of fields from what they have in common.
+/// Creates the keys of fields from their common part.
 #[derive(Debug)]
 pub(crate) struct Keys(Key);
 
@@ -74,20 +74,7 @@ pub(crate) fn request(numbers: Range<u32>, steps: Range<u32>) -> String {
     )
 }
 
-/// Bytes without a pattern that a device could make shorter, the same each time: those of the generator SplitMix64.
-pub(crate) fn block(size: usize) -> Vec<u8> {
-    let mut bytes = vec![0; size];
-    let mut state = 0_u64;
-    for place in bytes.chunks_mut(size_of::<u64>()) {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        place.copy_from_slice(&(mixed ^ (mixed >> 31)).to_le_bytes()[..place.len()]);
-    }
-    bytes
-}
-
-/// Writes a field's name to both ends of its bytes.
+/// Writes the name of a field to both ends of its bytes.
 pub(crate) fn stamp(bytes: &mut [u8], name: Name) {
     let stamp = stamp_of(name);
     let end = bytes.len() - STAMP;
@@ -105,37 +92,37 @@ pub(crate) fn check(bytes: &[u8], name: Name, size: usize) -> Result<()> {
     Err(Error::wrong(what, format!("{size} bytes of {name:?}")))
 }
 
-/// The fields that one request asks for, of which each must come once, in whatever order a store has them.
+/// The fields of one request, each of which must be returned once, in any order.
 #[derive(Debug)]
 pub(crate) struct Wanted {
     numbers: Range<u32>,
     steps: Range<u32>,
     size: usize,
-    /// Of each, in the order of their names, whether it has come.
-    came: Vec<bool>,
+    /// Whether each field was returned, in the order of their names.
+    returned: Vec<bool>,
 }
 
 impl Wanted {
     pub(crate) fn new(numbers: Range<u32>, steps: Range<u32>, size: usize) -> Self {
         let count = numbers.len() * steps.len() * FIELDS_PER_STEP as usize;
-        Self { numbers, steps, size, came: vec![false; count] }
+        Self { numbers, steps, size, returned: vec![false; count] }
     }
 
-    /// Refuses bytes that are not those of a field that is wanted and has not come.
-    pub(crate) fn take(&mut self, bytes: &[u8]) -> Result<()> {
-        let found = name_of(bytes).and_then(|name| Some((name, self.place(name)?)));
-        let Some((name, place)) = found else {
+    /// Refuses bytes that are not those of a requested field that was not returned before.
+    pub(crate) fn accept(&mut self, bytes: &[u8]) -> Result<()> {
+        let found = name_of(bytes).and_then(|name| Some((name, self.index(name)?)));
+        let Some((name, index)) = found else {
             let what = format!("{} bytes that begin with {:?}", bytes.len(), bytes.get(..STAMP));
             return Err(Error::wrong(what, "a field that the request names"));
         };
         check(bytes, name, self.size)?;
-        match std::mem::replace(&mut self.came[place], true) {
+        match std::mem::replace(&mut self.returned[index], true) {
             true => Err(Error::wrong(format!("{name:?} twice"), "each field once")),
             false => Ok(()),
         }
     }
 
-    fn place(&self, name: Name) -> Option<usize> {
+    fn index(&self, name: Name) -> Option<usize> {
         let (levels, params) = (LEVELS.len() as u32, PARAMS.len() as u32);
         let is_wanted = self.numbers.contains(&name.number)
             && self.steps.contains(&name.step)
@@ -149,7 +136,7 @@ impl Wanted {
     }
 }
 
-/// The name that a field begins with, which need not be one of the workload's.
+/// The name at the beginning of a field, which need not be one of the workload's.
 fn name_of(bytes: &[u8]) -> Option<Name> {
     let mut parts = bytes.get(..STAMP)?.chunks_exact(4);
     let mut part = || Some(u32::from_le_bytes(parts.next()?.try_into().ok()?));
@@ -170,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_has_a_hundred_fields_with_keys_of_their_own() {
+    fn a_step_has_a_hundred_fields_with_distinct_keys() {
         let keys = Keys::new().unwrap();
         let all: std::collections::HashSet<_> =
             fields_of(3, 7).map(|name| keys.of(name).to_string()).collect();
@@ -179,22 +166,9 @@ mod tests {
     }
 
     #[test]
-    fn bytes_have_neither_repetitions_nor_favourites_by_which_they_could_be_made_shorter() {
-        let bytes = block(1 << 20);
-        let pieces: std::collections::HashSet<&[u8]> = bytes.windows(8).collect();
-        assert_eq!(pieces.len(), bytes.len() - 7, "no eight bytes come twice");
-        let mut counts = [0_u32; 256];
-        bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
-        let part = |count: u32| f64::from(count) / bytes.len() as f64;
-        let bits: f64 = counts.iter().map(|count| -part(*count) * part(*count).log2()).sum();
-        assert!(bits > 7.999, "{bits} bits in a byte");
-        assert_eq!((block(0).len(), block(13)[..] == bytes[..13]), (0, true));
-    }
-
-    #[test]
-    fn a_field_is_known_by_both_ends_and_by_its_length() {
+    fn a_field_is_recognised_by_both_ends_and_its_length() {
         let names: Vec<_> = fields_of(1, 2).collect();
-        let mut bytes = block(SIZE_MIN + 5);
+        let mut bytes = vec![7; SIZE_MIN + 5];
         stamp(&mut bytes, names[0]);
         assert!(check(&bytes, names[0], bytes.len()).is_ok());
         assert!(check(&bytes, names[1], bytes.len()).is_err());
@@ -204,29 +178,30 @@ mod tests {
     }
 
     #[test]
-    fn of_one_request_each_field_must_come_once_and_whole_in_any_order() {
+    fn each_requested_field_must_be_returned_once_and_whole_in_any_order() {
         let field = |name: Name| {
-            let mut bytes = block(SIZE_MIN);
+            let mut bytes = vec![7; SIZE_MIN];
             stamp(&mut bytes, name);
             bytes
         };
         let mut wanted = Wanted::new(2..4, 5..7, SIZE_MIN);
         let names: Vec<Name> =
             (2..4).flat_map(|number| (5..7).flat_map(move |step| fields_of(number, step))).collect();
-        names.iter().rev().for_each(|name| wanted.take(&field(*name)).unwrap());
-        assert!(wanted.came.iter().all(|came| *came) && wanted.came.len() == names.len());
-        let told = |bytes: &[u8]| Wanted::new(2..4, 5..7, SIZE_MIN).take(bytes).unwrap_err().to_string();
-        assert!(wanted.take(&field(names[7])).unwrap_err().to_string().contains("twice"));
+        names.iter().rev().for_each(|name| wanted.accept(&field(*name)).unwrap());
+        assert!(wanted.returned.iter().all(|returned| *returned) && wanted.returned.len() == names.len());
+        let error_of =
+            |bytes: &[u8]| Wanted::new(2..4, 5..7, SIZE_MIN).accept(bytes).unwrap_err().to_string();
+        assert!(wanted.accept(&field(names[7])).unwrap_err().to_string().contains("twice"));
         for other in
             [Name { number: 1, ..names[0] }, Name { step: 7, ..names[0] }, Name { param: 10, ..names[0] }]
         {
-            assert!(told(&field(other)).contains("expected a field that the request names"));
+            assert!(error_of(&field(other)).contains("expected a field that the request names"));
         }
         let mut torn = field(names[0]);
         torn.splice(SIZE_MIN - STAMP.., stamp_of(names[1]));
-        assert!(told(&torn).contains("expected 32 bytes of"), "two fields' ends");
-        assert!(told(&field(names[0])[..STAMP]).contains("expected 32 bytes of"), "cut off");
-        assert!(told(b"short").contains("5 bytes"));
+        assert!(error_of(&torn).contains("expected 32 bytes of"), "two fields' ends");
+        assert!(error_of(&field(names[0])[..STAMP]).contains("expected 32 bytes of"), "cut off");
+        assert!(error_of(b"short").contains("5 bytes"));
     }
 
     #[test]

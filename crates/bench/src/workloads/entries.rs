@@ -1,58 +1,82 @@
-//! Many entries in one container: what it takes to open it and to look a key up.
+//! Many entries in one container: the time to open it and to look up a key.
 //!
-//! What must stay true: each opening is by a process that has just been started, and every value is checked. Keys are put in
-//! no order, which is the hardest case for runs that are merged.
+//! What must stay true: each process that opens it has just been started, and every value is checked. Keys are written in
+//! random order, which is the hardest case for runs that are merged.
 
 use std::{
     io::{IsTerminal, Write},
+    path::PathBuf,
     time::Instant,
 };
 
-use comfy_table::{Table, presets};
+use clap::Args;
 use isotach_object::{
     Cell, Container, ContainerOptions, KeyValue, Label, ObjectClass, ObjectId, ObjectType, PoolUri, Registry,
     Update,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    EntriesArgs, Error, OpenerArgs, Result,
+    Error, Result,
     harness::{
-        machine,
-        measure::Watch,
-        protocol,
-        results::median,
-        team::{self, Line},
+        driver::Driver,
+        folders::{self, scratch},
+        launcher::{Launcher, Task, this_program},
+        output::{json, print_line, table},
+        spread::{MIB, median},
+        usage::{Total, Watch},
     },
-    workloads::suite::scratch,
 };
 
-/// Entries that are given to the engine at once.
+pub(crate) const NAME: &str = "opener";
+/// Entries of one update.
 const BATCH: u64 = 1000;
 /// Entries between flushes.
 const FLUSH_EVERY: u64 = 100_000;
-/// Keys that each process looks up, the first of which counts for the opening.
+/// Keys that each process looks up. The first is part of opening.
 const LOOK_UPS: u64 = 1000;
-/// Bytes of a value: about what the index of a field store has.
+/// Bytes of a value: about as many as in the index of a field store.
 const VALUE: usize = 40;
-/// An odd number: multiplying by it puts numbers in another order and makes no two the same.
+/// An odd number: multiplication by it permutes the 64-bit numbers.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Seconds that opening and the first look-up may take, and bytes of memory.
+/// The goals: seconds for opening and the first look-up, and bytes of memory.
 const OPEN_MAX_S: f64 = 0.1;
 const MEMORY_MAX: f64 = 200e6;
 
-/// What was measured.
+/// Options of `entries`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct EntriesArgs {
+    /// The number of entries
+    #[arg(default_value_t = 25_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) count: u64,
+    /// The folder to measure in, in a temporary folder
+    #[arg(long = "where", value_name = "FOLDER", default_value = ".")]
+    pub(super) place: PathBuf,
+    /// The number of processes that open it, one after the other; the median is shown
+    #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) repetitions: u32,
+    /// One JSON object instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// The work of a process that opens the container.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Opener {
+    pool: String,
+    entries: u64,
+}
+
+/// The result.
 #[derive(Debug, Serialize)]
 struct Measured {
     place: String,
     entries: u64,
-    /// Seconds that filling took.
     fill_s: f64,
-    /// What the container takes.
     stored_bytes: u64,
-    /// Seconds until the first key was found: opening the pool and the container included.
+    /// Seconds until the first key was found, including the opening of pool and container.
     first_s: f64,
-    /// Microseconds of each look-up after that.
+    /// Microseconds of each later look-up.
     look_up_us: f64,
     /// Peak resident memory of a process that opens it.
     rss_mib: f64,
@@ -66,14 +90,13 @@ pub(crate) fn run(args: &EntriesArgs, registry: &Registry, out: &mut impl Write)
     let begin = Instant::now();
     let stored_bytes = fill(&pool, args.count, registry)?;
     let fill_s = begin.elapsed().as_secs_f64();
-    let line: Line =
-        ["opener".into(), pool.into(), args.count.to_string().into(), LOOK_UPS.to_string().into()].into();
-    let all = (0..args.repetitions)
-        .map(|_| team::run(std::slice::from_ref(&line), team::On::Nothing))
-        .collect::<Result<Vec<_>>>()?;
-    let median_of = |figure: fn(&team::Total) -> f64| median(all.iter().map(figure).collect());
+    let task = Task::new(NAME, &Opener { pool, entries: args.count })?;
+    let mut launcher = Launcher::local(this_program()?)?;
+    let mut open = |_| Ok(Total::of(&launcher.measure(vec![(task.clone(), None)])?));
+    let all = (0..args.repetitions).map(&mut open).collect::<Result<Vec<_>>>()?;
+    let median_of = |figure: fn(&Total) -> f64| median(all.iter().map(figure).collect());
     let measured = Measured {
-        place: machine::place(&args.place),
+        place: folders::title(&args.place),
         entries: args.count,
         fill_s,
         stored_bytes,
@@ -84,16 +107,10 @@ pub(crate) fn run(args: &EntriesArgs, registry: &Registry, out: &mut impl Write)
         rss_mib: median_of(|total| total.rss_kb as f64 / 1024.0),
         repetitions: args.repetitions,
     };
-    let shown = match args.json {
-        true => {
-            serde_json::to_string(&measured).map_err(std::io::Error::from).map_err(Error::pipe("encode"))?
-        }
-        false => text(&measured),
-    };
-    writeln!(out, "{shown}").map_err(Error::Output)
+    print_line(&if args.json { json(&measured)? } else { text(&measured) }, out)
 }
 
-/// Makes the pool and its container; gives what it takes.
+/// Creates the pool and fills its container. Returns the size of the container.
 fn fill(pool: &str, count: u64, registry: &Registry) -> Result<u64> {
     let uri: PoolUri = pool.parse()?;
     registry.engine(uri.scheme())?.create_pool(&uri)?;
@@ -123,7 +140,7 @@ fn put(container: &dyn Container, numbers: std::ops::Range<u64>) -> Result<()> {
     Ok(container.update(&updates)?)
 }
 
-/// Shows how far filling is, to whoever looks on.
+/// Shows the progress of filling on a terminal.
 fn progress(done: u64, count: u64) {
     let mut err = std::io::stderr();
     if err.is_terminal() {
@@ -133,14 +150,14 @@ fn progress(done: u64, count: u64) {
 }
 
 /// Opens the container and looks keys up.
-pub(crate) fn open(args: &OpenerArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
-    let (uri, label) = (args.pool.parse::<PoolUri>()?, label()?);
-    protocol::wait_for_go(out)?;
+pub(crate) fn open(opener: &Opener, registry: &Registry, driver: &mut dyn Driver) -> Result<()> {
+    let (uri, label) = (opener.pool.parse::<PoolUri>()?, label()?);
+    driver.wait_for_start()?;
     let mut watch = Watch::start();
     let container = registry.open_pool(&uri)?.open_container(&label)?;
     let entries = KeyValue::new(&*container, object())?;
-    for number in 0..args.look_ups {
-        let number = number.wrapping_mul(MIX) % args.count;
+    for number in 0..LOOK_UPS {
+        let number = number.wrapping_mul(MIX) % opener.entries;
         let found = entries.get(key(number).as_bytes())?;
         if found.as_deref() != Some(&value(number)) {
             return Err(Error::wrong(
@@ -150,7 +167,7 @@ pub(crate) fn open(args: &OpenerArgs, registry: &Registry, out: &mut impl Write)
         }
         watch.field(VALUE as u64);
     }
-    protocol::report(out, &watch.stop(|| ()))
+    driver.report(&watch.stop(|| ()))
 }
 
 fn label() -> Result<Label> {
@@ -170,22 +187,19 @@ fn value(number: u64) -> [u8; VALUE] {
 }
 
 fn text(measured: &Measured) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED).set_header(["of one container", "", "goal"]);
     let verdict =
         |goal: String, reached: bool| format!("{goal}: {}", if reached { "reached" } else { "missed" });
-    table.add_row(["entries".to_owned(), measured.entries.to_string(), String::new()]);
-    table.add_row(["filled in".to_owned(), format!("{:.1} s", measured.fill_s), String::new()]);
-    let stored = measured.stored_bytes as f64 / f64::from(1 << 20);
-    table.add_row(["takes".to_owned(), format!("{stored:.0} MiB"), String::new()]);
     let open = verdict(format!("less than {} ms", OPEN_MAX_S * 1e3), measured.first_s < OPEN_MAX_S);
-    table.add_row([
-        "open and find the first key".to_owned(),
-        format!("{:.1} ms", measured.first_s * 1e3),
-        open,
-    ]);
-    table.add_row(["find another".to_owned(), format!("{:.1} us", measured.look_up_us), String::new()]);
-    let memory = verdict("less than 200 MB".to_owned(), measured.rss_mib * f64::from(1 << 20) < MEMORY_MAX);
-    table.add_row(["peak memory".to_owned(), format!("{:.1} MiB", measured.rss_mib), memory]);
+    let memory = verdict("less than 200 MB".to_owned(), measured.rss_mib * MIB < MEMORY_MAX);
+    let row = |name: &str, figure: String, goal: String| [name.to_owned(), figure, goal];
+    let rows = [
+        row("entries", measured.entries.to_string(), String::new()),
+        row("filled in", format!("{:.1} s", measured.fill_s), String::new()),
+        row("takes", format!("{:.0} MiB", measured.stored_bytes as f64 / MIB), String::new()),
+        row("open and find the first key", format!("{:.1} ms", measured.first_s * 1e3), open),
+        row("find another", format!("{:.1} us", measured.look_up_us), String::new()),
+        row("peak memory", format!("{:.1} MiB", measured.rss_mib), memory),
+    ];
+    let table = table(["of one container", "", "goal"], rows, 3);
     format!("{}\nmedians of {} processes\n{table}", measured.place, measured.repetitions)
 }

@@ -1,6 +1,6 @@
 //! The workloads: what the processes of a benchmark do.
 //!
-//! What must stay true: a workload says in its head whose pattern it is, or that it is ours.
+//! What must stay true: the head of a workload says whose pattern it is, or that it is ours.
 
 pub(crate) mod client;
 pub(crate) mod ensemble;
@@ -10,6 +10,7 @@ pub(crate) mod forecast;
 pub(crate) mod hammer;
 pub(crate) mod ior;
 pub(crate) mod kernels;
+pub(crate) mod load;
 pub(crate) mod operational;
 pub(crate) mod overhead;
 pub(crate) mod plain;

@@ -1,8 +1,8 @@
-//! What measuring costs: the same operations on a null engine, in a loop that knows nothing of measuring and in one that
-//! writes events down, in turns.
+//! The cost of measuring: the same operations on a null engine, in a loop without events and in one that records them, in
+//! turns.
 //!
-//! The null engine takes the bytes of a field into memory and forgets them, so that nothing is quicker and no store's own
-//! time hides what the clock takes.
+//! The null engine copies the bytes of a field into memory and forgets them. Nothing is faster, so the time of a store
+//! cannot hide the time of the clock.
 
 use std::{hint::black_box, io::Write, time::Instant};
 
@@ -10,29 +10,31 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::{
-    Error, Result,
+    Result,
     harness::{
-        events::{Clock, Doing, Recorder},
-        results::median,
+        events::{Clock, Recorder, Timer},
+        noise,
+        output::{json, print_line, size_text},
+        spread::median,
     },
-    workloads::ensemble,
+    workloads::client::field_size,
 };
 
-/// How large the memory is that bytes are taken into, at least: more than caches hold.
-const AREA: usize = 64 << 20;
-/// Rounds of each kind, in turns: many and short, so that other work on the machine disturbs few of them.
+/// The smallest memory that bytes are copied into: larger than caches.
+const AREA_MIN: usize = 64 << 20;
+/// Rounds of each kind, in turns: many short ones, so that other work on the machine disturbs few of them.
 const ROUNDS: usize = 401;
-/// Bytes moved in a round, about, and operations at most.
+/// The bytes of a round, approximately, and the largest number of its operations.
 const BYTES: usize = 32 << 20;
 const OPERATIONS_MAX: usize = 100_000;
-/// What measuring may cost at most, of an operation on a field of that size or more.
+/// The goal: the largest cost relative to an operation on a field of at least that size.
 const GOAL: (f64, usize) = (0.02, 1 << 20);
 
 /// Options of `overhead`.
 #[derive(Debug, Clone, Args)]
-pub struct OverheadArgs {
+pub(crate) struct OverheadArgs {
     /// Sizes of fields, in bytes
-    #[arg(long = "size", value_name = "BYTES", value_delimiter = ',', default_values_t = [1 << 20, 4096], value_parser = crate::args::field_size)]
+    #[arg(long = "size", value_name = "BYTES", value_delimiter = ',', default_values_t = [1 << 20, 4096], value_parser = field_size)]
     sizes: Vec<usize>,
     /// One JSON object per line for each size, instead of text
     #[arg(long)]
@@ -45,10 +47,10 @@ struct Cost {
     size: usize,
     operations: usize,
     rounds: usize,
-    /// Microseconds of an operation, medians of rounds.
+    /// Microseconds per operation, medians of rounds.
     without_us: f64,
     with_us: f64,
-    /// The median of the ratios of neighbouring rounds, less one.
+    /// The median of the ratios of neighbouring rounds, minus one.
     overhead: f64,
 }
 
@@ -56,13 +58,7 @@ struct Cost {
 pub(crate) fn run(args: &OverheadArgs, out: &mut impl Write) -> Result<()> {
     for size in &args.sizes {
         let cost = measure(*size)?;
-        let line = match args.json {
-            true => {
-                serde_json::to_string(&cost).map_err(std::io::Error::from).map_err(Error::pipe("encode"))?
-            }
-            false => cost.text(),
-        };
-        writeln!(out, "{line}").map_err(Error::Output)?;
+        print_line(&if args.json { json(&cost)? } else { cost.text() }, out)?;
     }
     Ok(())
 }
@@ -70,7 +66,7 @@ pub(crate) fn run(args: &OverheadArgs, out: &mut impl Write) -> Result<()> {
 impl Cost {
     fn text(&self) -> String {
         let Self { size, without_us, with_us, overhead, rounds, operations } = self;
-        let size = crate::report::table::size_text(*size);
+        let size = size_text(*size);
         let percent = overhead * 100.0;
         let goal = self.goal();
         format!(
@@ -78,7 +74,7 @@ impl Cost {
         )
     }
 
-    /// Whether the goal is reached, where it holds.
+    /// Whether the goal is reached, for sizes that have one.
     fn goal(&self) -> String {
         let (most, from) = GOAL;
         match self.size >= from {
@@ -93,11 +89,11 @@ impl Cost {
 
 fn measure(size: usize) -> Result<Cost> {
     let operations = (BYTES / size).clamp(1, OPERATIONS_MAX);
-    let mut engine = Null { area: vec![1; AREA.max(size)], at: 0 };
-    let bytes = ensemble::block(size);
+    let mut engine = Null { area: vec![1; AREA_MIN.max(size)], at: 0 };
+    let bytes = noise::block(size);
     let (mut without, mut with, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..=ROUNDS {
-        // Which of the two comes first changes, so that a machine that grows slower does so for both.
+        // The order alternates, so a change of the machine affects both alike.
         let (plain, recorded) = if number % 2 == 0 {
             let plain = engine.plain(&bytes, operations);
             (plain, engine.recorded(&bytes, operations)?)
@@ -105,7 +101,7 @@ fn measure(size: usize) -> Result<Cost> {
             let recorded = engine.recorded(&bytes, operations)?;
             (engine.plain(&bytes, operations), recorded)
         };
-        // The first finds no memory in place yet.
+        // The first round allocates memory.
         if number > 0 {
             without.push(plain);
             with.push(recorded);
@@ -124,8 +120,8 @@ struct Null {
 }
 
 impl Null {
-    /// Where so many bytes go.
-    fn place(&self, length: usize) -> usize {
+    /// The offset of the next bytes.
+    fn offset(&self, length: usize) -> usize {
         if self.at + length > self.area.len() { 0 } else { self.at }
     }
 
@@ -137,37 +133,37 @@ impl Null {
         self.at = black_box(at);
     }
 
-    /// The seconds that so many operations take.
+    /// The seconds of so many operations.
     fn plain(&mut self, bytes: &[u8], operations: usize) -> f64 {
         let began = Instant::now();
         for _ in 0..operations {
-            let at = self.place(bytes.len());
+            let at = self.offset(bytes.len());
             self.take(bytes, at);
             self.leave(at + bytes.len());
         }
         began.elapsed().as_secs_f64()
     }
 
-    /// The same, written down.
+    /// The seconds of so many recorded operations.
     fn recorded(&mut self, bytes: &[u8], operations: usize) -> Result<f64> {
-        let mut recorder = Recorder::going_on(Clock::start(), 0);
+        let mut recorder = Recorder::from_iteration(Clock::start(), 0);
         let began = Instant::now();
         for _ in 0..operations {
-            recorder.operation(|doing| self.write(bytes, doing))?;
+            recorder.operation(|timer| self.write(bytes, timer))?;
         }
         let seconds = began.elapsed().as_secs_f64();
         black_box(recorder.operations);
         Ok(seconds)
     }
 
-    /// An operation with all moments that one can have.
-    fn write(&mut self, bytes: &[u8], doing: &mut Doing) -> Result<()> {
-        let at = doing.open(|| Ok(self.place(bytes.len())))?;
-        doing.transfer(bytes.len() as u64, || {
+    /// An operation with all moments.
+    fn write(&mut self, bytes: &[u8], timer: &mut Timer) -> Result<()> {
+        let at = timer.open(|| Ok(self.offset(bytes.len())))?;
+        timer.transfer(bytes.len() as u64, || {
             self.take(bytes, at);
             Ok(())
         })?;
-        doing.close(|| {
+        timer.close(|| {
             self.leave(at + bytes.len());
             Ok(())
         })
@@ -179,11 +175,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_null_engine_takes_every_byte_and_begins_again_where_its_memory_ends() {
+    fn the_null_engine_copies_every_byte_and_wraps_around() {
         let mut engine = Null { area: vec![0; 10], at: 0 };
-        let mut recorder = Recorder::going_on(Clock::start(), 0);
+        let mut recorder = Recorder::from_iteration(Clock::start(), 0);
         for byte in [1, 2, 3] {
-            recorder.operation(|doing| engine.write(&[byte; 4], doing)).unwrap();
+            recorder.operation(|timer| engine.write(&[byte; 4], timer)).unwrap();
         }
         assert_eq!(engine.area, [3, 3, 3, 3, 2, 2, 2, 2, 0, 0]);
         assert!(
@@ -192,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_is_told_in_one_line() {
+    fn a_cost_is_one_line() {
         let cost = Cost {
             size: 1 << 20,
             operations: 256,

@@ -3,76 +3,112 @@
 use std::{
     fs::{File, OpenOptions},
     io::{Read, Seek, Write},
-    sync::atomic::Ordering,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use rustix::process::{Signal, set_parent_process_death_signal};
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error, PlainArgs, PlainOp, Result,
-    harness::{launcher::cpus, measure::Watch, protocol},
-    workloads::ensemble,
+    Error, Result,
+    harness::{driver::Driver, launcher::Task, noise, usage::Watch},
 };
 
-/// How large the areas are that are copied, at least: more than caches hold.
-const AREA: usize = 64 << 20;
+pub(crate) const NAME: &str = "plain";
+/// The smallest area that is copied: larger than a processor's cache.
+const AREA_MIN: usize = 64 << 20;
 
-/// Runs one plain worker.
-pub(crate) fn run(args: &PlainArgs, out: &mut impl Write) -> Result<()> {
-    // Whoever started it may be killed: nobody would read or clean up what it writes.
-    set_parent_process_death_signal(Some(Signal::KILL))
-        .map_err(|error| Error::pipe("ask to end with the driver")(error.into()))?;
-    args.cpu.into_iter().for_each(cpus::stay_on);
-    let mut buffer = ensemble::block(args.size);
-    let area = if args.op == PlainOp::Copy { args.size.max(AREA) } else { 0 };
-    let (from, mut to) = (vec![1; area], vec![2; area]);
-    protocol::wait_for_go(out)?;
-    let mut watch = Watch::start();
-    match args.op {
-        PlainOp::Write => write(args, &buffer, &mut watch)?,
-        PlainOp::Read => read(args, &mut buffer, &mut watch)?,
-        PlainOp::Copy => copy(args, &from, &mut to, &mut watch),
-    }
-    protocol::report(out, &watch.stop(|| ()))
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum PlainOp {
+    /// write(2) to one file.
+    Write,
+    /// read(2) of one file.
+    Read,
+    /// Copies in memory, between two areas that are larger than a cache.
+    Copy,
 }
 
-fn write(args: &PlainArgs, buffer: &[u8], watch: &mut Watch) -> Result<()> {
-    let file = OpenOptions::new().write(true).create(true).truncate(true).open(&args.path);
-    let mut file = file.map_err(Error::io("create", &args.path))?;
-    for number in 1..=args.count {
-        file.write_all(buffer).map_err(Error::io("write", &args.path))?;
+/// The work of one plain process.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Plain {
+    pub(crate) op: PlainOp,
+    /// The file, which copies do not use.
+    pub(crate) path: PathBuf,
+    /// The number of blocks.
+    pub(crate) count: u64,
+    /// Bytes per block.
+    pub(crate) size: usize,
+    /// Blocks between two calls of fdatasync; 0 for no calls.
+    pub(crate) sync_every: u64,
+    /// Whether it reads over and over until the other processes have finished.
+    pub(crate) repeats: bool,
+}
+
+impl Plain {
+    pub(crate) fn task(&self) -> Result<Task> {
+        Task::new(NAME, self)
+    }
+}
+
+/// Runs one plain process.
+pub(crate) fn run(plain: &Plain, driver: &mut dyn Driver) -> Result<()> {
+    let mut buffer = noise::block(plain.size);
+    let area = if plain.op == PlainOp::Copy { plain.size.max(AREA_MIN) } else { 0 };
+    let (from, mut to) = (vec![1; area], vec![2; area]);
+    driver.wait_for_start()?;
+    let mut watch = Watch::start();
+    match plain.op {
+        PlainOp::Write => write(plain, &buffer, &mut watch)?,
+        PlainOp::Read => {
+            let stop = plain.repeats.then(|| driver.stop_signal()).transpose()?;
+            read(plain, &mut buffer, stop.as_ref(), &mut watch)?;
+        }
+        PlainOp::Copy => copy(plain, &from, &mut to, &mut watch),
+    }
+    driver.report(&watch.stop(|| ()))
+}
+
+fn write(plain: &Plain, buffer: &[u8], watch: &mut Watch) -> Result<()> {
+    let path: &Path = &plain.path;
+    let file = OpenOptions::new().write(true).create(true).truncate(true).open(path);
+    let mut file = file.map_err(Error::io("create", path))?;
+    for number in 1..=plain.count {
+        file.write_all(buffer).map_err(Error::io("write", path))?;
         watch.field(buffer.len() as u64);
-        if args.sync_every > 0 && number % args.sync_every == 0 {
-            file.sync_data().map_err(Error::io("sync", &args.path))?;
+        if plain.sync_every > 0 && number % plain.sync_every == 0 {
+            file.sync_data().map_err(Error::io("sync", path))?;
         }
     }
     Ok(())
 }
 
-fn read(args: &PlainArgs, buffer: &mut [u8], watch: &mut Watch) -> Result<()> {
-    let mut file = File::open(&args.path).map_err(Error::io("open", &args.path))?;
-    let stop = args.looping.then(protocol::stop_asked);
+fn read(plain: &Plain, buffer: &mut [u8], stop: Option<&Arc<AtomicBool>>, watch: &mut Watch) -> Result<()> {
+    let path: &Path = &plain.path;
+    let mut file = File::open(path).map_err(Error::io("open", path))?;
     loop {
-        for _ in 0..args.count {
-            file.read_exact(buffer).map_err(Error::io("read", &args.path))?;
+        for _ in 0..plain.count {
+            file.read_exact(buffer).map_err(Error::io("read", path))?;
             watch.field(buffer.len() as u64);
-            if stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Ok(());
             }
         }
         if stop.is_none() {
             return Ok(());
         }
-        file.rewind().map_err(Error::io("read", &args.path))?;
+        file.rewind().map_err(Error::io("read", path))?;
     }
 }
 
-fn copy(args: &PlainArgs, from: &[u8], to: &mut [u8], watch: &mut Watch) {
-    let blocks = (from.len() / args.size).max(1) as u64;
-    for number in 0..args.count {
-        let at = (number % blocks) as usize * args.size;
-        to[at..at + args.size].copy_from_slice(&from[at..at + args.size]);
-        std::hint::black_box(&to[at..at + args.size]);
-        watch.field(args.size as u64);
+fn copy(plain: &Plain, from: &[u8], to: &mut [u8], watch: &mut Watch) {
+    let blocks = (from.len() / plain.size).max(1) as u64;
+    for number in 0..plain.count {
+        let at = (number % blocks) as usize * plain.size;
+        to[at..at + plain.size].copy_from_slice(&from[at..at + plain.size]);
+        std::hint::black_box(&to[at..at + plain.size]);
+        watch.field(plain.size as u64);
     }
 }

@@ -1,9 +1,9 @@
-//! What the tests of the program have in common.
+//! Helpers of the tests of the program.
 
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Output,
+    process::{Command, Output},
 };
 
 use serde_json::Value;
@@ -16,32 +16,64 @@ pub(crate) fn program() -> PathBuf {
     program
 }
 
+/// The command `bench` with words separated by blanks.
+pub(crate) fn bench(words: &str) -> Command {
+    let mut command = Command::new(program());
+    command.arg("bench").args(words.split_whitespace());
+    command
+}
+
+/// A study in a folder, with its pool in `pool` and its record in `run`.
+pub(crate) fn study(folder: &Path, words: &str) -> Command {
+    let mut command = bench(words);
+    command.arg("--out").arg(folder.join("run")).args(["--pool", &pool(folder)]);
+    command
+}
+
+/// Cleans up after a run, and returns the output.
+pub(crate) fn clean(run: &Path) -> String {
+    stdout(&bench("clean").arg(run).output().unwrap())
+}
+
 /// The URI of `pool` in a folder, where nothing waits for a device.
 pub(crate) fn pool(folder: &Path) -> String {
     format!("posix:{}?sync=no", folder.join("pool").display())
 }
 
-/// What it said on standard error.
-pub(crate) fn told(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What it printed, after success.
-pub(crate) fn printed(output: &Output) -> String {
-    assert!(output.status.success(), "{}", told(output));
+/// The standard output of a command that succeeded.
+pub(crate) fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", stderr(output));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// What it printed line by line, as JSON.
+/// The lines of JSON of a command that succeeded.
 pub(crate) fn lines(output: &Output) -> Vec<Value> {
-    printed(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    stdout(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The record of a run.
+pub(crate) fn read_record(run: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(run.join("run.json")).unwrap()).unwrap()
 }
 
 /// The record `run` in a folder.
 pub(crate) fn record(folder: &Path) -> Value {
-    serde_json::from_str(&fs::read_to_string(folder.join("run/run.json")).unwrap()).unwrap()
+    read_record(&folder.join("run"))
 }
 
 pub(crate) fn number(value: &Value) -> u64 {
     value.as_u64().unwrap()
+}
+
+/// Some fields of a result that are numbers.
+pub(crate) fn numbers<const N: usize>(result: &Value, names: [&str; N]) -> [u64; N] {
+    names.map(|name| number(&result[name]))
+}
+
+pub(crate) fn array(value: &Value) -> &Vec<Value> {
+    value.as_array().unwrap()
 }

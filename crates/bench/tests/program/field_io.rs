@@ -1,33 +1,21 @@
-//! Studies as their users see them: the program, and its record of a run.
+//! Field I/O as its users see it: the program, and its record of a run.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::Path,
-    process::{Command, Output},
-};
+use std::{collections::BTreeSet, fs, path::Path, process::Output};
 
-use crate::common::{lines, number, pool, program, record, told};
+use crate::common::{array, lines, number, numbers, record, stderr, study};
 use serde_json::Value;
 
-/// A study in a folder: its pool is `pool`, its record `run`.
-fn command(folder: &Path, words: &str) -> Command {
-    let mut command = Command::new(program());
-    command.args(["bench", "field-io", "--json", "--size", "4096", "--out"]).arg(folder.join("run"));
-    command.arg("--pool").arg(pool(folder));
-    command.args(words.split_whitespace());
-    command
-}
+const OPTIONS: &str = "field-io --json --size 4096";
 
-fn study(folder: &Path, words: &str) -> Output {
-    command(folder, words).output().unwrap()
+fn field_io(folder: &Path, words: &str) -> Output {
+    study(folder, &format!("{OPTIONS} {words}")).output().unwrap()
 }
 
 #[test]
-fn every_pattern_in_every_layout_moves_what_it_says_and_reads_what_was_written() {
+fn every_pattern_in_every_layout_reads_what_it_wrote() {
     let folder = tempfile::tempdir().unwrap();
     let all = "-n 2 --repetitions 2 --operations 5 --pattern a,b,c,0A,0B,1,2B --mode full,no-containers,no-index --contention low,high";
-    let lines = lines(&study(folder.path(), all));
+    let lines = lines(&field_io(folder.path(), all));
     let of = |line: &Value| {
         let word = |name: &str| line[name].as_str().unwrap().to_owned();
         (word("mode"), word("pattern"), word("contention"), word("phase"), number(&line["repetition"]))
@@ -45,7 +33,7 @@ fn every_pattern_in_every_layout_moves_what_it_says_and_reads_what_was_written()
             ("b" | "2B", "setup") => (1, 1),
             _ => (1, 5),
         };
-        let found = ["processes", "operations", "wrong"].map(|name| number(&line[name]));
+        let found = numbers(line, ["processes", "operations", "wrong"]);
         assert_eq!(found, [processes, operations, 0], "{line}");
         assert_eq!(number(&line["bytes"]), operations * 4096, "{line}");
         assert!(line["global_timing_bandwidth"].as_f64().unwrap() > 0.0, "{line}");
@@ -54,30 +42,27 @@ fn every_pattern_in_every_layout_moves_what_it_says_and_reads_what_was_written()
         assert!(0.0 < delay("max") && delay("min") <= delay("median") && delay("max") < 60.0, "{line}");
     }
     let record = record(folder.path());
-    assert_eq!((&record["complete"], &record["pools"]), (&true.into(), &Value::Array(Vec::new())));
+    assert!(record["complete"] == true && array(&record["pools"]).is_empty());
     assert!(!folder.path().join("pool").exists());
     let events = fs::read_dir(folder.path().join("run/events")).unwrap().count();
     assert_eq!(events, lines.len(), "a file for each phase of each repetition");
 }
 
 #[test]
-fn nodes_are_started_by_a_launcher_and_all_their_processes_work_together() {
+fn processes_on_nodes_of_a_launcher_work_together() {
     let folder = tempfile::tempdir().unwrap();
-    let output = study(
-        folder.path(),
-        "--hosts a,b --launcher no-such-launcher -n 2 --repetitions 1 --operations 3 --pattern a",
-    );
+    let output = field_io(folder.path(), "--hosts a,b --launcher no-such-launcher -n 2 --pattern a");
     assert!(!output.status.success(), "there is no such program");
-    let output = study(folder.path(), "--hosts a,b --launcher false -n 2 --pattern a");
+    let output = field_io(folder.path(), "--hosts a,b --launcher false -n 2 --pattern a");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(told(&output).contains("did not start: it ended (exit status: 1)"), "{output:?}");
+    assert!(stderr(&output).contains("did not start: it ended (exit status: 1)"), "{output:?}");
     let folder = tempfile::tempdir().unwrap();
-    let mut command = command(folder.path(), "--hosts a,b -n 2 --repetitions 1 --operations 3 --pattern a");
+    let words = format!("{OPTIONS} --hosts a,b -n 2 --repetitions 1 --operations 3 --pattern a");
+    let mut command = study(folder.path(), &words);
     let lines = lines(&command.args(["--launcher", "env NODE={host}"]).output().unwrap());
     assert_eq!(lines.len(), 2);
     for line in &lines {
-        let found =
-            ["nodes", "processes_per_node", "processes", "operations"].map(|name| number(&line[name]));
+        let found = numbers(line, ["nodes", "processes_per_node", "processes", "operations"]);
         assert_eq!(found, [2, 2, 4, 12], "{line}");
         let uncertain = line["clock_uncertainty_s"].as_f64().unwrap();
         assert!(
@@ -88,15 +73,15 @@ fn nodes_are_started_by_a_launcher_and_all_their_processes_work_together() {
 }
 
 #[test]
-fn a_pool_that_is_there_and_numbers_that_make_no_sense_are_refused_before_anything_is_done() {
+fn existing_pools_and_invalid_options_are_refused_first() {
     let folder = tempfile::tempdir().unwrap();
     let pool = folder.path().join("pool");
     fs::create_dir(&pool).unwrap();
     fs::write(pool.join("mine"), "precious").unwrap();
     let refused = |words: &str, expected: &str| {
-        let output = study(folder.path(), words);
-        let told = told(&output);
-        assert!(!output.status.success() && told.contains(expected), "{words}: {told}");
+        let output = field_io(folder.path(), words);
+        let error = stderr(&output);
+        assert!(!output.status.success() && error.contains(expected), "{words}: {error}");
         let _ = fs::remove_dir_all(folder.path().join("run"));
     };
     refused("-n 2 --pattern a", "pool");

@@ -1,4 +1,4 @@
-//! Hammer as its users see it: fields that are written, read and listed by processes, and what is refused.
+//! Hammer as its users see it: fields written, read and listed by processes, and refused options.
 
 use std::{
     fs,
@@ -7,16 +7,16 @@ use std::{
     sync::Arc,
 };
 
-use crate::common::{lines, number, pool, program, told};
+use crate::common::{bench, clean, lines, number, numbers, pool, read_record, stderr};
 use isotach_engine_posix::Posix;
 use isotach_fields::{Config, FieldStore, ListOptions};
 use isotach_object::Registry;
 use serde_json::Value;
 
-/// Hammer in a folder: its pool is `pool`, its record the folder of that name.
+/// Hammer in a folder, with its pool in `pool` and its record in the folder of that name.
 fn command(folder: &Path, record: &str, words: &str) -> Command {
-    let mut command = Command::new(program());
-    command.args(["bench", "hammer", "--json", "--out"]).arg(folder.join(record));
+    let mut command = bench("hammer --json");
+    command.arg("--out").arg(folder.join(record));
     command.args(["--pool", &pool(folder)]).args(words.split_whitespace());
     command
 }
@@ -33,7 +33,7 @@ fn store(folder: &Path) -> FieldStore {
 const SMALL: &str = "-n 2 --nsteps 3 --nensembles 2 --nlevels 2 --nparams 5 --size 2000";
 
 #[test]
-fn one_command_writes_reads_and_lists_all_fields_and_says_where_the_time_went() {
+fn one_command_writes_reads_and_lists_all_fields_and_profiles_the_calls() {
     let folder = tempfile::tempdir().unwrap();
     let words = format!("--write --read --list --full-check --repetitions 2 {SMALL},40000");
     let lines = lines(&hammer(folder.path(), "run", &words));
@@ -43,13 +43,13 @@ fn one_command_writes_reads_and_lists_all_fields_and_says_where_the_time_went() 
         let fields = 2 * 2 * 3 * 10;
         let operations = if phase == "list" { 2 } else { fields };
         let bytes = if phase == "list" { 0 } else { fields * number(&line["size"]) };
-        let found = ["processes", "operations", "bytes", "wrong"].map(|name| number(&line[name]));
+        let found = numbers(line, ["processes", "operations", "bytes", "wrong"]);
         assert_eq!(found, [2, operations, bytes, 0], "{line}");
         let count = |call: &str| line["profile"][call]["count"].as_f64().unwrap_or_default();
         // Each process has 60 fields in six steps of a member.
         let expected = match phase {
             "write" => [60.0, 6.0, 0.0, 0.0],
-            // Each answer is begun, brings ten fields, and has ended.
+            // A retrieval of ten fields has one call to begin, ten for fields, and one that finds the end.
             "read" => [0.0, 0.0, 72.0, 0.0],
             _ => [0.0, 0.0, 0.0, 2.0],
         };
@@ -63,7 +63,7 @@ fn one_command_writes_reads_and_lists_all_fields_and_says_where_the_time_went() 
 }
 
 #[test]
-fn what_is_kept_is_a_store_with_these_keys_that_another_run_reads_and_clean_removes() {
+fn a_kept_store_is_read_by_other_runs_and_removed_by_clean() {
     let folder = tempfile::tempdir().unwrap();
     let words = format!("{SMALL} --step 6 --number 3 --level 500 --class od --expver 0042");
     lines(&hammer(folder.path(), "first", &format!("--keep --repetitions 1 {words}")));
@@ -75,17 +75,13 @@ fn what_is_kept_is_a_store_with_these_keys_that_another_run_reads_and_clean_remo
         let found = lines(&hammer(folder.path(), &way.replace([' ', '-'], ""), &format!("{way} {words}")));
         assert_eq!((found.len(), &found[0]["wrong"]), (3, &Value::from(0)), "{way}");
     }
-    let clean = |record: &str| {
-        let record = folder.path().join(record);
-        Command::new(program()).args(["bench", "clean"]).arg(record).output().unwrap()
-    };
-    assert!(String::from_utf8_lossy(&clean("read").stdout).contains("removed 0 pools"));
-    assert!(String::from_utf8_lossy(&clean("first").stdout).contains("removed 1 pool"));
+    assert!(clean(&folder.path().join("read")).contains("removed 0 pools"));
+    assert!(clean(&folder.path().join("first")).contains("removed 1 pool"));
     assert!(!folder.path().join("pool").exists());
 }
 
 #[test]
-fn a_field_with_a_wrong_byte_is_counted_and_fails_the_run_and_so_does_one_that_is_not_there() {
+fn wrong_and_missing_fields_fail_the_run() {
     let folder = tempfile::tempdir().unwrap();
     lines(&hammer(folder.path(), "first", &format!("--keep --repetitions 1 {SMALL}")));
     let key = "class=rd,expver=xxxx,stream=enfo,date=20240101,time=0000,domain=g,type=pf,levtype=pl,\
@@ -105,17 +101,15 @@ fn a_field_with_a_wrong_byte_is_counted_and_fails_the_run_and_so_does_one_that_i
     for (record, words) in [("all", "--full-check"), ("one", "--full-check --one-by-one")] {
         let output = read(record, words);
         assert_eq!(output.status.code(), Some(1));
-        assert!(told(&output).contains("wrong data: 1 operations"), "{}", told(&output));
-        let record = fs::read_to_string(folder.path().join(record).join("run.json")).unwrap();
-        let record: Value = serde_json::from_str(&record).unwrap();
-        assert_eq!(record["results"][0]["wrong"], 1);
+        assert!(stderr(&output).contains("wrong data: 1 operations"), "{}", stderr(&output));
+        assert_eq!(read_record(&folder.path().join(record))["results"][0]["wrong"], 1);
     }
     let more = format!("--read --repetitions 1 {}", SMALL.replace("--nsteps 3", "--nsteps 4"));
     let output = hammer(folder.path(), "more", &more);
-    assert!(!output.status.success() && told(&output).contains("are not there"), "{}", told(&output));
+    assert!(!output.status.success() && stderr(&output).contains("do not exist"), "{}", stderr(&output));
 }
 
-/// Waits until a run has begun, which its record shows.
+/// Waits until the record of a run exists.
 fn wait_for_record(folder: &Path, record: &str, run: &mut Child) {
     while !folder.join(record).join("run.json").exists() {
         assert!(run.try_wait().unwrap().is_none(), "it ended too early");
@@ -124,7 +118,7 @@ fn wait_for_record(folder: &Path, record: &str, run: &mut Child) {
 }
 
 #[test]
-fn readers_wait_for_a_step_that_is_flushed_late_and_give_up_on_one_that_never_comes() {
+fn readers_wait_for_a_late_step_and_give_up_on_a_missing_one() {
     let folder = tempfile::tempdir().unwrap();
     let steps =
         |count: u32| format!("-n 1 --nlevels 2 --nparams 3 --size 2000 --repetitions 1 --nsteps {count}");
@@ -141,11 +135,11 @@ fn readers_wait_for_a_step_that_is_flushed_late_and_give_up_on_one_that_never_co
     let output = hammer(folder.path(), "never", &give_up);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        told(&output).contains("step 2 of members 1 is not there after 3 questions"),
+        stderr(&output).contains("step 2 of members 1 is not available after 3 polls"),
         "{}",
-        told(&output)
+        stderr(&output)
     );
-    // The same bytes under another step are there in time, and wrong.
+    // These fields arrive in time with the bytes of another step, so they are wrong.
     let archive = |level, param| {
         let bytes = store.retrieve_one(&key(1, level, param)).unwrap().unwrap();
         store.archive(&key(2, level, param), &bytes).unwrap();
@@ -160,11 +154,11 @@ fn readers_wait_for_a_step_that_is_flushed_late_and_give_up_on_one_that_never_co
     assert!(run.try_wait().unwrap().is_none(), "it waits for the step that is not flushed");
     store.flush().unwrap();
     let output = run.wait_with_output().unwrap();
-    assert!(told(&output).contains("wrong data: 6 operations"), "{}", told(&output));
+    assert!(stderr(&output).contains("wrong data: 6 operations"), "{}", stderr(&output));
 }
 
 #[test]
-fn a_writer_takes_a_window_for_each_step_and_says_how_many_were_too_short() {
+fn a_writer_keeps_the_window_of_each_step_and_counts_late_steps() {
     let folder = tempfile::tempdir().unwrap();
     let words = "--itt --random-delay 0 -n 1 --nsteps 2 --nlevels 1 --nparams 2 --size 2000 --repetitions 1";
     let line = &lines(&hammer(folder.path(), "wide", &format!("{words} --step-window 0.2")))[0];
@@ -175,17 +169,21 @@ fn a_writer_takes_a_window_for_each_step_and_says_how_many_were_too_short() {
 }
 
 #[test]
-fn options_and_templates_that_make_no_sense_are_refused_before_anything_is_made() {
+fn invalid_options_and_templates_are_refused_first() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("text"), "no message").unwrap();
     let refused = |words: &str, expected: &str| {
         let output = hammer(folder.path(), "run", words);
-        assert!(!output.status.success() && told(&output).contains(expected), "{words}: {}", told(&output));
+        assert!(
+            !output.status.success() && stderr(&output).contains(expected),
+            "{words}: {}",
+            stderr(&output)
+        );
         assert!(!folder.path().join("run").exists() && !folder.path().join("pool").exists(), "{words}");
     };
     refused("--nsteps 0", "0 is not in");
     refused("--nparams 1000", "expected 1 to");
-    refused("--size 100", "which this template has room for");
+    refused("--size 100", "which this template can hold");
     refused("--expver 1", "four letters or digits");
     refused("--class xx", "one of od, rd");
     refused("--levels 1,1", "each level once");
@@ -195,6 +193,6 @@ fn options_and_templates_that_make_no_sense_are_refused_before_anything_is_made(
     refused("--keep", "--repetitions 1");
     refused("/no/such/template", "/no/such/template");
     refused(&folder.path().join("text").display().to_string(), "expected a file with one GRIB message");
-    let bare = Command::new(program()).args(["bench", "hammer", "--read"]).output().unwrap();
-    assert!(told(&bare).contains("nothing to read or list; expected --pool"), "{}", told(&bare));
+    let bare = bench("hammer --read").output().unwrap();
+    assert!(stderr(&bare).contains("nothing to read or list; expected --pool"), "{}", stderr(&bare));
 }

@@ -1,23 +1,14 @@
-//! IOR as its users see it: the program, what it prints, and what it leaves.
+//! IOR as its users see it: the program, its output, and what it leaves behind.
 
-use std::{
-    fs,
-    os::unix::fs::FileExt,
-    path::Path,
-    process::{Command, Output},
-};
+use std::{fs, os::unix::fs::FileExt, path::Path, process::Output};
 
-use crate::common::{lines, number, pool, printed, program, told};
+use crate::common::{array, clean, lines, number, numbers, stderr, stdout, study};
 use serde_json::Value;
 
-/// Runs IOR in a folder: its pool is `pool`, its record `run`, which is made anew.
+/// Runs IOR in a folder, with its pool in `pool` and a new record in `run`.
 fn ior(folder: &Path, words: &str) -> Output {
-    let run = folder.join("run");
-    let _ = fs::remove_dir_all(&run);
-    let mut command = Command::new(program());
-    command.args(["bench", "ior", "--out"]).arg(run);
-    command.arg("--pool").arg(pool(folder));
-    command.args(words.split_whitespace()).output().unwrap()
+    let _ = fs::remove_dir_all(folder.join("run"));
+    study(folder, &format!("ior {words}")).output().unwrap()
 }
 
 fn is_empty_but_for_the_run(folder: &Path) -> bool {
@@ -25,7 +16,7 @@ fn is_empty_but_for_the_run(folder: &Path) -> bool {
 }
 
 #[test]
-fn what_is_written_is_read_through_both_apis_shared_or_not_by_oneself_or_by_the_neighbour() {
+fn both_apis_read_what_was_written_with_all_combinations_of_options() {
     for options in ["", "-F", "-C", "-F -C", "-F -C -m", "-E", "-F -E -e", "-k"] {
         let folder = tempfile::tempdir().unwrap();
         let sizes = "-a object,posix -b 12k -t 4k -s 3 -i 2 -n 3 -w -W -R --json";
@@ -34,12 +25,12 @@ fn what_is_written_is_read_through_both_apis_shared_or_not_by_oneself_or_by_the_
         assert_eq!(phases.len(), 6, "{options}: {phases:?}");
         for line in &lines {
             // Three processes, two iterations of three segments of three transfers.
-            let found = ["processes", "operations", "bytes", "wrong"].map(|name| number(&line[name]));
+            let found = numbers(line, ["processes", "operations", "bytes", "wrong"]);
             assert_eq!(found, [3, 54, 54 * 4096, 0], "{options}: {line}");
-            let iterations = line["iterations"].as_array().unwrap();
+            let iterations = array(&line["iterations"]);
             assert_eq!(iterations.len(), 2, "{options}: {line}");
             for (at, iteration) in iterations.iter().enumerate() {
-                let found = ["iteration", "operations", "bytes"].map(|name| number(&iteration[name]));
+                let found = numbers(iteration, ["iteration", "operations", "bytes"]);
                 assert_eq!(found, [at as u64, 27, 27 * 4096], "{options}: {line}");
             }
         }
@@ -48,66 +39,59 @@ fn what_is_written_is_read_through_both_apis_shared_or_not_by_oneself_or_by_the_
 }
 
 #[test]
-fn nodes_work_together_in_repetitions_each_of_which_all_begin_together() {
+fn the_processes_of_all_nodes_begin_each_iteration_together() {
     let folder = tempfile::tempdir().unwrap();
-    let run = "--preset repetitions -t 4k -i 5 -R -w -n 2 --hosts a,b --json --launcher";
-    let mut command = Command::new(program());
-    command.args(["bench", "ior", "--out"]).arg(folder.path().join("run")).args(run.split_whitespace());
-    command.arg("env NODE={host}");
-    command.arg("--pool").arg(pool(folder.path()));
+    let words = "ior --preset repetitions -t 4k -i 5 -R -w -n 2 --hosts a,b --json";
+    let mut command = study(folder.path(), words);
+    command.args(["--launcher", "env NODE={host}"]);
     let lines = lines(&command.output().unwrap());
     assert_eq!(lines.len(), 2);
     for line in &lines {
-        assert_eq!(
-            ["processes", "operations", "wrong"].map(|name| number(&line[name])),
-            [4, 20, 0],
-            "{line}"
-        );
-        let iterations = line["iterations"].as_array().unwrap();
+        assert_eq!(numbers(line, ["processes", "operations", "wrong"]), [4, 20, 0], "{line}");
+        let iterations = array(&line["iterations"]);
         assert_eq!(iterations.len(), 5);
-        // The mean over the iterations, each of which has its own time.
+        // The mean over the iterations, each with its own time.
         let seconds = |one: &Value| one["total_s"].as_f64().unwrap();
         let bandwidths = iterations.iter().map(|one| number(&one["bytes"]) as f64 / seconds(one));
         let mean = bandwidths.sum::<f64>() / 5.0;
-        let told = line["synchronous_bandwidth"].as_f64().unwrap();
-        assert!((told / mean - 1.0).abs() < 1e-9, "{told} {mean}");
+        let found = line["synchronous_bandwidth"].as_f64().unwrap();
+        assert!((found / mean - 1.0).abs() < 1e-9, "{found} {mean}");
     }
 }
 
 #[test]
-fn what_one_run_keeps_another_reads_and_clean_removes() {
+fn kept_pools_are_read_by_other_runs_and_removed_by_clean() {
     let folder = tempfile::tempdir().unwrap();
     let sizes = "-a object,posix -b 8k -t 4k -n 2 -F";
     let written = ior(folder.path(), &format!("{sizes} -w -k"));
     assert!(
-        printed(&written).contains("Max Write:") && told(&written).contains("kept posix:"),
+        stdout(&written).contains("Max Write:") && stderr(&written).contains("kept posix:"),
         "{written:?}"
     );
-    assert!(told(&written).contains("pool-files; `isotach bench clean "), "{written:?}");
+    assert!(stderr(&written).contains("pool-files; `isotach bench clean "), "{written:?}");
     fs::rename(folder.path().join("run"), folder.path().join("first")).unwrap();
     for options in ["-r", "-R -C", "-W", "-R -i 2 --repetitions 2"] {
-        printed(&ior(folder.path(), &format!("{sizes} {options}")));
+        stdout(&ior(folder.path(), &format!("{sizes} {options}")));
     }
     let again = ior(folder.path(), &format!("{sizes} -w"));
-    assert!(told(&again).contains("exists") && again.status.code() == Some(2), "{again:?}");
+    assert!(stderr(&again).contains("exists") && again.status.code() == Some(2), "{again:?}");
     let longer = ior(folder.path(), "-a posix -b 12k -t 4k -n 2 -F -r");
-    assert!(told(&longer).contains("with the same -b, -t and -s"), "{longer:?}");
+    assert!(stderr(&longer).contains("with the same -b, -t and -s"), "{longer:?}");
     let shared = ior(folder.path(), "-a object -b 8k -t 4k -n 2 -r");
-    assert!(told(&shared).contains("what was written before"), "{shared:?}");
+    assert!(stderr(&shared).contains("what was written before"), "{shared:?}");
     let first = folder.path().join("first");
-    let cleaned = Command::new(program()).args(["bench", "clean"]).arg(&first).output().unwrap();
-    assert!(printed(&cleaned).ends_with(": removed 2 pools\n"), "{cleaned:?}");
+    assert!(clean(&first).ends_with(": removed 2 pools\n"));
     fs::remove_dir_all(&first).unwrap();
     assert!(is_empty_but_for_the_run(folder.path()));
     let gone = ior(folder.path(), &format!("{sizes} -r"));
-    assert!(told(&gone).contains("is not there") && gone.status.code() == Some(2), "{gone:?}");
+    assert!(stderr(&gone).contains("does not exist") && gone.status.code() == Some(2), "{gone:?}");
 }
 
 #[test]
-fn wrong_bytes_are_counted_and_fail_the_run_and_those_that_nobody_compares_do_not() {
+fn wrong_bytes_fail_the_run_only_if_they_are_compared() {
     let folder = tempfile::tempdir().unwrap();
     let sizes = "-a posix -b 8k -t 4k -s 2 -n 2 -F";
-    printed(&ior(folder.path(), &format!("{sizes} -w -k")));
+    stdout(&ior(folder.path(), &format!("{sizes} -w -k")));
     let file = fs::OpenOptions::new().write(true).open(folder.path().join("pool-files/data-0.00000001"));
     let file = file.unwrap();
     for at in [5000, 5001, 9000] {
@@ -116,60 +100,50 @@ fn wrong_bytes_are_counted_and_fail_the_run_and_those_that_nobody_compares_do_no
     for check in ["-R", "-W", "-r -R -C"] {
         let output = ior(folder.path(), &format!("{sizes} {check}"));
         assert_eq!(output.status.code(), Some(1), "{check}: {output:?}");
-        assert!(told(&output).contains("wrong data: 2 operations"), "{check}: {output:?}");
-        let printed = String::from_utf8_lossy(&output.stdout);
-        assert!(printed.contains(": 2 of 8 transfers were wrong"), "{check}: {printed}");
+        assert!(stderr(&output).contains("wrong data: 2 operations"), "{check}: {output:?}");
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert!(shown.contains(": 2 of 8 transfers were wrong"), "{check}: {shown}");
     }
-    printed(&ior(folder.path(), &format!("{sizes} -r")));
+    stdout(&ior(folder.path(), &format!("{sizes} -r")));
 }
 
 #[test]
-fn the_table_has_the_columns_of_ior_and_a_summary_in_which_both_apis_stand() {
+fn the_table_has_the_columns_of_ior_and_a_summary_of_both_apis() {
     let folder = tempfile::tempdir().unwrap();
-    let printed = printed(&ior(folder.path(), "-a object,posix -b 8k -t 4k -i 3 -n 2 -F -C -e"));
-    let words: Vec<Vec<&str>> = printed.lines().map(|line| line.split_whitespace().collect()).collect();
-    let header = [
-        "access",
-        "bw(MiB/s)",
-        "IOPS",
-        "Latency(s)",
-        "block(KiB)",
-        "xfer(KiB)",
-        "open(s)",
-        "wr/rd(s)",
-        "close(s)",
-        "total(s)",
-        "iter",
-    ];
-    assert_eq!(words.iter().filter(|line| **line == header).count(), 2, "{printed}");
+    let shown = stdout(&ior(folder.path(), "-a object,posix -b 8k -t 4k -i 3 -n 2 -F -C -e"));
+    let words: Vec<Vec<&str>> = shown.lines().map(|line| line.split_whitespace().collect()).collect();
+    let header =
+        "access bw(MiB/s) IOPS Latency(s) block(KiB) xfer(KiB) open(s) wr/rd(s) close(s) total(s) iter";
+    let header: Vec<&str> = header.split(' ').collect();
+    assert_eq!(words.iter().filter(|line| **line == header).count(), 2, "{shown}");
     let rows: Vec<_> = words.iter().filter(|line| line.len() == 11 && line[4] == "8.00").collect();
     let order: Vec<_> = rows.iter().map(|row| (row[0], row[10])).collect();
     let once = [("write", "0"), ("read", "0"), ("write", "1"), ("read", "1"), ("write", "2"), ("read", "2")];
-    assert_eq!(order, [once, once].concat(), "{printed}");
+    assert_eq!(order, [once, once].concat(), "{shown}");
     for row in rows {
         assert!(row[1..10].iter().all(|cell| cell.parse::<f64>().unwrap() >= 0.0), "{row:?}");
     }
     let ends = |start: &[&str]| words.iter().filter(|line| line.starts_with(start)).count();
-    assert_eq!((ends(&["Max", "Write:"]), ends(&["Max", "Read:"])), (2, 2), "{printed}");
+    assert_eq!((ends(&["Max", "Write:"]), ends(&["Max", "Read:"])), (2, 2), "{shown}");
     for [operation, api, class] in
         [["write", "object", "S1"], ["read", "object", "S1"], ["write", "posix", "-"], ["read", "posix", "-"]]
     {
-        assert_eq!(ends(&[operation, api, class]), 1, "{printed}");
+        assert_eq!(ends(&[operation, api, class]), 1, "{shown}");
     }
 }
 
 #[test]
-fn csv_has_a_line_for_each_iteration_with_as_many_values_as_its_header() {
+fn csv_has_a_line_for_each_iteration_with_all_columns_of_the_header() {
     let folder = tempfile::tempdir().unwrap();
-    let printed = printed(&ior(folder.path(), "-a object,posix -b 8k -t 4k,8k -i 2 -n 1 -F --csv"));
-    let lines: Vec<Vec<&str>> = printed.lines().map(|line| line.split(',').collect()).collect();
-    assert_eq!(lines.len(), 1 + 2 * 2 * 2 * 2, "{printed}");
-    assert!(lines.iter().all(|line| line.len() == lines[0].len()), "{printed}");
+    let shown = stdout(&ior(folder.path(), "-a object,posix -b 8k -t 4k,8k -i 2 -n 1 -F --csv"));
+    let lines: Vec<Vec<&str>> = shown.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines.len(), 1 + 2 * 2 * 2 * 2, "{shown}");
+    assert!(lines.iter().all(|line| line.len() == lines[0].len()), "{shown}");
     assert!(lines[0].starts_with(&["files", "api"]) && lines[0].ends_with(&["total(s)", "iter"]));
 }
 
 #[test]
-fn options_that_make_no_sense_are_refused_before_anything_is_done() {
+fn invalid_options_are_refused_first() {
     let folder = tempfile::tempdir().unwrap();
     for (words, expected) in [
         ("-b 1m -t 300k", "a -b that is a multiple of -t"),
@@ -183,10 +157,10 @@ fn options_that_make_no_sense_are_refused_before_anything_is_done() {
         ("-k --class S1,S2", "one class"),
         ("--csv --json", "cannot be used with"),
         ("--pool nowhere:x", "nowhere"),
-        ("-r", "is not there"),
+        ("-r", "does not exist"),
     ] {
         let output = ior(folder.path(), words);
-        assert!(told(&output).contains(expected), "{words}: {output:?}");
+        assert!(stderr(&output).contains(expected), "{words}: {output:?}");
         assert_eq!(
             output.status.code(),
             Some(if words.contains("nowhere") { 1 } else { 2 }),
@@ -197,12 +171,12 @@ fn options_that_make_no_sense_are_refused_before_anything_is_done() {
 }
 
 #[test]
-fn a_folder_of_files_that_is_there_is_left_alone() {
+fn an_existing_folder_of_files_is_not_touched() {
     let folder = tempfile::tempdir().unwrap();
     let files = folder.path().join("mine");
     fs::create_dir(&files).unwrap();
     fs::write(files.join("data-0"), "precious").unwrap();
     let output = ior(folder.path(), &format!("-a posix -n 1 --files {}", files.display()));
-    assert!(told(&output).contains("exists") && output.status.code() == Some(2), "{output:?}");
+    assert!(stderr(&output).contains("exists") && output.status.code() == Some(2), "{output:?}");
     assert_eq!(fs::read_to_string(files.join("data-0")).unwrap(), "precious");
 }

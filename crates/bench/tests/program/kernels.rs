@@ -1,35 +1,27 @@
-//! The kernels as their users see them: what they write and read, in how many processes, and what is refused.
+//! The kernels as their users see them: their writes and reads, and refused options.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-};
+use std::{fs, path::Path, process::Output};
 
-use crate::common::{lines, pool, program, told};
+use crate::common::{array, lines, numbers, record, stderr, study};
 use serde_json::Value;
 
-/// A study in a folder: its pool is `pool`, its record `run`.
-fn study(folder: &Path, words: &str) -> Output {
-    let mut command = Command::new(program());
-    command.args(["bench", "kernels", "--json", "--scale", "0.01", "--out"]).arg(folder.join("run"));
-    command.arg("--pool").arg(pool(folder));
-    command.args(words.split_whitespace()).output().unwrap()
+fn kernels(folder: &Path, words: &str) -> Output {
+    study(folder, &format!("kernels --json --scale 0.01 {words}")).output().unwrap()
 }
 
-/// Processes, operations, bytes and wrong operations of a phase, whatever the case.
+/// Processes, operations, bytes and wrong operations of the only result of a phase.
 fn of_phase(lines: &[Value], kernel: &str, updates: &str, phase: &str) -> [u64; 4] {
     let is_it =
         |line: &&Value| line["kernel"] == kernel && line["updates"] == updates && line["phase"] == phase;
     let found: Vec<&Value> = lines.iter().filter(is_it).collect();
     assert_eq!(found.len(), 1, "{kernel} {updates} {phase}");
-    ["processes", "operations", "bytes", "wrong"].map(|name| found[0][name].as_u64().unwrap())
+    numbers(found[0], ["processes", "operations", "bytes", "wrong"])
 }
 
 #[test]
-fn every_kernel_writes_each_version_and_reads_what_was_written_with_transactions_and_without() {
+fn every_kernel_reads_the_versions_it_wrote_in_both_kinds_of_updates() {
     let folder = tempfile::tempdir().unwrap();
-    let output = study(folder.path(), "-n 4 --repetitions 1 --versions 3 --updates transactions,plain");
+    let output = kernels(folder.path(), "-n 4 --repetitions 1 --versions 3 --updates transactions,plain");
     let lines = lines(&output);
     // Of clamr and of both rearrangements of pio two phases, of legion three.
     assert_eq!(lines.len(), 2 * (2 + 3 + 2 * 2));
@@ -48,21 +40,20 @@ fn every_kernel_writes_each_version_and_reads_what_was_written_with_transactions
         assert_eq!(of("write"), [2, 6, 6 * regions, 0]);
         assert_eq!(of("read"), [2, 6, 6 * 2 * regions, 0], "each reads the regions of two");
     }
-    let record = fs::read_to_string(folder.path().join("run/run.json")).unwrap();
-    let record: Value = serde_json::from_str(&record).unwrap();
-    assert_eq!((&record["complete"], &record["pools"]), (&true.into(), &Value::Array(Vec::new())));
+    let record = record(folder.path());
+    assert!(record["complete"] == true && array(&record["pools"]).is_empty());
     assert!(!folder.path().join("pool").exists());
 }
 
 #[test]
-fn a_restart_with_another_number_of_processes_reads_all_of_the_last_checkpoint() {
+fn a_restart_with_any_number_of_processes_reads_the_last_checkpoint() {
     for updates in ["transactions", "plain"] {
         let mut sizes = Vec::new();
         for (restart, readers) in [("", 3), ("--restart 1", 1), ("--restart 4", 4)] {
             let folder = tempfile::tempdir().unwrap();
             let words =
                 format!("--kernel clamr -n 4 --repetitions 1 --versions 3 --updates {updates} {restart}");
-            let lines = lines(&study(folder.path(), &words));
+            let lines = lines(&kernels(folder.path(), &words));
             let [writers, checkpoints, written, _] = of_phase(&lines, "clamr", updates, "checkpoint");
             assert_eq!((writers, checkpoints), (4, 12));
             let [processes, operations, bytes, wrong] = of_phase(&lines, "clamr", updates, "restart");
@@ -75,39 +66,38 @@ fn a_restart_with_another_number_of_processes_reads_all_of_the_last_checkpoint()
 }
 
 #[test]
-fn another_seed_makes_checkpoints_of_another_size() {
+fn the_seed_determines_the_sizes_of_checkpoints() {
     let size = |seed: u32| {
         let folder = tempfile::tempdir().unwrap();
         let words = format!("--kernel clamr -n 2 --repetitions 1 --versions 2 --seed {seed}");
-        of_phase(&lines(&study(folder.path(), &words)), "clamr", "transactions", "checkpoint")
+        of_phase(&lines(&kernels(folder.path(), &words)), "clamr", "transactions", "checkpoint")
     };
     assert_eq!(size(1), size(1));
     assert_ne!(size(1), size(2));
 }
 
 #[test]
-fn processes_on_several_nodes_make_versions_together() {
+fn processes_on_several_nodes_write_versions_together() {
     let folder = tempfile::tempdir().unwrap();
-    let words = "--kernel legion -n 1 --repetitions 1 --versions 2 --hosts a,b,c,d --launcher";
     let launcher = folder.path().join("launch");
     fs::write(&launcher, "shift; exec \"$@\"").unwrap();
-    let mut command = Command::new(program());
-    command.args(["bench", "kernels", "--json", "--scale", "0.01", "--out"]).arg(folder.path().join("run"));
-    command.arg("--pool").arg(pool(folder.path()));
-    command.args(words.split_whitespace()).arg(format!("sh {} {{host}}", launcher.display()));
+    let words =
+        "kernels --json --scale 0.01 --kernel legion -n 1 --repetitions 1 --versions 2 --hosts a,b,c,d";
+    let mut command = study(folder.path(), words);
+    command.arg("--launcher").arg(format!("sh {} {{host}}", launcher.display()));
     let lines = lines(&command.output().unwrap());
     assert_eq!(of_phase(&lines, "legion", "transactions", "read")[..2], [2, 4]);
     assert_eq!(lines[0]["nodes"], 4);
 }
 
 #[test]
-fn options_that_make_no_sense_are_refused_before_anything_is_done() {
+fn invalid_options_are_refused_first() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |words: &str, expected: &str| {
-        let output = study(folder.path(), words);
-        let told = told(&output);
-        assert_eq!(output.status.code(), Some(2), "{words}: {told}");
-        assert!(told.contains(expected), "{words}: {told}");
+        let output = kernels(folder.path(), words);
+        let error = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{words}: {error}");
+        assert!(error.contains(expected), "{words}: {error}");
         assert!(!folder.path().join("run").exists() && !folder.path().join("pool").exists(), "{words}");
     };
     refused("-n 3", "an even number of processes");

@@ -1,4 +1,4 @@
-//! What a study says and leaves when the system has no more of something.
+//! What a study reports and leaves behind when a resource of the system runs out.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use isotach_needs::{Need, skip};
 
-use crate::common::{pool, program, record, told};
+use crate::common::{array, bench, clean, number, pool, program, record, stderr};
 
 /// Field I/O with its record in `run`.
 fn field_io(command: &mut Command, folder: &Path, pool: &str, words: &str) -> Output {
@@ -16,33 +16,32 @@ fn field_io(command: &mut Command, folder: &Path, pool: &str, words: &str) -> Ou
     command.arg(folder.join("run")).args(words.split_whitespace()).output().unwrap()
 }
 
-/// That `bench clean` finds nothing more to remove.
-fn is_clean(folder: &Path) {
-    let cleaned = Command::new(program()).args(["bench", "clean"]).arg(folder.join("run")).output().unwrap();
-    assert!(crate::common::printed(&cleaned).ends_with(": removed 0 pools\n"), "{cleaned:?}");
+/// Checks that `bench clean` has nothing to remove.
+fn check_clean(folder: &Path) {
+    assert!(clean(&folder.join("run")).ends_with(": removed 0 pools\n"));
 }
 
 #[test]
-fn more_processes_than_open_files_are_refused_once_with_the_limit_that_they_need() {
+fn more_processes_than_open_files_are_refused_with_the_limit_they_need() {
     let folder = tempfile::tempdir().unwrap();
     let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -n 64 && exec \"$@\"", "sh"]).arg(program());
     let output = field_io(&mut limited, folder.path(), &pool(folder.path()), "-n 200 --operations 1");
-    let told = told(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert_eq!(told.matches("where 64 are allowed").count(), 1, "{told}");
-    assert!(told.contains("200 processes") && told.contains("`ulimit -n 416`"), "{told}");
+    let error = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert_eq!(error.matches("where 64 are allowed").count(), 1, "{error}");
+    assert!(error.contains("200 processes") && error.contains("`ulimit -n 416`"), "{error}");
     let record = record(folder.path());
-    assert_eq!((&record["complete"], record["problems"].as_array().unwrap().len()), (&false.into(), 1));
+    assert_eq!((&record["complete"], array(&record["problems"]).len()), (&false.into(), 1));
     assert!(!folder.path().join("pool").exists());
-    is_clean(folder.path());
+    check_clean(folder.path());
 }
 
 /// A small file system in memory, unmounted at the end. Only root can mount one.
 pub(crate) struct SmallDisk<'f>(&'f Path);
 
 impl<'f> SmallDisk<'f> {
-    /// In a new folder, or nothing, which is then said.
+    /// Mounts it in a new folder; none, with a note that the test is skipped, where that is not allowed.
     pub(crate) fn mount(folder: &'f Path) -> Option<Self> {
         fs::create_dir(folder).unwrap();
         let mounted =
@@ -62,52 +61,41 @@ impl Drop for SmallDisk<'_> {
 }
 
 #[test]
-fn a_store_without_room_ends_the_run_and_what_was_measured_before_is_kept() {
+fn a_full_file_system_ends_the_run_and_keeps_earlier_results() {
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().join("disk");
-    let Some(_disk) = SmallDisk::mount(&place) else { return };
+    let disk = folder.path().join("disk");
+    let Some(_disk) = SmallDisk::mount(&disk) else { return };
     let words = "-n 2 --operations 20 --size 65536,2097152";
-    let output = field_io(&mut Command::new(program()), folder.path(), &pool(&place), words);
-    let told = told(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("the run is not complete") && told.contains("no space left"), "{told}");
+    let output = field_io(&mut Command::new(program()), folder.path(), &pool(&disk), words);
+    let error = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("the run is not complete") && error.contains("no space left"), "{error}");
     let record = record(folder.path());
     assert_eq!(record["complete"], false);
-    assert!(!record["problems"].as_array().unwrap().is_empty());
-    let results = record["results"].as_array().unwrap();
+    assert!(!array(&record["problems"]).is_empty());
+    let results = array(&record["results"]);
     let of_first: Vec<&str> =
         results.iter().filter(|one| one["case"] == 0).map(|one| one["phase"].as_str().unwrap()).collect();
-    assert_eq!(of_first, ["write", "read"], "the smaller fields had room");
-    assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "nothing is left on it");
-    is_clean(folder.path());
+    assert_eq!(of_first, ["write", "read"], "there is space for the smaller fields");
+    assert_eq!(fs::read_dir(&disk).unwrap().count(), 0, "nothing is left on it");
+    check_clean(folder.path());
 }
 
 #[test]
-fn what_a_comparison_cannot_do_is_on_record_and_the_rest_is_gone_on_with() {
+fn a_comparison_records_failures_and_continues() {
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().join("disk");
-    let Some(_disk) = SmallDisk::mount(&place) else { return };
-    let mut command = Command::new(program());
-    command.args([
-        "bench",
-        "peers",
-        "--without-fdb",
-        "--quick",
-        "--repetitions=1",
-        "-n=1",
-        "--sizes=65536,64",
-    ]);
+    let disk = folder.path().join("disk");
+    let Some(_disk) = SmallDisk::mount(&disk) else { return };
+    let mut command = bench("peers --without-fdb --quick --repetitions=1 -n=1 --sizes=65536,64");
     let output =
-        command.arg("--where").arg(&place).arg("--out").arg(folder.path().join("run")).output().unwrap();
-    let (told, shown) = (told(&output), String::from_utf8_lossy(&output.stdout).into_owned());
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("the run is not complete: Isotach, 1 x fields of 65536 bytes"), "{told}");
+        command.arg("--where").arg(&disk).arg("--out").arg(folder.path().join("run")).output().unwrap();
+    let (error, shown) = (stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned());
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("the run is not complete: Isotach, 1 x fields of 65536 bytes"), "{error}");
     assert!(shown.contains("NOT COMPLETE, problems: 1") && shown.contains("64 B"), "{shown}");
     let record = record(folder.path());
     let problem = &record["problems"][0];
-    assert_eq!(
-        (&record["complete"], &record["cases"][problem["case"].as_u64().unwrap() as usize]["size"]),
-        (&false.into(), &65536.into())
-    );
-    assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "nothing is left on it");
+    let case = &record["cases"][number(&problem["case"]) as usize];
+    assert_eq!((&record["complete"], &case["size"]), (&false.into(), &65536.into()));
+    assert_eq!(fs::read_dir(&disk).unwrap().count(), 0, "nothing is left on it");
 }

@@ -1,4 +1,4 @@
-//! The program as its users and drivers see it: what it prints, its record of a run, and what it leaves.
+//! Tests of the program: its output, the record of a run, and what it leaves behind.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

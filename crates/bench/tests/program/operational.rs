@@ -1,32 +1,23 @@
-//! The operational pattern as its users see it: readers that follow writers, and what is refused.
+//! The operational pattern as its users see it: readers that follow writers, and refused options.
 
-use std::{
-    collections::BTreeSet,
-    fs::{self, File},
-    path::Path,
-    process::{Command, Output},
-};
+use std::{collections::BTreeSet, fs::File, path::Path, process::Output};
 
-use crate::common::{lines, pool, program, told};
+use crate::common::{array, lines, numbers, record, stderr, study};
 use parquet::{
     file::reader::{FileReader, SerializedFileReader},
     record::RowAccessor,
 };
-use serde_json::Value;
 
 fn operational(folder: &Path, words: &str) -> Output {
-    let mut command = Command::new(program());
-    command.args(["bench", "operational", "--json", "--out"]).arg(folder.join("run"));
-    command.arg("--pool").arg(pool(folder));
-    command.args(words.split_whitespace()).output().unwrap()
+    study(folder, &format!("operational --json {words}")).output().unwrap()
 }
 
-/// The first I/O start and the last I/O end of the events of a phase, and the processes that they are of.
+/// The first I/O start, the last I/O end, and the processes of the events of a phase.
 fn span(folder: &Path, phase: &str) -> (i64, i64, BTreeSet<i32>) {
     let path = folder.join(format!("run/events/0-0-{phase}.parquet"));
     let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
     let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
-    let column = |name: &str| rows[0].get_column_iter().position(|(there, _)| there == name).unwrap();
+    let column = |name: &str| rows[0].get_column_iter().position(|(known, _)| known == name).unwrap();
     let process = column("process");
     let processes = rows.iter().map(|row| row.get_int(process).unwrap()).collect();
     let time = |name: &str| -> Vec<i64> {
@@ -37,14 +28,14 @@ fn span(folder: &Path, phase: &str) -> (i64, i64, BTreeSet<i32>) {
 }
 
 #[test]
-fn half_of_the_processes_write_and_the_others_read_every_field_while_they_do() {
+fn half_of_the_processes_read_every_field_while_the_others_write() {
     let folder = tempfile::tempdir().unwrap();
     let words = "-n 4 --nsteps 6 --nensembles 2 --nlevels 3 --nparams 4 --size 3000 --repetitions 1 \
                  --step-window 0.1 --full-check";
     let lines = lines(&operational(folder.path(), words));
     assert_eq!(lines.len(), 2);
     for line in &lines {
-        let found = ["processes", "operations", "bytes", "wrong"].map(|name| line[name].as_u64().unwrap());
+        let found = numbers(line, ["processes", "operations", "bytes", "wrong"]);
         let fields = 2 * 2 * 6 * 12;
         assert_eq!(found, [2, fields, fields * 3000, 0], "{line}");
     }
@@ -57,7 +48,7 @@ fn half_of_the_processes_write_and_the_others_read_every_field_while_they_do() {
         "{freshness}"
     );
     assert!(freshness["is_behind"].is_boolean() && of("write")["freshness"].is_null());
-    // Steps come every tenth of a second: readers had to ask in vain and to wait.
+    // There is a step every tenth of a second, so readers have to wait.
     assert!(of("read")["profile"]["wait"]["count"].as_f64().unwrap() > 0.0, "{}", of("read"));
     let (write_start, write_end, writers) = span(folder.path(), "write");
     let (read_start, _, readers) = span(folder.path(), "read");
@@ -67,31 +58,30 @@ fn half_of_the_processes_write_and_the_others_read_every_field_while_they_do() {
 }
 
 #[test]
-fn readers_that_wait_too_long_fail_the_run_and_what_was_written_is_kept_on_record() {
+fn readers_that_wait_too_long_fail_the_run_and_the_writes_stay_on_record() {
     let folder = tempfile::tempdir().unwrap();
     let words = "-n 2 --nsteps 2 --nlevels 1 --nparams 2 --size 2000 --repetitions 1 --step-window 2 \
                  --poll-period 0 --poll-max-attempts 1";
     let output = operational(folder.path(), words);
-    let told = told(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let error = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{error}");
     assert!(
-        told.contains("the run is not complete") && told.contains("is not there after 1 questions"),
-        "{told}"
+        error.contains("the run is not complete") && error.contains("is not available after 1 polls"),
+        "{error}"
     );
-    let record: Value =
-        serde_json::from_str(&fs::read_to_string(folder.path().join("run/run.json")).unwrap()).unwrap();
+    let record = record(folder.path());
     assert_eq!(record["complete"], false);
-    assert!(record["results"].as_array().unwrap().iter().any(|result| result["phase"] == "write"));
+    assert!(array(&record["results"]).iter().any(|result| result["phase"] == "write"));
     assert!(!folder.path().join("pool").exists(), "the pool is removed all the same");
 }
 
 #[test]
-fn processes_that_cannot_be_halved_and_readers_without_a_step_are_refused() {
+fn odd_numbers_of_processes_and_readers_without_a_step_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |words: &str, expected: &str| {
         let output = operational(folder.path(), words);
-        let told = told(&output);
-        assert!(!output.status.success() && told.contains(expected), "{words}: {told}");
+        let error = stderr(&output);
+        assert!(!output.status.success() && error.contains(expected), "{words}: {error}");
         assert!(!folder.path().join("run").exists(), "{words}");
     };
     refused("-n 3", "an even number of processes");

@@ -1,55 +1,34 @@
-//! The comparison with peers, as far as it goes without one.
+//! The comparison with peers, without FDB.
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Read},
     path::Path,
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
 };
 
 use serde_json::Value;
 
-use crate::common::program;
+use crate::common::{array, bench, clean, lines, number, read_record, stderr};
 
 fn peers(folder: &Path, words: &[&str]) -> Command {
-    let mut command = Command::new(program());
-    command.args([
-        "bench",
-        "peers",
-        "--quick",
-        "--repetitions",
-        "1",
-        "--sizes",
-        "4096",
-        "-n",
-        "2",
-        "--where",
-    ]);
-    command.arg(folder).args(words).env_remove("VIRTUAL_ENV");
+    let mut command = bench("peers --quick --repetitions 1 --sizes 4096 -n 2");
+    command.arg("--where").arg(folder).args(words).env_remove("VIRTUAL_ENV");
     command
 }
 
-fn record(run: &Path) -> Value {
-    serde_json::from_str(&std::fs::read_to_string(run.join("run.json")).unwrap()).unwrap()
-}
-
-/// The folders of measurements that are there.
-fn folders(place: &Path) -> usize {
-    let names = std::fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name());
+/// The number of folders of measurements that exist.
+fn folders(parent: &Path) -> usize {
+    let names = fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().file_name());
     names.filter(|name| name.to_string_lossy().starts_with("isotach-bench-")).count()
 }
 
 #[test]
-fn each_operation_is_measured_beside_a_limit_that_moves_the_same_bytes() {
+fn each_operation_has_a_limit_that_moves_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
-    let output: Output =
-        peers(folder.path(), &["--without-fdb", "--json", "--out", run.to_str().unwrap()]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let lines: Vec<Value> = String::from_utf8(output.stdout)
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let words = ["--without-fdb", "--json", "--out", run.to_str().unwrap()];
+    let lines = lines(&peers(folder.path(), &words).output().unwrap());
     let found = |peer: &str, what: &str| {
         let is_it = |line: &&Value| line["peer"] == peer && line["what"] == what;
         lines.iter().find(is_it).unwrap_or_else(|| panic!("no {what} of {peer}")).clone()
@@ -67,55 +46,49 @@ fn each_operation_is_measured_beside_a_limit_that_moves_the_same_bytes() {
     }
     assert_eq!(found("isotach", "list")["fields"], found("isotach", "archive")["fields"]);
     assert_eq!(found("limit", "memory copy")["bytes"], found("isotach", "archive")["bytes"]);
-    let record = record(&run);
-    assert!(!record["hosts"][0]["sockets"][0]["cpus"].as_array().unwrap().is_empty(), "the machine is known");
+    let record = read_record(&run);
+    assert!(!array(&record["hosts"][0]["sockets"][0]["cpus"]).is_empty(), "the machine is known");
     assert_eq!((&record["complete"], folders(folder.path())), (&Value::Bool(true), 0));
     assert_eq!(record["settings"]["Isotach"]["store"], "posix:FOLDER/store");
     assert_eq!(record["settings"], lines[0]["settings"]);
-    assert_eq!(
-        record["results"].as_array().unwrap().len(),
-        lines.len() - 1,
-        "all but the line of the machine"
-    );
-    for kept in record["results"].as_array().unwrap() {
-        let labels = &record["cases"][kept["case"].as_u64().unwrap() as usize];
-        let at_work = match kept["phase"].as_str().unwrap() {
+    assert_eq!(array(&record["results"]).len(), lines.len() - 1, "all lines but the first one");
+    for result in array(&record["results"]) {
+        let labels = &record["cases"][number(&result["case"]) as usize];
+        let active = match result["phase"].as_str().unwrap() {
             "list" => 1,
             _ => 2,
         };
-        assert_eq!(labels["processes_per_node"], at_work, "two, or one beside one: {kept}");
-        assert_eq!(labels["archived_by"].is_null(), at_work == 2, "{labels}");
+        assert_eq!(labels["processes_per_node"], active, "two, or one beside one: {result}");
+        assert_eq!(labels["archived_by"].is_null(), active == 2, "{labels}");
         let peer = if labels["limit"] == "plain" { "limit" } else { "isotach" };
-        let shown = found(peer, kept["phase"].as_str().unwrap());
-        for (name, shown) in [
+        let shown = found(peer, result["phase"].as_str().unwrap());
+        for (name, known) in [
             ("fields_per_s", "fields_per_s"),
             ("limit_mib_per_s", "limit_mib_per_s"),
             ("ratio_to_limit", "ratio"),
             ("is_limit_overlap_poor", "is_limit_overlap_poor"),
-        ]
-        .map(|(name, known)| (name, &shown[known]))
-        {
-            assert_eq!(&kept[name], shown, "{name} of {kept}");
+        ] {
+            assert_eq!(result[name], shown[known], "{name} of {result}");
         }
-        let overlap = kept["overlap"].as_f64().unwrap();
-        assert_eq!(kept["is_overlap_poor"], overlap < 0.75);
+        let overlap = result["overlap"].as_f64().unwrap();
+        assert_eq!(result["is_overlap_poor"], overlap < 0.75);
         let of_two = shown["fields"] == found("limit", "archive")["fields"] && shown["what"] != "list";
-        assert!(!of_two || overlap < 1.0, "two processes never begin and end at once: {kept}");
+        assert!(!of_two || overlap < 1.0, "two processes never begin and end at once: {result}");
     }
 }
 
 #[test]
-fn without_fdb_it_is_said_how_to_get_it_and_how_to_go_without() {
+fn a_missing_fdb_is_reported_with_remedies() {
     let folder = tempfile::tempdir().unwrap();
     let output = peers(folder.path(), &["--fdb", folder.path().to_str().unwrap()]).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("has no fdb5lib") && told.contains("`pip install fdb5lib`"), "{told}");
-    assert!(told.contains("or --without-fdb"), "{told}");
+    let error = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("has no fdb5lib") && error.contains("`pip install fdb5lib`"), "{error}");
+    assert!(error.contains("or --without-fdb"), "{error}");
 }
 
 #[test]
-fn what_a_killed_comparison_leaves_is_on_record_and_cleaned() {
+fn clean_removes_what_a_killed_comparison_leaves() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let mut driver = peers(folder.path(), &["--without-fdb", "--out", run.to_str().unwrap()])
@@ -123,19 +96,18 @@ fn what_a_killed_comparison_leaves_is_on_record_and_cleaned() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut told = BufReader::new(driver.stderr.take().unwrap());
+    let mut errors = BufReader::new(driver.stderr.take().unwrap());
     let mut line = String::new();
     while !line.contains("Isotach: ") {
         line.clear();
-        assert_ne!(told.read_line(&mut line).unwrap(), 0, "it ended without a figure");
+        assert_ne!(errors.read_line(&mut line).unwrap(), 0, "it ended without a figure");
     }
     driver.kill().unwrap();
     driver.wait().unwrap();
-    // The processes that it had started have the same standard error, which ends with the last of them.
-    told.read_to_end(&mut Vec::new()).unwrap();
-    assert_eq!((&record(&run)["complete"], folders(folder.path())), (&Value::Bool(false), 1));
-    assert!(!record(&run)["results"].as_array().unwrap().is_empty(), "what was measured is kept");
-    let cleaned = Command::new(program()).args(["bench", "clean"]).arg(&run).output().unwrap();
-    assert!(cleaned.status.success(), "{cleaned:?}");
-    assert_eq!((&record(&run)["pools"], folders(folder.path())), (&serde_json::json!([]), 0));
+    // Its processes have the same standard error, which ends with the last of them.
+    errors.read_to_end(&mut Vec::new()).unwrap();
+    assert_eq!((&read_record(&run)["complete"], folders(folder.path())), (&Value::Bool(false), 1));
+    assert!(!array(&read_record(&run)["results"]).is_empty(), "its results are kept");
+    clean(&run);
+    assert_eq!((&read_record(&run)["pools"], folders(folder.path())), (&serde_json::json!([]), 0));
 }

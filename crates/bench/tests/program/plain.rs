@@ -1,31 +1,23 @@
 //! The limit beside the cases of a study: plain files on the same file system.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-};
+use std::{fs, path::Path, process::Output};
 
 use serde_json::Value;
 
 use crate::{
-    common::{lines, number, pool, printed, program, record, told},
+    common::{array, bench, lines, number, pool, record, stderr, stdout},
     limits::SmallDisk,
 };
 
-/// A study in the pool of a folder, with its record in `run`.
-fn study(folder: &Path, place: &Path, words: &[&str]) -> Output {
-    study_in(folder, &pool(place), words)
+/// A study in a pool of the folder `parent`, with its record in `run`.
+fn study(folder: &Path, parent: &Path, words: &str) -> Output {
+    study_in(folder, &pool(parent), words)
 }
 
-fn study_in(folder: &Path, pool: &str, words: &[&str]) -> Output {
-    let mut command = Command::new(program());
-    command.arg("bench").args(words).arg("--out").arg(folder.join("run"));
+fn study_in(folder: &Path, pool: &str, words: &str) -> Output {
+    let mut command = bench(words);
+    command.arg("--out").arg(folder.join("run"));
     command.args(["--repetitions", "1", "--pool", pool]).output().unwrap()
-}
-
-fn split(words: &str) -> Vec<&str> {
-    words.split_whitespace().collect()
 }
 
 fn figure(line: &Value, name: &str) -> f64 {
@@ -33,7 +25,7 @@ fn figure(line: &Value, name: &str) -> f64 {
 }
 
 #[test]
-fn whatever_a_study_writes_and_reads_has_plain_writes_and_reads_of_as_many_bytes_beside_it() {
+fn all_writes_and_reads_of_a_study_have_a_limit() {
     let forecast = "--nsteps 2 --nlevels 2 --nparams 2 -n 2 --json";
     for words in [
         "field-io --size 4096 --operations 20 --pattern a,b,0A,1 -n 2 --json".to_owned(),
@@ -42,9 +34,9 @@ fn whatever_a_study_writes_and_reads_has_plain_writes_and_reads_of_as_many_bytes
         "kernels --scale 0.01 --versions 2 -n 2 --json".to_owned(),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        // Where a flush waits for the device, plain writes do so, too.
+        // Plain writes wait for the device as flushes do.
         let synced = format!("posix:{}", folder.path().join("pool").display());
-        let lines = lines(&study_in(folder.path(), &synced, &split(&words)));
+        let lines = lines(&study_in(folder.path(), &synced, &words));
         let follows = |line: &&Value| words.starts_with("operational") && line["phase"] == "read";
         let is_moved =
             |line: &&Value| line["phase"] != "setup" && number(&line["bytes"]) > 0 && !follows(line);
@@ -64,43 +56,47 @@ fn whatever_a_study_writes_and_reads_has_plain_writes_and_reads_of_as_many_bytes
 }
 
 #[test]
-fn the_table_has_a_column_for_what_part_of_plain_a_figure_is_where_there_is_any() {
+fn the_table_has_a_column_of_plain_where_there_is_a_limit() {
     let folder = tempfile::tempdir().unwrap();
     let words = "field-io --size 4096 --operations 5 -n 2";
-    let table = printed(&study(folder.path(), folder.path(), &split(words)));
+    let table = stdout(&study(folder.path(), folder.path(), words));
     assert!(
         table.contains("┆ of plain ┆") && table.contains("of plain: by plain writes or reads"),
         "{table}"
     );
     let other = tempfile::tempdir().unwrap();
-    let mut elsewhere = split(words);
-    elsewhere.extend(["--hosts", "a", "--launcher", "env NODE={host}"]);
-    let table = printed(&study(other.path(), other.path(), &elsewhere));
-    assert!(!table.contains("of plain"), "another machine's files are not at hand: {table}");
+    let elsewhere = bench(words)
+        .args(["--hosts", "a", "--launcher", "env NODE={host}", "--out"])
+        .arg(other.path().join("run"))
+        .args(["--repetitions", "1", "--pool", &pool(other.path())])
+        .output()
+        .unwrap();
+    let table = stdout(&elsewhere);
+    assert!(!table.contains("of plain"), "the files of another machine are not measured: {table}");
 }
 
 #[test]
-fn a_limit_for_which_there_is_no_room_ends_nothing_and_its_lack_is_on_record() {
+fn a_limit_without_space_is_recorded_as_missing_and_ends_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().join("disk");
-    let Some(_disk) = SmallDisk::mount(&place) else { return };
-    let output = study(folder.path(), &place, &split("field-io --pattern a --operations 8 -n 2"));
-    let told = told(&output);
-    assert!(output.status.success() && told.contains("no limit beside"), "{told}");
+    let disk = folder.path().join("disk");
+    let Some(_disk) = SmallDisk::mount(&disk) else { return };
+    let output = study(folder.path(), &disk, "field-io --pattern a --operations 8 -n 2");
+    let error = stderr(&output);
+    assert!(output.status.success() && error.contains("no limit beside"), "{error}");
     let record = record(folder.path());
     assert_eq!(record["complete"], true);
-    for result in record["results"].as_array().unwrap() {
+    for result in array(&record["results"]) {
         assert!(result["limit_error"].is_string() && result.get("limit_mib_per_s").is_none(), "{result}");
     }
-    assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "nothing is left on it");
+    assert_eq!(fs::read_dir(&disk).unwrap().count(), 0, "nothing is left on it");
 }
 
 #[test]
-fn what_is_paced_or_was_there_before_has_no_limit() {
+fn paced_writes_and_existing_fields_have_no_limit() {
     let folder = tempfile::tempdir().unwrap();
     let forecast = "--nsteps 1 --nlevels 1 --nparams 2 -n 1 --json";
     let no_limit = |words: &str| {
-        let lines = lines(&study(folder.path(), folder.path(), &split(words)));
+        let lines = lines(&study(folder.path(), folder.path(), words));
         fs::remove_dir_all(folder.path().join("run")).unwrap();
         lines.iter().all(|line| line.get("limit_mib_per_s").is_none() && line.get("limit_error").is_none())
     };
@@ -110,17 +106,16 @@ fn what_is_paced_or_was_there_before_has_no_limit() {
 }
 
 #[test]
-fn a_folder_that_has_the_name_of_the_plain_files_is_left_alone() {
+fn a_foreign_folder_with_the_name_of_the_plain_files_is_not_touched() {
     let folder = tempfile::tempdir().unwrap();
     let strange = folder.path().join("pool-plain");
     fs::create_dir(&strange).unwrap();
     fs::write(strange.join("theirs"), "bytes").unwrap();
-    let output =
-        study(folder.path(), folder.path(), &split("field-io --pattern a --operations 2 --size 4096 -n 2"));
-    let told = told(&output);
-    assert!(output.status.success() && !told.contains("kept"), "{told}");
-    assert_eq!(told.matches("no limit beside").count(), 1, "{told}");
+    let output = study(folder.path(), folder.path(), "field-io --pattern a --operations 2 --size 4096 -n 2");
+    let error = stderr(&output);
+    assert!(output.status.success() && !error.contains("kept"), "{error}");
+    assert_eq!(error.matches("no limit beside").count(), 1, "{error}");
     assert!(strange.join("theirs").exists());
-    let results = record(folder.path())["results"].as_array().unwrap().clone();
-    assert!(results.iter().all(|result| result["limit_error"].is_string()));
+    let record = record(folder.path());
+    assert!(array(&record["results"]).iter().all(|result| result["limit_error"].is_string()));
 }

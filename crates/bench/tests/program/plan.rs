@@ -1,32 +1,32 @@
-//! The method as a command: its stages, and going on after an interruption.
+//! The method as a command: its stages, and resuming a plan.
 
 use std::{
     path::Path,
     process::{Command, Stdio},
 };
 
-use crate::common::{pool, printed, program, record, told};
+use crate::common::{array, bench, number, pool, record, stderr, stdout};
 use serde_json::Value;
 
-/// A small plan on two nodes of this machine, of which the pool is `pool` in a folder.
+/// A small plan on two nodes of this machine, with its pool in `pool`.
 fn command(folder: &Path, record: &str) -> Command {
-    let mut command = Command::new(program());
-    let words = "bench plan --hosts a,b --operations 2 --operations-max 4 --processes-max 2 --repetitions 2 \
-                 --size 4096 --sizes 4096,8192 --class SX-S2-S1,S1-S1-S1";
-    command.args(words.split_whitespace()).args(["--launcher", "env NODE={host}"]);
-    command.arg("--pool").arg(pool(folder));
+    let mut command = bench(
+        "plan --hosts a,b --operations 2 --operations-max 4 --processes-max 2 --repetitions 2 --size 4096 \
+         --sizes 4096,8192 --class SX-S2-S1,S1-S1-S1",
+    );
+    command.args(["--launcher", "env NODE={host}", "--pool", &pool(folder)]);
     command.arg(record).arg(folder.join("run"));
     command
 }
 
-/// How many results there are of each stage.
+/// The number of results of each stage.
 fn stages(record: &Value) -> Vec<(String, usize)> {
     let of = |result: &Value| {
-        let case = &record["cases"][result["case"].as_u64().unwrap() as usize];
+        let case = &record["cases"][number(&result["case"]) as usize];
         case["stage"].as_str().unwrap().to_owned()
     };
     let mut found: Vec<(String, usize)> = Vec::new();
-    for stage in record["results"].as_array().unwrap().iter().map(of) {
+    for stage in array(&record["results"]).iter().map(of) {
         match found.iter_mut().find(|(known, _)| *known == stage) {
             Some((_, count)) => *count += 1,
             None => found.push((stage, 1)),
@@ -36,20 +36,20 @@ fn stages(record: &Value) -> Vec<(String, usize)> {
 }
 
 #[test]
-fn all_stages_are_done_and_explained_and_on_record() {
+fn all_stages_are_explained_and_on_record() {
     let folder = tempfile::tempdir().unwrap();
-    let told = printed(&command(folder.path(), "--out").output().unwrap());
-    for said in [
+    let shown = stdout(&command(folder.path(), "--out").output().unwrap());
+    for title in [
         "1. How long a run must be",
         "2. How many processes",
         "3. How many client nodes",
         "4. What size",
         "5. How bandwidth grows",
     ] {
-        assert!(told.contains(said), "{told}");
+        assert!(shown.contains(title), "{shown}");
     }
     let record = record(folder.path());
-    assert_eq!((&record["complete"], &record["pools"]), (&true.into(), &Value::Array(Vec::new())));
+    assert!(record["complete"] == true && array(&record["pools"]).is_empty());
     let stages = stages(&record);
     let names: Vec<&str> = stages.iter().map(|(name, _)| &**name).collect();
     assert_eq!(names, ["length", "processes", "ratio", "sweep", "scale"]);
@@ -60,10 +60,10 @@ fn all_stages_are_done_and_explained_and_on_record() {
 }
 
 #[test]
-fn a_plan_that_was_killed_goes_on_without_measuring_again_what_it_has() {
+fn a_resumed_plan_does_not_measure_again_what_is_on_record() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = command(folder.path(), "--out").stdout(Stdio::piped()).spawn().unwrap();
-    // Its first line comes when the first stage is done.
+    // Its first line follows the first stage.
     let mut first = [0; 8];
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first).unwrap();
     child.kill().unwrap();
@@ -71,31 +71,31 @@ fn a_plan_that_was_killed_goes_on_without_measuring_again_what_it_has() {
     let before = record(folder.path());
     assert_eq!(before["complete"], false);
     let other = command(folder.path(), "--resume").args(["--servers", "2"]).output().unwrap();
-    let said = told(&other);
+    let error = stderr(&other);
     assert!(
-        said.contains("begun without --servers and now with --servers 2") && other.status.code() == Some(2),
-        "{said}"
+        error.contains("begun without --servers and now with --servers 2") && other.status.code() == Some(2),
+        "{error}"
     );
-    let kept = before["results"].as_array().unwrap();
-    printed(&command(folder.path(), "--resume").output().unwrap());
+    let kept = array(&before["results"]);
+    stdout(&command(folder.path(), "--resume").output().unwrap());
     let after = record(folder.path());
-    assert_eq!((&after["complete"], &after["pools"]), (&true.into(), &Value::Array(Vec::new())));
+    assert!(after["complete"] == true && array(&after["pools"]).is_empty());
     let of_length = |results: &[Value]| -> Vec<Value> {
         results
             .iter()
-            .filter(|one| before["cases"][one["case"].as_u64().unwrap() as usize]["stage"] == "length")
+            .filter(|one| before["cases"][number(&one["case"]) as usize]["stage"] == "length")
             .cloned()
             .collect()
     };
     assert!(!of_length(kept).is_empty());
-    assert_eq!(of_length(kept), of_length(after["results"].as_array().unwrap()));
-    assert!(after["results"].as_array().unwrap().len() > kept.len());
+    assert_eq!(of_length(kept), of_length(array(&after["results"])));
+    assert!(array(&after["results"]).len() > kept.len());
 }
 
 #[test]
-fn a_record_of_another_workload_or_of_other_nodes_is_not_gone_on_with() {
+fn a_record_of_another_workload_or_of_other_nodes_is_not_resumed() {
     let folder = tempfile::tempdir().unwrap();
-    printed(&command(folder.path(), "--out").output().unwrap());
+    stdout(&command(folder.path(), "--out").output().unwrap());
     let resume = || {
         let mut resume = command(folder.path(), "--resume");
         resume.args(["--hosts", "c"]);
@@ -103,8 +103,8 @@ fn a_record_of_another_workload_or_of_other_nodes_is_not_gone_on_with() {
     };
     let refused = |what: &str| {
         let other = resume().output().unwrap();
-        let said = told(&other);
-        assert!(said.contains(what) && other.status.code() == Some(2), "{said}");
+        let error = stderr(&other);
+        assert!(error.contains(what) && other.status.code() == Some(2), "{error}");
     };
     refused("a run of plan on ");
     let path = folder.path().join("run/run.json");

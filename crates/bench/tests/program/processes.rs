@@ -1,22 +1,21 @@
-//! The program as its drivers see it: clients that are told to go, and the suite that starts them.
+//! Clients that a driver releases, and the suite that starts them.
 
 use std::{
     io::{BufRead, BufReader, Write},
     path::Path,
-    process::{Child, Command, Output, Stdio},
+    process::{Child, Output, Stdio},
 };
 
-use crate::common::program;
+use crate::common::{bench, lines, stderr, stdout};
 use serde_json::Value;
 
 fn client(root: &Path, words: &str) -> Child {
-    let mut command = Command::new(program());
-    command.args(["bench", "client"]).args(words.split_whitespace());
+    let mut command = bench(&format!("client {words}"));
     command.env("PEER_ROOT", root).env("PEER_SYNC", "0");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Lets clients go together; their figures.
+/// Releases clients together and returns their figures.
 fn together(mut clients: Vec<Child>) -> Vec<Value> {
     let mut outputs: Vec<_> =
         clients.iter_mut().map(|client| BufReader::new(client.stdout.take().unwrap())).collect();
@@ -44,7 +43,7 @@ fn fields(figures: &Value) -> u64 {
     figures["fields"].as_u64().unwrap()
 }
 
-/// The whole output of a client that is told to go at once.
+/// The output of a client that is released immediately.
 fn alone(root: &Path, words: &str) -> Output {
     let mut client = client(root, words);
     writeln!(client.stdin.take().unwrap(), "go").unwrap();
@@ -52,7 +51,7 @@ fn alone(root: &Path, words: &str) -> Output {
 }
 
 #[test]
-fn clients_that_start_at_once_on_an_empty_folder_all_succeed_and_read_back_what_they_wrote() {
+fn clients_that_start_together_on_an_empty_folder_read_what_they_wrote() {
     let root = tempfile::tempdir().unwrap();
     let of_numbers = |op: &str| -> Vec<Child> {
         (1..=6).map(|number| client(root.path(), &format!("{op} 100 {number} 1 0 3"))).collect()
@@ -65,12 +64,12 @@ fn clients_that_start_at_once_on_an_empty_folder_all_succeed_and_read_back_what_
         let figures = together(vec![client(root.path(), &format!("{op} 100 1 6 0 3"))]);
         assert_eq!(fields(&figures[0]), 1800, "{op}");
     }
-    let told = alone(root.path(), "list 100 1 6 0 3");
-    assert!(String::from_utf8_lossy(&told.stderr).contains("0 fields; expected 1800"), "after the wipe");
+    let output = alone(root.path(), "list 100 1 6 0 3");
+    assert!(stderr(&output).contains("0 fields; expected 1800"), "after the wipe");
 }
 
 #[test]
-fn a_looping_client_reads_until_it_is_told_to_stop() {
+fn a_looping_client_reads_until_it_is_stopped() {
     let root = tempfile::tempdir().unwrap();
     together(vec![client(root.path(), "archive 100 1 1 0 1")]);
     let mut looping = client(root.path(), "retr1 100 1 1 0 1 fresh loop");
@@ -78,7 +77,7 @@ fn a_looping_client_reads_until_it_is_told_to_stop() {
     let mut input = looping.stdin.take().unwrap();
     assert_eq!(line(&mut output), "READY\n");
     writeln!(input, "go").unwrap();
-    // A second client that ends shows that the first is still at work.
+    // The first client is still working when a second one has ended.
     together(vec![client(root.path(), "retr1 100 1 1 0 1")]);
     assert!(looping.try_wait().unwrap().is_none());
     drop(input);
@@ -88,7 +87,7 @@ fn a_looping_client_reads_until_it_is_told_to_stop() {
 }
 
 #[test]
-fn a_field_that_is_not_there_is_a_failure_and_not_a_figure() {
+fn a_missing_field_is_a_failure_and_not_a_figure() {
     let root = tempfile::tempdir().unwrap();
     together(vec![client(root.path(), "archive 100 1 1 0 1")]);
     for (words, message) in [
@@ -99,15 +98,14 @@ fn a_field_that_is_not_there_is_a_failure_and_not_a_figure() {
         ("listjson 100 1 1 0 2", "wrong data: 100 fields; expected 200"),
     ] {
         let output = alone(root.path(), words);
-        let (told, error) =
-            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(!output.status.success() && told == "READY\n", "{words}: {told}");
+        let (shown, error) = (String::from_utf8_lossy(&output.stdout), stderr(&output));
+        assert!(!output.status.success() && shown == "READY\n", "{words}: {shown}");
         assert!(error.contains(message), "{words}: {error}");
     }
 }
 
 #[test]
-fn a_client_works_on_the_store_that_it_is_given_on_any_engine() {
+fn a_client_uses_the_given_store_on_any_engine() {
     let folder = tempfile::tempdir().unwrap();
     let (unused, pool) = (folder.path().join("unused"), folder.path().join("pool"));
     let store = format!("--store=posix:{}?sync=no", pool.display());
@@ -119,14 +117,11 @@ fn a_client_works_on_the_store_that_it_is_given_on_any_engine() {
     let in_memory = together(vec![client(&unused, "archive 100 1 1 0 3 atomic --store=memory:fields")]);
     assert_eq!(fields(&in_memory[0]), 300);
     let other = alone(&unused, "retr1 100 1 1 0 3 --store=memory:fields");
-    assert!(
-        String::from_utf8_lossy(&other.stderr).contains("no field"),
-        "memory serves one process: {other:?}"
-    );
+    assert!(stderr(&other).contains("no field"), "memory serves one process: {other:?}");
 }
 
 #[test]
-fn a_store_that_a_client_cannot_use_is_refused_before_it_is_ready() {
+fn a_client_refuses_an_unusable_store_before_it_is_ready() {
     for (words, message) in [
         ("--store=nowhere", "a URI such as posix:/path"),
         ("--store=tape:1", "tape"),
@@ -134,14 +129,14 @@ fn a_store_that_a_client_cannot_use_is_refused_before_it_is_ready() {
     ] {
         let output =
             client(Path::new("unused"), &format!("archive 100 1 1 0 1 {words}")).wait_with_output().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr);
+        let error = stderr(&output);
         assert!(output.stdout.is_empty() && error.contains(message), "{words}: {output:?}");
         assert!(!output.status.success(), "{words}");
     }
 }
 
 #[test]
-fn a_client_refuses_what_does_not_go_together_before_it_is_ready() {
+fn a_client_refuses_invalid_combinations_before_it_is_ready() {
     for (words, message) in [
         ("archive 100 1 1 0 1 null fdb", "null with fdb"),
         ("archive 100 1 1 0 1 fdb atomic", "atomic with null or fdb"),
@@ -156,40 +151,33 @@ fn a_client_refuses_what_does_not_go_together_before_it_is_ready() {
         ("archive 31 1 1 0 1", "at least 32 and at most"),
     ] {
         let output = client(Path::new("unused"), words).wait_with_output().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr);
+        let error = stderr(&output);
         assert!(output.stdout.is_empty() && error.contains(message), "{words}: {output:?}");
         assert_eq!(output.status.code(), Some(2), "{words}");
     }
 }
 
 #[test]
-fn a_client_without_a_folder_says_which_variable_names_it() {
-    let output = Command::new(program())
-        .args(["bench", "client", "archive", "100", "1", "1", "0", "1"])
-        .env_remove("PEER_ROOT")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
+fn a_client_without_a_folder_names_the_variable_for_it() {
+    let output =
+        bench("client archive 100 1 1 0 1").env_remove("PEER_ROOT").stdin(Stdio::null()).output().unwrap();
+    let error = stderr(&output);
     assert!(!output.status.success() && error.contains("the variable PEER_ROOT is not set"), "{error}");
 }
 
 #[test]
-fn the_suite_measures_each_figure_beside_its_limit_and_leaves_nothing_behind() {
+fn the_suite_measures_figures_beside_limits_and_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let saved = folder.path().join("saved.jsonl");
     let place = folder.path().join("place");
     std::fs::create_dir(&place).unwrap();
-    let output = Command::new(program())
-        .args(["bench", "--quick", "--json", "--repetitions=1", "--sizes=65536", "--procs=2", "--list=50000"])
+    let output = bench("--quick --json --repetitions=1 --sizes=65536 --procs=2 --list=50000")
         .arg(format!("--where={}", place.display()))
         .arg(format!("--save={}", saved.display()))
         .output()
         .unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(text, std::fs::read_to_string(saved).unwrap());
-    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(stdout(&output), std::fs::read_to_string(saved).unwrap());
+    let lines = lines(&output);
     let of = |what: &str| lines.iter().find(|line| line["what"] == what).unwrap();
     for (figure, limit) in [("archive", "plain write"), ("retrieve", "plain read")] {
         let (figure, limit) = (of(figure), of(limit));
@@ -208,18 +196,13 @@ fn the_suite_measures_each_figure_beside_its_limit_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_container_of_many_entries_is_filled_and_searched_by_processes_of_their_own() {
+fn a_container_of_many_entries_is_searched_by_new_processes() {
     let folder = tempfile::tempdir().unwrap();
-    let run = |words: &[&str]| {
-        let mut command = Command::new(program());
-        let output =
-            command.args(["bench", "entries", "--where"]).arg(folder.path()).args(words).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let run =
+        |words: &[&str]| stdout(&bench("entries --where").arg(folder.path()).args(words).output().unwrap());
     let measured: Value = serde_json::from_str(&run(&["120000", "--repetitions", "2", "--json"])).unwrap();
     assert_eq!(measured["entries"], 120_000);
-    // Keys and values alone take as much.
+    // This is the size of keys and values alone.
     assert!(measured["stored_bytes"].as_u64().unwrap() > 120_000 * 69, "{measured}");
     assert!(
         measured["first_s"].as_f64().unwrap() > 0.0 && measured["rss_mib"].as_f64().unwrap() > 1.0,

@@ -13,15 +13,15 @@ use parquet::{
     schema::types::Type,
 };
 
-use super::{Moment, Part, Placed};
+use super::{LogEntry, Moment, ProcessLog};
 use crate::{Error, Result};
 
-type Written<T> = std::result::Result<T, ParquetError>;
+type ParquetResult<T> = std::result::Result<T, ParquetError>;
 
-/// Rows written together.
+/// Rows of a group.
 const ROWS: usize = 1 << 16;
 
-/// A file that is being written.
+/// A file in progress.
 pub(crate) struct EventsFile {
     name: String,
     writer: SerializedFileWriter<File>,
@@ -32,13 +32,13 @@ fn column(name: &str, physical: Physical, logical: Option<LogicalType>, repetiti
         .with_logical_type(logical)
         .with_repetition(repetition)
         .build();
-    // The types above fit each other; a test writes and reads them.
+    // The types above match; a test writes and reads them.
     #[expect(clippy::expect_used, reason = "a schema that is fixed")]
     Arc::new(column.expect("a column of a fixed schema"))
 }
 
 /// The columns of a row.
-fn schema() -> Written<Arc<Type>> {
+fn schema() -> ParquetResult<Arc<Type>> {
     let number = |name: &str| column(name, Physical::INT32, None, Repetition::REQUIRED);
     let long = |name: &str| column(name, Physical::INT64, None, Repetition::REQUIRED);
     let time = |name: &str, repetition| {
@@ -70,12 +70,12 @@ impl EventsFile {
         Ok(Self { writer: writer.map_err(failed(&name))?, name })
     }
 
-    /// Adds the operations of a part.
-    pub(crate) fn add(&mut self, placed: &Placed<impl Borrow<Part>>) -> Result<()> {
-        let all = placed.part.borrow().operations.len();
+    /// Adds the operations of a log.
+    pub(crate) fn add(&mut self, entry: &LogEntry<impl Borrow<ProcessLog>>) -> Result<()> {
+        let all = entry.log.borrow().operations.len();
         (0..all).step_by(ROWS).try_for_each(|from| {
             let group = self.writer.next_row_group();
-            let written = group.and_then(|group| write(group, placed, from..all.min(from + ROWS)));
+            let written = group.and_then(|group| write(group, entry, from..all.min(from + ROWS)));
             written.map_err(failed(&self.name))
         })
     }
@@ -90,45 +90,45 @@ fn failed(name: &str) -> impl FnOnce(ParquetError) -> Error {
     move |error| Error::Io { what, source: std::io::Error::other(error) }
 }
 
-/// Writes rows as a group of their own.
+/// Writes rows as one group.
 fn write(
     mut group: SerializedRowGroupWriter<'_, File>,
-    placed: &Placed<impl Borrow<Part>>,
+    entry: &LogEntry<impl Borrow<ProcessLog>>,
     rows: std::ops::Range<usize>,
-) -> Written<()> {
-    let (part, count) = (placed.part.borrow(), rows.len());
-    let operations = &part.operations[rows];
-    for number in [placed.case, placed.repetition] {
+) -> ParquetResult<()> {
+    let (log, count) = (entry.log.borrow(), rows.len());
+    let operations = &log.operations[rows];
+    for number in [entry.case, entry.repetition] {
         put::<Int32Type>(&mut group, &vec![number as i32; count], None)?;
     }
-    put::<ByteArrayType>(&mut group, &vec![ByteArray::from(&*placed.phase); count], None)?;
-    for number in [placed.node, placed.process] {
+    put::<ByteArrayType>(&mut group, &vec![ByteArray::from(&*entry.phase); count], None)?;
+    for number in [entry.node, entry.process] {
         put::<Int32Type>(&mut group, &vec![number as i32; count], None)?;
     }
     for of in [|one: &super::Operation| one.iteration, |one: &super::Operation| one.bytes] {
         put::<Int64Type>(&mut group, &operations.iter().map(|one| of(one) as i64).collect::<Vec<_>>(), None)?;
     }
     put::<BoolType>(&mut group, &operations.iter().map(|one| one.wrong).collect::<Vec<_>>(), None)?;
-    put::<Int64Type>(&mut group, &vec![part.execution_start; count], None)?;
+    put::<Int64Type>(&mut group, &vec![log.execution_start; count], None)?;
     for moment in 0..Moment::COUNT {
         let times = operations.iter().map(|one| one.times[moment]);
-        let there: Vec<i16> = times.clone().map(|time| i16::from(time != 0)).collect();
+        let present: Vec<i16> = times.clone().map(|time| i16::from(time != 0)).collect();
         let times: Vec<i64> = times.filter(|time| *time != 0).collect();
-        put::<Int64Type>(&mut group, &times, Some(&there))?;
+        put::<Int64Type>(&mut group, &times, Some(&present))?;
     }
-    put::<Int64Type>(&mut group, &vec![part.execution_end; count], None)?;
+    put::<Int64Type>(&mut group, &vec![log.execution_end; count], None)?;
     group.close().map(drop)
 }
 
-/// Writes the next column of a group; `there` says of each row whether it has a value.
+/// Writes the next column of a group. `present` has a 1 for each row with a value.
 fn put<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, File>,
     values: &[T::T],
-    there: Option<&[i16]>,
-) -> Written<()> {
+    present: Option<&[i16]>,
+) -> ParquetResult<()> {
     let missing = || ParquetError::General("more columns than the schema has".to_owned());
     let mut column = group.next_column()?.ok_or_else(missing)?;
-    column.typed::<T>().write_batch(values, there, None)?;
+    column.typed::<T>().write_batch(values, present, None)?;
     column.close()
 }
 
@@ -143,7 +143,7 @@ mod tests {
     use crate::harness::events::Operation;
 
     #[test]
-    fn rows_come_back_as_they_were_written_and_moments_that_were_not_are_null() {
+    fn rows_are_read_as_written_and_missing_moments_are_null() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.parquet");
         let operation = |iteration: u64| Operation {
@@ -152,16 +152,16 @@ mod tests {
             wrong: iteration == 1,
             times: [100, 0, 0, 110, 120, 0, 0, 130 + iteration as i64],
         };
-        let part = Part {
+        let log = ProcessLog {
             execution_start: 90,
             execution_end: 140,
             operations: (0..3).map(operation).collect(),
-            ..Part::default()
+            ..ProcessLog::default()
         };
         let phase = "write".to_owned();
-        let placed = Placed { case: 4, repetition: 1, phase, node: 2, process: 9, part };
+        let entry = LogEntry { case: 4, repetition: 1, phase, node: 2, process: 9, log };
         let mut file = EventsFile::create(&path).unwrap();
-        file.add(&placed).unwrap();
+        file.add(&entry).unwrap();
         file.finish().unwrap();
         let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(std::result::Result::unwrap).collect();

@@ -1,8 +1,8 @@
-//! What a process did and when: the events of every operation, as the published method wants them.
+//! The events of every operation of a process, as the published method defines them.
 //!
-//! Times are nanoseconds since 1970. A process reads the system's time once, when it begins, and counts on from there by
-//! the monotonic clock: so times of one node never jump, and those of several nodes are as near to each other as the nodes'
-//! clocks, which the driver compares and corrects (see `cast`).
+//! Times are nanoseconds since 1970. A process reads the system's time once, at its start, and counts from there by the
+//! monotonic clock. So the times of one node never jump, and those of several nodes differ as their clocks do, which the
+//! driver compares and corrects (see `launcher`).
 
 mod file;
 mod notes;
@@ -16,9 +16,9 @@ pub(crate) use file::EventsFile;
 pub(crate) use notes::Profile;
 pub(crate) use notes::{CallTime, Calls, Mark, Marked, Notes};
 pub(crate) use reading::read_events;
-pub(crate) use recorder::{Clock, Doing, Recorder};
+pub(crate) use recorder::{Clock, Recorder, Timer};
 
-/// A moment of an operation, in the order in which they come.
+/// The moments of an operation, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
     IoStart,
@@ -32,9 +32,8 @@ pub(crate) enum Moment {
 }
 
 impl Moment {
-    /// How many there are.
     pub(crate) const COUNT: usize = 8;
-    /// The names of their columns.
+    /// The names of the columns.
     pub(crate) const NAMES: [&'static str; Self::COUNT] = [
         "io_start",
         "open_start",
@@ -47,15 +46,15 @@ impl Moment {
     ];
 }
 
-/// One operation: a field or a block that was written or read.
+/// One operation: the write or read of a field or a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Operation {
-    /// Which iteration of its process in its phase it is, or is a part of, counted from 0.
+    /// The number of its iteration within process and phase, from 0. An iteration has one operation or several.
     pub(crate) iteration: u64,
     pub(crate) bytes: u64,
-    /// Whether what was read was not what had been written.
+    /// Whether it read other bytes than were written.
     pub(crate) wrong: bool,
-    /// When each [`Moment`] was; 0 for one that the operation has not.
+    /// The time of each [`Moment`]; 0 for a moment that the operation does not have.
     pub(crate) times: [i64; Moment::COUNT],
 }
 
@@ -64,57 +63,61 @@ impl Operation {
         self.times[moment as usize]
     }
 
-    /// Moves all times.
-    pub(crate) fn shift(&mut self, nanoseconds: i64) {
+    fn shift(&mut self, nanoseconds: i64) {
         self.times.iter_mut().filter(|time| **time != 0).for_each(|time| *time += nanoseconds);
     }
 }
 
-/// What one process did in one phase.
+/// The log of one process in one phase. A process may be released to the same phase in several rounds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Part {
-    /// When the process began to be.
+pub(crate) struct ProcessLog {
+    /// The start of the process.
     pub(crate) execution_start: i64,
-    /// When it had finished the phase.
+    /// The end of the phase.
     pub(crate) execution_end: i64,
     pub(crate) operations: Vec<Operation>,
-    /// The number of its first operation of each further time that it was let go.
-    #[serde(default)]
-    pub(crate) further: Vec<usize>,
+    /// The number of the first operation of each round after the first.
+    pub(crate) later_rounds: Vec<usize>,
     pub(crate) notes: Notes,
 }
 
-impl Part {
-    /// How often the process was let go.
-    pub(crate) fn goes(&self) -> usize {
-        1 + self.further.len()
+impl ProcessLog {
+    pub(crate) fn rounds(&self) -> usize {
+        1 + self.later_rounds.len()
     }
 
-    /// What it did in one of these times, counted from 0.
-    pub(crate) fn of_go(&self, go: usize) -> &[Operation] {
-        let end = |before: usize| self.further.get(before).copied().unwrap_or(self.operations.len());
-        let start = go.checked_sub(1).map_or(0, end);
-        &self.operations[start..end(go)]
+    /// The operations of a round, counted from 0.
+    pub(crate) fn round(&self, round: usize) -> &[Operation] {
+        let end = |before: usize| self.later_rounds.get(before).copied().unwrap_or(self.operations.len());
+        let start = round.checked_sub(1).map_or(0, end);
+        &self.operations[start..end(round)]
     }
 
-    /// Adds another time that the process went through the phase.
+    /// Adds another round.
     pub(crate) fn add(&mut self, more: Self) {
-        self.further.push(self.operations.len());
+        self.later_rounds.push(self.operations.len());
         self.operations.extend(more.operations);
         self.notes.add(more.notes);
         self.execution_end = more.execution_end;
     }
+
+    /// Adds `nanoseconds` to all times.
+    pub(crate) fn shift(&mut self, nanoseconds: i64) {
+        self.execution_start += nanoseconds;
+        self.execution_end += nanoseconds;
+        self.operations.iter_mut().for_each(|operation| operation.shift(nanoseconds));
+        self.notes.shift(nanoseconds);
+    }
 }
 
-/// Who did a part, and of what.
+/// A log with its case, repetition, phase, node and process.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Placed<P = Part> {
-    /// The number of the case within the run.
+pub(crate) struct LogEntry<L = ProcessLog> {
     pub(crate) case: u32,
     pub(crate) repetition: u32,
     pub(crate) phase: String,
     pub(crate) node: u32,
     /// Counted over all nodes.
     pub(crate) process: u32,
-    pub(crate) part: P,
+    pub(crate) log: L,
 }

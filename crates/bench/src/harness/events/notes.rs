@@ -1,5 +1,4 @@
-//! What a process notes beside its operations: how its time went over the calls of a library, and when steps of a forecast
-//! were there.
+//! Notes of a process beside its operations: its time by call of a library, and when steps of a forecast were available.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -10,10 +9,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Notes {
     pub(crate) profile: Profile,
     pub(crate) marks: Vec<Mark>,
-    /// When one who follows writers first asked the store, in nanoseconds since 1970: its work begins with that, and not
-    /// with the first operation, which has to wait for the writers.
-    #[serde(default)]
-    pub(crate) asked: Option<i64>,
+    /// When a reader that follows writers first first_poll the store, in nanoseconds since 1970. Its work begins then, and not
+    /// with its first operation, which waits for the writers.
+    pub(crate) first_poll: Option<i64>,
     /// Steps that took longer than their window.
     pub(crate) late_steps: u64,
     /// Fields that were listed.
@@ -21,7 +19,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Adds those of another time that the process went through the phase.
+    /// Adds the notes of another round.
     pub(crate) fn add(&mut self, more: Self) {
         self.profile.seconds += more.profile.seconds;
         for (name, time) in more.profile.calls {
@@ -29,34 +27,33 @@ impl Notes {
             (sum.count, sum.seconds) = (sum.count + time.count, sum.seconds + time.seconds);
         }
         self.marks.extend(more.marks);
-        self.asked = self.asked.into_iter().chain(more.asked).min();
+        self.first_poll = self.first_poll.into_iter().chain(more.first_poll).min();
         self.late_steps += more.late_steps;
         self.listed += more.listed;
     }
 
-    /// Moves all times.
+    /// Adds `nanoseconds` to all times.
     pub(crate) fn shift(&mut self, nanoseconds: i64) {
         self.marks.iter_mut().for_each(|mark| mark.at += nanoseconds);
-        self.asked = self.asked.map(|at| at + nanoseconds);
+        self.first_poll = self.first_poll.map(|at| at + nanoseconds);
     }
 }
 
-/// How the time of a phase went.
+/// The time of a phase by call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Profile {
-    /// All of the phase.
+    /// Of the whole phase.
     pub(crate) seconds: f64,
     pub(crate) calls: BTreeMap<String, CallTime>,
 }
 
-/// How often something was called, and how long that took altogether.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CallTime {
     pub(crate) count: u64,
     pub(crate) seconds: f64,
 }
 
-/// When a step of a member was there.
+/// When a step of a member was available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mark {
     pub(crate) what: Marked,
@@ -66,21 +63,21 @@ pub(crate) struct Mark {
     pub(crate) at: i64,
 }
 
-/// For whom it was there.
+/// To whom it was available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Marked {
-    /// Its writer had flushed it.
+    /// To all: its writer has flushed it.
     Flushed,
-    /// A reader saw it whole.
+    /// To a reader, which saw all of it.
     Seen,
 }
 
-/// Calls that are being timed.
+/// A profile in progress.
 #[derive(Debug)]
 pub(crate) struct Calls {
     began: Instant,
-    // Few and known: comparing their names is quicker than anything that would find one.
+    // There are few, so comparing names is faster than a map.
     calls: Vec<(&'static str, CallTime)>,
 }
 
@@ -89,21 +86,21 @@ impl Calls {
         Self { began: Instant::now(), calls: Vec::new() }
     }
 
-    /// Makes a call.
+    /// Times a call.
     pub(crate) fn time<T>(&mut self, name: &'static str, call: impl FnOnce() -> T) -> T {
         let began = Instant::now();
         let outcome = call();
         let seconds = began.elapsed().as_secs_f64();
-        let place = self.calls.iter().position(|(there, _)| *there == name).unwrap_or_else(|| {
+        let location = self.calls.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
             self.calls.push((name, CallTime::default()));
             self.calls.len() - 1
         });
-        let time = &mut self.calls[place].1;
+        let time = &mut self.calls[location].1;
         (time.count, time.seconds) = (time.count + 1, time.seconds + seconds);
         outcome
     }
 
-    /// How the time went until now.
+    /// The profile until now.
     pub(crate) fn end(&self) -> Profile {
         let calls = self.calls.iter().map(|(name, time)| ((*name).to_owned(), *time)).collect();
         Profile { seconds: self.began.elapsed().as_secs_f64(), calls }
@@ -115,20 +112,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_question_of_several_times_counts_and_all_times_move_together() {
+    fn the_earliest_poll_counts_and_shift_moves_all_times() {
         let mark = Mark { what: Marked::Seen, member: 1, step: 2, at: 30 };
-        let mut notes = Notes { asked: Some(20), marks: vec![mark], ..Notes::default() };
-        notes.add(Notes { asked: Some(40), ..Notes::default() });
+        let mut notes = Notes { first_poll: Some(20), marks: vec![mark], ..Notes::default() };
+        notes.add(Notes { first_poll: Some(40), ..Notes::default() });
         notes.add(Notes::default());
         notes.shift(-5);
-        assert_eq!((notes.asked, notes.marks[0].at), (Some(15), 25));
+        assert_eq!((notes.first_poll, notes.marks[0].at), (Some(15), 25));
         let mut none = Notes::default();
-        none.add(Notes { asked: Some(7), ..Notes::default() });
-        assert_eq!(none.asked, Some(7));
+        none.add(Notes { first_poll: Some(7), ..Notes::default() });
+        assert_eq!(none.first_poll, Some(7));
     }
 
     #[test]
-    fn calls_are_counted_by_name_and_take_no_longer_than_the_whole() {
+    fn calls_are_counted_by_name_and_take_no_longer_than_the_phase() {
         let mut calls = Calls::start();
         let sum: u32 = (0..3).map(|one| calls.time("a", || one)).sum();
         calls.time("b", || ());

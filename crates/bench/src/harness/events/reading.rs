@@ -1,4 +1,4 @@
-//! Events read back from their Parquet file, a group of rows at a time: each group is of one process.
+//! Reading events from their Parquet file, one group of rows at a time. Each group belongs to one process.
 
 use std::{fs::File, path::Path};
 
@@ -9,27 +9,27 @@ use parquet::{
     file::reader::{FileReader, RowGroupReader, SerializedFileReader},
 };
 
-use super::{Moment, Operation, Part, Placed};
+use super::{LogEntry, Moment, Operation, ProcessLog};
 use crate::{Error, Result};
 
-type Found<T> = std::result::Result<T, ParquetError>;
+type ParquetResult<T> = std::result::Result<T, ParquetError>;
 
-/// Hands over the parts in a file. A process that did much has several, in order.
-pub(crate) fn read_events(path: &Path, mut each: impl FnMut(Placed)) -> Result<()> {
+/// Passes the entries of a file to `each`. A process with many operations has several entries, in order.
+pub(crate) fn read_events(path: &Path, mut each: impl FnMut(LogEntry)) -> Result<()> {
     let file = File::open(path).map_err(Error::io("read", path))?;
     let wrong = |error: ParquetError| {
         Error::wrong(format!("{} ({error})", path.display()), "events as Parquet, whole and of this version")
     };
     let reader = SerializedFileReader::new(file).map_err(wrong)?;
     for group in 0..reader.num_row_groups() {
-        let placed = reader.get_row_group(group).and_then(|group| read_group(&*group));
-        placed.map_err(wrong)?.into_iter().for_each(&mut each);
+        let entry = reader.get_row_group(group).and_then(|group| read_group(&*group));
+        entry.map_err(wrong)?.into_iter().for_each(&mut each);
     }
     Ok(())
 }
 
-fn read_group(group: &dyn RowGroupReader) -> Found<Option<Placed>> {
-    let first_number = |name: &str| -> Found<u32> {
+fn read_group(group: &dyn RowGroupReader) -> ParquetResult<Option<LogEntry>> {
+    let first_number = |name: &str| -> ParquetResult<u32> {
         Ok(column::<Int32Type>(group, name)?.first().copied().flatten().unwrap_or(0) as u32)
     };
     let longs = |name: &str| column::<Int64Type>(group, name);
@@ -54,18 +54,18 @@ fn read_group(group: &dyn RowGroupReader) -> Found<Option<Placed>> {
         return Ok(None);
     };
     let phase = column::<ByteArrayType>(group, "phase")?.into_iter().flatten().next();
-    Ok(Some(Placed {
+    Ok(Some(LogEntry {
         case: first_number("case")?,
         repetition: first_number("repetition")?,
         phase: phase.map(|phase| String::from_utf8_lossy(phase.data()).into_owned()).unwrap_or_default(),
         node: first_number("node")?,
         process: first_number("process")?,
-        part: Part { execution_start, execution_end, operations, ..Part::default() },
+        log: ProcessLog { execution_start, execution_end, operations, ..ProcessLog::default() },
     }))
 }
 
-/// All values of a column; nothing for those that are null.
-fn column<T: DataType>(group: &dyn RowGroupReader, name: &str) -> Found<Vec<Option<T::T>>> {
+/// The values of a column; none for nulls.
+fn column<T: DataType>(group: &dyn RowGroupReader, name: &str) -> ParquetResult<Vec<Option<T::T>>> {
     let schema = group.metadata().schema_descr();
     let number = schema.columns().iter().position(|column| column.name() == name);
     let number = number.ok_or_else(|| ParquetError::General(format!("no column {name}")))?;
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use crate::harness::events::EventsFile;
 
-    fn placed(process: u32) -> Placed {
+    fn sample(process: u32) -> LogEntry {
         let operation = |iteration: u64| Operation {
             iteration,
             bytes: 7,
@@ -97,25 +97,25 @@ mod tests {
             times: [100, 0, 0, 110, 120, 0, 0, 130 + iteration as i64],
         };
         let operations = (0..3).map(operation).collect();
-        let part = Part { execution_start: 90, execution_end: 140, operations, ..Part::default() };
-        Placed { case: 4, repetition: 1, phase: "write".to_owned(), node: 2, process, part }
+        let log = ProcessLog { execution_start: 90, execution_end: 140, operations, ..ProcessLog::default() };
+        LogEntry { case: 4, repetition: 1, phase: "write".to_owned(), node: 2, process, log }
     }
 
     #[test]
-    fn parts_come_back_as_they_were_written() {
+    fn entries_are_read_as_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.parquet");
         let mut file = EventsFile::create(&path).unwrap();
-        file.add(&placed(0)).unwrap();
-        file.add(&placed(1)).unwrap();
+        file.add(&sample(0)).unwrap();
+        file.add(&sample(1)).unwrap();
         file.finish().unwrap();
         let mut found = Vec::new();
-        read_events(&path, |placed| found.push(placed)).unwrap();
-        assert_eq!(found, [placed(0), placed(1)]);
+        read_events(&path, |entry| found.push(entry)).unwrap();
+        assert_eq!(found, [sample(0), sample(1)]);
     }
 
     #[test]
-    fn a_file_that_is_cut_off_or_something_else_is_named() {
+    fn a_truncated_or_foreign_file_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.parquet");
         std::fs::write(&path, b"PAR1 and then nothing").unwrap();

@@ -1,4 +1,4 @@
-//! Writing events down while they happen: a clock and a vector, nothing that could wait.
+//! Recording events: a clock and a vector, nothing that could block.
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -8,7 +8,7 @@ use crate::Result;
 /// Time that never jumps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
-    /// What the monotonic clock lacks to the system's time.
+    /// What to add to the monotonic clock to get the system's time.
     offset: i64,
 }
 
@@ -17,13 +17,13 @@ fn read(clock: ClockId) -> i64 {
     now.tv_sec * 1_000_000_000 + now.tv_nsec
 }
 
-/// How often both clocks are compared.
-const LOOKS: usize = 8;
+/// Comparisons of both clocks.
+const SAMPLES: usize = 8;
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        let look = || [ClockId::Monotonic, ClockId::Realtime, ClockId::Monotonic].map(read);
-        Self { offset: offset((0..LOOKS).map(|_| look())) }
+        let sample = || [ClockId::Monotonic, ClockId::Realtime, ClockId::Monotonic].map(read);
+        Self { offset: offset((0..SAMPLES).map(|_| sample())) }
     }
 
     pub(crate) fn now(self) -> i64 {
@@ -31,27 +31,26 @@ impl Clock {
     }
 }
 
-/// What the monotonic clock, which is read before and after the system's time, lacks to it. Of several looks the quickest
-/// counts: a process may have had to wait in the midst of another, and then all of its times would be wrong by that.
-fn offset(looks: impl Iterator<Item = [i64; 3]>) -> i64 {
-    let tightest = looks.min_by_key(|[before, _, after]| after - before);
+/// The offset from samples of the monotonic clock, the system's time, and the monotonic clock again. The quickest sample
+/// counts: if the process had to wait during a sample, all of its times would be wrong by that.
+fn offset(samples: impl Iterator<Item = [i64; 3]>) -> i64 {
+    let tightest = samples.min_by_key(|[before, _, after]| after - before);
     tightest.map_or(0, |[before, real, after]| real - before.midpoint(after))
 }
 
-/// The operations of a phase, as they are done.
+/// The recorder of a phase.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     clock: Clock,
     /// The number of the next iteration.
     next: u64,
     pub(crate) operations: Vec<Operation>,
-    /// Told with them.
     pub(crate) notes: Notes,
 }
 
-/// An operation that is being done.
+/// The timer of an operation in progress.
 #[derive(Debug)]
-pub(crate) struct Doing {
+pub(crate) struct Timer {
     clock: Clock,
     operation: Operation,
 }
@@ -59,51 +58,50 @@ pub(crate) struct Doing {
 impl Recorder {
     #[cfg(test)]
     pub(crate) fn new(clock: Clock) -> Self {
-        Self::going_on(clock, 0)
+        Self::from_iteration(clock, 0)
     }
 
-    /// The time, for notes.
     pub(crate) fn now(&self) -> i64 {
         self.clock.now()
     }
 
-    /// One that counts iterations from `next` on, for a phase that is gone through again.
-    pub(crate) fn going_on(clock: Clock, next: u64) -> Self {
+    /// A recorder for another round, which counts iterations from `next` on.
+    pub(crate) fn from_iteration(clock: Clock, next: u64) -> Self {
         Self { clock, next, operations: Vec::new(), notes: Notes::default() }
     }
 
-    /// The number of the iteration that would come next.
+    /// The number of the next iteration.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
-    /// Does an operation, an iteration by itself, and writes it down. One that fails is not written down.
-    pub(crate) fn operation<T>(&mut self, work: impl FnOnce(&mut Doing) -> Result<T>) -> Result<T> {
+    /// Records an operation that is an iteration by itself. One that fails is not recorded.
+    pub(crate) fn operation<T>(&mut self, work: impl FnOnce(&mut Timer) -> Result<T>) -> Result<T> {
         let outcome = self.operation_of_many(work)?;
         self.next += 1;
         Ok(outcome)
     }
 
-    /// Does operations, each by [`Self::operation_of_many`], that are one iteration together.
+    /// Records an iteration of several operations, each by [`Self::operation_of_many`].
     pub(crate) fn iteration<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let outcome = work(self)?;
         self.next += 1;
         Ok(outcome)
     }
 
-    /// Does an operation of an iteration that has more of them.
-    pub(crate) fn operation_of_many<T>(&mut self, work: impl FnOnce(&mut Doing) -> Result<T>) -> Result<T> {
+    /// Records one of the operations of an iteration.
+    pub(crate) fn operation_of_many<T>(&mut self, work: impl FnOnce(&mut Timer) -> Result<T>) -> Result<T> {
         let iteration = self.next;
         let operation = Operation { iteration, bytes: 0, wrong: false, times: [0; Moment::COUNT] };
-        let mut doing = Doing { clock: self.clock, operation };
-        doing.mark(Moment::IoStart);
-        let outcome = work(&mut doing)?;
-        doing.mark(Moment::IoEnd);
-        self.operations.push(doing.operation);
+        let mut timer = Timer { clock: self.clock, operation };
+        timer.mark(Moment::IoStart);
+        let outcome = work(&mut timer)?;
+        timer.mark(Moment::IoEnd);
+        self.operations.push(timer.operation);
         Ok(outcome)
     }
 
-    /// Whether the bytes that the last operation read are right: for a check that takes too long to be part of it.
+    /// Records whether the last operation read the right bytes, for checks that are too slow to be part of it.
     pub(crate) fn check_last(&mut self, is_right: bool) {
         if let Some(last) = self.operations.last_mut() {
             last.wrong |= !is_right;
@@ -111,7 +109,7 @@ impl Recorder {
     }
 }
 
-impl Doing {
+impl Timer {
     fn mark(&mut self, moment: Moment) {
         self.operation.times[moment as usize] = self.clock.now();
     }
@@ -123,23 +121,23 @@ impl Doing {
         outcome
     }
 
-    /// Finds or makes what is written to or read from.
+    /// Times opening: finding or creating what is written or read.
     pub(crate) fn open<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.between([Moment::OpenStart, Moment::OpenEnd], work)
     }
 
-    /// Moves so many bytes.
+    /// Times the transfer of so many bytes.
     pub(crate) fn transfer<T>(&mut self, bytes: u64, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.operation.bytes = bytes;
         self.between([Moment::TransferStart, Moment::TransferEnd], work)
     }
 
-    /// Lets go of it, and makes it count.
+    /// Times closing, and making a write durable.
     pub(crate) fn close<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.between([Moment::CloseStart, Moment::CloseEnd], work)
     }
 
-    /// Whether the bytes that were read are right.
+    /// Records whether the bytes that were read are right.
     pub(crate) fn check(&mut self, is_right: bool) {
         self.operation.wrong |= !is_right;
     }
@@ -150,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_look_at_both_clocks_that_was_interrupted_does_not_count() {
+    fn an_interrupted_comparison_of_clocks_does_not_count() {
         let quick = [1_000, 501_004, 1_008];
         for slow in [[10, 900_000, 400_000], [10, 500_012, 400_000]] {
             assert_eq!(offset([slow, quick, slow].into_iter()), 500_000);
@@ -159,12 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn moments_come_in_their_order_and_what_was_not_done_has_none() {
+    fn moments_are_in_order_and_missing_ones_are_zero() {
         let mut recorder = Recorder::new(Clock::start());
-        let done = recorder.operation(|doing| {
-            doing.open(|| Ok(()))?;
-            doing.transfer(7, || Ok(()))?;
-            doing.check(false);
+        let done = recorder.operation(|timer| {
+            timer.open(|| Ok(()))?;
+            timer.transfer(7, || Ok(()))?;
+            timer.check(false);
             Ok("done")
         });
         assert_eq!(done.unwrap(), "done");
@@ -178,9 +176,9 @@ mod tests {
     }
 
     #[test]
-    fn iterations_go_on_counting_and_one_may_have_many_operations() {
-        let mut recorder = Recorder::going_on(Clock::start(), 5);
-        let one = |doing: &mut Doing| doing.transfer(1, || Ok(()));
+    fn iterations_continue_counting_and_may_have_many_operations() {
+        let mut recorder = Recorder::from_iteration(Clock::start(), 5);
+        let one = |timer: &mut Timer| timer.transfer(1, || Ok(()));
         recorder.operation(one).unwrap();
         recorder.iteration(|recorder| (0..3).try_for_each(|_| recorder.operation_of_many(one))).unwrap();
         recorder.operation(one).unwrap();

@@ -1,10 +1,10 @@
-//! Where processes run: each on a processor of its own as long as there are enough, the sockets in turns.
+//! The binding of processes to processors: one processor each while there are enough, from the sockets in turns.
 
 use std::{collections::BTreeMap, fs};
 
 use serde::{Deserialize, Serialize};
 
-/// A socket and the processors on it that this program may use.
+/// A socket and its processors that this program may use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Socket {
     pub(crate) number: u32,
@@ -23,17 +23,18 @@ pub(crate) fn sockets() -> Vec<Socket> {
     sockets.into_iter().map(|(number, cpus)| Socket { number, cpus }).collect()
 }
 
-/// The processor of the process with this number within its node: the sockets in turns, so that each has as many; from the
-/// first again when all are taken.
+/// The processor of the process with number `local` on its node. The sockets take turns, so that each gets as many
+/// processes; when all processors are taken, the first is used again.
 pub(crate) fn cpu_of(sockets: &[Socket], local: usize) -> Option<usize> {
-    let most = sockets.iter().map(|socket| socket.cpus.len()).max()?;
-    let rounds = (0..most).flat_map(|round| sockets.iter().filter_map(move |socket| socket.cpus.get(round)));
+    let largest = sockets.iter().map(|socket| socket.cpus.len()).max()?;
+    let rounds =
+        (0..largest).flat_map(|round| sockets.iter().filter_map(move |socket| socket.cpus.get(round)));
     let order: Vec<usize> = rounds.copied().collect();
     order.get(local % order.len()).copied()
 }
 
-/// Keeps the calling thread, and those it starts, on a processor. Where that is not allowed it stays where it is.
-pub(crate) fn stay_on(cpu: usize) {
+/// Binds the calling thread, and the threads that it starts, to a processor, if that is allowed.
+pub(crate) fn bind(cpu: usize) {
     let mut set = rustix::thread::CpuSet::new();
     set.set(cpu);
     let _ = rustix::thread::sched_setaffinity(None, &set);
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processes_are_spread_over_sockets_in_turns_and_begin_again_when_all_are_taken() {
+    fn processes_take_sockets_in_turns_and_wrap_around() {
         let socket = |number, cpus: &[usize]| Socket { number, cpus: cpus.to_vec() };
         let two = [socket(0, &[0, 1, 2]), socket(1, &[8, 9])];
         let taken: Vec<_> = (0..7).map(|local| cpu_of(&two, local).unwrap()).collect();

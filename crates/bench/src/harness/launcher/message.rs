@@ -1,62 +1,93 @@
-//! What driver, nodes and processes say to each other: a line of JSON each, on standard input and output.
-//!
-//! The driver starts a node by itself here, and by a launcher (`ssh`, `srun`, `mpirun`) elsewhere; a node starts the
-//! processes. So no ports are needed and nothing is left behind where a pipe breaks: whoever reads its end stops.
+//! The messages between driver, nodes and processes: one line of JSON each, on standard input and output.
 
 use std::io::{BufRead, Write};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
-use super::{
-    Seat,
-    cpus::{Socket, sockets},
-};
+use super::cpus::{Socket, sockets};
 use crate::{
     Error, Result,
-    harness::{events::Part, machine::Machine},
+    harness::{events::ProcessLog, machine::Machine, output::json, usage::Usage},
 };
 
-/// What the driver tells a node.
+/// A message of the driver to a node.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum ToNode {
-    /// To say what its clock shows.
+pub(super) enum ToNode {
+    /// Reply with the time of your clock.
     Clock,
-    /// To start processes.
+    /// Start these processes in place of those of the run before.
     Start(Vec<Start>),
-    /// To let its processes pass the barrier at which all of them are.
-    Go,
-    /// To end what processes there are.
+    /// Release the processes from their barrier.
+    Release,
+    /// End all processes.
     Stop,
 }
 
 /// A process to start.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Start {
-    pub(crate) seat: Seat,
-    /// The processor that it stays on.
-    pub(crate) cpu: Option<usize>,
-    /// What the workload's own program understands.
-    pub(crate) task: serde_json::Value,
+pub(super) struct Start {
+    /// The number of the run, by which late messages of an earlier run are known.
+    pub(super) run: u64,
+    pub(super) rank: Rank,
+    /// The processor that it is bound to.
+    pub(super) cpu: Option<usize>,
+    pub(super) task: Task,
 }
 
-/// What a node tells the driver.
+/// The place of a process among all processes of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Rank {
+    /// Counted from 0 over all nodes.
+    pub(crate) process: u32,
+    pub(crate) processes: u32,
+    pub(crate) node: u32,
+    pub(crate) nodes: u32,
+}
+
+impl Rank {
+    /// The process with the same place on the next node, or the next process if there is only one node.
+    pub(crate) fn neighbour(self) -> u32 {
+        let step = if self.nodes > 1 { self.processes / self.nodes } else { 1 };
+        (self.process + step) % self.processes
+    }
+}
+
+/// The work of a process: the name of a workload, and the input of that workload.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Task {
+    pub(crate) workload: String,
+    input: Value,
+}
+
+impl Task {
+    pub(crate) fn new(workload: &str, input: &impl Serialize) -> Result<Self> {
+        let input = serde_json::to_value(input).map_err(std::io::Error::from);
+        Ok(Self { workload: workload.to_owned(), input: input.map_err(Error::pipe("encode a task"))? })
+    }
+
+    pub(crate) fn input<T: DeserializeOwned>(self) -> Result<T> {
+        let input = serde_json::from_value(self.input);
+        input.map_err(|error| Error::invalid(format!("a task ({error})"), "a task of this program"))
+    }
+}
+
+/// A message of a node to the driver.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum FromNode {
-    /// That it is there.
+pub(super) enum FromNode {
+    /// The node has started.
     Hello(Host),
-    /// What its clock shows, in nanoseconds since 1970.
+    /// The time of its clock, in nanoseconds since 1970.
     Clock(i64),
-    /// What one of its processes said.
-    Said(u32, FromProcess),
-    /// That it cannot start the processes, and why: there are none of them.
+    /// A message of a process of a run.
+    Process { run: u64, process: u32, message: FromProcess },
+    /// None of the processes was started.
     CannotStart(String),
-    /// That one of its processes has ended without having finished, and how.
-    Died(u32, String),
 }
 
-/// A node, as it sees itself.
+/// The description that a node gives of itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Host {
     pub(crate) name: String,
@@ -72,36 +103,56 @@ impl Host {
     }
 }
 
-/// What a process tells its node.
+/// A message of a process to its node.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum FromProcess {
-    /// That it has come to the barrier before a phase.
+pub(super) enum FromProcess {
+    /// It waits at the barrier before a phase.
     Arrived(String),
-    /// What it did in a phase.
-    Did(String, Part),
-    /// That it has nothing more to do.
+    /// Its log of a phase.
+    Did(String, ProcessLog),
+    /// The measurement of a process that logs no single operations.
+    Measured(Usage),
     Finished,
-    /// That it cannot go on.
     Failed(String),
 }
 
-/// Writes a line.
-pub(crate) fn say(out: &mut impl Write, message: &impl Serialize) -> Result<()> {
-    let mut line =
-        serde_json::to_vec(message).map_err(std::io::Error::from).map_err(Error::pipe("encode"))?;
-    line.push(b'\n');
-    out.write_all(&line).and_then(|()| out.flush()).map_err(Error::pipe("write a message"))
+/// A message of a node to a process, after its [`Start`].
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ToProcess {
+    /// Pass the barrier.
+    Release,
 }
 
-/// Reads a line; nothing at the end.
-pub(crate) fn hear<T: DeserializeOwned>(input: &mut impl BufRead) -> Result<Option<T>> {
+/// Writes a message.
+pub(super) fn send(out: &mut impl Write, message: &impl Serialize) -> Result<()> {
+    let line = json(message)? + "\n";
+    out.write_all(line.as_bytes()).and_then(|()| out.flush()).map_err(Error::pipe("write a message"))
+}
+
+/// Reads a message; `None` at the end of input.
+pub(super) fn receive<T: DeserializeOwned>(input: &mut impl BufRead) -> Result<Option<T>> {
     let mut line = String::new();
-    match input.read_line(&mut line).map_err(Error::pipe("read a message"))? {
-        0 => Ok(None),
-        _ => match serde_json::from_str(&line) {
-            Ok(message) => Ok(Some(message)),
-            Err(error) => Err(Error::invalid(format!("{line:?} ({error})"), "a message of this program")),
-        },
+    if input.read_line(&mut line).map_err(Error::pipe("read a message"))? == 0 {
+        return Ok(None);
+    }
+    let message = serde_json::from_str(&line);
+    message
+        .map(Some)
+        .map_err(|error| Error::invalid(format!("{line:?} ({error})"), "a message of this program"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_neighbour_is_on_the_next_node_or_is_the_next_process() {
+        for (process, processes, nodes, neighbour) in
+            [(0, 4, 1, 1), (3, 4, 1, 0), (0, 1, 1, 0), (1, 6, 3, 3), (5, 6, 3, 1)]
+        {
+            assert_eq!(Rank { process, processes, node: 0, nodes }.neighbour(), neighbour);
+        }
     }
 }

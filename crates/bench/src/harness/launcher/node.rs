@@ -1,67 +1,62 @@
-//! A node: starts processes on its machine, and passes on what they and the driver say to each other.
+//! A node: starts the processes of its machine, and forwards messages between them and the driver.
 
 use std::{
-    env,
-    io::{BufReader, Write, stdin, stdout},
-    process::{Child, ChildStdin, Command, Stdio},
+    io::{stdin, stdout},
     sync::mpsc::{Sender, channel},
     thread,
+    time::Duration,
 };
 
 use rustix::process::{Resource, getrlimit};
 
 use super::{
-    NODE,
-    message::{FromNode, FromProcess, Host, Start, ToNode, hear, say},
-    stage::GO,
+    child::{COMMAND, ChildProcess, this_program},
+    message::{FromNode, FromProcess, Host, Start, ToNode, ToProcess, receive, send},
 };
-use crate::{COMMAND, Error, Result, harness::events::Clock};
+use crate::{Error, Result, harness::events::Clock};
 
-/// The word after [`COMMAND`] that makes the program a process of a workload.
-pub(crate) const PROCESS: &str = "process";
+/// The word after [`COMMAND`] that runs the program as a node.
+pub(super) const NODE: &str = "node";
+/// The word after [`COMMAND`] that runs the program as a process of a run.
+const PROCESS: &str = "process";
 
-/// Open files of a node for each process that it has started: both ends of what they say to each other are pipes.
+/// Open files of a node for each process: the node's ends of its two pipes.
 const DESCRIPTORS: u64 = 2;
-/// Open files that a node has or needs besides.
+/// Open files that a node needs for itself.
 const DESCRIPTORS_OWN: u64 = 16;
 
-/// Does what the driver says, until its input ends. Then nothing that it started is left.
+/// Serves the driver until its input ends, and ends all processes then.
 pub(crate) fn run() -> Result<()> {
-    let (tell, told) = channel::<FromNode>();
-    let write = move || {
-        // Without a driver there is nobody to tell.
-        for message in told {
-            if say(&mut stdout(), &message).is_err() {
-                return;
-            }
-        }
-    };
+    let (to_driver, messages) = channel::<FromNode>();
+    // A write fails when the driver is gone, and then nobody needs the rest.
+    let write = move || messages.into_iter().try_for_each(|message| send(&mut stdout(), &message));
     let writer = thread::Builder::new().spawn(write).map_err(Error::pipe("start a thread"))?;
-    let _ = tell.send(FromNode::Hello(Host::this()));
+    let _ = to_driver.send(FromNode::Hello(Host::this()));
     let mut processes = Vec::new();
-    // All processes are started by this thread: they end when it does, whatever ends it.
-    while let Some(message) = hear::<ToNode>(&mut stdin().lock())? {
+    // This thread starts all processes: they get a signal when it ends, however it ends.
+    while let Some(message) = receive::<ToNode>(&mut stdin().lock())? {
         match message {
-            // As a process that starts now will see it.
-            ToNode::Clock => drop(tell.send(FromNode::Clock(Clock::start().now()))),
+            // As a process that starts now reads it.
+            ToNode::Clock => drop(to_driver.send(FromNode::Clock(Clock::start().now()))),
             ToNode::Start(all) => {
                 processes.clear();
-                match start(&all, &tell) {
+                match start_all(&all, &to_driver) {
                     Ok(started) => processes = started,
-                    Err(error) => drop(tell.send(FromNode::CannotStart(error.to_string()))),
+                    Err(error) => drop(to_driver.send(FromNode::CannotStart(error.to_string()))),
                 }
             }
-            ToNode::Go => processes.iter_mut().for_each(Process::go),
+            ToNode::Release => processes.iter_mut().for_each(|one| one.send(&ToProcess::Release)),
             ToNode::Stop => processes.clear(),
         }
     }
     processes.clear();
-    drop(tell);
-    writer.join().map_err(|_| Error::Worker { command: NODE.to_owned(), how: "lost its writer".to_owned() })
+    drop(to_driver);
+    let lost = |_| Error::Worker { command: NODE.to_owned(), how: "lost its writer".to_owned() };
+    writer.join().map_err(lost).map(drop)
 }
 
-/// Starts all of them, or none.
-fn start(all: &[Start], tell: &Sender<FromNode>) -> Result<Vec<Process>> {
+/// Starts all processes, or none.
+fn start_all(all: &[Start], to_driver: &Sender<FromNode>) -> Result<Vec<ChildProcess>> {
     let needed = DESCRIPTORS * all.len() as u64 + DESCRIPTORS_OWN;
     if let Some(most) = getrlimit(Resource::Nofile).current.filter(|most| *most < needed) {
         return Err(Error::invalid(
@@ -69,61 +64,19 @@ fn start(all: &[Start], tell: &Sender<FromNode>) -> Result<Vec<Process>> {
             format!("a higher limit (`ulimit -n {needed}`), or fewer processes on a node (-n)"),
         ));
     }
-    all.iter().map(|one| Process::start(one, tell)).collect()
+    all.iter().map(|one| start(one, to_driver)).collect()
 }
 
-/// A process that ends with this.
-struct Process {
-    child: Child,
-    input: Option<ChildStdin>,
-}
-
-impl Process {
-    fn start(start: &Start, tell: &Sender<FromNode>) -> Result<Self> {
-        let program = env::current_exe().map_err(Error::pipe("find this program"))?;
-        let mut command = Command::new(&program);
-        command.args([COMMAND, PROCESS]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().map_err(Error::io("start", &program))?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        // It ends with this, whatever fails from here on.
-        let mut process = Self { child, input };
-        if let Some(input) = &mut process.input {
-            say(input, start)?;
-        }
-        let (number, tell) = (start.seat.process, tell.clone());
-        if let Some(output) = output {
-            let listen = move || pass_on(number, &mut BufReader::new(output), &tell);
-            thread::Builder::new().spawn(listen).map_err(Error::pipe("start a thread"))?;
-        }
-        Ok(process)
-    }
-
-    fn go(&mut self) {
-        // One that has ended is told by whoever reads what it says.
-        let _ = self.input.as_mut().map(|input| writeln!(input, "{GO}"));
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Tells the driver all that a process says, and whether it ended before it had finished.
-fn pass_on(process: u32, output: &mut BufReader<impl std::io::Read>, tell: &Sender<FromNode>) {
-    let how = loop {
-        match hear::<FromProcess>(output) {
-            Ok(Some(said)) => {
-                let is_last = matches!(said, FromProcess::Finished | FromProcess::Failed(_));
-                if tell.send(FromNode::Said(process, said)).is_err() || is_last {
-                    return;
-                }
-            }
-            Ok(None) => break "it ended before it had finished".to_owned(),
-            Err(error) => break error.to_string(),
-        }
+fn start(start: &Start, to_driver: &Sender<FromNode>) -> Result<ChildProcess> {
+    let (run, process, to_driver) = (start.run, start.rank.process, to_driver.clone());
+    let forward = move |message: std::result::Result<FromProcess, String>| {
+        let died = |how| FromProcess::Failed(format!("{how} before it had finished"));
+        let message = message.unwrap_or_else(died);
+        let is_last = matches!(message, FromProcess::Finished | FromProcess::Failed(_));
+        to_driver.send(FromNode::Process { run, process, message }).is_ok() && !is_last
     };
-    let _ = tell.send(FromNode::Died(process, how));
+    let mut command = this_program()?;
+    let mut process = ChildProcess::start(command.args([COMMAND, PROCESS]), Duration::ZERO, forward)?;
+    process.send(start);
+    Ok(process)
 }

@@ -1,28 +1,27 @@
-//! What a study makes of the notes of its processes: how the time of a phase went over calls, and how fresh what readers saw
-//! was.
+//! Figures from the notes of processes: the time of a phase by call, and the freshness of what readers saw.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::harness::{
-    events::{CallTime, Mark, Marked, Part},
-    launcher::{Played, PlayedPhase},
-    metrics::{Figures, Spread},
+    events::{CallTime, Mark, Marked, ProcessLog},
+    launcher::{Phase, RunOutcome},
+    metrics::Figures,
+    spread::Spread,
 };
 
-/// Readers that see more than this part of the steps only after the next one are behind.
+/// Readers that see more than this log of the steps only after the next one are behind.
 const BEHIND_MAX: f64 = 0.5;
-/// What of a phase is none of the calls that are told apart.
+/// The rest of a phase, outside of the recorded calls.
 pub(crate) const OTHER: &str = "other";
 
 /// Figures that only some workloads have.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Extras {
-    /// Of each call: how often a process made it, how long it took, and its share of the process's time; means over the
-    /// processes.
+    /// For each call its count, its seconds and its share of the time of a process; means over the processes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) profile: BTreeMap<String, Share>,
+    pub(crate) profile: BTreeMap<String, CallShare>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) freshness: Option<Freshness>,
     /// Steps that took longer than their window, over all processes.
@@ -30,55 +29,55 @@ pub(crate) struct Extras {
     pub(crate) late_steps: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) listed_per_s: Option<f64>,
-    /// By how much the clocks of two nodes may differ, at most.
+    /// The largest possible difference between the clocks of two nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) clock_uncertainty_s: Option<f64>,
 }
 
-/// A call's part of a phase.
+/// The part of a call in a phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Share {
+pub(crate) struct CallShare {
     pub(crate) count: f64,
     pub(crate) seconds: f64,
     pub(crate) share: f64,
 }
 
-/// How long after a step of a member was flushed a reader saw all of it.
+/// The delay between the flush of a step of a member and its first complete read.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Freshness {
     pub(crate) steps: usize,
     pub(crate) delay_s: Spread,
-    /// The part of the steps that was seen only when the writer had flushed its next one.
+    /// The part of the steps that was seen only after the writer had flushed its next one.
     pub(crate) behind: f64,
     /// Whether readers could not keep up.
     pub(crate) is_behind: bool,
 }
 
 impl Extras {
-    /// Those of one phase of a play, which needs all phases.
-    pub(crate) fn of(phase: &PlayedPhase, played: &Played, figures: &Figures) -> Self {
-        let parts: Vec<&Part> = phase.all().collect();
-        let all = played.phases.iter().flat_map(marks);
-        let late_steps = parts.iter().map(|part| part.notes.late_steps).sum();
-        let listed: u64 = parts.iter().map(|part| part.notes.listed).sum();
+    /// The figures of one phase of a run, which depend on the other phases.
+    pub(crate) fn of(phase: &Phase, outcome: &RunOutcome, figures: &Figures) -> Self {
+        let logs: Vec<&ProcessLog> = phase.all().collect();
+        let all = outcome.phases.iter().flat_map(marks);
+        let late_steps = logs.iter().map(|log| log.notes.late_steps).sum();
+        let listed: u64 = logs.iter().map(|log| log.notes.listed).sum();
         Self {
-            profile: profile(&parts),
+            profile: profile(&logs),
             freshness: freshness(marks(phase), all),
             late_steps: Some(late_steps).filter(|steps| *steps > 0),
             listed_per_s: Some(listed as f64 / figures.total_s).filter(|_| listed > 0),
-            clock_uncertainty_s: played.clock_uncertainty_s,
+            clock_uncertainty_s: outcome.clock_uncertainty_s,
         }
     }
 }
 
-fn marks(phase: &PlayedPhase) -> impl Iterator<Item = &Mark> {
-    phase.all().flat_map(|part| &part.notes.marks)
+fn marks(phase: &Phase) -> impl Iterator<Item = &Mark> {
+    phase.all().flat_map(|log| &log.notes.marks)
 }
 
-/// The mean over the processes that timed their calls.
-fn profile(parts: &[&Part]) -> BTreeMap<String, Share> {
+/// The means over the processes that timed their calls.
+fn profile(logs: &[&ProcessLog]) -> BTreeMap<String, CallShare> {
     let profiles: Vec<_> =
-        parts.iter().map(|part| &part.notes.profile).filter(|profile| !profile.calls.is_empty()).collect();
+        logs.iter().map(|log| &log.notes.profile).filter(|profile| !profile.calls.is_empty()).collect();
     let processes = profiles.len() as f64;
     let mut sums: BTreeMap<String, CallTime> = BTreeMap::new();
     for (name, time) in profiles.iter().flat_map(|profile| &profile.calls) {
@@ -90,7 +89,7 @@ fn profile(parts: &[&Part]) -> BTreeMap<String, Share> {
     if !sums.is_empty() {
         sums.insert(OTHER.to_owned(), CallTime { count: 0, seconds: rest.max(0.0) });
     }
-    let share = |sum: CallTime| Share {
+    let share = |sum: CallTime| CallShare {
         count: sum.count as f64 / processes,
         seconds: sum.seconds / processes,
         share: sum.seconds / whole,
@@ -98,7 +97,6 @@ fn profile(parts: &[&Part]) -> BTreeMap<String, Share> {
     sums.into_iter().map(|(name, sum)| (name, share(sum))).collect()
 }
 
-/// What readers saw of what writers flushed.
 fn freshness<'m>(
     own: impl Iterator<Item = &'m Mark>,
     all: impl Iterator<Item = &'m Mark>,
@@ -110,7 +108,7 @@ fn freshness<'m>(
     let (mut delays, mut behind) = (Vec::new(), 0);
     for mark in own.filter(|mark| mark.what == Marked::Seen) {
         let Some(at) = flushed.get(&(mark.member, mark.step)) else { continue };
-        // A reader may see a step before the writer has come back from its flush.
+        // A reader may see a step before the flush of the writer has returned.
         delays.push((mark.at - at).max(0) as f64 / 1e9);
         let next = flushed.get(&(mark.member, mark.step + 1));
         behind += usize::from(next.is_some_and(|next| mark.at > *next));
@@ -135,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn freshness_is_from_the_end_of_a_flush_to_the_look_that_saw_the_step() {
+    fn freshness_is_the_time_from_the_end_of_a_flush_to_the_first_complete_read() {
         let flushed = [100, 200, 300].into_iter().enumerate();
         let flushed: Vec<Mark> = flushed.map(|(step, at)| mark(Marked::Flushed, step as u32, at)).collect();
         let seen = [mark(Marked::Seen, 0, 150), mark(Marked::Seen, 1, 310), mark(Marked::Seen, 2, 299)];
@@ -146,17 +144,17 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_the_mean_over_processes_and_its_shares_are_the_whole() {
-        let part = |seconds: f64| {
+    fn a_profile_is_the_mean_over_processes_and_its_shares_add_up() {
+        let log = |seconds: f64| {
             let calls = BTreeMap::from([("archive".to_owned(), CallTime { count: 4, seconds })]);
-            Part {
+            ProcessLog {
                 notes: Notes { profile: Profile { seconds: 4.0, calls }, ..Notes::default() },
-                ..Part::default()
+                ..ProcessLog::default()
             }
         };
-        let parts = [part(1.0), part(3.0), Part::default()];
-        let found = profile(&parts.iter().collect::<Vec<_>>());
-        assert_eq!(found["archive"], Share { count: 4.0, seconds: 2.0, share: 0.5 });
+        let logs = [log(1.0), log(3.0), ProcessLog::default()];
+        let found = profile(&logs.iter().collect::<Vec<_>>());
+        assert_eq!(found["archive"], CallShare { count: 4.0, seconds: 2.0, share: 0.5 });
         assert_eq!(found[OTHER].share, 0.5);
     }
 }

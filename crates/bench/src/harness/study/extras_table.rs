@@ -5,18 +5,18 @@ use std::{
     io::{self, Write},
 };
 
-use comfy_table::{CellAlignment, Table};
-
 use super::{
-    OfCase,
-    extras::{Freshness, OTHER, Share},
-    record::{ResultRecord, text_of},
-    table,
+    extras::{CallShare, Freshness, OTHER},
+    record::{CaseResults, ResultRecord, text_of},
+    table::{by_phase, common},
 };
-use crate::harness::metrics::Spread;
+use crate::harness::{
+    output::{print_table, table},
+    spread::Spread,
+};
 
-/// Prints how the time of each phase went over calls, as far as that was told apart.
-pub(super) fn print_profiles(all: &[OfCase<'_>], out: &mut impl Write) -> io::Result<()> {
+/// Prints the time of each phase by call, for workloads that record it.
+pub(super) fn print_profiles(all: &[CaseResults<'_>], out: &mut impl Write) -> io::Result<()> {
     let results = all.iter().flat_map(|(_, results)| results);
     let calls: BTreeSet<&String> = results.flat_map(|result| result.extras.profile.keys()).collect();
     if calls.is_empty() {
@@ -29,10 +29,10 @@ pub(super) fn print_profiles(all: &[OfCase<'_>], out: &mut impl Write) -> io::Re
     let mut rows = Vec::new();
     for (case, phase, of_phase) in phases(all) {
         let cells = calls.iter().map(|name| {
-            let shares: Vec<&Share> =
+            let shares: Vec<&CallShare> =
                 of_phase.iter().filter_map(|one| one.extras.profile.get(*name)).collect();
             let median =
-                |of: fn(&Share) -> f64| Spread::of(shares.iter().map(|one| of(one)).collect()).median;
+                |of: fn(&CallShare) -> f64| Spread::of(shares.iter().map(|one| of(one)).collect()).median;
             let text = || {
                 format!("{:.1} ({:.0}%)", median(|one| one.seconds) * 1e3, median(|one| one.share) * 100.0)
             };
@@ -42,17 +42,17 @@ pub(super) fn print_profiles(all: &[OfCase<'_>], out: &mut impl Write) -> io::Re
         rows.push([case, phase.to_owned(), format!("{rate:.0}")].into_iter().chain(cells).collect());
     }
     writeln!(out, "time of a process in each call, mean over the processes:")?;
-    show(header.collect(), rows, out)
+    print(header.collect(), rows, out)
 }
 
-/// Fields that were written, read or listed in a second, by all processes together.
+/// Fields written, read or listed per second by all processes together.
 fn fields_per_s(result: &ResultRecord) -> f64 {
     let figures = &result.figures;
     result.extras.listed_per_s.unwrap_or(figures.operations as f64 / figures.total_s)
 }
 
-/// Prints how soon readers saw what writers flushed.
-pub(super) fn print_freshness(all: &[OfCase<'_>], out: &mut impl Write) -> io::Result<()> {
+/// Prints the delay between the flush of a step and its first complete read.
+pub(super) fn print_freshness(all: &[CaseResults<'_>], out: &mut impl Write) -> io::Result<()> {
     let mut rows = Vec::new();
     for (case, phase, of_phase) in phases(all) {
         let found: Vec<&Freshness> =
@@ -76,33 +76,23 @@ pub(super) fn print_freshness(all: &[OfCase<'_>], out: &mut impl Write) -> io::R
         return Ok(());
     }
     writeln!(out, "from the end of a flush until a reader saw all of the step (!: readers fell behind):")?;
-    show(["mean ms", "p95 ms", "max ms", "seen after the next step"].map(str::to_owned).to_vec(), rows, out)
+    print(["mean ms", "p95 ms", "max ms", "seen after the next step"].map(str::to_owned).to_vec(), rows, out)
 }
 
-/// The phases of all cases, with what tells each case from the others.
-fn phases<'r>(all: &'r [OfCase<'r>]) -> Vec<(String, &'r str, Vec<&'r ResultRecord>)> {
-    let Some((first, _)) = all.first() else { return Vec::new() };
-    let differs =
-        |name: &&String| all.iter().any(|(case, _)| case.labels.get(*name) != first.labels.get(*name));
-    let names: Vec<&String> = first.labels.keys().filter(differs).collect();
+/// The phases of all cases, with the labels that distinguish the cases.
+fn phases<'r>(all: &'r [CaseResults<'r>]) -> Vec<(String, &'r str, Vec<&'r ResultRecord>)> {
+    let common = common(all);
     let mut found = Vec::new();
     for (case, results) in all {
-        let labels: Vec<String> = names.iter().map(|name| text_of(&case.labels[*name])).collect();
-        for phase in table::phases(results) {
-            let of_phase = results.iter().filter(|one| one.phase == phase).copied().collect();
-            found.push((labels.join(", "), phase, of_phase));
-        }
+        let labels = case.labels.iter().filter(|(name, _)| !common.contains(&name.as_str()));
+        let labels: Vec<String> = labels.map(|(_, value)| text_of(value)).collect();
+        let phases = by_phase(results).into_iter();
+        found.extend(phases.map(|(phase, of_phase)| (labels.join(", "), phase, of_phase)));
     }
     found
 }
 
-fn show(header: Vec<String>, rows: Vec<Vec<String>>, out: &mut impl Write) -> io::Result<()> {
-    let mut table = Table::new();
-    table::style(&mut table);
-    table.set_header(["case", "phase"].map(str::to_owned).into_iter().chain(header));
-    table.add_rows(rows);
-    for column in table.column_iter_mut().skip(2) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table::write(&table, out)
+fn print(header: Vec<String>, rows: Vec<Vec<String>>, out: &mut impl Write) -> io::Result<()> {
+    let header = ["case", "phase"].map(str::to_owned).into_iter().chain(header);
+    print_table(&table(header, rows, 2), out)
 }

@@ -1,180 +1,137 @@
-//! A study: cases of a workload, each with several numbers of processes in several places, repeated, recorded and shown.
+//! A study: the cases of a workload with several numbers of processes in several stores, repeated, recorded and shown.
 //!
-//! What must stay true: a pool is made for one repetition and destroyed after it, and is on record from before it is made,
-//! so that an interrupted study leaves nothing that `bench clean` does not find; one that is kept stays on record. What was measured is kept, whatever fails
-//! later.
+//! What must stay true: a pool is created for one repetition and destroyed after it. It is on record from before it is
+//! created, so `bench clean` finds everything that an interrupted study leaves; a pool that is kept stays on record. What
+//! was measured stays on record, whatever fails later.
 
 mod extras;
 mod extras_table;
 mod limit;
-mod place;
+mod location;
+mod options;
 mod record;
 mod stores;
 mod table;
 
 use std::{
     io::{self, IsTerminal, Write, stderr},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
-use clap::Args;
 use isotach_object::{Pool, PoolUri, Registry};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{
-    Error, Result,
-    args::process_count,
-    harness::{
-        events::{EventsFile, Part, Placed},
-        launcher::{Cast, Host, Places, Played, PlayedPhase},
-        load::make_memory_ready,
-        metrics::{self, Together},
-    },
-};
 pub(crate) use extras::Extras;
-pub(crate) use limit::{IS_POOR as IS_LIMIT_POOR, LIMIT, LIMIT_ERROR, beside as beside_limit};
-pub(crate) use place::Place;
+pub(crate) use limit::{IS_POOR as IS_LIMIT_POOR, LIMIT, LIMIT_ERROR, limit_fields};
+pub(crate) use location::Location;
+pub(crate) use options::{SiteArgs, StudyArgs};
 pub(crate) use record::{
-    CaseRecord, Cleaned, Description, Record, ResultRecord, clean, events_path, text_of,
+    CaseRecord, CaseResults, Cleaned, Description, Record, ResultRecord, clean, events_path, labels, text_of,
 };
-pub(crate) use table::{
-    common as common_labels, print as print_table, said as said_labels, write as write_table,
-};
+pub(crate) use table::{common as common_labels, labels_text, print as print_table};
 
 use self::{limit::Limit, stores::Store};
+use crate::{
+    Error, Result,
+    harness::{
+        events::{EventsFile, LogEntry, ProcessLog},
+        folders::prepare_memory,
+        launcher::{Host, Hosts, Launcher, Phase, RunOutcome, Task},
+        metrics::{self, ReleasedTogether},
+    },
+};
 
-/// Where a study measures, and where its record goes.
-#[derive(Debug, Clone, Args, Serialize)]
-pub struct SiteArgs {
-    /// Pools to measure in, as URIs of any engine: each must not exist, is made for each repetition and removed after it
-    /// [default: a new folder in /dev/shm and one in the current folder]
-    #[arg(long = "pool", value_name = "URI", value_delimiter = ',')]
-    pub(crate) pools: Vec<String>,
-    /// Nodes to run on [default: this one]. This program must be there under the same path
-    #[arg(long, value_name = "HOST", value_delimiter = ',')]
-    pub(crate) hosts: Vec<String>,
-    /// How nodes are started: ssh, srun, mpirun, or a command line in which {host} stands for the host
-    #[arg(long, value_name = "LAUNCHER", default_value = "ssh", requires = "hosts")]
-    pub(crate) launcher: String,
-    /// Servers that the pool is on, for the report: its bandwidth is shown by them
-    #[arg(long, value_name = "COUNT", value_parser = process_count)]
-    pub(crate) servers: Option<usize>,
-    /// The folder for the record of the run: run.json and events/, which must not be there [default: bench-WORKLOAD-TIME]
-    #[arg(long, value_name = "FOLDER")]
-    #[serde(skip)]
-    pub(crate) out: Option<PathBuf>,
-}
-
-/// What the studies of a workload have in common.
-#[derive(Debug, Clone, Args)]
-pub struct StudyArgs {
-    /// Where
-    #[command(flatten)]
-    pub(crate) site: SiteArgs,
-    /// Processes on each node
-    #[arg(short = 'n', long = "processes", value_name = "COUNT", value_delimiter = ',', default_values_t = [4], value_parser = process_count)]
-    pub(crate) processes: Vec<usize>,
-    /// How often each case is measured: all cases once before any of them again
-    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) repetitions: u32,
-    /// One JSON object per line for each result, instead of a table
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-impl StudyArgs {
-    /// How many processes there are on all nodes together, one value after the other.
-    pub(crate) fn totals(&self) -> impl Iterator<Item = usize> {
-        let nodes = self.site.hosts.len().max(1);
-        self.processes.iter().map(move |count| count * nodes)
+/// The work of a run: a case has one run or several, each with processes of its own.
+pub(crate) trait Work {
+    /// Where a run in this pool keeps its data.
+    fn location(&self, pool: &PoolUri) -> Location {
+        Location::Pool(pool.clone())
     }
 
-    /// That there are two halves, for something that needs them.
-    pub(crate) fn check_halves(&self, what: &str) -> Result<()> {
-        match self.totals().find(|count| count % 2 == 1) {
-            Some(count) => Err(Error::invalid(
-                format!("{count} processes, of which half write and half read ({what})"),
-                "an even number of processes",
-            )),
-            None => Ok(()),
-        }
-    }
+    /// The task of each process.
+    fn task(&self, location: &Location) -> Result<Task>;
+
+    /// The bytes that so many processes write.
+    fn bytes_written(&self, processes: u64) -> u64;
 }
 
-/// What is measured, whatever the place and the number of processes.
-pub(crate) struct Case<P> {
-    /// What tells it from others.
+/// A case, apart from the store and the number of processes.
+pub(crate) struct Case<W> {
+    /// The labels that distinguish it from other cases.
     pub(crate) labels: Map<String, Value>,
-    /// What its processes do: each play with processes of its own.
-    pub(crate) plays: Vec<P>,
-    /// How many bytes so many processes write in a play.
-    pub(crate) bytes: fn(&P, u64) -> u64,
-    /// Operations of a process between two flushes, if the limit is to be measured beside it.
+    pub(crate) runs: Vec<W>,
+    /// Operations of a process between two flushes, if the limit is to be measured beside the case.
     pub(crate) flush_every: Option<u64>,
 }
 
-impl<P> Case<P> {
-    fn bytes(&self, seats: Seats) -> u64 {
-        let processes = (seats.nodes * seats.processes) as u64;
-        self.plays.iter().fold(0, |sum, play| sum.saturating_add((self.bytes)(play, processes)))
-    }
-}
-
-/// A study that is going on.
+/// A study in progress.
 pub(crate) struct Study<'s> {
     site: &'s SiteArgs,
     registry: &'s Registry,
     stores: Vec<Store>,
-    /// Those that it has made for its stores, and removes at its end.
-    folders: Vec<Place>,
-    cast: Cast,
+    /// Folders that the study has created for its stores, and removes at its end.
+    folders: Vec<Location>,
+    launcher: Launcher,
     record: Record,
-    /// What becomes of pools.
-    pub(crate) custody: Custody,
-    /// Whether the figures of each iteration are told, too.
-    pub(crate) tells_iterations: bool,
-    /// Whether it shows what it is at, on a terminal.
-    pub(crate) shows: bool,
+    pub(crate) retention: Retention,
+    /// Whether the figures of each iteration are recorded.
+    pub(crate) records_iterations: bool,
+    /// Whether the current phase is shown on the terminal.
+    pub(crate) shows_progress: bool,
 }
 
-/// What becomes of the pools, or folders, that a study measures in.
+/// What happens to the pools or folders of a study.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Custody {
-    /// Each is made for a repetition and removed after it.
+pub(crate) enum Retention {
+    /// Each is created for a repetition and removed after it.
     #[default]
     Remove,
-    /// Each is made, and stays where it is.
+    /// Each is created and kept.
     Keep,
-    /// Each must be there, and stays.
+    /// Each must exist and is kept.
     Existing,
+}
+
+/// The number of nodes, and of processes on each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProcessCounts {
+    pub(crate) nodes: usize,
+    pub(crate) per_node: usize,
 }
 
 impl<'s> Study<'s> {
     pub(crate) fn begin(workload: &str, site: &'s SiteArgs, registry: &'s Registry) -> Result<Self> {
-        Self::with(site, registry, |hosts| Record::begin(workload, site.out.as_deref(), hosts))
+        Self::with_record(site, registry, |hosts| Record::begin(workload, site.out.as_deref(), hosts))
     }
 
-    fn with(
+    fn with_record(
         site: &'s SiteArgs,
         registry: &'s Registry,
         record: impl FnOnce(Vec<Host>) -> Result<Record>,
     ) -> Result<Self> {
         let stores = stores::named(&site.pools, registry)?;
-        let cast = Cast::start(&Places { hosts: site.hosts.clone(), launcher: site.launcher.clone() })?;
-        let record = record(cast.hosts())?;
-        let (custody, shows) = (Custody::default(), stderr().is_terminal());
-        let (folders, tells_iterations) = (Vec::new(), false);
-        let mut study =
-            Self { site, registry, stores, folders, cast, record, custody, tells_iterations, shows };
+        let hosts = Hosts { names: site.hosts.clone(), launcher: site.launcher.clone() };
+        let launcher = Launcher::start(&hosts)?;
+        let record = record(launcher.hosts())?;
+        let mut study = Self {
+            site,
+            registry,
+            stores,
+            folders: Vec::new(),
+            launcher,
+            record,
+            retention: Retention::default(),
+            records_iterations: false,
+            shows_progress: stderr().is_terminal(),
+        };
         if study.stores.is_empty() {
-            study.stores = stores::make(&mut study.record, registry, &mut study.folders)?;
+            study.stores = stores::create(&mut study.record, registry, &mut study.folders)?;
         }
         Ok(study)
     }
 
-    /// Begins one that can be gone on with, or goes on with the one that was interrupted in that folder, where everything is
-    /// that was measured. That one must have been begun with the same options.
+    /// Begins a study that can be resumed, or resumes the interrupted one in `folder`, which must have been begun with the
+    /// same options.
     pub(crate) fn resumable(
         workload: &str,
         site: &'s SiteArgs,
@@ -184,18 +141,18 @@ impl<'s> Study<'s> {
     ) -> Result<Self> {
         let Some(folder) = folder else {
             let mut study = Self::begin(workload, site, registry)?;
-            study.record.keep_options(options)?;
+            study.record.set_options(options)?;
             return Ok(study);
         };
-        // Only once it is sure that it is the record of such a run, what that has left is removed.
-        Self::with(site, registry, |hosts| {
+        // The leftovers of the run are removed only after its record has proved to be that of such a run.
+        Self::with_record(site, registry, |hosts| {
             Record::resume(workload, folder, &hosts, &options)?;
             clean(folder, registry)?;
             Record::resume(workload, folder, &hosts, &options)
         })
     }
 
-    /// Everything is measured.
+    /// Records that everything is measured.
     pub(crate) fn end(&mut self) -> Result<()> {
         self.remove_folders()?;
         self.record.end()
@@ -213,67 +170,48 @@ impl<'s> Study<'s> {
         &self.record
     }
 
-    /// Measures a case once in the first store, on the first so many nodes, unless these phases of it are on record; gives its number.
-    pub(crate) fn once<P, T: Serialize>(
+    /// Measures a case once in the first store, unless these phases of it are on record. Returns the number of the case.
+    pub(crate) fn measure_once<W: Work>(
         &mut self,
-        seats: Seats,
+        counts: ProcessCounts,
         repetition: u32,
-        (case, phases): (&Case<P>, &[&str]),
-        task: impl Fn(&P, &str) -> T,
+        (case, phases): (&Case<W>, &[&str]),
         prepare: impl Fn(&dyn Pool) -> Result<()>,
     ) -> Result<u32> {
-        let number = self.enter(0, seats, case);
-        if self.record.has(number, repetition, phases) {
-            return Ok(number);
+        let number = self.add_case(0, counts, case);
+        if !self.record.has(number, repetition, phases) {
+            self.record.remove_results(number, repetition);
+            let title = self.record.title(number);
+            self.measure_in_store(
+                0,
+                case,
+                &Repetition { case: number, repetition, counts, title },
+                &prepare,
+            )?;
         }
-        self.record.forget(number, repetition);
-        let title = self.record.title(number);
-        let at = At::of(case, number, repetition, seats, &title);
-        let place = Place::Pool(self.stores[0].uri.parse()?);
-        let tasks: Vec<T> = case.plays.iter().map(|play| task(play, &place.to_string())).collect();
-        self.measure(&place, &at, &tasks, &prepare)?;
         Ok(number)
     }
 
-    /// Measures all cases, each once before any of them again, so that a machine that grows slower does so for all. `task`
-    /// makes what the processes of a play are told of the pool; `prepare` makes in a new pool what
-    /// must be there before.
-    pub(crate) fn run<P, T: Serialize>(
+    /// Measures all cases, each once before any of them again, so that a change of the machine affects all cases alike.
+    /// `prepare` creates in a new pool what all processes need.
+    pub(crate) fn run<W: Work>(
         &mut self,
         args: &StudyArgs,
-        cases: &[Case<P>],
-        task: impl Fn(&P, &str) -> T,
-        prepare: impl Fn(&dyn Pool) -> Result<()>,
-    ) -> Result<()> {
-        let task = |play: &P, pool: &Place| task(play, &pool.to_string());
-        self.run_in(args, cases, |_, pool| Place::Pool(pool.clone()), task, prepare)
-    }
-
-    /// As [`Self::run`], in a place that depends on the first play and the pool.
-    pub(crate) fn run_in<P, T: Serialize>(
-        &mut self,
-        args: &StudyArgs,
-        cases: &[Case<P>],
-        place: impl Fn(&P, &PoolUri) -> Place,
-        task: impl Fn(&P, &Place) -> T,
+        cases: &[Case<W>],
         prepare: impl Fn(&dyn Pool) -> Result<()>,
     ) -> Result<()> {
         let all = self.stores.len() * args.processes.len() * cases.len() * args.repetitions as usize;
         let mut done = 0;
         for repetition in 0..args.repetitions {
             for store in 0..self.stores.len() {
-                for processes in &args.processes {
-                    let seats = Seats { nodes: self.record.nodes(), processes: *processes };
+                for per_node in &args.processes {
+                    let counts = ProcessCounts { nodes: self.record.nodes(), per_node: *per_node };
                     for case in cases {
                         done += 1;
-                        let number = self.enter(store, seats, case);
+                        let number = self.add_case(store, counts, case);
                         let title = format!("{done}/{all} {}", self.record.title(number));
-                        let at = At::of(case, number, repetition, seats, &title);
-                        if let Some(first) = case.plays.first() {
-                            let place = place(first, &self.stores[store].uri.parse()?);
-                            let tasks: Vec<T> = case.plays.iter().map(|play| task(play, &place)).collect();
-                            self.measure(&place, &at, &tasks, &prepare)?;
-                        }
+                        let at = Repetition { case: number, repetition, counts, title };
+                        self.measure_in_store(store, case, &at, &prepare)?;
                     }
                 }
             }
@@ -281,155 +219,151 @@ impl<'s> Study<'s> {
         Ok(())
     }
 
-    /// Puts a case on record; gives its number.
-    fn enter<P>(&mut self, store: usize, seats: Seats, case: &Case<P>) -> u32 {
+    /// Adds a case to the record and returns its number.
+    fn add_case<W>(&mut self, store: usize, counts: ProcessCounts, case: &Case<W>) -> u32 {
         let mut labels = case.labels.clone();
         labels.insert("store".to_owned(), self.stores[store].name.clone().into());
         if let Some(servers) = self.site.servers {
             labels.insert("servers".to_owned(), servers.into());
         }
-        labels.insert("nodes".to_owned(), seats.nodes.into());
-        labels.insert("processes_per_node".to_owned(), seats.processes.into());
-        self.record.enter(labels)
+        labels.insert("nodes".to_owned(), counts.nodes.into());
+        labels.insert("processes_per_node".to_owned(), counts.per_node.into());
+        self.record.add_case(labels)
     }
 
-    /// Measures a case once, in a place of its own, with its limit beside it.
-    fn measure<T: Serialize>(
+    /// Measures a repetition with its limit beside it.
+    fn measure_in_store<W: Work>(
         &mut self,
-        place: &Place,
-        at: &At<'_>,
-        tasks: &[T],
+        store: usize,
+        case: &Case<W>,
+        at: &Repetition,
         prepare: &impl Fn(&dyn Pool) -> Result<()>,
     ) -> Result<()> {
-        // What is on other machines is not at hand; and what others wrote may be on the device, where plain files are in memory.
-        let is_comparable = self.site.hosts.is_empty() && self.custody != Custody::Existing;
-        let flush_every = at.flush_every.filter(|_| is_comparable);
-        let mut limit = flush_every.and_then(|flush_every| Limit::beside(place, flush_every));
-        let outcome = self.measure_in(place, at, tasks, prepare, &mut limit);
+        let Some(first) = case.runs.first() else { return Ok(()) };
+        let location = first.location(&self.stores[store].uri.parse()?);
+        let tasks = case.runs.iter().map(|run| run.task(&location)).collect::<Result<Vec<_>>>()?;
+        let processes = (at.counts.nodes * at.counts.per_node) as u64;
+        let bytes = case.runs.iter().fold(0_u64, |sum, run| sum.saturating_add(run.bytes_written(processes)));
+        // Files of other machines cannot be measured here, and existing data may be on the device where plain files are in
+        // memory.
+        let is_comparable = self.site.hosts.is_empty() && self.retention != Retention::Existing;
+        let flush_every = case.flush_every.filter(|_| is_comparable);
+        let mut limit = flush_every.and_then(|flush_every| Limit::beside(&location, flush_every));
+        let outcome = self.measure(&location, at, (&tasks, bytes), prepare, &mut limit);
         let removed = limit.map_or(Ok(()), |mut limit| limit.remove(&mut self.record, self.registry));
         outcome.and(removed)
     }
 
-    fn measure_in<T: Serialize>(
+    fn measure(
         &mut self,
-        place: &Place,
-        at: &At<'_>,
-        tasks: &[T],
+        location: &Location,
+        at: &Repetition,
+        (tasks, bytes): (&[Task], u64),
         prepare: &impl Fn(&dyn Pool) -> Result<()>,
         limit: &mut Option<Limit>,
     ) -> Result<()> {
-        match (place.is_there(self.registry)?, self.custody) {
-            (true, Custody::Existing) => return self.play_all(at, tasks, limit),
-            (false, Custody::Existing) => {
-                return Err(Error::invalid(format!("{place} is not there"), "one that was written and kept"));
+        match (location.exists(self.registry)?, self.retention) {
+            (true, Retention::Existing) => return self.run_all(at, tasks, limit),
+            (false, Retention::Existing) => {
+                return Err(Error::invalid(
+                    format!("{location} does not exist"),
+                    "one that was written and kept",
+                ));
             }
             (true, _) => {
-                return Err(Error::invalid(format!("{place} exists"), "one that can be made and removed"));
+                return Err(Error::invalid(format!("{location} exists"), "one that can be made and removed"));
             }
             (false, _) => {}
         }
-        let pool = self.record.make(place, self.registry)?;
+        let pool = self.record.create(location, self.registry)?;
         let prepared = pool.map_or(Ok(()), |pool| prepare(&*pool));
-        let prepared = prepared.and_then(|()| match place.folder().filter(|_| self.site.hosts.is_empty()) {
-            Some(folder) => make_memory_ready(folder, at.bytes),
-            // Other machines have memory of their own.
-            None => Ok(()),
-        });
-        let outcome = prepared.and_then(|()| self.play_all(at, tasks, limit));
-        if self.custody == Custody::Keep {
+        let prepared =
+            prepared.and_then(|()| match location.folder().filter(|_| self.site.hosts.is_empty()) {
+                Some(folder) => prepare_memory(folder, bytes),
+                None => Ok(()),
+            });
+        let outcome = prepared.and_then(|()| self.run_all(at, tasks, limit));
+        if self.retention == Retention::Keep {
             return outcome;
         }
-        let removed = place.remove(self.registry).and_then(|_| self.record.has_removed(place));
-        // Why a play failed says more than that its place cannot be removed, which is still on record.
+        let removed = location.remove(self.registry).and_then(|_| self.record.has_removed(location));
+        // The failure of a run says more than the failure to remove its data, which stay on record.
         outcome.and(removed)
     }
 
-    fn play_all<T: Serialize>(&mut self, at: &At<'_>, tasks: &[T], limit: &mut Option<Limit>) -> Result<()> {
-        let shows = self.shows;
+    fn run_all(&mut self, at: &Repetition, tasks: &[Task], limit: &mut Option<Limit>) -> Result<()> {
+        let shows_progress = self.shows_progress;
         let mut all = Vec::new();
         for task in tasks {
-            let played = self.cast.play(at.seats.nodes, at.seats.processes, task, |phase| {
-                if shows {
-                    // Only for whoever looks on.
+            let outcome = self.launcher.run(at.counts.nodes, at.counts.per_node, task, |phase| {
+                if shows_progress {
                     let _ = write!(stderr(), "\r\x1b[K{}: {phase}", at.title);
                 }
             })?;
-            self.keep(at, &played)?;
-            if !played.problems.is_empty() {
-                return Err(Error::Incomplete { problems: played.problems });
+            self.add_outcome(at, &outcome)?;
+            if !outcome.problems.is_empty() {
+                return Err(Error::Incomplete { problems: outcome.problems });
             }
-            all.push(played);
+            all.push(outcome);
         }
-        // After all of it: plain files would take the place of the case's own in memory.
+        // After all runs: plain files would displace the data of the case in memory.
         if let Some(limit) = limit {
-            for together in all.iter().flat_map(Played::together) {
+            for together in all.iter().flat_map(RunOutcome::together) {
                 let record = (&mut self.record, self.registry);
-                limit.measure(record, (at.case, at.repetition), &together)?;
+                limit.measure(&mut self.launcher, record, (at.case, at.repetition), &together)?;
             }
         }
-        if shows {
+        if shows_progress {
             let _ = write!(stderr(), "\r\x1b[K");
         }
         Ok(())
     }
 
-    /// Writes down what a play brought, and what figures follow from it.
-    fn keep(&mut self, at: &At<'_>, played: &Played) -> Result<()> {
-        for phase in &played.phases {
-            self.keep_events(at, phase)?;
-            let parts: Vec<&Part> = phase.all().collect();
-            let at_once = played.phases.iter().filter(|other| other.go == phase.go);
-            let all: Vec<&Part> = at_once.flat_map(PlayedPhase::all).collect();
-            let together = Together { go: phase.go, parts: &all };
-            if let Some(figures) = metrics::figures(&parts, together) {
-                let extras = Extras::of(phase, played, &figures);
-                let (case, repetition, phase) = (at.case, at.repetition, phase.name.clone());
-                let iterations = if self.tells_iterations { metrics::iterations(&parts) } else { Vec::new() };
-                self.record.add(ResultRecord {
-                    case,
-                    repetition,
-                    phase,
-                    figures,
-                    iterations,
-                    extras,
-                    more: Map::new(),
-                })?;
+    /// Records the events of a run and the figures that follow from them.
+    fn add_outcome(&mut self, at: &Repetition, outcome: &RunOutcome) -> Result<()> {
+        let (case, repetition) = (at.case, at.repetition);
+        for phase in &outcome.phases {
+            self.write_events(at, phase)?;
+            let logs: Vec<&ProcessLog> = phase.all().collect();
+            let together = outcome.phases.iter().filter(|other| other.released == phase.released);
+            let together: Vec<&ProcessLog> = together.flat_map(Phase::all).collect();
+            let together = ReleasedTogether { released: phase.released, logs: &together };
+            if let Some(figures) = metrics::figures(&logs, together) {
+                let extras = Extras::of(phase, outcome, &figures);
+                let iterations =
+                    if self.records_iterations { metrics::iterations(&logs) } else { Vec::new() };
+                let (phase, more) = (phase.name.clone(), Map::new());
+                let result = ResultRecord { case, repetition, phase, figures, iterations, extras, more };
+                self.record.add_result(result)?;
             }
         }
-        played.problems.iter().try_for_each(|problem| self.record.problem(at.case, at.repetition, problem))
+        outcome.problems.iter().try_for_each(|problem| self.record.add_problem(case, repetition, problem))
     }
 
-    fn keep_events(&mut self, at: &At<'_>, phase: &PlayedPhase) -> Result<()> {
-        let path = self.record.events(at.case, at.repetition, &phase.name);
-        let mut file = EventsFile::create(&path)?;
-        for (node, process, part) in &phase.parts {
+    fn write_events(&mut self, at: &Repetition, phase: &Phase) -> Result<()> {
+        let mut file = EventsFile::create(&self.record.events(at.case, at.repetition, &phase.name))?;
+        for (node, process, log) in &phase.logs {
             let (case, repetition, phase) = (at.case, at.repetition, phase.name.clone());
-            file.add(&Placed { case, repetition, phase, node: *node, process: *process, part })?;
+            file.add(&LogEntry { case, repetition, phase, node: *node, process: *process, log })?;
         }
         file.finish()
     }
 
-    /// Shows the results. Fails if anything that was read was wrong.
-    pub(crate) fn finish(self, args: &StudyArgs, out: &mut impl Write) -> Result<()> {
-        self.finish_with(args, out, |record, out| print_table(record, false, out))
-    }
-
-    /// As [`Self::finish`], with a table of the workload's own.
-    pub(crate) fn finish_with<W: Write>(
+    /// Ends the study and shows the results with `print`, or as JSON. Fails if an operation has read wrong bytes.
+    pub(crate) fn finish<O: Write>(
         mut self,
         args: &StudyArgs,
-        out: &mut W,
-        print: impl FnOnce(&Record, &mut W) -> io::Result<()>,
+        out: &mut O,
+        print: impl FnOnce(&Record, &mut O) -> io::Result<()>,
     ) -> Result<()> {
         self.end()?;
         match args.json {
             true => self.record.print_lines(out)?,
             false => print(&self.record, out).map_err(Error::Output)?,
         }
-        for pool in self.record.kept() {
-            // Only for whoever looks on; the record has it, too.
+        for location in self.record.remaining() {
             let run = self.record.folder().display();
-            let _ = writeln!(stderr(), "kept {pool}; `isotach bench clean {run}` removes it");
+            let _ = writeln!(stderr(), "kept {location}; `isotach bench clean {run}` removes it");
         }
         self.record.check_right()
     }
@@ -442,30 +376,10 @@ impl Drop for Study<'_> {
     }
 }
 
-/// Which repetition of which case.
-struct At<'t> {
+/// One repetition of a case.
+struct Repetition {
     case: u32,
     repetition: u32,
-    seats: Seats,
-    title: &'t str,
-    /// How many are written.
-    bytes: u64,
-    flush_every: Option<u64>,
+    counts: ProcessCounts,
+    title: String,
 }
-
-impl<'t> At<'t> {
-    fn of<P>(measured: &Case<P>, case: u32, repetition: u32, seats: Seats, title: &'t str) -> Self {
-        let (bytes, flush_every) = (measured.bytes(seats), measured.flush_every);
-        Self { case, repetition, seats, title, bytes, flush_every }
-    }
-}
-
-/// How many nodes play, and how many processes on each.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Seats {
-    pub(crate) nodes: usize,
-    pub(crate) processes: usize,
-}
-
-/// The labels and results of a case, which a table shows in a row.
-pub(crate) type OfCase<'r> = (&'r CaseRecord, Vec<&'r ResultRecord>);

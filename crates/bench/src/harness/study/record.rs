@@ -1,5 +1,5 @@
-//! The record of a run: a folder with `run.json`, which says what was measured where and what came of it, and `events/`
-//! with a Parquet file for each phase of each repetition of each case.
+//! The record of a run: a folder with `run.json`, which holds machines, cases, results and problems, and `events/` with a
+//! Parquet file for each phase of each repetition of each case.
 
 use std::{
     fs,
@@ -12,45 +12,45 @@ use isotach_object::{Pool, Registry};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{extras::Extras, place::Place};
+use super::{extras::Extras, location::Location};
 use crate::{
     Error, Result,
     harness::{
         launcher::Host,
         machine::Machine,
         metrics::{Figures, Iteration},
+        output::{json, print_line},
     },
 };
 
 const FILE: &str = "run.json";
 const EVENTS: &str = "events";
 
-/// What `run.json` holds.
+/// The contents of `run.json`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Description {
     pub(crate) workload: String,
     /// The program and the machine that drove the run.
     pub(crate) driver: String,
     pub(crate) command: Vec<String>,
-    /// What it must be gone on with, if it can be.
+    /// The options that the run must be resumed with, if it can be resumed.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     options: Map<String, Value>,
-    /// When it began, in seconds since 1970.
+    /// The start of the run, in seconds since 1970.
     pub(crate) began: u64,
-    /// Whether it came to its end.
     pub(crate) complete: bool,
     pub(crate) hosts: Vec<Host>,
-    /// Of each store that is measured, where a run compares several.
+    /// The settings of each store, where a run compares several.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(crate) settings: Map<String, Value>,
     pub(crate) cases: Vec<CaseRecord>,
     pub(crate) results: Vec<ResultRecord>,
     pub(crate) problems: Vec<Problem>,
-    /// Pools and folders that the run has made and not removed.
+    /// Pools and folders that the run has created and not removed.
     pools: Vec<String>,
 }
 
-/// A case.
+/// A case with its labels.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CaseRecord {
     pub(crate) number: u32,
@@ -66,17 +66,17 @@ pub(crate) struct ResultRecord {
     pub(crate) phase: String,
     #[serde(flatten)]
     pub(crate) figures: Figures,
-    /// Of each iteration, where the workload wants them told.
+    /// The figures of each iteration, where the workload records them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) iterations: Vec<Iteration>,
     #[serde(flatten)]
     pub(crate) extras: Extras,
-    /// What a workload has to say of it besides.
+    /// Further fields, such as the limit.
     #[serde(flatten)]
     pub(crate) more: Map<String, Value>,
 }
 
-/// What went wrong in a repetition.
+/// A failure in a repetition.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Problem {
     pub(crate) case: u32,
@@ -90,7 +90,7 @@ impl Description {
         let path = folder.join(FILE);
         let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => Error::invalid(
-                format!("{} is not there", path.display()),
+                format!("{} does not exist", path.display()),
                 "a folder that a study of `bench` has written",
             ),
             _ => Error::io("read", &path)(error),
@@ -105,12 +105,20 @@ impl Description {
     }
 }
 
+/// The labels of a case, or further fields of a result.
+pub(crate) fn labels<const N: usize>(all: [(&str, Value); N]) -> Map<String, Value> {
+    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The labels and results of a case, which a table shows in a row.
+pub(crate) type CaseResults<'r> = (&'r CaseRecord, Vec<&'r ResultRecord>);
+
 /// The file with the events of a phase.
 pub(crate) fn events_path(folder: &Path, case: u32, repetition: u32, phase: &str) -> PathBuf {
     folder.join(EVENTS).join(format!("{case}-{repetition}-{phase}.parquet"))
 }
 
-/// A record that is being made.
+/// A record in progress.
 #[derive(Debug)]
 pub(crate) struct Record {
     folder: PathBuf,
@@ -118,14 +126,14 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Makes the folder.
+    /// Creates the folder of a new record.
     pub(crate) fn begin(workload: &str, folder: Option<&Path>, hosts: Vec<Host>) -> Result<Self> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let began = now.map_or(0, |since| since.as_secs());
         let folder = folder.map_or_else(|| format!("bench-{workload}-{began}").into(), Path::to_owned);
-        fs::create_dir(&folder).map_err(Error::io("make", &folder))?;
+        fs::create_dir(&folder).map_err(Error::io("create", &folder))?;
         let events = folder.join(EVENTS);
-        fs::create_dir(&events).map_err(Error::io("make", &events))?;
+        fs::create_dir(&events).map_err(Error::io("create", &events))?;
         let description = Description {
             workload: workload.to_owned(),
             driver: Machine::this().text(),
@@ -145,7 +153,7 @@ impl Record {
         Ok(record)
     }
 
-    /// Goes on with the record in a folder.
+    /// Continues the record of an interrupted run.
     pub(crate) fn resume(
         workload: &str,
         folder: &Path,
@@ -167,32 +175,31 @@ impl Record {
         Ok(Self { folder: folder.to_owned(), description })
     }
 
-    pub(crate) fn keep_options(&mut self, options: Map<String, Value>) -> Result<()> {
+    pub(crate) fn set_options(&mut self, options: Map<String, Value>) -> Result<()> {
         self.description.options = options;
         self.save()
     }
 
-    /// Whether these phases of a repetition are there, in which nothing went wrong.
+    /// Whether these phases of a repetition are on record, without a problem.
     pub(crate) fn has(&self, case: u32, repetition: u32, phases: &[&str]) -> bool {
         let is_it = |problem: &Problem| (problem.case, problem.repetition) == (case, repetition);
         !self.description.problems.iter().any(is_it)
             && phases.iter().all(|phase| self.figures(case, repetition, phase).is_some())
     }
 
-    /// The figures of a phase.
     pub(crate) fn figures(&self, case: u32, repetition: u32, phase: &str) -> Option<&Figures> {
         let is_it =
             |one: &&ResultRecord| (one.case, one.repetition, &*one.phase) == (case, repetition, phase);
         self.description.results.iter().find(is_it).map(|one| &one.figures)
     }
 
-    /// Takes out what is there of a repetition, which was interrupted.
-    pub(crate) fn forget(&mut self, case: u32, repetition: u32) {
+    /// Removes the results of an interrupted repetition.
+    pub(crate) fn remove_results(&mut self, case: u32, repetition: u32) {
         self.description.results.retain(|one| (one.case, one.repetition) != (case, repetition));
         self.description.problems.retain(|one| (one.case, one.repetition) != (case, repetition));
     }
 
-    /// Puts the new file in the place of the old one, so that there always is a whole one.
+    /// Replaces the file atomically, so a crash leaves a whole one.
     fn save(&self) -> Result<()> {
         let (path, new) = (self.folder.join(FILE), self.folder.join("run.json.new"));
         let text = serde_json::to_string_pretty(&self.description).map_err(std::io::Error::from);
@@ -213,13 +220,13 @@ impl Record {
         self.description.hosts.len()
     }
 
-    pub(crate) fn set(&mut self, settings: Map<String, Value>) -> Result<()> {
+    pub(crate) fn set_settings(&mut self, settings: Map<String, Value>) -> Result<()> {
         self.description.settings = settings;
         self.save()
     }
 
-    /// Puts a case on record, if it is not yet; gives its number.
-    pub(crate) fn enter(&mut self, labels: Map<String, Value>) -> u32 {
+    /// Adds a case unless it is on record, and returns its number.
+    pub(crate) fn add_case(&mut self, labels: Map<String, Value>) -> u32 {
         if let Some(known) = self.description.cases.iter().find(|case| case.labels == labels) {
             return known.number;
         }
@@ -228,44 +235,48 @@ impl Record {
         number
     }
 
-    /// A case in a few words.
+    /// The title of a case: its labels.
     pub(crate) fn title(&self, case: u32) -> String {
         let labels = &self.description.cases[case as usize].labels;
         labels.values().map(text_of).collect::<Vec<_>>().join(", ")
     }
 
-    pub(crate) fn cases(&self) -> impl Iterator<Item = super::OfCase<'_>> {
+    pub(crate) fn cases(&self) -> impl Iterator<Item = CaseResults<'_>> {
         self.description.cases.iter().map(|case| {
             let of_case = self.description.results.iter().filter(|result| result.case == case.number);
             (case, of_case.collect())
         })
     }
 
-    /// Makes a place, which is on record before it is there. One that somebody else has made meanwhile is not this run's, and
-    /// a folder that could not be made is none.
-    pub(crate) fn make(&mut self, place: &Place, registry: &Registry) -> Result<Option<Arc<dyn Pool>>> {
-        self.will_make(place)?;
-        let made = place.make(registry);
-        let is_no_folder = matches!(place, Place::Folder(path) if !path.exists());
-        if made.as_ref().is_err_and(|error| error.is_already_there() || is_no_folder) {
-            self.has_removed(place)?;
+    /// Records a location and creates it, in this order. A location that another program has created first stays off the
+    /// record, and so does a folder that could not be created.
+    pub(crate) fn create(
+        &mut self,
+        location: &Location,
+        registry: &Registry,
+    ) -> Result<Option<Arc<dyn Pool>>> {
+        self.will_create(location)?;
+        let created = location.create(registry);
+        let is_no_folder = matches!(location, Location::Folder(path) if !path.exists());
+        if created.as_ref().is_err_and(|error| error.is_already_exists() || is_no_folder) {
+            self.has_removed(location)?;
         }
-        made
+        created
     }
 
-    pub(crate) fn will_make(&mut self, pool: &Place) -> Result<()> {
-        self.description.pools.push(pool.to_string());
+    pub(crate) fn will_create(&mut self, location: &Location) -> Result<()> {
+        self.description.pools.push(location.to_string());
         self.save()
     }
 
-    pub(crate) fn has_removed(&mut self, pool: &Place) -> Result<()> {
-        let pool = pool.to_string();
-        self.description.pools.retain(|there| *there != pool);
+    pub(crate) fn has_removed(&mut self, location: &Location) -> Result<()> {
+        let location = location.to_string();
+        self.description.pools.retain(|known| *known != location);
         self.save()
     }
 
-    /// What the run has made and not removed.
-    pub(crate) fn kept(&self) -> &[String] {
+    /// The pools and folders that the run has created and not removed.
+    pub(crate) fn remaining(&self) -> &[String] {
         &self.description.pools
     }
 
@@ -273,13 +284,13 @@ impl Record {
         events_path(&self.folder, case, repetition, phase)
     }
 
-    pub(crate) fn add(&mut self, result: ResultRecord) -> Result<()> {
+    pub(crate) fn add_result(&mut self, result: ResultRecord) -> Result<()> {
         self.description.results.push(result);
         self.save()
     }
 
-    /// Adds to what is said of a result.
-    pub(super) fn beside(
+    /// Adds further fields to a result.
+    pub(super) fn add_fields(
         &mut self,
         case: u32,
         repetition: u32,
@@ -294,7 +305,7 @@ impl Record {
         self.save()
     }
 
-    pub(crate) fn problem(&mut self, case: u32, repetition: u32, what: &str) -> Result<()> {
+    pub(crate) fn add_problem(&mut self, case: u32, repetition: u32, what: &str) -> Result<()> {
         self.description.problems.push(Problem { case, repetition, what: what.to_owned() });
         self.save()
     }
@@ -304,7 +315,7 @@ impl Record {
         self.save()
     }
 
-    /// Fails if an operation has read something wrong.
+    /// Fails if an operation has read wrong bytes.
     pub(crate) fn check_right(&self) -> Result<()> {
         match self.description.results.iter().map(|result| result.figures.wrong).sum() {
             0_u64 => Ok(()),
@@ -321,14 +332,14 @@ impl Record {
                 if let Value::Object(result) = result.map_err(Error::pipe("encode a result"))? {
                     line.extend(result);
                 }
-                writeln!(out, "{}", Value::Object(line)).map_err(Error::Output)?;
+                print_line(&json(&line)?, out)?;
             }
         }
         Ok(())
     }
 }
 
-/// That a run is gone on with as it was begun.
+/// Refuses to resume a run with other options than it was begun with.
 fn check_options(folder: &Path, begun: &Map<String, Value>, now: &Map<String, Value>) -> Result<()> {
     let mut names = begun.keys().chain(now.keys());
     let Some(name) = names.find(|name| begun.get(*name) != now.get(*name)) else { return Ok(()) };
@@ -343,29 +354,29 @@ fn check_options(folder: &Path, begun: &Map<String, Value>, now: &Map<String, Va
     ))
 }
 
-/// A label without the quotation marks of JSON.
+/// A label as text, without the quotation marks of JSON.
 pub(crate) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// What came of cleaning up after a run.
+/// The outcome of cleaning up after a run.
 #[derive(Debug, Default)]
 pub(crate) struct Cleaned {
     pub(crate) removed: usize,
-    /// What was on record and is not there.
+    /// What was on record and does not exist.
     pub(crate) missing: Vec<String>,
 }
 
-/// Removes the pools and folders that a run has kept or, interrupted, has left.
+/// Removes the pools and folders that are on record as remaining.
 pub(crate) fn clean(folder: &Path, registry: &Registry) -> Result<Cleaned> {
     let mut record = Record { folder: folder.to_owned(), description: Description::read(folder)? };
     let mut cleaned = Cleaned::default();
-    // What was made last may be in what was made first.
-    while let Some(place) = record.description.pools.pop() {
-        // What cannot be removed stays on record.
-        match Place::parse(&place)?.remove(registry)? {
+    // The last ones may be inside the first ones.
+    while let Some(location) = record.description.pools.pop() {
+        // The record is saved after the removal, so what cannot be removed stays on record.
+        match Location::parse(&location)?.remove(registry)? {
             true => cleaned.removed += 1,
-            false => cleaned.missing.push(place),
+            false => cleaned.missing.push(location),
         }
         record.save()?;
     }
@@ -377,16 +388,16 @@ mod tests {
     use isotach_object::{Engine, memory::Memory};
 
     use super::*;
-    use crate::harness::{measure, team::Total};
+    use crate::harness::usage::{Total, Usage};
 
     fn result(phase: &str) -> ResultRecord {
-        let figures = Figures::of_total(&Total::of(&[measure::Figures::default()]));
+        let figures = Figures::of_total(&Total::of(&[Usage::default()]));
         let (phase, extras, more) = (phase.to_owned(), Extras::default(), Map::new());
         ResultRecord { case: 0, repetition: 1, phase, figures, iterations: Vec::new(), extras, more }
     }
 
     #[test]
-    fn a_place_that_somebody_else_has_made_first_is_not_on_record_and_so_is_never_removed() {
+    fn a_location_that_another_program_created_first_is_never_removed() {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("run");
         let mut record = Record::begin("test", Some(&run), Vec::new()).unwrap();
@@ -395,48 +406,48 @@ mod tests {
         engine.create_pool(&uri).unwrap();
         let theirs = folder.path().join("theirs");
         fs::create_dir(&theirs).unwrap();
-        let ours = Place::Folder(folder.path().join("ours"));
-        record.make(&ours, &registry).unwrap();
-        let nowhere = Place::Folder(folder.path().join("missing/folder"));
-        assert!(record.make(&nowhere, &registry).is_err(), "it has no parent");
-        for place in [Place::Pool(uri.clone()), Place::Folder(theirs.clone())] {
-            assert!(record.make(&place, &registry).is_err_and(|error| error.is_already_there()));
+        let ours = Location::Folder(folder.path().join("ours"));
+        record.create(&ours, &registry).unwrap();
+        let nowhere = Location::Folder(folder.path().join("missing/folder"));
+        assert!(record.create(&nowhere, &registry).is_err(), "it has no parent");
+        for location in [Location::Pool(uri.clone()), Location::Folder(theirs.clone())] {
+            assert!(record.create(&location, &registry).is_err_and(|error| error.is_already_exists()));
         }
-        assert_eq!(record.kept(), [ours.to_string()]);
+        assert_eq!(record.remaining(), [ours.to_string()]);
         let cleaned = clean(&run, &registry).unwrap();
         assert_eq!((cleaned.removed, cleaned.missing.len()), (1, 0));
         assert!(engine.open_pool(&uri).is_ok() && theirs.exists());
     }
 
     #[test]
-    fn cleaning_up_says_what_was_not_there_and_removes_what_is_in_something_else_before_that() {
+    fn clean_reports_missing_folders_and_removes_inner_ones_first() {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("run");
         let mut record = Record::begin("test", Some(&run), Vec::new()).unwrap();
         let registry = Registry::new();
-        let outer = Place::Folder(folder.path().join("outer"));
-        let inner = Place::Folder(folder.path().join("outer/inner"));
-        let gone = Place::Folder(folder.path().join("gone"));
-        [&outer, &inner].iter().for_each(|place| drop(record.make(place, &registry).unwrap()));
-        record.will_make(&gone).unwrap();
+        let outer = Location::Folder(folder.path().join("outer"));
+        let inner = Location::Folder(folder.path().join("outer/inner"));
+        let gone = Location::Folder(folder.path().join("gone"));
+        [&outer, &inner].iter().for_each(|location| drop(record.create(location, &registry).unwrap()));
+        record.will_create(&gone).unwrap();
         let cleaned = clean(&run, &registry).unwrap();
         assert_eq!((cleaned.removed, cleaned.missing), (2, vec![gone.to_string()]));
-        assert_eq!(clean(&run, &registry).unwrap().removed, 0, "it is on record no more");
+        assert_eq!(clean(&run, &registry).unwrap().removed, 0, "it is no longer on record");
     }
 
     #[test]
-    fn a_repetition_in_which_something_went_wrong_is_not_taken_as_measured() {
+    fn a_repetition_with_a_problem_does_not_count_as_measured() {
         let folder = tempfile::tempdir().unwrap();
         let mut record = Record::begin("test", Some(&folder.path().join("run")), Vec::new()).unwrap();
         let phases = ["write", "read"];
-        record.add(result("write")).unwrap();
+        record.add_result(result("write")).unwrap();
         assert!(!record.has(0, 1, &phases));
-        record.add(result("read")).unwrap();
+        record.add_result(result("read")).unwrap();
         assert!(record.has(0, 1, &phases) && !record.has(0, 0, &phases));
-        record.problem(0, 1, "process 3 died").unwrap();
-        assert!(!record.has(0, 1, &phases), "its figures are of a part");
-        record.forget(0, 1);
-        phases.iter().for_each(|phase| record.add(result(phase)).unwrap());
+        record.add_problem(0, 1, "process 3 died").unwrap();
+        assert!(!record.has(0, 1, &phases), "its figures are incomplete");
+        record.remove_results(0, 1);
+        phases.iter().for_each(|phase| record.add_result(result(phase)).unwrap());
         assert!(record.has(0, 1, &phases), "it was measured again");
     }
 }

@@ -1,6 +1,6 @@
-//! The stores that a study measures in: pools that are named, or one in a new folder of each usual place.
+//! The stores of a study: the pools of the command line, or a new one in each default folder.
 //!
-//! What must stay true: what is on record is found again from any folder, and a new folder is on record while it is there.
+//! What must stay true: the record has absolute paths, and a new folder is on record as long as it exists.
 
 use std::{
     path::{self, Path, PathBuf},
@@ -9,22 +9,21 @@ use std::{
 
 use isotach_object::{PoolUri, Registry};
 
-use super::{Place, Record};
+use super::{Location, Record};
 use crate::{
     Error, Result,
-    harness::{events::Clock, machine},
-    workloads::suite,
+    harness::{events::Clock, folders},
 };
 
-/// Where a case is measured.
+/// A store that cases are measured in.
 #[derive(Debug)]
 pub(super) struct Store {
     pub(super) uri: String,
-    /// For people.
+    /// The label of its results.
     pub(super) name: String,
 }
 
-/// Those that are asked for.
+/// The stores in the given pools.
 pub(super) fn named(pools: &[String], registry: &Registry) -> Result<Vec<Store>> {
     let store = |text: &String| {
         let uri: PoolUri = text.parse()?;
@@ -37,20 +36,24 @@ pub(super) fn named(pools: &[String], registry: &Registry) -> Result<Vec<Store>>
     pools.iter().map(store).collect()
 }
 
-/// Puts a folder for a store on record, and makes it, in memory and here.
-pub(super) fn make(record: &mut Record, registry: &Registry, folders: &mut Vec<Place>) -> Result<Vec<Store>> {
-    let store = |place: PathBuf| {
+/// Creates a folder for a store in memory and in the current folder.
+pub(super) fn create(
+    record: &mut Record,
+    registry: &Registry,
+    folders: &mut Vec<Location>,
+) -> Result<Vec<Store>> {
+    let store = |parent: PathBuf| {
         let name = format!("isotach-bench-{}-{}", process::id(), Clock::start().now());
-        let (path, name) = (place.join(name), format!("posix, {}", machine::place(&place)));
-        let folder = Place::Folder(path.clone());
-        record.make(&folder, registry)?;
+        let (path, name) = (parent.join(name), format!("posix, {}", folders::title(&parent)));
+        let folder = Location::Folder(path.clone());
+        record.create(&folder, registry)?;
         folders.push(folder);
         Ok(Store { uri: format!("posix:{}", path.join("pool").display()), name })
     };
-    suite::places(&[])?.into_iter().map(store).collect()
+    folders::given_or_default(&[])?.into_iter().map(store).collect()
 }
 
-/// The URI as it is from any folder.
+/// The URI with an absolute path.
 fn absolute(text: &str, uri: &PoolUri) -> Result<String> {
     if uri.scheme() != "posix" {
         return Ok(text.to_owned());
@@ -60,7 +63,7 @@ fn absolute(text: &str, uri: &PoolUri) -> Result<String> {
     let options = uri.option_names().map(|name| format!("{name}={}", uri.option(name).unwrap_or_default()));
     let options = options.collect::<Vec<_>>().join("&");
     match (path.contains('?'), options.is_empty()) {
-        // Only a path without a scheme can have a question mark.
+        // Only a path without a scheme can contain a question mark.
         (true, true) => Ok(path),
         (true, false) => {
             Err(Error::invalid(format!("{text} in {path}"), "a path without ?, where there are options"))
@@ -75,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_made_absolute_with_its_options_and_other_engines_uris_are_left_alone() {
+    fn relative_paths_become_absolute_and_uris_of_other_engines_are_unchanged() {
         let found = |text: &str| absolute(text, &text.parse().unwrap()).unwrap();
         let here = std::env::current_dir().unwrap();
         let here = here.display();

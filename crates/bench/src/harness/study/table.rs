@@ -2,52 +2,47 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Map, Value};
 
 use super::{
-    OfCase, extras_table,
+    extras_table,
     limit::{IS_POOR, RATIO},
-    record::{Record, ResultRecord, text_of},
+    record::{CaseResults, Record, ResultRecord, text_of},
 };
-use crate::harness::metrics::{Figures, MIB, Spread};
+use crate::harness::{
+    metrics::Figures,
+    output::{overlap_mark, print_table, table},
+    spread::{MIB, Spread},
+};
 
-/// The ratio to the limit, in the header.
+/// The header of the ratio to the limit.
 const OF_PLAIN: &str = "of plain";
-/// What is told of each phase of each case.
+/// The columns of figures.
 const FIGURES: [&str; 6] = ["MiB/s", OF_PLAIN, "latency ms", "p99 ms", "start ms", "overlap"];
 
-/// Prints a row for each phase of each case; with profiles also how the time went over calls.
+/// Prints a row for each phase of each case, and profiles of the time by call if wanted.
 pub(crate) fn print(record: &Record, with_profiles: bool, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", record.machine())?;
-    let all: Vec<OfCase<'_>> = record.cases().collect();
+    let all: Vec<CaseResults<'_>> = record.cases().collect();
     let Some((first, _)) = all.first() else { return Ok(()) };
-    // What all cases have in common is told once.
+    // Labels that all cases share are printed once.
     let common = common(&all);
-    writeln!(out, "{}", said(&first.labels, |name| common.contains(&name)))?;
+    writeln!(out, "{}", labels_text(&first.labels, |name| common.contains(&name)))?;
     let names: Vec<&String> = first.labels.keys().filter(|name| !common.contains(&name.as_str())).collect();
-    let mut table = Table::new();
-    style(&mut table);
     let has_limit = all.iter().flat_map(|(_, results)| results).any(|one| one.more.contains_key(RATIO));
     let is_shown = |name: &&str| has_limit || *name != OF_PLAIN;
     let figures: Vec<&str> = FIGURES.into_iter().filter(is_shown).collect();
     let header = names.iter().map(|name| name.replace('_', " ")).chain(["phase".to_owned()]);
-    table.set_header(header.chain(figures.iter().map(|name| (*name).to_owned())));
-    for number in names.len() + 1..=names.len() + figures.len() {
-        if let Some(column) = table.column_mut(number) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    let header = header.chain(figures.iter().map(|name| (*name).to_owned()));
+    let mut rows: Vec<Vec<String>> = Vec::new();
     for (case, results) in &all {
-        for phase in phases(results) {
-            let of_phase: Vec<&ResultRecord> =
-                results.iter().filter(|one| one.phase == phase).copied().collect();
+        for (phase, of_phase) in by_phase(results) {
             let labels = names.iter().map(|name| text_of(&case.labels[*name]));
             let cells = figures.iter().map(|name| cell(name, &of_phase));
-            table.add_row(labels.chain([phase.to_owned()]).chain(cells));
+            rows.push(labels.chain([phase.to_owned()]).chain(cells).collect());
         }
     }
-    write(&table, out)?;
+    print_table(&table(header, rows, names.len() + 1), out)?;
     extras_table::print_freshness(&all, out)?;
     if with_profiles {
         extras_table::print_profiles(&all, out)?;
@@ -69,44 +64,36 @@ pub(crate) fn print(record: &Record, with_profiles: bool, out: &mut impl Write) 
     )
 }
 
-/// The names of the labels that all cases have the same of.
-pub(crate) fn common<'r>(all: &[OfCase<'r>]) -> Vec<&'r str> {
+/// The names of the labels that have the same value in all cases.
+pub(crate) fn common<'r>(all: &[CaseResults<'r>]) -> Vec<&'r str> {
     let Some((first, _)) = all.first() else { return Vec::new() };
     let is_common = |name: &str| all.iter().all(|(case, _)| case.labels.get(name) == first.labels.get(name));
     first.labels.keys().map(String::as_str).filter(|name| is_common(name)).collect()
 }
 
-/// Those labels of a case that are to be told, in words.
-pub(crate) fn said(labels: &Map<String, Value>, is_told: impl Fn(&str) -> bool) -> String {
-    let told = labels.iter().filter(|(name, _)| is_told(name));
-    let said = told.map(|(name, value)| format!("{} {}", name.replace('_', " "), text_of(value)));
-    said.collect::<Vec<_>>().join(", ")
+/// Some labels of a case as text.
+pub(crate) fn labels_text(labels: &Map<String, Value>, is_shown: impl Fn(&str) -> bool) -> String {
+    let shown = labels.iter().filter(|(name, _)| is_shown(name));
+    let texts = shown.map(|(name, value)| format!("{} {}", name.replace('_', " "), text_of(value)));
+    texts.collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn style(table: &mut Table) {
-    table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Disabled);
-}
-
-/// Prints a table without the blanks at the ends of its lines.
-pub(crate) fn write(table: &Table, out: &mut impl Write) -> io::Result<()> {
-    table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))
-}
-
-pub(super) fn phases<'r>(results: &[&'r ResultRecord]) -> Vec<&'r str> {
-    let mut phases: Vec<&str> = Vec::new();
+/// The results by phase, in the order of the first result of each.
+pub(super) fn by_phase<'r>(results: &[&'r ResultRecord]) -> Vec<(&'r str, Vec<&'r ResultRecord>)> {
+    let mut phases: Vec<(&str, Vec<&ResultRecord>)> = Vec::new();
     for result in results {
-        if !phases.contains(&&*result.phase) {
-            phases.push(&result.phase);
+        match phases.iter_mut().find(|(phase, _)| *phase == result.phase) {
+            Some((_, of_phase)) => of_phase.push(result),
+            None => phases.push((&result.phase, vec![result])),
         }
     }
     phases
 }
 
-/// One of [`FIGURES`]: the median of the repetitions.
+/// The cell of one of [`FIGURES`]: the median of the repetitions.
 fn cell(name: &str, all: &[&ResultRecord]) -> String {
     let median =
         |of: fn(&Figures) -> f64| Spread::of(all.iter().map(|one| of(&one.figures)).collect()).median;
-    let mark = |is_poor: bool| if is_poor { "*" } else { "" };
     match name {
         // A phase that moves no bytes, such as a listing, has no bandwidth.
         "MiB/s" if all.iter().all(|one| one.figures.bytes == 0) => "-".to_owned(),
@@ -117,14 +104,14 @@ fn cell(name: &str, all: &[&ResultRecord]) -> String {
             if ratios.is_empty() {
                 return "-".to_owned();
             }
-            format!("{:.2}{}", Spread::of(ratios).median, mark(is_poor))
+            format!("{:.2}{}", Spread::of(ratios).median, overlap_mark(is_poor))
         }
         "latency ms" => format!("{:.2}", median(|one| one.latency_s.median) * 1e3),
         "p99 ms" => format!("{:.2}", median(|one| one.latency_s.p99) * 1e3),
         "start ms" => format!("{:.2}", median(|one| one.start_delay_s.max) * 1e3),
         _ => {
             let is_poor = all.iter().any(|one| one.figures.is_overlap_poor);
-            format!("{:.2}{}", median(|one| one.overlap), mark(is_poor))
+            format!("{:.2}{}", median(|one| one.overlap), overlap_mark(is_poor))
         }
     }
 }

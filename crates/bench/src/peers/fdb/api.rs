@@ -1,4 +1,4 @@
-//! The functions used of FDB's C library, found by name in the loaded library.
+//! The functions of FDB's C library that are used, found by name in the loaded library.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 
@@ -9,9 +9,9 @@ use crate::{Error, Result};
 /// FDB's opaque types.
 pub(super) type Raw = *mut c_void;
 
-/// The minor version since which the functions are as declared here.
+/// The minor version since which the functions have these declarations.
 const SINCE: u32 = 25;
-/// What ends an iteration.
+/// The status at the end of an iteration.
 const ITERATION_COMPLETE: c_int = 3;
 
 functions! {
@@ -44,14 +44,14 @@ functions! {
     fdb_delete_splitkey: fn(Raw) -> c_int;
 }
 
-/// A loaded FDB. It serves one thread.
+/// A loaded FDB, for one thread.
 #[derive(Debug)]
 pub(crate) struct Library {
     pub(super) functions: Functions,
 }
 
 impl Library {
-    /// Loads it from where the system's loader looks, and lets it initialise itself.
+    /// Loads FDB with the system's loader and initialises it.
     pub(crate) fn load() -> Result<Self> {
         let failed = |error: String| {
             Error::invalid(
@@ -59,13 +59,13 @@ impl Library {
                 "libfdb5.so where the loader finds it, as of the Python package fdb5lib",
             )
         };
-        // SAFETY: loading runs the initialisers of FDB and of the libraries it was built with. They make no demands on the process.
+        // SAFETY: loading runs the initialisers of FDB and of its libraries, which have no preconditions.
         let library = unsafe { library::load(["libfdb5.so"]) }.map_err(failed)?;
-        // SAFETY: the types are those of FDB's header fdb_c.h, version 5.25. Functions called before the version is known never had
-        // another type.
+        // SAFETY: the types are those of FDB's header fdb_c.h, version 5.25; the functions called before the version is known
+        // never had another.
         let functions = unsafe { Functions::find(library) }.map_err(failed)?;
         let library = Self { functions };
-        // SAFETY: to be called first, and takes nothing.
+        // SAFETY: the function takes no arguments and must be called first.
         library.check("initialise", unsafe { (library.functions.fdb_initialise)() })?;
         library.check_version()?;
         Ok(library)
@@ -73,12 +73,12 @@ impl Library {
 
     pub(crate) fn version(&self) -> Result<String> {
         let mut text = std::ptr::null();
-        // SAFETY: `text` is a place for a pointer to a constant string.
+        // SAFETY: `text` is valid for writes of a pointer to a constant string.
         self.check("tell its version", unsafe { (self.functions.fdb_version)(&raw mut text) })?;
         Ok(text_of(text))
     }
 
-    /// Functions had other arguments in older versions, under the same names.
+    /// Refuses older versions, whose functions of the same names have other arguments.
     fn check_version(&self) -> Result<()> {
         let version = self.version()?;
         let mut numbers = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
@@ -92,12 +92,12 @@ impl Library {
         if status == 0 {
             return Ok(());
         }
-        // SAFETY: takes any number; returns null or a string of the library that stays until its next call.
+        // SAFETY: the function takes any number; it returns null or a string that is valid until the next call.
         let text = text_of(unsafe { (self.functions.fdb_error_string)(status) });
         Err(Error::Peer { what: what.to_owned(), how: text })
     }
 
-    /// Whether there is a next one.
+    /// Whether the iteration has a next element.
     pub(super) fn check_next(&self, what: &str, status: c_int) -> Result<bool> {
         match status {
             ITERATION_COMPLETE => Ok(false),
@@ -105,7 +105,7 @@ impl Library {
         }
     }
 
-    /// Makes a thing; `delete` takes it away again when it is dropped.
+    /// Creates an object of the library. `delete` deletes it when it is dropped.
     pub(super) fn make(
         &self,
         what: &str,
@@ -118,7 +118,7 @@ impl Library {
     }
 }
 
-/// A thing of the library's that is ours.
+/// An object of the library that we own.
 #[derive(Debug)]
 pub(super) struct Owned {
     pub(super) raw: Raw,
@@ -127,25 +127,25 @@ pub(super) struct Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: the library made it for us with the function that belongs to `delete`, and nothing else deletes it.
+        // SAFETY: the library created the object with the function that belongs to `delete`, and nothing else deletes it.
         let _ = unsafe { (self.delete)(self.raw) };
     }
 }
 
-/// The bytes of a string of the library's, without a copy: whoever lists only looks at it.
+/// The length of a string of the library.
 pub(super) fn length_of(text: *const c_char) -> usize {
     if text.is_null() {
         return 0;
     }
-    // SAFETY: not null, and a C string that stays as it is until the library is called again.
+    // SAFETY: it is not null, and a C string that is unchanged until the next call of the library.
     unsafe { CStr::from_ptr(text) }.count_bytes()
 }
 
-/// A string of the library's.
+/// A string of the library.
 fn text_of(text: *const c_char) -> String {
     if text.is_null() {
         return "no reason given".to_owned();
     }
-    // SAFETY: not null, and a C string that stays as it is until the library is called again.
+    // SAFETY: it is not null, and a C string that is unchanged until the next call of the library.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }

@@ -1,4 +1,4 @@
-//! ECMWF's FDB, through its C interface: raw bytes with a key, so that neither GRIB nor Python is measured.
+//! ECMWF's FDB through its C interface, with raw bytes and keys, so that neither GRIB nor Python is measured.
 
 #![expect(
     unsafe_code,
@@ -18,9 +18,9 @@ pub(crate) use self::api::Library;
 use self::api::{Owned, Raw, length_of};
 use crate::{Error, Result, workloads::client::Target};
 
-/// How many bytes are read at once of many fields: some 4 MiB, whole fields.
+/// Bytes of one read of many fields: about 4 MiB of whole fields.
 const PIECE: usize = 4 << 20;
-/// The level of detail of a listing that has each field.
+/// The level of detail of a listing of single fields.
 const FIELDS: c_int = 3;
 
 /// An open FDB.
@@ -40,14 +40,14 @@ impl Fdb {
 
     fn request<'v>(&self, pairs: impl Iterator<Item = (&'v str, &'v [String])>) -> Result<Owned> {
         let api = &self.library.functions;
-        // SAFETY: makes a request, whose place it is given.
+        // SAFETY: the function creates a request and stores it in `place`.
         let make = |place| unsafe { (api.fdb_new_request)(place) };
         let request = self.library.make("make a request", make, api.fdb_delete_request)?;
         for (name, values) in pairs {
             let (name, values) =
                 (text(name)?, values.iter().map(|value| text(value)).collect::<Result<Vec<_>>>()?);
             let pointers: Vec<*const c_char> = values.iter().map(|value| value.as_ptr()).collect();
-            // SAFETY: the request is ours; name and values are C strings, as many as it is told, and are copied.
+            // SAFETY: the request is ours; name and values are C strings, as many as the count says, and are copied.
             let status = unsafe {
                 (api.fdb_request_add)(request.raw, name.as_ptr(), pointers.as_ptr(), pointers.len() as c_int)
             };
@@ -65,17 +65,17 @@ impl Fdb {
         self.request(pairs.iter().map(|(name, values)| (&**name, &values[..])))
     }
 
-    /// A reader of what a request names.
+    /// Opens a reader of the fields of a request.
     fn read(&self, request: &Owned) -> Result<Reader<'_>> {
         let api = &self.library.functions;
-        // SAFETY: makes a reader, whose place it is given.
+        // SAFETY: the function creates a reader and stores it in `place`.
         let make = |place| unsafe { (api.fdb_new_datareader)(place) };
         let raw = self.library.make("make a reader", make, api.fdb_delete_datareader)?;
-        // SAFETY: handle, request and reader are ours and live on.
+        // SAFETY: handle, request and reader are ours and outlive the call.
         let status = unsafe { (api.fdb_retrieve)(self.handle.raw, request.raw, raw.raw) };
         self.library.check("retrieve", status)?;
         let mut length: c_long = 0;
-        // SAFETY: the reader is ours and has what it is to read; `length` is a place for a number.
+        // SAFETY: the reader is ours and has its fields; `length` is valid for writes.
         let status = unsafe { (api.fdb_datareader_open)(raw.raw, &raw mut length) };
         self.library.check("open a reader", status)?;
         Ok(Reader { library: &self.library, raw })
@@ -84,7 +84,7 @@ impl Fdb {
 
 fn handle(library: &Library) -> Result<Owned> {
     let api = &library.functions;
-    // SAFETY: makes a handle, whose place it is given.
+    // SAFETY: the function creates a handle and stores it in `place`.
     let make = |place| unsafe { (api.fdb_new_handle)(place) };
     library.make("open", make, api.fdb_delete_handle)
 }
@@ -93,20 +93,20 @@ fn text(text: &str) -> Result<CString> {
     CString::new(text).map_err(|_| Error::invalid(format!("{text:?}"), "text without a zero byte"))
 }
 
-/// What is being read.
+/// An open reader.
 struct Reader<'l> {
     library: &'l Library,
     raw: Owned,
 }
 
 impl Reader<'_> {
-    /// Reads until the buffer is full or there is no more; gives how much it was.
+    /// Reads until the buffer is full or the data end. Returns the number of bytes.
     fn fill(&self, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
             let rest = &mut buffer[filled..];
             let mut got: c_long = 0;
-            // SAFETY: the reader is ours and open, and `rest` has as many bytes as it is told.
+            // SAFETY: the reader is ours and open, and `rest` has as many bytes as the length says.
             let status = unsafe {
                 (self.library.functions.fdb_datareader_read)(
                     self.raw.raw,
@@ -134,16 +134,16 @@ impl Reader<'_> {
 impl Target for Fdb {
     fn archive(&mut self, key: &Key, bytes: &[u8]) -> Result<()> {
         let api = &self.library.functions;
-        // SAFETY: makes a key, whose place it is given.
+        // SAFETY: the function creates a key and stores it in `place`.
         let make = |place| unsafe { (api.fdb_new_key)(place) };
         let made = self.library.make("make a key", make, api.fdb_delete_key)?;
         for (name, value) in key.iter() {
             let (name, value) = (text(name)?, text(value)?);
-            // SAFETY: the key is ours; both are C strings, and are copied.
+            // SAFETY: the key is ours; both arguments are C strings, and are copied.
             let status = unsafe { (api.fdb_key_add)(made.raw, name.as_ptr(), value.as_ptr()) };
             self.library.check("add to a key", status)?;
         }
-        // SAFETY: handle and key are ours; the bytes are as many as it is told.
+        // SAFETY: handle and key are ours; there are as many bytes as the length says.
         let status =
             unsafe { (api.fdb_archive)(self.handle.raw, made.raw, bytes.as_ptr().cast(), bytes.len()) };
         self.library.check("archive", status)
@@ -170,7 +170,7 @@ impl Target for Fdb {
         let reader = self.read(&request)?;
         loop {
             let filled = reader.fill(&mut piece)?;
-            // One that is cut off has another length, which whoever looks at it notices.
+            // A truncated field has another length, which `each` detects.
             piece[..filled].chunks(self.size).try_for_each(&mut *each)?;
             if filled < piece.len() {
                 break;
@@ -184,17 +184,17 @@ impl Target for Fdb {
     fn list(&mut self, request: &str, _as_json: bool, each: &mut dyn FnMut(u64)) -> Result<()> {
         let api = &self.library.functions;
         let request = self.request_of(request)?;
-        // SAFETY: handle and request are ours; the iterator is put at the place given.
+        // SAFETY: handle and request are ours; the function stores the iterator in `place`.
         let make =
             |place: *mut Raw| unsafe { (api.fdb_list)(self.handle.raw, request.raw, place, false, FIELDS) };
         let listing = self.library.make("list", make, api.fdb_delete_listiterator)?;
-        // SAFETY: makes a key, whose place it is given.
+        // SAFETY: the function creates a key and stores it in `place`.
         let make = |place| unsafe { (api.fdb_new_splitkey)(place) };
         let key = self.library.make("make a key", make, api.fdb_delete_splitkey)?;
         // SAFETY: the iterator is ours.
         while self.library.check_next("list", unsafe { (api.fdb_listiterator_next)(listing.raw) })? {
             let (mut uri, mut offset, mut length) = (ptr::null(), 0, 0);
-            // SAFETY: the iterator is ours and has an element; the places are of the types it fills.
+            // SAFETY: the iterator is ours and has an element; the pointers have the types that it fills.
             let status = unsafe {
                 (api.fdb_listiterator_attrs)(listing.raw, &raw mut uri, &raw mut offset, &raw mut length)
             };
@@ -219,13 +219,13 @@ impl Target for Fdb {
 }
 
 impl Fdb {
-    /// Looks at every pair of a key, as a program that lists would.
+    /// Reads every pair of a key, as a program that lists would.
     fn touch(&self, key: &Owned) -> Result<usize> {
         let api = &self.library.functions;
         let mut sum = 0;
         loop {
             let (mut name, mut value, mut level) = (ptr::null(), ptr::null(), 0);
-            // SAFETY: the key is ours; the places are of the types it fills.
+            // SAFETY: the key is ours; the pointers have the types that it fills.
             let status = unsafe {
                 (api.fdb_splitkey_next_metadata)(key.raw, &raw mut name, &raw mut value, &raw mut level)
             };

@@ -1,16 +1,16 @@
 //! Fields in the three layouts of Field I/O, on the object model.
 //!
-//! - **Full**: a main container, whose key-value object leads from the most significant part of a key to an index container
-//!   and a store container; the index leads to the array. Both have labels made from the MD5 of that part, so creators that
-//!   race agree.
-//! - **No containers**: all in the main container; the index's id is made from that MD5.
-//! - **No index**: the array's id is made from the MD5 of the whole identifier.
+//! - **Full**: a main container, whose key-value object maps the most significant part of a key to an index container and
+//!   a store container; the index maps the rest to the array. Both labels are derived from the MD5 of that part, so racing
+//!   creators agree.
+//! - **No containers**: all in the main container; the id of the index is derived from that MD5.
+//! - **No index**: the id of the array is derived from the MD5 of the whole identifier.
 //!
-//! A re-write makes a new array and re-points the index; the old array is left. Without an index the array is written in
-//! place, as there. Source: the field functions of Field I/O (ecmwf/daos-tests) and "DAOS as HPC Storage: a View From Numerical
+//! A re-write creates a new array and updates the index; the old array remains. Without an index the array is written in
+//! place. Source: the field functions of Field I/O (ecmwf/daos-tests) and "DAOS as HPC Storage: a View From Numerical
 //! Weather Prediction" (Manubens, Quintino, Smart, Danovaro, Jackson, 2022).
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, fmt, str::FromStr, sync::Arc};
 
 use isotach_object::{
     ArrayRead, Cell, Container, ContainerOptions, Error as ObjectError, IdRange, Label, ObjectClass,
@@ -19,19 +19,76 @@ use isotach_object::{
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 
-use super::{Classes, Mode};
-use crate::{Error, Result, harness::events::Doing};
+use crate::{Error, Result, harness::events::Timer};
 
-/// The main container, and the key-value object that leads from it.
+/// The main container.
 const MAIN: &str = "main";
-/// Array ids taken at once.
+/// Array ids of one allocation.
 const IDS: u64 = 1024;
-/// Bytes at each end of a field that say which it is.
+/// Bytes of the stamp at each end of a field.
 const STAMP: usize = 24;
 /// The smallest field.
 pub(crate) const SIZE_MIN: usize = 2 * STAMP;
 
-/// Which field: the process that it belongs to, and its number there.
+/// The layout of fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Mode {
+    /// A main key-value object, and containers for each index and its arrays
+    Full,
+    /// All in one container
+    NoContainers,
+    /// All in one container, arrays found by the MD5 of their identifier
+    NoIndex,
+}
+
+/// The object classes of the main key-value object, of indexes and of arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Classes {
+    pub(crate) main: ObjectClass,
+    pub(crate) index: ObjectClass,
+    pub(crate) store: ObjectClass,
+}
+
+impl Classes {
+    /// The classes of the published runs.
+    pub(crate) const USUAL: Self =
+        Self { main: ObjectClass::SX, index: ObjectClass::S2, store: ObjectClass::S1 };
+}
+
+impl fmt::Display for Classes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}-{}", self.main, self.index, self.store)
+    }
+}
+
+impl FromStr for Classes {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let expected =
+            "expected three object classes, of the main object, indexes and arrays, as in SX-S2-S1";
+        let classes: std::result::Result<Vec<ObjectClass>, _> = text.split('-').map(str::parse).collect();
+        match classes.map_err(|error| error.to_string())?[..] {
+            [main, index, store] => Ok(Self { main, index, store }),
+            _ => Err(expected.to_owned()),
+        }
+    }
+}
+
+impl Serialize for Classes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Classes {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// The name of a field: the process that writes it, and its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Name {
     pub(crate) owner: u32,
@@ -39,14 +96,14 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// What its bytes carry at both ends in their `version`.
+    /// The stamp of a `version` of the field.
     fn stamp(self, version: u64) -> [u8; STAMP] {
         let mut stamp = [0; STAMP];
         let parts = [u64::from(self.owner), self.number, version];
         stamp
             .chunks_exact_mut(8)
             .zip(parts)
-            .for_each(|(place, part)| place.copy_from_slice(&part.to_le_bytes()));
+            .for_each(|(bytes, part)| bytes.copy_from_slice(&part.to_le_bytes()));
         stamp
     }
 
@@ -56,7 +113,7 @@ impl Name {
         bytes[end..].copy_from_slice(&stamp);
     }
 
-    /// Which of its versions these bytes are, if they are one.
+    /// The version of these bytes; none if they are not a version of the field.
     pub(crate) fn version(self, bytes: &[u8]) -> Option<u64> {
         let end = bytes.len().checked_sub(STAMP)?;
         let (name, version) = bytes[..STAMP].split_at(STAMP - 8);
@@ -65,7 +122,7 @@ impl Name {
     }
 }
 
-/// Whether all processes share an index or each has its own.
+/// Whether processes share an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Contention {
@@ -76,7 +133,7 @@ pub(crate) enum Contention {
 }
 
 impl Contention {
-    /// The most significant part of the key of a field.
+    /// The most significant part of a key.
     fn major(self, name: Name) -> String {
         let common = "class=od,expver=0001,stream=oper,date=20260101,time=0000";
         match self {
@@ -86,7 +143,7 @@ impl Contention {
     }
 }
 
-/// The rest of the key of a field.
+/// The rest of a key.
 fn minor(name: Name) -> String {
     format!("type=fc,levtype=pl,process={},step={}", name.owner, name.number)
 }
@@ -95,27 +152,27 @@ fn digest(text: &str) -> [u8; 16] {
     Md5::digest(text).into()
 }
 
-/// An object whose id is made from a digest.
+/// An object whose id is derived from a digest.
 fn object_of(digest: [u8; 16], otype: ObjectType, class: ObjectClass) -> ObjectId {
     let [a, b, c, d, rest @ ..] = digest;
     let low: [u8; 8] = std::array::from_fn(|at| rest[at]);
     ObjectId::new(otype, class, u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes(low))
 }
 
-/// Makes a container unless it is there.
-fn make(pool: &dyn Pool, label: &Label) -> Result<()> {
+/// Creates a container unless it exists.
+fn create(pool: &dyn Pool, label: &Label) -> Result<()> {
     match pool.create_container(label, &ContainerOptions::default()) {
         Ok(()) | Err(ObjectError::AlreadyExists { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Makes what all processes share.
+/// Creates what all processes share.
 pub(crate) fn prepare(pool: &dyn Pool) -> Result<()> {
-    make(pool, &MAIN.parse()?)
+    create(pool, &MAIN.parse()?)
 }
 
-/// A process's handles, kept for its life.
+/// The handles of a process.
 pub(crate) struct Fields {
     mode: Mode,
     contention: Contention,
@@ -126,7 +183,7 @@ pub(crate) struct Fields {
     ids: HashMap<Label, IdRange>,
 }
 
-/// Where fields of a most significant part are found, and kept.
+/// The index of a most significant part, and the store of its arrays.
 struct Index {
     container: Arc<dyn Container>,
     object: ObjectId,
@@ -145,23 +202,22 @@ impl Fields {
         Ok(Self { mode, contention, classes, pool, main, indexes, ids })
     }
 
-    /// Writes a field.
-    pub(crate) fn write(&mut self, name: Name, bytes: &[u8], doing: &mut Doing) -> Result<()> {
+    pub(crate) fn write(&mut self, name: Name, bytes: &[u8], timer: &mut Timer) -> Result<()> {
         if self.mode == Mode::NoIndex {
-            let object = doing.open(|| Ok(self.array_of(name)))?;
-            doing.transfer(bytes.len() as u64, || write(&*self.main, object, bytes))?;
-            return doing.close(|| flush(&*self.main));
+            let object = timer.open(|| Ok(self.array_of(name)))?;
+            timer.transfer(bytes.len() as u64, || write(&*self.main, object, bytes))?;
+            return timer.close(|| flush(&*self.main));
         }
-        let (index, object) = doing.open(|| {
+        let (index, object) = timer.open(|| {
             let index =
-                self.index_of(name, true)?.ok_or_else(|| Error::wrong("no index", "one just made"))?;
+                self.index_of(name, true)?.ok_or_else(|| Error::wrong("no index", "the one just created"))?;
             let object = self.new_array(&*index.store)?;
             Ok((index, object))
         })?;
-        doing.transfer(bytes.len() as u64, || write(&*index.store, object, bytes))?;
+        timer.transfer(bytes.len() as u64, || write(&*index.store, object, bytes))?;
         let is_one = Arc::ptr_eq(&index.store, &index.container);
-        doing.close(|| {
-            // The array is durable before the index leads to it; in one container the log keeps that order.
+        timer.close(|| {
+            // The array is durable before its entry in the index; in one container the log keeps that order.
             if !is_one {
                 flush(&*index.store)?;
             }
@@ -172,20 +228,20 @@ impl Fields {
         })
     }
 
-    /// Reads a field into a buffer; gives its length, if it is there.
-    pub(crate) fn read(&mut self, name: Name, buffer: &mut [u8], doing: &mut Doing) -> Result<Option<usize>> {
-        let found = doing.open(|| match self.mode {
+    /// Reads a field into a buffer and returns its length; none if it does not exist.
+    pub(crate) fn read(&mut self, name: Name, buffer: &mut [u8], timer: &mut Timer) -> Result<Option<usize>> {
+        let found = timer.open(|| match self.mode {
             Mode::NoIndex => Ok(Some((Arc::clone(&self.main), self.array_of(name)))),
             Mode::Full | Mode::NoContainers => self.find(name),
         })?;
         let Some((container, object)) = found else { return Ok(None) };
         let wanted = buffer.len() as u64;
-        let filled = doing.transfer(wanted, || {
+        let filled = timer.transfer(wanted, || {
             let mut read = [ArrayRead { cell: Cell::array(object), offset: 0, buffer, filled: 0 }];
             container.read_many(&mut read)?;
             Ok(read[0].filled)
         })?;
-        doing.close(|| Ok(()))?;
+        timer.close(|| Ok(()))?;
         Ok((filled > 0).then_some(filled))
     }
 
@@ -202,8 +258,8 @@ impl Fields {
         Ok(object.map(|object| (Arc::clone(&index.store), object)))
     }
 
-    /// Finds an index by the main key-value object, or makes it.
-    fn index_of(&mut self, name: Name, or_make: bool) -> Result<Option<Arc<Index>>> {
+    /// Finds an index by the main key-value object, or creates it.
+    fn index_of(&mut self, name: Name, or_create: bool) -> Result<Option<Arc<Index>>> {
         let major = self.contention.major(name);
         if let Some(index) = self.indexes.get(&major) {
             return Ok(Some(Arc::clone(index)));
@@ -212,10 +268,10 @@ impl Fields {
         let cell = Cell::kv(main, major.as_bytes());
         let digest = digest(&major);
         if self.main.get_many(&[cell])?.first().is_none_or(Option::is_none) {
-            if !or_make {
+            if !or_create {
                 return Ok(None);
             }
-            self.make_index(digest)?;
+            self.create_index(digest)?;
             self.main.update(&[Update::Put { cell, value: &digest }])?;
             flush(&*self.main)?;
         }
@@ -224,9 +280,9 @@ impl Fields {
         Ok(Some(index))
     }
 
-    fn make_index(&self, digest: [u8; 16]) -> Result<()> {
+    fn create_index(&self, digest: [u8; 16]) -> Result<()> {
         match self.mode {
-            Mode::Full => labels(digest)?.iter().try_for_each(|label| make(&*self.pool, label)),
+            Mode::Full => labels(digest)?.iter().try_for_each(|label| create(&*self.pool, label)),
             Mode::NoContainers | Mode::NoIndex => Ok(()),
         }
     }
@@ -271,7 +327,7 @@ fn flush(container: &dyn Container) -> Result<()> {
     Ok(())
 }
 
-/// What an index has of an array: the halves of its id.
+/// The value of an array in an index: the halves of its id.
 fn reference(object: ObjectId) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&object.hi().to_le_bytes());
@@ -307,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn in_each_layout_another_process_finds_what_was_written_and_then_what_replaced_it() {
+    fn in_each_layout_a_reader_finds_each_version_of_a_field() {
         for mode in [Mode::Full, Mode::NoContainers, Mode::NoIndex] {
             for contention in [Contention::Low, Contention::High] {
                 let pool = pool();
@@ -317,19 +373,19 @@ mod tests {
                     (Name { owner: 3, number: 7 }, vec![0; 100], vec![0; 100]);
                 for version in [0, 1] {
                     name.write_stamp(version, &mut bytes);
-                    recorder.operation(|doing| writer.write(name, &bytes, doing)).unwrap();
-                    let found = recorder.operation(|doing| reader.read(name, &mut buffer, doing)).unwrap();
+                    recorder.operation(|timer| writer.write(name, &bytes, timer)).unwrap();
+                    let found = recorder.operation(|timer| reader.read(name, &mut buffer, timer)).unwrap();
                     assert_eq!((found, &buffer), (Some(100), &bytes), "{mode:?} {contention:?}");
                 }
                 let absent = Name { owner: 3, number: 8 };
-                let found = recorder.operation(|doing| reader.read(absent, &mut buffer, doing)).unwrap();
+                let found = recorder.operation(|timer| reader.read(absent, &mut buffer, timer)).unwrap();
                 assert_eq!(found, None, "{mode:?} {contention:?}");
             }
         }
     }
 
     #[test]
-    fn a_stamp_tells_its_field_in_any_version_from_others_and_from_a_mix_of_two_versions() {
+    fn a_stamp_identifies_field_and_version_and_rejects_mixed_versions() {
         let (name, mut bytes) = (Name { owner: 1, number: 2 }, vec![9; 64]);
         name.write_stamp(5, &mut bytes);
         assert_eq!(name.version(&bytes), Some(5));

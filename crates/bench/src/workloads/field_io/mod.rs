@@ -1,40 +1,35 @@
-//! Field I/O: the published benchmark of fields on an object store, on the object model and so on every engine.
+//! Field I/O: the published benchmark of fields on an object store, on the object model and therefore on every engine.
 
 mod fields;
 mod play;
 
-use std::{fmt, io::Write, str::FromStr};
+use std::io::Write;
 
 use clap::{Args, ValueEnum};
-use isotach_object::{ObjectClass, Registry};
-use serde::{Deserialize, Serialize, Serializer};
+use isotach_object::Registry;
+use serde::Serialize;
+use serde_json::json;
 
 pub(crate) use self::{
-    fields::prepare,
-    play::{Act, Task, play},
+    fields::{Classes, Mode, prepare},
+    play::{NAME, run_process},
 };
 
-use self::fields::{Contention, SIZE_MIN};
+use self::{
+    fields::{Contention, SIZE_MIN},
+    play::{Action, Task},
+};
 use crate::{
     Result,
-    args::within,
-    harness::study::{Case, Study, StudyArgs},
+    harness::{
+        launcher,
+        parse::within,
+        study::{Case, Location, Study, StudyArgs, Work, labels, print_table},
+    },
     workloads::ensemble,
 };
 
-/// Which layout fields have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Mode {
-    /// A main key-value object, and containers for each index and its arrays
-    Full,
-    /// All in one container
-    NoContainers,
-    /// All in one container, arrays found by the MD5 of their identifier
-    NoIndex,
-}
-
-/// Who does what in which order.
+/// An access pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Pattern {
@@ -63,18 +58,18 @@ pub(crate) enum Pattern {
 }
 
 impl Pattern {
-    /// The plays of a pattern, one after the other, and how many operations each process does.
-    fn plays(self, operations: u64) -> (Vec<Act>, u64) {
+    /// The actions of a pattern, one after the other, and the operations of each process.
+    fn actions(self, operations: u64) -> (Vec<Action>, u64) {
         match self {
-            Self::A => (vec![Act::Write, Act::Read], operations),
-            Self::B | Self::TwoB => (vec![Act::RewriteWhileRead { fields: 1 }], operations),
-            Self::C => (vec![Act::RewriteWhileRead { fields: operations }], operations),
-            Self::ZeroA | Self::ZeroB => (vec![Act::Write], 1),
-            Self::One => (vec![Act::WriteThenRead], operations),
+            Self::A => (vec![Action::Write, Action::Read], operations),
+            Self::B | Self::TwoB => (vec![Action::RewriteWhileRead { fields: 1 }], operations),
+            Self::C => (vec![Action::RewriteWhileRead { fields: operations }], operations),
+            Self::ZeroA | Self::ZeroB => (vec![Action::Write], 1),
+            Self::One => (vec![Action::WriteThenRead], operations),
         }
     }
 
-    /// The contention that a pattern is defined with, if it is.
+    /// The contention in the definition of the pattern, if it is defined.
     fn contention(self) -> Option<Contention> {
         match self {
             Self::ZeroA => Some(Contention::High),
@@ -88,60 +83,14 @@ impl Pattern {
     }
 }
 
-/// The size of a field that says at both ends which it is.
+/// The size of a field with a stamp at both ends.
 pub(crate) fn field_size(text: &str) -> std::result::Result<usize, String> {
     within(SIZE_MIN, ensemble::SIZE_MAX, text)
 }
 
-/// The object classes of the main key-value object, of indexes and of arrays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Classes {
-    pub(crate) main: ObjectClass,
-    pub(crate) index: ObjectClass,
-    pub(crate) store: ObjectClass,
-}
-
-impl Classes {
-    /// Those of the published runs, unless others are asked for.
-    pub(crate) const USUAL: Self =
-        Self { main: ObjectClass::SX, index: ObjectClass::S2, store: ObjectClass::S1 };
-}
-
-impl fmt::Display for Classes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}-{}", self.main, self.index, self.store)
-    }
-}
-
-impl FromStr for Classes {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let expected =
-            "expected three object classes, of the main object, indexes and arrays, as in SX-S2-S1";
-        let classes: std::result::Result<Vec<ObjectClass>, _> = text.split('-').map(str::parse).collect();
-        match classes.map_err(|error| error.to_string())?[..] {
-            [main, index, store] => Ok(Self { main, index, store }),
-            _ => Err(expected.to_owned()),
-        }
-    }
-}
-
-impl Serialize for Classes {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Classes {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-/// Options of Field I/O. Each that takes several values is gone through with all others.
+/// Options of Field I/O. All combinations of their values are measured.
 #[derive(Debug, Clone, Args)]
-pub struct FieldIoArgs {
+pub(crate) struct FieldIoArgs {
     /// Access patterns
     #[arg(
         long = "pattern",
@@ -180,9 +129,9 @@ pub struct FieldIoArgs {
 pub(crate) fn run(args: &FieldIoArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     check(args)?;
     let cases = cases(args);
-    let mut study = Study::begin("field-io", &args.study.site, registry)?;
-    study.run(&args.study, &cases, task, prepare)?;
-    study.finish(&args.study, out)
+    let mut study = Study::begin(NAME, &args.study.site, registry)?;
+    study.run(&args.study, &cases, prepare)?;
+    study.finish(&args.study, out, |record, out| print_table(record, false, out))
 }
 
 fn check(args: &FieldIoArgs) -> Result<()> {
@@ -192,7 +141,7 @@ fn check(args: &FieldIoArgs) -> Result<()> {
     }
 }
 
-/// What a case is of.
+/// The parameters of a case.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
     pattern: Pattern,
@@ -203,7 +152,7 @@ pub(crate) struct Setting {
     operations: u64,
 }
 
-fn cases(args: &FieldIoArgs) -> Vec<Case<(Setting, Act)>> {
+fn cases(args: &FieldIoArgs) -> Vec<Case<Run>> {
     let mut cases = Vec::new();
     for mode in &args.modes {
         for pattern in &args.patterns {
@@ -211,7 +160,7 @@ fn cases(args: &FieldIoArgs) -> Vec<Case<(Setting, Act)>> {
             for contention in fixed.as_ref().unwrap_or(&args.contentions) {
                 for classes in &args.classes {
                     for size in &args.sizes {
-                        let (acts, operations) = pattern.plays(args.operations);
+                        let (actions, operations) = pattern.actions(args.operations);
                         let setting = Setting {
                             pattern: *pattern,
                             mode: *mode,
@@ -220,7 +169,7 @@ fn cases(args: &FieldIoArgs) -> Vec<Case<(Setting, Act)>> {
                             size: *size,
                             operations,
                         };
-                        cases.push(setting.case(acts));
+                        cases.push(setting.case(actions));
                     }
                 }
             }
@@ -230,47 +179,49 @@ fn cases(args: &FieldIoArgs) -> Vec<Case<(Setting, Act)>> {
 }
 
 /// Pattern A with low contention: unique writes, then unique reads.
-pub(crate) fn pattern_a(mode: Mode, classes: Classes, size: usize, operations: u64) -> Case<(Setting, Act)> {
-    let (acts, operations) = Pattern::A.plays(operations);
+pub(crate) fn pattern_a(mode: Mode, classes: Classes, size: usize, operations: u64) -> Case<Run> {
+    let (actions, operations) = Pattern::A.actions(operations);
     let (pattern, contention) = (Pattern::A, Contention::Low);
-    Setting { pattern, mode, contention, classes, size, operations }.case(acts)
-}
-
-/// What the processes of a play are told of the pool.
-pub(crate) fn task((setting, act): &(Setting, Act), pool: &str) -> crate::Task {
-    setting.task(*act, pool)
+    Setting { pattern, mode, contention, classes, size, operations }.case(actions)
 }
 
 impl Setting {
-    fn task(self, act: Act, pool: &str) -> crate::Task {
-        let Self { mode, contention, classes, size, operations, .. } = self;
-        crate::Task::FieldIo(Task { pool: pool.to_owned(), mode, contention, classes, size, operations, act })
-    }
-
-    fn case(self, acts: Vec<Act>) -> Case<(Self, Act)> {
+    fn case(self, actions: Vec<Action>) -> Case<Run> {
         let Self { pattern, mode, contention, classes, size, operations } = self;
-        let labels = [
-            ("mode", serde_json::json!(mode)),
-            ("pattern", serde_json::json!(pattern)),
-            ("contention", serde_json::json!(contention)),
-            ("class", serde_json::json!(classes)),
+        let labels = labels([
+            ("mode", json!(mode)),
+            ("pattern", json!(pattern)),
+            ("contention", json!(contention)),
+            ("class", json!(classes)),
             ("size", size.into()),
             ("operations", operations.into()),
-        ];
-        let labels = labels.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
-        let plays = acts.into_iter().map(|act| (self, act)).collect();
-        let bytes = |(setting, act): &(Self, Act), processes| setting.bytes(*act, processes);
+        ]);
+        let runs = actions.into_iter().map(|action| Run { setting: self, action }).collect();
         // Each write is flushed before it counts as done.
-        Case { labels, plays, bytes, flush_every: Some(1) }
+        Case { labels, runs, flush_every: Some(1) }
+    }
+}
+
+/// A run of a case.
+pub(crate) struct Run {
+    setting: Setting,
+    action: Action,
+}
+
+impl Work for Run {
+    fn task(&self, location: &Location) -> Result<launcher::Task> {
+        let Setting { mode, contention, classes, size, operations, .. } = self.setting;
+        let (pool, action) = (location.to_string(), self.action);
+        launcher::Task::new(NAME, &Task { pool, mode, contention, classes, size, operations, action })
     }
 
-    /// Bytes that so many processes write.
-    fn bytes(self, act: Act, processes: u64) -> u64 {
-        let writes = match act {
-            Act::Write | Act::WriteThenRead => processes.saturating_mul(self.operations),
-            Act::RewriteWhileRead { fields } => (processes / 2).saturating_mul(fields + self.operations),
-            Act::Read => 0,
+    fn bytes_written(&self, processes: u64) -> u64 {
+        let Setting { operations, size, .. } = self.setting;
+        let writes = match self.action {
+            Action::Write | Action::WriteThenRead => processes.saturating_mul(operations),
+            Action::RewriteWhileRead { fields } => (processes / 2).saturating_mul(fields + operations),
+            Action::Read => 0,
         };
-        writes.saturating_mul(self.size as u64)
+        writes.saturating_mul(size as u64)
     }
 }

@@ -1,4 +1,4 @@
-//! Following writers: asking the store itself until the fields of a step are there.
+//! Following writers: polling the store until the fields of a step are available.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -7,8 +7,8 @@ use isotach_fields::{FieldStore, ListOptions};
 use super::{Field, Keys, Pace};
 use crate::{Error, Result, harness::events::Calls};
 
-/// Waits until at least one of some members has all its fields of a step; which of them have. Between two questions it calls
-/// `pause`.
+/// Waits until at least one of some members has all its fields of a step, and returns these members. Calls `pause` between two
+/// polls.
 pub(crate) fn wait_for(
     store: &FieldStore,
     keys: &Keys,
@@ -19,9 +19,9 @@ pub(crate) fn wait_for(
     mut pause: impl FnMut() -> Result<()>,
 ) -> Result<BTreeSet<u32>> {
     for _ in 0..pace.poll_max_attempts {
-        let there = calls.time("list", || list(store, keys, step, members))?;
+        let found = calls.time("list", || list(store, keys, step, members))?;
         let is_whole = |(member, fields): (u32, HashSet<Field>)| (fields.len() == block).then_some(member);
-        let whole: BTreeSet<u32> = there.into_iter().filter_map(is_whole).collect();
+        let whole: BTreeSet<u32> = found.into_iter().filter_map(is_whole).collect();
         if !whole.is_empty() {
             return Ok(whole);
         }
@@ -29,14 +29,14 @@ pub(crate) fn wait_for(
     }
     let members: Vec<String> = members.iter().map(u32::to_string).collect();
     let what = format!(
-        "step {step} of members {} is not there after {} questions",
+        "step {step} of members {} is not available after {} polls",
         members.join("/"),
         pace.poll_max_attempts
     );
     Err(Error::wrong(what, format!("{block} fields of each; see --poll-period and --poll-max-attempts")))
 }
 
-/// The fields of a step that each member has.
+/// The fields of a step by member.
 fn list(
     store: &FieldStore,
     keys: &Keys,
@@ -44,11 +44,11 @@ fn list(
     members: &BTreeSet<u32>,
 ) -> Result<BTreeMap<u32, HashSet<Field>>> {
     let request = keys.request(members.iter().copied(), [step])?;
-    let mut there: BTreeMap<u32, HashSet<Field>> = BTreeMap::new();
+    let mut found: BTreeMap<u32, HashSet<Field>> = BTreeMap::new();
     for listed in store.list(&request, ListOptions::default())? {
         if let Some(field) = keys.field(&listed?.key()).filter(|field| members.contains(&field.number)) {
-            there.entry(field.number).or_default().insert(field);
+            found.entry(field.number).or_default().insert(field);
         }
     }
-    Ok(there)
+    Ok(found)
 }

@@ -1,58 +1,58 @@
-//! A message that is made once and of which only what differs between fields is written again, in place.
+//! A message that is made once. For each field only the bytes that differ are written again, in place.
 
 use serde::{Deserialize, Serialize};
 
 use super::{
     Field,
-    places::{END, Level, Places, put},
+    offsets::{END, Level, Offsets, put},
 };
-use crate::{Error, Result, workloads::ensemble};
+use crate::{Error, Result, harness::noise};
 
-/// Bytes of a field's name at each end of the values.
+/// Bytes of the stamp at each end of the values.
 const STAMP: usize = 16;
-/// Numbers of members that a header has room for; a larger one is written as missing.
+/// The largest member number of a header; a larger one is written as missing.
 const NUMBER_MAX: u32 = 254;
 const NUMBER_MISSING: u8 = 255;
-/// Codes of classes in ECMWF's local sections.
+/// The codes of classes in ECMWF's local sections.
 const CLASSES: [(&str, u64); 7] =
     [("od", 1), ("rd", 2), ("ti", 12), ("ei", 14), ("mc", 19), ("e2", 22), ("ea", 23)];
 
-/// A template: all of a message but its values, which are noise.
+/// A template: a message without its values, which are noise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Template {
-    /// From the first byte to the first of the values.
+    /// All bytes before the values.
     head: Vec<u8>,
-    /// How long the message is.
+    /// The length of the message.
     size: usize,
-    places: Places,
+    offsets: Offsets,
 }
 
 impl Template {
-    /// Takes the template from one whole message.
+    /// The template of a whole message.
     pub(super) fn of(message: &[u8]) -> Result<Self> {
-        let places = Places::of(message)?;
-        let mut head = message[..places.values].to_vec();
-        let product = places.product;
-        match places.edition {
+        let offsets = Offsets::of(message)?;
+        let mut head = message[..offsets.values].to_vec();
+        let product = offsets.product;
+        match offsets.edition {
             1 => {
-                // Parameters of ECMWF's table, steps in hours, in two bytes.
+                // Parameters of ECMWF's table, and steps in hours in two bytes.
                 (head[product + 3], head[product + 17], head[product + 20]) = (128, 1, 10);
             }
             // Steps in hours.
             _ => head[product + 17] = 1,
         }
-        Ok(Self { size: message.len(), head, places })
+        Ok(Self { size: message.len(), head, offsets })
     }
 
     /// The template of messages of another size.
     pub(super) fn sized(mut self, size: usize) -> Result<Self> {
-        let (least, most) = (self.head.len() + 2 * STAMP + END.len(), self.places.longest());
+        let (least, most) = (self.head.len() + 2 * STAMP + END.len(), self.offsets.length_max());
         if !(least..=most).contains(&size) {
-            let expected = format!("{least} to {most} bytes, which this template has room for");
+            let expected = format!("{least} to {most} bytes, which this template can hold");
             return Err(Error::invalid(format!("messages of {size} bytes"), expected));
         }
-        let (data, end) = (self.places.data, size - END.len());
-        match self.places.edition {
+        let (data, end) = (self.offsets.data, size - END.len());
+        match self.offsets.edition {
             1 => {
                 put(&mut self.head[4..7], size as u64);
                 put(&mut self.head[data..data + 3], (end - data) as u64);
@@ -66,9 +66,9 @@ impl Template {
         Ok(self)
     }
 
-    /// The template with another class and experiment version, where its messages say them.
+    /// The template with another class and experiment version, if its messages contain them.
     pub(super) fn labelled(mut self, class: &str, expver: &str) -> Result<Self> {
-        let Some(labels) = &self.places.labels else { return Ok(self) };
+        let Some(labels) = &self.offsets.labels else { return Ok(self) };
         let Some((_, code)) = CLASSES.iter().find(|(name, _)| *name == class) else {
             let known: Vec<&str> = CLASSES.iter().map(|(name, _)| *name).collect();
             return Err(Error::invalid(format!("class {class}"), format!("one of {}", known.join(", "))));
@@ -83,24 +83,24 @@ impl Template {
     }
 
     pub(super) fn has_levels(&self) -> bool {
-        self.places.level != Level::None
+        self.offsets.level != Level::None
     }
 
-    /// The largest level and step that a header has room for.
+    /// The largest level and step of a header.
     pub(super) fn number_max(&self) -> u32 {
-        match self.places.edition {
+        match self.offsets.edition {
             1 => u32::from(u16::MAX),
             _ => i32::MAX as u32 / 100,
         }
     }
 }
 
-/// A message that becomes that of one field after the other.
+/// A message that is rewritten for each field.
 #[derive(Debug)]
 pub(crate) struct Message {
     bytes: Vec<u8>,
-    places: Places,
-    /// Between them the values lie.
+    offsets: Offsets,
+    /// The start and the end of the values.
     head: usize,
     end: usize,
 }
@@ -110,21 +110,21 @@ impl Message {
         let head = template.head.len();
         let end = template.size - END.len();
         let mut bytes = template.head.clone();
-        bytes.extend(ensemble::block(end - head));
+        bytes.extend(noise::block(end - head));
         bytes.extend(END);
-        Self { bytes, places: template.places.clone(), head, end }
+        Self { bytes, offsets: template.offsets.clone(), head, end }
     }
 
     /// The message of a field.
     pub(crate) fn of(&mut self, field: &Field) -> &[u8] {
-        match self.places.edition {
+        match self.offsets.edition {
             1 => self.write_edition_1(field),
             _ => self.write_edition_2(field),
         }
         let mut stamp = [0; STAMP];
         let parts = [field.number, field.step, field.level, field.param.id];
-        for (place, part) in stamp.chunks_exact_mut(4).zip(parts) {
-            place.copy_from_slice(&part.to_le_bytes());
+        for (bytes, part) in stamp.chunks_exact_mut(4).zip(parts) {
+            bytes.copy_from_slice(&part.to_le_bytes());
         }
         self.bytes[self.head..self.head + STAMP].copy_from_slice(&stamp);
         self.bytes[self.end - STAMP..self.end].copy_from_slice(&stamp);
@@ -133,10 +133,10 @@ impl Message {
 
     fn write_edition_2(&mut self, field: &Field) {
         self.bytes[6] = field.param.discipline;
-        let product = &mut self.bytes[self.places.product..];
+        let product = &mut self.bytes[self.offsets.product..];
         (product[9], product[10]) = (field.param.category, field.param.number);
         put(&mut product[18..22], field.step.into());
-        if let Level::Times(factor) = self.places.level {
+        if let Level::Times(factor) = self.offsets.level {
             product[23] = 0;
             put(&mut product[24..28], u64::from(field.level) * u64::from(factor));
         }
@@ -144,16 +144,16 @@ impl Message {
     }
 
     fn write_edition_1(&mut self, field: &Field) {
-        let product = &mut self.bytes[self.places.product..];
+        let product = &mut self.bytes[self.offsets.product..];
         product[8] = field.param.id as u8;
-        if let Level::Times(factor) = self.places.level {
+        if let Level::Times(factor) = self.offsets.level {
             put(&mut product[10..12], u64::from(field.level) * u64::from(factor));
         }
         put(&mut product[18..20], field.step.into());
         product[49] = number(field);
     }
 
-    /// Whether these are the bytes of the message of a field: length, header and both ends of the values, or every byte.
+    /// Whether these are the bytes of the message of a field. Compares length, header and both ends of the values, or every byte.
     pub(crate) fn is(&mut self, field: &Field, found: &[u8], every_byte: bool) -> bool {
         let (head, end) = (self.head + STAMP, self.end - STAMP);
         let expected = self.of(field);
@@ -170,12 +170,12 @@ impl Message {
         self.bytes.len()
     }
 
-    /// The length that the message says it has.
+    /// The length in the header of the message.
     #[cfg(test)]
-    pub(super) fn said_length(&self) -> u64 {
-        match self.places.edition {
-            1 => super::places::get(&self.bytes[4..7]),
-            _ => super::places::get(&self.bytes[8..16]),
+    pub(super) fn header_length(&self) -> u64 {
+        match self.offsets.edition {
+            1 => super::offsets::get(&self.bytes[4..7]),
+            _ => super::offsets::get(&self.bytes[8..16]),
         }
     }
 }

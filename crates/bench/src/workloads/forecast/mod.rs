@@ -1,13 +1,13 @@
-//! Fields of a forecast on the field API, made from a GRIB template: what hammer and the operational pattern share.
+//! The fields of a forecast on the field API, made from a GRIB template, for hammer and the operational pattern.
 //!
-//! What must stay true: a message is made by writing a few bytes into one that is there, so that what is measured is the
-//! store and not a codec; and every field that comes back is compared with the message that it must be.
+//! What must stay true: a message is made by writing a few bytes into an existing one, so the store is measured and not a
+//! codec; and every field that is read is compared with the message that was written.
 
 mod follow;
 mod message;
+mod offsets;
 mod pace;
 mod params;
-mod places;
 mod reader;
 mod shape;
 #[cfg(test)]
@@ -26,7 +26,7 @@ use isotach_object::{Pool, PoolUri, Registry};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::pace::PaceArgs;
+pub(crate) use self::pace::PaceArgs;
 pub(crate) use self::{
     message::{Message, Template},
     pace::Pace,
@@ -34,20 +34,20 @@ pub(crate) use self::{
     shape::{Field, Keys, Shape},
     writer::Writer,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, harness::study::labels};
 
-/// The template that is used unless another is given: an ensemble member on pressure levels in GRIB 2, made by ecCodes.
+/// The default template: an ensemble member on pressure levels in GRIB 2, made by ecCodes.
 const TEMPLATE: &[u8] = include_bytes!("template.grib2");
-/// Its key, without what differs between fields.
+/// Its key without the pairs that differ between fields.
 const TEMPLATE_KEY: &str =
     "class=rd,expver=xxxx,stream=enfo,date=20240101,time=0000,domain=g,type=pf,levtype=pl";
-/// The size of its messages unless another is asked for.
+/// The default size of its messages.
 const SIZE: usize = 1 << 20;
 
-/// Which fields: the options of fdb-hammer, with its names.
+/// The options of the fields, with the names of fdb-hammer.
 #[derive(Debug, Clone, Args)]
-pub struct ForecastArgs {
-    /// A file with one GRIB message of an ensemble member, as template [default: one that is built in]
+pub(crate) struct ForecastArgs {
+    /// A file with one GRIB message of an ensemble member, as template [default: a built-in one]
     #[arg(value_name = "TEMPLATE")]
     pub(crate) template: Option<PathBuf>,
     /// Number of steps
@@ -85,17 +85,17 @@ pub struct ForecastArgs {
     pub(crate) sizes: Vec<usize>,
 }
 
-/// A forecast, as its processes are told of it.
+/// A forecast, as its processes need it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Forecast {
     pub(crate) template: Template,
-    /// What all keys have in common.
+    /// The common part of all keys.
     pub(crate) key: String,
     pub(crate) shape: Shape,
 }
 
 impl Forecast {
-    /// The forecasts that are asked for, one for each size.
+    /// The forecasts of the command line, one for each size.
     pub(crate) fn all(args: &ForecastArgs) -> Result<Vec<Self>> {
         let (template, mut key, size) = match &args.template {
             None => (Template::of(TEMPLATE)?, TEMPLATE_KEY.to_owned(), SIZE),
@@ -119,28 +119,27 @@ impl Forecast {
         sizes.into_iter().map(sized).collect()
     }
 
-    /// Bytes that so many writers write.
+    /// The bytes of so many writers.
     pub(crate) fn bytes(&self, writers: u64) -> u64 {
         let Shape { steps, members, .. } = self.shape;
         let blocks = writers.saturating_mul(u64::from(steps) * u64::from(members));
         blocks.saturating_mul((self.shape.block() * self.template.size()) as u64)
     }
 
-    /// What tells it from others.
+    /// The labels of its cases.
     pub(crate) fn labels(&self) -> Map<String, Value> {
         let Shape { steps, members, levels, params, .. } = &self.shape;
-        let labels: [(&str, Value); 5] = [
+        labels([
             ("size", self.template.size().into()),
             ("steps", (*steps).into()),
             ("members", (*members).into()),
             ("levels", levels.len().into()),
             ("params", (*params).into()),
-        ];
-        labels.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
+        ])
     }
 }
 
-/// Makes a field store in a new pool.
+/// Creates a field store in a new pool.
 pub(crate) fn prepare(pool: &dyn Pool, registry: &Registry) -> Result<()> {
     FieldStore::create(&Config::single(pool.uri()), registry)?;
     Ok(())
@@ -171,7 +170,7 @@ fn labelled(template: Template, key: &str) -> Result<Template> {
     }
 }
 
-/// Template, key and size of the one message of a file.
+/// The template, the key and the size of the only message of a file.
 fn read_template(path: &Path) -> Result<(Template, String, usize)> {
     let bytes = fs::read(path).map_err(Error::io("read", path))?;
     let refused =
@@ -196,7 +195,7 @@ fn read_template(path: &Path) -> Result<(Template, String, usize)> {
     Ok((template, key.to_string(), message.len()))
 }
 
-/// The fields that are asked for, which the template must have room for.
+/// The fields of the command line. Refuses fields that the template cannot hold.
 fn shape(args: &ForecastArgs, template: &Template) -> Result<Shape> {
     let levels = match args.levels.is_empty() {
         true => (args.level..args.level + args.nlevels).collect(),

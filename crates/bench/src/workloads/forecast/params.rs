@@ -1,6 +1,6 @@
-//! The parameters that fields are archived as, the same first ones in every run.
+//! The parameters of fields. Every run uses the first ones.
 
-/// A parameter: its id in MARS, and what GRIB 2 calls it.
+/// A parameter: its id in MARS, and its codes in GRIB 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Param {
     pub(crate) id: u32,
@@ -9,7 +9,7 @@ pub(crate) struct Param {
     pub(super) number: u8,
 }
 
-/// Those that have a code of the WMO, the usual ones of pressure levels first.
+/// Parameters with a code of the WMO; the usual ones of pressure levels are first.
 const COMMON: [(u32, [u8; 3]); 22] = [
     (130, [0, 0, 0]),
     (131, [0, 2, 2]),
@@ -35,8 +35,8 @@ const COMMON: [(u32, [u8; 3]); 22] = [
     (156, [0, 3, 5]),
 ];
 
-/// Ids for which GRIB 2 has the local code of ECMWF's table 128, so that the id is the number. ecCodes 2.28 and 2.50 both know
-/// them; newer releases have dropped some.
+/// Ids with a local code of ECMWF's table 128 in GRIB 2, so the id is the number. ecCodes 2.28 and 2.50 both know them; newer
+/// releases have dropped some.
 const LOCAL: [std::ops::RangeInclusive<u8>; 11] = [
     11..=20,
     24..=30,
@@ -53,7 +53,7 @@ const LOCAL: [std::ops::RangeInclusive<u8>; 11] = [
 const LOCAL_DISCIPLINE: u8 = 192;
 const LOCAL_TABLE: u8 = 128;
 
-/// All parameters, in the order in which they are taken.
+/// All parameters, in order of use.
 pub(crate) fn all() -> Vec<Param> {
     let common = COMMON.iter().map(|(id, [discipline, category, number])| Param {
         id: *id,
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_parameter_comes_twice_and_all_have_a_number_in_grib_1() {
+    fn parameters_are_distinct_and_have_a_number_in_grib_1() {
         let all = all();
         let ids: BTreeSet<u32> = all.iter().map(|param| param.id).collect();
         assert_eq!(ids.len(), all.len());

@@ -1,4 +1,4 @@
-//! Reading a forecast, and comparing every field with the message that it must be.
+//! Reading a forecast, and comparing every field with the message that was written.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -30,7 +30,7 @@ impl Reader {
         Ok(Self { store, shape: forecast.shape.clone(), keys, message, every_byte, calls, notes })
     }
 
-    /// Does what a reader does in a phase, and notes it down.
+    /// Runs the work of a phase, and records its notes.
     pub(crate) fn reads(
         mut self,
         recorder: &mut Recorder,
@@ -43,7 +43,7 @@ impl Reader {
         outcome
     }
 
-    /// Reads the fields of a step of some members by one request: each of them once, and nothing else.
+    /// Reads the fields of a step of some members by one request, which must return each of them once and nothing else.
     pub(crate) fn request(
         &mut self,
         members: impl IntoIterator<Item = u32>,
@@ -58,14 +58,14 @@ impl Reader {
         let mut retrieval = None;
         for at in 0..expected {
             let calls = &mut self.calls;
-            let found = recorder.operation(|doing| {
+            let found = recorder.operation(|timer| {
                 if at == 0 {
-                    let ask = || calls.time("retrieve", || Ok(self.store.retrieve(&request)?));
-                    retrieval = Some(doing.open(ask)?);
+                    let retrieve = || calls.time("retrieve", || Ok(self.store.retrieve(&request)?));
+                    retrieval = Some(timer.open(retrieve)?);
                 }
                 let next =
                     || calls.time("retrieve", || Ok(retrieval.iter_mut().flatten().next().transpose()?));
-                let found = doing.transfer(self.message.size() as u64, next)?;
+                let found = timer.transfer(self.message.size() as u64, next)?;
                 found.ok_or_else(|| missing(expected - at, step, &members))
             })?;
             recorder.check_last(self.calls.time("check", || {
@@ -79,14 +79,14 @@ impl Reader {
         })
     }
 
-    /// Reads the fields of a step of a member, each by itself.
+    /// Reads the fields of a step of a member one by one.
     pub(crate) fn one_by_one(&mut self, member: u32, step: u32, recorder: &mut Recorder) -> Result<()> {
         for field in self.keys.fields(member, step) {
             let key = self.keys.of(&field);
             let calls = &mut self.calls;
-            let found = recorder.operation(|doing| {
+            let found = recorder.operation(|timer| {
                 let read = || calls.time("retrieve", || Ok(self.store.retrieve_one(key)?));
-                let found = doing.transfer(self.message.size() as u64, read)?;
+                let found = timer.transfer(self.message.size() as u64, read)?;
                 found.ok_or_else(|| Error::wrong("no field", format!("field {key}")))
             })?;
             recorder.check_last(calls.time("check", || self.message.is(&field, &found, self.every_byte)));
@@ -94,7 +94,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads a step of some members, those of each as soon as all of them are there.
+    /// Reads a step of some members, each member as soon as its step is complete.
     pub(crate) fn follow(
         &mut self,
         mut members: BTreeSet<u32>,
@@ -102,7 +102,7 @@ impl Reader {
         pace: &Pace,
         recorder: &mut Recorder,
     ) -> Result<()> {
-        self.notes.asked.get_or_insert_with(|| recorder.now());
+        self.notes.first_poll.get_or_insert_with(|| recorder.now());
         while !members.is_empty() {
             let (store, keys, calls) = (&self.store, &self.keys, &mut self.calls);
             let pause = || {
@@ -131,11 +131,11 @@ impl Reader {
         let request = self.keys.request(members.iter().copied(), self.shape.steps())?;
         let expected = members.len() * self.shape.block() * self.shape.steps as usize;
         let mut found = Vec::new();
-        recorder.operation(|doing| {
+        recorder.operation(|timer| {
             let (store, calls) = (&self.store, &mut self.calls);
             let listing =
-                doing.open(|| calls.time("list", || Ok(store.list(&request, ListOptions::default())?)))?;
-            doing.transfer(0, || {
+                timer.open(|| calls.time("list", || Ok(store.list(&request, ListOptions::default())?)))?;
+            timer.transfer(0, || {
                 calls.time("list", || {
                     for listed in listing {
                         let listed = listed?;
@@ -152,7 +152,7 @@ impl Reader {
     }
 }
 
-/// Whether so many fields of some members, each of this size, were listed, each once, and nothing else.
+/// Whether the listing has exactly the expected number of distinct fields of some members, each of this size.
 fn are_all(listed: &[(Option<Field>, u64)], members: &[u32], size: u64, expected: usize) -> bool {
     let fields = listed.iter().filter(|(_, length)| *length == size).filter_map(|(field, _)| *field);
     let distinct: HashSet<Field> = fields.filter(|field| members.contains(&field.number)).collect();
@@ -162,7 +162,7 @@ fn are_all(listed: &[(Option<Field>, u64)], members: &[u32], size: u64, expected
 fn missing(count: usize, step: u32, members: &[u32]) -> Error {
     let members: Vec<String> = members.iter().map(u32::to_string).collect();
     Error::wrong(
-        format!("{count} fields of step {step} of members {} are not there", members.join("/")),
+        format!("{count} fields of step {step} of members {} do not exist", members.join("/")),
         "all that were written",
     )
 }
@@ -173,7 +173,7 @@ mod tests {
     use crate::workloads::forecast::params;
 
     #[test]
-    fn a_listing_is_right_if_it_has_each_field_of_these_members_once_and_nothing_else() {
+    fn a_listing_is_right_if_it_has_each_field_once_and_nothing_else() {
         let of = |number, param: usize| {
             (Some(Field { number, step: 0, level: 1, param: params::all()[param] }), 100)
         };

@@ -1,4 +1,4 @@
-//! Which fields there are, and their keys and requests.
+//! The fields of a forecast, their keys and requests.
 
 use isotach_mars::{Key, Request};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub(crate) struct Shape {
     pub(crate) steps: u32,
     /// The first member of the first writer.
     pub(crate) first_member: u32,
-    /// Members of each writer.
+    /// The members of each writer.
     pub(crate) members: u32,
     pub(crate) levels: Vec<u32>,
     pub(crate) params: usize,
@@ -35,19 +35,19 @@ impl Shape {
         self.first_step..self.first_step + self.steps
     }
 
-    /// The members of so many writers, from one of them on.
+    /// The members of `writers` writers, beginning with `writer`.
     pub(crate) fn members(&self, writer: u32, writers: u32) -> std::ops::Range<u32> {
         let first = self.first_member + writer * self.members;
         first..first + writers * self.members
     }
 
-    /// Fields of one step of one member.
+    /// The number of fields of one step of one member.
     pub(crate) fn block(&self) -> usize {
         self.levels.len() * self.params
     }
 }
 
-/// Makes fields, keys and requests: what all keys have in common is parsed once, and only what differs is set again.
+/// Creates fields, keys and requests. The common part of all keys is parsed once; only the other pairs are set for each field.
 #[derive(Debug)]
 pub(crate) struct Keys {
     key: Key,
@@ -64,7 +64,7 @@ impl Keys {
         Ok(Self { key, common: common.to_owned(), shape: shape.clone(), params })
     }
 
-    /// The fields of a step of a member, in the order in which they are archived.
+    /// The fields of a step of a member, in the order of archiving.
     pub(crate) fn fields(&self, number: u32, step: u32) -> Vec<Field> {
         let (levels, params) = (&self.shape.levels, &self.params);
         let of = |level: &u32| {
@@ -74,7 +74,7 @@ impl Keys {
         levels.iter().flat_map(of).collect()
     }
 
-    /// The key of a field, until the next is asked for.
+    /// The key of a field, until the next call.
     pub(crate) fn of(&mut self, field: &Field) -> &Key {
         self.key.set("step", &field.step.to_string());
         self.key.set("number", &field.number.to_string());
@@ -85,7 +85,7 @@ impl Keys {
         &self.key
     }
 
-    /// The field with this key, if it is one of the forecast.
+    /// The field with this key; none if it is not part of the forecast.
     pub(crate) fn field(&self, key: &Key) -> Option<Field> {
         let number = |name: &str| key.get(name)?.parse::<u32>().ok();
         let level = match self.shape.has_levels {
@@ -94,8 +94,8 @@ impl Keys {
         };
         let param = number("param")?;
         let param = *self.params.iter().find(|one| one.id == param)?;
-        let is_there = self.shape.levels.contains(&level) && self.shape.steps().contains(&number("step")?);
-        is_there.then_some(Field { number: number("number")?, step: number("step")?, level, param })
+        let is_part = self.shape.levels.contains(&level) && self.shape.steps().contains(&number("step")?);
+        is_part.then_some(Field { number: number("number")?, step: number("step")?, level, param })
     }
 
     /// The request for all fields of these members and steps.

@@ -8,7 +8,7 @@ use isotach_object::memory::Memory;
 use super::*;
 use crate::harness::events::Calls;
 
-/// As the built-in one, in GRIB 1.
+/// The built-in template in GRIB 1.
 const EDITION_1: &[u8] = include_bytes!("template.grib1");
 
 fn built_in(levels: u32, params: usize) -> Forecast {
@@ -25,24 +25,24 @@ fn built_in(levels: u32, params: usize) -> Forecast {
     Forecast { template, key: TEMPLATE_KEY.to_owned(), shape }
 }
 
-/// A field with the parameter of this place.
+/// A field with the parameter of this index.
 fn field(number: u32, step: u32, level: u32, param: usize) -> Field {
     Field { number, step, level, param: params::all()[param] }
 }
 
 #[test]
-fn a_message_of_another_size_is_whole_and_says_its_length() {
+fn a_message_of_another_size_is_whole_and_encodes_its_length() {
     for template in [TEMPLATE, EDITION_1] {
         let template = Template::of(template).unwrap();
         for size in [300, 4096, 1 << 20] {
             let mut message = Message::new(&template.clone().sized(size).unwrap());
             let bytes = message.of(&field(3, 70_000 % 60_000, 500, 1)).to_vec();
-            assert_eq!((bytes.len(), message.said_length()), (size, size as u64));
+            assert_eq!((bytes.len(), message.header_length()), (size, size as u64));
             let mut found = SliceScanner::new(&bytes);
             assert_eq!(found.next().unwrap().unwrap().bytes.len(), size);
             assert!(found.next().is_none());
         }
-        assert!(template.clone().sized(100).unwrap_err().to_string().contains("has room for"));
+        assert!(template.clone().sized(100).unwrap_err().to_string().contains("can hold"));
     }
     let error = Template::of(EDITION_1).unwrap().sized(9 << 20).unwrap_err();
     assert!(error.to_string().contains("8388607"), "{error}");
@@ -53,7 +53,7 @@ fn sections(message: &[u8]) -> Vec<&[u8]> {
     let mut rest = &message[16..message.len() - 4];
     let mut sections = Vec::new();
     while rest.len() > 4 {
-        let (one, others) = rest.split_at(places::get(&rest[..4]) as usize);
+        let (one, others) = rest.split_at(offsets::get(&rest[..4]) as usize);
         sections.push(one);
         rest = others;
     }
@@ -72,7 +72,7 @@ fn a_template_whose_sections_are_out_of_order_is_refused() {
 }
 
 #[test]
-fn a_template_with_any_byte_changed_or_cut_off_anywhere_is_refused_or_gives_messages() {
+fn a_damaged_template_is_refused_or_yields_whole_messages() {
     let attempt = |bytes: &[u8]| {
         let template = Template::of(bytes).and_then(|one| one.labelled("rd", "xxxx")?.sized(300));
         if let Ok(template) = template {
@@ -92,7 +92,7 @@ fn a_template_with_any_byte_changed_or_cut_off_anywhere_is_refused_or_gives_mess
 }
 
 #[test]
-fn the_same_field_gives_the_same_bytes_whatever_came_before_and_another_field_gives_others() {
+fn the_bytes_of_a_message_depend_on_its_field_alone() {
     for template in [TEMPLATE, EDITION_1] {
         let template = Template::of(template).unwrap().sized(400).unwrap();
         let (mut one, mut other) = (Message::new(&template), Message::new(&template));
@@ -106,7 +106,7 @@ fn the_same_field_gives_the_same_bytes_whatever_came_before_and_another_field_gi
 }
 
 #[test]
-fn a_wrong_byte_is_found_at_the_ends_always_and_in_the_middle_if_every_byte_is_compared() {
+fn a_wrong_byte_in_the_middle_is_found_only_if_every_byte_is_compared() {
     let mut message = Message::new(&Template::of(TEMPLATE).unwrap().sized(400).unwrap());
     let wanted = field(1, 2, 3, 4);
     let bytes = message.of(&wanted).to_vec();
@@ -120,7 +120,7 @@ fn a_wrong_byte_is_found_at_the_ends_always_and_in_the_middle_if_every_byte_is_c
 }
 
 #[test]
-fn templates_that_cannot_be_written_in_place_are_refused_with_what_is_expected() {
+fn templates_that_cannot_be_rewritten_in_place_are_refused() {
     let refused = |bytes: &[u8], expected: &str| {
         let error = Template::of(bytes).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
@@ -143,7 +143,7 @@ fn templates_that_cannot_be_written_in_place_are_refused_with_what_is_expected()
     refused(&other_local, "which have the number of a member");
 }
 
-/// What ecCodes says of a message, or nothing after saying that there is no ecCodes.
+/// The key of a message as ecCodes reads it; none, with a note, if ecCodes is not installed.
 fn key_of(message: &[u8]) -> Option<isotach_mars::Key> {
     match message_key(message) {
         Ok(pairs) => {
@@ -152,7 +152,7 @@ fn key_of(message: &[u8]) -> Option<isotach_mars::Key> {
             Some(key)
         }
         Err(EccodesError::NotInstalled { .. }) => {
-            // Written past the test harness, which would show it only if the test failed.
+            // The test harness would hide the output of a test that passes.
             std::io::stderr().write_all(b"skipped: ecCodes not installed\n").unwrap();
             None
         }
@@ -161,7 +161,7 @@ fn key_of(message: &[u8]) -> Option<isotach_mars::Key> {
 }
 
 #[test]
-fn what_is_written_into_a_message_is_what_eccodes_reads_from_it() {
+fn eccodes_reads_from_a_message_what_was_written_into_it() {
     let forecast = built_in(1, params::all().len());
     let common = with(&with(TEMPLATE_KEY, "class", "od").unwrap(), "expver", "0042").unwrap();
     let mut keys = Keys::new(&common, &forecast.shape).unwrap();
@@ -179,7 +179,7 @@ fn what_is_written_into_a_message_is_what_eccodes_reads_from_it() {
 }
 
 #[test]
-fn a_key_leads_back_to_its_field_and_that_of_another_forecast_to_none() {
+fn a_key_maps_back_to_its_field_unless_it_is_of_another_forecast() {
     let forecast = built_in(2, 3);
     let mut keys = Keys::new(&forecast.key, &forecast.shape).unwrap();
     let fields = keys.fields(2, 1);
@@ -195,7 +195,7 @@ fn a_key_leads_back_to_its_field_and_that_of_another_forecast_to_none() {
 }
 
 #[test]
-fn a_reader_waits_for_a_step_that_is_flushed_late_and_sees_each_member_as_soon_as_it_is_there() {
+fn a_reader_waits_for_a_late_step_and_sees_complete_members_first() {
     let registry = Registry::new().with(Arc::new(Memory::new()));
     let config = Config::single(&"memory:follow".parse().unwrap());
     let (writer, reader) =
@@ -207,7 +207,7 @@ fn a_reader_waits_for_a_step_that_is_flushed_late_and_sees_each_member_as_soon_a
     let mut archive = |field: &Field| writer.archive(keys.of(field), b"field").unwrap();
     first.iter().for_each(&mut archive);
     writer.flush().unwrap();
-    // A step that lacks one field is not there.
+    // A step without one of its fields is not complete.
     let mut pauses = 0;
     let pause = || {
         pauses += 1;
@@ -226,11 +226,11 @@ fn a_reader_waits_for_a_step_that_is_flushed_late_and_sees_each_member_as_soon_a
     let rest = BTreeSet::from([1]);
     let error = follow::wait_for(&reader, &follower, 4, &pace, (1, &rest), &mut calls, || Ok(()));
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("step 1 of members 1 is not there after 5 questions"), "{error}");
+    assert!(error.contains("step 1 of members 1 is not available after 5 polls"), "{error}");
 }
 
 #[test]
-fn members_and_steps_are_shared_out_without_gaps() {
+fn members_and_steps_are_divided_without_gaps() {
     let shape = built_in(1, 1).shape;
     assert_eq!((shape.members(0, 1), shape.members(2, 1), shape.members(0, 3)), (1..3, 5..7, 1..7));
     assert_eq!(shape.steps(), 0..3);

@@ -9,7 +9,7 @@ use crate::{
     Result,
     harness::{
         events::{Calls, Mark, Marked, Notes, Recorder},
-        launcher::Seat,
+        launcher::Rank,
     },
 };
 
@@ -31,16 +31,16 @@ impl Writer {
     }
 
     /// Writes all steps of the members of its process.
-    pub(crate) fn write(mut self, seat: Seat, recorder: &mut Recorder) -> Result<()> {
+    pub(crate) fn write(mut self, rank: Rank, recorder: &mut Recorder) -> Result<()> {
         let mut calls = Calls::start();
-        let delay = self.pace.delay(seat.process);
+        let delay = self.pace.delay(rank.process);
         if !delay.is_zero() {
             calls.time("wait", || thread::sleep(delay));
         }
         let shape = self.forecast.shape.clone();
         for step in shape.steps() {
             let began = Instant::now();
-            for member in shape.members(seat.process, 1) {
+            for member in shape.members(rank.process, 1) {
                 self.step(member, step, recorder, &mut calls)?;
                 self.notes.marks.push(Mark { what: Marked::Flushed, member, step, at: recorder.now() });
             }
@@ -58,12 +58,12 @@ impl Writer {
         let last = fields.len() - 1;
         for (at, field) in fields.iter().enumerate() {
             let (key, bytes) = (self.keys.of(field), self.message.of(field));
-            recorder.operation(|doing| {
-                doing.transfer(bytes.len() as u64, || {
+            recorder.operation(|timer| {
+                timer.transfer(bytes.len() as u64, || {
                     calls.time("archive", || Ok(self.store.archive(key, bytes)?))
                 })?;
                 match at == last {
-                    true => doing.close(|| calls.time("flush", || Ok(self.store.flush()?))),
+                    true => timer.close(|| calls.time("flush", || Ok(self.store.flush()?))),
                     false => Ok(()),
                 }
             })?;

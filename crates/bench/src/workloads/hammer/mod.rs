@@ -1,4 +1,4 @@
-//! Hammer: fields of a forecast through the field API, as fdb-hammer does it with FDB.
+//! Hammer: fields of a forecast through the field API, as fdb-hammer writes and reads them through FDB.
 
 mod play;
 
@@ -7,22 +7,25 @@ use std::io::Write;
 use clap::Args;
 use isotach_object::Registry;
 
-pub(crate) use self::play::{Task, play};
+pub(crate) use self::play::{NAME, run_process};
 
-use self::play::Act;
+use self::play::{Action, Task};
 use crate::{
     Error, Result,
-    harness::study::{Case, Custody, Study, StudyArgs, print_table},
+    harness::{
+        launcher,
+        study::{Case, Location, Retention, Study, StudyArgs, Work, print_table},
+    },
     workloads::forecast::{self, Forecast, ForecastArgs, Pace, PaceArgs},
 };
 
 /// Options of hammer, with fdb-hammer's names.
 #[derive(Debug, Clone, Args)]
-pub struct HammerArgs {
+pub(crate) struct HammerArgs {
     /// Write the fields (the default); with --read and --list, before these
     #[arg(long)]
     pub(crate) write: bool,
-    /// Read the fields; without --write those that a run with the same options and --keep has left in --pool
+    /// Read the fields; without --write those in --pool, from a run with --keep and the same options
     #[arg(long)]
     pub(crate) read: bool,
     /// List the fields; without --write as with --read
@@ -31,20 +34,20 @@ pub struct HammerArgs {
     /// Leave the pools and the fields in them
     #[arg(long)]
     pub(crate) keep: bool,
-    /// Also show how the time of the processes went over the calls of the field API
+    /// Also show the time of the processes by call of the field API
     #[arg(long)]
     pub(crate) statistics: bool,
     /// Read each field by a request of its own, instead of each step of a member
     #[arg(long, conflicts_with = "itt")]
     pub(crate) one_by_one: bool,
-    /// Compare every byte of what is read, not header and both ends of the values alone
+    /// Compare every byte that is read, instead of header and both ends of the values
     #[arg(long)]
     pub(crate) full_check: bool,
-    /// Keep the rhythm of a forecast: steps in windows of time, and readers that ask until a step is there. The defaults are
+    /// Keep the pace of a forecast: steps in windows of time, and readers that poll until a step is available. The defaults are
     /// --step-window 10, --random-delay 100, --poll-period 1 and --poll-max-attempts 200
     #[arg(long)]
     pub(crate) itt: bool,
-    /// The rhythm
+    /// The pace
     #[command(flatten)]
     pub(crate) pace: PaceArgs,
     /// The fields
@@ -57,76 +60,77 @@ pub struct HammerArgs {
 
 /// Runs all cases.
 pub(crate) fn run(args: &HammerArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
-    let acts = args.acts();
-    let custody = args.custody(&acts)?;
+    let actions = args.actions();
+    let retention = args.retention(&actions)?;
     if !args.itt {
         args.pace.check_unused()?;
     }
-    let cases = cases(args, &acts)?;
-    let mut study = Study::begin("hammer", &args.study.site, registry)?;
-    study.custody = custody;
-    study.run(
-        &args.study,
-        &cases,
-        |task, pool| crate::Task::Hammer(Task { pool: pool.to_owned(), ..task.clone() }),
-        |pool| forecast::prepare(pool, registry),
-    )?;
-    study.finish_with(&args.study, out, |record, out| print_table(record, args.statistics, out))
+    let cases = cases(args, &actions)?;
+    let mut study = Study::begin(NAME, &args.study.site, registry)?;
+    study.retention = retention;
+    study.run(&args.study, &cases, |pool| forecast::prepare(pool, registry))?;
+    study.finish(&args.study, out, |record, out| print_table(record, args.statistics, out))
 }
 
 impl HammerArgs {
-    /// What there is to do, in this order.
-    fn acts(&self) -> Vec<Act> {
+    /// The actions, in order.
+    fn actions(&self) -> Vec<Action> {
         let writes = self.write || !(self.read || self.list);
-        let all = [(writes, Act::Write), (self.read, Act::Read), (self.list, Act::List)];
-        all.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, act)| act).collect()
+        let all = [(writes, Action::Write), (self.read, Action::Read), (self.list, Action::List)];
+        all.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, action)| action).collect()
     }
 
-    fn custody(&self, acts: &[Act]) -> Result<Custody> {
-        let writes = acts.contains(&Act::Write);
+    fn retention(&self, actions: &[Action]) -> Result<Retention> {
+        let writes = actions.contains(&Action::Write);
         if !writes && self.study.site.pools.is_empty() {
-            let expected = "--pool with what a run with --keep has left, or --write as well";
+            let expected = "--pool of a run with --keep, or --write as well";
             return Err(Error::invalid("nothing to read or list", expected));
         }
         if !writes {
-            return Ok(Custody::Existing);
+            return Ok(Retention::Existing);
         }
         let runs =
             self.study.repetitions as usize * self.study.processes.len() * self.forecast.sizes.len().max(1);
         match (self.keep, self.study.site.pools.is_empty()) {
-            (false, _) => Ok(Custody::Remove),
-            (true, true) => Err(Error::invalid("--keep without --pool", "--pool, for what is left")),
+            (false, _) => Ok(Retention::Remove),
+            (true, true) => Err(Error::invalid("--keep without --pool", "--pool, which says where")),
             (true, false) if runs > 1 => Err(Error::invalid(
                 format!("--keep with {runs} runs, each of which needs the pool"),
                 "--repetitions 1, one size and one number of processes",
             )),
-            (true, false) => Ok(Custody::Keep),
+            (true, false) => Ok(Retention::Keep),
         }
     }
 }
 
-fn cases(args: &HammerArgs, acts: &[Act]) -> Result<Vec<Case<Task>>> {
+fn cases(args: &HammerArgs, actions: &[Action]) -> Result<Vec<Case<Task>>> {
     let pace = args.itt.then(|| Pace::ITT.with(&args.pace));
     let case = |forecast: Forecast| {
         let mut labels = forecast.labels();
         if args.itt {
             labels.insert("itt".to_owned(), true.into());
         }
-        let task = |act: &Act| Task {
+        let task = |action: &Action| Task {
             pool: String::new(),
             forecast: forecast.clone(),
-            act: *act,
+            action: *action,
             one_by_one: args.one_by_one,
             full_check: args.full_check,
             pace,
         };
-        let bytes = |task: &Task, processes| match task.act {
-            Act::Write => task.forecast.bytes(processes),
-            Act::Read | Act::List => 0,
-        };
-        // Windows of time, not the device, say how long steps take.
+        // With windows of time the device does not determine the time of a step.
         let flush_every = pace.is_none().then(|| forecast.shape.block() as u64);
-        Case { labels, plays: acts.iter().map(task).collect(), bytes, flush_every }
+        Case { labels, runs: actions.iter().map(task).collect(), flush_every }
     };
     Ok(Forecast::all(&args.forecast)?.into_iter().map(case).collect())
+}
+
+impl Work for Task {
+    fn task(&self, location: &Location) -> Result<launcher::Task> {
+        launcher::Task::new(NAME, &Self { pool: location.to_string(), ..self.clone() })
+    }
+
+    fn bytes_written(&self, processes: u64) -> u64 {
+        if self.action == Action::Write { self.forecast.bytes(processes) } else { 0 }
+    }
 }

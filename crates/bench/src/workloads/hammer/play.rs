@@ -1,50 +1,52 @@
-//! What each process of hammer does.
+//! The processes of hammer.
 
 use isotach_object::Registry;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Result,
-    harness::{events::Recorder, launcher::Stage},
+    harness::{events::Recorder, launcher::Process},
     workloads::forecast::{self, Forecast, Pace, Reader, Writer},
 };
 
-/// The task of all processes in one play.
+pub(crate) const NAME: &str = "hammer";
+
+/// The task of all processes of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Task {
     pub(crate) pool: String,
     pub(crate) forecast: Forecast,
-    pub(crate) act: Act,
+    pub(crate) action: Action,
     pub(crate) one_by_one: bool,
     pub(crate) full_check: bool,
-    /// The rhythm, if there is one.
+    /// The pace; none for as fast as possible.
     pub(crate) pace: Option<Pace>,
 }
 
-/// What there is to do in a play.
+/// The action of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Act {
+pub(crate) enum Action {
     Write,
     Read,
     List,
 }
 
-/// Does the task.
-pub(crate) fn play(task: &Task, stage: &mut Stage, registry: &Registry) -> Result<()> {
+/// Runs one process.
+pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registry) -> Result<()> {
     let store = forecast::open(&task.pool, registry)?;
-    let seat = stage.seat;
-    if task.act == Act::Write {
+    let rank = process.rank;
+    if task.action == Action::Write {
         let writer = Writer::new(store, &task.forecast, task.pace.unwrap_or(Pace::NONE))?;
-        return stage.phase("write", |recorder| writer.write(seat, recorder));
+        return process.phase("write", |recorder| writer.write(rank, recorder));
     }
-    let members = task.forecast.shape.members(seat.neighbour(), 1);
+    let members = task.forecast.shape.members(rank.neighbour(), 1);
     let reader = Reader::new(store, &task.forecast, task.full_check)?;
-    match task.act {
-        Act::List => stage.phase("list", |recorder| {
+    match task.action {
+        Action::List => process.phase("list", |recorder| {
             reader.reads(recorder, |reader, recorder| reader.list(members, recorder))
         }),
-        _ => stage.phase("read", |recorder| {
+        _ => process.phase("read", |recorder| {
             reader.reads(recorder, |reader, recorder| read(task, reader, members, recorder))
         }),
     }

@@ -1,4 +1,4 @@
-//! What IOR writes to and reads from: arrays of the object model, or plain files.
+//! The interfaces of IOR: arrays of the object model, or plain files.
 
 use std::{
     fs,
@@ -8,9 +8,11 @@ use std::{
     sync::Arc,
 };
 
+use clap::ValueEnum;
 use isotach_object::{
     ArrayRead, Cell, Container, ContainerOptions, Label, ObjectClass, ObjectId, ObjectType, Pool, Update,
 };
+use serde::{Deserialize, Serialize};
 
 use super::layout::File;
 use crate::{Error, Result};
@@ -18,31 +20,41 @@ use crate::{Error, Result};
 /// The container of the arrays.
 const CONTAINER: &str = "ior";
 
-/// One file at a time.
+/// The name of an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ApiName {
+    /// Arrays of the object model
+    Object,
+    /// Plain files
+    Posix,
+}
+
+/// An interface to one file at a time.
 pub(super) trait Api {
-    /// Opens a file, and makes it if it is to be written.
+    /// Opens a file, and creates it if it is to be written.
     fn open(&mut self, file: File, to_write: bool) -> Result<()>;
     fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<()>;
-    /// Fills the buffer; how many bytes there were.
+    /// Fills the buffer and returns the number of bytes.
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<usize>;
-    /// Makes durable what was written.
+    /// Makes all writes durable.
     fn sync(&mut self) -> Result<()>;
-    /// Lets go of the file. Others see all that was written.
+    /// Closes the file. Other processes then see all writes.
     fn close(&mut self) -> Result<()>;
     fn remove(&mut self, file: File) -> Result<()>;
 }
 
-/// Makes what the arrays are in.
+/// Creates the container of the arrays.
 pub(super) fn prepare(pool: &dyn Pool) -> Result<()> {
     Ok(pool.create_container(&CONTAINER.parse::<Label>()?, &ContainerOptions::default())?)
 }
 
-/// Arrays, which need no opening: opening one to read looks whether it is there.
+/// Arrays, which need no opening: opening one to read checks that it exists.
 pub(super) struct Objects {
     container: Arc<dyn Container>,
     class: ObjectClass,
     open: Option<ObjectId>,
-    /// Whether something was written since the last flush.
+    /// Whether there are writes since the last flush.
     is_dirty: bool,
 }
 
@@ -96,7 +108,7 @@ impl Api for Objects {
 
     fn close(&mut self) -> Result<()> {
         self.open = None;
-        // Only what is flushed is sure to be seen by others.
+        // Other processes are only sure to see flushed writes.
         if self.is_dirty { self.sync() } else { Ok(()) }
     }
 
@@ -117,7 +129,7 @@ impl Files {
         Self { folder: folder.to_owned(), open: None }
     }
 
-    fn now(&self) -> Result<&(PathBuf, fs::File)> {
+    fn current(&self) -> Result<&(PathBuf, fs::File)> {
         self.open.as_ref().ok_or_else(not_open)
     }
 }
@@ -136,12 +148,12 @@ impl Api for Files {
     }
 
     fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
-        let (path, file) = self.now()?;
+        let (path, file) = self.current()?;
         file.write_all_at(bytes, offset).map_err(Error::io("write", path))
     }
 
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
-        let (path, file) = self.now()?;
+        let (path, file) = self.current()?;
         let mut filled = 0;
         while filled < buffer.len() {
             match file.read_at(&mut buffer[filled..], offset + filled as u64) {
@@ -155,7 +167,7 @@ impl Api for Files {
     }
 
     fn sync(&mut self) -> Result<()> {
-        let (path, file) = self.now()?;
+        let (path, file) = self.current()?;
         file.sync_all().map_err(Error::io("sync", path))
     }
 
@@ -190,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_and_what_is_not_there_is_told() {
+    fn both_interfaces_read_what_was_written_and_report_missing_files() {
         let folder = tempfile::tempdir().unwrap();
         for mut api in both(folder.path()) {
             let [one, other] = [Some(3), None].map(|owner| File { number: 1, owner });

@@ -1,15 +1,17 @@
-//! The command line of IOR, and the tests that it asks for.
+//! The command line of IOR, and its tests.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use isotach_object::{ObjectClass, PoolUri};
 
-use super::{ApiName, layout::Shape, play::Test};
+use super::{api::ApiName, layout::Shape, play::Test};
 use crate::{
     Error, Result,
-    args::seconds,
-    harness::study::{Custody, StudyArgs},
+    harness::{
+        parse::seconds,
+        study::{Retention, StudyArgs},
+    },
 };
 
 /// The largest transfer: each process has two buffers of it.
@@ -27,12 +29,12 @@ pub(crate) enum Preset {
 
 /// Options of IOR, with IOR's letters. Sizes are bytes, or end in k, m or g: 1m is 1 MiB.
 #[derive(Debug, Clone, Args)]
-#[command(mut_arg("repetitions", |option| option.default_value("1").help("How often each test is done, each time in a new pool: -i repeats within one")))]
-pub struct IorArgs {
+#[command(mut_arg("repetitions", |option| option.default_value("1").help("Repetitions of each test, each in a new pool: -i repeats within one")))]
+pub(crate) struct IorArgs {
     /// What is written and read: arrays of the object model, plain files, or both, one after the other
     #[arg(short = 'a', long = "api", value_name = "API", value_delimiter = ',', default_value = "object")]
     pub(crate) apis: Vec<ApiName>,
-    /// One of the papers' settings; other options go before what it sets. With it, sizes are 1m, and -b is as -t
+    /// One of the papers' settings; other options override it. With it, sizes are 1m, and -b is the same as -t
     #[arg(long, value_name = "PRESET")]
     pub(crate) preset: Option<Preset>,
     /// Bytes that a process has of each segment; several values go with those of -t in pairs [default: 1m]
@@ -44,16 +46,16 @@ pub struct IorArgs {
     /// Segments [default: 1]
     #[arg(short = 's', long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) segments: Option<u64>,
-    /// How often it is written and read [default: 1]
+    /// Iterations of writing and reading [default: 1]
     #[arg(short = 'i', long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) iterations: Option<u64>,
     /// A file or object for each process, instead of one that all share
     #[arg(short = 'F', long)]
     pub(crate) file_per_process: bool,
-    /// Read what the process in one's place on the next node wrote, or the next process where there is one node
+    /// Read what the process with the same place on the next node wrote, or the next process on a single node
     #[arg(short = 'C', long)]
     pub(crate) reorder: bool,
-    /// Sync what was written, and let the time of that count
+    /// Sync writes within the measured time
     #[arg(short = 'e', long)]
     pub(crate) fsync: bool,
     /// Write. Without any of -w, -r, -W and -R: -w and -r
@@ -71,7 +73,7 @@ pub struct IorArgs {
     /// Keep the pool, or the folder of files. `isotach bench clean RUN` removes it
     #[arg(short = 'k', long)]
     pub(crate) keep: bool,
-    /// Let an iteration write over what the one before has written, instead of removing that
+    /// Let an iteration overwrite the files of the one before, instead of removing them
     #[arg(short = 'E', long)]
     pub(crate) use_existing: bool,
     /// A file or object for each iteration
@@ -83,7 +85,7 @@ pub struct IorArgs {
     /// Object classes of the arrays
     #[arg(long = "class", value_name = "CLASS", value_delimiter = ',', default_value = "S1")]
     pub(crate) classes: Vec<ObjectClass>,
-    /// The folder for plain files, which must not be there, with one --pool [default: POOL-files beside a posix pool]
+    /// The folder for plain files, which must not exist, with one --pool [default: POOL-files beside a posix pool]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) files: Option<PathBuf>,
     /// One line of comma-separated values for each iteration, instead of tables
@@ -107,12 +109,12 @@ fn size(text: &str) -> std::result::Result<u64, String> {
 }
 
 impl IorArgs {
-    /// What becomes of pools and folders: what was not written by this run stays.
-    pub(super) fn custody(&self) -> Custody {
+    /// What happens to pools and folders: those of other runs are kept.
+    pub(super) fn retention(&self) -> Retention {
         match (self.writes(), self.keep) {
-            (false, _) => Custody::Existing,
-            (true, true) => Custody::Keep,
-            (true, false) => Custody::Remove,
+            (false, _) => Retention::Existing,
+            (true, true) => Retention::Keep,
+            (true, false) => Retention::Remove,
         }
     }
 
@@ -124,15 +126,15 @@ impl IorArgs {
         self.write || !self.is_any_named()
     }
 
-    /// All tests: what does not go together is refused.
+    /// All tests. Refuses options that exclude each other.
     pub(super) fn tests(&self) -> Result<Vec<Test>> {
-        self.check_places()?;
+        self.check_locations()?;
         let mut tests = Vec::new();
         for (block, transfer) in self.sizes()? {
             let shape = self.shape(block, transfer)?;
             for class in &self.classes {
                 for api in &self.apis {
-                    // The class says nothing of plain files, so they are measured once.
+                    // Plain files have no class, so they are measured once.
                     if *api == ApiName::Object || Some(class) == self.classes.first() {
                         tests.push(self.test(*api, *class, shape));
                     }
@@ -207,12 +209,12 @@ impl IorArgs {
         }
     }
 
-    fn check_places(&self) -> Result<()> {
-        let custody = self.custody();
-        if self.study.site.pools.is_empty() && custody != Custody::Remove {
-            let (what, expected) = match custody {
-                Custody::Existing => ("nothing to read: no -w", "-w, or --pool URI of what a run has kept"),
-                Custody::Keep | Custody::Remove => ("-k without a place", "--pool URI, which says where"),
+    fn check_locations(&self) -> Result<()> {
+        let retention = self.retention();
+        if self.study.site.pools.is_empty() && retention != Retention::Remove {
+            let (what, expected) = match retention {
+                Retention::Existing => ("nothing to read: no -w", "-w, or --pool URI of what a run has kept"),
+                Retention::Keep | Retention::Remove => ("-k without a place", "--pool URI, which says where"),
             };
             return Err(Error::invalid(what, expected));
         }
@@ -231,12 +233,12 @@ impl IorArgs {
         Ok(())
     }
 
-    /// What is kept is of one test.
+    /// Refuses to keep more than one test in a pool.
     fn check_kept(&self, tests: &[Test]) -> Result<()> {
         let per_api = |api| tests.iter().filter(|test| test.api == api).count();
         let tests = per_api(ApiName::Object).max(per_api(ApiName::Posix));
         let all = tests * self.study.processes.len() * self.study.repetitions as usize;
-        if self.custody() == Custody::Keep && all > 1 {
+        if self.retention() == Retention::Keep && all > 1 {
             let what = format!("-k with {all} tests in one pool");
             return Err(Error::invalid(
                 what,
@@ -279,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn without_options_it_is_what_ior_does_without_options() {
+    fn without_options_the_defaults_are_those_of_ior() {
         let one = tests("").unwrap()[0];
         assert_eq!(shapes(""), [(1 << 20, 256 << 10, 1)]);
         assert!(one.write && one.read && !one.check_read && !one.check_write && one.iterations == 1);
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_are_the_settings_of_the_papers_and_options_go_before_them() {
+    fn presets_are_the_settings_of_the_papers_and_options_override_them() {
         let segments = tests("--preset segments -t 5m").unwrap()[0];
         assert_eq!(shapes("--preset segments -t 5m"), [(5 << 20, 5 << 20, 100)]);
         assert!(segments.shape.file_per_process && segments.reorder && segments.fsync);
@@ -300,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn several_sizes_go_in_pairs_and_plain_files_are_measured_once_for_all_classes() {
+    fn sizes_go_in_pairs_and_plain_files_are_measured_once_for_all_classes() {
         assert_eq!(shapes("-b 8m,4m -t 1m,2m"), [(8 << 20, 1 << 20, 1), (4 << 20, 2 << 20, 1)]);
         assert_eq!(shapes("-b 8m -t 1m,2m"), [(8 << 20, 1 << 20, 1), (8 << 20, 2 << 20, 1)]);
         let all = tests("-a object,posix --class S1,S2,SX").unwrap();
@@ -309,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together_is_refused_with_what_would() {
+    fn options_that_exclude_each_other_are_refused_with_a_remedy() {
         for (words, expected) in [
             ("-b 1m -t 300k", "multiple of -t"),
             ("-b 1k -t 1m", "multiple of -t"),
@@ -324,8 +326,8 @@ mod tests {
             ("-a posix --files /data/files --pool posix:/data/a,posix:/data/b", "one --pool"),
             ("-a posix --files /data/files", "one --pool"),
         ] {
-            let told = tests(words).unwrap_err().to_string();
-            assert!(told.contains(expected), "{words}: {told}");
+            let error = tests(words).unwrap_err().to_string();
+            assert!(error.contains(expected), "{words}: {error}");
         }
         assert!(tests("-r --repetitions 2 --pool posix:/data/pool").is_ok());
     }

@@ -1,19 +1,19 @@
-//! Which bytes of which file a process writes and reads, and what they are.
+//! The layout of files: which bytes each process writes and reads, and their contents.
 //!
-//! A file of several processes is a sequence of segments; a segment has a block of each process, a block is written in
-//! transfers. A file of one process has its blocks alone, one for each segment.
+//! A file of several processes is a sequence of segments. A segment has a block of each process, and a block is written in
+//! transfers. A file of one process has only the blocks of that process, one for each segment.
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of which the first few say whose they are and where they belong.
+/// Bytes between two marks of the writer and the offset.
 const SECTOR: usize = 4096;
 
-/// Sizes of an access.
+/// The sizes of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Shape {
-    /// Bytes that a process has of a segment.
+    /// Bytes of a process in a segment.
     pub(super) block: u64,
-    /// Bytes of a call.
+    /// Bytes of one call.
     pub(super) transfer: u64,
     pub(super) segments: u64,
     pub(super) file_per_process: bool,
@@ -25,12 +25,12 @@ impl Shape {
         self.block.checked_mul(self.segments)
     }
 
-    /// How many transfers a process does in an iteration.
+    /// Transfers of a process in an iteration.
     pub(super) fn transfers(self) -> u64 {
         self.block / self.transfer * self.segments
     }
 
-    /// Where in its file the transfers of a process are, one after the other.
+    /// The offsets of the transfers of a process in its file, in order.
     pub(super) fn offsets(self, process: u32, processes: u32) -> impl Iterator<Item = u64> {
         let (blocks, mine) = match self.file_per_process {
             true => (1, 0),
@@ -49,12 +49,12 @@ impl Shape {
 pub(super) struct File {
     /// 0, or the number of the iteration where each has files of its own.
     pub(super) number: u64,
-    /// Whose it is; nobody's where all share it.
+    /// The process that owns it; none if all processes share it.
     pub(super) owner: Option<u32>,
 }
 
 impl File {
-    /// A name for a file system.
+    /// Its name in a file system.
     pub(super) fn name(self) -> String {
         match self.owner {
             Some(owner) => format!("data-{}.{owner:08}", self.number),
@@ -63,7 +63,7 @@ impl File {
     }
 }
 
-/// Gives bytes the marks of the process that writes them and of their place.
+/// Marks bytes with their writer, file and offset.
 pub(super) fn stamp(bytes: &mut [u8], process: u32, file: u64, offset: u64) {
     for (number, sector) in bytes.chunks_mut(SECTOR).enumerate() {
         let at = offset + (number * SECTOR) as u64;
@@ -73,7 +73,7 @@ pub(super) fn stamp(bytes: &mut [u8], process: u32, file: u64, offset: u64) {
     }
 }
 
-/// A number that each process, file and offset has its own of, as far as 64 bits go.
+/// A hash of process, file and offset.
 fn mark(process: u32, file: u64, offset: u64) -> u64 {
     let mixed = [u64::from(process) + 1, file + 1, offset].into_iter().fold(0, |mixed: u64, part| {
         let next = (mixed ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_file_has_in_each_segment_a_block_of_each_process() {
+    fn each_segment_of_a_shared_file_has_a_block_of_each_process() {
         let offsets = |process| shape(false).offsets(process, 3).collect::<Vec<_>>();
         assert_eq!(offsets(0), [0, 10, 60, 70]);
         assert_eq!(offsets(2), [40, 50, 100, 110]);
@@ -102,12 +102,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_one_process_has_its_blocks_one_after_the_other() {
+    fn a_file_of_one_process_has_its_blocks_in_sequence() {
         assert_eq!(shape(true).offsets(2, 3).collect::<Vec<_>>(), [0, 10, 20, 30]);
     }
 
     #[test]
-    fn bytes_of_another_process_file_or_place_are_told_apart() {
+    fn bytes_of_another_process_file_or_offset_differ() {
         let stamped = |process, file, offset| {
             let mut bytes = vec![7; SECTOR + 3];
             stamp(&mut bytes, process, file, offset);

@@ -11,55 +11,41 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::ValueEnum;
 use isotach_object::{PoolUri, Registry};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-pub use self::args::IorArgs;
-pub(crate) use self::play::{Task, play};
-
-use self::play::Test;
-use crate::{
-    Result,
-    harness::study::{Case, Place, Study},
+pub(crate) use self::{
+    args::IorArgs,
+    play::{NAME, run_process},
 };
 
-/// What is written to and read from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ApiName {
-    /// Arrays of the object model
-    Object,
-    /// Plain files
-    Posix,
-}
+use self::{
+    api::ApiName,
+    play::{Task, Test},
+};
+use crate::{
+    Result,
+    harness::{
+        launcher,
+        study::{Case, Location, Study, Work, labels},
+    },
+};
 
 /// Runs all tests.
 pub(crate) fn run(args: &IorArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     let tests = args.tests()?;
-    let cases: Vec<Case<Test>> = tests.into_iter().map(Test::case).collect();
-    let place = |test: &Test, pool: &PoolUri| match test.api {
-        ApiName::Object => Place::Pool(pool.clone()),
-        ApiName::Posix => Place::Folder(absolute(args.files.clone().unwrap_or_else(|| beside(pool)))),
-    };
-    let task = |test: &Test, place: &Place| crate::Task::Ior(Task { place: place.to_string(), test: *test });
-    let mut study = Study::begin("ior", &args.study.site, registry)?;
-    study.custody = args.custody();
-    study.tells_iterations = true;
-    study.run_in(&args.study, &cases, place, task, api::prepare)?;
-    study.finish_with(&args.study, out, |record, out| match args.csv {
+    let cases: Vec<Case<Run>> = tests.into_iter().map(|test| case(test, args.files.as_deref())).collect();
+    let mut study = Study::begin(NAME, &args.study.site, registry)?;
+    study.retention = args.retention();
+    study.records_iterations = true;
+    study.run(&args.study, &cases, api::prepare)?;
+    study.finish(&args.study, out, |record, out| match args.csv {
         true => table::print_csv(record, out),
         false => table::print(record, out),
     })
 }
 
-/// As it is on record, whoever cleans up later from wherever.
-fn absolute(path: PathBuf) -> PathBuf {
-    std::path::absolute(&path).unwrap_or(path)
-}
-
-/// The folder for plain files beside a pool that is a folder.
+/// The folder for plain files beside a pool.
 fn beside(pool: &PoolUri) -> PathBuf {
     let path = Path::new(pool.path());
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -67,48 +53,54 @@ fn beside(pool: &PoolUri) -> PathBuf {
     path.with_file_name(name)
 }
 
-impl Test {
-    fn case(self) -> Case<Self> {
-        let word = |is: bool, yes: &str, no: &str| json!(if is { yes } else { no });
-        let class = match self.api {
-            ApiName::Object => self.class.to_string(),
-            ApiName::Posix => "-".to_owned(),
-        };
-        let labels = [
-            ("api", json!(self.api)),
-            ("access", word(self.shape.file_per_process, "file-per-process", "single-shared-file")),
-            ("block", self.shape.block.into()),
-            ("transfer", self.shape.transfer.into()),
-            ("size", self.shape.transfer.into()),
-            ("segments", self.shape.segments.into()),
-            ("iterations", self.iterations.into()),
-            ("class", class.into()),
-            ("reads", word(self.reorder, "neighbour's", "own")),
-            ("fsync", word(self.fsync, "yes", "no")),
-        ];
-        let labels = labels.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
-        // Plain files are measured where they are asked for.
-        Case { labels, plays: vec![self], bytes: Self::bytes, flush_every: None }
+/// The run of a test.
+struct Run {
+    test: Test,
+    /// The folder of plain files, unless it is beside the pool.
+    files: Option<PathBuf>,
+}
+
+impl Work for Run {
+    fn location(&self, pool: &PoolUri) -> Location {
+        match self.test.api {
+            ApiName::Object => Location::Pool(pool.clone()),
+            ApiName::Posix => {
+                let folder = self.files.clone().unwrap_or_else(|| beside(pool));
+                // The record is read from other folders, too.
+                Location::Folder(std::path::absolute(&folder).unwrap_or(folder))
+            }
+        }
+    }
+
+    fn task(&self, location: &Location) -> Result<launcher::Task> {
+        launcher::Task::new(NAME, &Task { location: location.to_string(), test: self.test })
+    }
+
+    fn bytes_written(&self, processes: u64) -> u64 {
+        self.test.bytes(processes)
     }
 }
 
-/// A value as its text.
-mod text {
-    use std::{fmt::Display, str::FromStr};
-
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(crate) fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(value)
-    }
-
-    pub(crate) fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
-    where
-        T: FromStr<Err: Display>,
-        D: Deserializer<'de>,
-    {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
+fn case(test: Test, files: Option<&Path>) -> Case<Run> {
+    let word = |is: bool, yes: &str, no: &str| json!(if is { yes } else { no });
+    let class = match test.api {
+        ApiName::Object => test.class.to_string(),
+        ApiName::Posix => "-".to_owned(),
+    };
+    let labels = labels([
+        ("api", json!(test.api)),
+        ("access", word(test.shape.file_per_process, "file-per-process", "single-shared-file")),
+        ("block", test.shape.block.into()),
+        ("transfer", test.shape.transfer.into()),
+        ("size", test.shape.transfer.into()),
+        ("segments", test.shape.segments.into()),
+        ("iterations", test.iterations.into()),
+        ("class", class.into()),
+        ("reads", word(test.reorder, "neighbour's", "own")),
+        ("fsync", word(test.fsync, "yes", "no")),
+    ]);
+    // IOR measures plain files itself, so there is no limit.
+    Case { labels, runs: vec![Run { test, files: files.map(Path::to_owned) }], flush_every: None }
 }
 
 #[cfg(test)]
@@ -116,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_files_go_beside_the_pool() {
+    fn plain_files_are_beside_the_pool() {
         let pool = |text: &str| text.parse::<PoolUri>().unwrap();
         assert_eq!(beside(&pool("posix:/data/pool?sync=no")), Path::new("/data/pool-files"));
         assert_eq!(beside(&pool("posix:pool/")), Path::new("pool-files"));

@@ -1,4 +1,4 @@
-//! The results as IOR shows them: a line for each iteration, then the best, then a summary of all tests. Also as CSV.
+//! The tables of IOR: a line for each iteration, the best one, and a summary of all tests. Also as CSV.
 
 use std::io::{self, Write};
 
@@ -6,11 +6,13 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Map, Value};
 
 use crate::harness::{
-    metrics::{Iteration, MIB, OVERLAP_MIN, Spread},
-    study::{CaseRecord, OfCase, Record, ResultRecord, common_labels, said_labels, text_of, write_table},
+    metrics::{Iteration, OVERLAP_MIN},
+    output::print_table,
+    spread::{MIB, Spread},
+    study::{CaseRecord, CaseResults, Record, ResultRecord, common_labels, labels_text, text_of},
 };
 
-/// The phases that are timed, in the order in which they come.
+/// The timed phases, in order.
 const TIMED: [&str; 2] = ["write", "read"];
 const COLUMNS: [&str; 11] = [
     "access",
@@ -43,9 +45,9 @@ const SUMMARY: [&str; 16] = [
     "aggs(MiB)",
     STORE,
 ];
-/// The label that is there for reports: the same as `transfer`.
+/// A label for reports, with the value of `transfer`.
 const SIZE: &str = "size";
-/// The label and the column of the place.
+/// The label and the column of the store.
 const STORE: &str = "store";
 
 /// One iteration of one phase.
@@ -84,8 +86,8 @@ fn number(labels: &Map<String, Value>, name: &str) -> f64 {
     labels.get(name).and_then(Value::as_f64).unwrap_or(0.0)
 }
 
-/// The rows of a case: each iteration with its write and its read.
-fn rows((case, results): &OfCase<'_>) -> Vec<Row> {
+/// The rows of a case: the write and the read of each iteration.
+fn rows((case, results): &CaseResults<'_>) -> Vec<Row> {
     let labels = &case.labels;
     let iterations = number(labels, "iterations") as u64;
     let row = |result: &ResultRecord, figures: &Iteration| Row {
@@ -100,7 +102,7 @@ fn rows((case, results): &OfCase<'_>) -> Vec<Row> {
     let timed = TIMED.iter().flat_map(|phase| results.iter().filter(move |result| result.phase == *phase));
     let mut rows: Vec<Row> =
         timed.flat_map(|result| result.iterations.iter().map(|one| row(result, one))).collect();
-    // Stable, so a write stays before its read.
+    // The sort is stable, so a write stays before its read.
     rows.sort_by_key(|row| row.number);
     rows
 }
@@ -123,14 +125,14 @@ fn plain(header: &[&str], left: usize) -> Table {
 /// Prints the tables.
 pub(super) fn print(record: &Record, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", record.machine())?;
-    let all: Vec<OfCase<'_>> = record.cases().collect();
+    let all: Vec<CaseResults<'_>> = record.cases().collect();
     let common = common_labels(&all);
-    let said = |case: &CaseRecord, is_common: bool| {
-        said_labels(&case.labels, |name| name != SIZE && common.contains(&name) == is_common)
+    let labels_of = |case: &CaseRecord, is_common: bool| {
+        labels_text(&case.labels, |name| name != SIZE && common.contains(&name) == is_common)
     };
-    writeln!(out, "{}", all.first().map_or_else(String::new, |(case, _)| said(case, true)))?;
+    writeln!(out, "{}", all.first().map_or_else(String::new, |(case, _)| labels_of(case, true)))?;
     for case in &all {
-        let differing = said(case.0, false);
+        let differing = labels_of(case.0, false);
         let gap = if differing.is_empty() { "" } else { "\n" };
         writeln!(out, "{gap}{differing}\n")?;
         print_case(case, out)?;
@@ -146,7 +148,7 @@ pub(super) fn print(record: &Record, out: &mut impl Write) -> io::Result<()> {
             }
         }
     }
-    write_table(&table, out)?;
+    print_table(&table, out)?;
     writeln!(
         out,
         "bw: bytes by total, from the first open to the last close. StdDev: of the iterations. Kept in {}",
@@ -154,11 +156,11 @@ pub(super) fn print(record: &Record, out: &mut impl Write) -> io::Result<()> {
     )
 }
 
-fn print_case(case: &OfCase<'_>, out: &mut impl Write) -> io::Result<()> {
+fn print_case(case: &CaseResults<'_>, out: &mut impl Write) -> io::Result<()> {
     let rows = rows(case);
     let mut table = plain(&COLUMNS, 1);
     table.add_rows(rows.iter().map(Row::cells));
-    write_table(&table, out)?;
+    print_table(&table, out)?;
     writeln!(out)?;
     for (phase, name) in TIMED.iter().zip(["Max Write:", "Max Read: "]) {
         let best = rows.iter().filter(|row| row.access == *phase).map(|row| row.bandwidth).reduce(f64::max);
@@ -169,7 +171,7 @@ fn print_case(case: &OfCase<'_>, out: &mut impl Write) -> io::Result<()> {
     print_remarks(&case.1, out)
 }
 
-/// What else is to be known of a test: wrong bytes, and processes that were not at work together.
+/// Prints wrong bytes, start delays, and poor overlap.
 fn print_remarks(results: &[&ResultRecord], out: &mut impl Write) -> io::Result<()> {
     for result in results {
         let (phase, figures) = (&result.phase, &result.figures);
@@ -192,7 +194,7 @@ fn print_remarks(results: &[&ResultRecord], out: &mut impl Write) -> io::Result<
     Ok(())
 }
 
-fn summary(case: &OfCase<'_>, rows: &[&Row], first: &Row) -> [String; 16] {
+fn summary(case: &CaseResults<'_>, rows: &[&Row], first: &Row) -> [String; 16] {
     let labels = &case.0.labels;
     let spread = |of: fn(&Row) -> f64| Spread::of(rows.iter().map(|row| of(row)).collect());
     let two = |value: f64| format!("{value:.2}");
@@ -223,7 +225,7 @@ fn summary(case: &OfCase<'_>, rows: &[&Row], first: &Row) -> [String; 16] {
 pub(super) fn print_csv(record: &Record, out: &mut impl Write) -> io::Result<()> {
     let mut has_header = false;
     for case in record.cases() {
-        // What IOR's columns tell, too.
+        // Other labels are columns of IOR.
         let labels = || {
             case.0
                 .labels
@@ -258,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comma_or_a_quotation_mark_in_a_value_does_not_make_another_value() {
+    fn a_value_with_a_comma_or_a_quotation_mark_is_quoted() {
         assert_eq!(quoted("posix, tmpfs"), "\"posix, tmpfs\"");
         assert_eq!(quoted("a \"b\""), "\"a \"\"b\"\"\"");
         assert_eq!(quoted("plain"), "plain");

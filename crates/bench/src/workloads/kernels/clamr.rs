@@ -1,27 +1,27 @@
-//! A checkpoint as CLAMR writes one: the cells of an adaptive mesh, of which each process has another number each time.
+//! A checkpoint of CLAMR: the cells of an adaptive mesh. The number of cells of a process changes with each checkpoint.
 
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 
-use super::piece::Piece;
+use super::piece::{Piece, scaled};
 
-/// Of each cell: height and two momenta, its place in the mesh (i, j) and its refinement level, and three that stand for what
-/// else a mesh may keep of it.
+/// The variables of a cell: height and two momenta, its indices in the mesh (i, j) and its refinement level, and three more
+/// for other data of a mesh.
 const VARIABLES: u64 = 9;
-/// Cells of a process on average, at scale 1.
+/// The mean number of cells of a process, at scale 1.
 const CELLS: u64 = 1 << 16;
 
 /// The mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Clamr {
-    /// Cells of a process on average.
+    /// The mean number of cells of a process.
     cells: u64,
     seed: u64,
 }
 
 impl Clamr {
     pub(super) fn new(scale: f64, seed: u64) -> Self {
-        Self { cells: super::scaled(CELLS, scale), seed }
+        Self { cells: scaled(CELLS, scale), seed }
     }
 
     /// The cells of a process in a checkpoint: from half to one and a half times the average.
@@ -32,19 +32,19 @@ impl Clamr {
         (self.cells / 2 + draw % (self.cells + 1)).max(1)
     }
 
-    /// The most values that a process writes.
+    /// The largest number of values of a process.
     pub(super) fn values_max(self) -> u64 {
         VARIABLES * (self.cells / 2 + self.cells).max(1)
     }
 
-    /// Each process's cells lie behind those of all processes before it.
+    /// The pieces of a process, after those of all processes before it.
     pub(super) fn written(self, writer: u32, checkpoint: u64) -> Vec<Piece> {
         let before = (0..writer).map(|process| self.cells_of(process, checkpoint)).sum();
         pieces(before, self.cells_of(writer, checkpoint))
     }
 }
 
-/// What one of so many processes reads, each as much as the others: `values` says how many values each writer wrote.
+/// The pieces of one of several readers, which divide all cells evenly. `values` has the number of values of each writer.
 pub(super) fn read(reader: u64, readers: u64, values: &[u64]) -> Vec<Piece> {
     let cells = values.iter().sum::<u64>() / VARIABLES;
     let from = |reader: u64| cells * reader / readers;
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_process_has_another_number_of_cells_each_time_and_they_lie_one_behind_the_other() {
+    fn cell_numbers_differ_by_process_and_checkpoint_and_pieces_are_contiguous() {
         let mesh = Clamr::new(1.0, 1);
         let counts = |checkpoint| -> Vec<u64> { (0..4).map(|p| mesh.cells_of(p, checkpoint)).collect() };
         assert_ne!(counts(1), counts(2));
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn another_number_of_processes_reads_all_that_was_written() {
+    fn any_number_of_readers_reads_all_cells() {
         let mesh = Clamr::new(0.001, 7);
         let values: Vec<u64> =
             (0..4).map(|process| mesh.written(process, 3).iter().map(|piece| piece.count).sum()).collect();

@@ -1,32 +1,32 @@
-//! Regions as Legion stores them: each divided into shards, a shard in an array of its own, written by the process that owns
-//! it and read by whoever needs it.
+//! The regions of Legion. Each is divided into shards, and each shard is an array that its owner writes and any process may
+//! read.
 
 use serde::{Deserialize, Serialize};
 
-use super::piece::Piece;
+use super::piece::{Piece, scaled};
 
-/// Regions.
+/// The number of regions.
 const REGIONS: u64 = 2;
-/// Shards of each region that a process owns.
+/// The shards of a process in each region.
 const SHARDS: u64 = 2;
-/// Values of a shard, at scale 1.
+/// The values of a shard, at scale 1.
 const VALUES: u64 = 1 << 17;
-/// Processes whose shards a reader reads: its own partner, and a neighbour, as for ghost cells.
+/// The number of writers whose shards a reader reads: its partner, and a neighbour for ghost cells.
 const READ: u64 = 2;
 
 /// The regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Legion {
-    /// Values of a shard.
+    /// The values of a shard.
     values: u64,
 }
 
 impl Legion {
     pub(super) fn new(scale: f64) -> Self {
-        Self { values: super::scaled(VALUES, scale) }
+        Self { values: scaled(VALUES, scale) }
     }
 
-    /// The shards that a process owns, of all regions.
+    /// The shards of a process in all regions.
     pub(super) fn written(self, writer: u32) -> Vec<Piece> {
         let shards = u64::from(writer) * SHARDS..(u64::from(writer) + 1) * SHARDS;
         let all = (0..REGIONS).flat_map(|region| shards.clone().map(move |shard| (region, shard)));
@@ -40,7 +40,7 @@ impl Legion {
         .collect()
     }
 
-    /// The shards of a reader's partner and of the writer after that one.
+    /// The shards of the partner of a reader and of the next writer.
     pub(super) fn read(self, reader: u64, writers: u64) -> Vec<Piece> {
         let owners = (reader..reader + READ.min(writers)).map(|writer| (writer % writers) as u32);
         owners.flat_map(|owner| self.written(owner)).collect()
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_shard_of_every_region_has_an_array_and_values_of_its_own() {
+    fn every_shard_of_every_region_has_its_own_array_and_values() {
         let regions = Legion::new(0.001);
         let all: Vec<Piece> = (0..3).flat_map(|writer| regions.written(writer)).collect();
         let arrays: BTreeSet<_> = all.iter().map(|piece| piece.array).collect();

@@ -1,11 +1,11 @@
-//! The kernels of the three scientific programs with which HDF5 on DAOS was measured, as patterns of input and output on the
-//! object model: a checkpoint of an adaptive mesh (CLAMR), sharded regions (Legion), and decomposed variables (PIO).
+//! Kernels: the input and output patterns of the three scientific programs with which HDF5 on DAOS was measured, on the
+//! object model. They are a checkpoint of an adaptive mesh (CLAMR), sharded regions (Legion), and decomposed variables (PIO).
 //!
 //! Source: "DAOS for Extreme-scale Systems in Scientific Applications" (Breitenfeld, Fortner, Henderson, Soumagne, Chaarawi,
-//! Lombardi, Koziol, 2017) for which programs; the sizes are our own.
+//! Lombardi, Koziol, 2017) for the programs; the sizes are our own.
 //!
-//! What must stay true: an operation is one version, from its start until it is complete; every value that is read is
-//! checked, for its variable, its place and its version.
+//! What must stay true: an operation is one version, from its start until it is complete; the variable, position and
+//! version of every value that is read are checked.
 
 mod clamr;
 mod legion;
@@ -20,19 +20,22 @@ use clap::{Args, ValueEnum};
 use isotach_object::{ObjectClass, PoolUri, Registry};
 use serde_json::json;
 
-pub(crate) use self::play::{Task, play};
+pub(crate) use self::play::{NAME, run_process};
 
 use self::{
     clamr::Clamr,
     legion::Legion,
     piece::VERSIONS_MAX,
     pio::{Pio, Rearrangement},
-    play::{Act, Layout},
+    play::{Action, Layout, Task},
     store::Updates,
 };
 use crate::{
     Error, Result,
-    harness::study::{Case, Study, StudyArgs},
+    harness::{
+        launcher,
+        study::{Case, Location, Study, StudyArgs, Work, labels, print_table},
+    },
 };
 
 /// A program.
@@ -46,19 +49,19 @@ pub(crate) enum Kernel {
     Pio,
 }
 
-/// Options of the kernels. Each that takes several values is gone through with all others.
+/// Options of the kernels. All combinations of their values are measured.
 #[derive(Debug, Clone, Args)]
-pub struct KernelsArgs {
+pub(crate) struct KernelsArgs {
     /// Programs
     #[arg(long = "kernel", value_name = "KERNEL", value_delimiter = ',', default_value = "clamr,legion,pio")]
     pub(crate) kernels: Vec<Kernel>,
-    /// How large the data are, of the sizes that the documentation states: from 0.001 to 1000
+    /// The size of the data, relative to the sizes in the documentation: from 0.001 to 1000
     #[arg(long = "scale", value_name = "FACTOR", value_delimiter = ',', default_value = "1", value_parser = scale)]
     pub(crate) scales: Vec<f64>,
-    /// Versions that are written: checkpoints, versions of regions, steps of output
+    /// Versions to write: checkpoints, versions of regions, steps of output
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..VERSIONS_MAX))]
     pub(crate) versions: u64,
-    /// How a version comes about; plain wherever an engine of the run cannot let several processes write one transaction
+    /// How a version is written; plain wherever an engine of the run does not let several processes write one transaction
     #[arg(long, value_name = "HOW", value_delimiter = ',', default_value = "transactions")]
     pub(crate) updates: Vec<Updates>,
     /// Object class of arrays
@@ -73,7 +76,7 @@ pub struct KernelsArgs {
     /// Processes that clamr restarts with, not more than wrote [default: one fewer than wrote]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) restart: Option<u32>,
-    /// The seed of how many cells each process of clamr has
+    /// The seed of the numbers of cells of the processes of clamr
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Where, with how many processes, how often
@@ -86,18 +89,13 @@ fn scale(text: &str) -> std::result::Result<f64, String> {
     number.ok_or_else(|| "expected a number from 0.001 to 1000".to_owned())
 }
 
-/// So many at a scale, and at least one.
-fn scaled(count: u64, scale: f64) -> u64 {
-    ((count as f64 * scale).round() as u64).max(1)
-}
-
 /// Runs all cases.
 pub(crate) fn run(args: &KernelsArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     check(args)?;
     let cases = cases(args, &updates(args, registry)?);
-    let mut study = Study::begin("kernels", &args.study.site, registry)?;
-    study.run(&args.study, &cases, Play::task, store::prepare)?;
-    study.finish(&args.study, out)
+    let mut study = Study::begin(NAME, &args.study.site, registry)?;
+    study.run(&args.study, &cases, store::prepare)?;
+    study.finish(&args.study, out, |record, out| print_table(record, false, out))
 }
 
 fn check(args: &KernelsArgs) -> Result<()> {
@@ -115,7 +113,7 @@ fn check(args: &KernelsArgs) -> Result<()> {
     Ok(())
 }
 
-/// How versions come about on all engines of the run, so that all do the same work.
+/// How versions are written: the same way on all engines of the run, so that all do the same work.
 fn updates(args: &KernelsArgs, registry: &Registry) -> Result<Vec<Updates>> {
     for pool in &args.study.site.pools {
         let uri: PoolUri = pool.parse()?;
@@ -126,54 +124,51 @@ fn updates(args: &KernelsArgs, registry: &Registry) -> Result<Vec<Updates>> {
     Ok(args.updates.clone())
 }
 
-/// What the processes of a case do in one play.
-struct Play {
+/// A run of a case.
+struct Run {
     layout: Layout,
     updates: Updates,
     class: ObjectClass,
     versions: u64,
-    act: Act,
+    action: Action,
 }
 
-impl Play {
-    fn task(&self, pool: &str) -> crate::Task {
-        let Self { layout, updates, versions, act, .. } = *self;
-        let (pool, class) = (pool.to_owned(), self.class.to_string());
-        crate::Task::Kernels(Task { pool, layout, updates, class, versions, act })
+impl Work for Run {
+    fn task(&self, location: &Location) -> Result<launcher::Task> {
+        let Self { layout, updates, versions, action, .. } = *self;
+        let (pool, class) = (location.to_string(), self.class.to_string());
+        launcher::Task::new(NAME, &Task { pool, layout, updates, class, versions, action })
     }
 
-    /// Bytes that so many processes write.
-    fn bytes(&self, processes: u64) -> u64 {
+    fn bytes_written(&self, processes: u64) -> u64 {
         let processes = processes as u32;
-        match self.act {
-            Act::Write => self.versions.saturating_mul(self.layout.bytes(processes)),
-            Act::WriteWhileRead => (self.versions + 1).saturating_mul(self.layout.bytes(processes / 2)),
-            Act::Read | Act::Restart { .. } => 0,
+        match self.action {
+            Action::Write => self.versions.saturating_mul(self.layout.bytes(processes)),
+            Action::WriteWhileRead => (self.versions + 1).saturating_mul(self.layout.bytes(processes / 2)),
+            Action::Read | Action::Restart { .. } => 0,
         }
     }
 }
 
-fn cases(args: &KernelsArgs, updates: &[Updates]) -> Vec<Case<Play>> {
+fn cases(args: &KernelsArgs, updates: &[Updates]) -> Vec<Case<Run>> {
     let mut cases = Vec::new();
     for kernel in &args.kernels {
         for scale in &args.scales {
-            for (name, layout, acts) in layouts(*kernel, *scale, args) {
+            for (name, layout, actions) in layouts(*kernel, *scale, args) {
                 for updates in updates {
                     for class in &args.classes {
                         let (updates, class, versions) = (*updates, *class, args.versions);
-                        let labels = [
+                        let labels = labels([
                             ("kernel", json!(name)),
                             ("scale", json!(scale)),
                             ("updates", json!(updates)),
                             ("class", json!(class.to_string())),
                             ("versions", json!(versions)),
-                        ];
-                        let labels = labels.map(|(name, value)| (name.to_owned(), value));
-                        let plays =
-                            acts.iter().map(|act| Play { layout, updates, class, versions, act: *act });
-                        let (labels, plays) = (labels.into_iter().collect(), plays.collect());
+                        ]);
+                        let run = |action: &Action| Run { layout, updates, class, versions, action: *action };
+                        let runs = actions.iter().map(run).collect();
                         // An operation is a whole version.
-                        cases.push(Case { labels, plays, bytes: Play::bytes, flush_every: Some(1) });
+                        cases.push(Case { labels, runs, flush_every: Some(1) });
                     }
                 }
             }
@@ -182,14 +177,14 @@ fn cases(args: &KernelsArgs, updates: &[Updates]) -> Vec<Case<Play>> {
     cases
 }
 
-/// The data of a kernel, by what name, and what is done with them.
-fn layouts(kernel: Kernel, scale: f64, args: &KernelsArgs) -> Vec<(&'static str, Layout, Vec<Act>)> {
+/// The names, layouts and actions of a kernel.
+fn layouts(kernel: Kernel, scale: f64, args: &KernelsArgs) -> Vec<(&'static str, Layout, Vec<Action>)> {
     match kernel {
         Kernel::Clamr => {
             let mesh = Layout::Clamr(Clamr::new(scale, args.seed));
-            vec![("clamr", mesh, vec![Act::Write, Act::Restart { readers: args.restart }])]
+            vec![("clamr", mesh, vec![Action::Write, Action::Restart { readers: args.restart }])]
         }
-        Kernel::Legion => vec![("legion", Layout::Legion(Legion::new(scale)), vec![Act::WriteWhileRead])],
+        Kernel::Legion => vec![("legion", Layout::Legion(Legion::new(scale)), vec![Action::WriteWhileRead])],
         Kernel::Pio => args
             .rearrangements
             .iter()
@@ -199,7 +194,7 @@ fn layouts(kernel: Kernel, scale: f64, args: &KernelsArgs) -> Vec<(&'static str,
                     Rearrangement::Subset => "pio subset",
                 };
                 let grid = Layout::Pio(Pio::new(*rearrangement, scale, args.ratio));
-                (name, grid, vec![Act::Write, Act::Read])
+                (name, grid, vec![Action::Write, Action::Read])
             })
             .collect(),
     }

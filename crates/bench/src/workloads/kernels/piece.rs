@@ -1,27 +1,27 @@
-//! What the kernels write and read: runs of 64-bit values, each of which says which value of which variable it is, in which
-//! version. So every value that is read is checked, and one of another place or version is found.
+//! The data of the kernels: runs of 64-bit values. Each value names its variable, position and version, so a value of
+//! another position or version is detected.
 
 /// Bytes of a value.
 pub(super) const VALUE: usize = 8;
-/// Versions that values can tell apart.
+/// The number of versions that values can distinguish.
 pub(super) const VERSIONS_MAX: u64 = (1 << 16) - 1;
 
-/// A run of values of a variable, and where it lies.
+/// A run of values of a variable, and its location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     /// The number of the array.
     pub(super) array: u64,
-    /// The place of the first value in the array.
+    /// The index of the first value in the array.
     pub(super) start: u64,
     pub(super) variable: u8,
-    /// Which of all values of the variable the first one is.
+    /// The index of the first value among all values of the variable.
     pub(super) position: u64,
-    /// How many values there are.
+    /// The number of values.
     pub(super) count: u64,
 }
 
 impl Piece {
-    /// A run of a variable that has an array to itself.
+    /// A run of a variable with an array of its own.
     pub(super) fn of_variable(variable: u8, position: u64, count: u64) -> Self {
         Self { array: u64::from(variable), start: position, variable, position, count }
     }
@@ -30,11 +30,16 @@ impl Piece {
         self.count as usize * VALUE
     }
 
-    /// Its values: 8 bits of the variable, 16 of the version, 40 of the position. None is zero, as a hole would be.
+    /// Its values: 8 bits for the variable, 16 for the version, 40 for the position. None is zero, as a hole would be.
     fn values(self, version: u64) -> impl Iterator<Item = [u8; VALUE]> {
         let first = u64::from(self.variable) << 56 | (version & VERSIONS_MAX) << 40 | self.position;
         (first..first + self.count).map(u64::to_le_bytes)
     }
+}
+
+/// A count at a scale, at least one.
+pub(super) fn scaled(count: u64, scale: f64) -> u64 {
+    ((count as f64 * scale).round() as u64).max(1)
 }
 
 /// The bytes of all pieces together.
@@ -42,14 +47,14 @@ pub(super) fn bytes_of(pieces: &[Piece]) -> usize {
     pieces.iter().map(Piece::bytes).sum()
 }
 
-/// Lays the values of all pieces one after the other into a buffer of just their size.
+/// Resizes a buffer and fills it with the values of all pieces, in order.
 pub(super) fn fill(pieces: &[Piece], version: u64, buffer: &mut Vec<u8>) {
     buffer.resize(bytes_of(pieces), 0);
     let values = pieces.iter().flat_map(|piece| piece.values(version));
-    buffer.chunks_exact_mut(VALUE).zip(values).for_each(|(place, value)| place.copy_from_slice(&value));
+    buffer.chunks_exact_mut(VALUE).zip(values).for_each(|(bytes, value)| bytes.copy_from_slice(&value));
 }
 
-/// Whether these are the values of all pieces, one after the other, in a version.
+/// Whether these are the values of all pieces in a version, in order.
 pub(super) fn are_right(pieces: &[Piece], version: u64, bytes: &[u8]) -> bool {
     let mut rest = bytes;
     pieces.iter().all(|piece| {
@@ -64,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_of_another_variable_version_or_place_is_found_and_so_are_holes_and_missing_bytes() {
+    fn wrong_values_holes_and_missing_bytes_are_detected() {
         let pieces = [Piece::of_variable(1, 5, 3), Piece { start: 0, ..Piece::of_variable(2, 70, 2) }];
         let mut bytes = Vec::new();
         fill(&pieces, 4, &mut bytes);

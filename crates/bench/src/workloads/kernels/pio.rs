@@ -1,36 +1,36 @@
-//! Variables on a grid as PIO writes them: many processes compute, few do the I/O, and the values are rearranged in between.
+//! The variables of PIO on a grid: many processes compute, few do the I/O, and the values are rearranged in between.
 //!
-//! The computing processes are not there: what matters to a store is what each I/O process holds after the rearrangement, and
-//! so what it writes. The rearrangement itself, which is messages between processes, takes no time here.
+//! There are no computing processes: a store only sees what each I/O process holds after the rearrangement. The messages of
+//! the rearrangement itself take no time here.
 //!
-//! The two rearrangements are those that PIO's documentation describes ("Describing decompositions").
+//! The two rearrangements are those of PIO's documentation ("Describing decompositions").
 
 use serde::{Deserialize, Serialize};
 
-use super::piece::Piece;
+use super::piece::{Piece, scaled};
 
-/// The grid at scale 1: longitudes and latitudes of one degree or so in an atmosphere model, and its levels. A scale
-/// changes the number of latitudes.
+/// The grid at scale 1: longitudes and latitudes of an atmosphere model at about one degree, and its levels. A scale changes
+/// the number of latitudes.
 const LONGITUDES: u64 = 288;
 const LATITUDES: u64 = 192;
 const LEVELS: u64 = 30;
-/// The levels of each variable: two fill the grid, four have one level.
+/// The levels of each variable: two variables fill the grid, four have one level.
 const VARIABLES: [u64; 6] = [LEVELS, LEVELS, 1, 1, 1, 1];
-/// Columns of the grid are dealt to the computing processes so many at a time, in turns, as an atmosphere model does to spread
-/// day and night.
+/// Columns of one chunk. The computing processes get chunks of the grid in turns, as in an atmosphere model, to spread day and
+/// night.
 const CHUNK: u64 = 16;
 
-/// What an I/O process holds after the rearrangement.
+/// The data of an I/O process after the rearrangement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Rearrangement {
     /// One contiguous block of each variable
     Box,
-    /// What the computing processes that belong to it have, in many pieces
+    /// The data of its computing processes, in many pieces
     Subset,
 }
 
-/// The variables.
+/// The grid and its rearrangement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pio {
     rearrangement: Rearrangement,
@@ -42,10 +42,10 @@ pub(super) struct Pio {
 
 impl Pio {
     pub(super) fn new(rearrangement: Rearrangement, scale: f64, ratio: u64) -> Self {
-        Self { rearrangement, columns: LONGITUDES * super::scaled(LATITUDES, scale), ratio }
+        Self { rearrangement, columns: LONGITUDES * scaled(LATITUDES, scale), ratio }
     }
 
-    /// What one of so many I/O processes has of all variables. The order in memory is level, latitude, longitude.
+    /// The pieces of one of several I/O processes. The order in memory is level, latitude, longitude.
     pub(super) fn part(self, process: u64, processes: u64) -> Vec<Piece> {
         let variables = (0_u8..).zip(VARIABLES);
         let all = variables.flat_map(|(variable, levels)| {
@@ -58,8 +58,8 @@ impl Pio {
         all.filter(|piece| piece.count > 0).collect()
     }
 
-    /// The columns of the computing processes that belong to an I/O process: these have numbers in a row, and so chunks of columns
-    /// in a row, then those of all others, and so on; at each level again.
+    /// The columns of the computing processes of an I/O process, at each level. These processes have consecutive numbers, so
+    /// they have runs of consecutive chunks.
     fn subset(self, levels: u64, process: u64, processes: u64) -> Vec<(u64, u64)> {
         let run = self.ratio * CHUNK;
         let of_level = move |level: u64| {
@@ -70,7 +70,7 @@ impl Pio {
     }
 }
 
-/// Where the block of a process begins, and its length.
+/// The start and the length of the block of a process.
 fn block(values: u64, process: u64, processes: u64) -> (u64, u64) {
     let from = |process: u64| values * process / processes;
     (from(process), from(process + 1) - from(process))
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn in_both_rearrangements_each_value_of_each_variable_belongs_to_one_process() {
+    fn both_rearrangements_give_each_value_to_one_process() {
         for rearrangement in [Rearrangement::Box, Rearrangement::Subset] {
             for (scale, processes) in [(0.02, 1), (0.02, 3), (0.001, 5)] {
                 let pio = Pio::new(rearrangement, scale, 2);

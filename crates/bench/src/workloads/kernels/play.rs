@@ -1,4 +1,4 @@
-//! What each process of a kernel does: writes its part of one version after the other, or reads what others wrote.
+//! The processes of a kernel: writers write their part of each version, and readers read what others wrote.
 
 use isotach_object::{PoolUri, Registry};
 use serde::{Deserialize, Serialize};
@@ -8,17 +8,19 @@ use super::{
     legion::Legion,
     piece::{Piece, are_right, bytes_of, fill},
     pio::Pio,
-    store::{Part, Store, Updates},
+    store::{Contribution, Store, Updates},
 };
 use crate::{
     Result,
     harness::{
         events::Recorder,
-        launcher::{Seat, Stage},
+        launcher::{Process, Rank},
     },
 };
 
-/// The task of all processes in one play.
+pub(crate) const NAME: &str = "kernels";
+
+/// The task of all processes of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Task {
     pub(super) pool: String,
@@ -26,35 +28,36 @@ pub(crate) struct Task {
     pub(super) updates: Updates,
     pub(super) class: String,
     pub(super) versions: u64,
-    pub(super) act: Act,
+    pub(super) action: Action,
 }
 
-/// What there is to do in a play.
+/// The action of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Act {
+pub(super) enum Action {
     /// All processes write the versions.
     Write,
     /// All processes read the last version.
     Read,
-    /// So many of the processes, or one fewer than there are, read the last version.
+    /// `readers` processes, or all but one, read the last version.
     Restart { readers: Option<u32> },
-    /// Half of the processes write one version and, after that, the versions, while each of the others reads the newest one as often.
+    /// Half of the processes write a first version and then the versions, while each of the others reads the newest version as
+    /// often.
     WriteWhileRead,
 }
 
-impl Act {
-    /// Which of those that read the last version a process is: where all of them do, it reads what another one wrote.
-    fn reader(self, seat: Seat) -> Reader {
+impl Action {
+    /// The reader of a process: if all processes read, each reads what another one wrote.
+    fn reader(self, rank: Rank) -> Reader {
         let (number, of) = match self {
-            Self::Restart { readers } => (seat.process, readers.unwrap_or(seat.processes - 1).max(1)),
-            Self::Write | Self::Read | Self::WriteWhileRead => (seat.neighbour(), seat.processes),
+            Self::Restart { readers } => (rank.process, readers.unwrap_or(rank.processes - 1).max(1)),
+            Self::Write | Self::Read | Self::WriteWhileRead => (rank.neighbour(), rank.processes),
         };
-        Reader { number, of, writers: seat.processes }
+        Reader { number, of, writers: rank.processes }
     }
 }
 
-/// Who has what of the data.
+/// The distribution of the data over processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Layout {
@@ -64,7 +67,7 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// The name of the phase in which versions are written, and of that in which they are read.
+    /// The names of the phases of writing and reading.
     fn phases(self) -> [&'static str; 2] {
         match self {
             Self::Clamr(_) => ["checkpoint", "restart"],
@@ -72,7 +75,7 @@ impl Layout {
         }
     }
 
-    fn written(self, part: Part) -> Vec<Piece> {
+    fn written(self, part: Contribution) -> Vec<Piece> {
         match self {
             Self::Clamr(mesh) => mesh.written(part.writer, part.version),
             Self::Legion(regions) => regions.written(part.writer),
@@ -80,23 +83,23 @@ impl Layout {
         }
     }
 
-    /// Bytes of one version, of all writers.
+    /// The bytes of one version of all writers.
     pub(super) fn bytes(self, writers: u32) -> u64 {
-        let parts = (0..writers).map(|writer| self.written(Part { version: 1, writer, writers }));
+        let parts = (0..writers).map(|writer| self.written(Contribution { version: 1, writer, writers }));
         parts.map(|pieces| bytes_of(&pieces) as u64).sum()
     }
 
-    /// The most bytes that a reader reads of a version.
-    fn room(self, reader: Reader) -> usize {
+    /// The largest number of bytes that a reader reads of a version.
+    fn read_bytes_max(self, reader: Reader) -> usize {
         let most = match self {
             Self::Clamr(mesh) => mesh.values_max(),
-            // What they read does not depend on how much each wrote.
+            // Their reads do not depend on the number of values of each writer.
             Self::Legion(_) | Self::Pio(_) => 0,
         };
         bytes_of(&self.read(reader.number, reader.of, &vec![most; reader.writers as usize]))
     }
 
-    /// What one of so many readers reads; `counts` has the values of each writer.
+    /// The pieces of one of several readers. `counts` has the number of values of each writer.
     fn read(self, reader: u32, readers: u32, counts: &[u64]) -> Vec<Piece> {
         let (reader, readers) = (u64::from(reader), u64::from(readers));
         match self {
@@ -107,44 +110,44 @@ impl Layout {
     }
 }
 
-/// Does the task.
-pub(crate) fn play(task: &Task, stage: &mut Stage, registry: &Registry) -> Result<()> {
+/// Runs one process.
+pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registry) -> Result<()> {
     let pool = registry.open_pool(&task.pool.parse::<PoolUri>()?)?;
     let store = Store::open(&*pool, task.updates, task.class.parse()?)?;
-    let (layout, seat) = (task.layout, stage.seat);
-    let mut player = Player { layout, store, buffer: Vec::new() };
+    let (layout, rank) = (task.layout, process.rank);
+    let mut job = Job { layout, store, buffer: Vec::new() };
     let [write, read] = layout.phases();
-    match task.act {
-        Act::Write => {
-            let writer = Writer { number: seat.process, of: seat.processes };
-            stage.phase(write, |recorder| player.write(recorder, writer, 1, task.versions))
+    match task.action {
+        Action::Write => {
+            let writer = Writer { number: rank.process, of: rank.processes };
+            process.phase(write, |recorder| job.write(recorder, writer, 1, task.versions))
         }
-        Act::Read | Act::Restart { .. } => {
-            let reader = task.act.reader(seat);
+        Action::Read | Action::Restart { .. } => {
+            let reader = task.action.reader(rank);
             let times = u64::from(reader.number < reader.of);
-            stage.phase(read, |recorder| player.read(recorder, reader, times, task.versions))
+            process.phase(read, |recorder| job.read(recorder, reader, times, task.versions))
         }
-        Act::WriteWhileRead => match side(seat) {
+        Action::WriteWhileRead => match side(rank) {
             Side::Writer(writer) => {
-                stage.phase("setup", |recorder| player.write(recorder, writer, 1, 1))?;
-                stage.phase(write, |recorder| player.write(recorder, writer, 2, task.versions))
+                process.phase("setup", |recorder| job.write(recorder, writer, 1, 1))?;
+                process.phase(write, |recorder| job.write(recorder, writer, 2, task.versions))
             }
             Side::Reader(reader) => {
-                stage.phase("setup", |_| Ok(()))?;
-                stage.phase(read, |recorder| player.read(recorder, reader, task.versions, 1))
+                process.phase("setup", |_| Ok(()))?;
+                process.phase(read, |recorder| job.read(recorder, reader, task.versions, 1))
             }
         },
     }
 }
 
-/// One of the processes that write.
+/// A process that writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Writer {
     number: u32,
     of: u32,
 }
 
-/// One of the processes that read what the writers wrote.
+/// A process that reads what the writers wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reader {
     number: u32,
@@ -158,41 +161,41 @@ enum Side {
     Reader(Reader),
 }
 
-/// The first half of the processes writes, the others read.
-fn side(seat: Seat) -> Side {
-    let half = seat.processes / 2;
-    match seat.process.checked_sub(half) {
-        None => Side::Writer(Writer { number: seat.process, of: half }),
+/// The first half of the processes writes, the second half reads.
+fn side(rank: Rank) -> Side {
+    let half = rank.processes / 2;
+    match rank.process.checked_sub(half) {
+        None => Side::Writer(Writer { number: rank.process, of: half }),
         Some(number) => Side::Reader(Reader { number, of: half, writers: half }),
     }
 }
 
-struct Player {
+struct Job {
     layout: Layout,
     store: Store,
     buffer: Vec<u8>,
 }
 
-impl Player {
-    /// Writes a process's part of so many versions, from the first on.
+impl Job {
+    /// Writes the part of a process in `count` versions, beginning with `first`.
     fn write(&mut self, recorder: &mut Recorder, writer: Writer, first: u64, count: u64) -> Result<()> {
         (first..first + count).try_for_each(|version| {
-            let part = Part { version, writer: writer.number, writers: writer.of };
+            let part = Contribution { version, writer: writer.number, writers: writer.of };
             let pieces = self.layout.written(part);
             fill(&pieces, version, &mut self.buffer);
-            recorder.operation(|doing| self.store.write(part, &pieces, &self.buffer, doing))
+            recorder.operation(|timer| self.store.write(part, &pieces, &self.buffer, timer))
         })
     }
 
-    /// Reads the newest version so many times. One that is older than `least`, or than what was read before, is wrong.
+    /// Reads the newest version `times` times. A version older than `least`, or than the one read before, is wrong.
     fn read(&mut self, recorder: &mut Recorder, reader: Reader, times: u64, mut least: u64) -> Result<()> {
         if times > 0 {
-            // Memory is not what is measured.
-            self.buffer.resize(self.layout.room(reader), 0);
+            // So that allocation is not part of the measurement.
+            self.buffer.resize(self.layout.read_bytes_max(reader), 0);
         }
         (0..times).try_for_each(|_| {
-            let (number, pieces, is_whole) = recorder.operation(|doing| {
-                let (version, pieces) = doing.open(|| {
+            let (number, pieces, is_whole) = recorder.operation(|timer| {
+                let (version, pieces) = timer.open(|| {
                     let version = self.store.newest(reader.writers)?;
                     let pieces = self.layout.read(reader.number, reader.of, &version.counts);
                     Ok((version, pieces))
@@ -200,8 +203,8 @@ impl Player {
                 let bytes = bytes_of(&pieces);
                 self.buffer.resize(self.buffer.len().max(bytes), 0);
                 let is_whole =
-                    doing.transfer(bytes as u64, || version.read(&pieces, &mut self.buffer[..bytes]))?;
-                doing.close(|| Ok(()))?;
+                    timer.transfer(bytes as u64, || version.read(&pieces, &mut self.buffer[..bytes]))?;
+                timer.close(|| Ok(()))?;
                 Ok((version.number, pieces, is_whole))
             })?;
             let read = &self.buffer[..bytes_of(&pieces)];
@@ -222,34 +225,34 @@ mod tests {
         workloads::kernels::{pio::Rearrangement, store::prepare},
     };
 
-    /// Players of the same values in a new pool.
-    fn players(updates: Updates) -> [Player; 2] {
+    /// Jobs on the same values in a new pool.
+    fn jobs(updates: Updates) -> [Job; 2] {
         let (engine, uri) = (Memory::new(), "memory:play".parse::<PoolUri>().unwrap());
         engine.create_pool(&uri).unwrap();
         let pool = engine.open_pool(&uri).unwrap();
         prepare(&*pool).unwrap();
         let layout = Layout::Pio(Pio::new(Rearrangement::Subset, 0.01, 1));
         let store = |pool: &dyn Pool| Store::open(pool, updates, ObjectClass::SX).unwrap();
-        [(); 2].map(|()| Player { layout, store: store(&*pool), buffer: Vec::new() })
+        [(); 2].map(|()| Job { layout, store: store(&*pool), buffer: Vec::new() })
     }
 
     const ALONE: Writer = Writer { number: 0, of: 1 };
     const READER: Reader = Reader { number: 0, of: 1, writers: 1 };
 
     #[test]
-    fn a_value_that_is_not_of_the_version_and_a_version_that_is_too_old_are_counted_as_wrong() {
+    fn wrong_values_and_old_versions_are_counted_as_wrong() {
         for updates in [Updates::Transactions, Updates::Plain] {
-            let [mut writer, mut reader] = players(updates);
+            let [mut writer, mut reader] = jobs(updates);
             let mut recorder = Recorder::new(Clock::start());
             writer.write(&mut recorder, ALONE, 1, 2).unwrap();
             recorder.operations.clear();
             reader.read(&mut recorder, READER, 1, 2).unwrap();
             reader.read(&mut recorder, READER, 1, 3).unwrap();
-            let part = Part { version: 3, writer: 0, writers: 1 };
+            let part = Contribution { version: 3, writer: 0, writers: 1 };
             let (pieces, mut bytes) = (writer.layout.written(part), Vec::new());
             fill(&pieces, 3, &mut bytes);
             *bytes.last_mut().unwrap() ^= 1;
-            recorder.operation(|doing| writer.store.write(part, &pieces, &bytes, doing)).unwrap();
+            recorder.operation(|timer| writer.store.write(part, &pieces, &bytes, timer)).unwrap();
             recorder.operations.pop();
             reader.read(&mut recorder, READER, 1, 3).unwrap();
             let wrong: Vec<bool> = recorder.operations.iter().map(|one| one.wrong).collect();
@@ -258,9 +261,9 @@ mod tests {
     }
 
     #[test]
-    fn before_there_is_a_version_a_reader_says_so() {
+    fn reading_without_a_complete_version_fails() {
         for updates in [Updates::Transactions, Updates::Plain] {
-            let [_, mut reader] = players(updates);
+            let [_, mut reader] = jobs(updates);
             let mut recorder = Recorder::new(Clock::start());
             let error = reader.read(&mut recorder, READER, 1, 1).unwrap_err();
             assert!(error.to_string().contains("no complete version"), "{error}");
@@ -268,17 +271,17 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_of_all_that_was_written_reads_what_its_neighbour_wrote_on_another_node_if_there_is_one() {
-        let of = |processes, nodes| Act::Read.reader(Seat { process: 1, processes, node: 0, nodes });
+    fn a_reader_reads_what_its_neighbour_wrote_on_the_next_node_if_any() {
+        let of = |processes, nodes| Action::Read.reader(Rank { process: 1, processes, node: 0, nodes });
         assert_eq!((of(4, 1).number, of(4, 2).number, of(4, 2).of), (2, 3, 4));
         let restart =
-            Act::Restart { readers: None }.reader(Seat { process: 1, processes: 4, node: 0, nodes: 2 });
+            Action::Restart { readers: None }.reader(Rank { process: 1, processes: 4, node: 0, nodes: 2 });
         assert_eq!(restart, Reader { number: 1, of: 3, writers: 4 });
     }
 
     #[test]
-    fn the_first_half_writes_and_the_others_read() {
-        let of = |process, processes| side(Seat { process, processes, node: 0, nodes: 1 });
+    fn the_first_half_writes_and_the_second_half_reads() {
+        let of = |process, processes| side(Rank { process, processes, node: 0, nodes: 1 });
         assert_eq!(of(1, 4), Side::Writer(Writer { number: 1, of: 2 }));
         assert_eq!(of(2, 4), Side::Reader(Reader { number: 0, of: 2, writers: 2 }));
     }

@@ -1,9 +1,9 @@
 //! Versions of arrays that several processes write together, on the object model.
 //!
-//! - With **transactions** all processes' parts of a version, and what is noted beside them, are one numbered transaction: they
-//!   are seen at once. All versions are in the same arrays, and a reader opens the container as it was at one.
-//! - With **plain** updates each version has arrays of its own, and is complete when every process has noted, behind its own
-//!   values, that it has written it. Nothing is given back.
+//! - With **transactions** a version is one numbered transaction of all processes, with their values and notes: it becomes
+//!   visible atomically. All versions are in the same arrays, and a reader opens the container at one version.
+//! - With **plain** updates each version has arrays of its own. It is complete when every process has written a note after
+//!   its values. No space is freed.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,22 +14,22 @@ use isotach_object::{
 use serde::{Deserialize, Serialize};
 
 use super::piece::{Piece, VALUE};
-use crate::{Error, Result, harness::events::Doing};
+use crate::{Error, Result, harness::events::Timer};
 
 const CONTAINER: &str = "kernels";
-/// Key-value objects: how far each process is, how many values each has written, and the books of transactions.
+/// Key-value objects: the latest version and the number of values of each process, and the records of transactions.
 const LATEST: u64 = 0;
 const COUNTS: u64 = 1;
-const BOOKS: u64 = 2;
-/// How long a process waits for the others' parts of a version.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// The same in looks, of which the later ones are some 10 ms apart.
-const LOOKS: Backoff =
+const RECORDS: u64 = 2;
+/// How long a process waits for the parts of the other processes.
+const COMPLETION_TIMEOUT: Duration = Duration::from_secs(120);
+/// The same as a number of polls; the later ones are about 10 ms apart.
+const POLLS: Backoff =
     Backoff { attempts: 12_000, first: Duration::from_micros(100), longest: Duration::from_millis(20) };
-/// How often the newest version is opened again because there was a newer one.
+/// Attempts to open the newest version while newer ones appear.
 const OPEN_TRIES: usize = 100;
 
-/// How a version comes about.
+/// How a version is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Updates {
@@ -39,32 +39,32 @@ pub(crate) enum Updates {
     Plain,
 }
 
-/// A process's part of a version.
+/// The part of a process in a version.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct Contribution {
     pub(super) version: u64,
     pub(super) writer: u32,
     pub(super) writers: u32,
 }
 
-/// Makes what all processes share.
+/// Creates what all processes share.
 pub(super) fn prepare(pool: &dyn Pool) -> Result<()> {
     Ok(pool.create_container(&CONTAINER.parse()?, &ContainerOptions::default())?)
 }
 
-/// A process's handle.
+/// The handle of a process.
 pub(super) struct Store {
     container: Arc<dyn Container>,
     updates: Updates,
     class: ObjectClass,
 }
 
-/// A version that can be read.
+/// A complete version.
 pub(super) struct Version<'s> {
     store: &'s Store,
     container: Arc<dyn Container>,
     pub(super) number: u64,
-    /// How many values each writer wrote.
+    /// The number of values of each writer.
     pub(super) counts: Vec<u64>,
 }
 
@@ -74,7 +74,7 @@ impl Store {
     }
 
     fn versions(&self) -> Result<Versions<'_>> {
-        Ok(Versions::new(&*self.container, ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, BOOKS))?)
+        Ok(Versions::new(&*self.container, ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, RECORDS))?)
     }
 
     fn object(&self, otype: ObjectType, number: u64, version: u64) -> ObjectId {
@@ -86,19 +86,25 @@ impl Store {
         ObjectId::new(otype, class, of_version, number)
     }
 
-    /// Writes a process's part, whose values lie one piece after the other in `bytes`. Returns when the version is complete.
-    pub(super) fn write(&self, part: Part, pieces: &[Piece], bytes: &[u8], doing: &mut Doing) -> Result<()> {
+    /// Writes the part of a process, whose pieces are in order in `bytes`. Returns when the version is complete.
+    pub(super) fn write(
+        &self,
+        part: Contribution,
+        pieces: &[Piece],
+        bytes: &[u8],
+        timer: &mut Timer,
+    ) -> Result<()> {
         let key = part.writer.to_le_bytes();
         let (version, count) = (part.version.to_le_bytes(), ((bytes.len() / VALUE) as u64).to_le_bytes());
         let counts = self.object(ObjectType::KeyValue, COUNTS, part.version);
         let latest = self.object(ObjectType::KeyValue, LATEST, 0);
         let mut updates = self.values(part.version, pieces, bytes);
         updates.push(Update::Put { cell: Cell::kv(counts, &key), value: &count });
-        // Behind the values, so that whoever sees it sees those.
+        // After the values, so a reader that sees the note sees the values.
         updates.push(Update::Put { cell: Cell::kv(latest, &key), value: &version });
         match self.updates {
-            Updates::Transactions => self.write_transaction(part, &updates, bytes.len() as u64, doing),
-            Updates::Plain => self.write_plainly(part, &updates, bytes.len() as u64, doing),
+            Updates::Transactions => self.write_transaction(part, &updates, bytes.len() as u64, timer),
+            Updates::Plain => self.write_plainly(part, &updates, bytes.len() as u64, timer),
         }
     }
 
@@ -114,54 +120,64 @@ impl Store {
 
     fn write_transaction(
         &self,
-        part: Part,
+        part: Contribution,
         updates: &[Update<'_>],
         bytes: u64,
-        doing: &mut Doing,
+        timer: &mut Timer,
     ) -> Result<()> {
         let versions = self.versions()?;
         let start = || Ok(versions.start(part.version, part.writer, part.writers)?);
-        let mut transaction = doing.open(start)?;
-        doing.transfer(bytes, || Ok(transaction.update(updates)?))?;
-        doing.close(|| {
+        let mut transaction = timer.open(start)?;
+        timer.transfer(bytes, || Ok(transaction.update(updates)?))?;
+        timer.close(|| {
             transaction.finish()?;
-            match versions.wait(part.version, PATIENCE)? {
+            match versions.wait(part.version, COMPLETION_TIMEOUT)? {
                 Some(_) => Ok(()),
                 None => Err(Error::invalid(
-                    format!("version {} is not complete after {} s", part.version, PATIENCE.as_secs()),
+                    format!(
+                        "version {} is not complete after {} s",
+                        part.version,
+                        COMPLETION_TIMEOUT.as_secs()
+                    ),
                     "the parts of all processes in that time",
                 )),
             }
         })
     }
 
-    fn write_plainly(&self, part: Part, updates: &[Update<'_>], bytes: u64, doing: &mut Doing) -> Result<()> {
-        doing.open(|| Ok(()))?;
-        doing.transfer(bytes, || Ok(self.container.update(updates)?))?;
-        doing.close(|| {
+    fn write_plainly(
+        &self,
+        part: Contribution,
+        updates: &[Update<'_>],
+        bytes: u64,
+        timer: &mut Timer,
+    ) -> Result<()> {
+        timer.open(|| Ok(()))?;
+        timer.transfer(bytes, || Ok(self.container.update(updates)?))?;
+        timer.close(|| {
             self.container.flush()?;
-            let look = || match self.complete(part.writers)? {
+            let poll = || match self.complete(part.writers)? {
                 version if version >= part.version => Ok(()),
                 version => Err(ObjectError::Conflict {
                     what: format!("version {} is not complete: a process is at {version}", part.version),
                 }),
             };
-            Ok(retry(LOOKS, look)?)
+            Ok(retry(POLLS, poll)?)
         })
     }
 
-    /// The version that each writer has noted last; 0 of one that has noted none.
+    /// The latest version in the notes of each writer; 0 without a note.
     fn latest(&self, container: &dyn Container, writers: u32) -> isotach_object::Result<Vec<u64>> {
         let noted = notes(container, self.object(ObjectType::KeyValue, LATEST, 0), writers)?;
         Ok(noted.into_iter().map(Option::unwrap_or_default).collect())
     }
 
-    /// The newest version that all writers have noted.
+    /// The newest version with notes of all writers.
     fn complete(&self, writers: u32) -> isotach_object::Result<u64> {
         Ok(self.latest(&*self.container, writers)?.into_iter().min().unwrap_or(0))
     }
 
-    /// Opens the newest version that is complete.
+    /// Opens the newest complete version.
     pub(super) fn newest(&self, writers: u32) -> Result<Version<'_>> {
         let (number, container) = match self.updates {
             Updates::Transactions => self.open_newest()?,
@@ -188,7 +204,7 @@ impl Store {
         for _ in 1..OPEN_TRIES {
             let number = versions.version()?;
             match versions.open_version(number) {
-                // There is a newer one, and this one is not kept.
+                // A newer version has replaced it.
                 Err(ObjectError::NotFound { .. }) => {}
                 opened => return Ok((number, opened?)),
             }
@@ -198,7 +214,7 @@ impl Store {
     }
 }
 
-/// What each writer has noted in an object.
+/// The notes of each writer in an object.
 fn notes(
     container: &dyn Container,
     object: ObjectId,
@@ -211,7 +227,7 @@ fn notes(
 }
 
 impl Version<'_> {
-    /// Reads pieces one after the other into a buffer of just their size. Whether all their bytes were there.
+    /// Reads pieces in order into a buffer of their size. Returns whether all their bytes exist.
     pub(super) fn read(&self, pieces: &[Piece], mut buffer: &mut [u8]) -> Result<bool> {
         let mut reads = Vec::with_capacity(pieces.len());
         for piece in pieces {
@@ -250,7 +266,7 @@ mod tests {
         Store::open(&**pool, updates, ObjectClass::SX).unwrap()
     }
 
-    /// What a writer has in each version: more in each.
+    /// The pieces of a writer, which grow with each version.
     fn pieces(writer: u32, version: u64) -> Vec<Piece> {
         (0..3).map(|variable| Piece::of_variable(variable, u64::from(writer) * 1000, version)).collect()
     }
@@ -258,14 +274,14 @@ mod tests {
     fn write(store: &Store, writer: u32, versions: std::ops::RangeInclusive<u64>) {
         let mut recorder = Recorder::new(Clock::start());
         for version in versions {
-            let (part, mut bytes) = (Part { version, writer, writers: 2 }, Vec::new());
+            let (part, mut bytes) = (Contribution { version, writer, writers: 2 }, Vec::new());
             let pieces = pieces(writer, version);
             fill(&pieces, version, &mut bytes);
-            recorder.operation(|doing| store.write(part, &pieces, &bytes, doing)).unwrap();
+            recorder.operation(|timer| store.write(part, &pieces, &bytes, timer)).unwrap();
         }
     }
 
-    /// Reads what all writers have in the newest version; its number.
+    /// Reads the newest version of all writers and returns its number.
     fn check(store: &Store) -> u64 {
         let version = store.newest(2).unwrap();
         let pieces: Vec<Piece> = (0..2).flat_map(|writer| pieces(writer, version.number)).collect();
@@ -277,12 +293,12 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_beside_writers_sees_whole_versions_and_never_an_older_one_than_before() {
+    fn a_reader_sees_whole_versions_that_never_grow_older() {
         for updates in [Updates::Transactions, Updates::Plain] {
             let pool = pool("versions");
             let stores = [(); 3].map(|()| open(&pool, updates));
             thread::scope(|scope| {
-                // Before the first version is complete there is nothing to read.
+                // Reading fails until the first version is complete.
                 let one = scope.spawn(|| write(&stores[0], 0, 1..=1));
                 write(&stores[1], 1, 1..=1);
                 one.join().unwrap();

@@ -1,7 +1,7 @@
-//! The published method as a command: stages that build on each other, each explained, on Field I/O's pattern A.
+//! The published method as a command: stages that build on each other, with pattern A of Field I/O.
 //!
-//! What must stay true: a stage chooses by nothing but what is on record. So a plan that was interrupted and is gone on with
-//! comes to the same choices without measuring again what it has.
+//! What must stay true: a stage chooses only by what is on record. So a resumed plan makes the same choices without
+//! measuring again.
 
 mod stages;
 
@@ -11,21 +11,20 @@ use std::{
 };
 
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use isotach_object::Registry;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use self::stages::{Done, Lab, Measured, Point, Room, Row, Stage};
+use self::stages::{Bench, Bounds, Done, Measured, Point, Row, Stage};
 use crate::{
     Error, Result,
-    args::process_count,
     harness::{
-        metrics::MIB,
-        study::{Seats, SiteArgs, Study},
+        output::{print_line, short, size_text, table},
+        parse::process_count,
+        spread::{MIB, median},
+        study::{ProcessCounts, SiteArgs, Study},
     },
-    report::table::{short, size_text},
     workloads::field_io::{self, Classes, Mode, field_size},
 };
 
@@ -33,25 +32,25 @@ const WORKLOAD: &str = "plan";
 const STAGES: [Stage; 5] = [Stage::Length, Stage::Processes, Stage::Ratio, Stage::Sweep, Stage::Scale];
 const PHASES: [&str; 2] = ["write", "read"];
 
-/// Instead of what other studies say of their pools.
+/// The help of `--pool`, in place of that of other studies.
 const POOL: &str = "The pool to measure in, as a URI of any engine: it must not exist, is made for each measurement and removed after it \
-                    [default: a new folder in /dev/shm, or in the current folder where there is none]";
+                    [default: a new folder in /dev/shm, or in the current folder without one]";
 
 /// Options of `plan`.
 #[derive(Debug, Clone, Args, Serialize)]
 #[command(mut_arg("pools", |option| option.help(POOL)))]
-pub struct PlanArgs {
+pub(crate) struct PlanArgs {
     /// Where
     #[command(flatten)]
     #[serde(flatten)]
     site: SiteArgs,
-    /// The most processes on a node that are tried [default: twice the processors of this one]
+    /// The largest number of processes on a node that is tried [default: twice the processors of this one]
     #[arg(long, value_name = "COUNT", value_parser = process_count)]
     processes_max: Option<usize>,
     /// Operations of each process to begin with
     #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     operations: u64,
-    /// The most operations of each process that are tried
+    /// The largest number of operations of each process that is tried
     #[arg(long, value_name = "COUNT", default_value_t = 2000, value_parser = clap::value_parser!(u64).range(1..))]
     operations_max: u64,
     /// Bytes of a field in all stages but the sweep
@@ -72,48 +71,48 @@ pub struct PlanArgs {
     /// The layout of fields
     #[arg(long, value_name = "MODE", default_value = "full")]
     mode: Mode,
-    /// How often each point is measured
+    /// Repetitions of each point
     #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..))]
     repetitions: u32,
-    /// Go on with the run in this folder; the other options must be as they were
+    /// Resume the run in this folder; the other options must be the same
     #[arg(long, value_name = "FOLDER", conflicts_with = "out")]
     #[serde(skip)]
     resume: Option<PathBuf>,
 }
 
-/// Does all stages.
+/// Runs all stages.
 pub(crate) fn run(args: &PlanArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     if args.site.pools.len() > 1 {
         return Err(Error::invalid(format!("{} values of --pool", args.site.pools.len()), "one, or none"));
     }
     let folder = args.resume.as_deref();
     let mut study = Study::resumable(WORKLOAD, &args.site, registry, args.options()?, folder)?;
-    study.shows = false;
-    let room = args.room(study.record().nodes())?;
-    let bar = bar(measurements(&room, args));
-    let mut bench = Bench { args, study, bar };
+    study.shows_progress = false;
+    let bounds = args.bounds(study.record().nodes())?;
+    let bar = bar(measurements(&bounds, args));
+    let mut bench = StudyBench { args, study, bar };
     let mut point = Point {
         stage: Stage::Length,
-        nodes: 1.max(room.servers.min(room.nodes)),
+        nodes: 1.max(bounds.servers.min(bounds.nodes)),
         processes: 1,
         operations: args.operations,
         size: args.size,
         class: args.classes.first().copied().unwrap_or(Classes::USUAL),
     };
     for (number, stage) in STAGES.into_iter().enumerate() {
-        let done = stages::stage(stage, point, &room, &mut bench)?;
-        bench.bar.suspend(|| tell(number + 1, stage, &done, out)).map_err(Error::Output)?;
+        let done = stages::stage(stage, point, &bounds, &mut bench)?;
+        bench.bar.suspend(|| explain(number + 1, stage, &done, out)).map_err(Error::Output)?;
         point = done.chosen;
     }
     bench.bar.finish_and_clear();
     bench.study.end()?;
     bench.study.record().check_right()?;
     let folder = bench.study.record().folder().display();
-    writeln!(out, "\nRecord: {folder}; `isotach report {folder}` shows it.").map_err(Error::Output)
+    print_line(&format!("\nRecord: {folder}; `isotach report {folder}` shows it."), out)
 }
 
 impl PlanArgs {
-    /// What a plan must be gone on with.
+    /// The options that a plan must be resumed with.
     fn options(&self) -> Result<Map<String, Value>> {
         match serde_json::to_value(self).map_err(std::io::Error::from).map_err(Error::pipe("encode"))? {
             Value::Object(options) => Ok(options),
@@ -121,14 +120,14 @@ impl PlanArgs {
         }
     }
 
-    fn room(&self, nodes: usize) -> Result<Room> {
+    fn bounds(&self, nodes: usize) -> Result<Bounds> {
         if self.operations > self.operations_max {
             let what =
                 format!("--operations {} and --operations-max {}", self.operations, self.operations_max);
-            return Err(Error::invalid(what, "as many at most as to begin with"));
+            return Err(Error::invalid(what, "a maximum that is not smaller than the first value"));
         }
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Room {
+        Ok(Bounds {
             nodes,
             servers: self.site.servers.unwrap_or(1),
             processes_max: self.processes_max.unwrap_or(2 * processors),
@@ -139,14 +138,14 @@ impl PlanArgs {
     }
 }
 
-/// How many measurements there are at most.
-fn measurements(room: &Room, args: &PlanArgs) -> u64 {
+/// The largest number of measurements.
+fn measurements(bounds: &Bounds, args: &PlanArgs) -> u64 {
     let doublings = |most: u64| u64::from(u64::BITS - most.max(1).leading_zeros()) + 1;
-    let points = doublings(room.operations_max / args.operations.max(1))
-        + doublings(room.processes_max as u64)
-        + (room.nodes / room.servers).max(1) as u64
-        + (room.sizes.len() * room.classes.len()) as u64
-        + doublings(room.nodes as u64);
+    let points = doublings(bounds.operations_max / args.operations.max(1))
+        + doublings(bounds.processes_max as u64)
+        + (bounds.nodes / bounds.servers).max(1) as u64
+        + (bounds.sizes.len() * bounds.classes.len()) as u64
+        + doublings(bounds.nodes as u64);
     points * u64::from(args.repetitions)
 }
 
@@ -158,18 +157,18 @@ fn bar(all: u64) -> ProgressBar {
     ProgressBar::new(all).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Measures points with a study, which remembers them.
-struct Bench<'a> {
+/// A bench whose study has the points on record.
+struct StudyBench<'a> {
     args: &'a PlanArgs,
     study: Study<'a>,
     bar: ProgressBar,
 }
 
-impl Lab for Bench<'_> {
+impl Bench for StudyBench<'_> {
     fn measure(&mut self, point: &Point) -> Result<Measured> {
         let Point { stage, nodes, processes, operations, size, class } = *point;
         let mut case = field_io::pattern_a(self.args.mode, class, size, operations);
-        // What it chooses by is how points compare.
+        // Stages compare points with each other and not with a limit.
         case.flush_every = None;
         case.labels.insert("stage".to_owned(), serde_json::json!(stage));
         let mut measured = Measured::default();
@@ -178,9 +177,9 @@ impl Lab for Bench<'_> {
                 "{nodes} nodes, {processes} processes on each, {operations} operations of {}",
                 size_text(size)
             ));
-            let seats = Seats { nodes, processes };
+            let counts = ProcessCounts { nodes, per_node: processes };
             let what = (&case, &PHASES[..]);
-            let number = self.study.once(seats, repetition, what, field_io::task, field_io::prepare)?;
+            let number = self.study.measure_once(counts, repetition, what, field_io::prepare)?;
             for (phase, found) in PHASES.iter().zip([&mut measured.write, &mut measured.read]) {
                 let figures = self.study.record().figures(number, repetition, phase);
                 found.push(figures.map_or(0.0, |figures| figures.global_timing_bandwidth));
@@ -192,10 +191,9 @@ impl Lab for Bench<'_> {
     }
 }
 
-/// Says what a stage was for, what it found and what it chose.
-fn tell(number: usize, stage: Stage, done: &Done, out: &mut impl Write) -> std::io::Result<()> {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED).set_header([
+/// Prints the purpose of a stage, its points and its choice.
+fn explain(number: usize, stage: Stage, done: &Done, out: &mut impl Write) -> std::io::Result<()> {
+    let header = [
         "nodes",
         "processes",
         "operations",
@@ -206,13 +204,8 @@ fn tell(number: usize, stage: Stage, done: &Done, out: &mut impl Write) -> std::
         "varies by",
         "overlap",
         "",
-    ]);
-    for row in &done.rows {
-        table.add_row(cells(row, done));
-    }
-    for column in table.column_iter_mut().take(9) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    ];
+    let table = table(header, done.rows.iter().map(|row| cells(row, done)), 0);
     writeln!(out, "\n{number}. {}\n{table}", stage.why())?;
     if done.rows.iter().any(|(_, measured)| measured.is_overlap_poor) {
         writeln!(
@@ -225,7 +218,7 @@ fn tell(number: usize, stage: Stage, done: &Done, out: &mut impl Write) -> std::
 }
 
 fn cells((point, measured): &Row, done: &Done) -> [String; 10] {
-    let median = |all: &[f64]| short(crate::harness::results::median(all.to_vec()) / MIB);
+    let median = |all: &[f64]| short(median(all.to_vec()) / MIB);
     [
         point.nodes.to_string(),
         point.processes.to_string(),

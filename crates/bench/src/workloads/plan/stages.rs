@@ -1,14 +1,18 @@
-//! The stages of the method: what each measures, and what it chooses by what came of it.
+//! The stages of the method: what each measures, and how it chooses.
 //!
-//! They know nothing of machines: a [`Lab`] measures, or remembers what was measured before.
+//! They do not depend on machines: a [`Bench`] measures, or has a point on record.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, harness::metrics::Spread, workloads::field_io::Classes};
+use crate::{
+    Error, Result,
+    harness::{output::size_text, spread::Spread},
+    workloads::field_io::Classes,
+};
 
-/// Repetitions that differ by more than this do not tell much: their standard deviation by their mean.
+/// The largest variation of useful repetitions: their standard deviation by their mean.
 pub(super) const VARIATION_MAX: f64 = 0.05;
-/// What is within this part of the best is as good.
+/// A point that reaches this part of the best is as good.
 const AS_GOOD: f64 = 0.95;
 
 /// A stage.
@@ -23,7 +27,7 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    /// Why it is there, for people.
+    /// Its purpose, as text.
     pub(super) fn why(self) -> &'static str {
         match self {
             Self::Length => {
@@ -43,7 +47,7 @@ impl Stage {
     }
 }
 
-/// What is measured at once.
+/// A point to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) struct Point {
     pub(super) stage: Stage,
@@ -66,7 +70,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// The larger variation of the two.
+    /// The larger of both variations.
     pub(super) fn variation(&self) -> f64 {
         let of = |all: &[f64]| {
             let spread = Spread::of(all.to_vec());
@@ -81,14 +85,14 @@ impl Measured {
     }
 }
 
-/// Where points are measured.
-pub(super) trait Lab {
+/// What measures points.
+pub(super) trait Bench {
     fn measure(&mut self, point: &Point) -> Result<Measured>;
 }
 
-/// What there is to choose from.
+/// The bounds of the search.
 #[derive(Debug, Clone)]
-pub(super) struct Room {
+pub(super) struct Bounds {
     /// Nodes that clients can run on.
     pub(super) nodes: usize,
     pub(super) servers: usize,
@@ -98,63 +102,63 @@ pub(super) struct Room {
     pub(super) classes: Vec<Classes>,
 }
 
-/// A point with what came of it.
+/// A point with its result.
 pub(super) type Row = (Point, Measured);
 
-/// A stage that is done: its rows, and the point to go on from.
+/// A completed stage: its rows, and the point from which the next one starts.
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) rows: Vec<Row>,
     pub(super) chosen: Point,
-    /// What was chosen and why, for people.
+    /// The choice and its reason, as text.
     pub(super) says: String,
 }
 
-/// Does a stage from where the one before has left off.
-pub(super) fn stage(stage: Stage, from: Point, room: &Room, lab: &mut impl Lab) -> Result<Done> {
+/// Runs a stage from the point of the one before.
+pub(super) fn stage(stage: Stage, from: Point, bounds: &Bounds, bench: &mut impl Bench) -> Result<Done> {
     let from = Point { stage, ..from };
     match stage {
-        Stage::Length => length(from, room, lab),
+        Stage::Length => length(from, bounds, bench),
         Stage::Processes => {
-            let counts = doubled(room.processes_max).map(|processes| Point { processes, ..from });
-            fewest(counts.collect(), lab, |chosen| format!("{} processes on each node", chosen.processes))
+            let counts = doubled(bounds.processes_max).map(|processes| Point { processes, ..from });
+            fewest(counts.collect(), bench, |chosen| format!("{} processes on each node", chosen.processes))
         }
         Stage::Ratio => {
-            let most = (room.nodes / room.servers).max(1);
-            let ratios = (1..=most).map(|ratio| Point { nodes: ratio * room.servers, ..from });
+            let most = (bounds.nodes / bounds.servers).max(1);
+            let ratios = (1..=most).map(|ratio| Point { nodes: ratio * bounds.servers, ..from });
             let says = |chosen: &Point| match most {
                 1 => format!("{} client nodes: there are no more to try", chosen.nodes),
-                _ => format!("{} client nodes for each server", chosen.nodes / room.servers),
+                _ => format!("{} client nodes for each server", chosen.nodes / bounds.servers),
             };
             fewest(
-                ratios.map(|point| Point { nodes: point.nodes.min(room.nodes), ..point }).collect(),
-                lab,
+                ratios.map(|point| Point { nodes: point.nodes.min(bounds.nodes), ..point }).collect(),
+                bench,
                 says,
             )
         }
-        Stage::Sweep => sweep(from, room, lab),
+        Stage::Sweep => sweep(from, bounds, bench),
         Stage::Scale => {
-            let ratio = (from.nodes / room.servers).max(1);
-            let nodes = doubled(room.nodes / ratio).map(|servers| Point { nodes: servers * ratio, ..from });
-            let rows = measure(nodes.collect(), lab)?;
+            let ratio = (from.nodes / bounds.servers).max(1);
+            let nodes = doubled(bounds.nodes / ratio).map(|servers| Point { nodes: servers * ratio, ..from });
+            let rows = measure(nodes.collect(), bench)?;
             let most = rows.last().map_or(0, |(point, _)| point.nodes);
             Ok(Done { rows, chosen: from, says: format!("up to {most} client nodes") })
         }
     }
 }
 
-/// 1, 2, 4 and so on, and the most.
+/// 1, 2, 4 and so on, and at last `most`.
 fn doubled(most: usize) -> impl Iterator<Item = usize> {
     let most = most.max(1);
     std::iter::successors(Some(1), move |count| (*count < most).then(|| (count * 2).min(most)))
 }
 
-fn length(from: Point, room: &Room, lab: &mut impl Lab) -> Result<Done> {
+fn length(from: Point, bounds: &Bounds, bench: &mut impl Bench) -> Result<Done> {
     let mut rows: Vec<Row> = Vec::new();
     let mut operations = from.operations;
     loop {
         let point = Point { operations, ..from };
-        let measured = lab.measure(&point)?;
+        let measured = bench.measure(&point)?;
         let variation = measured.variation();
         rows.push((point, measured));
         let percent = variation * 100.0;
@@ -162,23 +166,23 @@ fn length(from: Point, room: &Room, lab: &mut impl Lab) -> Result<Done> {
             let says = format!("{operations} operations: repetitions vary by {percent:.1} %");
             return Ok(Done { rows, chosen: point, says });
         }
-        if operations >= room.operations_max {
+        if operations >= bounds.operations_max {
             let says = format!(
                 "{operations} operations, the most that are tried, although repetitions still vary by {percent:.1} %: take differences below that for noise"
             );
             return Ok(Done { rows, chosen: point, says });
         }
-        operations = (operations * 2).min(room.operations_max);
+        operations = (operations * 2).min(bounds.operations_max);
     }
 }
 
-fn measure(points: Vec<Point>, lab: &mut impl Lab) -> Result<Vec<Row>> {
-    points.into_iter().map(|point| Ok((point, lab.measure(&point)?))).collect()
+fn measure(points: Vec<Point>, bench: &mut impl Bench) -> Result<Vec<Row>> {
+    points.into_iter().map(|point| Ok((point, bench.measure(&point)?))).collect()
 }
 
-/// The first of points in growing order that is as good as the best.
-fn fewest(points: Vec<Point>, lab: &mut impl Lab, says: impl Fn(&Point) -> String) -> Result<Done> {
-    let rows = measure(points, lab)?;
+/// The first point that is as good as the best, of points in increasing order.
+fn fewest(points: Vec<Point>, bench: &mut impl Bench, says: impl Fn(&Point) -> String) -> Result<Done> {
+    let rows = measure(points, bench)?;
     let best = rows.iter().map(|(_, measured)| measured.rate()).fold(0.0, f64::max);
     let chosen = rows.iter().find(|(_, measured)| measured.rate() >= AS_GOOD * best);
     let chosen = chosen.or(rows.first()).map(|(point, _)| *point);
@@ -186,24 +190,20 @@ fn fewest(points: Vec<Point>, lab: &mut impl Lab, says: impl Fn(&Point) -> Strin
     Ok(Done { rows, chosen, says: says(&chosen) })
 }
 
-fn sweep(from: Point, room: &Room, lab: &mut impl Lab) -> Result<Done> {
+fn sweep(from: Point, bounds: &Bounds, bench: &mut impl Bench) -> Result<Done> {
     let mut points = Vec::new();
-    for class in &room.classes {
-        for size in &room.sizes {
-            // As many bytes at each size, and some operations at least.
+    for class in &bounds.classes {
+        for size in &bounds.sizes {
+            // The same number of bytes for each size, with a minimum of operations.
             let operations = (from.operations * from.size as u64 / *size as u64).max(8);
             points.push(Point { size: *size, class: *class, operations, ..from });
         }
     }
-    let rows = measure(points, lab)?;
+    let rows = measure(points, bench)?;
     let best = rows.iter().max_by(|(_, a), (_, b)| a.rate().total_cmp(&b.rate()));
     let chosen = best.map_or(from, |(point, _)| *point);
-    let says = format!(
-        "the best are fields of {} in classes {}",
-        crate::report::table::size_text(chosen.size),
-        chosen.class
-    );
-    // Scaling goes on with what the user has, not with what is quickest.
+    let says = format!("the best are fields of {} in classes {}", size_text(chosen.size), chosen.class);
+    // Scaling continues with the user's size and class, not with the fastest.
     Ok(Done { rows, chosen: from, says })
 }
 
@@ -220,10 +220,10 @@ mod tests {
         class: Classes::USUAL,
     };
 
-    /// Bandwidth by a formula; repetitions differ less, the more operations there are.
+    /// Bandwidth by a formula. More operations reduce the variation of repetitions.
     struct Formula(fn(&Point) -> f64);
 
-    impl Lab for Formula {
+    impl Bench for Formula {
         fn measure(&mut self, point: &Point) -> Result<Measured> {
             let noise = 1.6 / point.operations as f64;
             let all: Vec<f64> =
@@ -232,8 +232,8 @@ mod tests {
         }
     }
 
-    fn room() -> Room {
-        Room {
+    fn bounds() -> Bounds {
+        Bounds {
             nodes: 6,
             servers: 2,
             processes_max: 12,
@@ -244,38 +244,38 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_made_longer_until_repetitions_are_alike_or_it_is_long_enough() {
-        let done = stage(Stage::Length, POINT, &room(), &mut Formula(|_| 100.0)).unwrap();
+    fn a_run_is_lengthened_until_repetitions_agree_or_the_bound_is_reached() {
+        let done = stage(Stage::Length, POINT, &bounds(), &mut Formula(|_| 100.0)).unwrap();
         assert_eq!((done.chosen.operations, done.rows.len()), (32, 2));
-        let short = Room { operations_max: 20, ..room() };
+        let short = Bounds { operations_max: 20, ..bounds() };
         let done = stage(Stage::Length, POINT, &short, &mut Formula(|_| 100.0)).unwrap();
         assert_eq!(done.chosen.operations, 20);
         assert!(done.says.contains("still vary"), "{}", done.says);
     }
 
     #[test]
-    fn the_fewest_processes_are_taken_that_are_as_good_as_the_best() {
-        let mut lab = Formula(|point| (point.processes as f64).min(4.0) + point.processes as f64 / 100.0);
-        let done = stage(Stage::Processes, POINT, &room(), &mut lab).unwrap();
+    fn the_fewest_processes_that_are_as_good_as_the_best_are_chosen() {
+        let mut bench = Formula(|point| (point.processes as f64).min(4.0) + point.processes as f64 / 100.0);
+        let done = stage(Stage::Processes, POINT, &bounds(), &mut bench).unwrap();
         let tried: Vec<usize> = done.rows.iter().map(|(point, _)| point.processes).collect();
         assert_eq!((tried, done.chosen.processes), (vec![1, 2, 4, 8, 12], 4));
     }
 
     #[test]
-    fn client_nodes_are_added_for_each_server_and_then_both_grow_together() {
-        let mut lab = Formula(|point| (point.nodes as f64).min(4.0));
-        let done = stage(Stage::Ratio, POINT, &room(), &mut lab).unwrap();
+    fn client_nodes_per_server_are_chosen_and_then_scaled() {
+        let mut bench = Formula(|point| (point.nodes as f64).min(4.0));
+        let done = stage(Stage::Ratio, POINT, &bounds(), &mut bench).unwrap();
         let tried: Vec<usize> = done.rows.iter().map(|(point, _)| point.nodes).collect();
         assert_eq!((tried, done.chosen.nodes), (vec![2, 4, 6], 4));
-        let scaled = stage(Stage::Scale, done.chosen, &room(), &mut lab).unwrap();
+        let scaled = stage(Stage::Scale, done.chosen, &bounds(), &mut bench).unwrap();
         let tried: Vec<usize> = scaled.rows.iter().map(|(point, _)| point.nodes).collect();
         assert_eq!(tried, [2, 4, 6]);
     }
 
     #[test]
-    fn each_size_in_the_sweep_moves_as_many_bytes() {
+    fn each_size_of_the_sweep_moves_the_same_number_of_bytes() {
         let from = Point { operations: 100, ..POINT };
-        let done = stage(Stage::Sweep, from, &room(), &mut Formula(|point| point.size as f64)).unwrap();
+        let done = stage(Stage::Sweep, from, &bounds(), &mut Formula(|point| point.size as f64)).unwrap();
         let moved: Vec<_> = done.rows.iter().map(|(point, _)| (point.size >> 20, point.operations)).collect();
         assert_eq!(moved, [(1, 100), (5, 20)]);
         assert!(done.says.contains("5 MiB"), "{}", done.says);

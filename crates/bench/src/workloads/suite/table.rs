@@ -1,18 +1,20 @@
-//! Showing figures to people: a table for each place, and the goals.
+//! The tables of the suite: one for each folder, and the goals.
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::Table;
 
 use crate::harness::{
     machine::Machine,
-    results::{Measurement, Repetitions},
+    measurement::{Measurement, Repetitions},
+    output::{self, short, size_text},
+    spread::MIB,
 };
 
 const HEADER: [&str; 9] =
     ["", "field", "procs", "MiB/s", "of plain", "fields/s", "CPU us/field", "in kernel", "peak MiB"];
 
-/// A goal: what it is of, and the figure that reaches it.
+/// A goal of a figure. `reached` returns the figure and whether it reaches the goal.
 struct Goal {
     what: &'static str,
     size: usize,
@@ -20,7 +22,7 @@ struct Goal {
     reached: fn(&Repetitions<'_>) -> Option<(f64, bool)>,
 }
 
-/// The first figures to reach, each with one process.
+/// The goals, each of one process.
 const GOALS: [Goal; 5] = [
     Goal {
         what: "archive",
@@ -51,8 +53,7 @@ const GOALS: [Goal; 5] = [
         size: 100,
         text: "with less than 300 MB",
         reached: |r| {
-            (r.first().fields >= 1_000_000)
-                .then(|| less_than(r.median(|one| one.rss_mib), 300e6 / f64::from(1 << 20)))?
+            (r.first().fields >= 1_000_000).then(|| less_than(r.median(|one| one.rss_mib), 300e6 / MIB))?
         },
     },
 ];
@@ -111,18 +112,7 @@ fn print_goal(goal: &Goal, here: &[&Repetitions<'_>], out: &mut impl Write) -> i
 }
 
 fn table_of(groups: &[&Repetitions<'_>]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_style(presets::UTF8_FULL_CONDENSED)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(HEADER);
-    for group in groups {
-        table.add_row(row(group));
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+    output::table(HEADER, groups.iter().map(|group| row(group)), 1)
 }
 
 fn row(group: &Repetitions<'_>) -> [String; 9] {
@@ -141,43 +131,10 @@ fn row(group: &Repetitions<'_>) -> [String; 9] {
     ]
 }
 
-/// One measurement in one line, as it is made.
-pub(crate) fn progress(one: &Measurement, repetitions: u32) -> String {
-    let ratio = one.ratio.map_or(String::new(), |ratio| format!(", {ratio:.2} of plain"));
-    format!(
-        "[{}/{repetitions}] {} {} {} x{}: {} MiB/s, {} fields/s{ratio}",
-        one.repetition,
-        one.place,
-        one.what,
-        size_text(one.size),
-        one.procs,
-        short(one.mib_per_s),
-        short(one.fields_per_s)
-    )
-}
-
-/// Bytes in the largest unit of which they are a whole number.
-pub(crate) fn size_text(bytes: usize) -> String {
-    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    match units.iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
-        Some((unit, name)) => format!("{} {name}", bytes / unit),
-        None => format!("{bytes} B"),
-    }
-}
-
-/// Three digits or the whole number: more would pretend.
-pub(crate) fn short(figure: f64) -> String {
-    match figure.abs() {
-        size if size >= 100.0 => format!("{figure:.0}"),
-        size if size >= 10.0 => format!("{figure:.1}"),
-        _ => format!("{figure:.2}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::results::tests::measurement;
+    use crate::harness::measurement::tests::measurement;
 
     #[test]
     fn a_table_shows_the_figure_beside_its_limit_and_the_goal() {
@@ -191,11 +148,5 @@ mod tests {
             text.contains("goal reached: archive of 1 MiB: at least 0.70 of plain write: 0.80"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn sizes_and_figures_are_short() {
-        assert_eq!([2 << 30, 1 << 20, 4096, 100].map(size_text), ["2 GiB", "1 MiB", "4 KiB", "100 B"]);
-        assert_eq!([123.4, 12.34, 1.234].map(short), ["123", "12.3", "1.23"]);
     }
 }

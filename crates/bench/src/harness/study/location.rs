@@ -1,4 +1,4 @@
-//! Where a case keeps its data: a pool of an engine, or a folder of plain files.
+//! The location of the data of a case: a pool of an engine, or a folder of plain files.
 
 use std::{
     fmt, fs,
@@ -10,20 +10,20 @@ use isotach_object::{Error as ObjectError, Pool, PoolUri, Registry};
 
 use crate::{Error, Result};
 
-/// What a folder's name begins with in a record, where a pool has the scheme of its engine.
+/// The prefix of a folder in a record, where a pool has the scheme of its engine.
 const FOLDER: &str = "folder:";
 
-/// A file in each folder that a run has made, by which it is known when it is to be removed.
+/// A file in each folder that a run has created. Only folders with this file are removed.
 const MARKER: &str = ".isotach-bench";
 
-/// A place, which a record names by its text.
+/// A location. A record has its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     Pool(PoolUri),
     Folder(PathBuf),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pool(uri) => uri.fmt(f),
@@ -32,7 +32,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl Place {
+impl Location {
     pub(crate) fn parse(text: &str) -> Result<Self> {
         match text.strip_prefix(FOLDER) {
             Some(path) => Ok(Self::Folder(Path::new(path).to_owned())),
@@ -40,7 +40,7 @@ impl Place {
         }
     }
 
-    /// A folder on the file system that it is on, if it is on one.
+    /// Its folder, if it is on a file system of this machine.
     pub(crate) fn folder(&self) -> Option<&Path> {
         match self {
             Self::Folder(path) => Some(path),
@@ -49,7 +49,7 @@ impl Place {
         }
     }
 
-    pub(super) fn is_there(&self, registry: &Registry) -> Result<bool> {
+    pub(super) fn exists(&self, registry: &Registry) -> Result<bool> {
         match self {
             Self::Folder(path) => Ok(path.exists()),
             Self::Pool(uri) => match registry.engine(uri.scheme())?.open_pool(uri) {
@@ -60,15 +60,15 @@ impl Place {
         }
     }
 
-    /// Makes it; gives the pool, if it is one.
-    pub(crate) fn make(&self, registry: &Registry) -> Result<Option<Arc<dyn Pool>>> {
+    /// Creates it. Returns the pool if it is one.
+    pub(crate) fn create(&self, registry: &Registry) -> Result<Option<Arc<dyn Pool>>> {
         match self {
             Self::Folder(path) => {
-                fs::create_dir(path).map_err(Error::io("make", path))?;
+                fs::create_dir(path).map_err(Error::io("create", path))?;
                 let marker = path.join(MARKER);
                 let marked = fs::write(&marker, "made by isotach bench, which may remove this folder\n");
                 if marked.is_err() {
-                    // Without a whole mark nobody would know later that it is to be removed.
+                    // Without the marker nothing would remove the folder later.
                     let _ = fs::remove_dir_all(path);
                 }
                 marked.map_err(Error::io("write", &marker)).map(|()| None)
@@ -81,20 +81,20 @@ impl Place {
         }
     }
 
-    /// Removes it with all that is in it; tells whether it was there.
+    /// Removes it with its contents. Returns whether it existed.
     pub(crate) fn remove(&self, registry: &Registry) -> Result<bool> {
         match self {
             Self::Folder(path) if !path.exists() => Ok(false),
-            // By the time that it is removed something else may stand there.
+            // Another program may have replaced it.
             Self::Folder(path) if !path.join(MARKER).exists() => Err(Error::invalid(
                 format!("{} has no file {MARKER}", path.display()),
-                "a folder that a run has made; remove it by hand if it is one",
+                "a folder that a run has created; otherwise remove it yourself",
             )),
             Self::Folder(path) => fs::remove_dir_all(path).map_err(Error::io("remove", path)).map(|()| true),
             Self::Pool(uri) => match registry.engine(uri.scheme())?.destroy_pool(uri) {
                 Ok(()) => Ok(true),
                 Err(ObjectError::NotFound { .. }) => Ok(false),
-                // Its making or its removal was cut off when there was nothing but its folder, which is empty.
+                // A crash during creation or removal of the pool can leave its empty folder.
                 Err(error) => match self.folder().map(fs::remove_dir) {
                     Some(Ok(())) => Ok(true),
                     _ => Err(error.into()),
@@ -111,35 +111,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_found_again_by_what_a_record_has_of_it() {
+    fn the_text_of_a_location_parses_to_the_same_location() {
         for text in ["posix:/data/pool?sync=no", "folder:/data/pool-files"] {
-            assert_eq!(Place::parse(text).unwrap().to_string(), text);
+            assert_eq!(Location::parse(text).unwrap().to_string(), text);
         }
-        assert!(Place::parse("neither").is_err());
+        assert!(Location::parse("neither").is_err());
     }
 
     #[test]
-    fn a_folder_is_made_once_and_removed_with_what_is_in_it() {
+    fn a_folder_is_created_once_and_removed_with_its_contents() {
         let (folder, registry) = (tempfile::tempdir().unwrap(), Registry::new());
-        let place = Place::Folder(folder.path().join("files"));
-        assert!(!place.is_there(&registry).unwrap());
-        assert!(place.make(&registry).unwrap().is_none() && place.is_there(&registry).unwrap());
-        assert!(place.make(&registry).is_err());
+        let location = Location::Folder(folder.path().join("files"));
+        assert!(!location.exists(&registry).unwrap());
+        assert!(location.create(&registry).unwrap().is_none() && location.exists(&registry).unwrap());
+        assert!(location.create(&registry).is_err());
         fs::write(folder.path().join("files/data"), "bytes").unwrap();
-        let strange = Place::Folder(folder.path().to_owned());
+        let strange = Location::Folder(folder.path().to_owned());
         assert!(strange.remove(&registry).is_err() && folder.path().join("files/data").exists());
-        assert!(place.remove(&registry).unwrap() && !place.remove(&registry).unwrap());
+        assert!(location.remove(&registry).unwrap() && !location.remove(&registry).unwrap());
     }
 
     #[test]
-    fn an_empty_folder_that_is_left_of_a_pool_is_removed_and_any_other_is_not() {
+    fn the_empty_folder_of_a_pool_is_removed_and_any_other_is_kept() {
         let (folder, registry) = (tempfile::tempdir().unwrap(), Registry::new().with(Arc::new(Posix)));
         let root = folder.path().join("pool");
         fs::create_dir(&root).unwrap();
         fs::write(root.join("data"), "bytes").unwrap();
-        let place = Place::parse(&format!("posix:{}", root.display())).unwrap();
-        assert!(place.remove(&registry).is_err() && root.join("data").exists());
+        let location = Location::parse(&format!("posix:{}", root.display())).unwrap();
+        assert!(location.remove(&registry).is_err() && root.join("data").exists());
         fs::remove_file(root.join("data")).unwrap();
-        assert!(place.remove(&registry).unwrap() && !root.exists());
+        assert!(location.remove(&registry).unwrap() && !root.exists());
     }
 }

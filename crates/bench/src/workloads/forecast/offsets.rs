@@ -1,24 +1,24 @@
-//! Where a GRIB message has what differs between fields: a reading of the few sections that this needs.
+//! The offsets of the bytes of a GRIB message that differ between fields.
 //!
-//! Written from the WMO's Manual on Codes (FM 92): sections 1, 4 and 7 of GRIB 2, sections 1 and 4 of GRIB 1; and from
-//! ECMWF's local definitions 1 and 36. Octets are counted from 1 there and from 0 here.
+//! Sources: the WMO's Manual on Codes (FM 92), sections 1, 4 and 7 of GRIB 2 and sections 1 and 4 of GRIB 1; and ECMWF's
+//! local definitions 1 and 36. Octets are counted from 1 there and from 0 here.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
-/// What stands behind the data section.
+/// The section after the data section.
 pub(super) const END: &[u8; 4] = b"7777";
-/// What `levtype` a level type has.
+/// The level type of pressure levels.
 const PRESSURE: u8 = 100;
 
 /// Offsets in a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Places {
+pub(super) struct Offsets {
     pub(super) edition: u8,
     /// The section with parameter, level, step and number.
     pub(super) product: usize,
-    /// Where class and expver are, if they are.
+    /// The offsets of class and expver, if the message contains them.
     pub(super) labels: Option<Labels>,
     /// The data section.
     pub(super) data: usize,
@@ -34,24 +34,24 @@ pub(super) struct Labels {
     pub(super) expver: usize,
 }
 
-/// How a level is written.
+/// The encoding of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Level {
-    /// Not at all: the surface.
+    /// None: the surface.
     None,
-    /// The number, times so much.
+    /// The number times a factor.
     Times(u32),
 }
 
-/// The number in these bytes, the most significant first, as in all of GRIB.
+/// The big-endian number in these bytes.
 pub(super) fn get(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// Writes a number into these bytes, the most significant first.
+/// Writes a big-endian number into these bytes.
 pub(super) fn put(bytes: &mut [u8], number: u64) {
-    for (place, byte) in bytes.iter_mut().rev().enumerate() {
-        *byte = number.checked_shr(8 * place as u32).unwrap_or(0) as u8;
+    for (index, byte) in bytes.iter_mut().rev().enumerate() {
+        *byte = number.checked_shr(8 * index as u32).unwrap_or(0) as u8;
     }
 }
 
@@ -59,8 +59,8 @@ fn refused<T>(what: impl Into<String>, expected: &str) -> Result<T> {
     Err(Error::invalid(format!("a template {}", what.into()), expected))
 }
 
-impl Places {
-    /// Finds the places in one whole message.
+impl Offsets {
+    /// Finds the offsets in a whole message.
     pub(super) fn of(message: &[u8]) -> Result<Self> {
         match message.get(7) {
             Some(1) => Self::of_edition_1(message),
@@ -77,7 +77,7 @@ impl Places {
                 return refused(format!("with a broken section at byte {at}"), "a sound GRIB 2 message");
             };
             let section = &message[at..at + length];
-            let place = match section[4] {
+            let offset = match section[4] {
                 2 if section.len() >= 17 => {
                     labels = Some(Labels { class: at + 7, class_length: 2, expver: at + 13 });
                     at += length;
@@ -90,7 +90,7 @@ impl Places {
                     continue;
                 }
             };
-            if place.replace(at).is_some() {
+            if offset.replace(at).is_some() {
                 return refused("of several fields", "a message of one field");
             }
             at += length;
@@ -98,7 +98,7 @@ impl Places {
         let (Some(product), Some(data)) = (product, data) else {
             return refused("without product or data", "a message of one field");
         };
-        // What is written again for each field lies before the values, and so in a section before them.
+        // All bytes that are rewritten for each field are before the values.
         let section = message.get(product..data).unwrap_or_default();
         if section.len() < 37 || labels.as_ref().is_some_and(|labels| labels.expver > data) {
             return refused("with sections out of order", "identification, then product, then data");
@@ -123,7 +123,7 @@ impl Places {
             );
         };
         let section = &message[product..product + first];
-        // 36 is 1 with two more numbers behind.
+        // Definition 36 is definition 1 with two more numbers at its end.
         if ![1, 36].contains(&section[40]) {
             let what = format!("of GRIB 1 with local definition {}", section[40]);
             return refused(what, "1 or 36, which have the number of a member");
@@ -146,17 +146,17 @@ impl Places {
         Ok(Self { edition: 1, product, labels, data, values: data + 11, level })
     }
 
-    /// The longest message that these sections can say the length of.
-    pub(super) fn longest(&self) -> usize {
+    /// The largest length that these sections can encode.
+    pub(super) fn length_max(&self) -> usize {
         match self.edition {
-            // GRIB 1 has three bytes, of which the first bit means something else.
+            // GRIB 1 has three bytes, whose first bit has another meaning.
             1 => 0x7f_ffff,
             _ => u32::MAX as usize,
         }
     }
 }
 
-/// The length that a section begins with, if all of it is there.
+/// The length at the beginning of a section; none if the section is truncated.
 fn length(message: &[u8], at: usize, bytes: usize) -> Option<usize> {
     let length = get(message.get(at..at + bytes)?) as usize;
     message.get(at..at.checked_add(length)?).map(<[u8]>::len)
@@ -164,7 +164,7 @@ fn length(message: &[u8], at: usize, bytes: usize) -> Option<usize> {
 
 fn level_of_edition_2(section: &[u8]) -> Result<Level> {
     match section[22] {
-        // Pressure is in pascals here, and in hectopascals in MARS.
+        // Pressure is in pascals here and in hectopascals in MARS.
         PRESSURE => Ok(Level::Times(100)),
         105 => Ok(Level::Times(1)),
         1 => Ok(Level::None),

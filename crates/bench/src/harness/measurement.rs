@@ -1,16 +1,21 @@
-//! Measurements, and the medians of their repetitions.
+//! Measurements of processes that measure themselves, and the medians of their repetitions.
 
 use serde::Serialize;
 
-use crate::harness::{metrics::OVERLAP_MIN, team::Total};
+use crate::harness::{
+    metrics::OVERLAP_MIN,
+    output::{short, size_text},
+    spread::{MIB, median},
+    usage::Total,
+};
 
-/// The least processor time, in seconds, of which the kernel's share is told: it is counted in ticks of 10 ms.
+/// The shortest processor time, in seconds, with a figure of the kernel's share, which is counted in ticks of 10 ms.
 const SHARE_MIN: f64 = 0.2;
 
 /// One measurement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Measurement {
-    /// What was done: `archive`, `retrieve`, `list` ...
+    /// The operation: `archive`, `retrieve`, `list` ...
     pub(crate) what: &'static str,
     /// The kind of file system, and the folder.
     pub(crate) place: String,
@@ -18,9 +23,8 @@ pub(crate) struct Measurement {
     pub(crate) size: usize,
     /// Whether each flush waited for the device.
     pub(crate) sync: bool,
-    /// The processes that did it.
     pub(crate) procs: usize,
-    /// The processes that have archived the fields, which are more where not all of them do something else with these.
+    /// The processes that archived the fields: more than `procs` where not all of them take part.
     pub(crate) archived_by: usize,
     pub(crate) repetition: u32,
     pub(crate) fields: u64,
@@ -29,40 +33,39 @@ pub(crate) struct Measurement {
     pub(crate) fields_per_s: f64,
     pub(crate) mib_per_s: f64,
     pub(crate) cpu_us_per_field: f64,
-    /// Of `cpu_us_per_field`, the part spent in the kernel; none for a run too short to tell.
+    /// The part of `cpu_us_per_field` in the kernel; none for a short run.
     pub(crate) system_us_per_field: Option<f64>,
     pub(crate) first_ms: f64,
-    /// What closing took after `seconds`, of the process that took longest.
+    /// Seconds of closing after `seconds`, of the process that took longest.
     pub(crate) close_s: f64,
-    /// From the start of the first process to the end of the last, where `seconds` is what processes say of themselves.
+    /// From the start of the first process to the end of the last, where `seconds` is what processes report themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lifetime_s: Option<f64>,
     /// The part of the time in which all processes were at work.
     pub(crate) overlap: f64,
     /// Peak resident memory of the largest process.
     pub(crate) rss_mib: f64,
-    /// The plain write or read of the same bytes measured just before, and what part of it this is.
+    /// The plain write or read of the same bytes right before, and the ratio to it.
     pub(crate) limit_mib_per_s: Option<f64>,
     pub(crate) ratio: Option<f64>,
-    /// Whether its processes did not overlap well.
     pub(crate) is_limit_overlap_poor: Option<bool>,
 }
 
-/// What the workers of a measurement have in common.
+/// The parameters of a measurement.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub(crate) place: String,
     pub(crate) size: usize,
     pub(crate) sync: bool,
     pub(crate) repetition: u32,
-    /// The processes that archive the fields, of which a measurement may take fewer.
+    /// The processes that archive the fields; a measurement may use fewer.
     pub(crate) procs: usize,
 }
 
 impl Measurement {
     pub(crate) fn new(what: &'static str, case: &Case, total: &Total, limit: Option<&Self>) -> Self {
         let per_field = |seconds: f64| seconds * 1e6 / (total.fields.max(1) as f64);
-        let mib_per_s = total.bytes as f64 / total.seconds / f64::from(1 << 20);
+        let mib_per_s = total.bytes as f64 / total.seconds / MIB;
         let limit_mib_per_s = limit.map(|limit| limit.mib_per_s);
         Self {
             what,
@@ -90,14 +93,25 @@ impl Measurement {
         }
     }
 
-    /// Whether its processes did not really work together.
+    /// Whether its processes did not overlap well.
     pub(crate) fn is_overlap_poor(&self) -> bool {
         self.overlap < OVERLAP_MIN
     }
 
-    fn is_same_case(&self, other: &Self) -> bool {
-        let case = |one: &Self| (one.what, one.size, one.procs, one.archived_by);
-        self.place == other.place && case(self) == case(other)
+    /// Whether both are of the same operation, size and processes.
+    pub(crate) fn is_same_row(&self, other: &Self) -> bool {
+        let row = |one: &Self| (one.what, one.size, one.procs, one.archived_by);
+        row(self) == row(other)
+    }
+
+    /// One line about a measurement that is done.
+    pub(crate) fn progress(&self, repetitions: u32) -> String {
+        let ratio = self.ratio.map_or(String::new(), |ratio| format!(", {ratio:.2} of plain"));
+        let (size, rate, fields) = (size_text(self.size), short(self.mib_per_s), short(self.fields_per_s));
+        let Self { repetition, place, what, procs, .. } = self;
+        format!(
+            "[{repetition}/{repetitions}] {place} {what} {size} x{procs}: {rate} MiB/s, {fields} fields/s{ratio}"
+        )
     }
 }
 
@@ -107,10 +121,13 @@ pub(crate) struct Repetitions<'a>(Vec<&'a Measurement>);
 
 impl<'a> Repetitions<'a> {
     /// Measurements grouped by case, in the order of their first repetition.
-    pub(crate) fn group(all: &'a [Measurement]) -> Vec<Self> {
+    pub(crate) fn group(all: impl IntoIterator<Item = &'a Measurement>) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
         for one in all {
-            match groups.iter_mut().find(|group| group.first().is_same_case(one)) {
+            match groups
+                .iter_mut()
+                .find(|group| group.first().place == one.place && group.first().is_same_row(one))
+            {
                 Some(group) => group.0.push(one),
                 None => groups.push(Self(vec![one])),
             }
@@ -118,7 +135,7 @@ impl<'a> Repetitions<'a> {
         groups
     }
 
-    /// Any of them, for what they have in common.
+    /// The first one, for what they have in common.
     pub(crate) fn first(&self) -> &'a Measurement {
         self.0[0]
     }
@@ -128,26 +145,15 @@ impl<'a> Repetitions<'a> {
         median(self.0.iter().map(|one| figure(one)).collect())
     }
 
-    /// The median of a figure that may be missing; none if it always is.
+    /// The median of a figure that may be missing; none if it is missing everywhere.
     pub(crate) fn median_of_some(&self, figure: impl Fn(&Measurement) -> Option<f64>) -> Option<f64> {
         let figures: Vec<f64> = self.0.iter().filter_map(|one| figure(one)).collect();
         (!figures.is_empty()).then(|| median(figures))
     }
 
-    /// The median of the ratios to the limits, each to the one measured just before.
+    /// The median of the ratios, each to the limit right before it.
     pub(crate) fn ratio(&self) -> Option<f64> {
         self.median_of_some(|one| one.ratio)
-    }
-}
-
-/// The middle one, or the mean of the two in the middle.
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let half = values.len() / 2;
-    match values.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => values[half],
-        _ => f64::midpoint(values[half - 1], values[half]),
     }
 }
 
@@ -189,7 +195,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn repetitions_are_grouped_and_give_their_median() {
+    fn repetitions_are_grouped_and_have_a_median() {
         let limits = [1.0, 1.0, 2.0].map(|seconds| measurement("plain write", seconds, None));
         let mut all = Vec::new();
         for (limit, seconds) in limits.iter().zip([2.0, 4.0, 2.0]) {
@@ -203,6 +209,5 @@ pub(crate) mod tests {
         );
         assert_eq!(groups[1].median(|one| one.mib_per_s), 500.0);
         assert_eq!((groups[0].ratio(), groups[1].ratio()), (None, Some(0.5)));
-        assert_eq!(median(vec![1.0, 4.0]), 2.5);
     }
 }

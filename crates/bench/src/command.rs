@@ -1,0 +1,155 @@
+//! The `bench` command: its subcommands, and what each of them runs.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use clap::{Args, Subcommand};
+use isotach_object::Registry;
+
+use crate::{
+    Error, Result,
+    harness::{
+        driver::Terminal,
+        launcher::{self, Process, Task},
+        output::print_line,
+        study::{self, Cleaned},
+    },
+    peers::{self, PeersArgs},
+    workloads::{
+        client::{self, ClientArgs},
+        entries::{self, EntriesArgs},
+        field_io::{self, FieldIoArgs},
+        hammer::{self, HammerArgs},
+        ior::{self, IorArgs},
+        kernels::{self, KernelsArgs},
+        operational::{self, OperationalArgs},
+        overhead::{self, OverheadArgs},
+        plain,
+        plan::{self, PlanArgs},
+        suite::{self, SuiteArgs},
+    },
+};
+
+/// `bench`: measures the field store beside plain writes and reads of the same bytes.
+#[derive(Debug, Clone, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct BenchArgs {
+    /// What to run; the whole suite if left out.
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Options of the suite.
+    #[command(flatten)]
+    suite: SuiteArgs,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+enum Command {
+    /// Archive, retrieve and list beside plain writes and reads (the default)
+    Store(SuiteArgs),
+    /// One client for a driver that compares field stores: prints READY, waits for a line, works, prints one JSON line
+    Client(ClientArgs),
+    /// Fill one container with many entries, then open it and look keys up in processes that have just been started
+    Entries(EntriesArgs),
+    /// Fields on the object model, in the layouts and access patterns of Field I/O, timed event by event
+    FieldIo(FieldIoArgs),
+    /// What three scientific programs read and write: checkpoints of a mesh, sharded regions, decomposed variables
+    Kernels(KernelsArgs),
+    /// ECMWF's FDB beside Isotach and beside plain writes and reads, in the same run: archive, retrieve, list, and readers
+    /// beside writers
+    Peers(PeersArgs),
+    /// The published method, stage by stage: how long a run must be, processes per node, client nodes per server, sizes and object
+    /// classes, scaling. An interrupted plan can be resumed
+    Plan(PlanArgs),
+    /// What recording events costs, on an engine that keeps nothing
+    Overhead(OverheadArgs),
+    /// IOR: blocks of one size, in segments and repetitions, on the object model and on plain files, with IOR's options
+    Ior(IorArgs),
+    /// Fields of a forecast on the field API, from a GRIB template: written, read and listed, as fdb-hammer does
+    Hammer(HammerArgs),
+    /// Writers stream ensemble members step by step while readers take each step across all of them as soon as it is available
+    Operational(OperationalArgs),
+    /// Remove what a run has kept, or has left when it was interrupted
+    Clean(CleanArgs),
+    /// A node of a run: starts processes and forwards their messages
+    #[command(hide = true)]
+    Node,
+    /// A process of a run
+    #[command(hide = true)]
+    Process,
+    /// The version of FDB that the loader finds
+    #[command(hide = true)]
+    FdbVersion,
+}
+
+/// Options of `clean`.
+#[derive(Debug, Clone, Args)]
+struct CleanArgs {
+    /// Folders with records of runs
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<PathBuf>,
+}
+
+/// Runs the command. Figures go to standard output, progress to standard error.
+///
+/// The program must offer [`BenchArgs`] as its subcommand [`COMMAND`](crate::COMMAND), because it starts itself again for
+/// nodes and processes.
+///
+/// # Errors
+/// [`Error`]: what a store, the file system or a process reports, or a figure that would be of wrong data.
+pub fn run(args: &BenchArgs, registry: &Registry) -> Result<()> {
+    match &args.command {
+        // These lock standard output for each message, from several threads.
+        Some(Command::Node) => return launcher::run_node(),
+        Some(Command::Process) => {
+            return launcher::run_process(|process, task| run_task(process, task, registry));
+        }
+        _ => {}
+    }
+    let out = &mut io::stdout().lock();
+    match &args.command {
+        None => suite::run(&args.suite, out),
+        Some(Command::Store(suite)) => suite::run(suite, out),
+        Some(Command::Client(client)) => client::run(client, registry, &mut Terminal(out)),
+        Some(Command::Entries(entries)) => entries::run(entries, registry, out),
+        Some(Command::FieldIo(args)) => field_io::run(args, registry, out),
+        Some(Command::Kernels(args)) => kernels::run(args, registry, out),
+        Some(Command::Plan(args)) => plan::run(args, registry, out),
+        Some(Command::Peers(args)) => peers::run(args, registry, out),
+        Some(Command::Overhead(args)) => overhead::run(args, out),
+        Some(Command::FdbVersion) => peers::print_version(out),
+        Some(Command::Ior(args)) => ior::run(args, registry, out),
+        Some(Command::Hammer(args)) => hammer::run(args, registry, out),
+        Some(Command::Operational(args)) => operational::run(args, registry, out),
+        Some(Command::Clean(args)) => clean(args, registry, out),
+        Some(Command::Node | Command::Process) => Ok(()),
+    }
+}
+
+/// Runs the task of a process.
+fn run_task(process: &mut Process, task: Task, registry: &Registry) -> Result<()> {
+    match &*task.workload {
+        client::NAME => client::run(&task.input()?, registry, process),
+        plain::NAME => plain::run(&task.input()?, process),
+        entries::NAME => entries::open(&task.input()?, registry, process),
+        field_io::NAME => field_io::run_process(&task.input()?, process, registry),
+        ior::NAME => ior::run_process(&task.input()?, process, registry),
+        hammer::NAME => hammer::run_process(&task.input()?, process, registry),
+        operational::NAME => operational::run_process(&task.input()?, process, registry),
+        kernels::NAME => kernels::run_process(&task.input()?, process, registry),
+        other => Err(Error::invalid(format!("a task of {other}"), "a workload of this program")),
+    }
+}
+
+fn clean(args: &CleanArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
+    for run in &args.runs {
+        let Cleaned { removed, missing } = study::clean(run, registry)?;
+        for location in missing {
+            print_line(&format!("{}: {location} did not exist", run.display()), out)?;
+        }
+        let word = if removed == 1 { "pool" } else { "pools" };
+        print_line(&format!("{}: removed {removed} {word}", run.display()), out)?;
+    }
+    Ok(())
+}
