@@ -260,7 +260,7 @@ def test_a_run_that_was_interrupted_is_shown_and_marked(bench: Bench, browser: B
 @pytest.mark.parametrize(
     ("text", "code", "expected"),
     [
-        (None, 2, "run.json is not there; expected a folder that a study"),
+        (None, 2, "run.json does not exist; expected a folder that a study"),
         ("{", 1, "expected the record of a run"),
         ('{"workload": "field-io"}', 1, "missing field `driver`"),
     ],
