@@ -127,7 +127,6 @@ pub fn run(args: &BenchArgs, registry: &Registry) -> Result<()> {
     }
 }
 
-/// Runs the task of a process.
 fn run_task(process: &mut Process, task: Task, registry: &Registry) -> Result<()> {
     match &*task.workload {
         client::NAME => client::run(&task.input()?, registry, process),

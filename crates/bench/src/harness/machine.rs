@@ -31,7 +31,6 @@ impl Machine {
         }
     }
 
-    /// In one line.
     pub(crate) fn text(&self) -> String {
         let Self { isotach, cpu, cpus, memory_gib, kernel, load } = self;
         format!(

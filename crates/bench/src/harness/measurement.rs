@@ -12,7 +12,6 @@ use crate::harness::{
 /// The shortest processor time, in seconds, with a figure of the kernel's share, which is counted in ticks of 10 ms.
 const SHARE_MIN: f64 = 0.2;
 
-/// One measurement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Measurement {
     /// The operation: `archive`, `retrieve`, `list` ...
@@ -140,7 +139,6 @@ impl<'a> Repetitions<'a> {
         self.0[0]
     }
 
-    /// The median of a figure.
     pub(crate) fn median(&self, figure: impl Fn(&Measurement) -> f64) -> f64 {
         median(self.0.iter().map(|one| figure(one)).collect())
     }

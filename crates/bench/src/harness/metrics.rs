@@ -112,7 +112,6 @@ fn seconds(start: i64, end: i64) -> f64 {
 /// All processes that were released together, in whatever phase: some may write and others read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReleasedTogether<'l> {
-    /// The time of the release.
     pub(crate) released: i64,
     pub(crate) logs: &'l [&'l ProcessLog],
 }
@@ -175,7 +174,6 @@ pub(crate) struct Iteration {
     pub(crate) mean_transfer_s_min: f64,
 }
 
-/// The figures of each iteration of a phase.
 pub(crate) fn iterations(logs: &[&ProcessLog]) -> Vec<Iteration> {
     let mut all: BTreeMap<u64, Vec<Vec<&Operation>>> = BTreeMap::new();
     for log in logs {

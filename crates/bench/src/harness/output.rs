@@ -12,7 +12,6 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(io::Error::from).map_err(Error::pipe("encode"))
 }
 
-/// Prints a line.
 pub(crate) fn print_line(text: &str, out: &mut impl Write) -> Result<()> {
     writeln!(out, "{text}").map_err(Error::Output)
 }

@@ -1,6 +1,5 @@
 //! Values of options.
 
-/// The largest number of processes.
 const PROCESSES_MAX: usize = 1 << 16;
 
 pub(crate) fn process_count(text: &str) -> Result<usize, String> {

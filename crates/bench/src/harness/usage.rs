@@ -74,7 +74,6 @@ impl Total {
     }
 }
 
-/// A measurement in progress.
 #[derive(Debug)]
 pub(crate) struct Watch {
     usage: Usage,
@@ -87,7 +86,6 @@ impl Watch {
         Self { usage: Usage { t0: seconds(ClockId::Monotonic), ..Usage::default() }, cpu }
     }
 
-    /// Counts a field.
     pub(crate) fn field(&mut self, bytes: u64) {
         if self.usage.fields == 0 {
             self.usage.first_s = seconds(ClockId::Monotonic) - self.usage.t0;
@@ -117,7 +115,6 @@ fn seconds(clock: ClockId) -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
-/// Processor time of the process.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cpu {
     user: Duration,

@@ -55,7 +55,6 @@ impl Figure {
         self.measured.what.contains(" beside ")
     }
 
-    /// Adds it to a record.
     pub(super) fn record(&self, total: &Total, record: &mut Record) -> Result<()> {
         let Self { peer, measured } = self;
         let labels = Labels {

@@ -32,10 +32,8 @@ use crate::{
 /// Parameters of a level: fdb-hammer 5.10.8 supports at most seven with a template of edition 2.
 const PARAMS: u32 = 5;
 const LEVELS: u32 = FIELDS_PER_STEP as u32 / PARAMS;
-/// The name of the program.
 const PROGRAM: &str = "fdb-hammer";
 
-/// The action of a hammer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Write,
@@ -43,7 +41,6 @@ pub(super) enum Action {
 }
 
 impl Action {
-    /// The name of its row.
     pub(super) fn what(self) -> &'static str {
         match self {
             Self::Write => "hammer write",
@@ -75,7 +72,7 @@ pub(super) fn hammer(action: Action, folder: &Path, load: &Load, sync: bool) -> 
         return Err(Error::Worker { command: "hammer".to_owned(), how });
     };
     let times = Times { seconds: total_s, together_s: overlap * total_s, lifetime_s: None };
-    Ok(total(load, times, bytes / load.size as u64, bytes))
+    Ok(times.total(load.procs, bytes / load.size as u64, bytes))
 }
 
 /// The figures of `bench hammer` that are read.
@@ -104,26 +101,15 @@ struct Times {
     lifetime_s: Option<f64>,
 }
 
-/// A total without processor time and memory, which neither hammer reports.
-fn total(load: &Load, times: Times, fields: u64, bytes: u64) -> Total {
-    let (procs, none) = (load.procs, f64::NAN);
-    let Times { seconds, together_s, lifetime_s } = times;
-    Total {
-        procs,
-        seconds,
-        together_s,
-        user: none,
-        sys: none,
-        rss_kb: 0,
-        fields,
-        bytes,
-        first_s: none,
-        close_s: none,
-        lifetime_s,
+impl Times {
+    /// A total without processor time and memory, which neither hammer reports.
+    fn total(self, procs: usize, fields: u64, bytes: u64) -> Total {
+        let (Self { seconds, together_s, lifetime_s }, rss_kb) = (self, 0);
+        let [user, sys, first_s, close_s] = [f64::NAN; 4];
+        Total { procs, seconds, together_s, user, sys, rss_kb, fields, bytes, first_s, close_s, lifetime_s }
     }
 }
 
-/// fdb-hammer.
 #[derive(Debug)]
 pub(super) struct FdbHammer {
     program: PathBuf,
@@ -146,7 +132,6 @@ impl FdbHammer {
         Ok(program.map(|program| Self { version: version_beside(&program), program }))
     }
 
-    /// All its settings.
     pub(super) fn settings(&self) -> Value {
         let (home, folder) = (Path::new("HOME"), Path::new("FOLDER"));
         json!({
@@ -186,7 +171,7 @@ impl FdbHammer {
         if bytes != load.bytes() {
             return Err(Error::wrong(format!("{bytes} bytes of {PROGRAM}"), format!("{}", load.bytes())));
         }
-        Ok(total(load, times(&done), fields, bytes))
+        Ok(times(&done).total(load.procs, fields, bytes))
     }
 
     fn start(
@@ -288,7 +273,6 @@ struct Running {
     started: Instant,
 }
 
-/// The figures of one process.
 #[derive(Debug, PartialEq)]
 struct Done {
     fields: u64,

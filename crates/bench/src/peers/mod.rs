@@ -86,7 +86,6 @@ pub(crate) struct PeersArgs {
 /// The most fields that a hammer writes.
 const HAMMERED_MAX: u64 = 2000;
 
-/// Runs the comparison.
 pub(crate) fn run(args: &PeersArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     let libraries = match args.without_fdb {
         true => None,
@@ -382,7 +381,6 @@ impl<W: Write> Comparison<'_, W> {
     }
 }
 
-/// The clients of a peer.
 struct Clients {
     peer: Peer,
     /// That of FDB, whose program and environment are its own.

@@ -44,7 +44,6 @@ pub(super) enum Setting {
     Tuned,
 }
 
-/// The libraries of FDB.
 pub(super) struct Libraries {
     folders: Option<OsString>,
     pub(super) version: String,
@@ -85,7 +84,6 @@ impl Libraries {
     }
 }
 
-/// FDB with its settings.
 pub(super) struct Installation {
     pub(super) libraries: Libraries,
     folder: PathBuf,

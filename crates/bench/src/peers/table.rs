@@ -20,7 +20,6 @@ const PEERS: [Peer; 2] = [Peer::FdbTuned, Peer::Fdb];
 /// Closing is shown if it takes at least this part of the time of a figure.
 const CLOSING_MIN: f64 = 0.05;
 
-/// A comparison to show.
 pub(super) struct Shown<'s> {
     pub(super) machine: &'s Machine,
     pub(super) record: &'s Record,

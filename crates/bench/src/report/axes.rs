@@ -124,7 +124,6 @@ pub(crate) fn phases<'r>(rows: &[&'r Row], unit: Unit) -> Vec<Phase<'r>> {
     all.collect()
 }
 
-/// The rows of a phase.
 pub(crate) struct Phase<'r> {
     pub(crate) title: String,
     /// The unit of all rows.

@@ -11,7 +11,6 @@ use super::{
 };
 use crate::harness::spread::Spread;
 
-/// The subject of a comparison.
 struct Comparison {
     id: &'static str,
     title: &'static str,
@@ -54,7 +53,6 @@ impl Ratio {
     }
 }
 
-/// Low against high contention.
 pub(crate) fn contention(measured: &Measured) -> Option<Figure> {
     let comparison = Comparison {
         id: "contention",
@@ -105,7 +103,6 @@ fn beside(ours: &Row, other: &Row) -> Option<Row> {
     })
 }
 
-/// One run beside another.
 pub(crate) fn runs(measured: &Measured) -> Option<Figure> {
     let comparison = Comparison {
         id: "runs",

@@ -43,7 +43,6 @@ pub(crate) fn freshness(measured: &Measured) -> Option<Figure> {
     figure(measured, &delays, freshness_of)
 }
 
-/// The subject of a figure.
 struct Delays<'d> {
     id: &'static str,
     title: &'static str,

@@ -11,7 +11,6 @@ use super::{
 };
 use crate::harness::{metrics::Figures, spread::Spread};
 
-/// A table of numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     pub(crate) columns: Vec<String>,

@@ -32,19 +32,15 @@ const UNMEASURED: [&str; 2] = ["setup", "write-check"];
 /// Labels with numbers of bytes.
 const BYTES: [&str; 3] = ["size", "block", "transfer"];
 
-/// A phase of a case.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) labels: Map<String, Value>,
     pub(crate) phase: String,
-    /// The kind of its rate.
     pub(crate) rate: Rate,
-    /// Its rate in each repetition.
     pub(crate) rates: Vec<Repeated>,
     pub(crate) results: Vec<ResultRecord>,
     /// The peer or limit; none for Isotach.
     pub(crate) other: Option<String>,
-    /// The number of its run.
     pub(crate) run: usize,
     /// The number of its case in the run.
     pub(crate) case: u32,
@@ -52,7 +48,6 @@ pub(crate) struct Row {
     pub(crate) is_in_step: bool,
 }
 
-/// The rate of a phase in one repetition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Repeated {
     repetition: u32,
@@ -60,7 +55,6 @@ pub(crate) struct Repeated {
     is_overlap_poor: bool,
 }
 
-/// The phases of all cases.
 #[derive(Debug)]
 pub(crate) struct Measured {
     /// Those of Isotach.
@@ -142,7 +136,6 @@ impl Row {
         (!ratios.is_empty()).then(|| Spread::of(ratios).median)
     }
 
-    /// Whether it is a limit.
     pub(crate) fn is_limit(&self) -> bool {
         self.other.as_deref() == Some(LIMIT)
     }
@@ -164,7 +157,6 @@ impl Row {
     }
 }
 
-/// Whether a phase is measured.
 pub(crate) fn is_measured(phase: &str) -> bool {
     !UNMEASURED.contains(&phase)
 }

@@ -42,7 +42,6 @@ pub(crate) fn best(measured: &Measured) -> String {
     html
 }
 
-/// The section of a run.
 pub(crate) fn run(run: &Run) -> String {
     let record = &run.record;
     let (badge, word) = if record.complete { ("good", "complete") } else { ("bad", "not complete") };

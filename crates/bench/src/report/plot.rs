@@ -16,7 +16,6 @@ pub(crate) struct Figure {
     #[serde(skip)]
     pub(crate) caption: String,
     pub(crate) panels: Vec<Panel>,
-    /// The numbers.
     #[serde(skip)]
     pub(crate) table: Table,
 }
@@ -29,7 +28,6 @@ pub(crate) struct Panel {
     pub(crate) plots: Vec<Plot>,
 }
 
-/// A plot.
 #[derive(Debug, Serialize)]
 pub(crate) struct Plot {
     pub(crate) title: String,
@@ -53,7 +51,6 @@ pub(crate) enum Shape {
     Times { processes: Vec<String>, phases: Vec<String>, bars: Vec<TimeBar> },
 }
 
-/// A line.
 #[derive(Debug, Serialize)]
 pub(crate) struct Line {
     pub(crate) name: String,
@@ -112,14 +109,12 @@ impl Bars {
         bars
     }
 
-    /// Values alone.
     pub(crate) fn plain(name: &str, colour: usize, values: Vec<Option<f64>>) -> Self {
         let (name, colour) = (name.to_owned(), Some(colour));
         Self { name, colour, values, deviations: Vec::new(), poor: Vec::new() }
     }
 }
 
-/// A cell of a heat map.
 #[derive(Debug, Serialize)]
 pub(crate) struct Cell {
     pub(crate) column: usize,
@@ -134,7 +129,6 @@ pub(crate) struct Cell {
 pub(crate) type TimeBar = (usize, usize, f64, f64, usize);
 
 impl Figure {
-    /// The number of its plots.
     pub(crate) fn count(&self) -> usize {
         self.panels.iter().map(|panel| panel.plots.len()).sum()
     }

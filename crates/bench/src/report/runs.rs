@@ -7,7 +7,6 @@ use std::{
 
 use crate::{Result, harness::study::Description};
 
-/// A run.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// Its name in the report: its folder.

@@ -8,7 +8,6 @@ use super::{
     runs::Run,
 };
 
-/// The subject of a figure.
 struct Sweep {
     id: &'static str,
     title: &'static str,

@@ -99,7 +99,6 @@ fn plot(phase: &str, all: &[&str], bars: &[(String, &Vec<(String, f64)>)]) -> Pl
     Plot { title: phase.to_owned(), alternative, shape }
 }
 
-/// A row for each part.
 fn table(rows: &[&Row], parted: &[RowParts<'_>]) -> Table {
     let names = varying(rows, &[]);
     let columns =

@@ -11,9 +11,7 @@ use crate::{Error, Result};
 
 /// Bytes of the name at each end of a field.
 const STAMP: usize = 16;
-/// The smallest field.
 pub(crate) const SIZE_MIN: usize = 2 * STAMP;
-/// The largest field.
 pub(crate) const SIZE_MAX: usize = 1 << 30;
 /// Fields of one step of one number, after which a client flushes.
 pub(crate) const FIELDS_PER_STEP: u64 = (LEVELS.len() * PARAMS.len()) as u64;

@@ -67,7 +67,6 @@ pub(crate) struct Opener {
     entries: u64,
 }
 
-/// The result.
 #[derive(Debug, Serialize)]
 struct Measured {
     place: String,
@@ -83,7 +82,6 @@ struct Measured {
     repetitions: u32,
 }
 
-/// Fills a container and measures openings of it.
 pub(crate) fn run(args: &EntriesArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     let folder = scratch(&args.place)?;
     let pool = format!("posix:{}/pool?sync=no", folder.path().display());

@@ -38,7 +38,6 @@ pub(crate) struct OperationalArgs {
     pub(crate) study: StudyArgs,
 }
 
-/// Runs all cases.
 pub(crate) fn run(args: &OperationalArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     check(args)?;
     let pace = Pace::NONE.with(&args.pace);
@@ -93,8 +92,8 @@ impl Work for Task {
 pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registry) -> Result<()> {
     let store = forecast::open(&task.pool, registry)?;
     let (rank, shape) = (process.rank, &task.forecast.shape);
-    let writers = rank.processes / 2;
-    if rank.process < writers {
+    let ((is_writer, number), writers) = (rank.half(), rank.processes / 2);
+    if is_writer {
         let writer = Writer::new(store, &task.forecast, task.pace)?;
         return process.phase("write", |recorder| writer.write(rank, recorder));
     }
@@ -102,7 +101,7 @@ pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registr
     process.phase("read", |recorder| {
         reader.reads(recorder, |reader, recorder| {
             // Readers take turns, so each has its own steps.
-            let steps = shape.steps().skip((rank.process - writers) as usize).step_by(writers as usize);
+            let steps = shape.steps().skip(number as usize).step_by(writers as usize);
             for step in steps {
                 let members = shape.members(0, writers).collect();
                 reader.follow(members, step, &task.pace, recorder)?;

@@ -41,7 +41,6 @@ pub(crate) struct OverheadArgs {
     json: bool,
 }
 
-/// The cost at one size.
 #[derive(Debug, Serialize)]
 struct Cost {
     size: usize,
@@ -54,7 +53,6 @@ struct Cost {
     overhead: f64,
 }
 
-/// Measures and prints.
 pub(crate) fn run(args: &OverheadArgs, out: &mut impl Write) -> Result<()> {
     for size in &args.sizes {
         let cost = measure(*size)?;
@@ -113,7 +111,6 @@ fn measure(size: usize) -> Result<Cost> {
     Ok(Cost { size, operations, rounds: ROUNDS, without_us, with_us, overhead: median(ratios) - 1.0 })
 }
 
-/// An engine that keeps nothing.
 struct Null {
     area: Vec<u8>,
     at: usize,

@@ -21,7 +21,6 @@ type ParquetResult<T> = std::result::Result<T, ParquetError>;
 /// Rows of a group.
 const ROWS: usize = 1 << 16;
 
-/// A file in progress.
 pub(crate) struct EventsFile {
     name: String,
     writer: SerializedFileWriter<File>,
@@ -70,7 +69,6 @@ impl EventsFile {
         Ok(Self { writer: writer.map_err(failed(&name))?, name })
     }
 
-    /// Adds the operations of a log.
     pub(crate) fn add(&mut self, entry: &LogEntry<impl Borrow<ProcessLog>>) -> Result<()> {
         let all = entry.log.borrow().operations.len();
         (0..all).step_by(ROWS).try_for_each(|from| {
@@ -90,7 +88,6 @@ fn failed(name: &str) -> impl FnOnce(ParquetError) -> Error {
     move |error| Error::Io { what, source: std::io::Error::other(error) }
 }
 
-/// Writes rows as one group.
 fn write(
     mut group: SerializedRowGroupWriter<'_, File>,
     entry: &LogEntry<impl Borrow<ProcessLog>>,

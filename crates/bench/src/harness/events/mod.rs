@@ -33,7 +33,6 @@ pub(crate) enum Moment {
 
 impl Moment {
     pub(crate) const COUNT: usize = 8;
-    /// The names of the columns.
     pub(crate) const NAMES: [&'static str; Self::COUNT] = [
         "io_start",
         "open_start",
@@ -93,7 +92,6 @@ impl ProcessLog {
         &self.operations[start..end(round)]
     }
 
-    /// Adds another round.
     pub(crate) fn add(&mut self, more: Self) {
         self.later_rounds.push(self.operations.len());
         self.operations.extend(more.operations);
@@ -101,7 +99,6 @@ impl ProcessLog {
         self.execution_end = more.execution_end;
     }
 
-    /// Adds `nanoseconds` to all times.
     pub(crate) fn shift(&mut self, nanoseconds: i64) {
         self.execution_start += nanoseconds;
         self.execution_end += nanoseconds;

@@ -14,12 +14,10 @@ pub(crate) struct Notes {
     pub(crate) first_poll: Option<i64>,
     /// Steps that took longer than their window.
     pub(crate) late_steps: u64,
-    /// Fields that were listed.
     pub(crate) listed: u64,
 }
 
 impl Notes {
-    /// Adds the notes of another round.
     pub(crate) fn add(&mut self, more: Self) {
         self.profile.seconds += more.profile.seconds;
         for (name, time) in more.profile.calls {
@@ -32,7 +30,6 @@ impl Notes {
         self.listed += more.listed;
     }
 
-    /// Adds `nanoseconds` to all times.
     pub(crate) fn shift(&mut self, nanoseconds: i64) {
         self.marks.iter_mut().for_each(|mark| mark.at += nanoseconds);
         self.first_poll = self.first_poll.map(|at| at + nanoseconds);
@@ -86,7 +83,6 @@ impl Calls {
         Self { began: Instant::now(), calls: Vec::new() }
     }
 
-    /// Times a call.
     pub(crate) fn time<T>(&mut self, name: &'static str, call: impl FnOnce() -> T) -> T {
         let began = Instant::now();
         let outcome = call();
@@ -100,7 +96,6 @@ impl Calls {
         outcome
     }
 
-    /// The profile until now.
     pub(crate) fn end(&self) -> Profile {
         let calls = self.calls.iter().map(|(name, time)| ((*name).to_owned(), *time)).collect();
         Profile { seconds: self.began.elapsed().as_secs_f64(), calls }

@@ -38,11 +38,9 @@ fn offset(samples: impl Iterator<Item = [i64; 3]>) -> i64 {
     tightest.map_or(0, |[before, real, after]| real - before.midpoint(after))
 }
 
-/// The recorder of a phase.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     clock: Clock,
-    /// The number of the next iteration.
     next: u64,
     pub(crate) operations: Vec<Operation>,
     pub(crate) notes: Notes,
@@ -70,7 +68,6 @@ impl Recorder {
         Self { clock, next, operations: Vec::new(), notes: Notes::default() }
     }
 
-    /// The number of the next iteration.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
@@ -137,7 +134,6 @@ impl Timer {
         self.between([Moment::CloseStart, Moment::CloseEnd], work)
     }
 
-    /// Records whether the bytes that were read are right.
     pub(crate) fn check(&mut self, is_right: bool) {
         self.operation.wrong |= !is_right;
     }

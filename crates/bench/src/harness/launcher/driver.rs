@@ -22,7 +22,6 @@ use crate::{
 /// Samples of a node's clock; the one with the quickest answer counts.
 const CLOCK_SAMPLES: usize = 5;
 
-/// How long nodes may take.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     /// To start, all together: some launchers wait for a free node.
@@ -33,35 +32,21 @@ struct Limits {
 
 const LIMITS: Limits = Limits { start: Duration::from_secs(60), end: Duration::from_secs(10) };
 
-/// The hosts of a run and the launcher of their nodes.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Hosts {
-    /// None for this machine alone.
-    pub(crate) names: Vec<String>,
-    /// `ssh`, `srun`, `mpirun`, or a command line in which `{host}` stands for the host.
-    pub(crate) launcher: String,
-}
-
-impl Hosts {
-    /// The command line before this program for each node; an empty one for this machine.
-    fn command_lines(&self) -> Vec<Vec<String>> {
-        let template = match &*self.launcher {
-            // A lost node ends its launcher.
-            "ssh" => {
-                "ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=10 -o ServerAliveCountMax=3 {host}"
-            }
-            // Processes bind themselves: a node that is bound would see one processor.
-            "srun" => "srun --nodes=1 --ntasks=1 --overlap --cpu-bind=none --nodelist={host}",
-            "mpirun" => "mpirun -np 1 --bind-to none --host {host}",
-            other => other,
-        };
-        let of =
-            |host: &String| template.split_whitespace().map(|word| word.replace("{host}", host)).collect();
-        match self.names.is_empty() {
-            true => vec![Vec::new()],
-            false => self.names.iter().map(of).collect(),
+/// The command line before this program for each host; an empty one for this machine if there are no hosts. `launcher` is
+/// `ssh`, `srun`, `mpirun`, or a command line in which `{host}` stands for the host.
+fn command_lines(hosts: &[String], launcher: &str) -> Vec<Vec<String>> {
+    let template = match launcher {
+        // A lost node ends its launcher.
+        "ssh" => {
+            "ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=10 -o ServerAliveCountMax=3 {host}"
         }
-    }
+        // Processes bind themselves: a node that is bound would see one processor.
+        "srun" => "srun --nodes=1 --ntasks=1 --overlap --cpu-bind=none --nodelist={host}",
+        "mpirun" => "mpirun -np 1 --bind-to none --host {host}",
+        other => other,
+    };
+    let of = |host: &String| template.split_whitespace().map(|word| word.replace("{host}", host)).collect();
+    if hosts.is_empty() { vec![Vec::new()] } else { hosts.iter().map(of).collect() }
 }
 
 /// A message of a node, or the reason why no more will come.
@@ -88,9 +73,9 @@ struct Node {
 }
 
 impl Launcher {
-    /// Starts a node on each host.
-    pub(crate) fn start(hosts: &Hosts) -> Result<Self> {
-        Self::start_within(hosts, LIMITS)
+    /// Starts a node on each host by a launcher, or one on this machine without hosts.
+    pub(crate) fn start(hosts: &[String], launcher: &str) -> Result<Self> {
+        Self::start_within(hosts, launcher, LIMITS)
     }
 
     /// Starts a node on this machine with `command`, which runs this program or a copy of it.
@@ -98,9 +83,9 @@ impl Launcher {
         Self::start_nodes(vec![(String::new(), command.args([COMMAND, NODE]))], false, LIMITS)
     }
 
-    fn start_within(hosts: &Hosts, limits: Limits) -> Result<Self> {
+    fn start_within(hosts: &[String], launcher: &str, limits: Limits) -> Result<Self> {
         let mut commands = Vec::new();
-        for line in hosts.command_lines() {
+        for line in command_lines(hosts, launcher) {
             let mut command = this_program()?;
             if let [first, rest @ ..] = &line[..] {
                 let mut launcher = Command::new(first);
@@ -111,7 +96,7 @@ impl Launcher {
             commands.push((line.join(" "), command));
         }
         let commands = commands.iter_mut().map(|(name, command)| (name.clone(), command));
-        Self::start_nodes(commands.collect(), !hosts.names.is_empty(), limits)
+        Self::start_nodes(commands.collect(), !hosts.is_empty(), limits)
     }
 
     fn start_nodes(commands: Vec<(String, &mut Command)>, is_remote: bool, limits: Limits) -> Result<Self> {
@@ -326,21 +311,18 @@ mod tests {
         let script = folder.path().join("wait");
         std::fs::write(&script, "exec sleep 600").unwrap();
         let launcher = format!("sh {} {{host}}", script.display());
-        let hosts = Hosts { names: vec!["a7".to_owned()], launcher };
         let limits = Limits { start: Duration::from_millis(100), end: Duration::from_millis(20) };
-        let error = Launcher::start_within(&hosts, limits).map(drop).unwrap_err().to_string();
+        let error =
+            Launcher::start_within(&["a7".to_owned()], &launcher, limits).map(drop).unwrap_err().to_string();
         assert!(error.contains("wait a7` has not started within 0.1 s"), "{error}");
     }
 
     #[test]
     fn the_command_line_of_a_launcher_names_the_host() {
-        let lines = |launcher: &str| {
-            let names = vec!["a1".to_owned(), "a2".to_owned()];
-            Hosts { names, launcher: launcher.to_owned() }.command_lines()
-        };
-        let ssh = &lines("ssh")[1];
+        let hosts = ["a1", "a2"].map(str::to_owned);
+        let ssh = &command_lines(&hosts, "ssh")[1];
         assert_eq!((&*ssh[0], &*ssh[ssh.len() - 1]), ("ssh", "a2"));
-        assert_eq!(lines("env NODE={host}")[0], ["env", "NODE=a1"]);
-        assert_eq!(Hosts::default().command_lines(), [Vec::<String>::new()]);
+        assert_eq!(command_lines(&hosts, "env NODE={host}")[0], ["env", "NODE=a1"]);
+        assert_eq!(command_lines(&[], "ssh"), [Vec::<String>::new()]);
     }
 }

@@ -25,7 +25,6 @@ pub(super) enum ToNode {
     Stop,
 }
 
-/// A process to start.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Start {
     /// The number of the run, by which late messages of an earlier run are known.
@@ -51,6 +50,12 @@ impl Rank {
     pub(crate) fn neighbour(self) -> u32 {
         let step = if self.nodes > 1 { self.processes / self.nodes } else { 1 };
         (self.process + step) % self.processes
+    }
+
+    /// Whether the process is in the first half of all processes, and its number in its half.
+    pub(crate) fn half(self) -> (bool, u32) {
+        let half = self.processes / 2;
+        (self.process < half, self.process % half.max(1))
     }
 }
 
@@ -96,7 +101,6 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// This machine.
     pub(crate) fn this() -> Self {
         let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
         Self { name, machine: Machine::this().text(), sockets: sockets() }
@@ -109,7 +113,6 @@ impl Host {
 pub(super) enum FromProcess {
     /// It waits at the barrier before a phase.
     Arrived(String),
-    /// Its log of a phase.
     Did(String, ProcessLog),
     /// The measurement of a process that logs no single operations.
     Measured(Usage),
@@ -125,7 +128,6 @@ pub(super) enum ToProcess {
     Release,
 }
 
-/// Writes a message.
 pub(super) fn send(out: &mut impl Write, message: &impl Serialize) -> Result<()> {
     let line = json(message)? + "\n";
     out.write_all(line.as_bytes()).and_then(|()| out.flush()).map_err(Error::pipe("write a message"))
@@ -154,5 +156,12 @@ mod tests {
         {
             assert_eq!(Rank { process, processes, node: 0, nodes }.neighbour(), neighbour);
         }
+    }
+
+    #[test]
+    fn processes_of_both_halves_are_numbered_from_zero() {
+        let halves: Vec<_> =
+            (0..4).map(|process| Rank { process, processes: 4, node: 0, nodes: 2 }.half()).collect();
+        assert_eq!(halves, [(true, 0), (true, 1), (false, 0), (false, 1)]);
     }
 }

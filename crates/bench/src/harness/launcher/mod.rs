@@ -16,7 +16,7 @@ mod state;
 
 pub use child::COMMAND;
 pub(crate) use child::this_program;
-pub(crate) use driver::{Hosts, Launcher};
+pub(crate) use driver::Launcher;
 pub(crate) use message::{Host, Rank, Task};
 pub(crate) use node::run as run_node;
 pub(crate) use process::{Process, run as run_process};

@@ -28,7 +28,6 @@ use crate::{
 /// The barrier of processes that work until the others have finished.
 const STOP: &str = "stop";
 
-/// This process.
 pub(crate) struct Process {
     pub(crate) rank: Rank,
     clock: Clock,

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::message::{FromNode, FromProcess};
 use crate::harness::{events::ProcessLog, usage::Usage};
 
-/// The logs of one phase.
 #[derive(Debug, Default)]
 pub(crate) struct Phase {
     pub(crate) name: String,
@@ -16,7 +15,6 @@ pub(crate) struct Phase {
 }
 
 impl Phase {
-    /// The logs of all processes.
     pub(crate) fn all(&self) -> impl Iterator<Item = &ProcessLog> {
         self.logs.iter().map(|(_, _, log)| log)
     }
@@ -30,7 +28,6 @@ impl Phase {
     }
 }
 
-/// The outcome of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunOutcome {
     /// In the order of their first logs.
@@ -60,7 +57,6 @@ pub(super) struct NodeName<'n> {
     pub(super) clock_shift: i64,
 }
 
-/// A run in progress.
 #[derive(Default)]
 pub(super) struct RunState {
     run: u64,

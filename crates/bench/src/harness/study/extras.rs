@@ -11,7 +11,7 @@ use crate::harness::{
     spread::Spread,
 };
 
-/// Readers that see more than this log of the steps only after the next one are behind.
+/// Readers are behind if they see more than this part of the steps only after the next one.
 const BEHIND_MAX: f64 = 0.5;
 /// The rest of a phase, outside of the recorded calls.
 pub(crate) const OTHER: &str = "other";

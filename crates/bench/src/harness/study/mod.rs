@@ -36,7 +36,7 @@ use crate::{
     harness::{
         events::{EventsFile, LogEntry, ProcessLog},
         folders::prepare_memory,
-        launcher::{Host, Hosts, Launcher, Phase, RunOutcome, Task},
+        launcher::{Host, Launcher, Phase, RunOutcome, Task},
         metrics::{self, ReleasedTogether},
     },
 };
@@ -48,10 +48,8 @@ pub(crate) trait Work {
         Location::Pool(pool.clone())
     }
 
-    /// The task of each process.
     fn task(&self, location: &Location) -> Result<Task>;
 
-    /// The bytes that so many processes write.
     fn bytes_written(&self, processes: u64) -> u64;
 }
 
@@ -64,7 +62,6 @@ pub(crate) struct Case<W> {
     pub(crate) flush_every: Option<u64>,
 }
 
-/// A study in progress.
 pub(crate) struct Study<'s> {
     site: &'s SiteArgs,
     registry: &'s Registry,
@@ -110,8 +107,7 @@ impl<'s> Study<'s> {
         record: impl FnOnce(Vec<Host>) -> Result<Record>,
     ) -> Result<Self> {
         let stores = stores::named(&site.pools, registry)?;
-        let hosts = Hosts { names: site.hosts.clone(), launcher: site.launcher.clone() };
-        let launcher = Launcher::start(&hosts)?;
+        let launcher = Launcher::start(&site.hosts, &site.launcher)?;
         let record = record(launcher.hosts())?;
         let mut study = Self {
             site,
@@ -376,7 +372,6 @@ impl Drop for Study<'_> {
     }
 }
 
-/// One repetition of a case.
 struct Repetition {
     case: u32,
     repetition: u32,

@@ -50,7 +50,6 @@ pub(crate) struct Description {
     pools: Vec<String>,
 }
 
-/// A case with its labels.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CaseRecord {
     pub(crate) number: u32,
@@ -85,7 +84,6 @@ pub(crate) struct Problem {
 }
 
 impl Description {
-    /// Reads the record in a folder.
     pub(crate) fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE);
         let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
@@ -118,7 +116,6 @@ pub(crate) fn events_path(folder: &Path, case: u32, repetition: u32, phase: &str
     folder.join(EVENTS).join(format!("{case}-{repetition}-{phase}.parquet"))
 }
 
-/// A record in progress.
 #[derive(Debug)]
 pub(crate) struct Record {
     folder: PathBuf,
@@ -289,7 +286,6 @@ impl Record {
         self.save()
     }
 
-    /// Adds further fields to a result.
     pub(super) fn add_fields(
         &mut self,
         case: u32,
@@ -359,7 +355,6 @@ pub(crate) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The outcome of cleaning up after a run.
 #[derive(Debug, Default)]
 pub(crate) struct Cleaned {
     pub(crate) removed: usize,

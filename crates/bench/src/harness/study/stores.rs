@@ -19,7 +19,6 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Store {
     pub(super) uri: String,
-    /// The label of its results.
     pub(super) name: String,
 }
 
@@ -53,7 +52,6 @@ pub(super) fn create(
     folders::given_or_default(&[])?.into_iter().map(store).collect()
 }
 
-/// The URI with an absolute path.
 fn absolute(text: &str, uri: &PoolUri) -> Result<String> {
     if uri.scheme() != "posix" {
         return Ok(text.to_owned());

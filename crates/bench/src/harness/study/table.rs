@@ -17,7 +17,6 @@ use crate::harness::{
 
 /// The header of the ratio to the limit.
 const OF_PLAIN: &str = "of plain";
-/// The columns of figures.
 const FIGURES: [&str; 6] = ["MiB/s", OF_PLAIN, "latency ms", "p99 ms", "start ms", "overlap"];
 
 /// Prints a row for each phase of each case, and profiles of the time by call if wanted.
@@ -71,7 +70,6 @@ pub(crate) fn common<'r>(all: &[CaseResults<'r>]) -> Vec<&'r str> {
     first.labels.keys().map(String::as_str).filter(|name| is_common(name)).collect()
 }
 
-/// Some labels of a case as text.
 pub(crate) fn labels_text(labels: &Map<String, Value>, is_shown: impl Fn(&str) -> bool) -> String {
     let shown = labels.iter().filter(|(name, _)| is_shown(name));
     let texts = shown.map(|(name, value)| format!("{} {}", name.replace('_', " "), text_of(value)));

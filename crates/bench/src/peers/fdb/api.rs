@@ -141,7 +141,6 @@ pub(super) fn length_of(text: *const c_char) -> usize {
     unsafe { CStr::from_ptr(text) }.count_bytes()
 }
 
-/// A string of the library.
 fn text_of(text: *const c_char) -> String {
     if text.is_null() {
         return "no reason given".to_owned();

@@ -23,7 +23,6 @@ const PIECE: usize = 4 << 20;
 /// The level of detail of a listing of single fields.
 const FIELDS: c_int = 3;
 
-/// An open FDB.
 pub(crate) struct Fdb {
     library: Library,
     handle: Owned,
@@ -93,7 +92,6 @@ fn text(text: &str) -> Result<CString> {
     CString::new(text).map_err(|_| Error::invalid(format!("{text:?}"), "text without a zero byte"))
 }
 
-/// An open reader.
 struct Reader<'l> {
     library: &'l Library,
     raw: Owned,

@@ -124,7 +124,6 @@ impl ClientArgs {
         }
     }
 
-    /// The number of fields.
     fn count(&self) -> Result<u64> {
         let ends = [(self.first_number, self.numbers), (self.first_step, self.steps)];
         if let Some((first, count)) =

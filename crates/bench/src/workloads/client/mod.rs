@@ -27,7 +27,6 @@ use crate::{
     workloads::ensemble::{self, DATASET, Keys, Wanted},
 };
 
-/// Runs one client.
 pub(crate) fn run(args: &ClientArgs, registry: &Registry, driver: &mut dyn Driver) -> Result<()> {
     let count = args.check()?;
     let store = args.own_store()?;
@@ -48,11 +47,9 @@ pub(crate) fn run(args: &ClientArgs, registry: &Registry, driver: &mut dyn Drive
     job.driver.report(&usage)
 }
 
-/// A client at work.
 struct Job<'a> {
     args: &'a ClientArgs,
     driver: &'a mut dyn Driver,
-    /// The number of fields.
     count: u64,
     buffer: Vec<u8>,
     keys: Keys,

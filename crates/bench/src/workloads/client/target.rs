@@ -19,11 +19,9 @@ pub(crate) trait Target {
     /// Passes the lengths of all fields of a request to `each`.
     fn list(&mut self, request: &str, as_json: bool, each: &mut dyn FnMut(u64)) -> Result<()>;
     fn wipe(&mut self, request: &str) -> Result<u64>;
-    /// Opens a new handle.
     fn reopen(&mut self) -> Result<()>;
 }
 
-/// Isotach.
 pub(super) struct Isotach<'r> {
     config: Config,
     registry: &'r Registry,

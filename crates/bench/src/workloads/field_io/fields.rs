@@ -21,16 +21,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, harness::events::Timer};
 
-/// The main container.
 const MAIN: &str = "main";
 /// Array ids of one allocation.
 const IDS: u64 = 1024;
 /// Bytes of the stamp at each end of a field.
 const STAMP: usize = 24;
-/// The smallest field.
 pub(crate) const SIZE_MIN: usize = 2 * STAMP;
 
-/// The layout of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Mode {

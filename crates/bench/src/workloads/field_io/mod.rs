@@ -29,7 +29,6 @@ use crate::{
     workloads::ensemble,
 };
 
-/// An access pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Pattern {
@@ -125,7 +124,6 @@ pub(crate) struct FieldIoArgs {
     pub(crate) study: StudyArgs,
 }
 
-/// Runs all cases.
 pub(crate) fn run(args: &FieldIoArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     check(args)?;
     let cases = cases(args);
@@ -141,7 +139,6 @@ fn check(args: &FieldIoArgs) -> Result<()> {
     }
 }
 
-/// The parameters of a case.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
     pattern: Pattern,
@@ -202,7 +199,6 @@ impl Setting {
     }
 }
 
-/// A run of a case.
 pub(crate) struct Run {
     setting: Setting,
     action: Action,

@@ -17,7 +17,6 @@ use crate::{
 
 pub(crate) const NAME: &str = "field-io";
 
-/// The task of all processes of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Task {
     pub(crate) pool: String,
@@ -25,12 +24,10 @@ pub(crate) struct Task {
     pub(crate) contention: Contention,
     pub(crate) classes: Classes,
     pub(crate) size: usize,
-    /// Operations of each process.
     pub(crate) operations: u64,
     pub(crate) action: Action,
 }
 
-/// The action of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Action {
@@ -44,7 +41,6 @@ pub(crate) enum Action {
     RewriteWhileRead { fields: u64 },
 }
 
-/// Runs one process.
 pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registry) -> Result<()> {
     let pool = registry.open_pool(&task.pool.parse::<PoolUri>()?)?;
     let fields = Fields::open(pool, task.mode, task.contention, task.classes)?;
@@ -58,7 +54,7 @@ pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registr
             process.phase("read", |recorder| job.read(recorder, job.rank.neighbour()))
         }
         Action::RewriteWhileRead { fields } => {
-            let (is_writer, writer) = side(job.rank);
+            let (is_writer, writer) = job.rank.half();
             process.phase("setup", |recorder| match is_writer {
                 true => job.write(recorder, fields, 0),
                 false => Ok(()),
@@ -69,12 +65,6 @@ pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registr
             }
         }
     }
-}
-
-/// Whether a process is in the first half, and the number of its partner in that half.
-fn side(rank: Rank) -> (bool, u32) {
-    let half = rank.processes / 2;
-    (rank.process < half, rank.process % half.max(1))
 }
 
 struct Job<'t> {
@@ -123,17 +113,5 @@ impl Job<'_> {
         let Some(version) = version else { return false };
         let before = self.seen.insert(name.number, version);
         before.is_none_or(|before| before <= version)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_half_writes_and_each_of_the_second_half_reads_from_one_writer() {
-        let sides: Vec<_> =
-            (0..4).map(|process| side(Rank { process, processes: 4, node: 0, nodes: 2 })).collect();
-        assert_eq!(sides, [(true, 0), (true, 1), (false, 0), (false, 1)]);
     }
 }

@@ -22,7 +22,6 @@ const CLASSES: [(&str, u64); 7] =
 pub(crate) struct Template {
     /// All bytes before the values.
     head: Vec<u8>,
-    /// The length of the message.
     size: usize,
     offsets: Offsets,
 }
@@ -115,7 +114,6 @@ impl Message {
         Self { bytes, offsets: template.offsets.clone(), head, end }
     }
 
-    /// The message of a field.
     pub(crate) fn of(&mut self, field: &Field) -> &[u8] {
         match self.offsets.edition {
             1 => self.write_edition_1(field),

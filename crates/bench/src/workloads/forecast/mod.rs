@@ -41,7 +41,6 @@ const TEMPLATE: &[u8] = include_bytes!("template.grib2");
 /// Its key without the pairs that differ between fields.
 const TEMPLATE_KEY: &str =
     "class=rd,expver=xxxx,stream=enfo,date=20240101,time=0000,domain=g,type=pf,levtype=pl";
-/// The default size of its messages.
 const SIZE: usize = 1 << 20;
 
 /// The options of the fields, with the names of fdb-hammer.
@@ -126,7 +125,6 @@ impl Forecast {
         blocks.saturating_mul((self.shape.block() * self.template.size()) as u64)
     }
 
-    /// The labels of its cases.
     pub(crate) fn labels(&self) -> Map<String, Value> {
         let Shape { steps, members, levels, params, .. } = &self.shape;
         labels([
@@ -145,7 +143,6 @@ pub(crate) fn prepare(pool: &dyn Pool, registry: &Registry) -> Result<()> {
     Ok(())
 }
 
-/// Opens the field store in a pool.
 pub(crate) fn open(pool: &str, registry: &Registry) -> Result<FieldStore> {
     Ok(FieldStore::open(&Config::single(&pool.parse::<PoolUri>()?), registry)?)
 }

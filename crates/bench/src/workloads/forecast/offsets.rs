@@ -12,7 +12,6 @@ pub(super) const END: &[u8; 4] = b"7777";
 /// The level type of pressure levels.
 const PRESSURE: u8 = 100;
 
-/// Offsets in a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Offsets {
     pub(super) edition: u8,
@@ -20,7 +19,6 @@ pub(super) struct Offsets {
     pub(super) product: usize,
     /// The offsets of class and expver, if the message contains them.
     pub(super) labels: Option<Labels>,
-    /// The data section.
     pub(super) data: usize,
     /// The first byte of its values.
     pub(super) values: usize,

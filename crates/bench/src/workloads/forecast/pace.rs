@@ -27,7 +27,6 @@ pub(crate) struct PaceArgs {
     pub(crate) poll_max_attempts: Option<u32>,
 }
 
-/// The pace of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Pace {
     pub(crate) step_window: f64,

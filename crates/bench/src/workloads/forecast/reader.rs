@@ -10,7 +10,6 @@ use crate::{
     harness::events::{Calls, Mark, Marked, Notes, Recorder},
 };
 
-/// A process that reads.
 pub(crate) struct Reader {
     store: FieldStore,
     shape: Shape,

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::params::{self, Param};
 use crate::{Error, Result};
 
-/// The fields of a forecast.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Shape {
     pub(crate) first_step: u32,
@@ -21,7 +20,6 @@ pub(crate) struct Shape {
     pub(crate) has_levels: bool,
 }
 
-/// One field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Field {
     pub(crate) number: u32,

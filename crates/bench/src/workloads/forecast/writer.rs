@@ -13,7 +13,6 @@ use crate::{
     },
 };
 
-/// A process that writes.
 pub(crate) struct Writer {
     store: FieldStore,
     forecast: Forecast,

@@ -58,7 +58,6 @@ pub(crate) struct HammerArgs {
     pub(crate) study: StudyArgs,
 }
 
-/// Runs all cases.
 pub(crate) fn run(args: &HammerArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     let actions = args.actions();
     let retention = args.retention(&actions)?;
@@ -73,7 +72,6 @@ pub(crate) fn run(args: &HammerArgs, registry: &Registry, out: &mut impl Write) 
 }
 
 impl HammerArgs {
-    /// The actions, in order.
     fn actions(&self) -> Vec<Action> {
         let writes = self.write || !(self.read || self.list);
         let all = [(writes, Action::Write), (self.read, Action::Read), (self.list, Action::List)];

@@ -11,7 +11,6 @@ use crate::{
 
 pub(crate) const NAME: &str = "hammer";
 
-/// The task of all processes of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Task {
     pub(crate) pool: String,
@@ -23,7 +22,6 @@ pub(crate) struct Task {
     pub(crate) pace: Option<Pace>,
 }
 
-/// The action of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Action {
@@ -32,7 +30,6 @@ pub(crate) enum Action {
     List,
 }
 
-/// Runs one process.
 pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registry) -> Result<()> {
     let store = forecast::open(&task.pool, registry)?;
     let rank = process.rank;

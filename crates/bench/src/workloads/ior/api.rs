@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use super::layout::File;
 use crate::{Error, Result};
 
-/// The container of the arrays.
 const CONTAINER: &str = "ior";
 
 /// The name of an interface.
@@ -118,7 +117,6 @@ impl Api for Objects {
     }
 }
 
-/// Plain files in a folder.
 pub(super) struct Files {
     folder: PathBuf,
     open: Option<(PathBuf, fs::File)>,

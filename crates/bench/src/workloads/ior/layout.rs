@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 /// Bytes between two marks of the writer and the offset.
 const SECTOR: usize = 4096;
 
-/// The sizes of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Shape {
     /// Bytes of a process in a segment.
@@ -44,7 +43,6 @@ impl Shape {
     }
 }
 
-/// One file or object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct File {
     /// 0, or the number of the iteration where each has files of its own.

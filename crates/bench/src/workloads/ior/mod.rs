@@ -31,7 +31,6 @@ use crate::{
     },
 };
 
-/// Runs all tests.
 pub(crate) fn run(args: &IorArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     let tests = args.tests()?;
     let cases: Vec<Case<Run>> = tests.into_iter().map(|test| case(test, args.files.as_deref())).collect();
@@ -53,7 +52,6 @@ fn beside(pool: &PoolUri) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The run of a test.
 struct Run {
     test: Test,
     /// The folder of plain files, unless it is beside the pool.

@@ -45,7 +45,6 @@ pub(crate) struct Test {
     pub(super) delay: f64,
 }
 
-/// The task of all processes of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Task {
     pub(super) location: String,
@@ -69,7 +68,6 @@ impl Test {
     }
 }
 
-/// Runs one process.
 pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registry) -> Result<()> {
     let test = &task.test;
     let api: Box<dyn Api> = match Location::parse(&task.location)? {
@@ -181,7 +179,6 @@ fn short(filled: usize, offset: u64, file: File, expected: u64) -> Error {
     Error::wrong(what, format!("{expected}, written before with the same -b, -t and -s"))
 }
 
-/// The serialisation of a value as text.
 mod text {
     use std::{fmt::Display, str::FromStr};
 

@@ -122,7 +122,6 @@ fn plain(header: &[&str], left: usize) -> Table {
     table
 }
 
-/// Prints the tables.
 pub(super) fn print(record: &Record, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", record.machine())?;
     let all: Vec<CaseResults<'_>> = record.cases().collect();

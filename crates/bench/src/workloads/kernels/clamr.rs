@@ -11,7 +11,6 @@ const VARIABLES: u64 = 9;
 /// The mean number of cells of a process, at scale 1.
 const CELLS: u64 = 1 << 16;
 
-/// The mesh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Clamr {
     /// The mean number of cells of a process.

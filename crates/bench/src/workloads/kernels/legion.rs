@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::piece::{Piece, scaled};
 
-/// The number of regions.
 const REGIONS: u64 = 2;
 /// The shards of a process in each region.
 const SHARDS: u64 = 2;
@@ -14,7 +13,6 @@ const VALUES: u64 = 1 << 17;
 /// The number of writers whose shards a reader reads: its partner, and a neighbour for ghost cells.
 const READ: u64 = 2;
 
-/// The regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Legion {
     /// The values of a shard.

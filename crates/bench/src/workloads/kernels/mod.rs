@@ -89,7 +89,6 @@ fn scale(text: &str) -> std::result::Result<f64, String> {
     number.ok_or_else(|| "expected a number from 0.001 to 1000".to_owned())
 }
 
-/// Runs all cases.
 pub(crate) fn run(args: &KernelsArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     check(args)?;
     let cases = cases(args, &updates(args, registry)?);
@@ -124,7 +123,6 @@ fn updates(args: &KernelsArgs, registry: &Registry) -> Result<Vec<Updates>> {
     Ok(args.updates.clone())
 }
 
-/// A run of a case.
 struct Run {
     layout: Layout,
     updates: Updates,

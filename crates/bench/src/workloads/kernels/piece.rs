@@ -1,7 +1,6 @@
 //! The data of the kernels: runs of 64-bit values. Each value names its variable, position and version, so a value of
 //! another position or version is detected.
 
-/// Bytes of a value.
 pub(super) const VALUE: usize = 8;
 /// The number of versions that values can distinguish.
 pub(super) const VERSIONS_MAX: u64 = (1 << 16) - 1;
@@ -16,7 +15,6 @@ pub(super) struct Piece {
     pub(super) variable: u8,
     /// The index of the first value among all values of the variable.
     pub(super) position: u64,
-    /// The number of values.
     pub(super) count: u64,
 }
 

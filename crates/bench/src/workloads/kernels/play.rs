@@ -20,7 +20,6 @@ use crate::{
 
 pub(crate) const NAME: &str = "kernels";
 
-/// The task of all processes of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Task {
     pub(super) pool: String,
@@ -31,7 +30,6 @@ pub(crate) struct Task {
     pub(super) action: Action,
 }
 
-/// The action of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Action {
@@ -110,7 +108,6 @@ impl Layout {
     }
 }
 
-/// Runs one process.
 pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registry) -> Result<()> {
     let pool = registry.open_pool(&task.pool.parse::<PoolUri>()?)?;
     let store = Store::open(&*pool, task.updates, task.class.parse()?)?;
@@ -127,20 +124,20 @@ pub(crate) fn run_process(task: &Task, process: &mut Process, registry: &Registr
             let times = u64::from(reader.number < reader.of);
             process.phase(read, |recorder| job.read(recorder, reader, times, task.versions))
         }
-        Action::WriteWhileRead => match side(rank) {
-            Side::Writer(writer) => {
+        Action::WriteWhileRead => {
+            let ((is_writer, number), of) = (rank.half(), rank.processes / 2);
+            if is_writer {
+                let writer = Writer { number, of };
                 process.phase("setup", |recorder| job.write(recorder, writer, 1, 1))?;
-                process.phase(write, |recorder| job.write(recorder, writer, 2, task.versions))
+                return process.phase(write, |recorder| job.write(recorder, writer, 2, task.versions));
             }
-            Side::Reader(reader) => {
-                process.phase("setup", |_| Ok(()))?;
-                process.phase(read, |recorder| job.read(recorder, reader, task.versions, 1))
-            }
-        },
+            let reader = Reader { number, of, writers: of };
+            process.phase("setup", |_| Ok(()))?;
+            process.phase(read, |recorder| job.read(recorder, reader, task.versions, 1))
+        }
     }
 }
 
-/// A process that writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Writer {
     number: u32,
@@ -153,21 +150,6 @@ struct Reader {
     number: u32,
     of: u32,
     writers: u32,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Side {
-    Writer(Writer),
-    Reader(Reader),
-}
-
-/// The first half of the processes writes, the second half reads.
-fn side(rank: Rank) -> Side {
-    let half = rank.processes / 2;
-    match rank.process.checked_sub(half) {
-        None => Side::Writer(Writer { number: rank.process, of: half }),
-        Some(number) => Side::Reader(Reader { number, of: half, writers: half }),
-    }
 }
 
 struct Job {
@@ -277,12 +259,5 @@ mod tests {
         let restart =
             Action::Restart { readers: None }.reader(Rank { process: 1, processes: 4, node: 0, nodes: 2 });
         assert_eq!(restart, Reader { number: 1, of: 3, writers: 4 });
-    }
-
-    #[test]
-    fn the_first_half_writes_and_the_second_half_reads() {
-        let of = |process, processes| side(Rank { process, processes, node: 0, nodes: 1 });
-        assert_eq!(of(1, 4), Side::Writer(Writer { number: 1, of: 2 }));
-        assert_eq!(of(2, 4), Side::Reader(Reader { number: 0, of: 2, writers: 2 }));
     }
 }

@@ -52,7 +52,6 @@ pub(super) fn prepare(pool: &dyn Pool) -> Result<()> {
     Ok(pool.create_container(&CONTAINER.parse()?, &ContainerOptions::default())?)
 }
 
-/// The handle of a process.
 pub(super) struct Store {
     container: Arc<dyn Container>,
     updates: Updates,
@@ -177,7 +176,6 @@ impl Store {
         Ok(self.latest(&*self.container, writers)?.into_iter().min().unwrap_or(0))
     }
 
-    /// Opens the newest complete version.
     pub(super) fn newest(&self, writers: u32) -> Result<Version<'_>> {
         let (number, container) = match self.updates {
             Updates::Transactions => self.open_newest()?,

@@ -80,7 +80,6 @@ pub(crate) struct PlanArgs {
     resume: Option<PathBuf>,
 }
 
-/// Runs all stages.
 pub(crate) fn run(args: &PlanArgs, registry: &Registry, out: &mut impl Write) -> Result<()> {
     if args.site.pools.len() > 1 {
         return Err(Error::invalid(format!("{} values of --pool", args.site.pools.len()), "one, or none"));

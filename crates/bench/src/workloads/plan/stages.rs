@@ -15,7 +15,6 @@ pub(super) const VARIATION_MAX: f64 = 0.05;
 /// A point that reaches this part of the best is as good.
 const AS_GOOD: f64 = 0.95;
 
-/// A stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Stage {

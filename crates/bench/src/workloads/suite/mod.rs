@@ -72,7 +72,6 @@ pub(crate) struct SuiteArgs {
     pub(super) save: Option<PathBuf>,
 }
 
-/// Runs the suite.
 pub(crate) fn run(args: &SuiteArgs, out: &mut impl Write) -> Result<()> {
     let machine = Machine::this();
     let launcher = Launcher::local(this_program()?)?;
@@ -167,7 +166,6 @@ impl<W: Write> Suite<'_, W> {
         Ok(())
     }
 
-    /// Measures once and records it.
     fn add(
         &mut self,
         what: &'static str,
