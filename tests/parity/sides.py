@@ -130,7 +130,9 @@ class FdbSide(Side):
     ) -> None:
         super().__init__(directory, inputs, config, schema)
         self.programs, home = programs, directory / "home"
-        home.mkdir()
+        # The handler expver notes here which root it has chosen, in a file that must exist.
+        (home / "etc/fdb").mkdir(parents=True)
+        (home / "etc/fdb/expver_to_fdb_root.map").touch()
         # FDB wants its roots to be there; a configuration may name several below its folder.
         for name in ("main", "other"):
             for root in re.findall(r"path: (\S+)", self.config(name).read_text()):

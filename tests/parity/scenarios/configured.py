@@ -35,6 +35,9 @@ ROUND = (
     HEAD
     + "spaces:\n- handler: RoundRobin\n  roots:\n  - path: {root}/a\n  - path: {root}/b\n  - path: {root}/c\n"
 )
+BY_EXPVER = (
+    HEAD + "spaces:\n- handler: expver\n  roots:\n  - path: {root}/a\n  - path: {root}/b\n  - path: {root}/c\n"
+)
 LAYOUT = FREE + "tocSerialisationVersion: 3\nuseSubToc: true\nserverPort: 7654\n"
 
 SCENARIOS = [
@@ -114,6 +117,19 @@ SCENARIOS = [
             reads(fields(X), 4),
         ],
         config=ROUND,
+    ),
+    Scenario(
+        "fields of roots that are chosen by expver are one store",
+        [
+            writes("experiments.grib"),
+            lists("class=rd", 3),
+            writes("x.grib"),
+            lists(X, 4),
+            reads(fields(X), 4),
+            step("wipe", X),
+            lists("class=rd", 2),
+        ],
+        config=BY_EXPVER,
     ),
     Scenario(
         "spaces take the datasets that their expressions match",
