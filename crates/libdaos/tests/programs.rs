@@ -7,7 +7,7 @@ mod headers;
 use std::{
     collections::BTreeSet,
     fs::{self, Permissions},
-    io::{BufRead, BufReader, Write},
+    io::Write,
     os::unix::{fs::PermissionsExt, process::CommandExt},
     path::Path,
     process::{Child, Stdio},
@@ -16,7 +16,7 @@ use std::{
 
 use isotach_needs::{Need, skip};
 
-use bench::{Bench, library, source};
+use bench::{Bench, library, lines, source};
 
 /// What the conformance program found, by the names of its checks, and all that it printed.
 #[derive(Default)]
@@ -24,16 +24,6 @@ struct Checked {
     passed: BTreeSet<String>,
     failed: BTreeSet<String>,
     printed: String,
-}
-
-impl Bench {
-    fn start(&self, program: &Path, words: &[&str]) -> Child {
-        self.command(program, words).stdout(Stdio::piped()).spawn().unwrap()
-    }
-}
-
-fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
-    BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap)
 }
 
 #[test]

@@ -166,7 +166,9 @@ impl VerifiedPart {
         match if doit { unended.end() } else { Ok(unended.planned()) } {
             Ok(ended) => report.ended_wipes.push(ended),
             Err(error) => {
-                let damage = unended.damage(&self.place);
+                let what = "a wipe of collocations has begun and not ended".to_owned();
+                let (key, place, cure) = (self.key.clone(), self.place.clone(), Cure::Wait);
+                let damage = Damage { level: Level::Dataset, key, what, place, byte: None, cure };
                 report.repaired.push(self.repaired(&damage, Err(error.to_string()), None));
             }
         }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use isotach_mars::Key;
 
-use super::{Cure, Damage, Level};
 use crate::{
     Result, Selection,
     catalogue::{
@@ -58,12 +57,5 @@ impl Unended {
     /// What [`Unended::end`] would end.
     pub(super) fn planned(&self) -> EndedWipes {
         EndedWipes { dataset: self.entry.key.clone(), wipes: self.wipes() }
-    }
-
-    /// What a repair reports when it cannot end them.
-    pub(super) fn damage(&self, place: &str) -> Damage {
-        let what = "a wipe of collocations has begun and not ended".to_owned();
-        let (key, place) = (self.entry.key.clone(), place.to_owned());
-        Damage { level: Level::Dataset, key, what, place, byte: None, cure: Cure::Wait }
     }
 }

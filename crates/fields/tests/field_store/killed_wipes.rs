@@ -7,7 +7,7 @@ use isotach_fields::{EndedWipes, FieldStore, VerifyOptions, VerifyReport};
 use crate::{
     faulty::{Interruption, Moment},
     layouts::{archive, field, listed, request, with},
-    races::{Player, Stage, assert_all_readable, code, full},
+    races::{Player, Stage, assert_all_readable, code, full, six},
 };
 
 /// A store with two collocations of two fields each, in one pool or with catalogue and store in two.
@@ -218,4 +218,19 @@ fn a_move_that_was_killed_while_it_wiped_is_reported_and_ended_by_an_unlock() {
         mover.store.move_to(&target.store, &request("class=od,type=fc")).unwrap();
         assert_eq!((listed(&writer.store, "").len(), listed(&target.store, "").len()), (0, 2));
     }
+}
+
+#[test]
+fn a_wipe_that_failed_midway_leaves_nothing_under_way() {
+    let (writer, wiper, _) = Stage::set_apart();
+    // The commits of the wipe: its count, the collocation, the arrays.
+    wiper.script.lock().unwrap().commits.extend([None, None, full()]);
+    let wiped = wiper.store.wipe(&request("class=od,type=fc"), true).map(drop);
+    assert_eq!(code(&wiped), "no-space");
+    writer.store.archive(&field("6", "t"), b"six").unwrap();
+    writer.script.lock().unwrap().flushes.push_back(full());
+    assert_eq!(code(&writer.store.flush()), "no-space");
+    // With a wipe under way its field would be given up.
+    writer.store.flush().unwrap();
+    assert_eq!(six(&wiper).unwrap(), b"six");
 }

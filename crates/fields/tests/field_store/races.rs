@@ -54,7 +54,7 @@ impl Stage {
     }
 
     /// The same, with catalogue and store in two pools.
-    fn set_apart() -> (Player, Player, Player) {
+    pub(crate) fn set_apart() -> (Player, Player, Player) {
         Self::set_in("memory:catalogue", "memory:source")
     }
 
@@ -83,7 +83,7 @@ fn assert_wiped(result: Result<()>, fields: u64) {
 }
 
 /// The bytes of step 6.
-fn six(player: &Player) -> Option<Vec<u8>> {
+pub(crate) fn six(player: &Player) -> Option<Vec<u8>> {
     player.store.retrieve_one(&field("6", "t")).unwrap()
 }
 
@@ -491,19 +491,4 @@ fn a_flush_beside_the_second_of_two_wipes_is_listed_though_the_first_has_ended()
     wiper.store.wipe(&request("class=od,type=fc"), true).unwrap();
     assert_eq!(listed(&wiper.store, "").len(), 1);
     assert_all_readable(&wiper);
-}
-
-#[test]
-fn a_wipe_that_failed_midway_leaves_nothing_under_way() {
-    let (writer, wiper, _) = Stage::set_apart();
-    // The commits of the wipe: its count, the collocation, the arrays.
-    wiper.script.lock().unwrap().commits.extend([None, None, full()]);
-    let wiped = wiper.store.wipe(&request("class=od,type=fc"), true).map(drop);
-    assert_eq!(code(&wiped), "no-space");
-    writer.store.archive(&field("6", "t"), b"six").unwrap();
-    writer.script.lock().unwrap().flushes.push_back(full());
-    assert_eq!(code(&writer.store.flush()), "no-space");
-    // With a wipe under way its field would be given up.
-    writer.store.flush().unwrap();
-    assert_eq!(six(&wiper).unwrap(), b"six");
 }
