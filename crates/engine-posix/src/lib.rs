@@ -26,6 +26,8 @@ mod read;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 mod sync;
+#[cfg(test)]
+mod testing;
 mod transaction;
 mod verify;
 
@@ -65,60 +67,24 @@ use crate::{
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Posix;
 
-impl Engine for Posix {
-    fn scheme(&self) -> &'static str {
-        SCHEME
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        CAPABILITIES
-    }
-
-    fn create_pool(&self, uri: &PoolUri) -> Result<()> {
-        OnDisk(disk::system()).create_pool(uri)
-    }
-
-    fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
-        OnDisk(disk::system()).open_pool(uri)
-    }
-
-    fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
-        OnDisk(disk::system()).destroy_pool(uri)
-    }
-}
-
 /// The posix engine for programs that only read. Its handles make no runs, so reading a container writes nothing to it. Otherwise they are
 /// those of [`Posix`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PosixOnlooker;
 
-impl Engine for PosixOnlooker {
-    fn scheme(&self) -> &'static str {
-        SCHEME
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        CAPABILITIES
-    }
-
-    fn create_pool(&self, uri: &PoolUri) -> Result<()> {
-        Posix.create_pool(uri)
-    }
-
-    fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
-        let (root, options) = options::parse(uri)?;
-        let options = options::Options { checkpoint: options::CHECKPOINT_MAX, ..options };
-        Ok(Arc::new(PosixPool::open(&disk::system(), uri, root, options)?))
-    }
-
-    fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
-        Posix.destroy_pool(uri)
-    }
-}
-
 /// The engine on any disk.
 #[derive(Debug)]
-struct OnDisk(Arc<dyn Folder>);
+struct OnDisk {
+    disk: Arc<dyn Folder>,
+    /// Whether its handles make runs.
+    makes_runs: bool,
+}
+
+impl OnDisk {
+    fn system(makes_runs: bool) -> Self {
+        Self { disk: disk::system(), makes_runs }
+    }
+}
 
 impl Engine for OnDisk {
     fn scheme(&self) -> &'static str {
@@ -126,19 +92,51 @@ impl Engine for OnDisk {
     }
 
     fn capabilities(&self) -> Capabilities {
-        capabilities(&*self.0)
+        capabilities(&*self.disk)
     }
 
     fn create_pool(&self, uri: &PoolUri) -> Result<()> {
-        pool::create(&*self.0, &options::parse(uri)?.0)
+        pool::create(&*self.disk, &options::parse(uri)?.0)
     }
 
     fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
-        let (root, options) = options::parse(uri)?;
-        Ok(Arc::new(PosixPool::open(&self.0, uri, root, options)?))
+        let (root, mut options) = options::parse(uri)?;
+        if !self.makes_runs {
+            options.checkpoint = options::CHECKPOINT_MAX;
+        }
+        Ok(Arc::new(PosixPool::open(&self.disk, uri, root, options)?))
     }
 
     fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
-        pool::destroy(&*self.0, &options::parse(uri)?.0)
+        pool::destroy(&*self.disk, &options::parse(uri)?.0)
     }
 }
+
+macro_rules! engine_on_the_system {
+    ($engine:ty, $makes_runs:literal) => {
+        impl Engine for $engine {
+            fn scheme(&self) -> &'static str {
+                SCHEME
+            }
+
+            fn capabilities(&self) -> Capabilities {
+                CAPABILITIES
+            }
+
+            fn create_pool(&self, uri: &PoolUri) -> Result<()> {
+                OnDisk::system($makes_runs).create_pool(uri)
+            }
+
+            fn open_pool(&self, uri: &PoolUri) -> Result<Arc<dyn Pool>> {
+                OnDisk::system($makes_runs).open_pool(uri)
+            }
+
+            fn destroy_pool(&self, uri: &PoolUri) -> Result<()> {
+                OnDisk::system($makes_runs).destroy_pool(uri)
+            }
+        }
+    };
+}
+
+engine_on_the_system!(Posix, true);
+engine_on_the_system!(PosixOnlooker, false);

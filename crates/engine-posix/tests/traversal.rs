@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use isotach_engine_posix::Posix;
+use isotach_engine_posix::{Posix, simulation::Random};
 use isotach_object::{
     Array, Container, ContainerOptions, Engine, Error, Finding, KeyValue, Label, ObjectClass, ObjectId,
     ObjectType, Part, Pool, PoolUri, Result, RightsChange, Verify,
@@ -89,63 +89,17 @@ fn write(container: &dyn Container, at: u64) -> Result<()> {
     container.flush()
 }
 
-/// Random numbers that follow from a seed (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+/// A dangerous name, or several in a row.
+fn dangerous_name(random: &mut Random) -> String {
+    const PARTS: &str = "..|.|/|//|\\|\0|\n|\r|~|a|c|containers|limbo|superblock|data|../../outside/secret|/etc/passwd|%2e%2e%2f|\
+        \u{202e}|\u{0301}|\u{2215}|\u{ff0e}\u{ff0e}|\u{feff}|CON|NUL.txt|aux:|-rf| |*|$(id)";
+    let parts: Vec<&str> = PARTS.split('|').collect();
+    let mut name: String =
+        (0..=random.below(4)).map(|_| parts[random.below(parts.len() as u64) as usize]).collect();
+    if random.below(8) == 0 {
+        name = name.repeat(1 + 300 / name.len());
     }
-
-    fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
-        of[(self.next() % of.len() as u64) as usize]
-    }
-
-    /// A dangerous name, or several in a row.
-    fn name(&mut self) -> String {
-        const PARTS: [&str; 30] = [
-            "..",
-            ".",
-            "/",
-            "//",
-            "\\",
-            "\0",
-            "\n",
-            "\r",
-            "~",
-            "a",
-            "c",
-            "containers",
-            "limbo",
-            "superblock",
-            "data",
-            "../../outside/secret",
-            "/etc/passwd",
-            "%2e%2e%2f",
-            "\u{202e}",
-            "\u{0301}",
-            "\u{2215}",
-            "\u{ff0e}\u{ff0e}",
-            "\u{feff}",
-            "CON",
-            "NUL.txt",
-            "aux:",
-            "-rf",
-            " ",
-            "*",
-            "$(id)",
-        ];
-        let count = 1 + self.next() % 4;
-        let mut name: String = (0..count).map(|_| self.pick(&PARTS)).collect();
-        if self.next().is_multiple_of(8) {
-            name = name.repeat(1 + 300 / name.len());
-        }
-        name
-    }
+    name
 }
 
 #[test]
@@ -160,11 +114,11 @@ fn no_label_key_or_snapshot_name_touches_anything_outside_the_pool() {
     let container = place.pool.open_container(&label()).unwrap();
     let (mut made, mut refused) = (0, 0);
     for round in 0..2000 {
-        let name = random.name();
-        let key = format!("{name}{}", random.name()).into_bytes();
+        let name = dangerous_name(&mut random);
+        let key = format!("{name}{}", dangerous_name(&mut random)).into_bytes();
         let entries = KeyValue::new(&*container, object(ObjectType::KeyValue)).unwrap();
         // A key is any bytes, and never a file name, even if it is no UTF-8.
-        let key = if random.next().is_multiple_of(4) { [&key[..], b"/\xff\xfe/.."].concat() } else { key };
+        let key = if random.below(4) == 0 { [&key[..], b"/\xff\xfe/.."].concat() } else { key };
         entries.put(&key, name.as_bytes()).unwrap();
         assert_eq!(entries.get(&key).unwrap().as_deref(), Some(name.as_bytes()), "seed {seed} round {round}");
         match name.parse::<Label>() {
@@ -186,7 +140,7 @@ fn no_label_key_or_snapshot_name_touches_anything_outside_the_pool() {
                     Ok(_) => container.snapshots().unwrap().destroy(&label).unwrap(),
                     Err(error) => assert_eq!(error.code(), "already-exists", "seed {seed}: {name:?}"),
                 }
-                if random.next().is_multiple_of(2) && label != crate::label() {
+                if random.below(2) == 0 && label != crate::label() {
                     place.pool.destroy_container(&label).unwrap();
                     assert!(!path.exists());
                 }
@@ -248,7 +202,7 @@ fn everything(place: &Surroundings) -> Vec<(&'static str, Option<Error>)> {
         ("read", read().err()),
         ("write", write().err()),
         ("measure", pool.container_size(label).err()),
-        ("set aside", pool.maintenance().unwrap().quarantine(label, &runs, "a note").err()),
+        ("quarantine", pool.maintenance().unwrap().quarantine(label, &runs, "a note").err()),
         ("set rights", pool.access_control().unwrap().set_rights(label, &rights).err()),
         ("destroy", pool.destroy_container(label).err()),
     ]
@@ -265,7 +219,7 @@ fn replace(place: &Surroundings, path: &Path) {
 fn a_link_in_place_of_a_container_or_its_files_is_not_followed() {
     let parts: [(&str, &[&str]); 6] = [
         // What is replaced, and the operations that are refused.
-        ("", &["read", "write", "verify", "measure", "set aside", "set rights"]),
+        ("", &["read", "write", "verify", "measure", "quarantine", "set rights"]),
         ("data", &["read", "write", "verify", "set rights"]),
         ("superblock", &["read", "write", "verify"]),
         ("log.0000000000000001", &["read", "write", "verify"]),

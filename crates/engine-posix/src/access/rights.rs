@@ -91,7 +91,7 @@ fn check_names(list: &PosixAcl, guard: &FileRights, place: &Path) -> Result<()> 
     }
     let what = format!(
         "users and groups by name in the rights of {}: its file system has no POSIX ACLs, so only OWNER@, GROUP@ and \
-         EVERYONE@ can be told apart",
+         EVERYONE@ can be distinguished",
         place.display()
     );
     Err(Error::Unsupported { engine: SCHEME, what })
@@ -118,7 +118,7 @@ pub(crate) fn explain(disk: &dyn Folder, container: &Path, need: &str, error: Er
         (Error::PermissionDenied { what, source }, Ok(Rights { owner, group, acl })) => {
             let myself = uid_names::myself();
             let what = format!(
-                "{what}; user {myself} needs {need}, and it is of user {owner} and group {group}: {acl}"
+                "{what}; user {myself} needs {need}; its owner is user {owner}, its group {group}: {acl}"
             );
             Error::PermissionDenied { what, source }
         }
@@ -127,7 +127,7 @@ pub(crate) fn explain(disk: &dyn Folder, container: &Path, need: &str, error: Er
 }
 
 fn no_rights() -> Error {
-    Error::Unsupported { engine: SCHEME, what: "rights on a disk that knows no users".to_owned() }
+    Error::Unsupported { engine: SCHEME, what: "rights on a disk without users".to_owned() }
 }
 
 fn list_of(guard: &FileRights) -> PosixAcl {
@@ -172,18 +172,18 @@ fn list_for(acl: &Acl, container: &Path) -> Result<PosixAcl> {
         if *principal == Principal::Owner {
             if permissions != Permissions::ALL {
                 return refuse(format!(
-                    "for {place} OWNER@ with less than {}: the owner of a file can always give himself the rest",
+                    "for {place} OWNER@ with less than {}: the owner of a file can always grant the rest",
                     Permissions::ALL
                 ));
             }
         } else if permissions.without(Permissions::READ_WRITE) != Permissions::NONE {
             return refuse(format!(
-                "for {place} d, T, A or o for {principal}: a file system leaves removing a container and changing its \
+                "for {place} d, T, A or o for {principal}: a file system reserves removing a container and changing its \
                  rights to OWNER@ and to root"
             ));
         } else if permissions != Permissions::NONE && !permissions.can_read() {
             return refuse(format!(
-                "for {place} {permissions} without r for {principal}: in a file system who writes reads, and who may not \
+                "for {place} {permissions} without r for {principal}: in a file system writers can read, and a user who may not \
                  read sees nothing else"
             ));
         }
@@ -299,8 +299,8 @@ impl TargetRights {
         folder.set_rights(name, guard).map_err(|error| match error {
             Error::PermissionDenied { what, source } => {
                 let needed = match self.owner {
-                    Some(_) => "only root gives what is his or another's to somebody else",
-                    None => "only its owner does, for a group that he belongs to, and root",
+                    Some(_) => "only root changes the owner",
+                    None => "only root and its owner, as a member of the new group, change the group",
                 };
                 Error::PermissionDenied { what: format!("{what}; {needed}"), source }
             }

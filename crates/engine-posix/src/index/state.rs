@@ -177,7 +177,7 @@ impl State {
         };
         // Checked after all reads: a purge may have removed a part of what was read.
         match self.is_in_hole(storage)? {
-            true => Err(self.damaged(&storage.log, "the log was purged up to a place behind this one")),
+            true => Err(self.damaged(&storage.log, "the log was purged past this position")),
             false => passed,
         }
     }

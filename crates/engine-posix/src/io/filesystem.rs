@@ -42,9 +42,9 @@ pub(crate) fn check_locks(disk: &dyn Folder, path: &Path) -> Result<()> {
             }
             "Lustre mounted without the option flock"
         }
-        _ => "a file system of which it is not known whether locks reach all nodes",
+        _ => "a file system whose locks may not reach all nodes",
     };
-    let what = format!("purging {}: it is on {why}, so it cannot be told who else writes", path.display());
+    let what = format!("purging {}: it is on {why}, so other writers cannot be detected", path.display());
     Err(Error::Unsupported { engine: crate::capability::SCHEME, what })
 }
 

@@ -162,7 +162,7 @@ pub(crate) fn cut_short(log: &Log, bytes: u64) -> Error {
 pub(crate) fn what_is_lost(bytes: u64) -> String {
     format!(
         "the log has lost its last {bytes} bytes, which were flushed, or was copied while others wrote (`isotach repair` \
-         brings back what other files prove)"
+         restores what other files prove)"
     )
 }
 
@@ -204,7 +204,7 @@ impl NoteWriter {
             Err(error) if log::is_refusal(&error) => {
                 let file = directory.path_of(FILE);
                 let what = format!(
-                    "write {}, where whoever writes to the container notes how far its log was flushed: give it the permissions of the \
+                    "write {}, where every writer notes how far the log was flushed: give it the permissions of the \
                      log beside it",
                     file.display()
                 );

@@ -92,9 +92,8 @@ impl PurgeManifest {
         let filled = file.read_full_at(&mut bytes, 0)?;
         let manifest = Self::decode(&bytes, storage.uuid);
         let manifest = manifest.filter(|manifest| filled == SIZE && manifest.sequence == sequence);
-        let damaged = || {
-            Error::corrupt("the manifest of a purge", storage.directory.path_of(&name).display().to_string())
-        };
+        let damaged =
+            || Error::corrupt("the purge manifest", storage.directory.path_of(&name).display().to_string());
         Ok(Some(manifest.ok_or_else(damaged)))
     }
 
@@ -124,7 +123,7 @@ impl PurgeManifest {
         match read() {
             Ok(bytes) if bytes.len() <= SIZE => Ok(None),
             Ok(bytes) => decode_ends(&bytes[SIZE..]).map(Some).ok_or_else(|| {
-                let what = "what a manifest says of data files; the next purge makes it anew";
+                let what = "the list of data files in a purge manifest; the next purge writes it anew";
                 Error::corrupt(what, storage.directory.path_of(&name).display().to_string())
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -186,8 +186,8 @@ impl Plan {
         let needed = self.needed_for_runs() + least;
         let path = storage.directory.path().display();
         let what = format!(
-            "purging {path} takes {needed} bytes beside what is there, and {free} are free: make room on this file system, or copy what \
-             the container holds to another store, wipe it here, and copy it back"
+            "purging {path} needs {needed} bytes of free space, and {free} are free: free space on this file system, or copy the \
+             container to another store, wipe it here, and copy it back"
         );
         Error::NoSpace { what }
     }

@@ -157,7 +157,7 @@ impl SimulatedDisk {
 
     /// The posix engine on this disk. It declares that it serves one process.
     pub fn engine(&self) -> Arc<dyn Engine> {
-        Arc::new(OnDisk(Arc::new(SimulatedFolder::new(self, ROOT))))
+        Arc::new(OnDisk { disk: Arc::new(SimulatedFolder::new(self, ROOT)), makes_runs: true })
     }
 
     /// The folder from which all its paths lead.

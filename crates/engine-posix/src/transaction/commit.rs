@@ -70,17 +70,14 @@ mod tests {
     use std::fs;
 
     use isotach_object::{
-        Array, Cell, Container, ContainerOptions, Engine, Label, Maintenance, ObjectClass, ObjectId,
-        ObjectType, Pool, PoolUri, Transaction, Update,
+        Array, Cell, Container, ContainerOptions, Label, Maintenance, ObjectClass, ObjectId, ObjectType,
+        Pool, Transaction, Update,
     };
 
     use super::*;
     use crate::{
-        Posix,
-        io::disk,
-        options,
-        pool::PosixPool,
         simulation::{Fault, SimulatedDisk},
+        testing::Fixture,
     };
 
     fn object(otype: ObjectType) -> ObjectId {
@@ -143,19 +140,13 @@ mod tests {
 
     #[test]
     fn a_frame_with_a_missing_segment_is_not_judged_by_its_own_changes() {
-        let folder = tempfile::tempdir().unwrap();
-        let uri: PoolUri = format!("posix:{}/pool?segment=256", folder.path().display()).parse().unwrap();
-        Posix.create_pool(&uri).unwrap();
-        let (root, options) = options::parse(&uri).unwrap();
-        let pool = PosixPool::open(&disk::system(), &uri, root, options).unwrap();
-        let label: Label = "c".parse().unwrap();
-        pool.create_container(&label, &ContainerOptions::default()).unwrap();
-        let path = folder.path().join("pool/containers/c");
-        let slow = PosixContainer::new(label.clone(), pool.open_storage(&path).unwrap()).unwrap();
-        let other = pool.open_container(&label).unwrap();
+        let fixture = Fixture::new("?segment=256");
+        let (pool, label, path) = (&fixture.pool, &fixture.label, fixture.path());
+        let slow = fixture.handle();
+        let other = pool.open_container(label).unwrap();
         {
             // Gives the purge something to free.
-            let passing = pool.open_container(&label).unwrap();
+            let passing = pool.open_container(label).unwrap();
             Array::new(&*passing, object(ObjectType::Array)).unwrap().write(0, &[1; 100_000]).unwrap();
             passing.update(&[Update::Destroy { object: object(ObjectType::Array) }]).unwrap();
             passing.flush().unwrap();
@@ -166,7 +157,7 @@ mod tests {
             commit_in_parts(&*other);
             let own = Transaction { preconditions: absent.to_vec(), updates: Vec::new() };
             let appended = writer.commit(&own, &[], &slow.storage.log);
-            assert!(pool.purge(&label, true).unwrap().freed > 0);
+            assert!(pool.purge(label, true).unwrap().freed > 0);
             fs::read_dir(path.join("data"))
                 .unwrap()
                 .for_each(|file| fs::remove_file(file.unwrap().path()).unwrap());

@@ -185,20 +185,15 @@ impl PosixContainer {
 
 #[cfg(test)]
 mod tests {
-    use isotach_object::{
-        Container, ContainerOptions, Engine, ObjectClass, ObjectId, ObjectType, Pool, PoolUri,
-    };
+    use isotach_object::{Container, ObjectClass, ObjectId, ObjectType, Pool};
 
     use super::*;
     use crate::{
-        Posix,
         format::{
             extent::{Extent, Sums},
             record::Condition,
         },
-        io::disk,
-        options,
-        pool::PosixPool,
+        testing::Fixture,
     };
 
     #[test]
@@ -232,16 +227,9 @@ mod tests {
 
     #[test]
     fn an_aborted_or_replaced_prepared_transaction_is_not_committed() {
-        let folder = tempfile::tempdir().unwrap();
-        let uri: PoolUri = format!("posix:{}/pool", folder.path().display()).parse().unwrap();
-        Posix.create_pool(&uri).unwrap();
-        let (root, options) = options::parse(&uri).unwrap();
-        let pool = PosixPool::open(&disk::system(), &uri, root, options).unwrap();
-        let (label, name): (Label, Label) = ("c".parse().unwrap(), "name".parse().unwrap());
-        pool.create_container(&label, &ContainerOptions::default()).unwrap();
-        let storage = pool.open_storage(&folder.path().join("pool/containers/c")).unwrap();
-        let slow = PosixContainer::new(label.clone(), storage).unwrap();
-        let other = pool.open_container(&label).unwrap();
+        let (fixture, name) = (Fixture::new(""), "name".parse::<Label>().unwrap());
+        let slow = fixture.handle();
+        let other = fixture.pool.open_container(&fixture.label).unwrap();
         let cell = Cell::kv(ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 1), b"key");
         let prepare = |value: &[u8]| {
             let mut staging = other.prepared_transactions().unwrap().begin_prepared().unwrap();

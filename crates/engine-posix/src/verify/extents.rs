@@ -10,10 +10,10 @@ use std::{
     thread,
 };
 
-use isotach_object::{Error, Finding, FoundCell, Part, Result, Verify};
+use isotach_object::{Error, Finding, Part, Result, Verify};
 
 use super::{
-    found::{Findings, Meter, Report, cell_of},
+    found::{Report, cell_of},
     unnamed::Named,
 };
 use crate::{
@@ -45,8 +45,7 @@ pub(super) fn check(
             .map(|_| {
                 scope.spawn(move || {
                     // The sending thread must not wait for one that takes no more batches.
-                    read_all(storage, take, seen.found, seen.meter)
-                        .inspect_err(|_| while next(take).is_some() {})
+                    read_all(storage, take, seen).inspect_err(|_| while next(take).is_some() {})
                 })
             })
             .collect();
@@ -176,40 +175,23 @@ fn next(take: &Mutex<Receiver<Vec<Job>>>) -> Option<Vec<Job>> {
     take.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
 }
 
-fn read_all(
-    storage: &Storage,
-    take: &Mutex<Receiver<Vec<Job>>>,
-    found: &Findings,
-    meter: &Meter<'_>,
-) -> Result<()> {
+/// Reads the parts of every batch, and reports damage.
+fn read_all(storage: &Storage, take: &Mutex<Receiver<Vec<Job>>>, seen: &Report<'_>) -> Result<()> {
     let mut buffer = Vec::new();
-    loop {
-        let Some(batch) = next(take) else { return Ok(()) };
-        for (path, parts) in batch {
-            for part in parts {
-                read(storage, &path, &part, &mut buffer, found, meter)?;
+    while let Some(batch) = next(take) {
+        for (path, part) in batch.iter().flat_map(|(path, parts)| parts.iter().map(move |part| (path, part)))
+        {
+            let cell = cell_of(path);
+            match storage.data.find_bad_chunk(part, &mut buffer, |bytes| seen.meter.read(bytes)) {
+                Ok(None) => {}
+                Ok(Some(byte)) => {
+                    let place = storage.data.path(part.extent.file).display().to_string();
+                    let what = "stored bytes fail their checksum".to_owned();
+                    seen.found.add(Finding { part: Part::Bytes, what, place, byte: Some(byte), cell });
+                }
+                Err(error) => seen.found.take(Part::Bytes, cell, error)?,
             }
         }
-    }
-}
-
-fn read(
-    storage: &Storage,
-    path: &[u8],
-    part: &ExtentPart,
-    buffer: &mut Vec<u8>,
-    found: &Findings,
-    meter: &Meter<'_>,
-) -> Result<()> {
-    let cell: Option<FoundCell> = cell_of(path);
-    match storage.data.find_bad_chunk(part, buffer, |bytes| meter.read(bytes)) {
-        Ok(None) => {}
-        Ok(Some(byte)) => {
-            let place = storage.data.path(part.extent.file).display().to_string();
-            let what = "stored bytes fail their checksum".to_owned();
-            found.add(Finding { part: Part::Bytes, what, place, byte: Some(byte), cell });
-        }
-        Err(error) => found.take(Part::Bytes, cell, error)?,
     }
     Ok(())
 }

@@ -322,7 +322,7 @@ impl FileChecks<'_> {
                 // A repair restores its entries.
                 extents::name(&run, self.named)?;
             }
-            Some((Part::End, format!("the log has lost its last {lost} bytes, of which this run knows")))
+            Some((Part::End, format!("the log has lost its last {lost} bytes, which this run contains")))
         } else if !chain::knows_log(self.storage, &run, self.manifest.as_ref())? {
             let what = "the run is of another log, or the log has changed before the run's end";
             Some((part, what.to_owned()))

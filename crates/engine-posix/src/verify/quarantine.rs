@@ -126,7 +126,7 @@ fn move_runs(
             Ok(()) => quarantined.moved.push(name),
             // Others have merged it into a wider one meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failing("move aside", &from)(error)),
+            Err(error) => return Err(failing("quarantine", &from)(error)),
         }
     }
     for path in [folder, container] {

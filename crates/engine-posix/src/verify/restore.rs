@@ -103,7 +103,7 @@ pub(crate) fn keep_notes(disk: &dyn Folder, container: &Directory, quarantined: 
 }
 
 fn move_to(disk: &dyn Folder, from: &Path, name: &str, quarantined: &mut SetAside) -> Result<()> {
-    disk.rename(from, &Path::new(&quarantined.place).join(name)).map_err(failing("move aside", from))?;
+    disk.rename(from, &Path::new(&quarantined.place).join(name)).map_err(failing("quarantine", from))?;
     quarantined.moved.push(name.to_owned());
     Ok(())
 }

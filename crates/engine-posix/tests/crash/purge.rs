@@ -223,7 +223,7 @@ fn a_purge_without_space_for_copies_reports_what_it_needs() {
     disk.set_free(Some(0));
     let error = pool.maintenance().unwrap().purge(&name, true).unwrap_err();
     assert_eq!(error.code(), "no-space");
-    assert!(error.to_string().contains("bytes beside what is there, and 65536 are free"), "{error}");
+    assert!(error.to_string().contains("bytes of free space, and 65536 are free"), "{error}");
     disk.set_free(Some(2 << 20));
     assert!(pool.maintenance().unwrap().purge(&name, true).unwrap().freed > 90_000);
 }

@@ -118,12 +118,12 @@ fn unenforceable_rights_are_refused_and_change_nothing() {
     place.must(OWNER, &["create", "A:G:GROUP@:r"]);
     let before = place.pool().access_control().unwrap().rights(&label()).unwrap();
     for (acl, code, hint) in [
-        ("A::OWNER@:rw", "unsupported", "can always give himself the rest"),
-        ("A::root@:rd", "unsupported", "leaves removing a container"),
-        ("A:G:GROUP@:rwAo", "unsupported", "leaves removing a container"),
-        ("A:G:GROUP@:rwtT", "unsupported", "leaves removing a container"),
-        ("A::root@:w", "unsupported", "who writes reads"),
-        ("A::EVERYONE@:t", "unsupported", "who may not read"),
+        ("A::OWNER@:rw", "unsupported", "can always grant the rest"),
+        ("A::root@:rd", "unsupported", "reserves removing a container"),
+        ("A:G:GROUP@:rwAo", "unsupported", "reserves removing a container"),
+        ("A:G:GROUP@:rwtT", "unsupported", "reserves removing a container"),
+        ("A::root@:w", "unsupported", "writers can read"),
+        ("A::EVERYONE@:t", "unsupported", "a user who may not read"),
         ("A::no-such-user@:r", "invalid-input", "no-such-user"),
         ("A:G:no-such-group@:r", "invalid-input", "no-such-group"),
     ] {

@@ -6,20 +6,17 @@ use std::{
     thread,
 };
 
-use isotach_engine_posix::Posix;
-use isotach_object::{Engine, Part, Restored, Unnamed, Verify};
+use isotach_object::{Part, Restored, SetAside, Unnamed};
 
-use crate::{Store, assert_holds, entries, key, put_frames};
-
-const LOG: &str = "log.0000000000000001";
+use crate::{ALL, QUICK, Store, assert_holds, entries, key, put_frames};
 
 fn cut(store: &Store, length: u64) {
-    let log = fs::OpenOptions::new().write(true).open(store.path().join(LOG)).unwrap();
+    let log = fs::OpenOptions::new().write(true).open(store.log()).unwrap();
     log.set_len(length).unwrap();
 }
 
 fn length(store: &Store) -> u64 {
-    fs::metadata(store.path().join(LOG)).unwrap().len()
+    fs::metadata(store.log()).unwrap().len()
 }
 
 /// A store whose log has lost its last entry, with the bytes still in the data file.
@@ -36,8 +33,7 @@ fn with_a_lost_entry() -> Store {
 }
 
 fn parts(store: &Store) -> Vec<Part> {
-    let verified = store.maintenance().verify(&store.label, Verify { data: true, threads: 1 }, &|_, _| ());
-    verified.unwrap().findings.iter().map(|finding| finding.part).collect()
+    store.verify(ALL).findings.iter().map(|finding| finding.part).collect()
 }
 
 /// The only bytes that nothing names.
@@ -48,9 +44,8 @@ fn kept(restored: &Restored) -> Vec<u8> {
     fs::read(place).unwrap()[*from as usize..][..*length as usize].to_vec()
 }
 
-fn repair(store: &Store) -> isotach_object::SetAside {
-    let verified = store.maintenance().verify(&store.label, Verify { data: false, threads: 1 }, &|_, _| ());
-    store.maintenance().quarantine(&store.label, &verified.unwrap().findings, "note").unwrap()
+fn repair(store: &Store) -> SetAside {
+    store.quarantine(&store.verify(QUICK).findings)
 }
 
 #[test]
@@ -82,9 +77,9 @@ fn a_cut_log_is_noticed_with_sync_off() {
 fn a_log_replaced_by_an_older_copy_is_noticed() {
     let store = Store::new("");
     put_frames(&*store.open(), 0..10);
-    let older = fs::read(store.path().join(LOG)).unwrap();
+    let older = fs::read(store.log()).unwrap();
     put_frames(&*store.open(), 10..20);
-    fs::write(store.path().join(LOG), older).unwrap();
+    fs::write(store.log(), older).unwrap();
     assert_eq!(store.pool.open_container(&store.label).unwrap_err().code(), "corrupt");
     repair(&store);
     assert_holds(&*store.open(), 0..10, "after the repair");
@@ -94,7 +89,7 @@ fn a_log_replaced_by_an_older_copy_is_noticed() {
 fn a_repair_rebuilds_a_missing_log_from_runs() {
     let store = Store::new("?checkpoint=256");
     put_frames(&*store.open(), 0..40);
-    fs::remove_file(store.path().join(LOG)).unwrap();
+    fs::remove_file(store.log()).unwrap();
     assert_eq!(parts(&store), [Part::End]);
     let restored = repair(&store).restored.unwrap();
     let mut left = 0;
@@ -111,8 +106,7 @@ fn a_repair_rebuilds_a_missing_log_from_runs() {
 #[test]
 fn bytes_of_a_lost_entry_are_reported_and_kept() {
     let store = with_a_lost_entry();
-    let how = Verify { data: false, threads: 1 };
-    let unnamed = store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap().unnamed;
+    let unnamed = store.verify(QUICK).unnamed;
     assert_eq!((unnamed.len(), unnamed[0].from, unnamed[0].length), (1, 0, 30_000), "{unnamed:?}");
     let restored = repair(&store).restored.unwrap();
     assert!(restored.lost > 0);
@@ -129,14 +123,12 @@ fn a_repair_keeps_bytes_of_entries_behind_the_last_run() {
     container.flush().unwrap();
     drop(container);
     put_frames(&*store.open(), 39..45);
-    let uri = format!("posix:{}/pool", store.folder.path().display()).parse().unwrap();
-    let container = Posix.open_pool(&uri).unwrap().open_container(&store.label).unwrap();
+    let container = store.open_with("");
     entries(&*container).put(&key(99), &[9; 30_000]).unwrap();
     container.flush().unwrap();
     drop(container);
     cut(&store, 500);
-    let how = Verify { data: false, threads: 1 };
-    let reported = store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap().unnamed;
+    let reported = store.verify(QUICK).unnamed;
     assert_eq!(reported.len(), 1, "what runs name is brought back: {reported:?}");
     let restored = repair(&store).restored.unwrap();
     assert!(restored.lost > 0 && restored.unnamed.len() == 1, "{restored:?}");
@@ -188,8 +180,7 @@ fn unflushed_bytes_are_reported_and_are_not_damage() {
     put_frames(&*store.open(), 0..5);
     let container = store.open();
     entries(&*container).put(&key(7), &[7; 300_000]).unwrap();
-    let how = Verify { data: false, threads: 1 };
-    let verify = || store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap();
+    let verify = || store.verify(QUICK);
     assert_eq!(verify().unnamed, [], "its writer is at it");
     drop(container);
     let verified = verify();
@@ -259,17 +250,15 @@ fn a_cut_log_without_notes_is_repaired() {
 fn a_repair_keeps_the_bytes_of_a_living_writer_from_a_purge() {
     let store = Store::new("?checkpoint=256");
     put_frames(&*store.open(), 0..40);
-    let uri = format!("posix:{}/pool", store.folder.path().display()).parse().unwrap();
-    let alive = Posix.open_pool(&uri).unwrap().open_container(&store.label).unwrap();
+    let alive = store.open_with("");
     entries(&*alive).put(&key(99), &[9; 300_000]).unwrap();
     alive.flush().unwrap();
     cut(&store, 500);
-    let how = Verify { data: false, threads: 1 };
-    let verified = store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap();
+    let verified = store.verify(QUICK);
     assert!(verified.unnamed.iter().any(|unnamed| unnamed.length == 300_000), "{:?}", verified.unnamed);
     let restored = repair(&store).restored.unwrap();
     drop(alive);
-    store.maintenance().purge(&store.label, true).unwrap();
+    store.purge();
     assert_eq!(kept(&restored), [9; 300_000]);
 }
 
@@ -278,9 +267,8 @@ fn a_second_repair_of_a_log_changes_nothing() {
     let store = Store::new("?checkpoint=256");
     put_frames(&*store.open(), 0..40);
     cut(&store, 500);
-    let how = Verify { data: false, threads: 1 };
-    let findings = store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap().findings;
-    let repair = || store.maintenance().quarantine(&store.label, &findings, "note").unwrap().restored;
+    let findings = store.verify(QUICK).findings;
+    let repair = || store.quarantine(&findings).restored;
     assert!(repair().is_some());
     let alive = store.open();
     put_frames(&*alive, 40..41);

@@ -27,8 +27,8 @@ use std::{
 
 use isotach_engine_posix::Posix;
 use isotach_object::{
-    Container, ContainerOptions, Engine, KeyValue, Label, Maintenance, ObjectClass, ObjectId, ObjectType,
-    Pool, PoolUri,
+    Container, ContainerOptions, Engine, Finding, KeyValue, Label, Maintenance, ObjectClass, ObjectId,
+    ObjectType, Pool, PoolUri, Purged, SetAside, Verified, Verify,
 };
 
 /// A pool with one container.
@@ -38,9 +38,39 @@ struct Store {
     label: Label,
 }
 
+/// Verifies everything; or all but the bytes of arrays and records.
+const ALL: Verify = Verify { data: true, threads: 2 };
+const QUICK: Verify = Verify { data: false, threads: 1 };
+
 impl Store {
     fn maintenance(&self) -> &dyn Maintenance {
         self.pool.maintenance().unwrap()
+    }
+
+    fn verify(&self, how: Verify) -> Verified {
+        self.maintenance().verify(&self.label, how, &|_, _| ()).unwrap()
+    }
+
+    fn quarantine(&self, findings: &[Finding]) -> SetAside {
+        self.maintenance().quarantine(&self.label, findings, "note").unwrap()
+    }
+
+    fn purge(&self) -> Purged {
+        self.maintenance().purge(&self.label, true).unwrap()
+    }
+
+    /// Opens the container by way of another pool handle, with other options.
+    fn open_with(&self, query: &str) -> Arc<dyn Container> {
+        let uri = format!("posix:{}/pool{query}", self.folder.path().display()).parse().unwrap();
+        Posix.open_pool(&uri).unwrap().open_container(&self.label).unwrap()
+    }
+
+    fn log(&self) -> PathBuf {
+        self.path().join("log.0000000000000001")
+    }
+
+    fn data_files(&self) -> Vec<PathBuf> {
+        fs::read_dir(self.path().join("data")).unwrap().map(|entry| entry.unwrap().path()).collect()
     }
 
     /// `query` follows the path in the pool's URI.

@@ -1,10 +1,10 @@
 //! Prepared transactions beside purges, damage, dead processes, and locks.
 
-use std::{fs, os::unix::fs::FileExt, path::PathBuf};
+use std::{fs, os::unix::fs::FileExt};
 
 use isotach_object::{
-    Array, Cell, Container, Label, ObjectClass, ObjectId, ObjectType, Precondition, Transaction, Update,
-    Verify, Versions,
+    Array, Cell, Container, Epoch, Label, ObjectClass, ObjectId, ObjectType, Precondition, Result,
+    Transaction, Update, Verify, Versions,
 };
 
 use crate::{Store, entries, key, object};
@@ -36,6 +36,11 @@ fn prepare(container: &dyn Container, stage: &str, number: u64, count: u64) {
     staging.prepare(&name(stage), &[]).unwrap();
 }
 
+fn commit(container: &dyn Container, stages: &[&str]) -> Result<Epoch> {
+    let names: Vec<Label> = stages.iter().map(|stage| name(stage)).collect();
+    container.prepared_transactions()?.commit_prepared(&names, &Transaction::new())
+}
+
 fn assert_prepared_is_there(container: &dyn Container, number: u64, count: u64) {
     let found = Array::new(container, array(number)).unwrap().read(0, LONG + 1).unwrap();
     assert!(found == content(number), "array {number}");
@@ -45,13 +50,8 @@ fn assert_prepared_is_there(container: &dyn Container, number: u64, count: u64) 
     }
 }
 
-fn data_files(store: &Store) -> Vec<PathBuf> {
-    fs::read_dir(store.path().join("data")).unwrap().map(|entry| entry.unwrap().path()).collect()
-}
-
 fn verify(store: &Store, data: bool) -> (u64, Vec<String>) {
-    let how = Verify { data, threads: 2 };
-    let verified = store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap();
+    let verified = store.verify(Verify { data, threads: 2 });
     let (_, prepared) = verified.checked.iter().find(|(what, _)| *what == "prepared transactions").unwrap();
     (*prepared, verified.findings.iter().map(ToString::to_string).collect())
 }
@@ -78,19 +78,15 @@ fn a_purge_keeps_the_prepared_transactions_of_dead_processes() {
         litter(&store);
         for round in 0..3 {
             let expected = store.maintenance().purge(&store.label, false).unwrap();
-            let purged = store.maintenance().purge(&store.label, true).unwrap();
+            let purged = store.purge();
             assert_eq!(purged.freed > 0, round == 0, "{query}: {expected:?} {purged:?}");
             assert_eq!(verify(&store, true), (3, Vec::new()), "{query}, purge {round}");
         }
         let container = store.open();
-        container
-            .prepared_transactions()
-            .unwrap()
-            .commit_prepared(&[name("one"), name("three")], &Transaction::new())
-            .unwrap();
+        commit(&*container, &["one", "three"]).unwrap();
         for _ in 0..2 {
             litter(&store);
-            store.maintenance().purge(&store.label, true).unwrap();
+            store.purge();
             for container in [&container, &store.open()] {
                 assert_prepared_is_there(&**container, 1, 500);
                 assert_prepared_is_there(&**container, 3, 500);
@@ -110,16 +106,11 @@ fn an_aborted_prepared_transaction_frees_its_space() {
     prepare(&*store.open(), "kept", 1, 10);
     prepare(&*store.open(), "aborted", 2, 10);
     store.open().prepared_transactions().unwrap().abort_prepared(&name("aborted")).unwrap();
-    assert_eq!(data_files(&store).len(), 2);
-    let purged = store.maintenance().purge(&store.label, true).unwrap();
+    assert_eq!(store.data_files().len(), 2);
+    let purged = store.purge();
     assert!(purged.freed > LONG as u64 / 2, "{purged:?}");
-    assert_eq!(data_files(&store).len(), 1);
-    store
-        .open()
-        .prepared_transactions()
-        .unwrap()
-        .commit_prepared(&[name("kept")], &Transaction::new())
-        .unwrap();
+    assert_eq!(store.data_files().len(), 1);
+    commit(&*store.open(), &["kept"]).unwrap();
     assert_prepared_is_there(&*store.open(), 1, 10);
 }
 
@@ -136,7 +127,7 @@ fn a_stage_that_cannot_be_prepared_leaves_no_file() {
         let missing = Precondition::Present(Cell::array(array(7)));
         assert_eq!(staging.prepare(&name(stage), &[missing]).unwrap_err().code(), code);
     }
-    assert_eq!(data_files(&store).len(), 1);
+    assert_eq!(store.data_files().len(), 1);
     assert_eq!(container.prepared_transactions().unwrap().list_prepared("").unwrap(), [name("name")]);
 }
 
@@ -144,9 +135,9 @@ fn a_stage_that_cannot_be_prepared_leaves_no_file() {
 fn a_damaged_prepared_segment_only_blocks_its_own_commit() {
     let store = Store::new("?segment=2000");
     prepare(&*store.open(), "good", 1, 300);
-    let before = data_files(&store);
+    let before = store.data_files();
     prepare(&*store.open(), "bad", 2, 300);
-    let bad = data_files(&store).into_iter().find(|path| !before.contains(path)).unwrap();
+    let bad = store.data_files().into_iter().find(|path| !before.contains(path)).unwrap();
     assert_eq!(verify(&store, true), (2, Vec::new()));
     let flip = |at: u64| {
         let file = fs::File::options().read(true).write(true).open(&bad).unwrap();
@@ -164,20 +155,12 @@ fn a_damaged_prepared_segment_only_blocks_its_own_commit() {
     let (_, findings) = verify(&store, false);
     assert!(findings.len() == 1 && findings[0].contains("key bad"), "{findings:?}");
     let container = store.open();
-    let error = container
-        .prepared_transactions()
-        .unwrap()
-        .commit_prepared(&[name("good"), name("bad")], &Transaction::new())
-        .unwrap_err();
+    let error = commit(&*container, &["good", "bad"]).unwrap_err();
     assert_eq!(error.code(), "corrupt", "{error}");
-    container.prepared_transactions().unwrap().commit_prepared(&[name("good")], &Transaction::new()).unwrap();
+    commit(&*container, &["good"]).unwrap();
     assert_prepared_is_there(&*store.open(), 1, 300);
     fs::remove_file(&bad).unwrap();
-    let error = container
-        .prepared_transactions()
-        .unwrap()
-        .commit_prepared(&[name("bad")], &Transaction::new())
-        .unwrap_err();
+    let error = commit(&*container, &["bad"]).unwrap_err();
     assert_eq!(error.code(), "corrupt", "{error}");
     assert_eq!(verify(&store, false).1.len(), 1);
     container.prepared_transactions().unwrap().abort_prepared(&name("bad")).unwrap();
@@ -191,15 +174,10 @@ fn a_purge_keeps_the_data_of_a_stage_until_it_is_prepared() {
     let container = store.open();
     let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
     staging.update(&[Update::Write { cell: Cell::array(array(1)), offset: 0, data: &content(1) }]).unwrap();
-    store.maintenance().purge(&store.label, true).unwrap();
+    store.purge();
     staging.prepare(&name("late"), &[]).unwrap();
-    store.maintenance().purge(&store.label, true).unwrap();
-    store
-        .open()
-        .prepared_transactions()
-        .unwrap()
-        .commit_prepared(&[name("late")], &Transaction::new())
-        .unwrap();
+    store.purge();
+    commit(&*store.open(), &["late"]).unwrap();
     assert_prepared_is_there(&*container, 1, 0);
 }
 
@@ -241,7 +219,7 @@ fn a_purge_keeps_finished_and_snapshotted_versions() {
         assert_eq!(versions.version().unwrap(), 2);
         assert_version(&*container, 2);
         assert_version(&*versions.open_version(1).unwrap(), 1);
-        store.maintenance().purge(&store.label, true).unwrap();
+        store.purge();
         assert_eq!(verify(&store, true), (3, Vec::new()));
     }
     finish(&store, 3, 0);
@@ -253,7 +231,7 @@ fn a_purge_keeps_finished_and_snapshotted_versions() {
         assert_version(&*versions.open_version(number).unwrap(), number);
     }
     // Now the epochs of the versions lie before the manifest's.
-    let purged = store.maintenance().purge(&store.label, true).unwrap();
+    let purged = store.purge();
     assert!(purged.freed > LONG as u64, "{purged:?}");
     assert_version(&*versions.open_version(1).unwrap(), 1);
     assert_version(&*versions.open_version(4).unwrap(), 4);

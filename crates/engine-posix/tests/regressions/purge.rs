@@ -11,11 +11,11 @@ use std::{
 };
 
 use isotach_object::{
-    ArrayRead, Cell, Container, Error, Label, ObjectClass, ObjectId, ObjectType, Precondition, Purged,
-    Transaction, Update, extents_of,
+    ArrayRead, Cell, Container, Error, Label, ObjectClass, ObjectId, ObjectType, Precondition, Transaction,
+    Update, extents_of,
 };
 
-use crate::{Store, assert_holds, entries, key, put_frames};
+use crate::{ALL, QUICK, Store, assert_holds, entries, key, put_frames};
 
 const SIZE: usize = 200_000;
 
@@ -73,10 +73,6 @@ fn du(path: &Path) -> u64 {
     }
 }
 
-fn purge(store: &Store) -> Purged {
-    store.maintenance().purge(&store.label, true).unwrap()
-}
-
 /// Writes enough log for a part of it to be purged.
 fn grow_log(container: &dyn Container) {
     for number in 0..400 {
@@ -115,7 +111,7 @@ fn a_dry_purge_writes_nothing() {
     let before = tree(&store.path());
     let reported = store.maintenance().purge(&store.label, false).unwrap();
     assert!(tree(&store.path()) == before);
-    let purged = purge(&store);
+    let purged = store.purge();
     assert!(reported.freed.abs_diff(purged.freed) < purged.freed / 50, "{reported:?} {purged:?}");
 }
 
@@ -131,7 +127,7 @@ fn a_purge_frees_what_a_dry_one_reports_and_keeps_the_rest() {
     let before = du(&store.path());
     let reported = store.maintenance().purge(&store.label, false).unwrap();
     assert_eq!(store.files("floor."), Vec::<std::path::PathBuf>::new(), "telling changes nothing");
-    let purged = purge(&store);
+    let purged = store.purge();
     let (after, live) = (du(&store.path()), 20 * SIZE as u64);
     // A megabyte of log is kept.
     assert!(after < live + live / 10 + (1 << 20), "{after} for {live}, {before} before: {purged:?}");
@@ -146,16 +142,11 @@ fn a_purge_frees_what_a_dry_one_reports_and_keeps_the_rest() {
     }
     assert!(*lent == content(3, 9)[..], "what was lent stays");
     // Another purge finds nothing to do, and writing continues.
-    assert_eq!(purge(&store).freed, 0);
+    assert_eq!(store.purge().freed, 0);
     write(&*store.open(), 0..20, 10);
-    purge(&store);
+    store.purge();
     (0..20).for_each(|number| assert_eq!(round_of(&*reader, number), 10));
-    let found = store.maintenance().verify(
-        &store.label,
-        isotach_object::Verify { data: true, threads: 2 },
-        &|_, _| (),
-    );
-    assert_eq!(found.unwrap().findings, []);
+    assert_eq!(store.verify(ALL).findings, []);
 }
 
 #[test]
@@ -179,7 +170,7 @@ fn a_purge_moves_values_records_and_holes_unchanged() {
     container.flush().unwrap();
     let epoch = container.epoch().unwrap();
     drop(container);
-    assert!(purge(&store).freed > 300_000);
+    assert!(store.purge().freed > 300_000);
     let container = store.open();
     assert_eq!(entries(&*container).get(b"large").unwrap(), Some(value.clone()));
     assert_eq!(entries(&*container).get(b"gone").unwrap(), None);
@@ -219,7 +210,7 @@ fn a_snapshot_keeps_what_it_needs_until_it_is_removed() {
     grow_log(&*store.open());
     let past = store.open().snapshots().unwrap().open(&name).unwrap();
     assert_eq!(round_of(&*past, 1), 0);
-    purge(&store);
+    store.purge();
     for past in [
         &past,
         &store.open().snapshots().unwrap().open(&name).unwrap(),
@@ -234,7 +225,7 @@ fn a_snapshot_keeps_what_it_needs_until_it_is_removed() {
     let (two, purged) = (du(&store.path()), store.open());
     purged.snapshots().unwrap().destroy(&name).unwrap();
     purged.flush().unwrap();
-    purge(&store);
+    store.purge();
     assert!(two - du(&store.path()) > 9 * SIZE as u64);
     assert_eq!(round_of(&*purged, 5), 2);
     let fresh = store.open().snapshots().unwrap().open_at(epoch).unwrap_err();
@@ -251,14 +242,14 @@ fn a_purge_keeps_files_with_a_writer_and_removes_others() {
     // Not in the log yet.
     let data = content(9, 3);
     writer.update(&[Update::Write { cell: Cell::array(array(9)), offset: 0, data: &data }]).unwrap();
-    let purged = purge(&store);
+    let purged = store.purge();
     assert!(purged.freed > 4 * SIZE as u64 && purged.held > 4 * SIZE as u64, "{purged:?}");
     writer.flush().unwrap();
     let reader = store.open();
     (0..5).for_each(|number| assert_eq!(round_of(&*reader, number), 2));
     assert_eq!(round_of(&*reader, 9), 3);
     drop(writer);
-    assert!(purge(&store).freed > 4 * SIZE as u64);
+    assert!(store.purge().freed > 4 * SIZE as u64);
     assert_eq!(round_of(&*reader, 9), 3);
 }
 
@@ -272,7 +263,7 @@ fn open_handles_read_and_write_after_a_purge() {
     // One handle has read everything, and one nothing.
     let (full, none) = (store.open(), store.open());
     assert_eq!(round_of(&*full, 0), 2);
-    purge(&store);
+    store.purge();
     for container in [&full, &none] {
         (0..5).for_each(|number| assert_eq!(round_of(&**container, number), 2));
         assert_holds(&**container, 0..400, "old handle");
@@ -280,7 +271,7 @@ fn open_handles_read_and_write_after_a_purge() {
     for container in [&full, &none] {
         write(&**container, 0..5, 3);
     }
-    purge(&store);
+    store.purge();
     put_frames(&*none, 0..400);
     for container in [full, none, store.open()] {
         (0..5).for_each(|number| assert_eq!(round_of(&*container, number), 3));
@@ -296,7 +287,7 @@ fn a_handle_in_a_new_hole_of_the_log_starts_over() {
     assert_holds(&*late, 0..10, "before");
     grow_log(&*store.open());
     write(&*store.open(), 0..5, 0);
-    let purged = purge(&store);
+    let purged = store.purge();
     assert!(purged.freed > 2 << 20, "{purged:?}");
     assert_holds(&*late, 0..400, "after");
     assert_eq!(round_of(&*late, 4), 0);
@@ -348,7 +339,7 @@ fn two_purges_readers_and_writers_run_at_the_same_time() {
         (0..ARRAYS).for_each(|number| assert_eq!(round_of(&*store.open(), number), last));
     });
     assert!(reads.load(Ordering::Acquire) > 0);
-    purge(&store);
+    store.purge();
     let live = ARRAYS * SIZE as u64;
     assert!(du(&store.path()) < live + live / 10 + (1 << 20) + (64 << 10));
 }
@@ -363,7 +354,7 @@ fn an_old_run_that_appears_after_a_purge_is_invalid() {
     // A merger that began earlier may still name such a run: sound, and wider than the manifest's.
     let runs = store.files("run.");
     let old: Vec<_> = runs.iter().map(|run| (run.clone(), fs::read(run).unwrap())).collect();
-    purge(&store);
+    store.purge();
     assert!(store.files("run.").iter().all(|run| !runs.contains(run)));
     old.iter().for_each(|(run, bytes)| fs::write(run, bytes).unwrap());
     let reader = store.open();
@@ -372,7 +363,7 @@ fn an_old_run_that_appears_after_a_purge_is_invalid() {
     put_frames(&*reader, 60..200);
     assert_holds(&*store.open(), 0..200, "after more merges");
     (0..5).for_each(|number| assert_eq!(round_of(&*store.open(), number), 1));
-    purge(&store);
+    store.purge();
     assert!(store.files("run.").iter().all(|run| !runs.contains(run)), "the next purge cleans");
     assert_holds(&*store.open(), 0..200, "after the next purge");
 }
@@ -383,7 +374,7 @@ fn a_lost_or_damaged_purge_run_is_damage_and_not_an_older_state() {
     put_frames(&*store.open(), 0..50);
     write(&*store.open(), 0..5, 0);
     write(&*store.open(), 0..5, 1);
-    purge(&store);
+    store.purge();
     let [run] = &store.files("run.")[..] else { panic!("one run") };
     let good = fs::read(run).unwrap();
     let mut bad = good.clone();
@@ -395,14 +386,12 @@ fn a_lost_or_damaged_purge_run_is_damage_and_not_an_older_state() {
         }
         let error = entries(&*store.open()).get(b"key").unwrap_err();
         assert_eq!(error.code(), "corrupt", "{error}");
-        let look = isotach_object::Verify { data: false, threads: 1 };
-        let found = store.maintenance().verify(&store.label, look, &|_, _| ()).unwrap();
+        let found = store.verify(QUICK);
         assert!(
             found.findings.iter().any(|finding| finding.part == isotach_object::Part::History),
             "{found:?}"
         );
-        let quarantined = store.maintenance().quarantine(&store.label, &found.findings, "").unwrap();
-        assert_eq!(quarantined.moved, Vec::<String>::new());
+        assert_eq!(store.quarantine(&found.findings).moved, Vec::<String>::new());
     }
     fs::write(run, good).unwrap();
     assert_holds(&*store.open(), 0..50, "mended");
@@ -415,15 +404,11 @@ fn a_purge_keeps_the_file_of_a_damaged_array() {
     write(&*container, 0..5, 0);
     write(&*container, 0..3, 1);
     drop(container);
-    let [data] =
-        &fs::read_dir(store.path().join("data")).unwrap().map(|e| e.unwrap().path()).collect::<Vec<_>>()[..]
-    else {
-        panic!("one file")
-    };
+    let [data] = &store.data_files()[..] else { panic!("one file") };
     let mut bytes = fs::read(data).unwrap();
     bytes[4 * SIZE + 5] ^= 1;
     fs::write(data, &bytes).unwrap();
-    purge(&store);
+    store.purge();
     assert!(data.exists());
     let container = store.open();
     (0..3).for_each(|number| assert_eq!(round_of(&*container, number), 1));

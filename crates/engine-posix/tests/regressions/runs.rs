@@ -2,10 +2,9 @@
 
 use std::{fs, path::Path};
 
-use isotach_engine_posix::Posix;
-use isotach_object::{Anchor, Engine, KeyValue, ObjectClass, ObjectId, ObjectType, Part, Verify};
+use isotach_object::{Anchor, KeyValue, ObjectClass, ObjectId, ObjectType, Part};
 
-use crate::{Store, assert_holds, ending, entries, key, put_frames};
+use crate::{ALL, Store, assert_holds, ending, entries, key, put_frames};
 
 const COUNT: u64 = 60;
 
@@ -51,7 +50,7 @@ fn with_runs() -> Store {
 
 /// The end of the last run within the log.
 fn reach(store: &Store) -> u64 {
-    let end = fs::metadata(store.path().join("log.0000000000000001")).unwrap().len();
+    let end = fs::metadata(store.log()).unwrap().len();
     let names =
         store.files("run.").into_iter().map(|run| run.file_name().unwrap().to_str().unwrap().to_owned());
     names.map(|name| u64::from_str_radix(&name[21..], 16).unwrap()).filter(|to| *to <= end).max().unwrap_or(0)
@@ -105,12 +104,11 @@ fn a_listing_past_the_end_of_a_run_is_empty_and_ends() {
 fn a_run_of_another_copy_is_ignored_reported_and_quarantined() {
     let store = Store::new("?checkpoint=1099511627776");
     put_frames(&*store.open(), 0..10);
-    let log = store.path().join("log.0000000000000001");
+    let log = store.log();
     let (before, notes) = (fs::read(&log).unwrap(), store.path().join("flushed"));
     let earlier = fs::read(&notes).unwrap();
     // A history that was replaced by a backup has left a run.
-    let uri = format!("posix:{}/pool?checkpoint=256", store.folder.path().display()).parse().unwrap();
-    put_frames(&*Posix.open_pool(&uri).unwrap().open_container(&store.label).unwrap(), 10..14);
+    put_frames(&*store.open_with("?checkpoint=256"), 10..14);
     assert!(!store.files("run.").is_empty());
     fs::write(&log, before).unwrap();
     fs::write(&notes, earlier).unwrap();
@@ -122,14 +120,13 @@ fn a_run_of_another_copy_is_ignored_reported_and_quarantined() {
     (0..30).for_each(|_| entries(&*container).remove(&key(50)).and_then(|()| container.flush()).unwrap());
     runs.iter().zip(kept).for_each(|(run, bytes)| fs::write(run, bytes).unwrap());
     assert_holds(&*store.open(), 0..11, "without the run");
-    let how = Verify { data: true, threads: 1 };
-    let verify = || store.maintenance().verify(&store.label, how, &|_, _| ()).unwrap().findings;
+    let verify = || store.verify(ALL).findings;
     let findings = verify();
     assert!(
         !findings.is_empty() && findings.iter().all(|finding| finding.part == Part::Derived),
         "{findings:?}"
     );
-    store.maintenance().quarantine(&store.label, &findings, "note").unwrap();
+    store.quarantine(&findings);
     assert_eq!(verify(), []);
     assert_holds(&*store.open(), 0..11, "after the repair");
 }

@@ -41,7 +41,7 @@ fn a_snapshot_costs_one_frame() {
     let store = Store::new("");
     let container = store.open();
     put_frames(&*container, 0..3);
-    let log = store.path().join("log.0000000000000001");
+    let log = store.log();
     let size = || fs::metadata(&log).unwrap().len();
     let (before, files) = (size(), store.files(""));
     let epoch = container.snapshots().unwrap().create(&name(1)).unwrap();

@@ -1,6 +1,6 @@
 //! Transactions with records in a data file: damage, and what uncommitted ones leave.
 
-use std::{fs, path::PathBuf};
+use std::fs;
 
 use isotach_object::{Cell, Container, ObjectType, Precondition, Update};
 
@@ -18,10 +18,6 @@ fn commit_many(container: &dyn Container, preconditions: &[Precondition<'_>]) ->
         staging.update(&[Update::Put { cell, value: &value }])?;
     }
     staging.commit(preconditions).map(|_| ())
-}
-
-fn data_files(store: &Store) -> Vec<PathBuf> {
-    fs::read_dir(store.path().join("data")).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
 /// The store with a transaction in segments, and a handle that has read before it. The log is much smaller.
@@ -45,7 +41,7 @@ fn a_damaged_segment_is_corrupt_and_never_shows_a_part() {
     ];
     for (what, damage) in damages {
         let (store, reader) = with_segments();
-        let [file] = &data_files(&store)[..] else { panic!("one data file") };
+        let [file] = &store.data_files()[..] else { panic!("one data file") };
         let whole = fs::read(file).unwrap();
         let mut bytes = whole.clone();
         damage(&mut bytes);
@@ -69,7 +65,7 @@ fn a_damaged_segment_is_corrupt_and_never_shows_a_part() {
 #[test]
 fn a_missing_segment_is_corrupt_and_its_file_is_named() {
     let (store, reader) = with_segments();
-    let file = data_files(&store).remove(0);
+    let file = store.data_files().remove(0);
     fs::remove_file(&file).unwrap();
     let error = entries(&*reader).get(&key(3)).unwrap_err().to_string();
     assert!(error.contains("missing") && error.contains(&*file.to_string_lossy()), "{error}");
@@ -88,7 +84,7 @@ fn refused_and_dropped_stages_remove_their_files() {
         let store = Store::new(query);
         let (container, reader) = (store.open(), store.open());
         put_frames(&*container, 0..10);
-        let before = data_files(&store);
+        let before = store.data_files();
         let present = key(3);
         let cell = Cell::kv(object(ObjectType::KeyValue), &present);
         let lost = commit_many(&*container, &[Precondition::Absent(cell)]).unwrap_err();
@@ -96,9 +92,9 @@ fn refused_and_dropped_stages_remove_their_files() {
         let mut dropped = container.staged_transactions().unwrap().stage().unwrap();
         let array = Cell::array(object(ObjectType::Array));
         dropped.update(&[Update::Write { cell: array, offset: 0, data: &[1; 1 << 20] }]).unwrap();
-        assert_eq!(data_files(&store).len(), before.len() + 1);
+        assert_eq!(store.data_files().len(), before.len() + 1);
         drop(dropped);
-        assert_eq!(data_files(&store), before);
+        assert_eq!(store.data_files(), before);
         // Frames that failed still name the files, but no reader opens them.
         put_frames(&*container, 10..20);
         for container in [&reader, &container, &store.open()] {
@@ -119,7 +115,7 @@ fn a_following_reader_and_one_at_runs_see_the_same() {
     put_frames(&*container, 20..30);
     assert!(!store.files("run.").is_empty());
     // The runs contain the records, so the segments are not needed.
-    data_files(&store).iter().for_each(|file| fs::remove_file(file).unwrap());
+    store.data_files().iter().for_each(|file| fs::remove_file(file).unwrap());
     let late = store.open();
     assert_eq!(entries(&*late).get(&key(99 + MANY)).unwrap().unwrap(), vec![(99 + MANY) as u8; 1000]);
 }

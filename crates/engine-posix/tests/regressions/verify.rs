@@ -9,18 +9,12 @@ use std::{
 
 use isotach_object::{
     Array, Cell, Container, Finding, ObjectClass, ObjectId, ObjectType, Part, Precondition, Transaction,
-    Update, Verified, Verify,
+    Update, Verified,
 };
 
-use crate::{Store, assert_holds, entries, key, object, put_frames};
-
-const ALL: Verify = Verify { data: true, threads: 2 };
+use crate::{ALL, QUICK, Store, assert_holds, entries, key, object, put_frames};
 
 impl Store {
-    fn verify(&self, how: Verify) -> Verified {
-        self.pool.maintenance().unwrap().verify(&self.label, how, &|_, _| ()).unwrap()
-    }
-
     /// The only finding.
     #[track_caller]
     fn only_finding(&self) -> Finding {
@@ -126,7 +120,7 @@ fn any_flipped_bit_of_any_file_is_found() {
     drop(container);
     assert!(store.verify(ALL).is_sound());
     let mut files = [store.files("log."), store.files("run."), store.files("superblock")].concat();
-    files.extend(fs::read_dir(store.path().join("data")).unwrap().map(|entry| entry.unwrap().path()));
+    files.extend(store.data_files());
     assert!(files.len() >= 4, "{files:?}");
     let mut flipped = 0;
     for file in files {
@@ -162,13 +156,13 @@ fn damaged_bytes_are_reported_with_file_position_and_cell() {
     }
     entries(&*container).put(b"long", &[1; 30_000]).unwrap();
     container.flush().unwrap();
-    let data = fs::read_dir(store.path().join("data")).unwrap().next().unwrap().unwrap().path();
+    let data = store.data_files().remove(0);
     change(&data, |bytes| {
         bytes[150_000] ^= 1;
         bytes[400_001] ^= 1;
         bytes[600_001] ^= 1;
     });
-    let without = store.verify(Verify { data: false, threads: 1 });
+    let without = store.verify(QUICK);
     assert_eq!(without.findings.len(), 1, "values are always looked at: {without:?}");
     let found = store.verify(ALL).findings;
     let reported: Vec<_> = found
@@ -184,11 +178,11 @@ fn damaged_bytes_are_reported_with_file_position_and_cell() {
     assert_eq!(found[2].cell.as_ref().unwrap().dkey, b"long");
 
     change(&data, |bytes| bytes.truncate(450_000));
-    let without = store.verify(Verify { data: false, threads: 1 }).findings;
+    let without = store.verify(QUICK).findings;
     let cut: Vec<_> = without.iter().map(|finding| finding.cell.as_ref().unwrap().object).collect();
     assert_eq!(cut, [kv, arrays[2]], "{without:?}");
     fs::remove_file(&data).unwrap();
-    let found = store.verify(Verify { data: false, threads: 1 }).findings;
+    let found = store.verify(QUICK).findings;
     assert!(
         found.len() == 4 && found.iter().all(|finding| finding.what == "a data file is missing"),
         "{found:?}"
@@ -210,7 +204,7 @@ fn bytes_of_snapshots_are_verified_too() {
     let verified = store.verify(ALL);
     assert!(verified.is_sound(), "{verified:?}");
     assert_eq!((count(&verified, "snapshots"), count(&verified, "extents")), (3, 4), "{verified:?}");
-    let data = fs::read_dir(store.path().join("data")).unwrap().next().unwrap().unwrap().path();
+    let data = store.data_files().remove(0);
     change(&data, |bytes| bytes[1500] ^= 1);
     let finding = store.only_finding();
     assert_eq!((finding.part, finding.byte), (Part::Bytes, Some(1000)));
@@ -349,7 +343,7 @@ fn a_longer_run_proves_that_the_log_lost_its_end() {
     put_frames(&*store.open(), 0..40);
     change(&store.files("log.").remove(0), |bytes| bytes.truncate(500));
     let findings = store.verify(ALL).findings;
-    assert!(findings[1].what.contains("bytes, of which this run knows"), "{findings:?}");
+    assert!(findings[1].what.contains("bytes, which this run contains"), "{findings:?}");
     assert!(findings.iter().all(|finding| finding.part == Part::End));
 }
 
@@ -430,13 +424,13 @@ fn bytes_of_writers_that_end_meanwhile_are_not_reported_as_unnamed() {
             if purging {
                 scope.spawn(|| {
                     while !stop.load(Ordering::Relaxed) {
-                        store.maintenance().purge(&store.label, true).unwrap();
+                        store.purge();
                     }
                 });
             }
             let mut reported = Vec::new();
             for _ in 0..25 {
-                reported.extend(store.verify(Verify { data: false, threads: 1 }).unnamed);
+                reported.extend(store.verify(QUICK).unnamed);
             }
             stop.store(true, Ordering::Relaxed);
             assert!(
@@ -462,7 +456,7 @@ fn purge(store: &Store) {
     let container = store.open();
     (900..920).for_each(|number| entries(&*container).remove(&key(number)).unwrap());
     container.flush().unwrap();
-    let purged = store.maintenance().purge(&store.label, true).unwrap();
+    let purged = store.purge();
     assert!(purged.freed > 0, "{purged:?}");
 }
 

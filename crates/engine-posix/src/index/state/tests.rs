@@ -1,12 +1,9 @@
 //! Replaying beside a purge.
 
-use isotach_object::{
-    Cell, ContainerOptions, Engine, Label, Maintenance, ObjectClass, ObjectId, ObjectType, Pool, PoolUri,
-    Update,
-};
+use isotach_object::{Cell, Label, Maintenance, ObjectClass, ObjectId, ObjectType, Pool, Update};
 
 use super::*;
-use crate::{Posix, io::disk, options, pool::PosixPool};
+use crate::testing::Fixture;
 
 /// Grows the log of a container by at least this many bytes, with one writer per frame.
 fn grow(pool: &dyn Pool, label: &Label, bytes: usize) {
@@ -22,26 +19,21 @@ fn grow(pool: &dyn Pool, label: &Label, bytes: usize) {
 
 #[test]
 fn a_reader_that_was_stopped_before_a_read_notices_a_purge() {
-    let folder = tempfile::tempdir().unwrap();
-    let uri: PoolUri = format!("posix:{}/pool", folder.path().display()).parse().unwrap();
-    Posix.create_pool(&uri).unwrap();
-    let (root, options) = options::parse(&uri).unwrap();
-    let pool = PosixPool::open(&disk::system(), &uri, root, options).unwrap();
-    let label: Label = "c".parse().unwrap();
-    pool.create_container(&label, &ContainerOptions::default()).unwrap();
-    let storage = pool.open_storage(&folder.path().join("pool/containers/c")).unwrap();
+    let fixture = Fixture::new("");
+    let (pool, label) = (&fixture.pool, &fixture.label);
+    let storage = pool.open_storage(&fixture.path()).unwrap();
 
     let mut early = [(); 4].map(|()| State::at_runs(Vec::new(), log::HEADER as u64, 1));
-    grow(&pool, &label, 100_000);
+    grow(pool, label, 100_000);
     early.iter_mut().for_each(|state| state.replay(&storage).unwrap());
     // Before the end of the hole, and after it.
     let lengths = [200_000, 400_000].map(|more| {
-        grow(&pool, &label, more);
+        grow(pool, label, more);
         storage.log.length().unwrap()
     });
     let past = lengths.map(|length| storage.at(storage.log.epoch_at(length)).unwrap());
-    grow(&pool, &label, manifest::LOG_KEPT as usize - 250_000);
-    assert!(pool.purge(&label, true).unwrap().freed > 0);
+    grow(pool, label, manifest::LOG_KEPT as usize - 250_000);
+    assert!(pool.purge(label, true).unwrap().freed > 0);
     let hole_end = PurgeManifest::current(&storage).unwrap().unwrap().hole_end;
     assert!(lengths[0] < hole_end && hole_end < lengths[1], "{hole_end} among {lengths:?}");
 
