@@ -1,14 +1,13 @@
-//! Makes a container by a random sequence of updates, or checks one, and prints what the engine says is in it.
+//! Creates a container with a random sequence of updates, or reads one, and prints its contents as the engine sees them.
 //!
-//! The independent reader of the format (`tests/format`) must come to the same from the files alone. The same
-//! seed makes the same updates; the files differ by their random numbers. A container that is there already is
-//! written on.
+//! The independent reader of the format (`tests/format`) must come to the same contents from the files alone. The same seed makes the same
+//! updates, but the files differ by their random numbers. An existing container gets further updates.
 //!
 //!     make_container POOL CONTAINER [--seed N] [--count N] [--handles N] [--checkpoint BYTES] [--segment BYTES]
 //!     [--reserve BYTES] [--snapshots 1] [--purge 1] [--check]
 //!
-//! With `--snapshots 1` snapshots are made and destroyed in between; what each shows is printed in any case.
-//! With `--purge 1` the container is purged at the end. `--reserve` first takes up that much of the log, so that what came before is further back than a read set reaches.
+//! `--snapshots 1` creates and destroys snapshots in between; the contents of existing ones are always printed. `--purge 1` purges the
+//! container at the end. `--reserve` first takes up that much of the log, so that what came before is too old for a read set.
 
 use std::{
     error::Error,
