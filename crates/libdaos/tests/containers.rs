@@ -39,3 +39,10 @@ fn processes_that_make_the_same_pool_at_once_all_connect_to_it() {
     let program = bench.compile("pool_race", &["tests/c/pool_race.c"]);
     bench.run(&program, &["60"]);
 }
+
+#[test]
+fn properties_and_attributes_are_kept_copied_and_told() {
+    let bench = Bench::new();
+    let kept = bench.compile("kept", &["tests/c/kept.c"]);
+    bench.run(&kept, &["tank"]);
+}

@@ -2,10 +2,9 @@
 
 use std::{
     env, fs,
-    io::{BufRead, BufReader},
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::Command,
 };
 
 use isotach_engine_posix::Posix;
@@ -23,11 +22,6 @@ pub(crate) fn source(path: &str) -> PathBuf {
 pub(crate) fn library() -> PathBuf {
     let test = env::current_exe().unwrap();
     test.ancestors().map(|folder| folder.join("libdaos.so")).find(|path| path.is_file()).unwrap()
-}
-
-/// The lines that a program prints, as it prints them.
-pub(crate) fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
-    BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap)
 }
 
 impl Bench {
@@ -61,11 +55,6 @@ impl Bench {
             .env("LD_LIBRARY_PATH", self.0.path())
             .env("ISOTACH_DAOS_ROOT", format!("posix:{}/root?sync=no", self.0.path().display()));
         command
-    }
-
-    /// Starts a program whose output is read while it runs.
-    pub(crate) fn start(&self, program: &Path, words: &[&str]) -> Child {
-        self.command(program, words).stdout(Stdio::piped()).spawn().unwrap()
     }
 
     /// What a program printed, which must succeed.
