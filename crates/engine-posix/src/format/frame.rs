@@ -304,7 +304,7 @@ mod tests {
                 match find(&log[..seen], MARKER, false) {
                     FrameVerdict::Pending { .. } => {}
                     FrameVerdict::Torn { length } | FrameVerdict::Strange { length } => {
-                        assert_eq!(length, cut)
+                        assert_eq!(length, cut);
                     }
                     found => assert!(cut == 0 && seen == log.len(), "cut {cut}, seen {seen}: {found:?}"),
                 }

@@ -95,7 +95,7 @@ pub(crate) fn keep_notes(disk: &dyn Folder, container: &Directory, quarantined: 
     match disk.link(&notes, &Path::new(&quarantined.place).join(flushed::FILE)) {
         Ok(()) => quarantined.moved.push(flushed::FILE.to_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            quarantined.made.push(flushed::FILE.to_owned())
+            quarantined.made.push(flushed::FILE.to_owned());
         }
         Err(error) => return Err(failing("keep", &notes)(error)),
     }

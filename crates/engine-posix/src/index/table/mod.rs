@@ -159,13 +159,13 @@ impl Table {
         path::of_cell(cell, &mut path);
         match change {
             CellChange::Put(Stored::Inline(value)) => {
-                self.set(&path, epoch, tag::VALUE, |out| out.extend(value))
+                self.set(&path, epoch, tag::VALUE, |out| out.extend(value));
             }
             CellChange::Put(Stored::Extent(extent, digest)) => {
                 self.set(&path, epoch, tag::VALUE_EXTENT, |out| {
                     extent.encode(out);
                     out.extend_from_slice(&digest);
-                })
+                });
             }
             CellChange::Remove => self.set(&path, epoch, tag::REMOVED, |_| ()),
             CellChange::Write { offset, extent } => {
@@ -174,7 +174,7 @@ impl Table {
             }
             CellChange::SetSize(size) => self.operate(&path, epoch, ByteOp::SetSize(size)),
             CellChange::Punch { offset, length } => {
-                self.operate(&path, epoch, ByteOp::Punch { offset, length })
+                self.operate(&path, epoch, ByteOp::Punch { offset, length });
             }
             CellChange::RemoveDkey => {
                 path::of_dkey(cell.object, cell.dkey, &mut path);
