@@ -1,8 +1,7 @@
-//! From what was typed and the environment to a store: which engines there are, which configuration counts, what day it
-//! is.
+//! From the command line and the environment to an open store: engines, configuration, clock.
 //!
-//! What must stay true: what stands on the command line counts before the environment, and that before files that happen
-//! to be there. Exactly one source counts.
+//! What must stay true: exactly one source names the store. The command line comes before the environment, and the
+//! environment before files in well-known places.
 
 use std::{
     env,
@@ -23,9 +22,13 @@ use isotach_object::{Engine, Error as ObjectError, PoolUri, Registry, memory::Me
 
 use crate::failure::{Failure, Outcome};
 
+/// The name of a configuration file in the working folder and, below `isotach`, in the configuration folders of the user
+/// and of the machine (XDG Base Directory Specification 0.8).
+const FILE: &str = "isotach.yaml";
+
 /// Which store.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct PlaceFlags {
+pub(crate) struct StoreFlags {
     /// The store, as a URI: posix:/data/fields. A path alone, absolute or with ./, is a posix store.
     ///
     /// Without it: --config, then ISOTACH_STORE and ISOTACH_CONFIG in the environment, then ./isotach.yaml, then
@@ -37,25 +40,21 @@ pub(crate) struct PlaceFlags {
     pub(crate) config: Option<PathBuf>,
 }
 
-/// A snapshot to look into.
+/// The snapshot to read.
 #[derive(Debug, Args)]
 pub(crate) struct AtFlag {
-    /// Show the store as it was when this snapshot was made
+    /// Show the store as it was when this snapshot was created
     #[arg(long, value_name = "NAME")]
-    pub(crate) at: Option<String>,
+    at: Option<String>,
 }
 
-/// The file that is looked for in the working folder and, below `isotach`, in the configuration folders of the user and of
-/// the machine (XDG Base Directory Specification 0.8).
-const FILE: &str = "isotach.yaml";
-
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/.:_-=,+@%".contains(&byte);
     if word.bytes().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// Where a configuration came from.
+/// The origin of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
     /// `--store`, or `ISOTACH_STORE`.
@@ -65,7 +64,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// What to type to mean the same store again.
+    /// The flag that names the same store again.
     pub(crate) fn as_flag(&self) -> String {
         match self {
             Self::Store { uri, .. } => format!("--store {}", quoted(&uri.to_string())),
@@ -73,7 +72,7 @@ impl Source {
         }
     }
 
-    /// The same, for a command that may be typed in another folder.
+    /// The same source, valid in any working folder.
     pub(crate) fn absolute(self) -> Outcome<Self> {
         match self {
             Self::File { path, given_by } => {
@@ -84,7 +83,7 @@ impl Source {
         }
     }
 
-    /// What the store is called in messages.
+    /// The store's name in messages.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Store { uri, .. } => uri.to_string(),
@@ -92,8 +91,8 @@ impl Source {
         }
     }
 
-    /// Where a word of it stands: a place in the file, or what named the store.
-    fn place_of(&self, word: &str) -> String {
+    /// The position of a word: a place in the file, or what named the store.
+    fn position_of(&self, word: &str) -> String {
         match self {
             Self::Store { given_by, .. } => (*given_by).to_owned(),
             Self::File { path, .. } => Config::place_in(path, word.trim_end_matches(':')),
@@ -121,42 +120,47 @@ fn registry_with(posix: Arc<dyn Engine>) -> Registry {
         .with(Arc::new(Memory::new()))
 }
 
-/// The configuration that counts, and where it came from.
-pub(crate) fn configuration(place: &PlaceFlags) -> Outcome<(Config, Source)> {
-    let source = source(place)?;
+/// The configuration in force, and its origin.
+pub(crate) fn configuration(target: &StoreFlags) -> Outcome<(Config, Source)> {
+    let source = source(target)?;
     let config = match &source {
         Source::Store { uri, .. } => Config::single(uri),
-        // Whatever is wrong with it, it is what was named that has to be put right.
+        // Every error is a usage error: the user has to correct the file, or the name of it.
         Source::File { path, given_by } => Config::read(path).map_err(|error| match error {
-            // Not what stands in it: that it is not there, or cannot be read.
-            error @ FieldsError::Object(_) => Failure::from(error).typed().about(given_by),
-            error => Failure::from(error).typed(),
+            // The file does not exist or cannot be read.
+            error @ FieldsError::Object(_) => Failure::from(error).as_usage().about(given_by),
+            error => Failure::from(error).as_usage(),
         })?,
     };
-    check_engines(&config, &source)?;
+    let registry = registry();
+    for uri in uris(&config) {
+        if let Err(error) = registry.engine(uri.scheme()) {
+            return Err(Failure::from(error).about(source.position_of(&format!("{}:", uri.scheme()))));
+        }
+    }
     Ok((config.with_clock(clock()?), source))
 }
 
-/// Opens the store that is there.
-pub(crate) fn open(place: &PlaceFlags) -> Outcome<FieldStore> {
-    open_with(place, &registry())
+/// Opens an existing store.
+pub(crate) fn open(target: &StoreFlags) -> Outcome<FieldStore> {
+    open_with(target, &registry())
 }
 
-/// The same, for a command that must write nothing.
-pub(crate) fn open_to_look(place: &PlaceFlags) -> Outcome<FieldStore> {
-    open_with(place, &registry_with(Arc::new(PosixOnlooker)))
+/// Opens an existing store for a command that must write nothing.
+pub(crate) fn open_read_only(target: &StoreFlags) -> Outcome<FieldStore> {
+    open_with(target, &registry_with(Arc::new(PosixOnlooker)))
 }
 
-fn open_with(place: &PlaceFlags, registry: &Registry) -> Outcome<FieldStore> {
-    let (config, source) = configuration(place)?;
+fn open_with(target: &StoreFlags, registry: &Registry) -> Outcome<FieldStore> {
+    let (config, source) = configuration(target)?;
     let store = FieldStore::open(&config, registry).map_err(|error| not_opened(error, &config, &source))?;
     check_matches(&config, &source, &store)?;
     Ok(relabel_through_eccodes(store))
 }
 
-/// Opens the store that is there, as it is or as a snapshot shows it.
-pub(crate) fn open_at(place: &PlaceFlags, at: &AtFlag) -> Outcome<FieldStore> {
-    let store = open(place)?;
+/// Opens an existing store in its present state, or in the state of a snapshot.
+pub(crate) fn open_at(target: &StoreFlags, at: &AtFlag) -> Outcome<FieldStore> {
+    let store = open(target)?;
     match &at.at {
         Some(name) => store.at(name).map_err(|error| Failure::from(error).about("--at")),
         None => Ok(store),
@@ -171,24 +175,13 @@ pub(crate) fn check_matches(config: &Config, source: &Source, store: &FieldStore
     }
 }
 
-/// Refuses pools of engines that this program does not have.
-fn check_engines(config: &Config, source: &Source) -> Outcome {
-    let registry = registry();
-    for uri in uris(config) {
-        if let Err(error) = registry.engine(uri.scheme()) {
-            return Err(Failure::from(error).about(source.place_of(&format!("{}:", uri.scheme()))));
-        }
-    }
-    Ok(())
-}
-
 fn uris(config: &Config) -> impl Iterator<Item = &PoolUri> {
     config.spaces.iter().flat_map(|space| [&space.catalogue, &space.store])
 }
 
-/// A pool's URI as typed: a relative path is taken from the working folder, so that what is stored holds anywhere.
+/// Parses a pool's URI. A relative path becomes absolute, because URIs are also stored.
 pub(crate) fn pool_uri(text: &str) -> Outcome<PoolUri> {
-    check_typed(text)?;
+    check_path(text)?;
     let uri: PoolUri = text.parse()?;
     if uri.scheme() != "posix" || uri.path().is_empty() || uri.path().starts_with('/') {
         return Ok(uri);
@@ -200,7 +193,7 @@ pub(crate) fn pool_uri(text: &str) -> Outcome<PoolUri> {
     Ok(format!("posix:{}{options}", absolute.display()).parse()?)
 }
 
-/// Whether two URIs lead to one pool, however they are spelled and whatever their options.
+/// Whether two URIs name one pool, whatever their spelling and options.
 pub(crate) fn is_same_pool(one: &PoolUri, other: &PoolUri) -> bool {
     let is_same_folder = || {
         let [one, other] = [one, other].map(|uri| Path::new(uri.path()).canonicalize().ok());
@@ -210,32 +203,35 @@ pub(crate) fn is_same_pool(one: &PoolUri, other: &PoolUri) -> bool {
         && (one.path() == other.path() || one.scheme() == "posix" && is_same_folder())
 }
 
-/// Refuses what looks like a path and would be taken for something else.
-fn check_typed(text: &str) -> Outcome {
+/// Refuses text that looks like a path but would be parsed as something else.
+fn check_path(text: &str) -> Outcome {
     let is_path = ["/", "./", "../"].iter().any(|start| text.starts_with(start));
     if is_path && text.contains('?') {
-        let expected = format!("posix:{text}, for a path alone has no options");
+        let expected = format!("posix:{text}, because a path alone has no options");
         return Err(Failure::usage(format!("store {text:?}: expected {expected}")));
     }
     if !is_path && !text.trim().is_empty() && !text.contains(':') {
-        let expected = format!("./{text} or posix:{text} for a folder here, or a URI such as posix:/path");
+        let expected = format!("./{text} or posix:{text} for a relative path, or a URI such as posix:/path");
         return Err(Failure::usage(format!("store {text:?}: expected {expected}")));
     }
     Ok(())
 }
 
-/// What names the store.
-pub(crate) fn source(place: &PlaceFlags) -> Outcome<Source> {
-    let store = |text: &str, given_by| Ok(Source::Store { uri: pool_uri(text)?, given_by });
+/// Finds out what names the store.
+pub(crate) fn source(target: &StoreFlags) -> Outcome<Source> {
+    let store = |text: &str, given_by: &'static str| {
+        let uri = pool_uri(text).map_err(|failure| failure.about(given_by))?;
+        Ok(Source::Store { uri, given_by })
+    };
     let file = |path: PathBuf, given_by| Ok(Source::File { path, given_by });
-    if let Some(text) = &place.store {
-        return store(text, "--store").map_err(|failure: Failure| failure.about("--store"));
+    if let Some(text) = &target.store {
+        return store(text, "--store");
     }
-    if let Some(path) = &place.config {
+    if let Some(path) = &target.config {
         return file(path.clone(), "--config");
     }
     if let Some(text) = text_variable("ISOTACH_STORE")? {
-        return store(&text, "ISOTACH_STORE").map_err(|failure: Failure| failure.about("ISOTACH_STORE"));
+        return store(&text, "ISOTACH_STORE");
     }
     if let Some(path) = variable("ISOTACH_CONFIG") {
         return file(path.into(), "ISOTACH_CONFIG");
@@ -256,7 +252,7 @@ pub(crate) fn source(place: &PlaceFlags) -> Outcome<Source> {
     ))
 }
 
-/// The file of the first folder that has one.
+/// The configuration file in the first folder that has one.
 fn file_in(folders: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
     folders.into_iter().map(|folder| folder.join("isotach").join(FILE)).find(|path| path.is_file())
 }
@@ -286,12 +282,12 @@ fn clock() -> Outcome<Clock> {
         .ok_or_else(|| Failure::usage(format!("ISOTACH_TODAY={day:?}: expected a day as 2024-01-31")))
 }
 
-/// What to say when a store cannot be opened: mostly nothing was typed wrong in the narrow sense, so it is a failure.
+/// The failure for a store that cannot be opened. Most are no usage errors.
 pub(crate) fn not_opened(error: FieldsError, config: &Config, source: &Source) -> Failure {
     let hint = || format!("create it with `isotach {} init`", source.as_flag());
     match error {
         FieldsError::Object(ObjectError::NotFound { .. }) if is_in_memory(config) => Failure::failed(
-            "a memory: store lives within one process and is gone with it: expected one on a disk, such as posix:/path",
+            "a memory: store exists within one process only: expected a store on a disk, such as posix:/path",
         ),
         FieldsError::Object(ObjectError::NotFound { what }) => match source {
             Source::Store { uri, .. } => Failure::failed(format!("store {uri} does not exist; {}", hint())),
@@ -300,43 +296,42 @@ pub(crate) fn not_opened(error: FieldsError, config: &Config, source: &Source) -
         FieldsError::NotAStore { store, why } => {
             Failure::failed(format!("{store} is not a field store: {why}; {}", hint()))
         }
-        // The engine refuses the URI itself, so it is what was written that has to be put right.
+        // The engine refuses the URI, so the user has to correct the URI.
         FieldsError::Object(ObjectError::InvalidInput { what, expected }) => {
-            let refused = uris(config).find(|uri| what.contains(&uri.to_string()));
             let message = format!("{what}: expected {expected}");
-            refused.map_or_else(
-                || Failure::failed(&message),
-                |uri| Failure::usage(&message).about(source.place_of(&options_of(uri))),
-            )
+            match uris(config).find(|uri| what.contains(&uri.to_string())) {
+                Some(uri) => Failure::usage(message).about(source.position_of(&options_of(uri))),
+                None => Failure::failed(message),
+            }
         }
-        error => Failure::from(error).not_typed(),
+        error => Failure::from(error).as_failed(),
     }
 }
 
-/// Whether one of the pools is there.
-pub(crate) fn is_partly_there(config: &Config) -> bool {
+/// Whether at least one of the pools exists.
+pub(crate) fn exists_partly(config: &Config) -> bool {
     let registry = registry();
     uris(config).any(|uri| registry.open_pool(uri).is_ok())
 }
 
-/// Whether a pool lives within this process.
+/// Whether a pool exists within this process only.
 pub(crate) fn is_in_memory(config: &Config) -> bool {
     uris(config).any(|uri| uri.scheme() == "memory")
 }
 
-/// What stands behind the path of a URI: a relative path is written otherwise in the file.
+/// The options of a URI, or its scheme if it has none. The path may be spelled differently in the file.
 fn options_of(uri: &PoolUri) -> String {
     let text = uri.to_string();
     text.split_once('?').map_or_else(|| uri.scheme().to_owned(), |(_, options)| options.to_owned())
 }
 
-/// Lets a store give messages from below an overlay the key under which they are shown.
+/// Lets a store set the key of an overlay in the messages below it.
 pub(crate) fn relabel_through_eccodes(store: FieldStore) -> FieldStore {
     store.relabel_with(relabelled);
     store
 }
 
-/// A message that carries these keys: looked at again, because a key that is set need not be what MARS then calls it.
+/// A message with these keys set. The keys are read back, because MARS may derive other values from those that were set.
 fn relabelled(message: &[u8], keys: &Key) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
     let eccodes = Eccodes::load()?;
     let changed = eccodes.edit_message(message, keys.slots())?;
@@ -345,7 +340,7 @@ fn relabelled(message: &[u8], keys: &Key) -> Result<Vec<u8>, Box<dyn Error + Sen
         None => Ok(changed),
         Some((name, value)) => {
             let found = carried.get(name).unwrap_or("no value");
-            Err(format!("{name}={value} was set, and the message has {found}").into())
+            Err(format!("{name}={value} was set, but the message has {found}").into())
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Why a command ended without success, and the exit code that says so.
+//! Why a command failed, and the exit code for it.
 
 use std::{
     fmt::Display,
@@ -12,7 +12,7 @@ use isotach_grib::EccodesError;
 use isotach_mars::{KeyError, RequestError, SchemaError};
 use isotach_object::Error as ObjectError;
 
-/// The code of errors of a storage that is full.
+/// The error code of full storage.
 pub(crate) const NO_SPACE: &str = "no-space";
 
 /// What every command returns.
@@ -21,61 +21,61 @@ pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 /// How a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// What was typed, or written into a configuration, cannot be meant: exit code 2.
+    /// A mistake on the command line, in the environment or in a configuration: exit code 2.
     Usage(String),
-    /// It could not be done: exit code 1.
+    /// The operation failed: exit code 1.
     Failed(String),
-    /// It failed and has said why: exit code 1.
+    /// The operation failed, and the reason is printed already: exit code 1.
     Reported,
-    /// Nobody reads what the program prints.
+    /// The reader of standard output has exited: exit code 0.
     BrokenPipe,
 }
 
 impl Failure {
-    /// A wrong argument: `what: expected ...`.
+    /// A usage error: `what: expected ...`.
     pub(crate) fn usage(message: impl Display) -> Self {
         Self::Usage(message.to_string())
     }
 
-    /// A failure in these words.
+    /// A failure with this message.
     pub(crate) fn failed(message: impl Display) -> Self {
         Self::Failed(message.to_string())
     }
 
-    /// An operation on a file failed.
-    pub(crate) fn file<'p>(doing: &'p str, path: &'p Path) -> impl Fn(io::Error) -> Self + 'p {
+    /// A failed operation on a file: `cannot {verb} {path}`.
+    pub(crate) fn file<'p>(verb: &'p str, path: &'p Path) -> impl Fn(io::Error) -> Self + 'p {
         move |error| match error.kind() {
             io::ErrorKind::BrokenPipe => Self::BrokenPipe,
-            _ => Self::Failed(format!("cannot {doing} {}: {error}", path.display())),
+            _ => Self::Failed(format!("cannot {verb} {}: {error}", path.display())),
         }
     }
 
-    /// This failure, with what it is about in front.
-    pub(crate) fn about(self, what: impl Display) -> Self {
+    /// This failure with its subject in front.
+    pub(crate) fn about(self, subject: impl Display) -> Self {
         match self {
-            Self::Usage(message) => Self::Usage(format!("{what}: {message}")),
-            Self::Failed(message) => Self::Failed(format!("{what}: {message}")),
+            Self::Usage(message) => Self::Usage(format!("{subject}: {message}")),
+            Self::Failed(message) => Self::Failed(format!("{subject}: {message}")),
             other => other,
         }
     }
 
-    /// This failure as one of what was typed.
-    pub(crate) fn typed(self) -> Self {
+    /// This failure as a usage error.
+    pub(crate) fn as_usage(self) -> Self {
         match self {
             Self::Failed(message) => Self::Usage(message),
             other => other,
         }
     }
 
-    /// This failure as one of what was found, not of what was typed.
-    pub(crate) fn not_typed(self) -> Self {
+    /// This failure as one that is no usage error.
+    pub(crate) fn as_failed(self) -> Self {
         match self {
             Self::Usage(message) => Self::Failed(message),
             other => other,
         }
     }
 
-    /// The message, if there is one to give.
+    /// The message, unless it is printed already.
     pub(crate) fn message(&self) -> Option<&str> {
         match self {
             Self::Usage(message) | Self::Failed(message) => Some(message),
@@ -83,7 +83,7 @@ impl Failure {
         }
     }
 
-    /// Says it on standard error and gives the exit code.
+    /// Prints the message on standard error and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         if let Some(message) = self.message() {
             say(message);
@@ -96,9 +96,9 @@ impl Failure {
     }
 }
 
-/// A line on standard error, with the program's name in front.
+/// Prints a line on standard error, with the program's name in front.
 pub(crate) fn say(message: impl Display) {
-    // There is nothing left to do about a standard error that is gone.
+    // A closed standard error leaves no way to report anything.
     let _ = writeln!(io::stderr().lock(), "isotach: {message}");
 }
 
@@ -109,7 +109,7 @@ impl From<FieldsError> for Failure {
             FieldsError::Schema(error) => error.into(),
             error if error.is_usage() => Self::usage(error),
             error if error.code() == NO_SPACE => Self::failed(format!(
-                "{error}; `isotach purge --doit` gives back the room of replaced and removed fields"
+                "{error}; `isotach purge --doit` frees the space of replaced and removed fields"
             )),
             error => Self::failed(error),
         }
@@ -162,7 +162,7 @@ impl From<isotach_bench::Error> for Failure {
 }
 
 impl From<io::Error> for Failure {
-    /// Of writing to standard output, the only stream that is written without a file's name at hand.
+    /// An error of standard output. Errors of files are built with [`Failure::file`], which names the file.
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::BrokenPipe,

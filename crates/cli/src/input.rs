@@ -1,7 +1,7 @@
-//! What a file that is to be taken in is: a regular file, a stream such as a pipe, or nothing that can be read.
+//! Input files: reading text and bytes from a path or standard input, and telling regular files from streams.
 
 use std::{
-    fs::{self, FileType},
+    fs::{self, File},
     io::{self, Read, stdin},
     os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 
 use crate::failure::{Failure, Outcome};
 
-/// Something to read from.
+/// The kind of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Input {
     /// Standard input, a pipe or a device: its bytes come once, in order.
@@ -21,101 +21,96 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// What stands at this path, without opening it: opening a pipe waits for its other end.
+    /// The kind of the input at this path. The path is not opened: opening a pipe waits for its other end.
     pub(crate) fn at(path: &Path) -> Outcome<Self> {
         if is_standard(path) {
             return Ok(Self::Stream);
         }
-        let kind = fs::metadata(path).map_err(open_failed)?.file_type();
-        match kind.is_dir() {
-            true => Err(Failure::usage("it is a folder: expected a file")),
-            false if kind.is_file() => Ok(Self::File),
+        let metadata = fs::metadata(path).map_err(open_failed)?;
+        match metadata.is_dir() {
+            true => Err(Failure::usage("it is a directory: expected a file")),
+            false if metadata.is_file() => Ok(Self::File),
             false => Ok(Self::Stream),
         }
     }
 
-    /// Refuses what does not stay where it is.
+    /// Refuses everything but regular files.
     pub(crate) fn check_adoptable(path: &Path) -> Outcome {
-        let refused = |what| {
-            let expected = "only regular files can be adopted, for they stay where they are";
-            Err(Failure::usage(format!("it is {what}: {expected}; `isotach write` copies what it reads")))
+        let kind = match is_standard(path) {
+            true => "a stream",
+            false => match fs::metadata(path).map_err(open_failed)?.file_type() {
+                kind if kind.is_file() => return Ok(()),
+                kind if kind.is_dir() => "a directory",
+                kind if kind.is_fifo() => "a pipe",
+                kind if kind.is_socket() => "a socket",
+                _ => "a device",
+            },
         };
-        if is_standard(path) {
-            return refused("a stream");
-        }
-        match kind_name(fs::metadata(path).map_err(open_failed)?.file_type()) {
-            Some(kind) => refused(kind),
-            None => Ok(()),
-        }
+        Err(Failure::usage(format!(
+            "it is {kind}: only regular files can be adopted, because they stay in place; `isotach write` copies its input"
+        )))
     }
 }
 
-/// Streams that are kept in temporary files, so that they can be read twice.
+/// Streams that were copied to temporary files, so that they can be read twice.
 #[derive(Debug, Default)]
 pub(crate) struct Spooled(Vec<(PathBuf, NamedTempFile)>);
 
 impl Spooled {
-    /// Keeps what comes from a stream; a regular file stays where it is.
-    pub(crate) fn keep(&mut self, path: &Path) -> Outcome {
+    /// Copies a stream to a temporary file. Leaves regular files alone.
+    pub(crate) fn add(&mut self, path: &Path) -> Outcome {
         if Input::at(path)? == Input::File || self.path_of(path).is_some() {
             return Ok(());
         }
-        let failed = |error| Failure::failed(format!("cannot keep it in a temporary file: {error}"));
-        let mut kept = NamedTempFile::with_prefix("isotach-").map_err(failed)?;
-        let copied = match is_standard(path) {
-            true => io::copy(&mut stdin().lock(), &mut kept),
-            false => io::copy(&mut fs::File::open(path).map_err(open_failed)?, &mut kept),
-        };
-        copied.map_err(failed)?;
-        self.0.push((path.to_owned(), kept));
+        let failed = |error| Failure::failed(format!("cannot copy it to a temporary file: {error}"));
+        let mut copy = NamedTempFile::with_prefix("isotach-").map_err(failed)?;
+        io::copy(&mut open(path).map_err(open_failed)?, &mut copy).map_err(failed)?;
+        self.0.push((path.to_owned(), copy));
         Ok(())
     }
 
-    /// The file that stands for a stream.
+    /// The temporary file of a stream.
     pub(crate) fn path_of(&self, stream: &Path) -> Option<&Path> {
-        self.0.iter().find(|(path, _)| path == stream).map(|(_, kept)| kept.path())
+        self.0.iter().find(|(path, _)| path == stream).map(|(_, copy)| copy.path())
     }
 }
 
-/// None for a regular file.
-fn kind_name(kind: FileType) -> Option<&'static str> {
-    match kind {
-        kind if kind.is_file() => None,
-        kind if kind.is_dir() => Some("a folder"),
-        kind if kind.is_fifo() => Some("a pipe"),
-        kind if kind.is_socket() => Some("a socket"),
-        _ => Some("a device"),
-    }
-}
-
-/// A file could not be opened; what it is called is said in front.
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err calls")]
+/// The error of a file that cannot be opened. The caller adds the file's name.
+#[expect(clippy::needless_pass_by_value, reason = "the signature that map_err expects")]
 pub(crate) fn open_failed(error: io::Error) -> Failure {
     Failure::failed(format!("cannot open it: {error}"))
 }
 
-/// The text of a file, or of standard input for `-`.
-pub(crate) fn text_of(path: &Path) -> Outcome<String> {
+/// Opens a file, or standard input for `-`.
+pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    match is_standard(path) {
+        true => Ok(Box::new(stdin().lock())),
+        false => Ok(Box::new(File::open(path)?)),
+    }
+}
+
+/// The bytes of a file, or of standard input for `-`.
+pub(crate) fn read_bytes(path: &Path) -> Outcome<Vec<u8>> {
     let mut bytes = Vec::new();
-    let read = if is_standard(path) {
-        stdin().lock().read_to_end(&mut bytes).map(|_| ())
-    } else {
-        fs::read(path).map(|read| bytes = read)
-    };
-    read.map_err(Failure::file("read", path))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let read = open(path).and_then(|mut input| input.read_to_end(&mut bytes));
+    read.map(|_| bytes).map_err(Failure::file("read", path))
+}
+
+/// The text of a file, or of standard input for `-`.
+pub(crate) fn read_text(path: &Path) -> Outcome<String> {
+    String::from_utf8(read_bytes(path)?).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
         Failure::usage(format!("{}:{line}: expected text in UTF-8", name_of(path)))
     })
 }
 
-/// Whether `-`, standard input or output, was meant.
+/// Whether the path is `-`, which stands for standard input or output.
 pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What an input is called in messages.
+/// The name of an input in messages.
 pub(crate) fn name_of(path: &Path) -> String {
     if is_standard(path) { "standard input".to_owned() } else { path.display().to_string() }
 }

@@ -1,7 +1,7 @@
-//! Taking in the messages of files: archiving them, or adopting them where they are.
+//! Archives the messages of files, or adopts them in place.
 //!
-//! What must stay true: what was taken in before something bad is flushed and reported, unless all is to be taken in at
-//! once; and what is reported is durable.
+//! What must stay true: fields before a bad message are flushed and reported, unless the command is atomic. What is
+//! reported is durable.
 
 pub(crate) mod audit;
 pub(crate) mod change;
@@ -10,7 +10,8 @@ mod content;
 use std::{
     borrow::Cow,
     fs::File,
-    io::{Read, stdin},
+    io::Read,
+    mem,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -22,73 +23,69 @@ use isotach_mars::{Key, Match, Request, RequestError, Schema};
 use serde_json::json;
 
 use self::{
-    audit::{Noticed, OwnKey},
+    audit::{Audit, OwnKey},
     change::Change,
-    content::Whole,
+    content::Content,
 };
 use crate::{
     failure::{Failure, Outcome, say},
-    input::{Input, Spooled, open_failed},
-    input::{is_standard, name_of},
+    input::{self, Input, Spooled, name_of, open_failed},
     output::{Bytes, Rate, count, outln, print_json, seconds},
     progress::Progress,
 };
 
-/// How messages are taken in.
+/// How messages are archived or adopted.
 #[derive(Debug, Args)]
 pub(crate) struct IntakeFlags {
-    /// Keys laid over those that the messages carry, as class=rd,expver=x001
+    /// Keys that override those of the messages, as class=rd,expver=x001
     ///
-    /// A key that names a field whole needs no message at all: a FILE that is one GRIB message, or no GRIB, is then
-    /// taken under it as it is, without ecCodes. An empty value takes a key away.
+    /// With a complete key no message is needed: a FILE that is one GRIB message, or no GRIB, is then archived under it
+    /// unchanged, without ecCodes. An empty value removes a key.
     #[arg(long, value_name = "KEY")]
-    pub(crate) key: Option<String>,
+    key: Option<String>,
     /// Refuse, before anything is visible, what would replace a field of the store or of this command
     ///
-    /// All keys are looked at first, so the input is read twice; a stream is kept in a temporary file. Fields that other
-    /// programs archive meanwhile are not known. With --skip-bad, fields that were in the store before stay, the others are taken
-    /// in, and of several messages with one key the last counts.
+    /// All keys are checked first, so the input is read twice; a stream is copied to a temporary file. Fields that other
+    /// programs archive at the same time are not noticed. With --skip-bad, fields that are in the store already stay, the
+    /// others are archived, and of several messages with one key the last one counts.
     #[arg(long)]
-    pub(crate) no_replace: bool,
-    /// Go on after a message that is broken, cannot be decoded or does not fit the schema
+    no_replace: bool,
+    /// Continue after a message that is broken, cannot be decoded or does not fit the schema
     #[arg(long)]
-    pub(crate) skip_bad: bool,
+    skip_bad: bool,
     /// Print one JSON object
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// What is to be taken in, and how.
+/// The input of a command, and what to do with it.
 #[derive(Debug)]
 pub(crate) struct Intake<'f> {
-    /// The files.
     pub(crate) files: &'f [PathBuf],
-    /// Keys, and what becomes of bad messages.
-    pub(crate) how: &'f IntakeFlags,
-    /// After how many fields to flush, beside the end.
+    pub(crate) flags: &'f IntakeFlags,
+    /// The number of fields after which to flush, besides at the end.
     pub(crate) flush_every: u64,
-    /// Whether the bytes stay where they are.
+    /// Whether to adopt the fields, which leaves their bytes in place.
     pub(crate) in_place: bool,
-    /// Whether all becomes visible together, or nothing after something bad.
+    /// Whether all fields become visible at once, or none after a bad message.
     pub(crate) atomic: bool,
-    /// What is changed in messages, and which are left out.
     pub(crate) change: Change,
 }
 
 impl Intake<'_> {
-    /// The keys that are given for messages.
-    fn overlay(&self) -> Outcome<Key> {
-        let overlay = self.how.key.as_deref().unwrap_or_default().parse();
-        overlay.map_err(|error| Failure::from(error).about("--key"))
+    /// The key of `--key`.
+    fn overrides(&self) -> Outcome<Key> {
+        let key = self.flags.key.as_deref().unwrap_or_default().parse();
+        key.map_err(|error| Failure::from(error).about("--key"))
     }
 
     /// Refuses keys, values and changes that the schema does not have, before any file is opened.
     pub(crate) fn check(&self, schema: &Schema) -> Outcome {
-        check_values(&self.overlay()?, schema)?;
+        check_values(&self.overrides()?, schema)?;
         self.change.check(schema)
     }
 
-    /// Refuses files that are not there or cannot be opened. Pipes are not looked at: they open once.
+    /// Refuses files that cannot be opened. Pipes are not checked, because they open only once.
     pub(crate) fn check_files(&self) -> Outcome {
         self.files.iter().try_for_each(|path| {
             let opened = match Input::at(path) {
@@ -98,181 +95,185 @@ impl Intake<'_> {
             opened.map_err(|failure| failure.about(name_of(path)))
         })
     }
+
+    fn progress(&self) -> Progress {
+        let total = self.files.iter().map(|path| path.metadata().map(|metadata| metadata.len()));
+        Progress::new(total.sum::<Result<u64, _>>().ok())
+    }
 }
 
-/// Takes in all files in turn, flushes and reports.
+/// Archives or adopts all files in turn, flushes and reports.
 pub(crate) fn run(open: impl FnOnce() -> Outcome<FieldStore>, intake: &Intake<'_>) -> Outcome {
-    let overlay = intake.overlay()?;
+    let overrides = intake.overrides()?;
     let store = open()?;
     intake.check(store.schema())?;
-    let mut session = Session::new(store, overlay, intake);
-    if intake.how.no_replace && !intake.how.skip_bad {
-        session.check_unreplaced()?;
+    let mut session = Session::new(store, overrides, intake);
+    if intake.flags.no_replace && !intake.flags.skip_bad {
+        session.check_replacements()?;
     }
-    let taken = intake.files.iter().try_for_each(|path| session.file(path));
-    let flushed = match intake.atomic && taken.is_err() {
+    let stored = intake.files.iter().try_for_each(|path| session.file(path));
+    let flushed = match intake.atomic && stored.is_err() {
         true => Ok(()),
         false => session.flush(),
     };
     session.progress.finish();
-    // Of what is not visible nothing was replaced.
+    // Fields that are not visible have replaced nothing.
     if flushed.is_ok() && session.pending.fields == 0 {
-        session.noticed.lines().iter().for_each(say);
+        session.audit.warnings().iter().for_each(say);
     }
-    let told = session.print();
-    match (taken, flushed) {
+    let printed = session.print();
+    match (stored, flushed) {
         (Err(first), Err(second)) => {
             first.report();
             Err(second)
         }
-        (taken, flushed) => taken.and(flushed).and(told),
+        (stored, flushed) => stored.and(flushed).and(printed),
     }
 }
 
-/// Refuses what no message could put right: a name that the schema does not know, a value that is not of its type.
-fn check_values(overlay: &Key, schema: &Schema) -> Outcome {
-    let request = Request::from(overlay);
+/// Refuses what no message could correct: a name that the schema does not know, or a value of the wrong type.
+fn check_values(overrides: &Key, schema: &Schema) -> Outcome {
     let about = |error: RequestError| Failure::from(error).about("--key");
-    let idle = schema.without_effect(&request, Match::Partial).map_err(about)?;
+    let request = Request::from(overrides);
+    let without_effect = schema.without_effect(&request, Match::Partial).map_err(about)?;
     let refuse = |name: &&str| Err(about(RequestError::NoEffect { name: (*name).to_owned() }));
-    idle.first().filter(|name| !schema.knows(name)).map_or(Ok(()), refuse)
+    without_effect.first().filter(|name| !schema.knows(name)).map_or(Ok(()), refuse)
 }
 
-/// How many fields, and their bytes.
+/// A number of fields, and their bytes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     fields: u64,
     bytes: u64,
 }
 
-fn progress_of(intake: &Intake<'_>) -> Progress {
-    let total = intake.files.iter().map(|path| path.metadata().map(|there| there.len()));
-    Progress::new(total.sum::<Result<u64, _>>().ok())
-}
-
 struct Session<'f> {
     store: FieldStore,
-    /// Where all goes that is to become visible together.
+    /// The transaction of an atomic command.
     transaction: Option<Transaction>,
     intake: &'f Intake<'f>,
-    overlay: Key,
-    /// Taken in since the last flush.
+    /// The key of `--key`.
+    overrides: Key,
+    /// Fields since the last flush.
     pending: Tally,
-    /// Durable and visible.
+    /// Durable and visible fields.
     flushed: Tally,
+    /// Bad messages that were skipped.
     skipped: u64,
-    /// Messages that a filter left out.
+    /// Messages that a filter excluded.
     filtered: u64,
-    noticed: Noticed,
-    /// Fields that were left out because they are in the store already.
-    there: u64,
-    /// Whether keys are only looked at, and nothing is taken in yet.
-    is_looking: bool,
-    /// Streams that are read twice.
+    /// Fields that were skipped because they are in the store already.
+    kept: u64,
+    audit: Audit,
+    /// Whether keys are only checked, and nothing is stored yet.
+    is_checking: bool,
+    /// Copies of streams that are read twice.
     spooled: Spooled,
     begin: Instant,
-    /// Time spent in the store: archiving and flushing.
+    /// The time spent in the store: archiving and flushing.
     storing: Duration,
     progress: Progress,
 }
 
-/// What is wrong with one message.
-enum Wrong {
-    /// It is the message: others may be good.
+/// The error of one message.
+enum MessageError {
+    /// The message is bad. Others may be good.
     Message(Failure),
-    /// It is the store, or something that no other message would mend.
+    /// The store failed, or something else that every other message would meet, too.
     Store(Failure),
 }
 
+impl MessageError {
+    /// An error of the store while it handles this key.
+    fn from_store(error: FieldsError) -> Self {
+        match error {
+            FieldsError::Key(error) => Self::Message(Failure::failed(error)),
+            error => Self::Store(Failure::from(error).as_failed()),
+        }
+    }
+}
+
 impl<'f> Session<'f> {
-    fn new(store: FieldStore, overlay: Key, intake: &'f Intake<'f>) -> Self {
+    fn new(store: FieldStore, overrides: Key, intake: &'f Intake<'f>) -> Self {
         Self {
             transaction: intake.atomic.then(|| store.transaction()),
             store,
             intake,
-            overlay,
+            overrides,
             pending: Tally::default(),
             flushed: Tally::default(),
             skipped: 0,
             filtered: 0,
-            noticed: Noticed::default(),
-            there: 0,
-            is_looking: false,
+            kept: 0,
+            audit: Audit::default(),
+            is_checking: false,
             spooled: Spooled::default(),
             begin: Instant::now(),
             storing: Duration::ZERO,
-            progress: progress_of(intake),
+            progress: intake.progress(),
         }
     }
 
-    /// Looks at the keys of all that is to be taken in, and refuses what would replace a field.
-    fn check_unreplaced(&mut self) -> Outcome {
+    /// Checks all keys, and refuses the input if it would replace a field.
+    fn check_replacements(&mut self) -> Outcome {
         for path in self.intake.files {
-            self.spooled.keep(path).map_err(|failure| failure.about(name_of(path)))?;
+            self.spooled.add(path).map_err(|failure| failure.about(name_of(path)))?;
         }
-        self.is_looking = true;
+        self.is_checking = true;
         self.intake.files.iter().try_for_each(|path| self.file(path))?;
-        self.is_looking = false;
+        self.is_checking = false;
         self.filtered = 0;
-        self.progress = progress_of(self.intake);
-        match std::mem::take(&mut self.noticed).refusal() {
-            Some(refusal) => Err(Failure::failed(refusal)),
-            None => Ok(()),
-        }
+        self.progress = self.intake.progress();
+        mem::take(&mut self.audit).refusal().map_or(Ok(()), |refusal| Err(Failure::failed(refusal)))
     }
 
     fn file(&mut self, path: &Path) -> Outcome {
-        let name = name_of(path);
-        self.open(path).map_err(|failure| failure.about(&name))
+        self.open(path).map_err(|failure| failure.about(name_of(path)))
     }
 
     fn open(&mut self, path: &Path) -> Outcome {
         if self.intake.in_place {
             Input::check_adoptable(path)?;
         }
-        let kept = self.spooled.path_of(path).map(Path::to_owned);
-        let (name, path) = (path, kept.as_deref().unwrap_or(path));
+        let copy = self.spooled.path_of(path).map(Path::to_owned);
+        let (name, path) = (path, copy.as_deref().unwrap_or(path));
         let input = Input::at(path)?;
-        if !self.overlay.is_empty() && self.store.schema().split(&self.overlay).is_ok() {
-            self.whole_key(path, input, name)
-        } else if is_standard(path) {
-            self.messages(stdin().lock(), name)
+        if !self.overrides.is_empty() && self.store.schema().split(&self.overrides).is_ok() {
+            self.complete_key(path, input, name)
         } else {
-            self.messages(File::open(path).map_err(open_failed)?, name)
+            self.messages(input::open(path).map_err(open_failed)?, name)
         }
     }
 
-    /// The key names a field whole: the file is that field, unless it holds several messages, which still need keys of
+    /// Archives a file under a complete key. The file is one field, unless it has several messages: these need keys of
     /// their own.
-    fn whole_key(&mut self, path: &Path, input: Input, name: &Path) -> Outcome {
-        match Whole::read(path, input, self.intake.how.skip_bad)? {
-            Whole::Field { offset, bytes } => {
-                let key = self.overlay.clone();
-                let taken = match self.changed(&key, &bytes) {
+    fn complete_key(&mut self, path: &Path, input: Input, name: &Path) -> Outcome {
+        match Content::read(path, input, self.intake.flags.skip_bad)? {
+            Content::Field { offset, bytes } => {
+                let key = self.overrides.clone();
+                let stored = match self.changed(&key, &bytes) {
                     Ok(None) => Ok(()),
-                    Ok(Some(bytes)) => self.take(&key, name, offset, &bytes, None),
-                    Err(wrong) => Err(wrong),
+                    Ok(Some(bytes)) => self.store(&key, name, offset, &bytes, None),
+                    Err(error) => Err(error),
                 };
-                taken.map_err(|wrong| match wrong {
-                    Wrong::Message(failure) | Wrong::Store(failure) => failure,
+                stored.map_err(|error| match error {
+                    MessageError::Message(failure) | MessageError::Store(failure) => failure,
                 })
             }
-            Whole::Messages(bytes) => self.messages(bytes.as_slice(), name),
-            Whole::MessagesOf(file) => self.messages(file, name),
+            Content::Messages(bytes) => self.messages(bytes.as_slice(), name),
+            Content::MessageFile(file) => self.messages(file, name),
         }
     }
 
-    /// Takes in every message of a stream.
+    /// Archives every message of a stream.
     fn messages(&mut self, input: impl Read, path: &Path) -> Outcome {
-        for message in MessageScanner::new(input).skip_bad(self.intake.how.skip_bad) {
+        for message in MessageScanner::new(input).skip_bad(self.intake.flags.skip_bad) {
             match message {
                 Ok(message) => self.message(&message, path)?,
                 Err(error @ ScanError::BadMessage { .. }) => self.bad(Failure::failed(error), path)?,
                 Err(error @ ScanError::NoMessage { .. }) => {
-                    return Err(Failure::failed(format!(
-                        "{error}; expected GRIB, or {}",
-                        self.why_not_whole()
-                    )));
+                    let expected = self.expected_key();
+                    return Err(Failure::failed(format!("{error}; expected GRIB, or {expected}")));
                 }
                 Err(error) => return Err(Failure::failed(error)),
             }
@@ -280,55 +281,53 @@ impl<'f> Session<'f> {
         Ok(())
     }
 
-    /// What a key would have had to be for a file without messages, and why the one given is not.
-    fn why_not_whole(&self) -> String {
-        let cure = "with --key a key that names the field whole";
-        if self.overlay.is_empty() {
-            return cure.to_owned();
-        }
-        match self.store.schema().split(&self.overlay) {
-            Ok(_) => cure.to_owned(),
-            Err(error) => format!("{cure}; the key given does not: {error}"),
+    /// The key that a file without messages needs, and why the present one is not enough.
+    fn expected_key(&self) -> String {
+        let expected = "a complete key with --key";
+        match self.store.schema().split(&self.overrides) {
+            Err(error) if !self.overrides.is_empty() => {
+                format!("{expected}; the present key is not complete: {error}")
+            }
+            _ => expected.to_owned(),
         }
     }
 
     fn message(&mut self, message: &Message, path: &Path) -> Outcome {
-        let taken = self.take_message(message, path);
         let place = || format!("message {} at byte {}", message.number, message.offset);
-        match taken {
+        match self.store_message(message, path) {
             Ok(()) => Ok(()),
-            Err(Wrong::Store(failure)) => Err(failure.about(place())),
-            Err(Wrong::Message(failure)) => self.bad(failure.about(place()), path),
+            Err(MessageError::Store(failure)) => Err(failure.about(place())),
+            Err(MessageError::Message(failure)) => self.bad(failure.about(place()), path),
         }
     }
 
-    fn take_message(&mut self, message: &Message, path: &Path) -> Result<(), Wrong> {
+    fn store_message(&mut self, message: &Message, path: &Path) -> Result<(), MessageError> {
         let (key, own) = self.key_of(&message.bytes)?;
         let (key, bytes) = match self.changed(&key, &message.bytes)? {
             None => return Ok(()),
             Some(Cow::Borrowed(bytes)) => (key, Cow::Borrowed(bytes)),
             Some(Cow::Owned(bytes)) => (self.key_of(&bytes)?.0, Cow::Owned(bytes)),
         };
-        self.take(&key, path, message.offset, &bytes, Some(own))
+        self.store(&key, path, message.offset, &bytes, Some(own))
     }
 
-    /// A field's bytes as they are to be archived; nothing if a filter leaves it out.
-    fn changed<'m>(&mut self, key: &Key, bytes: &'m [u8]) -> Result<Option<Cow<'m, [u8]>>, Wrong> {
+    /// The bytes of a field after its changes, or none if a filter excludes it.
+    fn changed<'m>(&mut self, key: &Key, bytes: &'m [u8]) -> Result<Option<Cow<'m, [u8]>>, MessageError> {
         let change = &self.intake.change;
-        if !change.takes(key, self.store.schema()).map_err(Wrong::Store)? {
+        if !change.accepts(key, self.store.schema()).map_err(MessageError::Store)? {
             self.filtered += 1;
             return Ok(None);
         }
-        change.edit(bytes).map(Some).map_err(Wrong::Message)
+        change.edit(bytes).map(Some).map_err(MessageError::Message)
     }
 
-    /// Ends the command, or goes on after saying why a message is left out.
+    /// Reports a bad message. Fails unless bad messages are skipped.
     fn bad(&mut self, failure: Failure, path: &Path) -> Outcome {
         let message = match failure.message() {
-            Some(message) if self.intake.how.skip_bad => message,
+            Some(message) if self.intake.flags.skip_bad => message,
             _ => return Err(failure),
         };
-        if self.is_looking {
+        if self.is_checking {
             return Ok(());
         }
         self.progress.finish();
@@ -337,77 +336,61 @@ impl<'f> Session<'f> {
         Ok(())
     }
 
-    /// The key that a message carries, with what was given laid over it.
-    fn key_of(&self, message: &[u8]) -> Result<(Key, OwnKey), Wrong> {
-        // Without ecCodes no message has a key, so going on is no use.
-        let eccodes = Eccodes::load().map_err(|error| Wrong::Store(error.into()))?;
-        let pairs = eccodes.message_key(message).map_err(|error| Wrong::Message(error.into()))?;
+    /// The key of a message with the overrides of `--key`, and the message's own key.
+    fn key_of(&self, message: &[u8]) -> Result<(Key, OwnKey), MessageError> {
+        // Without ecCodes every other message would fail, too.
+        let eccodes = Eccodes::load().map_err(|error| MessageError::Store(error.into()))?;
+        let pairs = eccodes.message_key(message).map_err(|error| MessageError::Message(error.into()))?;
         let mut key = Key::from(pairs);
         let own = OwnKey::of(&key);
-        key.extend_from(&self.overlay);
+        key.extend_from(&self.overrides);
         Ok((key, own))
     }
 
-    /// Looks at one field that is to be taken in.
-    fn look(&mut self, key: &Key, bytes: &[u8], own: Option<OwnKey>) -> Result<(), Wrong> {
-        let there = self.store.locate(key).map_err(|error| Wrong::Store(Failure::from(error).not_typed()))?;
-        if there.is_some() {
-            self.noticed.is_there(self.store.schema(), key);
-        }
-        self.noticed.field(self.store.schema(), key, bytes, own);
-        self.progress.field(bytes.len() as u64);
-        Ok(())
-    }
-
-    /// Whether a field is to be left out, because one was there before this command.
-    fn stays(&self, key: &Key) -> Result<bool, Wrong> {
-        let how = self.intake.how;
-        let is_asked = how.no_replace && how.skip_bad && !self.noticed.has(self.store.schema(), key);
-        let locate = || match self.store.locate(key) {
-            Ok(there) => Ok(there.is_some()),
-            // It is no key of this schema: the same is told when it is archived.
-            Err(FieldsError::Key(error)) => Err(Wrong::Message(Failure::failed(error))),
-            Err(error) => Err(Wrong::Store(Failure::from(error).not_typed())),
-        };
-        if is_asked { locate() } else { Ok(false) }
-    }
-
-    /// Takes in one field, whose bytes stand at `offset` of the file. `own` is of the message's own key, if it is a message.
-    fn take(
+    /// Archives or adopts one field, whose bytes begin at `offset` of the file. `own` is the message's own key, if the field
+    /// is a message.
+    fn store(
         &mut self,
         key: &Key,
         path: &Path,
         offset: u64,
         bytes: &[u8],
         own: Option<OwnKey>,
-    ) -> Result<(), Wrong> {
-        if self.is_looking {
-            return self.look(key, bytes, own);
+    ) -> Result<(), MessageError> {
+        let length = bytes.len() as u64;
+        if self.is_checking {
+            let stored = self.store.locate(key);
+            let failed = |error| MessageError::Store(Failure::from(error).as_failed());
+            if stored.map_err(failed)?.is_some() {
+                self.audit.add_stored(self.store.schema(), key);
+            }
+            self.audit.add(self.store.schema(), key, bytes, own);
+            self.progress.add_field(length);
+            return Ok(());
         }
-        if self.stays(key)? {
-            self.there += 1;
+        // With both flags, fields that were in the store before this command stay.
+        let flags = self.intake.flags;
+        let may_stay = flags.no_replace && flags.skip_bad && !self.audit.contains(self.store.schema(), key);
+        if may_stay && self.store.locate(key).map_err(MessageError::from_store)?.is_some() {
+            self.kept += 1;
             return Ok(());
         }
         let begin = Instant::now();
-        let length = bytes.len() as u64;
-        let taken = match &self.transaction {
+        let stored = match &self.transaction {
             Some(transaction) => transaction.archive(key, bytes),
             None if self.intake.in_place => {
                 self.store.adopt(key, path, offset, length, Some(crc32c(bytes))).map(|_| ())
             }
             None => self.store.archive(key, bytes),
         };
-        taken.map_err(|error| match error {
-            FieldsError::Key(error) => Wrong::Message(Failure::failed(error)),
-            error => Wrong::Store(Failure::from(error).not_typed()),
-        })?;
+        stored.map_err(MessageError::from_store)?;
         self.storing += begin.elapsed();
-        self.noticed.field(self.store.schema(), key, bytes, own);
+        self.audit.add(self.store.schema(), key, bytes, own);
         self.pending.fields += 1;
         self.pending.bytes += length;
-        self.progress.field(length);
+        self.progress.add_field(length);
         if self.pending.fields >= self.intake.flush_every {
-            self.flush().map_err(Wrong::Store)?;
+            self.flush().map_err(MessageError::Store)?;
         }
         Ok(())
     }
@@ -418,9 +401,9 @@ impl<'f> Session<'f> {
             Some(transaction) => transaction.commit(),
             None => self.store.flush(),
         };
-        flushed.map_err(|error| Failure::from(error).not_typed())?;
+        flushed.map_err(|error| Failure::from(error).as_failed())?;
         self.storing += begin.elapsed();
-        let pending = std::mem::take(&mut self.pending);
+        let pending = mem::take(&mut self.pending);
         self.flushed.fields += pending.fields;
         self.flushed.bytes += pending.bytes;
         Ok(())
@@ -429,35 +412,36 @@ impl<'f> Session<'f> {
     fn print(&self) -> Outcome {
         let Tally { fields, bytes } = self.flushed;
         let elapsed = self.begin.elapsed();
-        if self.intake.how.json {
+        if self.intake.flags.json {
             return print_json(&json!({
                 "fields": fields,
                 "bytes": bytes,
                 "skipped": self.skipped,
                 "filtered": self.filtered,
-                "there": self.there,
-                "replaced": self.noticed.again,
-                "unlabelled": self.noticed.unlabelled,
+                "there": self.kept,
+                "replaced": self.audit.repeated,
+                "unlabelled": self.audit.unlabelled,
                 "seconds": elapsed.as_secs_f64(),
                 "storing_seconds": self.storing.as_secs_f64(),
             }));
         }
-        let done = if self.intake.in_place { "adopted" } else { "archived" };
-        let told = |done: &str, number, what| match number {
-            0 => String::new(),
-            number => format!(", {done} {}", count(number, what)),
-        };
-        let skipped = told("skipped", self.skipped, "bad message");
-        let filtered = told("left out", self.filtered, "message");
-        let there = match self.there {
-            0 => String::new(),
-            there => format!(
-                ", left {} as {} in the store",
-                count(there, "field"),
-                if there == 1 { "it is" } else { "they are" }
-            ),
-        };
-        let (fields, rate, time) = (count(fields, "field"), Rate(bytes, elapsed), seconds(elapsed));
-        outln!("{done} {fields}, {} in {time} ({rate}){skipped}{filtered}{there}", Bytes(bytes))
+        let mut line = format!(
+            "{} {}, {} in {} ({})",
+            if self.intake.in_place { "adopted" } else { "archived" },
+            count(fields, "field"),
+            Bytes(bytes),
+            seconds(elapsed),
+            Rate(bytes, elapsed)
+        );
+        for (number, verb, noun, place) in [
+            (self.skipped, "skipped", "bad message", ""),
+            (self.filtered, "left out", "message", ""),
+            (self.kept, "kept", "field", " of the store"),
+        ] {
+            if number > 0 {
+                line += &format!(", {verb} {}{place}", count(number, noun));
+            }
+        }
+        outln!("{line}")
     }
 }

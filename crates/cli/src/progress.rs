@@ -1,4 +1,4 @@
-//! A progress bar, for people who wait: on standard error, only if that is a terminal, only after two seconds.
+//! Progress on standard error, only if that is a terminal, and only after two seconds.
 
 use std::{
     io::{IsTerminal, stderr},
@@ -11,18 +11,17 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::{Bytes, Rate, count};
 
-/// How long a command works before it shows how far it is.
+/// The time that a command works before it shows its progress.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often a bar turns that nobody moves.
+/// The interval at which a spinner turns.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How far a command is.
+/// Progress in fields and bytes.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    /// Bytes in all, if their number is known.
+    /// All bytes, if known.
     total: Option<u64>,
-    /// Bytes so far.
     done: u64,
     fields: u64,
     begin: Instant,
@@ -31,19 +30,19 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// At the beginning of `total` bytes, if their number is known.
+    /// Progress at the beginning of `total` bytes, if their number is known.
     pub(crate) fn new(total: Option<u64>) -> Self {
         let is_terminal = stderr().is_terminal();
         Self { total, done: 0, fields: 0, begin: Instant::now(), is_terminal, bar: None }
     }
 
-    /// One more field of this many bytes.
-    pub(crate) fn field(&mut self, bytes: u64) {
-        self.reach(self.fields + 1, self.done + bytes, self.total);
+    /// Adds a field of this many bytes.
+    pub(crate) fn add_field(&mut self, bytes: u64) {
+        self.set(self.fields + 1, self.done + bytes, self.total);
     }
 
-    /// This many fields and bytes so far, of `total` bytes if their number is known.
-    pub(crate) fn reach(&mut self, fields: u64, bytes: u64, total: Option<u64>) {
+    /// Sets the fields and bytes that are done, and all bytes if known.
+    pub(crate) fn set(&mut self, fields: u64, bytes: u64, total: Option<u64>) {
         self.done = self.done.max(bytes);
         self.fields = self.fields.max(fields);
         self.total = total;
@@ -57,15 +56,14 @@ impl Progress {
         bar.set_position(self.done);
     }
 
-    /// Takes the bar away, so that what is printed next stands alone.
+    /// Removes the bar before other output.
     pub(crate) fn finish(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
     }
 
-    /// What stands beside the bar. The rate is that of all the time since the beginning, not of the time since the bar
-    /// appeared.
+    /// The text beside the bar. The rate counts from the beginning of the command, not from the first display of the bar.
     fn message(&self, elapsed: Duration) -> String {
         let (done, rate) = (Bytes(self.done), Rate(self.done, elapsed));
         let fields = count(self.fields, "field");
@@ -77,27 +75,24 @@ impl Progress {
     }
 }
 
-/// How far a command is that goes from dataset to dataset. It shows itself when the time has come, also in the midst of a long
-/// dataset.
+/// Progress in datasets. A thread shows it on time, even during a long dataset.
 #[derive(Debug)]
 pub(crate) struct Steps {
     bar: ProgressBar,
-    /// Shows the bar in time, unless it is told that the work is done.
-    shower: Option<(Sender<()>, JoinHandle<bool>)>,
+    /// The thread that shows the bar, and the channel that ends it.
+    display: Option<(Sender<()>, JoinHandle<bool>)>,
 }
 
 impl Steps {
-    /// At the beginning, with nothing to be seen yet.
+    /// Progress at the beginning.
     pub(crate) fn new() -> Self {
         Self::with(stderr().is_terminal(), PATIENCE)
     }
 
     fn with(is_terminal: bool, patience: Duration) -> Self {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
-            bar.set_style(style);
-        }
-        let shower = is_terminal.then(|| {
+        let bar =
+            styled(ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()), "{spinner} {msg}");
+        let display = is_terminal.then(|| {
             let (done, is_done) = channel();
             let bar = bar.clone();
             let show = move || {
@@ -110,30 +105,33 @@ impl Steps {
             };
             (done, thread::spawn(show))
         });
-        Self { bar, shower }
+        Self { bar, display }
     }
 
-    /// So many datasets are done.
-    pub(crate) fn reach(&self, done: u64, total: u64) {
+    /// Sets the number of datasets that are done.
+    pub(crate) fn set(&self, done: u64, total: u64) {
         self.bar.set_message(format!("{done} of {}", count(total, "dataset")));
     }
 
-    /// Takes the bar away; whether it was there.
+    /// Removes the bar. Returns whether it was shown.
     pub(crate) fn finish(mut self) -> bool {
-        let Some((done, shower)) = self.shower.take() else { return false };
+        let Some((done, thread)) = self.display.take() else { return false };
         drop(done);
-        let was_shown = shower.join().unwrap_or(false);
+        let was_shown = thread.join().unwrap_or(false);
         self.bar.finish_and_clear();
         was_shown
     }
 }
 
 fn bar(total: Option<u64>) -> ProgressBar {
-    let (bar, template) = match total {
-        Some(total) => (ProgressBar::new(total), "{bar:30} {msg}"),
-        None => (ProgressBar::new_spinner(), "{spinner} {msg}"),
-    };
-    // A template that cannot be read leaves the library's own style.
+    match total {
+        Some(total) => styled(ProgressBar::new(total), "{bar:30} {msg}"),
+        None => styled(ProgressBar::new_spinner(), "{spinner} {msg}"),
+    }
+}
+
+/// A bar with this template. With an invalid template the bar keeps its default style.
+fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
@@ -147,42 +145,42 @@ mod tests {
     fn after(total: Option<u64>) -> Progress {
         let mut progress = Progress::new(total);
         progress.is_terminal = false;
-        progress.field(3 << 20);
-        progress.field(1 << 20);
+        progress.add_field(3 << 20);
+        progress.add_field(1 << 20);
         progress
     }
 
     #[test]
-    fn it_says_how_far_it_is_and_how_long_it_takes() {
+    fn progress_has_fields_bytes_rate_and_remaining_time() {
         let elapsed = Duration::from_secs(2);
         let message = after(Some(16 << 20)).message(elapsed);
         assert_eq!(message, "2 fields, 4.0 MiB of 16.0 MiB, 2.0 MiB/s, 6 s left");
         assert_eq!(after(None).message(elapsed), "2 fields, 4.0 MiB, 2.0 MiB/s");
-        // A file that grew meanwhile.
+        // The file has grown.
         assert_eq!(after(Some(1)).message(elapsed), "2 fields, 4.0 MiB, 2.0 MiB/s");
     }
 
     #[test]
-    fn datasets_are_counted_on_a_terminal_once_it_takes_long() {
+    fn datasets_are_counted_on_a_terminal_after_a_while() {
         let mut steps = Steps::with(true, Duration::ZERO);
-        steps.reach(3, 40);
+        steps.set(3, 40);
         assert_eq!(steps.bar.message(), "3 of 40 datasets");
-        let (done, shower) = steps.shower.take().unwrap();
-        assert!(shower.join().unwrap(), "it shows itself before the work is done");
+        let (done, thread) = steps.display.take().unwrap();
+        assert!(thread.join().unwrap(), "it is shown before the work is done");
         drop(done);
         assert!(!steps.finish());
         for (is_terminal, patience) in [(false, Duration::ZERO), (true, Duration::from_secs(3600))] {
             let steps = Steps::with(is_terminal, patience);
-            steps.reach(3, 40);
+            steps.set(3, 40);
             assert!(!steps.finish(), "{is_terminal} {patience:?}");
         }
     }
 
     #[test]
-    fn nothing_is_shown_where_there_is_no_terminal() {
+    fn progress_is_hidden_without_a_terminal() {
         let mut progress = after(Some(1));
         progress.begin -= PATIENCE;
-        progress.field(1);
+        progress.add_field(1);
         assert!(progress.bar.is_none());
     }
 }

@@ -1,11 +1,9 @@
-//! Requests from the command line or a file.
+//! Requests from the command line or a file, and the flags for them.
 //!
-//! What must stay true: a mistake in any of several requests is found before the first of them is answered.
+//! What must stay true: all requests are checked before the first is answered.
 
 use std::{
     collections::HashSet,
-    fs,
-    io::{Read, stdin},
     path::{Path, PathBuf},
 };
 
@@ -14,86 +12,158 @@ use isotach_fields::{Error, FieldStore};
 use isotach_grib::{Eccodes, MessageScanner};
 use isotach_mars::{Key, Level, Match, Request, RequestError, Rule, Schema};
 
-use crate::failure::{Failure, Outcome, say};
-use crate::input::{is_standard, name_of, text_of};
+use crate::{
+    failure::{Failure, Outcome, say},
+    input,
+};
 
-/// One or more requests.
+/// One or more requests, required.
 #[derive(Debug, Args)]
 #[group(skip)]
-pub(crate) struct Requests {
+pub(crate) struct RequestFlags {
     /// Which fields: names with values, as in class=od,step=0/to/24/by/6,param=t/u
     #[arg(value_name = "REQUEST", required_unless_present = "file", conflicts_with = "file")]
-    pub(crate) request: Option<String>,
-    /// Take MARS requests from a file; - is standard input
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
+    request: Option<String>,
     #[command(flatten)]
-    pub(crate) language: Language,
+    source: SourceFlags,
 }
 
-/// Requests where none means everything.
+/// One or more requests. Without one, everything.
 #[derive(Debug, Args)]
 #[group(skip)]
-pub(crate) struct OneRequest {
+pub(crate) struct OptionalRequestFlags {
     /// Which fields: names with values, as in class=od,step=0/to/24/by/6. A name left out matches everything
     #[arg(value_name = "REQUEST", conflicts_with = "file")]
-    pub(crate) request: Option<String>,
+    request: Option<String>,
+    #[command(flatten)]
+    source: SourceFlags,
+}
+
+/// Where requests come from, and how strictly they are read.
+#[derive(Debug, Default, Args)]
+#[group(skip)]
+struct SourceFlags {
     /// Take MARS requests from a file; - is standard input
     #[arg(short, long, value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) language: Language,
-}
-
-/// What is taken of the MARS language.
-#[derive(Debug, Default, Args)]
-pub(crate) struct Language {
+    file: Option<PathBuf>,
     /// Refuse keywords of MARS that have no effect here, such as area, format and target
     #[arg(long)]
-    pub(crate) strict_request: bool,
+    strict_request: bool,
 }
 
-/// What a request must say at least.
+/// The keys that a request must name.
 #[derive(Debug, Default, Args)]
-pub(crate) struct LeastFlag {
+pub(crate) struct MinimumKeysFlag {
     /// Refuse a request that does not name all of these keys, as class,expver
     ///
     /// Guards a script against a request that means more than it should, as FDB's programs do by default.
     #[arg(long, value_name = "KEY,...")]
-    pub(crate) minimum_keys: Option<String>,
+    minimum_keys: Option<String>,
 }
 
-impl LeastFlag {
-    /// The keys.
-    pub(crate) fn names(&self) -> Vec<&str> {
-        let text = self.minimum_keys.as_deref().unwrap_or_default();
-        name_list(text).into_iter().filter(|name| !name.is_empty()).collect()
-    }
-}
-
-/// The parts of a list with commas, blanks around them dropped.
+/// The items of a list separated by commas, without the blanks around them.
 pub(crate) fn name_list(text: &str) -> Vec<&str> {
     text.split(',').map(str::trim).collect()
 }
 
-/// The requests that were given; there is at least one.
+/// At least one request.
 #[derive(Debug)]
-pub(crate) struct Given {
-    asked: Vec<Asked>,
+pub(crate) struct Requests {
+    items: Vec<Item>,
     /// Whether keywords without effect are refused.
     is_strict: bool,
 }
 
-/// A request, and where it stands if that is in a file.
+/// A request and its position in a file, if it comes from one.
 #[derive(Debug)]
-struct Asked {
+struct Item {
     request: Request,
-    place: Option<String>,
+    position: Option<String>,
 }
 
-impl Given {
-    /// Calls `each` with every request in turn, once all of them have a meaning under the store's schema. A mistake in
-    /// one is told with its file and line.
+impl RequestFlags {
+    /// Parses the requests.
+    pub(crate) fn parse(&self) -> Outcome<Requests> {
+        Requests::parse(self.request.as_deref(), &self.source)
+    }
+}
+
+impl OptionalRequestFlags {
+    /// Parses the requests. Returns the request for everything if there is none.
+    pub(crate) fn parse(&self) -> Outcome<Requests> {
+        Requests::parse(self.request.as_deref(), &self.source)
+    }
+
+    /// Whether there is no request at all.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.request.is_none() && self.source.file.is_none()
+    }
+}
+
+impl Requests {
+    /// Parses one request from the command line. The empty request means everything.
+    pub(crate) fn one(text: &str) -> Outcome<Self> {
+        Self::parse(Some(text), &SourceFlags::default())
+    }
+
+    fn parse(text: Option<&str>, source: &SourceFlags) -> Outcome<Self> {
+        let is_strict = source.strict_request;
+        let Some(path) = source.file.as_deref() else {
+            let request = text.unwrap_or_default().parse()?;
+            return Ok(Self { items: vec![Item { request, position: None }], is_strict });
+        };
+        let text = input::read_text(path)?;
+        let name = input::name_of(path);
+        let requests = Request::parse_many(&text).map_err(|error| match error {
+            RequestError::Syntax { line, column, expected, found } => {
+                Failure::usage(format!("{name}:{line}:{column}: expected {expected}, found {found}"))
+            }
+            other => Failure::from(other).about(&name),
+        })?;
+        if requests.is_empty() {
+            return Err(Failure::usage(format!("{name}: expected a request, found none")));
+        }
+        let item = |(line, request)| Item { request, position: Some(format!("{name}:{line}")) };
+        Ok(Self { items: requests.into_iter().map(item).collect(), is_strict })
+    }
+
+    /// One request for each distinct key of a file's messages.
+    pub(crate) fn of_messages(path: &Path) -> Outcome<Self> {
+        let name = input::name_of(path);
+        let file = input::open(path).map_err(Failure::file("read", path))?;
+        let eccodes = Eccodes::load()?;
+        let mut items = Vec::new();
+        let mut known = HashSet::new();
+        for message in MessageScanner::new(file) {
+            let message = message.map_err(|error| Failure::failed(error).about(&name))?;
+            let position = format!("{name}: message {} at byte {}", message.number, message.offset);
+            let key = eccodes.message_key(&message.bytes);
+            let key = key.map_err(|error| Failure::from(error).about(&position))?;
+            let request = Request::from(&Key::from(key));
+            if known.insert(request.to_string()) {
+                items.push(Item { request, position: Some(position) });
+            }
+        }
+        Ok(Self { items, is_strict: false })
+    }
+
+    /// Refuses a request that lacks one of the minimum keys.
+    pub(crate) fn with_minimum(self, minimum: &MinimumKeysFlag) -> Outcome<Self> {
+        let text = minimum.minimum_keys.as_deref().unwrap_or_default();
+        let names: Vec<&str> = name_list(text).into_iter().filter(|name| !name.is_empty()).collect();
+        for item in &self.items {
+            let missing = item.request.missing_from(names.clone());
+            if !missing.is_empty() {
+                let names = missing.join(", ");
+                let failure = format!("the request lacks {names}, which --minimum-keys requires");
+                return Err(item.locate(Failure::usage(failure)));
+            }
+        }
+        Ok(self)
+    }
+
+    /// Calls `each` with every request in turn, after all of them were checked against the store's schema. An error in a
+    /// request names its file and line.
     pub(crate) fn for_each(
         &self,
         store: &FieldStore,
@@ -102,8 +172,8 @@ impl Given {
     ) -> Outcome {
         if self.are_many() || self.is_strict {
             self.try_each(|request| {
-                let idle = store.schema().without_effect(request, how)?;
-                let refused = idle.first().filter(|_| self.is_strict);
+                let without_effect = store.schema().without_effect(request, how)?;
+                let refused = without_effect.first().filter(|_| self.is_strict);
                 let refuse = |name: &&str| Err(RequestError::NoEffect { name: (*name).to_owned() }.into());
                 refused.map_or(Ok(()), refuse)
             })?;
@@ -111,118 +181,46 @@ impl Given {
         self.try_each(each)
     }
 
-    /// Refuses a request that lacks a key of those that each must name.
-    pub(crate) fn with_least(self, least: &LeastFlag) -> Outcome<Self> {
-        for asked in &self.asked {
-            let absent = asked.request.missing_from(least.names());
-            if !absent.is_empty() {
-                let names = absent.join(", ");
-                let failure =
-                    Failure::usage(format!("the request lacks {names}, which --minimum-keys asks for"));
-                return Err(asked.told(failure));
-            }
-        }
-        Ok(self)
-    }
-
-    /// Whether there are several.
+    /// Whether there is more than one request.
     pub(crate) fn are_many(&self) -> bool {
-        self.asked.len() > 1
+        self.items.len() > 1
     }
 
     fn try_each(&self, mut each: impl FnMut(&Request) -> Outcome) -> Outcome {
-        self.asked.iter().try_for_each(|asked| each(&asked.request).map_err(|failure| asked.told(failure)))
+        self.items.iter().try_for_each(|item| each(&item.request).map_err(|failure| item.locate(failure)))
     }
 }
 
-impl Asked {
-    /// A failure that is the request's fault names its place; of any other the request is not the cause.
-    fn told(&self, failure: Failure) -> Failure {
-        match (&self.place, failure) {
-            (Some(place), failure @ Failure::Usage(_)) => failure.about(place),
+impl Item {
+    /// Adds the request's position to a usage error. The request is not the cause of any other failure.
+    fn locate(&self, failure: Failure) -> Failure {
+        match (&self.position, failure) {
+            (Some(position), failure @ Failure::Usage(_)) => failure.about(position),
             (_, failure) => failure,
         }
     }
 }
 
-/// The requests that were given.
-pub(crate) fn given(flags: &Requests) -> Outcome<Given> {
-    read(flags.request.as_deref(), flags.file.as_deref(), &flags.language)
-}
-
-/// The requests that were given; the request for everything if none was.
-pub(crate) fn given_or_all(flags: &OneRequest) -> Outcome<Given> {
-    read(flags.request.as_deref(), flags.file.as_deref(), &flags.language)
-}
-
-/// A request for each field that has the key of one of a file's messages.
-pub(crate) fn of_messages(path: &Path) -> Outcome<Given> {
-    let name = name_of(path);
-    let input: Box<dyn Read> = match is_standard(path) {
-        true => Box::new(stdin().lock()),
-        false => Box::new(fs::File::open(path).map_err(Failure::file("read", path))?),
-    };
-    let eccodes = Eccodes::load()?;
-    let mut asked = Vec::new();
-    let mut known = HashSet::new();
-    for message in MessageScanner::new(input) {
-        let message = message.map_err(|error| Failure::failed(error).about(&name))?;
-        let place = format!("{name}: message {} at byte {}", message.number, message.offset);
-        let key = eccodes.message_key(&message.bytes).map_err(|error| Failure::from(error).about(&place))?;
-        let request = Request::from(&Key::from(key));
-        if known.insert(request.to_string()) {
-            asked.push(Asked { request, place: Some(place) });
-        }
-    }
-    Ok(Given { asked, is_strict: false })
-}
-
-/// The request that was typed; the one for everything if none was.
-pub(crate) fn typed(text: Option<&str>) -> Outcome<Given> {
-    read(text, None, &Language::default())
-}
-
-fn read(text: Option<&str>, file: Option<&Path>, language: &Language) -> Outcome<Given> {
-    let is_strict = language.strict_request;
-    let Some(path) = file else {
-        let request = text.unwrap_or_default().parse()?;
-        return Ok(Given { asked: vec![Asked { request, place: None }], is_strict });
-    };
-    let text = text_of(path)?;
-    let name = name_of(path);
-    let requests = Request::parse_many(&text).map_err(|error| match error {
-        RequestError::Syntax { line, column, expected, found } => {
-            Failure::usage(format!("{name}:{line}:{column}: expected {expected}, found {found}"))
-        }
-        other => Failure::from(other).about(&name),
-    })?;
-    if requests.is_empty() {
-        return Err(Failure::usage(format!("{name}: expected a request, found none")));
-    }
-    let asked = |(line, request)| Asked { request, place: Some(format!("{name}:{line}")) };
-    Ok(Given { asked: requests.into_iter().map(asked).collect(), is_strict })
-}
-
-/// Fails if some datasets cannot be used, and tells each.
-pub(crate) fn tell_unusable(mut unusable: Vec<Error>) -> Outcome {
+/// Fails if some datasets are unusable, and reports each of them.
+pub(crate) fn report_unusable(mut unusable: Vec<Error>) -> Outcome {
     let Some(last) = unusable.pop() else { return Ok(()) };
     unusable.iter().for_each(say);
     Err(last.into())
 }
 
-/// Refuses a request that names a part of datasets, where all of each would be meant: `what` says so.
-pub(crate) fn check_whole_datasets(schema: &Schema, request: &Request, what: &str) -> Outcome {
+/// Refuses a request that names a part of datasets where only whole datasets are possible. `subject` begins the reason.
+pub(crate) fn check_whole_datasets(schema: &Schema, request: &Request, subject: &str) -> Outcome {
     let plans = schema.plans(request, Match::Partial)?;
     let rules: Vec<&Rule> = plans.iter().filter_map(|plan| schema.rule(plan.rule)).collect();
-    let keeps = |level: &Level, name: &str| level.names().any(|kept| kept == name);
+    let has = |level: &Level, name: &str| level.names().any(|known| known == name);
     let is_below = |name: &str| {
-        let in_datasets = rules.iter().any(|rule| keeps(&rule.dataset, name));
-        !in_datasets && rules.iter().any(|rule| keeps(&rule.collocation, name) || keeps(&rule.element, name))
+        let in_datasets = rules.iter().any(|rule| has(&rule.dataset, name));
+        !in_datasets && rules.iter().any(|rule| has(&rule.collocation, name) || has(&rule.element, name))
     };
     let below: Vec<&str> = request.iter().map(|(name, _)| name).filter(|name| is_below(name)).collect();
     if below.is_empty() {
         return Ok(());
     }
     let names = below.join(", ");
-    Err(Failure::usage(format!("the request names {names}, below the dataset; {what} whole datasets")))
+    Err(Failure::usage(format!("the request names {names}, below the dataset; {subject} whole datasets")))
 }

@@ -90,3 +90,21 @@ fn every_library_has_its_reasons_on_the_page() {
 fn what_is_written_to_disk_is_on_the_page_of_the_format() {
     assert_none(&format_page::check(&files().unwrap(), &read(format_page::FORMAT_PATH).unwrap()));
 }
+
+#[test]
+fn every_documented_install_command_names_the_crate_of_the_program() {
+    for page in ["README.md", "docs/installing.md"] {
+        let text = read(page).unwrap();
+        let commands =
+            text.lines().filter_map(|line| line.trim().strip_prefix("cargo install --locked --path "));
+        let paths: Vec<&str> = commands.collect();
+        assert!(!paths.is_empty(), "{page} has no install command");
+        for path in paths {
+            let manifest = read(&format!("{path}/Cargo.toml")).unwrap();
+            assert!(
+                manifest.contains("[[bin]]\nname = \"isotach\""),
+                "{page}: {path} has no program isotach"
+            );
+        }
+    }
+}

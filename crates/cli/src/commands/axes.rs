@@ -1,4 +1,4 @@
-//! `isotach axes`: the values that fields have.
+//! `isotach axes`: the values of each key.
 
 use clap::Args;
 use isotach_fields::Axis;
@@ -6,34 +6,34 @@ use isotach_mars::Match;
 use serde_json::{Map, Value};
 
 use crate::{
-    context::{self, AtFlag, PlaceFlags},
+    context::{self, AtFlag, StoreFlags},
     failure::Outcome,
     missing,
     output::{Table, print_json},
-    requests::{self, LeastFlag, OneRequest},
+    requests::{MinimumKeysFlag, OptionalRequestFlags, report_unusable},
 };
 
-/// Show which values the fields of a request have, for each key
+/// Show the values of each key among the fields of a request
 ///
-/// Not every combination of the values need be there.
+/// Not every combination of the values need exist.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach axes class=od,date=-1")]
 pub(crate) struct AxesFlags {
     #[command(flatten)]
-    pub(crate) requests: OneRequest,
+    requests: OptionalRequestFlags,
     #[command(flatten)]
-    pub(crate) least: LeastFlag,
+    minimum: MinimumKeysFlag,
     #[command(flatten)]
-    pub(crate) at: AtFlag,
+    at: AtFlag,
     /// Print one JSON object: a list of values for each key
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// A row for each key.
-pub(crate) fn run(place: &PlaceFlags, flags: &AxesFlags) -> Outcome {
-    let requests = requests::given_or_all(&flags.requests)?.with_least(&flags.least)?;
-    let store = context::open_at(place, &flags.at)?;
+/// Prints a row for each key.
+pub(crate) fn run(target: &StoreFlags, flags: &AxesFlags) -> Outcome {
+    let requests = flags.requests.parse()?.with_minimum(&flags.minimum)?;
+    let store = context::open_at(target, &flags.at)?;
     let mut is_empty = true;
     requests.for_each(&store, Match::Partial, |request| {
         let answer = store.axes(request)?;
@@ -46,7 +46,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &AxesFlags) -> Outcome {
             answer.found.into_iter().for_each(|axis| table.row([axis.name, axis.values.join("/")]));
             table.print()?;
         }
-        requests::tell_unusable(answer.unusable)
+        report_unusable(answer.unusable)
     })?;
     if is_empty { missing::note(&store, &requests) } else { Ok(()) }
 }

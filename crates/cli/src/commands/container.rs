@@ -4,43 +4,43 @@ mod daos;
 
 use clap::{Args, Subcommand};
 use isotach_object::{
-    Anchor, Container, ContainerOptions, Error as ObjectError, Label, NewRights, Pool, Property, Rights,
-    RightsChange, Snapshot,
+    Anchor, Container, ContainerOptions, Error as ObjectError, Label, NewRights, ObjectId, Pool, Property,
+    Rights, RightsChange, Snapshot,
 };
 use serde_json::{Value, json};
 
 use super::{
-    acl::{self, ListFlag, OwnerFlags},
-    destroy::{self, DestroyFlags, Victim},
+    acl::{ListFlag, OwnerFlags, print_rights, rights_object},
+    destroy::{self, DestroyFlags, Removal},
     pool,
 };
 use crate::{
-    context::PlaceFlags,
+    context::StoreFlags,
     failure::{Failure, Outcome},
-    output::{Bytes, Table, outln, print_done, print_json},
+    output::{Bytes, Table, outln, print_created, print_json},
 };
 
 /// The object model: containers of the pool that --store names
 #[derive(Debug, Args)]
 pub(crate) struct ContainerFlags {
     #[command(subcommand)]
-    pub(crate) action: ContainerAction,
+    action: ContainerAction,
     /// Print JSON objects
     #[arg(long, global = true)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// What to do with containers.
+/// An operation on containers.
 #[derive(Debug, Subcommand)]
-pub(crate) enum ContainerAction {
-    /// Make an empty container
+enum ContainerAction {
+    /// Create an empty container
     Create {
         /// Its name: letters, digits and . _ : -
         label: String,
-        /// What programs written for DAOS keep in it: POSIX, PYTHON, HDF5 and so on
+        /// The type, for programs written for DAOS: POSIX, PYTHON, HDF5 and so on
         #[arg(long = "type", value_name = "TYPE")]
         layout: Option<String>,
-        /// Properties as such programs see them: NAME:VALUE, several with a comma or semicolon between, as in rd_fac:0,cksum:crc32
+        /// Properties for such programs: NAME:VALUE, separated by commas or semicolons, as in rd_fac:0,cksum:crc32
         #[arg(long, value_name = "PROPERTIES")]
         properties: Option<String>,
         #[command(flatten)]
@@ -53,7 +53,7 @@ pub(crate) enum ContainerAction {
         /// Its name
         label: String,
     },
-    /// Put another access control list in the place of the one that is there
+    /// Replace the access control list
     SetAcl {
         /// Its name
         label: String,
@@ -67,12 +67,12 @@ pub(crate) enum ContainerAction {
         #[command(flatten)]
         owner: OwnerFlags,
     },
-    /// Show properties that the storage has for a container beyond what is shown of all (DAOS: what `daos container get-prop` shows)
+    /// Show the storage's own properties of a container (DAOS: as `daos container get-prop` shows them)
     GetProp {
         /// Its name
         label: String,
     },
-    /// Change properties, as far as the storage lets them be changed
+    /// Change properties that the storage allows to be changed
     SetProp {
         /// Its name
         label: String,
@@ -92,7 +92,7 @@ pub(crate) enum ContainerAction {
         /// The container
         label: String,
     },
-    /// Remove a snapshot, and what only it kept
+    /// Remove a snapshot, and the data that only it needs
     DestroySnap {
         /// The container
         label: String,
@@ -101,7 +101,7 @@ pub(crate) enum ContainerAction {
         #[command(flatten)]
         destroy: DestroyFlags,
     },
-    /// List the containers and what they take
+    /// List the containers and their sizes
     List,
     /// Show epoch, objects and size
     Show {
@@ -117,55 +117,51 @@ pub(crate) enum ContainerAction {
     },
 }
 
-/// How many objects are asked for at once.
+/// The number of objects in a page of a listing.
 const PAGE: usize = 4096;
 
-/// Makes, lists, shows or removes.
-pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
-    let pool = pool::open(place)?;
+/// Runs the operation.
+pub(crate) fn run(target: &StoreFlags, flags: &ContainerFlags) -> Outcome {
+    let pool = pool::open(target)?;
     match &flags.action {
         ContainerAction::Create { label, layout, properties, list, owner } => {
-            let (label, rights) = (parse(label)?, acl::asked(list, owner)?);
+            let (label, rights) = (parse(label)?, owner.change(list.parse()?));
             if layout.is_some() || properties.is_some() {
                 let (layout, properties) = (layout.as_deref(), properties.as_deref());
                 daos::create(&*pool, &label, layout, properties, rights)?;
             } else {
                 pool.create_container(&label, &ContainerOptions::with_rights(NewRights::Asked(rights)))?;
             }
-            print_done(flags.json, "made", "container", label.as_str())
+            print_created(flags.json, "container", label.as_str())
         }
         ContainerAction::GetAcl { label } => {
             let label = parse(label)?;
-            tell_rights(&label, &pool.access_control()?.rights(&label)?, flags.json)
+            show_rights(&label, &pool.access_control()?.rights(&label)?, flags.json)
         }
         ContainerAction::SetAcl { label, list } => {
-            let acl = acl::typed_list(list)?.ok_or_else(|| Failure::usage("expected --acl or --mode"))?;
-            change(
-                &*pool,
-                &parse(label)?,
-                &RightsChange { acl: Some(acl), ..RightsChange::default() },
-                flags.json,
-            )
+            let acl = list.parse()?.ok_or_else(|| Failure::usage("expected --acl or --mode"))?;
+            let change = RightsChange { acl: Some(acl), ..RightsChange::default() };
+            set_rights(&*pool, &parse(label)?, &change, flags.json)
         }
-        ContainerAction::SetOwner { label, owner: OwnerFlags { owner, group } } => {
-            if owner.is_none() && group.is_none() {
+        ContainerAction::SetOwner { label, owner } => {
+            let change = owner.change(None);
+            if change == RightsChange::default() {
                 return Err(Failure::usage("expected --owner or --group"));
             }
-            let (owner, group) = (owner.clone(), group.clone());
-            change(&*pool, &parse(label)?, &RightsChange { owner, group, acl: None }, flags.json)
+            set_rights(&*pool, &parse(label)?, &change, flags.json)
         }
-        ContainerAction::GetProp { label } => tell_properties(&*pool, &parse(label)?, flags.json),
+        ContainerAction::GetProp { label } => show_properties(&*pool, &parse(label)?, flags.json),
         ContainerAction::SetProp { label, properties } => {
             let label = parse(label)?;
             let properties = properties.iter().map(|text| property(text)).collect::<Outcome<Vec<_>>>()?;
             pool.storage_properties()?.set_properties(&label, &properties)?;
-            tell_properties(&*pool, &label, flags.json)
+            show_properties(&*pool, &label, flags.json)
         }
         ContainerAction::CreateSnap { label, name } => {
             let (container, name) = (pool.open_container(&parse(label)?)?, parse(name)?);
             container.snapshots()?.create(&name)?;
             container.flush()?;
-            print_done(flags.json, "made", "snapshot", name.as_str())
+            print_created(flags.json, "snapshot", name.as_str())
         }
         ContainerAction::ListSnaps { label } => {
             list_snapshots(&*pool.open_container(&parse(label)?)?, flags.json)
@@ -177,72 +173,69 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ContainerFlags) -> Outcome {
                 return Err(ObjectError::not_found(format!("snapshot {name} of container {label}")).into());
             }
             destroy::check_container(&*pool, &label, *destroy)?;
-            let victim = Victim { what: "snapshot", name: name.as_str(), more: "" };
-            victim.destroy(*destroy, flags.json, || {
+            let removal = Removal { kind: "snapshot", name: name.as_str(), details: "" };
+            removal.run(*destroy, flags.json, || {
                 container.snapshots()?.destroy(&name)?;
                 Ok(container.flush()?)
             })
         }
         ContainerAction::List => list(&*pool, flags.json),
         ContainerAction::Show { label } => show(&*pool, &parse(label)?, flags.json),
-        ContainerAction::Destroy { label, destroy } => remove(&*pool, &parse(label)?, *destroy, flags.json),
+        ContainerAction::Destroy { label, destroy } => {
+            let label = parse(label)?;
+            destroy::check_container(&*pool, &label, *destroy)?;
+            // Measuring may take long, and may be forbidden to a user who may remove the container.
+            let size = if destroy.doit { String::new() } else { size_of(&*pool, &label)? };
+            let removal = Removal { kind: "container", name: label.as_str(), details: &size };
+            removal.run(*destroy, flags.json, || Ok(pool.destroy_container(&label)?))
+        }
     }
 }
 
-fn remove(pool: &dyn Pool, label: &Label, flags: DestroyFlags, as_json: bool) -> Outcome {
-    destroy::check_container(pool, label, flags)?;
-    // Measuring may take long, and may be refused to whoever is allowed to remove it.
-    let size = if flags.doit { String::new() } else { size_of(pool, label)? };
-    let victim = Victim { what: "container", name: label.as_str(), more: &size };
-    victim.destroy(flags, as_json, || Ok(pool.destroy_container(label)?))
+fn set_rights(pool: &dyn Pool, label: &Label, change: &RightsChange, as_json: bool) -> Outcome {
+    show_rights(label, &pool.access_control()?.set_rights(label, change)?, as_json)
 }
 
-fn change(pool: &dyn Pool, label: &Label, change: &RightsChange, as_json: bool) -> Outcome {
-    tell_rights(label, &pool.access_control()?.set_rights(label, change)?, as_json)
-}
-
-fn tell_rights(label: &Label, rights: &Rights, as_json: bool) -> Outcome {
+fn show_rights(label: &Label, rights: &Rights, as_json: bool) -> Outcome {
     match as_json {
-        true => print_json(&acl::rights_object(json!({"container": label.as_str()}), rights)),
-        false => acl::print_rights(rights),
+        true => print_json(&rights_object(json!({"container": label.as_str()}), rights)),
+        false => print_rights(rights),
     }
 }
 
-/// A property as typed.
 fn property(text: &str) -> Outcome<Property> {
     let expected = || Failure::usage(format!("property {text:?}: expected NAME=VALUE, as in status=healthy"));
     let (name, value) = text.split_once('=').ok_or_else(expected)?;
     Ok(Property { name: name.to_owned(), value: value.to_owned() })
 }
 
-fn tell_properties(pool: &dyn Pool, label: &Label, as_json: bool) -> Outcome {
+fn show_properties(pool: &dyn Pool, label: &Label, as_json: bool) -> Outcome {
     let properties = match pool.facets().properties {
         Some(of_storage) => of_storage.properties(label)?,
         None => pool.open_container(label).map(|_| Vec::new())?,
     };
     if as_json {
-        let told = properties.into_iter().map(|Property { name, value }| (name, json!(value)));
-        return print_json(
-            &json!({"container": label.as_str(), "properties": Value::Object(told.collect())}),
-        );
+        let members = properties.into_iter().map(|Property { name, value }| (name, json!(value)));
+        let members = Value::Object(members.collect());
+        return print_json(&json!({"container": label.as_str(), "properties": members}));
     }
     if properties.is_empty() {
-        return outln!("containers of {} have no properties of the storage's", pool.uri());
+        return outln!("the storage of {} has no properties of containers", pool.uri());
     }
     let mut table = Table::new(["property", "value"]);
     properties.into_iter().for_each(|Property { name, value }| table.row([name, value]));
     table.print()
 }
 
-/// A label as typed.
+/// Parses a label.
 pub(crate) fn parse(label: &str) -> Outcome<Label> {
     label.parse().map_err(Failure::from)
 }
 
-/// Calls `each` with every object that holds something.
+/// Calls `each` for every object that is not empty.
 pub(crate) fn for_each_object(
     container: &dyn Container,
-    mut each: impl FnMut(isotach_object::ObjectId) -> Outcome,
+    mut each: impl FnMut(ObjectId) -> Outcome,
 ) -> Outcome {
     let mut anchor = Anchor::start();
     loop {
@@ -255,17 +248,17 @@ pub(crate) fn for_each_object(
     }
 }
 
-/// How much a container has, as far as this user can know.
+/// The size of a container in words, as far as this user may know it.
 fn size_of(pool: &dyn Pool, label: &Label) -> Outcome<String> {
     match pool.container_size(label) {
         Ok(size) => Ok(format!(" of {}", Bytes(size))),
         Err(error @ ObjectError::NotFound { .. }) => Err(error.into()),
-        Err(ObjectError::InvalidInput { .. }) => Ok(", which is another program's".to_owned()),
-        Err(error) => Ok(format!(", whose size is not known ({error})")),
+        Err(ObjectError::InvalidInput { .. }) => Ok(", which belongs to another program".to_owned()),
+        Err(error) => Ok(format!(", whose size is unknown ({error})")),
     }
 }
 
-/// One that cannot be measured is named all the same, and does not hide the others.
+/// Lists all containers, also those whose size is unknown.
 fn list(pool: &dyn Pool, as_json: bool) -> Outcome {
     let mut table = Table::new(["container", "size"]).right(&[1]);
     let mut failed = None;
@@ -274,7 +267,7 @@ fn list(pool: &dyn Pool, as_json: bool) -> Outcome {
             Ok(size) => Ok(size),
             Err(ObjectError::PermissionDenied { .. }) => Err("no permission"),
             Err(ObjectError::InvalidInput { .. }) => Err("not of Isotach"),
-            // Removed meanwhile.
+            // Another process has removed it.
             Err(ObjectError::NotFound { .. }) if !pool.list_containers()?.contains(&label) => continue,
             Err(error) => {
                 failed.get_or_insert(error);
@@ -284,8 +277,8 @@ fn list(pool: &dyn Pool, as_json: bool) -> Outcome {
         if as_json {
             print_json(&json!({"container": label.as_str(), "bytes": size.ok()}))?;
         } else {
-            let told = size.map_or_else(str::to_owned, |size| Bytes(size).to_string());
-            table.row([label.to_string(), told]);
+            let shown = size.map_or_else(str::to_owned, |size| Bytes(size).to_string());
+            table.row([label.to_string(), shown]);
         }
     }
     if !as_json {
@@ -297,16 +290,14 @@ fn list(pool: &dyn Pool, as_json: bool) -> Outcome {
 fn list_snapshots(container: &dyn Container, as_json: bool) -> Outcome {
     let mut snapshots = container.snapshots()?.list()?;
     snapshots.sort_by_key(|snapshot| snapshot.epoch);
-    if as_json {
-        return snapshots.iter().try_for_each(|Snapshot { name, epoch }| {
-            print_json(&json!({"snapshot": name.as_str(), "epoch": epoch.0}))
-        });
-    }
     let mut table = Table::new(["snapshot", "epoch"]).right(&[1]);
-    snapshots
-        .into_iter()
-        .for_each(|Snapshot { name, epoch }| table.row([name.to_string(), epoch.0.to_string()]));
-    table.print()
+    for Snapshot { name, epoch } in snapshots {
+        match as_json {
+            true => print_json(&json!({"snapshot": name.as_str(), "epoch": epoch.0}))?,
+            false => table.row([name.to_string(), epoch.0.to_string()]),
+        }
+    }
+    if as_json { Ok(()) } else { table.print() }
 }
 
 fn show(pool: &dyn Pool, label: &Label, as_json: bool) -> Outcome {
@@ -317,13 +308,10 @@ fn show(pool: &dyn Pool, label: &Label, as_json: bool) -> Outcome {
         objects += 1;
         Ok(())
     })?;
-    let epoch = container.epoch()?;
+    let epoch = container.epoch()?.0;
     if as_json {
         let label = label.as_str();
-        return print_json(&json!({"container": label, "epoch": epoch.0, "objects": objects, "bytes": size}));
+        return print_json(&json!({"container": label, "epoch": epoch, "objects": objects, "bytes": size}));
     }
-    outln!("container  {label}")?;
-    outln!("epoch      {}", epoch.0)?;
-    outln!("objects    {objects}")?;
-    outln!("size       {}", Bytes(size))
+    outln!("container  {label}\nepoch      {epoch}\nobjects    {objects}\nsize       {}", Bytes(size))
 }

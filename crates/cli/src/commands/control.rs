@@ -6,10 +6,10 @@ use isotach_mars::Match;
 use serde_json::{Value, json};
 
 use crate::{
-    context::{self, PlaceFlags},
+    context::{self, StoreFlags},
     failure::Outcome,
     output::{Table, key_object, outln, print_json, utc},
-    requests::{self, LeastFlag, OneRequest, Requests},
+    requests::{MinimumKeysFlag, OptionalRequestFlags, RequestFlags, check_whole_datasets},
 };
 
 /// Refuse actions on datasets until they are unlocked
@@ -28,58 +28,58 @@ pub(crate) struct UnlockFlags {
     pub(crate) control: ControlFlags,
 }
 
-/// What both take.
+/// The flags of both.
 #[derive(Debug, Args)]
 pub(crate) struct ControlFlags {
     #[command(flatten)]
-    pub(crate) requests: Requests,
+    requests: RequestFlags,
     #[command(flatten)]
-    pub(crate) least: LeastFlag,
+    minimum: MinimumKeysFlag,
     #[command(flatten)]
-    pub(crate) actions: Actions,
+    actions: Actions,
     /// Print one JSON object for each dataset
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
 /// At least one action.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = true)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own, as FDB has them")]
-pub(crate) struct Actions {
+struct Actions {
     /// Reading fields
     #[arg(long)]
-    pub(crate) retrieve: bool,
+    retrieve: bool,
     /// Listing fields
     #[arg(long)]
-    pub(crate) list: bool,
+    list: bool,
     /// Archiving and adopting fields
     #[arg(long)]
-    pub(crate) archive: bool,
+    archive: bool,
     /// Removing fields
     #[arg(long)]
-    pub(crate) wipe: bool,
+    wipe: bool,
 }
 
-/// Show datasets, when they were made and what they are locked against
+/// Show datasets, when they were created and which actions are locked
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach status class=od")]
 pub(crate) struct StatusFlags {
     #[command(flatten)]
-    pub(crate) requests: OneRequest,
+    requests: OptionalRequestFlags,
     /// Print one JSON object for each dataset
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// Locks datasets, or unlocks them, and shows them.
-pub(crate) fn run(place: &PlaceFlags, flags: &ControlFlags, lock: bool) -> Outcome {
-    let requests = requests::given(&flags.requests)?.with_least(&flags.least)?;
-    let store = context::open(place)?;
+/// Locks or unlocks datasets, and shows them.
+pub(crate) fn run(target: &StoreFlags, flags: &ControlFlags, lock: bool) -> Outcome {
+    let requests = flags.requests.parse()?.with_minimum(&flags.minimum)?;
+    let store = context::open(target)?;
     let actions = chosen(&flags.actions);
     let mut changed = Vec::new();
     requests.for_each(&store, Match::Partial, |request| {
-        requests::check_whole_datasets(store.schema(), request, "locks are for")
+        check_whole_datasets(store.schema(), request, "locks are for")
     })?;
     requests.for_each(&store, Match::Partial, |request| {
         store.control(request, lock, &actions)?;
@@ -87,16 +87,16 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ControlFlags, lock: bool) -> Outco
         Ok(())
     })?;
     if changed.is_empty() && !flags.json {
-        let doing = if lock { "lock" } else { "unlock" };
-        return outln!("nothing to {doing}: the request matches no dataset");
+        let verb = if lock { "lock" } else { "unlock" };
+        return outln!("nothing to {verb}: the request matches no dataset");
     }
     print(&changed, flags.json)
 }
 
 /// Shows datasets.
-pub(crate) fn status(place: &PlaceFlags, flags: &StatusFlags) -> Outcome {
-    let requests = requests::given_or_all(&flags.requests)?;
-    let store = context::open(place)?;
+pub(crate) fn status(target: &StoreFlags, flags: &StatusFlags) -> Outcome {
+    let requests = flags.requests.parse()?;
+    let store = context::open(target)?;
     requests.for_each(&store, Match::Partial, |request| print(&store.status(request)?, flags.json))
 }
 
@@ -114,7 +114,7 @@ fn print(datasets: &[DatasetStatus], as_json: bool) -> Outcome {
     if as_json {
         return datasets.iter().try_for_each(|dataset| print_json(&object(dataset)));
     }
-    let mut table = Table::new(["dataset", "made", "locked"]);
+    let mut table = Table::new(["dataset", "created", "locked"]);
     for dataset in datasets {
         let forbidden = dataset.forbidden.iter().map(|action| format!("{action} (by the configuration)"));
         let by_move = |action| action == Action::Archive && dataset.locks.is_moving();

@@ -1,4 +1,4 @@
-//! `isotach copy` and `isotach move`: fields to another store, or changed to other keys.
+//! `isotach copy` and `isotach move`: fields to another store, or to other keys.
 
 use std::time::Instant;
 
@@ -9,95 +9,93 @@ use isotach_mars::{Key, Match, Request};
 use serde_json::json;
 
 use crate::{
-    context::{self, PlaceFlags, Source, is_same_pool, not_opened, pool_uri, relabel_through_eccodes},
+    context::{self, Source, StoreFlags, is_same_pool, not_opened, pool_uri, relabel_through_eccodes},
     failure::{Failure, Outcome, say},
     intake::{
-        audit::{Noticed, OwnKey},
+        audit::{Audit, OwnKey},
         change::{Edits, ModifyFlag},
     },
     missing,
     output::{Bytes, Rate, count, outln, print_json, seconds},
-    requests::{self, Given, LeastFlag, Requests},
+    requests::{MinimumKeysFlag, RequestFlags, Requests},
 };
 
-/// Copy fields to another store, or, changed, within the store
+/// Copy fields to another store, or, with other keys, within the store
 ///
-/// A key left out of the request matches every value. Of adopted files the bytes are copied.
+/// A key left out of the request matches every value. The bytes of adopted files are copied.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   isotach copy class=od,date=-1 --to posix:/archive/fields
   isotach copy class=od,date=-1 --modify class=rd,expver=x001")]
 pub(crate) struct CopyFlags {
     #[command(flatten)]
-    pub(crate) transfer: TransferFlags,
+    transfer: TransferFlags,
     /// The other store; it must exist. Without it the changed fields are archived in this one
     #[arg(long, value_name = "URI", required_unless_present = "modify")]
-    pub(crate) to: Option<String>,
+    to: Option<String>,
     #[command(flatten)]
-    pub(crate) change: ModifyFlag,
+    change: ModifyFlag,
     /// With --modify: refuse, before anything is visible, what would replace a field of the store or of this command
     ///
-    /// All fields are read and changed twice for that. Fields that other programs archive meanwhile are not known.
+    /// For this, all fields are read and changed twice. Fields that other programs archive at the same time are not noticed.
     #[arg(long, requires = "modify")]
-    pub(crate) no_replace: bool,
+    no_replace: bool,
 }
 
 /// Move datasets, or whole collocations of them, to another store
 ///
-/// Copies, compares counts, lengths and checksums, then wipes. Meanwhile the datasets are locked for archiving.
+/// Copies, compares counts, lengths and checksums, then wipes. During the move the datasets are locked for archiving.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach move class=od,date=20240101 --to posix:/archive/fields")]
 pub(crate) struct MoveFlags {
     #[command(flatten)]
-    pub(crate) transfer: TransferFlags,
+    transfer: TransferFlags,
     /// The other store; it must exist
     #[arg(long, value_name = "URI")]
-    pub(crate) to: String,
+    to: String,
 }
 
-/// What both take.
+/// The flags of both.
 #[derive(Debug, Args)]
-pub(crate) struct TransferFlags {
+struct TransferFlags {
     #[command(flatten)]
-    pub(crate) requests: Requests,
+    requests: RequestFlags,
     #[command(flatten)]
-    pub(crate) least: LeastFlag,
+    minimum: MinimumKeysFlag,
     /// Print one JSON object
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// Copies.
-pub(crate) fn copy(place: &PlaceFlags, flags: &CopyFlags) -> Outcome {
-    let Some(edits) = &flags.change.modify else {
-        return transfer(place, &flags.transfer, flags.to.as_deref(), "copied", |from, to, requests| {
-            sum_of(from, requests, |request| Ok(from.copy_to(to, request)?))
-        });
-    };
-    transfer(place, &flags.transfer, flags.to.as_deref(), "copied", |from, to, requests| {
+/// Copies fields.
+pub(crate) fn copy(target: &StoreFlags, flags: &CopyFlags) -> Outcome {
+    transfer(target, &flags.transfer, flags.to.as_deref(), "copied", |from, to, requests| {
+        let Some(edits) = &flags.change.modify else {
+            return sum_of(from, requests, |request| Ok(from.copy_to(to, request)?));
+        };
         if flags.no_replace {
-            let mut changed = Changed::new(from, to, edits)?;
-            requests.for_each(from, Match::Partial, |request| changed.look(request))?;
-            changed.noticed.refusal().map_or(Ok(()), |refusal| Err(Failure::failed(refusal)))?;
+            let mut edited = EditedCopy::new(from, to, edits)?;
+            requests.for_each(from, Match::Partial, |request| edited.check(request))?;
+            edited.audit.refusal().map_or(Ok(()), |refusal| Err(Failure::failed(refusal)))?;
         }
-        let mut changed = Changed::new(from, to, edits)?;
-        let sum = sum_of(from, requests, |request| changed.copy(request))?;
-        changed.noticed.lines().iter().for_each(say);
+        let mut edited = EditedCopy::new(from, to, edits)?;
+        let sum = sum_of(from, requests, |request| edited.copy(request))?;
+        edited.audit.warnings().iter().for_each(say);
         Ok(sum)
     })
 }
 
-/// Moves.
-pub(crate) fn move_(place: &PlaceFlags, flags: &MoveFlags) -> Outcome {
-    transfer(place, &flags.transfer, Some(&flags.to), "moved", |from, to, requests| {
+/// Moves datasets.
+pub(crate) fn move_(target: &StoreFlags, flags: &MoveFlags) -> Outcome {
+    transfer(target, &flags.transfer, Some(&flags.to), "moved", |from, to, requests| {
         sum_of(from, requests, |request| Ok(from.move_to(to, request)?))
     })
 }
 
-/// Does the requests in turn.
+/// Performs the operation for each request, and adds up the reports.
 fn sum_of(
     from: &FieldStore,
-    requests: &Given,
+    requests: &Requests,
     mut operation: impl FnMut(&Request) -> Outcome<CopyReport>,
 ) -> Outcome<CopyReport> {
     let mut sum = CopyReport::default();
@@ -110,16 +108,16 @@ fn sum_of(
 }
 
 fn transfer(
-    place: &PlaceFlags,
+    target: &StoreFlags,
     flags: &TransferFlags,
     to: Option<&str>,
     done: &str,
-    operation: impl FnOnce(&FieldStore, &FieldStore, &Given) -> Outcome<CopyReport>,
+    operation: impl FnOnce(&FieldStore, &FieldStore, &Requests) -> Outcome<CopyReport>,
 ) -> Outcome {
-    let requests = requests::given(&flags.requests)?.with_least(&flags.least)?;
-    let (config, source) = context::configuration(place)?;
+    let requests = flags.requests.parse()?.with_minimum(&flags.minimum)?;
+    let (config, source) = context::configuration(target)?;
     let registry = context::registry();
-    let target = |to: &str| -> Outcome<(Config, Source)> {
+    let other = |to: &str| -> Outcome<(Config, Source)> {
         let uri = pool_uri(to).map_err(|failure| failure.about("--to"))?;
         if config.spaces.iter().any(|space| is_same_pool(&space.catalogue, &uri)) {
             return Err(Failure::usage(format!(
@@ -129,46 +127,45 @@ fn transfer(
         let other = Config { clock: config.clock, ..Config::single(&uri) };
         Ok((other, Source::Store { uri, given_by: "--to" }))
     };
-    let target = to.map(target).transpose()?;
+    let other = to.map(other).transpose()?;
     let open = |(config, source): &(Config, Source)| {
         let opened = FieldStore::open(config, &registry).map(relabel_through_eccodes);
         opened.map_err(|error| not_opened(error, config, source))
     };
     let from = open(&(config, source))?;
-    let to = target.as_ref().map_or_else(|| Ok(from.clone()), open)?;
+    let to = other.as_ref().map_or_else(|| Ok(from.clone()), open)?;
     let begin = Instant::now();
-    let sum = operation(&from, &to, &requests)?;
+    let CopyReport { fields, bytes } = operation(&from, &to, &requests)?;
     let elapsed = begin.elapsed();
-    if sum.fields == 0 {
+    if fields == 0 {
         missing::note(&from, &requests)?;
     }
     if flags.json {
-        let seconds = elapsed.as_secs_f64();
-        return print_json(&json!({"fields": sum.fields, "bytes": sum.bytes, "seconds": seconds}));
+        return print_json(&json!({"fields": fields, "bytes": bytes, "seconds": elapsed.as_secs_f64()}));
     }
-    let (fields, rate, time) = (count(sum.fields, "field"), Rate(sum.bytes, elapsed), seconds(elapsed));
-    outln!("{done} {fields}, {} in {time} ({rate})", Bytes(sum.bytes))
+    let (rate, time) = (Rate(bytes, elapsed), seconds(elapsed));
+    outln!("{done} {}, {} in {time} ({rate})", count(fields, "field"), Bytes(bytes))
 }
 
-/// Fields on their way to a store, with keys of their messages set.
-struct Changed<'c> {
+/// A copy that sets keys of the messages.
+struct EditedCopy<'c> {
     from: &'c FieldStore,
     to: &'c FieldStore,
     edits: &'c Edits,
     eccodes: &'static Eccodes,
-    noticed: Noticed,
+    audit: Audit,
 }
 
-impl<'c> Changed<'c> {
+impl<'c> EditedCopy<'c> {
     fn new(from: &'c FieldStore, to: &'c FieldStore, edits: &'c Edits) -> Outcome<Self> {
-        Ok(Self { from, to, edits, eccodes: Eccodes::load()?, noticed: Noticed::default() })
+        Ok(Self { from, to, edits, eccodes: Eccodes::load()?, audit: Audit::default() })
     }
 
-    /// Archives the fields of a request, and flushes. What was archived before a failure is not flushed by this.
+    /// Archives the fields of a request, and flushes. After a failure, the fields archived so far are not flushed.
     fn copy(&mut self, request: &Request) -> Outcome<CopyReport> {
         let mut report = CopyReport::default();
-        self.each(request, |this, key, message| {
-            this.to.archive(key, message).map_err(|error| Failure::from(error).not_typed())?;
+        self.for_each(request, |this, key, message| {
+            this.to.archive(key, message).map_err(|error| Failure::from(error).as_failed())?;
             report.fields += 1;
             report.bytes += message.len() as u64;
             Ok(())
@@ -177,18 +174,18 @@ impl<'c> Changed<'c> {
         Ok(report)
     }
 
-    /// Looks at what would become of the fields of a request.
-    fn look(&mut self, request: &Request) -> Outcome {
-        self.each(request, |this, key, _| {
-            let there = this.to.locate(key).map_err(|error| Failure::from(error).not_typed())?;
-            if there.is_some() {
-                this.noticed.is_there(this.to.schema(), key);
+    /// Checks whether the fields of a request would replace others.
+    fn check(&mut self, request: &Request) -> Outcome {
+        self.for_each(request, |this, key, _| {
+            let stored = this.to.locate(key).map_err(|error| Failure::from(error).as_failed())?;
+            if stored.is_some() {
+                this.audit.add_stored(this.to.schema(), key);
             }
             Ok(())
         })
     }
 
-    fn each(
+    fn for_each(
         &mut self,
         request: &Request,
         mut take: impl FnMut(&mut Self, &Key, &[u8]) -> Outcome,
@@ -200,18 +197,18 @@ impl<'c> Changed<'c> {
             let after = Key::from(self.eccodes.message_key(&changed).map_err(refused)?);
             let key = follow(key, &before, &after);
             take(self, &key, &changed)?;
-            self.noticed.field(self.to.schema(), &key, &changed, Some(OwnKey::of(&before)));
+            self.audit.add(self.to.schema(), &key, &changed, Some(OwnKey::of(&before)));
             Ok(())
         })
     }
 }
 
-/// The key of a field whose message had one key and has another. What was given by hand stays.
+/// The key of a field after its message's key has changed. Values that were set with `--key` stay.
 fn follow(key: &Key, before: &Key, after: &Key) -> Key {
     let mut followed = key.clone();
-    let gone = before.iter().filter(|(name, _)| !after.contains(name)).map(|(name, _)| (name, ""));
-    let other = after.iter().filter(|(name, value)| before.get(name) != Some(value));
-    gone.chain(other).for_each(|(name, value)| followed.set(name, value));
+    let removed = before.iter().filter(|(name, _)| !after.contains(name)).map(|(name, _)| (name, ""));
+    let changed = after.iter().filter(|(name, value)| before.get(name) != Some(value));
+    removed.chain(changed).for_each(|(name, value)| followed.set(name, value));
     followed
 }
 
@@ -220,13 +217,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_follows_what_changed_in_the_message_and_keeps_what_was_given_by_hand() {
+    fn a_key_follows_the_changes_of_its_message_and_keeps_values_set_by_flags() {
         let key = |text: &str| text.parse::<Key>().unwrap();
         let followed = follow(
-            &key("class=rd,expver=hand,type=fc,step=6,domain=g"),
+            &key("class=rd,expver=set,type=fc,step=6,domain=g"),
             &key("class=od,expver=0001,type=fc,step=6,domain=g"),
             &key("class=od,expver=0001,type=an,step=0"),
         );
-        assert!(followed.same_pairs(&key("class=rd,expver=hand,type=an,step=0")), "{followed}");
+        assert!(followed.same_pairs(&key("class=rd,expver=set,type=an,step=0")), "{followed}");
     }
 }

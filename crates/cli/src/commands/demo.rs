@@ -1,17 +1,15 @@
-//! `isotach demo`: writers and readers at work on one forecast, and a map of it.
+//! `isotach demo`: writers and readers of one forecast in parallel, and a map of one field.
 //!
-//! What must stay true: in a store that was named on the command line it touches only its own dataset. A folder that it
-//! makes itself is gone when it ends, unless it is to be kept; one that holds anything but a demo's store is left alone.
+//! What must stay true: in a store that the user named, the demo changes only its own dataset. A folder that it created is
+//! removed at the end, unless the user keeps it. A folder that holds anything but a demo's store is left alone.
 
-mod crew;
 mod map;
 mod plan;
-mod reader;
 mod report;
-mod task;
-mod writer;
+mod worker;
+mod workers;
 
-use std::{path::PathBuf, time::Instant};
+use std::{io::Write, path::PathBuf, time::Instant};
 
 use clap::Args;
 use isotach_fields::{FieldStore, ListOptions};
@@ -20,45 +18,46 @@ use isotach_mars::Request;
 use isotach_object::{Error as ObjectError, Label, PoolUri};
 
 use self::{
-    crew::Crew,
     plan::{Plan, PlanFlags},
     report::Report,
-    task::{Role, Task},
+    workers::Workers,
 };
 use super::destroy::ROOT;
 use crate::{
-    context::{self, PlaceFlags, not_opened, pool_uri},
+    context::{self, StoreFlags, not_opened, pool_uri},
     failure::{Failure, Outcome},
     output::{
         Bytes,
-        line::{Lines, Shown},
+        line::{LineOptions, Lines},
         outln,
         sink::Sink,
         standard_output,
     },
 };
 
+pub(crate) use self::worker::run as work;
+
 /// Archive a small ensemble forecast with several writers, while readers follow it step by step
 ///
-/// Writers and readers are processes. Each writer archives its members and flushes after each step; each reader waits for
-/// a step to be complete, reads all of it and checks every field. Then one field is drawn as a map. Without --store the
-/// store is the folder demo-store, made anew and removed at the end; one that holds anything but an earlier demo's store
-/// is left alone, and the demo refuses to run. With --store the demo runs in that store, which is
-/// made if it is not there and stays; only the demo's own dataset (class=rd,expver=demo) is replaced in it.
+/// Writers and readers are processes. Each writer archives its members and flushes after each step; each reader waits until
+/// a step is complete, reads all of it and checks every field. Then one field is drawn as a map. Without --store the store
+/// is the folder demo-store, which is created and removed at the end. If that folder holds anything but an earlier demo's
+/// store, it is left alone, and the demo refuses to run. With --store the demo runs in that store, which is created if it
+/// does not exist, and stays; only the demo's own dataset (class=rd,expver=demo) is replaced in it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach demo --members 8 --writers 4 --keep")]
 pub(crate) struct DemoFlags {
     #[command(flatten)]
-    pub(crate) plan: PlanFlags,
-    /// Where the map goes
+    plan: PlanFlags,
+    /// The file for the map
     #[arg(long, value_name = "FILE", default_value = "demo.png")]
-    pub(crate) map: PathBuf,
-    /// Leave the store, to try other commands on it
+    map: PathBuf,
+    /// Keep the store, to try other commands on it
     #[arg(long)]
-    pub(crate) keep: bool,
+    keep: bool,
     /// Print one JSON object for each step, and one for all
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
 /// One writer or reader of the demo; takes its task from standard input
@@ -66,72 +65,67 @@ pub(crate) struct DemoFlags {
 #[command(hide = true)]
 pub(crate) struct DemoWorkerFlags {}
 
-/// The folder of the store that nobody named.
+/// The folder of the default store.
 const FOLDER: &str = "demo-store";
-/// How many fields are listed at the end.
+/// The number of fields that are listed at the end.
 const LISTED: usize = 5;
 
 /// Runs the demo.
-pub(crate) fn run(place: &PlaceFlags, flags: &DemoFlags) -> Outcome {
+pub(crate) fn run(target: &StoreFlags, flags: &DemoFlags) -> Outcome {
     let eccodes = Eccodes::load()?;
     let plan = Plan::new(eccodes, &flags.plan)?;
-    let is_named = place.store.is_some() || place.config.is_some();
-    let place = if is_named { place.clone() } else { own_folder()? };
-    let stays = is_named || flags.keep;
-    let done = show(&place, flags, &plan, eccodes, stays);
-    if stays {
+    let is_named = target.store.is_some() || target.config.is_some();
+    let target = if is_named { target.clone() } else { create_folder()? };
+    let is_kept = is_named || flags.keep;
+    let done = play(&target, flags, &plan, eccodes, is_kept);
+    if is_kept {
         return done;
     }
     let removed = remove_folder();
     done.and(removed)
 }
 
-/// One worker process.
-pub(crate) fn work(place: &PlaceFlags) -> Outcome {
-    let Task { role, plan } = Task::receive()?;
-    match role {
-        Role::Writer(number) => writer::run(place, &plan, number),
-        Role::Reader => reader::run(place, &plan),
-    }
-}
-
-fn show(
-    place: &PlaceFlags,
+fn play(
+    target: &StoreFlags,
     flags: &DemoFlags,
     plan: &Plan,
     eccodes: &'static Eccodes,
-    stays: bool,
+    is_kept: bool,
 ) -> Outcome {
-    // Opened first: that it cannot be written is worth knowing before the forecast is archived.
+    // Opened first, so that an unwritable path is reported before the forecast is archived.
     let map = Sink::open(&flags.map)?;
-    let store = fresh(place, plan)?;
+    let store = clean_store(target, plan)?;
     let mut report = Report::new(plan, flags.json);
-    report.introduce(&store)?;
+    report.begin(&store)?;
     let begin = Instant::now();
-    let mut crew = Crew::start(place, plan)?;
-    while let Some(event) = crew.next()? {
-        report.take(event)?;
+    let mut workers = Workers::start(target, plan)?;
+    while let Some(event) = workers.next()? {
+        report.add(event)?;
     }
     report.finish(begin.elapsed())?;
     let drawn = draw(&store, plan, eccodes, map)?;
     if flags.json {
         return Ok(());
     }
-    list_some(&store, plan)?;
+    outln!("\nsome of the fields, as isotach list shows them:")?;
+    let mut out = standard_output();
+    let mut lines = Lines::default();
+    for listed in store.list(&plan.last_step(), ListOptions::default())?.take(LISTED) {
+        lines.plain(&mut out, &listed?, LineOptions::default())?;
+    }
+    out.flush()?;
     outln!("\n{}: {drawn}", flags.map.display())?;
-    suggest(place, plan, stays)
+    suggest(target, plan, is_kept)
 }
 
-/// The store with nothing of an earlier demo in it.
-fn fresh(place: &PlaceFlags, plan: &Plan) -> Outcome<FieldStore> {
-    let (config, source) = context::configuration(place)?;
+/// The store without the fields of an earlier demo.
+fn clean_store(target: &StoreFlags, plan: &Plan) -> Outcome<FieldStore> {
+    let (config, source) = context::configuration(target)?;
     let registry = context::registry();
-    for space in &config.spaces {
-        for uri in [&space.catalogue, &space.store] {
-            if !registry.engine(uri.scheme())?.capabilities().multi_process {
-                let expected = "one that several processes can use, such as posix:/path";
-                return Err(Failure::usage(format!("store {uri}: expected {expected}")));
-            }
+    for uri in config.spaces.iter().flat_map(|space| [&space.catalogue, &space.store]) {
+        if !registry.engine(uri.scheme())?.capabilities().multi_process {
+            let expected = "one that several processes can use, such as posix:/path";
+            return Err(Failure::usage(format!("store {uri}: expected {expected}")));
         }
     }
     let store =
@@ -141,50 +135,49 @@ fn fresh(place: &PlaceFlags, plan: &Plan) -> Outcome<FieldStore> {
     Ok(store)
 }
 
-/// The demo's own folder, with nothing in it.
-fn own_folder() -> Outcome<PlaceFlags> {
-    let uri = own_uri()?;
+/// Creates the demo's own folder, or empties it.
+fn create_folder() -> Outcome<StoreFlags> {
+    let uri = folder_uri()?;
     match context::registry().engine(uri.scheme())?.create_pool(&uri) {
         Ok(()) => {}
         Err(ObjectError::AlreadyExists { .. }) => remove_folder()?,
-        Err(error) => return Err(no_room(&error.to_string())),
+        Err(error) => return Err(folder_refused(error)),
     }
-    Ok(PlaceFlags { store: Some(uri.to_string()), config: None })
+    Ok(StoreFlags { store: Some(uri.to_string()), config: None })
 }
 
-fn own_uri() -> Outcome<PoolUri> {
+fn folder_uri() -> Outcome<PoolUri> {
     pool_uri(&format!("posix:{FOLDER}"))
 }
 
-/// Removes the demo's own folder, if it is a demo's indeed.
+/// Removes the demo's own folder, if it holds nothing but a demo's store.
 fn remove_folder() -> Outcome {
-    let (uri, registry) = (own_uri()?, context::registry());
-    let refused = |error: ObjectError| no_room(&error.to_string());
-    let labels = registry.open_pool(&uri).and_then(|pool| pool.list_containers()).map_err(refused)?;
-    if let Some(stranger) = labels.iter().find(|label| !is_of_a_demo(label)) {
-        return Err(no_room(&format!(
-            "{FOLDER} holds the container {stranger}, which no demo made: expected an earlier demo's store, or nothing"
+    let (uri, registry) = (folder_uri()?, context::registry());
+    let labels = registry.open_pool(&uri).and_then(|pool| pool.list_containers()).map_err(folder_refused)?;
+    if let Some(label) = labels.iter().find(|label| !is_of_a_demo(label)) {
+        return Err(folder_refused(format!(
+            "{FOLDER} holds the container {label}, which is not of a demo: expected an earlier demo's store, or nothing"
         )));
     }
-    registry.engine(uri.scheme())?.destroy_pool(&uri).map_err(refused)
+    registry.engine(uri.scheme())?.destroy_pool(&uri).map_err(folder_refused)
 }
 
-/// Whether a container is one that a demo makes. A killed one may leave any of them without the others, so what the
-/// store says of its datasets is not asked: the label of a dataset's containers begins with its values.
+/// Whether a container is of a demo. A killed demo may leave any of its containers without the others. So the list of
+/// datasets proves nothing, but the label of a dataset's container begins with the values of its key.
 fn is_of_a_demo(label: &Label) -> bool {
     label.as_str() == ROOT || label.as_str().starts_with("rd:demo:")
 }
 
-fn no_room(why: &str) -> Failure {
+fn folder_refused(why: impl std::fmt::Display) -> Failure {
     let advice = format!("move {FOLDER} away, or name another store with --store");
-    Failure::failed(format!("{why}; the demo makes its own store in {FOLDER}: {advice}"))
+    Failure::failed(format!("{why}; the demo creates its own store in {FOLDER}: {advice}"))
 }
 
-/// Reads one field back and draws it.
+/// Reads one field and draws it.
 fn draw(store: &FieldStore, plan: &Plan, eccodes: &'static Eccodes, mut map: Sink) -> Outcome<String> {
     let request = plan.one_field();
     let field = store.retrieve(&request)?.next().transpose()?;
-    let field = field.ok_or_else(|| Failure::failed(format!("the field to draw is not there: {request}")))?;
+    let field = field.ok_or_else(|| Failure::failed(format!("the field to draw is missing: {request}")))?;
     let grid = eccodes.grid(&field.bytes)?;
     map.write(&map::draw(&grid)?)?;
     map.finish()?;
@@ -192,27 +185,16 @@ fn draw(store: &FieldStore, plan: &Plan, eccodes: &'static Eccodes, mut map: Sin
     Ok(format!("a map of {} at {} hPa, read back and decoded", label.name, label.level))
 }
 
-fn list_some(store: &FieldStore, plan: &Plan) -> Outcome {
-    outln!("\nsome of the fields, as isotach list shows them:")?;
-    let mut out = standard_output();
-    let mut lines = Lines::default();
-    for listed in store.list(&plan.last_step(), ListOptions::default())?.take(LISTED) {
-        lines.plain(&mut out, &listed?, Shown::default())?;
-    }
-    std::io::Write::flush(&mut out)?;
-    Ok(())
-}
-
-fn suggest(place: &PlaceFlags, plan: &Plan, stays: bool) -> Outcome {
-    let store = match (&place.store, &place.config) {
+fn suggest(target: &StoreFlags, plan: &Plan, is_kept: bool) -> Outcome {
+    let store = match (&target.store, &target.config) {
         (Some(uri), _) => format!("--store {uri}"),
         (None, Some(path)) => format!("--config {}", path.display()),
         (None, None) => String::new(),
     };
-    if !stays {
-        return outln!("The store ({}) is removed; isotach demo --keep leaves it.", Bytes(plan.bytes()));
+    if !is_kept {
+        return outln!("The store ({}) is removed; isotach demo --keep keeps it.", Bytes(plan.bytes()));
     }
-    outln!("\nto go on:")?;
+    outln!("\nto continue:")?;
     outln!("  isotach {store} axes class=rd,expver=demo")?;
     outln!("  isotach {store} read {} -o one.grib", plan.one_field())?;
     outln!("  isotach {store} wipe class=rd,expver=demo")

@@ -1,5 +1,5 @@
-//! What the `destroy` of pools, containers and objects share: they say what would go until they are told to remove it,
-//! and leave alone what a field store rests on.
+//! What the `destroy` commands of pools, containers and objects share: a dry run without `--doit`, and the protection of
+//! field stores.
 
 use clap::Args;
 use isotach_fields::{Config, DatasetStatus, Error as FieldsError, FieldStore, KeptDataset};
@@ -12,141 +12,138 @@ use crate::{
     output::{count, outln, print_done},
 };
 
-/// How much is meant.
+/// The flags of every `destroy`.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct DestroyFlags {
-    /// Remove it; without this only says what would go
+    /// Remove it; without this flag only print what would be removed
     #[arg(long)]
     pub(crate) doit: bool,
-    /// Even if a field store rests on it
+    /// Remove it even if a field store needs it
     #[arg(long)]
     pub(crate) force: bool,
 }
 
-/// The label of the container that says which datasets a field store has.
+/// The label of the container that holds a field store's list of datasets.
 pub(crate) const ROOT: &str = "root";
-const FORCE_KEPT: &str = "`isotach snapshot remove` removes snapshots; --force removes this all the same";
-const FORCE: &str = "`isotach wipe` removes datasets; --force removes this all the same";
+const FORCE_SNAPSHOTS: &str = "`isotach snapshot remove` removes snapshots; --force removes this anyway";
+const FORCE: &str = "`isotach wipe` removes datasets; --force removes this anyway";
 
-/// Something that may go.
-pub(crate) struct Victim<'v> {
-    /// What it is, in one word.
-    pub(crate) what: &'v str,
+/// Something to remove.
+pub(crate) struct Removal<'v> {
+    /// Its kind, in one word.
+    pub(crate) kind: &'v str,
     pub(crate) name: &'v str,
-    /// What more there is to say of it: ` of 3 KiB`.
-    pub(crate) more: &'v str,
+    /// More text after the name: ` of 3 KiB`.
+    pub(crate) details: &'v str,
 }
 
-impl Victim<'_> {
-    /// Removes it, or says that it would.
-    pub(crate) fn destroy(
+impl Removal<'_> {
+    /// Removes it with `--doit`. Otherwise prints that it would be removed.
+    pub(crate) fn run(
         &self,
         flags: DestroyFlags,
         as_json: bool,
         remove: impl FnOnce() -> Outcome,
     ) -> Outcome {
-        let Self { what, name, more } = self;
+        let Self { kind, name, details } = self;
         if flags.doit {
             remove()?;
-            return print_done(as_json, "removed", what, name);
+            return print_done(as_json, "removed", kind, name);
         }
-        if as_json {
-            return print_done(as_json, "would remove", what, name);
+        match as_json {
+            true => print_done(true, "would remove", kind, name),
+            false => outln!("would remove {kind} {name}{details}; add --doit to remove it"),
         }
-        outln!("would remove {what} {name}{more}; add --doit to remove it")
     }
 }
 
-/// Refuses a pool with datasets in it, listed or only in snapshots, and one that other programs use, too.
+/// Refuses a pool with datasets, listed or only in snapshots, and a pool that other programs use.
 pub(crate) fn check_pool(pool: &dyn Pool, flags: DestroyFlags) -> Outcome {
-    if !flags.force {
-        check_foreign(pool)?;
-    }
-    let held = if flags.force { None } else { Held::by(pool)? };
-    let Some(held) = held.filter(|held| !held.datasets.is_empty() || !held.kept.is_empty()) else {
+    if flags.force {
         return Ok(());
-    };
-    let force = if held.datasets.is_empty() { FORCE_KEPT } else { FORCE };
-    Err(Failure::failed(format!("pool {} holds a field store of {}: {force}", pool.uri(), held.counted())))
-}
-
-fn check_foreign(pool: &dyn Pool) -> Outcome {
+    }
     for label in pool.list_containers()? {
-        // Only what is not ours is refused so.
+        // This error means that the container is not Isotach's.
         if let Err(ObjectError::InvalidInput { .. }) = pool.open_container(&label) {
-            let what = format!("pool {} holds a container of another program, {label}", pool.uri());
-            return Err(Failure::failed(format!("{what}: --force removes it all the same")));
+            let uri = pool.uri();
+            return Err(Failure::failed(format!(
+                "pool {uri} holds a container of another program, {label}: --force removes it anyway"
+            )));
         }
     }
-    Ok(())
+    match Stored::in_pool(pool)? {
+        Some(stored) if !stored.is_empty() => {
+            let force = if stored.datasets.is_empty() { FORCE_SNAPSHOTS } else { FORCE };
+            let (uri, datasets) = (pool.uri(), stored.summary());
+            Err(Failure::failed(format!("pool {uri} holds a field store of {datasets}: {force}")))
+        }
+        _ => Ok(()),
+    }
 }
 
-/// Refuses a container that a field store rests on.
+/// Refuses a container that a field store needs.
 pub(crate) fn check_container(pool: &dyn Pool, label: &Label, flags: DestroyFlags) -> Outcome {
-    let held = if flags.force { None } else { Held::by(pool)? };
-    held.map_or(Ok(()), |held| held.check(pool, label))
+    let stored = if flags.force { None } else { Stored::in_pool(pool)? };
+    stored.map_or(Ok(()), |stored| stored.check(pool, label))
 }
 
-/// The field store that a pool holds the catalogue of.
-struct Held {
+/// The datasets of the field store whose catalogue is in a pool.
+struct Stored {
     datasets: Vec<DatasetStatus>,
-    /// Those that were wiped, and that snapshots show.
+    /// Wiped datasets that snapshots show.
     kept: Vec<KeptDataset>,
 }
 
-impl Held {
-    /// None if the pool holds none.
-    fn by(pool: &dyn Pool) -> Outcome<Option<Self>> {
+impl Stored {
+    /// None if the pool holds no field store.
+    fn in_pool(pool: &dyn Pool) -> Outcome<Option<Self>> {
         let store = FieldStore::open(&Config::single(pool.uri()), &context::registry());
         let found = store.and_then(|store| Ok((store.status(&Request::new())?, store.kept_datasets()?)));
-        let (datasets, kept) = match found {
-            Ok(found) => found,
+        match found {
+            Ok((datasets, kept)) => Ok(Some(Self { datasets, kept })),
             Err(FieldsError::NotAStore { .. } | FieldsError::Object(ObjectError::NotFound { .. })) => {
-                return Ok(None);
+                Ok(None)
             }
-            Err(error) => {
-                let message = "it cannot be told what a field store there rests on";
-                let failure =
-                    Failure::failed(format!("{message}: {error}; --force removes this all the same"));
-                return Err(failure.about(format!("pool {}", pool.uri())));
-            }
-        };
-        Ok(Some(Self { datasets, kept }))
+            Err(error) => Err(Failure::failed(format!(
+                "pool {}: cannot read which datasets the field store has: {error}; --force removes this anyway",
+                pool.uri()
+            ))),
+        }
     }
 
-    /// Its datasets, in words.
-    fn counted(&self) -> String {
+    fn is_empty(&self) -> bool {
+        self.datasets.is_empty() && self.kept.is_empty()
+    }
+
+    fn summary(&self) -> String {
         let datasets = count(self.datasets.len() as u64, "dataset");
         match self.kept.len() {
             0 => datasets,
-            kept => format!("{datasets} and {kept} that only snapshots show"),
+            kept => format!("{datasets} and {kept} in snapshots only"),
         }
     }
 
     fn check(&self, pool: &dyn Pool, label: &Label) -> Outcome {
         let uri = pool.uri();
-        if label.as_str() == ROOT {
-            let datasets = self.counted();
-            return Err(Failure::failed(format!(
-                "container {ROOT} keeps the schema of the field store {uri} and knows its {datasets}: {FORCE}"
-            )));
-        }
-        if let Some(dataset) = self.datasets.iter().find(|dataset| dataset.catalogue.label == *label) {
-            return Err(Failure::failed(format!(
-                "container {label} holds the dataset {} of the field store {uri}: {FORCE}",
-                dataset.key
-            )));
-        }
-        match self.kept.iter().find(|kept| kept.status.catalogue.label == *label) {
-            Some(KeptDataset { status, snapshots }) => {
-                let names: Vec<_> = snapshots.iter().map(Label::as_str).collect();
-                Err(Failure::failed(format!(
-                    "container {label} holds the wiped dataset {} of the field store {uri}, which is in snapshot {}: {FORCE_KEPT}",
-                    status.key,
-                    names.join(", ")
-                )))
-            }
-            None => Ok(()),
-        }
+        let is_of = |dataset: &DatasetStatus| dataset.catalogue.label == *label;
+        let reason = if label.as_str() == ROOT {
+            format!(
+                "holds the schema and the list of datasets of the field store {uri}, {}: {FORCE}",
+                self.summary()
+            )
+        } else if let Some(dataset) = self.datasets.iter().find(|dataset| is_of(dataset)) {
+            format!("holds the dataset {} of the field store {uri}: {FORCE}", dataset.key)
+        } else if let Some(KeptDataset { status, snapshots }) =
+            self.kept.iter().find(|kept| is_of(&kept.status))
+        {
+            let names: Vec<_> = snapshots.iter().map(Label::as_str).collect();
+            let (key, names) = (&status.key, names.join(", "));
+            format!(
+                "holds the wiped dataset {key} of the field store {uri}, which is in snapshot {names}: {FORCE_SNAPSHOTS}"
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Failure::failed(format!("container {label} {reason}")))
     }
 }

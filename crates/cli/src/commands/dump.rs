@@ -1,17 +1,16 @@
 //! `isotach dump`: the structure of datasets.
 
-use std::io::Write;
-
 use clap::Args;
 use isotach_fields::{CollocationDump, DatasetDump};
 use isotach_mars::Match;
+use isotach_object::ObjectId;
 use serde_json::{Value, json};
 
 use crate::{
-    context::{self, AtFlag, PlaceFlags},
+    context::{self, AtFlag, StoreFlags},
     failure::Outcome,
-    output::{key_object, print_json, standard_output, utc},
-    requests::{self, OneRequest},
+    output::{key_object, print_bytes, print_json, utc},
+    requests::{OptionalRequestFlags, report_unusable},
 };
 
 /// Show the structure of datasets: collocations, indexes, axes and their objects
@@ -19,28 +18,25 @@ use crate::{
 #[command(after_help = "Example: isotach dump class=od,date=-1")]
 pub(crate) struct DumpFlags {
     #[command(flatten)]
-    pub(crate) requests: OneRequest,
+    requests: OptionalRequestFlags,
     #[command(flatten)]
-    pub(crate) at: AtFlag,
+    at: AtFlag,
     /// Print one JSON object for each dataset
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// Dataset by dataset.
-pub(crate) fn run(place: &PlaceFlags, flags: &DumpFlags) -> Outcome {
-    let requests = requests::given_or_all(&flags.requests)?;
-    let store = context::open_at(place, &flags.at)?;
+/// Prints dataset by dataset.
+pub(crate) fn run(target: &StoreFlags, flags: &DumpFlags) -> Outcome {
+    let requests = flags.requests.parse()?;
+    let store = context::open_at(target, &flags.at)?;
     requests.for_each(&store, Match::Partial, |request| {
         let answer = store.dump(request)?;
-        if flags.json {
-            answer.found.iter().try_for_each(|dump| print_json(&object(dump)))?;
-        } else {
-            let mut out = standard_output();
-            answer.found.iter().try_for_each(|dump| write!(out, "{dump}"))?;
-            out.flush()?;
-        }
-        requests::tell_unusable(answer.unusable)
+        answer.found.iter().try_for_each(|dump| match flags.json {
+            true => print_json(&object(dump)),
+            false => print_bytes(dump.to_string().as_bytes()),
+        })?;
+        report_unusable(answer.unusable)
     })
 }
 
@@ -59,7 +55,7 @@ fn object(dump: &DatasetDump) -> Value {
 }
 
 fn collocation(dump: &CollocationDump) -> Value {
-    let axis = |(name, object, values): &(String, isotach_object::ObjectId, Vec<String>)| json!({"name": name, "object": object.to_string(), "values": values});
+    let axis = |(name, object, values): &(String, ObjectId, Vec<String>)| json!({"name": name, "object": object.to_string(), "values": values});
     json!({
         "key": key_object(&dump.key),
         "index": dump.index.to_string(),

@@ -1,4 +1,4 @@
-//! `isotach info`: what this program is and what it works with.
+//! `isotach info`: the program, its configuration and its libraries.
 
 use clap::Args;
 use isotach_grib::Eccodes;
@@ -6,7 +6,7 @@ use isotach_object::Capabilities;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    context::{self, PlaceFlags, Source},
+    context::{self, Source, StoreFlags},
     failure::Outcome,
     output::{outln, print_json},
 };
@@ -16,14 +16,14 @@ use crate::{
 pub(crate) struct InfoFlags {
     /// Print one JSON object
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// Prints what there is; a store need not be there.
-pub(crate) fn run(place: &PlaceFlags, flags: &InfoFlags) -> Outcome {
-    let source = context::source(place);
-    // What is wrong with a file is for the command that uses it to say.
-    let notes = context::configuration(place).map(|(config, _)| config.notes).unwrap_or_default();
+/// Prints the information. The store need not exist.
+pub(crate) fn run(target: &StoreFlags, flags: &InfoFlags) -> Outcome {
+    let source = context::source(target);
+    // Commands that use the configuration report its mistakes.
+    let notes = context::configuration(target).map(|(config, _)| config.notes).unwrap_or_default();
     let eccodes = Eccodes::load();
     if flags.json {
         let engines = engines().map(|(scheme, can)| (scheme.to_owned(), Value::from(names(can))));
@@ -66,7 +66,7 @@ fn engines() -> impl Iterator<Item = (&'static str, Capabilities)> {
         .filter_map(move |scheme| Some((scheme, registry.engine(scheme).ok()?.capabilities())))
 }
 
-/// What an engine can do, by name.
+/// The names of an engine's capabilities.
 pub(crate) fn names(can: Capabilities) -> Vec<&'static str> {
     let Capabilities {
         transactions,
@@ -87,7 +87,7 @@ pub(crate) fn names(can: Capabilities) -> Vec<&'static str> {
         (transactions, "transactions"),
         (history, "history of cells"),
         (prepared_transactions, "prepared transactions"),
-        (holes, "holes told from zeros"),
+        (holes, "holes distinct from zeros"),
         (snapshots, "snapshots"),
         (redundancy, "redundancy"),
         (ordered_listing, "ordered listing"),

@@ -1,4 +1,4 @@
-//! `isotach init`: makes a store.
+//! `isotach init`: creates a store.
 
 use std::{
     fs,
@@ -10,91 +10,84 @@ use isotach_fields::{Action, Config, Error as FieldsError, FieldStore};
 use isotach_object::{Error as ObjectError, RightsChange};
 use serde_json::json;
 
-use super::{
-    acl::{self, ListFlag},
-    schema,
-};
+use super::{acl::ListFlag, schema};
 use crate::{
-    context::{self, PlaceFlags, Source, check_matches, not_opened},
+    context::{self, Source, StoreFlags, check_matches, not_opened},
     failure::{Failure, Outcome, say},
     output::{count, outln, print_json},
 };
 
-/// Make a store: its pools, and the schema it keeps
+/// Create a store: its pools and its schema
 ///
-/// A store that is there already is left as it is.
+/// An existing store is left as it is.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach --store posix:/data/fields init")]
 pub(crate) struct InitFlags {
     /// A schema in FDB's language; without it the standard schema, which fits ordinary MARS-labelled GRIB
     #[arg(long, value_name = "FILE")]
-    pub(crate) schema: Option<PathBuf>,
-    /// Also make the folders above the store
+    schema: Option<PathBuf>,
+    /// Also create the folders above the store
     #[arg(short, long)]
-    pub(crate) parents: bool,
+    parents: bool,
     #[command(flatten)]
-    pub(crate) list: ListFlag,
+    list: ListFlag,
     /// Print one JSON object
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// Makes the store that a configuration names, or opens it. A folder above it that is not there is mostly a mistyped one.
-pub(crate) fn make(config: &Config, source: &Source) -> Outcome<FieldStore> {
+/// Creates the store of a configuration, or opens it if it exists. A missing folder above the store is an error, because it
+/// is mostly a spelling mistake.
+pub(crate) fn create(config: &Config, source: &Source) -> Outcome<FieldStore> {
+    let name = source.name();
     if let Some(folder) = parents(config).find(|folder| !folder.exists()) {
+        let (folder, flag) = (folder.display(), source.as_flag());
         return Err(Failure::failed(format!(
-            "cannot make store {}: its folder {} does not exist; `isotach {} init --parents` makes that, too",
-            source.name(),
-            folder.display(),
-            source.as_flag()
+            "cannot create store {name}: its folder {folder} does not exist; `isotach {flag} init --parents` creates it, too"
         )));
     }
-    let made = FieldStore::create(config, &context::registry()).map_err(|error| match error {
+    let store = FieldStore::create(config, &context::registry()).map_err(|error| match error {
         FieldsError::NotAStore { store, why } => {
-            Failure::failed(format!("cannot make a field store of {store}: {why}"))
+            Failure::failed(format!("cannot create a field store in {store}: {why}"))
         }
-        // Not the advice to do what is being done.
+        // `not_opened` would advise to run `isotach init`.
         FieldsError::Object(ObjectError::NotFound { .. }) => {
-            Failure::failed(format!("cannot make store {}: no folder can be made there", source.name()))
+            Failure::failed(format!("cannot create store {name}: no folder can be created there"))
         }
         error => not_opened(error, config, source),
     })?;
-    check_matches(config, source, &made)?;
-    Ok(made)
+    check_matches(config, source, &store)?;
+    Ok(store)
 }
 
-/// The folders that pools are to be made in.
+/// The folders that contain the pools.
 fn parents(config: &Config) -> impl Iterator<Item = &Path> {
-    let pools = config.spaces.iter().filter(|space| !space.forbidden.contains(Action::Archive));
-    let uris = pools.flat_map(|space| [&space.catalogue, &space.store]);
+    let spaces = config.spaces.iter().filter(|space| !space.forbidden.contains(Action::Archive));
+    let uris = spaces.flat_map(|space| [&space.catalogue, &space.store]);
     uris.filter(|uri| uri.scheme() == "posix").filter_map(|uri| Path::new(uri.path()).parent())
 }
 
-fn make_parents(config: &Config) -> Outcome {
-    parents(config).try_for_each(|folder| fs::create_dir_all(folder).map_err(Failure::file("make", folder)))
-}
-
-/// Makes pools and schema where there are none.
-pub(crate) fn run(place: &PlaceFlags, flags: &InitFlags) -> Outcome {
-    let acl = acl::typed_list(&flags.list)?;
-    let (mut config, source) = context::configuration(place)?;
+/// Creates the pools and the schema that do not exist.
+pub(crate) fn run(target: &StoreFlags, flags: &InitFlags) -> Outcome {
+    let acl = flags.list.parse()?;
+    let (mut config, source) = context::configuration(target)?;
     config.notes.iter().for_each(say);
     if let Some(path) = &flags.schema {
         config = config.with_schema(schema::read_useful(path)?.source());
     }
     if flags.parents {
-        make_parents(&config)?;
+        parents(&config)
+            .try_for_each(|folder| fs::create_dir_all(folder).map_err(Failure::file("create", folder)))?;
     }
-    let registry = context::registry();
-    let was_there = FieldStore::open(&config, &registry).is_ok();
-    let store = make(&config, &source)?;
+    let existed = FieldStore::open(&config, &context::registry()).is_ok();
+    let store = create(&config, &source)?;
     if let Some(acl) = acl {
         store.set_rights(&RightsChange { acl: Some(acl), ..RightsChange::default() })?;
     }
-    let rules = store.schema().rules().count() as u64;
+    let (name, rules) = (source.name(), store.schema().rules().count() as u64);
     if flags.json {
-        return print_json(&json!({"store": source.name(), "made": !was_there, "rules": rules}));
+        return print_json(&json!({"store": name, "made": !existed, "rules": rules}));
     }
-    let done = if was_there { "is there already" } else { "made" };
-    outln!("store {} {done}, with a schema of {}", source.name(), count(rules, "rule"))
+    let done = if existed { "exists already" } else { "created" };
+    outln!("store {name} {done}, with a schema of {}", count(rules, "rule"))
 }

@@ -1,4 +1,4 @@
-//! `isotach inspect`: where the fields of a request are.
+//! `isotach inspect`: the locations of the fields of a request.
 
 use std::io::Write;
 
@@ -6,14 +6,14 @@ use clap::Args;
 use isotach_mars::Match;
 
 use crate::{
-    context::{self, AtFlag, PlaceFlags},
+    context::{self, AtFlag, StoreFlags},
     failure::{Failure, Outcome, say},
     missing::Missing,
     output::{line::Lines, standard_output},
-    requests::{self, Requests},
+    requests::RequestFlags,
 };
 
-/// Show where the fields of an exact request are, in the request's order, and which are missing
+/// Show the locations of the fields of an exact request, in the request's order, and which are missing
 ///
 /// The request names every key that the schema asks for, as for read.
 #[derive(Debug, Args)]
@@ -22,32 +22,30 @@ use crate::{
 )]
 pub(crate) struct InspectFlags {
     #[command(flatten)]
-    pub(crate) requests: Requests,
+    requests: RequestFlags,
     #[command(flatten)]
-    pub(crate) at: AtFlag,
+    at: AtFlag,
     /// Fail if a field is missing
     #[arg(long)]
-    pub(crate) strict: bool,
+    strict: bool,
     /// Print one JSON object a line: key, location, offset, length, checksum
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// A line for each field that is there; on standard error those that are not.
-pub(crate) fn run(place: &PlaceFlags, flags: &InspectFlags) -> Outcome {
-    let requests = requests::given(&flags.requests)?;
-    let store = context::open_at(place, &flags.at)?;
+/// Prints a line for each field, and on standard error the missing ones.
+pub(crate) fn run(target: &StoreFlags, flags: &InspectFlags) -> Outcome {
+    let requests = flags.requests.parse()?;
+    let store = context::open_at(target, &flags.at)?;
     let mut out = standard_output();
     let mut lines = Lines::default();
     let mut missing = 0;
     requests.for_each(&store, Match::Exact, |request| {
         let mut inspection = store.inspect(request)?;
         for field in inspection.by_ref() {
-            let field = field?;
-            if flags.json {
-                lines.json_of(&mut out, &field)?;
-            } else {
-                lines.plain_of(&mut out, &field)?;
+            match flags.json {
+                true => lines.json_inspected(&mut out, &field?)?,
+                false => lines.plain_inspected(&mut out, &field?)?,
             }
         }
         out.flush()?;

@@ -7,14 +7,14 @@ use isotach_fields::{Error, ListOptions};
 use isotach_mars::Match;
 
 use crate::{
-    context::{self, AtFlag, PlaceFlags},
+    context::{self, AtFlag, StoreFlags},
     failure::{Outcome, say},
     missing,
     output::{
-        line::{Lines, Shown},
+        line::{LineOptions, Lines},
         standard_output,
     },
-    requests::{self, LeastFlag, OneRequest},
+    requests::{MinimumKeysFlag, OptionalRequestFlags},
 };
 
 /// List fields
@@ -25,44 +25,45 @@ use crate::{
 #[command(after_help = "Example: isotach list class=od,date=-1,step=0/to/24/by/6 --json")]
 pub(crate) struct ListFlags {
     #[command(flatten)]
-    pub(crate) requests: OneRequest,
+    requests: OptionalRequestFlags,
     #[command(flatten)]
-    pub(crate) least: LeastFlag,
+    minimum: MinimumKeysFlag,
     #[command(flatten)]
-    pub(crate) at: AtFlag,
+    at: AtFlag,
     /// Also show fields that were replaced
     #[arg(long)]
-    pub(crate) duplicates: bool,
-    /// Also show where each field is, its length and its checksum
+    duplicates: bool,
+    /// Also show the location of each field, its length and its checksum
     #[arg(short, long, conflicts_with = "json")]
-    pub(crate) long: bool,
+    long: bool,
     /// Also show the length of each field, in bytes
     #[arg(long, conflicts_with_all = ["json", "long"])]
-    pub(crate) length: bool,
+    length: bool,
     /// Show datasets (1), collocations (2) or fields (3)
     #[arg(long, value_name = "LEVELS", default_value = "3", value_parser = clap::value_parser!(u8).range(1..=3))]
     #[arg(conflicts_with_all = ["json", "long", "length", "duplicates"])]
-    pub(crate) depth: u8,
-    /// Print what scripts read: the lines alone, as FDB prints them, without a mark on fields that were replaced
+    depth: u8,
+    /// Print for scripts: the lines alone, as FDB prints them, without a mark on fields that were replaced
     #[arg(long, conflicts_with_all = ["json", "long"])]
-    pub(crate) porcelain: bool,
+    porcelain: bool,
     /// Print one JSON object a line: key, location, offset, length, checksum
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// Streams the listing; memory does not grow with it.
-pub(crate) fn run(place: &PlaceFlags, flags: &ListFlags) -> Outcome {
-    let requests = requests::given_or_all(&flags.requests)?.with_least(&flags.least)?;
-    let store = context::open_at(place, &flags.at)?;
+/// Prints the listing as a stream, with bounded memory.
+pub(crate) fn run(target: &StoreFlags, flags: &ListFlags) -> Outcome {
+    let requests = flags.requests.parse()?.with_minimum(&flags.minimum)?;
+    let store = context::open_at(target, &flags.at)?;
     let mut out = standard_output();
     let mut lines = Lines::default();
+    let options = LineOptions { porcelain: flags.porcelain, length: flags.length, location: flags.long };
     let (mut is_empty, mut failed) = (true, None::<Error>);
     requests.for_each(&store, Match::Partial, |request| {
         for listed in store.list(request, ListOptions { duplicates: flags.duplicates })? {
             let listed = match listed {
                 Ok(listed) => listed,
-                // What cannot be listed hides nothing else.
+                // An unreadable dataset does not end the listing.
                 Err(error) => {
                     failed.replace(error).into_iter().for_each(say);
                     continue;
@@ -74,11 +75,7 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ListFlags) -> Outcome {
             } else if flags.depth < 3 {
                 lines.level(&mut out, &listed, flags.depth)?;
             } else {
-                lines.plain(
-                    &mut out,
-                    &listed,
-                    Shown { porcelain: flags.porcelain, length: flags.length, place: flags.long },
-                )?;
+                lines.plain(&mut out, &listed, options)?;
             }
         }
         Ok(())

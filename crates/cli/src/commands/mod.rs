@@ -33,27 +33,27 @@ use clap::{CommandFactory, Parser, Subcommand};
 use isotach_bench::{BenchArgs, ReportArgs};
 
 use crate::{
-    context::{self, PlaceFlags},
+    context::{self, StoreFlags},
     failure::Outcome,
 };
 
 /// Store weather fields, and find them again by what they are.
 ///
 /// A field is named by metadata (class=od,date=20240101,step=6,param=t), never by a file name. Many processes write and
-/// read one store at once, without a server and without locks.
+/// read one store at the same time, without a server and without locks.
 #[derive(Debug, Parser)]
 #[command(name = "isotach", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 success, 1 failure, 2 a mistake in what was typed.")]
+#[command(after_help = "Exit codes: 0 success, 1 failure, 2 a usage error.")]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) place: PlaceFlags,
+    store: StoreFlags,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    command: Command,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+enum Command {
     Init(init::InitFlags),
     Write(write::WriteFlags),
     Adopt(adopt::AdoptFlags),
@@ -83,50 +83,50 @@ pub(crate) enum Command {
     Object(object::ObjectFlags),
     Demo(demo::DemoFlags),
     DemoWorker(demo::DemoWorkerFlags),
-    /// Measure stores as the published method does, beside plain writes and reads, plain files and ECMWF's FDB
+    /// Measure stores by the published method, beside plain writes and reads, plain files and ECMWF's FDB
     ///
     /// Without a subcommand: archive, retrieve and list on the field API. Studies (field-io, ior, hammer, operational, kernels,
-    /// peers, plan) keep a record, of which `isotach report` makes a page.
+    /// peers, plan) keep a record, which `isotach report` turns into a page.
     Bench(Box<BenchArgs>),
-    /// Make a page with plots of what runs of bench have measured
+    /// Create a page with plots of the results of bench
     Report(ReportArgs),
     Completions(completions::CompletionsFlags),
     Man(completions::ManFlags),
 }
 
-/// Runs what was typed.
+/// Runs the command.
 pub(crate) fn run(cli: Cli) -> Outcome {
-    let Cli { place, command } = cli;
+    let Cli { store: target, command } = cli;
     match command {
-        Command::Init(flags) => init::run(&place, &flags),
-        Command::Write(flags) => write::run(&place, &flags),
-        Command::Adopt(flags) => adopt::run(&place, &flags),
-        Command::Read(flags) => read::run(&place, &flags),
-        Command::List(flags) => list::run(&place, &flags),
-        Command::Inspect(flags) => inspect::run(&place, &flags),
-        Command::Axes(flags) => axes::run(&place, &flags),
-        Command::Purge(flags) => purge::run(&place, &flags),
-        Command::Wipe(flags) => wipe::run(&place, &flags),
-        Command::Copy(flags) => copy::copy(&place, &flags),
-        Command::Move(flags) => copy::move_(&place, &flags),
-        Command::Overlay(flags) => overlay::run(&place, &flags),
-        Command::Snapshot(flags) => snapshot::run(&place, &flags),
-        Command::Stats(flags) => stats::run(&place, &flags),
-        Command::Dump(flags) => dump::run(&place, &flags),
-        Command::Verify(flags) => verify::verify(&place, &flags),
-        Command::Repair(flags) => verify::repair(&place, &flags),
-        Command::Status(flags) => control::status(&place, &flags),
-        Command::Lock(flags) => control::run(&place, &flags.control, true),
-        Command::Unlock(flags) => control::run(&place, &flags.control, false),
-        Command::Acl(flags) => acl::run(&place, &flags),
-        Command::Info(flags) => info::run(&place, &flags),
-        Command::Where(flags) => where_::run(&place, &flags),
-        Command::Schema(flags) => schema::run(&place, &flags),
-        Command::Pool(flags) => pool::run(&place, &flags),
-        Command::Container(flags) => container::run(&place, &flags),
-        Command::Object(flags) => object::run(&place, &flags),
-        Command::Demo(flags) => demo::run(&place, &flags),
-        Command::DemoWorker(_) => demo::work(&place),
+        Command::Init(flags) => init::run(&target, &flags),
+        Command::Write(flags) => write::run(&target, &flags),
+        Command::Adopt(flags) => adopt::run(&target, &flags),
+        Command::Read(flags) => read::run(&target, &flags),
+        Command::List(flags) => list::run(&target, &flags),
+        Command::Inspect(flags) => inspect::run(&target, &flags),
+        Command::Axes(flags) => axes::run(&target, &flags),
+        Command::Purge(flags) => purge::run(&target, &flags),
+        Command::Wipe(flags) => wipe::run(&target, &flags),
+        Command::Copy(flags) => copy::copy(&target, &flags),
+        Command::Move(flags) => copy::move_(&target, &flags),
+        Command::Overlay(flags) => overlay::run(&target, &flags),
+        Command::Snapshot(flags) => snapshot::run(&target, &flags),
+        Command::Stats(flags) => stats::run(&target, &flags),
+        Command::Dump(flags) => dump::run(&target, &flags),
+        Command::Verify(flags) => verify::verify(&target, &flags),
+        Command::Repair(flags) => verify::repair(&target, &flags),
+        Command::Status(flags) => control::status(&target, &flags),
+        Command::Lock(flags) => control::run(&target, &flags.control, true),
+        Command::Unlock(flags) => control::run(&target, &flags.control, false),
+        Command::Acl(flags) => acl::run(&target, &flags),
+        Command::Info(flags) => info::run(&target, &flags),
+        Command::Where(flags) => where_::run(&target, &flags),
+        Command::Schema(flags) => schema::run(&target, &flags),
+        Command::Pool(flags) => pool::run(&target, &flags),
+        Command::Container(flags) => container::run(&target, &flags),
+        Command::Object(flags) => object::run(&target, &flags),
+        Command::Demo(flags) => demo::run(&target, &flags),
+        Command::DemoWorker(_) => demo::work(&target),
         Command::Bench(args) => Ok(isotach_bench::run(&args, &context::registry())?),
         Command::Report(args) => Ok(isotach_bench::report(&args, &mut stdout().lock())?),
         Command::Completions(flags) => completions::run(&flags, Cli::command()),
@@ -139,12 +139,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_definitions_of_all_flags_agree_with_each_other() {
+    fn the_definitions_of_all_flags_are_consistent() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn every_command_says_what_it_is_for() {
+    fn every_command_has_a_description() {
         let mut command = Cli::command();
         command.build();
         for command in command.get_subcommands() {
@@ -154,7 +154,7 @@ mod tests {
 
     const PAGE: &str = include_str!("../../../../docs/cli.md");
 
-    /// The command lines of the page's examples, up to a pipe.
+    /// The command lines of the examples in docs/cli.md, up to a pipe.
     fn examples() -> impl Iterator<Item = Vec<&'static str>> {
         let lines = PAGE.lines().filter_map(|line| line.strip_prefix("$ "));
         let lines = lines.filter(|line| line.starts_with("isotach "));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_example_of_the_page_can_be_typed() {
+    fn every_example_of_the_cli_page_parses() {
         for example in examples() {
             if let Err(error) = Cli::try_parse_from(&example) {
                 panic!("{example:?}: {error}");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_has_a_section_on_the_page() {
+    fn every_command_has_a_section_on_the_cli_page() {
         let headings: Vec<&str> = PAGE.lines().filter_map(|line| line.strip_prefix("### ")).collect();
         let named: Vec<&str> = headings.iter().flat_map(|heading| heading.split(", ")).collect();
         let mut command = Cli::command();

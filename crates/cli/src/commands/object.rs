@@ -1,8 +1,7 @@
 //! `isotach object`: objects of the object model.
 
 use std::{
-    fs,
-    io::{Read, Write, stdin},
+    io::Write,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -13,56 +12,54 @@ use isotach_object::{
 };
 
 use super::{
-    container,
-    destroy::{self, DestroyFlags, Victim},
+    container::{for_each_object, parse},
+    destroy::{self, DestroyFlags, Removal},
     pool,
 };
 use crate::{
-    context::PlaceFlags,
+    context::StoreFlags,
     failure::{Failure, Outcome},
-    input::is_standard,
-    output::{Bytes, count, json_text, print_done, sink::Sink, standard_output},
+    input::read_bytes,
+    output::{Bytes, count, print_created, print_done, sink::Sink, standard_output},
 };
 
 /// The object model: objects of a container of the pool that --store names
 #[derive(Debug, Args)]
 pub(crate) struct ObjectFlags {
     #[command(subcommand)]
-    pub(crate) action: ObjectAction,
+    action: ObjectAction,
     /// Print JSON objects
     #[arg(long, global = true)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// What to do with objects.
+/// An operation on objects.
 #[derive(Debug, Subcommand)]
-pub(crate) enum ObjectAction {
-    /// Take a new object id, and print it
+enum ObjectAction {
+    /// Allocate a new object id, and print it
     Create {
         /// The container
         container: String,
-        /// What the object is
+        /// The type of the object
         #[arg(long = "type", value_name = "TYPE", default_value = "key-value")]
         kind: ObjectKind,
         /// Its object class: S1, SX, RP_2G1 ...
         #[arg(long, default_value = "S1")]
         class: String,
     },
-    /// List the objects that hold something
+    /// List the objects that are not empty
     List {
         /// The container
         container: String,
-        /// Show it as it was when this snapshot of the container was made
-        #[arg(long, value_name = "SNAPSHOT")]
-        at: Option<String>,
+        #[command(flatten)]
+        at: SnapshotFlag,
     },
     /// Show an object: entries of a key-value object, size of an array, keys of a general one
     Show {
         #[command(flatten)]
         object: ObjectName,
-        /// Show it as it was when this snapshot of the container was made
-        #[arg(long, value_name = "SNAPSHOT")]
-        at: Option<String>,
+        #[command(flatten)]
+        at: SnapshotFlag,
     },
     /// Write a value or the bytes of an array to a file
     Get {
@@ -70,12 +67,11 @@ pub(crate) enum ObjectAction {
         object: ObjectName,
         /// The key; for a general object distribution key and attribute key; for an array none
         keys: Vec<String>,
-        /// Where it goes; - is standard output
+        /// The output; - is standard output
         #[arg(short, long, value_name = "FILE", default_value = "-")]
         output: PathBuf,
-        /// Show it as it was when this snapshot of the container was made
-        #[arg(long, value_name = "SNAPSHOT")]
-        at: Option<String>,
+        #[command(flatten)]
+        at: SnapshotFlag,
     },
     /// Put a value, or the bytes of an array, from a file
     Put {
@@ -83,7 +79,7 @@ pub(crate) enum ObjectAction {
         object: ObjectName,
         /// The key; for a general object distribution key and attribute key; for an array none
         keys: Vec<String>,
-        /// Where it comes from; - is standard input
+        /// The input; - is standard input
         #[arg(short, long, value_name = "FILE", default_value = "-")]
         input: PathBuf,
     },
@@ -96,18 +92,26 @@ pub(crate) enum ObjectAction {
     },
 }
 
+/// The snapshot of the container to read.
+#[derive(Debug, Args)]
+struct SnapshotFlag {
+    /// Show it as it was when this snapshot of the container was created
+    #[arg(long, value_name = "SNAPSHOT")]
+    at: Option<String>,
+}
+
 /// An object of a container.
 #[derive(Debug, Args)]
-pub(crate) struct ObjectName {
+struct ObjectName {
     /// The container
-    pub(crate) container: String,
+    container: String,
     /// The object id: 32 hexadecimal digits
-    pub(crate) id: String,
+    id: String,
 }
 
 /// Types of objects.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum ObjectKind {
+enum ObjectKind {
     /// A map from keys to values
     KeyValue,
     /// An array of bytes
@@ -116,70 +120,59 @@ pub(crate) enum ObjectKind {
     General,
 }
 
-/// How many keys are asked for at once.
+/// The number of keys in a page of a listing.
 const PAGE: usize = 4096;
-/// How much of an array is read at once.
+/// The bytes of an array that are read at a time.
 const CHUNK: usize = 4 << 20;
 
-/// Makes, lists, shows, gets, puts or removes.
-pub(crate) fn run(place: &PlaceFlags, flags: &ObjectFlags) -> Outcome {
+/// Runs the operation.
+pub(crate) fn run(target: &StoreFlags, flags: &ObjectFlags) -> Outcome {
+    let open = |label: &str, SnapshotFlag { at }: &SnapshotFlag| -> Outcome<Arc<dyn Container>> {
+        let container = pool::open(target)?.open_container(&parse(label)?)?;
+        match at {
+            None => Ok(container),
+            Some(name) => Ok(container.snapshots()?.open(&parse(name)?)?),
+        }
+    };
+    let now = &SnapshotFlag { at: None };
     match &flags.action {
         ObjectAction::Create { container, kind, class } => {
             let class: ObjectClass = class.parse()?;
-            let container = open(place, container)?;
-            let lo = container.allocate_ids(1)?.next().unwrap_or_default();
-            let object = ObjectId::new(object_type(*kind), class, 0, lo);
-            let redundancy = container.capabilities().redundancy;
-            // Refuses a class that the engine cannot honour, before the id is in anyone's hands.
-            Update::Destroy { object }.check_for("pool's", redundancy)?;
-            let created = created(&*container, object)?;
-            container.flush()?;
-            print_done(flags.json, created, "object", &object.to_string())
+            create(&*open(container, now)?, *kind, class, flags.json)
         }
-        ObjectAction::List { container, at } => {
-            list(&*in_state(open(place, container)?, at.as_deref())?, flags.json)
+        ObjectAction::List { container, at } => list(&*open(container, at)?, flags.json),
+        ObjectAction::Show { object: ObjectName { container, id }, at } => {
+            let object = id.parse()?;
+            show(&*open(container, at)?, object, flags.json)
         }
-        ObjectAction::Show { object, at } => {
-            let (container, object) = named(place, object)?;
-            show(&*in_state(container, at.as_deref())?, object, flags.json)
+        ObjectAction::Get { object: ObjectName { container, id }, keys, output, at } => {
+            let object = id.parse()?;
+            get(&*open(container, at)?, object, keys, output)
         }
-        ObjectAction::Get { object, keys, output, at } => {
-            let (container, object) = named(place, object)?;
-            get(&*in_state(container, at.as_deref())?, object, keys, output)
-        }
-        ObjectAction::Put { object, keys, input } => {
-            let (container, object) = named(place, object)?;
+        ObjectAction::Put { object: ObjectName { container, id }, keys, input } => {
+            let object = id.parse()?;
+            let container = open(container, now)?;
             put(&*container, object, keys, input)?;
-            container.flush()?;
-            Ok(())
+            Ok(container.flush()?)
         }
         ObjectAction::Destroy { object, destroy } => {
-            let (label, pool) = (container::parse(&object.container)?, pool::open(place)?);
+            let (label, pool) = (parse(&object.container)?, pool::open(target)?);
             let (object, container) = (object.id.parse::<ObjectId>()?, pool.open_container(&label)?);
             destroy::check_container(&*pool, &label, *destroy)?;
-            if !is_there(&*container, object)? {
+            if !exists(&*container, object)? {
                 return Err(ObjectError::not_found(format!("object {object} in container {label}")).into());
             }
-            let victim = Victim { what: "object", name: &object.to_string(), more: "" };
-            victim.destroy(*destroy, flags.json, || {
+            let removal = Removal { kind: "object", name: &object.to_string(), details: "" };
+            removal.run(*destroy, flags.json, || {
                 container.update(&[Update::Destroy { object }])?;
-                container.flush()?;
-                Ok(())
+                Ok(container.flush()?)
             })
         }
     }
 }
 
-/// A container as it is now, or as a snapshot of it shows it.
-fn in_state(container: Arc<dyn Container>, snapshot: Option<&str>) -> Outcome<Arc<dyn Container>> {
-    match snapshot {
-        None => Ok(container),
-        Some(name) => Ok(container.snapshots()?.open(&container::parse(name)?)?),
-    }
-}
-
-/// Whether an object holds something. Destroying one that does not is no error to an engine, which does not look.
-fn is_there(container: &dyn Container, object: ObjectId) -> Outcome<bool> {
+/// Whether an object is not empty. Engines do not report the destruction of an empty object as an error.
+fn exists(container: &dyn Container, object: ObjectId) -> Outcome<bool> {
     if object.otype() == ObjectType::Array {
         return Ok(Array::new(container, object)?.size()?.is_some());
     }
@@ -197,32 +190,25 @@ fn is_there(container: &dyn Container, object: ObjectId) -> Outcome<bool> {
     }
 }
 
-fn object_type(kind: ObjectKind) -> ObjectType {
-    match kind {
+/// Allocates an id. An array exists from then on; other objects exist when they get a value.
+fn create(container: &dyn Container, kind: ObjectKind, class: ObjectClass, as_json: bool) -> Outcome {
+    let kind = match kind {
         ObjectKind::KeyValue => ObjectType::KeyValue,
         ObjectKind::Array => ObjectType::Array,
         ObjectKind::General => ObjectType::General,
+    };
+    let lo = container.allocate_ids(1)?.next().unwrap_or_default();
+    let object = ObjectId::new(kind, class, 0, lo);
+    // Refuses a class that the engine does not support before the id is printed.
+    Update::Destroy { object }.check_for("pool's", container.capabilities().redundancy)?;
+    if kind == ObjectType::Array {
+        Array::new(container, object)?.set_size(0)?;
     }
-}
-
-/// An array begins empty and is there; the others are there when something is put.
-fn created(container: &dyn Container, object: ObjectId) -> Outcome<&'static str> {
-    match object.otype() {
-        ObjectType::Array => {
-            Array::new(container, object)?.set_size(0)?;
-            Ok("made")
-        }
-        _ => Ok("new"),
+    container.flush()?;
+    match kind {
+        ObjectType::Array => print_created(as_json, "object", &object.to_string()),
+        _ => print_done(as_json, "new", "object", &object.to_string()),
     }
-}
-
-fn open(place: &PlaceFlags, label: &str) -> Outcome<Arc<dyn Container>> {
-    Ok(pool::open(place)?.open_container(&container::parse(label)?)?)
-}
-
-fn named(place: &PlaceFlags, name: &ObjectName) -> Outcome<(Arc<dyn Container>, ObjectId)> {
-    let object = name.id.parse()?;
-    Ok((open(place, &name.container)?, object))
 }
 
 fn type_name(object: ObjectId) -> &'static str {
@@ -236,7 +222,7 @@ fn type_name(object: ObjectId) -> &'static str {
 
 fn list(container: &dyn Container, as_json: bool) -> Outcome {
     let mut out = standard_output();
-    container::for_each_object(container, |object| {
+    for_each_object(container, |object| {
         let (kind, class) = (type_name(object), object.class());
         match as_json {
             true => writeln!(out, "{{\"object\":\"{object}\",\"type\":\"{kind}\",\"class\":\"{class}\"}}")?,
@@ -244,15 +230,14 @@ fn list(container: &dyn Container, as_json: bool) -> Outcome {
         }
         Ok(())
     })?;
-    out.flush()?;
-    Ok(())
+    Ok(out.flush()?)
 }
 
 fn show(container: &dyn Container, object: ObjectId, as_json: bool) -> Outcome {
     let mut out = standard_output();
     match object.otype() {
         ObjectType::Array => {
-            let size = Array::new(container, object)?.size()?.ok_or_else(|| not_there(object))?;
+            let size = Array::new(container, object)?.size()?.ok_or_else(|| absent(object))?;
             match as_json {
                 true => writeln!(out, "{{\"object\":\"{object}\",\"type\":\"array\",\"bytes\":{size}}}")?,
                 false => writeln!(out, "array of {size} bytes ({})", Bytes(size))?,
@@ -261,43 +246,36 @@ fn show(container: &dyn Container, object: ObjectId, as_json: bool) -> Outcome {
         ObjectType::KeyValue => {
             let page = |anchor: &Anchor| container.list_entries(object, anchor, PAGE, true);
             for_each(page, |key, value| {
-                let (key, size) = (key.escape_ascii().to_string(), value.len() as u64);
+                let (key, size) = (shown(key, as_json)?, value.len() as u64);
                 match as_json {
-                    true => writeln!(out, "{{\"key\":{},\"bytes\":{size}}}", json_text(&key))?,
+                    true => writeln!(out, "{{\"key\":{key},\"bytes\":{size}}}")?,
                     false => writeln!(out, "{key}  {}", count(size, "byte"))?,
                 }
                 Ok(())
             })?;
         }
         ObjectType::General | ObjectType::System => {
-            for_each(
-                |anchor| container.list_dkeys(object, anchor, PAGE),
-                |dkey, _| {
-                    for_each(
-                        |anchor| container.list_akeys(object, dkey, anchor, PAGE),
-                        |akey, _| {
-                            let (dkey, akey) =
-                                (dkey.escape_ascii().to_string(), akey.escape_ascii().to_string());
-                            match as_json {
-                                true => {
-                                    writeln!(
-                                        out,
-                                        "{{\"dkey\":{},\"akey\":{}}}",
-                                        json_text(&dkey),
-                                        json_text(&akey)
-                                    )?;
-                                }
-                                false => writeln!(out, "{dkey}  {akey}")?,
-                            }
-                            Ok(())
-                        },
-                    )
-                },
-            )?;
+            let dkeys = |anchor: &Anchor| container.list_dkeys(object, anchor, PAGE);
+            for_each(dkeys, |dkey, _| {
+                let akeys = |anchor: &Anchor| container.list_akeys(object, dkey, anchor, PAGE);
+                for_each(akeys, |akey, _| {
+                    let (dkey, akey) = (shown(dkey, as_json)?, shown(akey, as_json)?);
+                    match as_json {
+                        true => writeln!(out, "{{\"dkey\":{dkey},\"akey\":{akey}}}")?,
+                        false => writeln!(out, "{dkey}  {akey}")?,
+                    }
+                    Ok(())
+                })
+            })?;
         }
     }
-    out.flush()?;
-    Ok(())
+    Ok(out.flush()?)
+}
+
+/// A key with escapes for bytes that are not ASCII, plain or as a JSON string.
+fn shown(key: &[u8], as_json: bool) -> Outcome<String> {
+    let text = key.escape_ascii().to_string();
+    if as_json { Ok(serde_json::to_string(&text)?) } else { Ok(text) }
 }
 
 fn for_each(
@@ -317,32 +295,30 @@ fn for_each(
 
 /// The cell that an object and its keys name.
 fn cell(object: ObjectId, keys: &[String]) -> Outcome<Cell<'_>> {
-    let cell = match (object.otype(), keys) {
-        (ObjectType::Array, []) => Cell::array(object),
-        (ObjectType::KeyValue, [key]) => Cell::kv(object, key.as_bytes()),
-        (ObjectType::General, [dkey, akey]) => Cell::general(object, dkey.as_bytes(), akey.as_bytes()),
-        (ObjectType::Array, _) => return Err(Failure::usage("keys: expected none for an array")),
-        (ObjectType::KeyValue, _) => return Err(Failure::usage("keys: expected one for a key-value object")),
-        (ObjectType::General, _) => {
-            return Err(Failure::usage("keys: expected a distribution key and an attribute key"));
+    let expected = match (object.otype(), keys) {
+        (ObjectType::Array, []) => return Ok(Cell::array(object)),
+        (ObjectType::KeyValue, [key]) => return Ok(Cell::kv(object, key.as_bytes())),
+        (ObjectType::General, [dkey, akey]) => {
+            return Ok(Cell::general(object, dkey.as_bytes(), akey.as_bytes()));
         }
-        (ObjectType::System, _) => {
-            return Err(Failure::usage("an object: expected one that is not the engine's"));
-        }
+        (ObjectType::Array, _) => "keys: expected none for an array",
+        (ObjectType::KeyValue, _) => "keys: expected one for a key-value object",
+        (ObjectType::General, _) => "keys: expected a distribution key and an attribute key",
+        (ObjectType::System, _) => "an object: expected one that is not the engine's",
     };
-    Ok(cell)
+    Err(Failure::usage(expected))
 }
 
 fn get(container: &dyn Container, object: ObjectId, keys: &[String], output: &Path) -> Outcome {
     let cell = cell(object, keys)?;
     if object.otype() != ObjectType::Array {
-        let value = container.get_many(&[cell])?.pop().flatten().ok_or_else(|| not_there(object))?;
+        let value = container.get_many(&[cell])?.pop().flatten().ok_or_else(|| absent(object))?;
         let mut sink = Sink::open(output)?;
         sink.write(&value)?;
         return sink.finish();
     }
     let array = Array::new(container, object)?;
-    array.size()?.ok_or_else(|| not_there(object))?;
+    array.size()?.ok_or_else(|| absent(object))?;
     let mut sink = Sink::open(output)?;
     let mut offset = 0;
     loop {
@@ -357,13 +333,7 @@ fn get(container: &dyn Container, object: ObjectId, keys: &[String], output: &Pa
 
 fn put(container: &dyn Container, object: ObjectId, keys: &[String], input: &Path) -> Outcome {
     let cell = cell(object, keys)?;
-    let mut bytes = Vec::new();
-    let read = if is_standard(input) {
-        stdin().lock().read_to_end(&mut bytes).map(|_| ())
-    } else {
-        fs::read(input).map(|read| bytes = read)
-    };
-    read.map_err(Failure::file("read", input))?;
+    let bytes = read_bytes(input)?;
     if object.otype() == ObjectType::Array {
         let size = bytes.len() as u64;
         let updates = [Update::SetSize { cell, size }, Update::Write { cell, offset: 0, data: &bytes }];
@@ -372,6 +342,6 @@ fn put(container: &dyn Container, object: ObjectId, keys: &[String], input: &Pat
     Ok(container.update(&[Update::Put { cell, value: &bytes }])?)
 }
 
-fn not_there(object: ObjectId) -> Failure {
+fn absent(object: ObjectId) -> Failure {
     ObjectError::not_found(format!("object {object}, or that key of it,")).into()
 }

@@ -7,33 +7,33 @@ use isotach_object::{Pool, PoolUri};
 use serde_json::json;
 
 use super::{
-    destroy::{self, DestroyFlags, Victim},
+    destroy::{self, DestroyFlags, Removal},
     info::names,
 };
 use crate::{
-    context::{self, PlaceFlags},
+    context::{self, StoreFlags},
     failure::{Failure, Outcome},
-    output::{Bytes, Table, count, outln, print_done, print_json},
+    output::{Bytes, Table, count, outln, print_created, print_json},
 };
 
 /// The object model: pools
 #[derive(Debug, Args)]
 pub(crate) struct PoolFlags {
     #[command(subcommand)]
-    pub(crate) action: PoolAction,
+    action: PoolAction,
     /// Print JSON objects
     #[arg(long, global = true)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// What to do with the pool that --store names.
+/// An operation on the pool that --store names.
 #[derive(Debug, Clone, Copy, Subcommand)]
-pub(crate) enum PoolAction {
-    /// Make an empty pool; for a field store use `isotach init`
+enum PoolAction {
+    /// Create an empty pool; for a field store use `isotach init`
     Create,
     /// List the pools of the configuration
     List,
-    /// Show engine, capabilities and room
+    /// Show engine, capabilities and space
     Show,
     /// Remove the pool and everything in it
     Destroy {
@@ -42,53 +42,52 @@ pub(crate) enum PoolAction {
     },
 }
 
-/// Makes, lists, shows or removes.
-pub(crate) fn run(place: &PlaceFlags, flags: &PoolFlags) -> Outcome {
+/// Runs the operation.
+pub(crate) fn run(target: &StoreFlags, flags: &PoolFlags) -> Outcome {
     let registry = context::registry();
     match flags.action {
-        PoolAction::List => list(place, flags.json),
+        PoolAction::List => list(target, flags.json),
         PoolAction::Create => {
-            let uri = only_uri(place)?;
-            registry
-                .engine(uri.scheme())?
-                .create_pool(&uri)
-                .map_err(|error| Failure::from(error).not_typed())?;
-            print_done(flags.json, "made", "pool", &uri.to_string())
+            let uri = only_uri(target)?;
+            let created = registry.engine(uri.scheme())?.create_pool(&uri);
+            created.map_err(|error| Failure::from(error).as_failed())?;
+            print_created(flags.json, "pool", &uri.to_string())
         }
-        PoolAction::Show => show(&*open(place)?, flags.json),
+        PoolAction::Show => show(&*open(target)?, flags.json),
         PoolAction::Destroy { destroy } => {
-            let pool = open(place)?;
+            let pool = open(target)?;
             destroy::check_pool(&*pool, destroy)?;
             let (uri, name) = (pool.uri(), pool.uri().to_string());
             let containers = format!(" with {}", count(pool.list_containers()?.len() as u64, "container"));
-            let victim = Victim { what: "pool", name: &name, more: &containers };
-            victim.destroy(destroy, flags.json, || Ok(registry.engine(uri.scheme())?.destroy_pool(uri)?))
+            let removal = Removal { kind: "pool", name: &name, details: &containers };
+            removal.run(destroy, flags.json, || Ok(registry.engine(uri.scheme())?.destroy_pool(uri)?))
         }
     }
 }
 
-/// The pool that the configuration leads to.
-pub(crate) fn open(place: &PlaceFlags) -> Outcome<Arc<dyn Pool>> {
-    let uri = only_uri(place)?;
-    context::registry().open_pool(&uri).map_err(|error| Failure::from(error).not_typed())
+/// Opens the pool of the configuration.
+pub(crate) fn open(target: &StoreFlags) -> Outcome<Arc<dyn Pool>> {
+    let uri = only_uri(target)?;
+    context::registry().open_pool(&uri).map_err(|error| Failure::from(error).as_failed())
 }
 
-fn uris(place: &PlaceFlags) -> Outcome<BTreeSet<PoolUri>> {
-    let (config, _) = context::configuration(place)?;
+fn uris(target: &StoreFlags) -> Outcome<BTreeSet<PoolUri>> {
+    let (config, _) = context::configuration(target)?;
     Ok(config.spaces.into_iter().flat_map(|space| [space.catalogue, space.store]).collect())
 }
 
-/// The one pool, unless something is forbidden there: what works below the field store cannot keep to that.
-fn only_uri(place: &PlaceFlags) -> Outcome<PoolUri> {
-    let (config, _) = context::configuration(place)?;
-    let uris = uris(place)?;
+/// The one pool of the configuration. Refuses a configuration that forbids an action, because operations below the field
+/// store cannot respect that.
+fn only_uri(target: &StoreFlags) -> Outcome<PoolUri> {
+    let (config, _) = context::configuration(target)?;
+    let uris = uris(target)?;
     let forbidden = config.spaces.iter().find_map(|space| {
         let action = space.forbidden.iter().next()?;
         Some((&space.store, space.forbidden.reason(action)?))
     });
     if let Some((pool, reason)) = forbidden {
         return Err(Failure::failed(format!(
-            "pools, containers and objects are below the field store, where {reason} cannot be kept: --store {pool} \
+            "pools, containers and objects are below the field store, where {reason} has no effect: --store {pool} \
              names the pool without it"
         )));
     }
@@ -102,20 +101,18 @@ fn only_uri(place: &PlaceFlags) -> Outcome<PoolUri> {
     }
 }
 
-fn list(place: &PlaceFlags, as_json: bool) -> Outcome {
+fn list(target: &StoreFlags, as_json: bool) -> Outcome {
     let registry = context::registry();
     let mut table = Table::new(["pool", "containers", "used", "free"]).right(&[1, 2, 3]);
-    for uri in uris(place)? {
-        let pool = registry.open_pool(&uri).map_err(|error| Failure::from(error).not_typed())?;
+    for uri in uris(target)? {
+        let pool = registry.open_pool(&uri).map_err(|error| Failure::from(error).as_failed())?;
         let (containers, usage) = (pool.list_containers()?.len(), pool.usage()?);
-        if as_json {
-            let (used, free) = (usage.used, usage.free);
-            print_json(
-                &json!({"pool": uri.to_string(), "containers": containers, "used": used, "free": free}),
-            )?;
-        } else {
-            let (used, free) = (Bytes(usage.used).to_string(), Bytes(usage.free).to_string());
-            table.row([uri.to_string(), containers.to_string(), used, free]);
+        let (uri, used, free) = (uri.to_string(), usage.used, usage.free);
+        match as_json {
+            true => print_json(&json!({"pool": uri, "containers": containers, "used": used, "free": free}))?,
+            false => {
+                table.row([uri, containers.to_string(), Bytes(used).to_string(), Bytes(free).to_string()]);
+            }
         }
     }
     if as_json { Ok(()) } else { table.print() }

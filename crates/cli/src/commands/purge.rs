@@ -1,4 +1,4 @@
-//! `isotach purge`: says what would be given back, and does it when told to.
+//! `isotach purge`: frees the space of replaced and removed data.
 
 use clap::Args;
 use isotach_fields::{Error, PurgedDataset};
@@ -6,40 +6,40 @@ use isotach_mars::Match;
 use serde_json::json;
 
 use crate::{
-    context::{self, PlaceFlags},
+    context::{self, StoreFlags},
     failure::{Failure, NO_SPACE, Outcome},
     output::{Bytes, Table, count, key_object, outln, print_json},
     progress::Steps,
-    requests::{self, LeastFlag, OneRequest},
+    requests::{MinimumKeysFlag, OptionalRequestFlags, report_unusable},
 };
 
-/// Give back the room of fields that were replaced, and of everything that was removed
+/// Free the space of fields that were replaced, and of everything that was removed
 ///
-/// Says how much each dataset would give back; --doit does it. Others may read and write meanwhile. Without a request: all
-/// datasets. A request names keys of the dataset level only, because a dataset is purged as a whole. What a snapshot
-/// needs stays, and so does what a writer is at.
+/// Prints how much space each dataset would free; --doit frees it. Other programs may read and write at the same time.
+/// Without a request: all datasets. A request names keys of the dataset level only, because a dataset is purged as a whole.
+/// Data of snapshots stays, and so do files that writers have open.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach purge class=od,date=20240101 --doit")]
 pub(crate) struct PurgeFlags {
     #[command(flatten)]
-    pub(crate) requests: OneRequest,
+    requests: OptionalRequestFlags,
     #[command(flatten)]
-    pub(crate) least: LeastFlag,
-    /// Give it back
+    minimum: MinimumKeysFlag,
+    /// Free it
     #[arg(long)]
-    pub(crate) doit: bool,
+    doit: bool,
     /// Print one JSON object for each dataset
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
 /// Purges request by request.
-pub(crate) fn run(place: &PlaceFlags, flags: &PurgeFlags) -> Outcome {
-    let requests = requests::given_or_all(&flags.requests)?.with_least(&flags.least)?;
-    let store = if flags.doit { context::open(place)? } else { context::open_to_look(place)? };
+pub(crate) fn run(target: &StoreFlags, flags: &PurgeFlags) -> Outcome {
+    let requests = flags.requests.parse()?.with_minimum(&flags.minimum)?;
+    let store = if flags.doit { context::open(target)? } else { context::open_read_only(target)? };
     requests.for_each(&store, Match::Partial, |request| {
         let steps = Steps::new();
-        let answer = store.purge_telling(request, flags.doit, &|done, total| steps.reach(done, total));
+        let answer = store.purge_telling(request, flags.doit, &|done, total| steps.set(done, total));
         steps.finish();
         let answer = answer.map_err(failed)?;
         if flags.json {
@@ -47,13 +47,13 @@ pub(crate) fn run(place: &PlaceFlags, flags: &PurgeFlags) -> Outcome {
         } else {
             print(&answer.found, flags.doit)?;
         }
-        requests::tell_unusable(answer.unusable)
+        report_unusable(answer.unusable)
     })
 }
 
 fn failed(error: Error) -> Failure {
     match error.code() == NO_SPACE {
-        true => Failure::failed(format!("{error}; `isotach wipe --doit` makes room without taking any")),
+        true => Failure::failed(format!("{error}; `isotach wipe --doit` frees space and needs none")),
         false => error.into(),
     }
 }
@@ -71,23 +71,15 @@ fn print(purged: &[PurgedDataset], done: bool) -> Outcome {
         ]);
     }
     table.print()?;
-    let (fields, bytes) =
-        (sum(purged, |dataset| dataset.replaced_fields), sum(purged, |dataset| dataset.freed));
-    let fields = count(fields, "replaced field");
+    let fields = count(purged.iter().map(|dataset| dataset.replaced_fields).sum(), "replaced field");
+    let bytes = Bytes(purged.iter().map(|dataset| dataset.freed).sum());
     if purged.iter().any(|dataset| dataset.history_stays) {
         outln!("this file system cannot punch holes: the logs of the containers keep their size")?;
     }
     match done {
-        true => outln!("removed {fields}, freed {}", Bytes(bytes)),
-        false => outln!(
-            "would remove {fields} and free {}; nothing was removed: add --doit to do it",
-            Bytes(bytes)
-        ),
+        true => outln!("removed {fields}, freed {bytes}"),
+        false => outln!("would remove {fields} and free {bytes}; nothing was removed: add --doit to do it"),
     }
-}
-
-fn sum(purged: &[PurgedDataset], of: impl Fn(&PurgedDataset) -> u64) -> u64 {
-    purged.iter().map(of).sum()
 }
 
 fn object(dataset: &PurgedDataset, done: bool) -> serde_json::Value {

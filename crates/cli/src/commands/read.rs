@@ -11,18 +11,18 @@ use isotach_mars::{Key, Match};
 use serde_json::{Value, json};
 
 use crate::{
-    context::{self, AtFlag, PlaceFlags},
+    context::{self, AtFlag, StoreFlags},
     failure::{Failure, Outcome, say},
     missing::{self, Missing},
     output::{Bytes, count, key_object, sink::Sink},
     progress::Progress,
-    requests::{self, OneRequest},
+    requests::{OptionalRequestFlags, Requests},
 };
 
 /// Retrieve fields, one after the other, in the request's order
 ///
-/// The request names every key that the schema asks for; one that is optional there may be left out. A field that is not
-/// there is no error: it is named on standard error.
+/// The request names every key that the schema asks for; optional keys may be left out. A missing field is no error: it is
+/// named on standard error.
 #[derive(Debug, Args)]
 #[command(mut_arg("request", |request| request
     .required_unless_present_any(["file", "extract"])
@@ -31,36 +31,36 @@ use crate::{
   isotach read class=od,date=-1,time=12,type=fc,levtype=pl,levelist=500,step=6,param=t -o t.grib")]
 pub(crate) struct ReadFlags {
     #[command(flatten)]
-    pub(crate) requests: OneRequest,
+    requests: OptionalRequestFlags,
     /// Read the fields that have the keys of a file's messages; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["request", "file"])]
-    pub(crate) extract: Option<PathBuf>,
+    extract: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) at: AtFlag,
-    /// Where the fields go; - is standard output, which is also taken without this unless it is a terminal
+    at: AtFlag,
+    /// The output; - is standard output, which is also the default unless it is a terminal
     ///
-    /// A file appears, or is replaced, when it is whole and something was found. It keeps its permissions.
+    /// A file appears, or is replaced, when it is complete and at least one field was found. It keeps its permissions.
     #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    output: Option<PathBuf>,
     /// Fail, and leave no file, if a field is missing
     #[arg(long)]
-    pub(crate) strict: bool,
+    strict: bool,
     /// Print one JSON object on standard error: fields, bytes, missing, and the first 1000 of the missing keys
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// How many missing fields are named in JSON.
+/// The number of missing fields that are named in JSON.
 const MISSING_NAMED_MAX: usize = 1000;
 
 /// Retrieves in the request's order, with bounded memory.
-pub(crate) fn run(place: &PlaceFlags, flags: &ReadFlags) -> Outcome {
+pub(crate) fn run(target: &StoreFlags, flags: &ReadFlags) -> Outcome {
     let requests = match &flags.extract {
-        Some(path) => requests::of_messages(path)?,
-        None => requests::given_or_all(&flags.requests)?,
+        Some(path) => Requests::of_messages(path)?,
+        None => flags.requests.parse()?,
     };
     let output = output_of(flags.output.as_deref())?;
-    let store = context::open_at(place, &flags.at)?;
+    let store = context::open_at(target, &flags.at)?;
     let mut sink = Sink::open(output)?;
     let mut progress = Progress::new(None);
     let mut is_explained = false;
@@ -73,41 +73,41 @@ pub(crate) fn run(place: &PlaceFlags, flags: &ReadFlags) -> Outcome {
             sink.write(&field.bytes)?;
             let length = field.bytes.len() as u64;
             (summary.fields, summary.bytes) = (summary.fields + 1, summary.bytes + length);
-            progress.field(length);
+            progress.add_field(length);
         }
-        summary.take_missing(Missing { request, found: retrieval.missing() }, &mut progress);
-        // Of several requests the first is explained: for the others it is mostly the same.
+        summary.add_missing(Missing { request, found: retrieval.missing() }, &mut progress);
+        // Only the first request is explained: the others mostly fail for the same reason.
         if summary.fields == before && !summary.as_json && !mem::replace(&mut is_explained, true) {
-            missing::why(&store, request).into_iter().for_each(say);
+            missing::explain(&store, request).into_iter().for_each(say);
         }
         Ok(())
     })?;
     progress.finish();
     if flags.strict && summary.missing > 0 {
-        summary.tell()?;
+        summary.print()?;
         return Err(Failure::Reported);
     }
     if summary.fields > 0 {
         sink.finish()?;
-    } else if let Some(left) = sink.give_up().filter(|_| !summary.as_json) {
-        say(left);
+    } else if let Some(line) = sink.unfinished().filter(|_| !summary.as_json) {
+        say(line);
     }
-    summary.tell()
+    summary.print()
 }
 
-/// Where the fields go. Without a word on it they go to standard output, unless a person would see them.
-fn output_of(given: Option<&Path>) -> Outcome<&Path> {
-    match given {
+/// The output. The default is standard output, unless that is a terminal.
+fn output_of(path: Option<&Path>) -> Outcome<&Path> {
+    match path {
         Some(path) => Ok(path),
         None if !stdout().is_terminal() => Ok(Path::new("-")),
         None => Err(Failure::usage(
-            "standard output is a terminal, and fields are bytes: expected -o FILE, a pipe or file to write to, or -o - to \
-             print them all the same; `isotach list` shows which there are",
+            "standard output is a terminal, and fields are bytes: expected -o FILE, a pipe or file as standard output, or \
+             -o - to print them anyway; `isotach list` shows which fields exist",
         )),
     }
 }
 
-/// What was read and what was not there.
+/// The fields that were read, and those that are missing.
 #[derive(Debug, Default)]
 struct Summary {
     fields: u64,
@@ -119,7 +119,7 @@ struct Summary {
 }
 
 impl Summary {
-    fn take_missing(&mut self, missing: Missing<'_>, progress: &mut Progress) {
+    fn add_missing(&mut self, missing: Missing<'_>, progress: &mut Progress) {
         self.missing = self.missing.saturating_add(missing.count());
         if !self.as_json {
             if let Some(text) = missing.text() {
@@ -128,12 +128,12 @@ impl Summary {
             }
             return;
         }
-        let room = MISSING_NAMED_MAX.saturating_sub(self.missing_keys.len());
+        let more_max = MISSING_NAMED_MAX.saturating_sub(self.missing_keys.len());
         let keys = missing.found.map(|found| found.keys).unwrap_or_default();
-        self.missing_keys.extend(keys.into_iter().take(room));
+        self.missing_keys.extend(keys.into_iter().take(more_max));
     }
 
-    fn tell(&self) -> Outcome {
+    fn print(&self) -> Outcome {
         if !self.as_json {
             say(format!("read {}, {}", count(self.fields, "field"), Bytes(self.bytes)));
             return Ok(());
@@ -145,7 +145,7 @@ impl Summary {
             "missing": self.missing,
             "missing_keys": keys,
         });
-        // Standard output may be where the fields go.
+        // Standard output may have the fields.
         writeln!(stderr().lock(), "{object}").map_err(Failure::file("write", "standard error".as_ref()))
     }
 }

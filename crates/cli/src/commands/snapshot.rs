@@ -1,35 +1,35 @@
-//! `isotach snapshot`: names for what the store holds now.
+//! `isotach snapshot`: names for the present state of a store.
 
 use clap::{Args, Subcommand};
 use isotach_fields::StoreSnapshot;
-use isotach_mars::{Match, Request};
+use isotach_mars::Match;
 use serde_json::{Value, json};
 
 use crate::{
-    context::{self, PlaceFlags},
+    context::{self, StoreFlags},
     failure::Outcome,
     output::{Table, count, key_object, outln, print_done, print_json, utc},
     progress::Steps,
-    requests,
+    requests::{Requests, check_whole_datasets},
 };
 
 /// Name the present state of datasets, so that it stays readable
 ///
-/// Whatever is archived, replaced or wiped later, the commands that read show it with --at NAME.
+/// The commands that read show it with --at NAME, whatever is archived, replaced or wiped later.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach snapshot create before-rerun class=od,date=20240101")]
 pub(crate) struct SnapshotFlags {
     #[command(subcommand)]
-    pub(crate) action: SnapshotAction,
+    action: SnapshotAction,
     /// Print JSON objects
     #[arg(long, global = true)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// What to do with snapshots.
+/// An operation on snapshots.
 #[derive(Debug, Subcommand)]
-pub(crate) enum SnapshotAction {
-    /// Make a snapshot of whole datasets
+enum SnapshotAction {
+    /// Create a snapshot of whole datasets
     Create {
         /// Its name: letters, digits and . _ : -
         name: String,
@@ -38,32 +38,31 @@ pub(crate) enum SnapshotAction {
     },
     /// List the snapshots and their datasets
     List,
-    /// Remove a snapshot, and what only it kept
+    /// Remove a snapshot, and the data that only it needs
     Remove {
         /// Its name
         name: String,
     },
 }
 
-/// Makes, lists or removes.
-pub(crate) fn run(place: &PlaceFlags, flags: &SnapshotFlags) -> Outcome {
-    let store = context::open(place)?;
+/// Runs the operation.
+pub(crate) fn run(target: &StoreFlags, flags: &SnapshotFlags) -> Outcome {
+    let store = context::open(target)?;
     match &flags.action {
         SnapshotAction::Create { name, request } => {
-            let mut made = None;
-            requests::typed(request.as_deref())?.for_each(&store, Match::Partial, |request: &Request| {
-                requests::check_whole_datasets(store.schema(), request, "snapshots are of")?;
+            let request = Requests::one(request.as_deref().unwrap_or_default())?;
+            request.for_each(&store, Match::Partial, |request| {
+                check_whole_datasets(store.schema(), request, "snapshots are of")?;
                 let steps = Steps::new();
-                let snapshot = store.snapshot_telling(request, name, &|done, total| steps.reach(done, total));
+                let snapshot = store.snapshot_telling(request, name, &|done, total| steps.set(done, total));
                 steps.finish();
-                made = Some(snapshot?);
-                Ok(())
-            })?;
-            let Some(made) = made else { return Ok(()) };
-            match flags.json {
-                true => print_json(&object(&made)),
-                false => outln!("made snapshot {name} of {}", count(made.datasets.len() as u64, "dataset")),
-            }
+                let snapshot = snapshot?;
+                let datasets = count(snapshot.datasets.len() as u64, "dataset");
+                match flags.json {
+                    true => print_json(&object(&snapshot)),
+                    false => outln!("created snapshot {name} of {datasets}"),
+                }
+            })
         }
         SnapshotAction::List => list(&store.snapshots()?, flags.json),
         SnapshotAction::Remove { name } => {
@@ -77,14 +76,14 @@ fn list(snapshots: &[StoreSnapshot], as_json: bool) -> Outcome {
     if as_json {
         return snapshots.iter().try_for_each(|snapshot| print_json(&object(snapshot)));
     }
-    let mut table = Table::new(["snapshot", "made", "datasets", "request"]).right(&[2]);
+    let mut table = Table::new(["snapshot", "created", "datasets", "request"]).right(&[2]);
     for snapshot in snapshots {
-        let made = match snapshot.is_complete {
+        let created = match snapshot.is_complete {
             true => utc(snapshot.created_us),
-            false => "not whole".to_owned(),
+            false => "incomplete".to_owned(),
         };
         let datasets = snapshot.datasets.len().to_string();
-        table.row([snapshot.name.to_string(), made, datasets, snapshot.request.clone()]);
+        table.row([snapshot.name.to_string(), created, datasets, snapshot.request.clone()]);
     }
     table.print()
 }

@@ -1,15 +1,15 @@
-//! `isotach stats`: how much there is.
+//! `isotach stats`: the number of fields and bytes.
 
 use clap::Args;
-use isotach_fields::DatasetStats;
+use isotach_fields::{Counts, DatasetStats};
 use isotach_mars::Match;
 use serde_json::{Value, json};
 
 use crate::{
-    context::{self, AtFlag, PlaceFlags},
+    context::{self, AtFlag, StoreFlags},
     failure::Outcome,
     output::{Bytes, Table, key_object, print_json},
-    requests::{self, LeastFlag, OneRequest},
+    requests::{MinimumKeysFlag, OptionalRequestFlags, report_unusable},
 };
 
 /// Count fields and bytes, for each dataset
@@ -17,20 +17,20 @@ use crate::{
 #[command(after_help = "Example: isotach stats class=od,date=-1")]
 pub(crate) struct StatsFlags {
     #[command(flatten)]
-    pub(crate) requests: OneRequest,
+    requests: OptionalRequestFlags,
     #[command(flatten)]
-    pub(crate) least: LeastFlag,
+    minimum: MinimumKeysFlag,
     #[command(flatten)]
-    pub(crate) at: AtFlag,
+    at: AtFlag,
     /// Print one JSON object for each dataset
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// A row for each dataset, and one for all.
-pub(crate) fn run(place: &PlaceFlags, flags: &StatsFlags) -> Outcome {
-    let requests = requests::given_or_all(&flags.requests)?.with_least(&flags.least)?;
-    let store = context::open_at(place, &flags.at)?;
+/// Prints a row for each dataset, and one for all.
+pub(crate) fn run(target: &StoreFlags, flags: &StatsFlags) -> Outcome {
+    let requests = flags.requests.parse()?.with_minimum(&flags.minimum)?;
+    let store = context::open_at(target, &flags.at)?;
     requests.for_each(&store, Match::Partial, |request| {
         let answer = store.stats(request)?;
         if flags.json {
@@ -38,28 +38,31 @@ pub(crate) fn run(place: &PlaceFlags, flags: &StatsFlags) -> Outcome {
         } else {
             print(&answer.found)?;
         }
-        requests::tell_unusable(answer.unusable)
+        report_unusable(answer.unusable)
     })
 }
 
 fn print(stats: &[DatasetStats]) -> Outcome {
     let headings = ["dataset", "collocations", "fields", "bytes", "replaced", "adopted", "on disk"];
     let mut table = Table::new(headings).right(&[1, 2, 3, 4, 5, 6]);
-    let mut sum = isotach_fields::Counts::default();
+    let (mut sum, mut collocations, mut disk) = (Counts::default(), 0, 0);
     for dataset in stats {
-        let counts = dataset.counts;
-        sum = sum.plus(counts);
-        table.row(row(dataset.key.to_string(), dataset.collocations, &counts, dataset.container_bytes));
+        sum = sum.plus(dataset.counts);
+        (collocations, disk) = (collocations + dataset.collocations, disk + dataset.container_bytes);
+        table.row(row(
+            dataset.key.to_string(),
+            dataset.collocations,
+            dataset.counts,
+            dataset.container_bytes,
+        ));
     }
     if stats.len() != 1 {
-        let collocations = stats.iter().map(|dataset| dataset.collocations).sum();
-        let disk = stats.iter().map(|dataset| dataset.container_bytes).sum();
-        table.row(row(format!("{} datasets", stats.len()), collocations, &sum, disk));
+        table.row(row(format!("{} datasets", stats.len()), collocations, sum, disk));
     }
     table.print()
 }
 
-fn row(name: String, collocations: u64, counts: &isotach_fields::Counts, disk: u64) -> [String; 7] {
+fn row(name: String, collocations: u64, counts: Counts, disk: u64) -> [String; 7] {
     [
         name,
         collocations.to_string(),

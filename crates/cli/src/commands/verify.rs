@@ -1,4 +1,4 @@
-//! `isotach verify` and `isotach repair`: what is damaged, and what can be done about it.
+//! `isotach verify` and `isotach repair`: report damage, and repair it.
 
 use std::{
     sync::Mutex,
@@ -15,61 +15,63 @@ use isotach_object::Unnamed;
 use serde_json::{Value, json};
 
 use crate::{
-    context::{self, AtFlag, PlaceFlags, quoted},
+    context::{self, AtFlag, StoreFlags, quoted},
     failure::{Failure, Outcome},
     output::{Bytes, Rate, count, key_object, outln, print_json, seconds},
     progress::Progress,
-    requests::{self, OneRequest},
+    requests::OptionalRequestFlags,
 };
 
-/// How a repair ends that changes nothing.
+/// The last line of a repair that changes nothing.
 const UNCHANGED: &str = "nothing was changed: add --doit to repair";
 
-/// Look whether everything is as it was stored, and say what is not
+/// Report what is damaged
 ///
-/// Looks at the files of each dataset of the request (of all datasets without one), at its index, and whether the bytes
-/// of each field are there. With --at at those of a snapshot, though they were wiped. Changes nothing; others may read and write meanwhile. Exit code 1 if anything is damaged.
+/// Checks the files of each dataset of the request (of all datasets without one), its index, and that the bytes of each
+/// field exist. With --at checks the datasets of a snapshot, even if they were wiped. Changes nothing; other programs may
+/// read and write at the same time. Exit code 1 if anything is damaged.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach verify class=od,date=-1 --data")]
 pub(crate) struct VerifyFlags {
     #[command(flatten)]
-    pub(crate) requests: OneRequest,
+    requests: OptionalRequestFlags,
     #[command(flatten)]
-    pub(crate) at: AtFlag,
+    at: AtFlag,
     /// Also read the bytes of every field and compare their checksums
     #[arg(long)]
-    pub(crate) data: bool,
-    /// Print one JSON object for each damage, and one for the sum
+    data: bool,
+    /// Print one JSON object for each damaged place, and one for the sum
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
-/// Set aside what verify finds damaged, as far as nothing is lost by it
+/// Repair damage, without deleting anything
 ///
-/// Says what it would do; --doit does it. Nothing is deleted. A damaged file that can be made anew is moved into the
-/// folder aside of the pool. The entry of a field whose bytes are damaged is written into a note there, and taken out of the index: it is
-/// then missing instead of corrupt, and can be archived again. A log that has lost its end is restored as far as other files prove
-/// it; stored bytes that no entry names are copied into the folder aside. Exit code 1 if damage is left.
+/// Prints what it would do; --doit does it. A damaged file that can be derived from others is moved into the folder aside of
+/// the pool, the quarantine. The entry of a field whose bytes are damaged is written into a note there, and removed from the
+/// index: the field is then missing instead of corrupt, and can be archived again. A log that has lost its end is restored
+/// as far as other files prove it; stored bytes that no entry names are copied into the quarantine. Exit code 1 if damage
+/// is left.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach repair class=od,date=-1 --data --doit")]
 pub(crate) struct RepairFlags {
     #[command(flatten)]
-    pub(crate) requests: OneRequest,
-    /// Also repair fields whose bytes do not have their checksum
+    requests: OptionalRequestFlags,
+    /// Also repair fields whose bytes fail their checksum
     #[arg(long)]
-    pub(crate) data: bool,
-    /// Do it
+    data: bool,
+    /// Repair it
     #[arg(long)]
-    pub(crate) doit: bool,
-    /// Print one JSON object for each damage
+    doit: bool,
+    /// Print one JSON object for each damaged place
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
 /// Reports what is damaged.
-pub(crate) fn verify(place: &PlaceFlags, flags: &VerifyFlags) -> Outcome {
-    let open = || context::open_at(place, &flags.at);
-    each_report(place, open, &flags.requests, flags.data, |report, took| {
+pub(crate) fn verify(target: &StoreFlags, flags: &VerifyFlags) -> Outcome {
+    let open = || context::open_at(target, &flags.at);
+    for_each_report(target, open, &flags.requests, flags.data, |report, took| {
         if flags.json {
             report
                 .parts
@@ -84,11 +86,11 @@ pub(crate) fn verify(place: &PlaceFlags, flags: &VerifyFlags) -> Outcome {
     })
 }
 
-/// Looks, and repairs what can be.
-pub(crate) fn repair(place: &PlaceFlags, flags: &RepairFlags) -> Outcome {
-    each_report(
-        place,
-        || context::open(place),
+/// Repairs what can be repaired.
+pub(crate) fn repair(target: &StoreFlags, flags: &RepairFlags) -> Outcome {
+    for_each_report(
+        target,
+        || context::open(target),
         &flags.requests,
         flags.data,
         |report, _| {
@@ -119,7 +121,7 @@ pub(crate) fn repair(place: &PlaceFlags, flags: &RepairFlags) -> Outcome {
                     )
                 })?;
             } else {
-                print_repair(place, &repair)?;
+                print_repair(target, &repair)?;
             }
             let is_left = repair.repaired.iter().any(|repaired| repaired.repair == Repair::Left);
             if is_left { Err(Failure::Reported) } else { Ok(()) }
@@ -127,23 +129,23 @@ pub(crate) fn repair(place: &PlaceFlags, flags: &RepairFlags) -> Outcome {
     )
 }
 
-/// Calls `each` with what verifying each request finds and how long that took.
-fn each_report(
-    place: &PlaceFlags,
+/// Verifies each request. Calls `each` with the report and the time that it took.
+fn for_each_report(
+    target: &StoreFlags,
     open: impl Fn() -> Outcome<FieldStore>,
-    flags: &OneRequest,
+    flags: &OptionalRequestFlags,
     data: bool,
     mut each: impl FnMut(&VerifyReport, Duration) -> Outcome,
 ) -> Outcome {
-    let requests = requests::given_or_all(flags)?;
+    let requests = flags.parse()?;
     let options = VerifyOptions { data, ..VerifyOptions::default() };
     let begin = Instant::now();
     let mut damaged = Ok(());
     let store = match open() {
         Ok(store) => store,
         Err(failure) => {
-            let outcome = unopened(place, options, failure, |report| each(report, begin.elapsed()));
-            // A repair may have made a store of it again. What its list names now is looked at, too.
+            let outcome = unopened(target, options, failure, |report| each(report, begin.elapsed()));
+            // If the repair has restored the store, its datasets are verified, too.
             match (outcome, open()) {
                 (outcome @ (Ok(()) | Err(Failure::Reported)), Ok(store)) => {
                     damaged = outcome;
@@ -155,9 +157,9 @@ fn each_report(
     };
     requests.for_each(&store, Match::Partial, |request| {
         let begin = Instant::now();
-        let report = look(&store, request, options)?;
+        let report = verify_request(&store, request, options)?;
         match each(&report, begin.elapsed()) {
-            // The other requests are answered all the same.
+            // Damage does not end the command before the other requests.
             Err(Failure::Reported) => damaged = Err(Failure::Reported),
             other => other?,
         }
@@ -166,29 +168,29 @@ fn each_report(
     damaged
 }
 
-/// A store that cannot be opened may have a list of datasets that is damaged.
+/// Verifies a store that cannot be opened: its list of datasets may be damaged.
 fn unopened(
-    place: &PlaceFlags,
+    target: &StoreFlags,
     options: VerifyOptions,
     failure: Failure,
     each: impl FnOnce(&VerifyReport) -> Outcome,
 ) -> Outcome {
-    let Ok((config, _)) = context::configuration(place) else { return Err(failure) };
+    let Ok((config, _)) = context::configuration(target) else { return Err(failure) };
     match FieldStore::verify_unopened(&config, &context::registry(), options) {
         Ok(report) if !report.is_sound() => each(&report),
         _ => Err(failure),
     }
 }
 
-fn look(store: &FieldStore, request: &Request, options: VerifyOptions) -> Outcome<VerifyReport> {
+fn verify_request(store: &FieldStore, request: &Request, options: VerifyOptions) -> Outcome<VerifyReport> {
     let progress = Mutex::new(Progress::new(None));
-    let tell = |now: VerifyProgress| {
-        // Who comes while another tells has nothing newer to say.
+    let show = |now: VerifyProgress| {
+        // A thread that finds the lock taken has nothing newer to show.
         if let Ok(mut progress) = progress.try_lock() {
-            progress.reach(now.fields, now.bytes, now.total);
+            progress.set(now.fields, now.bytes, now.total);
         }
     };
-    let report = store.verify(request, options, &tell);
+    let report = store.verify(request, options, &show);
     if let Ok(mut progress) = progress.lock() {
         progress.finish();
     }
@@ -226,13 +228,13 @@ fn print(report: &VerifyReport, elapsed: Duration) -> Outcome {
     match damages {
         0 => outln!("nothing is damaged"),
         _ if more > 0 => {
-            outln!("{}, of which {more} are not told one by one", count(damages, "damaged place"))
+            outln!("{}; {more} of them are not listed", count(damages, "damaged place"))
         }
-        _ => outln!("{}: `isotach repair` says what can be done", count(damages, "damaged place")),
+        _ => outln!("{}: `isotach repair` shows the possible repairs", count(damages, "damaged place")),
     }
 }
 
-/// Bytes that no entry names, which are no damage by themselves.
+/// Prints the bytes that no entry names. They are no damage by themselves.
 fn print_unnamed(report: &VerifyReport) -> Outcome {
     let unnamed: Vec<_> = report.parts.iter().flat_map(|part| &part.unnamed).collect();
     for there in &unnamed {
@@ -250,12 +252,12 @@ fn print_unnamed(report: &VerifyReport) -> Outcome {
     })
 }
 
-/// What came of logs that had lost their ends.
-fn print_restored(place: &PlaceFlags, report: &RepairReport) -> Outcome {
+/// Prints the results for logs that had lost their ends.
+fn print_restored(target: &StoreFlags, report: &RepairReport) -> Outcome {
     for RestoredContainer { dataset, restored } in &report.restored {
         match restored.lost {
-            0 => outln!("a log was restored whole")?,
-            lost => outln!("a log was restored but for its last {}", Bytes(lost))?,
+            0 => outln!("a log was restored completely")?,
+            lost => outln!("a log was restored except for its last {}", Bytes(lost))?,
         }
         for kept in &restored.unnamed {
             outln!(
@@ -265,35 +267,35 @@ fn print_restored(place: &PlaceFlags, report: &RepairReport) -> Outcome {
                 kept.place
             )?;
             match dataset.is_empty() {
-                true => outln!("    which dataset had them is not known")?,
-                false => outln!("    {}", rescue(place, dataset, kept)?)?,
+                true => outln!("    their dataset is unknown")?,
+                false => outln!("    {}", rescue(target, dataset, kept)?)?,
             }
         }
     }
     if report.restored.iter().any(|of| !of.dataset.is_empty() && !of.restored.unnamed.is_empty()) {
         outln!(
-            "each such command archives the GRIB messages in these bytes in their dataset; fields that are there stay"
+            "each such command archives the GRIB messages in these bytes in their dataset; existing fields stay"
         )?;
     }
     match report.restored.is_empty() {
         true => Ok(()),
-        false => outln!("`isotach verify` says whether what was restored is whole"),
+        false => outln!("`isotach verify` checks what was restored"),
     }
 }
 
-/// The command that archives the messages in bytes that a repair kept: in the same store and dataset, wherever it is typed, and in
-/// the place of nothing.
-fn rescue(place: &PlaceFlags, dataset: &Key, kept: &Unnamed) -> Outcome<String> {
-    let store = context::source(place)?.absolute()?.as_flag();
+/// The command that archives the messages in bytes that a repair kept. It works in any folder, writes to the same store and
+/// dataset, and replaces nothing.
+fn rescue(target: &StoreFlags, dataset: &Key, kept: &Unnamed) -> Outcome<String> {
+    let store = context::source(target)?.absolute()?.as_flag();
     let (path, key) = (quoted(&kept.place), quoted(&dataset.to_string()));
     let length = kept.length;
     Ok(format!("tail -c {length} {path} | isotach {store} write --skip-bad --no-replace --key {key} -"))
 }
 
-fn print_repair(place: &PlaceFlags, report: &RepairReport) -> Outcome {
+fn print_repair(target: &StoreFlags, report: &RepairReport) -> Outcome {
     for ended in &report.ended_wipes {
-        let doing = if report.done { "ended" } else { "would end" };
-        outln!("{doing}: {} of collocations of {}", count(ended.wipes.into(), "wipe"), ended.dataset)?;
+        let verb = if report.done { "ended" } else { "would end" };
+        outln!("{verb}: {} of collocations of {}", count(ended.wipes.into(), "wipe"), ended.dataset)?;
     }
     if report.repaired.is_empty() {
         outln!("nothing is damaged")?;
@@ -306,10 +308,10 @@ fn print_repair(place: &PlaceFlags, report: &RepairReport) -> Outcome {
         print_damage(repaired.repair.code(), &repaired.damage)?;
         repaired.why.as_ref().map_or(Ok(()), |why| outln!("    not repaired: {why}"))?;
     }
-    let mut asides: Vec<_> = report.repaired.iter().filter_map(|repaired| repaired.aside.as_ref()).collect();
-    asides.dedup();
-    asides.iter().try_for_each(|aside| outln!("what was set aside is in {aside}"))?;
-    print_restored(place, report)?;
+    let mut folders: Vec<_> = report.repaired.iter().filter_map(|repaired| repaired.aside.as_ref()).collect();
+    folders.dedup();
+    folders.iter().try_for_each(|aside| outln!("the quarantine is {aside}"))?;
+    print_restored(target, report)?;
     let left = report.repaired.iter().filter(|repaired| repaired.repair == Repair::Left);
     let (unknown, left): (Vec<_>, Vec<_>) = left.partition(|repaired| repaired.damage.may_pass());
     let is_hopeless =
@@ -317,7 +319,7 @@ fn print_repair(place: &PlaceFlags, report: &RepairReport) -> Outcome {
     let (unknown, left) = (unknown.len(), left.len());
     if unknown > 0 {
         let what = count(unknown as u64, "place");
-        outln!("{what} could not be looked at: verify again when what stood in the way is gone")?;
+        outln!("{what} could not be checked: verify again when the obstacle is removed")?;
     }
     if left > 0 {
         let advice = if is_hopeless { ": `isotach wipe` removes damaged datasets" } else { "" };
@@ -329,7 +331,7 @@ fn print_repair(place: &PlaceFlags, report: &RepairReport) -> Outcome {
     }
 }
 
-/// Three lines, because each of them is long.
+/// Prints three lines, because each of them is long.
 fn print_damage(what: &str, damage: &Damage) -> Outcome {
     outln!("{what}: {} {}", damage.level.code(), name(&damage.key))?;
     outln!("    {}", damage.what)?;

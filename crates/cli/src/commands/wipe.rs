@@ -1,4 +1,4 @@
-//! `isotach wipe`: says what would go, and removes it when told to.
+//! `isotach wipe`: removes datasets and collocations.
 
 use clap::Args;
 use isotach_fields::{WipeReport, WipedDataset};
@@ -6,37 +6,36 @@ use isotach_mars::Match;
 use serde_json::json;
 
 use crate::{
-    context::{self, PlaceFlags},
+    context::{self, StoreFlags},
     failure::Outcome,
     output::{Bytes, Table, count, key_object, outln, print_json},
-    requests::{self, LeastFlag, Requests},
+    requests::{MinimumKeysFlag, RequestFlags},
 };
 
 /// Remove datasets, or whole collocations of them
 ///
-/// Says what would be removed; --doit removes it. A key left out of the request matches every value. Files that were
-/// adopted stay where they are.
+/// Prints what would be removed; --doit removes it. A key left out of the request matches every value. Adopted files stay.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: isotach wipe class=rd,expver=x001,date=20240101 --doit")]
 pub(crate) struct WipeFlags {
     #[command(flatten)]
-    pub(crate) requests: Requests,
+    requests: RequestFlags,
     #[command(flatten)]
-    pub(crate) least: LeastFlag,
+    minimum: MinimumKeysFlag,
     /// Remove it
     #[arg(long)]
-    pub(crate) doit: bool,
+    doit: bool,
     /// Print one JSON object for each dataset
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
 }
 
 /// Wipes request by request.
-pub(crate) fn run(place: &PlaceFlags, flags: &WipeFlags) -> Outcome {
-    let requests = requests::given(&flags.requests)?.with_least(&flags.least)?;
-    let store = context::open(place)?;
+pub(crate) fn run(target: &StoreFlags, flags: &WipeFlags) -> Outcome {
+    let requests = flags.requests.parse()?.with_minimum(&flags.minimum)?;
+    let store = context::open(target)?;
     if flags.doit && requests.are_many() {
-        // Nothing goes unless all can.
+        // With an invalid request among several, nothing is removed.
         requests.for_each(&store, Match::Partial, |request| Ok(store.wipe(request, false).map(|_| ())?))?;
     }
     let mut reports = Vec::new();
@@ -44,52 +43,45 @@ pub(crate) fn run(place: &PlaceFlags, flags: &WipeFlags) -> Outcome {
         reports.push(store.wipe(request, flags.doit)?);
         Ok(())
     });
-    // Told when all is done: a reader that goes away stops no wiping.
-    let told = reports.iter().try_for_each(|report| tell(report, flags.json));
-    wiped.and(told)
+    // Printed after the last request: a closed standard output does not stop the wipe.
+    wiped.and(reports.iter().try_for_each(|report| print(report, flags.json)))
 }
 
-fn tell(report: &WipeReport, as_json: bool) -> Outcome {
+fn print(report: &WipeReport, as_json: bool) -> Outcome {
     if as_json {
         return report.datasets.iter().try_for_each(|dataset| print_json(&object(dataset, report.done)));
     }
     if report.datasets.is_empty() {
         return outln!("nothing to wipe: the request matches no dataset");
     }
-    let mut table = Table::new(["dataset", "goes", "fields", "bytes"]).right(&[2, 3]);
+    let mut table = Table::new(["dataset", "removed", "fields", "bytes"]).right(&[2, 3]);
     for dataset in &report.datasets {
         let counts = dataset.counts;
-        let (fields, bytes) = (counts.fields + counts.replaced_fields, counts.bytes + counts.replaced_bytes);
+        let collocations =
+            || dataset.collocations.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
         table.row([
             dataset.key.to_string(),
-            what_goes(dataset),
-            fields.to_string(),
-            Bytes(bytes).to_string(),
+            if dataset.is_whole { "all".to_owned() } else { collocations() },
+            (counts.fields + counts.replaced_fields).to_string(),
+            Bytes(counts.bytes + counts.replaced_bytes).to_string(),
         ]);
     }
     table.print()?;
     let counts = report.counts();
     let mut fields = count(counts.fields + counts.replaced_fields, "field");
-    let uncounted: Vec<&str> =
-        report.datasets.iter().filter_map(|dataset| dataset.uncounted.as_deref()).collect();
-    if !uncounted.is_empty() {
-        fields = format!("at least {fields}");
-        uncounted.iter().try_for_each(|why| outln!("not all fields can be counted: {why}"))?;
+    for why in report.datasets.iter().filter_map(|dataset| dataset.uncounted.as_deref()) {
+        outln!("not all fields can be counted: {why}")?;
+        if !fields.starts_with("at least") {
+            fields = format!("at least {fields}");
+        }
     }
     for dataset in report.datasets.iter().filter(|dataset| !dataset.kept_by.is_empty()) {
         let names = dataset.kept_by.join(", ");
-        outln!("dataset {} stays readable, and takes its room, in: snapshot {names}", dataset.key)?;
+        outln!("dataset {} stays readable, and keeps its space, in: snapshot {names}", dataset.key)?;
     }
     match report.done {
         true => outln!("wiped {fields}"),
         false => outln!("would wipe {fields}; nothing was removed: add --doit to remove them"),
-    }
-}
-
-fn what_goes(dataset: &WipedDataset) -> String {
-    match dataset.is_whole {
-        true => "all".to_owned(),
-        false => dataset.collocations.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and "),
     }
 }
 

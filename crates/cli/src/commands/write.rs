@@ -6,13 +6,13 @@ use std::{
 };
 
 use clap::Args;
-use isotach_fields::{Config, Error as FieldsError, FieldStore};
+use isotach_fields::{Error as FieldsError, FieldStore};
 use isotach_mars::Schema;
 use isotach_object::Error as ObjectError;
 
 use super::init;
 use crate::{
-    context::{self, PlaceFlags, Source, check_matches, not_opened},
+    context::{self, Source, StoreFlags, check_matches, not_opened},
     failure::{Failure, Outcome, say},
     input::is_standard,
     intake::{
@@ -23,8 +23,8 @@ use crate::{
 
 /// Archive the messages of files
 ///
-/// Each GRIB message is archived under the key that it carries. What was archived is durable and visible to every reader
-/// when the command ends. A bad message ends it; the good ones before it are archived, unless --atomic is given.
+/// Each GRIB message is archived under the key that it carries. When the command ends, the archived fields are durable and
+/// visible to every reader. A bad message ends the command; the good ones before it are archived, unless --atomic is given.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   isotach write forecast.grib
@@ -35,87 +35,79 @@ use crate::{
 pub(crate) struct WriteFlags {
     /// Files to archive; - is standard input
     #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) intake: IntakeFlags,
+    intake: IntakeFlags,
     #[command(flatten)]
-    pub(crate) change: ModifyFlag,
+    change: ModifyFlag,
     #[command(flatten)]
-    pub(crate) filter: FilterFlags,
-    /// Make the store if it is not there, with the standard schema or that of the configuration
+    filter: FilterFlags,
+    /// Create the store if it does not exist, with the standard schema or that of the configuration
     ///
-    /// Without it a person at a terminal is asked.
+    /// Without this flag, a user at a terminal is asked.
     #[arg(long)]
-    pub(crate) init: bool,
-    /// Also flush after every N fields, so that readers see them while the command goes on
+    init: bool,
+    /// Also flush after every N fields, so that readers see them before the command ends
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) flush_every: Option<u64>,
-    /// Let all fields become visible at once, or none if something is bad; they must be of one dataset
+    flush_every: Option<u64>,
+    /// Make all fields visible at once, or none after a bad message; they must be of one dataset
     #[arg(long, conflicts_with = "flush_every")]
-    pub(crate) atomic: bool,
+    atomic: bool,
 }
 
-/// Archives.
-pub(crate) fn run(place: &PlaceFlags, flags: &WriteFlags) -> Outcome {
+/// Archives the files.
+pub(crate) fn run(target: &StoreFlags, flags: &WriteFlags) -> Outcome {
     let intake = Intake {
         files: &flags.files,
-        how: &flags.intake,
+        flags: &flags.intake,
         flush_every: flags.flush_every.unwrap_or(u64::MAX),
         in_place: false,
         atomic: flags.atomic,
         change: Change::new(&flags.change, &flags.filter)?,
     };
-    intake::run(|| store(place, flags, &intake), &intake)
+    intake::run(|| store(target, flags, &intake), &intake)
 }
 
-/// The store; if it is not there, it is made where that was asked for or is agreed to.
-fn store(place: &PlaceFlags, flags: &WriteFlags, intake: &Intake<'_>) -> Outcome<FieldStore> {
-    let (config, source) = context::configuration(place)?;
-    let is_absent = |error: &FieldsError| {
-        let is_absent = matches!(
-            error,
-            FieldsError::NotAStore { .. } | FieldsError::Object(ObjectError::NotFound { .. })
-        );
-        is_absent && !context::is_in_memory(&config)
-    };
-    match FieldStore::open(&config, &context::registry()) {
-        // Where some pools are there, one is missing: a file system that is not mounted, and no place for a new store.
-        Err(error) if is_absent(&error) && !context::is_partly_there(&config) => {
-            if flags.init || is_agreed(&source, flags)? {
-                // A store is not made for a command that cannot write anything.
-                intake.check(&schema_of(&config)?)?;
-                intake.check_files()?;
-                let made = init::make(&config, &source)?;
-                say(format!("made store {}", source.name()));
-                return Ok(made);
-            }
-            let failure = not_opened(error, &config, &source);
-            Err(Failure::failed(format!("{}, or give --init", failure.message().unwrap_or_default())))
-        }
-        Err(error) => Err(not_opened(error, &config, &source)),
+/// Opens the store. Creates it with `--init`, or if the user agrees.
+fn store(target: &StoreFlags, flags: &WriteFlags, intake: &Intake<'_>) -> Outcome<FieldStore> {
+    let (config, source) = context::configuration(target)?;
+    let error = match FieldStore::open(&config, &context::registry()) {
         Ok(store) => {
             check_matches(&config, &source, &store)?;
-            Ok(store)
+            return Ok(store);
         }
+        Err(error) => error,
+    };
+    let is_absent =
+        matches!(error, FieldsError::NotAStore { .. } | FieldsError::Object(ObjectError::NotFound { .. }));
+    // Where only some pools exist, the others may be on a file system that is not mounted.
+    if !is_absent || context::is_in_memory(&config) || context::exists_partly(&config) {
+        return Err(not_opened(error, &config, &source));
     }
+    if !flags.init && !is_agreed(&source, flags)? {
+        let failure = not_opened(error, &config, &source);
+        return Err(Failure::failed(format!("{}, or give --init", failure.message().unwrap_or_default())));
+    }
+    // A command with a mistake creates no store.
+    let schema = match &config.schema {
+        Some(text) => Schema::parse(text).map_err(FieldsError::from)?,
+        None => Schema::standard(),
+    };
+    intake.check(&schema)?;
+    intake.check_files()?;
+    let store = init::create(&config, &source)?;
+    say(format!("created store {}", source.name()));
+    Ok(store)
 }
 
-/// The schema that a store made with this configuration has.
-fn schema_of(config: &Config) -> Outcome<Schema> {
-    match &config.schema {
-        Some(text) => Ok(Schema::parse(text).map_err(FieldsError::from)?),
-        None => Ok(Schema::standard()),
-    }
-}
-
-/// Asks a person whether to make the store. A terminal that is to be archived from is not asked.
+/// Asks the user whether to create the store, unless the terminal is an input of the command.
 fn is_agreed(source: &Source, flags: &WriteFlags) -> Outcome<bool> {
     let may_ask = stdin().is_terminal() && stderr().is_terminal();
     if !may_ask || flags.files.iter().any(|path| is_standard(path)) {
         return Ok(false);
     }
     let failed = |error| Failure::failed(format!("cannot ask on the terminal: {error}"));
-    write!(stderr(), "store {} does not exist. Make it? [y/N] ", source.name()).map_err(failed)?;
+    write!(stderr(), "store {} does not exist. Create it? [y/N] ", source.name()).map_err(failed)?;
     let mut answer = String::new();
     stdin().lock().read_line(&mut answer).map_err(failed)?;
     Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))

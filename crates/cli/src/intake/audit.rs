@@ -1,7 +1,6 @@
-//! What a command that takes in messages should tell of them: which replaced another of the same command, and which lack
-//! the labels of MARS.
+//! Counts the fields of a command that replace each other or a stored field, and those without the labels of MARS.
 //!
-//! What must stay true: a digest is kept for each field, a few dozen bytes, however long its key.
+//! What must stay true: memory is a digest of a few dozen bytes for each field, whatever the length of its key.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -14,37 +13,37 @@ use isotach_mars::{Key, Schema, SplitKey};
 
 use crate::output::count;
 
-/// What names whose a field is. A field without them can be filed, but few would look for it so.
+/// The keys that name the origin of a field. A field without them can be archived, but few users would search for it.
 const LABELS: [&str; 3] = ["class", "expver", "stream"];
 
-/// What was noticed.
+/// The findings so far.
 #[derive(Debug, Default)]
-pub(crate) struct Noticed {
-    /// The fields so far, by a digest of the key.
+pub(crate) struct Audit {
+    /// The fields of the command, by a digest of the key.
     fields: HashMap<u128, Seen>,
-    /// Fields that came again.
-    pub(crate) again: u64,
-    /// How many of them had other bytes.
-    other_bytes: u64,
-    /// Whether what ecCodes says of two messages was not enough to tell them apart.
-    by_eccodes: bool,
-    /// Fields that are in the store already, where that was looked at.
-    there: u64,
-    /// The first field that would be replaced, or was.
+    /// The number of fields whose key was seen before.
+    pub(crate) repeated: u64,
+    /// The number of these whose bytes differ.
+    differing: u64,
+    /// Whether ecCodes returned the same key for two different messages.
+    is_ambiguous: bool,
+    /// The number of fields that are stored already, if the store was searched.
+    stored: u64,
+    /// The key of the first repeated or stored field.
     first: Option<Key>,
-    /// Fields without all of [`LABELS`].
+    /// The number of fields without all of [`LABELS`].
     pub(crate) unlabelled: u64,
     missing_labels: Vec<&'static str>,
 }
 
-/// A field that was noted.
+/// A field of the command.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     checksum: u32,
     own: Option<OwnKey>,
 }
 
-/// A digest of the key that a message carries, before anything that was typed changes it.
+/// A digest of the key in a message, before flags change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OwnKey(u64);
 
@@ -56,12 +55,12 @@ impl OwnKey {
     }
 }
 
-impl Noticed {
-    /// Notes a field. `own` is of the message's own key, if it is a message.
-    pub(crate) fn field(&mut self, schema: &Schema, key: &Key, bytes: &[u8], own: Option<OwnKey>) {
-        // What does not fit the schema is refused by the store.
+impl Audit {
+    /// Adds a field. `own` is the message's own key, if the field is a message.
+    pub(crate) fn add(&mut self, schema: &Schema, key: &Key, bytes: &[u8], own: Option<OwnKey>) {
+        // The store refuses keys that do not fit the schema.
         let Ok(split) = schema.split(key) else { return };
-        self.labels(schema, &split);
+        self.add_labels(schema, &split);
         let seen = Seen { checksum: crc32c(bytes), own };
         match self.fields.entry(digest(&split)) {
             Entry::Vacant(entry) => {
@@ -70,72 +69,72 @@ impl Noticed {
             Entry::Occupied(mut entry) => {
                 let before = entry.insert(seen);
                 let differs = before.checksum != seen.checksum;
-                self.again += 1;
-                self.other_bytes += u64::from(differs);
-                self.by_eccodes |= differs && own.is_some() && own == before.own;
-                self.first.get_or_insert_with(|| whole(&split));
+                self.repeated += 1;
+                self.differing += u64::from(differs);
+                self.is_ambiguous |= differs && own.is_some() && own == before.own;
+                self.first.get_or_insert_with(|| split.whole());
             }
         }
     }
 
-    /// Whether a field with this key was noted.
-    pub(crate) fn has(&self, schema: &Schema, key: &Key) -> bool {
+    /// Whether a field with this key was added.
+    pub(crate) fn contains(&self, schema: &Schema, key: &Key) -> bool {
         schema.split(key).is_ok_and(|split| self.fields.contains_key(&digest(&split)))
     }
 
-    /// Notes that a field is in the store already.
-    pub(crate) fn is_there(&mut self, schema: &Schema, key: &Key) {
-        self.there += 1;
-        let named = || schema.split(key).map_or_else(|_| key.clone(), |split| whole(&split));
-        self.first.get_or_insert_with(named);
+    /// Counts a field that is stored already.
+    pub(crate) fn add_stored(&mut self, schema: &Schema, key: &Key) {
+        self.stored += 1;
+        self.first
+            .get_or_insert_with(|| schema.split(key).map_or_else(|_| key.clone(), |split| split.whole()));
     }
 
-    /// Notes which labels a field lacks, where the schema has a place for them.
-    fn labels(&mut self, schema: &Schema, split: &SplitKey) {
-        let lacks = |name: &&str| split.dataset.get(name).is_none_or(str::is_empty);
-        let missing: Vec<&'static str> = LABELS.into_iter().filter(lacks).collect();
-        let names_them =
+    /// Counts a field without all labels, if the schema has them.
+    fn add_labels(&mut self, schema: &Schema, split: &SplitKey) {
+        let is_absent = |name: &&str| split.dataset.get(name).is_none_or(str::is_empty);
+        let missing: Vec<&'static str> = LABELS.into_iter().filter(is_absent).collect();
+        let is_known =
             |name: &&str| schema.rules().any(|rule| rule.dataset.names().any(|known| known == *name));
-        if missing.is_empty() || !missing.iter().all(names_them) {
+        if missing.is_empty() || !missing.iter().all(is_known) {
             return;
         }
         self.unlabelled += 1;
-        self.missing_labels.extend(
-            missing.iter().filter(|name| !self.missing_labels.contains(name)).copied().collect::<Vec<_>>(),
-        );
+        for name in missing {
+            if !self.missing_labels.contains(&name) {
+                self.missing_labels.push(name);
+            }
+        }
     }
 
-    /// Why nothing may be taken in, where nothing may be replaced.
+    /// The reason to refuse all fields where none may be replaced.
     pub(crate) fn refusal(&self) -> Option<String> {
         let first = self.first.as_ref()?;
         let mut reasons = Vec::new();
-        if self.there > 0 {
-            reasons.push(format!("{} in the store already", is_are(self.there)));
+        if self.stored > 0 {
+            let verb = if self.stored == 1 { "is" } else { "are" };
+            reasons.push(format!("{} {verb} in the store already", self.stored));
         }
-        if self.again > 0 {
-            reasons.push(format!("{} the key of another message", has_have(self.again)));
+        if self.repeated > 0 {
+            let verb = if self.repeated == 1 { "has" } else { "have" };
+            reasons.push(format!("{} {verb} the key of another message", self.repeated));
         }
-        let age = self.age().map(|age| format!("; {age}")).unwrap_or_default();
         Some(format!(
-            "--no-replace: of the fields, {}: the first is {first}; nothing was taken in{age}",
-            reasons.join(" and ")
+            "--no-replace: of the fields, {}: the first is {first}; nothing was archived{}",
+            reasons.join(" and "),
+            self.ambiguity()
         ))
     }
 
-    /// The lines to tell after all was taken in.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    /// The lines to print after all fields are archived.
+    pub(crate) fn warnings(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        if let Some(first) = self.first.as_ref().filter(|_| self.again > 0) {
-            let bytes = match self.other_bytes {
-                0 => ", each with the same bytes",
-                _ => "",
-            };
-            let age = self.age().map(|age| format!("; {age}")).unwrap_or_default();
+        if let Some(first) = self.first.as_ref().filter(|_| self.repeated > 0) {
             lines.push(format!(
-                "{} replaced {} of this command under the same key{bytes}: the first is {first}; --no-replace refuses \
-                 that{age}",
-                count(self.again, "field"),
-                if self.again == 1 { "another" } else { "others" },
+                "{} replaced {} of this command under the same key{}: the first is {first}; --no-replace refuses that{}",
+                count(self.repeated, "field"),
+                if self.repeated == 1 { "another" } else { "others" },
+                if self.differing == 0 { ", each with the same bytes" } else { "" },
+                self.ambiguity()
             ));
         }
         if self.unlabelled > 0 {
@@ -143,7 +142,7 @@ impl Noticed {
                 LABELS.into_iter().filter(|name| self.missing_labels.contains(name)).collect();
             let example: Vec<String> = names.iter().map(|name| format!("{name}=...")).collect();
             lines.push(format!(
-                "{} without {}, filed under a rule of the schema for such: --key {} gives what is missing",
+                "{} without {}, archived under the schema's rule for such fields: set them with --key {}",
                 count(self.unlabelled, "field"),
                 names.join(", "),
                 example.join(","),
@@ -152,38 +151,25 @@ impl Noticed {
         lines
     }
 
-    /// What ecCodes has to do with messages that differ under one key.
-    fn age(&self) -> Option<String> {
-        let eccodes = Eccodes::load().ok().filter(|_| self.by_eccodes)?;
-        Some(age_of(&eccodes.version(), eccodes.newer().as_deref()))
+    /// The part of a message that explains equal keys of different messages.
+    fn ambiguity(&self) -> String {
+        let Some(eccodes) = Eccodes::load().ok().filter(|_| self.is_ambiguous) else { return String::new() };
+        ambiguity_of(&eccodes.version(), eccodes.newer().as_deref())
     }
 }
 
-/// Says that this release of ecCodes cannot tell messages apart, and what can.
-fn age_of(version: &str, newer: Option<&str>) -> String {
-    let what = format!("the messages differ, and ecCodes {version} gives no key that tells them apart");
+/// Names the release of ecCodes that has the same key for different messages, and the remedies.
+fn ambiguity_of(version: &str, newer: Option<&str>) -> String {
+    let problem = format!("; the messages differ, and ecCodes {version} has no key that distinguishes them");
     match newer {
-        Some(newer) => format!("{what}: a newer one may ({newer} is known), or --key for each file"),
-        None => format!("{what}: --key for each file does"),
+        Some(newer) => {
+            format!("{problem}: a newer ecCodes may ({newer} is known), or set --key for each file")
+        }
+        None => format!("{problem}: set --key for each file"),
     }
 }
 
-fn is_are(number: u64) -> String {
-    format!("{number} {}", if number == 1 { "is" } else { "are" })
-}
-
-fn has_have(number: u64) -> String {
-    format!("{number} {}", if number == 1 { "has" } else { "have" })
-}
-
-/// The whole key in canonical form, in the order of the schema.
-fn whole(split: &SplitKey) -> Key {
-    let mut whole = split.dataset.clone();
-    [&split.collocation, &split.element].into_iter().for_each(|level| whole.extend_from(level));
-    whole
-}
-
-/// A digest of a key in canonical form. With 128 bits no two keys of a command ever have the same.
+/// A digest of a key in canonical form. With 128 bits, a collision within a command is out of the question.
 fn digest(split: &SplitKey) -> u128 {
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
@@ -200,83 +186,68 @@ fn digest(split: &SplitKey) -> u128 {
 mod tests {
     use super::*;
 
-    fn noticed(fields: &[(&str, &[u8])]) -> Noticed {
-        let mut noticed = Noticed::default();
-        let schema = Schema::standard();
+    fn audit(fields: &[(&str, &[u8])]) -> Audit {
+        let mut audit = Audit::default();
         for (key, bytes) in fields {
-            noticed.field(&schema, &key.parse().unwrap(), bytes, None);
+            audit.add(&Schema::standard(), &key.parse().unwrap(), bytes, None);
         }
-        noticed
+        audit
     }
 
     const KEY: &str =
         "class=od,expver=1,stream=oper,date=20240101,time=0,type=fc,levtype=sfc,step=0,param=167";
 
     /// [`KEY`] in canonical form.
-    const SHOWN: &str =
+    const CANONICAL: &str =
         "class=od,expver=0001,stream=oper,date=20240101,time=0000,type=fc,levtype=sfc,step=0,param=167";
 
     #[test]
-    fn the_release_of_eccodes_is_named_with_a_newer_one_where_that_is_known() {
-        let told = age_of("2.28.0", Some("2.50.0"));
-        assert!(told.contains("ecCodes 2.28.0 gives no key") && told.contains("2.50.0 is known"), "{told}");
-        assert!(
-            age_of("2.50.0", None)
-                .ends_with("ecCodes 2.50.0 gives no key that tells them apart: --key for each file does")
-        );
+    fn an_ambiguity_names_the_release_of_eccodes_and_a_newer_one_if_known() {
+        let line = ambiguity_of("2.28.0", Some("2.50.0"));
+        assert!(line.contains("ecCodes 2.28.0 has no key") && line.contains("2.50.0 is known"), "{line}");
+        let line = ambiguity_of("2.50.0", None);
+        assert!(line.ends_with("has no key that distinguishes them: set --key for each file"), "{line}");
     }
 
     #[test]
-    fn a_field_that_came_again_is_counted_however_its_key_is_spelled() {
+    fn repeated_keys_are_counted_in_any_spelling_and_equal_bytes_are_named() {
         let other = KEY.replace("expver=1", "expver=0001").replace("param=167", "param=2t");
-        let noticed = noticed(&[(KEY, b"a"), (&other, b"b"), (&KEY.replace("step=0", "step=6"), b"a")]);
-        assert_eq!(
-            noticed.lines(),
-            [format!(
-                "1 field replaced another of this command under the same key: the first is {SHOWN}; --no-replace refuses \
-                 that"
-            )]
-        );
-        assert_eq!(
-            noticed.refusal().unwrap(),
-            format!(
-                "--no-replace: of the fields, 1 has the key of another message: the first is {SHOWN}; nothing was taken in"
-            )
-        );
-    }
+        let found = audit(&[(KEY, b"a"), (&other, b"b"), (&KEY.replace("step=0", "step=6"), b"a")]);
+        let warning = "1 field replaced another of this command under the same key: the first is";
+        assert_eq!(found.warnings(), [format!("{warning} {CANONICAL}; --no-replace refuses that")]);
+        let refusal = "--no-replace: of the fields, 1 has the key of another message: the first is";
+        assert_eq!(found.refusal().unwrap(), format!("{refusal} {CANONICAL}; nothing was archived"));
 
-    #[test]
-    fn the_same_message_twice_is_told_as_such() {
-        let lines = noticed(&[(KEY, b"a"), (KEY, b"a"), (KEY, b"a")]).lines();
+        let lines = audit(&[(KEY, b"a"), (KEY, b"a"), (KEY, b"a")]).warnings();
         assert!(lines[0].starts_with("2 fields replaced others"), "{lines:?}");
         assert!(lines[0].contains(", each with the same bytes: "), "{lines:?}");
-        assert!(noticed(&[(KEY, b"a")]).lines().is_empty());
+        assert!(audit(&[(KEY, b"a")]).warnings().is_empty());
     }
 
     #[test]
-    fn eccodes_is_named_only_where_the_messages_own_keys_are_alike() {
-        let schema = Schema::standard();
+    fn eccodes_is_named_only_if_the_messages_have_the_same_own_key() {
         let (key, other): (Key, Key) = (KEY.parse().unwrap(), "step=6".parse().unwrap());
         for (second, expected) in [(&key, true), (&other, false)] {
-            let mut noticed = Noticed::default();
-            noticed.field(&schema, &key, b"one", Some(OwnKey::of(&key)));
-            noticed.field(&schema, &key, b"other", Some(OwnKey::of(second)));
-            assert_eq!((noticed.again, noticed.by_eccodes), (1, expected), "{second}");
+            let mut audit = Audit::default();
+            audit.add(&Schema::standard(), &key, b"one", Some(OwnKey::of(&key)));
+            audit.add(&Schema::standard(), &key, b"other", Some(OwnKey::of(second)));
+            assert_eq!((audit.repeated, audit.is_ambiguous), (1, expected), "{second}");
         }
     }
 
     #[test]
-    fn fields_without_labels_are_counted_with_what_to_give() {
+    fn fields_without_labels_are_counted_if_the_schema_has_labels() {
         let bare = "date=20240101,time=0,levtype=sfc,step=3,param=tp";
-        let lines = noticed(&[(bare, b"a"), (KEY, b"a")]).lines();
         assert_eq!(
-            lines,
-            ["1 field without class, expver, stream, filed under a rule of the schema for such: --key \
-              class=...,expver=...,stream=... gives what is missing"]
+            audit(&[(bare, b"a"), (KEY, b"a")]).warnings(),
+            [
+                "1 field without class, expver, stream, archived under the schema's rule for such fields: set them with \
+              --key class=...,expver=...,stream=..."
+            ]
         );
-        let own = Schema::parse("[ date [ type? [ step, param ]]]").unwrap();
-        let mut noticed = Noticed::default();
-        noticed.field(&own, &"date=20240101,step=0,param=t".parse().unwrap(), b"", None);
-        assert_eq!(noticed.unlabelled, 0, "a schema without labels asks for none");
+        let schema = Schema::parse("[ date [ type? [ step, param ]]]").unwrap();
+        let mut audit = Audit::default();
+        audit.add(&schema, &"date=20240101,step=0,param=t".parse().unwrap(), b"", None);
+        assert_eq!(audit.unlabelled, 0);
     }
 }

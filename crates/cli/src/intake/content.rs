@@ -1,36 +1,34 @@
-//! A file that is archived under a key that names the field whole: one message, or bytes of any kind.
+//! The content of a file that is archived under a complete key: one message, or bytes of any kind.
 
 use std::{
     fs::File,
-    io::{self, Cursor, Read, Seek, SeekFrom, stdin},
+    io::{self, Cursor, Read, Seek, SeekFrom},
     path::Path,
 };
 
-use isotach_grib::{LocationScanner, MessageLocation, ScanError};
+use isotach_grib::{LocationScanner, ScanError};
 
 use crate::{
     failure::{Failure, Outcome},
-    input::is_standard,
-    input::{Input, open_failed},
+    input::{Input, open_failed, read_bytes},
 };
 
-/// What a file is.
+/// The content of a file.
 #[derive(Debug)]
-pub(crate) enum Whole {
-    /// One field: the only message of the file, or all its bytes if it holds none.
+pub(crate) enum Content {
+    /// One field: the only message of the file, or all its bytes if it has no message.
     Field { offset: u64, bytes: Vec<u8> },
-    /// Several messages, from a stream.
+    /// Several messages, read from a stream.
     Messages(Vec<u8>),
-    /// A file of several messages, at its beginning.
-    MessagesOf(File),
+    /// A file with several messages, at its beginning.
+    MessageFile(File),
 }
 
-impl Whole {
-    /// Looks what a file holds, and reads it if it is one field.
+impl Content {
+    /// Finds out what a file contains, and reads it if it is one field.
     pub(crate) fn read(path: &Path, input: Input, skip_bad: bool) -> Outcome<Self> {
         if input == Input::Stream {
-            let bytes = read_to_end(path).map_err(Failure::file("read", path))?;
-            let mut cursor = Cursor::new(bytes);
+            let mut cursor = Cursor::new(read_bytes(path)?);
             let field = field_of(&mut cursor, path, skip_bad)?;
             return Ok(field.unwrap_or_else(|| Self::Messages(cursor.into_inner())));
         }
@@ -39,32 +37,27 @@ impl Whole {
             Some(field) => Ok(field),
             None => {
                 file.rewind().map_err(Failure::file("read", path))?;
-                Ok(Self::MessagesOf(file))
+                Ok(Self::MessageFile(file))
             }
         }
     }
 }
 
-fn read_to_end(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    match is_standard(path) {
-        true => stdin().lock().read_to_end(&mut bytes)?,
-        false => File::open(path)?.read_to_end(&mut bytes)?,
-    };
-    Ok(bytes)
-}
-
 /// The one field, or none if there are several messages.
-fn field_of(input: &mut (impl Read + Seek), path: &Path, skip_bad: bool) -> Outcome<Option<Whole>> {
-    let mut places = LocationScanner::new(&mut *input).map_err(Failure::failed)?.skip_bad(skip_bad);
-    let first = next_good(&mut places, skip_bad);
-    let second = next_good(&mut places, skip_bad);
+fn field_of(input: &mut (impl Read + Seek), path: &Path, skip_bad: bool) -> Outcome<Option<Content>> {
+    let mut locations = LocationScanner::new(&mut *input).map_err(Failure::failed)?.skip_bad(skip_bad);
+    let mut next = || locations.find(|location| !skip_bad || location.is_ok());
+    let (first, second) = (next(), next());
     let failed = Failure::file("read", path);
     match (first, second) {
-        (Some(Ok(place)), None) => {
-            input.seek(SeekFrom::Start(place.offset)).map_err(&failed)?;
-            let bytes = read_exactly(input, place.length).map_err(&failed)?;
-            Ok(Some(Whole::Field { offset: place.offset, bytes }))
+        (Some(Ok(location)), None) => {
+            input.seek(SeekFrom::Start(location.offset)).map_err(&failed)?;
+            let mut bytes = Vec::new();
+            input.take(location.length).read_to_end(&mut bytes).map_err(&failed)?;
+            if bytes.len() as u64 != location.length {
+                return Err(failed(io::ErrorKind::UnexpectedEof.into()));
+            }
+            Ok(Some(Content::Field { offset: location.offset, bytes }))
         }
         (Some(Ok(_)), Some(_)) => Ok(None),
         (Some(Err(error @ ScanError::Io { .. })), _) => Err(Failure::failed(error)),
@@ -73,28 +66,12 @@ fn field_of(input: &mut (impl Read + Seek), path: &Path, skip_bad: bool) -> Outc
             let mut bytes = Vec::new();
             input.read_to_end(&mut bytes).map_err(&failed)?;
             match bad {
-                // What a program leaves that failed before it wrote anything: no field to put in another's place.
+                // The output of a program that failed before it wrote anything. It must not replace a field.
                 _ if bytes.is_empty() => Err(Failure::failed("it is empty: expected the bytes of a field")),
-                // It says that it is GRIB, so it is a bad message, not something else.
+                // Bytes that begin like GRIB are a bad message, not another kind of content.
                 Some(Err(error)) if bytes.starts_with(b"GRIB") => Err(Failure::failed(error)),
-                _ => Ok(Some(Whole::Field { offset: 0, bytes })),
+                _ => Ok(Some(Content::Field { offset: 0, bytes })),
             }
         }
     }
-}
-
-/// The next message; bad ones are passed over if they are to be skipped.
-fn next_good(
-    places: &mut impl Iterator<Item = Result<MessageLocation, ScanError>>,
-    skip_bad: bool,
-) -> Option<Result<MessageLocation, ScanError>> {
-    places.find(|place| !skip_bad || place.is_ok())
-}
-
-fn read_exactly(input: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if input.take(length).read_to_end(&mut bytes)? as u64 != length {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    Ok(bytes)
 }

@@ -1,7 +1,7 @@
-//! A file that has no name until it is whole.
+//! A file that has no name until it is complete.
 //!
-//! What must stay true: however the program ends, nothing is left of a file that was not whole. Where the file system
-//! cannot keep files without a name, a program that is killed leaves one behind, `.isotach-*`.
+//! What must stay true: however the program ends, nothing is left of an incomplete file. One exception: where the file
+//! system has no files without a name, a killed program leaves a file `.isotach-*`.
 
 use std::{
     fs::{self, File, Permissions},
@@ -16,20 +16,20 @@ use rustix::{
 };
 use tempfile::{Builder, NamedTempFile};
 
-/// As any new file's; the umask takes its part away.
+/// The mode of new files, before the umask.
 const MODE: u32 = 0o666;
 
-/// A file on its way.
+/// A file without its final name.
 #[derive(Debug)]
-pub(crate) enum Draft {
-    /// The system removes it when the program ends, unless it was given a name.
+pub(crate) enum AtomicFile {
+    /// The system removes it when the program ends, unless it gets a name.
     Nameless(File),
-    /// Removed unless it is given its name.
+    /// A temporary file, removed unless it is published.
     Named(NamedTempFile),
 }
 
-impl Draft {
-    /// An empty file on the file system of this folder.
+impl AtomicFile {
+    /// Creates an empty file on the file system of this folder.
     pub(crate) fn new_in(folder: &Path) -> io::Result<Self> {
         match nameless(folder)? {
             Some(file) => Ok(Self::Nameless(file)),
@@ -37,16 +37,16 @@ impl Draft {
         }
     }
 
-    /// Gives it its name, in the folder that it was made in, once its bytes are on the device. It replaces a file that has
-    /// the name, and takes over who may do what with that.
+    /// Syncs the file and gives it its name, in the folder in which it was created. Replaces a file of that name, and takes
+    /// over its permissions.
     pub(crate) fn publish(self, path: &Path) -> io::Result<()> {
         let file = self.file();
-        if let Ok(there) = fs::metadata(path) {
-            file.set_permissions(there.permissions())?;
+        if let Ok(replaced) = fs::metadata(path) {
+            file.set_permissions(replaced.permissions())?;
         }
         file.sync_all()?;
-        self.named(path)?;
-        // Some file systems have folders that cannot be synced.
+        self.rename(path)?;
+        // Some file systems cannot sync a folder.
         match File::open(folder_of(path)).and_then(|folder| folder.sync_all()) {
             Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(error),
             _ => Ok(()),
@@ -60,13 +60,13 @@ impl Draft {
         }
     }
 
-    fn named(self, path: &Path) -> io::Result<()> {
+    fn rename(self, path: &Path) -> io::Result<()> {
         let file = match self {
             Self::Named(file) => return file.persist(path).map(|_| ()).map_err(|error| error.error),
             Self::Nameless(file) => file,
         };
         match link(&file, path) {
-            // A link replaces nothing, but a name can be changed into that of another file.
+            // A link replaces nothing, but a rename does.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let linked = named().make_in(folder_of(path), |other| link(&file, other))?;
                 linked.into_temp_path().persist(path).map_err(|error| error.error)
@@ -76,19 +76,13 @@ impl Draft {
     }
 }
 
-impl Write for Draft {
+impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Nameless(file) => file.write(bytes),
-            Self::Named(file) => file.write(bytes),
-        }
+        self.file().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Nameless(file) => file.flush(),
-            Self::Named(file) => file.flush(),
-        }
+        self.file().flush()
     }
 }
 
@@ -103,12 +97,12 @@ fn named() -> Builder<'static, 'static> {
     builder
 }
 
-/// A file without a name, if there can be one that can be given a name later.
+/// A file without a name, if the system supports such files and can give them a name later.
 fn nameless(folder: &Path) -> io::Result<Option<File>> {
     let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
     match open(folder, flags, Mode::from_raw_mode(MODE)).map(File::from) {
         Ok(file) => Ok(handle(&file).exists().then_some(file)),
-        // What file systems and kernels say that have no such files.
+        // The errors of file systems and kernels without such files.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -118,7 +112,7 @@ fn link(file: &File, path: &Path) -> io::Result<()> {
     Ok(linkat(CWD, handle(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// What stands for an open file among the names.
+/// The path of an open file's descriptor.
 fn handle(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
@@ -132,37 +126,31 @@ mod tests {
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
 
-    /// A draft of each kind, with `text` in it.
-    fn drafts(folder: &Path, text: &str) -> [Draft; 2] {
+    /// A file of each kind that holds `text`.
+    fn files(folder: &Path, text: &str) -> [AtomicFile; 2] {
         let named = named().tempfile_in(folder).unwrap();
-        [Draft::new_in(folder).unwrap(), Draft::Named(named)].map(|mut draft| {
-            draft.write_all(text.as_bytes()).unwrap();
-            draft
+        [AtomicFile::new_in(folder).unwrap(), AtomicFile::Named(named)].map(|mut file| {
+            file.write_all(text.as_bytes()).unwrap();
+            file
         })
     }
 
     #[test]
-    fn a_file_takes_its_name_or_replaces_the_one_that_has_it() {
+    fn publish_creates_a_file_or_replaces_it_and_keeps_its_permissions() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         for text in ["one", "two"] {
-            for draft in drafts(folder.path(), text) {
-                draft.publish(&path).unwrap();
+            for file in files(folder.path(), text) {
+                file.publish(&path).unwrap();
                 assert_eq!(fs::read_to_string(&path).unwrap(), text);
             }
             assert_eq!(names(folder.path()), ["out"]);
         }
-    }
-
-    #[test]
-    fn a_file_that_replaces_another_keeps_its_permissions() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out");
         for mode in [0o600, 0o640, 0o755] {
-            for draft in drafts(folder.path(), "new") {
+            for file in files(folder.path(), "new") {
                 fs::write(&path, "old").unwrap();
                 fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-                draft.publish(&path).unwrap();
+                file.publish(&path).unwrap();
                 assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, mode);
                 assert_eq!(fs::read_to_string(&path).unwrap(), "new");
             }
@@ -170,15 +158,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_given_up_leaves_nothing() {
+    fn an_unpublished_file_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
-        drop(drafts(folder.path(), "half"));
+        drop(files(folder.path(), "half"));
         assert!(names(folder.path()).is_empty());
-    }
-
-    #[test]
-    fn a_folder_that_is_not_there_is_an_error() {
-        let error = Draft::new_in(Path::new("/no/such/folder")).unwrap_err();
+        let error = AtomicFile::new_in(Path::new("/no/such/folder")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

@@ -1,83 +1,79 @@
-//! One line for one field, plain or JSON. A listing may have millions, so what lines share is put together once.
+//! One line for each field, plain or JSON. A listing may have millions, so the text that lines share is formatted once.
 
-use std::{fmt::Write as _, io::Write, sync::Arc};
+use std::{io::Write, ptr, sync::Arc};
 
 use isotach_fields::{ContainerUri, Inspected, Listed, Location, Place};
 use isotach_mars::Key;
 
-use super::{Bytes, json_text, push_json_text};
+use super::Bytes;
 use crate::failure::Outcome;
 
-/// Writes lines; remembers what the last one shared with those before.
+/// Writes lines, and remembers what the last line shared with those before.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
-    /// The field that `head` was made for. Held, so that its address means its collocation as long as it is compared.
+    /// The field that `head` was formatted for. Keeping it makes a comparison of collocations by address safe.
     last: Option<Listed>,
     /// The beginning of each line of the collocation.
-    head: String,
+    head: Vec<u8>,
     container: Option<ContainerText>,
-    line: String,
+    line: Vec<u8>,
 }
 
-/// What a line shows beside the key.
+/// What a plain line shows besides the key.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Shown {
-    /// Nothing but what was asked for: no mark on fields that were replaced.
+pub(crate) struct LineOptions {
+    /// Omit the mark on replaced fields.
     pub(crate) porcelain: bool,
-    /// How long the field is.
+    /// The length of the field.
     pub(crate) length: bool,
-    /// Where it is, with its length and checksum.
-    pub(crate) place: bool,
+    /// The location of the field, with its length and checksum.
+    pub(crate) location: bool,
 }
 
-/// A container's URI as it stands in lines, in front of the object's id and behind it.
+/// The JSON text of a container's URI, before and after the object's id.
 #[derive(Debug)]
 struct ContainerText {
     container: Arc<ContainerUri>,
-    before: String,
-    after: String,
+    before: Vec<u8>,
+    after: Vec<u8>,
 }
 
 impl Lines {
     /// `{"key":{...},"location":...,"offset":...,"length":...,"checksum":...}`
     pub(crate) fn json(&mut self, out: &mut impl Write, listed: &Listed, duplicates: bool) -> Outcome {
         if !self.is_same_collocation(listed) {
-            self.head = String::from("{\"key\":{");
+            self.head = b"{\"key\":{".to_vec();
             push_json_pairs(&mut self.head, listed.dataset());
             push_json_pairs(&mut self.head, listed.collocation());
             self.last = Some(listed.clone());
         }
-        self.line.clear();
-        self.line.push_str(&self.head);
+        self.line.clone_from(&self.head);
         push_json_pairs(&mut self.line, &listed.element());
-        self.push_json_location(listed.location());
+        self.push_json_location(listed.location())?;
         if duplicates {
-            let _ = write!(self.line, ",\"replaced\":{}", listed.is_replaced());
+            write!(self.line, ",\"replaced\":{}", listed.is_replaced())?;
         }
-        self.line.push_str("}\n");
-        out.write_all(self.line.as_bytes())?;
-        Ok(())
+        self.line.extend(b"}\n");
+        Ok(out.write_all(&self.line)?)
     }
 
-    /// As `json`, of a field that was inspected.
-    pub(crate) fn json_of(&mut self, out: &mut impl Write, field: &Inspected) -> Outcome {
-        self.line.clear();
-        self.line.push_str("{\"key\":{");
+    /// As `json`, for an inspected field.
+    pub(crate) fn json_inspected(&mut self, out: &mut impl Write, field: &Inspected) -> Outcome {
+        self.line = b"{\"key\":{".to_vec();
         push_json_pairs(&mut self.line, &field.key);
-        self.push_json_location(&field.location);
-        self.line.push_str("}\n");
-        out.write_all(self.line.as_bytes())?;
-        Ok(())
+        self.push_json_location(&field.location)?;
+        self.line.extend(b"}\n");
+        Ok(out.write_all(&self.line)?)
     }
 
-    /// `{dataset}` or `{dataset}{collocation}`, once for all its fields.
+    /// `{dataset}` or `{dataset}{collocation}`, once for all fields in it.
     pub(crate) fn level(&mut self, out: &mut impl Write, listed: &Listed, depth: u8) -> Outcome {
-        let is_known = match (depth, &self.last) {
+        let is_printed = match (depth, &self.last) {
             (_, None) => false,
             (1, Some(last)) => last.dataset() == listed.dataset(),
             (_, Some(_)) => self.is_same_collocation(listed),
         };
-        if !is_known {
+        if !is_printed {
             write!(out, "{{{}}}", listed.dataset())?;
             if depth > 1 {
                 write!(out, "{{{}}}", listed.collocation())?;
@@ -88,103 +84,99 @@ impl Lines {
         Ok(())
     }
 
-    /// `{dataset}{collocation}{element}`, and what else is to be shown.
-    pub(crate) fn plain(&mut self, out: &mut impl Write, listed: &Listed, shown: Shown) -> Outcome {
+    /// `{dataset}{collocation}{element}`, and what the options add.
+    pub(crate) fn plain(&mut self, out: &mut impl Write, listed: &Listed, options: LineOptions) -> Outcome {
         if !self.is_same_collocation(listed) {
-            self.head = format!("{{{}}}{{{}}}", listed.dataset(), listed.collocation());
+            self.head = format!("{{{}}}{{{}}}", listed.dataset(), listed.collocation()).into();
             self.last = Some(listed.clone());
         }
-        self.line.clear();
-        let _ = write!(self.line, "{}{{{}}}", self.head, listed.element());
-        if listed.is_replaced() && !shown.porcelain {
-            self.line.push_str(" (replaced)");
+        self.line.clone_from(&self.head);
+        write!(self.line, "{{{}}}", listed.element())?;
+        if listed.is_replaced() && !options.porcelain {
+            self.line.extend(b" (replaced)");
         }
-        if shown.length {
-            let _ = write!(self.line, ", length={}", listed.location().length);
+        if options.length {
+            write!(self.line, ", length={}", listed.location().length)?;
         }
-        if shown.place {
-            push_place(&mut self.line, listed.location());
+        if options.location {
+            push_location(&mut self.line, listed.location())?;
         }
-        self.line.push('\n');
-        out.write_all(self.line.as_bytes())?;
-        Ok(())
+        self.line.push(b'\n');
+        Ok(out.write_all(&self.line)?)
     }
 
-    /// The key and the place of a field that was inspected.
-    pub(crate) fn plain_of(&mut self, out: &mut impl Write, field: &Inspected) -> Outcome {
-        self.line.clear();
-        let _ = write!(self.line, "{}", field.key);
-        push_place(&mut self.line, &field.location);
-        self.line.push('\n');
-        out.write_all(self.line.as_bytes())?;
-        Ok(())
+    /// The key and the location of an inspected field.
+    pub(crate) fn plain_inspected(&mut self, out: &mut impl Write, field: &Inspected) -> Outcome {
+        self.line = field.key.to_string().into();
+        push_location(&mut self.line, &field.location)?;
+        self.line.push(b'\n');
+        Ok(out.write_all(&self.line)?)
     }
 
     fn is_same_collocation(&self, listed: &Listed) -> bool {
         self.last.as_ref().is_some_and(|last| {
-            std::ptr::eq(last.collocation(), listed.collocation())
-                && std::ptr::eq(last.dataset(), listed.dataset())
+            ptr::eq(last.collocation(), listed.collocation()) && ptr::eq(last.dataset(), listed.dataset())
         })
     }
 
-    /// Closes the key and adds the place.
-    fn push_json_location(&mut self, location: &Location) {
-        self.line.push_str("},\"location\":");
+    /// Closes the key and appends the location.
+    fn push_json_location(&mut self, location: &Location) -> Outcome {
+        self.line.extend(b"},\"location\":");
         match &location.place {
             Place::Object { container, object } => {
                 let text = container_text(&mut self.container, container);
-                let _ = write!(self.line, "{}{object}{}", text.before, text.after);
+                self.line.extend(&text.before);
+                write!(self.line, "{object}")?;
+                self.line.extend(&text.after);
             }
-            Place::File(_) => {
-                push_json_text(&mut self.line, &location.to_string());
-            }
+            Place::File(_) => push_json_text(&mut self.line, &location.to_string()),
         }
         let Location { offset, length, checksum, .. } = location;
-        let _ = write!(
-            self.line,
-            ",\"offset\":{offset},\"length\":{length},\"checksum\":\"crc32c:{checksum:08x}\""
-        );
+        write!(self.line, ",\"offset\":{offset},\"length\":{length},\"checksum\":\"crc32c:{checksum:08x}\"")?;
+        Ok(())
     }
 }
 
-/// The text of a container, made when it is another one than before.
+/// The text of a container, formatted again only if the container differs from the last one.
 fn container_text<'c>(
     known: &'c mut Option<ContainerText>,
     container: &Arc<ContainerUri>,
 ) -> &'c ContainerText {
-    let is_known = known.as_ref().is_some_and(|known| Arc::ptr_eq(&known.container, container));
-    if !is_known {
+    if known.as_ref().is_some_and(|known| !Arc::ptr_eq(&known.container, container)) {
         *known = None;
     }
     known.get_or_insert_with(|| {
         let uri = container.to_string();
         let (path, options) = uri.split_at(uri.find('?').unwrap_or(uri.len()));
-        let (before, after) = (json_text(&format!("{path}/")), json_text(options));
-        ContainerText {
-            container: Arc::clone(container),
-            before: before[..before.len() - 1].to_owned(),
-            after: after[1..].to_owned(),
-        }
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        push_json_text(&mut before, &format!("{path}/"));
+        before.pop();
+        push_json_text(&mut after, options);
+        after.remove(0);
+        ContainerText { container: Arc::clone(container), before, after }
     })
 }
 
-/// Appends the pairs that have a value, with a comma in front unless the object begins here.
-fn push_json_pairs(line: &mut String, key: &Key) {
+/// Appends the pairs that have a value, with a comma before each but the first of the object.
+fn push_json_pairs(line: &mut Vec<u8>, key: &Key) {
     for (name, value) in key.iter() {
-        if !line.ends_with('{') {
-            line.push(',');
+        if !line.ends_with(b"{") {
+            line.push(b',');
         }
         push_json_text(line, name);
-        line.push(':');
+        line.push(b':');
         push_json_text(line, value);
     }
 }
 
-fn push_place(line: &mut String, location: &Location) {
+/// Appends a JSON string. Writing text to memory cannot fail.
+fn push_json_text(line: &mut Vec<u8>, text: &str) {
+    let _ = serde_json::to_writer(line, text);
+}
+
+fn push_location(line: &mut Vec<u8>, location: &Location) -> Outcome {
     let Location { offset, length, checksum, .. } = location;
-    let _ = write!(
-        line,
-        "  {location} offset={offset} length={length} ({}) crc32c:{checksum:08x}",
-        Bytes(*length)
-    );
+    let size = Bytes(*length);
+    write!(line, "  {location} offset={offset} length={length} ({size}) crc32c:{checksum:08x}")?;
+    Ok(())
 }

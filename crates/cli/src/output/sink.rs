@@ -1,6 +1,6 @@
-//! Where `read` puts its bytes.
+//! The output of `read` and similar commands.
 //!
-//! What must stay true: a file of that name is either what was there before or the whole answer.
+//! What must stay true: a file at the output's path is either the file that was there before or the complete output.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    atomic_file::{Draft, folder_of},
+    atomic_file::{AtomicFile, folder_of},
     standard_output,
 };
 use crate::{
@@ -22,16 +22,16 @@ use crate::{
 pub(crate) enum Sink {
     /// Standard output.
     Standard(BufWriter<Stdout>),
-    /// A file that takes its name when it is whole.
-    Whole { file: BufWriter<Draft>, path: PathBuf },
-    /// Something that is no file and must not be replaced by one: a device, a pipe.
+    /// A file that gets its name when it is complete.
+    File { file: BufWriter<AtomicFile>, path: PathBuf },
+    /// A device or a pipe, which a file must not replace.
     Special { file: fs::File, path: PathBuf },
 }
 
-/// Bytes that are gathered for one write.
+/// The bytes that are collected for one write.
 const BUFFER: usize = 1 << 20;
-/// How many links a name may be, one leading to the next.
-const LINKS: usize = 40;
+/// The number of symbolic links that are followed.
+const LINKS_MAX: usize = 40;
 
 impl Sink {
     /// Opens the output.
@@ -40,96 +40,84 @@ impl Sink {
             return Ok(Self::Standard(standard_output()));
         }
         match fs::metadata(path) {
-            Ok(there) if there.is_dir() => {
-                let expected = "it is a folder: expected a file, or - for standard output";
+            Ok(metadata) if metadata.is_dir() => {
+                let expected = "it is a directory: expected a file, or - for standard output";
                 Err(Failure::usage(expected).about(path.display()))
             }
-            Ok(there) if !there.is_file() => {
+            Ok(metadata) if !metadata.is_file() => {
                 let file = fs::OpenOptions::new().write(true).open(path);
                 let file = file.map_err(Failure::file("open", path))?;
                 Ok(Self::Special { file, path: path.to_owned() })
             }
-            // Who may not write to it may not replace it either.
+            // A user without write permission must not replace the file either.
             Ok(_) => {
                 fs::OpenOptions::new().write(true).open(path).map_err(Failure::file("write to", path))?;
-                Self::whole(path)
+                Self::file(path)
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::whole(path),
-            // A circle of links, say.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::file(path),
+            // For example a cycle of links.
             Err(error) => Err(Failure::file("write to", path)(error)),
         }
     }
 
-    /// A file that is made in the folder in which it will have its name.
-    fn whole(path: &Path) -> Outcome<Self> {
-        let path = followed(path);
+    /// Creates the file in the folder in which it will get its name.
+    fn file(path: &Path) -> Outcome<Self> {
+        let path = resolved(path);
         let folder = folder_of(&path);
-        let file = Draft::new_in(folder).map_err(Failure::file("create a file in", folder))?;
-        Ok(Self::Whole { file: BufWriter::with_capacity(BUFFER, file), path })
+        let file = AtomicFile::new_in(folder).map_err(Failure::file("create a file in", folder))?;
+        Ok(Self::File { file: BufWriter::with_capacity(BUFFER, file), path })
     }
 
     /// Appends bytes.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Outcome {
         match self {
             Self::Standard(out) => Ok(out.write_all(bytes)?),
-            Self::Whole { file, path } => file.write_all(bytes).map_err(Failure::file("write", path)),
+            Self::File { file, path } => file.write_all(bytes).map_err(Failure::file("write", path)),
             Self::Special { file, path } => file.write_all(bytes).map_err(Failure::file("write", path)),
         }
     }
 
-    /// What becomes of the output where there is nothing to put into it: a file that is there is left alone, and none
-    /// is made. `None` where that is no question.
-    pub(crate) fn give_up(&self) -> Option<String> {
-        let Self::Whole { path, .. } = self else { return None };
-        let path_shown = path.display();
+    /// A line that says what an empty result means for the output file. `None` if the output is no file.
+    pub(crate) fn unfinished(&self) -> Option<String> {
+        let Self::File { path, .. } = self else { return None };
+        let shown = path.display();
         Some(match path.exists() {
-            true => format!("nothing found: {path_shown} is left as it was"),
-            false => format!("nothing found: no file {path_shown} is made"),
+            true => format!("nothing found: {shown} is unchanged"),
+            false => format!("nothing found: {shown} is not created"),
         })
     }
 
-    /// Says that all bytes are there. Without it a file does not appear.
+    /// Marks the output as complete. Without it no file appears.
     pub(crate) fn finish(self) -> Outcome {
         match self {
             Self::Standard(mut out) => Ok(out.flush()?),
             Self::Special { .. } => Ok(()),
-            Self::Whole { file, path } => {
-                let file =
-                    file.into_inner().map_err(|error| Failure::file("write", &path)(error.into_error()))?;
-                file.publish(&path).map_err(Failure::file("write", &path))
+            Self::File { file, path } => {
+                let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+                file.and_then(|file| file.publish(&path)).map_err(Failure::file("write", &path))
             }
         }
     }
 }
 
-/// Whether a path is a name of standard output, as `/dev/stdout` or `/proc/self/fd/1`. That may lead to a file, which is not to
-/// be replaced but written on.
+/// Whether a path names standard output, as `/dev/stdout` or `/proc/self/fd/1` does. Such a path may lead to a file, which
+/// must be appended to and not replaced.
 fn is_standard_output(path: &Path) -> bool {
     let open_files = PathBuf::from(format!("/proc/{}/fd", std::process::id()));
-    let mut path = path.to_owned();
-    // The name is one link or several; the last leads away from the folder of open files.
-    for _ in 0..LINKS {
+    // One or more links lead to the folder of open files. The entry in it is a link to the open file itself.
+    links_of(path).any(|path| {
         let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
-        if path.ends_with("1") && folder.as_ref() == Some(&open_files) {
-            return true;
-        }
-        match path.read_link() {
-            Ok(target) => path = folder_of(&path).join(target),
-            Err(_) => return false,
-        }
-    }
-    false
+        path.ends_with("1") && folder.as_ref() == Some(&open_files)
+    })
 }
 
-/// What a path leads to. A link stays a link: the file that it leads to is replaced, or made.
-fn followed(path: &Path) -> PathBuf {
-    let mut path = path.to_owned();
-    // The last of these links may lead to a file that is not there yet.
-    for _ in 0..LINKS {
-        match path.read_link() {
-            Ok(target) => path = folder_of(&path).join(target),
-            Err(_) => break,
-        }
-    }
-    path
+/// The target of a path. A link stays a link: the file that it leads to is replaced or created.
+fn resolved(path: &Path) -> PathBuf {
+    links_of(path).last().unwrap_or_else(|| path.to_owned())
+}
+
+/// A path and the targets of the links that it leads to. The last target may not exist.
+fn links_of(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let target = |path: &PathBuf| path.read_link().ok().map(|target| folder_of(path).join(target));
+    std::iter::successors(Some(path.to_owned()), target).take(LINKS_MAX + 1)
 }

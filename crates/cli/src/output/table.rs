@@ -1,15 +1,14 @@
-//! Tables for people, and the same rows as JSON objects for machines.
-
-use std::io::{Write, stdout};
+//! Tables.
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle, presets};
 
+use super::print_bytes;
 use crate::failure::Outcome;
 
-/// A line below the headings, and nothing else drawn.
+/// A line below the headings, and no other lines.
 const STYLE: TableStyle = presets::NOTHING.header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// A table with a heading, columns of text to the left and of numbers to the right.
+/// A table with a heading. Columns are left-aligned unless `right` names them.
 #[derive(Debug)]
 pub(crate) struct Table(comfy_table::Table);
 
@@ -26,7 +25,7 @@ impl Table {
         Self(table)
     }
 
-    /// With these columns, counted from 0, to the right.
+    /// Right-aligns these columns, counted from 0.
     pub(crate) fn right(mut self, columns: &[usize]) -> Self {
         for column in columns {
             if let Some(column) = self.0.column_mut(*column) {
@@ -41,13 +40,9 @@ impl Table {
         self.0.add_row(cells.into_iter().collect::<Vec<_>>());
     }
 
-    /// Prints it.
+    /// Prints the table.
     pub(crate) fn print(&self) -> Outcome {
-        let mut out = stdout().lock();
-        for line in self.0.lines() {
-            writeln!(out, "{}", line.trim_end())?;
-        }
-        out.flush()?;
-        Ok(())
+        let lines: String = self.0.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+        print_bytes(lines.as_bytes())
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers for people. Machines get raw bytes and seconds.
+//! Sizes, rates and times in text. JSON has raw bytes and seconds instead.
 
 use std::{fmt, time::Duration};
 
@@ -22,7 +22,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// Bytes in a time, as in `1.5 MiB/s`; nothing for no time at all.
+/// Bytes per second, as in `1.5 MiB/s`, or `-` for a duration of zero.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rate(pub(crate) u64, pub(crate) Duration);
 
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_rates_read_well() {
+    fn sizes_rates_counts_and_times_have_units() {
         assert_eq!(Bytes(0).to_string(), "0 B");
         assert_eq!(Bytes(1023).to_string(), "1023 B");
         assert_eq!(Bytes(1 << 20).to_string(), "1.0 MiB");

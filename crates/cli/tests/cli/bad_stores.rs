@@ -1,33 +1,29 @@
-//! Stores that are not there, are none, are too new, or are closed to the user.
+//! Stores that do not exist, are no stores, are too new, or are closed to the user.
 
-use std::{fs, os::unix::fs::PermissionsExt, os::unix::process::CommandExt, process::Command};
+use std::fs;
 
 use isotach_fields::crc32c;
-use isotach_needs::{Need, skip};
 
-use crate::support::{KEY, Store, program, said};
-
-/// An account that owns nothing.
-const NOBODY: u32 = 65534;
+use crate::support::{KEY, Store, program, said, set_mode};
 
 #[test]
-fn a_store_that_does_not_exist_says_how_to_make_it() {
+fn a_missing_store_is_reported_with_the_command_that_creates_it() {
     let store = Store::absent();
     let uri = store.uri();
-    let told = format!("store {uri} does not exist; create it with `isotach --store {uri} init`");
+    let message = format!("store {uri} does not exist; create it with `isotach --store {uri} init`");
     for arguments in [&["list"][..], &["read", "class=od", "-o", "x"], &["wipe", "class=od"]] {
-        store.run(arguments).fails(1, &told);
+        store.run(arguments).fails(1, &message);
     }
-    store.run(["write", "x.grib"]).fails(1, &format!("{told}, or give --init"));
+    store.run(["write", "x.grib"]).fails(1, &format!("{message}, or give --init"));
     assert!(!store.path().exists() && !store.folder.path().join("x").exists());
 }
 
 #[test]
-fn a_directory_that_is_not_a_store_is_left_alone() {
+fn a_directory_that_is_no_store_is_left_alone() {
     let store = Store::absent();
-    fs::create_dir(store.path()).unwrap();
-    fs::write(store.path().join("mine.txt"), b"mine").unwrap();
     let path = store.path();
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join("mine.txt"), b"mine").unwrap();
     store
         .run(["list"])
         .fails(1, &format!("{} is not an Isotach pool: expected a superblock file in it", path.display()));
@@ -37,10 +33,10 @@ fn a_directory_that_is_not_a_store_is_left_alone() {
 }
 
 #[test]
-fn a_store_at_a_file_or_device_is_told_to_be_no_directory() {
+fn a_store_at_a_file_or_device_is_refused_as_no_directory() {
     let store = Store::new();
     let file = store.file("file", b"mine");
-    for path in ["/dev/null".to_owned(), file.display().to_string(), format!("{}/below", file.display())] {
+    for path in ["/dev/null", &file, &format!("{file}/below")] {
         let uri = format!("posix:{path}");
         for arguments in [&["list"][..], &["init"], &["pool", "create"], &["pool", "destroy", "--doit"]] {
             let mut command = program(store.folder.path());
@@ -52,18 +48,18 @@ fn a_store_at_a_file_or_device_is_told_to_be_no_directory() {
 }
 
 #[test]
-fn a_store_that_cannot_be_made_is_not_advised_to_be_made() {
+fn the_error_of_init_does_not_advise_to_run_init() {
     let store = Store::absent();
     said(program(store.folder.path()).args(["--store", "/proc/store", "init"]))
-        .fails(1, "cannot make store posix:/proc/store: no folder can be made there");
+        .fails(1, "cannot create store posix:/proc/store: no folder can be created there");
 }
 
 #[test]
-fn a_pool_without_a_field_store_is_told_from_one() {
+fn a_pool_without_a_field_store_is_reported_as_such() {
     let store = Store::absent();
-    store.run(["pool", "create"]).succeeds();
+    store.ok(["pool", "create"]);
     store.run(["list"]).fails_with(1, &["is not a field store", "has no container \"root\"", "init`"]);
-    store.run(["init"]).succeeds();
+    store.ok(["init"]);
     assert_eq!(store.count(), 0);
 }
 
@@ -97,86 +93,39 @@ fn a_field_store_of_a_newer_layout_is_refused() {
 }
 
 #[test]
-fn without_permission_the_file_is_named() {
+fn an_error_of_permission_names_the_file() {
     let store = Store::new();
     store.write_raw(0, b"field");
     let file = store.file("more", b"more");
-    let Some(mut nobody) = Unprivileged::new(&store) else { return };
-    nobody.close(0o700);
-    said(&mut nobody.command(&["list"])).fails(
-        1,
-        &format!(
-            "no permission: read {}/superblock: Permission denied (os error 13)",
-            store.path().display()
-        ),
-    );
-    nobody.close(0o755);
-    let out = said(&mut nobody.command(&["list"])).succeeds();
-    assert_eq!(out.text().lines().count(), 1, "what can be read is read");
+    set_mode(store.path(), 0o700);
+    let Some(refused) = store.run_as_other(&["list"]) else { return };
+    let superblock = store.path().join("superblock");
+    refused
+        .fails(1, &format!("no permission: read {}: Permission denied (os error 13)", superblock.display()));
+    set_mode(store.path(), 0o755);
+    let listed = store.run_as_other(&["list"]).unwrap().succeeds();
+    assert_eq!(listed.text().lines().count(), 1, "readable files are read");
     let key = format!("{KEY},step=6");
-    said(&mut nobody.command(&["write", "--key", &key, file.to_str().unwrap()]))
-        .fails_with(1, &["no permission: ", "/store/containers/"]);
+    let written = store.run_as_other(&["write", "--key", &key, &file]).unwrap();
+    written.fails_with(1, &["no permission: ", "/store/containers/"]);
     assert_eq!(store.count(), 1);
 }
 
-/// The program run by someone who does not own the store.
-struct Unprivileged<'s> {
-    store: &'s Store,
-    program: std::path::PathBuf,
-    is_root: bool,
-}
-
-impl<'s> Unprivileged<'s> {
-    /// As root: another account, with a copy of the program that it may run. Otherwise the owner without rights, which is
-    /// enough for reading but not for the second half of the test.
-    fn new(store: &'s Store) -> Option<Self> {
-        let is_root =
-            fs::metadata("/proc/self").is_ok_and(|there| std::os::unix::fs::MetadataExt::uid(&there) == 0);
-        if !is_root {
-            skip(Need::Root, "only root can run the program as another account");
-            return None;
-        }
-        let program = store.folder.path().join("isotach");
-        // Copied by another process: a descriptor of ours that is open for writing could be inherited by the children of
-        // other tests, and the system does not run a file that someone may write.
-        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_isotach")).arg(&program).status();
-        assert!(copied.unwrap().success());
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        fs::set_permissions(store.folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        Some(Self { store, program, is_root })
-    }
-
-    fn close(&mut self, mode: u32) {
-        fs::set_permissions(self.store.path(), fs::Permissions::from_mode(mode)).unwrap();
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(["--store", &self.store.uri()]).args(arguments).current_dir("/");
-        if self.is_root {
-            command.uid(NOBODY).gid(NOBODY);
-        }
-        command
-    }
-}
-
 #[test]
-fn processes_that_make_the_same_store_and_dataset_at_once_all_succeed() {
+fn concurrent_creation_of_one_store_and_dataset_succeeds() {
     let store = Store::absent();
     let file = store.file("raw", b"field");
     let start = |arguments: &[&str]| store.command(arguments).spawn().unwrap();
-    let makers: Vec<_> = (0..4).map(|_| start(&["init"])).collect();
-    for mut maker in makers {
-        assert!(maker.wait().unwrap().success());
+    let creators: Vec<_> = (0..4).map(|_| start(&["init"])).collect();
+    for mut creator in creators {
+        assert!(creator.wait().unwrap().success());
     }
-    let writers: Vec<_> = (0..8)
-        .map(|step| start(&["write", "--key", &format!("{KEY},step={step}"), file.to_str().unwrap()]))
-        .collect();
+    let writers: Vec<_> =
+        (0..8).map(|step| start(&["write", "--key", &format!("{KEY},step={step}"), &file])).collect();
     for mut writer in writers {
         assert!(writer.wait().unwrap().success());
     }
     assert_eq!(store.count(), 8);
-    let datasets = store.run(["status", "--json"]).succeeds();
-    assert_eq!(datasets.text().lines().count(), 1);
+    assert_eq!(store.ok(["status", "--json"]).text().lines().count(), 1);
     assert_eq!(store.read(&format!("{KEY},step=0/to/7/by/1")), b"field".repeat(8));
 }

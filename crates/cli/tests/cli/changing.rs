@@ -1,16 +1,13 @@
-//! Messages that are changed or left out on their way: `write --modify`, filters, `copy --modify`, `read --extract`.
-
-use std::path::Path;
+//! `write --modify`, filters, `copy --modify` and `read --extract`.
 
 use crate::support::{KEY, MESSAGE, Said, Store, messages, same_bytes};
 
-fn write(store: &Store, flags: &[&str], file: &Path) -> Said {
-    let words = ["write"].iter().chain(flags).map(|word| (*word).as_ref());
-    store.run(words.chain([file.as_os_str()]))
+fn write(store: &Store, flags: &[&str], file: &str) -> Said {
+    store.run([&["write"], flags, &[file]].concat())
 }
 
 #[test]
-fn a_modified_message_is_archived_under_the_key_that_it_then_carries() {
+fn a_modified_message_is_archived_under_its_new_key() {
     let Some(good) = messages(2) else { return };
     let store = Store::new();
     let file = store.file("good.grib", &good.concat());
@@ -23,7 +20,7 @@ fn a_modified_message_is_archived_under_the_key_that_it_then_carries() {
 }
 
 #[test]
-fn a_key_that_cannot_be_modified_is_named_with_its_message() {
+fn a_key_that_cannot_be_set_is_named_with_its_message() {
     let Some(good) = messages(1) else { return };
     let store = Store::new();
     let file = store.file("good.grib", &good.concat());
@@ -37,7 +34,7 @@ fn a_key_that_cannot_be_modified_is_named_with_its_message() {
 }
 
 #[test]
-fn what_is_no_message_cannot_be_modified() {
+fn modify_refuses_a_field_that_is_no_message() {
     let Some(_) = messages(1) else { return };
     let store = Store::new();
     let file = store.file("raw", b"no message");
@@ -48,7 +45,7 @@ fn what_is_no_message_cannot_be_modified() {
 }
 
 #[test]
-fn filters_take_some_messages_and_leave_out_others() {
+fn filters_select_messages_by_their_keys() {
     let Some(good) = messages(4) else { return };
     let store = Store::new();
     let file = store.file("good.grib", &good.concat());
@@ -56,19 +53,19 @@ fn filters_take_some_messages_and_leave_out_others() {
         ["--include-filter", "step=0/to/12/by/6", "--exclude-filter", "step=6", "--modify", "expver=over"];
     let said = write(&store, &filters, &file).succeeds();
     assert!(said.text().starts_with("archived 2 fields"), "{}", said.text());
-    let steps = store.run(["axes", "--json"]).succeeds();
+    let steps = store.ok(["axes", "--json"]);
     assert!(steps.text().contains(r#""step":["0","12"]"#), "{}", steps.text());
     let said = write(&store, &["--include-filter", "nosuchkey=1"], &file);
     said.fails_with(2, &["--include-filter: ", "nosuchkey"]);
 }
 
 #[test]
-fn a_copy_with_other_keys_goes_into_the_same_store_or_another() {
+fn an_edited_copy_goes_to_the_same_store_or_to_another() {
     let Some(good) = messages(2) else { return };
     let (store, other) = (Store::new(), Store::new());
     store.write(&store.file("good.grib", &good.concat())).succeeds();
-    store.run(["copy", "step=0", "--modify", "expver=over"]).succeeds();
-    store.run(["copy", "expver=test,step=6", "--modify", "expver=away", "--to", &other.uri()]).succeeds();
+    store.ok(["copy", "step=0", "--modify", "expver=over"]);
+    store.ok(["copy", "expver=test,step=6", "--modify", "expver=away", "--to", &other.uri()]);
     let of = |expver: &str, step: &str| format!("{MESSAGE},step={step}").replace("test", expver);
     same_bytes(&store.read(&of("test", "0/6")), &good.concat());
     assert_eq!(store.read(&of("over", "0/6")).len(), good[0].len());
@@ -79,7 +76,7 @@ fn a_copy_with_other_keys_goes_into_the_same_store_or_another() {
 }
 
 #[test]
-fn a_copy_of_a_field_that_is_no_message_names_the_field() {
+fn an_edited_copy_of_a_field_that_is_no_message_names_the_field() {
     let Some(_) = messages(1) else { return };
     let store = Store::new();
     store.write_raw(6, b"no message");
@@ -94,30 +91,28 @@ fn fields_are_read_by_the_keys_of_a_files_messages() {
     let store = Store::new();
     store.write(&store.file("good.grib", &good.concat())).succeeds();
     let like = store.file("like.grib", &[&*good[2], &good[0], &good[2]].concat());
-    let read =
-        store.run(["read".as_ref(), "--extract".as_ref(), like.as_os_str(), "-o".as_ref(), "-".as_ref()]);
+    let read = store.run(["read", "--extract", &like, "-o", "-"]);
     same_bytes(&read.succeeds().out, &[&*good[2], &good[0]].concat());
     let cut = store.file("cut.grib", &good[0][..good[0].len() - 1]);
-    let said =
-        store.run(["read".as_ref(), "--extract".as_ref(), cut.as_os_str(), "-o".as_ref(), "-".as_ref()]);
+    let said = store.run(["read", "--extract", &cut, "-o", "-"]);
     said.fails_with(1, &["cut.grib: message 1", "is cut short"]);
 }
 
 #[test]
-fn a_copy_with_other_keys_takes_what_is_locked_for_listing_as_any_copy_does() {
+fn an_edited_copy_ignores_locks_on_listing_as_any_copy_does() {
     let Some(good) = messages(2) else { return };
     let store = Store::new();
     store.write(&store.file("good.grib", &good.concat())).succeeds();
-    store.run(["lock", "--list", "class=rd,expver=test"]).succeeds();
-    let said = store.run(["copy", "expver=test", "--modify", "expver=over"]).succeeds();
+    store.ok(["lock", "--list", "class=rd,expver=test"]);
+    let said = store.ok(["copy", "expver=test", "--modify", "expver=over"]);
     assert!(said.text().starts_with("copied 2 fields"), "{said:?}");
-    store.run(["lock", "--retrieve", "class=rd,expver=test"]).succeeds();
+    store.ok(["lock", "--retrieve", "class=rd,expver=test"]);
     let said = store.run(["copy", "expver=test", "--modify", "expver=away"]);
     said.fails_with(1, &["expver=test", "locked"]);
 }
 
 #[test]
-fn a_copy_with_other_keys_tells_of_fields_that_it_replaced_or_replaces_none() {
+fn an_edited_copy_reports_or_refuses_replaced_fields() {
     let Some(good) = messages(2) else { return };
     let store = Store::new();
     let file = store.file("good.grib", &good.concat());
@@ -125,9 +120,9 @@ fn a_copy_with_other_keys_tells_of_fields_that_it_replaced_or_replaces_none() {
     write(&store, &["--modify", "expver=more"], &file).succeeds();
     let copy = ["copy", "class=rd", "--modify", "expver=once"];
     let said = store.run([&copy[..], &["--no-replace"]].concat());
-    said.fails_with(1, &["2 have the key of another message", "expver=once", "nothing was taken in"]);
+    said.fails_with(1, &["2 have the key of another message", "expver=once", "nothing was archived"]);
     assert_eq!(store.count(), 4);
-    let said = store.run(copy).succeeds();
+    let said = store.ok(copy);
     assert!(said.text().starts_with("copied 4 fields"), "{said:?}");
     assert!(said.err.contains("2 fields replaced others of this command under the same key"), "{said:?}");
     let again = ["copy", "expver=more", "--modify", "expver=once", "--no-replace"];
@@ -135,7 +130,7 @@ fn a_copy_with_other_keys_tells_of_fields_that_it_replaced_or_replaces_none() {
 }
 
 #[test]
-fn messages_that_a_filter_leaves_out_are_counted_and_one_without_keys_leaves_out_none() {
+fn excluded_messages_are_counted_and_an_empty_filter_excludes_none() {
     let Some(good) = messages(3) else { return };
     let store = Store::new();
     let file = store.file("good.grib", &good.concat());

@@ -1,11 +1,11 @@
-//! Where the store comes from.
+//! The sources of the configuration, and its mistakes.
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
 use crate::support::{KEY, Said, Store, program, said};
 
 #[test]
-fn without_any_configuration_it_says_what_is_needed() {
+fn without_configuration_the_error_lists_the_sources() {
     let store = Store::absent();
     said(program(store.folder.path()).arg("list")).fails(
         2,
@@ -15,7 +15,7 @@ fn without_any_configuration_it_says_what_is_needed() {
 }
 
 #[test]
-fn the_command_line_counts_before_the_environment_and_that_before_files() {
+fn the_command_line_precedes_the_environment_and_that_precedes_files() {
     let store = Store::absent();
     let home = store.folder.path();
     let yaml = |name: &str| format!("spaces:\n  - pool: posix:{}/{name}\n", home.display());
@@ -25,7 +25,7 @@ fn the_command_line_counts_before_the_environment_and_that_before_files() {
         let mut command = program(home);
         change(&mut command);
         let out = said(command.args(["where", "--json"])).succeeds();
-        let line: serde_json::Value = serde_json::from_str(out.text()).unwrap();
+        let line = out.json();
         line["store"].as_str().unwrap().rsplit('/').next().unwrap().to_owned()
     };
     assert_eq!(place(&|_| ()), "machine");
@@ -63,7 +63,7 @@ fn the_command_line_counts_before_the_environment_and_that_before_files() {
 }
 
 #[test]
-fn a_configuration_with_a_mistake_is_told_by_file_line_and_column() {
+fn a_mistake_in_a_configuration_is_reported_with_line_and_column() {
     let store = Store::absent();
     let file = store.file("bad.yaml", b"spaces:\n  - name: all\n    pol: posix:/x\n");
     let mut command = program(store.folder.path());
@@ -72,7 +72,7 @@ fn a_configuration_with_a_mistake_is_told_by_file_line_and_column() {
         2,
         &format!(
             "{}:3:5: spaces[0]: unknown field `pol`: expected one of `name`, `match`, `pool`, `catalogue`, `store`",
-            file.display()
+            file
         ),
     );
     said(program(store.folder.path()).args(["--config", "none.yaml", "list"]))
@@ -84,7 +84,7 @@ fn a_configuration_with_a_mistake_is_told_by_file_line_and_column() {
 }
 
 #[test]
-fn what_a_file_says_of_pools_and_datasets_is_told_by_its_place() {
+fn errors_of_pools_and_spaces_name_their_place_in_the_file() {
     let store = Store::absent();
     let run = |text: &str, command: &str| {
         store.file("bad.yaml", text.as_bytes());
@@ -97,7 +97,7 @@ fn what_a_file_says_of_pools_and_datasets_is_told_by_its_place() {
     run("schema: nofile\nspaces: [{pool: 'posix:store'}]\n", "init")
         .fails_with(2, &["bad.yaml:1:9: schema ", "nofile: No such file"]);
     run("spaces: []\n", "list").fails_with(2, &["bad.yaml:1:1: spaces: expected at least one space"]);
-    store.run(["init"]).succeeds();
+    store.ok(["init"]);
     run("spaces:\n  - pool: posix:store\n    match: {klass: rd}\n", "list").fails_with(
         2,
         &["bad.yaml:3:13: match: key \"klass\": expected a dataset key of the schema: activity, class, "],
@@ -105,24 +105,24 @@ fn what_a_file_says_of_pools_and_datasets_is_told_by_its_place() {
 }
 
 #[test]
-fn a_schema_without_rules_makes_no_store() {
+fn a_schema_without_rules_creates_no_store() {
     let store = Store::absent();
     let schema = store.file("empty.schema", b"# nothing\n");
     store
-        .run(["init".as_ref(), "--schema".as_ref(), schema.as_os_str()])
-        .fails_with(2, &["empty.schema: a schema of 0 rules can take no field: expected at least one rule"]);
+        .run(["init", "--schema", &schema])
+        .fails_with(2, &["empty.schema: a schema of 0 rules accepts no field: expected at least one rule"]);
     assert!(!store.path().exists());
 }
 
 #[test]
-fn a_store_in_memory_is_said_to_live_within_one_process() {
+fn a_store_in_memory_is_refused_with_the_reason() {
     let store = Store::absent();
     said(program(store.folder.path()).args(["--store", "memory:x", "list"]))
-        .fails_with(1, &["a memory: store lives within one process"]);
+        .fails_with(1, &["a memory: store exists within one process only"]);
 }
 
 #[test]
-fn spaces_choose_pools_and_reading_looks_in_all() {
+fn spaces_choose_pools_and_reads_search_all() {
     let store = Store::absent();
     let yaml = "schema: schema.txt\nspaces:\n  - name: operations\n    match: {class: od}\n    catalogue: posix:fast\n    \
                 store: posix:big\n  - name: rest\n    pool: posix:rest\n";
@@ -133,13 +133,12 @@ fn spaces_choose_pools_and_reading_looks_in_all() {
     );
     let raw = store.file("raw", b"field");
     let run = |arguments: &[&str]| {
-        said(program(store.folder.path()).args(["--config", file.to_str().unwrap()]).args(arguments))
-            .succeeds()
+        said(program(store.folder.path()).args(["--config", &file]).args(arguments)).succeeds()
     };
     run(&["init"]);
     for class in ["rd", "od"] {
         let key = format!("{KEY},step=0").replace("class=rd", &format!("class={class}"));
-        run(&["write", "--key", &key, raw.to_str().unwrap()]);
+        run(&["write", "--key", &key, &raw]);
         assert_eq!(run(&["read", &key, "-o", "-"]).out, b"field");
     }
     let listed = run(&["list", "--json"]);
@@ -156,7 +155,7 @@ fn spaces_choose_pools_and_reading_looks_in_all() {
 }
 
 #[test]
-fn fdbs_configuration_of_a_local_fdb_works_as_it_is() {
+fn the_configuration_of_a_local_fdb_works_unchanged() {
     let store = Store::absent();
     store.file("schema", b"[ class, expver, stream, date, time [ type, levtype [ step, param ]]]");
     let yaml = "---\ntype: local\nengine: toc\nschema: schema\nspaces:\n- handler: Default\n  regex: \".*\"\n  roots:\n  \
@@ -164,17 +163,16 @@ fn fdbs_configuration_of_a_local_fdb_works_as_it_is() {
     let file = store.file("fdb.yaml", yaml.as_bytes());
     let raw = store.file("raw", b"field");
     let run = |arguments: &[&str]| {
-        said(program(store.folder.path()).args(["--config", file.to_str().unwrap()]).args(arguments))
-            .succeeds()
+        said(program(store.folder.path()).args(["--config", &file]).args(arguments)).succeeds()
     };
     run(&["init"]);
     let key = format!("{KEY},step=0");
-    run(&["write", "--key", &key, raw.to_str().unwrap()]);
+    run(&["write", "--key", &key, &raw]);
     assert_eq!(run(&["read", &key, "-o", "-"]).out, b"field");
     assert!(store.folder.path().join("root/superblock").exists());
 }
 
-/// A store in `root`, made and filled with a field by FDB's configuration, and then used with these switches of the root.
+/// A store in `root` with one field, whose configuration in FDB's form then gets these switches of the root.
 fn limited(switches: &str) -> (Store, impl Fn(&[&str]) -> Said) {
     let store = Store::absent();
     store.file("schema", b"[ class, expver, stream, date, time [ type, levtype [ step, param ]]]");
@@ -184,17 +182,15 @@ fn limited(switches: &str) -> (Store, impl Fn(&[&str]) -> Said) {
     let file = store.file("fdb.yaml", yaml("wipe: true").as_bytes());
     let raw = store.file("raw", b"field");
     let folder = store.folder.path().to_owned();
-    let run = move |arguments: &[&str]| {
-        said(program(&folder).args(["--config", file.to_str().unwrap()]).args(arguments))
-    };
+    let run = move |arguments: &[&str]| said(program(&folder).args(["--config", &file]).args(arguments));
     run(&["init"]).succeeds();
-    run(&["write", "--key", &format!("{KEY},step=0"), raw.to_str().unwrap()]).succeeds();
+    run(&["write", "--key", &format!("{KEY},step=0"), &raw]).succeeds();
     store.file("fdb.yaml", yaml(switches).as_bytes());
     (store, run)
 }
 
 #[test]
-fn a_switch_of_a_root_is_kept_by_every_command() {
+fn every_command_respects_the_switches_of_a_root() {
     let field = format!("{KEY},step=0");
     let by = |key: &str| format!("by `{key}: false` of spaces[0].roots[0] in ");
     let (_store, run) = limited("wipe: false");
@@ -208,8 +204,8 @@ fn a_switch_of_a_root_is_kept_by_every_command() {
     assert!(run(&["where", "--json"]).succeeds().text().contains("\"forbidden\":[\"wipe\"]"));
 
     let (store, run) = limited("writable: false");
-    let raw = store.folder.path().join("raw");
-    let write = run(&["write", "--key", &format!("{KEY},step=6"), raw.to_str().unwrap()]);
+    let raw = store.beside("raw");
+    let write = run(&["write", "--key", &format!("{KEY},step=6"), &raw]);
     write.fails_with(1, &["the configuration forbids archive, ", &by("writable")]);
     assert_eq!(run(&["read", &field, "-o", "-"]).succeeds().out, b"field");
     assert_eq!(run(&["list"]).succeeds().text().lines().count(), 1);
@@ -220,10 +216,10 @@ fn a_switch_of_a_root_is_kept_by_every_command() {
 }
 
 #[test]
-fn a_root_that_may_not_be_written_to_is_not_made_by_init() {
+fn init_does_not_create_a_root_that_is_not_writable() {
     let store = Store::absent();
     let file = store.file("fdb.yaml", b"type: local\nspaces: [{roots: [{path: root, writable: false}]}]\n");
-    let init = said(program(store.folder.path()).args(["--config", file.to_str().unwrap(), "init"]));
+    let init = said(program(store.folder.path()).args(["--config", &file, "init"]));
     init.fails_with(
         1,
         &["/root, which is not there: the configuration forbids archive, by `writable: false`"],
@@ -232,22 +228,21 @@ fn a_root_that_may_not_be_written_to_is_not_made_by_init() {
 }
 
 #[test]
-fn what_has_no_effect_is_noted_by_info_and_by_init() {
+fn info_and_init_note_settings_without_effect() {
     let store = Store::absent();
     let yaml = b"type: local\nuseSubToc: true\nserverPort: 7654\nspaces: [{roots: [{path: root}]}]\n";
     let file = store.file("fdb.yaml", yaml);
-    let run = |command: &str| {
-        said(program(store.folder.path()).args(["--config", file.to_str().unwrap(), command])).succeeds()
-    };
+    let run =
+        |command: &str| said(program(store.folder.path()).args(["--config", &file, command])).succeeds();
     let info = run("info");
-    let note = format!("note      {}: useSubToc has no effect: it is about", file.display());
+    let note = format!("note      {}: useSubToc has no effect: it is about", file);
     assert!(info.text().contains(&note), "{info:?}");
     assert_eq!(run("init").err.lines().count(), 2);
     assert_eq!(run("list").err, "");
 }
 
 #[test]
-fn a_day_that_is_none_is_a_mistake_in_the_environment() {
+fn an_invalid_value_of_isotach_today_is_a_usage_error() {
     let store = Store::new();
     let mut command = store.command(["list"]);
     said(command.env("ISOTACH_TODAY", "tomorrow"))
@@ -255,26 +250,26 @@ fn a_day_that_is_none_is_a_mistake_in_the_environment() {
 }
 
 #[test]
-fn what_looks_like_a_path_says_how_to_write_it() {
+fn a_store_that_looks_like_a_path_is_refused_with_the_correct_form() {
     let store = Store::absent();
     let list = |uri: &str| said(program(store.folder.path()).args(["--store", uri, "list"]));
     list("/data/x?sync=no").fails(
         2,
-        "--store: store \"/data/x?sync=no\": expected posix:/data/x?sync=no, for a path alone has no options",
+        "--store: store \"/data/x?sync=no\": expected posix:/data/x?sync=no, because a path alone has no options",
     );
     list("nam").fails_with(2, &["--store: store \"nam\": expected ./nam or posix:nam"]);
     list("./nam").fails_with(1, &["does not exist; create it with"]);
 }
 
 #[test]
-fn a_uri_that_is_none_names_the_flag() {
+fn an_invalid_uri_is_reported_with_its_flag() {
     let store = Store::absent();
     said(program(store.folder.path()).args(["--store", "tape://x", "list"]))
         .fails_with(2, &["--store: engine \"tape\": expected one of: daos, memory, posix, rados"]);
 }
 
 #[test]
-fn what_the_environment_says_wrong_is_told_with_the_variable() {
+fn invalid_values_of_variables_are_reported_with_their_name() {
     let store = Store::new();
     let bytes = OsStr::from_bytes(b"x\xff");
     let with = |name: &str, value: &OsStr| said(store.command(["list"]).env(name, value));
@@ -288,7 +283,7 @@ fn what_the_environment_says_wrong_is_told_with_the_variable() {
 }
 
 #[test]
-fn a_store_without_a_name_is_told_what_one_looks_like() {
+fn an_empty_store_uri_is_refused_with_the_expected_form() {
     let store = Store::absent();
     for blank in ["", " "] {
         said(program(store.folder.path()).args(["--store", blank, "list"]))

@@ -1,21 +1,10 @@
-//! The demo, made small.
+//! `isotach demo`, with a small forecast.
 
 use crate::support::{KEY, Store, messages, program, said};
 
+#[rustfmt::skip]
 const SMALL: [&str; 13] = [
-    "demo",
-    "--members",
-    "3",
-    "--steps",
-    "2",
-    "--levels",
-    "2",
-    "--params",
-    "2",
-    "--size",
-    "8KiB",
-    "--writers",
-    "2",
+    "demo", "--members", "3", "--steps", "2", "--levels", "2", "--params", "2", "--size", "8KiB", "--writers", "2",
 ];
 
 #[test]
@@ -33,25 +22,25 @@ fn every_reader_reads_every_field_and_a_map_is_drawn() {
     assert_eq!(all["bytes_read"].as_u64(), all["bytes"].as_u64().map(|bytes| bytes * 2));
     let png = std::fs::read(store.folder.path().join("demo.png")).unwrap();
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 10_000);
-    assert!(!store.folder.path().join("demo-store").exists(), "the folder it made is gone");
+    assert!(!store.folder.path().join("demo-store").exists(), "the demo's own folder is removed");
 }
 
 #[test]
-fn a_store_that_is_named_or_kept_can_be_listed_afterwards() {
+fn a_named_or_kept_store_remains_after_the_demo() {
     if messages(0).is_none() {
         return;
     }
     let store = Store::new();
     store.write_raw(0, b"mine");
-    let out = store.run([&SMALL[..], &["--readers", "0"]].concat()).succeeds();
+    let out = store.ok([&SMALL[..], &["--readers", "0"]].concat());
     assert!(
         out.text().contains(&format!("isotach --store {} axes class=rd,expver=demo", store.uri())),
         "{}",
         out.text()
     );
-    assert_eq!(store.count(), 25, "what was there is still there");
-    // Once more: the demo replaces its own dataset.
-    store.run(SMALL).succeeds();
+    assert_eq!(store.count(), 25, "existing fields stay");
+    // Another demo replaces its own dataset.
+    store.ok(SMALL);
     assert_eq!(store.count(), 25);
 
     let home = Store::absent();
@@ -60,15 +49,14 @@ fn a_store_that_is_named_or_kept_can_be_listed_afterwards() {
     assert_eq!(kept.text().lines().count(), 24);
 }
 
-const MOVE_IT: &str =
-    "; the demo makes its own store in demo-store: move demo-store away, or name another store with --store";
+const MOVE_IT: &str = "; the demo creates its own store in demo-store: move demo-store away, or name another store with --store";
 
 #[test]
-fn a_store_of_that_name_that_is_no_demos_is_left_alone() {
+fn the_demo_leaves_a_store_with_other_data_alone() {
     if messages(0).is_none() {
         return;
     }
-    let expected = "which no demo made: expected an earlier demo's store, or nothing";
+    let expected = "which is not of a demo: expected an earlier demo's store, or nothing";
     let home = Store::absent();
     let run = |arguments: &[&str]| {
         said(program(home.folder.path()).args(["--store", "./demo-store"]).args(arguments))
@@ -81,21 +69,21 @@ fn a_store_of_that_name_that_is_no_demos_is_left_alone() {
 
     run(&["init"]).succeeds();
     let (raw, key) = (home.file("raw", b"field"), format!("{KEY},step=0"));
-    let write = |key: &str| run(&["write", "--key", key, &raw.display().to_string()]).succeeds();
+    let write = |key: &str| run(&["write", "--key", key, &raw]).succeeds();
     write(&key.replace("expver=test", "expver=demo"));
     write(&key);
     demo().fails_with(1, &["demo-store holds the container rd:test:", expected, MOVE_IT]);
     assert_eq!(run(&["list"]).succeeds().text().lines().count(), 2);
     assert!(!home.folder.path().join("demo.png").exists());
 
-    // With nothing but the demo's it is replaced, and gone in the end.
+    // A store with nothing but the demo's dataset is replaced, and removed at the end.
     run(&["wipe", "expver=test", "--doit"]).succeeds();
     demo().succeeds();
     assert!(!home.folder.path().join("demo-store").exists());
 }
 
 #[test]
-fn what_a_demo_left_that_was_killed_early_is_taken_over() {
+fn the_demo_replaces_the_remains_of_a_killed_demo() {
     if messages(0).is_none() {
         return;
     }
@@ -104,7 +92,7 @@ fn what_a_demo_left_that_was_killed_early_is_taken_over() {
     let run = |arguments: &[&str]| {
         said(program(home.folder.path()).args(["--store", "./demo-store"]).args(arguments)).succeeds()
     };
-    // A pool begins with two folders, and is one when its superblock is there; then comes the root of the store.
+    // The stages of creating a store: two folders, the superblock, the root of the store.
     let beginnings: [&dyn Fn(); 4] = [
         &|| std::fs::create_dir(&folder).unwrap(),
         &|| std::fs::create_dir_all(folder.join("containers")).unwrap(),
@@ -123,7 +111,7 @@ fn what_a_demo_left_that_was_killed_early_is_taken_over() {
 }
 
 #[test]
-fn a_folder_that_is_no_store_is_left_alone_and_a_store_of_one_process_refused() {
+fn the_demo_leaves_other_folders_alone_and_refuses_a_store_in_memory() {
     if messages(0).is_none() {
         return;
     }
@@ -138,7 +126,7 @@ fn a_folder_that_is_no_store_is_left_alone_and_a_store_of_one_process_refused() 
 }
 
 #[test]
-fn that_the_map_cannot_be_written_is_told_before_the_demo_begins() {
+fn an_unwritable_map_is_reported_before_the_demo_begins() {
     if messages(0).is_none() {
         return;
     }
@@ -149,7 +137,7 @@ fn that_the_map_cannot_be_written_is_told_before_the_demo_begins() {
 }
 
 #[test]
-fn a_benchmark_of_nothing_is_refused() {
+fn a_benchmark_with_an_empty_workload_is_refused() {
     let home = Store::absent();
     for (flag, value) in [("--procs", "0"), ("--sizes", "31"), ("--sizes", "x"), ("--repetitions", "0")] {
         let out = said(program(home.folder.path()).args(["bench", flag, value]));

@@ -1,8 +1,8 @@
-//! What a field store rests on is not destroyed behind its back.
+//! `destroy` protects what a field store needs.
 
 use crate::support::{KEY, Store};
 
-const CURE: &str = "`isotach wipe` removes datasets; --force removes this all the same";
+const CURE: &str = "`isotach wipe` removes datasets; --force removes this anyway";
 
 fn store_with_a_field() -> Store {
     let store = Store::new();
@@ -11,7 +11,7 @@ fn store_with_a_field() -> Store {
 }
 
 #[test]
-fn a_dataset_is_not_destroyed_as_a_container_unless_that_is_forced() {
+fn a_container_of_a_dataset_is_destroyed_only_with_force() {
     let store = store_with_a_field();
     let label = &*store.label();
     let key = "class=rd,expver=test,stream=oper,date=20240101,time=0000";
@@ -21,85 +21,86 @@ fn a_dataset_is_not_destroyed_as_a_container_unless_that_is_forced() {
         store.run(arguments).fails(1, &refused);
     }
     assert_eq!(store.read(&format!("{KEY},step=0")), b"field");
-    let said = store.run(["container", "destroy", label, "--force"]).succeeds();
+    let said = store.ok(["container", "destroy", label, "--force"]);
     assert!(said.text().starts_with(&format!("would remove container {label} of ")), "{}", said.text());
     assert_eq!(store.count(), 1);
-    store.run(["container", "destroy", label, "--force", "--doit"]).succeeds();
+    store.ok(["container", "destroy", label, "--force", "--doit"]);
     store.run(["stats"]).fails_with(1, &["is lost"]);
 }
 
 #[test]
-fn objects_of_a_dataset_are_kept_too() {
+fn destroy_protects_objects_of_a_dataset() {
     let store = store_with_a_field();
     let (label, dataset) = (&*store.label(), "08010001000000000000000000000000");
     store
         .run(["object", "destroy", label, dataset, "--doit"])
         .fails_with(1, &["holds the dataset class=rd", CURE]);
-    store.run(["object", "destroy", label, dataset, "--force"]).succeeds();
+    store.ok(["object", "destroy", label, dataset, "--force"]);
     assert_eq!(store.count(), 1);
 }
 
 #[test]
-fn the_root_and_the_pool_of_a_store_with_datasets_are_kept() {
+fn destroy_protects_root_and_pool_of_a_store_with_datasets() {
     let store = store_with_a_field();
     let uri = store.uri();
-    let root =
-        format!("container root keeps the schema of the field store {uri} and knows its 1 dataset: {CURE}");
+    let root = format!(
+        "container root holds the schema and the list of datasets of the field store {uri}, 1 dataset: {CURE}"
+    );
     store.run(["container", "destroy", "root", "--doit"]).fails(1, &root);
     let pool = format!("pool {uri} holds a field store of 1 dataset: {CURE}");
     store.run(["pool", "destroy", "--doit"]).fails(1, &pool);
-    store.run(["wipe", "class=rd", "--doit"]).succeeds();
-    store.run(["container", "destroy", "root", "--doit"]).fails_with(1, &["knows its 0 datasets"]);
-    store.run(["pool", "destroy", "--doit"]).succeeds();
+    store.ok(["wipe", "class=rd", "--doit"]);
+    store.run(["container", "destroy", "root", "--doit"]).fails_with(1, &["0 datasets: "]);
+    store.ok(["pool", "destroy", "--doit"]);
     assert!(!store.path().join("superblock").exists());
 }
 
 #[test]
-fn containers_beside_a_field_store_may_go() {
+fn containers_beside_a_field_store_can_be_destroyed() {
     let store = store_with_a_field();
-    store.run(["container", "create", "mine"]).succeeds();
-    store.run(["container", "destroy", "mine", "--doit"]).succeeds();
+    store.ok(["container", "create", "mine"]);
+    store.ok(["container", "destroy", "mine", "--doit"]);
     assert_eq!(store.count(), 1);
 }
 
 #[test]
-fn a_pool_whose_field_store_cannot_be_read_goes_only_by_force() {
+fn a_pool_with_an_unreadable_field_store_is_destroyed_only_with_force() {
     let store = store_with_a_field();
     let settings = "08010001000000000000000000000002";
     store.feed(["object", "put", "root", settings, "version"], &7_u32.to_le_bytes()).succeeds();
     store.run(["pool", "destroy", "--doit"]).fails_with(1, &["has format 7", "; --force removes"]);
-    store.run(["pool", "destroy", "--doit", "--force"]).succeeds();
+    store.ok(["pool", "destroy", "--doit", "--force"]);
 }
 
 #[test]
-fn what_would_go_is_told_in_json_too() {
+fn a_dry_destroy_reports_in_json() {
     let store = Store::absent();
-    store.run(["pool", "create"]).succeeds();
-    store.run(["container", "create", "box"]).succeeds();
-    let said = store.run(["container", "destroy", "box", "--json"]).succeeds();
+    store.ok(["pool", "create"]);
+    store.ok(["container", "create", "box"]);
+    let said = store.ok(["container", "destroy", "box", "--json"]);
     assert_eq!(said.text(), "{\"container\":\"box\",\"done\":\"would remove\"}\n");
-    let said = store.run(["pool", "destroy", "--json"]).succeeds();
+    let said = store.ok(["pool", "destroy", "--json"]);
     assert_eq!(said.text(), format!("{{\"pool\":\"{}\",\"done\":\"would remove\"}}\n", store.uri()));
 }
 
 #[test]
-fn a_wiped_dataset_that_a_snapshot_shows_is_kept_too() {
+fn destroy_protects_a_wiped_dataset_that_a_snapshot_shows() {
     let store = store_with_a_field();
     let (label, uri) = (&*store.label(), store.uri());
-    store.run(["snapshot", "create", "before"]).succeeds();
-    store.run(["wipe", "class=rd", "--doit"]).succeeds();
-    let cure = "`isotach snapshot remove` removes snapshots; --force removes this all the same";
+    store.ok(["snapshot", "create", "before"]);
+    store.ok(["wipe", "class=rd", "--doit"]);
+    let cure = "`isotach snapshot remove` removes snapshots; --force removes this anyway";
     store
         .run(["container", "destroy", label, "--doit"])
         .fails_with(1, &["holds the wiped dataset class=rd", ", which is in snapshot before: ", cure]);
     store
         .run(["container", "destroy", "root", "--doit"])
-        .fails_with(1, &["knows its 0 datasets and 1 that only snapshots show"]);
-    let pool = format!("pool {uri} holds a field store of 0 datasets and 1 that only snapshots show: {cure}");
+        .fails_with(1, &["0 datasets and 1 in snapshots only"]);
+    let pool = format!("pool {uri} holds a field store of 0 datasets and 1 in snapshots only: {cure}");
     store.run(["pool", "destroy", "--doit"]).fails(1, &pool);
-    store.run(["verify", "--data", "--at", "before"]).succeeds();
-    let said = store.run(["read", &format!("{KEY},step=0"), "-o", "-", "--at", "before"]).succeeds();
+    store.ok(["verify", "--data", "--at", "before"]);
+    let said = store.ok(["read", &format!("{KEY},step=0"), "-o", "-", "--at", "before"]);
     assert_eq!(said.out, b"field");
-    store.run(["snapshot", "remove", "before"]).succeeds();
-    store.run(["pool", "destroy", "--doit"]).succeeds();
+    store.ok(["snapshot", "remove", "before"]);
+    store.ok(["pool", "destroy", "--doit"]);
 }

@@ -1,9 +1,9 @@
-//! A full disk: a small file system in memory, which only root can mount.
+//! Full disks, on small file systems in memory, which only root can mount.
 
 use std::{
     fs::{self, File},
     io::Write,
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
 };
 
@@ -11,39 +11,39 @@ use isotach_needs::{Need, skip};
 
 use crate::support::{KEY, Said, Store, program, said, same_bytes, tree};
 
-/// A file system of some MiB, unmounted at the end.
-struct SmallDisk<'s>(&'s Path);
+/// A file system of a few MiB. Dropping it unmounts it.
+struct SmallDisk(PathBuf);
 
-impl<'s> SmallDisk<'s> {
-    fn mount(folder: &'s Path, size: &str) -> Option<Self> {
+impl SmallDisk {
+    fn mount(store: &Store, size: &str) -> Option<Self> {
+        let folder = store.folder.path().join("disk");
+        fs::create_dir_all(&folder).unwrap();
         let size = format!("size={size}");
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder).output();
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&folder).output();
         if mounted.is_ok_and(|output| output.status.success()) {
             return Some(Self(folder));
         }
-        skip(Need::Mount, "cannot mount a small file system here");
+        skip(Need::Mount, "mounting a file system is not permitted");
         None
     }
 }
 
-impl Drop for SmallDisk<'_> {
+impl Drop for SmallDisk {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0).status();
+        let _ = Command::new("umount").arg(&self.0).status();
     }
 }
 
 #[test]
-fn on_a_full_disk_the_field_is_not_visible_and_the_store_goes_on() {
+fn a_store_on_a_full_disk_keeps_its_fields_and_stays_usable() {
     let store = Store::absent();
-    let folder = store.folder.path().join("disk");
-    fs::create_dir(&folder).unwrap();
-    let Some(_disk) = SmallDisk::mount(&folder, "4m") else { return };
-    let uri = format!("posix:{}/store", folder.display());
+    let Some(disk) = SmallDisk::mount(&store, "4m") else { return };
+    let uri = format!("posix:{}/store", disk.0.display());
     let run = |arguments: &[&str]| said(program(store.folder.path()).args(["--store", &uri]).args(arguments));
     let write = |date: &str, step: u32, size: usize| {
         let file = store.file("raw", &vec![7; size]);
         let key = format!("{},step={step}", KEY.replace("20240101", date));
-        run(&["write", "--key", &key, file.to_str().unwrap()])
+        run(&["write", "--key", &key, &file])
     };
     run(&["init"]).succeeds();
     write("20240101", 0, 1 << 20).succeeds();
@@ -55,54 +55,58 @@ fn on_a_full_disk_the_field_is_not_visible_and_the_store_goes_on() {
     assert_eq!(run(&["list"]).succeeds().text().lines().count(), 2);
     same_bytes(&run(&["read", &format!("{KEY},step=0"), "-o", "-"]).succeeds().out, &vec![7; 1 << 20]);
 
-    // Even with no byte left, neither for a file nor in the root's log, a wipe makes room.
-    let filler = fs::write(folder.join("filler"), vec![0; 4 << 20]);
+    // With no byte left, neither for a file nor in the log of the root, a wipe still frees space.
+    let filler = fs::write(disk.0.join("filler"), vec![0; 4 << 20]);
     assert!(filler.is_err());
     let mut locks = (0..1000).map(|_| run(&["lock", "date=20240101", "--list"]));
     let full = locks.find(|said| said.code != Some(0)).unwrap();
-    full.fails_with(1, &["no space left: ", "`isotach purge --doit` gives back the room"]);
+    full.fails_with(1, &["no space left: ", "`isotach purge --doit` frees the space"]);
     run(&["wipe", "date=20240201", "--doit"]).succeeds();
     run(&["unlock", "date=20240101", "--list"]).succeeds();
     write("20240101", 12, 1000).succeeds();
     assert_eq!(run(&["list"]).succeeds().text().lines().count(), 2);
 }
 
-/// A store on a small disk, and what was written to it.
+/// A store on a small disk.
 struct SmallStore<'s> {
     store: &'s Store,
     disk: &'s Path,
     uri: String,
-    /// How often each field was written.
+    /// The number of writes. Each writes a field full of this number.
     rounds: u8,
 }
 
 const SIZE: usize = 150_000;
 const DATES: [&str; 3] = ["20240101", "20240201", "20240301"];
 
-impl SmallStore<'_> {
+impl<'s> SmallStore<'s> {
+    fn new(store: &'s Store, disk: &'s Path) -> Self {
+        Self { store, disk, uri: format!("posix:{}/store", disk.display()), rounds: 0 }
+    }
+
     fn run(&self, arguments: &[&str]) -> Said {
         said(program(self.store.folder.path()).args(["--store", &self.uri]).args(arguments))
     }
 
-    /// Writes a field of a date once more.
+    /// Writes the field of a date once more.
     fn write(&mut self, date: &str) -> Said {
         self.rounds += 1;
         let file = self.store.file("raw", &vec![self.rounds; SIZE]);
-        self.run(&["write", "--key", &Self::key(date), file.to_str().unwrap()])
+        self.run(&["write", "--key", &Self::key(date), &file])
     }
 
     fn key(date: &str) -> String {
         format!("{},step=0", KEY.replace("20240101", date))
     }
 
-    /// Replaces the fields until there is no room. Gives which bytes each date then has.
+    /// Replaces the fields until the disk is full. Returns the newest byte of each date.
     fn fill(&mut self) -> Vec<u8> {
         let mut newest = vec![0; DATES.len()];
         loop {
             for (at, date) in DATES.iter().enumerate() {
                 let written = self.write(date);
                 if written.code != Some(0) {
-                    written.fails_with(1, &["no space left: ", "`isotach purge --doit` gives back the room"]);
+                    written.fails_with(1, &["no space left: ", "`isotach purge --doit` frees the space"]);
                     return newest;
                 }
                 newest[at] = self.rounds;
@@ -110,7 +114,7 @@ impl SmallStore<'_> {
         }
     }
 
-    /// Takes the last byte of the disk, and of the blocks in which files end.
+    /// Fills the disk to the last byte, including the blocks in which files end.
     fn fill_up(&self) {
         let mut filler = File::options().create(true).append(true).open(self.disk.join("filler")).unwrap();
         for size in [1 << 20, 4096, 1] {
@@ -118,7 +122,7 @@ impl SmallStore<'_> {
         }
     }
 
-    fn holds(&self, newest: &[u8]) {
+    fn check(&self, newest: &[u8]) {
         for (date, newest) in DATES.iter().zip(newest) {
             let read = self.run(&["read", &Self::key(date), "-o", "-"]).succeeds();
             same_bytes(&read.out, &vec![*newest; SIZE]);
@@ -127,28 +131,25 @@ impl SmallStore<'_> {
 }
 
 #[test]
-fn a_disk_that_is_full_at_whatever_point_is_purged_and_takes_fields_again() {
+fn a_full_disk_can_be_purged_and_filled_again() {
     let store = Store::absent();
-    let folder = store.folder.path().join("disk");
-    fs::create_dir(&folder).unwrap();
-    // So that it is the data, the log or a block of the directory that finds no room.
+    // The offset decides whether the data, the log or a block of the directory does not fit.
     for before in (0..8).map(|step| step * 23_000) {
-        let Some(_disk) = SmallDisk::mount(&folder, "5m") else { return };
-        let uri = format!("posix:{}/store", folder.display());
-        let mut small = SmallStore { store: &store, disk: &folder, uri, rounds: 0 };
+        let Some(SmallDisk(folder)) = &SmallDisk::mount(&store, "5m") else { return };
+        let mut small = SmallStore::new(&store, folder);
         fs::write(folder.join("before"), vec![0; before]).unwrap();
         small.run(&["init"]).succeeds();
         let newest = small.fill();
         small.fill_up();
 
-        let was = tree(&folder);
+        let before = tree(folder);
         let dry = small.run(&["purge"]).succeeds();
         assert!(dry.text().contains("nothing was removed"), "{dry:?}");
-        assert!(tree(&folder) == was, "a dry run writes nothing");
-        small.holds(&newest);
+        assert!(tree(folder) == before, "a dry run writes nothing");
+        small.check(&newest);
         let done = small.run(&["purge", "--doit"]).succeeds();
         assert!(done.text().contains("freed "), "{done:?}");
-        small.holds(&newest);
+        small.check(&newest);
         let used: usize = tree(&folder.join("store")).iter().map(|(_, bytes, _)| bytes.len()).sum();
         assert!(used < DATES.len() * SIZE + (1 << 20), "{used} bytes left: {done:?}");
         for date in DATES {
@@ -159,22 +160,19 @@ fn a_disk_that_is_full_at_whatever_point_is_purged_and_takes_fields_again() {
 }
 
 #[test]
-fn a_dry_purge_tells_of_a_store_that_may_only_be_read() {
+fn a_dry_purge_works_on_a_read_only_file_system() {
     let store = Store::absent();
-    let folder = store.folder.path().join("disk");
-    fs::create_dir(&folder).unwrap();
-    let Some(_disk) = SmallDisk::mount(&folder, "5m") else { return };
-    let uri = format!("posix:{}/store", folder.display());
-    let mut small = SmallStore { store: &store, disk: &folder, uri, rounds: 0 };
+    let Some(SmallDisk(folder)) = &SmallDisk::mount(&store, "5m") else { return };
+    let mut small = SmallStore::new(&store, folder);
     small.run(&["init"]).succeeds();
     for date in [DATES[0], DATES[0]] {
         small.write(date).succeeds();
     }
-    let told = small.run(&["purge"]).succeeds();
-    assert!(told.text().contains("would remove 1 replaced field and free 1"), "{told:?}");
-    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&folder).status();
+    let dry = small.run(&["purge"]).succeeds();
+    assert!(dry.text().contains("would remove 1 replaced field and free 1"), "{dry:?}");
+    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(folder).status();
     assert!(remounted.is_ok_and(|status| status.success()));
-    assert_eq!(small.run(&["purge"]).succeeds().text(), told.text());
+    assert_eq!(small.run(&["purge"]).succeeds().text(), dry.text());
     let refused = small.run(&["purge", "--doit"]);
     assert_eq!(refused.code, Some(1), "{refused:?}");
 }

@@ -1,4 +1,4 @@
-//! A program that is killed while it works.
+//! A program that is killed during its work.
 
 use std::{
     fs,
@@ -18,23 +18,23 @@ use rustix::{
 use crate::support::{KEY, Store};
 
 #[test]
-fn a_reading_that_is_killed_leaves_nothing_behind() {
+fn a_killed_read_leaves_nothing_behind() {
     let store = Store::new();
     store.write_raw(0, b"field");
-    // The field is read, and then the program waits for someone to hear which one is missing.
+    // After reading the field, the program waits on a full pipe to report the missing one.
     let request = format!("{KEY},step=0/6");
     let folder = store.folder.path().join("target");
     fs::create_dir(&folder).unwrap();
     if open(&folder, OFlags::WRONLY | OFlags::TMPFILE, Mode::RUSR).is_err() {
-        return skip(Need::UnnamedFiles, "no files without a name on this file system");
+        return skip(Need::UnnamedFiles, "this file system has no files without a name");
     }
-    // Not SIGINT: where the tests run in the background of a script it is ignored, here and in all they start.
+    // A shell script ignores SIGINT in background processes and their children, so this test does not use it.
     for (signal, before) in [(Signal::TERM, None), (Signal::KILL, Some("before"))] {
         let target = folder.join("out");
         if let Some(before) = before {
             fs::write(&target, before).unwrap();
         }
-        let arguments = ["read".as_ref(), request.as_ref(), "-o".as_ref(), target.as_os_str()];
+        let arguments = ["read", &request, "-o", target.to_str().unwrap()];
         let (_unread, full) = full_pipe();
         let mut child = store.command(arguments).stderr(full).spawn().unwrap();
         wait_until_it_holds_a_file_in(&folder, &mut child);
@@ -46,7 +46,7 @@ fn a_reading_that_is_killed_leaves_nothing_behind() {
     }
 }
 
-/// A pipe that takes no more, so that whoever writes to it waits.
+/// A full pipe: a writer waits.
 fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = pipe().unwrap();
     let flags = fcntl_getfl(&writer).unwrap();
@@ -57,7 +57,7 @@ fn full_pipe() -> (PipeReader, PipeWriter) {
     (reader, writer)
 }
 
-/// Waits until the process has a file of the folder open, whether it has a name or not.
+/// Waits until the process has opened a file of the folder, with or without a name.
 fn wait_until_it_holds_a_file_in(folder: &Path, child: &mut Child) {
     let open = format!("/proc/{}/fd", child.id());
     let begin = Instant::now();
@@ -67,8 +67,12 @@ fn wait_until_it_holds_a_file_in(folder: &Path, child: &mut Child) {
         links.into_iter().any(|link| link.starts_with(folder))
     };
     while !is_held() {
-        assert_eq!(child.try_wait().unwrap(), None, "it ended instead of waiting");
-        assert!(begin.elapsed() < Duration::from_secs(60), "it opened no file in {}", folder.display());
+        assert_eq!(child.try_wait().unwrap(), None, "the program ended early");
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "the program opened no file in {}",
+            folder.display()
+        );
         std::thread::yield_now();
     }
 }

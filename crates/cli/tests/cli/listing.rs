@@ -1,4 +1,4 @@
-//! What `list` shows on demand, and requests that must name some keys.
+//! The options of `list`, and `--minimum-keys`.
 
 use crate::support::{KEY, Store};
 
@@ -14,7 +14,7 @@ const DATASET: &str = "{class=rd,expver=test,stream=oper,date=20240101,time=0000
 
 #[test]
 fn a_listing_shows_lengths_on_demand() {
-    let said = store().run(["list", "--length"]).succeeds();
+    let said = store().ok(["list", "--length"]);
     let lines: Vec<&str> = said.text().lines().collect();
     let head = format!("{DATASET}{{type=fc,levtype=sfc}}");
     assert_eq!(
@@ -24,10 +24,10 @@ fn a_listing_shows_lengths_on_demand() {
 }
 
 #[test]
-fn a_porcelain_listing_leaves_out_the_mark_on_replaced_fields() {
+fn a_porcelain_listing_omits_the_mark_on_replaced_fields() {
     let store = store();
     let listed = |flags: &[&str]| {
-        let said = store.run(["list", "--duplicates"].iter().chain(flags)).succeeds();
+        let said = store.ok(["list", "--duplicates"].iter().chain(flags));
         said.text().to_owned()
     };
     assert_eq!(listed(&[]).matches(" (replaced)").count(), 1);
@@ -40,8 +40,8 @@ fn a_listing_shows_datasets_or_collocations_alone() {
     let other = KEY.replace("levtype=sfc", "levtype=pl,levelist=500");
     let file = store.file("raw", b"third");
     let key = format!("{other},step=0");
-    store.run(["write".as_ref(), "--key".as_ref(), key.as_ref(), file.as_os_str()]).succeeds();
-    let listed = |depth: &str| store.run(["list", "--depth", depth]).succeeds().text().to_owned();
+    store.ok(["write", "--key", &key, &file]);
+    let listed = |depth: &str| store.ok(["list", "--depth", depth]).text().to_owned();
     assert_eq!(listed("1"), format!("{DATASET}\n"));
     let collocations = listed("2");
     let mut lines: Vec<&str> = collocations.lines().collect();
@@ -55,9 +55,9 @@ fn a_listing_shows_datasets_or_collocations_alone() {
 }
 
 #[test]
-fn a_request_without_a_key_of_the_minimum_is_refused() {
+fn a_request_without_all_minimum_keys_is_refused() {
     let store = store();
-    let message = "the request lacks expver, date, which --minimum-keys asks for";
+    let message = "the request lacks expver, date, which --minimum-keys requires";
     let least = "--minimum-keys=class, expver,date";
     for command in ["list", "axes", "stats", "purge", "wipe"] {
         store.run([command, least, "class=rd"]).fails(2, message);
@@ -65,13 +65,13 @@ fn a_request_without_a_key_of_the_minimum_is_refused() {
     store.run(["lock", "--wipe", least, "class=rd"]).fails(2, message);
     store
         .run(["list", least])
-        .fails(2, "the request lacks class, expver, date, which --minimum-keys asks for");
+        .fails(2, "the request lacks class, expver, date, which --minimum-keys requires");
     let requests =
         store.file("requests", b"retrieve,class=rd,expver=test,date=20240101\nretrieve,class=rd\n");
-    let said = store.run(["list".as_ref(), least.as_ref(), "-f".as_ref(), requests.as_os_str()]);
+    let said = store.run(["list", &least, "-f", &requests]);
     said.fails_with(2, &["requests:2: the request lacks expver, date"]);
     for least in [least, "--minimum-keys="] {
-        let said = store.run(["list", least, "class=rd,expver=test,date=20240101"]).succeeds();
+        let said = store.ok(["list", least, "class=rd,expver=test,date=20240101"]);
         assert_eq!(said.text().lines().count(), 2);
     }
 }

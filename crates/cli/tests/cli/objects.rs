@@ -1,48 +1,41 @@
-//! The object model from the command line.
+//! The commands of the object model.
 
 use crate::support::Store;
 
 /// A pool with one empty container.
 fn pool() -> Store {
     let store = Store::absent();
-    store.run(["pool", "create"]).succeeds();
-    store.run(["container", "create", "box"]).succeeds();
+    store.ok(["pool", "create"]);
+    store.ok(["container", "create", "box"]);
     store
 }
 
 #[track_caller]
 fn new_object(store: &Store, kind: &str) -> String {
-    let said = store.run(["object", "create", "box", "--type", kind, "--json"]).succeeds();
-    let line: serde_json::Value = serde_json::from_str(said.text()).unwrap();
-    line["object"].as_str().unwrap().to_owned()
+    let created = store.ok(["object", "create", "box", "--type", kind, "--json"]).json();
+    created["object"].as_str().unwrap().to_owned()
 }
 
 #[test]
-fn pools_and_containers_are_made_shown_and_removed() {
+fn pools_and_containers_are_created_shown_and_removed() {
     let store = pool();
     store.run(["pool", "create"]).fails_with(1, &["exists already"]);
     store.run(["container", "create", "box"]).fails_with(1, &["container box exists already"]);
     store.run(["container", "create", "../box"]).fails_with(2, &["label \"../box\": expected 1 to 127"]);
-    let listed = store.run(["container", "list", "--json"]).succeeds();
+    let listed = store.ok(["container", "list", "--json"]);
     assert!(listed.text().starts_with("{\"container\":\"box\",\"bytes\":"), "{}", listed.text());
-    assert!(store.run(["pool", "show"]).succeeds().text().contains("containers    1\n"));
-    assert!(store.run(["container", "show", "box"]).succeeds().text().contains("objects    0\n"));
-    assert!(
-        store
-            .run(["container", "destroy", "box"])
-            .succeeds()
-            .text()
-            .starts_with("would remove container box")
-    );
-    store.run(["container", "destroy", "box", "--doit"]).succeeds();
+    assert!(store.ok(["pool", "show"]).text().contains("containers    1\n"));
+    assert!(store.ok(["container", "show", "box"]).text().contains("objects    0\n"));
+    assert!(store.ok(["container", "destroy", "box"]).text().starts_with("would remove container box"));
+    store.ok(["container", "destroy", "box", "--doit"]);
     store.run(["container", "show", "box"]).fails_with(1, &["container box", "does not exist"]);
-    assert!(store.run(["pool", "destroy"]).succeeds().text().starts_with("would remove pool "));
-    store.run(["pool", "destroy", "--doit"]).succeeds();
+    assert!(store.ok(["pool", "destroy"]).text().starts_with("would remove pool "));
+    store.ok(["pool", "destroy", "--doit"]);
     assert!(!store.path().join("superblock").exists());
 }
 
 #[test]
-fn values_and_bytes_go_in_and_come_out() {
+fn values_and_bytes_are_read_back_and_removed() {
     let store = pool();
     let (map, array, general) =
         (new_object(&store, "key-value"), new_object(&store, "array"), new_object(&store, "general"));
@@ -50,24 +43,24 @@ fn values_and_bytes_go_in_and_come_out() {
     store.feed(["object", "put", "box", &array], b"0123456789").succeeds();
     store.feed(["object", "put", "box", &array], b"short").succeeds();
     store.feed(["object", "put", "box", &general, "dkey", "akey"], b"single").succeeds();
-    assert_eq!(store.run(["object", "get", "box", &map, "a key"]).succeeds().out, b"value");
-    assert_eq!(store.run(["object", "get", "box", &array]).succeeds().out, b"short");
-    assert_eq!(store.run(["object", "get", "box", &general, "dkey", "akey"]).succeeds().out, b"single");
-    assert_eq!(store.run(["object", "show", "box", &map]).succeeds().text(), "a key  5 bytes\n");
-    assert_eq!(store.run(["object", "show", "box", &array]).succeeds().text(), "array of 5 bytes (5 B)\n");
-    assert_eq!(store.run(["object", "show", "box", &general]).succeeds().text(), "dkey  akey\n");
-    assert_eq!(store.run(["object", "list", "box", "--json"]).succeeds().text().lines().count(), 3);
+    assert_eq!(store.ok(["object", "get", "box", &map, "a key"]).out, b"value");
+    assert_eq!(store.ok(["object", "get", "box", &array]).out, b"short");
+    assert_eq!(store.ok(["object", "get", "box", &general, "dkey", "akey"]).out, b"single");
+    assert_eq!(store.ok(["object", "show", "box", &map]).text(), "a key  5 bytes\n");
+    assert_eq!(store.ok(["object", "show", "box", &array]).text(), "array of 5 bytes (5 B)\n");
+    assert_eq!(store.ok(["object", "show", "box", &general]).text(), "dkey  akey\n");
+    assert_eq!(store.ok(["object", "list", "box", "--json"]).text().lines().count(), 3);
     let gone = |id: &str| format!("object {id} in container box does not exist");
     for id in [&map, &array, &general] {
-        assert!(store.run(["object", "destroy", "box", id]).succeeds().text().starts_with("would remove"));
+        assert!(store.ok(["object", "destroy", "box", id]).text().starts_with("would remove"));
         let none = format!("{}ffffffff", &id[..24]);
         store.run(["object", "destroy", "box", &none]).fails(1, &gone(&none));
         store.run(["object", "destroy", "box", &none, "--doit"]).fails(1, &gone(&none));
     }
-    store.run(["object", "destroy", "box", &map, "--doit"]).succeeds();
+    store.ok(["object", "destroy", "box", &map, "--doit"]);
     store.run(["object", "destroy", "box", &map, "--doit"]).fails(1, &gone(&map));
     store.run(["object", "get", "box", &map, "a key"]).fails_with(1, &["does not exist"]);
-    assert_eq!(store.run(["object", "list", "box"]).succeeds().text().lines().count(), 2);
+    assert_eq!(store.ok(["object", "list", "box"]).text().lines().count(), 2);
 }
 
 #[test]
@@ -75,20 +68,20 @@ fn a_snapshot_of_a_container_shows_objects_as_they_were_until_it_is_removed() {
     let store = pool();
     let map = new_object(&store, "key-value");
     store.feed(["object", "put", "box", &map, "key"], b"old").succeeds();
-    store.run(["container", "create-snap", "box", "before"]).succeeds();
+    store.ok(["container", "create-snap", "box", "before"]);
     store.run(["container", "create-snap", "box", "before"]).fails_with(1, &["before", "exists already"]);
     store.feed(["object", "put", "box", &map, "key"], b"newer").succeeds();
     let at = ["--at", "before"];
-    assert_eq!(store.run(["object", "get", "box", &map, "key", at[0], at[1]]).succeeds().out, b"old");
-    let shown = store.run(["object", "show", "box", &map, at[0], at[1]]).succeeds();
+    assert_eq!(store.ok(["object", "get", "box", &map, "key", at[0], at[1]]).out, b"old");
+    let shown = store.ok(["object", "show", "box", &map, at[0], at[1]]);
     assert_eq!(shown.text(), "key  3 bytes\n");
-    store.run(["object", "destroy", "box", &map, "--doit"]).succeeds();
-    assert!(store.run(["object", "list", "box", at[0], at[1]]).succeeds().text().starts_with(&map));
-    let listed = store.run(["container", "list-snaps", "box", "--json"]).succeeds();
+    store.ok(["object", "destroy", "box", &map, "--doit"]);
+    assert!(store.ok(["object", "list", "box", at[0], at[1]]).text().starts_with(&map));
+    let listed = store.ok(["container", "list-snaps", "box", "--json"]);
     assert!(listed.text().starts_with("{\"snapshot\":\"before\",\"epoch\":"), "{}", listed.text());
-    let would = store.run(["container", "destroy-snap", "box", "before"]).succeeds();
+    let would = store.ok(["container", "destroy-snap", "box", "before"]);
     assert_eq!(would.text(), "would remove snapshot before; add --doit to remove it\n");
-    store.run(["container", "destroy-snap", "box", "before", "--doit"]).succeeds();
+    store.ok(["container", "destroy-snap", "box", "before", "--doit"]);
     store
         .run(["container", "destroy-snap", "box", "before"])
         .fails_with(1, &["snapshot before", "does not exist"]);
@@ -96,10 +89,10 @@ fn a_snapshot_of_a_container_shows_objects_as_they_were_until_it_is_removed() {
 }
 
 #[test]
-fn a_container_whose_storage_has_no_properties_says_so_and_refuses_to_set_one() {
+fn a_storage_without_properties_reports_that_and_refuses_to_set_one() {
     let store = pool();
-    let told = store.run(["container", "get-prop", "box"]).succeeds();
-    assert!(told.text().ends_with("have no properties of the storage's\n"), "{}", told.text());
+    let said = store.ok(["container", "get-prop", "box"]);
+    assert!(said.text().ends_with("has no properties of containers\n"), "{}", said.text());
     store
         .run(["container", "set-prop", "box", "status=healthy"])
         .fails_with(1, &["does not support", "properties of containers"]);
@@ -108,7 +101,7 @@ fn a_container_whose_storage_has_no_properties_says_so_and_refuses_to_set_one() 
 }
 
 #[test]
-fn what_does_not_fit_an_object_is_refused() {
+fn keys_ids_and_classes_that_fit_no_object_are_refused() {
     let store = pool();
     let map = new_object(&store, "key-value");
     store.run(["object", "get", "box", &map]).fails(2, "keys: expected one for a key-value object");

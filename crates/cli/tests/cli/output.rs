@@ -1,14 +1,14 @@
-//! Standard output that nobody reads, or whose device is full: told in a line, or not at all, and never a panic.
+//! A closed standard output ends a command quietly, a full one is reported in one line. Neither causes a panic.
 
 use std::{fs::File, io::pipe, process::Stdio};
 
 use crate::support::{KEY, Said, Store, said};
 
-/// Every command that prints, on a store with a field; each does its work before it prints.
+/// Every command that prints, on a store with a field.
 fn commands(store: &Store, to: &Store) -> Vec<Vec<String>> {
     let field = format!("{KEY},step=0");
-    let file = store.file("raw", b"field").display().to_string();
-    let schema = store.file("schema.txt", b"[ class [ type [ step ]]]").display().to_string();
+    let file = store.file("raw", b"field");
+    let schema = store.file("schema.txt", b"[ class [ type [ step ]]]");
     let to = to.uri();
     let settings = "08010001000000000000000000000002";
     [
@@ -61,7 +61,7 @@ fn commands(store: &Store, to: &Store) -> Vec<Vec<String>> {
     .collect()
 }
 
-/// Runs all of them with this standard output.
+/// Runs all commands with this standard output.
 fn run_all(stdout: impl Fn() -> Stdio, check: impl Fn(&[String], Said)) {
     let (store, to) = (Store::new(), Store::new());
     store.write_raw(0, b"field");
@@ -71,7 +71,7 @@ fn run_all(stdout: impl Fn() -> Stdio, check: impl Fn(&[String], Said)) {
 }
 
 #[test]
-fn a_full_device_is_told_in_one_line() {
+fn a_full_standard_output_is_reported_in_one_line() {
     let full = || File::options().write(true).open("/dev/full").unwrap().into();
     run_all(full, |words, said| {
         let expected = "isotach: cannot write to standard output: No space left on device (os error 28)\n";
@@ -81,7 +81,7 @@ fn a_full_device_is_told_in_one_line() {
 }
 
 #[test]
-fn a_reader_that_has_gone_is_no_failure() {
+fn a_closed_standard_output_is_no_failure() {
     let closed = || pipe().unwrap().1.into();
     run_all(closed, |words, said| {
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{words:?}: {said:?}");
@@ -89,22 +89,22 @@ fn a_reader_that_has_gone_is_no_failure() {
 }
 
 #[test]
-fn a_failure_counts_though_nobody_reads_the_rest() {
+fn a_failure_is_reported_though_standard_output_is_closed() {
     let store = Store::new();
     let file = store.file("raw", b"no field");
-    let mut write = store.command(["write".as_ref(), file.as_os_str()]);
+    let mut write = store.command(["write", &file]);
     said(write.stdout(pipe().unwrap().1)).fails_with(1, &["no GRIB message found"]);
 }
 
 #[test]
-fn all_that_was_asked_for_is_wiped_though_nobody_reads_of_it() {
+fn wipe_completes_though_standard_output_is_closed() {
     let store = Store::new();
     store.write_raw(0, b"field");
     let key = format!("{KEY},step=0").replace("test", "more");
     let file = store.file("raw", b"field");
-    store.run(["write".as_ref(), "--key".as_ref(), key.as_ref(), file.as_os_str()]).succeeds();
+    store.ok(["write", "--key", &key, &file]);
     let requests = store.file("requests.txt", b"expver=test\nexpver=more\n");
-    let mut wipe = store.command(["wipe".as_ref(), "-f".as_ref(), requests.as_os_str(), "--doit".as_ref()]);
+    let mut wipe = store.command(["wipe", "-f", &requests, "--doit"]);
     said(wipe.stdout(pipe().unwrap().1)).succeeds();
     assert_eq!(store.count(), 0);
 }

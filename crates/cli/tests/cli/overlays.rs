@@ -11,39 +11,39 @@ fn shown(step: &str) -> String {
     format!("{MESSAGE},step={step}").replace("class=rd,expver=test", "class=od,expver=1")
 }
 
-/// The values of a message's key.
+/// The value of a key in a message.
 fn value(message: &[u8], name: &str) -> String {
     let key = message_key(message).unwrap();
     key.into_iter().find(|(known, _)| known == name).map(|(_, value)| value).unwrap_or_default()
 }
 
 #[test]
-fn a_message_from_below_an_overlay_is_read_with_the_key_that_it_is_shown_under() {
+fn a_message_below_an_overlay_is_read_with_the_key_of_the_overlay() {
     let Some(good) = messages(2) else { return };
     let store = Store::new();
     store.write(&store.file("good.grib", &good.concat())).succeeds();
-    let said = store.run(["overlay", BELOW, SHOWN]).succeeds();
+    let said = store.ok(["overlay", BELOW, SHOWN]);
     assert_eq!(said.text(), format!("{SHOWN} shows {BELOW}\n"));
     let read = store.read(&shown("6"));
     assert_eq!((value(&read, "class"), value(&read, "expver")), ("od".to_owned(), "0001".to_owned()));
     assert_eq!((value(&read, "step"), read.len()), ("6".to_owned(), good[1].len()));
     assert_eq!(store.count(), 4);
     same_bytes(&store.read(&format!("{MESSAGE},step=0/6")), &good.concat());
-    let status = store.run(["status", "class=od", "--json"]).succeeds();
+    let status = store.ok(["status", "class=od", "--json"]);
     assert!(status.text().contains(r#""overlays":[{"class":"rd","expver":"test""#), "{}", status.text());
-    let dump = store.run(["dump", "class=od"]).succeeds();
+    let dump = store.ok(["dump", "class=od"]);
     assert!(dump.text().contains("\n  overlays  class=rd,expver=test,"), "{}", dump.text());
-    store.run(["overlay", "--remove", BELOW, SHOWN]).succeeds();
+    store.ok(["overlay", "--remove", BELOW, SHOWN]);
     assert_eq!(store.count(), 2);
 }
 
 #[test]
-fn a_key_that_a_message_cannot_carry_is_never_shown_with_another() {
+fn an_overlay_refuses_a_key_that_the_message_cannot_carry() {
     let Some(good) = messages(1) else { return };
     let store = Store::new();
     store.write(&store.file("good.grib", &good.concat())).succeeds();
     let long = SHOWN.replace("expver=1", "expver=toolong");
-    store.run(["overlay", BELOW, &long]).succeeds();
+    store.ok(["overlay", BELOW, &long]);
     let request = shown("0").replace("expver=1", "expver=toolong");
     let said = store.run(["read", &request, "-o", "-"]);
     assert!(said.out.is_empty(), "{said:?}");
@@ -51,13 +51,13 @@ fn a_key_that_a_message_cannot_carry_is_never_shown_with_another() {
 }
 
 #[test]
-fn a_field_that_is_no_message_is_not_shown_under_another_key() {
+fn an_overlay_refuses_a_field_that_is_no_message() {
     let Some(_) = messages(1) else { return };
     let store = Store::new();
     store.write_raw(6, b"no message");
     let below = "class=rd,expver=test,stream=oper,date=20240101,time=0";
     let over = below.replace("expver=test", "expver=over");
-    store.run(["overlay", "--variable-keys", "expver", below, &over]).succeeds();
+    store.ok(["overlay", "--variable-keys", "expver", below, &over]);
     let request = format!("{KEY},step=6").replace("expver=test", "expver=over");
     let said = store.run(["read", &request, "-o", "-"]);
     assert!(said.out.is_empty(), "{said:?}");
@@ -65,7 +65,7 @@ fn a_field_that_is_no_message_is_not_shown_under_another_key() {
 }
 
 #[test]
-fn an_overlay_is_refused_with_the_key_that_may_not_differ() {
+fn an_overlay_with_a_forbidden_difference_is_refused_with_the_key() {
     let Some(good) = messages(1) else { return };
     let store = Store::new();
     store.write(&store.file("good.grib", &good.concat())).succeeds();
@@ -73,10 +73,10 @@ fn an_overlay_is_refused_with_the_key_that_may_not_differ() {
     said.fails_with(2, &["date=20240102", "only class, expver may differ"]);
     let said = store.run(["overlay", &BELOW.replace("test", "none"), SHOWN]);
     said.fails_with(1, &["dataset class=rd,expver=none", "does not exist"]);
-    store.run(["overlay", BELOW, SHOWN]).succeeds();
+    store.ok(["overlay", BELOW, SHOWN]);
     let said = store.run(["overlay", BELOW, SHOWN]);
     said.fails_with(1, &["dataset class=od,expver=0001", "force the overlay"]);
-    store.run(["wipe", "class=rd", "--doit"]).succeeds();
+    store.ok(["wipe", "class=rd", "--doit"]);
     let said = store.run(["list", "class=od"]);
     said.fails_with(
         1,

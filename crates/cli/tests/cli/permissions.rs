@@ -1,145 +1,102 @@
-//! Who may do what, from the command line: what is typed, told and refused, and what other users meet.
+//! Permissions: setting and showing them, and what other users may do.
 
-use std::{
-    fs,
-    os::unix::{fs::PermissionsExt, process::CommandExt},
-    path::Path,
-    process::Command,
-};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use isotach_needs::{Need, skip};
+use serde_json::json;
 
-use crate::support::{KEY, Said, Store};
-
-/// Somebody who is not the owner, in a group of his own.
-const OTHER: u32 = 3_901_005;
+use crate::support::{KEY, OTHER, Store, set_mode};
 
 #[test]
-fn the_list_of_a_container_is_set_at_creation_and_later_and_is_told_as_it_can_be_typed() {
+fn permissions_of_a_container_are_set_at_creation_and_later_and_print_as_input() {
     let store = Store::absent();
-    store.run(["pool", "create"]).succeeds();
-    store.run(["container", "create", "box", "--acl", "A::3901005@:rw, A:G:GROUP@:r"]).succeeds();
-    let told = store.run(["container", "get-acl", "box"]).succeeds();
-    let lines: Vec<&str> = told.text().lines().collect();
+    store.ok(["pool", "create"]);
+    store.ok(["container", "create", "box", "--acl", "A::3901005@:rw, A:G:GROUP@:r"]);
+    let shown = store.ok(["container", "get-acl", "box"]);
+    let lines: Vec<&str> = shown.text().lines().collect();
     assert!(lines[0].starts_with("# owner: ") && lines[1].starts_with("# group: "), "{lines:?}");
     assert_eq!(lines[2..], ["A::OWNER@:rwdtTaAo", "A::3901005@:rwta", "A:G:GROUP@:rta"]);
-    let again = store.run(["container", "set-acl", "box", "--acl", told.text()]).succeeds();
-    assert_eq!(again.text(), told.text());
-    let json = store.run(["container", "set-acl", "box", "--mode", "750", "--json"]).succeeds();
-    let json: serde_json::Value = serde_json::from_str(json.text()).unwrap();
-    assert_eq!(json["acl"], serde_json::json!(["A::OWNER@:rwdtTaAo", "A:G:GROUP@:rta"]));
+    let again = store.ok(["container", "set-acl", "box", "--acl", shown.text()]);
+    assert_eq!(again.text(), shown.text());
+    let set = store.ok(["container", "set-acl", "box", "--mode", "750", "--json"]);
+    assert_eq!(set.json()["acl"], json!(["A::OWNER@:rwdtTaAo", "A:G:GROUP@:rta"]));
     let path = store.path().join("containers/box");
     assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o7777, 0o2750);
-    store.run(["container", "set-acl", "box", "--acl", "A::alice:r"]).fails_with(
-        2,
-        &["--acl: principal \"alice\": expected OWNER@, GROUP@, EVERYONE@, or a name with @ behind it"],
-    );
-    store
-        .run(["container", "set-acl", "box", "--mode", "71"])
-        .fails_with(2, &["--mode", "three octal digits"]);
-    store.run(["container", "set-acl", "box"]).fails(2, "expected --acl or --mode");
-    store.run(["container", "set-owner", "box"]).fails(2, "expected --owner or --group");
-    store
-        .run(["container", "set-acl", "box", "--acl", "A:G:GROUP@:rd"])
-        .fails_with(1, &["does not support", "OWNER@ and to root"]);
-    store.run(["container", "set-owner", "box", "--owner", "no-such-user"]).fails_with(2, &["no-such-user"]);
-    store.run(["container", "get-acl", "none"]).fails_with(1, &["container none", "does not exist"]);
-}
-
-/// Runs the program as somebody else, if this is root.
-fn as_other(store: &Store, args: &[&str]) -> Option<Said> {
-    if !rustix::process::geteuid().is_root() {
-        skip(Need::Root, "only root can act for other users");
-        return None;
+    let principal =
+        "--acl: principal \"alice\": expected OWNER@, GROUP@, EVERYONE@, or a name with @ behind it";
+    for (arguments, code, parts) in [
+        (&["set-acl", "box", "--acl", "A::alice:r"][..], 2, &[principal][..]),
+        (&["set-acl", "box", "--mode", "71"], 2, &["--mode", "three octal digits"]),
+        (&["set-acl", "box"], 2, &["expected --acl or --mode"]),
+        (&["set-owner", "box"], 2, &["expected --owner or --group"]),
+        (&["set-acl", "box", "--acl", "A:G:GROUP@:rd"], 1, &["does not support", "OWNER@ and to root"]),
+        (&["set-owner", "box", "--owner", "no-such-user"], 2, &["no-such-user"]),
+        (&["get-acl", "none"], 1, &["container none", "does not exist"]),
+    ] {
+        store.run([&["container"], arguments].concat()).fails_with(code, parts);
     }
-    let folder = store.folder.path();
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
-    let program = folder.join("isotach");
-    if !program.exists() {
-        // A copy, since the way to the program itself may be closed to that user. Made by another process: a descriptor that
-        // is open for writing could be inherited by children of other tests, and the program could not be run.
-        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_isotach")).arg(&program).status();
-        assert!(copied.unwrap().success());
-    }
-    let mut command = Command::new(program);
-    command.arg("--store").arg(store.path()).args(args).current_dir(Path::new("/"));
-    command.env_clear().env("HOME", "/nonexistent").uid(OTHER).gid(OTHER);
-    Some(Said::from(command.output().unwrap()))
 }
 
 #[test]
-fn a_file_that_may_not_be_written_is_not_replaced_by_a_reading() {
+fn read_does_not_replace_a_file_without_write_permission() {
     let store = Store::new();
     store.write_raw(6, b"six");
     let folder = store.folder.path().join("theirs");
     fs::create_dir(&folder).unwrap();
-    // He could give another file its name, since the folder is open to him.
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-    let target = folder.join("protected");
-    fs::write(&target, b"before").unwrap();
-    fs::set_permissions(&target, fs::Permissions::from_mode(0o444)).unwrap();
+    // The other user could rename a file over this one, because the folder is open.
+    set_mode(&folder, 0o777);
+    let protected = folder.join("protected");
+    fs::write(&protected, b"before").unwrap();
+    set_mode(&protected, 0o444);
     let request = format!("{KEY},step=6");
-    let into = |path: &Path| as_other(&store, &["read", &request, "-o", path.to_str().unwrap()]);
-    let Some(refused) = into(&target) else { return };
+    let into = |path: &Path| store.run_as_other(&["read", &request, "-o", path.to_str().unwrap()]);
+    let Some(refused) = into(&protected) else { return };
     refused.fails_with(1, &["cannot write to ", "protected: Permission denied"]);
-    assert_eq!(fs::read(&target).unwrap(), b"before");
+    assert_eq!(fs::read(&protected).unwrap(), b"before");
     into(&folder.join("new")).unwrap().succeeds();
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
-    let told = format!("cannot create a file in {}: Permission denied", folder.display());
-    into(&folder.join("newer")).unwrap().fails_with(1, &[&told]);
+    set_mode(&folder, 0o755);
+    let message = format!("cannot create a file in {}: Permission denied", folder.display());
+    into(&folder.join("newer")).unwrap().fails_with(1, &[&message]);
 }
 
 #[test]
-fn new_datasets_have_the_list_of_the_store_and_those_that_are_there_keep_theirs_until_they_are_set() {
+fn new_datasets_inherit_the_permissions_of_the_store_and_existing_ones_keep_theirs() {
     let store = Store::absent();
-    let writers = format!("A::{OTHER}@:rw");
-    store.run(["init", "--acl", &writers]).succeeds();
-    let input = store.folder.path().join("input");
-    fs::write(&input, b"bytes of a field").unwrap();
-    fs::set_permissions(&input, fs::Permissions::from_mode(0o644)).unwrap();
-    let field = |step: &str| format!("{KEY},step={step}");
-    let write =
-        |step: &str| ["write".to_owned(), "--key".to_owned(), field(step), input.display().to_string()];
-    store.run(write("0")).succeeds();
+    store.ok(["init", "--acl", &format!("A::{OTHER}@:rw")]);
+    let input = store.file("input", b"bytes of a field");
+    set_mode(&input, 0o644);
+    let (first, second) = (format!("{KEY},step=0"), format!("{KEY},step=6"));
+    store.ok(["write", "--key", &first, &input]);
     let dataset = "class=rd,expver=test";
-    let told = store.run(["acl", "get", dataset]).succeeds();
-    assert!(told.text().contains(&format!("\nA::{OTHER}@:rwta\n")), "{}", told.text());
-    // Another user reads, and adds to the dataset, and makes one.
-    let other_dataset = field("0").replace("expver=test", "expver=more");
-    let input = input.display().to_string();
-    for args in [
-        vec!["read", &field("0"), "-o", "-"],
-        vec!["write", "--key", &field("6"), &input],
-        vec!["write", "--key", &other_dataset, &input],
-        vec!["list", "class=rd"],
-        vec!["verify", "--data"],
+    store.ok(["acl", "get", dataset]).shows(&[&format!("\nA::{OTHER}@:rwta\n")]);
+    // The other user reads, adds to the dataset, and creates one.
+    let other = first.replace("expver=test", "expver=more");
+    for arguments in [
+        &["read", &first, "-o", "-"][..],
+        &["write", "--key", &second, &input],
+        &["write", "--key", &other, &input],
+        &["list", "class=rd"],
+        &["verify", "--data"],
     ] {
-        let Some(said) = as_other(&store, &args) else { return };
-        assert_eq!(said.code, Some(0), "{args:?}: {said:?}");
+        let Some(said) = store.run_as_other(arguments) else { return };
+        said.succeeds();
     }
-    let listed = store.run(["list", "class=rd"]).succeeds();
+    let listed = store.ok(["list", "class=rd"]);
     assert_eq!(listed.text().matches("param=167").count(), 3, "{}", listed.text());
-    // Closed to that user, what he made himself excepted.
-    store.run(["acl", "set", dataset, "--mode", "700"]).succeeds();
-    let said = as_other(&store, &["read", &field("0"), "-o", "-"]).unwrap();
+    // Closed to that user, except for the dataset that he owns.
+    store.ok(["acl", "set", dataset, "--mode", "700"]);
+    let run = |arguments: &[&str]| store.run_as_other(arguments).unwrap();
+    run(&["read", &first, "-o", "-"]).fails_with(1, &["no permission"]);
+    // A listing shows all other datasets, and reports this one.
+    let closed = ["dataset class=rd,expver=test", "is closed to this user"];
+    run(&["list", "class=rd"]).shows(&["expver=more"]).fails_with(1, &closed);
+    let said = run(&["container", "list"]).succeeds();
+    assert_eq!(said.text().matches("no permission").count(), 1, "{said:?}");
+    run(&["read", &other, "-o", "-"]).succeeds();
+    // The store is closed for writing only.
+    store.ok(["acl", "set", "--acl", &format!("A::{OTHER}@:r")]);
+    let late = first.replace("expver=test", "expver=late");
+    let said = run(&["write", "--key", &late, &input]);
     assert!(said.code == Some(1) && said.err.contains("no permission"), "{said:?}");
-    // A listing has all the others, and names this one.
-    let said = as_other(&store, &["list", "class=rd"]).unwrap();
-    assert!(said.code == Some(1) && said.text().contains("expver=more"), "{said:?}");
-    assert!(
-        said.err.contains("dataset class=rd,expver=test") && said.err.contains("is closed to this user"),
-        "{said:?}"
-    );
-    let said = as_other(&store, &["container", "list"]).unwrap();
-    assert!(said.code == Some(0) && said.text().matches("no permission").count() == 1, "{said:?}");
-    let said = as_other(&store, &["read", &other_dataset, "-o", "-"]).unwrap();
-    assert_eq!(said.code, Some(0), "{said:?}");
-    // The store is closed for writing: reading goes on, and what is refused names what is needed.
-    store.run(["acl", "set", "--acl", &format!("A::{OTHER}@:r")]).succeeds();
-    let third = field("0").replace("expver=test", "expver=late");
-    let said = as_other(&store, &["write", "--key", &third, &input]).unwrap();
-    assert!(said.code == Some(1) && said.err.contains("no permission"), "{said:?}");
-    let said = as_other(&store, &["list", "expver=more"]).unwrap();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    run(&["list", "expver=more"]).succeeds();
     store.run(["acl", "set", dataset]).fails_with(2, &["expected --acl, --mode, --owner or --group"]);
 }

@@ -1,4 +1,4 @@
-//! Purging: what it says it would free, what it frees, what it refuses.
+//! `isotach purge`: the dry run, the purge, and what it refuses.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::support::{KEY, Store, program, said, tree};
 
 const LENGTH: usize = 300_000;
 
-/// A store in which one field was replaced twice.
+/// A store with one field that was replaced twice.
 fn replaced() -> Store {
     let store = Store::new();
     for byte in 1..=3 {
@@ -16,17 +16,17 @@ fn replaced() -> Store {
 }
 
 fn object(store: &Store, arguments: &[&str]) -> Value {
-    serde_json::from_str(store.run([&["purge", "--json"], arguments].concat()).succeeds().text()).unwrap()
+    store.ok([&["purge", "--json"], arguments].concat()).json()
 }
 
 #[test]
-fn a_dry_run_says_what_would_go_and_doit_does_it() {
+fn a_dry_run_reports_what_doit_then_frees() {
     let store = replaced();
     let dry = object(&store, &["class=rd"]);
     assert_eq!((&dry["key"]["class"], &dry["done"]), (&Value::from("rd"), &Value::from(false)));
     assert_eq!((&dry["replaced_fields"], &dry["replaced_bytes"]), (&2.into(), &(2 * LENGTH).into()));
     assert_eq!((&dry["held_bytes"], &dry["history_stays"]), (&0.into(), &Value::from(false)));
-    let said = store.run(["purge"]).succeeds();
+    let said = store.ok(["purge"]);
     assert!(
         said.text().ends_with("; nothing was removed: add --doit to do it\n")
             && said.text().contains("would remove 2 replaced fields and free "),
@@ -40,25 +40,25 @@ fn a_dry_run_says_what_would_go_and_doit_does_it() {
     assert!(freed(&done) > LENGTH as u64, "{done}");
     assert!(freed(&done) < done["container_bytes"].as_u64().unwrap(), "{done}");
     assert_eq!(store.read(&format!("{KEY},step=6")), [3; LENGTH]);
-    let said = store.run(["purge", "--doit"]).succeeds();
+    let said = store.ok(["purge", "--doit"]);
     assert!(said.text().contains("removed 0 replaced fields, freed "), "{}", said.text());
 }
 
 #[test]
-fn a_dry_run_writes_nothing_where_another_reader_would_make_runs() {
+fn a_dry_run_writes_no_runs_where_a_listing_would() {
     let store = replaced();
-    // Runs are due after a few frames.
+    // Runs are written after a few frames.
     let uri = format!("{}?checkpoint=256", store.uri());
     let run = |command| said(program(store.folder.path()).args(["--store", &uri, command])).succeeds();
     let before = tree(&store.path());
     run("purge");
     assert!(tree(&store.path()) == before);
     run("list");
-    assert!(tree(&store.path()) != before, "a listing makes runs");
+    assert!(tree(&store.path()) != before, "a listing writes runs");
 }
 
 #[test]
-fn a_request_for_less_than_datasets_is_refused() {
+fn purge_refuses_a_request_below_the_dataset_level() {
     let store = replaced();
     store.run(["purge", "class=rd,step=6", "--doit"]).fails_with(2, &["step", "tell single fields apart"]);
     store.run(["purge", "type=fc", "--doit"]).fails_with(2, &["a container is purged as a whole"]);
@@ -67,13 +67,13 @@ fn a_request_for_less_than_datasets_is_refused() {
 }
 
 #[test]
-fn datasets_that_are_locked_for_listing_are_told_and_the_others_are_purged() {
+fn purge_reports_datasets_locked_for_listing_and_purges_the_others() {
     let store = replaced();
     for class in ["od", "ei"] {
         let file = store.file("other", b"other");
         let key = format!("{KEY},step=6").replace("class=rd", &format!("class={class}"));
-        store.run(["write".as_ref(), "--key".as_ref(), key.as_ref(), file.as_os_str()]).succeeds();
-        store.run(["lock", &format!("class={class}"), "--list"]).succeeds();
+        store.ok(["write", "--key", &key, &file]);
+        store.ok(["lock", &format!("class={class}"), "--list"]);
     }
     let said = store.run(["purge", "--doit"]);
     assert_eq!(said.code, Some(1), "{said:?}");
@@ -81,12 +81,12 @@ fn datasets_that_are_locked_for_listing_are_told_and_the_others_are_purged() {
     let lines: Vec<&str> = said.err.lines().collect();
     assert_eq!(lines.len(), 2, "{said:?}");
     for class in ["od", "ei"] {
-        let told = format!("isotach: dataset class={class},");
+        let start = format!("isotach: dataset class={class},");
         assert!(
-            lines.iter().any(|line| line.starts_with(&told) && line.contains("no list until")),
+            lines.iter().any(|line| line.starts_with(&start) && line.contains("no list until")),
             "{said:?}"
         );
     }
-    store.run(["lock", "class=rd", "--wipe"]).succeeds();
+    store.ok(["lock", "class=rd", "--wipe"]);
     store.run(["purge", "--doit"]).fails_with(1, &["class=rd", "no wipe until it is unlocked"]);
 }

@@ -10,11 +10,10 @@ use crate::support::{KEY, Store, said, shown, terminal};
 fn a_missing_field_is_no_error_and_is_named() {
     let store = Store::new();
     store.write_raw(6, b"six");
-    let target = store.folder.path().join("out");
+    let target = store.beside("out");
     let read = |steps: &str, more: &[&str]| {
         let request = format!("{KEY},step={steps}");
-        let target = target.to_str().unwrap();
-        store.run([&["read", &request, "-o", target], more].concat())
+        store.run([&["read", &request, "-o", &target], more].concat())
     };
     let said = read("0/6/12", &[]).succeeds();
     assert_eq!(said.err, "isotach: 2 fields missing: step=0; step=12\nisotach: read 1 field, 3 B\n");
@@ -24,39 +23,39 @@ fn a_missing_field_is_no_error_and_is_named() {
     let said = read("0/6/12", &["--strict"]);
     assert_eq!(said.code, Some(1));
     assert_eq!(said.err, "isotach: 2 fields missing: step=0; step=12\nisotach: read 1 field, 3 B\n");
-    assert!(!target.exists(), "a strict reading leaves no part");
+    assert!(!Path::new(&target).exists(), "a strict read leaves no partial file");
     assert!(read("6", &["--strict"]).succeeds().err.ends_with("read 1 field, 3 B\n"));
 }
 
 #[test]
-fn a_reading_that_finds_nothing_leaves_the_file_alone_and_says_so() {
+fn a_read_that_finds_nothing_leaves_the_file_unchanged_and_reports_it() {
     let store = Store::new();
     store.write_raw(6, b"six");
     let target = store.file("out", b"before");
-    let name = target.to_str().unwrap();
+    let name = &target;
     let read = |more: &[&str]| store.run([&["read", &format!("{KEY},step=0"), "-o", name], more].concat());
     let lines = |last: &str| {
         format!(
-            "isotach: 1 field missing: {KEY},step=0\nisotach: step=0 leaves nothing over: there is step=6\nisotach: \
+            "isotach: 1 field missing: {KEY},step=0\nisotach: step=0 matches nothing: stored is step=6\nisotach: \
              nothing found: {last}\nisotach: read 0 fields, 0 B\n"
         )
     };
-    assert_eq!(read(&[]).succeeds().err, lines(&format!("{name} is left as it was")));
+    assert_eq!(read(&[]).succeeds().err, lines(&format!("{name} is unchanged")));
     assert_eq!(read(&["--json"]).succeeds().err.lines().count(), 1);
     assert_eq!(read(&["--strict"]).code, Some(1));
     assert_eq!(fs::read(&target).unwrap(), b"before");
     fs::remove_file(&target).unwrap();
-    assert_eq!(read(&[]).succeeds().err, lines(&format!("no file {name} is made")));
-    assert!(!target.exists());
+    assert_eq!(read(&[]).succeeds().err, lines(&format!("{name} is not created")));
+    assert!(!Path::new(&target).exists());
 }
 
 #[test]
-fn a_reading_that_fails_leaves_the_file_as_it_was() {
+fn a_failed_read_leaves_the_file_unchanged() {
     let store = Store::new();
     store.write_raw(6, b"six");
-    store.run(["lock", "class=rd", "--retrieve"]).succeeds();
+    store.ok(["lock", "class=rd", "--retrieve"]);
     let target = store.file("out", b"before");
-    let said = store.run(["read", &format!("{KEY},step=6"), "-o", target.to_str().unwrap()]);
+    let said = store.run(["read", &format!("{KEY},step=6"), "-o", &target]);
     assert_eq!(said.code, Some(1), "{said:?}");
     assert_eq!(fs::read(&target).unwrap(), b"before");
     let left = fs::read_dir(store.folder.path()).unwrap().flatten();
@@ -64,83 +63,80 @@ fn a_reading_that_fails_leaves_the_file_as_it_was() {
 }
 
 #[test]
-fn a_pipe_with_a_name_is_written_to_and_stays_a_pipe() {
+fn read_writes_to_a_named_pipe_and_does_not_replace_it() {
     let store = Store::new();
     store.write_raw(6, b"six");
-    let pipe = store.folder.path().join("pipe");
+    let pipe = store.beside("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let mut child = store
-        .command(["read", &format!("{KEY},step=6"), "-o", pipe.to_str().unwrap()])
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child =
+        store.command(["read", &format!("{KEY},step=6"), "-o", &pipe]).stderr(Stdio::null()).spawn().unwrap();
     assert_eq!(fs::read(&pipe).unwrap(), b"six");
     assert!(child.wait().unwrap().success());
     assert!(!fs::metadata(&pipe).unwrap().is_file());
 }
 
 #[test]
-fn a_reading_without_a_file_goes_to_a_pipe_but_not_to_a_terminal() {
+fn read_without_output_writes_to_a_pipe_but_not_to_a_terminal() {
     let store = Store::new();
     store.write_raw(6, b"six");
     let request = format!("{KEY},step=6");
-    assert_eq!(store.run(["read", &request]).succeeds().out, b"six");
+    assert_eq!(store.ok(["read", &request]).out, b"six");
     let (_terminal, side) = terminal();
     let said = said(store.command(["read", &request]).stdout(side));
     said.fails_with(2, &["standard output is a terminal, and fields are bytes: expected -o FILE"]);
 }
 
 #[test]
-fn a_reading_that_finds_nothing_says_which_key_left_nothing_over() {
+fn a_read_that_finds_nothing_names_the_key_that_matches_nothing() {
     let store = Store::new();
     store.write_raw(0, b"zero");
     store.write_raw(6, b"six");
     let why = |request: &str| {
-        let said = store.run(["read", request, "-o", "-"]).succeeds();
+        let said = store.ok(["read", request, "-o", "-"]);
         said.err.lines().nth(1).unwrap().to_owned()
     };
     let with = |from: &str, to: &str| format!("{KEY},step=0").replace(from, to);
-    let told = "isotach: class=od leaves nothing over: there is class=rd";
-    assert_eq!(why(&with("class=rd", "class=od")), told);
-    let told = "isotach: step=12/18 leaves nothing over: there is step=0/6";
-    assert_eq!(why(&with("step=0", "step=12/18")), told);
-    let told = "isotach: param=t leaves nothing over: there is param=167";
-    assert_eq!(why(&with("param=167", "param=t")), told);
+    let line = "isotach: class=od matches nothing: stored is class=rd";
+    assert_eq!(why(&with("class=rd", "class=od")), line);
+    let line = "isotach: step=12/18 matches nothing: stored is step=0/6";
+    assert_eq!(why(&with("step=0", "step=12/18")), line);
+    let line = "isotach: param=t matches nothing: stored is param=167";
+    assert_eq!(why(&with("param=167", "param=t")), line);
     let empty = Store::new();
-    let said = empty.run(["read", &format!("{KEY},step=0"), "-o", "-"]).succeeds();
-    assert!(said.err.contains("isotach: there are no fields at all\n"), "{said:?}");
+    let said = empty.ok(["read", &format!("{KEY},step=0"), "-o", "-"]);
+    assert!(said.err.contains("isotach: the store has no fields\n"), "{said:?}");
     store.write_keyed(&format!("{KEY},step=24,domain=s"), b"s");
-    let told = "isotach: there are fields with domain=s, which the request does not name";
-    assert_eq!(why(&with("step=0", "step=24")), told);
+    let line = "isotach: some fields have domain=s, which the request does not name";
+    assert_eq!(why(&with("step=0", "step=24")), line);
 }
 
 #[test]
-fn why_nothing_was_found_is_said_only_of_what_could_be_looked_into() {
+fn an_empty_read_is_explained_only_by_readable_datasets() {
     let store = Store::new();
     store.write_raw(0, b"zero");
     let other = KEY.replace("expver=test", "expver=othr");
     store.write_keyed(&format!("{other},step=0"), b"zero");
-    let read = |request: &str| store.run(["read", request, "-o", "-"]).succeeds().err;
-    store.run(["lock", "--list", "expver=test"]).succeeds();
-    let told = read(&format!("{KEY},step=6"));
-    assert!(told.contains("locked for listing") && !told.contains("leaves nothing over"), "{told}");
-    store.run(["unlock", "--list", "expver=test"]).succeeds();
-    // What cannot be read hides an explanation, and no more.
+    let read = |request: &str| store.ok(["read", request, "-o", "-"]).err;
+    store.ok(["lock", "--list", "expver=test"]);
+    let err = read(&format!("{KEY},step=6"));
+    assert!(err.contains("locked for listing") && !err.contains("matches nothing"), "{err}");
+    store.ok(["unlock", "--list", "expver=test"]);
+    // An unreadable dataset prevents the explanation, but not the answer.
     for entry in fs::read_dir(store.path().join("containers")).unwrap().flatten() {
         if entry.file_name().to_string_lossy().contains("othr") {
             fs::remove_dir_all(entry.path()).unwrap();
         }
     }
-    let told = read(&format!("{KEY},step=6").replace("expver=test,", ""));
-    assert!(told.ends_with("read 0 fields, 0 B\n") && !told.contains("leaves nothing over"), "{told}");
-    assert!(read(&format!("{KEY},step=6")).contains("step=6 leaves nothing over: there is step=0"));
+    let err = read(&format!("{KEY},step=6").replace("expver=test,", ""));
+    assert!(err.ends_with("read 0 fields, 0 B\n") && !err.contains("matches nothing"), "{err}");
+    assert!(read(&format!("{KEY},step=6")).contains("step=6 matches nothing: stored is step=0"));
 }
 
 #[test]
-fn what_matches_no_field_is_noted_on_a_terminal_only() {
+fn an_empty_result_is_explained_on_a_terminal_only() {
     let store = Store::new();
     store.write_raw(0, b"zero");
-    assert_eq!(store.run(["list", "step=6"]).succeeds().err, "");
+    assert_eq!(store.ok(["list", "step=6"]).err, "");
     let other = Store::new();
     for command in
         [vec!["list", "step=6"], vec!["axes", "step=6"], vec!["copy", "step=6", "--to", &other.uri()]]
@@ -150,16 +146,16 @@ fn what_matches_no_field_is_noted_on_a_terminal_only() {
         assert!(child.wait().unwrap().success());
         let shown = shown(terminal);
         assert!(shown.contains("no field matches"), "{command:?}: {shown}");
-        assert!(shown.contains("step=6 leaves nothing over: there is step=0"), "{command:?}: {shown}");
+        assert!(shown.contains("step=6 matches nothing: stored is step=0"), "{command:?}: {shown}");
     }
 }
 
 #[test]
-fn a_reading_in_json_is_summed_up_on_standard_error() {
+fn read_prints_its_json_summary_on_standard_error() {
     let store = Store::new();
     store.write_raw(6, b"six");
     let request = format!("{KEY},step=0/to/2400/by/1");
-    let said = store.run(["read", &request, "--json", "-o", "-"]).succeeds();
+    let said = store.ok(["read", &request, "--json", "-o", "-"]);
     assert_eq!((said.out.as_slice(), said.err.lines().count()), (&b"six"[..], 1));
     let summary: Value = serde_json::from_str(&said.err).unwrap();
     assert_eq!((&summary["fields"], &summary["bytes"]), (&Value::from(1), &Value::from(3)));
@@ -171,7 +167,7 @@ fn a_reading_in_json_is_summed_up_on_standard_error() {
 }
 
 #[test]
-fn of_a_request_for_a_hundred_million_fields_what_is_missing_is_counted() {
+fn missing_fields_of_a_huge_request_are_counted() {
     let store = Store::new();
     store.write_raw(6, b"six");
     let request = format!("{KEY},step=0/to/10000/by/1,number=0/to/10000");
@@ -183,56 +179,56 @@ fn of_a_request_for_a_hundred_million_fields_what_is_missing_is_counted() {
 }
 
 #[test]
-fn a_file_is_replaced_when_the_answer_is_whole_and_others_are_not_replaced() {
+fn read_replaces_a_file_only_with_a_complete_answer_and_keeps_links_and_devices() {
     let store = Store::new();
     store.write_raw(6, b"six");
     let target = store.file("out", b"before");
-    let link = store.folder.path().join("link");
+    let link = store.beside("link");
     std::os::unix::fs::symlink(&target, &link).unwrap();
     let request = format!("{KEY},step=6");
-    let mut arguments = ["read".as_ref(), request.as_ref(), "-o".as_ref(), link.as_os_str()];
-    store.run(arguments).succeeds();
+    let mut arguments = ["read", &request, "-o", &link];
+    store.ok(arguments);
     assert_eq!(fs::read(&target).unwrap(), b"six");
-    assert!(link.is_symlink());
+    assert!(Path::new(&link).is_symlink());
     fs::remove_file(&target).unwrap();
-    store.run(arguments).succeeds();
-    assert_eq!(fs::read(&target).unwrap(), b"six", "a link to nothing says where the file is to be made");
-    assert!(link.is_symlink());
-    arguments[3] = "/dev/null".as_ref();
-    store.run(arguments).succeeds();
+    store.ok(arguments);
+    assert_eq!(fs::read(&target).unwrap(), b"six", "a dangling link names the file to create");
+    assert!(Path::new(&link).is_symlink());
+    arguments[3] = "/dev/null";
+    store.ok(arguments);
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
-    arguments[3] = "/no/such/folder/out".as_ref();
+    arguments[3] = "/no/such/folder/out";
     store
         .run(arguments)
         .fails(1, "cannot create a file in /no/such/folder: No such file or directory (os error 2)");
-    arguments[3] = ".".as_ref();
-    store.run(arguments).fails(2, ".: it is a folder: expected a file, or - for standard output");
+    arguments[3] = ".";
+    store.run(arguments).fails(2, ".: it is a directory: expected a file, or - for standard output");
     let left = fs::read_dir(store.folder.path()).unwrap().flatten();
     assert!(!left.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with(".isotach")));
 }
 
 #[test]
-fn links_that_lead_to_each_other_are_no_file_to_read_into() {
+fn read_refuses_a_cycle_of_links_and_follows_a_chain() {
     let store = Store::new();
     store.write_raw(6, b"six");
-    let [one, other, far] = ["one", "other", "far"].map(|name| store.folder.path().join(name));
+    let [one, other, far] = ["one", "other", "far"].map(|name| store.beside(name));
     std::os::unix::fs::symlink(&one, &other).unwrap();
     std::os::unix::fs::symlink(&other, &one).unwrap();
     let request = format!("{KEY},step=6");
-    let read = |path: &Path| store.run(["read".as_ref(), request.as_ref(), "-o".as_ref(), path.as_os_str()]);
+    let read = |path: &str| store.run(["read", &request, "-o", path]);
     read(&one).fails_with(1, &["cannot write to ", "symbolic links"]);
-    assert!(one.is_symlink() && other.is_symlink());
-    // A link to a link to a file that is not there yet makes that file.
+    assert!(Path::new(&one).is_symlink() && Path::new(&other).is_symlink());
+    // A chain of links to a missing file creates that file.
     fs::remove_file(&one).unwrap();
     std::os::unix::fs::symlink("one", &far).unwrap();
-    std::os::unix::fs::symlink("made", &one).unwrap();
+    std::os::unix::fs::symlink("created", &one).unwrap();
     read(&far).succeeds();
-    assert!(far.is_symlink() && one.is_symlink());
-    assert_eq!(fs::read(store.folder.path().join("made")).unwrap(), b"six");
+    assert!(Path::new(&far).is_symlink() && Path::new(&one).is_symlink());
+    assert_eq!(fs::read(store.beside("created")).unwrap(), b"six");
 }
 
 #[test]
-fn standard_output_by_its_path_is_appended_to() {
+fn read_appends_to_standard_output_given_by_path() {
     let store = Store::new();
     store.write_raw(6, b"six");
     let request = format!("{KEY},step=6");
@@ -245,13 +241,13 @@ fn standard_output_by_its_path_is_appended_to() {
 }
 
 #[test]
-fn requests_come_from_files_and_standard_input_too() {
+fn requests_are_read_from_files_and_standard_input() {
     let store = Store::new();
     store.write_raw(0, b"zero");
     store.write_raw(6, b"six");
     let requests = format!("retrieve, {KEY},\n step=6\nretrieve, {KEY}, step=0\n");
     let file = store.file("requests.txt", requests.as_bytes());
-    let said = store.run(["read".as_ref(), "-f".as_ref(), file.as_os_str(), "-o".as_ref(), "-".as_ref()]);
+    let said = store.run(["read", "-f", &file, "-o", "-"]);
     assert_eq!(said.succeeds().out, b"sixzero");
     let said = store.feed(["read", "-f", "-", "-o", "-"], requests.as_bytes()).succeeds();
     assert_eq!(said.out, b"sixzero");
@@ -261,8 +257,8 @@ fn requests_come_from_files_and_standard_input_too() {
 fn a_listing_in_json_has_the_documented_members() {
     let store = Store::new();
     store.write_raw(0, b"123456789");
-    let said = store.run(["list", "class=rd", "--json"]).succeeds();
-    let line: Value = serde_json::from_str(said.text()).unwrap();
+    let said = store.ok(["list", "class=rd", "--json"]);
+    let line = said.json();
     let names: Vec<&String> = line.as_object().unwrap().keys().collect();
     assert_eq!(names, ["key", "location", "offset", "length", "checksum"]);
     let keys: Vec<&String> = line["key"].as_object().unwrap().keys().collect();
@@ -271,32 +267,32 @@ fn a_listing_in_json_has_the_documented_members() {
     assert!(line["location"].as_str().unwrap().starts_with(&format!("{}/", store.uri())));
     assert_eq!((line["offset"].as_u64(), line["length"].as_u64()), (Some(0), Some(9)));
     assert_eq!(line["checksum"], "crc32c:e3069283");
-    let inspected = store.run(["inspect", &format!("{KEY},step=0"), "--json"]).succeeds();
+    let inspected = store.ok(["inspect", &format!("{KEY},step=0"), "--json"]);
     assert_eq!(inspected.text(), said.text());
 }
 
 #[test]
-fn a_listing_for_people_shows_the_three_levels() {
+fn a_plain_listing_shows_the_three_levels() {
     let store = Store::new();
     store.write_raw(0, b"old");
     store.write_raw(0, b"new");
     let line =
         "{class=rd,expver=test,stream=oper,date=20240101,time=0000}{type=fc,levtype=sfc}{step=0,param=167}";
-    assert_eq!(store.run(["list"]).succeeds().text(), format!("{line}\n"));
-    let both = store.run(["list", "--duplicates"]).succeeds();
+    assert_eq!(store.ok(["list"]).text(), format!("{line}\n"));
+    let both = store.ok(["list", "--duplicates"]);
     let mut lines: Vec<&str> = both.text().lines().collect();
     lines.sort_unstable();
     assert_eq!(lines, [line, &format!("{line} (replaced)")]);
-    assert!(store.run(["list", "--long"]).succeeds().text().contains(" length=3 (3 B) crc32c:"));
-    assert_eq!(store.run(["list", "step=24"]).succeeds().text(), "");
+    assert!(store.ok(["list", "--long"]).text().contains(" length=3 (3 B) crc32c:"));
+    assert_eq!(store.ok(["list", "step=24"]).text(), "");
 }
 
 #[test]
-fn inspecting_names_what_is_missing() {
+fn inspect_names_missing_fields() {
     let store = Store::new();
     store.write_raw(0, b"zero");
     let request = format!("{KEY},step=0/to/48/by/6");
-    let said = store.run(["inspect", &request]).succeeds();
+    let said = store.ok(["inspect", &request]);
     assert_eq!(said.text().lines().count(), 1);
     assert_eq!(
         said.err,
@@ -306,7 +302,7 @@ fn inspecting_names_what_is_missing() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_the_program_without_a_word() {
+fn a_reader_that_exits_early_ends_the_program_quietly() {
     let store = Store::new();
     for step in 0..3 {
         store.write_raw(step, &[b'x'; 200_000]);

@@ -1,32 +1,36 @@
-//! Repairing stores that have lost parts of several files.
+//! Repairs of stores with damage in several files.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-use crate::support::{KEY, Store, messages, program, said};
+use crate::support::{KEY, Said, Store, messages, paths_in, program, said, truncate};
+
+/// The file of a container with this prefix.
+fn file_of(container: &Path, prefix: &str) -> PathBuf {
+    let has_prefix = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(prefix);
+    paths_in(container).find(has_prefix).unwrap()
+}
 
 /// The log of a container.
 fn log_of(container: &Path) -> PathBuf {
-    let mut files = fs::read_dir(container).unwrap().map(|entry| entry.unwrap().path());
-    files.find(|path| path.file_name().unwrap().to_string_lossy().starts_with("log.")).unwrap()
+    file_of(container, "log.")
 }
 
 fn containers(store: &Store) -> Vec<PathBuf> {
-    let all = fs::read_dir(store.path().join("containers")).unwrap().map(|entry| entry.unwrap().path());
+    let all = paths_in(store.path().join("containers"));
     let mut datasets: Vec<_> = all.filter(|path| !path.ends_with("root")).collect();
     datasets.sort();
     datasets
 }
 
-/// Cuts a log, to a length or by some bytes at its end.
+/// Cuts a log to this length.
 fn cut(container: &Path, length: impl FnOnce(u64) -> u64) {
-    let log = fs::File::options().write(true).open(log_of(container)).unwrap();
-    log.set_len(length(log.metadata().unwrap().len())).unwrap();
+    truncate(log_of(container), length);
 }
 
-/// Two datasets, and the length that the list of datasets had before.
+/// A store with two datasets, and the length of its list of datasets before they were created.
 fn two_datasets() -> (Store, u64) {
     let store = Store::new();
     let empty = fs::metadata(log_of(&store.path().join("containers/root"))).unwrap().len();
@@ -39,42 +43,42 @@ fn two_datasets() -> (Store, u64) {
 }
 
 #[test]
-fn one_repair_brings_back_the_list_of_datasets_and_those_that_were_cut_with_it() {
+fn one_repair_restores_the_list_of_datasets_and_truncated_datasets() {
     let (store, empty) = two_datasets();
     cut(&store.path().join("containers/root"), |_| empty);
     containers(&store).iter().for_each(|container| cut(container, |length| length - 100));
-    let text = store.run(["repair"]).succeeds().text().to_owned();
+    let text = store.ok(["repair"]).text().to_owned();
     assert!(text.matches("cannot be opened: the log has lost its last ").count() == 2, "{text}");
-    let repaired = store.run(["repair", "--doit"]).succeeds().text().to_owned();
+    let repaired = store.ok(["repair", "--doit"]).text().to_owned();
     assert!(repaired.matches("put back: store class=rd,expver=").count() == 2, "{repaired}");
-    let listed = store.run(["list"]).succeeds().text().to_owned();
+    let listed = store.ok(["list"]).text().to_owned();
     assert!(listed.contains("expver=aaaa") && listed.contains("expver=bbbb"), "{listed}");
-    store.run(["verify", "--data"]).succeeds();
+    store.ok(["verify", "--data"]);
     store.write_keyed(&format!("{},step=12", KEY.replace("test", "aaaa")), b"again");
-    store.run(["verify", "--data"]).succeeds();
+    store.ok(["verify", "--data"]);
 }
 
 #[test]
-fn a_store_that_lost_its_version_and_schema_has_them_back_from_its_newest_dataset() {
+fn repair_restores_version_and_schema_of_a_store_from_its_newest_dataset() {
     let (store, _) = two_datasets();
-    let schema = store.run(["schema", "show"]).succeeds().text().to_owned();
+    let schema = store.ok(["schema", "show"]).text().to_owned();
     cut(&store.path().join("containers/root"), |_| 100);
     store.run(["list"]).fails_with(1, &["`isotach repair`"]);
-    let repaired = store.run(["repair", "--doit"]).succeeds().text().to_owned();
+    let repaired = store.ok(["repair", "--doit"]).text().to_owned();
     assert!(
         repaired.contains("the store has lost its schema") && repaired.contains("its version"),
         "{repaired}"
     );
-    assert_eq!(store.run(["schema", "show"]).succeeds().text(), schema);
+    assert_eq!(store.ok(["schema", "show"]).text(), schema);
     assert_eq!(store.count(), 4);
-    store.run(["verify", "--data"]).succeeds();
+    store.ok(["verify", "--data"]);
 }
 
 #[test]
-fn an_unlisted_container_whose_log_was_cut_is_damage_of_the_store_and_is_repaired() {
+fn repair_restores_an_unlisted_container_with_a_truncated_log() {
     let (store, empty) = two_datasets();
     let [aaaa, bbbb] = <[PathBuf; 2]>::try_from(containers(&store)).unwrap();
-    // The list is whole, as far as anybody can tell: it never had a note of what was flushed.
+    // Without its note of what was flushed, the list seems complete.
     let root = store.path().join("containers/root");
     cut(&root, |_| empty);
     fs::remove_file(root.join("flushed")).unwrap();
@@ -87,17 +91,17 @@ fn an_unlisted_container_whose_log_was_cut_is_damage_of_the_store_and_is_repaire
     assert!(verified.text().contains(&what), "{verified:?}");
     let unlisted = format!("container {} of ", bbbb.file_name().unwrap().to_string_lossy());
     assert!(verified.text().contains(&unlisted), "{verified:?}");
-    store.run(["repair", "--doit"]).succeeds();
-    let listed = store.run(["list"]).succeeds().text().to_owned();
+    store.ok(["repair", "--doit"]);
+    let listed = store.ok(["list"]).text().to_owned();
     assert!(listed.contains("expver=aaaa") && listed.contains("expver=bbbb"), "{listed}");
-    store.run(["verify", "--data"]).succeeds();
+    store.ok(["verify", "--data"]);
 }
 
 #[test]
-fn two_containers_of_one_dataset_are_told_and_can_be_brought_together() {
+fn two_containers_of_one_dataset_are_reported_and_can_be_merged() {
     let (store, empty) = two_datasets();
     let old = containers(&store)[0].clone();
-    // An older copy of the list, and a writer before anybody looked.
+    // An older copy of the list, followed by a writer.
     let root = store.path().join("containers/root");
     cut(&root, |_| empty);
     fs::remove_file(root.join("flushed")).unwrap();
@@ -120,20 +124,20 @@ fn two_containers_of_one_dataset_are_told_and_can_be_brought_together() {
     at_rescue(&["init"]);
     fs::rename(&old, rescue.join("containers").join(old.file_name().unwrap())).unwrap();
     at_rescue(&["repair", "--doit"]);
-    store.run(["copy", &key, "--to", &other]).succeeds();
+    store.ok(["copy", &key, "--to", &other]);
     at_rescue(&["copy", &key, "--to", &store.uri()]);
     let steps = [0, 6, 12].map(|step| store.read(&format!("{key},step={step}")));
     assert_eq!(steps, [vec![0; 300], b"newer".to_vec(), b"new".to_vec()]);
-    store.run(["verify", "--data"]).succeeds();
+    store.ok(["verify", "--data"]);
 }
 
 #[test]
-fn a_dataset_that_cannot_be_repaired_keeps_no_other_from_it() {
+fn a_dataset_that_cannot_be_repaired_does_not_stop_other_repairs() {
     let (store, _) = two_datasets();
     let [aaaa, bbbb] = <[PathBuf; 2]>::try_from(containers(&store)).unwrap();
     cut(&aaaa, |length| length - 100);
     cut(&bbbb, |length| length - 100);
-    // Another repair of it is under way.
+    // Another repair of the dataset is in progress.
     let held = fs::File::open(aaaa.join("superblock")).unwrap();
     held.lock().unwrap();
     let said = store.run(["repair", "--doit"]);
@@ -145,26 +149,31 @@ fn a_dataset_that_cannot_be_repaired_keeps_no_other_from_it() {
     );
     assert!(text.contains("restored: dataset class=rd,expver=bbbb"), "{text}");
     drop(held);
-    store.run(["repair", "--doit"]).succeeds();
-    store.run(["verify"]).succeeds();
+    store.ok(["repair", "--doit"]);
+    store.ok(["verify"]);
+}
+
+/// A store with its catalogue in another pool, and a function that runs the program on it.
+fn separate_store(options: &str) -> (Store, impl Fn(&[&str]) -> Said) {
+    let store = Store::absent();
+    let yaml = format!("spaces:\n  - name: all\n    catalogue: posix:cat\n    store: posix:sto{options}\n");
+    let config = store.file("isotach.yaml", yaml.as_bytes());
+    let home = store.folder.path().to_owned();
+    let run = move |arguments: &[&str]| said(program(&home).arg("--config").arg(&config).args(arguments));
+    run(&["init"]).succeeds();
+    (store, run)
 }
 
 #[test]
-fn fields_whose_entries_were_lost_with_a_catalogue_apart_are_copied_aside_and_told() {
-    let store = Store::absent();
-    let yaml = b"spaces:\n  - name: all\n    catalogue: posix:cat\n    store: posix:sto\n";
-    let config = store.file("isotach.yaml", yaml);
-    let run =
-        |arguments: &[&str]| said(program(store.folder.path()).arg("--config").arg(&config).args(arguments));
-    run(&["init"]).succeeds();
+fn repair_copies_fields_without_entries_from_a_separate_store() {
+    let (store, run) = separate_store("");
     let write = |step: u32, bytes: &[u8]| {
         store.file("raw", bytes);
         run(&["write", "--key", &format!("{KEY},step={step}"), "raw"]).succeeds();
     };
     write(0, &[1; 50_000]);
-    let catalogue = fs::read_dir(store.folder.path().join("cat/containers")).unwrap();
     let catalogue =
-        catalogue.map(|entry| entry.unwrap().path()).find(|path| !path.ends_with("root")).unwrap();
+        paths_in(store.folder.path().join("cat/containers")).find(|path| !path.ends_with("root")).unwrap();
     let first = fs::metadata(log_of(&catalogue)).unwrap().len();
     write(6, &[6; 50_000]);
     write(12, &[12; 50_000]);
@@ -187,23 +196,15 @@ fn fields_whose_entries_were_lost_with_a_catalogue_apart_are_copied_aside_and_to
 }
 
 #[test]
-fn fields_whose_container_cannot_be_read_stay_named_until_it_is_put_back() {
-    let store = Store::absent();
-    let yaml = b"spaces:\n  - name: all\n    catalogue: posix:cat\n    store: posix:sto?checkpoint=2048\n";
-    let config = store.file("isotach.yaml", yaml);
-    let run =
-        |arguments: &[&str]| said(program(store.folder.path()).arg("--config").arg(&config).args(arguments));
-    run(&["init"]).succeeds();
+fn repair_keeps_entries_of_an_unreadable_container() {
+    let (store, run) = separate_store("?checkpoint=2048");
     store.file("raw", b"field");
     for step in [0, 0, 6, 6, 12] {
         run(&["write", "--key", &format!("{KEY},step={step}"), "raw"]).succeeds();
     }
     run(&["purge", "--doit"]).succeeds();
-    let container =
-        fs::read_dir(store.folder.path().join("sto/containers")).unwrap().next().unwrap().unwrap().path();
-    let mut files = fs::read_dir(&container).unwrap().map(|entry| entry.unwrap().path());
-    let run_file =
-        files.find(|path| path.file_name().unwrap().to_string_lossy().starts_with("run.")).unwrap();
+    let container = paths_in(store.folder.path().join("sto/containers")).next().unwrap();
+    let run_file = file_of(&container, "run.");
     let whole = fs::read(&run_file).unwrap();
     fs::write(&run_file, &whole[..whole.len() / 2]).unwrap();
     let repaired = run(&["repair", "--doit"]);
@@ -214,13 +215,13 @@ fn fields_whose_container_cannot_be_read_stay_named_until_it_is_put_back() {
     assert_eq!(run(&["read", &format!("{KEY},step=0/6/12"), "-o", "-"]).succeeds().out, b"fieldfieldfield");
 }
 
-/// The commands that a repair printed to archive what it kept.
+/// The rescue commands that a repair printed.
 fn rescues(said: &str) -> Vec<&str> {
     said.lines().map(str::trim).filter(|line| line.starts_with("tail -c ")).collect()
 }
 
-/// Runs what was printed as a person would, in a folder and with a store of their own in the environment.
-fn typed(store: &Store, line: &str) -> crate::support::Said {
+/// Runs a printed command in another folder, with another store in the environment.
+fn run_in_shell(store: &Store, line: &str) -> Said {
     let elsewhere = store.folder.path().join("elsewhere");
     fs::create_dir_all(&elsewhere).unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_isotach")).parent().unwrap();
@@ -231,40 +232,39 @@ fn typed(store: &Store, line: &str) -> crate::support::Said {
 }
 
 #[test]
-fn the_printed_rescue_brings_fields_back_to_their_dataset_and_replaces_none() {
+fn the_printed_rescue_command_restores_fields_and_replaces_none() {
     let Some(messages) = messages(6) else { return };
     let parent = Store::absent();
     let folder = parent.folder.path().join("it's a folder");
     fs::create_dir(&folder).unwrap();
     let store = Store { folder: tempfile::tempdir_in(&folder).unwrap() };
-    store.run(["init"]).succeeds();
+    store.ok(["init"]);
     let file = store.file("six.grib", &messages.concat());
-    let file = file.to_str().unwrap();
-    store.run(["write", "--key", "expver=0001", file]).succeeds();
-    store.run(["write", "--key", "expver=0002", file]).succeeds();
+    store.ok(["write", "--key", "expver=0001", &file]);
+    store.ok(["write", "--key", "expver=0002", &file]);
     let of = |expver: &str| {
         let is_of = |path: &&PathBuf| path.file_name().unwrap().to_string_lossy().contains(expver);
         containers(&store).iter().find(is_of).unwrap().clone()
     };
-    let listed = store.run(["list", "--long", "expver=1"]).succeeds().text().to_owned();
+    let listed = store.ok(["list", "--long", "expver=1"]).text().to_owned();
     cut(&of("0002"), |length| length / 3);
-    let repaired = store.run(["repair", "--doit"]).succeeds().text().to_owned();
+    let repaired = store.ok(["repair", "--doit"]).text().to_owned();
     let lines = rescues(&repaired);
     assert!(!lines.is_empty(), "{repaired}");
-    // What is there by now stays.
+    // A field that exists by then stays.
     let first = store.file("first.grib", &messages[0]);
-    store.run(["write", "--key", "expver=0002", "--modify", "values=1", first.to_str().unwrap()]).succeeds();
-    let of_first = || store.run(["list", "--long", "expver=2,step=0"]).succeeds().text().to_owned();
+    store.ok(["write", "--key", "expver=0002", "--modify", "values=1", &first]);
+    let of_first = || store.ok(["list", "--long", "expver=2,step=0"]).text().to_owned();
     let newer = of_first();
     store.run(["repair", "--doit"]);
     for round in 0..2 {
         for line in &lines {
-            let told = typed(&store, line).succeeds();
-            assert!(round == 0 || told.text().contains("archived 0 fields"), "{told:?}");
-            assert!(told.text().contains("in the store"), "{told:?}");
+            let said = run_in_shell(&store, line).succeeds();
+            assert!(round == 0 || said.text().contains("archived 0 fields"), "{said:?}");
+            assert!(said.text().contains("of the store"), "{said:?}");
         }
     }
-    assert_eq!(store.run(["list", "--long", "expver=1"]).succeeds().text(), listed);
+    assert_eq!(store.ok(["list", "--long", "expver=1"]).text(), listed);
     assert_eq!(store.count(), 12);
     assert_eq!(of_first(), newer);
 }

@@ -1,9 +1,11 @@
-//! Running the program on a store of its own.
+//! Runs the program on a store of its own.
 
 use std::{
     ffi::OsStr,
     fs::File,
     io::{Read, Write},
+    ops::Range,
+    os::unix::{fs::PermissionsExt, process::CommandExt},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     time::SystemTime,
@@ -12,22 +14,26 @@ use std::{
 use isotach_grib::{Eccodes, EccodesError, FieldName, ForecastPlan, MessageMaker};
 use isotach_needs::{Need, skip};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::Value;
 use tempfile::TempDir;
 
-/// A key that names a field whole, but for its step.
+/// A complete key without its step.
 pub(crate) const KEY: &str =
     "class=rd,expver=test,stream=oper,date=20240101,time=0000,type=fc,levtype=sfc,param=167";
 
-/// What names the fields of [`messages`], but for their step.
+/// The key of the fields of [`messages`], without their step.
 pub(crate) const MESSAGE: &str =
     "class=rd,expver=test,stream=oper,date=20240101,time=0,domain=g,type=fc,levtype=pl,levelist=850,param=t";
+
+/// A user without rights, in a group of its own.
+pub(crate) const OTHER: u32 = 3_901_005;
 
 /// A folder with a store in it.
 pub(crate) struct Store {
     pub(crate) folder: TempDir,
 }
 
-/// What the program said.
+/// The output of the program.
 pub(crate) struct Said {
     pub(crate) code: Option<i32>,
     pub(crate) out: Vec<u8>,
@@ -40,14 +46,29 @@ impl Said {
         std::str::from_utf8(&self.out).expect("text on standard output")
     }
 
-    /// Succeeded, and said so.
+    /// Standard output as a JSON value.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(self.text()).expect("one JSON value")
+    }
+
+    /// Asserts these parts of standard output.
+    #[track_caller]
+    pub(crate) fn shows(self, parts: &[&str]) -> Self {
+        for part in parts {
+            assert!(self.text().contains(part), "{part:?} is not in {}", self.text());
+        }
+        self
+    }
+
+    /// Asserts success.
     #[track_caller]
     pub(crate) fn succeeds(self) -> Self {
         assert_eq!(self.code, Some(0), "{self:?}");
         self
     }
 
-    /// Failed with this exit code and this one line on standard error.
+    /// Asserts this exit code and this one line on standard error.
     #[track_caller]
     pub(crate) fn fails(self, code: i32, message: &str) -> Self {
         assert_eq!(self.err.trim_end(), format!("isotach: {message}"));
@@ -55,7 +76,7 @@ impl Said {
         self
     }
 
-    /// As `fails`, with these parts in the message.
+    /// As `fails`, for these parts of the message.
     #[track_caller]
     pub(crate) fn fails_with(self, code: i32, parts: &[&str]) -> Self {
         assert_eq!(self.code, Some(code), "{self:?}");
@@ -77,13 +98,13 @@ impl std::fmt::Debug for Said {
 impl From<Output> for Said {
     fn from(output: Output) -> Self {
         let err = String::from_utf8(output.stderr).expect("text on standard error");
-        // A mistake of the user or of the data never shows our insides.
+        // Mistakes of users and bad data never cause a panic.
         assert!(!err.contains("panicked") && !err.contains("backtrace"), "{err}");
         Self { code: output.status.code(), out: output.stdout, err }
     }
 }
 
-/// The program, without settings of whoever runs the tests but where ecCodes is.
+/// The program without the settings of the user, except for the path of ecCodes.
 pub(crate) fn program(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_isotach"));
     for name in ["ISOTACH_STORE", "ISOTACH_CONFIG", "XDG_CONFIG_HOME"] {
@@ -98,11 +119,10 @@ pub(crate) fn program(home: &Path) -> Command {
     command
 }
 
-/// Every file below a folder, with its bytes and the time it was changed.
+/// Every file below a folder, with its bytes and modification time.
 pub(crate) fn tree(path: &Path) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(path).expect("a folder") {
-        let path = entry.expect("an entry").path();
+    for path in paths_in(path) {
         let metadata = std::fs::metadata(&path).expect("a file");
         match metadata.is_dir() {
             true => files.extend(tree(&path)),
@@ -125,7 +145,7 @@ impl Store {
     /// A store with the standard schema.
     pub(crate) fn new() -> Self {
         let store = Self::absent();
-        store.run(["init"]).succeeds();
+        store.ok(["init"]);
         store
     }
 
@@ -133,11 +153,11 @@ impl Store {
     pub(crate) fn with_schema(schema: &str) -> Self {
         let store = Self::absent();
         let file = store.file("schema.txt", schema.as_bytes());
-        store.run(["init".as_ref(), "--schema".as_ref(), file.as_os_str()]).succeeds();
+        store.ok(["init", "--schema", &file]);
         store
     }
 
-    /// A folder in which there is no store.
+    /// A folder without a store.
     pub(crate) fn absent() -> Self {
         Self { folder: tempfile::tempdir().expect("a temporary folder") }
     }
@@ -150,11 +170,16 @@ impl Store {
         format!("posix:{}", self.path().display())
     }
 
-    /// Writes a file beside the store.
-    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.folder.path().join(name);
+    /// Writes a file beside the store, and returns its path.
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.beside(name);
         std::fs::write(&path, bytes).expect("a file is written");
         path
+    }
+
+    /// A path beside the store.
+    pub(crate) fn beside(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().expect("a path in UTF-8").to_owned()
     }
 
     /// The program on this store.
@@ -168,6 +193,32 @@ impl Store {
         said(&mut self.command(arguments))
     }
 
+    /// Runs the program, and asserts success.
+    #[track_caller]
+    pub(crate) fn ok<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Said {
+        self.run(arguments).succeeds()
+    }
+
+    /// Runs the program as a user without rights. Skips the test unless it runs as root.
+    pub(crate) fn run_as_other(&self, arguments: &[&str]) -> Option<Said> {
+        if !rustix::process::geteuid().is_root() {
+            skip(Need::Root, "only root can run the program as another user");
+            return None;
+        }
+        let folder = self.folder.path();
+        set_mode(folder, 0o755);
+        let program = folder.join("isotach");
+        if !program.exists() {
+            // A copy, because the other user may not have access to the program's folder. Another process makes it: children of
+            // other tests could inherit a descriptor of ours, and the system refuses to run a file that is open for writing.
+            let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_isotach")).arg(&program).status();
+            assert!(copied.expect("cp runs").success());
+        }
+        let mut command = Command::new(program);
+        command.arg("--store").arg(self.path()).args(arguments).current_dir("/");
+        Some(said(command.env_clear().env("HOME", "/nonexistent").uid(OTHER).gid(OTHER)))
+    }
+
     /// Runs with these bytes on standard input.
     pub(crate) fn feed<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>, input: &[u8]) -> Said {
         let mut command = self.command(arguments);
@@ -178,65 +229,86 @@ impl Store {
         child.wait_with_output().expect("the program ends").into()
     }
 
-    /// Archives bytes that are no GRIB under a whole key.
+    /// Archives bytes that are no GRIB as the field of a step.
     #[track_caller]
     pub(crate) fn write_raw(&self, step: u32, bytes: &[u8]) {
         self.write_keyed(&format!("{KEY},step={step}"), bytes);
     }
 
-    /// Archives bytes under a key that names a field whole.
+    /// Archives bytes under a complete key.
+    #[track_caller]
     pub(crate) fn write_keyed(&self, key: &str, bytes: &[u8]) {
         let file = self.file("raw", bytes);
-        self.run(["write".as_ref(), "--key".as_ref(), key.as_ref(), file.as_os_str()]).succeeds();
+        self.ok(["write", "--key", key, &file]);
     }
 
-    /// Writes a file.
-    pub(crate) fn write(&self, file: &Path) -> Said {
-        self.run(["write".as_ref(), file.as_os_str()])
+    /// Archives the messages of a file.
+    pub(crate) fn write(&self, file: &str) -> Said {
+        self.run(["write", file])
     }
 
-    /// How many fields are listed.
+    /// The number of listed fields.
     #[track_caller]
     pub(crate) fn count(&self) -> usize {
-        self.run(["list"]).succeeds().text().lines().count()
+        self.ok(["list"]).text().lines().count()
     }
 
-    /// The bytes of one request.
+    /// The bytes that a request reads.
     #[track_caller]
     pub(crate) fn read(&self, request: &str) -> Vec<u8> {
-        self.run(["read", request, "-o", "-"]).succeeds().out
+        self.ok(["read", request, "-o", "-"]).out
     }
 
     /// The label of a dataset's container.
     #[track_caller]
     pub(crate) fn label(&self) -> String {
-        let containers = std::fs::read_dir(self.path().join("containers")).expect("containers");
-        let mut labels = containers.flatten().map(|entry| entry.file_name().into_string().expect("a label"));
-        labels.find(|label| label != "root").expect("a dataset")
+        let dataset = paths_in(self.path().join("containers")).find(|path| !path.ends_with("root"));
+        dataset.expect("a dataset").file_name().expect("a label").to_string_lossy().into_owned()
     }
 
-    /// The path of a file of a dataset's container whose name begins so.
+    /// The path of the largest file of a dataset's container whose name has this prefix.
     #[track_caller]
     pub(crate) fn file_of_container(&self, below: &str, prefix: &str) -> PathBuf {
         let container = self.path().join("containers").join(self.label());
-        let mut files: Vec<PathBuf> = std::fs::read_dir(container.join(below))
-            .expect("files")
-            .flatten()
-            .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
-            .map(|entry| entry.path())
-            .collect();
-        files.sort_by_key(|path| path.metadata().map(|there| there.len()).unwrap_or_default());
-        files.pop().unwrap_or_else(|| panic!("no {prefix} in {}", container.display()))
+        let has_prefix =
+            |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
+        let files = paths_in(container.join(below)).filter(has_prefix);
+        let largest =
+            files.max_by_key(|path| path.metadata().map(|metadata| metadata.len()).unwrap_or_default());
+        largest.unwrap_or_else(|| panic!("no {prefix} in {}", container.display()))
     }
 }
 
-/// The same bytes; if not, says so without printing them all.
+/// Sets the permissions of a file or folder.
+pub(crate) fn set_mode(path: impl AsRef<Path>, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("permissions are set");
+}
+
+/// Inverts a bit of each of these bytes of a file.
+pub(crate) fn damage(path: impl AsRef<Path>, range: Range<usize>) {
+    let mut bytes = std::fs::read(&path).expect("a file");
+    bytes[range].iter_mut().for_each(|byte| *byte ^= 0x10);
+    std::fs::write(path, bytes).expect("a file is written");
+}
+
+/// Cuts a file to this length.
+pub(crate) fn truncate(path: impl AsRef<Path>, length: impl FnOnce(u64) -> u64) {
+    let file = File::options().write(true).open(path).expect("a file");
+    file.set_len(length(file.metadata().expect("its length").len())).expect("a file is cut");
+}
+
+/// The paths in a folder.
+pub(crate) fn paths_in(folder: impl AsRef<Path>) -> impl Iterator<Item = PathBuf> {
+    std::fs::read_dir(folder).expect("a directory").map(|entry| entry.expect("an entry").path())
+}
+
+/// Asserts equal bytes, without printing them.
 #[track_caller]
 pub(crate) fn same_bytes(found: &[u8], expected: &[u8]) {
     assert!(found == expected, "{} bytes, which are not the {} expected", found.len(), expected.len());
 }
 
-/// Messages of a small forecast of the class rd, steps 0, 6, 12, ..., or `None` after saying that the test is skipped.
+/// Messages of a small forecast of the class rd, steps 0, 6, 12, .... Without ecCodes the test is skipped.
 pub(crate) fn messages(count: u32) -> Option<Vec<Vec<u8>>> {
     let eccodes = match Eccodes::load() {
         Ok(eccodes) => eccodes,
@@ -260,7 +332,7 @@ pub(crate) fn messages(count: u32) -> Option<Vec<Vec<u8>>> {
     Some((0..count).map(|number| maker.message(name(number)).expect("a message")).collect())
 }
 
-/// A terminal: the side that a person sits at, and the side of a program.
+/// A terminal: the side of the user, and the side of a program.
 pub(crate) fn terminal() -> (File, Stdio) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&master).expect("a terminal is granted");
@@ -270,11 +342,11 @@ pub(crate) fn terminal() -> (File, Stdio) {
     (master.into(), side.expect("a terminal is opened").into())
 }
 
-/// What stands on a terminal once the programs that had it are gone.
+/// The text on a terminal after its programs have ended.
 pub(crate) fn shown(mut terminal: File) -> String {
     let mut shown = Vec::new();
     let mut part = [0; 4096];
-    // The last read fails, for nobody holds the other side any more.
+    // The last read fails, because no program has the other side open.
     while let Ok(read @ 1..) = terminal.read(&mut part) {
         shown.extend_from_slice(&part[..read]);
     }

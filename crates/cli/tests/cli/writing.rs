@@ -1,11 +1,11 @@
-//! Archiving and adopting.
+//! `isotach write` and `isotach adopt`.
 
 use std::{fs, io::Write, process::Stdio};
 
 use crate::support::{KEY, MESSAGE, Store, messages, program, said, same_bytes, shown, terminal};
 
 #[test]
-fn messages_go_in_and_come_out_byte_for_byte() {
+fn messages_are_read_back_byte_for_byte() {
     let Some(good) = messages(3) else { return };
     let store = Store::new();
     let file = store.file("good.grib", &good.join(&[0_u8; 5][..]));
@@ -15,26 +15,23 @@ fn messages_go_in_and_come_out_byte_for_byte() {
 }
 
 #[test]
-fn standard_input_is_a_file_like_another() {
+fn write_reads_standard_input() {
     let Some(good) = messages(2) else { return };
     let store = Store::new();
     let said = store.feed(["write", "--json", "-"], &good.concat()).succeeds();
-    let report: serde_json::Value = serde_json::from_str(said.text()).unwrap();
+    let report = said.json();
     assert_eq!((report["fields"].as_u64(), report["skipped"].as_u64()), (Some(2), Some(0)));
     assert_eq!(report["bytes"].as_u64(), Some(good.concat().len() as u64));
     assert_eq!(store.count(), 2);
 }
 
 #[test]
-fn an_atomic_write_of_several_files_shows_all_or_after_a_bad_message_nothing() {
+fn an_atomic_write_of_several_files_is_all_or_nothing() {
     let Some(good) = messages(3) else { return };
     let store = Store::new();
     let (first, last) = (store.file("first.grib", &good[..2].concat()), store.file("last.grib", &good[2]));
     let cut = store.file("cut.grib", &good[2][..good[2].len() - 1]);
-    let write = |files: [&std::path::Path; 2]| {
-        let words = ["write".as_ref(), "--atomic".as_ref()];
-        store.run(words.into_iter().chain(files.map(std::path::Path::as_os_str)))
-    };
+    let write = |files: [&str; 2]| store.run([["write", "--atomic"], files].concat());
     let said = write([&first, &cut]);
     assert!(said.text().starts_with("archived 0 fields"), "{}", said.text());
     said.fails_with(1, &["cut.grib", "is cut short"]);
@@ -49,20 +46,20 @@ fn an_atomic_write_of_several_files_shows_all_or_after_a_bad_message_nothing() {
 }
 
 #[test]
-fn given_keys_are_laid_over_those_of_the_messages() {
+fn keys_of_flags_override_those_of_messages() {
     let Some(good) = messages(2) else { return };
     let store = Store::new();
     let file = store.file("good.grib", &good.concat());
-    store.run(["write".as_ref(), "--key".as_ref(), "expver=over".as_ref(), file.as_os_str()]).succeeds();
+    store.ok(["write", "--key", "expver=over", &file]);
     same_bytes(&store.read(&format!("{MESSAGE},step=0/6").replace("test", "over")), &good.concat());
 }
 
 #[test]
-fn a_whole_key_takes_a_file_as_it_is_without_eccodes() {
+fn a_complete_key_archives_any_file_without_eccodes() {
     let store = Store::new();
     let file = store.file("raw", b"no message at all");
     let key = format!("{KEY},step=6");
-    let mut command = store.command(["write".as_ref(), "--key".as_ref(), key.as_ref(), file.as_os_str()]);
+    let mut command = store.command(["write", "--key", &key, &file]);
     said(command.env("ISOTACH_ECCODES", "/no/such/libeccodes.so")).succeeds();
     assert_eq!(store.read(&key), b"no message at all");
     for (step, input) in [(12, "-"), (18, "/dev/stdin")] {
@@ -72,7 +69,7 @@ fn a_whole_key_takes_a_file_as_it_is_without_eccodes() {
 }
 
 #[test]
-fn input_without_a_byte_replaces_no_field() {
+fn empty_input_replaces_no_field() {
     let store = Store::new();
     store.write_raw(6, b"good");
     let (key, empty) = (format!("{KEY},step=6"), store.file("empty", b""));
@@ -82,46 +79,44 @@ fn input_without_a_byte_replaces_no_field() {
         store.feed(["write", "--key", &key, input], b"").fails(1, &format!("{name}: {expected}"));
     }
     for command in ["write", "adopt"] {
-        store
-            .run([command.as_ref(), "--key".as_ref(), key.as_ref(), empty.as_os_str()])
-            .fails(1, &format!("{}: {expected}", empty.display()));
+        store.run([&command, "--key", &key, &empty]).fails(1, &format!("{}: {expected}", empty));
     }
     assert_eq!(store.read(&key), b"good");
 }
 
 #[test]
-fn a_whole_key_names_a_single_message_and_several_keep_their_own() {
+fn a_complete_key_names_one_message_and_several_keep_their_own_keys() {
     let Some(good) = messages(2) else { return };
     let store = Store::new();
     let key = format!("{KEY},step=6");
     let single = store.file("single.grib", &[b"padding ", &good[0][..]].concat());
-    store.run(["write".as_ref(), "--key".as_ref(), key.as_ref(), single.as_os_str()]).succeeds();
+    store.ok(["write", "--key", &key, &single]);
     same_bytes(&store.read(&key), &good[0]);
 
     let several = store.file("several.grib", &good.concat());
     let date = format!("{KEY},step=6").replace("20240101", "20240201").replace(",step=6", "");
     let key = format!("{date},step=48,levtype=pl").replace("levtype=sfc,", "");
-    store.run(["write".as_ref(), "--key".as_ref(), key.as_ref(), several.as_os_str()]).succeeds();
-    // Their levels are their own, all else is as given.
+    store.ok(["write", "--key", &key, &several]);
+    // They keep their own levels. All other keys are those of the flag.
     assert_eq!(store.count(), 2);
 }
 
 #[test]
-fn without_eccodes_the_message_names_the_packages() {
+fn without_eccodes_the_error_names_the_missing_library() {
     let store = Store::new();
     let file = store.file("one.grib", b"GRIB\0\0\x0c\x017777");
-    let mut command = store.command(["write".as_ref(), file.as_os_str()]);
+    let mut command = store.command(["write", &file]);
     said(command.env("ISOTACH_ECCODES", "/no/such/libeccodes.so"))
         .fails_with(1, &["message 1 at byte 0: ISOTACH_ECCODES names /no/such/libeccodes.so"]);
 }
 
 #[test]
-fn fields_are_visible_while_the_command_goes_on_if_it_flushes() {
+fn flush_every_accepts_positive_numbers_only() {
     let Some(good) = messages(3) else { return };
     let store = Store::new();
     let file = store.file("good.grib", &good.concat());
-    let arguments = ["write".as_ref(), "--flush-every".as_ref(), "1".as_ref(), file.as_os_str()];
-    assert!(store.run(arguments).succeeds().text().starts_with("archived 3 fields"));
+    let arguments = ["write", "--flush-every", "1", &file];
+    assert!(store.ok(arguments).text().starts_with("archived 3 fields"));
     assert_eq!(store.run(["write", "--flush-every", "0", "x"]).code, Some(2));
 }
 
@@ -131,66 +126,65 @@ fn adopted_files_are_read_in_place_and_survive_a_wipe() {
     let store = Store::new();
     let bytes = [b"..", &good[0][..], &good[1]].concat();
     let file = store.file("there.grib", &bytes);
-    let said = store.run(["adopt".as_ref(), file.as_os_str()]).succeeds();
+    let said = store.ok(["adopt", &file]);
     assert!(said.text().starts_with("adopted 2 fields, "), "{}", said.text());
     same_bytes(&store.read(&format!("{MESSAGE},step=0/6")), &good.concat());
-    let listed = store.run(["list", "--json"]).succeeds();
+    let listed = store.ok(["list", "--json"]);
     let first: serde_json::Value = serde_json::from_str(listed.text().lines().next().unwrap()).unwrap();
-    assert_eq!(first["location"], format!("file:{}", file.display()));
+    assert_eq!(first["location"], format!("file:{}", file));
     assert_eq!(first["offset"], 2);
-    store.run(["wipe", "class=rd", "--doit"]).succeeds();
+    store.ok(["wipe", "class=rd", "--doit"]);
     assert_eq!(store.count(), 0);
     assert_eq!(fs::read(&file).unwrap(), bytes);
 }
 
 #[test]
-fn messages_that_replace_each_other_are_counted_and_the_first_is_named() {
+fn repeated_messages_are_counted_and_the_first_is_named() {
     let Some(good) = messages(3) else { return };
     let store = Store::new();
     let file = store.file("same.grib", &good.concat());
-    let file = file.to_str().unwrap();
-    let said = store.run(["write", "--key", "step=0", file]).succeeds();
-    let told = "isotach: 2 fields replaced others of this command under the same key: the first is class=rd,";
-    assert!(said.err.starts_with(told), "{said:?}");
-    assert!(said.err.ends_with("--no-replace refuses that\n"), "what was typed made them alike: {said:?}");
+    let said = store.ok(["write", "--key", "step=0", &file]);
+    let start =
+        "isotach: 2 fields replaced others of this command under the same key: the first is class=rd,";
+    assert!(said.err.starts_with(start), "{said:?}");
+    assert!(said.err.ends_with("--no-replace refuses that\n"), "the flag made their keys equal: {said:?}");
     assert_eq!((store.count(), said.err.lines().count()), (1, 1));
-    let json = store.run(["write", "--json", "--key", "step=6", file]).succeeds();
-    let report: serde_json::Value = serde_json::from_str(json.text()).unwrap();
+    let json = store.ok(["write", "--json", "--key", "step=6", &file]);
+    let report = json.json();
     assert_eq!((report["replaced"].as_u64(), report["unlabelled"].as_u64()), (Some(2), Some(0)));
 
     let twice = store.file("twice.grib", &[good[0].clone(), good[0].clone()].concat());
     let said = store.write(&twice).succeeds();
-    let told =
+    let start =
         "isotach: 1 field replaced another of this command under the same key, each with the same bytes: ";
-    assert!(said.err.starts_with(told) && !said.err.contains("ecCodes"), "{said:?}");
-    let said = store.run(["write", file]).succeeds();
-    assert_eq!(said.err, "", "what was there before the command is replaced without a word");
+    assert!(said.err.starts_with(start) && !said.err.contains("ecCodes"), "{said:?}");
+    let said = store.ok(["write", &file]);
+    assert_eq!(said.err, "", "replacing older fields is not reported");
 }
 
 #[test]
-fn nothing_is_visible_where_something_would_be_replaced_and_must_not_be() {
+fn no_replace_refuses_before_anything_is_visible() {
     let Some(good) = messages(3) else { return };
     let store = Store::new();
     let file = store.file("good.grib", &good.concat());
-    let file = file.to_str().unwrap();
     let refused = |arguments: &[&str], parts: &[&str]| {
         let said = store.run([&["write", "--no-replace"], arguments].concat());
         assert_eq!(said.text(), "");
         said.fails_with(1, parts);
     };
     refused(
-        &["--flush-every", "1", "--key", "step=0", file],
+        &["--flush-every", "1", "--key", "step=0", &file],
         &["2 have the key of another message: the first is"],
     );
-    refused(&[file, file], &["3 have the key of another message", "nothing was taken in"]);
+    refused(&[&file, &file], &["3 have the key of another message", "nothing was archived"]);
     assert_eq!(store.count(), 0);
-    store.run(["write", "--no-replace", file]).succeeds();
-    refused(&[file], &["of the fields, 3 are in the store already: the first is class=rd,"]);
-    assert_eq!(store.run(["list", "--duplicates"]).succeeds().text().lines().count(), 3);
+    store.ok(["write", "--no-replace", &file]);
+    refused(&[&file], &["of the fields, 3 are in the store already: the first is class=rd,"]);
+    assert_eq!(store.ok(["list", "--duplicates"]).text().lines().count(), 3);
 }
 
 #[test]
-fn a_stream_is_looked_through_before_any_of_it_is_visible() {
+fn a_stream_is_checked_before_any_of_it_is_visible() {
     let Some(good) = messages(3) else { return };
     let store = Store::new();
     let again = [good.concat(), good[1].clone()].concat();
@@ -209,53 +203,50 @@ fn a_stream_is_looked_through_before_any_of_it_is_visible() {
 }
 
 #[test]
-fn messages_without_class_expver_or_stream_are_counted_with_what_to_give() {
+fn messages_without_class_expver_or_stream_are_counted() {
     let Some(good) = messages(2) else { return };
     let store = Store::new();
     let file = store.file("bare.grib", &good.concat());
-    let said = store.run(["write", "--key", "class=,expver=,stream=", file.to_str().unwrap()]).succeeds();
+    let said = store.ok(["write", "--key", "class=,expver=,stream=", &file]);
     assert_eq!(
         said.err,
-        "isotach: 2 fields without class, expver, stream, filed under a rule of the schema for such: --key \
-         class=...,expver=...,stream=... gives what is missing\n"
+        "isotach: 2 fields without class, expver, stream, archived under the schema's rule for such fields: set them \
+         with --key class=...,expver=...,stream=...\n"
     );
     assert_eq!(store.write(&file).succeeds().err, "");
 }
 
 #[test]
-fn a_store_that_is_not_there_is_made_where_that_is_asked_for() {
+fn write_creates_a_missing_store_only_with_init() {
     let store = Store::absent();
     let raw = store.file("raw", b"raw");
     let key = format!("{KEY},step=0");
-    let write = ["write", "--key", &key, raw.to_str().unwrap()];
+    let write = ["write", "--key", &key, &raw];
     store.run(write).fails_with(1, &["does not exist; create it with `isotach ", " init`, or give --init"]);
     assert!(!store.path().exists());
-    store.run([&write[..], &["--init"]].concat()).succeeds();
-    store.run([&write[..], &["--init"]].concat()).succeeds();
+    store.ok([&write[..], &["--init"]].concat());
+    store.ok([&write[..], &["--init"]].concat());
     assert_eq!((store.count(), store.read(&key)), (1, b"raw".to_vec()));
     let other = Store::absent();
     other.run(["write", "--init", "--key", "wrong", "x"]).fails_with(2, &["--key: "]);
-    other
-        .run(["write", "--init", "--key", "foo=1", raw.to_str().unwrap()])
-        .fails_with(2, &["--key: ", "foo"]);
+    other.run(["write", "--init", "--key", "foo=1", &raw]).fails_with(2, &["--key: ", "foo"]);
     other.run(["write", "--init", "nofile.grib"]).fails_with(1, &["nofile.grib"]);
-    assert!(!other.path().exists(), "a mistake makes no store");
+    assert!(!other.path().exists(), "a mistake creates no store");
 }
 
 #[test]
-fn a_root_that_is_missing_beside_others_is_not_made_by_a_write() {
+fn write_creates_no_missing_root_beside_existing_ones() {
     let store = Store::absent();
     let home = store.folder.path();
     let root = |name: &str| format!("{{path: {}/{name}}}", home.display());
     let yaml = format!("spaces: [{{roots: [{}, {}]}}]\n", root("a"), root("b"));
     let file = store.file("fdb.yaml", yaml.as_bytes());
     let raw = store.file("raw", b"raw");
-    let run = |words: &[&str]| said(program(home).args(["--config", file.to_str().unwrap()]).args(words));
-    let write =
-        |step: u32| run(&["write", "--init", "--key", &format!("{KEY},step={step}"), raw.to_str().unwrap()]);
-    assert!(write(0).succeeds().err.contains("made store"));
-    assert!(!write(6).succeeds().err.contains("made store"));
-    // As a file system that is not mounted.
+    let run = |words: &[&str]| said(program(home).args(["--config", &file]).args(words));
+    let write = |step: u32| run(&["write", "--init", "--key", &format!("{KEY},step={step}"), &raw]);
+    assert!(write(0).succeeds().err.contains("created store"));
+    assert!(!write(6).succeeds().err.contains("created store"));
+    // As if a file system were not mounted.
     fs::rename(home.join("a"), home.join("away")).unwrap();
     write(12).fails_with(1, &["/a does not exist", "init`"]);
     assert!(!home.join("a").exists());
@@ -264,30 +255,30 @@ fn a_root_that_is_missing_beside_others_is_not_made_by_a_write() {
 }
 
 #[test]
-fn a_person_at_a_terminal_is_asked_whether_to_make_the_store() {
-    for (answer, is_made) in [("y\n", true), ("Yes\n", true), ("\n", false), ("no\n", false)] {
+fn a_user_at_a_terminal_is_asked_whether_to_create_the_store() {
+    for (answer, is_created) in [("y\n", true), ("Yes\n", true), ("\n", false), ("no\n", false)] {
         let store = Store::absent();
         let raw = store.file("raw", b"raw");
         let key = format!("{KEY},step=0");
-        let (mut person, input) = terminal();
+        let (mut user, input) = terminal();
         let (screen, output) = terminal();
-        person.write_all(answer.as_bytes()).unwrap();
-        let mut command = store.command(["write", "--key", &key, raw.to_str().unwrap()]);
+        user.write_all(answer.as_bytes()).unwrap();
+        let mut command = store.command(["write", "--key", &key, &raw]);
         let mut child = command.stdin(input).stderr(output).stdout(Stdio::null()).spawn().unwrap();
         drop(command);
-        assert_eq!(child.wait().unwrap().success(), is_made);
+        assert_eq!(child.wait().unwrap().success(), is_created);
         let shown = shown(screen);
-        assert!(shown.contains("/store does not exist. Make it? [y/N] "), "{shown}");
-        assert_eq!(store.path().exists(), is_made, "{answer:?}");
+        assert!(shown.contains("/store does not exist. Create it? [y/N] "), "{shown}");
+        assert_eq!(store.path().exists(), is_created, "{answer:?}");
     }
 }
 
 #[test]
-fn a_folder_above_the_store_that_is_not_there_is_made_only_if_that_is_asked_for() {
+fn a_missing_folder_above_the_store_is_created_only_with_parents() {
     let store = Store::absent();
     let uri = format!("posix:{}/no/such/store", store.folder.path().display());
     let run = |arguments: &[&str]| said(program(store.folder.path()).args(["--store", &uri]).args(arguments));
-    let parts = ["/no/such does not exist; `isotach --store posix:", "init --parents` makes that, too"];
+    let parts = ["/no/such does not exist; `isotach --store posix:", "init --parents` creates it, too"];
     run(&["init"]).fails_with(1, &parts);
     run(&["write", "--init", "-"]).fails_with(1, &parts);
     assert!(!store.folder.path().join("no").exists());
@@ -296,11 +287,11 @@ fn a_folder_above_the_store_that_is_not_there_is_made_only_if_that_is_asked_for(
 }
 
 #[test]
-fn too_few_files_are_told_before_eccodes_is_asked() {
+fn too_few_file_handles_are_reported_before_eccodes_is_called() {
     let Some(good) = messages(1) else { return };
     let store = Store::new();
     let file = store.file("good.grib", &good[0]);
-    let mut is_told = false;
+    let mut is_reported = false;
     for limit in 5..=40 {
         let mut command = std::process::Command::new("sh");
         let program = store.command(["write"]);
@@ -316,7 +307,7 @@ fn too_few_files_are_told_before_eccodes_is_asked() {
         assert!(matches!(said.code, Some(0 | 1)), "with {limit} files: {said:?}");
         assert!(!said.err.contains("not installed") && !said.err.contains("assertion"), "{limit}: {said:?}");
         assert!(!said.err.contains("wiped again"), "{limit}: {said:?}");
-        is_told |= said.err.contains("ecCodes needs 8 files beside those that are open: ");
+        is_reported |= said.err.contains("ecCodes needs 8 files beside those that are open: ");
     }
-    assert!(is_told);
+    assert!(is_reported);
 }

@@ -1,8 +1,8 @@
 //! `isotach container create --type` and `--properties`: containers for programs that run on the libdaos of this project.
 //!
-//! What such a program finds in the container is what that library would have put there.
+//! Such a program finds in the container what that library would have written.
 
-use std::env;
+use std::{env, ffi::OsStr};
 
 use isotach_daos_abi::{
     acl::{
@@ -28,11 +28,11 @@ use isotach_object::{
     Update,
 };
 use rustix::process::{getegid, geteuid};
-use uzers::{get_group_by_gid, get_group_by_name, get_user_by_name, get_user_by_uid};
+use uzers::{Group, User, get_group_by_gid, get_group_by_name, get_user_by_name, get_user_by_uid};
 
 use crate::failure::{Failure, Outcome};
 
-/// Makes a container that programs find with this type and these properties.
+/// Creates a container with this type and these properties.
 pub(crate) fn create(
     pool: &dyn Pool,
     label: &Label,
@@ -41,7 +41,7 @@ pub(crate) fn create(
     rights: RightsChange,
 ) -> Outcome {
     if pool.uri().scheme() == "daos" {
-        let cure = "a container on DAOS has a type and properties by DAOS's own tool: daos container create";
+        let cure = "on DAOS, set type and properties with DAOS's own tool: daos container create";
         return Err(Failure::usage(cure));
     }
     if let Some(expected) = wrong_label(label.as_str()) {
@@ -69,7 +69,7 @@ pub(crate) fn create(
     let put = |key, value| Update::Put { cell: Cell::kv(own, key), value };
     let mut updates = vec![put(UUID, &uuid)];
     updates.extend(stored.iter().map(|(key, value)| put(key, value)));
-    // A new file system: its superblock, and the inode and the mark of its root directory.
+    // A new file system has a superblock, and the inode and the mark of its root directory.
     let now = Time::now();
     let inode = Inode::new(files::ROOT_MODE, files::ROOT, (owner.user.0, owner.group.0), now).bytes();
     let (mark, stamp) = (files::mark_key(files::ROOT), now.stamp().to_le_bytes());
@@ -87,45 +87,40 @@ pub(crate) fn create(
         .create_container(label, &ContainerOptions { rights: NewRights::Asked(rights), updates: &updates })?)
 }
 
-/// Whose a new container is: numbers and names.
+/// The owner of a new container: numbers and names.
 struct Owner {
     user: (u32, String),
     group: (u32, String),
 }
 
 impl Owner {
-    /// As asked for; else this process's user and group. One without a name goes by its number.
+    /// The owner that the flags name, or this process's user and group. Without a name, the number serves as the name.
     fn of(rights: &RightsChange) -> Self {
         let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-        let name = |found: Option<String>, number: u32| (number, found.unwrap_or_else(|| number.to_string()));
+        let name = |found: Option<&OsStr>, number: u32| {
+            (number, found.and_then(OsStr::to_str).map_or_else(|| number.to_string(), str::to_owned))
+        };
         let user = match &rights.owner {
             Some(asked) => (get_user_by_name(asked).map_or(user, |found| found.uid()), asked.clone()),
-            None => {
-                name(get_user_by_uid(user).and_then(|found| found.name().to_str().map(str::to_owned)), user)
-            }
+            None => name(get_user_by_uid(user).as_ref().map(User::name), user),
         };
         let group = match &rights.group {
             Some(asked) => (get_group_by_name(asked).map_or(group, |found| found.gid()), asked.clone()),
-            None => name(
-                get_group_by_gid(group).and_then(|found| found.name().to_str().map(str::to_owned)),
-                group,
-            ),
+            None => name(get_group_by_gid(group).as_ref().map(Group::name), group),
         };
         Self { user, group }
     }
 }
 
-/// The access control list that programs find: the one that is asked for, or that of any new container of the library.
+/// The access control list that programs find: that of the flags, or the library's default for new containers.
 fn list(asked: Option<&Acl>) -> Vec<u8> {
     let Some(asked) = asked else { return list_bytes(NEW_CONTAINER.into_iter()) };
-    let named: Vec<_> =
-        asked.entries().map(|(principal, permissions)| (kind(principal), permissions)).collect();
-    list_bytes(
-        named.iter().map(|((kind, name), permissions)| Entry::allowing(*kind, name, bits(*permissions))),
-    )
+    let entries: Vec<_> =
+        asked.entries().map(|(principal, letters)| (kind(principal), bits(letters))).collect();
+    list_bytes(entries.iter().map(|((kind, name), bits)| Entry::allowing(*kind, name, *bits)))
 }
 
-/// DAOS's number of a kind of principals, and the name that it has there.
+/// DAOS's number for a kind of principals, and the principal's name in DAOS.
 fn kind(principal: &Principal) -> (u8, String) {
     let (kind, name) = match principal {
         Principal::Owner => (DAOS_ACL_OWNER, String::new()),
@@ -151,7 +146,7 @@ fn layout_number(name: &str) -> Outcome<u64> {
     found.map(|at| at as u64 + 1).ok_or_else(|| Failure::usage(expected()))
 }
 
-/// The numbers of properties in text, each given once.
+/// The numbers and values of properties in text. Refuses a property that is given twice.
 fn read(text: &str) -> Outcome<Vec<(u32, u64)>> {
     let mut found: Vec<(u32, u64)> = Vec::new();
     for part in text.split([',', ';']).filter(|part| !part.trim().is_empty()) {
@@ -178,7 +173,7 @@ fn property(text: &str) -> Outcome<(u32, u64)> {
         return Err(wrong(text, &format!("one of {}", names.join(", "))));
     };
     if property.number == DAOS_PROP_CO_LABEL {
-        return Err(wrong(text, "the label as the name of the container, not here"));
+        return Err(wrong(text, "the label as the container's name, not here"));
     }
     let number = property.values.number_of(value.trim());
     number.map(|number| (property.number, number)).ok_or_else(|| wrong(text, &property.values.expected()))
@@ -193,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn properties_are_read_with_commas_or_semicolons_and_others_are_refused() {
+    fn properties_are_separated_by_commas_or_semicolons_and_invalid_ones_are_refused() {
         let found = read("rd_fac:0, CKSUM:crc32;rf_lvl:node,ec_cell_sz:128KiB,perf_domain:root").unwrap();
         let expected = [
             (DAOS_PROP_CO_REDUN_FAC, 0),
@@ -209,7 +204,7 @@ mod tests {
             ("rd_fac:9", "one of 0, 1, 2, 3, 4"),
             ("cksum:md5", "one of off, crc16"),
             ("ec_cell_sz:7", "4096 to 1048576 bytes, a multiple of 32"),
-            ("label:other", "the name of the container"),
+            ("label:other", "the container's name"),
             ("status:healthy", "one of cksum, cksum_size"),
             ("what:1", "one of cksum, cksum_size"),
             ("rd_fac:0,rf:1", "each property once"),
@@ -220,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_is_known_by_its_name_in_any_case() {
+    fn a_type_is_recognized_by_name_in_any_case() {
         assert_eq!(layout_number("posix").unwrap(), DAOS_PROP_CO_LAYOUT_POSIX);
         assert_eq!(layout_number("PYTHON").unwrap(), 3);
         assert!(layout_number("unknown").is_err() && layout_number("x").is_err());

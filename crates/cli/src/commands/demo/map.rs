@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 /// The map's width in pixels; its height is half.
 const WIDTH: usize = 1440;
 const HEIGHT: usize = WIDTH / 2;
-/// Room around the map.
+/// The margins of the map.
 const LEFT: usize = 72;
 const TOP: usize = 64;
 const BELOW: usize = 104;
@@ -57,7 +57,7 @@ fn when(valid: &str) -> String {
     }
 }
 
-/// Colours, with a line wherever two neighbours lie on different sides of a round value.
+/// Draws the values as colours, with a line between neighbours on different sides of a round value.
 fn field(canvas: &mut Canvas, grid: &Grid, (least, greatest): (f64, f64)) {
     let span = if greatest > least { greatest - least } else { 1.0 };
     let step = interval(span, 12.0);
@@ -77,13 +77,13 @@ fn field(canvas: &mut Canvas, grid: &Grid, (least, greatest): (f64, f64)) {
     }
 }
 
-/// The value in the middle of a pixel, between the four grid points around it. Greenwich is in the middle of the map.
+/// The value in the middle of a pixel, interpolated from the four grid points around it. Greenwich is in the middle of the map.
 fn value(grid: &Grid, x: usize, y: usize) -> f64 {
     let longitude = (x as f64 + 0.5) * 360.0 / WIDTH as f64 - 180.0;
     let latitude = 90.0 - (y as f64 + 0.5) * 180.0 / HEIGHT as f64;
     let column = (longitude - grid.longitude(0)).rem_euclid(360.0) / grid.longitude_increment.max(1e-9);
     let row = (grid.latitude(0) - latitude) / grid.latitude_increment.max(1e-9);
-    // A global grid goes on around the globe: beyond its last column comes its first.
+    // On a global grid the first column follows the last one.
     let (west, north) = (column.floor(), row.floor().max(0.0));
     let (to_east, to_south) = (column - west, (row - north).clamp(0.0, 1.0));
     let is_global = (grid.ni as f64 + 0.5) * grid.longitude_increment >= 360.0;
@@ -147,7 +147,7 @@ fn scale(canvas: &mut Canvas, grid: &Grid, (least, greatest): (f64, f64)) {
     canvas.text(left + width + 16, top + 2, 2, &format!("max {} {units}", number(greatest, fine)), INK);
 }
 
-/// Units as people write them: `m s**-1` as `m/s`.
+/// Units in their common form: `m s**-1` as `m/s`.
 fn units(units: &str) -> String {
     match units {
         "m s**-1" => "m/s".to_owned(),
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_and_times_are_named_as_people_do() {
+    fn meridians_times_and_units_have_their_common_form() {
         assert_eq!(
             (meridian(30), meridian(180), meridian(330)),
             ("150°W".into(), "0°".into(), "150°E".into())

@@ -1,4 +1,4 @@
-//! What the demo archives: an ensemble forecast, field by field.
+//! The forecast of the demo: an ensemble, field by field.
 
 use clap::Args;
 use isotach_grib::{Eccodes, FieldName, ForecastPlan, MessageMaker};
@@ -10,11 +10,11 @@ use crate::{
     output::count,
 };
 
-/// Pressure levels in hPa, the ones that are looked at most first.
+/// Pressure levels in hPa, the most used ones first.
 const LEVELS: [u32; 13] = [850, 500, 250, 1000, 925, 700, 300, 200, 100, 50, 400, 150, 70];
-/// Temperature, wind, geopotential, humidity: ids of parameters.
+/// The ids of parameters: temperature, wind, geopotential, humidity.
 const PARAMS: [u32; 6] = [130, 131, 132, 129, 133, 157];
-/// Hours between steps.
+/// The hours between steps.
 const INTERVAL: u32 = 6;
 
 /// The flags that choose the forecast.
@@ -25,25 +25,25 @@ pub(crate) struct PlanFlags {
     members: u32,
     /// Forecast steps, six hours apart
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) steps: u32,
+    steps: u32,
     /// Pressure levels
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=13))]
-    pub(crate) levels: u32,
+    levels: u32,
     /// Parameters: t, u, v, z, q, r
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=6))]
-    pub(crate) params: u32,
+    params: u32,
     /// Size of a field
     #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = parse_size)]
-    pub(crate) size: u64,
+    size: u64,
     /// Writer processes, at most one for each member
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub(crate) writers: u32,
+    writers: u32,
     /// Reader processes
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=256))]
-    pub(crate) readers: u32,
+    readers: u32,
 }
 
-/// The forecast, and who writes and reads it.
+/// The forecast, and the number of its writers and readers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Plan {
     members: u32,
@@ -51,16 +51,16 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<u32>,
     levels: Vec<u32>,
     params: Vec<u32>,
-    /// Bytes of a message, which is never longer.
+    /// The maximum size of a message in bytes.
     size: usize,
     pub(crate) writers: u32,
     pub(crate) readers: u32,
-    /// The key of the first field, as ecCodes has it.
+    /// The key of the first field, from ecCodes.
     example: Vec<(String, String)>,
 }
 
 impl Plan {
-    /// The plan that the flags ask for.
+    /// The plan of these flags.
     pub(crate) fn new(eccodes: &'static Eccodes, flags: &PlanFlags) -> Outcome<Self> {
         let mut plan = Self {
             members: flags.members,
@@ -78,7 +78,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Makes the messages.
+    /// A maker of the messages.
     pub(crate) fn maker(&self, eccodes: &'static Eccodes) -> Outcome<MessageMaker> {
         let forecast = ForecastPlan {
             class: "rd".to_owned(),
@@ -90,7 +90,7 @@ impl Plan {
         Ok(MessageMaker::new(eccodes, forecast)?)
     }
 
-    /// The fields of a step that a writer makes: all of its members.
+    /// The fields of a step that this writer archives: all of its members.
     pub(crate) fn fields_of(&self, writer: u32, step: u32) -> impl Iterator<Item = FieldName> {
         let members = (1..=self.members).filter(move |member| (member - 1) % self.writers == writer);
         members.flat_map(move |member| {
@@ -100,17 +100,17 @@ impl Plan {
         })
     }
 
-    /// How many fields a step has.
+    /// The number of fields of a step.
     pub(crate) fn fields_per_step(&self) -> u64 {
         u64::from(self.members) * self.levels.len() as u64 * self.params.len() as u64
     }
 
-    /// How many fields there are in all.
+    /// The number of all fields.
     pub(crate) fn fields(&self) -> u64 {
         self.fields_per_step() * self.steps.len() as u64
     }
 
-    /// About how many bytes there are in all.
+    /// The approximate size of all fields in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.fields() * self.size as u64
     }
@@ -157,8 +157,8 @@ fn first(all: &[u32], count: u32) -> Vec<u32> {
     all.iter().copied().take(count as usize).collect()
 }
 
-/// Reads a size in bytes.
-pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
+/// Parses a size: `4096`, `64KiB`, `1MiB`.
+fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
     let unit = text[digits.len()..].trim().to_ascii_lowercase();
     let factor = match unit.as_str() {
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_with_and_without_units() {
+    fn sizes_are_parsed_with_and_without_units() {
         assert_eq!(parse_size("4096"), Ok(4096));
         assert_eq!(parse_size("64KiB"), Ok(65_536));
         assert_eq!(parse_size("1 mib"), Ok(1 << 20));

@@ -1,4 +1,4 @@
-//! What the demo prints while it runs: a row for each step as soon as all have read it, and one for all.
+//! The output of the demo: a row for each step as soon as every reader has read it, and a row for all steps.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,36 +7,36 @@ use serde_json::{Value, json};
 
 use super::{
     plan::Plan,
-    task::{Did, Event},
+    worker::{Event, Role},
 };
 use crate::{
     failure::Outcome,
     output::{Bytes, count, outln, print_json, seconds},
 };
 
-/// What is known of a step, or of all.
+/// The sums of one step, or of all steps.
 #[derive(Debug, Clone, Default)]
 struct Sum {
     write: Side,
     read: Side,
 }
 
-/// What the writers did, or the readers.
+/// The sums of the writers, or of the readers.
 #[derive(Debug, Clone, Default)]
 struct Side {
-    /// How many processes have told.
-    told: u32,
+    /// The number of processes that have finished the step.
+    finished: u32,
     fields: u64,
     bytes: u64,
-    /// Bytes a second, all processes together while they were in the store.
+    /// Bytes per second of all processes together, in the time that they spent in the store.
     rate: f64,
-    /// When the last of them ended.
+    /// The end of the last process, in microseconds since 1970.
     ended_us: u64,
 }
 
 impl Side {
     fn add(&mut self, event: &Event) {
-        self.told += 1;
+        self.finished += 1;
         self.fields += event.fields;
         self.bytes += event.bytes;
         self.rate += event.bytes as f64 / (event.busy_us.max(1) as f64 / 1e6);
@@ -44,12 +44,12 @@ impl Side {
     }
 }
 
-/// Gathers events and prints.
+/// Collects events, and prints rows.
 pub(crate) struct Report<'p> {
     plan: &'p Plan,
     as_json: bool,
     steps: BTreeMap<u32, Sum>,
-    /// Time in the store by writers and by readers, in microseconds.
+    /// The time that writers and readers spent in the store, in microseconds.
     busy_us: [u64; 2],
     latencies_ms: Vec<f64>,
 }
@@ -59,8 +59,8 @@ impl<'p> Report<'p> {
         Self { plan, as_json, steps: BTreeMap::new(), busy_us: [0; 2], latencies_ms: Vec::new() }
     }
 
-    /// Says what is about to happen.
-    pub(crate) fn introduce(&self, store: &FieldStore) -> Outcome {
+    /// Prints the plan and the headings.
+    pub(crate) fn begin(&self, store: &FieldStore) -> Outcome {
         if self.as_json {
             return Ok(());
         }
@@ -72,7 +72,7 @@ impl<'p> Report<'p> {
             Bytes(plan.bytes() / plan.fields().max(1))
         )?;
         let (writers, readers) = (count(plan.writers.into(), "writer"), count(plan.readers.into(), "reader"));
-        outln!("{writers} and {readers}, each a process of its own, on {}\n", pools.join(", "))?;
+        outln!("{writers} and {readers}, each a process of its own, in {}\n", pools.join(", "))?;
         outln!(
             "{}",
             line(["step", "fields", "bytes", "write rate", "read rate", "last flush to last read"])
@@ -80,15 +80,13 @@ impl<'p> Report<'p> {
         outln!("{}", "─".repeat(WIDTHS.iter().sum()))
     }
 
-    /// Takes an event, and prints the step that it completes.
-    pub(crate) fn take(&mut self, event: Event) -> Outcome {
+    /// Adds an event. Prints the step if this was its last event.
+    pub(crate) fn add(&mut self, event: Event) -> Outcome {
         let sum = self.steps.entry(event.step).or_default();
-        match event.did {
-            Did::Write => sum.write.add(&event),
-            Did::Read => sum.read.add(&event),
-        }
-        self.busy_us[usize::from(event.did == Did::Read)] += event.busy_us;
-        if sum.write.told < self.plan.writers || sum.read.told < self.plan.readers {
+        let is_reader = event.role == Role::Reader;
+        if is_reader { &mut sum.read } else { &mut sum.write }.add(&event);
+        self.busy_us[usize::from(is_reader)] += event.busy_us;
+        if sum.write.finished < self.plan.writers || sum.read.finished < self.plan.readers {
             return Ok(());
         }
         let latency_ms = latency_ms(sum);
@@ -97,7 +95,7 @@ impl<'p> Report<'p> {
         self.print(&name, &json!(event.step), &sum, latency_ms)
     }
 
-    /// Prints all steps together.
+    /// Prints the row for all steps.
     pub(crate) fn finish(&self, elapsed: Duration) -> Outcome {
         let mut all = Sum::default();
         for sum in self.steps.values() {
@@ -106,7 +104,7 @@ impl<'p> Report<'p> {
                 whole.bytes += part.bytes;
             }
         }
-        // Of the mean time that a process was in the store.
+        // These rates refer to the mean time that a process spent in the store.
         all.write.rate = mean_rate(all.write.bytes, self.busy_us[0], self.plan.writers);
         all.read.rate = mean_rate(all.read.bytes, self.busy_us[1], self.plan.readers);
         let worst_ms = self.latencies_ms.iter().copied().reduce(f64::max);
@@ -122,7 +120,9 @@ impl<'p> Report<'p> {
                 String::new()
             };
             outln!("\n{} archived in {}{read}", Bytes(all.write.bytes), seconds(elapsed))?;
-            outln!("rates: all processes together, of the time they spent in the store, flushing included")?;
+            outln!(
+                "rates: of all processes together, in the time they spent in the store, flushing included"
+            )?;
         }
         Ok(())
     }
@@ -146,7 +146,7 @@ impl<'p> Report<'p> {
     }
 }
 
-/// The columns' widths. Rows are printed as they come, so the widths are fixed.
+/// The widths of the columns. They are fixed, because rows are printed before the later ones are known.
 const WIDTHS: [usize; 6] = [5, 9, 12, 14, 14, 26];
 
 fn line(cells: [&str; 6]) -> String {
@@ -163,5 +163,5 @@ fn mean_rate(bytes: u64, busy_us: u64, processes: u32) -> f64 {
 
 /// From the last writer's flush to the last reader's last field.
 fn latency_ms(sum: &Sum) -> Option<f64> {
-    (sum.read.told > 0).then(|| sum.read.ended_us.saturating_sub(sum.write.ended_us) as f64 / 1e3)
+    (sum.read.finished > 0).then(|| sum.read.ended_us.saturating_sub(sum.write.ended_us) as f64 / 1e3)
 }

@@ -15,12 +15,12 @@ pub(crate) struct Canvas {
 }
 
 impl Canvas {
-    /// A picture of one colour.
+    /// A picture filled with one colour.
     pub(crate) fn new(width: usize, height: usize, colour: Colour) -> Self {
         Self { width, height, pixels: colour.repeat(width * height) }
     }
 
-    /// Sets a pixel; outside nothing happens.
+    /// Sets a pixel. Pixels outside the picture are ignored.
     pub(crate) fn set(&mut self, x: usize, y: usize, colour: Colour) {
         self.blend(x, y, colour, 1.0);
     }
@@ -48,7 +48,7 @@ impl Canvas {
         }
     }
 
-    /// Writes a text whose upper left corner is here.
+    /// Writes text with its upper left corner at `x` and `y`.
     pub(crate) fn text(&mut self, x: usize, y: usize, scale: usize, text: &str, colour: Colour) {
         for (at, character) in text.chars().enumerate() {
             for (column, row) in font::pixels(character) {
@@ -61,12 +61,12 @@ impl Canvas {
         }
     }
 
-    /// Writes a text that ends here.
+    /// Writes text that ends at `right`.
     pub(crate) fn text_to(&mut self, right: usize, y: usize, scale: usize, text: &str, colour: Colour) {
         self.text(right.saturating_sub(font::width(text) * scale), y, scale, text, colour);
     }
 
-    /// Writes a text with its middle here.
+    /// Writes text with its middle at `middle`.
     pub(crate) fn text_around(&mut self, middle: usize, y: usize, scale: usize, text: &str, colour: Colour) {
         self.text(middle.saturating_sub(font::width(text) * scale / 2), y, scale, text, colour);
     }

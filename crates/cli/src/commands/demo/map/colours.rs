@@ -15,18 +15,18 @@ const ANCHORS: [Colour; 9] = [
     [110, 22, 58],
 ];
 
-/// The colour of a place on the scale, from 0 to 1.
-pub(crate) fn colour(place: f64) -> Colour {
+/// The colour at a position on the scale, from 0 to 1.
+pub(crate) fn colour(position: f64) -> Colour {
     let last = ANCHORS.len() - 1;
-    let place = place.clamp(0.0, 1.0) * last as f64;
-    let below = (place.floor() as usize).min(last - 1);
-    let share = place - below as f64;
+    let position = position.clamp(0.0, 1.0) * last as f64;
+    let below = (position.floor() as usize).min(last - 1);
+    let share = position - below as f64;
     let mix = |low: u8, high: u8| (f64::from(low) + (f64::from(high) - f64::from(low)) * share).round() as u8;
     let (low, high) = (ANCHORS[below], ANCHORS[below + 1]);
     [mix(low[0], high[0]), mix(low[1], high[1]), mix(low[2], high[2])]
 }
 
-/// The interval of about `parts` parts of a range that people would choose: 1, 2 or 5 times a power of ten.
+/// A round interval that divides a range into about `parts` parts: 1, 2 or 5 times a power of ten.
 pub(crate) fn interval(range: f64, parts: f64) -> f64 {
     let rough = range / parts;
     if rough.is_nan() || rough <= 0.0 || rough.is_infinite() {

@@ -1,6 +1,6 @@
-//! A small bitmap font, so that a map can be labelled without fonts of the system.
+//! A small bitmap font. It labels a map without fonts of the system.
 //!
-//! `font.txt` shows each glyph as it looks: a line with sixteen characters, then nine rows of sixteen glyphs.
+//! `font.txt` draws the glyphs: a line with sixteen characters, then nine rows of sixteen glyphs.
 
 use std::{collections::HashMap, sync::OnceLock};
 
@@ -11,13 +11,13 @@ pub(crate) const HEIGHT: usize = 9;
 /// Columns from one glyph to the next.
 pub(crate) const ADVANCE: usize = WIDTH + 1;
 
-/// The glyphs as they are drawn.
+/// The drawings of the glyphs.
 const FONT: &str = include_str!("font.txt");
 
 /// Each row's columns as bits, the leftmost the highest.
 type Glyph = [u8; HEIGHT];
 
-/// Where the pixels of a glyph are. A character without a glyph has none.
+/// The positions of a glyph's pixels. A character without a glyph has none.
 pub(crate) fn pixels(character: char) -> impl Iterator<Item = (usize, usize)> {
     static GLYPHS: OnceLock<HashMap<char, Glyph>> = OnceLock::new();
     let glyph = GLYPHS.get_or_init(|| parse(FONT)).get(&character).copied().unwrap_or_default();
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_letter_and_digit_has_a_glyph_of_its_own() {
+    fn every_letter_and_digit_has_a_distinct_glyph() {
         let glyphs = parse(FONT);
         let characters = ('a'..='z').chain('A'..='Z').chain('0'..='9').chain(".,:-+=/()*%°".chars());
         let mut seen = HashMap::new();
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glyph_looks_as_it_is_drawn() {
+    fn a_glyph_has_the_pixels_of_its_drawing() {
         let dots: Vec<(usize, usize)> = pixels('-').collect();
         assert_eq!(dots, [(1, 3), (2, 3), (3, 3)]);
         assert_eq!(pixels('\u{2603}').count(), 0);

@@ -1,4 +1,4 @@
-//! The worker processes of the demo: starting them, hearing from them, ending them together.
+//! The worker processes of the demo: starts them, receives their events, and ends them together.
 
 use std::{
     env,
@@ -10,58 +10,58 @@ use std::{
 
 use super::{
     plan::Plan,
-    task::{Event, Role, Task},
+    worker::{Event, Role, Task},
 };
 use crate::{
-    context::PlaceFlags,
+    context::StoreFlags,
     failure::{Failure, Outcome},
 };
 
-/// What comes from one worker.
+/// A message from one worker.
 enum Message {
     Event(Event),
-    /// It has closed its output.
+    /// The worker has closed its output.
     End(usize),
-    /// It said something that is no event.
+    /// Output that is no event.
     Noise(String),
 }
 
-/// Writers and readers at work. Those that are left when it is dropped are ended.
-pub(crate) struct Crew {
-    workers: Vec<Child>,
+/// Writers and readers. Dropping it ends those that still run.
+pub(crate) struct Workers {
+    processes: Vec<Child>,
     inbox: Receiver<Message>,
-    working: usize,
+    running: usize,
 }
 
-impl Crew {
-    /// Starts all of them, readers first.
-    pub(crate) fn start(place: &PlaceFlags, plan: &Plan) -> Outcome<Self> {
+impl Workers {
+    /// Starts all workers, readers first.
+    pub(crate) fn start(target: &StoreFlags, plan: &Plan) -> Outcome<Self> {
         let (outbox, inbox) = channel();
-        let mut crew = Self { workers: Vec::new(), inbox, working: 0 };
+        let mut workers = Self { processes: Vec::new(), inbox, running: 0 };
         let readers = (0..plan.readers).map(|_| Role::Reader);
         for role in readers.chain((0..plan.writers).map(Role::Writer)) {
-            crew.add(place, &Task { role, plan: plan.clone() }, outbox.clone())?;
+            workers.add(target, &Task { role, plan: plan.clone() }, outbox.clone())?;
         }
-        Ok(crew)
+        Ok(workers)
     }
 
-    fn add(&mut self, place: &PlaceFlags, task: &Task, outbox: Sender<Message>) -> Outcome {
+    fn add(&mut self, target: &StoreFlags, task: &Task, outbox: Sender<Message>) -> Outcome {
         let failed = |error| Failure::failed(format!("cannot start a process of the demo: {error}"));
         let mut command = Command::new(env::current_exe().map_err(failed)?);
-        if let Some(uri) = &place.store {
+        if let Some(uri) = &target.store {
             command.args(["--store", uri]);
         }
-        if let Some(path) = &place.config {
+        if let Some(path) = &target.config {
             command.arg("--config").arg(path);
         }
         command.arg("demo-worker").stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut worker = command.spawn().map_err(failed)?;
-        let (input, output) = (worker.stdin.take(), worker.stdout.take());
-        let number = self.workers.len();
-        self.workers.push(worker);
-        self.working += 1;
+        let mut process = command.spawn().map_err(failed)?;
+        let (input, output) = (process.stdin.take(), process.stdout.take());
+        let number = self.processes.len();
+        self.processes.push(process);
+        self.running += 1;
         if let Some(mut input) = input {
-            // Dropping it is the end of the task.
+            // Dropping the pipe ends the worker's input.
             serde_json::to_writer(&mut input, task)?;
         }
         thread::spawn(move || {
@@ -72,20 +72,22 @@ impl Crew {
                     return;
                 }
             }
-            // Nobody listens when the demo has failed already.
+            // After a failure of the demo the receiver is gone.
             let _ = outbox.send(Message::End(number));
         });
         Ok(())
     }
 
-    /// The next event; none when all have ended well.
+    /// The next event, or none when all workers have succeeded.
     pub(crate) fn next(&mut self) -> Outcome<Option<Event>> {
-        while self.working > 0 {
+        while self.running > 0 {
             let message = self.inbox.recv().map_err(|_| Failure::failed("a process of the demo is lost"))?;
             match message {
                 Message::Event(event) => return Ok(Some(event)),
                 Message::Noise(line) => {
-                    return Err(Failure::failed(format!("a process of the demo said: {line}")));
+                    return Err(Failure::failed(format!(
+                        "unexpected output of a process of the demo: {line}"
+                    )));
                 }
                 Message::End(number) => self.end(number)?,
             }
@@ -93,22 +95,22 @@ impl Crew {
         Ok(None)
     }
 
-    /// Takes the exit of a worker. One that failed has said why on standard error.
+    /// Checks the exit status of a worker. A worker that fails prints the reason on standard error.
     fn end(&mut self, number: usize) -> Outcome {
-        self.working -= 1;
-        let Some(worker) = self.workers.get_mut(number) else { return Ok(()) };
+        self.running -= 1;
+        let Some(process) = self.processes.get_mut(number) else { return Ok(()) };
         let failed = |reason: String| Failure::failed(format!("a process of the demo ended early: {reason}"));
-        let status = worker.wait().map_err(|error| failed(error.to_string()))?;
+        let status = process.wait().map_err(|error| failed(error.to_string()))?;
         if status.success() { Ok(()) } else { Err(failed(status.to_string())) }
     }
 }
 
-impl Drop for Crew {
+impl Drop for Workers {
     fn drop(&mut self) {
-        for worker in &mut self.workers {
-            // Those that have ended are waited for already, and cannot be killed again.
-            let _ = worker.kill();
-            let _ = worker.wait();
+        for process in &mut self.processes {
+            // For a process that has ended, both return at once.
+            let _ = process.kill();
+            let _ = process.wait();
         }
     }
 }
