@@ -1,4 +1,4 @@
-"""The functions of libdaos that dictionaries need, by ctypes: types, prototypes, and errors as exceptions.
+"""The functions of libdaos that dictionaries need, through ctypes: types, prototypes, and errors as exceptions.
 
 The library is found as any program's: by LD_LIBRARY_PATH, under the name `libdaos.so.2`.
 """
@@ -25,17 +25,17 @@ END_OF_LIST = 3
 
 
 class PyDError(Exception):
-    """What DAOS refused: `code` is the positive number of the error."""
+    """An error of DAOS: `code` is its positive number."""
 
     def __init__(self, what: str, code: int) -> None:
-        """Says what was tried, and DAOS's name of the error."""
+        """Names the operation, and DAOS's name of the error."""
         name = library().d_errstr(-code).decode()
         super().__init__(f"{what}: {name} (-{code})")
         self.code = code
 
 
 class Handle(ctypes.Structure):
-    """A handle of a pool, a container, an object or a transaction; zeros are none."""
+    """A handle of a pool, a container, an object or a transaction; zeros mean none."""
 
     _fields_ = (("cookie", c_uint64),)
 
@@ -47,7 +47,7 @@ class ObjectId(ctypes.Structure):
 
 
 class Vector(ctypes.Structure):
-    """A buffer: where it is, how many bytes it can hold, and how many are data."""
+    """A buffer: its address, its capacity, and the number of bytes of data in it."""
 
     _fields_ = (("buffer", c_void_p), ("room", c_size_t), ("length", c_size_t))
 
@@ -59,13 +59,13 @@ class Vectors(ctypes.Structure):
 
 
 class KeyDescription(ctypes.Structure):
-    """How long a key of a list is."""
+    """The length of a key in a list."""
 
     _fields_ = (("length", c_uint64), ("kind", c_uint32))
 
 
 class Anchor(ctypes.Structure):
-    """Where a list goes on; zeros are its beginning."""
+    """The position at which a list continues; zeros mean its beginning."""
 
     _fields_ = (
         ("kind", c_uint16),
@@ -94,7 +94,7 @@ def properties(values: dict[int, int]) -> Properties:
     return Properties(len(entries), 0, entries)
 
 
-# A pointer that ends a list is that of an event, which is not used here: every call waits for its end.
+# A pointer at the end of a list is for an event. Events are not used here: every call waits until it is done.
 PROTOTYPES = {
     "daos_init": (),
     "daos_fini": (),
@@ -131,7 +131,7 @@ def library() -> ctypes.CDLL:
     """The library with its prototypes, initialised until the process ends."""
     loaded = ctypes.CDLL("libdaos.so.2")
     for name, parameters in PROTOTYPES.items():
-        # Where DAOS has two functions of a name, the plain one may be an older one with other parameters.
+        # If DAOS has two functions of a name, the one without a number may be older and have other parameters.
         function = getattr(loaded, name + "2", None) or getattr(loaded, name)
         function.argtypes = parameters
         function.restype = c_int
@@ -144,6 +144,6 @@ def library() -> ctypes.CDLL:
 
 
 def call(name: str, *arguments: object) -> None:
-    """Calls a function; what it refuses becomes an exception."""
+    """Calls a function. An error becomes an exception."""
     if status := getattr(library(), name)(*arguments):
         raise PyDError(name, -status)

@@ -19,22 +19,22 @@ from daos import Anchor, Handle, KeyDescription, ObjectId, PyDError, Vector, Vec
 __all__ = ["DCont", "DDict", "DObjNotFound", "PyDError", "create"]
 
 NOTHING = Handle(0)
-# The object with the names of the others: its user bits are none that daos_cont_alloc_oids gives.
+# The object with the names of the others. daos_cont_alloc_oids never returns its user bits.
 ROOT = ObjectId(0, 1)
 KEYS_AT_ONCE = 256
 
 
 class DObjNotFound(Exception):
-    """There is no object of a name."""
+    """An object of this name does not exist."""
 
     def __init__(self, name: str) -> None:
-        """Says which name."""
+        """Names the object."""
         super().__init__(f"no object {name!r} in the container")
         self.name = name
 
 
 def create(pool: str, container: str) -> None:
-    """Makes a container for Python objects, unless it is there."""
+    """Creates a container for Python objects, unless it exists."""
     wanted = daos.properties({daos.LAYOUT_TYPE: daos.LAYOUT_PYTHON, daos.REDUNDANCY_FACTOR: 0})
     connected = _connect(pool, "RW")
     try:
@@ -71,7 +71,7 @@ class DCont:
             raise
 
     def _check(self, cont: str) -> None:
-        """Refuses a container that something else lies in."""
+        """Refuses a container with another layout."""
         found = daos.properties({daos.LAYOUT_TYPE: 0})
         call("daos_cont_query", self._container, None, byref(found), None)
         if found.first[0].value != daos.LAYOUT_PYTHON:
@@ -89,7 +89,7 @@ class DCont:
         return opened
 
     def dict(self, name: str, values: Mapping[str, str | bytes | None] | None = None) -> DDict:
-        """A new dictionary of this name, with some values; PyDError (DER_EXIST) if there is one."""
+        """Creates a dictionary of this name, with some values; PyDError (DER_EXIST) if it exists."""
         first = c_uint64()
         call("daos_cont_alloc_oids", self._container, 1, byref(first), None)
         number = self._id(ObjectId(first.value, 0))
@@ -99,20 +99,20 @@ class DCont:
         return made
 
     def get(self, name: str) -> DDict:
-        """The dictionary of this name; DObjNotFound if there is none."""
+        """The dictionary of this name; DObjNotFound if it does not exist."""
         stored = _get(self._names, name)
         if stored is None:
             raise DObjNotFound(name)
         return DDict(name, self, self._map(ObjectId.from_buffer_copy(stored)))
 
     def destroy(self, name: str) -> None:
-        """Removes the dictionary of this name and all in it; DObjNotFound if there is none."""
+        """Removes the dictionary of this name and all its keys; DObjNotFound if it does not exist."""
         gone = self.get(name)
         call("daos_kv_remove", self._names, NOTHING, 0, name.encode(), None)
         call("daos_kv_destroy", gone._map, NOTHING, None)
 
     def close(self) -> None:
-        """Closes the container; its dictionaries must not be used any more."""
+        """Closes the container; its dictionaries must not be used after that."""
         for handle, function in ((self._container, "daos_cont_close"), (self._pool, "daos_pool_disconnect")):
             if handle.cookie:
                 call(function, handle, None)
@@ -123,7 +123,7 @@ class DCont:
         return self.get(name)
 
     def __contains__(self, name: str) -> bool:
-        """Whether there is an object of this name."""
+        """Whether an object of this name exists."""
         return _get(self._names, name) is not None
 
     def __iter__(self) -> Iterator[str]:
@@ -140,31 +140,31 @@ class DCont:
 
 
 class DDict:
-    """A dictionary: keys are strings, values are given as strings or bytes and come back as bytes."""
+    """A dictionary: keys are strings, values are strings or bytes and are read back as bytes."""
 
     def __init__(self, name: str, container: DCont, opened: Handle) -> None:
-        """One that `DCont` opened."""
+        """Wraps a dictionary that `DCont` opened."""
         self.name = name
-        # Its container stays open as long as the dictionary is there.
+        # The container stays open as long as the dictionary exists.
         self._container = container
         self._map = opened
 
     def get(self, key: str) -> bytes:
-        """The value of a key; KeyError if it is not there."""
+        """The value of a key; KeyError if it does not exist."""
         value = _get(self._map, key)
         if value is None:
             raise KeyError(key)
         return value
 
     def put(self, key: str, value: str | bytes | None) -> None:
-        """Sets the value of a key, which everyone sees then; None, or no bytes, delete the key."""
+        """Sets the value of a key, visible to everyone; None, or no bytes, delete the key."""
         if value:
             _put(self._map, key, value.encode() if isinstance(value, str) else value, 0)
         else:
             call("daos_kv_remove", self._map, NOTHING, 0, key.encode(), None)
 
     def bget(self, values: dict[str, bytes | None]) -> dict[str, bytes | None]:
-        """Gives each key of a dictionary its value, or None where it is not there."""
+        """Fills in the value of each key of a dictionary, or None if the key does not exist."""
         values.update((key, _get(self._map, key)) for key in list(values))
         return values
 
@@ -174,13 +174,13 @@ class DDict:
             self.put(key, value)
 
     def pop(self, key: str) -> bytes:
-        """Deletes a key and gives its value; KeyError if it is not there."""
+        """Deletes a key and returns its value; KeyError if it does not exist."""
         value = self.get(key)
         self.put(key, None)
         return value
 
     def dump(self) -> dict[str, bytes]:
-        """All keys and values, as far as they stay while they are read."""
+        """All keys and values, without keys that others delete during the call."""
         found = ((key, _get(self._map, key)) for key in self)
         return {key: value for key, value in found if value is not None}
 
@@ -197,7 +197,7 @@ class DDict:
         self.pop(key)
 
     def __contains__(self, key: str) -> bool:
-        """Whether a key is there."""
+        """Whether a key exists."""
         size = c_uint64()
         call("daos_kv_get", self._map, NOTHING, 0, key.encode(), byref(size), None, None)
         return size.value > 0
@@ -207,7 +207,7 @@ class DDict:
         return _keys(self._map)
 
     def __len__(self) -> int:
-        """How many keys there are, which are counted."""
+        """The number of keys. They are counted one by one."""
         return sum(1 for _ in self)
 
     def __del__(self) -> None:
@@ -221,7 +221,7 @@ def _put(opened: Handle, key: str, value: bytes, flags: int) -> None:
 
 
 def _get(opened: Handle, key: str) -> bytes | None:
-    """The value of a key; None if it is not there. A value of no bytes counts as none, as for dictionaries of pydaos."""
+    """The value of a key; None if it does not exist. An empty value counts as none, as in dictionaries of pydaos."""
     room = 4096
     while True:
         buffer, size = ctypes.create_string_buffer(room), c_uint64(room)
@@ -231,12 +231,12 @@ def _get(opened: Handle, key: str) -> bytes | None:
         except PyDError as error:
             if error.code != daos.VALUE_TOO_BIG:
                 raise
-            # Another may set a longer value meanwhile; then this is tried once more.
+            # Another process may set a longer value in between. Then this tries again.
             room = size.value
 
 
 def _keys(opened: Handle) -> Iterator[str]:
-    """All keys of a map, a few hundred at a time."""
+    """All keys of a map, read a few hundred at a time."""
     room, anchor = 1 << 16, Anchor()
     lengths = (KeyDescription * KEYS_AT_ONCE)()
     while anchor.kind != daos.END_OF_LIST:

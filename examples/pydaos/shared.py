@@ -1,4 +1,4 @@
-"""Two processes share one dictionary: each writes, both see all, and one changes what the other wrote.
+"""Two processes share one dictionary: each writes, both see all keys, and one changes keys of the other.
 
 python shared.py POOL CONTAINER
 """
@@ -16,15 +16,15 @@ KEYS = {"north": ("oslo", "bergen"), "south": ("rome", "bari", "cagliari")}
 
 
 def tell(who: str, stations: pydaos.DDict) -> None:
-    """Prints what a process sees."""
+    """Prints the keys that a process sees."""
     seen = ", ".join(f"{key}={value.decode()}" for key, value in sorted(stations.dump().items()))
-    # In one piece with the end of its line, since the other tells at the same time.
+    # One write with the end of the line, because the other process prints at the same time.
     sys.stdout.write(f"{who} sees {len(stations)}: {seen}\n")
     sys.stdout.flush()
 
 
 def work(who: str, pool: str, container: str, step: Barrier) -> None:
-    """What each of the two does; they wait for each other before each look."""
+    """The work of each process; they wait for each other before each read."""
     with pydaos.DCont(pool, container) as opened:
         stations = opened.get(NAME)
         stations.bput({key: f"from {who}" for key in KEYS[who]})
@@ -39,13 +39,13 @@ def work(who: str, pool: str, container: str, step: Barrier) -> None:
 
 
 def main(pool: str, container: str) -> int:
-    """Makes the dictionary anew, runs the two, and says whether both came to their end."""
+    """Creates the dictionary again, runs both processes, and returns whether both succeeded."""
     pydaos.create(pool, container)
     with pydaos.DCont(pool, container) as opened:
         if NAME in opened:
             opened.destroy(NAME)
         opened.dict(NAME)
-    # A child of fork may not use what its parent opened, so each of the two starts anew.
+    # A child of fork must not use handles of its parent, so each process opens its own.
     context = multiprocessing.get_context("spawn")
     step = context.Barrier(len(KEYS), timeout=60)
     both = [context.Process(target=work, args=(who, pool, container, step)) for who in KEYS]

@@ -42,14 +42,14 @@ fn an_invalid_file_of_requests_is_refused_with_its_line() {
 
 #[test]
 fn a_mistake_in_a_file_of_requests_is_reported_before_any_answer() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     let first = format!("retrieve, {KEY}, step=0\n\n# the next\n");
     let run = |command: &[&str], second: &str| {
         let file = store.file("requests.txt", format!("{first}retrieve, class=rd,\n  {second}\n").as_bytes());
         store.run([&[command[0], "-f", &file], &command[1..]].concat())
     };
-    let to = Store::new().uri();
+    let other = Store::new();
+    let to = other.uri();
     let name = store.folder.path().join("requests.txt").display().to_string();
     for command in [
         &["read", "-o", "-"][..],
@@ -79,8 +79,7 @@ fn a_mistake_in_a_file_of_requests_is_reported_before_any_answer() {
 
 #[test]
 fn wipe_removes_nothing_unless_all_requests_are_valid() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     let file = store.file("requests.txt", b"class=rd\nclass=rd,step=0\n");
     let single = "the request names step, which tell single fields apart";
     store.run(["wipe", "-f", &file, "--doit"]).fails_with(2, &[&format!("{file}:2: {single}")]);

@@ -50,7 +50,8 @@ fn a_store_at_a_file_or_device_is_refused_as_no_directory() {
 #[test]
 fn the_error_of_init_does_not_advise_to_run_init() {
     let store = Store::absent();
-    said(program(store.folder.path()).args(["--store", "/proc/store", "init"]))
+    store
+        .bare(["--store", "/proc/store", "init"])
         .fails(1, "cannot create store posix:/proc/store: no folder can be created there");
 }
 
@@ -94,8 +95,7 @@ fn a_field_store_of_a_newer_layout_is_refused() {
 
 #[test]
 fn an_error_of_permission_names_the_file() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     let file = store.file("more", b"more");
     set_mode(store.path(), 0o700);
     let Some(refused) = store.run_as_other(&["list"]) else { return };

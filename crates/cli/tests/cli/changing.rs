@@ -78,8 +78,7 @@ fn an_edited_copy_goes_to_the_same_store_or_to_another() {
 #[test]
 fn an_edited_copy_of_a_field_that_is_no_message_names_the_field() {
     let Some(_) = messages(1) else { return };
-    let store = Store::new();
-    store.write_raw(6, b"no message");
+    let store = Store::with_field(6, b"no message");
     let said = store.run(["copy", "step=6", "--modify", "expver=over"]);
     said.fails_with(1, &["field class=rd,expver=test", "step=6", "not one whole GRIB message"]);
     assert_eq!(store.count(), 1);

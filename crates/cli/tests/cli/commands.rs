@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{KEY, Store, program, said};
+use crate::support::{KEY, Store};
 
 #[track_caller]
 fn json(store: &Store, arguments: &[&str]) -> Vec<Value> {
@@ -17,13 +17,8 @@ fn init_keeps_an_existing_store_and_refuses_another_schema() {
     store.write_raw(0, b"field");
     assert_eq!(json(&store, &["init"])[0]["made"], false);
     let schema = store.file("other.txt", b"[ class [ type [ step ]]]");
-    store.run(["init", "--schema", &schema]).fails(
-        1,
-        &format!(
-            "{} is a field store already, with another schema; its own schema stays in force",
-            store.uri()
-        ),
-    );
+    let reason = "is a field store already, with another schema; its own schema stays in force";
+    store.run(["init", "--schema", &schema]).fails(1, &format!("{} {reason}", store.uri()));
     assert_eq!(store.count(), 1);
 }
 
@@ -37,8 +32,7 @@ fn a_mistake_in_a_schema_is_reported_with_file_line_and_column() {
 
 #[test]
 fn wipe_without_doit_reports_and_removes_nothing() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     let would = store.ok(["wipe", "class=rd"]);
     let last = "would wipe 1 field; nothing was removed: add --doit to remove them";
     assert_eq!(would.text().lines().last(), Some(last));
@@ -59,13 +53,8 @@ fn axes_and_stats_count_stored_fields() {
     store.write_raw(0, b"again");
     assert_eq!(json(&store, &["axes"])[0]["step"], serde_json::json!(["0", "6", "12"]));
     let table = store.ok(["axes", "class=rd"]);
-    let row = table.text().lines().find(|line| line.starts_with("step"));
-    assert_eq!(
-        row.map(|row| row.split_whitespace().collect()),
-        Some(vec!["step", "0/6/12"]),
-        "{}",
-        table.text()
-    );
+    let row = table.text().lines().find(|line| line.starts_with("step")).unwrap();
+    assert!(row.split_whitespace().eq(["step", "0/6/12"]), "{table:?}");
     let stats = &json(&store, &["stats"])[0];
     assert_eq!((stats["fields"].as_u64(), stats["bytes"].as_u64()), (Some(3), Some(15)));
     assert_eq!(stats["replaced_fields"], 1);
@@ -74,8 +63,7 @@ fn axes_and_stats_count_stored_fields() {
 
 #[test]
 fn a_lock_on_a_part_of_a_dataset_is_refused() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     for (command, request, named) in [
         ("lock", "levtype=sfc", "levtype"),
         ("lock", "class=rd,type=fc,step=0", "type, step"),
@@ -91,20 +79,16 @@ fn a_lock_on_a_part_of_a_dataset_is_refused() {
 
 #[test]
 fn a_lock_refuses_actions_until_it_is_removed() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     let locked = &json(&store, &["lock", "class=rd", "--retrieve", "--wipe"])[0];
     assert_eq!(locked["locked"], serde_json::json!(["retrieve", "wipe"]));
     let dataset = "class=rd,expver=test,stream=oper,date=20240101,time=0000";
-    store
-        .run(["read", &format!("{KEY},step=0"), "-o", "-"])
-        .fails(1, &format!("dataset {dataset} is locked: no retrieve until it is unlocked (`isotach unlock REQUEST --retrieve`)"));
-    store.run(["wipe", "class=rd", "--doit"]).fails(
-        1,
-        &format!(
-            "dataset {dataset} is locked: no wipe until it is unlocked (`isotach unlock REQUEST --wipe`)"
-        ),
-    );
+    let locked = |action: &str| {
+        let cure = format!("(`isotach unlock REQUEST --{action}`)");
+        format!("dataset {dataset} is locked: no {action} until it is unlocked {cure}")
+    };
+    store.run(["read", &format!("{KEY},step=0"), "-o", "-"]).fails(1, &locked("retrieve"));
+    store.run(["wipe", "class=rd", "--doit"]).fails(1, &locked("wipe"));
     store.ok(["unlock", "class=rd", "--retrieve", "--wipe"]);
     assert_eq!(json(&store, &["status"])[0]["locked"], serde_json::json!([]));
     assert_eq!(store.read(&format!("{KEY},step=0")), b"field");
@@ -125,14 +109,9 @@ fn copy_keeps_the_source_and_move_removes_it() {
     assert!(said.text().starts_with("moved 2 fields, 7 B in "), "{}", said.text());
     assert_eq!((from.count(), to.count()), (0, 2));
     assert_eq!(to.read(&format!("{KEY},step=0/6")), b"zerosix");
-    let link = from.folder.path().join("link");
+    let (uri, link) = (from.uri(), from.beside("link"));
     std::os::unix::fs::symlink(from.path(), &link).unwrap();
-    for same in [
-        from.uri(),
-        format!("{}/", from.uri()),
-        format!("{}?sync=none", from.uri()),
-        link.display().to_string(),
-    ] {
+    for same in [uri.clone(), format!("{uri}/"), format!("{uri}?sync=none"), link] {
         from.run(["copy", "class=rd", "--to", &same]).fails_with(2, &["expected another store"]);
     }
     let absent = Store::absent();
@@ -141,8 +120,7 @@ fn copy_keeps_the_source_and_move_removes_it() {
 
 #[test]
 fn dump_shows_the_structure_of_a_dataset() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     let dump = store.ok(["dump"]);
     assert!(dump.text().starts_with("dataset class=rd,expver=test,"), "{}", dump.text());
     let dump = &json(&store, &["dump"])[0];
@@ -168,14 +146,9 @@ fn schemas_are_shown_and_checked() {
         .fails_with(1, &["no rule of the schema fits the key class=od,step=0", "also needs type"]);
     let empty = store.file("empty.txt", b"# no rules\n");
     store.run(["schema", "check", &empty]).fails_with(2, &["a schema of 0 rules accepts no field"]);
-    let standard = said(program(store.folder.path()).args(["schema", "show", "--standard"])).succeeds();
+    let standard = store.bare(["schema", "show", "--standard"]).succeeds();
     let file = store.file("standard.txt", standard.out.as_slice());
-    let checked = store.ok(["schema", "check", &file]);
-    assert!(
-        checked.text().contains("is valid: ") && checked.text().ends_with(" rules\n"),
-        "{}",
-        checked.text()
-    );
+    store.ok(["schema", "check", &file]).shows(&["is valid: ", " rules\n"]);
 }
 
 #[test]
@@ -185,8 +158,7 @@ fn info_and_where_describe_program_and_store() {
     assert_eq!(info["store"], store.uri());
     assert_eq!(info["given_by"], "--store");
     assert!(info["engines"]["posix"].as_array().unwrap().contains(&Value::from("persistent")));
-    let text = said(program(store.folder.path()).arg("info")).succeeds();
-    assert!(text.text().contains("\nstore     none\n"), "{}", text.text());
+    store.bare(["info"]).succeeds().shows(&["\nstore     none\n"]);
     store.write_raw(0, b"field");
     let places = json(&store, &["where", "class=rd"]);
     assert_eq!(places[0]["store"], format!("{}/{}", store.uri(), store.label()));
@@ -196,9 +168,7 @@ fn info_and_where_describe_program_and_store() {
 #[test]
 fn help_completions_and_manual_page_have_the_same_options() {
     let store = Store::absent();
-    let print = |arguments: &[&str]| {
-        String::from_utf8(said(program(store.folder.path()).args(arguments)).succeeds().out).unwrap()
-    };
+    let print = |arguments: &[&str]| store.bare(arguments).succeeds().text().to_owned();
     for shell in ["bash", "zsh", "fish"] {
         let text = print(&["completions", shell]);
         assert!(text.contains("isotach") && text.contains("skip-bad"), "{shell}");
@@ -208,7 +178,7 @@ fn help_completions_and_manual_page_have_the_same_options() {
     for part in [".TH", "ISOTACH WRITE", "ISOTACH OBJECT PUT", "skip\\-bad"] {
         assert!(man.contains(part), "{part}");
     }
-    assert!(!man.to_lowercase().contains("demo\\-worker"), "what is hidden stays hidden");
+    assert!(!man.to_lowercase().contains("demo\\-worker"), "hidden commands are not in the manual page");
     assert!(print(&["--help"]).contains("Exit codes: 0 success, 1 failure, 2 a usage error."));
     assert!(print(&["--version"]).starts_with("isotach "));
 }

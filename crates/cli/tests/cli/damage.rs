@@ -8,8 +8,7 @@ use crate::support::{KEY, Store, damage, paths_in, truncate};
 
 #[test]
 fn garbage_at_the_end_of_a_log_is_ignored() {
-    let store = Store::new();
-    store.write_raw(0, b"first");
+    let store = Store::with_field(0, b"first");
     let log = store.file_of_container("", "log");
     let mut bytes = fs::read(&log).unwrap();
     bytes.extend_from_slice(&b"garbage that is no frame \0\xff".repeat(100));
@@ -164,8 +163,7 @@ fn verify_names_damaged_fields_and_repair_removes_their_entries() {
 
 #[test]
 fn verify_reports_the_byte_of_a_damaged_log_and_repair_leaves_it() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     damage(store.file_of_container("", "log"), 200..201);
     let found = verify(&store, &[]);
     assert_eq!((&found[0]["damaged"], &found[0]["byte"]), (&"dataset".into(), &128.into()), "{found:?}");
@@ -176,8 +174,7 @@ fn verify_reports_the_byte_of_a_damaged_log_and_repair_leaves_it() {
 
 #[test]
 fn verify_reports_a_damaged_list_of_datasets_though_the_store_cannot_be_opened() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     let is_log = |path: &std::path::PathBuf| path.to_string_lossy().contains("/log.");
     damage(paths_in(store.path().join("containers/root")).find(is_log).unwrap(), 200..201);
     store.run(["list"]).fails_with(1, &["corrupt"]);

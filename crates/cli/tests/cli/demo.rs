@@ -2,18 +2,14 @@
 
 use crate::support::{KEY, Store, messages, program, said};
 
-#[rustfmt::skip]
-const SMALL: [&str; 13] = [
-    "demo", "--members", "3", "--steps", "2", "--levels", "2", "--params", "2", "--size", "8KiB", "--writers", "2",
-];
+const SMALL: &str = "demo --members 3 --steps 2 --levels 2 --params 2 --size 8KiB --writers 2";
 
 #[test]
 fn every_reader_reads_every_field_and_a_map_is_drawn() {
-    if messages(0).is_none() {
-        return;
-    }
+    let Some(_) = messages(0) else { return };
     let store = Store::absent();
-    let out = said(program(store.folder.path()).args(SMALL).args(["--readers", "2", "--json"])).succeeds();
+    let out = said(program(store.folder.path()).args(SMALL.split(' ')).args(["--readers", "2", "--json"]))
+        .succeeds();
     let lines: Vec<serde_json::Value> =
         out.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let all = lines.last().unwrap();
@@ -27,12 +23,9 @@ fn every_reader_reads_every_field_and_a_map_is_drawn() {
 
 #[test]
 fn a_named_or_kept_store_remains_after_the_demo() {
-    if messages(0).is_none() {
-        return;
-    }
-    let store = Store::new();
-    store.write_raw(0, b"mine");
-    let out = store.ok([&SMALL[..], &["--readers", "0"]].concat());
+    let Some(_) = messages(0) else { return };
+    let store = Store::with_field(0, b"mine");
+    let out = store.ok(SMALL.split(' ').chain(["--readers", "0"]));
     assert!(
         out.text().contains(&format!("isotach --store {} axes class=rd,expver=demo", store.uri())),
         "{}",
@@ -40,12 +33,12 @@ fn a_named_or_kept_store_remains_after_the_demo() {
     );
     assert_eq!(store.count(), 25, "existing fields stay");
     // Another demo replaces its own dataset.
-    store.ok(SMALL);
+    store.ok(SMALL.split(' '));
     assert_eq!(store.count(), 25);
 
     let home = Store::absent();
-    said(program(home.folder.path()).args(SMALL).arg("--keep")).succeeds();
-    let kept = said(program(home.folder.path()).args(["--store", "./demo-store", "list"])).succeeds();
+    said(program(home.folder.path()).args(SMALL.split(' ')).arg("--keep")).succeeds();
+    let kept = home.bare(["--store", "./demo-store", "list"]).succeeds();
     assert_eq!(kept.text().lines().count(), 24);
 }
 
@@ -53,15 +46,11 @@ const MOVE_IT: &str = "; the demo creates its own store in demo-store: move demo
 
 #[test]
 fn the_demo_leaves_a_store_with_other_data_alone() {
-    if messages(0).is_none() {
-        return;
-    }
+    let Some(_) = messages(0) else { return };
     let expected = "which is not of a demo: expected an earlier demo's store, or nothing";
     let home = Store::absent();
-    let run = |arguments: &[&str]| {
-        said(program(home.folder.path()).args(["--store", "./demo-store"]).args(arguments))
-    };
-    let demo = || said(program(home.folder.path()).args(SMALL));
+    let run = |arguments: &[&str]| home.bare([&["--store", "./demo-store"], arguments].concat());
+    let demo = || home.bare(SMALL.split(' '));
     run(&["pool", "create"]).succeeds();
     run(&["container", "create", "mine"]).succeeds();
     demo().fails_with(1, &["demo-store holds the container mine, ", expected, MOVE_IT]);
@@ -84,14 +73,10 @@ fn the_demo_leaves_a_store_with_other_data_alone() {
 
 #[test]
 fn the_demo_replaces_the_remains_of_a_killed_demo() {
-    if messages(0).is_none() {
-        return;
-    }
+    let Some(_) = messages(0) else { return };
     let home = Store::absent();
     let folder = home.folder.path().join("demo-store");
-    let run = |arguments: &[&str]| {
-        said(program(home.folder.path()).args(["--store", "./demo-store"]).args(arguments)).succeeds()
-    };
+    let run = |arguments: &[&str]| home.bare([&["--store", "./demo-store"], arguments].concat()).succeeds();
     // The stages of creating a store: two folders, the superblock, the root of the store.
     let beginnings: [&dyn Fn(); 4] = [
         &|| std::fs::create_dir(&folder).unwrap(),
@@ -112,26 +97,22 @@ fn the_demo_replaces_the_remains_of_a_killed_demo() {
 
 #[test]
 fn the_demo_leaves_other_folders_alone_and_refuses_a_store_in_memory() {
-    if messages(0).is_none() {
-        return;
-    }
+    let Some(_) = messages(0) else { return };
     let home = Store::absent();
     std::fs::create_dir(home.folder.path().join("demo-store")).unwrap();
     home.file("demo-store/mine", b"mine");
-    said(program(home.folder.path()).args(SMALL)).fails_with(1, &["demo-store holds other files", MOVE_IT]);
+    home.bare(SMALL.split(' ')).fails_with(1, &["demo-store holds other files", MOVE_IT]);
     assert!(home.folder.path().join("demo-store/mine").exists());
-    said(program(home.folder.path()).args(["--store", "memory:x"]).args(SMALL))
+    said(program(home.folder.path()).args(["--store", "memory:x"]).args(SMALL.split(' ')))
         .fails(2, "store memory:x: expected one that several processes can use, such as posix:/path");
-    assert_eq!(said(program(home.folder.path()).args(["demo", "--size", "1.5MiB"])).code, Some(2));
+    assert_eq!(home.bare(["demo", "--size", "1.5MiB"]).code, Some(2));
 }
 
 #[test]
 fn an_unwritable_map_is_reported_before_the_demo_begins() {
-    if messages(0).is_none() {
-        return;
-    }
+    let Some(_) = messages(0) else { return };
     let home = Store::absent();
-    said(program(home.folder.path()).args(SMALL).args(["--map", "no/map.png"]))
+    said(program(home.folder.path()).args(SMALL.split(' ')).args(["--map", "no/map.png"]))
         .fails(1, "cannot create a file in no: No such file or directory (os error 2)");
     assert!(!home.folder.path().join("demo-store").exists());
 }
@@ -140,7 +121,7 @@ fn an_unwritable_map_is_reported_before_the_demo_begins() {
 fn a_benchmark_with_an_empty_workload_is_refused() {
     let home = Store::absent();
     for (flag, value) in [("--procs", "0"), ("--sizes", "31"), ("--sizes", "x"), ("--repetitions", "0")] {
-        let out = said(program(home.folder.path()).args(["bench", flag, value]));
+        let out = home.bare(["bench", flag, value]);
         assert_eq!(out.code, Some(2), "{out:?}");
         assert!(out.err.contains(flag), "{out:?}");
     }

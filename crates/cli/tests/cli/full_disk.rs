@@ -39,7 +39,7 @@ fn a_store_on_a_full_disk_keeps_its_fields_and_stays_usable() {
     let store = Store::absent();
     let Some(disk) = SmallDisk::mount(&store, "4m") else { return };
     let uri = format!("posix:{}/store", disk.0.display());
-    let run = |arguments: &[&str]| said(program(store.folder.path()).args(["--store", &uri]).args(arguments));
+    let run = |arguments: &[&str]| store.bare([&["--store", &uri], arguments].concat());
     let write = |date: &str, step: u32, size: usize| {
         let file = store.file("raw", &vec![7; size]);
         let key = format!("{},step={step}", KEY.replace("20240101", date));

@@ -19,8 +19,7 @@ use crate::support::{KEY, Store};
 
 #[test]
 fn a_killed_read_leaves_nothing_behind() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     // After reading the field, the program waits on a full pipe to report the missing one.
     let request = format!("{KEY},step=0/6");
     let folder = store.folder.path().join("target");

@@ -8,8 +8,7 @@ const KEYWORDS: &str = "area=75/-10/30/40,format=packed,grid=0.25/0.25,target=ou
 
 #[test]
 fn keywords_of_post_processing_have_no_effect() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     let request = format!("{KEY},step=0,{KEYWORDS}");
     assert_eq!(store.read(&request), b"field");
     assert_eq!(store.ok(["list", &request]).text().lines().count(), 1);
@@ -17,8 +16,7 @@ fn keywords_of_post_processing_have_no_effect() {
 
 #[test]
 fn a_strict_request_refuses_keywords_without_effect() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     let request = format!("{KEY},step=0");
     store.ok(["list", &request, "--strict-request"]);
     for keyword in KEYWORDS.split(',') {
@@ -34,8 +32,7 @@ fn a_strict_request_refuses_keywords_without_effect() {
 
 #[test]
 fn a_strict_file_of_requests_names_the_line_of_the_keyword() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     let text = format!("retrieve, {KEY}, step=0\nretrieve, {KEY}, step=0,\n  target=out\n");
     let file = store.file("requests.txt", text.as_bytes());
     assert_eq!(store.ok(["read", "-f", &file, "-o", "-"]).out, b"fieldfield");
@@ -46,8 +43,7 @@ fn a_strict_file_of_requests_names_the_line_of_the_keyword() {
 
 #[test]
 fn wipe_refuses_keywords_without_effect() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     store
         .run(["wipe", "class=rd,expver=test,area=1/2/3/4", "--doit"])
         .fails(2, "\"area\" is a keyword of MARS that has no effect here");
@@ -56,8 +52,7 @@ fn wipe_refuses_keywords_without_effect() {
 
 #[test]
 fn a_key_set_to_off_is_refused_by_commands_that_change_fields() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     let why = "=off takes the key out of the request";
     let doit: &[&str] = &["--doit"];
     for (command, rest) in [("wipe", doit), ("purge", doit), ("lock", &["--wipe"]), ("unlock", &["--wipe"])] {

@@ -3,8 +3,7 @@
 use crate::support::{KEY, Store};
 
 fn store() -> Store {
-    let store = Store::new();
-    store.write_raw(0, b"first");
+    let store = Store::with_field(0, b"first");
     store.write_raw(6, b"second");
     store.write_raw(6, b"second again");
     store

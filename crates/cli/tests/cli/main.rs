@@ -1,4 +1,4 @@
-//! The program as its users meet it: what it prints, to the letter where they would act on it, and its exit codes.
+//! The program as users run it: its output, verbatim where they act on it, and its exit codes.
 
 #![expect(
     clippy::unwrap_used,

@@ -98,8 +98,7 @@ fn a_failure_is_reported_though_standard_output_is_closed() {
 
 #[test]
 fn wipe_completes_though_standard_output_is_closed() {
-    let store = Store::new();
-    store.write_raw(0, b"field");
+    let store = Store::with_field(0, b"field");
     let key = format!("{KEY},step=0").replace("test", "more");
     let file = store.file("raw", b"field");
     store.ok(["write", "--key", &key, &file]);

@@ -53,8 +53,7 @@ fn an_overlay_refuses_a_key_that_the_message_cannot_carry() {
 #[test]
 fn an_overlay_refuses_a_field_that_is_no_message() {
     let Some(_) = messages(1) else { return };
-    let store = Store::new();
-    store.write_raw(6, b"no message");
+    let store = Store::with_field(6, b"no message");
     let below = "class=rd,expver=test,stream=oper,date=20240101,time=0";
     let over = below.replace("expver=test", "expver=over");
     store.ok(["overlay", "--variable-keys", "expver", below, &over]);

@@ -38,8 +38,7 @@ fn permissions_of_a_container_are_set_at_creation_and_later_and_print_as_input()
 
 #[test]
 fn read_does_not_replace_a_file_without_write_permission() {
-    let store = Store::new();
-    store.write_raw(6, b"six");
+    let store = Store::with_field(6, b"six");
     let folder = store.folder.path().join("theirs");
     fs::create_dir(&folder).unwrap();
     // The other user could rename a file over this one, because the folder is open.

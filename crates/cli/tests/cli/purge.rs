@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{KEY, Store, program, said, tree};
+use crate::support::{KEY, Store, tree};
 
 const LENGTH: usize = 300_000;
 
@@ -49,7 +49,7 @@ fn a_dry_run_writes_no_runs_where_a_listing_would() {
     let store = replaced();
     // Runs are written after a few frames.
     let uri = format!("{}?checkpoint=256", store.uri());
-    let run = |command| said(program(store.folder.path()).args(["--store", &uri, command])).succeeds();
+    let run = |command| store.bare(["--store", &uri, command]).succeeds();
     let before = tree(&store.path());
     run("purge");
     assert!(tree(&store.path()) == before);

@@ -1,15 +1,19 @@
 //! Reading, listing and inspecting.
 
-use std::{fs, io::Read, path::Path, process::Stdio};
+use std::{
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
 
 use serde_json::Value;
 
-use crate::support::{KEY, Store, said, shown, terminal};
+use crate::support::{KEY, Store, paths_in, said, shown, terminal};
 
 #[test]
 fn a_missing_field_is_no_error_and_is_named() {
-    let store = Store::new();
-    store.write_raw(6, b"six");
+    let store = Store::with_field(6, b"six");
     let target = store.beside("out");
     let read = |steps: &str, more: &[&str]| {
         let request = format!("{KEY},step={steps}");
@@ -29,47 +33,48 @@ fn a_missing_field_is_no_error_and_is_named() {
 
 #[test]
 fn a_read_that_finds_nothing_leaves_the_file_unchanged_and_reports_it() {
-    let store = Store::new();
-    store.write_raw(6, b"six");
+    let store = Store::with_field(6, b"six");
     let target = store.file("out", b"before");
-    let name = &target;
-    let read = |more: &[&str]| store.run([&["read", &format!("{KEY},step=0"), "-o", name], more].concat());
+    let read = |more: &[&str]| store.run([&["read", &format!("{KEY},step=0"), "-o", &target], more].concat());
     let lines = |last: &str| {
         format!(
             "isotach: 1 field missing: {KEY},step=0\nisotach: step=0 matches nothing: stored is step=6\nisotach: \
-             nothing found: {last}\nisotach: read 0 fields, 0 B\n"
+             nothing found: {target} {last}\nisotach: read 0 fields, 0 B\n"
         )
     };
-    assert_eq!(read(&[]).succeeds().err, lines(&format!("{name} is unchanged")));
+    assert_eq!(read(&[]).succeeds().err, lines("is unchanged"));
     assert_eq!(read(&["--json"]).succeeds().err.lines().count(), 1);
     assert_eq!(read(&["--strict"]).code, Some(1));
     assert_eq!(fs::read(&target).unwrap(), b"before");
     fs::remove_file(&target).unwrap();
-    assert_eq!(read(&[]).succeeds().err, lines(&format!("{name} is not created")));
+    assert_eq!(read(&[]).succeeds().err, lines("is not created"));
     assert!(!Path::new(&target).exists());
+}
+
+/// Checks that no unfinished output is left.
+#[track_caller]
+fn check_no_leftovers(store: &Store) {
+    assert!(!paths_in(store.folder.path()).any(|path| path.to_string_lossy().contains("/.isotach")));
 }
 
 #[test]
 fn a_failed_read_leaves_the_file_unchanged() {
-    let store = Store::new();
-    store.write_raw(6, b"six");
+    let store = Store::with_field(6, b"six");
     store.ok(["lock", "class=rd", "--retrieve"]);
     let target = store.file("out", b"before");
     let said = store.run(["read", &format!("{KEY},step=6"), "-o", &target]);
     assert_eq!(said.code, Some(1), "{said:?}");
     assert_eq!(fs::read(&target).unwrap(), b"before");
-    let left = fs::read_dir(store.folder.path()).unwrap().flatten();
-    assert!(!left.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with(".isotach")));
+    check_no_leftovers(&store);
 }
 
 #[test]
 fn read_writes_to_a_named_pipe_and_does_not_replace_it() {
-    let store = Store::new();
-    store.write_raw(6, b"six");
+    let store = Store::with_field(6, b"six");
     let pipe = store.beside("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let mut child =
-        store.command(["read", &format!("{KEY},step=6"), "-o", &pipe]).stderr(Stdio::null()).spawn().unwrap();
+    let mut command = store.command(["read", &format!("{KEY},step=6"), "-o", &pipe]);
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
     assert_eq!(fs::read(&pipe).unwrap(), b"six");
     assert!(child.wait().unwrap().success());
     assert!(!fs::metadata(&pipe).unwrap().is_file());
@@ -77,8 +82,7 @@ fn read_writes_to_a_named_pipe_and_does_not_replace_it() {
 
 #[test]
 fn read_without_output_writes_to_a_pipe_but_not_to_a_terminal() {
-    let store = Store::new();
-    store.write_raw(6, b"six");
+    let store = Store::with_field(6, b"six");
     let request = format!("{KEY},step=6");
     assert_eq!(store.ok(["read", &request]).out, b"six");
     let (_terminal, side) = terminal();
@@ -88,32 +92,26 @@ fn read_without_output_writes_to_a_pipe_but_not_to_a_terminal() {
 
 #[test]
 fn a_read_that_finds_nothing_names_the_key_that_matches_nothing() {
-    let store = Store::new();
-    store.write_raw(0, b"zero");
+    let store = Store::with_field(0, b"zero");
     store.write_raw(6, b"six");
-    let why = |request: &str| {
-        let said = store.ok(["read", request, "-o", "-"]);
-        said.err.lines().nth(1).unwrap().to_owned()
-    };
-    let with = |from: &str, to: &str| format!("{KEY},step=0").replace(from, to);
-    let line = "isotach: class=od matches nothing: stored is class=rd";
-    assert_eq!(why(&with("class=rd", "class=od")), line);
-    let line = "isotach: step=12/18 matches nothing: stored is step=0/6";
-    assert_eq!(why(&with("step=0", "step=12/18")), line);
-    let line = "isotach: param=t matches nothing: stored is param=167";
-    assert_eq!(why(&with("param=167", "param=t")), line);
-    let empty = Store::new();
-    let said = empty.ok(["read", &format!("{KEY},step=0"), "-o", "-"]);
-    assert!(said.err.contains("isotach: the store has no fields\n"), "{said:?}");
     store.write_keyed(&format!("{KEY},step=24,domain=s"), b"s");
-    let line = "isotach: some fields have domain=s, which the request does not name";
-    assert_eq!(why(&with("step=0", "step=24")), line);
+    let request = format!("{KEY},step=0");
+    for (from, to, why) in [
+        ("class=rd", "class=od", "class=od matches nothing: stored is class=rd"),
+        ("step=0", "step=12/18", "step=12/18 matches nothing: stored is step=0/6/24"),
+        ("param=167", "param=t", "param=t matches nothing: stored is param=167"),
+        ("step=0", "step=24", "some fields have domain=s, which the request does not name"),
+    ] {
+        let said = store.ok(["read", &request.replace(from, to), "-o", "-"]);
+        assert_eq!(said.err.lines().nth(1).unwrap(), format!("isotach: {why}"));
+    }
+    let said = Store::new().ok(["read", &request, "-o", "-"]);
+    assert!(said.err.contains("isotach: the store has no fields\n"), "{said:?}");
 }
 
 #[test]
 fn an_empty_read_is_explained_only_by_readable_datasets() {
-    let store = Store::new();
-    store.write_raw(0, b"zero");
+    let store = Store::with_field(0, b"zero");
     let other = KEY.replace("expver=test", "expver=othr");
     store.write_keyed(&format!("{other},step=0"), b"zero");
     let read = |request: &str| store.ok(["read", request, "-o", "-"]).err;
@@ -122,11 +120,8 @@ fn an_empty_read_is_explained_only_by_readable_datasets() {
     assert!(err.contains("locked for listing") && !err.contains("matches nothing"), "{err}");
     store.ok(["unlock", "--list", "expver=test"]);
     // An unreadable dataset prevents the explanation, but not the answer.
-    for entry in fs::read_dir(store.path().join("containers")).unwrap().flatten() {
-        if entry.file_name().to_string_lossy().contains("othr") {
-            fs::remove_dir_all(entry.path()).unwrap();
-        }
-    }
+    let is_other = |path: &PathBuf| path.to_string_lossy().contains(":othr:");
+    fs::remove_dir_all(paths_in(store.path().join("containers")).find(is_other).unwrap()).unwrap();
     let err = read(&format!("{KEY},step=6").replace("expver=test,", ""));
     assert!(err.ends_with("read 0 fields, 0 B\n") && !err.contains("matches nothing"), "{err}");
     assert!(read(&format!("{KEY},step=6")).contains("step=6 matches nothing: stored is step=0"));
@@ -134,8 +129,7 @@ fn an_empty_read_is_explained_only_by_readable_datasets() {
 
 #[test]
 fn an_empty_result_is_explained_on_a_terminal_only() {
-    let store = Store::new();
-    store.write_raw(0, b"zero");
+    let store = Store::with_field(0, b"zero");
     assert_eq!(store.ok(["list", "step=6"]).err, "");
     let other = Store::new();
     for command in
@@ -152,8 +146,7 @@ fn an_empty_result_is_explained_on_a_terminal_only() {
 
 #[test]
 fn read_prints_its_json_summary_on_standard_error() {
-    let store = Store::new();
-    store.write_raw(6, b"six");
+    let store = Store::with_field(6, b"six");
     let request = format!("{KEY},step=0/to/2400/by/1");
     let said = store.ok(["read", &request, "--json", "-o", "-"]);
     assert_eq!((said.out.as_slice(), said.err.lines().count()), (&b"six"[..], 1));
@@ -168,8 +161,7 @@ fn read_prints_its_json_summary_on_standard_error() {
 
 #[test]
 fn missing_fields_of_a_huge_request_are_counted() {
-    let store = Store::new();
-    store.write_raw(6, b"six");
+    let store = Store::with_field(6, b"six");
     let request = format!("{KEY},step=0/to/10000/by/1,number=0/to/10000");
     let said = store.run(["read", &request, "--strict", "-o", "-"]);
     assert_eq!(said.code, Some(1), "{said:?}");
@@ -180,8 +172,7 @@ fn missing_fields_of_a_huge_request_are_counted() {
 
 #[test]
 fn read_replaces_a_file_only_with_a_complete_answer_and_keeps_links_and_devices() {
-    let store = Store::new();
-    store.write_raw(6, b"six");
+    let store = Store::with_field(6, b"six");
     let target = store.file("out", b"before");
     let link = store.beside("link");
     std::os::unix::fs::symlink(&target, &link).unwrap();
@@ -198,19 +189,16 @@ fn read_replaces_a_file_only_with_a_complete_answer_and_keeps_links_and_devices(
     store.ok(arguments);
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
     arguments[3] = "/no/such/folder/out";
-    store
-        .run(arguments)
-        .fails(1, "cannot create a file in /no/such/folder: No such file or directory (os error 2)");
+    let message = "cannot create a file in /no/such/folder: No such file or directory (os error 2)";
+    store.run(arguments).fails(1, message);
     arguments[3] = ".";
     store.run(arguments).fails(2, ".: it is a directory: expected a file, or - for standard output");
-    let left = fs::read_dir(store.folder.path()).unwrap().flatten();
-    assert!(!left.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with(".isotach")));
+    check_no_leftovers(&store);
 }
 
 #[test]
 fn read_refuses_a_cycle_of_links_and_follows_a_chain() {
-    let store = Store::new();
-    store.write_raw(6, b"six");
+    let store = Store::with_field(6, b"six");
     let [one, other, far] = ["one", "other", "far"].map(|name| store.beside(name));
     std::os::unix::fs::symlink(&one, &other).unwrap();
     std::os::unix::fs::symlink(&other, &one).unwrap();
@@ -229,8 +217,7 @@ fn read_refuses_a_cycle_of_links_and_follows_a_chain() {
 
 #[test]
 fn read_appends_to_standard_output_given_by_path() {
-    let store = Store::new();
-    store.write_raw(6, b"six");
+    let store = Store::with_field(6, b"six");
     let request = format!("{KEY},step=6");
     for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
         let target = store.file("out", b"before ");
@@ -242,21 +229,18 @@ fn read_appends_to_standard_output_given_by_path() {
 
 #[test]
 fn requests_are_read_from_files_and_standard_input() {
-    let store = Store::new();
-    store.write_raw(0, b"zero");
+    let store = Store::with_field(0, b"zero");
     store.write_raw(6, b"six");
     let requests = format!("retrieve, {KEY},\n step=6\nretrieve, {KEY}, step=0\n");
     let file = store.file("requests.txt", requests.as_bytes());
-    let said = store.run(["read", "-f", &file, "-o", "-"]);
-    assert_eq!(said.succeeds().out, b"sixzero");
+    assert_eq!(store.ok(["read", "-f", &file, "-o", "-"]).out, b"sixzero");
     let said = store.feed(["read", "-f", "-", "-o", "-"], requests.as_bytes()).succeeds();
     assert_eq!(said.out, b"sixzero");
 }
 
 #[test]
 fn a_listing_in_json_has_the_documented_members() {
-    let store = Store::new();
-    store.write_raw(0, b"123456789");
+    let store = Store::with_field(0, b"123456789");
     let said = store.ok(["list", "class=rd", "--json"]);
     let line = said.json();
     let names: Vec<&String> = line.as_object().unwrap().keys().collect();
@@ -273,8 +257,7 @@ fn a_listing_in_json_has_the_documented_members() {
 
 #[test]
 fn a_plain_listing_shows_the_three_levels() {
-    let store = Store::new();
-    store.write_raw(0, b"old");
+    let store = Store::with_field(0, b"old");
     store.write_raw(0, b"new");
     let line =
         "{class=rd,expver=test,stream=oper,date=20240101,time=0000}{type=fc,levtype=sfc}{step=0,param=167}";
@@ -289,15 +272,12 @@ fn a_plain_listing_shows_the_three_levels() {
 
 #[test]
 fn inspect_names_missing_fields() {
-    let store = Store::new();
-    store.write_raw(0, b"zero");
+    let store = Store::with_field(0, b"zero");
     let request = format!("{KEY},step=0/to/48/by/6");
     let said = store.ok(["inspect", &request]);
     assert_eq!(said.text().lines().count(), 1);
-    assert_eq!(
-        said.err,
-        "isotach: 8 fields missing: step=6; step=12; step=18; step=24; step=30; and 3 more\n"
-    );
+    let line = "isotach: 8 fields missing: step=6; step=12; step=18; step=24; step=30; and 3 more\n";
+    assert_eq!(said.err, line);
     assert_eq!(store.run(["inspect", &request, "--strict"]).code, Some(1));
 }
 
@@ -308,12 +288,8 @@ fn a_reader_that_exits_early_ends_the_program_quietly() {
         store.write_raw(step, &[b'x'; 200_000]);
     }
     let request = format!("{KEY},step=0/to/2/by/1");
-    let mut child = store
-        .command(["read", &request, "-o", "-"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = store.command(["read", &request, "-o", "-"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = [0; 10];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     let output = child.wait_with_output().unwrap();

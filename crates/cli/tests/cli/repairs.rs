@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::support::{KEY, Said, Store, messages, paths_in, program, said, truncate};
+use crate::support::{KEY, Said, Store, messages, paths_in, said, truncate};
 
 /// The file of a container with this prefix.
 fn file_of(container: &Path, prefix: &str) -> PathBuf {
@@ -118,9 +118,7 @@ fn two_containers_of_one_dataset_are_reported_and_can_be_merged() {
     }
 
     let other = format!("posix:{}", rescue.display());
-    let at_rescue = |arguments: &[&str]| {
-        said(program(store.folder.path()).args(["--store", &other]).args(arguments)).succeeds()
-    };
+    let at_rescue = |arguments: &[&str]| store.bare([&["--store", &other], arguments].concat()).succeeds();
     at_rescue(&["init"]);
     fs::rename(&old, rescue.join("containers").join(old.file_name().unwrap())).unwrap();
     at_rescue(&["repair", "--doit"]);
@@ -156,10 +154,9 @@ fn a_dataset_that_cannot_be_repaired_does_not_stop_other_repairs() {
 /// A store with its catalogue in another pool, and a function that runs the program on it.
 fn separate_store(options: &str) -> (Store, impl Fn(&[&str]) -> Said) {
     let store = Store::absent();
-    let yaml = format!("spaces:\n  - name: all\n    catalogue: posix:cat\n    store: posix:sto{options}\n");
-    let config = store.file("isotach.yaml", yaml.as_bytes());
-    let home = store.folder.path().to_owned();
-    let run = move |arguments: &[&str]| said(program(&home).arg("--config").arg(&config).args(arguments));
+    let run = store.configured(&format!(
+        "spaces:\n  - name: all\n    catalogue: posix:cat\n    store: posix:sto{options}\n"
+    ));
     run(&["init"]).succeeds();
     (store, run)
 }

@@ -6,8 +6,7 @@ use crate::support::{KEY, Store};
 
 #[test]
 fn a_snapshot_is_created_read_and_removed() {
-    let store = Store::new();
-    store.write_raw(6, b"old");
+    let store = Store::with_field(6, b"old");
     let said = store.ok(["snapshot", "create", "before", "class=rd"]);
     assert_eq!(said.text(), "created snapshot before of 1 dataset\n");
     store.write_raw(6, b"new");
@@ -41,8 +40,7 @@ fn a_snapshot_is_created_read_and_removed() {
 
 #[test]
 fn an_impossible_snapshot_is_refused_with_the_reason() {
-    let store = Store::new();
-    store.write_raw(6, b"six");
+    let store = Store::with_field(6, b"six");
     store.run(["snapshot", "create", "a/b"]).fails_with(2, &["a/b"]);
     store.run(["snapshot", "create", "none", "class=xx"]).fails_with(2, &["a snapshot of no dataset"]);
     store.run(["snapshot", "create", "part", "step=6"]).fails_with(2, &["snapshots are of whole datasets"]);

@@ -157,6 +157,14 @@ impl Store {
         store
     }
 
+    /// A store with one field.
+    #[track_caller]
+    pub(crate) fn with_field(step: u32, bytes: &[u8]) -> Self {
+        let store = Self::new();
+        store.write_raw(step, bytes);
+        store
+    }
+
     /// A folder without a store.
     pub(crate) fn absent() -> Self {
         Self { folder: tempfile::tempdir().expect("a temporary folder") }
@@ -191,6 +199,17 @@ impl Store {
 
     pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Said {
         said(&mut self.command(arguments))
+    }
+
+    /// Runs the program without `--store`.
+    pub(crate) fn bare<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Said {
+        said(program(self.folder.path()).args(arguments))
+    }
+
+    /// Writes this configuration file, and returns a function that runs the program with it.
+    pub(crate) fn configured(&self, yaml: &str) -> impl Fn(&[&str]) -> Said + use<> {
+        let (home, file) = (self.folder.path().to_owned(), self.file("isotach.yaml", yaml.as_bytes()));
+        move |arguments| said(program(&home).arg("--config").arg(&file).args(arguments))
     }
 
     /// Runs the program, and asserts success.

@@ -2,7 +2,7 @@
 
 use std::{fs, io::Write, process::Stdio};
 
-use crate::support::{KEY, MESSAGE, Store, messages, program, said, same_bytes, shown, terminal};
+use crate::support::{KEY, MESSAGE, Store, messages, said, same_bytes, shown, terminal};
 
 #[test]
 fn messages_are_read_back_byte_for_byte() {
@@ -70,8 +70,7 @@ fn a_complete_key_archives_any_file_without_eccodes() {
 
 #[test]
 fn empty_input_replaces_no_field() {
-    let store = Store::new();
-    store.write_raw(6, b"good");
+    let store = Store::with_field(6, b"good");
     let (key, empty) = (format!("{KEY},step=6"), store.file("empty", b""));
     let expected = "it is empty: expected the bytes of a field";
     for input in ["-", "/dev/stdin"] {
@@ -239,10 +238,8 @@ fn write_creates_no_missing_root_beside_existing_ones() {
     let store = Store::absent();
     let home = store.folder.path();
     let root = |name: &str| format!("{{path: {}/{name}}}", home.display());
-    let yaml = format!("spaces: [{{roots: [{}, {}]}}]\n", root("a"), root("b"));
-    let file = store.file("fdb.yaml", yaml.as_bytes());
+    let run = store.configured(&format!("spaces: [{{roots: [{}, {}]}}]\n", root("a"), root("b")));
     let raw = store.file("raw", b"raw");
-    let run = |words: &[&str]| said(program(home).args(["--config", &file]).args(words));
     let write = |step: u32| run(&["write", "--init", "--key", &format!("{KEY},step={step}"), &raw]);
     assert!(write(0).succeeds().err.contains("created store"));
     assert!(!write(6).succeeds().err.contains("created store"));
@@ -277,7 +274,7 @@ fn a_user_at_a_terminal_is_asked_whether_to_create_the_store() {
 fn a_missing_folder_above_the_store_is_created_only_with_parents() {
     let store = Store::absent();
     let uri = format!("posix:{}/no/such/store", store.folder.path().display());
-    let run = |arguments: &[&str]| said(program(store.folder.path()).args(["--store", &uri]).args(arguments));
+    let run = |arguments: &[&str]| store.bare([&["--store", &uri], arguments].concat());
     let parts = ["/no/such does not exist; `isotach --store posix:", "init --parents` creates it, too"];
     run(&["init"]).fails_with(1, &parts);
     run(&["write", "--init", "-"]).fails_with(1, &parts);
