@@ -1,4 +1,4 @@
-//! Access control lists: who may do what, as data and in DAOS' own text.
+//! Access control lists, as data and in DAOS's text form.
 //!
 //! A list says what each principal may do, and never more than one thing of the same principal. Who asks is matched as in
 //! DAOS: the owner, else a user by name, else all groups together, else everyone; what does not stand there is refused.
@@ -36,7 +36,7 @@ impl Permissions {
     pub const READ_WRITE: Self = Self(0b0010_1011);
     /// `d`: remove it as a whole.
     pub const DELETE: Self = Self(0b0000_0100);
-    /// `T`, `A` and `o`: change its properties, its list, and whose it is.
+    /// `T`, `A` and `o`: change its properties, its list and its owner.
     pub const ADMINISTER: Self = Self(0b1101_0000);
     /// Everything.
     pub const ALL: Self = Self(0b1111_1111);
@@ -105,7 +105,7 @@ impl FromStr for Permissions {
     }
 }
 
-/// Whom an entry of a list is about. In the order in which DAOS looks for who asks.
+/// The principal of an entry, in the order in which DAOS searches a list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Principal {
     /// The container's owner.
@@ -159,7 +159,7 @@ impl fmt::Display for Principal {
     }
 }
 
-/// An access control list. Who does not stand in it may do nothing, except the owner, who then may do everything.
+/// An access control list. A principal without an entry has no permission. An owner without an entry has every permission.
 ///
 /// Its text is that of DAOS: entries `A:FLAGS:PRINCIPAL:PERMISSIONS`, with the flag `G` for groups, one a line or divided
 /// by commas; what follows a `#` is not read.
@@ -177,7 +177,7 @@ impl fmt::Display for Principal {
 pub struct Acl(BTreeMap<Principal, Permissions>);
 
 impl Acl {
-    /// The list by which the owner may do everything, and nobody else anything.
+    /// The list that grants everything to the owner and nothing to anyone else.
     pub fn new() -> Self {
         Self(BTreeMap::from([(Principal::Owner, Permissions::ALL)]))
     }
@@ -224,7 +224,7 @@ impl Acl {
         self.0.get(principal).copied().unwrap_or_default()
     }
 
-    /// All entries, in the order in which DAOS looks at them.
+    /// All entries, in the order in which DAOS reads them.
     pub fn entries(&self) -> impl Iterator<Item = (&Principal, Permissions)> {
         self.0.iter().map(|(principal, permissions)| (principal, *permissions))
     }

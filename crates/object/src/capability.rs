@@ -7,12 +7,12 @@ pub struct Capabilities {
     /// A [`crate::Transaction`] may touch several cells and counts entirely or not at all, and may have a read set
     /// ([`crate::Precondition::Unchanged`]).
     pub transactions: bool,
-    /// It is known when cells were last changed, so that [`crate::Precondition::Unchanged`] fails for each that was. Without it, what
-    /// a cell holds is compared with what it held at the epoch: one that was changed and holds the same again passes.
+    /// The engine knows when each cell was last changed, so [`crate::Precondition::Unchanged`] fails for every changed cell. Without
+    /// it, the contents are compared with those at the epoch: a cell that was changed and holds the same again passes.
     pub history: bool,
     /// A staged transaction can be kept under a name until any process commits it ([`crate::PreparedTransactions`]).
     pub prepared_transactions: bool,
-    /// Holes are told from zeros that were written ([`crate::Extents`]). Without it, all up to the end counts as written.
+    /// Holes are distinguished from written zeros ([`crate::Extents`]). Without it, everything up to the end counts as written.
     pub holes: bool,
     /// Past states can be named and stay readable ([`crate::Snapshots`]).
     pub snapshots: bool,
@@ -20,9 +20,9 @@ pub struct Capabilities {
     pub redundancy: bool,
     /// Lists come in ascending order of the key's bytes.
     pub ordered_listing: bool,
-    /// Others see the updates of a handle in its order. Without it, what is not flushed may be seen in any order, but entries of
-    /// key-value and general objects never before the bytes of arrays that were given before them, nor before the entries of an
-    /// object that was named before theirs.
+    /// Other handles see the updates of a handle in its order. Without it, they may see unflushed updates in any order, with two
+    /// exceptions: entries of key-value and general objects never appear before the bytes of arrays that were given before them,
+    /// nor before the entries of an object that was named before theirs.
     pub ordered_updates: bool,
     /// Reads can be under way while the caller does something else ([`crate::PendingReads`]).
     pub pending_reads: bool,
@@ -32,6 +32,6 @@ pub struct Capabilities {
     pub multi_process: bool,
     /// A container has an owner, a group and an access control list ([`crate::AccessControl`]), and they are enforced.
     pub permissions: bool,
-    /// What was flushed outlives the process.
+    /// Flushed updates outlive the process.
     pub persistent: bool,
 }

@@ -16,7 +16,7 @@ pub struct ArrayRead<'a> {
     pub offset: u64,
     /// Receives the bytes.
     pub buffer: &'a mut [u8],
-    /// The number of bytes that were there: fewer than the buffer holds when the read goes past the end.
+    /// The number of bytes read: fewer than the buffer holds when the read reaches past the end.
     pub filled: usize,
 }
 
@@ -57,7 +57,7 @@ pub trait Container: Debug + Send + Sync {
     /// `InvalidInput` and `Unsupported` before anything is applied; `NoSpace`, `Io`, `Poisoned`.
     fn update(&self, updates: &[Update<'_>]) -> Result<()>;
 
-    /// Writes an array from offset 0 that nobody has written before. Only this handle may write the array before its next
+    /// Writes a new array from offset 0: no handle has written it before. Only this handle may write the array before its next
     /// flush, and later writes of this handle are applied after this one. Otherwise as [`Container::update`]. An engine that
     /// knows that the array is new can save a copy of the bytes.
     ///

@@ -19,13 +19,13 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The pool, container, object or entry named is not there.
+    /// The named pool, container, object or entry does not exist.
     #[error("{what} does not exist")]
     NotFound {
         /// What was looked for, by its name.
         what: String,
     },
-    /// What was to be created is there already.
+    /// The pool, container or name to create already exists.
     #[error("{what} exists already")]
     AlreadyExists {
         /// What was to be created, by its name.
@@ -62,7 +62,7 @@ pub enum Error {
         #[source]
         source: Option<io::Error>,
     },
-    /// There is no room left. What was visible stays visible.
+    /// The storage is full. Visible data stays visible.
     #[error("no space left: {what}")]
     NoSpace {
         /// What was being written.
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_no_space_too_many_files_are_told_with_the_limit_and_other_failures_keep_their_cause() {
+    fn a_full_disk_is_no_space_and_too_many_files_name_the_limit() {
         let full = Error::from_io(io::Error::from_raw_os_error(28), "write data/1");
         assert_eq!(full.code(), "no-space");
         let many = Error::from_io(io::Error::from_raw_os_error(24), "open data/1");

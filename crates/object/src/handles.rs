@@ -144,7 +144,7 @@ impl<'c> Array<'c> {
     /// # Errors
     /// As [`Container::read_many`].
     pub fn read(&self, offset: u64, length: usize) -> Result<Vec<u8>> {
-        // The size bounds the allocation, whatever the caller asks for.
+        // The size of the array bounds the allocation.
         let there = self.size()?.unwrap_or(0).saturating_sub(offset);
         let mut buffer = vec![0; length.min(usize::try_from(there).unwrap_or(usize::MAX))];
         let filled = self.read_into(offset, &mut buffer)?;

@@ -1,8 +1,7 @@
 //! The memory engine: the simplest code that obeys the contract, and the model others are compared with.
 //!
-//! A [`Memory`] value owns its pools, and its clones are the same value: what one handle writes, all
-//! handles see at once, because each container is one map behind one lock. So `flush` has nothing to do.
-//! Nothing outlives the last clone. A pool's URI is `memory:` or `memory:name`.
+//! A [`Memory`] value and its clones share their pools. Each container is one map behind one lock, so all handles see every
+//! write at once, and `flush` has nothing to do. Nothing outlives the last clone. A pool's URI is `memory:` or `memory:name`.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +13,6 @@ use crate::{Capabilities, Engine, Error, Pool, PoolUri, Result};
 mod container;
 mod extents;
 mod pool;
-mod staging;
 mod state;
 
 use pool::MemoryPool;
@@ -39,7 +37,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     persistent: false,
 };
 
-/// An engine whose pools live in this value and in its clones.
+/// An engine whose pools exist in this value and its clones.
 ///
 /// ```
 /// use isotach_object::{Engine, memory::Memory};
@@ -93,7 +91,7 @@ impl Engine for Memory {
     }
 }
 
-/// The name in a URI, once it is sure that the URI is meant for this engine.
+/// The name in a URI of this engine.
 fn pool_name(uri: &PoolUri) -> Result<&str> {
     if uri.scheme() != SCHEME {
         return Err(Error::invalid(format!("store {uri}"), "a URI such as memory: or memory:name"));
@@ -102,7 +100,7 @@ fn pool_name(uri: &PoolUri) -> Result<&str> {
     Ok(uri.path())
 }
 
-/// Locks, also after a panic of another thread: every change is made whole while the lock is held.
+/// Locks, even after another thread has panicked: every change is completed while the lock is held.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Updates that outlive what they were made of.
+//! Updates that own their keys and bytes.
 
 use crate::{Cell, Update};
 

@@ -1,6 +1,6 @@
 //! Pages of a listing: many small byte strings in one allocation.
 
-/// Where a listing goes on. Made by an engine, opaque to everyone else.
+/// The position at which a listing continues. Only the engine that made it can read it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Anchor(Vec<u8>);
 
@@ -97,7 +97,7 @@ impl PageBuilder {
         self.0.bytes.len()
     }
 
-    /// The page; `next` is where it goes on.
+    /// The page; `next` is the position of the next one.
     pub fn finish(mut self, next: Option<Anchor>) -> Page {
         self.0.next = next;
         self.0

@@ -15,8 +15,8 @@ pub struct PoolUsage {
     pub used: u64,
 }
 
-/// How a container is made: its rights, and what it holds from the first moment on. The default is an empty container with
-/// the rights that the engine gives.
+/// How a container is created: its rights and its first updates. The default is an empty container with the engine's default
+/// rights.
 ///
 /// ```
 /// # use isotach_object::{Cell, ContainerOptions, Engine, ObjectClass, ObjectId, ObjectType, Update, memory::Memory};
@@ -62,8 +62,8 @@ pub trait Pool: Debug + Send + Sync {
     /// The optional parts of the contract that this pool has.
     fn facets(&self) -> PoolFacets<'_>;
 
-    /// Creates a container. Atomic: a crash leaves either the whole container under the label or none, and nobody finds it
-    /// with other rights. Of several callers that race, one succeeds.
+    /// Creates a container. Atomic: a crash leaves either the whole container under the label or none, and no reader ever
+    /// finds it with other rights. Of several callers that race, one succeeds.
     ///
     /// # Errors
     /// `AlreadyExists`, `PermissionDenied`, `NoSpace`, `Io`; as [`Container::update`] for the updates. `Unsupported` for
@@ -78,7 +78,7 @@ pub trait Pool: Debug + Send + Sync {
     fn open_container(&self, label: &Label) -> Result<Arc<dyn Container>>;
 
     /// Takes a container out of the name space at once and frees its space. Open handles either keep what they saw or fail
-    /// with `NotFound`; they never reach a container made later under the same label.
+    /// with `NotFound`; they never reach a later container of the same label.
     ///
     /// # Errors
     /// `NotFound`, `PermissionDenied`, `Io`.

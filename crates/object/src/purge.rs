@@ -1,15 +1,14 @@
-//! Purging a container: what would be given back, or was.
+//! The result of a purge.
 
-/// What a purge gives back, in bytes of storage.
+/// The result of a purge, in bytes of storage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Purged {
-    /// What the container took before.
+    /// The size of the container before.
     pub before: u64,
-    /// What it takes less afterwards; of a purge that was not carried out, what it would, as far as that can be told
-    /// beforehand.
+    /// The bytes that were freed, or, of a purge that was not carried out, an estimate of those that it would free.
     pub freed: u64,
-    /// What is in files that writers are still at; it can be purged when they have finished.
+    /// Bytes in files that writers still use. They can be purged when the writers have finished.
     pub held: u64,
-    /// Whether the storage cannot give back the room of the container's history, which therefore stays.
+    /// Whether the history stays because the storage cannot free its space.
     pub history_stays: bool,
 }

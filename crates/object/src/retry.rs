@@ -40,7 +40,7 @@ impl Backoff {
     }
 }
 
-/// Does something until it meets no conflict. `attempt` is called anew each time, and reads again what its
+/// Repeats `attempt` until it meets no conflict. It is called again each time, and reads again what its
 /// preconditions are to say.
 ///
 /// ```

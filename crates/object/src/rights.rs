@@ -1,22 +1,22 @@
-//! Whose a container is, and who may do what with it.
+//! The rights of a container: its owner, its group and its access control list.
 
 use crate::{Acl, Permissions, Principal};
 
-/// Whose a container is, and who may do what with it.
+/// The rights of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rights {
-    /// The user who owns it: a name, or a number that has none.
+    /// The owner: a user's name, or the number of a user without a name.
     pub owner: String,
     /// Its group.
     pub group: String,
-    /// Who may do what.
+    /// The access control list.
     pub acl: Acl,
 }
 
 impl Rights {
-    /// The list for a container that `owner` with `group` makes, and that those who may do something with this one may
-    /// do the same with, but for deleting and administering it, which is its owner's. The maker owns it; the owner of
-    /// this one, and its group, go by their names where they are others.
+    /// The list for a new container of `owner` and `group` that inherits these rights. Every principal gets the permissions that
+    /// it has here, without deletion and administration: those belong to the new owner. Where the present owner and group are
+    /// others, the list names them.
     ///
     /// ```
     /// use isotach_object::Rights;
@@ -57,7 +57,7 @@ impl Rights {
     }
 }
 
-/// What is asked to change; the rest stays, or becomes what the engine makes it.
+/// A change of rights. What is `None` stays, or becomes the engine's default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RightsChange {
     /// Another owner.
@@ -68,12 +68,12 @@ pub struct RightsChange {
     pub acl: Option<Acl>,
 }
 
-/// Whose a new container is to be, and who may do what with it. Whoever makes it owns it, unless another owner is asked for.
+/// The rights of a new container. Its creator owns it unless another owner is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewRights {
-    /// As the engine makes it, but for what is asked for.
+    /// The engine's default, with these changes.
     Asked(RightsChange),
-    /// As those of another container have it ([`Rights::inherited`]).
+    /// Inherited from another container ([`Rights::inherited`]).
     Inherited(Rights),
 }
 

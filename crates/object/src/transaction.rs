@@ -1,6 +1,6 @@
 //! What a caller asks an engine to change: cells, updates, preconditions, transactions.
 //!
-//! An update is atomic by itself. A [`Transaction`] makes several count at one epoch, and only if all its
+//! An update is atomic by itself. The updates of a [`Transaction`] count at one epoch, and only if all its
 //! preconditions hold at that place in the container's history, before its own updates.
 //!
 //! A cell of the general form holds a value or bytes, as the last write decides: `Put` drops bytes, `Write`
@@ -113,12 +113,12 @@ pub enum Update<'a> {
         /// The new value.
         value: &'a [u8],
     },
-    /// Removes a KV entry, or a value or the records of an attribute key. Removing what is not there is fine.
+    /// Removes a KV entry, or a value or the records of an attribute key. Removing an absent cell succeeds.
     Remove {
         /// Where.
         cell: Cell<'a>,
     },
-    /// Writes bytes into an array or into the records of an attribute key; creates it if it is not there.
+    /// Writes bytes into an array or into the records of an attribute key; creates it if it is absent.
     /// As in POSIX, a write of no bytes does not change the size, wherever it is; it creates an empty array.
     Write {
         /// Where.
@@ -128,7 +128,7 @@ pub enum Update<'a> {
         /// The bytes.
         data: &'a [u8],
     },
-    /// Sets the size: shrinking drops bytes, growing adds a hole. Creates the array if it is not there.
+    /// Sets the size: shrinking drops bytes, growing adds a hole. Creates the array if it is absent.
     SetSize {
         /// Where.
         cell: Cell<'a>,
@@ -232,7 +232,7 @@ pub enum Precondition<'a> {
     Absent(Cell<'a>),
     /// The cell holds something.
     Present(Cell<'a>),
-    /// The KV entry or single value is there and equals this. Records do not.
+    /// The KV entry or single value is present and equals this. Records never equal a value.
     Equals(Cell<'a>, &'a [u8]),
     /// No update has named the cell after this epoch: the read set of a transaction. An update names its
     /// cell whether or not it finds anything there; `RemoveDkey` and `Destroy` name every cell under them,

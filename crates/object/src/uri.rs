@@ -7,7 +7,7 @@ use crate::Error;
 /// A pool's URI: `posix:/data/fields`, `posix:///data/fields`, `memory:`, `rados://pool?user=me`.
 ///
 /// The scheme chooses the engine; the rest is the engine's to read. A text without a scheme that starts
-/// with `/`, `./` or `../` is a posix path, since that is what people type.
+/// with `/`, `./` or `../` is a posix path, since that is what users type.
 ///
 /// ```
 /// use isotach_object::PoolUri;
@@ -73,7 +73,7 @@ impl PoolUri {
         number.ok_or_else(|| self.wrong_option(option, &expected()))
     }
 
-    /// The error for an option whose value is none that it can have.
+    /// The error for an invalid value of an option.
     pub fn wrong_option(&self, option: &str, expected: &str) -> Error {
         let value = self.option(option).unwrap_or_default();
         Error::invalid(format!("option {option}={value} in {self}"), expected)
@@ -103,7 +103,7 @@ impl FromStr for PoolUri {
     }
 }
 
-/// Parsing what is printed gives the same URI again: records keep URIs as texts.
+/// Parsing the printed form returns the same URI: records hold URIs as text.
 impl fmt::Display for PoolUri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // After a scheme, a question mark begins the options; only a path without one can have it.

@@ -1,41 +1,40 @@
-//! Verifying a container: what was looked at, and what was found damaged.
+//! Verifying a container: what was checked, and what is damaged.
 //!
-//! Verifying reads and changes nothing. It goes on after damage, so that one look tells of all of it.
+//! Verifying changes nothing. It continues after damage, so that one pass reports all of it.
 
 use std::fmt;
 
 use crate::ObjectId;
 
-/// How much to verify, and with how many hands.
+/// How much to verify, and with how many threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verify {
-    /// Also the bytes of arrays and records, each against its checksum. Else only whether they are there.
+    /// Whether the bytes of arrays and records are checked against their checksums. Otherwise only their presence is.
     pub data: bool,
-    /// How many threads read; at least one does.
+    /// The number of reading threads; 0 counts as 1.
     pub threads: usize,
 }
 
-/// How far a verification is: bytes read so far, and bytes that will be read in all, as far as that is known yet. Called
-/// from several threads.
+/// Reports progress: the bytes read so far, and an estimate of all bytes that will be read. Called from several threads.
 pub type VerifyProgress<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
-/// What a verification looked at and found.
+/// The result of a verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// What was looked at: the engine's own words for its parts, and how many of each.
+    /// The checked parts, by the engine's own names, and how many of each.
     pub checked: Vec<(&'static str, u64)>,
-    /// How many bytes were read.
+    /// The number of bytes read.
     pub bytes: u64,
-    /// What is damaged, or contradicts the format.
+    /// Everything that is damaged or contradicts the format.
     pub findings: Vec<Finding>,
-    /// Stored bytes that nothing names: what was archived and never flushed, or what has lost its entries. No damage by itself.
+    /// Stored bytes that nothing names: never flushed, or without their entries. They are no damage by themselves.
     pub unnamed: Vec<Unnamed>,
-    /// How many more findings there are than are told: a lost device would fill memory with them.
+    /// The number of further findings, which are not listed: those of a lost device would fill memory.
     pub more_findings: u64,
 }
 
 impl Verified {
-    /// Whether everything is as it should be.
+    /// Whether nothing is damaged.
     pub fn is_sound(&self) -> bool {
         self.findings.is_empty()
     }
@@ -44,32 +43,31 @@ impl Verified {
 /// Stored bytes that nothing names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unnamed {
-    /// The file, or what the engine has in its place.
+    /// The file, or the engine's equivalent.
     pub place: String,
     /// The first of them.
     pub from: u64,
-    /// How many there are.
+    /// Their number.
     pub length: u64,
 }
 
-/// Which part of a container is damaged, and so what is lost with it.
+/// The damaged part of a container, which decides what is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// What says that it is a container and how to read it. Without it nothing can be read.
+    /// The description that identifies the container and its format. Without it nothing can be read.
     Description,
-    /// What happened in it. What comes after the damage cannot be known from there.
+    /// The history. Its updates after the damage cannot be read from it.
     History,
-    /// The end of what happened is missing, though it was flushed. What came before it can be read; what other files prove of it
-    /// can be brought back.
+    /// The flushed end of the history is missing. Everything before it can be read. A repair restores what other files prove of it.
     End,
-    /// What was derived from the history to save work. Nothing is lost: it can be set aside and made anew.
+    /// Data derived from the history to save work. Nothing is lost: it can be quarantined and derived again.
     Derived,
-    /// The bytes of one cell. All other cells can be read.
+    /// The bytes of one cell. All other cells are readable.
     Bytes,
 }
 
 impl Part {
-    /// A stable word for it.
+    /// Its stable name.
     pub fn code(self) -> &'static str {
         match self {
             Self::Description => "description",
@@ -81,18 +79,18 @@ impl Part {
     }
 }
 
-/// One thing that is damaged.
+/// One damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Which part of the container.
+    /// The damaged part of the container.
     pub part: Part,
-    /// What is wrong and how it was noticed.
+    /// What is wrong, and how it was noticed.
     pub what: String,
     /// The file, or what the engine has in its place.
     pub place: String,
-    /// The first byte of the damage in that file, if there is one to name.
+    /// The first damaged byte in that file, if it is known.
     pub byte: Option<u64>,
-    /// The cell whose contents are at stake, if it is one.
+    /// The damaged cell, if it is known.
     pub cell: Option<FoundCell>,
 }
 
@@ -130,27 +128,27 @@ impl fmt::Display for FoundCell {
     }
 }
 
-/// What was set aside of a container, and where.
+/// The result of a quarantine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SetAside {
-    /// The folder, or what the engine has in its place.
+    /// The folder of the quarantine, or the engine's equivalent.
     pub place: String,
-    /// What was moved there, by the names it had.
+    /// The original names of the moved files.
     pub moved: Vec<String>,
-    /// What was missing and was made anew, by the names it has.
+    /// The names of missing files that were created again.
     pub made: Vec<String>,
-    /// What came of a lost end of the history, if it was lost.
+    /// The outcome for a lost end of the history, if it was lost.
     pub restored: Option<Restored>,
 }
 
-/// What a repair could do about the lost end of a history: the container can be used again.
+/// The outcome of repairing the lost end of a history. The container can be used again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// The epoch up to which what happened is known again.
+    /// The epoch up to which the history is known again.
     pub epoch: u64,
-    /// Bytes of the history behind that epoch that nothing could bring back.
+    /// Bytes of the history after that epoch that could not be restored.
     pub lost: u64,
-    /// Stored bytes that nothing names, which may be of what was lost, and where they are kept.
+    /// Stored bytes that nothing names and that may belong to the lost end, with the place where they remain.
     pub unnamed: Vec<Unnamed>,
 }
 

@@ -5,6 +5,15 @@ use std::fmt::Debug;
 use crate::{Acl, Label, Result, Rights, RightsChange};
 
 /// The rights of containers, enforced by the engine.
+///
+/// **Required**: every method. A pool has this facet exactly if its engine has
+/// [`Capabilities::permissions`](crate::Capabilities). Without it, [`Pool::create_container`](crate::Pool::create_container) refuses
+/// any rights but the default with `Unsupported`.
+///
+/// **What an engine may assume**: nothing of users and groups, which may not exist. Other processes change rights at the same time.
+///
+/// **Durability**: a change stays after a crash once the call has returned. A crash during the call leaves the old rights or the
+/// new ones, and at no moment is more permitted than one of the two permits.
 pub trait AccessControl: Debug + Send + Sync {
     /// The owner, group and access control list of a container.
     ///

@@ -4,7 +4,13 @@ use std::{fmt::Debug, ops::Range};
 
 use crate::{ArrayRead, Cell, Container, Result};
 
-/// Tells holes from zeros that were written.
+/// Distinguishes holes from zeros that were written.
+///
+/// **Required**: the method. Callers use [`extents_of`], which also answers where there is no such facet.
+///
+/// **What an engine may assume**: nothing of the cell, which it checks ([`Cell::check_extent`]). The range may reach past the end.
+///
+/// **Durability**: listing changes nothing. The answer includes the handle's own updates.
 pub trait Extents: Debug + Send + Sync {
     /// The ranges of an array, or of records, that were written and not punched or cut off since, within `length` bytes from
     /// `offset` on: in ascending order, with adjacent ranges merged. Zeros that were written count as written. An
@@ -15,8 +21,8 @@ pub trait Extents: Debug + Send + Sync {
     fn list_extents(&self, cell: Cell<'_>, offset: u64, length: u64) -> Result<Vec<Range<u64>>>;
 }
 
-/// The extents of an array or of records on any engine: as [`Extents::list_extents`] gives them, or one extent up to the size
-/// where holes are not known.
+/// The extents of an array or of records on any engine: as [`Extents::list_extents`] returns them, or one extent up to the size
+/// where the engine does not know holes.
 ///
 /// # Errors
 /// As [`Extents::list_extents`].
@@ -41,8 +47,7 @@ pub fn extents_of(
     Ok(merge_extents(size.map(|size| 0..size), &(offset..offset.saturating_add(length))))
 }
 
-/// The extents within a range, from extents in ascending order that do not overlap: cut to the range, none empty, and those
-/// that touch made one.
+/// Cuts extents to a range, and merges those that touch. The extents are in ascending order and do not overlap.
 ///
 /// ```
 /// let extents = [0..4, 4..8, 10..12, 20..30];

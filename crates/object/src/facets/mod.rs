@@ -1,8 +1,8 @@
 //! Facets: the parts of the contract that only some engines have, each a small trait of its own.
 //!
-//! [`Container::facets`] and [`Pool::facets`] name the facets that there are. An engine starts from
-//! [`ContainerFacets::none`] and sets those that it implements. A caller that cannot do without one takes it by the method of
-//! its name, as in `container.snapshots()?`, which fails with `Unsupported` where there is none.
+//! [`Container::facets`] and [`Pool::facets`] return the facets that exist. An engine starts from
+//! [`ContainerFacets::none`] and sets those that it implements. A caller that requires a facet takes it by the method of
+//! its name, as in `container.snapshots()?`, which fails with `Unsupported` where the engine lacks it.
 //!
 //! ```
 //! # use isotach_object::{ContainerOptions, Engine, memory::Memory};
@@ -50,7 +50,7 @@ pub struct ContainerFacets<'c> {
     pub lent_reads: Option<&'c dyn LentReads>,
     /// Reads can be under way while the caller does something else.
     pub pending_reads: Option<&'c dyn PendingReads>,
-    /// Holes are told from zeros that were written.
+    /// Holes are distinguished from zeros that were written.
     pub extents: Option<&'c dyn Extents>,
 }
 

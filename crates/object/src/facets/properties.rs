@@ -13,7 +13,13 @@ pub struct Property {
     pub value: String,
 }
 
-/// The properties that the storage's own tools show.
+/// The properties of containers that the storage's own tools show.
+///
+/// **Required**: both methods. No capability names this facet: it depends on the pool.
+///
+/// **What an engine may assume**: nothing of names and values, which it checks before it changes anything.
+///
+/// **Durability**: a change stays after a crash once the call has returned.
 pub trait StorageProperties: Debug + Send + Sync {
     /// The properties of a container.
     ///

@@ -6,6 +6,14 @@ use crate::{Epoch, Label, Precondition, Result, Transaction, Update};
 
 /// Staged transactions: their updates are given in pieces and may be larger than memory. For few updates
 /// [`Container::commit`](crate::Container::commit) costs less.
+///
+/// **Required**: the method, and both of [`Staging`]. An engine with [`Capabilities::transactions`](crate::Capabilities) has this
+/// facet, and no other engine has it.
+///
+/// **What an engine may assume**: nothing of the updates, which it checks as [`Container::update`](crate::Container::update) does.
+/// Several stagings of one handle may be open at the same time.
+///
+/// **Durability**: as [`Container::commit`](crate::Container::commit). Before its commit a staging need not be durable.
 pub trait StagedTransactions: Debug + Send + Sync {
     /// Begins a transaction.
     ///
@@ -14,8 +22,8 @@ pub trait StagedTransactions: Debug + Send + Sync {
     fn stage(&self) -> Result<Box<dyn Staging + '_>>;
 }
 
-/// The updates of a transaction that is being put together; see [`StagedTransactions::stage`]. Nobody sees them, nor does the
-/// handle itself, before they are committed. Dropped, or left by a process that dies, they never count.
+/// The updates of a transaction that is being put together; see [`StagedTransactions::stage`]. No reader sees them before
+/// they are committed, not even the handle itself. If the staging is dropped or its process dies, they never count.
 ///
 /// ```
 /// # use isotach_object::{Cell, ContainerOptions, Engine, KeyValue, memory::Memory};
@@ -37,7 +45,7 @@ pub trait StagedTransactions: Debug + Send + Sync {
 /// # Ok::<(), isotach_object::Error>(())
 /// ```
 pub trait Staging: Debug + Send {
-    /// Adds updates behind those that were given before.
+    /// Adds updates, to be applied after those that were given before.
     ///
     /// # Errors
     /// `InvalidInput` and `Unsupported` before any of these is added. After `NoSpace` or `Io` the staging cannot be
@@ -54,9 +62,7 @@ pub trait Staging: Debug + Send {
 /// A staging that can be prepared instead of committed; see [`PreparedTransactions::begin_prepared`].
 pub trait PreparableStaging: Staging {
     /// Keeps all updates under a name, if the preconditions hold, for [`PreparedTransactions::commit_prepared`] by any process.
-    /// Nobody sees anything of them before that. They outlive the handle and its process, and no purge takes them. It decides
-    /// at once, as [`Container::commit`](crate::Container::commit) does, and is durable as that is. The staging ends, whatever
-    /// the outcome.
+    /// No reader sees any of them before that. The staging ends, whatever the outcome.
     ///
     /// # Errors
     /// `AlreadyExists` when another transaction is prepared under the name; otherwise as [`Staging::commit`].
@@ -64,6 +70,14 @@ pub trait PreparableStaging: Staging {
 }
 
 /// Prepared transactions: a staged transaction is kept under a name and committed later by any process.
+///
+/// **Required**: every method, and [`PreparableStaging::prepare`]. An engine with this facet has [`StagedTransactions`], too.
+///
+/// **What an engine may assume**: names are well formed. Any process may commit or abort any prepared transaction at any time, and
+/// several may try at once: one succeeds. [`Versions`](crate::Versions) builds numbered transactions on this facet.
+///
+/// **Durability**: preparing, committing and aborting decide before they return, and are durable after the next
+/// [`Container::flush`](crate::Container::flush). What is prepared outlives its handle and its process, and no purge takes it.
 pub trait PreparedTransactions: Debug + Send + Sync {
     /// Begins a transaction that can be prepared.
     ///
@@ -81,7 +95,7 @@ pub trait PreparedTransactions: Debug + Send + Sync {
     /// `transaction`, if its preconditions hold there. The names are free afterwards.
     ///
     /// # Errors
-    /// `NotFound` when nothing is prepared under one of the names, `Conflict` when it was committed or aborted just then;
+    /// `NotFound` when nothing is prepared under one of the names, `Conflict` when another process committed or aborted it during the call;
     /// `InvalidInput` for a name given twice; `Corrupt` when a prepared transaction is damaged; otherwise as `commit`. After an
     /// error all stay prepared.
     fn commit_prepared(&self, names: &[Label], transaction: &Transaction<'_>) -> Result<Epoch>;

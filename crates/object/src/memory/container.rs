@@ -1,4 +1,4 @@
-//! A handle on a container in memory: checks the arguments, then works under the container's lock.
+//! A handle on a container in memory, and its staged transactions. It checks the arguments, then works under the container's lock.
 
 use std::{
     ops::{Bound, Range},
@@ -7,7 +7,6 @@ use std::{
 
 use super::{
     CAPABILITIES, SCHEME, lock,
-    staging::MemoryStaging,
     state::{Content, Keys, State},
 };
 use crate::{
@@ -17,7 +16,7 @@ use crate::{
     Update, check_distinct,
 };
 
-/// A handle. All handles on the present see the same state; one on the past has a copy, which nobody changes.
+/// A handle. All handles on the present share one state. A handle on the past has a copy, which never changes.
 #[derive(Debug)]
 pub(super) struct MemoryContainer {
     label: Label,
@@ -50,7 +49,7 @@ impl MemoryContainer {
     }
 
     /// Keeps a staged transaction under a name.
-    pub(super) fn prepare(
+    fn prepare(
         &self,
         name: &Label,
         preconditions: &[Precondition<'_>],
@@ -191,6 +190,38 @@ impl Container for MemoryContainer {
         let listed: Vec<ObjectId> = rest.by_ref().take(limit).collect();
         let next = rest.next().and(listed.last()).map(|last| Anchor::from_bytes(last.to_string().into()));
         Ok((listed, next))
+    }
+}
+
+/// The updates of a transaction that is being put together.
+#[derive(Debug)]
+struct MemoryStaging<'c> {
+    container: &'c MemoryContainer,
+    updates: Vec<OwnedUpdate>,
+}
+
+impl<'c> MemoryStaging<'c> {
+    fn new(container: &'c MemoryContainer) -> Self {
+        Self { container, updates: Vec::new() }
+    }
+}
+
+impl Staging for MemoryStaging<'_> {
+    fn update(&mut self, updates: &[Update<'_>]) -> Result<()> {
+        updates.iter().try_for_each(|update| update.check_for(SCHEME, CAPABILITIES.redundancy))?;
+        self.updates.extend(updates.iter().map(OwnedUpdate::of));
+        Ok(())
+    }
+
+    fn commit(self: Box<Self>, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
+        let updates = self.updates.iter().map(OwnedUpdate::update).collect();
+        self.container.commit(&Transaction { preconditions: preconditions.to_vec(), updates })
+    }
+}
+
+impl PreparableStaging for MemoryStaging<'_> {
+    fn prepare(self: Box<Self>, name: &Label, preconditions: &[Precondition<'_>]) -> Result<Epoch> {
+        self.container.prepare(name, preconditions, self.updates)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The content of a container, and what updates do to it.
 //!
-//! An object is there as long as it holds a cell. `changed` remembers when cells were last changed, also
-//! cells that are gone, so that a precondition can tell "never touched" from "put and removed again".
+//! An object exists while it holds a cell. `changed` holds the epoch of the last change of each cell, even of a removed one,
+//! so that a precondition distinguishes "never written" from "put and removed".
 
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
@@ -221,7 +221,7 @@ impl State {
         self.objects.get_mut(&cell.object)?.get_mut(&keys(cell))
     }
 
-    /// The bytes of a cell, made empty if it held none; a value that it held is dropped.
+    /// The bytes of a cell. A cell without bytes gets none, and a value is dropped.
     fn bytes_to_change(&mut self, cell: &Cell<'_>) -> &mut Extents {
         let cells = self.objects.entry(cell.object).or_default();
         let content = cells.entry(keys(cell)).or_insert_with(Content::no_bytes);
@@ -234,7 +234,7 @@ impl State {
         }
     }
 
-    /// Takes cells from an object, which is gone when it holds none.
+    /// Removes cells from an object. An object without cells is removed.
     fn shrink(&mut self, object: ObjectId, take: impl FnOnce(&mut BTreeMap<Keys, Content>)) {
         if let Some(cells) = self.objects.get_mut(&object) {
             take(cells);

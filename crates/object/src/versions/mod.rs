@@ -25,7 +25,7 @@ use crate::{
 /// For steps that somebody else may make at the same time.
 const AGAIN: Backoff =
     Backoff { attempts: 1000, first: Duration::from_micros(100), longest: Duration::from_millis(20) };
-/// How often the present is opened again because it had gone on.
+/// How often the present is opened again because it had moved on.
 const OPEN_TRIES: usize = 20;
 /// Numbers that are listed at a time.
 const PAGE: usize = 1000;
@@ -148,7 +148,7 @@ impl<'c> Versions<'c> {
             (before, _) => self.set_pending(number, before, Pending::Aborted),
         })?;
         self.discard_parts(number)?;
-        // Whoever looks next can do it, too.
+        // Any later caller can settle it, too.
         let _ = self.settle();
         self.container.flush()
     }
@@ -220,7 +220,7 @@ impl<'c> Versions<'c> {
         let mut found = Vec::new();
         for number in numbers {
             match self.status(number)? {
-                // Settled meanwhile.
+                // Another process has settled it.
                 Status::Committed => {}
                 status => found.push((number, status)),
             }
@@ -228,7 +228,7 @@ impl<'c> Versions<'c> {
         Ok(found)
     }
 
-    /// Waits until a transaction is settled, and commits what is due meanwhile. `None` if that is not so after `patience`.
+    /// Waits until a transaction is settled, and commits what is due. Returns `None` if it is not settled after `patience`.
     ///
     /// # Errors
     /// `InvalidInput` for number 0; as [`crate::PreparedTransactions::commit_prepared`] for what keeps a transaction from being committed.

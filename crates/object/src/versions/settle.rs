@@ -1,4 +1,4 @@
-//! Settling numbers in their order: committing those of which all participants have finished, and skipping those that were aborted.
+//! Settles numbers in order: commits those whose participants have all finished, and skips those that were aborted.
 //!
 //! Anybody may do it at any time, and several at once: each step is one frame on the condition that nobody has made it before.
 
@@ -9,7 +9,7 @@ use super::{
 use crate::{Epoch, Error, Label, Precondition, Result, Transaction, Update, retry};
 
 impl Versions<'_> {
-    /// Settles what is due; gives how far that is.
+    /// Settles every number that is due. Returns the last settled one.
     pub(super) fn settle(&self) -> Result<Counter> {
         loop {
             if let Some(counter) = retry(AGAIN, || self.settle_next())? {
@@ -18,7 +18,7 @@ impl Versions<'_> {
         }
     }
 
-    /// Settles the next number if it is due; gives how far the numbers are settled if it is not.
+    /// Settles the next number if it is due. Otherwise returns the last settled one.
     fn settle_next(&self) -> Result<Option<Counter>> {
         // At this epoch the version is the one that is read below, or the frame meets a conflict.
         let seen = self.container.epoch()?;
@@ -63,7 +63,7 @@ impl Versions<'_> {
             .update(Update::Put { cell: version, value: &now });
         match self.container.prepared_transactions()?.commit_prepared(parts, &transaction) {
             Ok(_) => Ok(()),
-            // Another has taken them up: look again. Else it is the container that is gone.
+            // Another process has committed them: check again. Otherwise the container is destroyed.
             Err(Error::NotFound { what }) if self.parts(number)?.len() < parts.len() => {
                 Err(Error::Conflict { what })
             }
@@ -72,7 +72,7 @@ impl Versions<'_> {
     }
 
     fn skip(&self, number: u64, counter: Counter, seen: Epoch) -> Result<()> {
-        // Since the number is aborted nobody can prepare another part of it.
+        // No participant can prepare another part of an aborted number.
         self.discard_parts(number)?;
         let keys = [open_key(number), settled_key(number)];
         let [open_key, settled] = keys.each_ref().map(|key| self.cell(key));

@@ -42,12 +42,12 @@ impl NumberedTransaction<'_> {
     /// participants have finished and all lower numbers are settled, which may be at once.
     ///
     /// # Errors
-    /// `Conflict` when the transaction was aborted meanwhile; `AlreadyExists` when the participant, started twice, has finished
+    /// `Conflict` when the transaction has been aborted; `AlreadyExists` when the participant, started twice, has finished
     /// before; else as [`crate::PreparableStaging::prepare`] and [`crate::Container::flush`].
     pub fn finish(self) -> Result<()> {
         let versions = self.versions;
         self.prepare()?;
-        // What keeps it from being committed is told to who waits for it; this part has finished.
+        // This part has finished. A caller that waits for the transaction gets the error that prevents its commit.
         let _ = versions.settle();
         versions.container.flush()
     }
