@@ -35,7 +35,7 @@ pub fn ranges_come_back(trial: &Trial<'_>) {
     same_for_all(&place, &data);
 }
 
-pub fn an_array_that_is_absent_has_no_bytes(trial: &Trial<'_>) {
+pub fn an_absent_array_has_no_bytes(trial: &Trial<'_>) {
     let place = trial.place();
     let array = place.array(1);
     assert_eq!((array.size().unwrap(), array.read(0, 10).unwrap()), (None, Vec::new()));
@@ -108,7 +108,7 @@ pub fn growing_adds_a_hole(trial: &Trial<'_>) {
     same_for_all(&place, b"abc\0\0\0");
 }
 
-pub fn what_shrinking_dropped_does_not_come_back(trial: &Trial<'_>) {
+pub fn bytes_dropped_by_shrinking_do_not_come_back(trial: &Trial<'_>) {
     let place = trial.place();
     let array = place.array(1);
     array.write(0, b"abcdefgh").unwrap();
@@ -137,14 +137,14 @@ pub fn a_punch_makes_a_hole_and_keeps_the_size(trial: &Trial<'_>) {
     same_for_all(&place, b"ab\0X\0f\0\0");
 }
 
-pub fn a_punch_of_what_is_absent_creates_nothing(trial: &Trial<'_>) {
+pub fn a_punch_of_an_absent_array_creates_nothing(trial: &Trial<'_>) {
     let place = trial.place();
     place.array(1).punch(0, 10).unwrap();
     assert_eq!(place.array(1).size().unwrap(), None);
 }
 
-/// What was written of the array, as its own handle sees it and, once flushed, another, and one that opens the pool anew.
-fn written_for_all(trial: &Trial<'_>, place: &Place, expected: &[(u64, u64)]) {
+/// Checks the extents of the array: through its own handle and, once flushed, another, and one on a pool that is opened again.
+fn extents_for_all(trial: &Trial<'_>, place: &Place, expected: &[(u64, u64)]) {
     let cell = Cell::array(array_id(1));
     assert_written(&*place.container, cell, (0, u64::MAX), expected);
     place.container.flush().unwrap();
@@ -153,57 +153,57 @@ fn written_for_all(trial: &Trial<'_>, place: &Place, expected: &[(u64, u64)]) {
     }
 }
 
-pub fn what_was_written_is_told_from_holes(trial: &Trial<'_>) {
+pub fn extents_exclude_holes(trial: &Trial<'_>) {
     let place = trial.place();
     let array = place.array(1);
-    written_for_all(trial, &place, &[]);
+    extents_for_all(trial, &place, &[]);
     array.write(10, &[0; 10]).unwrap();
     array.write(40, b"0123456789").unwrap();
-    written_for_all(trial, &place, &[(10, 20), (40, 50)]);
+    extents_for_all(trial, &place, &[(10, 20), (40, 50)]);
     array.write(20, b"touches").unwrap();
     array.write(12, b"over").unwrap();
-    written_for_all(trial, &place, &[(10, 27), (40, 50)]);
+    extents_for_all(trial, &place, &[(10, 27), (40, 50)]);
     array.punch(15, 2).unwrap();
     array.punch(20, 20).unwrap();
-    written_for_all(trial, &place, &[(10, 15), (17, 20), (40, 50)]);
+    extents_for_all(trial, &place, &[(10, 15), (17, 20), (40, 50)]);
     array.punch(45, u64::MAX).unwrap();
-    written_for_all(trial, &place, &[(10, 15), (17, 20), (40, 45)]);
+    extents_for_all(trial, &place, &[(10, 15), (17, 20), (40, 45)]);
     assert_eq!(array.size().unwrap(), Some(50), "a punch keeps the size");
     array.write(14, b"again").unwrap();
     array.set_size(100).unwrap();
-    written_for_all(trial, &place, &[(10, 20), (40, 45)]);
+    extents_for_all(trial, &place, &[(10, 20), (40, 45)]);
     array.set_size(12).unwrap();
     array.set_size(60).unwrap();
-    written_for_all(trial, &place, &[(10, 12)]);
+    extents_for_all(trial, &place, &[(10, 12)]);
     array.write(50, b"").unwrap();
-    written_for_all(trial, &place, &[(10, 12)]);
+    extents_for_all(trial, &place, &[(10, 12)]);
     array.punch(0, u64::MAX).unwrap();
-    written_for_all(trial, &place, &[]);
+    extents_for_all(trial, &place, &[]);
     assert_eq!(array.size().unwrap(), Some(60));
     place.container.update(&[Update::Destroy { object: array_id(1) }]).unwrap();
-    written_for_all(trial, &place, &[]);
+    extents_for_all(trial, &place, &[]);
 }
 
-pub fn a_range_of_what_was_written_is_told(trial: &Trial<'_>) {
+pub fn extents_are_cut_to_the_range(trial: &Trial<'_>) {
     let place = trial.place();
     let (array, far) = (place.array(1), i64::MAX as u64 - 9);
     array.write(0, &noise(1, 200_000)).unwrap();
     array.punch(100_000, 1).unwrap();
     array.write(far, b"far").unwrap();
-    let is_told = |offset, length, expected: &[(u64, u64)]| {
+    let extents_are = |offset, length, expected: &[(u64, u64)]| {
         assert_written(&*place.container, Cell::array(array_id(1)), (offset, length), expected);
     };
-    is_told(5, 10, &[(5, 15)]);
-    is_told(99_999, 3, &[(99_999, 100_000), (100_001, 100_002)]);
-    is_told(100_000, 1, &[]);
-    is_told(150_000, far, &[(150_000, 200_000), (far, far + 3)]);
-    is_told(far + 2, u64::MAX, &[(far + 2, far + 3)]);
-    is_told(7, 0, &[]);
-    is_told(far + 3, 9, &[]);
-    is_told(u64::MAX, u64::MAX, &[]);
+    extents_are(5, 10, &[(5, 15)]);
+    extents_are(99_999, 3, &[(99_999, 100_000), (100_001, 100_002)]);
+    extents_are(100_000, 1, &[]);
+    extents_are(150_000, far, &[(150_000, 200_000), (far, far + 3)]);
+    extents_are(far + 2, u64::MAX, &[(far + 2, far + 3)]);
+    extents_are(7, 0, &[]);
+    extents_are(far + 3, 9, &[]);
+    extents_are(u64::MAX, u64::MAX, &[]);
 }
 
-pub fn a_write_of_nothing_creates_and_does_not_grow(trial: &Trial<'_>) {
+pub fn a_write_of_no_bytes_creates_and_does_not_grow(trial: &Trial<'_>) {
     let place = trial.place();
     let array = place.array(1);
     array.write(50, b"").unwrap();
@@ -233,11 +233,11 @@ pub fn many_ranges_are_read_in_one_call(trial: &Trial<'_>) {
 
 /// Read `at` of the batch: from the first array, the second, or one that is absent.
 fn read(at: u64, buffer: &mut [u8]) -> ArrayRead<'_> {
-    // What stood in `filled` before must not matter.
+    // The old value of `filled` must not matter.
     ArrayRead { cell: Cell::array(array_id(at % 3 + 1)), offset: at * 950, buffer, filled: 17 }
 }
 
-pub fn far_offsets_take_no_room(trial: &Trial<'_>) {
+pub fn far_offsets_take_no_space(trial: &Trial<'_>) {
     let place = trial.place();
     let array = place.array(1);
     let far = i64::MAX as u64 - 4;
@@ -273,7 +273,7 @@ pub fn a_large_array_comes_back(trial: &Trial<'_>) {
     assert!(Array::new(&*other, array_id(1)).unwrap().read(0, usize::MAX).unwrap() == data);
 }
 
-pub fn a_destroyed_array_is_absent_and_may_be_written_again(trial: &Trial<'_>) {
+pub fn a_destroyed_array_is_absent_and_can_be_written_again(trial: &Trial<'_>) {
     let place = trial.place();
     let array = place.array(1);
     array.write(0, b"old and long").unwrap();
@@ -283,13 +283,13 @@ pub fn a_destroyed_array_is_absent_and_may_be_written_again(trial: &Trial<'_>) {
     same_for_all(&place, b"\0\0\0\0new");
 }
 
-pub fn arrays_that_are_told_to_be_new_are_written_as_others(trial: &Trial<'_>) {
+pub fn new_arrays_are_written_as_others(trial: &Trial<'_>) {
     let place = trial.place();
     let contents: Vec<_> = [0, 1, 5000, 300_000, 1 << 20].map(|length| noise(length, length as usize)).into();
     for (id, data) in (1..).zip(&contents) {
         place.container.write_new(array_id(id), data).unwrap();
     }
-    // One that is removed again is new once more, and one that is under way is changed.
+    // A removed array is new again, and an array that is being written is changed.
     place.container.update(&[Update::Destroy { object: array_id(4) }]).unwrap();
     place.container.write_new(array_id(4), &contents[3]).unwrap();
     place.array(5).write(10, b"changed").unwrap();
@@ -305,7 +305,7 @@ pub fn arrays_that_are_told_to_be_new_are_written_as_others(trial: &Trial<'_>) {
     }
 }
 
-pub fn an_array_that_is_there_is_written_as_a_new_one_or_refused_whole(trial: &Trial<'_>) {
+pub fn write_new_of_an_existing_array_writes_it_or_refuses_whole(trial: &Trial<'_>) {
     let place = trial.place();
     let (old, new) = (noise(1, 400_000), noise(2, 300_000));
     place.array(1).write(0, &old).unwrap();
@@ -322,18 +322,16 @@ pub fn an_array_that_is_there_is_written_as_a_new_one_or_refused_whole(trial: &T
     assert!(Array::new(&*other, array_id(1)).unwrap().read(0, usize::MAX).unwrap() == expected);
 }
 
-pub fn reads_that_were_begun_give_what_is_there(trial: &Trial<'_>) {
-    if !trial.is_for(trial.capabilities().pending_reads, "the engine has no pending reads") {
-        return;
-    }
-    let place = trial.place();
+pub fn pending_reads_return_the_bytes_of_the_array(trial: &Trial<'_>) {
+    let place = trial.place_with(|facets| facets.pending_reads.is_some(), "pending reads");
+    let Some(place) = place else { return };
     let (array, data) = (place.array(1), noise(4, 300_000));
     array.write(0, &data).unwrap();
     let pending = place.container.pending_reads().unwrap();
     assert!(pending.depth() > 0, "at least one read can be under way");
     let begin =
         |id, offset, length| pending.begin_read(Cell::array(array_id(id)), offset, vec![0xee; length]);
-    // More than there may be at once, of which one is never waited for, and not in their order.
+    // More reads than the depth, in another order; one of them is never waited for.
     let ranges: Vec<(usize, usize)> = (0..50).map(|at| (at * 6000, 1 + at * 1000)).collect();
     let mut begun: Vec<_> =
         ranges.iter().map(|(offset, length)| begin(1, *offset as u64, *length).unwrap()).collect();
@@ -349,10 +347,7 @@ pub fn reads_that_were_begun_give_what_is_there(trial: &Trial<'_>) {
 }
 
 pub fn shared_bytes_are_right_and_never_change(trial: &Trial<'_>) {
-    if !trial.is_for(trial.capabilities().lent_reads, "the engine lends no memory") {
-        return;
-    }
-    let place = trial.place();
+    let Some(place) = trial.place_with_lent_reads() else { return };
     let (array, data) = (place.array(1), noise(3, 200_000));
     array.write(0, &data).unwrap();
     assert_eq!(&*place.array(2).lend(0, 10).unwrap(), b"", "an absent array has no bytes");
@@ -368,5 +363,5 @@ pub fn shared_bytes_are_right_and_never_change(trial: &Trial<'_>) {
     array.set_size(10).unwrap();
     place.container.update(&[Update::Destroy { object: array_id(1) }]).unwrap();
     place.container.flush().unwrap();
-    assert!(*before == data[1000..151_000], "what is lent stays");
+    assert!(*before == data[1000..151_000], "lent bytes stay");
 }

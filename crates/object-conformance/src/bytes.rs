@@ -1,4 +1,4 @@
-//! Bytes for tests: made from a seed, so that any mix of two of them is noticed.
+//! Bytes for tests, generated from a seed so that any mix of two values is noticed.
 
 /// Bytes that look random and are the same for the same seed.
 pub(super) fn noise(seed: u64, length: usize) -> Vec<u8> {
@@ -14,7 +14,7 @@ pub(super) fn noise(seed: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// A value that says which one it is: its number, then noise made from the number. The length varies with
+/// A value that identifies itself: its number, then noise generated from the number. The length varies with
 /// the number, so that a size and bytes of two values do not fit either.
 pub(super) fn numbered(number: u64, length: usize) -> Vec<u8> {
     let mut value = number.to_le_bytes().to_vec();
@@ -22,7 +22,7 @@ pub(super) fn numbered(number: u64, length: usize) -> Vec<u8> {
     value
 }
 
-/// The number of a value made by [`numbered`] with this length, or a panic if it is a mix or torn.
+/// The number of a value that [`numbered`] generated with this length. Panics if it is torn or mixed.
 pub(super) fn number_of(value: &[u8], length: usize) -> u64 {
     let number = number(value);
     assert!(value == numbered(number, length), "value {number} of {} bytes is not whole", value.len());

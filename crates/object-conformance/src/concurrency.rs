@@ -1,33 +1,33 @@
-//! Several writers and readers at once: one winner, no increment lost, nothing seen by halves.
+//! Several writers and readers at the same time: one winner, no lost increment, no partial value.
 
 use std::{collections::HashSet, thread};
 
 use super::{
     bytes::{number, number_of, numbered},
-    process::{Seat, Task},
+    process::{Participant, Task},
     trial::{Trial, array, array_id, kv, kv_id, label},
 };
 use isotach_object::{Cell, ContainerOptions, Error, Precondition, Transaction, Update};
 
-/// How many run at once.
-const PARTIES: usize = 4;
-/// Keys that are fought for.
+/// Participants of a case.
+const PARTICIPANTS: usize = 4;
+/// Contended keys.
 const KEYS: u64 = 300;
-/// Increments by each party.
+/// Increments by each participant.
 const INCREMENTS: u64 = 100;
-/// Rewrites by each writer while readers look.
+/// Rewrites by each writer during the reads.
 const REWRITES: u64 = 600;
 /// The shortest value that is rewritten; in one engine's log or in its data file.
 const SMALL: usize = 200;
 const LARGE: usize = 150_000;
 
-fn parties(task: &Task) -> Vec<Task> {
-    vec![task.clone(); PARTIES]
+fn participants(task: &Task) -> Vec<Task> {
+    vec![task.clone(); PARTICIPANTS]
 }
 
 pub fn conditional_puts_have_one_winner_per_key(trial: &Trial<'_>) {
     let place = trial.place();
-    let reports = trial.together(&place, &parties(&Task::new("claim_keys", &[])));
+    let reports = trial.together(&place, &participants(&Task::new("claim_keys", &[])));
     let mut owners = vec![None; KEYS as usize];
     for (who, won) in reports.iter().enumerate() {
         for key in won {
@@ -41,9 +41,9 @@ pub fn conditional_puts_have_one_winner_per_key(trial: &Trial<'_>) {
     }
 }
 
-pub(super) fn claim_keys(seat: &Seat) -> Vec<u64> {
-    let mine = seat.who.to_le_bytes();
-    let wins = |key: &u64| match kv(&seat.container, 1).put_if_absent(&key.to_le_bytes(), &mine) {
+pub(super) fn claim_keys(me: &Participant) -> Vec<u64> {
+    let mine = me.index.to_le_bytes();
+    let wins = |key: &u64| match kv(&me.container, 1).put_if_absent(&key.to_le_bytes(), &mine) {
         Ok(_) => true,
         Err(Error::Conflict { .. }) => false,
         Err(error) => panic!("{error}"),
@@ -55,26 +55,26 @@ pub fn a_counter_loses_no_increment(trial: &Trial<'_>) {
     let place = trial.place();
     place.kv(1).put(b"counter", &0_u64.to_le_bytes()).unwrap();
     place.container.flush().unwrap();
-    trial.together(&place, &parties(&Task::new("count_up", &[])));
+    trial.together(&place, &participants(&Task::new("count_up", &[])));
     let total = number(&place.kv(1).get(b"counter").unwrap().unwrap());
-    assert_eq!(total, INCREMENTS * PARTIES as u64);
+    assert_eq!(total, INCREMENTS * PARTICIPANTS as u64);
 }
 
 /// Half of the increments compare the value, half the epoch, where the engine has read sets.
-pub(super) fn count_up(seat: &Seat) -> Vec<u64> {
+pub(super) fn count_up(me: &Participant) -> Vec<u64> {
     let mut done = 0;
     while done < INCREMENTS {
         let cell = Cell::kv(kv_id(1), b"counter");
-        let seen = seat.container.epoch().unwrap();
-        let old = seat.container.get_many(&[cell]).unwrap().pop().flatten().unwrap();
+        let seen = me.container.epoch().unwrap();
+        let old = me.container.get_many(&[cell]).unwrap().pop().flatten().unwrap();
         let new = (number(&old) + 1).to_le_bytes();
-        let by_value = done % 2 == 0 || !seat.container.capabilities().transactions;
+        let by_value = done % 2 == 0 || !me.container.capabilities().transactions;
         let condition = match by_value {
             true => Precondition::Equals(cell, &old),
             false => Precondition::Unchanged(cell, seen),
         };
         let update = Update::Put { cell, value: &new };
-        match seat.container.commit(&Transaction::new().require(condition).update(update)) {
+        match me.container.commit(&Transaction::new().require(condition).update(update)) {
             Ok(_) => done += 1,
             Err(Error::Conflict { .. }) => {}
             Err(error) => panic!("{error}"),
@@ -86,7 +86,7 @@ pub(super) fn count_up(seat: &Seat) -> Vec<u64> {
 pub fn no_id_is_handed_out_twice(trial: &Trial<'_>) {
     let place = trial.place();
     let before = place.container.allocate_ids(5).unwrap();
-    let reports = trial.together(&place, &parties(&Task::new("allocate_ids", &[])));
+    let reports = trial.together(&place, &participants(&Task::new("allocate_ids", &[])));
     let after = place.reopened(trial).allocate_ids(1).unwrap();
     let bounds = [before, after].map(|range| (range.start, range.end));
     let pairs = reports.iter().flat_map(|report| report.chunks(2).map(|pair| (pair[0], pair[1])));
@@ -97,10 +97,10 @@ pub fn no_id_is_handed_out_twice(trial: &Trial<'_>) {
     }
 }
 
-pub(super) fn allocate_ids(seat: &Seat) -> Vec<u64> {
+pub(super) fn allocate_ids(me: &Participant) -> Vec<u64> {
     let counts = [1, 1, 1_000_000, 7, 1, 1000].into_iter().cycle().take(60);
     let allocate = |count| {
-        let range = seat.container.allocate_ids(count).unwrap();
+        let range = me.container.allocate_ids(count).unwrap();
         assert_eq!(range.end - range.start, count, "as many as asked for");
         [range.start, range.end]
     };
@@ -117,26 +117,26 @@ pub fn readers_never_see_half_a_value(trial: &Trial<'_>) {
     trial.together(&place, &tasks);
 }
 
-pub(super) fn put_values(seat: &Seat) -> Vec<u64> {
+pub(super) fn put_values(me: &Participant) -> Vec<u64> {
     for step in 1..=REWRITES {
         let length = if step % 4 == 0 { LARGE } else { SMALL };
-        let value = numbered(step * 10 + seat.who, length);
-        kv(&seat.container, 1).put(&length.to_le_bytes(), &value).unwrap();
+        let value = numbered(step * 10 + me.index, length);
+        kv(&me.container, 1).put(&length.to_le_bytes(), &value).unwrap();
         if step % 16 == 0 {
-            seat.container.flush().unwrap();
+            me.container.flush().unwrap();
         }
     }
-    seat.container.flush().unwrap();
-    finish(seat)
+    me.container.flush().unwrap();
+    finish(me)
 }
 
-pub(super) fn read_values(seat: &Seat) -> Vec<u64> {
-    while_writers_work(seat, || {
+pub(super) fn read_values(me: &Participant) -> Vec<u64> {
+    while_writers_work(me, || {
         for length in [SMALL, LARGE] {
-            let value = kv(&seat.container, 1).get(&length.to_le_bytes()).unwrap();
+            let value = kv(&me.container, 1).get(&length.to_le_bytes()).unwrap();
             number_of(&value.expect("the value is never absent"), length);
         }
-        let page = kv(&seat.container, 1).list(&isotach_object::Anchor::start(), 9, true).unwrap();
+        let page = kv(&me.container, 1).list(&isotach_object::Anchor::start(), 9, true).unwrap();
         assert_eq!(page.len(), 2);
         for (key, value) in page.iter() {
             number_of(value, number(key) as usize);
@@ -157,9 +157,9 @@ fn pair() -> [Cell<'static>; 2] {
     [Cell::kv(kv_id(1), b"one"), Cell::kv(kv_id(2), b"two")]
 }
 
-pub(super) fn commit_pairs(seat: &Seat) -> Vec<u64> {
+pub(super) fn commit_pairs(me: &Participant) -> Vec<u64> {
     for step in 1..=REWRITES {
-        let value = numbered(step * 10 + seat.who, SMALL);
+        let value = numbered(step * 10 + me.index, SMALL);
         let [one, two] = pair();
         let array = Cell::array(array_id(1));
         let mut transaction = Transaction::new();
@@ -172,20 +172,20 @@ pub(super) fn commit_pairs(seat: &Seat) -> Vec<u64> {
         // Bulk bytes in the same transaction must not come apart from the rest either.
         let write = Update::Write { cell: array, offset: 0, data: &value };
         let size = Update::SetSize { cell: array, size: value.len() as u64 };
-        seat.container.commit(&transaction.update(write).update(size)).unwrap();
+        me.container.commit(&transaction.update(write).update(size)).unwrap();
     }
-    finish(seat)
+    finish(me)
 }
 
-pub(super) fn read_pairs(seat: &Seat) -> Vec<u64> {
-    while_writers_work(seat, || {
-        let values = seat.container.get_many(&pair()).unwrap();
+pub(super) fn read_pairs(me: &Participant) -> Vec<u64> {
+    while_writers_work(me, || {
+        let values = me.container.get_many(&pair()).unwrap();
         assert!(values[0] == values[1], "one cell of a transaction without the other");
         for value in values.iter().flatten() {
             number_of(value, SMALL);
         }
         let mut buffer = [0; 2 * SMALL];
-        let filled = array(&seat.container, 1).read_into(0, &mut buffer).unwrap();
+        let filled = array(&me.container, 1).read_into(0, &mut buffer).unwrap();
         assert!(filled == 0 || number_of(&buffer[..filled], SMALL) > 0);
     })
 }
@@ -206,44 +206,44 @@ fn exactly(number: u64, length: usize) -> Vec<u8> {
     numbered(number * 61, length)
 }
 
-pub(super) fn rewrite_array(seat: &Seat) -> Vec<u64> {
+pub(super) fn rewrite_array(me: &Participant) -> Vec<u64> {
     for step in 1..=REWRITES {
         let (object, length) = if step % 4 == 0 { (2, LARGE) } else { (1, SMALL) };
-        array(&seat.container, object).write(0, &exactly(step * 10 + seat.who, length)).unwrap();
+        array(&me.container, object).write(0, &exactly(step * 10 + me.index, length)).unwrap();
         if step % 16 == 0 {
-            seat.container.flush().unwrap();
+            me.container.flush().unwrap();
         }
     }
-    seat.container.flush().unwrap();
-    finish(seat)
+    me.container.flush().unwrap();
+    finish(me)
 }
 
-pub(super) fn read_array(seat: &Seat) -> Vec<u64> {
-    while_writers_work(seat, || {
+pub(super) fn read_array(me: &Participant) -> Vec<u64> {
+    while_writers_work(me, || {
         for (object, length) in [(1, SMALL), (2, LARGE)] {
-            number_of(&array(&seat.container, object).read(0, usize::MAX).unwrap(), length);
-            if seat.container.facets().lent_reads.is_some() {
-                number_of(&array(&seat.container, object).lend(0, u64::MAX).unwrap(), length);
+            number_of(&array(&me.container, object).read(0, usize::MAX).unwrap(), length);
+            if me.container.facets().lent_reads.is_some() {
+                number_of(&array(&me.container, object).lend(0, u64::MAX).unwrap(), length);
             }
         }
     })
 }
 
-/// The object in which writers say that they are done; the first two parties write.
+/// The object in which the writers, the first two participants, report that they are done.
 const DONE: u64 = 99;
 
-pub(super) fn finish(seat: &Seat) -> Vec<u64> {
-    kv(&seat.container, DONE).put(&seat.who.to_le_bytes(), b"done").unwrap();
-    seat.container.flush().unwrap();
+pub(super) fn finish(me: &Participant) -> Vec<u64> {
+    kv(&me.container, DONE).put(&me.index.to_le_bytes(), b"done").unwrap();
+    me.container.flush().unwrap();
     Vec::new()
 }
 
-pub(super) fn while_writers_work(seat: &Seat, mut look: impl FnMut()) -> Vec<u64> {
+pub(super) fn while_writers_work(me: &Participant, mut look: impl FnMut()) -> Vec<u64> {
     let mut looks = 0;
     super::trial::wait_for("the end of the writers", || {
         look();
         looks += 1;
-        let done = |who: u64| kv(&seat.container, DONE).get(&who.to_le_bytes()).unwrap().is_some();
+        let done = |who: u64| kv(&me.container, DONE).get(&who.to_le_bytes()).unwrap().is_some();
         (done(0) && done(1)).then_some(())
     });
     vec![looks]
@@ -251,7 +251,7 @@ pub(super) fn while_writers_work(seat: &Seat, mut look: impl FnMut()) -> Vec<u64
 
 pub fn containers_created_at_once_have_one_creator_each(trial: &Trial<'_>) {
     let place = trial.place();
-    let reports = trial.together(&place, &parties(&Task::new("create_containers", &[])));
+    let reports = trial.together(&place, &participants(&Task::new("create_containers", &[])));
     let mut created: Vec<u64> = reports.into_iter().flatten().collect();
     created.sort_unstable();
     assert_eq!(created, (0..20).collect::<Vec<_>>());
@@ -260,17 +260,17 @@ pub fn containers_created_at_once_have_one_creator_each(trial: &Trial<'_>) {
     }
 }
 
-pub(super) fn create_containers(seat: &Seat) -> Vec<u64> {
+pub(super) fn create_containers(me: &Participant) -> Vec<u64> {
     let creates = |number: &u64| {
         let label = label(&format!("raced-{number}"));
-        let created = match seat.pool.create_container(&label, &ContainerOptions::default()) {
+        let created = match me.pool.create_container(&label, &ContainerOptions::default()) {
             Ok(()) => true,
             Err(Error::AlreadyExists { .. }) => false,
             Err(error) => panic!("{error}"),
         };
-        // Whoever lost may use at once what the winner made.
-        let container = seat.pool.open_container(&label).unwrap();
-        kv(&container, 1).put(&seat.who.to_le_bytes(), b"x").unwrap();
+        // A loser can use the winner's container at once.
+        let container = me.pool.open_container(&label).unwrap();
+        kv(&container, 1).put(&me.index.to_le_bytes(), b"x").unwrap();
         container.flush().unwrap();
         created
     };

@@ -1,11 +1,11 @@
-//! Containers of a pool: created, listed, measured, destroyed, and made anew.
+//! Containers of a pool: created, listed, measured, destroyed and created again.
 
 use super::{
     bytes::noise,
     trial::{Trial, all_objects, array, kv, label, refused},
 };
 use isotach_object::{
-    Acl, Cell, ContainerOptions, NewRights, ObjectClass, ObjectId, ObjectType, Property, RightsChange, Update,
+    Acl, Cell, ContainerOptions, NewRights, ObjectClass, ObjectId, ObjectType, RightsChange, Update,
 };
 
 pub fn a_container_is_created_once_and_opened_by_its_label(trial: &Trial<'_>) {
@@ -20,12 +20,12 @@ pub fn a_container_is_created_once_and_opened_by_its_label(trial: &Trial<'_>) {
     assert!(all_objects(&*container, 10).is_empty());
 }
 
-/// An otherwise plain container that holds this.
+/// The options of a container with these updates.
 fn holding<'a>(updates: &'a [Update<'a>]) -> ContainerOptions<'a> {
     ContainerOptions { updates, ..ContainerOptions::default() }
 }
 
-pub fn a_container_has_from_the_first_moment_on_what_it_is_made_with(trial: &Trial<'_>) {
+pub fn a_new_container_holds_its_first_updates_at_once(trial: &Trial<'_>) {
     let (_, _, pool) = trial.pool();
     let name = label("made");
     let id = |kind| ObjectId::new(kind, ObjectClass::S1, 0, 1);
@@ -41,7 +41,7 @@ pub fn a_container_has_from_the_first_moment_on_what_it_is_made_with(trial: &Tri
     made.unwrap();
     let found = pool.open_container(&name).unwrap().get_many(&[entry, value]).unwrap();
     assert_eq!(found, [Some(b"new".to_vec()), Some(b"value".to_vec())]);
-    // What is there already stays as it is.
+    // An existing container stays as it is.
     let other = [Update::Put { cell: entry, value: b"other" }];
     refused(pool.create_container(&name, &holding(&other)), "already-exists");
     pool.create_container(&label("empty"), &ContainerOptions::default()).unwrap();
@@ -68,22 +68,7 @@ pub fn a_container_has_from_the_first_moment_on_what_it_is_made_with(trial: &Tri
     }
 }
 
-pub fn the_facets_are_those_that_the_capabilities_name(trial: &Trial<'_>) {
-    let (place, can) = (trial.place(), trial.capabilities());
-    let of_pool = place.pool.facets();
-    assert_eq!(of_pool.access_control.is_some(), can.permissions);
-    let has = place.container.facets();
-    assert_eq!(has.snapshots.is_some(), can.snapshots);
-    assert_eq!(has.staged_transactions.is_some(), can.transactions);
-    assert_eq!(has.prepared_transactions.is_some(), can.prepared_transactions);
-    assert_eq!(has.lent_reads.is_some(), can.lent_reads);
-    assert_eq!(has.pending_reads.is_some(), can.pending_reads);
-    assert_eq!(has.extents.is_some(), can.holes);
-    let scheme = trial.fixture.engine().scheme();
-    assert_eq!((of_pool.engine, has.engine), (scheme, scheme));
-}
-
-pub fn labels_are_told_apart(trial: &Trial<'_>) {
+pub fn similar_labels_name_different_containers(trial: &Trial<'_>) {
     let (_, _, pool) = trial.pool();
     let longest = "x".repeat(127);
     let labels = ["a", "A", "a.b", "a-b", "a_b", "a:b", "-", "_", "0", "con", "a..b", &longest].map(label);
@@ -113,7 +98,7 @@ pub fn the_listing_is_sorted_and_follows(trial: &Trial<'_>) {
     assert_eq!(pool.list_containers().unwrap(), ["a", "c"].map(label));
 }
 
-pub fn a_destroyed_container_is_gone_and_may_be_made_again_empty(trial: &Trial<'_>) {
+pub fn a_destroyed_container_is_gone_and_can_be_created_again_empty(trial: &Trial<'_>) {
     let place = trial.place();
     let name = label("case");
     place.kv(1).put(b"k", b"old").unwrap();
@@ -130,7 +115,7 @@ pub fn a_destroyed_container_is_gone_and_may_be_made_again_empty(trial: &Trial<'
     assert_eq!(kv(&again, 1).get(b"k").unwrap().unwrap(), b"new");
 }
 
-pub fn a_handle_never_reaches_the_container_that_came_after_its_own(trial: &Trial<'_>) {
+pub fn a_handle_never_reaches_a_later_container_of_its_label(trial: &Trial<'_>) {
     let place = trial.place();
     let name = label("case");
     place.kv(1).put(b"k", b"old").unwrap();
@@ -162,22 +147,6 @@ pub fn containers_have_their_own_objects_and_ids(trial: &Trial<'_>) {
     kv(&containers[0], 1).put(b"k", b"x").unwrap();
     containers[0].flush().unwrap();
     assert_eq!(kv(&containers[1], 1).get(b"k").unwrap(), None);
-}
-
-pub fn properties_that_there_are_not_are_refused_by_name_and_those_of_no_container_as_well(
-    trial: &Trial<'_>,
-) {
-    let place = trial.place();
-    let (name, none) = (label("case"), label("none"));
-    let Some(properties) = place.pool.facets().properties else {
-        trial.is_for(false, "the storage has no properties of its own");
-        return;
-    };
-    let before = properties.properties(&name).unwrap();
-    let wrong = [Property { name: "no such property".to_owned(), value: "x".to_owned() }];
-    refused(properties.set_properties(&name, &wrong), "invalid-input");
-    assert_eq!(properties.properties(&name).unwrap(), before);
-    refused(properties.properties(&none), "not-found");
 }
 
 pub fn sizes_follow_what_is_stored(trial: &Trial<'_>) {

@@ -122,7 +122,7 @@ pub fn records_are_resized_punched_and_removed(trial: &Trial<'_>) {
     assert_eq!(records.count().unwrap(), Some(0), "a write of nothing creates");
 }
 
-pub fn what_was_written_of_records_is_told_from_holes(trial: &Trial<'_>) {
+pub fn extents_of_records_exclude_holes(trial: &Trial<'_>) {
     let place = trial.place();
     let cell = Cell::general(general_id(1), b"d", b"a");
     let update = |update| place.container.update(&[update]).unwrap();
@@ -140,7 +140,7 @@ pub fn what_was_written_of_records_is_told_from_holes(trial: &Trial<'_>) {
     place.container.flush().unwrap();
     assert_written(&*place.reopened(trial), cell, (0, u64::MAX), &[(0, 20)]);
     single(&place, b"d", b"a").put(b"value").unwrap();
-    // A value has no records, whatever its size.
+    // A value of any size has no records.
     assert_eq!(extents_of(&*place.container, cell, 0, u64::MAX).unwrap(), []);
     let other = Cell::general(general_id(1), b"d", b"b");
     assert_written(&*place.container, other, (0, u64::MAX), &[]);
@@ -178,7 +178,7 @@ pub fn removing_a_distribution_key_removes_all_under_it(trial: &Trial<'_>) {
     assert_eq!(single(&place, b"d\0", b"a").get().unwrap().unwrap(), b"stays");
 }
 
-pub fn a_destroyed_object_holds_nothing_and_may_be_written_again(trial: &Trial<'_>) {
+pub fn a_destroyed_general_object_is_empty_and_can_be_written_again(trial: &Trial<'_>) {
     let place = trial.place();
     for dkey in 0..9_u8 {
         single(&place, &[dkey], b"a").put(b"x").unwrap();

@@ -1,23 +1,22 @@
-//! Histories: what several processes did at once is written down, and an order is looked for that explains it.
+//! Histories: records what several processes do at the same time, and searches for an order that explains it.
 //!
 //! [`history_suite!`](crate::history_suite) makes a module with a test per case. Its processes put, get, commit, stage and
-//! are killed, each writing down with a [`Recorder`] what it asked and what it
-//! saw. Then [`check`] looks for an order of all operations, each at one moment between its call and its return, that
-//! explains every answer. With one operation on many keys being at one moment, too, that is atomic visibility; and since
-//! what ended before another began comes before it, no reader goes back and what was flushed is seen.
+//! are killed. Each records its calls and answers with a [`Recorder`]. Then [`check`] searches for an order of all operations, each at
+//! one moment between its call and its return, that explains every answer. With one operation on many keys being at one moment, too, that is atomic visibility; and since
+//! an operation that ended before another began comes before it, no reader goes back and flushed updates are seen.
 //!
-//! `ISOTACH_HISTORY_SECONDS` is the time for each case (2), `ISOTACH_SEED` makes the processes ask the same again, which is
-//! not to say that they meet in the same way.
+//! `ISOTACH_HISTORY_SECONDS` is the time for each case (2), `ISOTACH_SEED` repeats the calls of the processes, though
+//! not their timing.
 //!
-//! An engine joins by one line; a layer above writes its own roles, and gives their operations to [`check`].
+//! An engine joins by one line. A layer above writes its own roles, and passes their operations to [`check`].
 
 mod cells;
-mod crew;
 mod epochs;
 mod offence;
 mod operation;
 mod order;
 mod parts;
+mod processes;
 mod record;
 mod roles;
 #[cfg(test)]
@@ -29,27 +28,27 @@ pub use offence::Window;
 pub use operation::{GARBLED, Key, Operation, Outcome, Part, Value};
 pub use record::{Call, Recorder, now, operations};
 
-pub(super) use crew::play;
 use order::{Found, Search, Slot};
+pub(super) use processes::play;
 use roles::Kind;
 
 use super::trial::Trial;
 
 /// Get, put, put if absent, compare and put, and remove, of keys one by one.
 #[doc(hidden)]
-pub fn what_happens_to_single_keys_has_an_order(trial: &Trial<'_>) {
-    crew::check_histories(trial, Kind::Singles);
+pub fn operations_on_single_keys_have_an_order(trial: &Trial<'_>) {
+    processes::check_histories(trial, Kind::Singles);
 }
 
-/// Transactions of entries and arrays, whole and staged, and every way to look at several keys at once.
+/// Transactions of entries and arrays, whole and staged, and every way to read several keys at once.
 #[doc(hidden)]
 pub fn transactions_have_an_order_and_are_seen_whole(trial: &Trial<'_>) {
     if trial.has_transactions() {
-        crew::check_histories(trial, Kind::Groups);
+        processes::check_histories(trial, Kind::Groups);
     }
 }
 
-/// What was looked at of a history that has an order.
+/// Figures of a history that has an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checked {
     /// Operations.
@@ -69,17 +68,17 @@ impl fmt::Display for Checked {
     }
 }
 
-/// States that the search goes through for one part of a history. A true history needs a small part of these.
-const MOST_STATES: u64 = 20_000_000;
+/// The most states of a search in one part of a history. A true history needs few of them.
+const STATES_MAX: u64 = 20_000_000;
 
-/// Why a history cannot be, or is not known to be.
+/// Why a history is impossible, or not known to be possible.
 #[derive(Debug)]
 pub enum Offence {
     /// No order of the operations explains what they saw.
     NoOrder(Box<Window>),
-    /// There may be an order, and finding it takes too long: so many operations on some keys.
+    /// The search for an order takes too long, with this many operations on some keys.
     TooLong(usize),
-    /// The second began after the first had ended, and gave an earlier epoch.
+    /// The second began after the first had ended, and has an earlier epoch.
     EpochGoesBack(Box<[Operation; 2]>),
 }
 
@@ -88,7 +87,7 @@ impl fmt::Display for Offence {
         match self {
             Self::NoOrder(window) => write!(f, "{window}"),
             Self::TooLong(operations) => {
-                write!(f, "{MOST_STATES} states do not tell whether {operations} operations have an order")
+                write!(f, "{STATES_MAX} states do not tell whether {operations} operations have an order")
             }
             Self::EpochGoesBack(two) => {
                 writeln!(f, "an epoch goes back:")?;
@@ -103,7 +102,7 @@ impl fmt::Display for Offence {
 
 impl error::Error for Offence {}
 
-/// Looks for an order of these operations that explains what each of them saw. At first all keys hold nothing.
+/// Searches for an order of these operations that explains every answer. At first all keys are absent.
 ///
 /// ```
 /// use isotach_object_conformance::history::{Operation, Outcome, Part, check};
@@ -125,7 +124,7 @@ impl error::Error for Offence {}
 /// ```
 ///
 /// # Errors
-/// The shortest part of the history that has no such order, or two operations whose epochs are against the time.
+/// The shortest part of the history that has no such order, or two operations whose epochs contradict their times.
 pub fn check(operations: &[Operation]) -> Result<Checked, Offence> {
     if let Some(two) = epochs::backward(operations) {
         return Err(Offence::EpochGoesBack(Box::new(two.map(Operation::clone))));
@@ -133,7 +132,7 @@ pub fn check(operations: &[Operation]) -> Result<Checked, Offence> {
     let parts = parts::parts(operations);
     let mut states = 0;
     for part in &parts {
-        let mut search = Search::new(part, MOST_STATES);
+        let mut search = Search::new(part, STATES_MAX);
         match search.run(Slot::Is(None)) {
             Found::Order => {}
             Found::Stuck(stuck) => return Err(Offence::NoOrder(Box::new(offence::shortest(part, &stuck)))),

@@ -6,7 +6,7 @@ use super::{
 };
 use isotach_object::{Cell, MAX_KEY, MAX_VALUE, Update};
 
-pub fn what_was_put_is_got_and_a_put_replaces_it(trial: &Trial<'_>) {
+pub fn a_get_returns_the_last_put(trial: &Trial<'_>) {
     let place = trial.place();
     let kv = place.kv(1);
     assert_eq!(kv.get(b"k").unwrap(), None);
@@ -55,7 +55,7 @@ pub fn sizes_are_known_without_the_values(trial: &Trial<'_>) {
     assert_eq!(kv.size(b"other").unwrap(), None);
 }
 
-pub fn put_if_absent_keeps_what_is_there(trial: &Trial<'_>) {
+pub fn put_if_absent_keeps_an_existing_value(trial: &Trial<'_>) {
     let place = trial.place();
     let kv = place.kv(1);
     kv.put_if_absent(b"k", b"first").unwrap();
@@ -154,7 +154,7 @@ pub fn the_same_key_in_two_objects_is_two_entries(trial: &Trial<'_>) {
     assert_eq!(place.kv(2).get(b"k").unwrap(), None);
 }
 
-pub fn a_destroyed_object_is_empty_and_may_be_written_again(trial: &Trial<'_>) {
+pub fn a_destroyed_object_is_empty_and_can_be_written_again(trial: &Trial<'_>) {
     let place = trial.place();
     let kv = place.kv(1);
     let destroy = Update::Destroy { object: kv_id(1) };

@@ -1,12 +1,12 @@
 //! The conformance suite: what every engine must do, as tests that an engine enters by one line.
 //!
-//! [`conformance_suite!`](crate::conformance_suite) makes a module with one test per case.
+//! [`conformance_suite!`](crate::conformance_suite) declares a module with one test per case.
 //! [`model_suite!`](crate::model_suite) runs random sequences of operations on the engine and on
 //! [`isotach_object::memory::Memory`] and compares every answer. [`history_suite!`](crate::history_suite) lets processes work at
-//! once, kills some, and looks for an order that explains what they saw. What a case needs of an engine's surroundings
+//! the same time, kills some, and searches for an order that explains their answers. What a case needs of an engine's surroundings
 //! comes from its [`Fixture`]; how storage is damaged or filled, from its [`Faults`].
 //!
-//! A capability that an engine lacks is tested too: it must refuse. Where several processes are needed and
+//! A missing capability or facet is tested, too: the engine must refuse. Where a case needs several processes and
 //! the engine is [`isotach_object::Capabilities::multi_process`], a case starts its own test binary again; other
 //! engines run the same roles as threads, each with its own handle.
 //!
@@ -29,6 +29,7 @@ mod memory_fixture;
 pub mod model;
 mod process;
 mod registration;
+mod roles;
 mod trial;
 
 // The cases. Public for the macro alone; the name of each says what it tests.
@@ -38,6 +39,8 @@ pub mod array;
 pub mod concurrency;
 #[doc(hidden)]
 pub mod container;
+#[doc(hidden)]
+pub mod facets;
 #[doc(hidden)]
 pub mod faults;
 #[doc(hidden)]
@@ -69,6 +72,6 @@ pub mod visibility;
 pub use fixture::{FaultSet, Faults, Fixture};
 pub use memory_fixture::MemoryFixture;
 #[doc(hidden)]
-pub use process::run_child;
+pub use roles::{run, run_child};
 #[doc(hidden)]
-pub use trial::{Trial, run};
+pub use trial::Trial;

@@ -1,4 +1,4 @@
-//! Lists in pages: everything once, whatever the size of the page and whoever writes meanwhile.
+//! Lists in pages: every entry once, for any page size and during writes.
 
 use std::{
     collections::BTreeSet,
@@ -63,7 +63,7 @@ pub fn an_ordered_listing_ascends(trial: &Trial<'_>) {
     assert!(listed.is_sorted_by(|a, b| a.0 < b.0), "keys ascend, and none comes twice");
 }
 
-pub fn what_is_gone_is_not_listed_and_an_empty_object_lists_nothing(trial: &Trial<'_>) {
+pub fn removed_entries_are_not_listed_and_an_empty_object_lists_nothing(trial: &Trial<'_>) {
     let place = trial.place();
     assert!(entries(&place, 10, true).is_empty());
     for n in 0..20 {
@@ -79,7 +79,7 @@ pub fn what_is_gone_is_not_listed_and_an_empty_object_lists_nothing(trial: &Tria
     assert!(entries(&place, 3, true).is_empty());
 }
 
-pub fn a_listing_goes_on_after_the_entry_it_stopped_at_was_removed(trial: &Trial<'_>) {
+pub fn a_listing_continues_after_the_entry_at_its_anchor_was_removed(trial: &Trial<'_>) {
     let place = trial.place();
     let kv = place.kv(1);
     for n in 0..30 {
@@ -100,7 +100,7 @@ pub fn a_listing_goes_on_after_the_entry_it_stopped_at_was_removed(trial: &Trial
     assert_eq!(seen.len(), 30, "what was there until it was listed is listed");
 }
 
-pub fn a_listing_during_writes_holds_what_was_there_throughout(trial: &Trial<'_>) {
+pub fn a_listing_during_writes_holds_every_entry_that_stays(trial: &Trial<'_>) {
     let place = trial.place();
     // Those with even numbers stay, the odd ones come and go.
     for n in (0..400).step_by(2) {
@@ -176,7 +176,7 @@ pub fn distribution_and_attribute_keys_are_listed_in_pages(trial: &Trial<'_>) {
     assert!(none.is_empty());
 }
 
-pub fn a_page_of_nothing_is_refused(trial: &Trial<'_>) {
+pub fn a_page_of_no_entries_is_refused(trial: &Trial<'_>) {
     let place = trial.place();
     let (container, start) = (&place.container, Anchor::start());
     refused(container.list_entries(kv_id(1), &start, 0, true), "invalid-input");

@@ -1,4 +1,4 @@
-//! Random sequences of operations, run on an engine and on the model, which must give the same answers.
+//! Random sequences of operations, run on an engine and on the model, whose answers must agree.
 //!
 //! The sequence is run with two handles in turns. Updates of one handle that are not flushed may or may not
 //! be seen by the other, so they are flushed before the other takes its turn; then every answer is
@@ -64,7 +64,7 @@ pub fn run(fixture: &dyn Fixture) {
     compare(fixture, sequences, number("ISOTACH_SEED").unwrap_or_else(clock));
 }
 
-/// Runs this many random sequences made from the seed.
+/// Runs this many random sequences from the seed.
 ///
 /// # Panics
 /// When an answer differs; the message holds the seed and the smallest sequence that was found to differ.
@@ -119,7 +119,7 @@ impl<'f> Arena<'f> {
         let can = engine.capabilities();
         let mut sides = [engine, model.that_can(can)];
         let result = play(&mut sides, turns);
-        // A container that differs is left for a look at it.
+        // A container that differs stays for inspection.
         if result.is_ok() {
             self.engine.leave(&name);
             self.model.leave(&name);
@@ -147,7 +147,7 @@ fn play(sides: &mut [Side<'_>; 2], turns: &[Turn]) -> Result<(), String> {
         return Ok(());
     }
     same(sides, 0, &Step::ListSnapshots)?;
-    // One that is not there is refused by both.
+    // Both refuse an absent one.
     let mut at_all = strategy::SNAPSHOTS.iter().flat_map(|name| look.iter().map(move |step| (*name, step)));
     at_all.try_for_each(|(name, step)| same(sides, 0, &Step::At(name, Box::new(step.clone()))))
 }

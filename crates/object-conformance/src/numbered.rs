@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    process::{Seat, Task},
+    process::{Participant, Task},
     trial::{Place, Trial, array_id, kv_id, label, refused, wait_for},
 };
 use isotach_object::{
@@ -21,13 +21,13 @@ const NUMBERS: u64 = 30;
 const ABORTED: u64 = 7;
 /// The bytes of each part in an array.
 const PART: u64 = 2000;
-/// Long enough for whatever is due.
+/// Longer than any settlement takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Operations of a random sequence, and how many sequences there are.
 const OPERATIONS: usize = 60;
 const SEQUENCES: u64 = 12;
 
-/// Where the transactions keep their books, and where they put their values.
+/// The objects of the books and of the values.
 fn books() -> ObjectId {
     kv_id(90)
 }
@@ -42,15 +42,14 @@ fn versions(container: &dyn Container) -> Versions<'_> {
 
 /// A place, if there are numbered transactions; if not, that they are refused.
 fn place(trial: &Trial<'_>) -> Option<Place> {
-    let place = trial.place();
-    if trial.has_prepared_transactions() {
-        return Some(place);
+    let place = trial.place_with_prepared_transactions();
+    if place.is_none() {
+        refused(Versions::new(&*trial.place().container, books()), "unsupported");
     }
-    refused(Versions::new(&*place.container, books()), "unsupported");
-    None
+    place
 }
 
-/// Takes part in a transaction: an entry and some bytes of an array, both of which tell the number.
+/// Takes part in a transaction: an entry and some bytes of an array, both of which hold the number.
 fn write(container: &dyn Container, number: u64, participant: u64, participants: u64) -> Result<()> {
     let mut part = versions(container).start(number, participant as u32, participants as u32)?;
     part.update(&[Update::Put {
@@ -66,7 +65,7 @@ fn write(container: &dyn Container, number: u64, participant: u64, participants:
     part.finish()
 }
 
-/// The number that all participants' entries tell, or 0. Panics if they do not agree.
+/// The number that all participants' entries hold, or 0. Panics if they differ.
 fn seen(container: &dyn Container, participants: u64) -> u64 {
     let keys: Vec<_> = (0..participants).map(|participant| [participant as u8]).collect();
     let cells: Vec<_> = keys.iter().map(|key| Cell::kv(values(), key)).collect();
@@ -126,7 +125,7 @@ pub fn an_aborted_number_is_skipped_and_counts(trial: &Trial<'_>) {
     assert!(container.prepared_transactions().unwrap().list_prepared("").unwrap().is_empty());
     refused(late.finish(), "conflict");
     refused(versions(container).start(2, 1, 2), "invalid-input");
-    // One that nobody has started.
+    // A number that no participant has started.
     versions(container).abort(4).unwrap();
     let numbers: Vec<_> =
         versions(container).unsettled().unwrap().iter().map(|(number, _)| *number).collect();
@@ -142,7 +141,7 @@ pub fn an_aborted_number_is_skipped_and_counts(trial: &Trial<'_>) {
     refused(versions(container).start(5, 0, 1), "invalid-input");
 }
 
-pub fn what_makes_no_transaction_is_refused(trial: &Trial<'_>) {
+pub fn invalid_numbered_transactions_are_refused(trial: &Trial<'_>) {
     let Some(place) = place(trial) else { return };
     let container = &*place.container;
     refused(Versions::new(container, array_id(1)), "invalid-input");
@@ -163,7 +162,7 @@ pub fn what_makes_no_transaction_is_refused(trial: &Trial<'_>) {
 
 pub fn a_version_can_be_read_while_others_are_committed(trial: &Trial<'_>) {
     let Some(place) = place(trial) else { return };
-    if !trial.has_snapshots() {
+    if !trial.is_for(place.container.facets().snapshots.is_some(), "the engine has no snapshots") {
         return;
     }
     let container = &*place.container;
@@ -217,7 +216,7 @@ impl Model {
             && self.open.entry(number).or_insert_with(|| (participants, BTreeMap::new())).0 == participants
     }
 
-    /// The code of the error that starting and finishing gives, or nothing.
+    /// The error code of starting and finishing, if they fail.
     fn finish(
         &mut self,
         number: u64,
@@ -266,7 +265,7 @@ impl Model {
 }
 
 pub fn random_starts_finishes_and_aborts_agree_with_a_plain_model(trial: &Trial<'_>) {
-    if !trial.has_prepared_transactions() {
+    if place(trial).is_none() {
         return;
     }
     let number = |name| env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
@@ -344,22 +343,22 @@ pub fn processes_write_versions_together_and_readers_see_each_whole_and_in_order
     println!("versions seen by the readers: {:?}", &reports[PARTICIPANTS as usize..]);
 }
 
-pub(super) fn take_part(seat: &Seat) -> Vec<u64> {
-    let container = &*seat.container;
+pub(super) fn take_part(me: &Participant) -> Vec<u64> {
+    let container = &*me.container;
     // Each in an order of its own.
     let mut numbers: Vec<u64> = (1..=NUMBERS).collect();
-    match seat.who {
+    match me.index {
         0 => {}
         1 => numbers.chunks_mut(3).for_each(<[u64]>::reverse),
         _ => numbers.chunks_mut(5).for_each(<[u64]>::reverse),
     }
     for number in numbers {
         if number.is_multiple_of(ABORTED) {
-            match seat.who {
+            match me.index {
                 0 => versions(container).abort(number).unwrap(),
                 _ => {
                     // It finishes first, or comes too late.
-                    let outcome = write(container, number, seat.who, PARTICIPANTS);
+                    let outcome = write(container, number, me.index, PARTICIPANTS);
                     let codes = ["conflict", "invalid-input"];
                     assert!(
                         outcome.as_ref().err().is_none_or(|error| codes.contains(&error.code())),
@@ -368,7 +367,7 @@ pub(super) fn take_part(seat: &Seat) -> Vec<u64> {
                 }
             }
         } else {
-            write(container, number, seat.who, PARTICIPANTS).unwrap();
+            write(container, number, me.index, PARTICIPANTS).unwrap();
         }
     }
     let outcome = versions(container).wait(NUMBERS, PATIENCE).unwrap();
@@ -376,8 +375,8 @@ pub(super) fn take_part(seat: &Seat) -> Vec<u64> {
     Vec::new()
 }
 
-pub(super) fn read_versions(seat: &Seat) -> Vec<u64> {
-    let container = &*seat.container;
+pub(super) fn read_versions(me: &Participant) -> Vec<u64> {
+    let container = &*me.container;
     let mut last = (0, 0);
     let mut versions_seen = Vec::new();
     wait_for("the last version", || {
@@ -407,7 +406,7 @@ pub(super) fn read_versions(seat: &Seat) -> Vec<u64> {
     versions_seen
 }
 
-pub fn who_dies_before_finishing_is_aborted_and_who_dies_after_it_is_committed_by_others(trial: &Trial<'_>) {
+pub fn a_participant_that_dies_is_aborted_before_finishing_and_committed_after(trial: &Trial<'_>) {
     let Some(place) = place(trial) else { return };
     let container = &*place.container;
     // Number 1: all have finished, and each died before anybody committed.
@@ -448,21 +447,21 @@ pub fn who_dies_before_finishing_is_aborted_and_who_dies_after_it_is_committed_b
 }
 
 /// Finishes a part, and leaves it to others to commit it.
-pub(super) fn finish_and_die(seat: &Seat) -> Vec<u64> {
-    part_of(seat).prepare().unwrap();
-    seat.container.flush().unwrap();
+pub(super) fn finish_and_die(me: &Participant) -> Vec<u64> {
+    part_of(me).prepare().unwrap();
+    me.container.flush().unwrap();
     Vec::new()
 }
 
-pub(super) fn update_and_die(seat: &Seat) -> Vec<u64> {
-    std::mem::forget(part_of(seat));
-    seat.container.flush().unwrap();
+pub(super) fn update_and_die(me: &Participant) -> Vec<u64> {
+    std::mem::forget(part_of(me));
+    me.container.flush().unwrap();
     Vec::new()
 }
 
-fn part_of(seat: &Seat) -> isotach_object::NumberedTransaction<'_> {
-    let (number, participant) = (seat.args[0], seat.args[1]);
-    let mut part = versions(&*seat.container).start(number, participant as u32, 2).unwrap();
+fn part_of(me: &Participant) -> isotach_object::NumberedTransaction<'_> {
+    let (number, participant) = (me.args[0], me.args[1]);
+    let mut part = versions(&*me.container).start(number, participant as u32, 2).unwrap();
     let key = [participant as u8];
     let cell = Cell::kv(values(), &key);
     part.update(&[Update::Put { cell, value: &number.to_le_bytes() }]).unwrap();

@@ -18,7 +18,7 @@ fn fill(place: &Place) {
     place.container.flush().unwrap();
 }
 
-pub fn everything_is_there_when_a_new_engine_opens_the_pool(trial: &Trial<'_>) {
+pub fn a_new_engine_value_finds_everything_in_the_pool(trial: &Trial<'_>) {
     let place = trial.place();
     fill(&place);
     let given = place.container.allocate_ids(10).unwrap();

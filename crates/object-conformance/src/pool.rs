@@ -13,7 +13,7 @@ pub fn a_pool_is_created_once_and_opened_by_its_uri(trial: &Trial<'_>) {
     assert!(pool.list_containers().unwrap().is_empty());
 }
 
-pub fn a_destroyed_pool_is_gone_and_may_be_made_again_empty(trial: &Trial<'_>) {
+pub fn a_destroyed_pool_is_gone_and_can_be_created_again_empty(trial: &Trial<'_>) {
     let (engine, uri, pool) = trial.pool();
     pool.create_container(&label("c"), &ContainerOptions::default()).unwrap();
     kv(&pool.open_container(&label("c")).unwrap(), 1).put(b"k", b"x").unwrap();
@@ -32,7 +32,7 @@ pub fn pools_have_their_own_containers(trial: &Trial<'_>) {
     refused(two.open_container(&label("c")), "not-found");
 }
 
-pub fn an_option_or_a_scheme_that_the_engine_does_not_know_is_refused(trial: &Trial<'_>) {
+pub fn unknown_options_and_schemes_are_refused(trial: &Trial<'_>) {
     let (engine, uri, _pool) = trial.pool();
     let join = if uri.to_string().contains('?') { '&' } else { '?' };
     let option: PoolUri = format!("{uri}{join}no-such-option=1").parse().unwrap();

@@ -1,9 +1,9 @@
-//! Prepared transactions: kept under a name, seen by nobody, and committed or given up by anybody, whoever has died.
+//! Prepared transactions: invisible under a name until any process commits or aborts them, even after their own process has died.
 
 use super::{
     bytes::{number_of, numbered},
-    process::{Seat, Task},
-    trial::{Place, Trial, array, array_id, kv, kv_id, label, refused, wait_for},
+    process::{Participant, Task},
+    trial::{Trial, array, array_id, kv, kv_id, label, refused, wait_for},
 };
 use isotach_object::{Cell, Container, Label, Precondition, Result, Transaction, Update};
 
@@ -40,13 +40,8 @@ fn names(container: &dyn Container, prefix: &str) -> Vec<String> {
         .collect()
 }
 
-/// A place, if the engine has prepared transactions.
-fn place(trial: &Trial<'_>) -> Option<Place> {
-    trial.has_prepared_transactions().then(|| trial.place())
-}
-
-pub fn what_is_prepared_is_unseen_until_it_is_committed_and_then_counts_in_order(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+pub fn prepared_updates_are_invisible_until_committed_and_then_count_in_order(trial: &Trial<'_>) {
+    let Some(place) = trial.place_with_prepared_transactions() else { return };
     let bytes = Cell::array(array_id(1));
     let write = |data| Update::Write { cell: bytes, offset: 0, data };
     let all = [cell(b"first"), cell(b"both"), cell(b"last")];
@@ -77,8 +72,8 @@ pub fn what_is_prepared_is_unseen_until_it_is_committed_and_then_counts_in_order
     }
 }
 
-pub fn a_prepared_name_is_given_once_and_free_again_when_it_is_committed_or_aborted(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+pub fn a_prepared_name_is_unique_until_it_is_committed_or_aborted(trial: &Trial<'_>) {
+    let Some(place) = trial.place_with_prepared_transactions() else { return };
     let container = &*place.container;
     prepare(container, "name", &[put(b"k", b"1")]).unwrap();
     refused(prepare(&*place.another(), "name", &[put(b"k", b"wrong")]), "already-exists");
@@ -103,8 +98,8 @@ pub fn a_prepared_name_is_given_once_and_free_again_when_it_is_committed_or_abor
     assert_eq!(place.kv(1).get(b"k").unwrap().unwrap(), b"1");
 }
 
-pub fn what_is_not_prepared_cannot_be_committed_or_aborted(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+pub fn an_unknown_prepared_name_cannot_be_committed_or_aborted(trial: &Trial<'_>) {
+    let Some(place) = trial.place_with_prepared_transactions() else { return };
     let container = &*place.container;
     prepare(container, "there", &[put(b"k", b"1")]).unwrap();
     let commit = |names: &[&str]| {
@@ -128,8 +123,8 @@ pub fn what_is_not_prepared_cannot_be_committed_or_aborted(trial: &Trial<'_>) {
     commit(&[]).unwrap();
 }
 
-pub fn a_condition_that_fails_prepares_nothing_and_commits_nothing_prepared(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+pub fn a_failed_precondition_prepares_and_commits_nothing(trial: &Trial<'_>) {
+    let Some(place) = trial.place_with_prepared_transactions() else { return };
     let container = &*place.container;
     kv(&place.another(), 1).put_if_absent(b"there", b"1").unwrap();
     let mut staging = container.prepared_transactions().unwrap().begin_prepared().unwrap();
@@ -157,9 +152,9 @@ pub fn a_condition_that_fails_prepares_nothing_and_commits_nothing_prepared(tria
     assert_eq!(place.kv(1).get(b"k").unwrap().unwrap(), b"prepared");
 }
 
-pub fn a_handle_on_the_past_shows_what_was_prepared_and_commits_nothing(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
-    if !trial.has_snapshots() {
+pub fn a_handle_on_the_past_lists_prepared_transactions_and_commits_none(trial: &Trial<'_>) {
+    let Some(place) = trial.place_with_prepared_transactions() else { return };
+    if !trial.is_for(place.container.facets().snapshots.is_some(), "the engine has no snapshots") {
         return;
     }
     prepare(&*place.container, "name", &[put(b"k", b"1")]).unwrap();
@@ -181,11 +176,8 @@ pub fn a_handle_on_the_past_shows_what_was_prepared_and_commits_nothing(trial: &
     refused(prepare(&*past, "more", &[put(b"k", b"1")]), "permission-denied");
 }
 
-pub fn what_processes_have_prepared_outlives_them_and_is_committed_by_another(trial: &Trial<'_>) {
-    if !trial.has_prepared_transactions() {
-        return;
-    }
-    let place = trial.place();
+pub fn prepared_transactions_outlive_their_process_and_others_commit_them(trial: &Trial<'_>) {
+    let Some(place) = trial.place_with_prepared_transactions() else { return };
     trial.together(&place, &[0, 1, 2].map(|who| Task::new("prepare_and_die", &[who]).and_die()));
     let container = place.reopened(trial);
     assert_eq!(names(&*container, ""), ["part-0", "part-1", "part-2"]);
@@ -202,20 +194,20 @@ pub fn what_processes_have_prepared_outlives_them_and_is_committed_by_another(tr
     }
 }
 
-pub(super) fn prepare_and_die(seat: &Seat) -> Vec<u64> {
-    let who = seat.args[0];
-    let mut staging = seat.container.prepared_transactions().unwrap().begin_prepared().unwrap();
+pub(super) fn prepare_and_die(me: &Participant) -> Vec<u64> {
+    let who = me.args[0];
+    let mut staging = me.container.prepared_transactions().unwrap().begin_prepared().unwrap();
     staging.update(&[put(&[who as u8], &numbered(who, 5000))]).unwrap();
     let cell = Cell::array(array_id(who));
     let large = numbered(who, LARGE);
     staging.update(&[Update::Write { cell, offset: 0, data: &large }]).unwrap();
     staging.prepare(&label(&format!("part-{who}")), &[]).unwrap();
-    seat.container.flush().unwrap();
+    me.container.flush().unwrap();
     Vec::new()
 }
 
-pub fn of_several_that_commit_or_abort_what_is_prepared_one_succeeds(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+pub fn of_racing_commits_and_aborts_of_a_prepared_transaction_one_succeeds(trial: &Trial<'_>) {
+    let Some(place) = trial.place_with_prepared_transactions() else { return };
     for race in 0..RACES {
         prepare(&*place.container, &format!("race-{race}"), &[put(&race.to_le_bytes(), b"x")]).unwrap();
     }
@@ -234,12 +226,12 @@ pub fn of_several_that_commit_or_abort_what_is_prepared_one_succeeds(trial: &Tri
 }
 
 /// The races that `take` does not lose. All begin each race together.
-fn won(seat: &Seat, mut take: impl FnMut(u64, Label) -> Result<()>) -> Vec<u64> {
-    let starts = kv(&seat.container, 3);
+fn won(me: &Participant, mut take: impl FnMut(u64, Label) -> Result<()>) -> Vec<u64> {
+    let starts = kv(&me.container, 3);
     let mut won = Vec::new();
     for race in 0..RACES {
-        starts.put(&[seat.who as u8, race as u8], b"here").unwrap();
-        seat.container.flush().unwrap();
+        starts.put(&[me.index as u8, race as u8], b"here").unwrap();
+        me.container.flush().unwrap();
         for other in 0..RACERS {
             wait_for("the start", || starts.get(&[other as u8, race as u8]).unwrap());
         }
@@ -251,12 +243,12 @@ fn won(seat: &Seat, mut take: impl FnMut(u64, Label) -> Result<()>) -> Vec<u64> 
     won
 }
 
-pub(super) fn take_prepared(seat: &Seat) -> Vec<u64> {
-    let own = seat.who.to_le_bytes();
-    won(seat, |race, name| {
+pub(super) fn take_prepared(me: &Participant) -> Vec<u64> {
+    let own = me.index.to_le_bytes();
+    won(me, |race, name| {
         let key = race.to_le_bytes();
         let note = Update::Put { cell: Cell::kv(kv_id(2), &key), value: &own };
-        let taken = seat
+        let taken = me
             .container
             .prepared_transactions()
             .unwrap()
@@ -265,6 +257,6 @@ pub(super) fn take_prepared(seat: &Seat) -> Vec<u64> {
     })
 }
 
-pub(super) fn abort_races(seat: &Seat) -> Vec<u64> {
-    won(seat, |_, name| seat.container.prepared_transactions().unwrap().abort_prepared(&name))
+pub(super) fn abort_races(me: &Participant) -> Vec<u64> {
+    won(me, |_, name| me.container.prepared_transactions().unwrap().abort_prepared(&name))
 }

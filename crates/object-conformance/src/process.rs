@@ -1,9 +1,9 @@
 //! Roles of a case that run at the same time: in processes of their own, or in threads where the engine
 //! lives in one process.
 //!
-//! A role is a function from a seat to a list of numbers. To run one in a process of its own, the test
+//! A role is a function from a participant to a list of numbers. To run one in a process of its own, the test
 //! binary is started again with one test chosen, which finds its task in the environment. The roles of a
-//! case meet before they begin, so that they do race.
+//! case wait for each other at a barrier before they begin, so that they race.
 
 use std::{
     env,
@@ -14,62 +14,33 @@ use std::{
 };
 
 use super::{
-    Fixture, concurrency, history, numbered, prepared, snapshot, staging,
+    Fixture,
     trial::{Place, Trial, kv, wait_for},
-    visibility,
 };
 use isotach_object::{Container, Pool};
 
 /// Where a process finds its task.
-const TASK: &str = "ISOTACH_CONFORMANCE_CHILD";
+pub(super) const TASK: &str = "ISOTACH_CONFORMANCE_CHILD";
 /// What the line of standard output begins with that carries a role's numbers.
 const REPORT: &str = "conformance report:";
-/// The key-value object in which roles meet.
-const MEETING: u64 = u64::MAX;
+/// The key-value object of the barrier.
+const BARRIER: u64 = u64::MAX;
 
-/// What a role is given.
-pub(super) struct Seat {
+/// A participant of a case, and what its role works with.
+pub(super) struct Participant {
     pub(super) pool: Arc<dyn Pool>,
     pub(super) container: Arc<dyn Container>,
-    /// Which of the roles this is, from 0.
-    pub(super) who: u64,
+    /// Its number among the participants, from 0.
+    pub(super) index: u64,
     /// The role's own arguments.
     pub(super) args: Vec<u64>,
 }
 
 /// What a role does; the numbers are its report.
-pub(super) type Role = fn(&Seat) -> Vec<u64>;
+pub(super) type Role = fn(&Participant) -> Vec<u64>;
 
-/// All roles, by the names under which a process finds them.
-const ROLES: &[(&str, Role)] = &[
-    ("allocate_ids", concurrency::allocate_ids),
-    ("claim_keys", concurrency::claim_keys),
-    ("count_up", concurrency::count_up),
-    ("create_containers", concurrency::create_containers),
-    ("put_values", concurrency::put_values),
-    ("read_values", concurrency::read_values),
-    ("commit_pairs", concurrency::commit_pairs),
-    ("read_pairs", concurrency::read_pairs),
-    ("rewrite_array", concurrency::rewrite_array),
-    ("read_array", concurrency::read_array),
-    ("commit_staged", staging::commit_staged),
-    ("read_staged", staging::read_staged),
-    ("stage_and_die", staging::stage_and_die),
-    ("count_with_retry", staging::count_with_retry),
-    ("prepare_and_die", prepared::prepare_and_die),
-    ("take_prepared", prepared::take_prepared),
-    ("abort_races", prepared::abort_races),
-    ("take_part", numbered::take_part),
-    ("read_versions", numbered::read_versions),
-    ("finish_and_die", numbered::finish_and_die),
-    ("update_and_die", numbered::update_and_die),
-    ("put_numbered", snapshot::put_numbered),
-    ("make_snapshots", snapshot::make_snapshots),
-    ("put_in_order", visibility::put_in_order),
-    ("read_in_order", visibility::read_in_order),
-    ("put_and_flush", visibility::put_and_flush),
-    ("get_numbers", visibility::get_numbers),
-];
+/// Roles by name: a process finds its own by it.
+pub(super) type Roles = &'static [(&'static str, Role)];
 
 /// A role to run, and its arguments.
 #[derive(Clone)]
@@ -93,14 +64,36 @@ impl Task {
 impl Trial<'_> {
     /// Runs the tasks at the same time and returns their reports in this order.
     pub(super) fn together(&self, place: &Place, tasks: &[Task]) -> Vec<Vec<u64>> {
-        if self.capabilities().multi_process { self.processes(place, tasks) } else { threads(place, tasks) }
+        if self.capabilities().multi_process {
+            self.processes(place, tasks)
+        } else {
+            self.threads(place, tasks)
+        }
     }
 
     fn processes(&self, place: &Place, tasks: &[Task]) -> Vec<Vec<u64>> {
-        let spawn = |(who, task)| self.spawn(&encode(place, task, who, tasks.len()));
+        let spawn = |(index, task)| self.spawn(&encode(place, task, index, tasks.len()));
         let children: Vec<Child> = tasks.iter().enumerate().map(spawn).collect();
         let outputs = children.into_iter().map(|child| child.wait_with_output().unwrap());
         outputs.zip(tasks).map(|(output, task)| report_of(task, &output)).collect()
+    }
+
+    fn threads(&self, place: &Place, tasks: &[Task]) -> Vec<Vec<u64>> {
+        thread::scope(|scope| {
+            let spawn = |(index, task): (usize, &Task)| {
+                let (task, count, roles) = (task.clone(), tasks.len() as u64, self.roles);
+                scope.spawn(move || {
+                    let me = enter(place.pool.clone(), place.another(), index as u64, task.args, count);
+                    let report = role(roles, task.role)(&me);
+                    if task.dies {
+                        std::mem::forget(me);
+                    }
+                    report
+                })
+            };
+            let running: Vec<_> = tasks.iter().enumerate().map(spawn).collect();
+            running.into_iter().map(|thread| thread.join().expect("a role failed")).collect()
+        })
     }
 
     pub(super) fn spawn(&self, task: &str) -> Child {
@@ -115,39 +108,17 @@ impl Trial<'_> {
     }
 }
 
-fn threads(place: &Place, tasks: &[Task]) -> Vec<Vec<u64>> {
-    thread::scope(|scope| {
-        let spawn = |(who, task): (usize, &Task)| {
-            let (task, parties) = (task.clone(), tasks.len() as u64);
-            scope.spawn(move || {
-                let seat = take_seat(place.pool.clone(), place.another(), who as u64, task.args, parties);
-                let report = role(task.role)(&seat);
-                if task.dies {
-                    std::mem::forget(seat);
-                }
-                report
-            })
-        };
-        let running: Vec<_> = tasks.iter().enumerate().map(spawn).collect();
-        running.into_iter().map(|thread| thread.join().expect("a role failed")).collect()
-    })
-}
-
-/// Runs the task that the environment names, if it names one; called by the test that the macro makes.
-pub fn run_child(fixture: &dyn Fixture) {
-    let Ok(task) = env::var(TASK) else { return };
-    if history::play(fixture, &task) {
-        return;
-    }
+/// Runs the role of a task, in the process that was started for it.
+pub(super) fn run_task(fixture: &dyn Fixture, roles: Roles, task: &str) {
     let [name, uri, label, dies, numbers] = task.lines().collect::<Vec<_>>()[..] else {
         panic!("malformed task {task:?}")
     };
     let mut numbers = numbers.split(' ').map(|number| number.parse::<u64>().unwrap());
-    let (who, parties) = (numbers.next().unwrap(), numbers.next().unwrap());
+    let (index, count) = (numbers.next().unwrap(), numbers.next().unwrap());
     let pool = fixture.engine().open_pool(&uri.parse().unwrap()).unwrap();
     let container = pool.open_container(&label.parse().unwrap()).unwrap();
-    let seat = take_seat(pool, container, who, numbers.collect(), parties);
-    let report = role(name)(&seat);
+    let me = enter(pool, container, index, numbers.collect(), count);
+    let report = role(roles, name)(&me);
     let mut stdout = std::io::stdout().lock();
     // The test harness may have begun the line.
     writeln!(stdout, "\n{REPORT}{}", join(&report)).unwrap();
@@ -157,29 +128,29 @@ pub fn run_child(fixture: &dyn Fixture) {
     }
 }
 
-/// Waits until all parties are there.
-fn take_seat(
+/// Makes a participant, once all of them have reached the barrier.
+fn enter(
     pool: Arc<dyn Pool>,
     container: Arc<dyn Container>,
-    who: u64,
+    index: u64,
     args: Vec<u64>,
-    parties: u64,
-) -> Seat {
-    let meeting = kv(&container, MEETING);
-    meeting.put(&who.to_le_bytes(), b"here").unwrap();
+    count: u64,
+) -> Participant {
+    let barrier = kv(&container, BARRIER);
+    barrier.put(&index.to_le_bytes(), b"here").unwrap();
     container.flush().unwrap();
-    for other in 0..parties {
-        wait_for("the meeting of all roles", || meeting.get(&other.to_le_bytes()).unwrap());
+    for other in 0..count {
+        wait_for("the arrival of all participants", || barrier.get(&other.to_le_bytes()).unwrap());
     }
-    Seat { pool, container, who, args }
+    Participant { pool, container, index, args }
 }
 
-fn role(name: &str) -> Role {
-    ROLES.iter().find(|(known, _)| *known == name).map(|(_, role)| *role).expect("a role of this name")
+fn role(roles: Roles, name: &str) -> Role {
+    roles.iter().find(|(known, _)| *known == name).map(|(_, role)| *role).expect("a role of this name")
 }
 
-fn encode(place: &Place, task: &Task, who: usize, parties: usize) -> String {
-    let numbers = [&[who as u64, parties as u64], &task.args[..]].concat();
+fn encode(place: &Place, task: &Task, index: usize, count: usize) -> String {
+    let numbers = [&[index as u64, count as u64], &task.args[..]].concat();
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     let label = place.container.label();
     format!("{}\n{}\n{label}\n{}\n{}", task.role, place.uri, task.dies, numbers.join(" "))

@@ -6,7 +6,7 @@ use isotach_object::{
     Transaction, Update, extents_of,
 };
 
-/// Updates of which each is wrong in its own way.
+/// Updates that are each wrong in another way.
 fn wrong_updates() -> Vec<Update<'static>> {
     let (kv, array, general) = (kv_id(1), array_id(1), general_id(1));
     let entry = Cell::kv(kv, b"k");

@@ -1,4 +1,4 @@
-//! Snapshots: named past states that never change, whatever becomes of the container.
+//! Snapshots: named past states that never change.
 //!
 //! An engine without [`isotach_object::Capabilities::snapshots`] must refuse; that is a case of `refusal`.
 
@@ -6,7 +6,7 @@ use std::{ops::Range, sync::Arc};
 
 use super::{
     bytes::{noise, number, numbered},
-    process::{Seat, Task},
+    process::{Participant, Task},
     trial::{Place, Trial, all_keys, all_objects, array, array_id, general_id, kv, kv_id, label, refused},
 };
 use isotach_object::{
@@ -20,11 +20,6 @@ const SNAPSHOTS: u64 = 12;
 /// The shortest of these values; some go to a data file.
 const SMALL: usize = 100;
 const LARGE: usize = 40_000;
-
-/// A place, if the engine has snapshots.
-fn place(trial: &Trial<'_>) -> Option<Place> {
-    trial.has_snapshots().then(|| trial.place())
-}
 
 /// What is read, and where it was written.
 type Bytes = (Vec<u8>, Vec<Range<u64>>);
@@ -69,7 +64,7 @@ fn fill(place: &Place) {
     container.update(&[Update::Write { cell: records, offset: 3, data: b"records" }]).unwrap();
 }
 
-/// One change of every kind, to everything that [`fill`] made.
+/// One change of every kind, to everything that [`fill`] wrote.
 fn change_all(place: &Place) {
     let container = &*place.container;
     place.kv(1).put(b"a", b"new").unwrap();
@@ -92,7 +87,7 @@ fn change_all(place: &Place) {
 }
 
 pub fn a_snapshot_does_not_change_while_the_container_goes_on(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+    let Some(place) = trial.place_with_snapshots() else { return };
     fill(&place);
     let before = content(&place.container);
     place.container.snapshots().unwrap().create(&label("before")).unwrap();
@@ -122,7 +117,7 @@ pub fn a_snapshot_does_not_change_while_the_container_goes_on(trial: &Trial<'_>)
 }
 
 pub fn a_snapshot_holds_what_its_handle_had_not_flushed(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+    let Some(place) = trial.place_with_snapshots() else { return };
     place.kv(1).put(b"a", b"held back").unwrap();
     place.array(1).write(0, b"held back").unwrap();
     place.container.snapshots().unwrap().create(&label("now")).unwrap();
@@ -134,7 +129,7 @@ pub fn a_snapshot_holds_what_its_handle_had_not_flushed(trial: &Trial<'_>) {
 }
 
 pub fn snapshots_are_listed_from_the_oldest_and_by_every_handle(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+    let Some(place) = trial.place_with_snapshots() else { return };
     let looking = place.another();
     assert!(looking.snapshots().unwrap().list().unwrap().is_empty());
     let mut made = Vec::new();
@@ -159,8 +154,8 @@ pub fn snapshots_are_listed_from_the_oldest_and_by_every_handle(trial: &Trial<'_
     }
 }
 
-pub fn a_name_is_given_once_and_is_free_again_when_its_snapshot_is_gone(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+pub fn a_snapshot_name_is_unique_until_its_snapshot_is_destroyed(trial: &Trial<'_>) {
+    let Some(place) = trial.place_with_snapshots() else { return };
     let (container, name) = (&place.container, label("step-6"));
     refused(container.snapshots().unwrap().open(&name), "not-found");
     refused(container.snapshots().unwrap().destroy(&name), "not-found");
@@ -182,7 +177,7 @@ pub fn a_name_is_given_once_and_is_free_again_when_its_snapshot_is_gone(trial: &
 }
 
 pub fn a_handle_on_a_snapshot_refuses_every_write(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+    let Some(place) = trial.place_with_snapshots() else { return };
     fill(&place);
     place.container.snapshots().unwrap().create(&label("before")).unwrap();
     let past = place.container.snapshots().unwrap().open(&label("before")).unwrap();
@@ -220,8 +215,8 @@ pub fn a_handle_on_a_snapshot_refuses_every_write(trial: &Trial<'_>) {
     assert_eq!(place.container.snapshots().unwrap().list().unwrap().len(), 1);
 }
 
-pub fn an_epoch_that_is_kept_is_opened_and_another_is_told(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+pub fn a_retained_epoch_is_opened_and_another_is_refused_by_name(trial: &Trial<'_>) {
+    let Some(place) = trial.place_with_snapshots() else { return };
     fill(&place);
     let snapshot = place.container.snapshots().unwrap().create(&label("before")).unwrap();
     let before = content(&place.container);
@@ -245,10 +240,10 @@ pub fn an_epoch_that_is_kept_is_opened_and_another_is_told(trial: &Trial<'_>) {
     assert!(told, "{message} does not say that {newest} is the newest");
 }
 
-pub fn an_object_of_the_engine_is_nobodys(trial: &Trial<'_>) {
+pub fn objects_of_the_engine_are_refused(trial: &Trial<'_>) {
     let place = trial.place();
-    if trial.capabilities().snapshots {
-        place.container.snapshots().unwrap().create(&label("before")).unwrap();
+    if let Some(snapshots) = place.container.facets().snapshots {
+        snapshots.create(&label("before")).unwrap();
     }
     let container = &place.container;
     for number in [0, 1] {
@@ -275,7 +270,7 @@ pub fn an_object_of_the_engine_is_nobodys(trial: &Trial<'_>) {
 }
 
 pub fn a_snapshot_made_while_writers_write_is_a_prefix(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+    let Some(place) = trial.place_with_snapshots() else { return };
     let roles = ["put_numbered", "put_numbered", "make_snapshots", "make_snapshots"];
     trial.together(&place, &roles.map(|role| Task::new(role, &[])));
     let container = place.reopened(trial);
@@ -291,41 +286,41 @@ pub fn a_snapshot_made_while_writers_write_is_a_prefix(trial: &Trial<'_>) {
 }
 
 /// Puts values one after the other, with the same number in an array, in one transaction where there are such.
-pub(super) fn put_numbered(seat: &Seat) -> Vec<u64> {
+pub(super) fn put_numbered(me: &Participant) -> Vec<u64> {
     for at in 0..VALUES {
-        let key = [seat.who.to_le_bytes(), at.to_le_bytes()].concat();
+        let key = [me.index.to_le_bytes(), at.to_le_bytes()].concat();
         let value = numbered(at, if at % 50 == 0 { LARGE } else { SMALL });
         let cell = Cell::kv(kv_id(1), &key);
         if at % 2 == 0 {
-            seat.container.update(&[Update::Put { cell, value: &value }]).unwrap();
+            me.container.update(&[Update::Put { cell, value: &value }]).unwrap();
         } else {
             let absent = Transaction::new().require(Precondition::Absent(cell));
-            seat.container.commit(&absent.update(Update::Put { cell, value: &value })).unwrap();
+            me.container.commit(&absent.update(Update::Put { cell, value: &value })).unwrap();
         }
         if at % 100 == 0 {
-            seat.container.flush().unwrap();
+            me.container.flush().unwrap();
         }
     }
-    seat.container.flush().unwrap();
+    me.container.flush().unwrap();
     Vec::new()
 }
 
-/// Makes snapshots, each after writers went on, and looks twice into each.
-pub(super) fn make_snapshots(seat: &Seat) -> Vec<u64> {
+/// Creates snapshots, each after new writes, and reads each twice.
+pub(super) fn make_snapshots(me: &Participant) -> Vec<u64> {
     let mut seen = Vec::new();
     for at in 0..SNAPSHOTS {
-        let name = label(&format!("{}-{at}", seat.who));
-        seat.container.snapshots().unwrap().create(&name).unwrap();
-        seen.push((prefixes(&seat.container.snapshots().unwrap().open(&name).unwrap()), name));
-        let before = seat.container.epoch().unwrap();
+        let name = label(&format!("{}-{at}", me.index));
+        me.container.snapshots().unwrap().create(&name).unwrap();
+        seen.push((prefixes(&me.container.snapshots().unwrap().open(&name).unwrap()), name));
+        let before = me.container.epoch().unwrap();
         super::trial::wait_for("the writers to go on", || {
             let last = |who: u64| [who.to_le_bytes(), (VALUES - 1).to_le_bytes()].concat();
-            let is_done = |who| kv(&seat.container, 1).size(&last(who)).unwrap().is_some();
-            (seat.container.epoch().unwrap() > before || is_done(0) && is_done(1)).then_some(())
+            let is_done = |who| kv(&me.container, 1).size(&last(who)).unwrap().is_some();
+            (me.container.epoch().unwrap() > before || is_done(0) && is_done(1)).then_some(())
         });
     }
     for (prefix, name) in seen {
-        assert_eq!(prefixes(&seat.container.snapshots().unwrap().open(&name).unwrap()), prefix, "{name}");
+        assert_eq!(prefixes(&me.container.snapshots().unwrap().open(&name).unwrap()), prefix, "{name}");
     }
     Vec::new()
 }

@@ -1,12 +1,12 @@
-//! Staged transactions: given in pieces, seen by nobody before the commit, and then by everybody at once.
+//! Staged transactions: given in pieces, invisible before the commit, and then visible to all at once.
 
 use std::env;
 
 use super::{
     bytes::{number_of, numbered},
     concurrency::{finish, while_writers_work},
-    process::{Seat, Task},
-    trial::{Place, Trial, all_objects, array_id, general_id, kv, kv_id, refused},
+    process::{Participant, Task},
+    trial::{Trial, all_objects, array_id, general_id, kv, kv_id, refused},
 };
 use isotach_object::{Backoff, Cell, Container, Error, ObjectId, Precondition, Staging, Update, retry};
 
@@ -14,7 +14,7 @@ use isotach_object::{Backoff, Cell, Container, Error, ObjectId, Precondition, St
 const ENTRIES: u64 = 50;
 /// Transactions of each of the writers.
 const TRANSACTIONS: u64 = 60;
-/// Increments of each of those who count.
+/// Increments of each participant.
 const INCREMENTS: u64 = 40;
 /// The bytes of a small value.
 const SMALL: usize = 200;
@@ -33,13 +33,8 @@ fn stage(container: &dyn Container) -> Box<dyn Staging + '_> {
     container.staged_transactions().unwrap().stage().unwrap()
 }
 
-/// A place, if the engine has transactions.
-fn place(trial: &Trial<'_>) -> Option<Place> {
-    trial.has_transactions().then(|| trial.place())
-}
-
-pub fn what_is_staged_is_unseen_until_it_is_committed(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+pub fn staged_updates_are_invisible_until_committed(trial: &Trial<'_>) {
+    let Some(place) = trial.place_with_staged_transactions() else { return };
     place.kv(1).put(b"replaced", b"old").unwrap();
     place.container.flush().unwrap();
     let array = Cell::array(array_id(1));
@@ -65,7 +60,7 @@ pub fn what_is_staged_is_unseen_until_it_is_committed(trial: &Trial<'_>) {
 }
 
 pub fn every_kind_of_update_can_be_staged_and_counts_in_order(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+    let Some(place) = trial.place_with_staged_transactions() else { return };
     let records = Cell::general(general_id(1), b"d", b"records");
     let value = Cell::general(general_id(1), b"d", b"value");
     let gone = Cell::general(general_id(1), b"gone", b"a");
@@ -97,7 +92,7 @@ pub fn every_kind_of_update_can_be_staged_and_counts_in_order(trial: &Trial<'_>)
 }
 
 pub fn a_staging_that_is_dropped_leaves_nothing(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+    let Some(place) = trial.place_with_staged_transactions() else { return };
     let size = || place.pool.container_size(place.container.label()).unwrap();
     let before = size();
     let mut staging = stage(&*place.container);
@@ -113,7 +108,7 @@ pub fn a_staging_that_is_dropped_leaves_nothing(trial: &Trial<'_>) {
 }
 
 pub fn a_staging_that_conflicts_changes_nothing(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+    let Some(place) = trial.place_with_staged_transactions() else { return };
     let seen = place.container.epoch().unwrap();
     let mut staging = stage(&*place.container);
     staging.update(&[put(b"staged", &numbered(1, 100_000))]).unwrap();
@@ -132,7 +127,7 @@ pub fn a_staging_that_conflicts_changes_nothing(trial: &Trial<'_>) {
 }
 
 pub fn a_wrong_update_is_refused_and_the_staging_goes_on(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+    let Some(place) = trial.place_with_staged_transactions() else { return };
     let mut staging = stage(&*place.container);
     staging.update(&[put(b"first", b"1")]).unwrap();
     refused(staging.update(&[put(b"with the wrong one", b"2"), put(b"", b"x")]), "invalid-input");
@@ -146,7 +141,7 @@ pub fn a_wrong_update_is_refused_and_the_staging_goes_on(trial: &Trial<'_>) {
 }
 
 pub fn stagings_of_one_handle_are_apart(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+    let Some(place) = trial.place_with_staged_transactions() else { return };
     let array = Cell::array(array_id(1));
     let (one, two) = (numbered(1, 300_000), numbered(2, 300_000));
     let [mut first, mut second, mut dropped] = [(); 3].map(|()| stage(&*place.container));
@@ -169,7 +164,7 @@ pub fn stagings_of_one_handle_are_apart(trial: &Trial<'_>) {
 
 /// Some tens of MiB; more where `ISOTACH_STAGED_MIB` says so.
 pub fn a_staging_has_no_limit_in_size(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+    let Some(place) = trial.place_with_staged_transactions() else { return };
     let mib: u64 = env::var("ISOTACH_STAGED_MIB").map_or(24, |mib| mib.parse().unwrap());
     let count = (mib << 20) / ENTRY as u64;
     let other = place.another();
@@ -193,11 +188,8 @@ pub fn a_staging_has_no_limit_in_size(trial: &Trial<'_>) {
     }
 }
 
-pub fn readers_see_all_that_was_staged_or_nothing(trial: &Trial<'_>) {
-    if !trial.has_transactions() {
-        return;
-    }
-    let place = trial.place();
+pub fn readers_see_all_staged_updates_or_none(trial: &Trial<'_>) {
+    let Some(place) = trial.place_with_staged_transactions() else { return };
     let roles = ["commit_staged", "commit_staged", "read_staged", "read_staged"];
     trial.together(&place, &roles.map(|role| Task::new(role, &[])));
 }
@@ -207,12 +199,12 @@ fn together() -> Vec<(ObjectId, [u8; 8])> {
     (0..ENTRIES).map(|number| (kv_id(1 + number % 2), number.to_le_bytes())).collect()
 }
 
-pub(super) fn commit_staged(seat: &Seat) -> Vec<u64> {
+pub(super) fn commit_staged(me: &Participant) -> Vec<u64> {
     for step in 1..=TRANSACTIONS {
         // Some by far too large for one write.
         let length = if step % 16 == 0 { 150_000 } else { SMALL };
-        let value = numbered(step * 10 + seat.who, length);
-        let mut staging = stage(&*seat.container);
+        let value = numbered(step * 10 + me.index, length);
+        let mut staging = stage(&*me.container);
         for (object, key) in &together() {
             staging.update(&[Update::Put { cell: Cell::kv(*object, key), value: &value }]).unwrap();
         }
@@ -221,14 +213,14 @@ pub(super) fn commit_staged(seat: &Seat) -> Vec<u64> {
             staging.commit(&[]).unwrap();
         }
     }
-    finish(seat)
+    finish(me)
 }
 
-pub(super) fn read_staged(seat: &Seat) -> Vec<u64> {
+pub(super) fn read_staged(me: &Participant) -> Vec<u64> {
     let cells = together();
     let cells: Vec<_> = cells.iter().map(|(object, key)| Cell::kv(*object, key)).collect();
-    while_writers_work(seat, || {
-        let values = seat.container.get_many(&cells).unwrap();
+    while_writers_work(me, || {
+        let values = me.container.get_many(&cells).unwrap();
         assert!(values.iter().all(|value| *value == values[0]), "a part of a transaction");
         if let Some(value) = &values[0] {
             let number = super::bytes::number(value);
@@ -238,11 +230,8 @@ pub(super) fn read_staged(seat: &Seat) -> Vec<u64> {
     })
 }
 
-pub fn what_a_process_has_staged_dies_with_it(trial: &Trial<'_>) {
-    if !trial.has_transactions() {
-        return;
-    }
-    let place = trial.place();
+pub fn staged_updates_die_with_their_process(trial: &Trial<'_>) {
+    let Some(place) = trial.place_with_staged_transactions() else { return };
     trial.together(&place, &[Task::new("stage_and_die", &[]).and_die()]);
     for container in [&place.container, &place.reopened(trial)] {
         let entries = container.get_many(&[cell(b"small"), cell(b"large"), cell(b"flushed")]).unwrap();
@@ -255,19 +244,19 @@ pub fn what_a_process_has_staged_dies_with_it(trial: &Trial<'_>) {
     staging.commit(&[Precondition::Absent(cell(b"small"))]).unwrap();
 }
 
-pub(super) fn stage_and_die(seat: &Seat) -> Vec<u64> {
-    let mut staging = stage(&*seat.container);
+pub(super) fn stage_and_die(me: &Participant) -> Vec<u64> {
+    let mut staging = stage(&*me.container);
     let large = numbered(1, 10 << 20);
     staging.update(&[put(b"small", b"x"), put(b"large", &large)]).unwrap();
     staging.update(&[Update::Write { cell: Cell::array(array_id(1)), offset: 0, data: &large }]).unwrap();
-    kv(&seat.container, 1).put(b"flushed", b"x").unwrap();
-    seat.container.flush().unwrap();
+    kv(&me.container, 1).put(b"flushed", b"x").unwrap();
+    me.container.flush().unwrap();
     std::mem::forget(staging);
     Vec::new()
 }
 
-pub fn who_retries_a_conflict_loses_no_increment(trial: &Trial<'_>) {
-    let Some(place) = place(trial) else { return };
+pub fn retries_after_conflicts_lose_no_increment(trial: &Trial<'_>) {
+    let Some(place) = trial.place_with_staged_transactions() else { return };
     place.kv(1).put(b"counter", &0_u64.to_le_bytes()).unwrap();
     place.container.flush().unwrap();
     trial.together(&place, &[(); 4].map(|()| Task::new("count_with_retry", &[])));
@@ -279,14 +268,14 @@ pub fn who_retries_a_conflict_loses_no_increment(trial: &Trial<'_>) {
     );
 }
 
-pub(super) fn count_with_retry(seat: &Seat) -> Vec<u64> {
+pub(super) fn count_with_retry(me: &Participant) -> Vec<u64> {
     let patient = Backoff { attempts: 10_000, ..Backoff::default() };
     for step in 0..INCREMENTS {
-        let note = [seat.who, step].map(u64::to_le_bytes).concat();
+        let note = [me.index, step].map(u64::to_le_bytes).concat();
         retry(patient, || {
-            let seen = seat.container.epoch()?;
-            let count = super::bytes::number(&kv(&seat.container, 1).get(b"counter")?.unwrap());
-            let mut staging = seat.container.staged_transactions().unwrap().stage()?;
+            let seen = me.container.epoch()?;
+            let count = super::bytes::number(&kv(&me.container, 1).get(b"counter")?.unwrap());
+            let mut staging = me.container.staged_transactions().unwrap().stage()?;
             staging.update(&[put(b"counter", &(count + 1).to_le_bytes())])?;
             // Nobody else touches this cell, and it counts only with the increment.
             staging.update(&[Update::Put { cell: Cell::kv(kv_id(2), &note), value: b"" }])?;

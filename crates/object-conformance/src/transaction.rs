@@ -154,7 +154,7 @@ pub fn unchanged_holds_until_an_update_names_the_cell(trial: &Trial<'_>) {
     refused(same_value, "conflict");
 }
 
-pub fn unchanged_notices_what_came_and_went(trial: &Trial<'_>) {
+pub fn unchanged_notices_creation_and_removal(trial: &Trial<'_>) {
     let place = trial.place();
     if !keeps_read_sets(trial, &place)
         || !trial.is_for(trial.capabilities().history, "the engine does not know when a cell changed")
@@ -270,7 +270,7 @@ pub fn epochs_grow_and_a_flush_covers_what_it_flushed(trial: &Trial<'_>) {
     }
 }
 
-pub fn what_is_committed_counts_for_all_at_once(trial: &Trial<'_>) {
+pub fn a_commit_counts_for_every_handle_at_once(trial: &Trial<'_>) {
     let place = trial.place();
     let other = place.another();
     for step in 0..20_u8 {

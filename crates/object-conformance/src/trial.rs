@@ -1,4 +1,4 @@
-//! One run of one case: a fixture, the places it makes, and the few words that cases are written with.
+//! One run of one case: the fixture, the containers of the case, and helpers of the cases.
 
 use std::{
     fmt::Debug,
@@ -8,13 +8,13 @@ use std::{
 
 use isotach_needs::{Need, skip};
 
-use super::{FaultSet, Faults, Fixture};
+use super::{FaultSet, Faults, Fixture, process::Roles};
 use isotach_object::{
-    Anchor, Array, Capabilities, Cell, Container, ContainerOptions, Engine, KeyValue, Label, ObjectClass,
-    ObjectId, ObjectType, Page, Pool, PoolUri, Result, extents_of,
+    Anchor, Array, Capabilities, Cell, Container, ContainerFacets, ContainerOptions, Engine, KeyValue, Label,
+    ObjectClass, ObjectId, ObjectType, Page, Pool, PoolUri, Result, extents_of,
 };
 
-/// How long a case waits for another process before it gives up. Only ever reached by a failure.
+/// How long a case waits for another process before it fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One run of one case.
@@ -22,11 +22,7 @@ pub struct Trial<'f> {
     pub(super) fixture: &'f dyn Fixture,
     /// The path of the test through which the test binary runs a role of a case.
     pub(super) child_test: &'static str,
-}
-
-/// Runs a case; called by the tests that the macro makes.
-pub fn run(fixture: &dyn Fixture, child_test: &'static str, case: impl FnOnce(&Trial<'_>)) {
-    case(&Trial { fixture, child_test });
+    pub(super) roles: Roles,
 }
 
 /// A container of its own in a pool of its own, with a handle.
@@ -41,7 +37,7 @@ impl Trial<'_> {
         self.fixture.engine().capabilities()
     }
 
-    /// Whether a case is for this engine; says why it is skipped if not.
+    /// Whether a case applies to this engine. If not, it is reported as skipped with the reason.
     pub(super) fn is_for(&self, engine: bool, why: &str) -> bool {
         if !engine {
             skip(Need::Capability, why);
@@ -53,13 +49,27 @@ impl Trial<'_> {
         self.is_for(self.capabilities().transactions, "the engine has no transactions")
     }
 
-    pub(super) fn has_snapshots(&self) -> bool {
-        self.is_for(self.capabilities().snapshots, "the engine has no snapshots")
+    /// A container with a facet; says that a case is skipped where the engine lacks it.
+    pub(super) fn place_with(&self, facet: fn(&ContainerFacets<'_>) -> bool, name: &str) -> Option<Place> {
+        let place = self.place();
+        let has = facet(&place.container.facets());
+        self.is_for(has, &format!("the engine has no {name}")).then_some(place)
     }
 
-    pub(super) fn has_prepared_transactions(&self) -> bool {
-        let has = self.capabilities().prepared_transactions;
-        self.is_for(has, "the engine has no prepared transactions")
+    pub(super) fn place_with_snapshots(&self) -> Option<Place> {
+        self.place_with(|facets| facets.snapshots.is_some(), "snapshots")
+    }
+
+    pub(super) fn place_with_staged_transactions(&self) -> Option<Place> {
+        self.place_with(|facets| facets.staged_transactions.is_some(), "staged transactions")
+    }
+
+    pub(super) fn place_with_prepared_transactions(&self) -> Option<Place> {
+        self.place_with(|facets| facets.prepared_transactions.is_some(), "prepared transactions")
+    }
+
+    pub(super) fn place_with_lent_reads(&self) -> Option<Place> {
+        self.place_with(|facets| facets.lent_reads.is_some(), "lent reads")
     }
 
     pub(super) fn pool(&self) -> (Arc<dyn Engine>, PoolUri, Arc<dyn Pool>) {
@@ -76,7 +86,7 @@ impl Trial<'_> {
         Place { uri, pool, container }
     }
 
-    /// The fault hooks, if those that `needed` asks for work; says so if not.
+    /// The fault hooks, if the needed ones work. If not, the case is reported as skipped.
     pub(super) fn faults(&self, needed: fn(FaultSet) -> bool) -> Option<&dyn Faults> {
         let faults = self.fixture.faults().filter(|faults| needed(faults.set()));
         self.is_for(faults.is_some(), "the fixture has no such fault hook");
@@ -90,7 +100,7 @@ impl Place {
         self.pool.open_container(self.container.label()).unwrap()
     }
 
-    /// A handle as a program gets it that starts now: through a new engine value.
+    /// A handle through a new engine value, as in a program that has just started.
     pub(super) fn reopened(&self, trial: &Trial<'_>) -> Arc<dyn Container> {
         self.try_reopened(trial).unwrap()
     }
@@ -132,7 +142,7 @@ pub(super) fn label(text: &str) -> Label {
     text.parse().unwrap()
 }
 
-/// That bytes of a cell are told to begin and end here that were written.
+/// Asserts the extents of a cell.
 pub(super) fn assert_written(
     container: &dyn Container,
     cell: Cell<'_>,
@@ -140,18 +150,18 @@ pub(super) fn assert_written(
     expected: &[(u64, u64)],
 ) {
     let extents = extents_of(container, cell, offset, length).unwrap();
-    let told: Vec<_> = extents.into_iter().map(|extent| (extent.start, extent.end)).collect();
+    let found: Vec<_> = extents.into_iter().map(|extent| (extent.start, extent.end)).collect();
     if container.facets().extents.is_some() {
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
         return;
     }
     let size = container.size_many(&[cell]).unwrap()[0].unwrap_or(0);
     let end = size.min(offset.saturating_add(length));
     let whole = (offset < end).then_some((offset, end));
-    assert_eq!(told, Vec::from_iter(whole), "all up to the end counts as written");
+    assert_eq!(found, Vec::from_iter(whole), "all up to the end counts as written");
 }
 
-/// That a call was refused with this code.
+/// Asserts that a call was refused with this code.
 #[track_caller]
 pub(super) fn refused<T: Debug>(result: Result<T>, code: &str) {
     match result {
@@ -160,7 +170,7 @@ pub(super) fn refused<T: Debug>(result: Result<T>, code: &str) {
     }
 }
 
-/// Everything that a listing gives, page by page. Panics when a page is too long or the listing stands still.
+/// All entries of a listing, page by page. Panics when a page is too long or its anchor does not advance.
 pub(super) fn try_all_pages(
     mut page_at: impl FnMut(&Anchor) -> Result<Page>,
     limit: usize,
@@ -215,7 +225,7 @@ pub(super) fn all_objects(container: &dyn Container, limit: usize) -> Vec<Object
     try_all_objects(container, limit).unwrap()
 }
 
-/// Asks again until there is an answer; other processes run meanwhile.
+/// Repeats a question until it has an answer, while other processes run.
 pub(super) fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {

@@ -1,11 +1,11 @@
-//! Who sees what, and when: own updates at once, others' when flushed, and always in order.
+//! Visibility: a handle sees its own updates at once, and those of others when flushed and in order.
 
 use super::{
-    process::{Seat, Task},
+    process::{Participant, Task},
     trial::{Trial, array, kv, wait_for},
 };
 
-/// How many steps a writer takes whose order is watched.
+/// Steps of the writer whose order is checked.
 const STEPS: u64 = 2000;
 
 pub fn a_handle_sees_its_own_updates_at_once(trial: &Trial<'_>) {
@@ -39,7 +39,7 @@ pub fn a_flush_shows_everything_to_handles_new_and_old(trial: &Trial<'_>) {
     assert_eq!(kv(&old, 1).get(&[3]).unwrap(), None);
 }
 
-pub fn what_was_flushed_is_seen_by_a_handle_that_looked_before(trial: &Trial<'_>) {
+pub fn a_flush_is_seen_by_handles_that_have_read_before(trial: &Trial<'_>) {
     let place = trial.place();
     let reader = place.another();
     let look = || {
@@ -80,12 +80,12 @@ pub fn a_flush_shows_everything_to_other_processes(trial: &Trial<'_>) {
     assert_eq!(kv(&fresh, 1).get(&[2]).unwrap().unwrap(), b"child");
 }
 
-pub fn what_was_flushed_outlives_a_process_that_dies(trial: &Trial<'_>) {
+pub fn flushed_updates_outlive_their_process(trial: &Trial<'_>) {
     let place = trial.place();
     let dies = Task::new("put_and_flush", &[5]).and_die();
     assert_eq!(trial.together(&place, &[dies]), [[5]]);
     assert_eq!(place.kv(1).get(&[5]).unwrap().unwrap(), b"child");
-    // What it left unflushed is whole or not there, and the container works on.
+    // Its unflushed update is whole or absent, and the container still works.
     let left = place.kv(1).get(b"left unflushed").unwrap();
     assert!(left.is_none_or(|value| value == b"perhaps"));
     place.kv(1).put(&[6], b"after").unwrap();
@@ -93,17 +93,17 @@ pub fn what_was_flushed_outlives_a_process_that_dies(trial: &Trial<'_>) {
     assert_eq!(kv(&place.reopened(trial), 1).get(&[6]).unwrap().unwrap(), b"after");
 }
 
-pub(super) fn put_and_flush(seat: &Seat) -> Vec<u64> {
-    let key = [seat.args[0] as u8];
-    kv(&seat.container, 1).put(&key, b"child").unwrap();
-    seat.container.flush().unwrap();
-    kv(&seat.container, 1).put(b"left unflushed", b"perhaps").unwrap();
-    vec![seat.args[0]]
+pub(super) fn put_and_flush(me: &Participant) -> Vec<u64> {
+    let key = [me.args[0] as u8];
+    kv(&me.container, 1).put(&key, b"child").unwrap();
+    me.container.flush().unwrap();
+    kv(&me.container, 1).put(b"left unflushed", b"perhaps").unwrap();
+    vec![me.args[0]]
 }
 
-pub(super) fn get_numbers(seat: &Seat) -> Vec<u64> {
-    let key = [seat.args[0] as u8];
-    vec![kv(&seat.container, 1).size(&key).unwrap().unwrap()]
+pub(super) fn get_numbers(me: &Participant) -> Vec<u64> {
+    let key = [me.args[0] as u8];
+    vec![kv(&me.container, 1).size(&key).unwrap().unwrap()]
 }
 
 pub fn others_see_the_updates_of_a_handle_in_its_order(trial: &Trial<'_>) {
@@ -116,26 +116,26 @@ pub fn others_see_the_updates_of_a_handle_in_its_order(trial: &Trial<'_>) {
 }
 
 /// Writes the same number to two cells, one after the other, and flushes now and then.
-pub(super) fn put_in_order(seat: &Seat) -> Vec<u64> {
+pub(super) fn put_in_order(me: &Participant) -> Vec<u64> {
     for step in 1..=STEPS {
-        kv(&seat.container, 1).put(b"first", &step.to_le_bytes()).unwrap();
-        array(&seat.container, 1).write(0, &step.to_le_bytes()).unwrap();
-        kv(&seat.container, 2).put(b"second", &step.to_le_bytes()).unwrap();
+        kv(&me.container, 1).put(b"first", &step.to_le_bytes()).unwrap();
+        array(&me.container, 1).write(0, &step.to_le_bytes()).unwrap();
+        kv(&me.container, 2).put(b"second", &step.to_le_bytes()).unwrap();
         if step % 50 == 0 {
-            seat.container.flush().unwrap();
+            me.container.flush().unwrap();
         }
     }
     Vec::new()
 }
 
 /// Reads them in the opposite order: what was written before is never older than what was written after.
-pub(super) fn read_in_order(seat: &Seat) -> Vec<u64> {
+pub(super) fn read_in_order(me: &Participant) -> Vec<u64> {
     let number = |bytes: Option<Vec<u8>>| bytes.map_or(0, |bytes| super::bytes::number(&bytes));
     let last = wait_for("the last step", || {
-        let second = number(kv(&seat.container, 2).get(b"second").unwrap());
-        let middle = array(&seat.container, 1).read(0, 8).unwrap();
+        let second = number(kv(&me.container, 2).get(b"second").unwrap());
+        let middle = array(&me.container, 1).read(0, 8).unwrap();
         let middle = number((!middle.is_empty()).then_some(middle));
-        let first = number(kv(&seat.container, 1).get(b"first").unwrap());
+        let first = number(kv(&me.container, 1).get(b"first").unwrap());
         assert!(second <= middle && middle <= first, "{second} is seen, then {middle}, then {first}");
         (second == STEPS).then_some(second)
     });

@@ -12,7 +12,7 @@ use super::{
 };
 use isotach_object::{Cell, ObjectId};
 
-/// Keys that a generation has room for.
+/// The number of keys of a generation.
 const ROOM: u64 = 20;
 /// Single keys of a generation.
 pub(super) const SINGLES: u64 = 4;
@@ -87,7 +87,7 @@ fn name(key: Key) -> [u8; 8] {
     key.to_le_bytes()
 }
 
-/// The entry of a key, whose name is kept in `name`.
+/// The entry of a key. `name` holds its name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     object: ObjectId,

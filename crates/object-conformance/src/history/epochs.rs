@@ -1,10 +1,10 @@
-//! Whether epochs follow time: what begins after an operation has ended never gives an earlier epoch.
+//! Checks that epochs follow time: an operation that begins after another has ended never returns an earlier epoch.
 //!
-//! Epochs tell the place of each commit in the container's history, so this holds across all keys at once.
+//! An epoch is the position of a commit in the container's history, so this holds across all keys.
 
 use super::operation::Operation;
 
-/// The first operation that gives an earlier epoch than one that had returned before it was called, and that one.
+/// The first operation with an earlier epoch than one that had returned before it was called, and that one.
 pub(super) fn backward(operations: &[Operation]) -> Option<[&Operation; 2]> {
     let mut returned: Vec<&Operation> = operations.iter().filter(|one| one.epoch.is_some()).collect();
     let mut called = returned.clone();

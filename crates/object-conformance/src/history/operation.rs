@@ -41,7 +41,7 @@ pub enum Outcome {
 pub struct Operation {
     /// Who did it.
     pub process: u64,
-    /// What it is called, for people to read.
+    /// Its name, for reports.
     pub name: String,
     /// When it was called, in nanoseconds of a clock that all processes share.
     pub called: u64,
@@ -66,7 +66,7 @@ impl Operation {
         asked.chain(self.saw.iter().map(|(key, _)| *key))
     }
 
-    /// What it makes keys hold, if it takes effect.
+    /// What keys hold if it takes effect.
     pub fn changes(&self) -> impl Iterator<Item = (Key, Value)> {
         self.parts.iter().filter_map(|part| match part {
             Part::Sets(key, value) => Some((*key, *value)),
@@ -79,7 +79,7 @@ impl Operation {
         self.outcome == Outcome::Refused || self.changes().next().is_none()
     }
 
-    /// The same, of which nobody knows whether it took effect.
+    /// The same with an unknown outcome.
     pub fn unfinished(&self) -> Self {
         let (returned, outcome, saw, epoch) = (None, Outcome::Unknown, Vec::new(), None);
         Self { returned, outcome, saw, epoch, name: self.name.clone(), parts: self.parts.clone(), ..*self }

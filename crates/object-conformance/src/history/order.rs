@@ -16,7 +16,7 @@ use super::operation::{Key, Operation, Outcome, Part, Value};
 /// What a key can be said to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Slot {
-    /// Anything; whoever looks first decides.
+    /// Anything; the first operation that reads it decides.
     Any,
     Is(Value),
 }
@@ -34,7 +34,7 @@ struct Config {
 /// Why there is no order.
 #[derive(Debug)]
 pub(super) struct Stuck {
-    /// The operation whose return nothing explains.
+    /// The operation whose return has no explanation.
     pub(super) at: usize,
     /// What the keys could hold then, in the order of the keys.
     pub(super) possible: Vec<Vec<Slot>>,
@@ -49,13 +49,13 @@ pub(super) enum Found {
     Nothing,
 }
 
-/// Operations on some keys, of which no two others can be told apart.
+/// Operations on some keys. Operations on other keys are independent of them.
 pub(super) struct Search<'h> {
     operations: &'h [&'h Operation],
     /// The place of each key in a state.
     places: HashMap<Key, usize>,
     open: Vec<usize>,
-    /// States gone through.
+    /// States searched.
     pub(super) states: u64,
     /// How many it may go through.
     most: u64,
@@ -140,7 +140,7 @@ impl<'h> Search<'h> {
         Some(next)
     }
 
-    /// Lets those of `which` take effect that see what is there and change nothing.
+    /// Lets those of `which` take effect that see the present state and change nothing.
     fn settle(&self, config: &mut Config, which: &[usize]) {
         for at in which.iter().filter(|at| self.operations[**at].is_passive()) {
             let Err(place) = config.ahead.binary_search(at) else { continue };

@@ -14,7 +14,7 @@ use super::operation::{Key, Operation, Outcome, Part, Value};
 /// What absent is called in a file.
 const NOTHING: &str = "-";
 
-/// Nanoseconds of the clock that all processes of this machine share, and that nobody sets.
+/// Nanoseconds of the monotonic clock that all processes of this machine share.
 pub fn now() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

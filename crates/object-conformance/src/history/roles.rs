@@ -1,7 +1,7 @@
 //! What each process of a history does: one operation after the other, chosen by its seed.
 //!
 //! A process has one handle at a time. What it puts without a flush is called and has no return before a later flush or
-//! commit has one. Now and then it purges. Whatever is read is written down, also when it is nobody's value.
+//! commit has one. Now and then it purges. Everything that is read is recorded, even a value that no process wrote.
 
 mod groups;
 mod singles;
@@ -56,7 +56,7 @@ pub(super) struct Player {
     pub(super) recorder: Recorder,
     pub(super) random: Random,
     task: Task,
-    /// Values made so far.
+    /// The number of values so far.
     count: u64,
     /// Puts that are not flushed.
     held: Vec<Call>,
@@ -118,7 +118,7 @@ impl Player {
         self.let_go(epoch);
     }
 
-    /// What was held back counts for everybody from now on.
+    /// Held back updates count for every process from now on.
     fn let_go(&mut self, epoch: Epoch) {
         self.held.drain(..).for_each(|call| self.recorder.done(call, &[], Some(epoch.0)));
     }

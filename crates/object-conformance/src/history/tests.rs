@@ -1,4 +1,4 @@
-//! The checker itself, with histories made by hand and by chance.
+//! The checker itself, on written and on random histories.
 
 use super::{
     Checked, Key, Offence, Operation, Outcome, Part, Value, check,
@@ -209,7 +209,7 @@ fn true_history(seed: u64, operations: u64, processes: u64) -> Vec<Operation> {
 }
 
 #[test]
-fn what_really_happened_at_one_moment_each_is_accepted_and_one_wrong_answer_in_it_is_not() {
+fn a_true_history_is_accepted_and_one_wrong_answer_in_it_is_refused() {
     for seed in 1..=200 {
         let mut history = true_history(seed, 150, 5);
         check(&history).unwrap_or_else(|offence| panic!("seed {seed}: {offence}"));

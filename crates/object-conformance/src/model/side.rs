@@ -12,7 +12,7 @@ use isotach_object::{
     Pool, PoolUri, Precondition, Result, Snapshot, Staging, Transaction, Update, extents_of,
 };
 
-/// Where the containers of a side are made.
+/// The pool of a side's containers.
 pub(super) struct Home<'f> {
     engine: Box<dyn Fn() -> Arc<dyn Engine> + 'f>,
     uri: PoolUri,
@@ -53,12 +53,12 @@ pub(super) struct Side<'h> {
     marks: Vec<Epoch>,
     /// Where the other side compares what cells hold, and keeps no history of them: the states at the marks.
     views: Option<Views>,
-    /// Where the other side does not tell holes from what was written.
+    /// Whether the other side does not distinguish holes from written bytes.
     is_without_holes: bool,
 }
 
 impl Side<'_> {
-    /// Answers as an engine does that has not more than these capabilities.
+    /// Answers as an engine with only these capabilities.
     pub(super) fn that_can(mut self, can: Capabilities) -> Self {
         self.views = (!can.history).then(Views::default);
         self.is_without_holes = !can.holes;
@@ -70,10 +70,10 @@ impl Side<'_> {
     }
 
     pub(super) fn has_snapshots(&self) -> bool {
-        self.handles[0].capabilities().snapshots
+        self.handles[0].facets().snapshots.is_some()
     }
 
-    /// Does the step through one of the handles.
+    /// Runs a step through one of the handles.
     pub(super) fn act(&mut self, handle: usize, step: &Step) -> Answer {
         self.try_act(handle, step).unwrap_or_else(|error| Answer::Refused(error.code()))
     }
@@ -179,7 +179,7 @@ impl Side<'_> {
     }
 }
 
-/// What an engine tells that takes all up to the end for written.
+/// The extents that an engine reports where everything up to the end counts as written.
 fn whole(
     container: &dyn Container,
     cell: Cell<'static>,

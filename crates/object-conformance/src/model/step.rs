@@ -26,7 +26,7 @@ pub(super) enum Step {
     /// Remembers the epoch that the handle sees.
     Mark,
     Flush,
-    /// Flushes and opens the handle anew.
+    /// Flushes and opens the handle again.
     Reopen {
         new_engine: bool,
     },
@@ -70,7 +70,7 @@ impl Step {
         }
     }
 
-    /// The step as it is for an engine whose transactions are of one cell: the first update's.
+    /// The step for an engine whose transactions have one cell: that of the first update.
     pub(super) fn of_one_cell(self) -> Self {
         let (mut conditions, mut updates) = match self {
             Self::Commit { conditions, updates, .. } => (conditions, updates),
@@ -95,11 +95,11 @@ impl Step {
     }
 }
 
-/// A precondition, or what one is made of when its turn comes.
+/// A precondition, or what becomes one when the step runs.
 #[derive(Clone)]
 pub(super) enum Condition {
     Fixed(Precondition<'static>),
-    /// `Equals` with the value that is there.
+    /// `Equals` with the present value.
     EqualsNow(Cell<'static>),
     /// `Unchanged` since an epoch that was remembered; counted from the newest.
     UnchangedSince(Cell<'static>, usize),

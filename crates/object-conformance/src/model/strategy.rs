@@ -1,4 +1,4 @@
-//! How random steps are made: few objects, few keys and near offsets, so that steps meet each other.
+//! Random steps: on few objects, few keys and near offsets, so that they affect each other.
 
 use std::sync::LazyLock;
 

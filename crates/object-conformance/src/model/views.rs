@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use isotach_object::{ArrayRead, Cell, Container, Epoch, ObjectType, Precondition, Result};
 
 /// Cells with more bytes count as changed: such an engine need not compare them.
-const MOST_COMPARED: u64 = 64 << 20;
+const COMPARED_MAX: u64 = 64 << 20;
 
 /// The states at epochs.
 #[derive(Default)]
@@ -52,7 +52,7 @@ fn content(container: &dyn Container, cell: &Cell<'_>) -> Option<Content> {
         return Some((size, value, Vec::new()));
     }
     let mut buffer =
-        vec![0; size.filter(|size| *size <= MOST_COMPARED).or((size.is_none()).then_some(0))? as usize];
+        vec![0; size.filter(|size| *size <= COMPARED_MAX).or((size.is_none()).then_some(0))? as usize];
     container.read_many(&mut [ArrayRead { cell: *cell, offset: 0, buffer: &mut buffer, filled: 0 }]).unwrap();
     Some((size, None, buffer))
 }

@@ -86,8 +86,8 @@ fn a_punch_that_is_forgotten_is_found() {
 
 #[test]
 fn a_hole_that_counts_as_written_is_found() {
-    case_and_model_fail(Fault::TellsHolesAsWritten, array::what_was_written_is_told_from_holes);
-    case_fails(Fault::TellsHolesAsWritten, general::what_was_written_of_records_is_told_from_holes);
+    case_and_model_fail(Fault::TellsHolesAsWritten, array::extents_exclude_holes);
+    case_fails(Fault::TellsHolesAsWritten, general::extents_of_records_exclude_holes);
 }
 
 #[test]
@@ -108,28 +108,25 @@ fn ids_handed_out_twice_are_found() {
 
 #[test]
 fn a_handle_that_does_not_see_what_others_flush_is_found() {
-    case_and_model_fail(
-        Fault::StaysStale,
-        visibility::what_was_flushed_is_seen_by_a_handle_that_looked_before,
-    );
+    case_and_model_fail(Fault::StaysStale, visibility::a_flush_is_seen_by_handles_that_have_read_before);
 }
 
 #[test]
 fn a_staging_that_is_seen_before_its_commit_is_found() {
     let fault = Fault::ShowsWhatIsStaged;
-    case_and_model_fail(fault, staging::what_is_staged_is_unseen_until_it_is_committed);
+    case_and_model_fail(fault, staging::staged_updates_are_invisible_until_committed);
     case_fails(fault, staging::a_staging_that_is_dropped_leaves_nothing);
     case_fails(fault, staging::a_staging_that_conflicts_changes_nothing);
-    race_fails(fault, staging::readers_see_all_that_was_staged_or_nothing);
+    race_fails(fault, staging::readers_see_all_staged_updates_or_none);
 }
 
 #[test]
 fn prepared_stages_that_are_committed_one_by_one_are_found() {
-    case_fails(Fault::CommitsPreparedOneByOne, prepared::what_is_not_prepared_cannot_be_committed_or_aborted);
     case_fails(
         Fault::CommitsPreparedOneByOne,
-        prepared::a_condition_that_fails_prepares_nothing_and_commits_nothing_prepared,
+        prepared::an_unknown_prepared_name_cannot_be_committed_or_aborted,
     );
+    case_fails(Fault::CommitsPreparedOneByOne, prepared::a_failed_precondition_prepares_and_commits_nothing);
 }
 
 #[test]
@@ -154,7 +151,7 @@ fn no_order(fault: Fault, case: fn(&Trial<'_>)) -> String {
 
 #[test]
 fn stale_reads_lost_updates_and_torn_values_have_no_order() {
-    let case = history::what_happens_to_single_keys_has_an_order;
+    let case = history::operations_on_single_keys_have_an_order;
     no_order(Fault::StaysStale, case);
     no_order(Fault::JudgesThenApplies, case);
     let told = no_order(Fault::PutsInTwo, case);

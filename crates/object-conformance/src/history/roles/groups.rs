@@ -187,7 +187,7 @@ impl Player {
         });
     }
 
-    /// Everything in the group, at a snapshot made now.
+    /// Everything in the group, at a new snapshot.
     fn snapshot(&mut self, group: Group) {
         self.count += 1;
         let name: Label = format!("s{}-{}", self.task.process, self.count).parse().unwrap();
@@ -208,7 +208,7 @@ impl Player {
         name: &str,
         open: impl FnOnce(&dyn Container) -> Result<std::sync::Arc<dyn Container>>,
     ) -> Option<Vec<(Key, Value)>> {
-        if !self.container.capabilities().snapshots {
+        if self.container.facets().snapshots.is_none() {
             return None;
         }
         let call = self.recorder.call(name, &[]);
@@ -224,7 +224,7 @@ impl Player {
                 self.recorder.done(call, &saw, None);
                 Some(saw)
             }
-            // A purge has taken it meanwhile.
+            // A purge has removed it.
             Err(Error::NotFound { .. }) if name != SNAPSHOT => {
                 self.recorder.done(call, &[], None);
                 None

@@ -64,7 +64,7 @@ impl Player {
         self.put_if("put if absent", key, None);
     }
 
-    /// Puts if nobody has changed what it just saw.
+    /// Puts if the value that it has just read is unchanged.
     fn compare(&mut self, key: Key) {
         let seen = self.get(&[key])[0];
         self.put_if("compare and put", key, seen);

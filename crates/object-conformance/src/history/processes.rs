@@ -1,6 +1,6 @@
-//! The processes of a history: started, killed, replaced, and their records read.
+//! Runs the processes of a history: starts, kills and replaces them, and reads their records.
 //!
-//! Where an engine lives in one process they are threads, each with its own handle, and nobody is killed.
+//! Where an engine exists in one process only, they are threads with their own handles, and none is killed.
 
 use std::{env, path::Path, process::Child, thread, time::Duration};
 
@@ -17,12 +17,12 @@ use super::{
     roles::{Kind, Player, Random, Task},
 };
 
-/// Processes at once.
-const PARTIES: u64 = 6;
-/// The longest history, in nanoseconds: another begins in another container.
-const ROUND: u64 = 1_000_000_000;
-/// A process lives for so many nanoseconds at most before another is killed.
-const BETWEEN_KILLS: u64 = 200_000_000;
+/// Processes at the same time.
+const PROCESSES: u64 = 6;
+/// The longest history, in nanoseconds. The next one begins in another container.
+const HISTORY_NS_MAX: u64 = 1_000_000_000;
+/// The longest time between two kills, in nanoseconds.
+const KILL_INTERVAL_NS_MAX: u64 = 200_000_000;
 
 /// What the task of a process of a history begins with.
 const HISTORY: &str = "history\n";
@@ -31,7 +31,7 @@ fn number(name: &str) -> Option<u64> {
     env::var(name).ok().map(|text| text.parse().unwrap())
 }
 
-/// Makes histories for as long as the environment says, and checks each.
+/// Records and checks histories for as long as the environment says.
 pub(super) fn check_histories(trial: &Trial<'_>, kind: Kind) {
     let seed = number("ISOTACH_SEED").unwrap_or_else(now);
     let end = now() + number("ISOTACH_HISTORY_SECONDS").unwrap_or(2) * 1_000_000_000;
@@ -52,12 +52,12 @@ pub(super) fn check_histories(trial: &Trial<'_>, kind: Kind) {
 fn make(trial: &Trial<'_>, kind: Kind, random: &mut Random, folder: &Path) -> Vec<Operation> {
     let place = trial.place();
     let begin = now();
-    let task = Task { kind, process: 0, seed: random.below(u64::MAX), begin, end: begin + ROUND };
+    let task = Task { kind, process: 0, seed: random.below(u64::MAX), begin, end: begin + HISTORY_NS_MAX };
     if trial.capabilities().multi_process {
         processes(trial, &place, task, random, folder);
     } else {
         thread::scope(|scope| {
-            for process in 1..=PARTIES {
+            for process in 1..=PROCESSES {
                 let (pool, container) = (place.pool.clone(), place.another());
                 scope.spawn(move || Player::new(pool, container, folder, Task { process, ..task }).play());
             }
@@ -74,23 +74,23 @@ fn processes(trial: &Trial<'_>, place: &Place, task: Task, random: &mut Random, 
         last += 1;
         trial.spawn(&encode(place, Task { process: last, ..task }, folder))
     };
-    let mut children: Vec<Child> = (0..PARTIES).map(|_| start()).collect();
+    let mut children: Vec<Child> = (0..PROCESSES).map(|_| start()).collect();
     loop {
-        // Any moment, from that at which a process begins to be.
-        let pause = random.below(BETWEEN_KILLS);
+        // The kill may come at any moment after the start.
+        let pause = random.below(KILL_INTERVAL_NS_MAX);
         if now() + pause >= task.end {
             break;
         }
         thread::sleep(Duration::from_nanos(pause));
-        let victim = children.swap_remove(random.below(PARTIES) as usize);
+        let victim = children.swap_remove(random.below(PROCESSES) as usize);
         kill(victim);
         children.push(start());
     }
     for child in children {
         let output = child.wait_with_output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let (said, told) = (text(&output.stdout), text(&output.stderr));
-        assert!(output.status.success(), "a process ended with {}:\n{said}\n{told}", output.status);
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "a process ended with {}:\n{stdout}\n{stderr}", output.status);
     }
 }
 
@@ -98,8 +98,8 @@ fn kill(mut victim: Child) {
     let ended = victim.try_wait().unwrap();
     victim.kill().unwrap();
     let output = victim.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(ended.is_none_or(|status| status.success()), "a process ended with {ended:?}:\n{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(ended.is_none_or(|status| status.success()), "a process ended with {ended:?}:\n{stderr}");
 }
 
 fn encode(place: &Place, task: Task, folder: &Path) -> String {
@@ -108,7 +108,7 @@ fn encode(place: &Place, task: Task, folder: &Path) -> String {
     format!("{HISTORY}{uri}\n{label}\n{folder}\n{kind:?} {process} {seed} {begin} {end}")
 }
 
-/// Plays its part in a history, if that is what the task says.
+/// Runs a process of a history, if the task is one.
 pub(in super::super) fn play(fixture: &dyn Fixture, task: &str) -> bool {
     let Some(task) = task.strip_prefix(HISTORY) else { return false };
     let [uri, label, folder, numbers] = task.lines().collect::<Vec<_>>()[..] else {
@@ -124,7 +124,7 @@ pub(in super::super) fn play(fixture: &dyn Fixture, task: &str) -> bool {
     true
 }
 
-/// A folder for the records of one history, which go with it unless `ISOTACH_HISTORY_KEEP` is set.
+/// A folder for the records of one history. It is removed unless `ISOTACH_HISTORY_KEEP` is set.
 fn folder_for_records() -> TempDir {
     let keep = env::var_os("ISOTACH_HISTORY_KEEP").is_some();
     let folder = tempfile::Builder::new().prefix("isotach-history-").disable_cleanup(keep).tempdir().unwrap();
