@@ -143,7 +143,7 @@ pub enum RequestError {
         /// What it should have been.
         expected: String,
     },
-    /// A range of values makes no sense.
+    /// A range of values is invalid.
     #[error("{name}={range}: {reason}")]
     BadRange {
         /// The key.
@@ -185,7 +185,7 @@ pub struct SchemaError {
     pub found: String,
 }
 
-/// Anything that can be wrong with the language of fields; for callers who treat the three alike.
+/// Any error of the language of fields, for callers that treat the three alike.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
     /// A key.

@@ -1,6 +1,10 @@
-//! How names and values are written so that any text comes back as it was: quoting for people, escaping for indexes.
+//! Lossless text forms of names and values: quoted for users, escaped for indexes.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
+
+/// What a value should have been. The caller knows the key and the value.
+pub(crate) type Expected = Cow<'static, str>;
 
 /// Characters that mean something in a key or request and so must stand in quotes when they belong to a value.
 fn is_special(character: char) -> bool {

@@ -1,4 +1,4 @@
-//! Reading: what a request looks for, under which rules, and what is said of one that makes no sense.
+//! Reading: the plans of a request under each rule, and the errors of invalid requests.
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
-//! Where ecCodes may be, and which of several is taken. Looks at files and the loader only; runs no program.
+//! Finds ecCodes and chooses one of several. It reads files and calls the loader, and runs no program.
 //!
-//! What must stay true: a path that is named is taken and no other; else the newest there is, and of equals the one of
-//! the environment before the system's.
+//! What must stay true: a named path is taken and no other. Otherwise the newest is taken, and of equals the one of the
+//! environment before the system's.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,12 @@ const SYSTEM: [&str; 2] = ["libeccodes.so.0", "libeccodes.so"];
 const ECKIT: [&str; 5] =
     ["libeckit.so", "libeckit_spec.so", "libeckit_maths.so", "libeckit_codec.so", "libeckit_geo.so"];
 
-/// A place that may hold ecCodes.
+/// A possible ecCodes.
 #[derive(Debug)]
-struct Place {
-    /// Whose it is, in words: "the system's".
+struct Candidate {
+    /// The owner, in words: "the system's".
     owner: String,
-    /// The libraries to try there, the first that can be loaded counts.
+    /// The libraries to try; the first that can be loaded counts.
     libraries: Vec<PathBuf>,
 }
 
@@ -34,13 +34,14 @@ struct Found<T> {
 
 pub(super) fn find() -> Result<Eccodes, EccodesError> {
     let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
-    let mut places = environments(variable("VIRTUAL_ENV"), variable("CONDA_PREFIX"), variable("PATH"));
-    places.push(Place { owner: "the system's".to_owned(), libraries: SYSTEM.map(PathBuf::from).to_vec() });
-    search(variable("ISOTACH_ECCODES").map(PathBuf::from), places)
+    let mut candidates = environments(variable("VIRTUAL_ENV"), variable("CONDA_PREFIX"), variable("PATH"));
+    candidates
+        .push(Candidate { owner: "the system's".to_owned(), libraries: SYSTEM.map(PathBuf::from).to_vec() });
+    search(variable("ISOTACH_ECCODES").map(PathBuf::from), candidates)
 }
 
-/// The newest of the places that can be loaded, or `named` alone if there is one.
-fn search(named: Option<PathBuf>, places: Vec<Place>) -> Result<Eccodes, EccodesError> {
+/// The newest of the candidates that can be loaded, or `named` alone if there is one.
+fn search(named: Option<PathBuf>, candidates: Vec<Candidate>) -> Result<Eccodes, EccodesError> {
     if let Some(path) = named {
         return match load(&path) {
             Ok(api) => Ok(Eccodes::new(api, path, "ISOTACH_ECCODES names it".to_owned())),
@@ -49,7 +50,7 @@ fn search(named: Option<PathBuf>, places: Vec<Place>) -> Result<Eccodes, Eccodes
     }
     let mut tried = Vec::new();
     let mut found = Vec::new();
-    for Place { owner, libraries } in places {
+    for Candidate { owner, libraries } in candidates {
         for path in libraries {
             match load(&path) {
                 Ok(api) => {
@@ -104,7 +105,7 @@ fn environments(
     virtual_env: Option<impl AsRef<OsStr>>,
     conda: Option<impl AsRef<OsStr>>,
     search_path: Option<impl AsRef<OsStr>>,
-) -> Vec<Place> {
+) -> Vec<Candidate> {
     let mut named: Vec<(PathBuf, String)> = Vec::new();
     if let Some(root) = virtual_env {
         named.push((root.as_ref().into(), "the virtual environment's (VIRTUAL_ENV)".to_owned()));
@@ -117,16 +118,16 @@ fn environments(
         named.extend(python.ancestors().nth(2).map(|root| (root.to_owned(), owner)));
     }
     let mut seen: Vec<PathBuf> = Vec::new();
-    let mut places = Vec::new();
+    let mut candidates = Vec::new();
     for (root, owner) in named {
         let root = root.canonicalize().unwrap_or(root);
         let libraries = libraries_of(&root);
         if !libraries.is_empty() && !seen.contains(&root) {
-            places.push(Place { owner, libraries });
+            candidates.push(Candidate { owner, libraries });
         }
         seen.push(root);
     }
-    places
+    candidates
 }
 
 fn first_python(search_path: &OsStr) -> Option<PathBuf> {
@@ -206,7 +207,8 @@ mod tests {
 
     #[test]
     fn a_path_that_is_named_and_wrong_is_not_passed_over() {
-        let system = Place { owner: "the system's".to_owned(), libraries: vec!["libeccodes.so.0".into()] };
+        let system =
+            Candidate { owner: "the system's".to_owned(), libraries: vec!["libeccodes.so.0".into()] };
         let error = search(Some("/no/such/libeccodes.so".into()), vec![system]).unwrap_err().to_string();
         assert!(
             error.starts_with(

@@ -50,7 +50,7 @@ pub(crate) struct Api {
     lock: Mutex<()>,
 }
 
-/// The right to call ecCodes, while it lives.
+/// The right to call ecCodes, for as long as it exists.
 pub(super) struct Turn<'a> {
     pub(super) functions: &'a Functions,
     /// Given back before the lock.
@@ -61,7 +61,7 @@ pub(super) struct Turn<'a> {
 impl Api {
     /// Loads the library `name` after `needed`, the libraries it depends on but cannot find by itself.
     ///
-    /// The process keeps all of them loaded, also when this fails half way.
+    /// The process keeps all of them loaded, even if this fails half way.
     pub(crate) fn load(name: &Path, needed: &[&Path]) -> Result<Self, String> {
         let _files = reserve::lend();
         for path in needed {
@@ -73,7 +73,7 @@ impl Api {
         Ok(Self { functions, lock: Mutex::new(()) })
     }
 
-    /// From now on what it logs is collected.
+    /// Collects what ecCodes logs from now on.
     pub(crate) fn collect_log(&self) {
         let turn = self.turn();
         // SAFETY: the default context lives as long as the library, and `collect` has the type of a logging procedure.
@@ -83,7 +83,7 @@ impl Api {
         }
     }
 
-    /// The version as ecCodes gives it: 23800 is 2.38.0.
+    /// The version as ecCodes returns it: 23800 is 2.38.0.
     pub(crate) fn version(&self) -> i64 {
         // SAFETY: takes nothing and returns a constant.
         unsafe { (self.turn().functions.codes_get_api_version)() }
@@ -121,7 +121,7 @@ impl Turn<'_> {
         Refusal { reason }
     }
 
-    /// A handle ecCodes made, or its refusal.
+    /// A handle that ecCodes created, or its refusal.
     pub(super) fn made(&self, raw: RawHandle) -> Result<ptr::NonNull<c_void>, Refusal> {
         ptr::NonNull::new(raw).ok_or_else(|| self.refusal("Not a message it can read"))
     }

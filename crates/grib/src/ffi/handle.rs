@@ -7,8 +7,8 @@ use std::ptr::{self, NonNull};
 use super::Refusal;
 use super::api::{Api, Functions, RawHandle, RawKeys, Turn};
 
-/// No value of the MARS namespace comes near this; ecCodes refuses to write more than it is told there is room for.
-const ROOM: usize = 1024;
+/// Longer than any value of the MARS namespace. ecCodes refuses to write more than the given length.
+const TEXT_BYTES_MAX: usize = 1024;
 
 /// A handle over a message: one of ecCodes' own memory (`'static`), or over bytes that live for `'m`.
 pub(crate) struct Handle<'m> {
@@ -56,7 +56,7 @@ impl<'m> Handle<'m> {
     /// A key's value as text.
     pub(crate) fn string(&self, key: &CStr) -> Result<String, Refusal> {
         let turn = self.api.turn();
-        // SAFETY: handle and key are alive, and `text` calls with room of the length it states.
+        // SAFETY: handle and key are alive, and `text` passes a buffer of the length it states.
         text(&turn, |buffer, length| unsafe {
             (turn.functions.codes_get_string)(self.raw.as_ptr(), key.as_ptr(), buffer, length)
         })
@@ -94,7 +94,7 @@ impl<'m> Handle<'m> {
     pub(crate) fn doubles(&self, key: &CStr, values: &mut [f64]) -> Result<usize, Refusal> {
         let turn = self.api.turn();
         let mut length = values.len();
-        // SAFETY: `length` is the room in `values`, and ecCodes refuses if it needs more.
+        // SAFETY: `length` is the length of `values`, and ecCodes refuses if it needs more.
         let status = unsafe {
             (turn.functions.codes_get_double_array)(
                 self.raw.as_ptr(),
@@ -200,7 +200,7 @@ impl Handle<'static> {
             }
         }
         let turn = self.api.turn();
-        // SAFETY: ecCodes writes as many values to each as the message has points, which is the room there is.
+        // SAFETY: ecCodes writes as many values to each as the message has points, which is their length.
         let status = unsafe {
             (turn.functions.codes_grib_get_data)(
                 self.raw.as_ptr(),
@@ -253,7 +253,7 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     fn value(&self) -> Result<String, Refusal> {
-        // SAFETY: the iterator stands on a key, and `text` calls with room of the length it states.
+        // SAFETY: the iterator stands on a key, and `text` passes a buffer of the length it states.
         text(self.turn, |buffer, length| unsafe {
             (self.turn.functions.codes_keys_iterator_get_string)(self.raw, buffer, length)
         })
@@ -267,10 +267,10 @@ impl Drop for Keys<'_, '_> {
     }
 }
 
-/// Calls `get` with a buffer and its length, and makes text of what it wrote.
+/// Calls `get` with a buffer and its length, and converts what it wrote to text.
 fn text(turn: &Turn<'_>, get: impl FnOnce(*mut c_char, *mut usize) -> i32) -> Result<String, Refusal> {
-    let mut buffer = [0_u8; ROOM];
-    let mut length = ROOM - 1;
+    let mut buffer = [0_u8; TEXT_BYTES_MAX];
+    let mut length = TEXT_BYTES_MAX - 1;
     turn.check(get(buffer.as_mut_ptr().cast(), &raw mut length))?;
     // The last byte was not offered, so there is a zero in any case.
     let value = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The only unsafe code of this crate: ecCodes' C interface, loaded at run time, behind safe types.
 //!
 //! What must stay true:
-//! - every call into ecCodes is made under one process-wide lock, because distributions build ecCodes without its thread support;
+//! - every call of ecCodes runs under one process-wide lock, because distributions build ecCodes without its thread support;
 //! - a loaded library is never unloaded, so function pointers taken from it are good for ever;
 //! - a handle is freed exactly once, by `Drop`, and a handle over borrowed bytes cannot outlive them.
 //!
@@ -16,7 +16,7 @@ mod log;
 pub(crate) use api::Api;
 pub(crate) use handle::Handle;
 
-/// A call ecCodes refused: its own name for the reason, and what it logged meanwhile.
+/// A call that ecCodes refused: its name for the reason, and what it logged during the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) reason: String,

@@ -1,4 +1,4 @@
-//! Making messages: a small forecast that looks like one, of any size, from ecCodes' own samples.
+//! Generates messages of any size from ecCodes' samples: a small forecast with plausible values.
 //!
 //! For demonstrations and tests. Everything is derived from the [`ForecastPlan`] and the [`FieldName`], so the same
 //! question gives the same bytes in every process.
@@ -16,7 +16,7 @@ use isotach_engine_kit::context::Context;
 use crate::eccodes::{Eccodes, EccodesError};
 use crate::ffi::Handle;
 
-/// What all fields of a made forecast have in common.
+/// What all fields of a generated forecast have in common.
 ///
 /// ```
 /// use isotach_grib::ForecastPlan;
@@ -42,7 +42,7 @@ pub struct ForecastPlan {
     pub members: Option<u32>,
     /// Length to come near to, in bytes, for each message. The message is never longer.
     pub message_size: usize,
-    /// Another seed gives other weather.
+    /// The seed of the weather.
     pub seed: u64,
 }
 
@@ -104,7 +104,7 @@ struct Opened {
     filled: bool,
 }
 
-/// Messages kept open at most; each holds about a message's length of memory.
+/// The most open messages; each takes about a message's length of memory.
 const OPENED_MAX: usize = 16;
 
 impl MessageMaker {
@@ -122,7 +122,7 @@ impl MessageMaker {
         Ok(Self { plan, layout, weather, blank, eccodes, opened: HashMap::new(), values: Vec::new() })
     }
 
-    /// The grid of the messages made.
+    /// The grid of the messages.
     #[must_use]
     pub fn layout(&self) -> Layout {
         self.layout

@@ -1,4 +1,4 @@
-//! Messages as made, looked at through their own keys and values.
+//! Generated messages, read through their keys and values.
 
 use super::*;
 use crate::SliceScanner;

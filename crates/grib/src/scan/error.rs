@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScanError {
-    /// A message begins here but is not whole. A scanner with `skip_bad` goes on behind it.
+    /// A message begins here but is not whole. A scanner with `skip_bad` continues after it.
     #[error("message {number} at byte {offset} {problem}")]
     BadMessage {
         /// Its number in the input, from 1; bad messages count.

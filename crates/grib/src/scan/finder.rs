@@ -26,7 +26,7 @@ pub(super) struct Found {
 /// The state of one scan.
 #[derive(Debug)]
 pub(super) struct Finder {
-    /// Where the search goes on.
+    /// The position at which the search continues.
     position: u64,
     /// Marks seen so far, bad messages included.
     number: u64,
@@ -122,7 +122,7 @@ impl Finder {
             }
             Err(Stop::Io(error)) => Err(self.fail(error)),
             Err(Stop::Problem(problem)) => {
-                // The header cannot be trusted, so the next message is looked for right behind this one's mark.
+                // The header cannot be trusted, so the search continues right after this message's mark.
                 self.position += MARK.len() as u64;
                 self.done = !self.skip_bad;
                 Err(ScanError::BadMessage { number, offset, problem })

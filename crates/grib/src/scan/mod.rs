@@ -19,7 +19,7 @@ pub use message::{Message, MessageScanner};
 pub use scanner::Scanner;
 pub use slice::{MessageRef, SliceScanner};
 
-/// The longest message a scanner accepts unless told otherwise: 2 GiB.
+/// The longest message a scanner accepts by default: 2 GiB.
 ///
 /// A damaged length must not make a stream's whole remainder pile up in memory.
 pub const DEFAULT_MAX_LENGTH: u64 = 1 << 31;

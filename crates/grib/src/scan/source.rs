@@ -1,6 +1,6 @@
 //! Where a scan's bytes come from: a slice, a stream, or a file that can be sought in.
 //!
-//! Invariant: no source reads or allocates more than one step beyond the bytes that are really there, whatever it is asked
+//! Invariant: no source reads or allocates more than one step beyond the bytes that exist, whatever length it is asked
 //! for.
 
 use std::io::{self, Read, Seek, SeekFrom};
@@ -94,7 +94,7 @@ impl<R: Read> StreamSource<R> {
                 Err(error) => (self.ended, self.failure) = (true, Some(error)),
             }
         }
-        // What arrived before a failure counts: the failure is told when the bytes it cost are asked for.
+        // Bytes that arrived before a failure count: the failure is reported when the missing bytes are requested.
         match self.failure.take_if(|_| self.buffer.len() - self.spent < needed) {
             Some(error) => Err(error),
             None => Ok(()),

@@ -90,6 +90,22 @@ pub(crate) fn usual_name(name: &str) -> Option<&'static str> {
     SYNONYMS.iter().find(|(other, _)| *other == name).map(|(_, usual)| *usual)
 }
 
+/// Words that stand for all values of a key.
+pub(crate) fn is_wildcard(value: &str) -> bool {
+    let value = value.trim();
+    value == "*" || value.eq_ignore_ascii_case("all") || value.eq_ignore_ascii_case("any")
+}
+
+/// The word that takes a key out of a request.
+pub(crate) fn is_off(value: &str) -> bool {
+    value.trim().eq_ignore_ascii_case("off")
+}
+
+/// Whether a value of a request leaves its key open.
+pub(crate) fn means_all(value: &str) -> bool {
+    is_wildcard(value) || is_off(value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,6 @@ use std::str::FromStr;
 
 use crate::error::RequestError;
 use crate::key::Key;
-use crate::schema::means_all;
 use crate::text;
 
 /// The words that may stand in front of a request.
@@ -167,8 +166,9 @@ impl Request {
     /// Those of `names` that the request does not name, or of which it means every value; for operations that ask for a
     /// least number of keys.
     pub fn missing_from<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-        let is_named =
-            |name: &&str| self.get(name).is_some_and(|values| !values.iter().any(|value| means_all(value)));
+        let is_named = |name: &&str| {
+            self.get(name).is_some_and(|values| !values.iter().any(|value| keywords::means_all(value)))
+        };
         names.into_iter().filter(|name| !is_named(name)).collect()
     }
 }

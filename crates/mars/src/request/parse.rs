@@ -34,26 +34,26 @@ pub(super) fn requests(text: &str) -> Result<Vec<(usize, Request)>, RequestError
     let mut requests: Vec<(usize, Request)> = Vec::new();
     reader.skip_blanks();
     while reader.peek().is_some() {
-        let place = reader.place();
+        let position = reader.position();
         let request = reader.request()?;
         let forgotten =
             request.verb.is_none() && requests.first().is_some_and(|(_, first)| first.verb.is_some());
         if forgotten {
-            return Err(place.error("',' at the end of the line before, or a verb", "a key".to_owned()));
+            return Err(position.error("',' at the end of the line before, or a verb", "a key".to_owned()));
         }
-        requests.push((place.line, request));
+        requests.push((position.line, request));
         reader.skip_blanks();
     }
     Ok(requests)
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct TextPosition {
     line: usize,
     column: usize,
 }
 
-impl Place {
+impl TextPosition {
     fn error(self, expected: &str, found: String) -> RequestError {
         RequestError::Syntax { line: self.line, column: self.column, expected: expected.to_owned(), found }
     }
@@ -62,7 +62,7 @@ impl Place {
 struct Reader<'a> {
     text: &'a str,
     rest: Peekable<CharIndices<'a>>,
-    place: Place,
+    position: TextPosition,
     /// Whether a comment that began with `!` was the last thing passed over: it may have been meant as a value.
     after_exclamation: bool,
 }
@@ -72,13 +72,13 @@ impl<'a> Reader<'a> {
         Self {
             text,
             rest: text.char_indices().peekable(),
-            place: Place { line: 1, column: 1 },
+            position: TextPosition { line: 1, column: 1 },
             after_exclamation: false,
         }
     }
 
-    fn place(&self) -> Place {
-        self.place
+    fn position(&self) -> TextPosition {
+        self.position
     }
 
     fn peek(&mut self) -> Option<char> {
@@ -88,9 +88,9 @@ impl<'a> Reader<'a> {
     fn next(&mut self) -> Option<char> {
         let (_, character) = self.rest.next()?;
         if character == '\n' {
-            self.place = Place { line: self.place.line + 1, column: 1 };
+            self.position = TextPosition { line: self.position.line + 1, column: 1 };
         } else {
-            self.place.column += 1;
+            self.position.column += 1;
         }
         Some(character)
     }
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
 
     fn error(&mut self, expected: &str) -> RequestError {
         let found = self.peek().map_or_else(|| "the end".to_owned(), |character| format!("{character:?}"));
-        self.place.error(expected, found)
+        self.position.error(expected, found)
     }
 
     fn skip_blanks(&mut self) {
@@ -131,32 +131,37 @@ impl<'a> Reader<'a> {
 
     fn request(&mut self) -> Result<Request, RequestError> {
         let mut request = Request::new();
-        let place = self.place();
+        let position = self.position();
         let first = self.word("a key or a verb")?;
         if self.take('=') {
-            self.pair(&mut request, &first, place)?;
+            self.pair(&mut request, &first, position)?;
         } else {
             let verb = first.to_ascii_lowercase();
             if !VERBS.contains(&verb.as_str()) {
-                return Err(place.error("a key with '=' or a verb such as retrieve", format!("{first:?}")));
+                return Err(position.error("a key with '=' or a verb such as retrieve", format!("{first:?}")));
             }
             request.verb = Some(verb);
         }
         while self.take(',') {
             self.skip_blanks();
-            let place = self.place();
+            let position = self.position();
             let name = self.word("a key")?;
             if !self.take('=') {
                 return Err(self.error("'=' after the key"));
             }
-            self.pair(&mut request, &name, place)?;
+            self.pair(&mut request, &name, position)?;
         }
         Ok(request)
     }
 
-    fn pair(&mut self, request: &mut Request, name: &str, place: Place) -> Result<(), RequestError> {
+    fn pair(
+        &mut self,
+        request: &mut Request,
+        name: &str,
+        position: TextPosition,
+    ) -> Result<(), RequestError> {
         if request.contains(name) {
-            return Err(place.error("each key once", format!("{name:?} again")));
+            return Err(position.error("each key once", format!("{name:?} again")));
         }
         let mut values = vec![self.value()?];
         while self.take('/') {
@@ -213,7 +218,7 @@ impl<'a> Reader<'a> {
     }
 
     fn quoted(&mut self, quote: char) -> Result<String, RequestError> {
-        let opening = self.place();
+        let opening = self.position();
         self.next();
         let mut word = String::new();
         while let Some(character) = self.next() {

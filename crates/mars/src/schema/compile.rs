@@ -106,7 +106,7 @@ pub(super) fn compile(tree: &Tree) -> Compiled {
 fn rule(id: RuleId, line: usize, group: usize, levels: [Level; 3]) -> Rule {
     let (mut uses, mut knows) = (Vec::new(), Vec::new());
     for key in levels.iter().flat_map(|level| &level.keys) {
-        // A date of which only the year or month is kept is not used up by that: its day would be lost.
+        // Keeping only the year or month of a date does not use it up: its day would be lost.
         if key.name_id == key.kept_id {
             uses.push(key.name_id);
         }

@@ -22,7 +22,6 @@ use crate::clock::Clock;
 use crate::error::SchemaError;
 
 pub use filter::{Candidates, LevelFilter, Values, Wanted};
-pub(crate) use plan::means_all;
 pub use plan::{Match, Plan};
 pub use rule::{Level, LevelKey, Presence, Rule, RuleId};
 pub use split::SplitKey;

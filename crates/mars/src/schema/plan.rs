@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::Schema;
 use super::filter::{KeyFilter, LevelFilter, Values, Wanted};
 use super::rule::{LevelKey, NameId, Presence, Rule, RuleId};
-use super::wanted::keeps_whole;
 use crate::error::{Mismatch, RequestError};
 use crate::request::{Request, keywords};
 use crate::text::nearest;
@@ -23,7 +22,7 @@ pub enum Match {
     Partial,
 }
 
-/// What to look for under one rule.
+/// The search under one rule.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Plan {
@@ -45,27 +44,11 @@ impl Plan {
     }
 }
 
-/// Words that stand for all values of a key.
-fn is_wildcard(value: &str) -> bool {
-    let value = value.trim();
-    value == "*" || value.eq_ignore_ascii_case("all") || value.eq_ignore_ascii_case("any")
-}
-
-/// Whether a value of a request lets every value of its key be.
-pub(crate) fn means_all(value: &str) -> bool {
-    is_wildcard(value) || is_off(value)
-}
-
-/// The word that takes a key out of a request.
-fn is_off(value: &str) -> bool {
-    value.trim().eq_ignore_ascii_case("off")
-}
-
 /// Whether a request could not ask for this value, because it is a word of the language.
 pub(super) fn is_reserved(value: &str) -> bool {
-    // Longer values are told apart without looking at them: this is asked for every value that is archived.
+    // Longer values need no comparison: this runs for every archived value.
     let value = if value.len() > 3 { value.trim() } else { value };
-    value.len() <= 3 && (is_wildcard(value) || is_off(value))
+    value.len() <= 3 && (keywords::is_wildcard(value) || keywords::is_off(value))
 }
 
 /// How far a rule is from fitting; a value it refuses counts double, being the rule's subject.
@@ -122,10 +105,10 @@ impl<'a> Planner<'a> {
         let mut named = Vec::with_capacity(request.len());
         for (name, values) in request.iter() {
             let Some((name, number)) = schema.known_name(name)? else { continue };
-            if values.iter().any(|value| is_off(value)) {
+            if values.iter().any(|value| keywords::is_off(value)) {
                 continue;
             }
-            let is_any = values.iter().any(|value| is_wildcard(value));
+            let is_any = values.iter().any(|value| keywords::is_wildcard(value));
             if is_any && values.iter().any(|value| value.trim().eq_ignore_ascii_case("to")) {
                 let reason = "all, any and * stand for every value, and end no range".to_owned();
                 return Err(RequestError::BadRange {
@@ -332,7 +315,7 @@ impl Schema {
         let plans = self.plans(request, mode)?;
         let rules: Vec<&Rule> = plans.iter().filter_map(|plan| self.rule(plan.rule)).collect();
         let is_kept = |name: &str| {
-            let keeps = |rule: &&Rule, number| rule.keys().any(|key| keeps_whole(key, number));
+            let keeps = |rule: &&Rule, number| rule.keys().any(|key| key.is_whole(number));
             let number = self.compiled.number(name);
             number.is_some_and(|number| rules.iter().all(|rule| keeps(rule, number)))
         };
@@ -349,7 +332,7 @@ impl Schema {
         if let Some(name) = self.without_effect(request, Match::Partial)?.first() {
             return Err(RequestError::NoEffect { name: (*name).to_owned() });
         }
-        let off = request.iter().find(|(_, values)| values.iter().any(|value| is_off(value)));
+        let off = request.iter().find(|(_, values)| values.iter().any(|value| keywords::is_off(value)));
         off.map_or(Ok(()), |(name, _)| Err(RequestError::SwitchedOff { name: name.to_owned() }))
     }
 

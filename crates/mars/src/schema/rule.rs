@@ -148,4 +148,10 @@ impl LevelKey {
     pub fn is_mandatory(&self) -> bool {
         self.presence == Presence::Mandatory
     }
+
+    /// Whether this is the key `name` itself: not a part of it, and not hidden.
+    pub(super) fn is_whole(&self, name: NameId) -> bool {
+        let hidden = matches!(self.presence, Presence::Hidden { .. }) || self.kind == KeyType::Ignore;
+        self.name_id == name && self.kept_id == name && !hidden
+    }
 }

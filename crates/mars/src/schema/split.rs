@@ -52,7 +52,7 @@ impl SplitKey {
     }
 }
 
-/// A field's key as rules look at it.
+/// A field's key as rules read it.
 struct Given<'a> {
     key: &'a Key,
     places: &'a [u32],
@@ -205,7 +205,7 @@ impl<'a> Given<'a> {
         self.key.slot(*place as usize).map(|(_, value)| value)
     }
 
-    /// Whether every mandatory key is there with a value the rule takes.
+    /// Whether every mandatory key is present with a value that the rule takes.
     fn fits(&self, level: &Level) -> bool {
         level.keys.iter().all(|key| match (self.value(key.name_id), &key.allowed) {
             (Some(value), Some(allowed)) => allowed.admits_raw(key.kind, value, self.clock),

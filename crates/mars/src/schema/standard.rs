@@ -1,4 +1,4 @@
-//! The schema used where a site gives none.
+//! The schema for sites without their own.
 
 use std::sync::LazyLock;
 

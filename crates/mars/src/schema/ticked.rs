@@ -38,12 +38,12 @@ impl Ticked {
         Self { sizes, found }
     }
 
-    /// How many combinations there are, as far as 2^64 counts.
+    /// The number of combinations; at most the largest `usize`.
     pub(super) fn count(&self) -> usize {
         saturated(product(&self.sizes))
     }
 
-    /// How many have not been found, as far as 2^64 counts.
+    /// The number of combinations not found; at most the largest `usize`.
     pub(super) fn missing_count(&self) -> usize {
         match &self.found {
             Found::Places { missing, .. } => *missing,

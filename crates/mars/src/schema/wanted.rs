@@ -1,4 +1,4 @@
-//! [`WantedFields`]: the fields a request names, ticked off as they are found, so that the missing ones can be told.
+//! [`WantedFields`]: the fields a request names, ticked off as they are found, so that the missing ones can be named.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Schema;
 use super::compile::Compiled;
 use super::plan::{Match, Named, Planner, request_error};
-use super::rule::{LevelKey, NameId, Presence, Rule, RuleId};
+use super::rule::{NameId, Rule, RuleId};
 use super::ticked::{ANY, Ticked};
 use crate::clock::Clock;
 use crate::error::RequestError;
@@ -37,7 +37,7 @@ pub struct WantedFields {
     compiled: Arc<Compiled>,
     clock: Clock,
     /// Where the rule last marked keeps the keys: fields come in runs of one rule.
-    places: Option<(RuleId, Vec<Option<Place>>)>,
+    places: Option<(RuleId, Vec<Option<KeyPosition>>)>,
 }
 
 #[derive(Clone)]
@@ -49,9 +49,9 @@ struct WantedKey {
     indexes: HashMap<String, u32>,
 }
 
-/// Where a rule keeps a key whole: which level, which place in it, as what type.
+/// Where a rule keeps a key whole: its level, its position there, its type.
 #[derive(Clone, Copy)]
-struct Place {
+struct KeyPosition {
     level: usize,
     slot: usize,
     kind: KeyType,
@@ -86,7 +86,7 @@ impl Schema {
         let mut first_fault = None;
         let given = keywords::as_fields_carry(named.name, named.values.unwrap_or_default());
         for key in rules.iter().flat_map(|rule| rule.keys()) {
-            if !keeps_whole(key, named.number) || tried.contains(&key.kind) {
+            if !key.is_whole(named.number) || tried.contains(&key.kind) {
                 continue;
             }
             tried.push(key.kind);
@@ -97,12 +97,6 @@ impl Schema {
         }
         first_fault.map_or(Ok(None), Err)
     }
-}
-
-/// Whether this is the key itself, not a part of it and not hidden.
-pub(super) fn keeps_whole(key: &LevelKey, number: NameId) -> bool {
-    let hidden = matches!(key.presence, Presence::Hidden { .. }) || key.kind == KeyType::Ignore;
-    key.name_id == number && key.kept_id == number && !hidden
 }
 
 impl WantedFields {
@@ -143,8 +137,8 @@ impl WantedFields {
         let rule = self.compiled.rules.get(id.0);
         let place = |number: NameId| {
             rule?.levels().into_iter().enumerate().find_map(|(level, keys)| {
-                let slot = keys.keys().position(|key| keeps_whole(key, number))?;
-                Some(Place { level, slot, kind: keys.keys().nth(slot)?.kind })
+                let slot = keys.keys().position(|key| key.is_whole(number))?;
+                Some(KeyPosition { level, slot, kind: keys.keys().nth(slot)?.kind })
             })
         };
         self.places = Some((id, self.keys.iter().map(|key| place(key.number)).collect()));

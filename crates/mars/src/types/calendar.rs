@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::Expected;
 use super::civil::Day;
 use crate::clock::Clock;
+use crate::text::Expected;
 
 const MONTHS: [&str; 12] = [
     "january",
@@ -20,7 +20,7 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
-/// How much of a month's name tells it.
+/// The letters of a month's name that identify it.
 const MONTH_LETTERS: usize = 3;
 const EXPECTED: &str = "a date, such as 20240131, 2024-01-31, 2024-031 or -1";
 

@@ -14,18 +14,15 @@ mod time_of_day;
 pub(crate) mod wind;
 mod word;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use crate::clock::Clock;
+use crate::text::Expected;
 
 pub(crate) use calendar::named_month;
 pub use param::{param_id, param_name};
 pub(crate) use range::{RangeFault, VALUES_MAX, expand};
-
-/// What a value should have been. The caller knows the key and the value.
-pub(crate) type Expected = Cow<'static, str>;
 
 /// The type of a key, as declared in a schema by `key: Type;`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -158,6 +155,8 @@ impl FromStr for KeyType {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::borrow::Cow;
+
     use super::*;
 
     /// The canonical form of `text`, today being the first of March 2024; or what was expected.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Expected;
+use crate::text::Expected;
 
 /// Whether `text` is the number as it would be written: digits, no zero in front, short enough for exact doubles.
 fn is_plain(text: &str) -> bool {

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-use super::Expected;
-use crate::text::nearest;
+use crate::text::{Expected, nearest};
 
 /// Short name and identifier of the parameters that MARS knows by name, sorted by name.
 const TABLE: &str = include_str!("params.tsv");

@@ -5,8 +5,9 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::{Expected, KeyType, calendar, quantile, step, time_of_day};
+use super::{KeyType, calendar, quantile, step, time_of_day};
 use crate::clock::Clock;
+use crate::text::Expected;
 
 /// The most values that one key of a request may come to.
 pub(crate) const VALUES_MAX: usize = 1_000_000;
@@ -16,7 +17,7 @@ pub(crate) const VALUES_MAX: usize = 1_000_000;
 pub(crate) enum RangeFault {
     /// A value is not of the key's type.
     Value { value: String, expected: Expected },
-    /// A `to`/`by` range, as written, makes no sense.
+    /// A `to`/`by` range is invalid.
     Range { range: String, reason: Expected },
     /// The list comes to more than [`VALUES_MAX`] values.
     TooMany,

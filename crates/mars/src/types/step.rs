@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Expected;
+use crate::text::Expected;
 
 const EXPECTED: &str = "a step, such as 24, 1h30m or 0-24";
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::Expected;
 use super::step::seconds_with_units;
+use crate::text::Expected;
 
 const EXPECTED: &str = "a time of day, such as 12, 1200 or 12:00";
 
