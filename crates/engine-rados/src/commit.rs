@@ -1,4 +1,4 @@
-//! Transactions of one cell: what must hold and what is changed, in one operation on the object that holds the cell.
+//! Transactions of one cell: preconditions and changes, in one operation on the object that holds the cell.
 
 use isotach_object::{Cell, Error, ObjectType, Precondition, Result, Transaction, Update};
 

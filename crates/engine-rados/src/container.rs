@@ -1,4 +1,4 @@
-//! A handle on a container: checks the arguments, hands over what it has taken where it must, and asks the parts.
+//! A handle on a container: checks the arguments, submits pending updates where needed, and calls the parts below.
 
 use std::{
     ops::Range,
@@ -64,7 +64,7 @@ impl RadosContainer {
         pipeline.or_fail(|pipeline| pipeline.hand_over(&self.space, &self.arrays))
     }
 
-    /// Hands over everything, and gives the epoch in which it counts.
+    /// Submits everything and returns the epoch at which it counts.
     fn settle(&self, pipeline: &mut Pipeline) -> Result<Epoch> {
         self.hand_over(pipeline)?;
         if !pipeline.is_ahead {
@@ -75,7 +75,7 @@ impl RadosContainer {
         Ok(Epoch(epoch))
     }
 
-    /// What slots hold, of cells of which some may be values.
+    /// The contents of slots, some of which may hold values.
     fn sizes_of(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
         let slots: Vec<Slot> = cells.iter().map(Slot::of).collect();
         let held = self.space.load_slots(&slots)?;

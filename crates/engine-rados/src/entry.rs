@@ -1,7 +1,7 @@
-//! What an entry holds, as it is stored: a byte for the kind, a checksum over the entry and whose it is, and the contents.
+//! The stored form of an entry: a byte for the kind, a checksum over the entry and its keys, and the contents.
 //!
-//! A stored entry is never empty, since Ceph takes what is not there for empty where it compares. Two entries of a cell with
-//! the same value are the same bytes, so that one can be compared with by its value.
+//! A stored entry is never empty, because Ceph compares an absent entry as empty. Two entries of a cell with the same value are
+//! the same bytes, so Ceph can compare an entry by its value.
 
 use isotach_engine_kit::checksum::{crc32c, crc32c_of_both};
 use isotach_object::{Error, ObjectId, Result};
@@ -91,7 +91,7 @@ fn encode(kind: u8, object: ObjectId, key: &[u8], contents: &[u8]) -> Vec<u8> {
 }
 
 fn head_of(kind: u8, object: ObjectId, key: &[u8], contents: &[u8]) -> [u8; HEAD] {
-    // Of the sum of the contents, whatever their size, and of what they are.
+    // Over the checksum of the contents, which has a fixed size, and over their kind.
     let mut whose = [0; 21];
     whose[..4].copy_from_slice(&crc32c(contents).to_le_bytes());
     whose[4] = kind;

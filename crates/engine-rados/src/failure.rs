@@ -35,7 +35,7 @@ pub(crate) fn failed(errno: Errno, what: String) -> Error {
             ),
             source: Box::new(source),
         },
-        // Of a condition that failed: whoever set it asks for it before.
+        // A caller that has set a condition checks for its failure before.
         libc::ENOENT => Error::not_found(what),
         libc::EEXIST => Error::AlreadyExists { what },
         _ => Error::Io { what, source: Box::new(source) },

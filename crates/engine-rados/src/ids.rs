@@ -1,4 +1,4 @@
-//! Object ids: taken from the container's header in ranges, and handed out from there.
+//! Object ids: reserved from the container's header in ranges, and allocated from those.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,25 +7,25 @@ use isotach_object::{Error, IdRange, Result};
 
 use crate::{
     failure::failed,
-    ffi::{Errno, ReadOp, WriteOp},
+    ffi::{IfFound, ReadOp, WriteOp},
     keys::HEADER,
     space::{IDS, Space},
 };
 
-/// Ids that a handle takes at once, at least.
-const RESERVED: u64 = 1024;
+/// The fewest ids that a handle reserves.
+const RESERVATION_MIN: u64 = 1024;
 
-/// Ids that a handle has taken and not handed out.
+/// Ids that a handle has reserved and not allocated.
 #[derive(Debug, Default)]
 pub(crate) struct Ids(Mutex<(u64, u64)>);
 
 impl Ids {
-    /// Hands out ids that nobody else gets.
+    /// Allocates ids that no other caller gets.
     pub(crate) fn allocate(&self, count: u64, space: &Space) -> Result<IdRange> {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (start, end) = match *left {
             (start, end) if end - start >= count => (start, end),
-            _ => reserve(count.max(RESERVED), space)?,
+            _ => reserve(count.max(RESERVATION_MIN), space)?,
         };
         *left = (start + count, end);
         Ok(IdRange { start, end: start + count })
@@ -45,15 +45,12 @@ fn decode(stored: &[u8]) -> Option<u64> {
     (encode(next) == stored).then_some(next)
 }
 
-/// Takes ids from the header.
+/// Reserves ids from the header.
 fn reserve(count: u64, space: &Space) -> Result<(u64, u64)> {
     let what = || format!("allocate object ids in container {}", space.label);
     loop {
-        let answer = match space.io.read(HEADER, ReadOp::new().attributes()) {
-            Ok(answer) => answer,
-            Err(Errno::NOT_FOUND) => return Err(space.gone()),
-            Err(errno) => return Err(failed(errno, what())),
-        };
+        let answer = space.io.read(HEADER, ReadOp::new().attributes()).if_found().context(what)?;
+        let answer = answer.ok_or_else(|| space.gone())?;
         let start = answer.attribute(IDS).and_then(decode).ok_or_else(|| {
             let place = format!("RADOS object {HEADER} of container {}", space.label);
             Error::corrupt("a header whose next object id is missing or fails its checksum", place)
@@ -65,7 +62,7 @@ fn reserve(count: u64, space: &Space) -> Result<(u64, u64)> {
         op.require_attribute(IDS, &encode(start)).set_attribute(IDS, &encode(end));
         match space.io.write(HEADER, &op) {
             Ok(_) => return Ok((start, end)),
-            // Another took some meanwhile.
+            // Another handle has reserved some.
             Err(errno) if errno.is_refusal() => {}
             Err(errno) => return Err(failed(errno, what())),
         }

@@ -1,10 +1,10 @@
 //! Names of objects in RADOS, and keys of entries in their omaps.
 //!
-//! An entry's key begins with four digits of the hash of the key (of the distribution key, in the general form), so the order
-//! of an omap is that of the hashes, and a part of the hashes is a range of keys. Then come the caller's bytes. The digits
-//! have six bits each, since Ceph's work on an entry grows with its bytes.
-//! librados takes the key from which a page is to go on as a C string, so a stored key has no NUL: of the bytes 0 and 1 each
-//! is two, and so is the end of a distribution key.
+//! An entry's key begins with four digits of the hash of the key (of the distribution key, in the general form). So an omap is
+//! ordered by hash, and a range of hashes is a range of keys. The caller's bytes follow. The digits have six bits each, because
+//! Ceph's work on an entry grows with its bytes.
+//! librados takes the key after which a page starts as a C string, so a stored key has no NUL: each of the bytes 0 and 1 is stored
+//! as two bytes, and so is the end of a distribution key.
 
 use isotach_engine_kit::checksum::crc32c;
 use isotach_object::{Cell, Error, ObjectId, ObjectType, Result};
@@ -57,7 +57,7 @@ pub(crate) enum Name {
 }
 
 impl Name {
-    /// Reads a name; `None` for one that this engine does not give.
+    /// Reads a name; `None` for one that this engine does not use.
     pub(crate) fn of(name: &str) -> Option<Self> {
         if name == HEADER {
             return Some(Self::Header);

@@ -1,8 +1,8 @@
 //! The engine on Ceph's object store, RADOS: `rados://POOL[/NAME][?OPTION=VALUE&...]`.
 //!
-//! A pool of ours is a namespace of one of Ceph's, with an object that names its containers; a container is a namespace with a
-//! header object; a key-value or general object is the omap of an object, or of several once it is large; an array is an
-//! object with its bytes and a table of pieces. `docs/engines/rados.md` says why, and what an administrator has to know.
+//! A pool is a namespace of a Ceph pool, with an object that lists its containers. A container is a namespace with a header object.
+//! A key-value or general object is an omap, and several omaps once it is large. An array is an object with its bytes and a table
+//! of pieces. `docs/engines/rados.md` says why, and what an administrator has to know.
 //!
 //! librados is loaded at run time, so that the program builds and starts without Ceph. The modules, from the bottom:
 //! `ffi` (librados), `omaps` (entries), `arrays` (bytes), `pipeline` (what a handle has taken), `container`, `pool`.
@@ -21,9 +21,9 @@ mod commit;
 mod container;
 mod entry;
 mod failure;
-mod ffi;
 #[cfg(feature = "cluster")]
-pub mod harm;
+pub mod fault_injection;
+mod ffi;
 mod ids;
 mod keys;
 mod listing;
@@ -95,7 +95,7 @@ impl Rados {
         RadosPool::at(uri, cluster, options)
     }
 
-    /// The connection that is there, or a new one.
+    /// The existing connection, or a new one.
     fn cluster(&self, options: &Options) -> Result<Arc<Cluster>> {
         let seconds = options.timeout.as_secs();
         let key = (options.conf.clone(), options.user.clone(), options.keyring.clone(), seconds);

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How many listings of objects a handle remembers.
-const MOST_LISTINGS: usize = 4;
+const LISTINGS_MAX: usize = 4;
 
 /// The stored key behind which a page begins.
 fn after(anchor: &Anchor) -> Result<Vec<u8>> {
@@ -118,7 +118,7 @@ impl Objects {
         let page: Vec<ObjectId> = rest.by_ref().take(limit).copied().collect();
         let next = rest.next().and(page.last()).copied();
         if let Some(next) = next {
-            if kept.len() >= MOST_LISTINGS {
+            if kept.len() >= LISTINGS_MAX {
                 kept.clear();
             }
             kept.insert(next, Arc::clone(&all));

@@ -24,7 +24,7 @@ pub(crate) struct Options {
     pub(crate) pool: String,
     /// The name of our pool in it; empty for the only one.
     pub(crate) name: String,
-    /// The configuration file; none for where librados looks.
+    /// The configuration file; none for librados' default.
     pub(crate) conf: Option<String>,
     /// The user, without `client.`.
     pub(crate) user: String,

@@ -1,12 +1,12 @@
-//! What a handle has taken and not yet handed over, in the order in which it is handed over.
+//! The updates that a handle has accepted and not yet submitted, in the order of submission.
 //!
 //! What must stay true:
-//! - Bytes of arrays are under way while the caller goes on; entries wait. When all is handed over, the bytes come first and
-//!   then the entries, object by object, in the order in which the objects were first named. So an entry never counts before
-//!   the bytes that it may speak of, nor before the entries of objects that were named before its own.
-//! - No more than [`MOST_BYTES`] wait or are under way, but for one update that has more, and for entries that are sent ahead: of
-//!   these as many operations are under way as the depth says.
-//! - After a failure nothing more is taken: nobody knows what came of what was under way.
+//! - Bytes of arrays are written while the caller continues; entries wait. A flush completes the bytes first and then submits the
+//!   entries, object by object, in the order in which the objects were first named. So an entry never counts before the bytes that
+//!   it may refer to, nor before the entries of objects that were named before its own.
+//! - At most [`BYTES_MAX`] wait or are being written. Exceptions are a single larger update, and entries that are sent ahead, whose
+//!   operations are bounded by the depth.
+//! - After a failure the handle accepts nothing more, because the outcome of the operations under way is unknown.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -21,14 +21,14 @@ use crate::{
 };
 
 /// Bytes of array writes that are taken before the caller has to wait.
-const MOST_BYTES: usize = 64 << 20;
+const BYTES_MAX: usize = 64 << 20;
 /// Bytes of entries that wait.
-const MOST_ENTRY_BYTES: usize = 16 << 20;
+const ENTRY_BYTES_MAX: usize = 16 << 20;
 /// Writes of at least so many bytes begin at once; smaller ones wait for others that follow them.
 const LARGE: usize = 256 << 10;
 /// Bytes and arrays that wait for others.
-const MOST_GATHERED: usize = 8 << 20;
-const MOST_GATHERED_ARRAYS: usize = 64;
+const GATHERED_MAX: usize = 8 << 20;
+const GATHERED_ARRAYS_MAX: usize = 64;
 /// What an entry or a change costs besides its bytes.
 const ENTRY: usize = 100;
 
@@ -61,7 +61,7 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Refuses a handle of which something failed.
+    /// Refuses a handle after a failure.
     pub(crate) fn check(&self, space: &Space) -> Result<()> {
         match self.failed {
             true => Err(Error::Poisoned { what: format!("container {}", space.label) }),
@@ -69,7 +69,7 @@ impl Pipeline {
         }
     }
 
-    /// Does something after whose failure the handle takes no more.
+    /// Runs something whose failure makes the handle refuse further updates.
     pub(crate) fn or_fail<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let outcome = act(self);
         self.failed |= outcome.is_err();
@@ -147,7 +147,7 @@ impl Pipeline {
     }
 
     fn hand_over_if_many(&mut self, space: &Space, arrays: &Arrays) -> Result<()> {
-        if self.entry_bytes > MOST_ENTRY_BYTES { self.hand_over(space, arrays) } else { Ok(()) }
+        if self.entry_bytes > ENTRY_BYTES_MAX { self.hand_over(space, arrays) } else { Ok(()) }
     }
 
     /// Sends the entries of an object that have become many, if it is the first and nothing must come before them.
@@ -191,7 +191,7 @@ impl Pipeline {
         arrays.settle(vec![Job::new(Slot::of(cell), Vec::new(), vec![change])]).map(drop)
     }
 
-    /// Takes the bytes of an array that is not there.
+    /// Accepts the bytes of a new array.
     pub(crate) fn take_new(
         &mut self,
         object: ObjectId,
@@ -228,7 +228,7 @@ impl Pipeline {
                 _ => 0,
             };
         append(self.gathered.entry(object).or_default(), change);
-        if self.gathered_bytes > MOST_GATHERED || self.gathered.len() > MOST_GATHERED_ARRAYS {
+        if self.gathered_bytes > GATHERED_MAX || self.gathered.len() > GATHERED_ARRAYS_MAX {
             self.send_gathered(arrays)?;
         }
         Ok(())
@@ -252,7 +252,7 @@ impl Pipeline {
             self.end_creation(arrays)?;
         }
         while !self.creations.is_empty()
-            && (self.creations.len() >= arrays.depth() || self.creation_bytes + length > MOST_BYTES)
+            && (self.creations.len() >= arrays.depth() || self.creation_bytes + length > BYTES_MAX)
         {
             self.end_creation(arrays)?;
         }
@@ -348,7 +348,7 @@ impl Entries {
     }
 }
 
-/// Adds a change behind others; a write that goes on where the last one ended becomes a part of it.
+/// Adds a change after others. A write that starts where the last one ended is merged with it.
 fn append(changes: &mut Vec<Change>, change: Change) {
     if let (Some(Change::Write { offset, data }), Change::Write { offset: next, data: more }) =
         (changes.last_mut(), &change)

@@ -1,4 +1,4 @@
-//! A connection to a pool: its containers made, found, measured and removed.
+//! A connection to a pool, which creates, finds, measures and removes containers.
 
 use std::{
     collections::VecDeque,
@@ -15,7 +15,7 @@ use isotach_object::{
 use crate::{
     CAPABILITIES,
     container::RadosContainer,
-    ffi::{Cluster, Errno, Io, Names, Pending, WriteOp},
+    ffi::{Cluster, Errno, IfFound, Io, Names, Pending, WriteOp},
     keys::HEADER,
     options::{Options, SCHEME},
     purge,
@@ -25,8 +25,8 @@ use crate::{
     verify,
 };
 
-/// How often whoever removes a container says that it is still at it.
-const BEAT: Duration = Duration::from_secs(60);
+/// The time between two heartbeats of a process that removes a container.
+const HEARTBEAT: Duration = Duration::from_secs(60);
 
 /// A connection.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct RadosPool {
 }
 
 impl RadosPool {
-    /// The place of a pool, whether or not there is one.
+    /// A connection to the place of a pool, which need not exist.
     pub(crate) fn at(uri: &PoolUri, cluster: Arc<Cluster>, options: Options) -> Result<Self> {
         let io = space::open_io(&cluster, &options, &options.pool, &space::namespace(&options, None))?;
         let registry = Registry::new(io, &options);
@@ -53,7 +53,7 @@ impl RadosPool {
         self.registry.check()
     }
 
-    /// Removes all containers, and what is left of others, and then the pool.
+    /// Removes all containers and the remains of others, and then the pool.
     pub(crate) fn destroy(&self) -> Result<()> {
         self.registry.leave()?;
         for label in self.registry.labels()? {
@@ -107,7 +107,7 @@ impl RadosPool {
 
     fn remove_objects(&self, io: &Io, uid: &str) -> Result<()> {
         let what = || format!("remove the RADOS objects of namespace {uid}");
-        // First what makes it a container, so that nobody opens what is left.
+        // The header goes first, so that no process opens the remains.
         let mut begun = VecDeque::from([begin_removal(io, HEADER).context(what)?]);
         let mut beat = Instant::now();
         for name in Names::of(io).context(what)? {
@@ -117,7 +117,7 @@ impl RadosPool {
                 removed(first).context(what)?;
             }
             begun.push_back(begin_removal(io, &name.context(what)?).context(what)?);
-            if beat.elapsed() > BEAT {
+            if beat.elapsed() > HEARTBEAT {
                 self.registry.beat(uid)?;
                 beat = Instant::now();
             }
@@ -133,10 +133,7 @@ fn begin_removal(io: &Io, name: &str) -> Result<Pending, Errno> {
 }
 
 fn removed(pending: Pending) -> Result<(), Errno> {
-    match pending.wait() {
-        Ok(_) | Err(Errno::NOT_FOUND) => Ok(()),
-        Err(errno) => Err(errno),
-    }
+    pending.wait().if_found().map(drop)
 }
 
 impl Pool for RadosPool {
@@ -202,7 +199,7 @@ impl Pool for RadosPool {
         size::of(&self.space(label)?)
     }
 
-    /// Where no manager daemon runs, Ceph does not say how much room there is.
+    /// Without a manager daemon Ceph does not report its space.
     fn usage(&self) -> Result<PoolUsage> {
         let room = self.cluster.room().context(|| format!("ask for the room of pool {}", self.uri))?;
         let mut used = 0;
@@ -225,7 +222,7 @@ impl Maintenance for RadosPool {
         verify::container(&Arc::new(self.space(label)?), how, progress)
     }
 
-    /// Nothing here is derived, so there is nothing to move, and only the note is kept.
+    /// The engine derives no data, so nothing moves, and only the note is stored.
     fn quarantine(&self, label: &Label, _: &[Finding], note: &str) -> Result<SetAside> {
         self.space(label)?;
         let object = self.registry.keep_note(label, note)?;

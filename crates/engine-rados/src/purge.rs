@@ -1,7 +1,7 @@
-//! Purging: objects with bytes that no table names.
+//! Purging: removes objects with bytes that no table names.
 //!
-//! They are left by writers that died between storing bytes and naming them, and by a value that was put over records. A
-//! writer that lives names its bytes within the time-out, so what is much older is nobody's.
+//! A writer leaves such objects when it dies between storing bytes and naming them, and so does a value that replaces records. A
+//! living writer names its bytes within the time-out, so much older objects belong to no writer.
 
 use std::{
     collections::HashSet,
@@ -19,10 +19,10 @@ use crate::{
     options::Options,
     size,
     space::Space,
-    table::{Place, Table},
+    table::{PiecePlace, Table},
 };
 
-/// Arrays whose tables are read at once.
+/// Arrays whose tables are read together.
 const AT_ONCE: usize = 1000;
 
 /// See [`isotach_object::Maintenance::purge`].
@@ -75,8 +75,8 @@ fn named(space: &Space, names: &[Name]) -> Result<HashSet<(u64, u64)>> {
     let mut named = HashSet::new();
     let mut add = |table: &Table| {
         let apart = table.places().filter_map(|place| match place {
-            Place::Own => None,
-            Place::Apart(writer, number) => Some((writer, number)),
+            PiecePlace::Own => None,
+            PiecePlace::Apart(writer, number) => Some((writer, number)),
         });
         named.extend(apart.chain(table.apart));
     };

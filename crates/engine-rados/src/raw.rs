@@ -1,4 +1,4 @@
-//! Plain operations on Ceph's objects, with nothing of the engine's around them: for measurements beside it alone.
+//! Plain operations on RADOS objects, without the engine, for comparative measurements.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -15,7 +15,7 @@ use crate::{
 /// Keys and values of an omap.
 pub type Entries = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// A namespace in which nothing of the engine's is.
+/// A namespace without any of the engine's objects.
 #[derive(Debug)]
 pub struct Raw {
     io: Arc<Io>,
@@ -25,7 +25,7 @@ impl Raw {
     /// Opens a namespace of a store's Ceph pool, with the depth of the store.
     ///
     /// # Errors
-    /// As opening the store, which need not be there.
+    /// As opening the store, which need not exist.
     pub fn open(engine: &Rados, uri: &PoolUri, namespace: &str) -> Result<Self> {
         let options = Options::of(uri)?;
         let cluster = engine.cluster(&options)?;
@@ -52,7 +52,7 @@ impl Raw {
         begun.into_iter().try_for_each(|pending| pending.wait().map(drop)).context(what)
     }
 
-    /// Gets entries of an object, each batch of keys by one operation, as [`Raw::set`] does; gives how many there were.
+    /// Gets entries of an object, each batch of keys by one operation, as [`Raw::set`] does. Returns how many exist.
     ///
     /// # Errors
     /// Those of Ceph.

@@ -1,12 +1,12 @@
-//! The containers of a pool: entries of one object, so that of several who make or remove one, one succeeds.
+//! The containers of a pool: entries of one object, so that of several processes that create or remove a container one succeeds.
 //!
-//! - `format`: that it is a pool, and of which format.
-//! - `data`: which of Ceph's pools has the bytes of arrays.
-//! - `c.LABEL`: the number of the container's namespace. A container is there while this is.
-//! - `n.NAME`: an object beside this one with a note on what was taken out of a container by a repair. It stays until the pool
-//!   goes, whatever becomes of the container.
-//! - `d.NUMBER`: a namespace of which something may be left that belongs to no container: one that is being made or removed, and
-//!   since when. Whoever does so takes the entry out at the end; if it stays, someone else removes what is left.
+//! - `format`: marks a pool, and holds its format.
+//! - `data`: the Ceph pool of the bytes of arrays.
+//! - `c.LABEL`: the number of the container's namespace. The container exists while this entry does.
+//! - `n.NAME`: an object beside this one, with a note on what a repair took out of a container. It stays until the pool is removed,
+//!   even after its container.
+//! - `d.NUMBER`: a namespace that belongs to no container, because one is being created or removed, and the time of the last
+//!   heartbeat. The process that does so removes the entry at the end. If it dies, another process removes the namespace.
 
 use std::{
     sync::Arc,
@@ -18,7 +18,7 @@ use isotach_object::{Error, Label, Result};
 
 use crate::{
     failure::failed,
-    ffi::{Compare, Errno, Io, ReadOp, WriteOp},
+    ffi::{Compare, Errno, IfFound, Io, ReadOp, WriteOp},
     options::{Options, SCHEME},
 };
 
@@ -26,7 +26,7 @@ use crate::{
 const POOL: &str = "pool";
 const FORMAT_KEY: &[u8] = b"format";
 const FORMAT: &[u8] = b"isotach pool 1";
-/// What stands there while the pool is being removed: nobody enters a container then.
+/// The value while the pool is being removed. No process can create a container then.
 const LEAVING: &[u8] = b"isotach pool 1, leaving";
 /// The pool of Ceph's that has the bytes of arrays.
 const DATA_KEY: &[u8] = b"data";
@@ -84,18 +84,18 @@ impl Registry {
         }
     }
 
-    /// Refuses to look for bytes where they are not.
+    /// Refuses a data pool that is not the one of the pool.
     fn check_data(&self) -> Result<()> {
         let stored = self.get(DATA_KEY)?.unwrap_or_default();
         if stored == self.data.as_bytes() {
             return Ok(());
         }
         let (name, given) = (&self.name, &self.data);
-        let expected = format!("data={}, which the pool was made with", stored.escape_ascii());
+        let expected = format!("data={}, with which the pool was created", stored.escape_ascii());
         Err(Error::invalid(format!("data pool {given:?} of pool {SCHEME}://{name}"), expected))
     }
 
-    /// Begins to remove the pool: no container is entered any more. One whose removal was cut off can be removed again.
+    /// Begins to remove the pool: no container can be created any more. An interrupted removal can be repeated.
     pub(crate) fn leave(&self) -> Result<()> {
         if self.get(FORMAT_KEY)?.as_deref() == Some(LEAVING) {
             return self.check_data();
@@ -126,11 +126,9 @@ impl Registry {
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        match self.io.read(POOL, ReadOp::new().entries(vec![key])) {
-            Ok(answer) => Ok(answer.entries.into_vec().pop().map(|(_, value)| value)),
-            Err(Errno::NOT_FOUND) => Ok(None),
-            Err(errno) => Err(failed(errno, self.what("read"))),
-        }
+        let answer = self.io.read(POOL, ReadOp::new().entries(vec![key])).if_found();
+        let answer = answer.context(|| self.what("read"))?;
+        Ok(answer.and_then(|answer| answer.entries.into_vec().pop()).map(|(_, value)| value))
     }
 
     /// The number of a container's namespace.
@@ -193,7 +191,7 @@ impl Registry {
         self.done(&op, what)
     }
 
-    /// Takes a container out; false if it is not there, or another.
+    /// Takes a container out. Returns false if it does not exist or is another one.
     pub(crate) fn take_out(&self, label: &Label, uid: &str) -> Result<bool> {
         let what = || format!("remove container {label}");
         let key = container_key(label);
@@ -216,17 +214,14 @@ impl Registry {
         let what = || self.what("change");
         let mut op = WriteOp::new().context(what)?;
         op.remove_entries(&[dying_key(uid)]);
-        match self.io.write(POOL, &op) {
-            Err(Errno::NOT_FOUND) => Ok(()),
-            outcome => outcome.context(what).map(drop),
-        }
+        self.io.write(POOL, &op).if_found().context(what).map(drop)
     }
 
-    /// Keeps a note for people to read, and gives the name of the object that holds it.
+    /// Stores a note for operators, and returns the name of its object.
     pub(crate) fn keep_note(&self, label: &Label, note: &str) -> Result<String> {
         let what = || format!("keep a note on container {label}");
         let name = format!("aside.{label}.{}.{:016x}", String::from_utf8_lossy(&now()), random::number()?);
-        // The entry comes first: what is in it goes with the pool.
+        // The entry comes first: the removal of the pool removes the objects that entries name.
         let mut op = WriteOp::new().context(what)?;
         op.require_entry(FORMAT_KEY, Compare::Equal, FORMAT).set_entries(&[(note_key(&name), b"")]);
         match self.io.write(POOL, &op) {
@@ -245,10 +240,7 @@ impl Registry {
         for (name, _) in self.entries(NOTES)? {
             let mut op = WriteOp::new().context(what)?;
             op.remove();
-            match self.io.write(&name, &op) {
-                Err(Errno::NOT_FOUND) => {}
-                outcome => drop(outcome.context(what)?),
-            }
+            self.io.write(&name, &op).if_found().context(what)?;
         }
         Ok(())
     }
@@ -261,7 +253,7 @@ impl Registry {
         Ok(labels)
     }
 
-    /// Namespaces that belong to no container, and since when someone is at them: all, or those that nobody is at any more.
+    /// Namespaces that belong to no container, with their last heartbeats: all, or only the abandoned ones.
     pub(crate) fn dying(&self, only_abandoned: bool) -> Result<Vec<(String, Vec<u8>)>> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let is_abandoned = |stored: &[u8]| {
@@ -273,16 +265,13 @@ impl Registry {
         Ok(found.filter(|(_, stored)| !only_abandoned || is_abandoned(stored)).collect())
     }
 
-    /// The entries whose keys begin so, without that beginning.
+    /// The entries whose keys have this prefix, without it.
     fn entries(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>> {
         let mut all = Vec::new();
         let mut after = prefix.as_bytes().to_vec();
         loop {
-            let answer = match self.io.read(POOL, ReadOp::new().page(&after, PER_PAGE, true)) {
-                Ok(answer) => answer,
-                Err(Errno::NOT_FOUND) => return Err(self.no_pool()),
-                Err(errno) => return Err(failed(errno, self.what("list"))),
-            };
+            let answer = self.io.read(POOL, ReadOp::new().page(&after, PER_PAGE, true)).if_found();
+            let answer = answer.context(|| self.what("list"))?.ok_or_else(|| self.no_pool())?;
             let (more, entries) = (answer.more, answer.entries.into_vec());
             let Some((last, _)) = entries.last() else { return Ok(all) };
             after.clone_from(last);

@@ -1,10 +1,10 @@
-//! How many bytes a container takes: of its objects, and of the keys and values of its entries.
+//! The size of a container: its objects, and the keys and values of its entries.
 
 use isotach_engine_kit::context::Context;
 use isotach_object::{ObjectId, Result};
 
 use crate::{
-    ffi::{Answer, Errno, Io, ReadOp},
+    ffi::{Answer, IfFound, Io, ReadOp},
     keys::{self, LAST, Name},
     listing,
     omaps::PER_OPERATION,
@@ -39,18 +39,14 @@ fn of_entries(space: &Space, object: ObjectId) -> Result<u64> {
     Ok(size)
 }
 
-/// Size, time and attributes of objects; `None` for one that is gone.
+/// Size, time and attributes of objects; `None` for one that does not exist.
 pub(crate) fn stat(io: &Io, names: &[String], space: &Space) -> Result<Vec<Option<Answer<'static>>>> {
     let mut found = Vec::with_capacity(names.len());
     let reads = names.iter().map(|name| (name.clone(), ReadOp::new().stat().attributes()));
     let seen = io.read_together(reads, |_, outcome| {
-        found.push(match outcome {
-            Ok(answer) => Some(answer),
-            Err(Errno::NOT_FOUND) => None,
-            Err(errno) => return Err(errno),
-        });
+        found.push(outcome.if_found()?);
         Ok(())
     });
-    seen.context(|| format!("look at the RADOS objects of container {}", space.label))?;
+    seen.context(|| format!("read the RADOS objects of container {}", space.label))?;
     Ok(found)
 }

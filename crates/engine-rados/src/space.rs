@@ -1,4 +1,4 @@
-//! Where a container is: its namespace in Ceph's pools, and what all of its code needs to know.
+//! The place of a container: its namespace in Ceph's pools, shared by all of its code.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use isotach_object::{Error, Label, Result};
 
 use crate::{
     failure::failed,
-    ffi::{Cluster, Errno, Io, ReadOp, WriteOp},
+    ffi::{Cluster, Errno, IfFound, Io, ReadOp, WriteOp},
     ids,
     keys::HEADER,
     omaps::Omaps,
@@ -93,12 +93,9 @@ impl Space {
     /// Refuses a container that is gone, or of another format.
     pub(crate) fn check_header(&self) -> Result<()> {
         let mut stored = [0; 512];
-        let found = self.io.read(HEADER, ReadOp::new().bytes(0, &mut stored));
-        let answer = match found {
-            Ok(answer) => answer,
-            Err(Errno::NOT_FOUND) => return Err(self.gone()),
-            Err(errno) => return Err(failed(errno, format!("read the header of container {}", self.label))),
-        };
+        let answer = self.io.read(HEADER, ReadOp::new().bytes(0, &mut stored)).if_found();
+        let answer = answer.context(|| format!("read the header of container {}", self.label))?;
+        let answer = answer.ok_or_else(|| self.gone())?;
         let text = str::from_utf8(&*answer.bytes).ok().and_then(|text| text.rsplit_once(' '));
         let is_whole = |(text, sum): &(&str, &str)| format!("{:08x}", crc32c(text.as_bytes())) == *sum;
         let Some((text, _)) = text.filter(is_whole) else {
@@ -118,11 +115,9 @@ impl Space {
 
     /// The present epoch: the version of the header.
     pub(crate) fn epoch(&self) -> Result<u64> {
-        match self.io.read(HEADER, ReadOp::new().stat()) {
-            Ok(answer) => Ok(answer.version),
-            Err(Errno::NOT_FOUND) => Err(self.gone()),
-            Err(errno) => Err(failed(errno, format!("read the epoch of container {}", self.label))),
-        }
+        let answer = self.io.read(HEADER, ReadOp::new().stat()).if_found();
+        let answer = answer.context(|| format!("read the epoch of container {}", self.label))?;
+        answer.map(|answer| answer.version).ok_or_else(|| self.gone())
     }
 
     /// Begins a new epoch.

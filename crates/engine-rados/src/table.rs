@@ -1,4 +1,4 @@
-//! Where the bytes of an array, or of records, are: a list of pieces, with checksums, that is replaced whole.
+//! The table of an array or of records: a list of the pieces of its bytes, with checksums, that is replaced whole.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ pub(crate) const BLOCK: usize = 64 << 10;
 
 /// Which object holds the bytes of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum PiecePlace {
     /// The array's own. Its bytes are replaced together with the table.
     Own,
     /// One that a writer made for them, by writer and number; it never changes.
@@ -25,7 +25,7 @@ pub(crate) struct Piece {
     /// How long it is; at least one byte.
     pub(crate) length: u64,
     /// Where its bytes are.
-    pub(crate) place: Place,
+    pub(crate) place: PiecePlace,
     /// Where they begin there.
     pub(crate) offset: u64,
     /// How many bytes are there in all.
@@ -36,7 +36,7 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// A piece that is all that is stored in a place.
-    pub(crate) fn whole(start: u64, place: Place, data: &[u8]) -> Self {
+    pub(crate) fn whole(start: u64, place: PiecePlace, data: &[u8]) -> Self {
         let sums = data.chunks(BLOCK).map(crc32c).collect();
         let length = data.len() as u64;
         Self { start, length, place, offset: 0, stored: length, sums }
@@ -110,7 +110,7 @@ impl Table {
 
     /// Whether the array's own object holds some of the bytes.
     pub(crate) fn has_own(&self) -> bool {
-        self.pieces.iter().any(|piece| piece.place == Place::Own)
+        self.pieces.iter().any(|piece| piece.place == PiecePlace::Own)
     }
 
     /// Puts pieces that follow each other over what is there.
@@ -148,7 +148,7 @@ impl Table {
     }
 
     /// The places that the pieces are in.
-    pub(crate) fn places(&self) -> impl Iterator<Item = Place> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = PiecePlace> {
         self.pieces.iter().map(|piece| piece.place)
     }
 
@@ -159,8 +159,8 @@ impl Table {
         bytes.extend((self.pieces.len() as u64).to_le_bytes());
         for piece in &self.pieces {
             let (writer, number) = match piece.place {
-                Place::Own => (0, 0),
-                Place::Apart(writer, number) => (writer, number),
+                PiecePlace::Own => (0, 0),
+                PiecePlace::Apart(writer, number) => (writer, number),
             };
             for field in [piece.start, piece.length, writer, number, piece.offset, piece.stored] {
                 bytes.extend(field.to_le_bytes());
@@ -193,7 +193,7 @@ impl Table {
             let [start, length, writer, number, offset, stored] = fields(reader)?;
             let sums = reader.u32()?;
             let sums: Option<Vec<u32>> = (0..sums).map(|_| reader.u32()).collect();
-            let place = if writer == 0 { Place::Own } else { Place::Apart(writer, number) };
+            let place = if writer == 0 { PiecePlace::Own } else { PiecePlace::Apart(writer, number) };
             pieces.push(Piece { start, length, place, offset, stored, sums: sums? });
         }
         reader.0.is_empty().then_some(Self { tag, size, pieces, apart: None })
@@ -257,7 +257,7 @@ mod tests {
         match *change {
             Change::Write(offset, length) => {
                 let data: Vec<u8> = (0..length).map(|at| (at * 7 + number * 13) as u8 | 1).collect();
-                table.write(&[Piece::whole(offset, Place::Apart(1, stored.len() as u64), &data)]);
+                table.write(&[Piece::whole(offset, PiecePlace::Apart(1, stored.len() as u64), &data)]);
                 let end = (offset + length) as usize;
                 plain.resize(plain.len().max(end), 0);
                 plain[offset as usize..end].copy_from_slice(&data);
@@ -279,7 +279,7 @@ mod tests {
     fn read(table: &Table, stored: &[Vec<u8>], range: &Range<u64>) -> Vec<u8> {
         let mut bytes = vec![0; (range.end - range.start) as usize];
         for piece in table.pieces_in(range) {
-            let Place::Apart(_, number) = piece.place else { panic!("own") };
+            let PiecePlace::Apart(_, number) = piece.place else { panic!("own") };
             let (there, sums) = piece.to_read(range);
             let found = &stored[number as usize][there.start as usize..there.end as usize];
             assert_eq!(damaged(found, sums), None);
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_table_that_is_damaged_or_anothers_is_corrupt() {
-        let table = Table::of(Piece::whole(0, Place::Own, b"abc"));
+        let table = Table::of(Piece::whole(0, PiecePlace::Own, b"abc"));
         let bytes = table.encode(b"me");
         assert!(Table::decode(&bytes, b"you", String::new).is_err());
         for at in 0..bytes.len() * 8 {

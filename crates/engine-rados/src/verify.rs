@@ -15,15 +15,15 @@ use crate::{
     omaps::PER_OPERATION,
     size,
     space::Space,
-    table::{Place, Table},
+    table::{PiecePlace, Table},
 };
 
 /// Bytes of an array that are read at once.
 const WINDOW: u64 = 16 << 20;
-/// Arrays whose tables are read at once.
+/// Arrays whose tables are read together.
 const AT_ONCE: usize = 256;
-/// Findings that are told.
-const MOST_FINDINGS: usize = 1000;
+/// The most findings that are reported.
+const FINDINGS_MAX: usize = 1000;
 
 /// What was looked at so far.
 struct Look<'a> {
@@ -31,7 +31,7 @@ struct Look<'a> {
     arrays: Arrays,
     how: Verify,
     progress: VerifyProgress<'a>,
-    /// Bytes that will be read, as far as they are known.
+    /// The known part of the bytes that will be read.
     total: u64,
     entries: u64,
     tables: u64,
@@ -76,7 +76,7 @@ impl Look<'_> {
     /// Adds a finding; any other failure ends the verification.
     fn find(&mut self, part: Part, error: Error, cell: FoundCell) -> Result<()> {
         let Error::Corrupt { what, place } = error else { return Err(error) };
-        match self.verified.findings.len() < MOST_FINDINGS {
+        match self.verified.findings.len() < FINDINGS_MAX {
             true => self.verified.findings.push(Finding { part, what, place, byte: None, cell: Some(cell) }),
             false => self.verified.more_findings += 1,
         }
@@ -118,7 +118,7 @@ impl Look<'_> {
             // One of several is damaged: each by itself, to name it.
             (Err(_), _) => return objects.iter().try_for_each(|object| self.arrays(&[*object])),
         };
-        // Those that were removed meanwhile have none.
+        // Arrays that have been removed have none.
         let tables: Vec<(FoundCell, Table)> = objects
             .iter()
             .zip(&held)
@@ -166,8 +166,8 @@ impl Look<'_> {
             .enumerate()
             .flat_map(|(number, (cell, table))| {
                 let name = |place| match place {
-                    Place::Own => keys::array_name(cell.object),
-                    Place::Apart(writer, number) => keys::piece_name(writer, number),
+                    PiecePlace::Own => keys::array_name(cell.object),
+                    PiecePlace::Apart(writer, number) => keys::piece_name(writer, number),
                 };
                 table.pieces().iter().map(move |piece| (number, name(piece.place), piece.stored))
             })

@@ -12,7 +12,7 @@ use std::{
     thread,
 };
 
-use isotach_engine_rados::harm;
+use isotach_engine_rados::fault_injection;
 use isotach_object::{
     Anchor, Container, ContainerOptions, KeyValue, ObjectClass, ObjectId, ObjectType, PoolUri,
 };
@@ -100,7 +100,7 @@ fn an_object_that_grows_is_split_while_others_list_and_get() {
         ended.into_iter().for_each(Result::unwrap);
     });
     assert_eq!(listed(&*first), (0..WRITERS * EACH).map(key).collect());
-    let sizes = harm::omap_sizes(&uri, OBJECT).unwrap();
+    let sizes = fault_injection::omap_sizes(&uri, OBJECT).unwrap();
     println!("omaps of {sizes:?} entries");
     assert_eq!(sizes.iter().sum::<usize>(), WRITERS * EACH, "none is in two omaps");
     assert!(sizes.iter().all(|size| *size <= 2000), "twice what an omap may hold: {sizes:?}");
@@ -132,24 +132,24 @@ fn of_entries_that_are_sent_while_their_omaps_are_split_the_last_change_counts()
         }
     });
     assert_eq!(listed(&*container(&fixture, &uri)), (0..WRITERS * EACH).map(key).collect());
-    let sizes = harm::omap_sizes(&uri, OBJECT).unwrap();
+    let sizes = fault_injection::omap_sizes(&uri, OBJECT).unwrap();
     println!("omaps of {sizes:?} entries");
     assert_eq!(sizes.iter().sum::<usize>(), WRITERS * EACH, "none is in two omaps");
     assert!(sizes.len() > 4, "{sizes:?}");
 }
 
 #[test]
-fn a_split_that_a_dead_process_began_is_ended_by_who_waits_for_it_and_readers_go_on_meanwhile() {
+fn a_split_of_a_dead_process_is_completed_by_a_waiting_one_while_readers_go_on() {
     for before in [100, 3000] {
         let fixture = RadosFixture::new("entries=1000");
         let uri = new_container(&fixture);
         put(&*container(&fixture, &uri), 0..before);
-        harm::leave_mark(&uri, OBJECT, "frozen").unwrap();
+        fault_injection::leave_mark(&uri, OBJECT, "frozen").unwrap();
         let reader = container(&fixture, &uri);
         assert_eq!(listed(&*reader).len(), before);
         put(&*container(&fixture, &uri), before..before + 10);
         assert_eq!(listed(&*reader), (0..before + 10).map(key).collect());
-        assert_eq!(harm::omap_sizes(&uri, OBJECT).unwrap().iter().sum::<usize>(), before + 10);
+        assert_eq!(fault_injection::omap_sizes(&uri, OBJECT).unwrap().iter().sum::<usize>(), before + 10);
     }
 }
 
@@ -159,10 +159,10 @@ fn a_removal_that_a_dead_process_began_is_ended_by_whoever_comes() {
     let uri = new_container(&fixture);
     let (one, other) = (container(&fixture, &uri), container(&fixture, &uri));
     put(&*one, 0..3000);
-    assert!(harm::omap_sizes(&uri, OBJECT).unwrap().len() > 2);
-    harm::leave_mark(&uri, OBJECT, "gone").unwrap();
+    assert!(fault_injection::omap_sizes(&uri, OBJECT).unwrap().len() > 2);
+    fault_injection::leave_mark(&uri, OBJECT, "gone").unwrap();
     assert_eq!(KeyValue::new(&*other, OBJECT).unwrap().get(&key(0)).unwrap(), None);
-    assert!(listed(&*other).is_empty() && harm::omap_sizes(&uri, OBJECT).unwrap().is_empty());
+    assert!(listed(&*other).is_empty() && fault_injection::omap_sizes(&uri, OBJECT).unwrap().is_empty());
     put(&*one, 0..700);
     assert_eq!(listed(&*other), (0..700).map(key).collect());
 }

@@ -88,12 +88,12 @@ impl Job {
         self.slot.object()
     }
 
-    /// The first judge who is against.
+    /// The first precondition that fails.
     pub(super) fn refused(&self, held: &Held) -> Option<usize> {
         self.judges.iter().position(|judge| !judge.holds(&self.slot, held))
     }
 
-    /// The change whose bytes are all that an array will hold, if there is one and it has at most so many.
+    /// The change whose bytes are the whole array, if it exists and has at most so many bytes.
     pub(super) fn whole(&self, held: &Held, most: usize) -> Option<usize> {
         let number = self.changes.len().checked_sub(1)?;
         let Change::Write { offset: 0, data } = &self.changes[number] else { return None };
@@ -133,7 +133,7 @@ impl Job {
     }
 }
 
-/// The bytes that a change is applied to; where there are none, what is there.
+/// The bytes that a change is applied to, or the stored ones.
 fn table_before(next: Next, held: &Held) -> Result<Table, Next> {
     match next {
         Next::Same => held.table().cloned().ok_or(Next::Same),

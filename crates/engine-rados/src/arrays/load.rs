@@ -6,7 +6,7 @@ use isotach_object::{Error, ObjectId, Result};
 use super::{Held, Slot, TABLE};
 use crate::{
     entry::Entry,
-    ffi::{Answer, Errno, ReadOp},
+    ffi::{Answer, Errno, IfFound, ReadOp},
     keys,
     omaps::Condition,
     space::Space,
@@ -17,9 +17,9 @@ use crate::{
 pub(super) const HERE: u8 = 1;
 pub(super) const APART: u8 = 2;
 /// How often a table that is apart is looked for, before it is taken for lost.
-const MOST_LOOKS: usize = 100;
+const LOOKS_MAX: usize = 100;
 
-/// What a table's checksum covers besides: whose it is.
+/// What a table's checksum covers besides the table: its owner.
 pub(super) fn owner(object: ObjectId) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&object.hi().to_le_bytes());
@@ -79,12 +79,9 @@ impl Space {
         mut outcome: Result<Answer<'b>, Errno>,
     ) -> Result<Option<(Table, &'b mut [u8])>> {
         let name = keys::array_name(object);
-        for _ in 0..MOST_LOOKS {
-            let answer = match outcome {
-                Ok(answer) => answer,
-                Err(Errno::NOT_FOUND) => return Ok(None),
-                Err(errno) => return Err(errno).context(|| format!("read RADOS object {name}")),
-            };
+        for _ in 0..LOOKS_MAX {
+            let answer = outcome.if_found().context(|| format!("read RADOS object {name}"))?;
+            let Some(answer) = answer else { return Ok(None) };
             let apart = match found(object, &name, &answer)? {
                 Found::Table(table) => return Ok(Some((table, answer.bytes))),
                 Found::Apart(writer, number) => (writer, number),
@@ -95,7 +92,7 @@ impl Space {
                 table.apart = Some(apart);
                 return Ok(Some((table, answer.bytes)));
             }
-            // Another table has been put in its place meanwhile; bytes are not read with that.
+            // Another table has replaced it, whose bytes this read does not have.
             outcome = self.data.read(&name, ReadOp::new().attributes());
         }
         Err(Error::corrupt(
@@ -104,20 +101,14 @@ impl Space {
         ))
     }
 
-    /// All bytes of an object; `None` if it is not there.
+    /// All bytes of an object; `None` if it does not exist.
     fn read_all(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let what = || format!("read RADOS object {name}");
-        let size = match self.data.read(name, ReadOp::new().stat()) {
-            Ok(answer) => answer.size,
-            Err(Errno::NOT_FOUND) => return Ok(None),
-            Err(errno) => return Err(errno).context(what),
-        };
-        let mut bytes = vec![0; size as usize];
-        let filled = match self.data.read(name, ReadOp::new().bytes(0, &mut bytes)) {
-            Ok(answer) => answer.bytes.len(),
-            Err(Errno::NOT_FOUND) => return Ok(None),
-            Err(errno) => return Err(errno).context(what),
-        };
+        let stat = self.data.read(name, ReadOp::new().stat()).if_found().context(what)?;
+        let Some(stat) = stat else { return Ok(None) };
+        let mut bytes = vec![0; stat.size as usize];
+        let answer = self.data.read(name, ReadOp::new().bytes(0, &mut bytes)).if_found().context(what)?;
+        let Some(filled) = answer.map(|answer| answer.bytes.len()) else { return Ok(None) };
         bytes.truncate(filled);
         Ok(Some(bytes))
     }

@@ -1,12 +1,12 @@
-//! The bytes of arrays, and of records in the general form: where they are, and how they are read and replaced.
+//! The bytes of arrays, and of records in the general form: their place, and how they are read and replaced.
 //!
 //! What must stay true:
-//! - An array is one object, whose attribute `table` says where its bytes are and whose attribute `tag` is another one for each
-//!   table that ever was. Bytes of its own are replaced by the operation that replaces the table.
+//! - An array is one object. Its attribute `table` lists the places of its bytes. Its attribute `tag` is unique to each table.
+//!   One operation replaces the object's own bytes and the table.
 //! - All other bytes are in objects that are written once, before the table that names them, and never change.
-//! - Whoever replaces a table asks that the tag is still that of the table that he began with; so none of several that write
-//!   at once is lost, and readers see whole writes.
-//! - Records are the same, but that their table is the contents of their entry.
+//! - An operation that replaces a table requires the tag of the table that it started from. So no concurrent write is lost, and
+//!   readers see whole writes.
+//! - Records work alike, but their table is the contents of their entry.
 
 mod ahead;
 mod change;

@@ -1,7 +1,7 @@
-//! Reading bytes of arrays and records: of one call all that can be at once.
+//! Reads bytes of arrays and records, all reads of a call together.
 //!
-//! The table of an array that is read once in the call comes with the bytes that are its own, in one operation. That is all
-//! there is to do for a field. Whatever is elsewhere is read then, and if it is not there any more, the table is read again.
+//! An array that is read once in the call takes one operation for its table and its own bytes. A field needs no more. Bytes in
+//! other objects are read next. If such an object has been removed, the table is read again.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,11 +15,11 @@ use super::{Arrays, Held, Slot, TAG};
 use crate::{
     ffi::ReadOp,
     keys,
-    table::{BLOCK, Place, Table, damaged},
+    table::{BLOCK, PiecePlace, Table, damaged},
 };
 
-/// How often a read is begun anew because what it reads was replaced, before that is an error.
-const MOST_ATTEMPTS: usize = 10_000;
+/// How often a read is repeated because its bytes were replaced, before it fails.
+const ATTEMPTS_MAX: usize = 10_000;
 
 /// What one read wants of one array.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Arrays {
     pub(crate) fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
         let mut left: Vec<usize> = (0..reads.len()).collect();
         let mut tags = HashMap::new();
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..ATTEMPTS_MAX {
             left = self.try_read(reads, &left, &mut tags)?;
             if left.is_empty() {
                 return Ok(());
@@ -78,7 +78,7 @@ impl Arrays {
         Err(Error::corrupt("bytes that are not where its table says", format!("object {object}")))
     }
 
-    /// Reads those, and gives those of which something was replaced meanwhile.
+    /// Runs these reads, and returns those whose bytes were replaced during the read.
     fn try_read(
         &self,
         reads: &mut [ArrayRead<'_>],
@@ -208,7 +208,7 @@ pub(super) fn with_bytes(offset: u64, buffer: &mut [u8]) -> ReadOp<'_> {
 pub(super) fn own_bytes(asked: &Asked, table: &Table, bytes: &[u8]) -> Result<usize> {
     let [piece] = table.pieces() else { return Ok(0) };
     let is_all =
-        piece.place == Place::Own && piece.start == 0 && piece.offset == 0 && piece.length == table.size;
+        piece.place == PiecePlace::Own && piece.start == 0 && piece.offset == 0 && piece.length == table.size;
     let filled = bytes.len();
     if !is_all || filled == 0 || filled != asked.filled(table) {
         return Ok(0);
@@ -247,8 +247,8 @@ fn parts_of<'t, 'b>(
         let length = (stored.end - stored.start) as usize;
         let aside = if length == wanted.len() { Vec::new() } else { vec![0; length] };
         let (name, tag) = match piece.place {
-            Place::Own => (keys::array_name(object), Some(table.tag)),
-            Place::Apart(writer, number) => (keys::piece_name(writer, number), None),
+            PiecePlace::Own => (keys::array_name(object), Some(table.tag)),
+            PiecePlace::Apart(writer, number) => (keys::piece_name(writer, number), None),
         };
         parts.push((Part { number, name, tag, stored, sums }, Target { wanted, aside, skip }));
     }

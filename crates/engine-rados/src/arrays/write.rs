@@ -13,22 +13,22 @@ use super::{
 };
 use crate::{
     entry::{self, Entry},
-    ffi::{Errno, Pending, ReadOp, WriteOp},
+    ffi::{Errno, IfFound, Pending, ReadOp, WriteOp},
     keys,
     space::Space,
-    table::{BLOCK, Piece, Place, Table},
+    table::{BLOCK, Piece, PiecePlace, Table},
 };
 
-/// The largest table that is kept in the attribute.
-const MOST_HERE: usize = 32 << 10;
+/// The largest table that the attribute holds.
+const HERE_MAX: usize = 32 << 10;
 /// How many stripes a class of as many as there are gets.
 const ALL_STRIPES: u64 = 8;
-const MOST_STRIPES: u64 = 64;
+const STRIPES_MAX: u64 = 64;
 /// How often a job is tried before it is an error that others are always faster.
-const MOST_ATTEMPTS: u32 = 10_000;
+const ATTEMPTS_MAX: u32 = 10_000;
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// A new array that is being created with bytes of its own: nothing is done if it is there.
+/// A new array that is being created with bytes of its own. The operation fails if the array exists.
 #[derive(Debug)]
 pub(crate) struct Creation {
     pub(crate) object: ObjectId,
@@ -51,7 +51,7 @@ impl Creation {
         Self { spare: Some(data), ..self }
     }
 
-    /// Waits; gives the bytes back if the array was there.
+    /// Waits for the creation. Returns the bytes if the array existed.
     pub(crate) fn wait(self, arrays: &Arrays) -> Result<Option<Vec<u8>>> {
         let object = self.object;
         match (self.pending.wait(), self.spare) {
@@ -75,7 +75,7 @@ impl Arrays {
 
     /// Begins to create an array with bytes of its own.
     pub(crate) fn begin_create(&self, object: ObjectId, data: &[u8]) -> Result<Creation> {
-        let mut table = Table::of(Piece::whole(0, Place::Own, data));
+        let mut table = Table::of(Piece::whole(0, PiecePlace::Own, data));
         table.tag = random::bytes()?;
         let begin = || {
             let mut op = WriteOp::new()?;
@@ -89,18 +89,16 @@ impl Arrays {
 
     /// Whether an array is as the table with this tag says.
     fn has_tag(&self, object: ObjectId, tag: &[u8]) -> Result<bool> {
-        match self.space.data.read(&keys::array_name(object), ReadOp::new().attributes()) {
-            Ok(answer) => Ok(answer.attribute(TAG) == Some(tag)),
-            Err(Errno::NOT_FOUND) => Ok(false),
-            Err(errno) => Err(errno).context(|| format!("read array {object}")),
-        }
+        let answer = self.space.data.read(&keys::array_name(object), ReadOp::new().attributes()).if_found();
+        let answer = answer.context(|| format!("read array {object}"))?;
+        Ok(answer.is_some_and(|answer| answer.attribute(TAG) == Some(tag)))
     }
 
     /// Does jobs of different slots.
     pub(crate) fn settle(&self, mut jobs: Vec<Job>) -> Result<Vec<Outcome>> {
         let mut outcomes = vec![Outcome::Done; jobs.len()];
         let mut left: Vec<usize> = (0..jobs.len()).collect();
-        for attempt in 0..MOST_ATTEMPTS {
+        for attempt in 0..ATTEMPTS_MAX {
             left = self.try_settle(&mut jobs, &left, &mut outcomes)?;
             if left.is_empty() {
                 return Ok(outcomes);
@@ -112,7 +110,7 @@ impl Arrays {
         Err(Error::Conflict { what })
     }
 
-    /// Tries those jobs, and gives those that another was faster with.
+    /// Tries these jobs, and returns those that lost a race.
     fn try_settle(&self, jobs: &mut [Job], which: &[usize], outcomes: &mut [Outcome]) -> Result<Vec<usize>> {
         let slots: Vec<Slot> = which.iter().map(|number| jobs[*number].slot.clone()).collect();
         let held = self.space.load_slots(&slots)?;
@@ -130,7 +128,7 @@ impl Arrays {
         let mut end = |(number, held, next, pending): (usize, Held, Next, Pending)| -> Result<()> {
             match pending.wait() {
                 Ok(_) => unused.extend(replaced(&held, &next)),
-                // Removed by another meanwhile, or changed.
+                // Another handle has removed or changed it.
                 Err(errno) if errno.is_refusal() => left.push(number),
                 Err(errno) => return Err(errno).context(|| format!("write array {}", jobs[number].object())),
             }
@@ -203,7 +201,7 @@ impl Arrays {
         let mut start = offset;
         for part in data.chunks(stripe(class, data.len(), self.options().chunk)) {
             let number = self.next_piece();
-            pieces.push(Piece::whole(start, Place::Apart(self.writer, number), part));
+            pieces.push(Piece::whole(start, PiecePlace::Apart(self.writer, number), part));
             start += part.len() as u64;
             if begun.len() >= self.space.data.depth()
                 && let Some(first) = begun.pop_front()
@@ -240,7 +238,7 @@ impl Arrays {
             }
             Next::Own(change) => {
                 let Change::Write { data, .. } = &job.changes[change] else { return Ok(None) };
-                let mut table = Table::of(Piece::whole(0, Place::Own, data));
+                let mut table = Table::of(Piece::whole(0, PiecePlace::Own, data));
                 table.tag = random::bytes()?;
                 op.write_full(data);
                 set_table(&mut op, &table.tag, &here(&table, object));
@@ -262,7 +260,7 @@ impl Arrays {
     /// A table as the attribute holds it; a large one is stored apart.
     fn table_attribute(&self, table: &Table, object: ObjectId) -> Result<Vec<u8>> {
         let attribute = here(table, object);
-        if attribute.len() <= MOST_HERE {
+        if attribute.len() <= HERE_MAX {
             return Ok(attribute);
         }
         let number = self.next_piece();
@@ -270,7 +268,7 @@ impl Arrays {
         Ok([&[APART][..], &self.writer.to_le_bytes(), &number.to_le_bytes()].concat())
     }
 
-    /// Puts what is next in the place of what records hold; whether nobody else was faster.
+    /// Replaces the contents of records. Returns false if another handle was faster.
     fn replace_records(&self, object: ObjectId, key: &[u8], held: &Held, next: &Next) -> Result<bool> {
         let stored = match next {
             Next::Same | Next::Own(_) => return Ok(true),
@@ -310,8 +308,8 @@ impl Space {
 /// The pieces that were named before and are not any more.
 fn replaced(held: &Held, next: &Next) -> Vec<(u64, u64)> {
     let apart = |place| match place {
-        Place::Own => None,
-        Place::Apart(writer, number) => Some((writer, number)),
+        PiecePlace::Own => None,
+        PiecePlace::Apart(writer, number) => Some((writer, number)),
     };
     let kept: HashSet<_> = match next {
         Next::Pieces(table) => table.places().filter_map(apart).collect(),
@@ -340,7 +338,7 @@ fn stripe(class: ObjectClass, length: usize, chunk: usize) -> usize {
     let groups = match u64::from(class.groups()) {
         0 | 1 => return chunk,
         0xffff => ALL_STRIPES,
-        groups => groups.min(MOST_STRIPES),
+        groups => groups.min(STRIPES_MAX),
     };
     length.div_ceil(groups as usize).next_multiple_of(BLOCK).clamp(BLOCK, chunk)
 }

@@ -17,7 +17,7 @@ use super::{
 /// The flag of an operation that is to fail where the cluster is full, and not to wait (`LIBRADOS_OPERATION_FULL_TRY`).
 const FULL_TRY: i32 = 64;
 
-/// A connection, which ends when nobody has it any more.
+/// A connection, which ends with its last owner.
 pub(crate) struct Cluster {
     functions: &'static Functions,
     raw: Rados,
@@ -75,7 +75,7 @@ impl Cluster {
         Ok(Arc::new(cluster))
     }
 
-    /// What the cluster says of its room; zeros where no manager daemon tells it.
+    /// The space of the cluster; zeros without a manager daemon.
     pub(crate) fn room(&self) -> Result<Room, Errno> {
         let mut stat = ClusterStat::default();
         // SAFETY: the handle is connected; `stat` is written.
@@ -130,7 +130,7 @@ impl Io {
         let mut raw: IoCtx = ptr::null_mut();
         // SAFETY: the cluster is connected, the string lives through the call, `raw` is written on success.
         Errno::check(unsafe { (functions.rados_ioctx_create)(cluster.raw, pool.as_ptr(), &raw mut raw) })?;
-        // SAFETY: the handle was just made, and nobody else has it.
+        // SAFETY: the handle is new, and has no other owner.
         unsafe { (functions.rados_ioctx_set_namespace)(raw, namespace.as_ptr()) };
         let flags = if waits_when_full { 0 } else { FULL_TRY };
         Ok(Self { functions, raw, flags, depth: depth.max(1), _cluster: Arc::clone(cluster) })
@@ -140,7 +140,7 @@ impl Io {
         self.depth
     }
 
-    /// Begins a write. It goes on whether or not it is waited for.
+    /// Begins a write, which continues even if no caller waits for it.
     pub(crate) fn begin(&self, name: &str, op: &WriteOp) -> Result<Pending, Errno> {
         let name = CString::new(name).map_err(|_| Errno(libc::EINVAL))?;
         let pending = Pending::new(self.functions, completion(self.functions)?);
@@ -152,7 +152,7 @@ impl Io {
                 pending.raw(),
                 name.as_ptr(),
                 ptr::null_mut(),
-                // What only removes is to make room, and never waits for it.
+                // A removal frees space, and never waits for it.
                 if op.adds { self.flags } else { FULL_TRY },
             )
         };
@@ -160,7 +160,7 @@ impl Io {
         Ok(pending)
     }
 
-    /// Does a write, and gives the version of the object after it.
+    /// Writes, and returns the version of the object after it.
     pub(crate) fn write(&self, name: &str, op: &WriteOp) -> Result<u64, Errno> {
         self.begin(name, op)?.wait()
     }

@@ -48,6 +48,21 @@ impl Errno {
     }
 }
 
+/// Separates an absent object from other failures.
+pub(crate) trait IfFound<T> {
+    /// `None` if the object does not exist.
+    fn if_found(self) -> Result<Option<T>, Errno>;
+}
+
+impl<T> IfFound<T> for Result<T, Errno> {
+    fn if_found(self) -> Result<Option<T>, Errno> {
+        match self {
+            Err(Errno::NOT_FOUND) => Ok(None),
+            outcome => outcome.map(Some),
+        }
+    }
+}
+
 impl fmt::Display for Errno {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&std::io::Error::from_raw_os_error(self.0), f)

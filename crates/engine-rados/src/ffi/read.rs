@@ -16,7 +16,7 @@ use super::{
 /// Which entries of an object are wanted.
 #[derive(Debug)]
 enum Wanted<'b> {
-    /// Those with these keys, as far as they are there.
+    /// The existing ones of these keys.
     Keys(Vec<&'b [u8]>),
     /// So many that come after a key, with or without their values.
     After(CString, u64, bool),
@@ -64,7 +64,7 @@ impl<'b> ReadOp<'b> {
         Self::default()
     }
 
-    /// Asks that an entry is this; what is not there is the same as no bytes.
+    /// Requires that an entry equals this. An absent entry equals no bytes.
     pub(crate) fn require_entry(mut self, key: &[u8], value: &[u8]) -> Self {
         self.entry = Some((key.to_vec(), value.to_vec()));
         self
@@ -148,7 +148,7 @@ impl<'b> ReadOp<'b> {
 
 /// Where librados puts what a read finds.
 #[derive(Debug)]
-struct Places {
+struct OutputCells {
     attributes: AttrIter,
     entries: OmapIter,
     more: u8,
@@ -158,19 +158,19 @@ struct Places {
     results: [i32; 4],
 }
 
-impl Default for Places {
+impl Default for OutputCells {
     fn default() -> Self {
         let (attributes, entries) = (ptr::null_mut(), ptr::null_mut());
         Self { attributes, entries, more: 0, filled: 0, size: 0, changed: 0, results: [0; 4] }
     }
 }
 
-/// A read that librados has, and where its answer goes.
+/// A read that librados has, and the memory for its answer.
 pub(super) struct Outputs<'b> {
     functions: &'static Functions,
     raw: RawRead,
-    /// From a box, which `Drop` makes again. librados writes there until the read has ended, so nothing else refers to it before.
-    places: *mut Places,
+    /// From a box, which `Drop` restores. librados writes there until the read has ended, so nothing else refers to it before.
+    places: *mut OutputCells,
     /// The buffer for bytes, which librados has until the read has ended.
     buffer: *mut [u8],
     borrowed: PhantomData<&'b mut [u8]>,

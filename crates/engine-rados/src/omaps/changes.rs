@@ -11,12 +11,12 @@ use crate::{entry, keys};
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     bytes: Vec<u8>,
-    all: Vec<Place>,
+    all: Vec<ChangeSpan>,
 }
 
 /// Where a change is in the buffer: first its key, and then what is to be stored.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct ChangeSpan {
     begin: usize,
     key_end: usize,
     end: usize,
@@ -27,12 +27,12 @@ struct Place {
 pub(crate) type Change<'c> = (&'c [u8], Option<&'c [u8]>);
 
 impl Changes {
-    /// An empty one with room for as much as another has.
+    /// An empty one with the capacity of another.
     pub(crate) fn as_large_as(other: &Self) -> Self {
         Self { bytes: Vec::with_capacity(other.bytes.len()), all: Vec::with_capacity(other.all.len()) }
     }
 
-    /// Adds that a cell is to hold a value; gives how many bytes were added.
+    /// Adds the value of a cell. Returns the number of bytes added.
     pub(crate) fn put(&mut self, cell: &Cell<'_>, value: &[u8]) -> usize {
         let begin = self.bytes.len();
         keys::push_entry_key(cell, &mut self.bytes);
@@ -43,7 +43,7 @@ impl Changes {
         self.add(begin, key_end, false)
     }
 
-    /// Adds that a cell is to hold nothing; gives how many bytes were added.
+    /// Adds the removal of a cell. Returns the number of bytes added.
     pub(crate) fn remove(&mut self, cell: &Cell<'_>) -> usize {
         let begin = self.bytes.len();
         keys::push_entry_key(cell, &mut self.bytes);
@@ -61,7 +61,7 @@ impl Changes {
 
     fn add(&mut self, begin: usize, key_end: usize, removes: bool) -> usize {
         let end = self.bytes.len();
-        self.all.push(Place { begin, key_end, end, removes });
+        self.all.push(ChangeSpan { begin, key_end, end, removes });
         end - begin
     }
 
@@ -90,8 +90,8 @@ impl Changes {
     /// In the order of their keys, and of each key only the last.
     pub(crate) fn sorted(mut self) -> Self {
         let bytes = &self.bytes;
-        let key = |place: &Place| &bytes[place.begin..place.key_end];
-        // The latest of a key first: that one is kept. No key is empty, so each begins elsewhere.
+        let key = |place: &ChangeSpan| &bytes[place.begin..place.key_end];
+        // The latest change of a key comes first and stays. No key is empty, so each begins elsewhere.
         self.all.sort_unstable_by(|one, other| key(one).cmp(key(other)).then(other.begin.cmp(&one.begin)));
         self.all.dedup_by(|next, kept| key(next) == key(kept));
         self

@@ -1,14 +1,14 @@
-//! Removing an object with all its omaps, so that nobody sees a part of it.
+//! Removes an object with all its omaps, so that no reader sees a part of it.
 //!
-//! An object of one omap is removed by one operation. One of several gets a mark on its first omap that holds everyone off;
-//! then each of the others gets it, and all are removed, the first one last. Whoever meets the mark does the rest of that work
-//! before its own, as often as it likes: each omap is only removed with the mark of this very removal.
+//! One operation removes an object of one omap. An object of several omaps gets a mark on its first omap that holds off readers and
+//! writers; then the others get it, and all are removed, the first one last. A process that finds the mark completes the removal
+//! before its own work. Repeating it is safe: each omap is removed only if it has the mark of this removal.
 
 use isotach_engine_kit::{context::Context, random};
 use isotach_object::{ObjectId, Result};
 
 use super::{
-    MOST_ATTEMPTS, Omaps, Shard,
+    ATTEMPTS_MAX, Omaps, Shard,
     mark::{Mark, State},
     too_fast,
 };
@@ -20,7 +20,7 @@ use crate::{
 impl Omaps {
     /// Removes all entries of an object.
     pub(crate) fn destroy(&self, object: ObjectId) -> Result<()> {
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..ATTEMPTS_MAX {
             let mark = self.load(object, 0)?.unwrap_or_default();
             match mark.state {
                 State::Settled if mark == Mark::default() => {
@@ -53,9 +53,9 @@ impl Omaps {
         self.forget(object)
     }
 
-    /// Marks all omaps that came from halving the range of this one, of which the first was halved `level` times before.
+    /// Marks all omaps that came from halving the range of this one, which was halved `level` times before.
     fn mark_parts(&self, object: ObjectId, start: u32, level: u8, gone: &Mark) -> Result<()> {
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..ATTEMPTS_MAX {
             // Removed already.
             let Some(mark) = self.load(object, start)? else { return Ok(()) };
             let shard = Shard { start, mark };
@@ -66,7 +66,7 @@ impl Omaps {
                     });
                 }
                 State::Settled if start > 0 => {
-                    // Looked at after the part: if the removal goes on, the part is of the same life.
+                    // Read after the part: if the removal still runs, the part belongs to the same incarnation.
                     if self.load(object, 0)?.as_ref() != Some(gone) {
                         return Ok(());
                     }
@@ -89,7 +89,7 @@ impl Omaps {
         self.remove(object, start, &mark).map(drop)
     }
 
-    /// Removes an omap that has this mark, or is not there; whether that was so.
+    /// Removes an omap with this mark. Returns whether it had it or did not exist.
     fn remove(&self, object: ObjectId, start: u32, mark: &Mark) -> Result<bool> {
         let name = keys::entries_name(object, start);
         let what = || format!("remove RADOS object {name}");
@@ -103,7 +103,7 @@ impl Omaps {
     }
 }
 
-/// The omaps that were made each time a range was halved, from `level` to `now`: their first hashes and levels.
+/// The omaps created by each halving of a range, from `level` to `now`: their first hashes and levels.
 fn each_part(start: u32, level: u8, now: u8, mut visit: impl FnMut(u32, u8) -> Result<()>) -> Result<()> {
     (level..now).try_for_each(|level| visit(start + (1 << (HASH_BITS - 1 - level)), level + 1))
 }

@@ -9,11 +9,11 @@ pub(crate) enum State {
     /// Nothing.
     #[default]
     Settled,
-    /// It is being split: nobody writes to it.
+    /// It is being split: writers wait.
     Frozen,
-    /// It is being filled from another: nobody but who fills it knows it.
+    /// It is being filled from another: only its owner knows it.
     Building,
-    /// Its object is being removed: nobody reads or writes it.
+    /// Its object is being removed: readers and writers wait.
     Gone,
 }
 
@@ -29,7 +29,7 @@ const NAMES: [(State, &str); 4] = [
 pub(crate) struct Mark {
     /// How often the range was halved.
     pub(crate) level: u8,
-    /// Random, of whoever set the mark.
+    /// The random number of the process that set the mark.
     pub(crate) owner: u64,
     pub(crate) state: State,
 }
@@ -44,7 +44,7 @@ impl Mark {
         Self { level: self.level, owner, state }
     }
 
-    /// The mark as it is stored and compared: text, for people to read, with a checksum.
+    /// The mark as it is stored and compared: readable text with a checksum.
     pub(crate) fn encode(&self) -> Vec<u8> {
         if *self == Self::default() {
             return Vec::new();

@@ -1,14 +1,14 @@
-//! The entries of objects: each object's in one omap, and in several once there are many.
+//! The entries of objects: in one omap, or in several once an object has many.
 //!
 //! What must stay true:
-//! - An omap holds the entries whose hashes lie in its range. Its entry [`keys::LEVEL`] says how often the range was halved, and
-//!   every read and write of it asks, in the same operation, that this is as the caller believes. So nobody reads or writes an
-//!   entry where it no longer is, and nobody has to look before.
-//! - An omap is split under a mark that holds off writers (`split`), and an object of several is removed under one that holds
-//!   off everyone (`gone`). Both marks carry a number of their own; whoever meets one for long goes on with the work under a number
-//!   of its own, and what the first one still has under way then fails.
+//! - An omap holds the entries whose hashes lie in its range. Its entry [`keys::LEVEL`] says how often the range was halved. Every
+//!   read and write requires, in the same operation, that this is what the caller believes. So no operation uses an omap that no
+//!   longer holds the entry, and none has to check before.
+//! - An omap is split under a mark that holds off writers (`split`). An object of several omaps is removed under a mark that also
+//!   holds off readers (`gone`). Both marks carry a random number. A process that waits for a mark too long continues the work under
+//!   its own number, and operations that the first process still has under way fail.
 //!
-//! One object of Ceph is in one placement group, so this is what spreads a large index, and keeps each omap below the size at
+//! A RADOS object is in one placement group, so splitting spreads a large index, and keeps each omap below the size at
 //! which Ceph warns (`osd_deep_scrub_large_omap_object_key_threshold`, 200 000 keys).
 
 mod changes;
@@ -30,7 +30,7 @@ use isotach_engine_kit::context::Context;
 use isotach_object::{Error, ObjectId, Result};
 
 use crate::{
-    ffi::{Errno, Io, ReadOp},
+    ffi::{IfFound, Io, ReadOp},
     keys::{self, LEVEL},
 };
 
@@ -38,14 +38,14 @@ pub(crate) use changes::Changes;
 pub(crate) use mark::{Mark, State};
 pub(crate) use write::{Batch, Condition, Stream};
 
-/// Entries that one operation reads or writes. Ceph gives at most 1024 keys to one (`osd_max_omap_entries_per_request`).
+/// Entries that one operation reads or writes. Ceph returns at most 1024 keys to one (`osd_max_omap_entries_per_request`).
 pub(crate) const PER_OPERATION: usize = 1000;
 /// How long a mark that holds others off may stay the same before its owner is taken for dead.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long is waited between two looks at such a mark.
+/// The time between two reads of such a mark.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How often an operation is begun anew because omaps were split under it, before that is an error.
-const MOST_ATTEMPTS: usize = 1000;
+/// How often an operation is repeated because omaps were split during it, before it fails.
+const ATTEMPTS_MAX: usize = 1000;
 
 /// The omaps of a container.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Omaps {
 
     /// The omap that has the entries with this hash. It may be wrong, which the operation on it then finds out.
     fn locate(&self, object: ObjectId, hash: u32) -> Result<Shard> {
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..ATTEMPTS_MAX {
             if let Some(shard) = self.try_locate(object, hash)? {
                 return Ok(shard);
             }
@@ -128,13 +128,9 @@ impl Omaps {
     /// Reads the mark of an omap, and remembers it. `None` where there is no such omap.
     fn load(&self, object: ObjectId, start: u32) -> Result<Option<Mark>> {
         let name = keys::entries_name(object, start);
-        let found = self.io.read(&name, ReadOp::new().entries(vec![LEVEL]));
-        let stored = match found {
-            Ok(answer) => answer.entries.into_vec().pop().map(|(_, stored)| stored),
-            Err(Errno::NOT_FOUND) => None,
-            Err(errno) => return Err(errno).context(|| format!("read RADOS object {name}")),
-        };
-        let Some(stored) = stored else {
+        let answer = self.io.read(&name, ReadOp::new().entries(vec![LEVEL])).if_found();
+        let answer = answer.context(|| format!("read RADOS object {name}"))?;
+        let Some((_, stored)) = answer.and_then(|answer| answer.entries.into_vec().pop()) else {
             self.forget(object)?;
             return Ok((start == 0).then(Mark::default));
         };
@@ -167,9 +163,9 @@ impl Omaps {
         Ok(())
     }
 
-    /// The omap that has the entries with this hash, once nobody holds off its writers.
+    /// The omap with the entries of this hash, once no mark holds off its writers.
     fn locate_to_write(&self, object: ObjectId, hash: u32) -> Result<Shard> {
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..ATTEMPTS_MAX {
             let shard = self.locate(object, hash)?;
             if shard.mark.state == State::Settled {
                 return Ok(shard);

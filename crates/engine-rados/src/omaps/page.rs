@@ -2,7 +2,7 @@
 
 use isotach_object::{ObjectId, Result};
 
-use super::{MOST_ATTEMPTS, Omaps, PER_OPERATION, too_fast};
+use super::{ATTEMPTS_MAX, Omaps, PER_OPERATION, too_fast};
 use crate::{
     ffi::ReadOp,
     keys::{self, LAST, LEVEL},
@@ -17,7 +17,7 @@ pub(crate) struct Found {
 }
 
 impl Omaps {
-    /// Entries of an object whose keys come after one and before another, as many as one operation gives, and at most `limit`.
+    /// The entries of an object with keys between two others: as many as one operation returns, and at most `limit`.
     pub(crate) fn page(
         &self,
         object: ObjectId,
@@ -26,7 +26,7 @@ impl Omaps {
         limit: usize,
         values: bool,
     ) -> Result<Found> {
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..ATTEMPTS_MAX {
             if let Some(found) = self.try_page(object, after, before, limit, values)? {
                 return Ok(found);
             }

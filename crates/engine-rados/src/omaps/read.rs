@@ -3,7 +3,7 @@
 use isotach_engine_kit::context::Context;
 use isotach_object::{ObjectId, Result};
 
-use super::{MOST_ATTEMPTS, Omaps, PER_OPERATION, Shard, too_fast};
+use super::{ATTEMPTS_MAX, Omaps, PER_OPERATION, Shard, too_fast};
 use crate::{
     ffi::{Answer, Errno, ReadOp},
     keys::{self, LEVEL},
@@ -16,7 +16,7 @@ pub(crate) type Wanted = (ObjectId, Vec<u8>);
 type Group = (ObjectId, Shard, Vec<usize>);
 
 impl Omaps {
-    /// What is stored under these keys, in their order, as `decode` gives it. That is called as the answers come.
+    /// The values under these keys, in their order, as `decode` returns them. It is called as the answers arrive.
     pub(crate) fn get<T>(
         &self,
         wanted: &[Wanted],
@@ -24,7 +24,7 @@ impl Omaps {
     ) -> Result<Vec<Option<T>>> {
         let mut found: Vec<Option<T>> = wanted.iter().map(|_| None).collect();
         let mut left: Vec<usize> = (0..wanted.len()).collect();
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..ATTEMPTS_MAX {
             left = self.try_get(wanted, &left, &decode, &mut found)?;
             if left.is_empty() {
                 return Ok(found);
@@ -33,7 +33,7 @@ impl Omaps {
         Err(too_fast(wanted[left[0]].0))
     }
 
-    /// Reads what it can, and gives the numbers of those whose omaps have changed.
+    /// Reads what it can, and returns the numbers of the keys whose omaps have changed.
     fn try_get<T>(
         &self,
         wanted: &[Wanted],
@@ -79,7 +79,7 @@ impl Omaps {
     }
 
     fn grouped(&self, wanted: &[Wanted], which: &[usize]) -> Result<Vec<Group>> {
-        // Nearly all are told apart by what a key begins with, which is quicker to compare than keys that lie apart.
+        // Nearly all differ in the first bytes of the key, which are quicker to compare than keys that lie apart.
         let mut sorted: Vec<(ObjectId, [u8; keys::PREFIX], usize)> = which
             .iter()
             .map(|number| (wanted[*number].0, keys::prefix(&wanted[*number].1), *number))

@@ -1,12 +1,12 @@
-//! Splitting an omap that has grown large: the upper half of its hashes moves to an omap of its own.
+//! Splits an omap that has grown large: the upper half of its hashes moves to an omap of its own.
 //!
-//! 1. The omap is marked as frozen: who writes waits, who reads goes on.
-//! 2. A new omap is marked as being built, and the entries of the upper half are copied into it. Nobody else knows it yet.
+//! 1. The omap is marked as frozen: writers wait, readers continue.
+//! 2. A new omap is marked as being built, and the entries of the upper half are copied into it. Only the owner knows it.
 //! 3. The new omap is marked as settled.
-//! 4. In one operation the old one gets its new level and loses the upper half. From here on the new one counts.
+//! 4. One operation gives the old omap its new level and removes the upper half from it. From here on the new omap counts.
 //!
-//! Each step asks for the mark that the one before left. Whoever takes over from a dead owner first puts its own number into
-//! the marks, so nothing that the dead one still had under way is done after that.
+//! Each step requires the mark of the step before. A process that takes over from a dead owner first puts its own number into the
+//! marks, so operations that the dead owner still had under way fail.
 
 use std::time::{Duration, Instant};
 
@@ -32,12 +32,12 @@ const SAMPLE: u64 = 100;
 const SAMPLE_OF_GENERAL: u64 = PER_OPERATION as u64 - 1;
 /// An omap is looked at, in the mean, once in so many of the entries that it may hold.
 const LOOKS: u64 = 20;
-/// How often an owner that copies says that it is alive; well below the patience of those who wait.
+/// The time between two heartbeats of an owner that copies; well below the patience of those that wait.
 const RENEWAL: Duration = Duration::from_secs(3);
 /// The highest level: the range of an omap has two hashes then.
-const MOST_LEVELS: u8 = HASH_BITS - 1;
+const LEVELS_MAX: u8 = HASH_BITS - 1;
 
-/// A look at an omap that is under way.
+/// A count of an omap's entries that is under way.
 #[derive(Debug)]
 pub(super) struct Look {
     shard: Shard,
@@ -49,12 +49,12 @@ pub(super) struct Look {
 }
 
 impl Omaps {
-    /// How many entries may be written to an omap before one looks for certain whether it is too large.
+    /// How many entries may be written to an omap before they are counted for certain.
     pub(super) fn unseen(&self) -> u64 {
         self.most / 10
     }
 
-    /// Splits an omap if it has become too large by so many more entries. Looks seldom.
+    /// Splits an omap if so many more entries have made it too large. Counts seldom.
     pub(super) fn split_if_large(&self, object: ObjectId, shard: &Shard, written: u64) -> Result<()> {
         if self.should_look(shard, written)? {
             self.end_look(object, self.begin_look(object, shard));
@@ -62,10 +62,10 @@ impl Omaps {
         Ok(())
     }
 
-    /// Whether it is time to look at an omap, to which so many entries were written.
+    /// Whether a count of an omap is due after so many written entries.
     pub(super) fn should_look(&self, shard: &Shard, written: u64) -> Result<bool> {
         let look = (self.most / LOOKS).max(1);
-        Ok(shard.mark.level < MOST_LEVELS && random::number()? % look < written)
+        Ok(shard.mark.level < LEVELS_MAX && random::number()? % look < written)
     }
 
     /// Begins to count the entries in a part of an omap's hashes.
@@ -80,8 +80,7 @@ impl Omaps {
         Look { shard: shard.clone(), end: keys::bound(end), most, read }
     }
 
-    /// Splits an omap if a look shows that it holds more than it may. What was written counts, whether or not it can be spread:
-    /// whoever writes next tries again.
+    /// Splits an omap if the count exceeds its limit. Written entries count even if the split fails: the next writer tries again.
     pub(super) fn end_look(&self, object: ObjectId, look: Look) {
         let Look { shard, end, most, read } = look;
         let (is_large, _) = read.wait(|outcome| {
@@ -99,8 +98,8 @@ impl Omaps {
     /// Splits an omap that is settled, or that another has begun to split. Does nothing if it has changed.
     ///
     /// # Errors
-    /// Those of Ceph. The omap stays frozen, then, until who waits for it ends the split: an upper half that is settled already
-    /// may be trusted only as long as nobody has written to the lower one.
+    /// Those of Ceph. The omap then stays frozen until a waiting process completes the split: a settled upper half is valid only
+    /// while the lower one is not written.
     pub(super) fn split(&self, object: ObjectId, shard: &Shard) -> Result<()> {
         let mut frozen = shard.mark.with(random::number()?, State::Frozen);
         if self.set_mark(object, shard.start, &shard.mark, &frozen)? {
@@ -109,7 +108,7 @@ impl Omaps {
         self.load(object, shard.start).map(drop)
     }
 
-    /// Moves the upper half of a frozen omap to one of its own, if nobody takes over meanwhile.
+    /// Moves the upper half of a frozen omap to one of its own, unless another process takes over.
     fn move_upper(&self, object: ObjectId, shard: &Shard, frozen: &mut Mark) -> Result<()> {
         let Some(upper) = self.fill_upper(object, shard.start, frozen)? else { return Ok(()) };
         let lower = Mark { level: upper.level, ..frozen.with(frozen.owner, State::Settled) };
@@ -120,7 +119,7 @@ impl Omaps {
         .map(drop)
     }
 
-    /// Makes the omap of the upper half, and gives its mark; `None` where another has taken over.
+    /// Creates the omap of the upper half and returns its mark; `None` if another process has taken over.
     fn fill_upper(&self, object: ObjectId, start: u32, frozen: &mut Mark) -> Result<Option<Mark>> {
         let middle = start + (frozen.width() / 2) as u32;
         let building = Mark { level: frozen.level + 1, ..frozen.with(frozen.owner, State::Building) };
@@ -141,7 +140,7 @@ impl Omaps {
         Ok(done.then_some(settled))
     }
 
-    /// Copies the entries of the upper half; whether nobody has taken over meanwhile.
+    /// Copies the entries of the upper half. Returns false if another process has taken over.
     fn copy_upper(
         &self,
         object: ObjectId,
@@ -183,7 +182,7 @@ impl Omaps {
         }
     }
 
-    /// Sets entries of an omap that is being built; whether nobody has taken over.
+    /// Sets entries of an omap that is being built. Returns false if another process has taken over.
     fn copy(&self, object: ObjectId, middle: u32, building: &Mark, part: &[Entry]) -> Result<bool> {
         let to = keys::entries_name(object, middle);
         let what = || format!("copy entries to RADOS object {to}");
@@ -223,7 +222,7 @@ impl Omaps {
     }
 }
 
-/// Whether an entry goes into the same operation as the one before: as long as there is room.
+/// Whether an entry fits into the same operation as the one before.
 fn in_one_operation() -> impl FnMut(&Entry, &Entry) -> bool {
     let mut bytes = 0;
     move |before, next| {

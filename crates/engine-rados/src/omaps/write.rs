@@ -9,9 +9,9 @@ use std::{
 use isotach_engine_kit::context::Context;
 use isotach_object::{ObjectId, Result};
 
-use super::{Changes, MOST_ATTEMPTS, Omaps, PER_OPERATION, Shard, mark::State, split::Look, too_fast};
+use super::{ATTEMPTS_MAX, Changes, Omaps, PER_OPERATION, Shard, mark::State, split::Look, too_fast};
 use crate::{
-    ffi::{Compare, Errno, Pending, ReadOp, WriteOp},
+    ffi::{Compare, Errno, IfFound, Pending, ReadOp, WriteOp},
     keys::{self, LEVEL},
 };
 
@@ -60,7 +60,7 @@ impl Omaps {
             self.remove_range(object, &begin, &end)?;
         }
         let mut left = batch.changes;
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..ATTEMPTS_MAX {
             left = self.try_write(object, left)?;
             if left.is_empty() {
                 return Ok(());
@@ -71,7 +71,7 @@ impl Omaps {
 
     /// Removes the entries of a range of keys, which have one hash.
     fn remove_range(&self, object: ObjectId, begin: &[u8], end: &[u8]) -> Result<()> {
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..ATTEMPTS_MAX {
             let shard = self.locate_to_write(object, keys::hash_of(begin).unwrap_or_default())?;
             let what =
                 || format!("remove entries of RADOS object {}", keys::entries_name(object, shard.start));
@@ -84,7 +84,7 @@ impl Omaps {
         Err(too_fast(object))
     }
 
-    /// Does what it can at once, and gives back the changes whose omaps have changed.
+    /// Applies what it can, and returns the changes whose omaps have changed.
     fn try_write(&self, object: ObjectId, changes: Changes) -> Result<Changes> {
         let mut stream = Stream::new(object);
         stream.send(changes, self)?;
@@ -118,7 +118,7 @@ impl Omaps {
     fn is_done(&self, object: ObjectId, shard: &Shard, outcome: Result<u64, Errno>) -> Result<bool> {
         match outcome {
             Ok(_) => Ok(true),
-            // Removing from what is not there.
+            // The removal of an absent entry.
             Err(Errno::NOT_FOUND) if shard.mark.encode().is_empty() => Ok(true),
             Err(errno) if errno.is_refusal() => self.refused(object, shard).map(|()| false),
             Err(errno) => {
@@ -136,7 +136,7 @@ impl Omaps {
         condition: &Condition,
         value: Option<&[u8]>,
     ) -> Result<bool> {
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..ATTEMPTS_MAX {
             let shard = self.locate_to_write(object, keys::hash_of(key).unwrap_or_default())?;
             let name = keys::entries_name(object, shard.start);
             let what = || format!("write an entry of RADOS object {name}");
@@ -176,11 +176,8 @@ impl Omaps {
     ) -> Result<Option<bool>> {
         let name = keys::entries_name(object, shard.start);
         let op = ReadOp::new().entries(vec![key, LEVEL]);
-        let entries = match self.io.read(&name, op) {
-            Ok(answer) => answer.entries.into_vec(),
-            Err(Errno::NOT_FOUND) => Vec::new(),
-            Err(errno) => return Err(errno).context(|| format!("read RADOS object {name}")),
-        };
+        let answer = self.io.read(&name, op).if_found().context(|| format!("read RADOS object {name}"))?;
+        let entries = answer.map(|answer| answer.entries.into_vec()).unwrap_or_default();
         let stored = |wanted: &[u8]| {
             entries.iter().find(|(found, _)| found == wanted).map(|(_, value)| value.as_slice())
         };
@@ -188,7 +185,7 @@ impl Omaps {
             return self.refused(object, shard).map(|()| None);
         }
         match condition.holds(stored(key)) {
-            // Where there is no object, the removal of what is not there is refused, and has nothing to do.
+            // If the object does not exist, Ceph refuses the removal of an absent entry, and nothing is left to do.
             true if removes && entries.is_empty() && *condition == Condition::Absent => Ok(Some(true)),
             true => Ok(None),
             false => Ok(Some(false)),
@@ -271,7 +268,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Begins to look at an omap, behind the operations that gave it so many entries, if it is time.
+    /// Begins to count an omap's entries, after the operations that added so many, if a count is due.
     fn look_if_due(&mut self, shard: &Shard, given: u64, omaps: &Omaps) -> Result<()> {
         if omaps.should_look(shard, given)? {
             self.make_room(omaps)?;
@@ -300,7 +297,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Waits for everything, and gives the changes whose omaps have changed.
+    /// Waits for everything, and returns the changes whose omaps have changed.
     pub(crate) fn end(mut self, omaps: &Omaps) -> Result<Changes> {
         for (shard, given) in std::mem::take(&mut self.given) {
             self.look_if_due(&shard, given, omaps)?;
@@ -314,7 +311,7 @@ impl Stream {
     }
 }
 
-/// Where the operation ends that begins with the change `from`: before the key `end`, and with what one may have.
+/// The end of the operation that begins with the change `from`: before the key `end`, and within the limits of an operation.
 fn end_of_part(all: &Changes, from: usize, end: &[u8]) -> usize {
     let (key, stored) = all.at(from);
     let mut bytes = key.len() + stored.map_or(0, <[u8]>::len);

@@ -10,7 +10,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use isotach_engine_rados::{Rados, harm};
+use isotach_engine_rados::{Rados, fault_injection};
 use isotach_object::{Container, Engine, PoolUri};
 use isotach_object_conformance::{FaultSet, Faults, Fixture};
 
@@ -74,7 +74,7 @@ impl Faults for RadosFixture {
     }
 
     fn corrupt_stored(&self, uri: &PoolUri, needle: &[u8]) -> bool {
-        harm::corrupt_stored(uri, needle).unwrap()
+        fault_injection::corrupt_stored(uri, needle).unwrap()
     }
 
     fn crash(&self, container: Arc<dyn Container>) {

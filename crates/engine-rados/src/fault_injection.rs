@@ -1,4 +1,4 @@
-//! Looks at what is stored and does harm to it, behind the engine's back: for tests alone.
+//! Reads and damages stored bytes behind the engine: fault injection for tests.
 
 use isotach_engine_kit::context::Context;
 use isotach_object::{Engine, Error, ObjectId, PoolUri, Result};
@@ -41,7 +41,7 @@ fn count(io: &Io, name: &str) -> Result<usize> {
     }
 }
 
-/// Marks an object as one whose split (`frozen`) or removal (`gone`) was begun by a process that died.
+/// Marks an object as if a process had died during its split (`frozen`) or removal (`gone`).
 ///
 /// # Errors
 /// As [`Engine::open_pool`].
