@@ -1,4 +1,4 @@
-//! A container that does as another, except where its hooks say otherwise. For tests of faults and races.
+//! A wrapper for tests of faults and races: a container that does what the inner one does, except where its hooks differ.
 //!
 //! A test implements [`Hooks`] with the few methods that it changes, and opens its containers through [`hook_engine`].
 
@@ -12,157 +12,132 @@ use isotach_object::{
     VerifyProgress,
 };
 
-/// What a wrapped container does. Each method does what the inner container does unless it is overridden.
-#[expect(clippy::missing_errors_doc, reason = "each fails as the method of the container that it stands for")]
-#[expect(missing_docs, reason = "each is named after the method of the container that it stands for")]
-pub trait Hooks: Debug + Send + Sync {
-    fn capabilities(&self, inner: &dyn Container) -> Capabilities {
-        inner.capabilities()
-    }
+/// Declares [`Hooks`] with a method for each method of a container's core, and forwards the core of [`Hooked`] to it.
+macro_rules! hooks {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        /// What a wrapped container does. Each method does what the inner container does unless it is overridden.
+        #[expect(clippy::missing_errors_doc, reason = "each fails as the method of the container that it stands for")]
+        #[expect(missing_docs, reason = "each is named after the method of the container that it stands for")]
+        pub trait Hooks: Debug + Send + Sync {
+            fn capabilities(&self, inner: &dyn Container) -> Capabilities {
+                inner.capabilities()
+            }
 
-    /// The facets that are shown: of `all`, by default those that the inner container has.
-    fn facets<'c>(&self, inner: &dyn Container, all: ContainerFacets<'c>) -> ContainerFacets<'c> {
-        let has = inner.facets();
-        ContainerFacets {
-            engine: has.engine,
-            snapshots: all.snapshots.filter(|_| has.snapshots.is_some()),
-            staged_transactions: all.staged_transactions.filter(|_| has.staged_transactions.is_some()),
-            prepared_transactions: all.prepared_transactions.filter(|_| has.prepared_transactions.is_some()),
-            lent_reads: all.lent_reads.filter(|_| has.lent_reads.is_some()),
-            pending_reads: all.pending_reads.filter(|_| has.pending_reads.is_some()),
-            extents: all.extents.filter(|_| has.extents.is_some()),
+            /// The facets that are shown: of `all`, by default those that the inner container has.
+            fn facets<'c>(&self, inner: &dyn Container, all: ContainerFacets<'c>) -> ContainerFacets<'c> {
+                let has = inner.facets();
+                ContainerFacets {
+                    engine: has.engine,
+                    snapshots: all.snapshots.filter(|_| has.snapshots.is_some()),
+                    staged_transactions: all.staged_transactions.filter(|_| has.staged_transactions.is_some()),
+                    prepared_transactions: all.prepared_transactions.filter(|_| has.prepared_transactions.is_some()),
+                    lent_reads: all.lent_reads.filter(|_| has.lent_reads.is_some()),
+                    pending_reads: all.pending_reads.filter(|_| has.pending_reads.is_some()),
+                    extents: all.extents.filter(|_| has.extents.is_some()),
+                }
+            }
+
+            $(fn $name(&self, inner: &dyn Container $(, $argument: $type)*) -> $result {
+                inner.$name($($argument),*)
+            })*
+
+            fn create_snapshot(&self, inner: &dyn Container, name: &Label) -> Result<Epoch> {
+                inner.snapshots()?.create(name)
+            }
+
+            fn open_snapshot(&self, inner: &Arc<dyn Container>, name: &Label) -> Result<Arc<dyn Container>> {
+                inner.snapshots()?.open(name)
+            }
+
+            fn open_at(&self, inner: &dyn Container, epoch: Epoch) -> Result<Arc<dyn Container>> {
+                inner.snapshots()?.open_at(epoch)
+            }
+
+            fn destroy_snapshot(&self, inner: &dyn Container, name: &Label) -> Result<()> {
+                inner.snapshots()?.destroy(name)
+            }
+
+            fn stage<'c>(&'c self, inner: &'c dyn Container) -> Result<Box<dyn Staging + 'c>> {
+                inner.staged_transactions()?.stage()
+            }
+
+            fn commit_prepared(
+                &self,
+                inner: &dyn Container,
+                names: &[Label],
+                transaction: &Transaction<'_>,
+            ) -> Result<Epoch> {
+                inner.prepared_transactions()?.commit_prepared(names, transaction)
+            }
+
+            fn depth(&self, inner: &dyn Container) -> usize {
+                inner.facets().pending_reads.map_or(1, PendingReads::depth)
+            }
+
+            fn begin_read(
+                &self,
+                inner: &Arc<dyn Container>,
+                cell: Cell<'_>,
+                offset: u64,
+                buffer: Vec<u8>,
+            ) -> Result<Box<dyn PendingRead>> {
+                inner.pending_reads()?.begin_read(cell, offset, buffer)
+            }
+
+            fn list_extents(
+                &self,
+                inner: &dyn Container,
+                cell: Cell<'_>,
+                offset: u64,
+                length: u64,
+            ) -> Result<Vec<Range<u64>>> {
+                isotach_object::extents_of(inner, cell, offset, length)
+            }
         }
-    }
 
-    fn allocate_ids(&self, inner: &dyn Container, count: u64) -> Result<IdRange> {
-        inner.allocate_ids(count)
-    }
+        impl<H: Hooks> Container for Hooked<H> {
+            fn label(&self) -> &Label {
+                self.inner.label()
+            }
 
-    fn update(&self, inner: &dyn Container, updates: &[Update<'_>]) -> Result<()> {
-        inner.update(updates)
-    }
+            fn capabilities(&self) -> Capabilities {
+                self.hooks.capabilities(&*self.inner)
+            }
 
-    fn write_new(&self, inner: &dyn Container, object: ObjectId, data: &[u8]) -> Result<()> {
-        inner.write_new(object, data)
-    }
+            fn facets(&self) -> ContainerFacets<'_> {
+                let all = ContainerFacets {
+                    engine: self.inner.facets().engine,
+                    snapshots: Some(self),
+                    staged_transactions: Some(self),
+                    prepared_transactions: Some(self),
+                    lent_reads: Some(self),
+                    pending_reads: Some(self),
+                    extents: Some(self),
+                };
+                self.hooks.facets(&*self.inner, all)
+            }
 
-    fn commit(&self, inner: &dyn Container, transaction: &Transaction<'_>) -> Result<Epoch> {
-        inner.commit(transaction)
-    }
+            $(fn $name(&self $(, $argument: $type)*) -> $result {
+                self.hooks.$name(&*self.inner $(, $argument)*)
+            })*
+        }
+    };
+}
 
-    fn flush(&self, inner: &dyn Container) -> Result<()> {
-        inner.flush()
-    }
-
-    fn epoch(&self, inner: &dyn Container) -> Result<Epoch> {
-        inner.epoch()
-    }
-
-    fn get_many(&self, inner: &dyn Container, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
-        inner.get_many(cells)
-    }
-
-    fn size_many(&self, inner: &dyn Container, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
-        inner.size_many(cells)
-    }
-
-    fn read_many(&self, inner: &dyn Container, reads: &mut [ArrayRead<'_>]) -> Result<()> {
-        inner.read_many(reads)
-    }
-
-    fn list_entries(
-        &self,
-        inner: &dyn Container,
-        object: ObjectId,
-        anchor: &Anchor,
-        limit: usize,
-        values: bool,
-    ) -> Result<Page> {
-        inner.list_entries(object, anchor, limit, values)
-    }
-
-    fn list_dkeys(
-        &self,
-        inner: &dyn Container,
-        object: ObjectId,
-        anchor: &Anchor,
-        limit: usize,
-    ) -> Result<Page> {
-        inner.list_dkeys(object, anchor, limit)
-    }
-
-    fn list_akeys(
-        &self,
-        inner: &dyn Container,
-        object: ObjectId,
-        dkey: &[u8],
-        anchor: &Anchor,
-        limit: usize,
-    ) -> Result<Page> {
-        inner.list_akeys(object, dkey, anchor, limit)
-    }
-
-    fn list_objects(
-        &self,
-        inner: &dyn Container,
-        anchor: &Anchor,
-        limit: usize,
-    ) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
-        inner.list_objects(anchor, limit)
-    }
-
-    fn create_snapshot(&self, inner: &dyn Container, name: &Label) -> Result<Epoch> {
-        inner.snapshots()?.create(name)
-    }
-
-    fn open_snapshot(&self, inner: &Arc<dyn Container>, name: &Label) -> Result<Arc<dyn Container>> {
-        inner.snapshots()?.open(name)
-    }
-
-    fn open_at(&self, inner: &dyn Container, epoch: Epoch) -> Result<Arc<dyn Container>> {
-        inner.snapshots()?.open_at(epoch)
-    }
-
-    fn destroy_snapshot(&self, inner: &dyn Container, name: &Label) -> Result<()> {
-        inner.snapshots()?.destroy(name)
-    }
-
-    fn stage<'c>(&'c self, inner: &'c dyn Container) -> Result<Box<dyn Staging + 'c>> {
-        inner.staged_transactions()?.stage()
-    }
-
-    fn commit_prepared(
-        &self,
-        inner: &dyn Container,
-        names: &[Label],
-        transaction: &Transaction<'_>,
-    ) -> Result<Epoch> {
-        inner.prepared_transactions()?.commit_prepared(names, transaction)
-    }
-
-    fn depth(&self, inner: &dyn Container) -> usize {
-        inner.facets().pending_reads.map_or(1, PendingReads::depth)
-    }
-
-    fn begin_read(
-        &self,
-        inner: &Arc<dyn Container>,
-        cell: Cell<'_>,
-        offset: u64,
-        buffer: Vec<u8>,
-    ) -> Result<Box<dyn PendingRead>> {
-        inner.pending_reads()?.begin_read(cell, offset, buffer)
-    }
-
-    fn list_extents(
-        &self,
-        inner: &dyn Container,
-        cell: Cell<'_>,
-        offset: u64,
-        length: u64,
-    ) -> Result<Vec<Range<u64>>> {
-        isotach_object::extents_of(inner, cell, offset, length)
-    }
+hooks! {
+    fn allocate_ids(count: u64) -> Result<IdRange>;
+    fn update(updates: &[Update<'_>]) -> Result<()>;
+    fn write_new(object: ObjectId, data: &[u8]) -> Result<()>;
+    fn commit(transaction: &Transaction<'_>) -> Result<Epoch>;
+    fn flush() -> Result<()>;
+    fn epoch() -> Result<Epoch>;
+    fn get_many(cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>>;
+    fn size_many(cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>>;
+    fn read_many(reads: &mut [ArrayRead<'_>]) -> Result<()>;
+    fn list_entries(object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page>;
+    fn list_dkeys(object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page>;
+    fn list_akeys(object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page>;
+    fn list_objects(anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)>;
 }
 
 /// A container with hooks.
@@ -173,7 +148,7 @@ pub struct Hooked<H> {
 }
 
 impl<H: Hooks> Hooked<H> {
-    /// Puts hooks around a container.
+    /// Wraps a container.
     pub fn new(inner: Arc<dyn Container>, hooks: H) -> Self {
         Self { inner, hooks }
     }
@@ -181,81 +156,6 @@ impl<H: Hooks> Hooked<H> {
     /// The hooks.
     pub fn hooks(&self) -> &H {
         &self.hooks
-    }
-}
-
-impl<H: Hooks> Container for Hooked<H> {
-    fn label(&self) -> &Label {
-        self.inner.label()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.hooks.capabilities(&*self.inner)
-    }
-
-    fn facets(&self) -> ContainerFacets<'_> {
-        let all = ContainerFacets {
-            engine: self.inner.facets().engine,
-            snapshots: Some(self),
-            staged_transactions: Some(self),
-            prepared_transactions: Some(self),
-            lent_reads: Some(self),
-            pending_reads: Some(self),
-            extents: Some(self),
-        };
-        self.hooks.facets(&*self.inner, all)
-    }
-
-    fn allocate_ids(&self, count: u64) -> Result<IdRange> {
-        self.hooks.allocate_ids(&*self.inner, count)
-    }
-
-    fn update(&self, updates: &[Update<'_>]) -> Result<()> {
-        self.hooks.update(&*self.inner, updates)
-    }
-
-    fn write_new(&self, object: ObjectId, data: &[u8]) -> Result<()> {
-        self.hooks.write_new(&*self.inner, object, data)
-    }
-
-    fn commit(&self, transaction: &Transaction<'_>) -> Result<Epoch> {
-        self.hooks.commit(&*self.inner, transaction)
-    }
-
-    fn flush(&self) -> Result<()> {
-        self.hooks.flush(&*self.inner)
-    }
-
-    fn epoch(&self) -> Result<Epoch> {
-        self.hooks.epoch(&*self.inner)
-    }
-
-    fn get_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<Vec<u8>>>> {
-        self.hooks.get_many(&*self.inner, cells)
-    }
-
-    fn size_many(&self, cells: &[Cell<'_>]) -> Result<Vec<Option<u64>>> {
-        self.hooks.size_many(&*self.inner, cells)
-    }
-
-    fn read_many(&self, reads: &mut [ArrayRead<'_>]) -> Result<()> {
-        self.hooks.read_many(&*self.inner, reads)
-    }
-
-    fn list_entries(&self, object: ObjectId, anchor: &Anchor, limit: usize, values: bool) -> Result<Page> {
-        self.hooks.list_entries(&*self.inner, object, anchor, limit, values)
-    }
-
-    fn list_dkeys(&self, object: ObjectId, anchor: &Anchor, limit: usize) -> Result<Page> {
-        self.hooks.list_dkeys(&*self.inner, object, anchor, limit)
-    }
-
-    fn list_akeys(&self, object: ObjectId, dkey: &[u8], anchor: &Anchor, limit: usize) -> Result<Page> {
-        self.hooks.list_akeys(&*self.inner, object, dkey, anchor, limit)
-    }
-
-    fn list_objects(&self, anchor: &Anchor, limit: usize) -> Result<(Vec<ObjectId>, Option<Anchor>)> {
-        self.hooks.list_objects(&*self.inner, anchor, limit)
     }
 }
 
@@ -327,13 +227,13 @@ impl<H: Hooks> Extents for Hooked<H> {
     }
 }
 
-/// Puts something around each container that is opened.
+/// Wraps each container that is opened.
 type Wrap = Arc<dyn Fn(Arc<dyn Container>) -> Arc<dyn Container> + Send + Sync>;
 
-/// What happens before a call of a pool; see [`hook_engine`].
+/// Runs before a call of a pool; see [`hook_engine`].
 type Before = Arc<dyn Fn(PoolCall<'_>) -> Result<()> + Send + Sync>;
 
-/// A call of a pool that a test may want to see, or to fail.
+/// A call of a pool that a test can observe or fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolCall<'a> {
     /// A container is created.
@@ -346,8 +246,8 @@ pub enum PoolCall<'a> {
     Purge(&'a Label),
 }
 
-/// An engine that does as `inner`, and puts `wrap` around each container that is opened. `before` runs before the calls of its
-/// pools; what it fails with, the call fails with.
+/// An engine that does what `inner` does, and wraps each container that is opened. `before` runs before the calls of its
+/// pools; if it fails, the call fails with its error.
 pub fn hook_engine(
     inner: Arc<dyn Engine>,
     before: impl Fn(PoolCall<'_>) -> Result<()> + Send + Sync + 'static,
