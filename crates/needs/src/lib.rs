@@ -53,7 +53,7 @@ impl Need {
     }
 }
 
-/// Says that the running test, or a part of it, is skipped because `need` is missing, as `why` tells.
+/// Reports the running test, or a part of it, as skipped because `need` is missing, with the reason.
 ///
 /// # Panics
 /// If `ISOTACH_REQUIRE` has the need among its words, which commas part; or if it cannot say so.

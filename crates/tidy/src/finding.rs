@@ -1,4 +1,4 @@
-//! What a rule says when it is broken.
+//! A breach of a rule.
 
 use std::fmt;
 

@@ -41,7 +41,7 @@ fn rust_functions(file: &SourceFile) -> Vec<(usize, &str, usize)> {
     starts.filter_map(|(at, name)| Some((at + 1, name, rust_function_end(&lines[at..])?))).collect()
 }
 
-/// The name after `fn`, whatever stands before it on the line (`pub(crate) const unsafe extern "C" fn`).
+/// The name after `fn`, with any modifiers before it (`pub(crate) const unsafe extern "C" fn`).
 fn rust_function_name(line: &str) -> Option<&str> {
     let (before, after) = line.split_once("fn ")?;
     let modifiers = ["pub", "const", "async", "unsafe", "extern", "\"C\""];
@@ -54,7 +54,7 @@ fn rust_function_name(line: &str) -> Option<&str> {
     after.split(|c: char| !c.is_alphanumeric() && c != '_').next().filter(|name| !name.is_empty())
 }
 
-/// How many lines the function has whose signature begins the slice; nothing if it has no body.
+/// The number of lines of the function whose signature begins the slice; `None` if it has no body.
 fn rust_function_end(lines: &[&str]) -> Option<usize> {
     let column = indentation(lines.first()?);
     let mut in_body = false;

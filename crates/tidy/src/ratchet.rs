@@ -1,15 +1,14 @@
-//! The ratchet: a list of what breaks a rule of size, which may only grow shorter and smaller.
+//! The ratchet: a list of what breaks a rule of size. It may only become shorter, and its numbers smaller.
 //!
-//! `tidy-ratchet.txt` has one entry a line: kind, what, size. A thing that is not on the list must keep to the rule. A
-//! thing that is must have just the size that stands there: larger is refused, and after it shrank the entry shrinks
-//! with it, so that the gain is kept.
+//! `tidy-ratchet.txt` has one entry a line: kind, what, size. A thing without an entry must obey the rule. A thing with an entry
+//! must have exactly its size: a larger one is refused, and when it shrinks the entry must shrink, too.
 
 use std::collections::BTreeMap;
 
 use crate::{Finding, SourceFile};
 
 const RULE: &str = "the ratchet only tightens";
-/// Where the entries are kept, from the repository's root.
+/// The file of the entries, from the repository's root.
 pub const RATCHET_PATH: &str = "crates/tidy/tidy-ratchet.txt";
 
 /// Something that breaks a rule of size.

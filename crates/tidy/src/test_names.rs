@@ -17,9 +17,9 @@ const SHOWN_BY: &str = "docs/DURABILITY.md";
 const CASES: &str = "crates/object-conformance/src/registration.rs";
 /// The longest name, in characters, that needs no entry in the ratchet.
 pub const NAME_CHARACTERS_MAX: usize = 80;
-const MENTIONED: &str = "a test that a page names is there";
+const MENTIONED: &str = "a test that a page names exists";
 
-/// Every test that the page on durability names and that is not there.
+/// Every missing test that the page on durability names.
 pub fn check_mentioned(files: &[SourceFile]) -> Vec<Finding> {
     let tests: BTreeSet<&str> = files.iter().flat_map(all_tests).map(|(_, name)| name).collect();
     let pages = files.iter().filter(|file| file.path == SHOWN_BY);
@@ -38,7 +38,7 @@ fn is_long(name: &str) -> bool {
     is_name && name.matches('_').count() >= 3
 }
 
-/// Every test whose name is too short to say what holds.
+/// Every test whose name has too few words.
 pub fn check(files: &[SourceFile]) -> Vec<Finding> {
     files.iter().filter(|file| !file.defines_macros()).flat_map(in_file).collect()
 }

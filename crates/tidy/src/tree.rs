@@ -57,7 +57,7 @@ impl SourceFile {
     }
 }
 
-/// Where the repository begins, as this crate was built in it.
+/// The root of the repository in which this crate was built.
 pub fn repository_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -85,7 +85,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<SourceFile>) -> io::Resu
     Ok(())
 }
 
-/// Whether a folder holds what tools made, or another's code.
+/// Whether a folder holds output of tools, or foreign code.
 fn is_foreign(folder: &Path, name: &str) -> bool {
     let hidden = name.starts_with('.') && name != ".ci";
     hidden

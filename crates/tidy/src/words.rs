@@ -1,7 +1,6 @@
 //! Words and calls that have no place in this repository, each with what to write instead.
 //!
-//! This file is the one that must name them, so it is the one that is not searched. The change log tells history and
-//! may use the words of time.
+//! This file names them, so it is not searched. The change log reports history and may use words of time.
 
 use crate::{Finding, SourceFile};
 
