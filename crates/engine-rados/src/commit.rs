@@ -3,7 +3,7 @@
 use isotach_object::{Cell, Error, ObjectType, Precondition, Result, Transaction, Update};
 
 use crate::{
-    arrays::{Arrays, Change, Job, Judge, Outcome, Slot},
+    arrays::{ArrayChange, Arrays, Job, Judge, Outcome, Slot},
     entry, keys,
     omaps::Condition,
     options::SCHEME,
@@ -111,12 +111,12 @@ fn judge(condition: &Precondition<'_>) -> Option<Judge> {
     }
 }
 
-fn change(update: &Update<'_>) -> Change {
+fn change(update: &Update<'_>) -> ArrayChange {
     match *update {
-        Update::Put { value, .. } => Change::Put(value.to_vec()),
-        Update::Write { offset, data, .. } => Change::Write { offset, data: data.to_vec() },
-        Update::SetSize { size, .. } => Change::SetSize(size),
-        Update::Punch { offset, length, .. } => Change::Punch { offset, length },
-        Update::Remove { .. } | Update::RemoveDkey { .. } | Update::Destroy { .. } => Change::Remove,
+        Update::Put { value, .. } => ArrayChange::Put(value.to_vec()),
+        Update::Write { offset, data, .. } => ArrayChange::Write { offset, data: data.to_vec() },
+        Update::SetSize { size, .. } => ArrayChange::SetSize(size),
+        Update::Punch { offset, length, .. } => ArrayChange::Punch { offset, length },
+        Update::Remove { .. } | Update::RemoveDkey { .. } | Update::Destroy { .. } => ArrayChange::Remove,
     }
 }

@@ -14,9 +14,9 @@ use indexmap::IndexMap;
 use isotach_object::{Cell, Error, ObjectId, ObjectType, Result, Update};
 
 use crate::{
-    arrays::{Arrays, Change, Creation, Job, Slot},
+    arrays::{ArrayChange, Arrays, Creation, Job, Slot},
     keys,
-    omaps::{Batch, Changes, Omaps, PER_OPERATION, Stream},
+    omaps::{Batch, EntryChanges, Omaps, PER_OPERATION, Stream},
     space::Space,
 };
 
@@ -51,7 +51,7 @@ pub(crate) struct Pipeline {
     creations: VecDeque<Creation>,
     creation_bytes: usize,
     /// Changes of arrays that wait.
-    gathered: IndexMap<ObjectId, Vec<Change>>,
+    gathered: IndexMap<ObjectId, Vec<ArrayChange>>,
     gathered_bytes: usize,
     /// Arrays that are known to be there, among those that have changes that wait.
     existing: BTreeSet<ObjectId>,
@@ -117,7 +117,7 @@ impl Pipeline {
                 self.hand_over_if_many(space, arrays)
             }
             Update::Destroy { .. } if object.otype() == ObjectType::Array => {
-                self.gather(object, Change::Remove, arrays)
+                self.gather(object, ArrayChange::Remove, arrays)
             }
             Update::Destroy { .. } => {
                 *self.entries.entry(object).or_default() = Entries { destroys: true, ..Entries::default() };
@@ -125,11 +125,13 @@ impl Pipeline {
                 self.hand_over_if_many(space, arrays)
             }
             Update::Write { offset, data, .. } => {
-                self.take_bytes(update, Change::Write { offset, data: data.to_vec() }, space, arrays)
+                self.take_bytes(update, ArrayChange::Write { offset, data: data.to_vec() }, space, arrays)
             }
-            Update::SetSize { size, .. } => self.take_bytes(update, Change::SetSize(size), space, arrays),
+            Update::SetSize { size, .. } => {
+                self.take_bytes(update, ArrayChange::SetSize(size), space, arrays)
+            }
             Update::Punch { offset, length, .. } => {
-                self.take_bytes(update, Change::Punch { offset, length }, space, arrays)
+                self.take_bytes(update, ArrayChange::Punch { offset, length }, space, arrays)
             }
         }
     }
@@ -137,7 +139,7 @@ impl Pipeline {
     fn take_entry(
         &mut self,
         object: ObjectId,
-        add: impl FnOnce(&mut Changes) -> usize,
+        add: impl FnOnce(&mut EntryChanges) -> usize,
         space: &Space,
         arrays: &Arrays,
     ) -> Result<()> {
@@ -163,7 +165,7 @@ impl Pipeline {
         if changes.len() < PER_OPERATION || entries.destroys || !entries.batch.ranges.is_empty() {
             return Ok(());
         }
-        let next = Changes::as_large_as(changes);
+        let next = EntryChanges::as_large_as(changes);
         let changes = std::mem::replace(changes, next);
         self.entry_bytes = self.entry_bytes.saturating_sub(changes.size() + ENTRY * changes.len());
         self.stream.get_or_insert_with(|| Stream::new(object)).send(changes, &space.omaps)
@@ -172,7 +174,7 @@ impl Pipeline {
     fn take_bytes(
         &mut self,
         update: &Update<'_>,
-        change: Change,
+        change: ArrayChange,
         space: &Space,
         arrays: &Arrays,
     ) -> Result<()> {
@@ -215,16 +217,16 @@ impl Pipeline {
     }
 
     /// Takes a change of an array.
-    fn gather(&mut self, object: ObjectId, change: Change, arrays: &Arrays) -> Result<()> {
-        if let Change::Write { offset: 0, data } = &change
+    fn gather(&mut self, object: ObjectId, change: ArrayChange, arrays: &Arrays) -> Result<()> {
+        if let ArrayChange::Write { offset: 0, data } = &change
             && self.begins_at_once(object, data, arrays)
         {
-            let Change::Write { data, .. } = change else { return Ok(()) };
+            let ArrayChange::Write { data, .. } = change else { return Ok(()) };
             return self.create(object, data, arrays);
         }
         self.gathered_bytes += ENTRY
             + match &change {
-                Change::Write { data, .. } => data.len(),
+                ArrayChange::Write { data, .. } => data.len(),
                 _ => 0,
             };
         append(self.gathered.entry(object).or_default(), change);
@@ -267,7 +269,7 @@ impl Pipeline {
         if let Some(data) = oldest.wait(arrays)? {
             self.existing.insert(object);
             self.gathered_bytes += data.len();
-            self.gathered.entry(object).or_default().insert(0, Change::Write { offset: 0, data });
+            self.gathered.entry(object).or_default().insert(0, ArrayChange::Write { offset: 0, data });
         }
         Ok(())
     }
@@ -284,7 +286,7 @@ impl Pipeline {
         self.gathered_bytes = 0;
         for (object, mut changes) in std::mem::take(&mut self.gathered) {
             let is_known = self.existing.remove(&object);
-            if let [Change::Write { offset: 0, data }] = changes.as_mut_slice()
+            if let [ArrayChange::Write { offset: 0, data }] = changes.as_mut_slice()
                 && !is_known
                 && arrays.fits_own(object.class(), data.len())
             {
@@ -349,8 +351,8 @@ impl Entries {
 }
 
 /// Adds a change after others. A write that starts where the last one ended is merged with it.
-fn append(changes: &mut Vec<Change>, change: Change) {
-    if let (Some(Change::Write { offset, data }), Change::Write { offset: next, data: more }) =
+fn append(changes: &mut Vec<ArrayChange>, change: ArrayChange) {
+    if let (Some(ArrayChange::Write { offset, data }), ArrayChange::Write { offset: next, data: more }) =
         (changes.last_mut(), &change)
         && !data.is_empty()
         && *offset + data.len() as u64 == *next
@@ -367,12 +369,14 @@ mod tests {
 
     #[test]
     fn writes_that_follow_each_other_become_one() {
-        let write = |offset, data: &[u8]| Change::Write { offset, data: data.to_vec() };
+        let write = |offset, data: &[u8]| ArrayChange::Write { offset, data: data.to_vec() };
         let mut changes = Vec::new();
-        for change in [write(0, b"ab"), write(2, b"cd"), write(5, b"x"), Change::SetSize(3), write(3, b"y")] {
+        for change in
+            [write(0, b"ab"), write(2, b"cd"), write(5, b"x"), ArrayChange::SetSize(3), write(3, b"y")]
+        {
             append(&mut changes, change);
         }
         assert_eq!(changes.len(), 4, "{changes:?}");
-        assert!(matches!(&changes[0], Change::Write { offset: 0, data } if data == b"abcd"));
+        assert!(matches!(&changes[0], ArrayChange::Write { offset: 0, data } if data == b"abcd"));
     }
 }

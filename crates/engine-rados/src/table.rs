@@ -231,7 +231,7 @@ mod tests {
 
     /// What is done to a table, and to a plain vector beside it.
     #[derive(Debug, Clone)]
-    enum Change {
+    enum ArrayChange {
         Write(u64, u64),
         Punch(u64, u64),
         SetSize(u64),
@@ -239,23 +239,23 @@ mod tests {
 
     const FAR: u64 = 5 * BLOCK as u64;
 
-    fn change() -> impl Strategy<Value = Change> {
+    fn change() -> impl Strategy<Value = ArrayChange> {
         prop_oneof![
-            (0..FAR, 1..FAR).prop_map(|(offset, length)| Change::Write(offset, length)),
-            (0..FAR, 0..FAR).prop_map(|(offset, length)| Change::Punch(offset, length)),
-            (0..FAR).prop_map(Change::SetSize),
+            (0..FAR, 1..FAR).prop_map(|(offset, length)| ArrayChange::Write(offset, length)),
+            (0..FAR, 0..FAR).prop_map(|(offset, length)| ArrayChange::Punch(offset, length)),
+            (0..FAR).prop_map(ArrayChange::SetSize),
         ]
     }
 
     fn apply(
-        change: &Change,
+        change: &ArrayChange,
         number: u64,
         table: &mut Table,
         stored: &mut Vec<Vec<u8>>,
         plain: &mut Vec<u8>,
     ) {
         match *change {
-            Change::Write(offset, length) => {
+            ArrayChange::Write(offset, length) => {
                 let data: Vec<u8> = (0..length).map(|at| (at * 7 + number * 13) as u8 | 1).collect();
                 table.write(&[Piece::whole(offset, PiecePlace::Apart(1, stored.len() as u64), &data)]);
                 let end = (offset + length) as usize;
@@ -263,12 +263,12 @@ mod tests {
                 plain[offset as usize..end].copy_from_slice(&data);
                 stored.push(data);
             }
-            Change::Punch(offset, length) => {
+            ArrayChange::Punch(offset, length) => {
                 table.punch(offset, length);
                 let end = plain.len().min((offset + length) as usize);
                 plain[(offset as usize).min(end)..end].fill(0);
             }
-            Change::SetSize(size) => {
+            ArrayChange::SetSize(size) => {
                 table.set_size(size);
                 plain.resize(size as usize, 0);
             }

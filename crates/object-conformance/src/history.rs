@@ -28,7 +28,7 @@ pub use offence::Window;
 pub use operation::{GARBLED, Key, Operation, Outcome, Part, Value};
 pub use record::{Call, Recorder, now, operations};
 
-use order::{Found, Search, Slot};
+use order::{Search, SearchResult, Slot};
 pub(super) use processes::play;
 use roles::Kind;
 
@@ -134,9 +134,11 @@ pub fn check(operations: &[Operation]) -> Result<Checked, Offence> {
     for part in &parts {
         let mut search = Search::new(part, STATES_MAX);
         match search.run(Slot::Is(None)) {
-            Found::Order => {}
-            Found::Stuck(stuck) => return Err(Offence::NoOrder(Box::new(offence::shortest(part, &stuck)))),
-            Found::Nothing => return Err(Offence::TooLong(part.len())),
+            SearchResult::Order => {}
+            SearchResult::Stuck(stuck) => {
+                return Err(Offence::NoOrder(Box::new(offence::shortest(part, &stuck))));
+            }
+            SearchResult::Nothing => return Err(Offence::TooLong(part.len())),
         }
         states += search.states;
     }

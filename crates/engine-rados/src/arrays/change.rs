@@ -10,7 +10,7 @@ use crate::{
 
 /// One change of what a slot holds.
 #[derive(Debug, Clone)]
-pub(crate) enum Change {
+pub(crate) enum ArrayChange {
     Write {
         offset: u64,
         data: Vec<u8>,
@@ -52,7 +52,7 @@ impl Judge {
 pub(crate) struct Job {
     pub(crate) slot: Slot,
     pub(crate) judges: Vec<Judge>,
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<ArrayChange>,
     /// For each change the pieces that its bytes were stored in, once they are.
     pub(super) pieces: Vec<Option<Vec<Piece>>>,
 }
@@ -79,7 +79,7 @@ pub(super) enum Next {
 }
 
 impl Job {
-    pub(crate) fn new(slot: Slot, judges: Vec<Judge>, changes: Vec<Change>) -> Self {
+    pub(crate) fn new(slot: Slot, judges: Vec<Judge>, changes: Vec<ArrayChange>) -> Self {
         let pieces = changes.iter().map(|_| None).collect();
         Self { slot, judges, changes, pieces }
     }
@@ -96,7 +96,7 @@ impl Job {
     /// The change whose bytes are the whole array, if it exists and has at most so many bytes.
     pub(super) fn whole(&self, held: &Held, most: usize) -> Option<usize> {
         let number = self.changes.len().checked_sub(1)?;
-        let Change::Write { offset: 0, data } = &self.changes[number] else { return None };
+        let ArrayChange::Write { offset: 0, data } = &self.changes[number] else { return None };
         let size = self.changes[..number].iter().fold(held.table().map_or(0, |table| table.size), grown);
         let is_whole = !data.is_empty() && data.len() <= most && data.len() as u64 >= size;
         (matches!(self.slot, Slot::Array(_)) && is_whole).then_some(number)
@@ -107,22 +107,22 @@ impl Job {
         let mut next = Next::Same;
         for (change, pieces) in self.changes.iter().zip(&self.pieces) {
             next = match change {
-                Change::Remove => Next::Nothing,
-                Change::Put(value) => Next::Value(value.clone()),
+                ArrayChange::Remove => Next::Nothing,
+                ArrayChange::Put(value) => Next::Value(value.clone()),
                 // It creates nothing, and drops nothing.
-                Change::Punch { offset, length } => table_before(next, held).map_or_else(
+                ArrayChange::Punch { offset, length } => table_before(next, held).map_or_else(
                     |next| next,
                     |mut table| {
                         table.punch(*offset, *length);
                         Next::Pieces(table)
                     },
                 ),
-                Change::SetSize(size) => {
+                ArrayChange::SetSize(size) => {
                     let mut table = table_before(next, held).unwrap_or_default();
                     table.set_size(*size);
                     Next::Pieces(table)
                 }
-                Change::Write { .. } => {
+                ArrayChange::Write { .. } => {
                     let mut table = table_before(next, held).unwrap_or_default();
                     table.write(pieces.as_deref().unwrap_or_default());
                     Next::Pieces(table)
@@ -143,12 +143,12 @@ fn table_before(next: Next, held: &Held) -> Result<Table, Next> {
 }
 
 /// The size after one more change.
-fn grown(size: u64, change: &Change) -> u64 {
+fn grown(size: u64, change: &ArrayChange) -> u64 {
     match change {
-        Change::Write { data, .. } if data.is_empty() => size,
-        Change::Write { offset, data } => size.max(offset + data.len() as u64),
-        Change::SetSize(size) => *size,
-        Change::Punch { .. } => size,
-        Change::Remove | Change::Put(_) => 0,
+        ArrayChange::Write { data, .. } if data.is_empty() => size,
+        ArrayChange::Write { offset, data } => size.max(offset + data.len() as u64),
+        ArrayChange::SetSize(size) => *size,
+        ArrayChange::Punch { .. } => size,
+        ArrayChange::Remove | ArrayChange::Put(_) => 0,
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn owner(object: ObjectId) -> [u8; 16] {
 }
 
 /// Where the table of an array is.
-enum Found {
+enum StoredTable {
     Table(Table),
     /// In an object of its own, by writer and number, if that is still there.
     Apart(u64, u64),
@@ -83,8 +83,8 @@ impl Space {
             let answer = outcome.if_found().context(|| format!("read RADOS object {name}"))?;
             let Some(answer) = answer else { return Ok(None) };
             let apart = match found(object, &name, &answer)? {
-                Found::Table(table) => return Ok(Some((table, answer.bytes))),
-                Found::Apart(writer, number) => (writer, number),
+                StoredTable::Table(table) => return Ok(Some((table, answer.bytes))),
+                StoredTable::Apart(writer, number) => (writer, number),
             };
             let place = keys::piece_name(apart.0, apart.1);
             if let Some(bytes) = self.read_all(&place)? {
@@ -118,15 +118,15 @@ fn numbered<T>(slots: &[Slot], pick: impl Fn(&Slot) -> Option<T>) -> Vec<(usize,
     slots.iter().enumerate().filter_map(|(number, slot)| Some((number, pick(slot)?))).collect()
 }
 
-fn found(object: ObjectId, name: &str, answer: &Answer<'_>) -> Result<Found> {
+fn found(object: ObjectId, name: &str, answer: &Answer<'_>) -> Result<StoredTable> {
     let place = || format!("RADOS object {name}");
     let Some(stored) = answer.attribute(TABLE) else {
         return Err(Error::corrupt("an array without a table of its pieces", place()));
     };
     match stored.split_first() {
-        Some((&HERE, table)) => Table::decode(table, &owner(object), place).map(Found::Table),
+        Some((&HERE, table)) => Table::decode(table, &owner(object), place).map(StoredTable::Table),
         Some((&APART, rest)) => match numbers(rest) {
-            Some((writer, number)) => Ok(Found::Apart(writer, number)),
+            Some((writer, number)) => Ok(StoredTable::Apart(writer, number)),
             None => Err(Error::corrupt("a table of pieces that is nowhere", place())),
         },
         _ => Err(Error::corrupt("a table of pieces of an unknown kind", place())),

@@ -25,7 +25,7 @@ use isotach_object::{Cell, ObjectId, ObjectType, Result};
 use crate::{keys, options::Options, space::Space, table::Table};
 
 pub(crate) use ahead::Ended;
-pub(crate) use change::{Change, Job, Judge, Outcome};
+pub(crate) use change::{ArrayChange, Job, Judge, Outcome};
 pub(crate) use write::Creation;
 
 /// The attribute with the table, or where it is.

@@ -7,7 +7,7 @@ use isotach_engine_kit::{context::Context, random};
 use isotach_object::{Error, ObjectClass, ObjectId, Result};
 
 use super::{
-    Arrays, Change, Held, Job, Outcome, Slot, TABLE, TAG,
+    ArrayChange, Arrays, Held, Job, Outcome, Slot, TABLE, TAG,
     change::Next,
     load::{APART, HERE, owner},
 };
@@ -166,7 +166,7 @@ impl Arrays {
 
     fn is_one_stripe(&self, job: &Job) -> bool {
         match job.changes.last() {
-            Some(Change::Write { data, .. }) => self.fits_own(job.object().class(), data.len()),
+            Some(ArrayChange::Write { data, .. }) => self.fits_own(job.object().class(), data.len()),
             _ => false,
         }
     }
@@ -181,7 +181,7 @@ impl Arrays {
             }
             let class = job.object().class();
             for (change, pieces) in job.changes.iter().zip(&mut job.pieces) {
-                let Change::Write { offset, data } = change else { continue };
+                let ArrayChange::Write { offset, data } = change else { continue };
                 if pieces.is_none() {
                     *pieces = Some(self.begin_pieces(class, *offset, data, &mut begun)?);
                 }
@@ -237,7 +237,7 @@ impl Arrays {
                 Next::Nothing
             }
             Next::Own(change) => {
-                let Change::Write { data, .. } = &job.changes[change] else { return Ok(None) };
+                let ArrayChange::Write { data, .. } = &job.changes[change] else { return Ok(None) };
                 let mut table = Table::of(Piece::whole(0, PiecePlace::Own, data));
                 table.tag = random::bytes()?;
                 op.write_full(data);

@@ -9,7 +9,7 @@ use crate::{entry, keys};
 
 /// Changes of an object's entries. Of several of one key the last counts.
 #[derive(Debug, Default)]
-pub(crate) struct Changes {
+pub(crate) struct EntryChanges {
     bytes: Vec<u8>,
     all: Vec<ChangeSpan>,
 }
@@ -24,9 +24,9 @@ struct ChangeSpan {
 }
 
 /// A stored key, and what is to be stored under it, or nothing.
-pub(crate) type Change<'c> = (&'c [u8], Option<&'c [u8]>);
+pub(crate) type ArrayChange<'c> = (&'c [u8], Option<&'c [u8]>);
 
-impl Changes {
+impl EntryChanges {
     /// An empty one with the capacity of another.
     pub(crate) fn as_large_as(other: &Self) -> Self {
         Self { bytes: Vec::with_capacity(other.bytes.len()), all: Vec::with_capacity(other.all.len()) }
@@ -51,7 +51,7 @@ impl Changes {
     }
 
     /// Adds a change.
-    pub(crate) fn push(&mut self, (key, stored): Change<'_>) {
+    pub(crate) fn push(&mut self, (key, stored): ArrayChange<'_>) {
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(key);
         let key_end = self.bytes.len();
@@ -98,14 +98,14 @@ impl Changes {
     }
 
     /// The change with this number.
-    pub(crate) fn at(&self, number: usize) -> Change<'_> {
+    pub(crate) fn at(&self, number: usize) -> ArrayChange<'_> {
         let place = self.all[number];
         let stored = (!place.removes).then(|| &self.bytes[place.key_end..place.end]);
         (&self.bytes[place.begin..place.key_end], stored)
     }
 
     /// The changes with these numbers.
-    pub(crate) fn range(&self, numbers: Range<usize>) -> impl Iterator<Item = Change<'_>> {
+    pub(crate) fn range(&self, numbers: Range<usize>) -> impl Iterator<Item = ArrayChange<'_>> {
         numbers.map(|number| self.at(number))
     }
 }
@@ -121,7 +121,7 @@ mod tests {
     proptest! {
         #[test]
         fn sorted_changes_are_those_of_a_map(given in vec((vec(0..3_u8, 1..3), prop::option::of(vec(any::<u8>(), 0..4))), 0..20)) {
-            let (mut changes, mut map) = (Changes::default(), BTreeMap::new());
+            let (mut changes, mut map) = (EntryChanges::default(), BTreeMap::new());
             for (key, stored) in &given {
                 changes.push((key, stored.as_deref()));
                 map.insert(key.as_slice(), stored.as_deref());

@@ -34,7 +34,7 @@ use crate::{
     keys::{self, LEVEL},
 };
 
-pub(crate) use changes::Changes;
+pub(crate) use changes::EntryChanges;
 pub(crate) use mark::{Mark, State};
 pub(crate) use write::{Batch, Condition, Stream};
 

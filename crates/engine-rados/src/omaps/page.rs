@@ -10,7 +10,7 @@ use crate::{
 
 /// Some entries, and the key after which the next ones come.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct EntryPage {
     /// Stored keys and, if asked for, what is stored.
     pub(crate) entries: Vec<(Vec<u8>, Vec<u8>)>,
     pub(crate) next: Option<Vec<u8>>,
@@ -25,7 +25,7 @@ impl Omaps {
         before: &[u8],
         limit: usize,
         values: bool,
-    ) -> Result<Found> {
+    ) -> Result<EntryPage> {
         for _ in 0..ATTEMPTS_MAX {
             if let Some(found) = self.try_page(object, after, before, limit, values)? {
                 return Ok(found);
@@ -41,7 +41,7 @@ impl Omaps {
         before: &[u8],
         limit: usize,
         values: bool,
-    ) -> Result<Option<Found>> {
+    ) -> Result<Option<EntryPage>> {
         let shard = self.locate(object, keys::hash_of(after).unwrap_or_default())?;
         let limit = limit.min(PER_OPERATION) as u64;
         let op = ReadOp::new().require_entry(LEVEL, &shard.mark.encode()).page(after, limit, values);
@@ -58,7 +58,7 @@ impl Omaps {
             // The next omap begins here, and no key is as short as this one.
             _ => (behind.as_slice() < before && behind != LAST).then_some(behind),
         };
-        Ok(Some(Found { entries, next }))
+        Ok(Some(EntryPage { entries, next }))
     }
 
     /// Whether an object has an entry.

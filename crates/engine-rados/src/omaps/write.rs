@@ -9,7 +9,7 @@ use std::{
 use isotach_engine_kit::context::Context;
 use isotach_object::{ObjectId, Result};
 
-use super::{ATTEMPTS_MAX, Changes, Omaps, PER_OPERATION, Shard, mark::State, split::Look, too_fast};
+use super::{ATTEMPTS_MAX, EntryChanges, Omaps, PER_OPERATION, Shard, mark::State, split::Look, too_fast};
 use crate::{
     ffi::{Compare, Errno, IfFound, Pending, ReadOp, WriteOp},
     keys::{self, LEVEL},
@@ -23,7 +23,7 @@ pub(super) const BYTES_PER_OPERATION: usize = 8 << 20;
 pub(crate) struct Batch {
     /// Each of one distribution key: from the first key on, and before the second.
     pub(crate) ranges: Vec<(Vec<u8>, Vec<u8>)>,
-    pub(crate) changes: Changes,
+    pub(crate) changes: EntryChanges,
 }
 
 /// What an entry must be for it to be changed.
@@ -85,7 +85,7 @@ impl Omaps {
     }
 
     /// Applies what it can, and returns the changes whose omaps have changed.
-    fn try_write(&self, object: ObjectId, changes: Changes) -> Result<Changes> {
+    fn try_write(&self, object: ObjectId, changes: EntryChanges) -> Result<EntryChanges> {
         let mut stream = Stream::new(object);
         stream.send(changes, self)?;
         stream.end(self)
@@ -197,7 +197,7 @@ impl Omaps {
 #[derive(Debug)]
 struct Part {
     shard: Shard,
-    all: Arc<Changes>,
+    all: Arc<EntryChanges>,
     /// Which of them.
     numbers: Range<usize>,
 }
@@ -232,7 +232,7 @@ impl Stream {
     }
 
     /// Begins changes.
-    pub(crate) fn send(&mut self, changes: Changes, omaps: &Omaps) -> Result<()> {
+    pub(crate) fn send(&mut self, changes: EntryChanges, omaps: &Omaps) -> Result<()> {
         let all = Arc::new(changes.sorted());
         let mut from = 0;
         while from < all.len() {
@@ -298,21 +298,21 @@ impl Stream {
     }
 
     /// Waits for everything, and returns the changes whose omaps have changed.
-    pub(crate) fn end(mut self, omaps: &Omaps) -> Result<Changes> {
+    pub(crate) fn end(mut self, omaps: &Omaps) -> Result<EntryChanges> {
         for (shard, given) in std::mem::take(&mut self.given) {
             self.look_if_due(&shard, given, omaps)?;
         }
         while !self.begun.is_empty() {
             self.end_oldest(omaps)?;
         }
-        let mut left = Changes::default();
+        let mut left = EntryChanges::default();
         self.left.iter().for_each(|(key, stored)| left.push((key, stored.as_deref())));
         Ok(left)
     }
 }
 
 /// The end of the operation that begins with the change `from`: before the key `end`, and within the limits of an operation.
-fn end_of_part(all: &Changes, from: usize, end: &[u8]) -> usize {
+fn end_of_part(all: &EntryChanges, from: usize, end: &[u8]) -> usize {
     let (key, stored) = all.at(from);
     let mut bytes = key.len() + stored.map_or(0, <[u8]>::len);
     let mut fits = |(key, stored): (&[u8], Option<&[u8]>)| {

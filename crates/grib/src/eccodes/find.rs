@@ -26,7 +26,7 @@ struct Candidate {
 }
 
 /// An ecCodes that was loaded.
-struct Found<T> {
+struct Loaded<T> {
     owner: String,
     version: i64,
     library: T,
@@ -54,14 +54,14 @@ fn search(named: Option<PathBuf>, candidates: Vec<Candidate>) -> Result<Eccodes,
         for path in libraries {
             match load(&path) {
                 Ok(api) => {
-                    found.push(Found { owner, version: api.version(), library: (api, path) });
+                    found.push(Loaded { owner, version: api.version(), library: (api, path) });
                     break;
                 }
                 Err(reason) => tried.push(reason_with_path(&path, &reason)),
             }
         }
     }
-    if let Some((Found { library: (api, path), .. }, why)) = newest(found) {
+    if let Some((Loaded { library: (api, path), .. }, why)) = newest(found) {
         return Ok(Eccodes::new(api, path, why));
     }
     if tried.len() == SYSTEM.len() {
@@ -74,7 +74,7 @@ fn search(named: Option<PathBuf>, candidates: Vec<Candidate>) -> Result<Eccodes,
 }
 
 /// The newest, of equals the first, and why it was taken.
-fn newest<T>(mut found: Vec<Found<T>>) -> Option<(Found<T>, String)> {
+fn newest<T>(mut found: Vec<Loaded<T>>) -> Option<(Loaded<T>, String)> {
     let best = found.iter().map(|found| found.version).max()?;
     let at = found.iter().position(|found| found.version == best)?;
     let taken = found.remove(at);
@@ -232,7 +232,7 @@ mod tests {
         let taken = |versions: &[(&str, i64)]| {
             let found = versions.iter().map(|(owner, version)| {
                 let owner = (*owner).to_owned();
-                Found { owner, version: *version, library: () }
+                Loaded { owner, version: *version, library: () }
             });
             newest(found.collect()).map(|(_, why)| why)
         };

@@ -17,7 +17,7 @@ const LEAST_2: u64 = 20;
 
 /// Where a whole message lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct MessageSpan {
     pub(super) number: u64,
     pub(super) offset: u64,
     pub(super) length: u64,
@@ -70,7 +70,7 @@ impl Default for Finder {
 
 impl Finder {
     /// The next message or the next thing wrong; `None` at the end, or after an error that ends the scan.
-    pub(super) fn next<S: Source>(&mut self, source: &mut S) -> Option<Result<Found, ScanError>> {
+    pub(super) fn next<S: Source>(&mut self, source: &mut S) -> Option<Result<MessageSpan, ScanError>> {
         if self.done {
             return None;
         }
@@ -111,14 +111,14 @@ impl Finder {
         }
     }
 
-    fn one_message<S: Source>(&mut self, source: &mut S) -> Result<Found, ScanError> {
+    fn one_message<S: Source>(&mut self, source: &mut S) -> Result<MessageSpan, ScanError> {
         let offset = self.position;
         self.number += 1;
         let number = self.number;
         match whole_length(source, offset, self.max_length) {
             Ok(length) => {
                 self.position += length;
-                Ok(Found { number, offset, length })
+                Ok(MessageSpan { number, offset, length })
             }
             Err(Stop::Io(error)) => Err(self.fail(error)),
             Err(Stop::Problem(problem)) => {

@@ -16,11 +16,11 @@ const PLACES_MAX: usize = 50_000_000;
 pub(super) struct Ticked {
     /// How many values each key has.
     sizes: Vec<usize>,
-    found: Found,
+    found: TickedSet,
 }
 
 #[derive(Clone)]
-enum Found {
+enum TickedSet {
     /// A place for each combination, the last key changing fastest, and how many places are empty.
     Places { found: Vec<bool>, missing: usize },
     /// What was found, and which keys were [`ANY`] in it, each way once.
@@ -32,8 +32,8 @@ impl Ticked {
     pub(super) fn new(sizes: Vec<usize>) -> Self {
         let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size));
         let found = match count.filter(|count| *count <= PLACES_MAX) {
-            Some(count) => Found::Places { found: vec![false; count], missing: count },
-            None => Found::Patterns { found: HashSet::new(), shapes: HashSet::new() },
+            Some(count) => TickedSet::Places { found: vec![false; count], missing: count },
+            None => TickedSet::Patterns { found: HashSet::new(), shapes: HashSet::new() },
         };
         Self { sizes, found }
     }
@@ -46,8 +46,8 @@ impl Ticked {
     /// The number of combinations not found; at most the largest `usize`.
     pub(super) fn missing_count(&self) -> usize {
         match &self.found {
-            Found::Places { missing, .. } => *missing,
-            Found::Patterns { found, .. } => {
+            TickedSet::Places { missing, .. } => *missing,
+            TickedSet::Patterns { found, .. } => {
                 let patterns: Vec<&[u32]> = found.iter().map(AsRef::as_ref).collect();
                 saturated(product(&self.sizes).saturating_sub(covered(&patterns, &self.sizes)))
             }
@@ -57,7 +57,7 @@ impl Ticked {
     /// Ticks off a combination, or all that a pattern with [`ANY`] covers.
     pub(super) fn mark(&mut self, pattern: &[u32]) {
         match &mut self.found {
-            Found::Places { found, missing } => {
+            TickedSet::Places { found, missing } => {
                 for place in places(pattern, &self.sizes) {
                     if let Some(found) = found.get_mut(place).filter(|found| !**found) {
                         *found = true;
@@ -65,7 +65,7 @@ impl Ticked {
                     }
                 }
             }
-            Found::Patterns { found, shapes } => {
+            TickedSet::Patterns { found, shapes } => {
                 shapes.insert(pattern.iter().map(|number| *number == ANY).collect());
                 found.insert(pattern.into());
             }
@@ -75,8 +75,8 @@ impl Ticked {
     /// The combinations not found, the last key changing fastest.
     pub(super) fn missing(&self) -> impl Iterator<Item = Vec<u32>> {
         let (places, patterns) = match &self.found {
-            Found::Places { found, .. } => (Some(found), None),
-            Found::Patterns { found, shapes } => (None, Some((found, shapes))),
+            TickedSet::Places { found, .. } => (Some(found), None),
+            TickedSet::Patterns { found, shapes } => (None, Some((found, shapes))),
         };
         let empty =
             places.into_iter().flat_map(|found| found.iter().enumerate()).filter(|(_, found)| !**found);
@@ -174,7 +174,7 @@ mod tests {
 
     /// The same combinations, remembered by patterns although they are few.
     fn by_patterns(sizes: &[usize]) -> Ticked {
-        let found = Found::Patterns { found: HashSet::new(), shapes: HashSet::new() };
+        let found = TickedSet::Patterns { found: HashSet::new(), shapes: HashSet::new() };
         Ticked { sizes: sizes.to_vec(), found }
     }
 

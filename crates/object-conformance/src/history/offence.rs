@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::{
     operation::{Key, Operation, Part, Value},
-    order::{Found, Search, Slot, Stuck},
+    order::{Search, SearchResult, Slot, Stuck},
 };
 
 /// Of longer parts no operation is taken out one by one.
@@ -61,8 +61,8 @@ fn search(operations: &[Operation], first: Slot, left: &mut u64) -> (Vec<Key>, O
     let found = search.run(first);
     *left = left.saturating_sub(search.states);
     match found {
-        Found::Stuck(stuck) => (search.keys(), Some(stuck)),
-        Found::Order | Found::Nothing => (search.keys(), None),
+        SearchResult::Stuck(stuck) => (search.keys(), Some(stuck)),
+        SearchResult::Order | SearchResult::Nothing => (search.keys(), None),
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Stuck {
 
 /// What came of a search.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum SearchResult {
     Order,
     Stuck(Stuck),
     /// It went through as many states as it may.
@@ -79,7 +79,7 @@ impl<'h> Search<'h> {
     }
 
     /// Looks for an order from the state in which all keys hold `first`.
-    pub(super) fn run(&mut self, first: Slot) -> Found {
+    pub(super) fn run(&mut self, first: Slot) -> SearchResult {
         let slots = vec![first; self.places.len()];
         let mut configs = vec![Config { slots, ahead: Vec::new(), lost: Vec::new() }];
         for (_, is_return, at) in events(self.operations) {
@@ -90,17 +90,17 @@ impl<'h> Search<'h> {
                 }
                 continue;
             }
-            let Some(next) = self.take_effect(&configs, at) else { return Found::Nothing };
+            let Some(next) = self.take_effect(&configs, at) else { return SearchResult::Nothing };
             if next.is_empty() {
                 let mut possible: Vec<Vec<Slot>> = configs.into_iter().map(|config| config.slots).collect();
                 possible.sort_by_key(|slots| format!("{slots:?}"));
                 possible.dedup();
-                return Found::Stuck(Stuck { at, possible });
+                return SearchResult::Stuck(Stuck { at, possible });
             }
             self.open.retain(|open| *open != at);
             configs = next;
         }
-        Found::Order
+        SearchResult::Order
     }
 
     /// All states that can be when `at` returns; none where they are too many.

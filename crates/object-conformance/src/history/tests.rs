@@ -2,7 +2,7 @@
 
 use super::{
     Checked, Key, Offence, Operation, Outcome, Part, Value, check,
-    order::{Found, Search, Slot},
+    order::{Search, SearchResult, Slot},
     roles::Random,
 };
 
@@ -299,7 +299,7 @@ fn the_search_agrees_with_trying_every_order() {
         };
         let history: Vec<Operation> = (0..7).map(one).collect();
         let all: Vec<&Operation> = history.iter().collect();
-        let found = matches!(Search::new(&all, 100_000).run(Slot::Is(None)), Found::Order);
+        let found = matches!(Search::new(&all, 100_000).run(Slot::Is(None)), SearchResult::Order);
         assert_eq!(found, has_an_order(&history), "seed {seed}: {history:#?}");
         assert_eq!(found, check(&history).is_ok(), "seed {seed}: {history:#?}");
         *if found { &mut with } else { &mut without } += 1;
