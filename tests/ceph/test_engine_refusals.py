@@ -53,7 +53,7 @@ def test_a_keyring_that_is_not_there_is_refused_with_a_hint_at_the_option(
     short: RadosStore, tmp_path: Path, measured: Say
 ) -> None:
     told = refused(short.but(keyring=tmp_path / "none"), measured, "list")
-    assert "keyring is not there" in told and "CEPH_KEYRING" in told
+    assert "keyring does not exist" in told and "CEPH_KEYRING" in told
 
 
 @pytest.mark.parametrize("command", ["init", "list"])

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn names_come_back_and_others_are_nobodys() {
+    fn names_are_parsed_and_foreign_ones_refused() {
         let kv = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 7);
         assert_eq!(Name::of(&entries_name(kv, 0)), Some(Name::Entries(kv, 0)));
         assert_eq!(Name::of(&entries_name(kv, 1 << 23)), Some(Name::Entries(kv, 1 << 23)));

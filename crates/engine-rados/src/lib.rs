@@ -132,12 +132,12 @@ fn refused(what: &str, errno: Option<Errno>, options: &Options) -> Error {
     let what = format!("Ceph cluster of pool {:?}, as user {:?}: {what}", options.pool, options.user);
     match errno.0 {
         libc::EPERM | libc::EACCES => Error::PermissionDenied {
-            what: format!("{what}: {source}; look whether the key in the keyring is this user's"),
+            what: format!("{what}: {source}; check that the key in the keyring is this user's"),
             source: Some(source),
         },
         libc::ENOENT => Error::Io {
             what: format!(
-                "{what}: a configuration or keyring is not there; name them by the options conf and keyring, or by CEPH_CONF and CEPH_KEYRING"
+                "{what}: a configuration or keyring does not exist; name them by the options conf and keyring, or by CEPH_CONF and CEPH_KEYRING"
             ),
             source: Box::new(source),
         },

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_and_says_what_would_do() {
+    fn invalid_options_are_refused_with_the_expected_form() {
         let wrong = [
             ("rados://", "rados://POOL"),
             ("rados://a/b/c", "rados://POOL/NAME"),

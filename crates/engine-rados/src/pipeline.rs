@@ -206,7 +206,7 @@ impl Pipeline {
             return self.take(&write, space, arrays);
         }
         self.is_ahead = true;
-        self.make_room(data.len(), arrays)?;
+        self.make_space(data.len(), arrays)?;
         self.begin(arrays.begin_create(object, data)?);
         Ok(())
     }
@@ -238,7 +238,7 @@ impl Pipeline {
 
     /// Begins to create an array, which may be there.
     fn create(&mut self, object: ObjectId, data: Vec<u8>, arrays: &Arrays) -> Result<()> {
-        self.make_room(data.len(), arrays)?;
+        self.make_space(data.len(), arrays)?;
         self.begin(arrays.begin_create(object, &data)?.keeping(data));
         Ok(())
     }
@@ -249,7 +249,7 @@ impl Pipeline {
     }
 
     /// Waits until another array of so many bytes may be under way.
-    fn make_room(&mut self, length: usize, arrays: &Arrays) -> Result<()> {
+    fn make_space(&mut self, length: usize, arrays: &Arrays) -> Result<()> {
         while self.creations.front().is_some_and(Creation::has_ended) {
             self.end_creation(arrays)?;
         }

@@ -201,7 +201,7 @@ impl Pool for RadosPool {
 
     /// Without a manager daemon Ceph does not report its space.
     fn usage(&self) -> Result<PoolUsage> {
-        let room = self.cluster.room().context(|| format!("ask for the room of pool {}", self.uri))?;
+        let space = self.cluster.space().context(|| format!("read the space of pool {}", self.uri))?;
         let mut used = 0;
         for label in self.registry.labels()? {
             match self.container_size(&label) {
@@ -210,9 +210,9 @@ impl Pool for RadosPool {
                 Err(error) => return Err(error),
             }
         }
-        match room.total {
+        match space.total {
             0 => Ok(PoolUsage { total: u64::MAX, free: u64::MAX - used, used }),
-            total => Ok(PoolUsage { total: total.max(used), free: room.free.min(total), used }),
+            total => Ok(PoolUsage { total: total.max(used), free: space.free.min(total), used }),
         }
     }
 }

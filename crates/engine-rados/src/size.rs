@@ -4,7 +4,7 @@ use isotach_engine_kit::context::Context;
 use isotach_object::{ObjectId, Result};
 
 use crate::{
-    ffi::{Answer, IfFound, Io, ReadOp},
+    ffi::{Answer, Errno, IfFound, Io, ReadOp},
     keys::{self, LAST, Name},
     listing,
     omaps::PER_OPERATION,
@@ -43,7 +43,7 @@ fn of_entries(space: &Space, object: ObjectId) -> Result<u64> {
 pub(crate) fn stat(io: &Io, names: &[String], space: &Space) -> Result<Vec<Option<Answer<'static>>>> {
     let mut found = Vec::with_capacity(names.len());
     let reads = names.iter().map(|name| (name.clone(), ReadOp::new().stat().attributes()));
-    let seen = io.read_together(reads, |_, outcome| {
+    let seen: Result<(), Errno> = io.read_together(reads, |_, outcome| {
         found.push(outcome.if_found()?);
         Ok(())
     });

@@ -52,7 +52,7 @@ pub(crate) fn open_io(
         // Not `NotFound`, which says that the store can be made.
         Err(errno @ Errno::NOT_FOUND) => Err(Error::Io {
             what: format!(
-                "Ceph has no pool {pool:?}; an administrator makes it by `ceph osd pool create {pool}`"
+                "Ceph has no pool {pool:?}; an administrator creates it by `ceph osd pool create {pool}`"
             ),
             source: Box::new(std::io::Error::from_raw_os_error(errno.0)),
         }),

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn joined_values_come_back_whatever_they_hold() {
+    fn joined_values_of_any_text_are_split_again() {
         let key = Key::new().with("a", "x:y/z%3A").with("b", "").with("c", "é%");
         let joined = key.values_joined();
         assert!(!joined.contains('/'), "{joined}");

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listing_takes_what_is_left_out_for_anything_and_all_matching_rules() {
+    fn a_listing_takes_any_value_of_missing_keys_under_all_matching_rules() {
         let plans = plans("class=od", Match::Partial);
         assert_eq!(plans.len(), 4);
         assert!(matches!(plans[1].dataset.wanted("date"), Some(Wanted::Any)));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn an_incomplete_request_is_told_the_rule_that_has_a_place_for_all_of_it() {
+    fn an_incomplete_request_names_the_rule_with_all_of_its_keys() {
         let schema = Schema::parse("[ a [ b [ c, d ]]]\n[ a [ b [ c, d, e, f, g ]]]").unwrap();
         let error = schema.plans(&"a=1,b=1,e=1".parse().unwrap(), Match::Exact).unwrap_err();
         assert_eq!(
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_named() {
+    fn invalid_names_and_values_are_named() {
         assert_eq!(message("claas=od", Match::Partial), "unknown key \"claas\"; did you mean \"class\"?");
         for (typed, meant) in [("stp", "step"), ("calss", "class")] {
             let expected = format!("unknown key \"{typed}\"; did you mean \"{meant}\"?");
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_can_be_narrowed_to_what_an_index_holds() {
+    fn a_filter_can_be_narrowed_to_the_values_of_an_index() {
         let plan = &plans(&FIELD.replace("step=24", "step=0/to/24/by/6"), Match::Exact)[0];
         let narrowed = plan.element.restricted(|name, value| name != "step" || value == "12").unwrap();
         let keys: Vec<String> = narrowed.candidates().unwrap().map(|key| key.to_string()).collect();

@@ -152,7 +152,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parsers_never_panic_and_what_they_read_shows_as_what_it_is(text in hostile()) {
+        fn parsers_never_panic_and_their_results_print_and_parse_alike(text in hostile()) {
             if let Ok(key) = text.parse::<Key>() {
                 prop_assert_eq!(key.to_string().parse::<Key>(), Ok(key));
             }

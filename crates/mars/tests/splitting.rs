@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_split_in_the_order_of_the_schema_whatever_its_own() {
+    fn a_key_is_split_in_the_order_of_the_schema() {
         let canonical = "class=od,expver=0001,stream=oper,date=20240101,time=1200 | type=fc,levtype=sfc | step=24,param=167";
         assert_eq!(split(FORECASTS, SURFACE), canonical);
         let other =
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_fits_no_rule_is_told_what_the_nearest_lacks() {
+    fn a_key_without_a_rule_gets_the_mismatch_of_the_nearest() {
         let incomplete = SURFACE.replace(",date=20240101", "") + ",number=3";
         assert_eq!(
             message(FORECASTS, &incomplete),

@@ -149,7 +149,7 @@ pub fn containers_have_their_own_objects_and_ids(trial: &Trial<'_>) {
     assert_eq!(kv(&containers[1], 1).get(b"k").unwrap(), None);
 }
 
-pub fn sizes_follow_what_is_stored(trial: &Trial<'_>) {
+pub fn sizes_follow_the_stored_bytes(trial: &Trial<'_>) {
     let place = trial.place();
     let name = label("case");
     let empty = place.pool.container_size(&name).unwrap();

@@ -126,7 +126,7 @@ pub fn a_full_storage_is_no_space_and_loses_nothing(trial: &Trial<'_>) {
     assert!(array(&container, 1).read(0, usize::MAX).unwrap() == before);
     assert_eq!(kv(&container, 1).get(b"before").unwrap().unwrap(), b"x");
     let left = array(&container, 2).read(0, usize::MAX).unwrap();
-    assert!(left.is_empty() || left == during, "the write that failed is not there by half");
+    assert!(left.is_empty() || left == during, "the failed write is whole or absent");
     array(&container, 3).write(0, &during).unwrap();
     container.flush().unwrap();
     assert!(array(&place.reopened(trial), 3).read(0, usize::MAX).unwrap() == during);

@@ -87,7 +87,7 @@ impl fmt::Display for Offence {
         match self {
             Self::NoOrder(window) => write!(f, "{window}"),
             Self::TooLong(operations) => {
-                write!(f, "{STATES_MAX} states do not tell whether {operations} operations have an order")
+                write!(f, "{STATES_MAX} states do not decide whether {operations} operations have an order")
             }
             Self::EpochGoesBack(two) => {
                 writeln!(f, "an epoch goes back:")?;

@@ -73,7 +73,7 @@ macro_rules! __conformance_cases {
                 a_destroyed_container_is_gone_and_can_be_created_again_empty,
                 a_handle_never_reaches_a_later_container_of_its_label,
                 containers_have_their_own_objects_and_ids,
-                sizes_follow_what_is_stored,
+                sizes_follow_the_stored_bytes,
             }
             facets {
                 the_facets_are_those_that_the_capabilities_name,
@@ -158,11 +158,11 @@ macro_rules! __conformance_cases {
                 equals_compares_values_and_never_records,
                 unchanged_holds_until_an_update_names_the_cell,
                 unchanged_notices_creation_and_removal,
-                without_a_history_unchanged_compares_what_a_cell_holds,
-                unchanged_passes_for_what_the_handle_itself_did_before_it_looked,
+                without_a_history_unchanged_compares_contents,
+                unchanged_passes_for_earlier_updates_of_the_handle,
                 preconditions_are_judged_before_the_updates,
                 a_transaction_without_updates_only_judges,
-                epochs_grow_and_a_flush_covers_what_it_flushed,
+                epochs_grow_and_a_flush_reaches_its_epoch,
                 a_commit_counts_for_every_handle_at_once,
             }
             staging {
@@ -198,13 +198,13 @@ macro_rules! __conformance_cases {
             }
             snapshot {
                 a_snapshot_does_not_change_while_the_container_goes_on,
-                a_snapshot_holds_what_its_handle_had_not_flushed,
+                a_snapshot_holds_unflushed_updates_of_its_handle,
                 snapshots_are_listed_from_the_oldest_and_by_every_handle,
                 a_snapshot_name_is_unique_until_its_snapshot_is_destroyed,
                 a_handle_on_a_snapshot_refuses_every_write,
                 a_retained_epoch_is_opened_and_another_is_refused_by_name,
                 objects_of_the_engine_are_refused,
-                a_snapshot_made_while_writers_write_is_a_prefix,
+                a_snapshot_during_writes_is_a_prefix,
             }
             refusal {
                 a_batch_with_one_wrong_update_does_nothing,
@@ -219,7 +219,7 @@ macro_rules! __conformance_cases {
                 a_handle_sees_its_own_updates_at_once,
                 a_flush_shows_everything_to_handles_new_and_old,
                 a_flush_is_seen_by_handles_that_have_read_before,
-                the_epoch_of_a_reader_reaches_what_was_flushed,
+                the_epoch_of_a_reader_includes_flushed_updates,
                 a_flush_shows_everything_to_other_processes,
                 flushed_updates_outlive_their_process,
                 others_see_the_updates_of_a_handle_in_its_order,

@@ -116,7 +116,7 @@ pub fn a_snapshot_does_not_change_while_the_container_goes_on(trial: &Trial<'_>)
     assert_eq!(content(&open), before, "of a handle that was open all the while");
 }
 
-pub fn a_snapshot_holds_what_its_handle_had_not_flushed(trial: &Trial<'_>) {
+pub fn a_snapshot_holds_unflushed_updates_of_its_handle(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_snapshots() else { return };
     place.kv(1).put(b"a", b"held back").unwrap();
     place.array(1).write(0, b"held back").unwrap();
@@ -169,7 +169,7 @@ pub fn a_snapshot_name_is_unique_until_its_snapshot_is_destroyed(trial: &Trial<'
     refused(container.snapshots().unwrap().open(&name), "not-found");
     refused(container.snapshots().unwrap().destroy(&name), "not-found");
     assert!(container.snapshots().unwrap().list().unwrap().is_empty());
-    assert_eq!(kv(&open, 1).get(b"a").unwrap().unwrap(), b"first", "who has it open reads on");
+    assert_eq!(kv(&open, 1).get(b"a").unwrap().unwrap(), b"first", "an open handle still reads");
     let second = container.snapshots().unwrap().create(&name).unwrap();
     assert!(second > first);
     let past = container.snapshots().unwrap().open(&name).unwrap();
@@ -269,7 +269,7 @@ pub fn objects_of_the_engine_are_refused(trial: &Trial<'_>) {
     assert!(all_objects(&**container, 9).is_empty());
 }
 
-pub fn a_snapshot_made_while_writers_write_is_a_prefix(trial: &Trial<'_>) {
+pub fn a_snapshot_during_writes_is_a_prefix(trial: &Trial<'_>) {
     let Some(place) = trial.place_with_snapshots() else { return };
     let roles = ["put_numbered", "put_numbered", "make_snapshots", "make_snapshots"];
     trial.together(&place, &roles.map(|role| Task::new(role, &[])));

@@ -104,7 +104,7 @@ pub fn a_staging_that_is_dropped_leaves_nothing(trial: &Trial<'_>) {
     for container in [&place.container, &place.reopened(trial)] {
         assert!(all_objects(&**container, 10).is_empty());
     }
-    assert!(size() < before + large.len() as u64, "its room is given back");
+    assert!(size() < before + large.len() as u64, "its space is freed");
 }
 
 pub fn a_staging_that_conflicts_changes_nothing(trial: &Trial<'_>) {

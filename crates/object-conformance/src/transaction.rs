@@ -189,7 +189,7 @@ pub fn unchanged_notices_creation_and_removal(trial: &Trial<'_>) {
     }
 }
 
-pub fn without_a_history_unchanged_compares_what_a_cell_holds(trial: &Trial<'_>) {
+pub fn without_a_history_unchanged_compares_contents(trial: &Trial<'_>) {
     let place = trial.place();
     if !keeps_read_sets(trial, &place)
         || !trial.is_for(!trial.capabilities().history, "the engine knows when a cell changed")
@@ -220,7 +220,7 @@ pub fn without_a_history_unchanged_compares_what_a_cell_holds(trial: &Trial<'_>)
     refused(is_unchanged(), "conflict");
 }
 
-pub fn unchanged_passes_for_what_the_handle_itself_did_before_it_looked(trial: &Trial<'_>) {
+pub fn unchanged_passes_for_earlier_updates_of_the_handle(trial: &Trial<'_>) {
     let place = trial.place();
     if !keeps_read_sets(trial, &place) {
         return;
@@ -254,7 +254,7 @@ pub fn a_transaction_without_updates_only_judges(trial: &Trial<'_>) {
     assert_eq!(place.kv(1).get(b"k").unwrap().unwrap(), b"x");
 }
 
-pub fn epochs_grow_and_a_flush_covers_what_it_flushed(trial: &Trial<'_>) {
+pub fn epochs_grow_and_a_flush_reaches_its_epoch(trial: &Trial<'_>) {
     let place = trial.place();
     let kv = place.kv(1);
     let mut last = place.container.epoch().unwrap();

@@ -59,7 +59,7 @@ pub fn a_flush_is_seen_by_handles_that_have_read_before(trial: &Trial<'_>) {
     }
 }
 
-pub fn the_epoch_of_a_reader_reaches_what_was_flushed(trial: &Trial<'_>) {
+pub fn the_epoch_of_a_reader_includes_flushed_updates(trial: &Trial<'_>) {
     let place = trial.place();
     let reader = place.another();
     place.kv(1).put(b"k", b"x").unwrap();

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_means_nothing_here_is_refused_with_what_would_be_read() {
+    fn an_unknown_entry_is_refused_with_the_expected_form() {
         for (text, hint) in [
             ("A::alice@", "A:FLAGS:PRINCIPAL:PERMISSIONS"),
             ("D::alice@:r", "A, to allow"),

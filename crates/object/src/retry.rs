@@ -96,7 +96,7 @@ mod tests {
     const AT_ONCE: Backoff = Backoff { attempts: 5, first: Duration::ZERO, longest: Duration::ZERO };
 
     #[test]
-    fn conflicts_are_tried_again_and_the_last_one_is_told() {
+    fn conflicts_are_retried_and_the_last_one_is_returned() {
         let mut attempts = 0;
         let mut lose = |until: u32| {
             attempts += 1;
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_conflict_is_told_at_once() {
+    fn other_errors_are_returned_at_once() {
         let mut attempts = 0;
         let fail = || {
             attempts += 1;

@@ -268,8 +268,8 @@ impl<'a> Precondition<'a> {
     pub fn conflict(&self) -> Error {
         let cell = self.cell();
         let expected = match self {
-            Self::Absent(_) => "is there already",
-            Self::Present(_) => "is not there",
+            Self::Absent(_) => "exists already",
+            Self::Present(_) => "does not exist",
             Self::Equals(..) => "does not have the expected value",
             Self::Unchanged(..) => "was changed by another writer",
         };

@@ -158,7 +158,7 @@ mod tests {
     use crate::{ObjectClass, ObjectType};
 
     #[test]
-    fn a_finding_names_what_where_and_whose() {
+    fn a_finding_names_damage_place_and_cell() {
         let object = ObjectId::new(ObjectType::KeyValue, ObjectClass::S1, 0, 7);
         let cell = FoundCell { object, dkey: b"a\xff".to_vec(), akey: Vec::new() };
         let finding = Finding {

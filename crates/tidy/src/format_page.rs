@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_page_does_not_name_is_found() {
+    fn constants_missing_on_the_page_are_found() {
         assert_eq!(found("const MAGIC: &[u8; 8] = b\"ISOTRUN1\";"), 1);
         assert_eq!(found("const PUT_EXTENT: u8 = 3;"), 1, "another number");
         assert_eq!(found("pub(super) const PUNCH: u8 = 2;"), 1, "another name");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_page_names_is_not() {
+    fn constants_on_the_page_are_accepted() {
         assert_eq!(found("const MAGIC: &[u8; 8] = b\"ISOTLOG1\";"), 0);
         assert_eq!(found("pub(super) const PUT_EXTENT: u8 = 2;\npub const OPTIONAL: u16 = 0x8000;"), 0);
         assert_eq!(found("//! See FORMAT.md section 2."), 0);

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_too_long_is_reported() {
+    fn only_long_functions_and_files_are_reported() {
         let long = format!("//! A.\nfn long() {{\n{}}}\n", "    x();\n".repeat(FUNCTION_LINES_MAX));
         let files_under_test = [SourceFile::new("a.rs", long), SourceFile::new("b.rs", "fn short() {}\n")];
         let found = functions(&files_under_test);

@@ -60,7 +60,7 @@ fn wrong_link(
     let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
     let path = if path.is_empty() { file.path.clone() } else { resolve(&file.path, path) };
     if !exists(&path) {
-        return Some(format!("`{target}` is meant to be `{path}`, which is not there"));
+        return Some(format!("`{target}` is meant to be `{path}`, which does not exist"));
     }
     let page = files.iter().find(|page| page.path == path && page.is(".md"))?;
     let known = anchors(page);

@@ -149,14 +149,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_listed_may_stay_but_not_grow() {
+    fn a_listed_size_may_stay_but_not_grow() {
         assert!(verdict(600, "# sizes\n\nfile a.rs 600\n").is_empty());
         assert!(verdict(601, "file a.rs 600\n")[0].contains("grew from 600 to 601"));
         assert!(verdict(600, "")[0].contains("split it"));
     }
 
     #[test]
-    fn what_shrank_or_went_must_leave_the_list() {
+    fn an_entry_must_shrink_with_its_file() {
         assert!(verdict(550, "file a.rs 600\n")[0].contains("write 550"));
         assert!(verdict(0, "file a.rs 600\n")[0].contains("remove its entry"));
     }

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_the_page_names_and_nobody_wrote_is_found() {
+    fn a_missing_test_that_the_page_names_is_found() {
         let page = "| `flush` | `a_put_is_seen` and `nobody_wrote_this_one`, `put_if` |\n";
         let tests = SourceFile::new("a.rs", "#[test]\nfn a_put_is_seen() {}\n");
         let found = check_mentioned(&[tests, SourceFile::new(SHOWN_BY, page)]);

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_macro_may_allow_what_its_callers_may_not() {
+    fn a_macro_may_allow_lints() {
         assert_eq!(found("a.rs", "#[allow(x, reason = \"y\")]"), 1);
         assert_eq!(found("a.rs", "macro_rules! m { () => { #[allow(x, reason = \"y\")] } }"), 0);
     }

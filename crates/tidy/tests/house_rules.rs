@@ -25,7 +25,7 @@ fn assert_none(findings: &[Finding]) {
 }
 
 #[test]
-fn every_file_says_what_it_is_for() {
+fn every_file_begins_with_its_purpose() {
     assert_none(&heads::check(&files().unwrap()));
 }
 
@@ -75,7 +75,7 @@ fn no_crate_depends_upwards() {
 }
 
 #[test]
-fn every_licence_is_on_the_list_that_deny_toml_gives() {
+fn every_licence_is_on_the_list_of_deny_toml() {
     let allowed = licences::allowed(&read("deny.toml").unwrap());
     assert!(!allowed.is_empty(), "deny.toml has no list `allow = [...]`");
     assert_none(&licences::check(&packages().unwrap(), &allowed));
@@ -87,7 +87,7 @@ fn every_library_has_its_reasons_on_the_page() {
 }
 
 #[test]
-fn what_is_written_to_disk_is_on_the_page_of_the_format() {
+fn every_constant_on_disk_is_on_the_page_of_the_format() {
     assert_none(&format_page::check(&files().unwrap(), &read(format_page::FORMAT_PATH).unwrap()));
 }
 

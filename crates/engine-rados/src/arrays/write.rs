@@ -59,9 +59,9 @@ impl Creation {
             (Err(Errno::EXISTS), Some(data)) => Ok(Some(data)),
             // Sent again by librados, it may have met itself.
             (Err(Errno::EXISTS), None) if arrays.has_tag(object, &self.tag)? => Ok(None),
-            (Err(Errno::EXISTS), None) => Err(Error::Conflict {
-                what: format!("array {object} was written as a new one, and is there"),
-            }),
+            (Err(Errno::EXISTS), None) => {
+                Err(Error::Conflict { what: format!("array {object} was written as a new one, and exists") })
+            }
             (Err(errno), _) => Err(errno).context(|| format!("write array {object}")),
         }
     }

@@ -29,9 +29,9 @@ unsafe impl Send for Cluster {}
 // SAFETY: a shared handle is used by thread-safe calls alone.
 unsafe impl Sync for Cluster {}
 
-/// Room of a cluster, in bytes.
+/// The space of a cluster, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Room {
+pub(crate) struct ClusterSpace {
     pub(crate) total: u64,
     pub(crate) free: u64,
 }
@@ -76,11 +76,11 @@ impl Cluster {
     }
 
     /// The space of the cluster; zeros without a manager daemon.
-    pub(crate) fn room(&self) -> Result<Room, Errno> {
+    pub(crate) fn space(&self) -> Result<ClusterSpace, Errno> {
         let mut stat = ClusterStat::default();
         // SAFETY: the handle is connected; `stat` is written.
         Errno::check(unsafe { (self.functions.rados_cluster_stat)(self.raw, &raw mut stat) })?;
-        Ok(Room { total: stat.kb.saturating_mul(1024), free: stat.kb_avail.saturating_mul(1024) })
+        Ok(ClusterSpace { total: stat.kb.saturating_mul(1024), free: stat.kb_avail.saturating_mul(1024) })
     }
 }
 

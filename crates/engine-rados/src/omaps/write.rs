@@ -246,7 +246,7 @@ impl Stream {
     }
 
     fn begin(&mut self, part: Part, omaps: &Omaps) -> Result<()> {
-        self.make_room(omaps)?;
+        self.make_space(omaps)?;
         let pending = omaps.begin(self.object, &part)?;
         let shard = part.shard.clone();
         let set = part.changes().filter(|(_, stored)| stored.is_some()).count();
@@ -261,7 +261,7 @@ impl Stream {
     }
 
     /// Waits until one operation more may be under way.
-    fn make_room(&mut self, omaps: &Omaps) -> Result<()> {
+    fn make_space(&mut self, omaps: &Omaps) -> Result<()> {
         while self.begun.len() >= omaps.io.depth() {
             self.end_oldest(omaps)?;
         }
@@ -271,7 +271,7 @@ impl Stream {
     /// Begins to count an omap's entries, after the operations that added so many, if a count is due.
     fn look_if_due(&mut self, shard: &Shard, given: u64, omaps: &Omaps) -> Result<()> {
         if omaps.should_look(shard, given)? {
-            self.make_room(omaps)?;
+            self.make_space(omaps)?;
             self.begun.push_back(Begun::Look(omaps.begin_look(self.object, shard)));
         }
         Ok(())

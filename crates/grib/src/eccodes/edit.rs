@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_not_edited() {
+    fn only_messages_are_edited() {
         let Some(eccodes) = eccodes() else { return };
         let error = eccodes.edit_message(b"hello", [("class", "rd")]).unwrap_err();
         assert!(matches!(error, EccodesError::NotOneMessage { .. }), "{error}");

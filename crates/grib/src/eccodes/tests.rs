@@ -92,7 +92,7 @@ fn a_level_between_whole_hectopascals_keeps_its_fraction() {
 }
 
 #[test]
-fn messages_without_mars_labels_are_told_apart_by_their_levels() {
+fn messages_without_mars_labels_differ_by_their_levels() {
     let Some(eccodes) = eccodes() else { return };
     let at = |surfaces: &[(&std::ffi::CStr, i64)]| {
         message(eccodes, c"GRIB2", |handle| {
@@ -204,7 +204,7 @@ fn only_one_whole_message_is_accepted() {
 }
 
 #[test]
-fn a_refusal_says_what_eccodes_was_asked_and_what_it_answered() {
+fn a_refusal_names_the_attempt_and_the_answer_of_eccodes() {
     let Some(eccodes) = eccodes() else { return };
     let mut handle = Handle::sample(eccodes.api().unwrap(), c"regular_ll_pl_grib2").unwrap();
     let error =

@@ -19,7 +19,7 @@ fn changed(eccodes: &'static Eccodes, change: impl FnOnce(&mut Handle<'static>))
 }
 
 #[test]
-fn a_made_message_decodes_to_its_grid_and_label() {
+fn a_generated_message_decodes_to_its_grid_and_label() {
     let Some(eccodes) = eccodes() else { return };
     let grid = eccodes.grid(&made(eccodes)).unwrap();
     assert_eq!((grid.values.len(), grid.missing), (grid.ni * grid.nj, 0));
@@ -53,7 +53,7 @@ fn missing_values_are_not_a_number() {
 }
 
 #[test]
-fn points_and_grid_agree_on_what_is_where_for_every_scanning_order() {
+fn points_and_grid_agree_in_every_scanning_order() {
     let Some(eccodes) = eccodes() else { return };
     for mode in 0..8 {
         let message = changed(eccodes, |handle| {

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_without_room_for_values_says_what_is_needed() {
+    fn a_size_without_space_for_values_names_the_needed_size() {
         let error = Layout::for_size(190, 180).unwrap_err();
         assert_eq!(
             error.to_string(),

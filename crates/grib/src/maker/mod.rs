@@ -196,7 +196,7 @@ fn labelled(opened: &mut Opened, name: FieldName) -> Result<Vec<u8>, EccodesErro
     if opened.handle.long(c"number").is_ok() {
         set(&mut opened.handle, c"number", name.member)?;
     }
-    opened.handle.message().context(|| "give back the message".to_owned())
+    opened.handle.message().context(|| "return the message".to_owned())
 }
 
 /// The sample with the plan's labels and a grid of `layout`, all values zero.
@@ -225,7 +225,7 @@ fn blank(eccodes: &'static Eccodes, plan: &ForecastPlan, layout: Layout) -> Resu
         *first = 1.0;
     }
     handle.set_doubles(c"values", &values).context(|| "encode a field of zeros".to_owned())?;
-    handle.message().context(|| "give back the message".to_owned())
+    handle.message().context(|| "return the message".to_owned())
 }
 
 /// A start that exists. ecCodes would write others without a word.

@@ -15,7 +15,7 @@ fn value(pairs: &[(String, String)], key: &str) -> Option<String> {
 }
 
 #[test]
-fn a_message_says_what_it_was_asked_to_be() {
+fn a_message_has_the_requested_keys() {
     let Some(eccodes) = eccodes() else { return };
     let plan = ForecastPlan {
         class: "rd".to_owned(),
@@ -56,7 +56,7 @@ fn messages_come_near_the_size_asked_for_and_are_whole() {
 }
 
 #[test]
-fn the_same_plan_makes_the_same_bytes_whatever_was_made_before() {
+fn the_same_plan_generates_the_same_bytes_in_any_order() {
     let Some(eccodes) = eccodes() else { return };
     let plan = ForecastPlan { message_size: 5000, ..ForecastPlan::default() };
     let mut one = MessageMaker::new(eccodes, plan.clone()).unwrap();
@@ -98,7 +98,7 @@ fn a_forecast_that_is_no_ensemble_has_no_number() {
 }
 
 #[test]
-fn more_levels_than_are_kept_open_are_made_all_the_same() {
+fn more_levels_than_open_messages_are_generated() {
     let Some(eccodes) = eccodes() else { return };
     let plan = ForecastPlan { message_size: 5000, ..ForecastPlan::default() };
     let mut maker = MessageMaker::new(eccodes, plan).unwrap();
@@ -110,7 +110,7 @@ fn more_levels_than_are_kept_open_are_made_all_the_same() {
 }
 
 #[test]
-fn what_cannot_be_made_is_refused_with_what_was_asked() {
+fn impossible_messages_are_refused_with_the_request() {
     let Some(eccodes) = eccodes() else { return };
     let plan = || ForecastPlan { message_size: 5000, ..ForecastPlan::default() };
     let refused = |plan| MessageMaker::new(eccodes, plan).unwrap_err().to_string();

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_name_and_seed_give_the_same_values_and_any_other_gives_others() {
+    fn values_depend_on_name_and_seed_alone() {
         let here = values(7, NAME);
         assert_eq!(here, values(7, NAME));
         for (seed, name) in [

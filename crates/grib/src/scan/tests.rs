@@ -93,7 +93,7 @@ fn an_input_without_a_mark_is_said_to_hold_no_message() {
 }
 
 #[test]
-fn a_message_cut_short_anywhere_is_named_with_what_is_there() {
+fn a_truncated_message_is_named_with_its_length() {
     for edition in [1, 2] {
         let file = [message(edition, 40, 0), message(edition, 90_000, 0)].concat();
         for length in [40 + 5, 40 + 16, 40 + 17, 40 + 89_999] {
@@ -114,7 +114,7 @@ fn a_message_cut_short_anywhere_is_named_with_what_is_there() {
 }
 
 #[test]
-fn a_bad_message_between_good_ones_is_named_and_the_scan_goes_on_if_told_to() {
+fn a_bad_message_is_named_and_the_scan_continues_on_request() {
     let mut bad = message(1, 300, 0);
     bad[298] = b'x';
     let file = [message(1, 200, 0), bad, message(2, 400, 0)].concat();

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn names_asked_for_and_not_given_are_told() {
+    fn missing_names_are_reported() {
         let request: Request = "class=od".parse().unwrap();
         assert_eq!(request.missing_from(["class", "expver"]), ["expver"]);
         for wide in ["class=off,expver=1", "class=all,expver=1", "class=od/*,expver=1", "class= Any,expver=1"]

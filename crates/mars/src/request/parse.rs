@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_dropped_and_keep_what_they_hold() {
+    fn quotes_are_dropped_and_their_contents_kept() {
         shows("class='o#d',expver=\"0001\"", "class=\"o#d\",expver=0001");
         shows("a='it\\'s'", "a=\"it's\"");
     }
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_a_comment_is_told_so() {
+    fn a_comment_in_place_of_a_value_is_reported() {
         let found = "expected a value, found the end: '!' begins a comment in a request";
         assert_eq!(message("class=!od"), format!("line 1, column 10: {found}"));
         assert_eq!(message("class=# od"), "line 1, column 11: expected a value, found the end");

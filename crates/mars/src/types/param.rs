@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn common_names_mean_what_mars_means() {
+    fn common_names_have_the_ids_of_mars() {
         let meant = [
             ("z", 129),
             ("u", 131),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_parameter_is_refused() {
+    fn invalid_parameters_are_refused() {
         all_refused(
             KeyType::Param,
             &["", "nosuch", "130/131", "130.128.1", "-1", "1.5x", "1000.128", "130.1000", "1e3"],

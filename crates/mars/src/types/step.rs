@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_step_is_refused() {
+    fn invalid_steps_are_refused() {
         all_refused(
             KeyType::Step,
             &["", "-6", "24-12", "1-2-3", "x", "30s90m", "1h1h", "h", "1:60", "1:2:3:4", "é", "24é"],

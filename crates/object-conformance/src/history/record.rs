@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_recorded_is_read_and_a_line_without_an_end_is_not() {
+    fn records_are_read_and_an_unfinished_line_is_not() {
         let text = "call 0 10 put !3=7\ncall 1 11 move ?3=7 ~4=- !4=7 !3=-\ndone 1 15 @99 <5=1 <6=-\nrefused 0 16\n\
                     call 2 17 look-at\ndone 2 1";
         let read = of_process(4, text);

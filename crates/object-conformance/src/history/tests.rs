@@ -59,7 +59,7 @@ fn refuses(operations: &[Operation]) -> String {
 }
 
 #[test]
-fn what_overlaps_may_be_in_any_order_and_what_does_not_may_not() {
+fn only_overlapping_operations_may_be_reordered() {
     let both = [put([0, 1000], 1, 10), put([0, 1000], 1, 20)];
     for last in [10, 20] {
         accepts(&[&both[..], &[get([2000, 3000], &[(1, Some(last))])]].concat());
@@ -121,7 +121,7 @@ fn a_torn_transaction_is_refused() {
 }
 
 #[test]
-fn a_transaction_that_was_refused_is_seen_by_nobody() {
+fn a_refused_transaction_is_never_seen() {
     let move_it = done(
         "move",
         [2000, 3000],
@@ -135,7 +135,7 @@ fn a_transaction_that_was_refused_is_seen_by_nobody() {
 }
 
 #[test]
-fn what_was_removed_does_not_come_back() {
+fn a_removed_value_does_not_come_back() {
     let history = [put([0, 1000], 1, 10), remove([2000, 3000], 1)];
     accepts(&[&history[..], &[get([4000, 5000], &[(1, None)])]].concat());
     refuses(&[&history[..], &[get([4000, 5000], &[(1, Some(10))])]].concat());

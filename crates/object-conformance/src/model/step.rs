@@ -189,7 +189,7 @@ impl fmt::Debug for Condition {
             Self::Fixed(Precondition::Unchanged(cell, epoch)) => {
                 write!(f, "{:?} is unchanged since epoch {epoch}", Place(cell))
             }
-            Self::EqualsNow(cell) => write!(f, "{:?} equals what is there", Place(cell)),
+            Self::EqualsNow(cell) => write!(f, "{:?} equals its present value", Place(cell)),
             Self::UnchangedSince(cell, mark) => {
                 write!(f, "{:?} is unchanged since mark {mark} from the last", Place(cell))
             }

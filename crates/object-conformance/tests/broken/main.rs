@@ -107,7 +107,7 @@ fn ids_handed_out_twice_are_found() {
 }
 
 #[test]
-fn a_handle_that_does_not_see_what_others_flush_is_found() {
+fn a_handle_that_misses_flushes_is_found() {
     case_and_model_fail(Fault::StaysStale, visibility::a_flush_is_seen_by_handles_that_have_read_before);
 }
 

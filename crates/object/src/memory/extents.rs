@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cut_off_does_not_come_back_when_growing() {
+    fn bytes_cut_off_do_not_come_back_when_growing() {
         let mut extents = Extents::default();
         extents.write(0, b"abcdef");
         extents.set_size(2);

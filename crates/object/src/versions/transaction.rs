@@ -71,9 +71,9 @@ impl NumberedTransaction<'_> {
         let name: Label = versions.part_name(number, participant)?;
         match staging.prepare(&name, &[Precondition::Equals(versions.cell(&key), &open)]) {
             Ok(_) => Ok(()),
-            Err(Error::Conflict { .. }) => Err(Error::Conflict {
-                what: format!("transaction {number} was aborted or settled meanwhile"),
-            }),
+            Err(Error::Conflict { .. }) => {
+                Err(Error::Conflict { what: format!("transaction {number} has been aborted or settled") })
+            }
             Err(Error::AlreadyExists { .. }) => {
                 let what = format!("the part of participant {participant} of transaction {number}");
                 Err(Error::AlreadyExists { what })
