@@ -76,7 +76,7 @@ on_ceph = if scripts/ceph-dev installed; then echo 'scripts/ceph-dev with $(2)';
 	else echo 'skipped, Ceph is not installed: tests of $(1)'; ! [[ ",$${ISOTACH_REQUIRE:-}," == *,ceph,* ]]; fi
 
 test-nightly: export ISOTACH_SEQUENCES := 10000
-test-nightly: export ISOTACH_CROWD_SECONDS := 600
+test-nightly: export ISOTACH_MULTIPROCESS_SECONDS := 600
 test-nightly: export ISOTACH_HISTORY_SECONDS := 120
 test-nightly: export ISOTACH_SCHEDULES := 20000
 test-nightly: export ISOTACH_STAGED_MIB := 1100

@@ -1,30 +1,31 @@
-//! Asking each dataset of a request, where one that cannot be used keeps nobody from the others.
+//! Answers of operations that visit each dataset of a request. One unusable dataset does not prevent results for the
+//! others.
 //!
-//! What must stay true: a dataset is told of in the answer, was wiped meanwhile, or is locked for listing. None is passed
-//! over because it is lost or damaged.
+//! What must stay true: each dataset is reported in the answer, was wiped meanwhile, or is locked for listing. A lost
+//! or damaged dataset is never silently left out.
 
 use isotach_mars::Request;
 use isotach_object::Error as ObjectError;
 
-use crate::{Error, FieldStore, Result, Selection, admin::locks::Action};
+use crate::{Error, FieldStore, Result, Selection, catalogue::locks::Action};
 
-/// What was found in the datasets of a request, and which of them cannot be used.
+/// The results for the datasets of a request, and the errors of the unusable ones.
 #[derive(Debug)]
 pub struct Answer<T> {
-    /// What was found in all others.
+    /// The results of all other datasets.
     pub found: Vec<T>,
-    /// An [`Error::LostDataset`] for each dataset whose containers are not there, though the store lists it, and an
-    /// [`Error::DamagedDataset`] for each that cannot be read. [`FieldStore::wipe`] removes what is left of them. An
-    /// [`Error::ClosedDataset`] for each that this user may not read. A purge has more.
+    /// An [`Error::LostDataset`] for each dataset that the store lists but whose containers do not exist, an
+    /// [`Error::DamagedDataset`] for each that cannot be read, and an [`Error::ClosedDataset`] for each that this user
+    /// may not read. [`FieldStore::wipe`] removes the rest of lost and damaged datasets. A purge reports more errors.
     pub unusable: Vec<Error>,
 }
 
-/// How many datasets were gone through, and how many there are.
+/// A progress callback: the number of datasets that are done, and of all.
 pub type DatasetsDone<'p> = &'p dyn Fn(u64, u64);
 
 impl FieldStore {
-    /// Asks each dataset that a request may mean. Those that are locked for listing are passed over, and so are those
-    /// that `of_one` finds wiped meanwhile.
+    /// Calls `of_one` for each dataset that matches a request. Datasets that are locked for listing are left out, and
+    /// so are those that were wiped meanwhile.
     pub(crate) fn ask<T>(
         &self,
         request: &Request,
@@ -37,8 +38,8 @@ impl FieldStore {
 }
 
 impl<T> Answer<T> {
-    /// Asks each dataset, and goes on after errors that are of it alone. Those that are found wiped meanwhile are passed over.
-    /// `progress` is told before each how many are done.
+    /// Calls `of_one` for each dataset, and continues after errors for which `is_of_one` holds. Datasets that were
+    /// wiped meanwhile are left out. `progress` is called before each dataset.
     pub(crate) fn of(
         selections: &[Selection],
         of_one: impl Fn(&Selection) -> Result<Option<T>>,
@@ -60,9 +61,9 @@ impl<T> Answer<T> {
 }
 
 impl Selection {
-    /// Whether an error comes of the dataset having been wiped meanwhile.
+    /// Whether an error was caused by a wipe of the dataset.
     fn was_wiped(&self, error: &Error) -> bool {
         let is_absent = matches!(error, Error::LostDataset { source: ObjectError::NotFound { .. }, .. });
-        is_absent && matches!(self.root.same_life(&self.entry), Ok(None))
+        is_absent && matches!(self.root.same_incarnation(&self.entry), Ok(None))
     }
 }

@@ -1,13 +1,13 @@
 //! The one public error of the field layer.
 //!
-//! A variant exists because a caller acts on it. Each names the field, dataset or place, and keeps its cause. Codes are
-//! stable: other languages and scripts rely on them.
+//! A variant exists because a caller acts on it. Each names the field, dataset or place, and keeps its source. Codes
+//! are stable, because other languages and scripts rely on them.
 
 use std::error::Error as StdError;
 
 use isotach_mars::{Key, KeyError, RequestError, SchemaError};
 
-use crate::admin::locks::Action;
+use crate::catalogue::locks::Action;
 
 /// What every operation of the field layer returns.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -41,13 +41,13 @@ pub enum Error {
         /// What is missing.
         why: String,
     },
-    /// The store is there already, with another schema.
+    /// The store exists already, with another schema.
     #[error("{store} is a field store already, with another schema; its own schema stays in force")]
     OtherSchema {
         /// The URI.
         store: String,
     },
-    /// What is stored has a newer format than this program knows.
+    /// The store has a newer format than this program knows.
     #[error("{what} has format {found}, and this program knows up to {known}; use a newer one")]
     NewerFormat {
         /// The store or dataset.
@@ -67,17 +67,17 @@ pub enum Error {
         /// What was attempted.
         action: Action,
     },
-    /// The configuration forbids it, and no `unlock` allows it.
+    /// The configuration forbids the action, and no `unlock` allows it.
     #[error("{what}: the configuration forbids {action}, by {by}")]
     Forbidden {
-        /// What it was attempted on.
+        /// The target of the action.
         what: String,
         /// What was attempted.
         action: Action,
         /// The key of the configuration, with its place.
         by: String,
     },
-    /// A move has the dataset: nothing is archived in it, and nothing that was archived is flushed.
+    /// A move has the dataset: archiving and flushing are refused.
     #[error(
         "dataset {dataset} is being moved: no archive until the move is over \
          (repeat a move that was killed; if that is refused, `isotach unlock REQUEST --archive` ends it)"
@@ -86,7 +86,7 @@ pub enum Error {
         /// The dataset's key.
         dataset: String,
     },
-    /// The handle shows a snapshot of the store, which nothing can change.
+    /// The handle shows a snapshot, which is read-only.
     #[error("snapshot {snapshot} is read only: {what} the store as it is now, without `--at`")]
     ReadOnly {
         /// The snapshot's name.
@@ -94,16 +94,16 @@ pub enum Error {
         /// What was attempted: a verb.
         what: &'static str,
     },
-    /// A wipe or move names keys below the collocation level, where only single fields could be removed.
+    /// A wipe or move names keys below the collocation level, but single fields cannot be removed.
     #[error(
         "the request names {names}, which tell single fields apart; only whole datasets and collocations can be removed"
     )]
     BelowCollocation {
-        /// The keys at fault.
+        /// The offending keys.
         names: String,
     },
-    /// The dataset or a collocation of it was wiped, or moved, while this handle wrote to it. That many of the fields
-    /// archived since the last flush are gone, or were moved; all others are flushed.
+    /// The dataset or one of its collocations was wiped, or moved, while this handle wrote to it. This many of the
+    /// fields archived since the last flush are gone, or were moved. All others are flushed.
     #[error(
         "dataset {dataset} was wiped while it was written to: {} since the last flush {} gone",
         counted(*fields),
@@ -115,12 +115,12 @@ pub enum Error {
         /// How many fields.
         fields: u64,
     },
-    /// A container of a dataset that the store lists is not there: it was destroyed behind the store's back.
+    /// A container of a listed dataset does not exist: it was destroyed by other means than this store.
     #[error("dataset {dataset} is lost: {source}; `isotach wipe` removes what is left of it")]
     LostDataset {
         /// The dataset's key.
         dataset: String,
-        /// What is not there.
+        /// What does not exist.
         source: isotach_object::Error,
     },
     /// A container of a dataset cannot be read: its files are damaged.
@@ -139,7 +139,7 @@ pub enum Error {
         /// Who may.
         source: isotach_object::Error,
     },
-    /// A dataset that an overlay shows cannot be shown; all else can.
+    /// A dataset below an overlay cannot be shown. All others can.
     #[error(
         "dataset {dataset} is an overlay of {below}, which {why}; `isotach overlay {below} {dataset} --remove` ends the \
          overlay"
@@ -152,7 +152,7 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// A field from below an overlay cannot be given the key under which it is shown. Its bytes carry another.
+    /// A field from below an overlay cannot be relabelled with the key under which it is shown.
     #[error("field {field} is shown by an overlay, and cannot be given its key: {why}")]
     NotRelabelled {
         /// The field's key.
@@ -160,7 +160,7 @@ pub enum Error {
         /// Why not.
         why: String,
     },
-    /// A write failed for good: what was archived since the last flush is lost and must be archived again.
+    /// A write failed permanently: fields archived since the last flush are lost and must be archived again.
     #[error("{} archived into {dataset} since the last flush {} lost: {source}", counted(*fields), are(*fields))]
     Lost {
         /// The dataset's key.
@@ -188,13 +188,13 @@ pub enum Error {
         /// The failure.
         source: isotach_object::Error,
     },
-    /// A message's key could not be taken from it; nothing was stored.
+    /// The key of a message could not be decoded. Nothing was stored.
     #[error("{source}")]
     Message {
         /// The failure of the decoder.
         source: Box<dyn StdError + Send + Sync>,
     },
-    /// What was copied does not compare with its source; the source was left as it is.
+    /// The copy differs from its source, which stays unchanged.
     #[error("the copy differs from its source, which is left as it is: {what}")]
     CopyDiffers {
         /// The difference.
@@ -236,7 +236,7 @@ impl Error {
         }
     }
 
-    /// Whether the caller's words are at fault (a key, request, schema or argument), not the storage.
+    /// Whether the caller's input (a key, request, schema or argument) is wrong, not the storage.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Key(_)
@@ -270,7 +270,7 @@ impl Error {
         }
     }
 
-    /// Whether a dataset cannot be used while all others can.
+    /// Whether the error concerns one dataset, while all others can be used.
     pub(crate) fn is_of_dataset(&self) -> bool {
         matches!(
             self,
@@ -297,7 +297,7 @@ impl Error {
     }
 }
 
-/// What to do about a damaged container, where the engine does not say so itself.
+/// Advice for a damaged container, unless the engine gives it.
 fn advice(source: &isotach_object::Error) -> &'static str {
     if source.to_string().contains("`isotach repair`") {
         ""
@@ -319,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_field_is_told_as_one() {
+    fn one_field_is_counted_in_the_singular() {
         let wiped = |fields| Error::Wiped { dataset: "class=od".to_owned(), fields }.to_string();
         assert!(wiped(1).ends_with(": 1 field since the last flush is gone"), "{}", wiped(1));
         assert!(wiped(2).ends_with(": 2 fields since the last flush are gone"), "{}", wiped(2));

@@ -1,34 +1,34 @@
-//! Room for more, where a process may have no more files open: what is open only to be quick is closed.
+//! The handle budget: how many containers a handle keeps open, and what it closes when the process may open no more files.
 //!
-//! A handle learns the limit by meeting it, and keeps half as much open from then on. So what an engine opens in
-//! between, of which this layer knows nothing, finds room.
+//! A handle learns the limit of open files by meeting it, and keeps half as many containers open from then on. That leaves
+//! space for the files that an engine opens in between, of which this layer knows nothing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::{Result, store::Inner};
+use crate::Result;
 
 /// How many datasets a handle keeps open for reading, and containers of other datasets that locations name.
 const READERS_MAX: usize = 256;
 /// How many datasets a handle writes at once. Beyond it, those not used for longest are flushed and closed.
 const WRITERS_MAX: usize = 64;
 
-/// How often room is made for one call.
+/// The number of retries of one call.
 const ATTEMPTS: u32 = 32;
 
-/// How much a handle keeps open.
+/// How many handles a field store keeps open.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct HandleBudget {
     readers_max: AtomicUsize,
     writers_max: AtomicUsize,
 }
 
-impl Default for Room {
+impl Default for HandleBudget {
     fn default() -> Self {
         Self { readers_max: AtomicUsize::new(READERS_MAX), writers_max: AtomicUsize::new(WRITERS_MAX) }
     }
 }
 
-impl Room {
+impl HandleBudget {
     pub(crate) fn readers_max(&self) -> usize {
         self.readers_max.load(Ordering::Relaxed)
     }
@@ -37,32 +37,26 @@ impl Room {
         self.writers_max.load(Ordering::Relaxed)
     }
 
-    /// Of so many writers there was no room for another.
+    /// Halves the readers after the process could open no more files.
+    pub(crate) fn halve_readers(&self, open: usize) {
+        self.readers_max.fetch_min((open / 2).max(1), Ordering::Relaxed);
+    }
+
+    /// Halves the writers after the process could open no more files, and returns their new maximum.
     pub(crate) fn halve_writers(&self, open: usize) -> usize {
         let max = (open / 2).max(1);
         self.writers_max.fetch_min(max, Ordering::Relaxed).min(max)
     }
 }
 
-impl Inner {
-    /// Does what opens files. Where the process may open no more, closes half of what is open for reading and whatever
-    /// holds nothing to flush, and tries again, as long as there is something to close. What it opens before it fails
-    /// must not be kept by this handle, for that would be closed and opened again.
-    pub(crate) fn with_room<T>(&self, mut act: impl FnMut() -> Result<T>) -> Result<T> {
-        // Each time half of what is open goes; others may open more meanwhile, but not for ever.
-        for _ in 0..ATTEMPTS {
-            match act() {
-                Err(error) if error.is_too_many_open() && self.close_some() => {}
-                outcome => return outcome,
-            }
+/// Runs `act`. Each time it fails because too many files are open, calls `close_some` and, if that closed any, tries again.
+pub(crate) fn retry<T>(mut act: impl FnMut() -> Result<T>, close_some: impl Fn() -> bool) -> Result<T> {
+    // Each round closes half of the open handles. Other threads may open more, but not for ever.
+    for _ in 0..ATTEMPTS {
+        match act() {
+            Err(error) if error.is_too_many_open() && close_some() => {}
+            outcome => return outcome,
         }
-        act()
     }
-
-    fn close_some(&self) -> bool {
-        let open = self.readers.count();
-        self.room.readers_max.fetch_min((open / 2).max(1), Ordering::Relaxed);
-        self.readers.close_oldest(open / 2);
-        self.containers.close() + self.writers.close_clean() + open > 0
-    }
+    act()
 }

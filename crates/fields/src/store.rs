@@ -1,4 +1,4 @@
-//! The [`FieldStore`] handle: making a store, opening one, and what all its operations share.
+//! The [`FieldStore`] handle: creating and opening a store, and the state that its operations share.
 
 use std::{
     collections::HashMap,
@@ -10,22 +10,24 @@ use isotach_object::{Error as ObjectError, Pool, PoolUri, Registry};
 
 use crate::{
     Config, Error, Pattern, Result, Space,
-    admin::{forbidden::Limits, locks::Action, overlay::Relabeller},
     archive::writers::Writers,
     catalogue::{
         dataset::Home,
-        reader::Readers,
+        dataset_reader::Readers,
+        layers::Relabeller,
+        locks::Action,
+        open_containers::OpenContainers,
         root::{Entry, Root},
-        snapshot_record::Past,
+        snapshot_record::SnapshotId,
     },
-    handle_budget::Room,
-    retrieve::read::OpenContainers,
+    config::forbidden::Limits,
+    handle_budget::{self, HandleBudget},
     sync::lock,
 };
 
 /// A handle on a field store. Threads may share it; clones are the same handle.
 ///
-/// What one handle archives is seen by itself and by all others once it has flushed. See [`FieldStore::archive`] for an
+/// Fields that one handle archives are visible to all handles once it has flushed. See [`FieldStore::archive`] for an
 /// example.
 #[derive(Debug, Clone)]
 pub struct FieldStore {
@@ -47,17 +49,17 @@ pub(crate) struct Inner {
     pub(crate) writers: Writers,
     pub(crate) readers: Readers,
     pub(crate) containers: OpenContainers,
-    pub(crate) room: Room,
+    pub(crate) budget: HandleBudget,
     /// The snapshot that this handle shows.
-    pub(crate) past: Option<Arc<Past>>,
-    /// What gives messages from below an overlay their keys.
+    pub(crate) snapshot: Option<Arc<SnapshotId>>,
+    /// The function that relabels messages from below an overlay.
     pub(crate) relabeller: Relabeller,
 }
 
 #[derive(Debug, Clone)]
 struct OpenSpace {
     space: Space,
-    /// None where nothing at all may be done.
+    /// `None` if every action is forbidden.
     home: Option<Home>,
 }
 
@@ -75,10 +77,10 @@ pub struct SpaceInfo {
 }
 
 impl FieldStore {
-    /// Makes the pools that are not there and a field store in them, or opens the store that is there.
+    /// Creates the missing pools and a field store in them, or opens an existing store.
     ///
     /// # Errors
-    /// [`Error::OtherSchema`] when a store is there and `config` gives another schema; [`Error::Schema`],
+    /// [`Error::OtherSchema`] when a store exists and `config` has another schema; [`Error::Schema`],
     /// [`Error::Invalid`], and what the engines report.
     pub fn create(config: &Config, registry: &Registry) -> Result<Self> {
         let schema = match &config.schema {
@@ -100,11 +102,11 @@ impl FieldStore {
         Self::open(config, registry)
     }
 
-    /// Opens a store that is there.
+    /// Opens an existing store.
     ///
     /// # Errors
-    /// [`Error::NotAStore`], [`Error::NewerFormat`], [`Error::Schema`], [`Error::Invalid`]; `NotFound` and whatever
-    /// else the engines report.
+    /// [`Error::NotAStore`], [`Error::NewerFormat`], [`Error::Schema`], [`Error::Invalid`]; `NotFound` and what else
+    /// the engines report.
     pub fn open(config: &Config, registry: &Registry) -> Result<Self> {
         let mut roots: Vec<Arc<Root>> = Vec::new();
         let mut spaces = Vec::new();
@@ -142,15 +144,15 @@ impl FieldStore {
                 writers: Writers::default(),
                 readers: Readers::default(),
                 containers: OpenContainers::default(),
-                room: Room::default(),
-                past: None,
+                budget: HandleBudget::default(),
+                snapshot: None,
                 relabeller: Relabeller::default(),
                 roots,
             }),
         })
     }
 
-    /// The schema that this handle archives and understands requests with.
+    /// The schema by which this handle archives fields and interprets requests.
     pub fn schema(&self) -> &Schema {
         &self.inner.schema
     }
@@ -168,12 +170,12 @@ impl FieldStore {
 }
 
 impl Inner {
-    /// A handle of its own on the store as a snapshot has it.
-    pub(crate) fn at(&self, past: &Arc<Past>) -> Self {
+    /// A separate handle on the store as a snapshot shows it.
+    pub(crate) fn at(&self, snapshot: &Arc<SnapshotId>) -> Self {
         Self {
             registry: self.registry.clone(),
             spaces: self.spaces.clone(),
-            roots: self.roots.iter().map(|root| Arc::new(root.at(past))).collect(),
+            roots: self.roots.iter().map(|root| Arc::new(root.at(snapshot))).collect(),
             pools: Mutex::new(lock(&self.pools).clone()),
             schema: self.schema.clone(),
             schema_digest: self.schema_digest,
@@ -182,10 +184,22 @@ impl Inner {
             writers: Writers::default(),
             readers: Readers::default(),
             containers: OpenContainers::default(),
-            room: Room::default(),
-            past: Some(Arc::clone(past)),
+            budget: HandleBudget::default(),
+            snapshot: Some(Arc::clone(snapshot)),
             relabeller: self.relabeller.clone(),
         }
+    }
+
+    /// Runs `act`, which opens files. If the process may open no more, closes half of the readers and every handle that holds
+    /// nothing to flush, and tries again while there is something to close. This handle must not keep what `act` opens
+    /// before it fails: it would be closed and opened again.
+    pub(crate) fn with_handles<T>(&self, act: impl FnMut() -> Result<T>) -> Result<T> {
+        handle_budget::retry(act, || {
+            let open = self.readers.count();
+            self.budget.halve_readers(open);
+            self.readers.close_oldest(open / 2);
+            self.containers.close() + self.writers.close_clean() + open > 0
+        })
     }
 
     /// The name of a pool's engine.
@@ -193,11 +207,11 @@ impl Inner {
         Ok(self.registry.engine(pool.uri().scheme())?.scheme())
     }
 
-    /// Refuses to change what is past.
+    /// Refuses changes through a handle on a snapshot.
     pub(crate) fn check_present(&self, what: &'static str) -> Result<()> {
-        match &self.past {
+        match &self.snapshot {
             None => Ok(()),
-            Some(past) => Err(Error::ReadOnly { snapshot: past.name.to_string(), what }),
+            Some(snapshot) => Err(Error::ReadOnly { snapshot: snapshot.name.to_string(), what }),
         }
     }
 
@@ -206,7 +220,7 @@ impl Inner {
         pool_of(&mut lock(&self.pools), &self.registry, uri)
     }
 
-    /// The schema with this digest; `read` fetches its text when it is not the handle's own and not known yet.
+    /// The schema with this digest. `read` fetches the text of an unknown one.
     pub(crate) fn schema_of(&self, digest: u64, read: impl FnOnce() -> Result<String>) -> Result<Schema> {
         if let Some(schema) = self.known_schema(digest) {
             return Ok(schema);
@@ -216,7 +230,7 @@ impl Inner {
         Ok(schema)
     }
 
-    /// The schema with this digest, if this handle has met it.
+    /// The schema with this digest, if it is known.
     pub(crate) fn known_schema(&self, digest: u64) -> Option<Schema> {
         if digest == self.schema_digest {
             return Some(self.schema.clone());
@@ -227,20 +241,20 @@ impl Inner {
     /// The dataset with this text in the first root that has it.
     pub(crate) fn find_dataset(&self, text: &str) -> Result<Option<(Arc<Root>, Arc<Entry>)>> {
         for root in &self.roots {
-            if let Some(entry) = self.with_room(|| root.lookup(text))? {
+            if let Some(entry) = self.with_handles(|| root.lookup(text))? {
                 return Ok(Some((Arc::clone(root), entry)));
             }
         }
         Ok(None)
     }
 
-    /// Refuses what the configuration forbids anywhere, and what would touch every root.
+    /// Refuses an action on all roots that the configuration forbids in any of them.
     pub(crate) fn check_everywhere(&self, action: Action, what: &str) -> Result<()> {
         let mut limits = self.roots.iter().map(|root| root.limits.of_any());
         limits.try_for_each(|forbidden| forbidden.check(action, || what.to_owned()))
     }
 
-    /// Where a new dataset goes: to the first space that takes it, and there to a root where archiving is allowed.
+    /// The place of a new dataset: in the first space that takes it, a root where archiving is allowed.
     pub(crate) fn home_of(&self, dataset: &Key) -> Result<&Home> {
         let takes = |open: &&OpenSpace| open.space.pattern.matches(dataset);
         let patterns =
@@ -278,7 +292,7 @@ fn pool_of(
     Ok(pool)
 }
 
-/// Refuses a store that is not there and may not be made.
+/// Refuses a store that does not exist and may not be created.
 fn check_made(registry: &Registry, space: &Space) -> Result<()> {
     if space.forbidden.is_total() {
         return Ok(());

@@ -1,11 +1,11 @@
-//! Locks of this process that outlive a panic of another thread: what they guard is changed whole or not at all.
+//! Mutexes that ignore poisoning: their data changes whole or not at all.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Locks, also after a panic of another thread.
+/// Locks a mutex, also after a panic of another thread.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

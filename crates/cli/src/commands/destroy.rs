@@ -2,7 +2,7 @@
 //! field stores.
 
 use clap::Args;
-use isotach_fields::{Config, DatasetStatus, Error as FieldsError, FieldStore, KeptDataset};
+use isotach_fields::{Config, DatasetStatus, Error as FieldsError, FieldStore, SnapshotOnlyDataset};
 use isotach_mars::Request;
 use isotach_object::{Error as ObjectError, Label, Pool};
 
@@ -91,14 +91,14 @@ pub(crate) fn check_container(pool: &dyn Pool, label: &Label, flags: DestroyFlag
 struct Stored {
     datasets: Vec<DatasetStatus>,
     /// Wiped datasets that snapshots show.
-    kept: Vec<KeptDataset>,
+    kept: Vec<SnapshotOnlyDataset>,
 }
 
 impl Stored {
     /// None if the pool holds no field store.
     fn in_pool(pool: &dyn Pool) -> Outcome<Option<Self>> {
         let store = FieldStore::open(&Config::single(pool.uri()), &context::registry());
-        let found = store.and_then(|store| Ok((store.status(&Request::new())?, store.kept_datasets()?)));
+        let found = store.and_then(|store| Ok((store.status(&Request::new())?, store.snapshot_only_datasets()?)));
         match found {
             Ok((datasets, kept)) => Ok(Some(Self { datasets, kept })),
             Err(FieldsError::NotAStore { .. } | FieldsError::Object(ObjectError::NotFound { .. })) => {
@@ -133,7 +133,7 @@ impl Stored {
             )
         } else if let Some(dataset) = self.datasets.iter().find(|dataset| is_of(dataset)) {
             format!("holds the dataset {} of the field store {uri}: {FORCE}", dataset.key)
-        } else if let Some(KeptDataset { status, snapshots }) =
+        } else if let Some(SnapshotOnlyDataset { status, snapshots }) =
             self.kept.iter().find(|kept| is_of(&kept.status))
         {
             let names: Vec<_> = snapshots.iter().map(Label::as_str).collect();

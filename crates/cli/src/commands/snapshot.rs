@@ -54,7 +54,8 @@ pub(crate) fn run(target: &StoreFlags, flags: &SnapshotFlags) -> Outcome {
             request.for_each(&store, Match::Partial, |request| {
                 check_whole_datasets(store.schema(), request, "snapshots are of")?;
                 let steps = Steps::new();
-                let snapshot = store.snapshot_telling(request, name, &|done, total| steps.set(done, total));
+                let snapshot =
+                    store.snapshot_with_progress(request, name, &|done, total| steps.reach(done, total));
                 steps.finish();
                 let snapshot = snapshot?;
                 let datasets = count(snapshot.datasets.len() as u64, "dataset");

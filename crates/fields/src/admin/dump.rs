@@ -10,7 +10,7 @@ use crate::{Answer, DatasetStatus, FieldStore, Result, Selection};
 /// A dataset with its collocations.
 #[derive(Debug, Clone)]
 pub struct DatasetDump {
-    /// What the root says of it.
+    /// Its status.
     pub status: DatasetStatus,
     /// The text of the schema that governs it.
     pub schema: String,
@@ -32,16 +32,16 @@ pub struct CollocationDump {
 }
 
 impl FieldStore {
-    /// The structure of the datasets and collocations that a request may mean. Datasets that are locked for listing are
-    /// passed over.
+    /// The structure of the datasets and collocations that match a request. Datasets that are locked for listing are
+    /// left out.
     ///
     /// # Errors
-    /// As [`FieldStore::list`], but for datasets that cannot be used: those are in the answer.
+    /// As [`FieldStore::list`]. The errors of unusable datasets are in the answer.
     pub fn dump(&self, request: &Request) -> Result<Answer<DatasetDump>> {
         self.ask(request, |selection| self.dump_of(selection))
     }
 
-    /// None if the dataset was wiped meanwhile.
+    /// `None` if the dataset was wiped meanwhile.
     fn dump_of(&self, selection: &Selection) -> Result<Option<DatasetDump>> {
         let Some(reader) = self.inner.reader(&selection.root, &selection.entry)? else { return Ok(None) };
         let mut collocations = Vec::new();

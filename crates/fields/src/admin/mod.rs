@@ -1,11 +1,12 @@
-//! Looking after a store: locks, rights, wipes, purges, snapshots, copies, and what there is.
+//! Administration of a store: locks, rights, wipes, purges, snapshots, copies, moves and statistics.
 //!
-//! What must stay true: whatever removes something has a form that only tells what it would remove.
+//! What must stay true: every operation that removes something has a dry run.
 
+pub(crate) mod control;
 pub(crate) mod copy;
+pub(crate) mod counts;
 pub(crate) mod dump;
-pub(crate) mod forbidden;
-pub(crate) mod locks;
+pub(crate) mod move_datasets;
 pub(crate) mod overlay;
 pub(crate) mod purge;
 pub(crate) mod rights;

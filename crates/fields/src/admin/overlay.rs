@@ -1,88 +1,36 @@
-//! Overlays: a dataset that shows what lies below it, another dataset, under its own key.
+//! Overlays: a dataset that shows the fields of another dataset under its own key.
 //!
-//! An overlay is a line in the record of the dataset that shows. It names the dataset below by its text, so readers see
-//! what is there now, also after that was wiped and made again. Nothing is copied.
+//! An overlay is an entry in the record of the upper dataset. It names the dataset below by its text, so readers see
+//! that dataset's present fields, also after it was wiped and created again. Nothing is copied.
 //!
 //! What must stay true:
-//! - A dataset's own fields come before those below it; of two datasets below it the one that was laid last comes first.
-//! - Nothing that changes a store looks below: wipe, purge, stats, dump, locks and moves mean the dataset itself.
-//! - The bytes of a field from below are never given with the keys that they have there: they are relabelled, or refused.
+//! - A dataset's own fields take precedence over those below it. Of two datasets below it, the one that was laid last
+//!   takes precedence.
+//! - Operations on a store ignore what lies below: wipe, purge, stats, dump, locks and moves act on the dataset itself.
+//! - The bytes of a field from below are never returned with the keys of its own dataset: they are relabelled, or
+//!   refused.
 
-use std::{
-    collections::HashSet,
-    error::Error as StdError,
-    fmt,
-    sync::{Arc, OnceLock},
-};
+use std::{collections::HashSet, error::Error as StdError, sync::Arc};
 
 use isotach_mars::{Key, LevelFilter, Match, Request, Wanted};
 use isotach_object::Error as ObjectError;
 
 use crate::{
     Error, FieldStore, Result,
-    admin::locks::Action,
     catalogue::{
         dataset,
+        layers::Layer,
         layout::{named_text, parse_named_text},
+        locks::Action,
         root::{Entry, Root},
         select::Selection,
     },
     store::Inner,
 };
 
-/// A dataset as one of those that are shown together.
-#[derive(Debug, Clone)]
-pub(crate) struct Layer {
-    /// The dataset under whose key its fields are shown.
-    pub(crate) shown: Arc<Entry>,
-    /// How many are above it: 0 for the dataset that shows.
-    pub(crate) depth: usize,
-    /// What its messages say otherwise, with the values that they are given.
-    pub(crate) relabel: Option<Arc<Key>>,
-}
-
-/// Which elements the datasets above have shown, one set for each of them.
-#[derive(Debug, Default)]
-pub(crate) struct Seen(Vec<HashSet<String>>);
-
-impl Seen {
-    /// To be called before a dataset is read, or read again.
-    pub(crate) fn begin(&mut self, layer: Option<&Layer>) {
-        self.0.truncate(layer.map_or(0, |layer| layer.depth));
-        if layer.is_some() {
-            self.0.push(HashSet::new());
-        }
-    }
-
-    /// Whether a dataset above has shown this element of this collocation. If not, this one shows it.
-    pub(crate) fn hides(&mut self, collocation: &str, element: &str) -> bool {
-        let Some((own, above)) = self.0.split_last_mut() else { return false };
-        let field = format!("{collocation}\n{element}");
-        if above.iter().any(|shown| shown.contains(&field)) {
-            return true;
-        }
-        own.insert(field);
-        false
-    }
-}
-
-/// Gives a message other keys.
-type SetKeys =
-    dyn Fn(&[u8], &Key) -> std::result::Result<Vec<u8>, Box<dyn StdError + Send + Sync>> + Send + Sync;
-
-/// What gives messages other keys, once the program has said.
-#[derive(Clone, Default)]
-pub(crate) struct Relabeller(Arc<OnceLock<Box<SetKeys>>>);
-
-impl fmt::Debug for Relabeller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Relabeller({})", self.0.get().is_some())
-    }
-}
-
 impl FieldStore {
-    /// Says how messages are given other keys, which reading through an overlay needs: a function from a message, and the
-    /// keys that differ, to a message that carries them. The first that is given counts.
+    /// Sets the function that relabels messages, which reading through an overlay needs: it takes a message and the
+    /// keys that differ, and returns the message with those keys. The first function that is set counts.
     pub fn relabel_with(
         &self,
         set_keys: impl Fn(&[u8], &Key) -> std::result::Result<Vec<u8>, Box<dyn StdError + Send + Sync>>
@@ -93,13 +41,14 @@ impl FieldStore {
         let _ = self.inner.relabeller.0.set(Box::new(set_keys));
     }
 
-    /// Shows the fields of the dataset `below` under the key `shown` as well, those that are archived later included. Both
-    /// are whole keys of datasets with the same names, and differ only in the values of `variable` keys. What is archived
-    /// under `shown` itself comes first. `force` allows it onto a dataset that is there already.
+    /// Shows the fields of the dataset `below` under the key `shown` as well, including those archived later. Both are
+    /// whole keys of datasets with the same names, and differ only in the values of `variable` keys. Fields archived
+    /// under `shown` itself take precedence. `force` allows the overlay on an existing dataset.
     ///
     /// # Errors
-    /// `NotFound` when `below` is not there; `AlreadyExists` when `shown` is, without `force`; [`Error::Invalid`] for keys
-    /// that do not go together; [`Error::Locked`] for a dataset that is locked for archiving; what the engines report.
+    /// `NotFound` when `below` does not exist; `AlreadyExists` when `shown` does, without `force`; [`Error::Invalid`]
+    /// for keys that do not go together; [`Error::Locked`] for a dataset that is locked for archiving; what the engines
+    /// report.
     pub fn overlay(&self, below: &Key, shown: &Key, variable: &[&str], force: bool) -> Result<()> {
         self.inner.check_present("overlay")?;
         let (_, lower) = self.inner.dataset_named(below)?;
@@ -131,10 +80,10 @@ impl FieldStore {
         laid.map(|_| ()).ok_or_else(|| was_wiped(&key))
     }
 
-    /// Ends what [`FieldStore::overlay`] began. `below` need not be there any more.
+    /// Removes an overlay that [`FieldStore::overlay`] added. `below` need not exist any more.
     ///
     /// # Errors
-    /// `NotFound` when there is no such dataset or overlay; [`Error::Locked`]; what the engines report.
+    /// `NotFound` when the dataset or overlay does not exist; [`Error::Locked`]; what the engines report.
     pub fn remove_overlay(&self, below: &Key, shown: &Key) -> Result<()> {
         self.inner.check_present("remove an overlay of")?;
         let (root, entry) = self.inner.dataset_named(shown)?;
@@ -150,8 +99,8 @@ impl FieldStore {
 }
 
 impl Inner {
-    /// The datasets of a request with those that lie below them, from above to below; and an error for each that is not
-    /// there.
+    /// The datasets of a request, each followed by the layers below it from top to bottom, and an error for each layer
+    /// that does not exist.
     pub(crate) fn layers(&self, selections: Vec<Selection>) -> Result<(Vec<Selection>, Vec<Error>)> {
         let (mut all, mut gone) = (Vec::with_capacity(selections.len()), Vec::new());
         for selection in selections {
@@ -200,7 +149,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Whether a dataset shows the one with this text, or is it.
+    /// Whether a dataset shows the dataset with this text, or is it.
     fn shows(&self, entry: &Arc<Entry>, text: &str) -> Result<bool> {
         let mut known: HashSet<String> = HashSet::new();
         let mut next = vec![entry.text.to_string()];
@@ -227,7 +176,7 @@ impl Inner {
         Err(ObjectError::not_found(format!("dataset {given} (each of its keys must be given)")).into())
     }
 
-    /// The key of a dataset with the same names as another, in canonical form.
+    /// The canonical key of a dataset with the same names as another.
     fn beside(&self, other: &Entry, given: &Key) -> Result<Key> {
         if other.record.schema != self.schema_digest {
             return Err(other_schema(&other.key));
@@ -243,14 +192,14 @@ impl Inner {
         })
     }
 
-    /// What a whole key of a dataset means under each rule that takes it, in canonical form.
+    /// The canonical forms of a whole dataset key under each rule that takes it.
     fn dataset_keys(&self, given: &Key) -> Result<Vec<Key>> {
         let plans = self.schema.plans(&Request::from(given), Match::Partial)?;
         let keys = plans.iter().filter_map(|plan| only_key(&plan.dataset));
         Ok(keys.filter(|key| key.len() == given.len()).collect())
     }
 
-    /// The bytes of a field as they are shown.
+    /// The bytes of a field, relabelled if an overlay shows it.
     pub(crate) fn relabelled(
         &self,
         key: &Key,
@@ -266,7 +215,7 @@ impl Inner {
     }
 }
 
-/// The one level key that a filter wants, if it names each value; an optional one that it leaves open is absent.
+/// The single key that a filter names with one value each. An optional key that the filter leaves open is absent.
 fn only_key(filter: &LevelFilter) -> Option<Key> {
     let mut key = Key::new();
     for ((level_key, wanted), name) in filter.keys().zip(filter.names()) {
@@ -282,7 +231,7 @@ fn only_key(filter: &LevelFilter) -> Option<Key> {
     Some(key)
 }
 
-/// What the key `to` says otherwise than `from`.
+/// The values of the key `to` that differ from `from`.
 fn differences(from: &Key, to: &Key) -> Key {
     to.slots().filter(|(name, value)| from.get(name).unwrap_or_default() != *value).collect()
 }
@@ -314,44 +263,4 @@ fn other_schema(dataset: &Key) -> Error {
 
 fn was_wiped(dataset: &Key) -> Error {
     ObjectError::Conflict { what: format!("dataset {dataset}: it was wiped meanwhile") }.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn layer(depth: usize) -> Layer {
-        let entry = Entry {
-            text: "".into(),
-            key: Key::new(),
-            record: crate::catalogue::record::Record::default(),
-            locks: crate::Locks::default(),
-            forbidden: crate::Forbidden::default(),
-        };
-        Layer { shown: Arc::new(entry), depth, relabel: None }
-    }
-
-    #[test]
-    fn an_element_is_shown_by_the_uppermost_dataset_that_has_it() {
-        let mut seen = Seen::default();
-        seen.begin(Some(&layer(0)));
-        assert!(!seen.hides("pl", "0"));
-        seen.begin(Some(&layer(1)));
-        assert!(seen.hides("pl", "0") && !seen.hides("pl", "6") && !seen.hides("sfc", "0"));
-        seen.begin(Some(&layer(2)));
-        assert!(seen.hides("pl", "0") && seen.hides("pl", "6") && !seen.hides("pl", "12"));
-    }
-
-    #[test]
-    fn a_dataset_that_is_read_again_hides_nothing_from_itself() {
-        let mut seen = Seen::default();
-        for _ in 0..2 {
-            seen.begin(Some(&layer(0)));
-            assert!(!seen.hides("pl", "0"));
-        }
-        seen.begin(Some(&layer(1)));
-        assert!(seen.hides("pl", "0"));
-        seen.begin(None);
-        assert!(!seen.hides("pl", "0"), "a dataset without an overlay");
-    }
 }

@@ -1,8 +1,8 @@
-//! Purging: fields that were replaced go, and then the containers give back the room of everything that went.
+//! Purging: removes replaced fields, and then lets the containers free the space of everything that was removed.
 //!
-//! What must stay true: an array goes only if the history names it, and no entry that a reader can find does. Once that is
-//! so it stays so, because a flush that is tried again puts nothing that the history has (see `publish`), and the array goes
-//! before its entry in the history does. So a purge needs no mark that a kill could leave behind.
+//! What must stay true: an array is destroyed only if the history names it and no visible entry does. This condition is
+//! stable, because a repeated flush puts nothing that the history already has (see `publish`), and because an array is
+//! destroyed before its history entry. So a purge needs no mark that a kill could leave behind.
 
 use std::{cell::RefCell, collections::HashSet, sync::Arc};
 
@@ -11,61 +11,65 @@ use isotach_object::{Anchor, Cell, Container, Error as ObjectError, Label, Objec
 
 use crate::{
     Answer, DatasetsDone, Error, FieldStore, Location, Place, Result, Selection,
-    admin::{locks::Action, wipe::covers_dataset},
-    archive::batch::parse_history,
-    catalogue::{
+    admin::{
         counts::{beside, tally},
+        wipe::covers_dataset,
+    },
+    catalogue::history::parse_history,
+    catalogue::{
+        collocation::Collocation,
+        dataset_reader::{Collocations, DatasetReader},
         layout::{DATASET, ENTRY_PURGE, kv_key, new_incarnation},
-        reader::{Collocation, Collocations, DatasetReader},
+        locks::Action,
         root::for_each,
     },
     store::Inner,
 };
 
-/// How many fields are removed together where there is little room: what says so takes a few kilobytes.
-const FEW: usize = 64;
+/// The number of fields that are removed together when the disk is nearly full: their frames take a few kilobytes.
+const SMALL_BATCH: usize = 64;
 
-/// What a purge gives back of a dataset, or has given back.
+/// What a purge frees in a dataset, or has freed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PurgedDataset {
     /// The dataset.
     pub key: Key,
-    /// Fields that were replaced.
+    /// Replaced fields.
     pub replaced_fields: u64,
-    /// Their bytes, without those of adopted files, which stay.
+    /// Their bytes. The bytes of adopted files are not counted, because they stay.
     pub replaced_bytes: u64,
-    /// What the dataset's containers took before, in bytes of storage.
+    /// The size of the dataset's containers before the purge, in bytes of storage.
     pub before: u64,
-    /// What they take less afterwards; of a dry run what they would, as far as that can be told beforehand.
+    /// The bytes that were freed. In a dry run, an estimate.
     pub freed: u64,
-    /// What writers, or readers of the newest history, are still at; it can be purged when they have finished.
+    /// The bytes that writers, or readers of the newest history, still use. A later purge can free them.
     pub held: u64,
-    /// Whether the storage cannot give back the room of a container's history.
+    /// Whether the storage cannot free the space of a container's history.
     pub history_stays: bool,
 }
 
 impl FieldStore {
-    /// Removes the fields that were replaced in the datasets that a request names, which a listing shows with
-    /// [`crate::ListOptions::duplicates`], and gives back the room of everything that was replaced or removed there. With `doit`
-    /// false only says how much that is. Others may read, archive and flush meanwhile: who reads a field that is replaced just then gets the one or the other.
-    /// What a snapshot needs stays.
+    /// Removes the replaced fields of the datasets that a request names (a listing shows them with
+    /// [`crate::ListOptions::duplicates`]), and frees the space of everything that was replaced or removed there. With
+    /// `doit` false, only reports how much that is. Others may read, archive and flush during a purge. A reader of a
+    /// field that is replaced at that moment gets the old or the new field. Fields that a snapshot needs stay.
     ///
     /// # Errors
     /// [`Error::BelowCollocation`] or [`Error::Invalid`] when the request names anything but whole datasets;
-    /// [`Error::Locked`] for one that is locked for wiping; [`Error::ReadOnly`]. Nothing is purged then. Datasets that cannot be
-    /// used are in the answer, and those that are locked for listing ([`Error::Locked`]), that another purge is at (`Conflict`), or for
-    /// which there is no room (`NoSpace`) also after the others have given theirs back. What was removed and freed of a dataset
-    /// before an error is in the answer, too, and with `doit` all errors of datasets are.
-    /// Else what the engines report: `Unsupported` where it cannot be known who else writes.
+    /// [`Error::Locked`] for one that is locked for wiping; [`Error::ReadOnly`]. Nothing is purged then. The answer
+    /// contains the errors of unusable datasets, of datasets that are locked for listing ([`Error::Locked`]), that
+    /// another purge has (`Conflict`), or that still lack space (`NoSpace`) after the other datasets were purged. It
+    /// also contains what was removed and freed in a dataset before an error, and with `doit` all errors of datasets.
+    /// Else what the engines report: `Unsupported` where other writers cannot be known.
     pub fn purge(&self, request: &Request, doit: bool) -> Result<Answer<PurgedDataset>> {
-        self.purge_telling(request, doit, &|_, _| ())
+        self.purge_with_progress(request, doit, &|_, _| ())
     }
 
-    /// As [`FieldStore::purge`], and tells how many datasets are done.
+    /// As [`FieldStore::purge`], and reports how many datasets are done.
     ///
     /// # Errors
     /// As [`FieldStore::purge`].
-    pub fn purge_telling(
+    pub fn purge_with_progress(
         &self,
         request: &Request,
         doit: bool,
@@ -94,10 +98,10 @@ impl FieldStore {
                 }
                 purged
             };
-            // What was done is told, whatever comes after it.
-            let is_told = |error: &Error| doit || is_of_one(error);
-            let mut some = Answer::of(&rest, purge, is_told, progress)?;
-            // What others have given back may be the room that was missing.
+            // Report what was done, even if an error follows.
+            let is_reported = |error: &Error| doit || is_of_one(error);
+            let mut some = Answer::of(&rest, purge, is_reported, progress)?;
+            // The space that other datasets freed may be enough now.
             rest = short.into_inner();
             let again = doit && !rest.is_empty() && some.found.iter().any(|dataset| dataset.freed > 0);
             if again {
@@ -114,7 +118,7 @@ impl FieldStore {
         }
     }
 
-    /// Purges one dataset. What was done before an error goes to `begun`.
+    /// Purges one dataset. Work done before an error is added to `begun`.
     fn purge_selection(
         &self,
         selection: &Selection,
@@ -127,7 +131,7 @@ impl FieldStore {
     }
 }
 
-/// Adds what was done of a dataset to what was done of it before.
+/// Adds a dataset's result to its earlier result.
 fn add(found: &mut Vec<PurgedDataset>, dataset: PurgedDataset) {
     match found.iter_mut().find(|before| before.key == dataset.key) {
         None => found.push(dataset),
@@ -141,7 +145,7 @@ fn add(found: &mut Vec<PurgedDataset>, dataset: PurgedDataset) {
     }
 }
 
-/// Whether a purge goes on with the other datasets after an error.
+/// Whether a purge continues with the other datasets after an error.
 fn is_of_one(error: &Error) -> bool {
     error.is_of_dataset() || ["locked", "forbidden", "conflict", "no-space"].contains(&error.code())
 }
@@ -150,7 +154,7 @@ fn is_no_space(error: &Error) -> bool {
     error.code() == "no-space"
 }
 
-/// Says of which dataset it is that another purge is under way.
+/// Adds the dataset to the error of another purge under way.
 fn named_conflict(dataset: &Key, error: Error) -> Error {
     match error {
         Error::Object(ObjectError::Conflict { what }) => {
@@ -160,7 +164,7 @@ fn named_conflict(dataset: &Key, error: Error) -> Error {
     }
 }
 
-/// The fields of a collocation that were replaced.
+/// The replaced fields of a collocation.
 #[derive(Debug, Default)]
 struct Replaced {
     fields: u64,
@@ -182,7 +186,7 @@ impl Inner {
         }
         let label = &dataset.uri.label;
         let size = || {
-            let sizes = pools.iter().map(|pool| self.with_room(|| Ok(pool.container_size(label)?)));
+            let sizes = pools.iter().map(|pool| self.with_handles(|| Ok(pool.container_size(label)?)));
             sizes.sum::<Result<u64>>()
         };
         let before = size()?;
@@ -191,14 +195,14 @@ impl Inner {
         let purged = match doit {
             true => self.remove_replaced(&reader, purge, &mut replaced).and_then(|freed| {
                 let purged = purge()?;
-                // An engine may give room back as soon as something is removed.
+                // An engine may free space as soon as something is removed.
                 let after = purged.before.saturating_sub(purged.freed);
                 let freed = (purged.freed + freed).max(before.saturating_sub(after));
                 Ok(Purged { freed, before: purged.before.max(before), ..purged })
             }),
             false => beside(|| self.count_replaced(&reader), purge).map(|(counted, purged)| {
                 replaced = counted;
-                // They are still there, so the containers know nothing of them yet.
+                // The fields still exist, so the containers do not count them yet.
                 Purged { freed: (purged.freed + replaced.bytes).min(purged.before), ..purged }
             }),
         };
@@ -226,7 +230,7 @@ impl Inner {
     fn purge_containers(&self, pools: &[Arc<dyn Pool>], label: &Label, doit: bool) -> Result<Purged> {
         let mut purged = Purged::default();
         for pool in pools {
-            let of_one = self.with_room(|| match pool.facets().maintenance {
+            let of_one = self.with_handles(|| match pool.facets().maintenance {
                 Some(maintenance) => Ok(maintenance.purge(label, doit)?),
                 None => Ok(Purged { before: pool.container_size(label)?, ..Purged::default() }),
             })?;
@@ -238,7 +242,7 @@ impl Inner {
         Ok(purged)
     }
 
-    /// Counts the fields of a dataset that were replaced.
+    /// Counts the replaced fields of a dataset.
     fn count_replaced(&self, reader: &DatasetReader) -> Result<Replaced> {
         let collocations = reader.collocations(self)?;
         if let Some(sum) = self.tally_replaced(reader, &collocations)? {
@@ -247,12 +251,12 @@ impl Inner {
         let shared = shared_arrays(reader, collocations.list.iter())?;
         let mut sum = Replaced::default();
         for collocation in collocations.list.iter() {
-            go_through(self, reader, collocation, &shared, &mut sum, None)?;
+            scan_history(self, reader, collocation, &shared, &mut sum, None)?;
         }
         Ok(sum)
     }
 
-    /// The same, where it can be told without asking the index for each field.
+    /// As `count_replaced`, where that needs no index lookup for each field.
     fn tally_replaced(
         &self,
         reader: &DatasetReader,
@@ -267,8 +271,8 @@ impl Inner {
         Ok(Some(sum))
     }
 
-    /// Removes the fields of a dataset that were replaced, and counts them. That takes some room in the logs, and where there is
-    /// none the containers first give back what they can, by `purge`. Gives the bytes of that.
+    /// Removes and counts the replaced fields of a dataset. Removing takes some space in the logs. If the disk is full,
+    /// the containers are purged first by `purge`. Returns the bytes that this freed.
     fn remove_replaced(
         &self,
         reader: &DatasetReader,
@@ -286,13 +290,13 @@ impl Inner {
                 Err(error) if is_no_space(&error) => error,
                 outcome => return outcome.map(|()| freed),
             };
-            if at_once == FEW && removed.fields == before {
+            if at_once == SMALL_BATCH && removed.fields == before {
                 return Err(error);
             }
-            at_once = FEW;
+            at_once = SMALL_BATCH;
             match purge() {
                 Ok(purged) => freed += purged.freed,
-                // It gave up what it keeps for this, and that may be enough.
+                // The purge released its reserve, and that may be enough.
                 Err(error) if is_no_space(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -302,14 +306,14 @@ impl Inner {
     fn try_to_remove(&self, reader: &DatasetReader, at_once: usize, removed: &mut Replaced) -> Result<()> {
         let collocations = reader.collocations(self)?;
         let shared = shared_arrays(reader, collocations.list.iter())?;
-        let remover = self.with_room(|| self.remover(reader, at_once))?;
+        let remover = self.with_handles(|| self.remover(reader, at_once))?;
         for collocation in collocations.list.iter() {
-            go_through(self, reader, collocation, &shared, removed, Some(&remover))?;
+            scan_history(self, reader, collocation, &shared, removed, Some(&remover))?;
         }
         Ok(())
     }
 
-    /// Handles of its own, so that a reader's stay free of updates.
+    /// Separate handles, so that a reader's handles have no updates.
     fn remover(&self, reader: &DatasetReader, at_once: usize) -> Result<Remover> {
         let dataset = &reader.dataset;
         let catalogue = dataset.root.pool.open_container(dataset.catalogue.label())?;
@@ -321,17 +325,17 @@ impl Inner {
     }
 }
 
-/// Where what was replaced is removed.
+/// The containers from which replaced fields are removed.
 struct Remover {
     catalogue: Arc<dyn Container>,
-    /// The store's container, if it is another one.
+    /// The store's container, if it is not the catalogue's.
     store: Option<Arc<dyn Container>>,
-    /// How many fields are removed together.
+    /// The number of fields that are removed together.
     at_once: usize,
 }
 
 impl Remover {
-    /// The arrays first, durably: an entry of the history is all that leads to its array.
+    /// Destroys the arrays first, durably: a history entry is the only way to its array.
     fn remove(&self, history: ObjectId, keys: &[&[u8]], arrays: &[ObjectId]) -> Result<()> {
         let mut arrays: Vec<_> = arrays.iter().map(|object| Update::Destroy { object: *object }).collect();
         let entries = keys.iter().map(|key| Update::Remove { cell: Cell::kv(history, key) });
@@ -342,8 +346,9 @@ impl Remover {
             return Ok(());
         };
         if !arrays.is_empty() {
-            // Behind the decision and before the deed: a snapshot of the catalogue that shows one of them as the newest
-            // is older than this, and whoever takes the store's snapshot too late for it sees that this has changed.
+            // The mark comes after the decision and before the removal. A snapshot of the catalogue that shows one of
+            // the fields as the newest is older than the mark. Its maker, who takes the store's snapshot too late for
+            // that field, then sees that the mark has changed.
             let (cell, mark) = (Cell::kv(DATASET, ENTRY_PURGE), new_incarnation().to_le_bytes());
             self.catalogue.update(&[Update::Put { cell, value: &mark }])?;
             self.catalogue.flush()?;
@@ -356,7 +361,7 @@ impl Remover {
     }
 }
 
-/// The array of a location in the dataset's own store.
+/// The array of a location, if it is in the dataset's own store.
 fn own_array(reader: &DatasetReader, location: &Location) -> Option<ObjectId> {
     match &location.place {
         Place::Object { container, object } if *container == reader.dataset.uri => Some(*object),
@@ -364,7 +369,7 @@ fn own_array(reader: &DatasetReader, location: &Location) -> Option<ObjectId> {
     }
 }
 
-/// Arrays of the dataset that were entered once more under another key, where they are.
+/// Arrays of the dataset that another key indexes too.
 fn shared_arrays<'c>(
     reader: &DatasetReader,
     collocations: impl Iterator<Item = &'c Arc<Collocation>>,
@@ -384,9 +389,9 @@ fn shared_arrays<'c>(
     Ok(shared)
 }
 
-/// Goes through the history of a collocation, counts what was replaced, and removes it through `remover`. An entry that cannot be read
-/// stays.
-fn go_through(
+/// Scans the history of a collocation, counts the replaced fields, and removes them through `remover`. An unreadable
+/// entry stays.
+fn scan_history(
     inner: &Inner,
     reader: &DatasetReader,
     collocation: &Collocation,
@@ -410,7 +415,7 @@ fn go_through(
         let newest = reader.get_many(inner, &cells)?;
         let mut gone = Vec::new();
         for ((key, record, _), newest) in entries.into_iter().zip(newest) {
-            // A field that is in no index was wiped, or is about to come.
+            // A field without an index entry was wiped, or is being published.
             if newest.is_none_or(|newest| newest == record) {
                 continue;
             }

@@ -1,14 +1,14 @@
-//! Rights of a store and its datasets: those of the containers that they are.
+//! Rights of a store and its datasets: the rights of their containers.
 //!
-//! The root's container says who may list the store and make datasets. A new dataset has the rights that the root's has
-//! then; one that is there keeps its own until they are changed.
+//! The rights of the root's container decide who may list the store and create datasets. A new dataset inherits the
+//! rights that the root's container has at that time. Existing datasets keep their rights until they are changed.
 
 use isotach_mars::{Key, Request};
 use isotach_object::{Label, Pool, PoolUri, Rights, RightsChange};
 
-use crate::{Error, FieldStore, Result, Selection, admin::locks::Action, catalogue::root};
+use crate::{Error, FieldStore, Result, Selection, catalogue::locks::Action, catalogue::root};
 
-/// Whose a container of a store is, and who may do what with it.
+/// The owner and the access control list of a container of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContainerRights {
     /// The dataset, or `None` for the root.
@@ -17,21 +17,21 @@ pub struct ContainerRights {
     pub pool: PoolUri,
     /// The container.
     pub label: Label,
-    /// Whose it is, and who may do what.
+    /// The owner, the group and the access control list.
     pub rights: Rights,
 }
 
 impl FieldStore {
-    /// The rights of the store itself, which new datasets come to have: of each root's container.
+    /// The rights of each root's container. New datasets inherit them.
     ///
     /// # Errors
-    /// `Unsupported` where the engine has no rights, and what else it reports.
+    /// `Unsupported` where the engine has no rights; what the engine reports.
     pub fn rights(&self) -> Result<Vec<ContainerRights>> {
         self.inner.roots.iter().map(|root| of(&*root.pool, root::label()?, None)).collect()
     }
 
-    /// Changes the rights of the store itself, which new datasets come to have. Who may write to it may make datasets.
-    /// Those that are there stay as they are.
+    /// Changes the rights of the store itself, which new datasets inherit. Write permission allows creating datasets.
+    /// The rights of existing datasets do not change.
     ///
     /// ```no_run
     /// # use isotach_fields::FieldStore;
@@ -67,7 +67,7 @@ impl FieldStore {
         Ok(rights)
     }
 
-    /// The rights of the containers of the datasets that a request names. Keys below the dataset level are not looked at.
+    /// The rights of the containers of the datasets that a request names. Keys below the dataset level are ignored.
     ///
     /// # Errors
     /// As [`FieldStore::list`], and as [`AccessControl::rights`](isotach_object::AccessControl::rights).
@@ -80,8 +80,8 @@ impl FieldStore {
         Ok(found)
     }
 
-    /// Changes the rights of the datasets that a request names, and gives what holds then. It stops at the first that
-    /// cannot be changed.
+    /// Changes the rights of the datasets that a request names, and returns the new rights. It stops at the first
+    /// failure.
     ///
     /// # Errors
     /// As [`FieldStore::list`], and as [`AccessControl::set_rights`](isotach_object::AccessControl::set_rights).
@@ -121,7 +121,7 @@ impl FieldStore {
     }
 }
 
-/// Changes rights; gives what holds then, also to who has given the container away and may no longer ask.
+/// Changes and returns the rights, also to a user who has given the container away and may no longer read them.
 fn set(
     pool: &dyn Pool,
     label: Label,

@@ -1,17 +1,17 @@
-//! Snapshots of a store: whole datasets as they were, under a name.
+//! Snapshots of a store: the state of whole datasets at one time, under a name.
 //!
 //! What must stay true:
-//! - Every root has the name before any container has a snapshot, so whatever a kill leaves is found by its name.
-//! - Who makes or removes one touches what has the number of its maker, and nothing else: whoever was slow finds the name
-//!   another's, or gone, and removes what it made itself.
-//! - The datasets enter the root with the name, on the condition that they are still listed. So of a wipe and a snapshot at
-//!   least one sees the other, and a dataset that a snapshot shows keeps its containers.
-//! - The catalogue's container comes before the store's: what an index names then was in the store before. Nothing may
-//!   have been wiped or purged between the two.
+//! - Every root lists the name before any container has a snapshot, so whatever a kill leaves is found by its name.
+//! - A maker or remover touches only objects that carry its maker's number. A process that was overtaken finds another
+//!   number under the name, or none, and removes what it made itself.
+//! - The datasets enter the root together with the name, on the condition that they are still listed. So of a wipe and
+//!   a snapshot at least one sees the other, and a dataset that a snapshot shows keeps its containers.
+//! - The snapshot of the catalogue's container is taken before that of the store's: whatever an index names was in the
+//!   store before. Nothing may have been wiped or purged between the two.
 
 use std::{collections::HashSet, sync::Arc};
 
-use isotach_mars::{Key, Request};
+use isotach_mars::Request;
 use isotach_object::{Cell, Container, Epoch, Error as ObjectError, Label, Pool, Precondition, Transaction};
 
 use crate::{
@@ -20,49 +20,34 @@ use crate::{
         layout::{COLLOCATION, DATASET, ENTRY_PURGE, new_incarnation},
         record::Record,
         root::{Root, conflict_is_false, for_each},
-        snapshot_record::{Header, Past, State},
+        snapshot_record::{Header, SnapshotId, State, StoreSnapshot},
     },
     store::Inner,
     sync::now_us,
 };
 
-/// How often something is tried again that others changed meanwhile.
+/// How often an operation is repeated after others changed what it read.
 const ATTEMPTS: u32 = 64;
 
-/// A snapshot of a store.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoreSnapshot {
-    /// Its name.
-    pub name: Label,
-    /// When it was made, in microseconds since 1970 UTC.
-    pub created_us: u64,
-    /// The request that chose its datasets.
-    pub request: String,
-    /// Its datasets.
-    pub datasets: Vec<Key>,
-    /// Whether it can be read. If not, whoever made or removed it has not finished, or was killed: it can be removed.
-    pub is_complete: bool,
-}
-
 impl FieldStore {
-    /// Names the present state of the datasets that a request may mean, so that it stays readable through
-    /// [`FieldStore::at`] whatever is archived or wiped later. It shows what was flushed before, and each dataset at one
-    /// moment of its own. Keys of the request below the dataset level are not looked at. Bytes of files that were
-    /// adopted, and of locations in other containers, are as safe as they are without.
+    /// Names the present state of the datasets that match a request, so that it stays readable through
+    /// [`FieldStore::at`] whatever is archived or wiped later. The snapshot shows what was flushed before it, and each
+    /// dataset at one moment. Keys below the dataset level are ignored. A snapshot does not protect the bytes of
+    /// adopted files, nor of locations in other containers.
     ///
     /// # Errors
-    /// `AlreadyExists` for a name that is taken; [`Error::Invalid`] for one that cannot be, and for a request that means no
-    /// dataset; `Unsupported` where an engine has no snapshots; [`Error::LostDataset`] or [`Error::DamagedDataset`]; else as
-    /// [`FieldStore::list`]. Nothing is left of a snapshot that failed, as far as it can be removed.
+    /// `AlreadyExists` for a name in use; [`Error::Invalid`] for an invalid name, and for a request that matches no
+    /// dataset; `Unsupported` where an engine has no snapshots; [`Error::LostDataset`] or [`Error::DamagedDataset`];
+    /// else as [`FieldStore::list`]. A snapshot that fails is removed, as far as that is possible.
     pub fn snapshot(&self, request: &Request, name: &str) -> Result<StoreSnapshot> {
-        self.snapshot_telling(request, name, &|_, _| ())
+        self.snapshot_with_progress(request, name, &|_, _| ())
     }
 
-    /// As [`FieldStore::snapshot`], and tells how many datasets are done.
+    /// As [`FieldStore::snapshot`], and reports how many datasets are done.
     ///
     /// # Errors
     /// As [`FieldStore::snapshot`].
-    pub fn snapshot_telling(
+    pub fn snapshot_with_progress(
         &self,
         request: &Request,
         name: &str,
@@ -71,16 +56,16 @@ impl FieldStore {
         self.inner.check_present("make a snapshot of")?;
         let name: Label = name.parse()?;
         self.inner.check_everywhere(Action::Archive, &format!("snapshot {name}"))?;
-        let (selections, past, header) = self.reserve(request, &name)?;
-        match self.inner.make(&selections, &past, &header, progress) {
+        let (selections, snapshot, header) = self.reserve(request, &name)?;
+        match self.inner.make(&selections, &snapshot, &header, progress) {
             Ok(true) => {}
             Ok(false) => {
-                self.inner.discard(&past, &selections)?;
+                self.inner.discard(&snapshot, &selections)?;
                 let what = format!("snapshot {name}: it was removed while it was made");
                 return Err(ObjectError::Conflict { what }.into());
             }
             Err(error) => {
-                let _ = self.inner.discard(&past, &selections);
+                let _ = self.inner.discard(&snapshot, &selections);
                 return Err(error);
             }
         }
@@ -89,12 +74,12 @@ impl FieldStore {
         Ok(StoreSnapshot { name, created_us, request, datasets, is_complete: true })
     }
 
-    /// Takes the name in every root, and enters the datasets there.
-    fn reserve(&self, request: &Request, name: &Label) -> Result<(Vec<Selection>, Past, Header)> {
+    /// Reserves the name in every root, and enters the datasets there.
+    fn reserve(&self, request: &Request, name: &Label) -> Result<(Vec<Selection>, SnapshotId, Header)> {
         for _ in 0..ATTEMPTS {
             let (mut selections, gone) = self.inner.layers(self.select(request)?)?;
             gone.into_iter().next().map_or(Ok(()), Err)?;
-            // What an overlay shows belongs to it, once however many show it.
+            // The layers of an overlay belong to the snapshot, each once.
             let mut known = HashSet::new();
             selections.retain(|selection| known.insert(selection.entry.record.incarnation));
             if selections.is_empty() {
@@ -102,23 +87,23 @@ impl FieldStore {
                 return Err(Error::invalid(format!("a snapshot of no dataset ({request})"), expected));
             }
             self.inner.check_engines(&selections)?;
-            // Another number each time: what enters a root once never comes there again.
+            // A new number each time: a number never enters a root twice.
             let (maker, created_us, request) = (new_incarnation(), now_us(), request.to_string());
             let header = Header { state: State::Making, maker, created_us, request };
-            let past = Past::new(name, maker)?;
+            let snapshot = SnapshotId::new(name, maker)?;
             let mut taken = Ok(true);
             for root in &self.inner.roots {
                 let own = selections.iter().filter(|selection| selection.root.uri() == root.uri());
-                taken = root.enter(name, &header, own);
+                taken = root.enter(name, &header, own.map(|selection| &*selection.entry));
                 if !matches!(taken, Ok(true)) {
                     break;
                 }
             }
             if let Ok(true) = taken {
-                return Ok((selections, past, header));
+                return Ok((selections, snapshot, header));
             }
-            // Another's name stays: what this call entered elsewhere is its own.
-            self.inner.discard(&past, &[])?;
+            // A name that another process reserved stays. What this call entered in other roots is its own.
+            self.inner.discard(&snapshot, &[])?;
             taken?;
         }
         let what = format!("snapshot {name}: its datasets change again and again");
@@ -146,13 +131,13 @@ impl FieldStore {
         Ok(all)
     }
 
-    /// A handle on the store as a snapshot shows it: its datasets, and no others. What reads works on it, with the locks of
-    /// today; what would change the store fails with [`Error::ReadOnly`].
+    /// A handle on the store as a snapshot shows it: its datasets, and no others. Reading works, with today's locks.
+    /// Changes fail with [`Error::ReadOnly`].
     ///
     /// ```
     /// # use std::sync::Arc;
     /// use isotach_fields::{Config, FieldStore};
-    /// use isotach_mars::{Key, Request};
+    /// use isotach_mars::Request;
     /// # use isotach_object::{Registry, memory::Memory};
     /// # let registry = Registry::new().with(Arc::new(Memory::new()));
     /// # let config = Config::single(&"memory:doc".parse()?).with_schema("[ class [ type [ step: Step ]]]");
@@ -175,19 +160,20 @@ impl FieldStore {
         let name: Label = name.parse()?;
         let headers = self.inner.roots.iter().map(|root| root.header(&name));
         let headers = headers.collect::<Result<Vec<_>>>()?;
-        let first = headers.iter().flatten().next().ok_or_else(|| Past::absent(&name))?;
-        let mut inner = self.inner.at(&Arc::new(Past::new(&name, first.maker)?));
-        // A space that was added later does not know it.
+        let first = headers.iter().flatten().next().ok_or_else(|| SnapshotId::absent(&name))?;
+        let mut inner = self.inner.at(&Arc::new(SnapshotId::new(&name, first.maker)?));
+        // A space that was added later does not list the snapshot.
         let roots = inner.roots.drain(..).zip(&headers).filter(|(_, header)| header.is_some());
         inner.roots = roots.map(|(root, _)| root).collect();
-        inner.roots.iter().try_for_each(|root| root.check_past())?;
+        inner.roots.iter().try_for_each(|root| root.check_snapshot())?;
         Ok(Self { inner: inner.into() })
     }
 
-    /// Removes a snapshot, and what only it kept. Who reads it may go on with what is open or fail with `NotFound`.
+    /// Removes a snapshot, and the data that only it kept. A reader of it may continue with what is open, or fail with
+    /// `NotFound`.
     ///
     /// # Errors
-    /// `NotFound`; what the engines report. What is left then can be removed by another call.
+    /// `NotFound`; what the engines report. Another call removes what a failed call left.
     pub fn remove_snapshot(&self, name: &str) -> Result<()> {
         self.inner.check_present("remove a snapshot of")?;
         let name: Label = name.parse()?;
@@ -198,14 +184,14 @@ impl FieldStore {
         }
         makers.dedup();
         if makers.is_empty() {
-            return Err(Past::absent(&name));
+            return Err(SnapshotId::absent(&name));
         }
-        makers.into_iter().try_for_each(|maker| self.inner.discard(&Past::new(&name, maker)?, &[]))
+        makers.into_iter().try_for_each(|maker| self.inner.discard(&SnapshotId::new(&name, maker)?, &[]))
     }
 }
 
 impl Inner {
-    /// Refuses where an engine has no snapshots, before anything is done.
+    /// Refuses engines without snapshots, before anything is done.
     fn check_engines(&self, selections: &[Selection]) -> Result<()> {
         let check = |pool: &dyn Pool| {
             let can = pool.capabilities();
@@ -224,9 +210,10 @@ impl Inner {
         Ok(())
     }
 
-    /// The containers of a dataset, the catalogue's first, opened as far as to answer: what comes next opens little more.
+    /// The containers of a dataset, the catalogue's first. Listing their snapshots opens their files now, so that later
+    /// calls need few more handles.
     fn open_containers(&self, root: &Root, record: &Record) -> Result<Vec<Arc<dyn Container>>> {
-        self.with_room(|| {
+        self.with_handles(|| {
             let containers = self.containers_of(root, record)?;
             containers.iter().try_for_each(|container| container.snapshots()?.list().map(drop))?;
             Ok(containers)
@@ -242,20 +229,21 @@ impl Inner {
         Ok(containers)
     }
 
-    /// Makes the containers' snapshots, and says in every root that it is whole. False if another removes it meanwhile.
+    /// Creates the containers' snapshots, and marks the snapshot as whole in every root. False if another process
+    /// removes it meanwhile.
     fn make(
         &self,
         selections: &[Selection],
-        past: &Past,
+        snapshot: &SnapshotId,
         header: &Header,
         progress: DatasetsDone<'_>,
     ) -> Result<bool> {
         for (done, selection) in selections.iter().enumerate() {
             progress(done as u64, selections.len() as u64);
-            match self.keep(selection, past) {
+            match self.create_dataset_snapshot(selection, snapshot) {
                 Ok(()) => {}
-                // What is not there was removed with the name.
-                Err(error) => match selection.root.header_of(past)?.as_ref() == Some(header) {
+                // What does not exist was removed together with the name.
+                Err(error) => match selection.root.header_of(snapshot)?.as_ref() == Some(header) {
                     true => return Err(error),
                     false => return Ok(false),
                 },
@@ -263,44 +251,45 @@ impl Inner {
         }
         let whole = header.to(State::Whole);
         for root in &self.roots {
-            if !root.replace_header(&past.name, header, &whole)? {
+            if !root.replace_header(&snapshot.name, header, &whole)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Makes the snapshots of a dataset's containers.
-    fn keep(&self, selection: &Selection, past: &Past) -> Result<()> {
+    /// Creates the snapshots of a dataset's containers.
+    fn create_dataset_snapshot(&self, selection: &Selection, snapshot: &SnapshotId) -> Result<()> {
         let Selection { root, entry, .. } = selection;
         let opened = self.open_containers(root, &entry.record);
-        let kept = opened.and_then(|containers| self.keep_all(&containers, &past.kept_as));
-        if kept.map_err(|error| Error::of_listed(&entry.key, error))? {
+        let created =
+            opened.and_then(|containers| self.create_snapshots(&containers, &snapshot.container_snapshot));
+        if created.map_err(|error| Error::of_listed(&entry.key, error))? {
             return Ok(());
         }
         let what = format!("dataset {}: it is wiped or purged again and again", entry.key);
         Err(ObjectError::Conflict { what }.into())
     }
 
-    /// Removes a snapshot, in whatever state it is, and nothing of another one, though that has its name by now. `made`
-    /// are datasets of which this call made it: they are looked into whatever the roots say.
-    fn discard(&self, past: &Past, made: &[Selection]) -> Result<()> {
-        // Whoever looks for it must not find a part.
-        let headers = self.roots.iter().map(|root| root.begin_removal(past));
+    /// Removes a snapshot in any state, and nothing of another snapshot that has its name by now. `made` are the
+    /// datasets whose snapshots this call created: they are checked whatever the roots list.
+    fn discard(&self, snapshot: &SnapshotId, made: &[Selection]) -> Result<()> {
+        // No reader may find a part of it.
+        let headers = self.roots.iter().map(|root| root.begin_removal(snapshot));
         let headers = headers.collect::<Result<Vec<_>>>()?;
-        made.iter().try_for_each(|made| self.let_go(&made.root, &made.entry.record, past))?;
+        made.iter().try_for_each(|made| self.destroy_snapshots(&made.root, &made.entry.record, snapshot))?;
         for (root, header) in self.roots.iter().zip(headers) {
             let Some(header) = header else { continue };
-            let kept = root.kept(&past.name)?;
-            if root.header(&past.name)?.as_ref() != Some(&header) {
-                // Another was faster, and these may be another snapshot's.
+            let datasets = root.snapshot_datasets(&snapshot.name)?;
+            if root.header(&snapshot.name)?.as_ref() != Some(&header) {
+                // Another remover was faster, and these may belong to another snapshot.
                 continue;
             }
-            kept.iter().try_for_each(|(_, record)| self.let_go(root, record, past))?;
-            if !root.forget(&past.name, &header, &kept)? {
+            datasets.iter().try_for_each(|(_, record)| self.destroy_snapshots(root, record, snapshot))?;
+            if !root.forget(&snapshot.name, &header, &datasets)? {
                 continue;
             }
-            for (text, record) in &kept {
+            for (text, record) in &datasets {
                 let now = root.lookup(text)?;
                 if now.is_none_or(|now| now.record.incarnation != record.incarnation) {
                     self.destroy_containers(root, record)?;
@@ -310,14 +299,14 @@ impl Inner {
         Ok(())
     }
 
-    /// Destroys the snapshots of a dataset's containers, as far as they are there.
-    fn let_go(&self, root: &Root, record: &Record, past: &Past) -> Result<()> {
+    /// Destroys the existing snapshots of a dataset's containers.
+    fn destroy_snapshots(&self, root: &Root, record: &Record, snapshot: &SnapshotId) -> Result<()> {
         let containers = match self.open_containers(root, record) {
             Err(Error::Object(ObjectError::NotFound { .. })) => return Ok(()),
             containers => containers?,
         };
         for container in containers {
-            match container.snapshots()?.destroy(&past.kept_as) {
+            match container.snapshots()?.destroy(&snapshot.container_snapshot) {
                 Ok(()) | Err(ObjectError::NotFound { .. }) => container.flush()?,
                 Err(error) => return Err(error.into()),
             };
@@ -325,9 +314,9 @@ impl Inner {
         Ok(())
     }
 
-    /// Makes the snapshots of a dataset's containers, of which the catalogue's is the first. False if it is wiped or purged
-    /// meanwhile, again and again.
-    fn keep_all(&self, containers: &[Arc<dyn Container>], name: &Label) -> Result<bool> {
+    /// Creates the snapshots of a dataset's containers, the catalogue's first. False if the dataset is wiped or purged
+    /// again and again.
+    fn create_snapshots(&self, containers: &[Arc<dyn Container>], name: &Label) -> Result<bool> {
         for _ in 0..ATTEMPTS {
             let epochs = containers.iter().map(|container| container.snapshots()?.create(name));
             let epochs = epochs.collect::<std::result::Result<Vec<_>, _>>()?;
@@ -344,9 +333,10 @@ impl Inner {
         Ok(false)
     }
 
-    /// Whether no collocation that the catalogue's snapshot shows was removed, or put anew, and no field purged since it was made.
+    /// Whether, since the catalogue's snapshot, no collocation that it shows was removed or put again and no field was
+    /// purged.
     fn is_whole_since(&self, catalogue: &dyn Container, name: &Label, epoch: Epoch) -> Result<bool> {
-        let keys = self.with_room(|| {
+        let keys = self.with_handles(|| {
             let mut keys = Vec::new();
             for_each(&*catalogue.snapshots()?.open(name)?, DATASET, |key, _| {
                 if key.first() == Some(&COLLOCATION) {

@@ -1,4 +1,4 @@
-//! Status: the datasets of a request, where they are and what they are locked against.
+//! Status: the datasets of a request with their containers and locks.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,39 +9,38 @@ use crate::{
     ContainerUri, FieldStore, Forbidden, Locks, Result, Selection, catalogue::layout::parse_named_text,
 };
 
-/// A dataset as the root knows it; asking for it does not touch the dataset.
+/// A dataset as the root lists it. Reading it does not open the dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatasetStatus {
     /// Its key.
     pub key: Key,
-    /// What it is locked against.
+    /// The actions that it is locked against.
     pub locks: Locks,
-    /// What the configuration forbids on it.
+    /// The actions that the configuration forbids on it.
     pub forbidden: Forbidden,
-    /// When it was made, in microseconds since 1970 UTC.
+    /// When it was created, in microseconds since 1970 UTC.
     pub created_us: u64,
-    /// The rule of the schema that made it, as the names of its three levels.
+    /// The schema rule that it was created by, as the names of its three levels.
     pub rule: String,
     /// Its container of the catalogue.
     pub catalogue: ContainerUri,
-    /// Its container of the store; the same one if catalogue and store share a pool.
+    /// Its container of the store. The same as `catalogue` if both share a pool.
     pub store: ContainerUri,
-    /// The datasets that it shows below its own fields, the first of them first.
+    /// The datasets that it shows below its own fields, the uppermost first.
     pub below: Vec<Key>,
 }
 
-/// A dataset that was wiped, and that snapshots go on showing.
+/// A wiped dataset that snapshots still show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptDataset {
-    /// The dataset as it was listed, without its locks, which ended with it.
+pub struct SnapshotOnlyDataset {
+    /// The dataset as it was listed, without its locks, which the wipe removed.
     pub status: DatasetStatus,
     /// The snapshots that show it.
     pub snapshots: Vec<Label>,
 }
 
 impl FieldStore {
-    /// The datasets that a request names. Keys below the dataset level must be known to the rule but are not looked
-    /// for.
+    /// The datasets that a request names. Keys below the dataset level must be valid for the rule but do not select.
     ///
     /// # Errors
     /// As [`FieldStore::list`].
@@ -49,15 +48,15 @@ impl FieldStore {
         self.select(request)?.iter().map(Selection::status).collect()
     }
 
-    /// The datasets that are in snapshots only: [`FieldStore::status`] does not tell of them, and their containers are
-    /// there.
+    /// The wiped datasets that snapshots still show. [`FieldStore::status`] does not list them, but their containers
+    /// exist.
     ///
     /// # Errors
     /// What the catalogue's engine reports.
-    pub fn kept_datasets(&self) -> Result<Vec<KeptDataset>> {
-        let mut kept = Vec::new();
+    pub fn snapshot_only_datasets(&self) -> Result<Vec<SnapshotOnlyDataset>> {
+        let mut found = Vec::new();
         for root in &self.inner.roots {
-            let mut of_root: BTreeMap<(String, u64), KeptDataset> = BTreeMap::new();
+            let mut of_root: BTreeMap<(String, u64), SnapshotOnlyDataset> = BTreeMap::new();
             for (snapshot, entry) in root.wiped()? {
                 let id = (entry.text.to_string(), entry.record.incarnation);
                 let selection = Selection {
@@ -66,12 +65,12 @@ impl FieldStore {
                     plans: Vec::new(),
                     layer: None,
                 };
-                let new = KeptDataset { status: selection.status()?, snapshots: Vec::new() };
+                let new = SnapshotOnlyDataset { status: selection.status()?, snapshots: Vec::new() };
                 of_root.entry(id).or_insert(new).snapshots.push(snapshot);
             }
-            kept.extend(of_root.into_values());
+            found.extend(of_root.into_values());
         }
-        Ok(kept)
+        Ok(found)
     }
 }
 

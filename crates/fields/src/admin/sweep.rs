@@ -1,10 +1,10 @@
-//! What was left behind by whoever was killed while it wiped or made a dataset: containers that no root lists.
+//! Sweeping: destroys the containers that killed wipes and killed makers of datasets left behind. No root lists them.
 //!
-//! What must stay true: a container is destroyed only when it carries a mark and, looked at after that, no root lists it.
-//! Whoever makes a dataset puts the root's entry and then looks at the sweep's mark, so of maker and sweeper at least one
-//! sees the other. A mark on a container that is listed after all does no harm: no other life of the dataset has its label.
-//! A wipe's mark is another one, which the maker does not heed: a move that sets it may still leave the dataset, and
-//! others have archived there.
+//! What must stay true: a container is destroyed only when it carries a mark and a lookup after that finds it in no
+//! root. A maker puts the root's entry and then reads the sweep's mark, so of maker and sweeper at least one sees the
+//! other. A mark on a container that is listed after all is harmless: no other incarnation of the dataset has its
+//! label. A wipe's mark is a different one, which the maker ignores: a move that sets it may still leave the dataset,
+//! and others have archived there.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use isotach_object::{Cell, Container, Error as ObjectError, Label, Pool, PoolUri
 
 use crate::{
     Error, Result,
-    admin::locks::Action,
+    catalogue::locks::Action,
     catalogue::{
         dataset::destroy,
         layout::{COLLOCATION, DATASET, ENTRY_ABANDONED, ENTRY_KEY, ENTRY_RECORD, ENTRY_WIPED, ROOT},
@@ -23,12 +23,12 @@ use crate::{
     sync::now_us,
 };
 
-/// How long the making of a dataset may take before its containers count as left behind.
-const MAKING_MAX: Duration = Duration::from_secs(3600);
+/// How long the creation of a dataset may take before its containers count as abandoned.
+const CREATION_MAX: Duration = Duration::from_secs(3600);
 
 impl Inner {
-    /// Destroys the containers that killed wipes and killed makers of datasets left. It is a courtesy: what cannot be
-    /// looked into or destroyed, because it is another's, or another sweep has it, is no failure, and is left for later.
+    /// Destroys the containers that killed wipes and makers left. Best effort: a container that cannot be read or
+    /// destroyed, because another user or another sweep has it, is no failure and is left for a later sweep.
     pub(crate) fn sweep(&self) -> Result<()> {
         let may_wipe = |root: &&Arc<Root>| !root.limits.of_any().contains(Action::Wipe);
         for root in self.roots.iter().filter(may_wipe) {
@@ -39,12 +39,12 @@ impl Inner {
         Ok(())
     }
 
-    /// The containers of a root's pool that it does not list. What other roots keep there is theirs.
+    /// The containers of a root's pool that no root of this store lists.
     pub(crate) fn unlisted(&self, root: &Root) -> Result<Vec<Label>> {
-        let mut labels = self.with_room(|| Ok(root.pool.list_containers()?))?;
+        let mut labels = self.with_handles(|| Ok(root.pool.list_containers()?))?;
         let mut listed = HashSet::from([ROOT.to_owned()]);
         for lister in &self.roots {
-            let entries = self.with_room(|| lister.entries())?;
+            let entries = self.with_handles(|| lister.entries())?;
             let is_here =
                 |entry: &&Arc<Entry>| lister.uri() == root.uri() || is_store_of(root, &entry.record);
             listed.extend(entries.list.iter().filter(is_here).map(|entry| entry.record.label.clone()));
@@ -55,17 +55,18 @@ impl Inner {
 
     fn sweep_container(&self, root: &Root, label: &Label) -> Result<()> {
         match Unlisted::open(&*root.pool, label)? {
-            Some(found) if found.may_go()? && !found.is_listed(root)? => {
+            Some(found) if found.is_abandoned()? && !found.is_listed(root)? => {
                 self.destroy_containers(root, &found.record)
             }
             _ => Ok(()),
         }
     }
 
-    /// Destroys the containers of a dataset that is listed no more, the catalogue's last: by it what a kill leaves is
-    /// found again. If snapshots show them, they stay until the last of these is removed.
+    /// Destroys the containers of a dataset that is not listed any more, the catalogue's last, because a sweep finds
+    /// leftovers by it. If snapshots show the dataset, its containers stay until the last of these snapshots is
+    /// removed.
     pub(crate) fn destroy_containers(&self, root: &Root, record: &Record) -> Result<()> {
-        if !root.keepers(record)?.is_empty() {
+        if !root.snapshots_showing(record)?.is_empty() {
             return Ok(());
         }
         let label = record.label.parse()?;
@@ -75,7 +76,7 @@ impl Inner {
         destroy(&*root.pool, &label)
     }
 
-    /// The pool of a dataset's store, if it is not the catalogue's and is there.
+    /// The pool of a dataset's store, if it exists and is not the catalogue's.
     fn store_of_record(&self, record: &Record) -> Result<Option<Arc<dyn Pool>>> {
         if record.store.is_empty() {
             return Ok(None);
@@ -93,33 +94,33 @@ fn is_store_of(root: &Root, record: &Record) -> bool {
     record.store.parse::<PoolUri>().is_ok_and(|store| place(&store) == place(root.uri()))
 }
 
-/// A container that a list of datasets should name, or that may be one of those.
+/// An orphan: a container that no list of datasets names, but which may belong to a dataset.
 #[derive(Debug)]
-pub(crate) enum Stray {
-    /// Fields were archived in it, and no wipe has it: the dataset's text and record.
+pub(crate) enum Orphan {
+    /// It has fields, and no wipe has marked it: the dataset's text and record.
     Used(String, Record),
-    /// It cannot be looked into.
+    /// It cannot be read.
     Closed(Label, Error),
 }
 
-/// Looks for strays among these containers of a pool.
-pub(crate) fn strays(pool: &dyn Pool, labels: &[Label]) -> Result<Vec<Stray>> {
-    let used = |label: &Label| -> Result<Option<Stray>> {
+/// Finds the orphans among these containers of a pool.
+pub(crate) fn orphans(pool: &dyn Pool, labels: &[Label]) -> Result<Vec<Orphan>> {
+    let used = |label: &Label| -> Result<Option<Orphan>> {
         let Some(found) = Unlisted::open(pool, label)? else { return Ok(None) };
         let is_stray = !found.is_marked && found.was_used()?;
-        Ok(is_stray.then_some(Stray::Used(found.text, found.record)))
+        Ok(is_stray.then_some(Orphan::Used(found.text, found.record)))
     };
-    let mut strays = Vec::new();
+    let mut orphans = Vec::new();
     for label in labels {
         match used(label) {
-            Ok(stray) => strays.extend(stray),
-            // Somebody has destroyed it meanwhile.
+            Ok(orphan) => orphans.extend(orphan),
+            // It was destroyed meanwhile.
             Err(Error::Object(ObjectError::NotFound { .. })) => {}
             Err(error) if error.is_too_many_open() => return Err(error),
-            Err(error) => strays.push(Stray::Closed(label.clone(), error)),
+            Err(error) => orphans.push(Orphan::Closed(label.clone(), error)),
         }
     }
-    Ok(strays)
+    Ok(orphans)
 }
 
 /// Marks a dataset's container as wiped, or as abandoned.
@@ -129,7 +130,7 @@ pub(crate) fn mark(container: &dyn Container, entry: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// A container that a root did not list, and that says of itself that it is a dataset's.
+/// A container that no root listed, and whose description is a dataset's.
 struct Unlisted {
     container: Arc<dyn Container>,
     text: String,
@@ -138,7 +139,7 @@ struct Unlisted {
 }
 
 impl Unlisted {
-    /// `None` for a container of another kind, one that was not described yet, and a copy of one under another label.
+    /// `None` for a container of another kind, for one without a description, and for a copy under another label.
     fn open(pool: &dyn Pool, label: &Label) -> Result<Option<Self>> {
         let container = pool.open_container(label)?;
         let names = [ENTRY_KEY, ENTRY_RECORD, ENTRY_WIPED, ENTRY_ABANDONED];
@@ -152,21 +153,21 @@ impl Unlisted {
         Ok(described.map(|(text, record)| Self { container, text, record, is_marked }))
     }
 
-    /// Whether it carries the mark. One that was being made too long ago gets it now.
-    fn may_go(&self) -> Result<bool> {
+    /// Whether it carries a mark. A container that is too old for a creation under way is marked now.
+    fn is_abandoned(&self) -> Result<bool> {
         if self.is_marked {
             return Ok(true);
         }
         let age = Duration::from_micros(now_us().saturating_sub(self.record.created_us));
-        if age < MAKING_MAX || self.was_used()? {
+        if age < CREATION_MAX || self.was_used()? {
             return Ok(false);
         }
         mark(&*self.container, ENTRY_ABANDONED)?;
         Ok(true)
     }
 
-    /// Whether fields were archived in it. Then a root has listed it and has lost the entry, by what is no wipe: not
-    /// something to destroy unasked.
+    /// Whether it has fields. Then a root once listed it and has lost the entry without a wipe, so it must not be
+    /// destroyed.
     fn was_used(&self) -> Result<bool> {
         let mut was_used = false;
         for_each(&*self.container, DATASET, |key, _| {

@@ -1,9 +1,9 @@
-//! Wiping: whole datasets, or whole collocations of them.
+//! Wiping: removes whole datasets, or whole collocations of them.
 //!
-//! Removing a dataset is removing its containers, and their label is never used again: whoever destroys them late destroys
-//! nothing else. The order keeps what a kill leaves findable: first the container is marked, then the root's entry goes,
-//! and only the one who removed it destroys the containers, the marked one last. The next wipe destroys what is marked and
-//! not listed.
+//! Removing a dataset means destroying its containers. Their label is never used again, so a late wiper destroys
+//! nothing else. The order keeps leftovers of a kill findable: first the container is marked, then the root's entry is
+//! removed, and only the process that removed it destroys the containers, the marked one last. The next wipe destroys
+//! containers that are marked and not listed.
 
 use std::sync::Arc;
 
@@ -12,10 +12,11 @@ use isotach_object::{Error as ObjectError, Label};
 
 use crate::{
     ContainerUri, Counts, Error, FieldStore, ListOptions, Listing, Result, Selection,
-    admin::{locks::Action, sweep::mark},
+    admin::sweep::mark,
     catalogue::{
+        collocation::Collocation,
         layout::ENTRY_WIPED,
-        reader::Collocation,
+        locks::Action,
         record::MoveMark,
         root::{Entry, Root},
         select::Target,
@@ -44,15 +45,15 @@ impl WipeReport {
 pub struct WipedDataset {
     /// The dataset.
     pub key: Key,
-    /// Whether all of it goes.
+    /// Whether the whole dataset is removed.
     pub is_whole: bool,
-    /// The collocations that go.
+    /// The collocations that are removed.
     pub collocations: Vec<Key>,
-    /// The fields that go. Adopted files stay as they are.
+    /// The fields that are removed. Adopted files stay unchanged.
     pub counts: Counts,
-    /// The snapshots that go on showing a whole dataset. What it takes is given back when they are removed.
+    /// The snapshots that still show a whole dataset. Its space is freed when they are removed.
     pub kept_by: Vec<String>,
-    /// Why there may be more fields than could be counted: the dataset is damaged or lost.
+    /// Why there may be more fields than were counted: the dataset is damaged or lost.
     pub uncounted: Option<String>,
     /// Its container of the catalogue.
     pub catalogue: ContainerUri,
@@ -60,62 +61,62 @@ pub struct WipedDataset {
     pub store: ContainerUri,
 }
 
-/// A dataset with what is to go of it.
-pub(crate) struct Doomed {
+/// A dataset, or some of its collocations, to be wiped.
+pub(crate) struct PlannedWipe {
     pub(crate) selection: Selection,
     is_whole: bool,
-    chosen: Vec<Chosen>,
-    /// Why the collocations of a whole dataset could not be looked up.
+    chosen: Vec<PlannedCollocation>,
+    /// Why the collocations of a whole dataset could not be read.
     unusable: Option<Error>,
 }
 
-/// A collocation that is to go. No container is kept open for it: a request may mean more datasets than a process may open
-/// files.
-pub(crate) struct Chosen {
+/// A collocation to be wiped. No container is kept open for it: a request may name more datasets than a process may
+/// open files.
+pub(crate) struct PlannedCollocation {
     pub(crate) collocation: Arc<Collocation>,
     plans: Vec<Arc<Plan>>,
 }
 
-impl Chosen {
+impl PlannedCollocation {
     fn new(Target { collocation, plans, .. }: Target) -> Self {
         Self { collocation, plans }
     }
 }
 
 impl FieldStore {
-    /// Removes the datasets or collocations that a request names; a key left out is a wildcard. With `doit` false only
-    /// says what would be removed. A request that names keys of the dataset level only removes whole datasets; one that
-    /// names keys of the collocation level removes collocations. A snapshot goes on showing what it shows: its datasets
-    /// keep their containers until it is removed. Also destroys
-    /// what wipes of any dataset left that were killed midway, and what makers of datasets left more than an hour ago.
+    /// Removes the datasets or collocations that a request names. A key left out is a wildcard. With `doit` false, only
+    /// reports what would be removed. A request that names keys of the dataset level only removes whole datasets. One
+    /// that names keys of the collocation level removes collocations. Snapshots do not change: a dataset keeps its
+    /// containers until the last snapshot that shows it is removed. Also destroys what killed wipes of any dataset
+    /// left, and what killed makers of datasets left more than an hour ago.
     ///
     /// # Errors
-    /// [`Error::BelowCollocation`] when the request names keys that tell single fields apart, [`Error::Invalid`] when it
-    /// names none at all, [`Error::LostDataset`] or [`Error::DamagedDataset`] when it names collocations of such a
-    /// dataset (whole, it can be wiped), [`Error::Locked`] when one of the datasets is locked for wiping: nothing is removed then.
-    /// Else as [`FieldStore::list`].
+    /// [`Error::BelowCollocation`] when the request names keys that select single fields; [`Error::Invalid`] when it
+    /// names none at all; [`Error::LostDataset`] or [`Error::DamagedDataset`] when it names collocations of such a
+    /// dataset (the whole dataset can be wiped); [`Error::Locked`] when a dataset is locked for wiping: nothing is
+    /// removed then. Else as [`FieldStore::list`].
     pub fn wipe(&self, request: &Request, doit: bool) -> Result<WipeReport> {
-        let doomed = self.doomed(request)?;
+        let plans = self.plan_wipe(request)?;
         let mut report = WipeReport { done: doit, datasets: Vec::new() };
-        for doomed in &doomed {
-            report.datasets.push(self.report_on(doomed)?);
+        for plan in &plans {
+            report.datasets.push(self.report_on(plan)?);
         }
         if doit {
-            doomed.iter().try_for_each(|doomed| self.inner.remove(doomed, None))?;
+            plans.iter().try_for_each(|plan| self.inner.remove(plan, None))?;
             self.inner.sweep()?;
         }
         Ok(report)
     }
 
-    /// What a request would remove, once it is sure that it may.
-    pub(crate) fn doomed(&self, request: &Request) -> Result<Vec<Doomed>> {
+    /// Checks that a request may be wiped, and returns what it would remove.
+    pub(crate) fn plan_wipe(&self, request: &Request) -> Result<Vec<PlannedWipe>> {
         self.inner.check_present("wipe")?;
         if request.is_empty() {
             let expected = "at least one key; without any it means the whole store";
             return Err(Error::invalid("a request without keys", expected));
         }
         self.check_effect(request)?;
-        let mut doomed = Vec::new();
+        let mut plans = Vec::new();
         for selection in self.select(request)? {
             selection.entry.check(Action::Wipe)?;
             let mut is_whole = true;
@@ -123,22 +124,21 @@ impl FieldStore {
                 is_whole &= covers_dataset(request, plan)?;
             }
             let (chosen, unusable) = match selection.targets(&self.inner) {
-                // What is left of it can go all the same.
+                // The rest of the dataset can still be removed.
                 Err(error) if is_whole && error.is_of_dataset() => (Vec::new(), Some(error)),
-                targets => (targets?.into_iter().map(Chosen::new).collect(), None),
+                targets => (targets?.into_iter().map(PlannedCollocation::new).collect(), None),
             };
             if is_whole || !chosen.is_empty() {
-                doomed.push(Doomed { selection, is_whole, chosen, unusable });
+                plans.push(PlannedWipe { selection, is_whole, chosen, unusable });
             }
         }
-        Ok(doomed)
+        Ok(plans)
     }
 
-    fn report_on(&self, doomed: &Doomed) -> Result<WipedDataset> {
-        let Doomed { selection, is_whole, chosen, unusable } = doomed;
+    fn report_on(&self, plan: &PlannedWipe) -> Result<WipedDataset> {
+        let PlannedWipe { selection, is_whole, chosen, unusable } = plan;
         let (mut counts, mut uncounted) = (Counts::default(), unusable.as_ref().map(ToString::to_string));
-        let targets = match doomed.targets(&self.inner) {
-            // It goes too.
+        let targets = match plan.targets(&self.inner) {
             Err(error) if *is_whole && error.is_of_dataset() => {
                 uncounted.get_or_insert_with(|| error.to_string());
                 Vec::new()
@@ -159,7 +159,7 @@ impl FieldStore {
         }
         let status = selection.status()?;
         let kept_by = match is_whole {
-            true => selection.root.keepers(&selection.entry.record)?,
+            true => selection.root.snapshots_showing(&selection.entry.record)?,
             false => Vec::new(),
         };
         Ok(WipedDataset {
@@ -175,14 +175,14 @@ impl FieldStore {
     }
 }
 
-/// Whether a request means all of a dataset under this plan. An error when it means single fields.
+/// Whether a request names all of a dataset under this plan. An error if it names single fields.
 pub(crate) fn covers_dataset(request: &Request, plan: &Plan) -> Result<bool> {
     let mut below = narrowed(request, &plan.element);
     let knows = |name: &str| {
         let mut keys = plan.levels().into_iter().flat_map(LevelFilter::keys);
         keys.any(|(key, _)| key.name == name || key.kept == name)
     };
-    // Another name for a key; all that have one tell fields apart.
+    // An alias of a key. All keys with aliases select single fields.
     below.extend(request.iter().map(|(name, _)| name).filter(|name| !knows(name)));
     if below.is_empty() {
         return Ok(narrowed(request, &plan.collocation).is_empty());
@@ -190,7 +190,7 @@ pub(crate) fn covers_dataset(request: &Request, plan: &Plan) -> Result<bool> {
     Err(Error::BelowCollocation { names: below.join(", ") })
 }
 
-/// The keys of a level of which a request names values.
+/// The keys of a level for which a request names values.
 fn narrowed<'a>(request: &Request, level: &'a LevelFilter) -> Vec<&'a str> {
     let named = |key: &LevelKey| request.contains(&key.name) || request.contains(&key.kept);
     let chosen =
@@ -200,8 +200,8 @@ fn narrowed<'a>(request: &Request, level: &'a LevelFilter) -> Vec<&'a str> {
     keys.map(|(key, _)| key.name.as_str()).collect()
 }
 
-impl Doomed {
-    /// What is to go, to be listed. Nothing if the dataset was wiped meanwhile.
+impl PlannedWipe {
+    /// The collocations to be wiped, for a listing. Empty if the dataset was wiped meanwhile.
     fn targets(&self, inner: &Inner) -> Result<Vec<Target>> {
         if self.chosen.is_empty() {
             return Ok(Vec::new());
@@ -209,7 +209,7 @@ impl Doomed {
         let Some(reader) = inner.reader(&self.selection.root, &self.selection.entry)? else {
             return Ok(Vec::new());
         };
-        let target = |Chosen { collocation, plans }: &Chosen| Target {
+        let target = |PlannedCollocation { collocation, plans }: &PlannedCollocation| Target {
             layer: None,
             reader: Arc::clone(&reader),
             collocation: Arc::clone(collocation),
@@ -220,9 +220,9 @@ impl Doomed {
 }
 
 impl Inner {
-    /// Removes what is doomed. With the mark of a move, only as long as that has the dataset.
-    pub(crate) fn remove(&self, doomed: &Doomed, of_move: Option<MoveMark>) -> Result<()> {
-        let Doomed { selection: Selection { root, entry, .. }, is_whole, chosen, .. } = doomed;
+    /// Removes what is plan. With the mark of a move, only as long as that has the dataset.
+    pub(crate) fn remove(&self, plan: &PlannedWipe, of_move: Option<MoveMark>) -> Result<()> {
+        let PlannedWipe { selection: Selection { root, entry, .. }, is_whole, chosen, .. } = plan;
         if *is_whole {
             return self.remove_dataset(root, entry, of_move);
         }
@@ -232,29 +232,30 @@ impl Inner {
     fn remove_dataset(&self, root: &Root, entry: &Arc<Entry>, of_move: Option<MoveMark>) -> Result<()> {
         let record = &entry.record;
         let label: Label = record.label.parse()?;
-        let marked = self.with_room(|| mark(&*root.pool.open_container(&label)?, ENTRY_WIPED));
+        let marked = self.with_handles(|| mark(&*root.pool.open_container(&label)?, ENTRY_WIPED));
         let is_marked = match marked {
             Err(error) if error.is_too_many_open() => return Err(error),
             marked => marked.is_ok(),
         };
         if !is_marked {
-            // Without an entry another process removed it first, and destroys the containers.
-            let Some(now) = root.same_life(entry)? else { return Ok(()) };
+            // Without an entry, another process removed it first and destroys the containers.
+            let Some(now) = root.same_incarnation(entry)? else { return Ok(()) };
             now.check_move(of_move)?;
-            // The disk is full, or the dataset is lost or damaged: the root's entry, by which the rest is found again, goes last.
-            self.with_room(|| self.destroy_containers(root, record))?;
+            // The disk is full, or the dataset is lost or damaged. The root's entry goes last, because leftovers are
+            // found by it.
+            self.with_handles(|| self.destroy_containers(root, record))?;
         }
-        let is_removed = match self.with_room(|| root.remove(entry, of_move)) {
+        let is_removed = match self.with_handles(|| root.remove(entry, of_move)) {
             Err(Error::Object(ObjectError::NoSpace { .. })) => {
-                self.with_room(|| self.destroy_containers(root, record))?;
+                self.with_handles(|| self.destroy_containers(root, record))?;
                 root.remove(entry, of_move)?
             }
             removed => removed?,
         };
         if is_removed {
-            // A lock is on the dataset, and ends with it.
+            // A lock belongs to the dataset and ends with it.
             let unlocked = root.set_locks(&entry.text, false, &Action::ALL);
-            self.with_room(|| self.destroy_containers(root, record))?;
+            self.with_handles(|| self.destroy_containers(root, record))?;
             unlocked?;
         }
         Ok(())

@@ -14,12 +14,13 @@ use isotach_object::{Anchor, Cell, ObjectId, Update};
 
 use crate::{
     Location, Place, Result,
-    admin::wipe::Chosen,
-    archive::batch::parse_history,
+    admin::wipe::PlannedCollocation,
+    catalogue::history::parse_history,
     catalogue::{
+        collocation::Collocation,
+        dataset_reader::DatasetReader,
         fence::{Fenced, was_ended},
         layout::{COLLOCATION, DATASET},
-        reader::{Collocation, DatasetReader},
         record::MoveMark,
         root::{Entry, Root},
     },
@@ -27,7 +28,7 @@ use crate::{
 };
 
 /// How many objects of another container are destroyed in one call.
-const DESTROYS: usize = 4096;
+const DESTROYS_MAX: usize = 4096;
 
 impl Inner {
     /// Removes collocations of a dataset. With the mark of a move, only if that has the dataset.
@@ -35,11 +36,11 @@ impl Inner {
         &self,
         root: &Arc<Root>,
         entry: &Arc<Entry>,
-        chosen: &[Chosen],
+        chosen: &[PlannedCollocation],
         of_move: Option<MoveMark>,
     ) -> Result<()> {
         let removed = self.remove_counted(root, entry, chosen, of_move);
-        match removed.is_err() && root.same_life(entry)?.is_none() {
+        match removed.is_err() && root.same_incarnation(entry)?.is_none() {
             // All of the dataset went meanwhile: whatever failed is no failure.
             true => Ok(()),
             false => removed,
@@ -50,7 +51,7 @@ impl Inner {
         &self,
         root: &Arc<Root>,
         entry: &Arc<Entry>,
-        chosen: &[Chosen],
+        chosen: &[PlannedCollocation],
         of_move: Option<MoveMark>,
     ) -> Result<()> {
         let Some(reader) = self.reader(root, entry)? else { return Ok(()) };
@@ -99,7 +100,7 @@ impl Wipe<'_> {
         self.apply(&self.catalogue, &updates)?;
         let (destroys, store) =
             (destroys.collect::<Vec<_>>(), self.store.as_ref().unwrap_or(&self.catalogue));
-        destroys.chunks(DESTROYS).try_for_each(|some| self.apply(store, some))
+        destroys.chunks(DESTROYS_MAX).try_for_each(|some| self.apply(store, some))
     }
 
     fn apply(&self, fenced: &Fenced, updates: &[Update<'_>]) -> Result<()> {
@@ -111,7 +112,7 @@ impl Wipe<'_> {
 
     /// Takes back the count, unless others have ended this wipe.
     fn end(&self, root: &Root, entry: &Entry) -> Result<()> {
-        while let Some(now) = root.same_life(entry)? {
+        while let Some(now) = root.same_incarnation(entry)? {
             // After the look at the record: whoever takes this wipe's count out of it changes the fence first.
             if !self.catalogue.is_unchanged()?
                 || root.replace(&entry.text, &now.record, &now.record.without_wipe())?

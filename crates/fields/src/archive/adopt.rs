@@ -1,4 +1,4 @@
-//! Adopting: fields of existing files are indexed where they are, with a checksum, and nothing is copied.
+//! Adopting: indexes fields of existing files in place, with a checksum and without a copy.
 
 use std::{fs::File, os::unix::fs::FileExt, path::Path};
 
@@ -8,13 +8,13 @@ use isotach_object::Error as ObjectError;
 
 use crate::{Error, FieldStore, Location, Result};
 
-/// How much of a file is read at once for its checksum.
+/// The bytes of a file that are read in one call for its checksum.
 const CHUNK: usize = 1 << 20;
 
 impl FieldStore {
-    /// Enters the `length` bytes at `offset` of a file as a field, without copying them. The file must stay where it is
-    /// and as it is: each read checks the bytes against `checksum` (CRC32C), which is worked out here if it is not
-    /// given. Wiping the dataset leaves the file alone. Visible after [`FieldStore::flush`].
+    /// Indexes the `length` bytes at `offset` of a file as a field, without a copy. The file must not move or change:
+    /// each read checks the bytes against `checksum` (CRC32C), which is computed here if it is not given. Wiping the
+    /// dataset does not touch the file. Visible after [`FieldStore::flush`].
     ///
     /// # Errors
     /// [`Error::Invalid`] when the file is too short or its path is not UTF-8; [`Error::Field`] when it cannot be read; else as
@@ -32,10 +32,11 @@ impl FieldStore {
         };
         let path = file.canonicalize().map_err(|source| failed(source, "find"))?;
         if path.to_str().is_none() {
-            // Its location would not read back as it prints.
+            // The printed location could not be parsed back.
             return Err(Error::invalid(format!("file {}", path.display()), "a path in UTF-8"));
         }
-        let opened = self.inner.with_room(|| File::open(&path).map_err(|source| failed(source, "open")))?;
+        let opened =
+            self.inner.with_handles(|| File::open(&path).map_err(|source| failed(source, "open")))?;
         let size = opened.metadata().map_err(|source| failed(source, "look at"))?.len();
         if offset.checked_add(length).is_none_or(|end| end > size) {
             let what = format!("{length} bytes at {offset} of {}", file.display());

@@ -1,7 +1,7 @@
-//! What a writer holds back until it is flushed: the puts of the catalogue, in the order in which they are to count.
+//! The batch of a writer: the catalogue puts that wait for a flush, in the order in which they take effect.
 //!
-//! What must stay true: a collocation's entry and the axis values stand before the index entry that needs them, and the
-//! history entry after it. A reader that finds a field in the index can then rely on the axes, and a wipe that reads
+//! What must stay true: a collocation's entry and the axis values precede the index entry that needs them, and the
+//! history entry follows it. So a reader that finds a field in the index can rely on the axes, and a wipe that reads
 //! the history never removes an array that the index still names.
 
 use std::collections::{HashMap, HashSet};
@@ -10,30 +10,14 @@ use isotach_object::ObjectId;
 
 use crate::{
     archive::puts::{Load, Puts},
-    catalogue::layout::{COLLOCATION, DATASET, kv_key, kv_of},
+    catalogue::{
+        collocation::CollocationObjects,
+        history::history_key,
+        layout::{COLLOCATION, DATASET, kv_key, kv_of},
+    },
 };
 
-/// The objects of a collocation.
-#[derive(Debug, Clone)]
-pub(crate) struct CollocationObjects {
-    pub(crate) index: ObjectId,
-    pub(crate) history: ObjectId,
-    /// One for each key of the elements, in their order.
-    pub(crate) axes: Vec<ObjectId>,
-}
-
-impl CollocationObjects {
-    /// The objects of the collocation with this text, whose elements have these names.
-    pub(crate) fn new<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Self {
-        Self {
-            index: kv_of(text, ""),
-            history: kv_of(text, "history"),
-            axes: names.map(|name| kv_of(text, &format!("axis:{name}"))).collect(),
-        }
-    }
-}
-
-/// A collocation as far as a writer has declared it: its entry, and the axis values it has put.
+/// The parts of a collocation that a writer has put: its entry and axis values.
 #[derive(Debug)]
 struct Declared {
     objects: CollocationObjects,
@@ -47,13 +31,13 @@ pub(crate) struct FieldEntry<'a> {
     pub(crate) collocation: &'a str,
     /// The element's values, joined.
     pub(crate) element: &'a str,
-    /// The id of its array, or the id that its entry in the history has if it has none.
+    /// The id of its array. A field without an array has an id for its history entry only.
     pub(crate) id: ObjectId,
     /// The location's record.
     pub(crate) record: &'a [u8],
 }
 
-/// Fields of one dataset that were archived and not yet flushed.
+/// Fields of one dataset that were archived and not flushed yet.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     load: Load,
@@ -65,7 +49,7 @@ impl Batch {
         self.load.is_empty()
     }
 
-    /// Adds a field: what its collocation and axes still need, then its entries.
+    /// Adds a field: the missing declarations of its collocation and axes, then its entries.
     pub(crate) fn add(&mut self, field: &FieldEntry<'_>) {
         let (index, history) = self.declare(field.collocation, field.element);
         let puts = &mut self.load.puts;
@@ -78,13 +62,13 @@ impl Batch {
         });
     }
 
-    /// Puts the collocation's entry and the axis values that this writer has not put yet.
+    /// Puts the collocation's entry and axis values, if this writer has not put them yet.
     fn declare(&mut self, collocation: &str, element: &str) -> (ObjectId, ObjectId) {
         if !self.declared.contains_key(collocation) {
             let declared = first_declaration(&mut self.load.puts, collocation);
             self.declared.insert(collocation.into(), declared);
         }
-        // Inserted above when it was not there.
+        // Inserted above if it was absent.
         let Some(declared) = self.declared.get_mut(collocation) else {
             return (kv_of(collocation, ""), kv_of(collocation, "history"));
         };
@@ -98,26 +82,26 @@ impl Batch {
         (declared.objects.index, declared.objects.history)
     }
 
-    /// Takes out what is to be sent. What has been declared stays declared.
+    /// Takes the load out of the batch. Declarations remain declared.
     pub(crate) fn take(&mut self) -> Load {
         std::mem::take(&mut self.load)
     }
 
-    /// Takes out what is to be sent, and forgets what has been declared: the next to be sent declares all that it needs.
+    /// Takes the load out of the batch and forgets all declarations: the next load declares everything it needs.
     pub(crate) fn take_whole(&mut self) -> Load {
         self.declared.clear();
         self.take()
     }
 
-    /// Brings back what was taken and not flushed, in front of what came since.
+    /// Puts back a load that was not flushed, before what was added since.
     pub(crate) fn put_back(&mut self, mut earlier: Load) {
         earlier.puts.append(&self.load.puts);
         earlier.wiped += self.load.wiped;
         self.load = earlier;
     }
 
-    /// Forgets what was declared, and returns the puts that declare again everything that `sent` and the fields added
-    /// since need: for when another process may have wiped collocations.
+    /// Forgets all declarations, and returns the puts that declare again everything that `sent` and the fields added
+    /// since need. Used when another process may have wiped collocations.
     pub(crate) fn declare_again(&mut self, sent: &Puts) -> Puts {
         let before = std::mem::take(&mut self.declared);
         let index: HashMap<ObjectId, &str> =
@@ -150,27 +134,10 @@ fn first_declaration(puts: &mut Puts, collocation: &str) -> Declared {
     Declared { values: vec![HashSet::new(); objects.axes.len()], objects }
 }
 
-/// The key of a field's entry in the history: its object id.
-fn history_key(id: ObjectId) -> [u8; 16] {
-    let mut key = [0; 16];
-    key[..8].copy_from_slice(&id.hi().to_le_bytes());
-    key[8..].copy_from_slice(&id.lo().to_le_bytes());
-    key
-}
-
-/// Reads an entry of the history: the object id, the location's record, the element's text.
-pub(crate) fn parse_history<'a>(key: &[u8], value: &'a [u8]) -> Option<(ObjectId, &'a [u8], &'a str)> {
-    let (hi, lo) = (key.get(..8)?.first_chunk::<8>()?, key.get(8..)?.first_chunk::<8>()?);
-    let id = ObjectId::from_halves(u64::from_le_bytes(*hi), u64::from_le_bytes(*lo)).ok()?;
-    let (length, rest) = value.split_first_chunk::<4>()?;
-    let (record, element) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
-    Some((id, record, std::str::from_utf8(element).ok()?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::layout::array_of;
+    use crate::catalogue::{history::parse_history, layout::array_of};
 
     fn add(batch: &mut Batch, element: &str, id: u64) {
         batch.add(&FieldEntry {

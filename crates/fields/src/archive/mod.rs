@@ -1,15 +1,16 @@
-//! Archiving: fields go to the store at once, their entries wait in a writer, and `flush` publishes them.
+//! Archiving: the bytes of a field go to the store at once, its entries wait in a writer, and `flush` publishes them.
 //!
 //! What must stay true:
-//! - A key is checked and put into canonical form before a byte is stored.
-//! - Nothing of a field is in the catalogue before its bytes are durable in the store.
-//! - A failed archive leaves nothing visible. A failed flush keeps its entries, so that it can be tried again.
+//! - A key is checked and converted to canonical form before any byte is stored.
+//! - The catalogue has no entry of a field before its bytes are durable in the store.
+//! - A failed archive leaves nothing visible. A failed flush keeps its entries for a retry.
 
 pub(crate) mod adopt;
 pub(crate) mod batch;
 pub(crate) mod publish;
 pub(crate) mod puts;
 pub(crate) mod transaction;
+pub(crate) mod write;
 pub(crate) mod writer;
 pub(crate) mod writers;
 
@@ -17,19 +18,19 @@ use isotach_mars::Key;
 
 use crate::{Error, FieldStore, Location, Result, archive::writer::Content, sync::lock};
 
-/// Takes a field's key from its message; implemented by whoever can decode one.
+/// Extracts a field's key from its message.
 pub trait MessageKey {
     /// The key that a message carries.
     ///
     /// # Errors
-    /// Whatever the decoder finds wrong with the message.
+    /// The decoder's errors.
     fn key(&self, message: &[u8]) -> std::result::Result<Key, Box<dyn std::error::Error + Send + Sync>>;
 }
 
 impl FieldStore {
-    /// Archives a field: checks its key against the schema, puts it into canonical form, and hands a copy of the bytes
-    /// to the store. Readers see the field after [`FieldStore::flush`]; a field archived under the same key before is
-    /// seen until then and then replaced.
+    /// Archives a field: checks its key against the schema, converts it to canonical form, and copies the bytes to the
+    /// store. Readers see the field after [`FieldStore::flush`]. Until then they see the field that it replaces, if
+    /// any.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -50,15 +51,15 @@ impl FieldStore {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Key`] when the key does not fit the schema, [`Error::Locked`], [`Error::Field`] when the bytes could
-    /// not be stored. Nothing of the field is visible then, and the handle can be used on. A handle that writes to many
-    /// datasets flushes some on its own; should that fail, the next [`FieldStore::flush`] says so. Only when 128 of them
-    /// hold fields that cannot be flushed, a field of a further dataset is refused with that failure.
+    /// [`Error::Key`] when the key does not fit the schema; [`Error::Locked`]; [`Error::Field`] when the bytes could
+    /// not be stored. Nothing of the field is visible then, and the handle stays usable. A handle that writes to many
+    /// datasets flushes some on its own. If that fails, the next [`FieldStore::flush`] reports it. Only when 128
+    /// datasets hold fields that cannot be flushed, a field of another dataset is refused with that failure.
     pub fn archive(&self, key: &Key, data: &[u8]) -> Result<()> {
         self.inner.write(key, Content::Bytes(data))
     }
 
-    /// Archives several fields. On an error those before it are archived.
+    /// Archives several fields. After an error, the fields before it are archived.
     ///
     /// # Errors
     /// As [`FieldStore::archive`].
@@ -69,15 +70,15 @@ impl FieldStore {
     /// Archives a message under the key that it carries, and returns the key.
     ///
     /// # Errors
-    /// [`Error::Message`] when the key cannot be taken from it; else as [`FieldStore::archive`].
+    /// [`Error::Message`] when the decoder fails; else as [`FieldStore::archive`].
     pub fn archive_message(&self, decoder: &dyn MessageKey, message: &[u8]) -> Result<Key> {
         let key = decoder.key(message).map_err(|source| Error::Message { source })?;
         self.archive(&key, message)?;
         Ok(key)
     }
 
-    /// Enters a field whose bytes are somewhere already, without copying them: a part of a file, or an object of any
-    /// pool. Its bytes must not change afterwards. Visible after [`FieldStore::flush`].
+    /// Indexes a field whose bytes are stored already, without a copy: a part of a file, or an object of any pool. The
+    /// bytes must not change afterwards. Visible after [`FieldStore::flush`].
     ///
     /// # Errors
     /// As [`FieldStore::archive`].
@@ -86,19 +87,19 @@ impl FieldStore {
         self.inner.write(key, Content::At(location))
     }
 
-    /// Makes everything archived through this handle, by whichever thread, durable and visible to every reader.
+    /// Makes all fields archived through this handle, by any thread, durable and visible to every reader.
     ///
-    /// A handle that is dropped without it loses what it has not flushed.
+    /// A handle that is dropped loses the fields that it has not flushed.
     ///
     /// # Errors
-    /// The first failure, after all datasets were tried. What failed is kept and tried again by the next flush, except
-    /// with [`Error::Lost`] and [`Error::Wiped`], after which it must be archived again. [`Error::Moving`] while a move
-    /// has a dataset; see [`FieldStore::move_to`].
+    /// The first failure, after all datasets were tried. Failed fields are kept and tried again by the next flush,
+    /// except with [`Error::Lost`] and [`Error::Wiped`], after which they must be archived again. [`Error::Moving`]
+    /// while a move has a dataset; see [`FieldStore::move_to`].
     pub fn flush(&self) -> Result<()> {
         self.inner.flush()
     }
 
-    /// Whether something was archived through this handle, or lost, since it was flushed.
+    /// Whether this handle has unflushed fields, or losses to report.
     pub fn is_dirty(&self) -> bool {
         let writers = &self.inner.writers;
         !writers.losses().is_empty()
@@ -106,8 +107,8 @@ impl FieldStore {
     }
 }
 
-/// Refuses a location that ends where no object can, and one of a field that an overlay shows: it is stored with the key
-/// that it has below, and its bytes carry that.
+/// Refuses a location beyond the largest object, and the location of a field that an overlay shows: its bytes carry the
+/// key of the dataset below.
 pub(crate) fn check_location(location: &Location) -> Result<()> {
     let Location { offset, length, .. } = *location;
     if location.relabel.is_some() {

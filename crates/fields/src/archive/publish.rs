@@ -1,14 +1,15 @@
-//! Flushing a writer: its batch to the catalogue, and what became of it if others wiped or moved the dataset meanwhile.
+//! Flushing a writer: publishes its batch in the catalogue, and detects wipes and moves of the dataset.
 //!
-//! A flush looks at the dataset's record before it sends anything and after all of it can be seen. What must stay true:
-//! - Bytes are durable before anything names them.
-//! - A flush that returns without an error has found no move's mark: a move that comes later lists what was put.
-//! - If a wipe of collocations began or ended meanwhile, entries that are not there any more are reported as wiped.
-//! - An array that a wipe or a purge may still destroy, or has destroyed, is named by no entry that the flush leaves behind.
-//!   That is at stake only where an earlier flush failed and its entries are sent again, since they find arrays by the
-//!   history. So what the history has is not sent again: it was published, and may have been replaced since. What it has not
-//!   is sent if its array is there and no wipe is under way, for then nobody has found the array, nor will before it is sent.
-//!   Where a wipe removes the index and the bytes in one transaction, it is sent also while one is under way.
+//! A flush reads the dataset's record before it sends anything and again after everything is visible. What must stay
+//! true:
+//! - Bytes are durable before an entry names them.
+//! - A flush that returns without an error has found no move's mark: a later move lists its fields.
+//! - If a wipe of collocations began or ended during the flush, entries that have disappeared are reported as wiped.
+//! - No entry that the flush leaves names an array that a wipe or a purge may still destroy, or has destroyed. This is
+//!   at risk only when a failed flush is repeated, because wipes and purges find arrays by the history. So fields that
+//!   the history has are not sent again: they were published, and may have been replaced since. Other fields are sent
+//!   if their arrays exist and no wipe is under way, for then nobody has found the arrays, nor will before the entries
+//!   are sent.
 
 use std::sync::Arc;
 
@@ -16,20 +17,20 @@ use isotach_object::{Cell, Container, Error as ObjectError, ObjectId, Update};
 
 use crate::{
     Error, Location, Place, Result,
-    admin::locks::Action,
     archive::{
         puts::{Load, Put},
         writer::DatasetWriter,
     },
+    catalogue::locks::Action,
     catalogue::{record::Record, root::Entry},
     sync::lock,
 };
 
-/// How many cells are asked about in one call.
+/// The number of cells in one lookup.
 const CELLS_MAX: usize = 16_384;
 
 impl DatasetWriter {
-    /// Publishes what was archived. What fails is kept, except with [`Error::Lost`] and [`Error::Wiped`].
+    /// Publishes the batch. Failed fields are kept, except with [`Error::Lost`] and [`Error::Wiped`].
     pub(crate) fn flush(&self) -> Result<()> {
         let _one_at_a_time = lock(&self.flushing);
         let mut load = match self.is_transaction {
@@ -52,7 +53,7 @@ impl DatasetWriter {
                     state.batch.put_back(load);
                     return Err(error);
                 }
-                // Another thread gave the writer up meanwhile: no flush will come to these entries again.
+                // Another thread closed the writer meanwhile, so no flush will publish these entries.
                 let fields = load.fields() + state.batch.take().fields();
                 drop(state);
                 Err(self.lost(
@@ -66,37 +67,37 @@ impl DatasetWriter {
         }
     }
 
-    /// Publishes a load, and leaves in it what it could not. False when the dataset was wiped.
+    /// Publishes a load. Fields that could not be published stay in it. False if the dataset was wiped.
     fn publish(&self, load: &mut Load) -> Result<bool> {
         let published = self.publish_alive(load);
-        // A container that was wiped meanwhile may refuse, or take what nobody will see.
-        if published.is_err() && matches!(self.same_life(), Ok(None)) {
+        // A wiped container may refuse the entries, or accept entries that nobody will see.
+        if published.is_err() && matches!(self.same_incarnation(), Ok(None)) {
             return Ok(false);
         }
         published
     }
 
     fn publish_alive(&self, load: &mut Load) -> Result<bool> {
-        // Before the look at the record: a wipe that begins after that cannot have found what was not there before.
+        // Read this before the record: a wipe that begins later cannot have found entries that did not exist yet.
         let mut published = self.published(load)?;
-        let Some(before) = self.same_life()? else { return Ok(false) };
+        let Some(before) = self.same_incarnation()? else { return Ok(false) };
         refuse_while_moved(&before)?;
         self.drop_wiped(load, &mut published, &before.record)?;
         if !self.is_transaction && lock(&self.state).generation != before.record.generation {
-            // A wipe has taken what was declared, which must be there before what needs it.
+            // A wipe has removed declarations, which must exist before the entries that need them.
             let Some(_) = self.declare(load)? else { return Ok(false) };
         }
         self.send(load, &published, before.record.generation)?;
-        let after = if self.is_transaction { self.look_again()? } else { self.declare(load)? };
+        let after = if self.is_transaction { self.check_after_commit()? } else { self.declare(load)? };
         let Some(after) = after else { return Ok(false) };
         if after.record.generation != before.record.generation {
-            let gone = self.gone_meanwhile(load)?;
+            let gone = self.wiped_during_flush(load)?;
             load.drop_fields(&gone);
         }
         Ok(true)
     }
 
-    /// The bytes first, then what names them. What was published is made durable, but not put again.
+    /// Flushes the bytes, then sends the entries. Published fields are made durable but not put again.
     fn send(&self, load: &mut Load, published: &[bool], generation: u32) -> Result<()> {
         if !self.dataset.is_one_container() {
             self.dataset.store.flush()?;
@@ -111,7 +112,7 @@ impl DatasetWriter {
         }
     }
 
-    /// Which fields that an earlier flush has sent are in the history: what came of them is what a flush promises. Some may
+    /// Which fields of an earlier flush are in the history. A flush has kept its promise for these, though some may
     /// have been replaced since.
     fn published(&self, load: &Load) -> Result<Vec<bool>> {
         let entries =
@@ -120,24 +121,24 @@ impl DatasetWriter {
         Ok(missing.into_iter().map(|is_missing| !is_missing).collect())
     }
 
-    /// The dataset's entry, after a transaction that can be seen. It brought along all that its fields need, so a wipe took
-    /// either nothing of it or, with a collocation, its fields. None when the dataset was wiped.
-    fn look_again(&self) -> Result<Option<Arc<Entry>>> {
-        let Some(entry) = self.same_life()? else { return Ok(None) };
+    /// Reads the dataset's entry after a visible transaction. The transaction contained all declarations, so a wipe
+    /// removed either nothing of it or a collocation with its fields. `None` if the dataset was wiped.
+    fn check_after_commit(&self) -> Result<Option<Arc<Entry>>> {
+        let Some(entry) = self.same_incarnation()? else { return Ok(None) };
         refuse_while_moved(&entry)?;
         Ok(Some(entry))
     }
 
-    /// Puts the collocations and axis values again that a wipe may have removed, and returns the dataset's entry as it
-    /// was when all were there. None when the dataset was wiped.
+    /// Puts again the collocations and axis values that a wipe may have removed, and returns the dataset's entry of a
+    /// moment when all existed. `None` if the dataset was wiped.
     fn declare(&self, load: &Load) -> Result<Option<Arc<Entry>>> {
         let mut declared = None;
         loop {
-            let Some(entry) = self.same_life()? else { return Ok(None) };
+            let Some(entry) = self.same_incarnation()? else { return Ok(None) };
             refuse_while_moved(&entry)?;
             let now = entry.record.generation;
             let mut state = lock(&self.state);
-            // As long as a wipe is under way, what was declared by an earlier flush may go.
+            // While a wipe is under way, it may remove declarations of earlier flushes.
             let stays = state.generation == now && entry.record.is_settled();
             if stays || declared == Some(now) {
                 return Ok(Some(entry));
@@ -145,21 +146,21 @@ impl DatasetWriter {
             let again = state.batch.declare_again(&load.puts);
             drop(state);
             again.publish(&*self.dataset.catalogue)?;
-            // Only what is published is declared: after a failure the next flush declares again.
+            // Only published declarations count: after a failure the next flush declares again.
             lock(&self.state).generation = now;
             declared = Some(now);
         }
     }
 
-    /// Drops the fields that an earlier flush has sent, that were not published, and whose arrays have been wiped since or
-    /// may still be. If there was no wipe, those whose arrays are gone were published, replaced and purged.
+    /// Drops the fields of an earlier flush that were not published and whose arrays were or may be wiped. If there was
+    /// no wipe, fields without arrays were published, replaced and purged.
     fn drop_wiped(&self, load: &mut Load, published: &mut Vec<bool>, now: &Record) -> Result<()> {
         if load.sent == 0 {
             return Ok(());
         }
         let array = |((entry, _), published): ((Put<'_>, _), &bool)| match published {
             true => None,
-            // One without bytes can lose none, and an engine may know nothing of it.
+            // An empty field has no bytes to lose, and the engine may not know its array.
             false => self.own_array(entry).filter(|(_, length)| *length > 0).map(|(array, _)| array),
         };
         let arrays: Vec<_> = load.puts.fields().zip(&*published).map(array).collect();
@@ -178,26 +179,26 @@ impl DatasetWriter {
         Ok(())
     }
 
-    /// Which fields of a load are gone with a wipe that began or ended while they were sent.
-    fn gone_meanwhile(&self, load: &Load) -> Result<Vec<bool>> {
+    /// Which fields of a load were removed by a wipe that began or ended while they were sent.
+    fn wiped_during_flush(&self, load: &Load) -> Result<Vec<bool>> {
         let entries = load.puts.fields().map(|((index, element, _), _)| Some(Cell::kv(index, element)));
         self.are_missing(&*self.dataset.catalogue, entries)
     }
 
-    /// Gives up fields that nobody will publish: the arrays that no entry ever named are destroyed, with the next flush of
-    /// the store's handle.
-    pub(crate) fn give_back(&self) {
+    /// Discards unpublished fields: destroys the arrays that no entry ever named, with the next flush of the store's
+    /// handle.
+    pub(crate) fn discard(&self) {
         let load = lock(&self.state).batch.take();
         let unsent = load.puts.fields().skip(load.sent);
         let arrays: Vec<_> = unsent.filter_map(|(entry, _)| Some(self.own_array(entry)?.0)).collect();
         for some in arrays.chunks(CELLS_MAX) {
             let updates: Vec<_> = some.iter().map(|object| Update::Destroy { object: *object }).collect();
-            // Where it fails, the bytes stay until the dataset goes.
+            // On failure the bytes stay until the dataset is wiped.
             let _ = self.dataset.store.update(&updates);
         }
     }
 
-    /// The array of a field whose bytes are in the dataset's own store, and its length; an adopted field has none.
+    /// The array and length of a field in the dataset's own store. `None` for an adopted field.
     fn own_array(&self, (_, _, record): Put<'_>) -> Option<(ObjectId, u64)> {
         let location = Location::decode(record, &self.dataset.uri)?;
         match location.place {
@@ -208,7 +209,7 @@ impl DatasetWriter {
         }
     }
 
-    /// Which of these cells hold nothing. Where there is no cell, nothing is missing.
+    /// Which of these cells are absent. `None` is never absent.
     fn are_missing<'a>(
         &self,
         container: &dyn Container,
@@ -233,7 +234,7 @@ impl DatasetWriter {
     }
 }
 
-/// Refuses to publish into a dataset that a move has: it may have listed the fields already.
+/// Refuses to publish into a dataset under a move, which may have listed the fields already.
 fn refuse_while_moved(entry: &Entry) -> Result<()> {
     if entry.record.move_mark.is_on() { entry.locks.check(Action::Archive, &entry.key) } else { Ok(()) }
 }

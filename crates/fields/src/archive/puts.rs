@@ -1,4 +1,4 @@
-//! Puts into key-value objects, all in one buffer, and what a flush knows of them.
+//! Puts into key-value objects, stored in one buffer, and the state of their flush.
 
 use std::collections::HashSet;
 
@@ -9,31 +9,31 @@ use crate::{
     catalogue::layout::{DATASET, ENTRY_TRANSACTION, new_incarnation},
 };
 
-/// How many updates go to the engine in one call, to bound the memory a huge flush takes.
+/// The number of updates in one call, which bounds the memory of a large flush.
 const UPDATES_MAX: usize = 16_384;
 
 /// Puts into key-value objects.
 #[derive(Debug, Default)]
 pub(crate) struct Puts {
     bytes: Vec<u8>,
-    /// Each put's object and where its key and its value end in `bytes`; it begins where the one before ends.
+    /// For each put, its object and the ends of its key and value in `bytes`. It begins at the end of the put before.
     ends: Vec<(ObjectId, usize, usize)>,
-    /// Which of the puts are index entries; that of the history follows each.
+    /// The positions of index entries. Each is followed by its history entry.
     fields: Vec<usize>,
 }
 
 /// A put: object, key, value.
 pub(crate) type Put<'a> = (ObjectId, &'a [u8], &'a [u8]);
 
-/// What a flush takes out of a batch.
+/// The puts that a flush takes from a batch.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
     pub(crate) puts: Puts,
-    /// How many of the first fields an earlier flush, which failed, may have made visible already.
+    /// The number of first fields that an earlier, failed flush may have published.
     pub(crate) sent: usize,
-    /// The dataset's generation before these were sent.
+    /// The dataset's generation before these fields were sent.
     pub(crate) generation: u32,
-    /// How many more fields there were, which are gone with their collocation and are still to be reported.
+    /// The number of further fields that were wiped with their collocation and are still to be reported.
     pub(crate) wiped: u64,
 }
 
@@ -42,13 +42,12 @@ impl Load {
         self.puts.ends.is_empty() && self.wiped == 0
     }
 
-    /// How many fields are lost if this is.
+    /// The number of fields that are lost with this load.
     pub(crate) fn fields(&self) -> u64 {
         self.puts.fields.len() as u64 + self.wiped
     }
 
-    /// The puts without those of fields that were published, and of earlier ones of the same key: these were published
-    /// before them, and would replace them.
+    /// The puts without published fields and without earlier fields of the same keys, which would replace them.
     pub(crate) fn unpublished(&self, published: &[bool]) -> Puts {
         let fields: Vec<_> = self.puts.fields().take(published.len()).collect();
         let mut later = HashSet::new();
@@ -62,7 +61,7 @@ impl Load {
         self.puts.without(|field| is_out.get(field).copied().unwrap_or_default())
     }
 
-    /// Drops the fields that are gone.
+    /// Drops wiped fields.
     pub(crate) fn drop_fields(&mut self, is_gone: &[bool]) {
         let is_gone = |field: usize| is_gone.get(field).copied().unwrap_or_default();
         let fields = 0..self.puts.fields.len();
@@ -77,7 +76,7 @@ impl Puts {
         self.push_with(object, key, |bytes| bytes.extend_from_slice(value));
     }
 
-    /// As `push`, with a value that `write` appends to the buffer.
+    /// As `push`, with a value that `write` appends.
     pub(crate) fn push_with(&mut self, object: ObjectId, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
         self.bytes.extend_from_slice(key);
         let key_end = self.bytes.len();
@@ -85,7 +84,7 @@ impl Puts {
         self.ends.push((object, key_end, self.bytes.len()));
     }
 
-    /// Says that the next put is an index entry, and the one after it that of the history.
+    /// Marks the next put as an index entry. The put after it is its history entry.
     pub(crate) fn begin_field(&mut self) {
         self.fields.push(self.ends.len());
     }
@@ -138,7 +137,7 @@ impl Puts {
         self.in_chunks(|updates| container.update(updates))
     }
 
-    /// Gives all puts to `take`, in order, so many at a time.
+    /// Calls `take` with all puts, in order and in chunks.
     fn in_chunks(
         &self,
         mut take: impl FnMut(&[Update<'_>]) -> isotach_object::Result<()>,
@@ -178,7 +177,7 @@ mod tests {
     use super::*;
     use crate::catalogue::layout::array_of;
 
-    /// A declaration and a field, as often as there are elements.
+    /// A declaration and a field for each element.
     fn load(elements: &[&str]) -> Load {
         let mut puts = Puts::default();
         for element in elements {

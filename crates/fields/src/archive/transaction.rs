@@ -1,7 +1,8 @@
 //! Transactions: fields of one dataset that become visible together.
 //!
-//! What must stay true: all that a reader needs to find the fields, their collocations and axis values too, is in the one
-//! commit that makes them visible. Before it nothing names them; after it a wipe takes whole collocations, as ever.
+//! What must stay true: the one commit contains everything that a reader needs to find the fields, including
+//! collocations and axis values. Before it nothing names the fields. After it a wipe removes whole collocations, as
+//! always.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,17 +17,17 @@ use crate::{
     sync::lock,
 };
 
-/// Fields that are archived together; see [`FieldStore::transaction`]. Threads may share it.
+/// Fields that become visible together; see [`FieldStore::transaction`]. Threads may share it.
 #[derive(Debug)]
 pub struct Transaction {
     store: FieldStore,
-    /// The writer of its dataset, which no flush of the store goes through.
+    /// The writer of its dataset. A flush of the store does not include it.
     writer: Mutex<Option<Arc<DatasetWriter>>>,
 }
 
 impl FieldStore {
-    /// Begins a transaction: the fields archived in it, all of one dataset, become visible together when it is committed.
-    /// Dropped, it leaves nothing visible. A flush of the store does not concern it.
+    /// Begins a transaction: the fields archived in it, all of one dataset, become visible together when it is
+    /// committed. Dropping it discards them. A flush of the store does not affect it.
     ///
     /// ```
     /// # use isotach_fields::{Config, FieldStore};
@@ -58,7 +59,7 @@ impl Transaction {
     ///
     /// # Errors
     /// [`Error::Invalid`] for a field of another dataset than the transaction's; `Unsupported` where the engine has no
-    /// transactions; else as [`FieldStore::archive`]. The field is not in the transaction then, which can be used on.
+    /// transactions; else as [`FieldStore::archive`]. The field is not in the transaction then, which stays usable.
     pub fn archive(&self, key: &Key, data: &[u8]) -> Result<()> {
         self.write(key, Content::Bytes(data))
     }
@@ -87,7 +88,7 @@ impl Transaction {
         inner.write_to(key, content, |text, split| self.writer_of(text, split), |writer| self.close(writer))
     }
 
-    /// The transaction's writer, if this is its dataset. None if the dataset was wiped meanwhile.
+    /// The transaction's writer, if this is its dataset. `None` if the dataset was wiped meanwhile.
     fn writer_of(&self, text: &str, split: &SplitKey) -> Result<Option<Arc<DatasetWriter>>> {
         let mut open = lock(&self.writer);
         if let Some(writer) = &*open {
@@ -104,13 +105,13 @@ impl Transaction {
         }
         let Some(dataset) = self.store.inner.dataset_of(text, split)? else { return Ok(None) };
         if !dataset.catalogue.capabilities().transactions {
-            // The engine says so now, not when everything is archived.
+            // Returns the engine's refusal now, not after everything is archived.
             dataset.catalogue.staged_transactions()?.stage()?;
         }
         Ok(Some(Arc::clone(open.insert(Arc::new(DatasetWriter::of_transaction(dataset))))))
     }
 
-    /// Lets go of a writer, unless it holds fields that can still be committed.
+    /// Closes a writer, unless it holds fields that can still be committed.
     fn close(&self, writer: &Arc<DatasetWriter>) {
         let mut state = lock(&writer.state);
         if !state.is_closed && !state.batch.is_empty() {
@@ -124,27 +125,27 @@ impl Transaction {
         }
     }
 
-    /// Makes all fields archived in it durable and visible to every reader, together. The transaction is empty then; what is
-    /// archived in it next is another one.
+    /// Makes all fields of the transaction durable and visible to every reader, together. The transaction is empty
+    /// then. Fields archived in it afterwards belong to a new transaction.
     ///
-    /// A reader that looks at the fields one by one, each by a call of its own, may of course see the first ones before and the
-    /// others after the commit; [`FieldStore::retrieve`], [`FieldStore::list`] and the others see all of a transaction or
-    /// nothing, as long as the request finds at most 16 384 fields of the dataset.
+    /// A reader that reads fields in several calls may see some before and others after the commit. One call of
+    /// [`FieldStore::retrieve`], [`FieldStore::list`] and the others sees all of a transaction or none of it, if the
+    /// request finds at most 16 384 fields of the dataset.
     ///
     /// # Errors
-    /// As [`FieldStore::flush`]. With [`Error::Wiped`] and [`Error::Lost`] the fields that were not wiped are visible, and the
-    /// transaction is empty. After any other error all or nothing is visible; it may be committed again, or dropped.
-    /// [`Error::Moving`] while a move has the dataset.
+    /// As [`FieldStore::flush`]. With [`Error::Wiped`] and [`Error::Lost`] the fields that were not wiped are visible,
+    /// and the transaction is empty. After any other error all or nothing is visible, and the transaction may be
+    /// committed again or dropped. [`Error::Moving`] while a move has the dataset.
     pub fn commit(&self) -> Result<()> {
         let Some(writer) = lock(&self.writer).clone() else { return Ok(()) };
-        let result = self.store.inner.with_room(|| writer.flush());
+        let result = self.store.inner.with_handles(|| writer.flush());
         if lock(&writer.state).is_closed {
             self.close(&writer);
         }
         result
     }
 
-    /// Whether it holds no field that is not committed.
+    /// Whether it holds no uncommitted field.
     pub fn is_empty(&self) -> bool {
         lock(&self.writer).as_ref().is_none_or(|writer| lock(&writer.state).batch.is_empty())
     }
@@ -153,7 +154,7 @@ impl Transaction {
 impl Drop for Transaction {
     fn drop(&mut self) {
         if let Some(writer) = lock(&self.writer).take() {
-            writer.give_back();
+            writer.discard();
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The writer of one dataset: bytes to the store and entries into a batch, which a flush publishes.
+//! The writer of one dataset: sends bytes to the store and collects entries in a batch, which a flush publishes.
 //!
-//! What must stay true: fields that are lost are counted, in one step with refusing more.
+//! What must stay true: counting lost fields and refusing new ones is one step.
 
 use std::sync::{Arc, Mutex, atomic::AtomicU64};
 
@@ -10,8 +10,8 @@ use isotach_object::{Error as ObjectError, IdRange, MAX_KEY, ObjectId};
 
 use crate::{
     Error, Location, Result,
-    admin::locks::Action,
     archive::batch::{Batch, FieldEntry},
+    catalogue::locks::Action,
     catalogue::{
         dataset::Dataset,
         layout::{array_of, push_collocation_text},
@@ -21,20 +21,20 @@ use crate::{
     sync::{lock, now_us},
 };
 
-/// How many object ids a writer takes at once.
-const IDS_AT_ONCE: u64 = 65_536;
+/// The number of object ids that a writer allocates in one call.
+const IDS_PER_RANGE: u64 = 65_536;
 
-/// The code of a failure that only a new handle on the container can mend.
+/// The code of a failure that only a new handle on the container ends.
 const POISONED: &str = "poisoned";
 
-/// What is archived.
+/// The content to archive.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Content<'a> {
     Bytes(&'a [u8]),
     At(&'a Location),
 }
 
-/// Buffers of one archive call, used again by the next one of its thread.
+/// The buffers of an archive call, reused by the next call of its thread.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     pub(crate) split: SplitKey,
@@ -48,28 +48,28 @@ pub(crate) struct Scratch {
 #[derive(Debug)]
 pub(crate) struct DatasetWriter {
     pub(crate) dataset: Dataset,
-    /// Whether all that it publishes at a time counts together.
+    /// Whether each flush is one transaction.
     pub(crate) is_transaction: bool,
     ids: Mutex<IdRange>,
     pub(crate) state: Mutex<State>,
-    /// Held during a flush: a second one must not return before the first, which carries its fields.
+    /// Held during a flush: a second flush must not return before the first, which has its fields.
     pub(crate) flushing: Mutex<()>,
-    /// When it was taken last, counted in uses of all writers.
+    /// The time of its last use, counted in uses of all writers.
     pub(crate) used: AtomicU64,
 }
 
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) batch: Batch,
-    /// The generation of the dataset under which the declarations were put.
+    /// The dataset's generation when the declarations were put.
     pub(crate) generation: u32,
-    /// No more fields may come: the writer is out of the list that `flush` goes through.
+    /// It accepts no more fields and is not in the list that `flush` visits.
     pub(crate) is_closed: bool,
 }
 
 impl State {
-    /// Takes no more fields, and returns how many are lost with it. In one step: a field that another thread adds is
-    /// counted here or goes to another writer.
+    /// Closes the writer and returns the number of lost fields, in one step: a field of another thread is counted here
+    /// or goes to another writer.
     fn give_up(&mut self) -> u64 {
         self.is_closed = true;
         self.batch.take().fields()
@@ -95,12 +95,12 @@ impl DatasetWriter {
         Self { is_transaction: true, ..Self::new(dataset) }
     }
 
-    /// Whether the dataset was made with another schema than the handle's.
+    /// Whether the dataset was created with another schema than the handle's.
     pub(crate) fn is_governed_otherwise(&self, handle_schema: u64) -> bool {
         self.dataset.entry.record.schema != handle_schema
     }
 
-    /// The key split by the dataset's own schema. `split` is the handle's idea of it.
+    /// The key split by the dataset's own schema. `split` is the split by the handle's schema.
     pub(crate) fn split_by_own_schema(&self, key: &Key, split: &SplitKey) -> Result<SplitKey> {
         let own = self.dataset.schema.split(key)?;
         if own.dataset.slots().eq(split.dataset.slots()) {
@@ -110,7 +110,7 @@ impl DatasetWriter {
         Err(Error::invalid(format!("key {key} in dataset {}", split.dataset), expected))
     }
 
-    /// Stores a field and adds it to the batch. False when the writer is closed: take another.
+    /// Stores a field and adds it to the batch. False if the writer is closed and another is needed.
     pub(crate) fn write(&self, scratch: &mut Scratch, content: Content<'_>) -> Result<bool> {
         if !self.begin()? {
             return Ok(false);
@@ -144,27 +144,27 @@ impl DatasetWriter {
         Ok(true)
     }
 
-    /// Looks, at the first field of a batch, whether the dataset is still there and open for archiving.
+    /// Checks, at the first field of a batch, that the dataset exists and is open for archiving.
     fn begin(&self) -> Result<bool> {
         let state = lock(&self.state);
         if state.is_closed || !state.batch.is_empty() {
             return Ok(!state.is_closed);
         }
         drop(state);
-        let Some(entry) = self.same_life()? else { return Ok(false) };
+        let Some(entry) = self.same_incarnation()? else { return Ok(false) };
         entry.check(Action::Archive)?;
         Ok(true)
     }
 
-    /// The dataset's entry in the root, if it is still the dataset that was opened.
-    pub(crate) fn same_life(&self) -> Result<Option<Arc<Entry>>> {
-        self.dataset.root.same_life(&self.dataset.entry)
+    /// The dataset's entry in the root, if it is the same incarnation.
+    pub(crate) fn same_incarnation(&self) -> Result<Option<Arc<Entry>>> {
+        self.dataset.root.same_incarnation(&self.dataset.entry)
     }
 
     fn new_id(&self) -> Result<u64> {
         let mut ids = lock(&self.ids);
         if ids.start >= ids.end {
-            *ids = self.dataset.store.allocate_ids(IDS_AT_ONCE)?;
+            *ids = self.dataset.store.allocate_ids(IDS_PER_RANGE)?;
         }
         ids.next().ok_or_else(|| ObjectError::invalid("an empty range of ids", "at least one").into())
     }
@@ -176,17 +176,17 @@ impl DatasetWriter {
         data: &[u8],
         record: &mut Vec<u8>,
     ) -> Result<()> {
-        // Its id is one of those that this writer alone was given.
+        // The id comes from a range that only this writer has.
         let stored = self.dataset.store.write_new(object, data);
         stored.map_err(|source| Error::of_field(&split.whole(), source))?;
         encode_own(object, data.len() as u64, crc32c(data), now_us(), record);
         Ok(())
     }
 
-    /// What a failure to store bytes comes to. If the dataset was wiped, or the handle spoilt by an earlier failure, that
-    /// is no failure of this field as long as the writer holds no other: another writer may take it.
+    /// Handles a failure to store bytes. If the dataset was wiped, or an earlier failure poisoned the handle, and the
+    /// writer holds no other field, another writer may take this field.
     fn explain(&self, error: Error) -> Result<bool> {
-        let is_gone = self.same_life()?.is_none();
+        let is_gone = self.same_incarnation()?.is_none();
         let is_spoilt = error.code() == POISONED;
         let mut state = lock(&self.state);
         if is_gone || (is_spoilt && state.batch.is_empty()) {
@@ -204,9 +204,10 @@ impl DatasetWriter {
     }
 }
 
-/// Refuses a field whose entries no container takes, before its bytes are stored: a flush would fail again and again.
+/// Refuses a field whose entries are too long for a container, before its bytes are stored. Each flush would fail
+/// otherwise.
 fn check_lengths(split: &SplitKey, collocation: &str, element: &str) -> Result<()> {
-    // The collocation's entry has one more byte in front. An axis value is a part of the element's text.
+    // The key of a collocation's entry has one more byte. An axis value is a part of the element's text.
     let longest = element.len().max(collocation.len() + 1);
     if longest <= MAX_KEY {
         return Ok(());

@@ -1,7 +1,8 @@
-//! Reading a dataset with several calls as if with one: where a transaction was committed in between, again.
+//! Consistent reads of a dataset in several calls: the read is repeated if a transaction was committed in between.
 //!
-//! What must stay true: each transaction changes the dataset's `transaction` entry in its own frame. So between two looks
-//! that find the same there none was committed, and what was read in between holds all of each transaction, or nothing.
+//! What must stay true: each transaction changes the dataset's `transaction` entry in its own frame. So if two lookups
+//! find the same entry, no transaction was committed between them, and what was read in between holds all of each
+//! transaction or none of it.
 
 use std::sync::Arc;
 
@@ -11,33 +12,33 @@ use isotach_object::Error as ObjectError;
 use crate::{
     Error, Result,
     catalogue::{
-        reader::{DatasetReader, Mark},
+        dataset_reader::{DatasetReader, Mark},
         root::{Entry, Root},
         select::Selection,
     },
     store::Inner,
 };
 
-/// How many fields of a dataset are held back until it is sure that they are one state. Of more, those that a listing comes to
-/// later may be of a later state.
+/// The number of fields of a dataset that are held back until they are known to be one state. In a longer listing,
+/// later fields may be of a later state.
 pub(crate) const HELD_MAX: usize = 16_384;
 
-/// How often a dataset is read again. Transactions are seconds apart as a rule, and reading takes milliseconds.
+/// How often a dataset is read again. Transactions are usually seconds apart, and reading takes milliseconds.
 const TRIES_MAX: u32 = 1000;
 
-/// The reading of a dataset.
+/// A consistent read of a dataset under way.
 #[derive(Debug)]
 pub(crate) struct Reading {
     reader: Arc<DatasetReader>,
     /// The dataset under whose key its fields are shown.
     shown: Arc<Entry>,
-    /// What the entry held before.
+    /// The value of the entry before the read.
     before: Mark,
     tries: u32,
 }
 
 impl Reading {
-    /// To be called before anything is read. None if the dataset was wiped.
+    /// Starts a consistent read. Call this before anything is read. `None` if the dataset was wiped.
     pub(crate) fn begin(inner: &Inner, selection: &Selection) -> Result<Option<Self>> {
         let Some(reader) = inner.reader(&selection.root, &selection.entry)? else { return Ok(None) };
         match reader.last_transaction(inner) {
@@ -47,7 +48,7 @@ impl Reading {
         }
     }
 
-    /// Whether a transaction was committed since the last look, so that what was read must be read again.
+    /// Whether a transaction was committed since the last check, so that the read must be repeated.
     pub(crate) fn is_outdated(&mut self, inner: &Inner) -> Result<bool> {
         let now = match self.reader.last_transaction(inner) {
             Err(error) if self.reader.was_wiped(&error) => return Ok(false),
@@ -69,8 +70,8 @@ impl Reading {
     }
 }
 
-/// A dataset that was read at once, and the last transaction that was found in it. It keeps no container open: a request may
-/// mean more datasets than a process may open files.
+/// A dataset after a consistent read, with the last transaction that was found in it. No container is kept open for it:
+/// a request may name more datasets than a process may open files.
 #[derive(Debug)]
 pub(crate) struct ReadState {
     root: Arc<Root>,
@@ -80,21 +81,21 @@ pub(crate) struct ReadState {
 }
 
 impl ReadState {
-    /// What was read, once it is sure that it is not outdated.
+    /// The state of a read that is not outdated.
     pub(crate) fn of(reading: Reading) -> Self {
         let dataset = &reading.reader.dataset;
         let (root, entry) = (Arc::clone(&dataset.root), Arc::clone(&dataset.entry));
         Self { root, entry, shown: reading.shown, mark: reading.before }
     }
 
-    /// Whether a field with this whole key is one of the dataset's.
+    /// Whether a field with this whole key belongs to the dataset.
     pub(crate) fn holds(&self, field: &Key) -> bool {
         let mut slots = field.slots();
         self.shown.key.slots().all(|slot| slots.next() == Some(slot))
     }
 
-    /// Whether what is found in the dataset now may be of a later transaction than what was read. A dataset that was wiped and
-    /// made again is asked in its new life.
+    /// Whether the dataset's present state may include a later transaction than what was read. A dataset that was wiped
+    /// and created again is checked in its new incarnation.
     pub(crate) fn is_outdated(&self, inner: &Inner) -> Result<bool> {
         let Some(now) = self.root.lookup(&self.entry.text)? else { return Ok(false) };
         let Some(reader) = inner.reader(&self.root, &now)? else { return Ok(true) };
@@ -104,7 +105,7 @@ impl ReadState {
         }
     }
 
-    /// What to tell who cannot be given the rest of it.
+    /// The error of a read that cannot be continued.
     pub(crate) fn outdated(&self) -> Error {
         let dataset = &self.entry.key;
         let what = format!(
@@ -114,7 +115,7 @@ impl ReadState {
     }
 }
 
-/// What `read` finds in a dataset, with all of each transaction or nothing of it.
+/// The result of `read` on a dataset, with all of each transaction or none of it.
 pub(crate) fn at_once<T>(inner: &Inner, selection: &Selection, read: impl Fn() -> Result<T>) -> Result<T> {
     let mut reading = Reading::begin(inner, selection)?;
     loop {

@@ -25,7 +25,7 @@ use crate::{
 
 const CELL: Cell<'_> = Cell::kv(DATASET, ENTRY_FENCE);
 
-/// Updates up to this number are given in one call.
+/// The number of updates that are applied in one call.
 const UPDATES_MAX: usize = 4096;
 
 /// A container with the fence that was read in it.
@@ -86,23 +86,23 @@ impl Inner {
     /// New handles on the containers of a dataset.
     pub(crate) fn open_apart(&self, root: &Root, entry: &Entry) -> Result<Containers> {
         let (label, store) = (entry.record.label.parse()?, &entry.record.store);
-        let catalogue = self.with_room(|| Ok(root.pool.open_container(&label)?))?;
+        let catalogue = self.with_handles(|| Ok(root.pool.open_container(&label)?))?;
         if store.is_empty() {
             return Ok((catalogue, None));
         }
         let pool = self.pool(&store.parse()?)?;
-        Ok((catalogue, Some(self.with_room(|| Ok(pool.open_container(&label)?))?)))
+        Ok((catalogue, Some(self.with_handles(|| Ok(pool.open_container(&label)?))?)))
     }
 
-    /// Replaces the record of a dataset by what `next` makes of it. Where that counts fewer wipes of collocations, they are
-    /// stopped first. Returns how many were ended.
+    /// Replaces the record of a dataset with the result of `next`. If that counts fewer wipes of collocations, the
+    /// fence is changed first, which stops them. Returns how many were ended.
     pub(crate) fn end_wipes(
         &self,
         root: &Root,
         entry: &Entry,
         next: impl Fn(&Record) -> Record,
     ) -> Result<u16> {
-        while let Some(now) = root.same_life(entry)? {
+        while let Some(now) = root.same_incarnation(entry)? {
             let next = next(&now.record);
             let ended = now.record.wipes.saturating_sub(next.wipes);
             if ended > 0 {

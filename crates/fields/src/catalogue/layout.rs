@@ -1,14 +1,16 @@
-//! Where everything stands in the object model. `docs/field-layout.md` specifies it; this file is its code.
+//! The layout of catalogue and store in the object model. `docs/field-layout.md` specifies it; this file is its code.
 //!
-//! - A catalogue pool has the container `root` with four key-value objects: 0.0 the datasets, 0.1 the controls, 0.2
-//!   the settings, 0.3 the snapshots. It is small, so checking a lock or finding a dataset never replays a dataset's history.
-//! - A dataset has one container in the catalogue pool and one of the same label in the store pool (the same one when
-//!   the pools are the same). In it: the dataset object 0.0, and for each collocation an index, a history and an axis
-//!   for each key of its elements, named by the MD5 of their text. Racing writers so agree on the names without asking.
-//! - A field's bytes are one array, whose id comes from a range that the container hands out once.
+//! - A catalogue pool has the container `root` with four key-value objects: 0.0 the datasets, 0.1 the controls, 0.2 the
+//!   settings, 0.3 the snapshots. The root is small, so checking a lock or finding a dataset never replays a dataset's
+//!   history.
+//! - A dataset has one container in the catalogue pool and one with the same label in the store pool (the same one if
+//!   the pools are the same). It contains the dataset object 0.0, and for each collocation an index, a history and an
+//!   axis for each key of its elements, named by the MD5 of their text. So racing writers agree on the names without
+//!   communication.
+//! - A field's bytes are one array. The container allocates each id range once.
 //!
-//! What must stay true: archiving only puts, never reads, so that the same put twice is the same as once; within one
-//! flush the collocation entry and the axis values come before the index entries that need them.
+//! What must stay true: archiving only puts and never reads, so repeating a put changes nothing. Within a flush the
+//! collocation entry and the axis values precede the index entries that need them.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -42,30 +44,30 @@ pub(crate) const SNAPSHOTS: ObjectId = named_kv(0, 3);
 /// The object of a dataset's container that describes it and lists its collocations.
 pub(crate) const DATASET: ObjectId = named_kv(0, 0);
 
-/// Entries of [`DATASET`] that describe the dataset. A collocation's entry begins with [`COLLOCATION`], so that the two
-/// kinds never meet.
+/// Entries of [`DATASET`] that describe the dataset. A collocation's entry begins with [`COLLOCATION`], so the two
+/// kinds cannot collide.
 pub(crate) const ENTRY_KEY: &[u8] = b"key";
-/// The schema in force when the dataset was made.
+/// The schema in force when the dataset was created.
 pub(crate) const ENTRY_SCHEMA: &[u8] = b"schema";
-/// The record that the dataset was first listed with.
+/// The record with which the dataset was first listed.
 pub(crate) const ENTRY_RECORD: &[u8] = b"record";
-/// There from the moment a wipe begins. The dataset is listed then.
+/// Set by a wipe before it removes the dataset, which is still listed then.
 pub(crate) const ENTRY_WIPED: &[u8] = b"wiped";
-/// There from the moment a sweep has given up the maker, before the dataset was listed.
+/// Set by a sweep that considers the creation abandoned, before the dataset was listed.
 pub(crate) const ENTRY_ABANDONED: &[u8] = b"abandoned";
-/// Another value after each transaction.
+/// Changed by each transaction.
 pub(crate) const ENTRY_TRANSACTION: &[u8] = b"transaction";
-/// Another value before a purge destroys arrays in another container.
+/// Changed before a purge destroys arrays in another container.
 pub(crate) const ENTRY_PURGE: &[u8] = b"purge";
-/// Another value each time that wipes of collocations are ended by others. Also in the store's container.
+/// Changed each time that others end wipes of collocations. Also in the store's container.
 pub(crate) const ENTRY_FENCE: &[u8] = b"fence";
 /// The first byte of a collocation's entry.
 pub(crate) const COLLOCATION: u8 = b':';
 
-/// How an empty text is written as a key of a key-value object, which cannot be empty. No escaped value is `:`.
+/// The key for an empty text, because keys cannot be empty. No escaped value is `:`.
 const EMPTY: &str = ":";
 
-/// The longest part of a text that goes into a label with a number: all but the 17 characters behind it.
+/// The most characters of a text in a numbered label: 17 characters less than a label may have.
 const LABEL_VALUES: usize = 110;
 
 const fn named_kv(hi: u32, lo: u64) -> ObjectId {
@@ -85,14 +87,14 @@ pub(crate) fn kv_of(text: &str, purpose: &str) -> ObjectId {
     named_kv(hi.map_or(0, |b| u32::from_le_bytes(*b)), lo.map_or(0, |b| u64::from_le_bytes(*b)))
 }
 
-/// The array object of a field. The container hands out the ids; the incarnation tells whoever finds the array by itself
-/// which life of which dataset it belongs to.
+/// The array object of a field. The container allocates the ids. The incarnation identifies the dataset of an array
+/// that is found by itself.
 pub(crate) fn array_of(incarnation: u64, id: u64) -> ObjectId {
     ObjectId::new(ObjectType::Array, ObjectClass::S1, incarnation as u32, id)
 }
 
-/// The text of a level key with its names: the values as [`Key::values_joined`] writes them, a space, the names.
-/// Two keys of other names never have the same text, whatever their values.
+/// The text of a level key with its names: the values as [`Key::values_joined`] writes them, a space, the names. Two
+/// keys with different names never have the same text.
 pub(crate) fn named_text(key: &Key) -> String {
     let mut text = String::with_capacity(96);
     push_named_text(&mut text, key);
@@ -122,8 +124,8 @@ pub(crate) fn parse_named_text(text: &str) -> Option<Key> {
     Key::from_joined(split_names(names), values)
 }
 
-/// The text of a collocation: its key with its names, a space, and the names of its elements. A collocation whose
-/// elements have other names is another one.
+/// The text of a collocation: its key with its names, a space, and the names of its elements. Collocations with
+/// different element names are different.
 pub(crate) fn push_collocation_text(out: &mut String, collocation: &Key, element: &Key) {
     push_named_text(out, collocation);
     out.push(' ');
@@ -145,26 +147,26 @@ pub(crate) fn kv_key(text: &str) -> &str {
     if text.is_empty() { EMPTY } else { text }
 }
 
-/// The joined text that stands in the index of elements with `names` many keys.
+/// The joined text of an index key of elements with `names` keys.
 pub(crate) fn element_of_kv_key(key: &[u8], names: usize) -> Option<&str> {
     let text = std::str::from_utf8(key).ok()?;
     Some(if names <= 1 && text == EMPTY { "" } else { text })
 }
 
-/// The escaped value that an axis's entry stands for.
+/// The escaped value of an axis key.
 pub(crate) fn value_of_axis_key(key: &[u8]) -> Option<&str> {
     element_of_kv_key(key, 1)
 }
 
-/// A number for one life of a dataset, which no other has, in whatever root. Drawn at random, so that stores that share
-/// a pool, and a store made anew where another was, need not know of each other.
+/// A unique number for one incarnation of a dataset, drawn at random, so that stores that share a pool, or a store that
+/// replaces another, need no coordination.
 pub(crate) fn new_incarnation() -> u64 {
-    // The keys come from the system; a process that was forked has its parent's, and another number.
+    // The hash keys come from the system. A forked process has its parent's keys, but another process id.
     RandomState::new().hash_one((process::id(), now_us()))
 }
 
-/// The label of the containers of one life of a dataset: its values as far as a label can have them, for people to
-/// read, and the incarnation, which makes it this life's alone.
+/// The label of the containers of one incarnation: the values of its key as far as a label can hold them, for users to
+/// read, and the incarnation, which makes it unique.
 pub(crate) fn label_of(dataset: &Key, incarnation: u64) -> Result<Label> {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "._:-".contains(c) { c } else { '_' };
     let values: String = dataset.values_joined().chars().take(LABEL_VALUES).map(allowed).collect();
@@ -172,7 +174,7 @@ pub(crate) fn label_of(dataset: &Key, incarnation: u64) -> Result<Label> {
     numbered_label(if values.is_empty() { "dataset" } else { values }, incarnation)
 }
 
-/// A label of as much of a text, which could be one, as there is room for, and a number.
+/// A label from the beginning of a text and a number.
 pub(crate) fn numbered_label(text: &str, number: u64) -> Result<Label> {
     let text: String = text.chars().take(LABEL_VALUES).collect();
     format!("{text}-{number:016x}").parse().map_err(Error::Object)
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_lives_have_the_same_incarnation() {
+    fn no_two_datasets_have_the_same_incarnation() {
         let lives: std::collections::HashSet<u64> = (0..1000).map(|_| new_incarnation()).collect();
         assert_eq!(lives.len(), 1000);
     }

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 
 /// The version of the record's layout.
 const RECORD_VERSION: u8 = 1;
-/// The size of the part that all kinds have, in bytes.
+/// The size of the common part of all kinds, in bytes.
 const RECORD_HEAD: usize = 32;
 /// An object in the container of the dataset's store.
 const KIND_OWN: u8 = 0;
@@ -40,7 +40,7 @@ impl fmt::Display for ContainerUri {
     }
 }
 
-/// A pool's URI with something below its path, in front of its options.
+/// A pool's URI with `below` appended to its path, before its options.
 fn write_uri(f: &mut fmt::Formatter<'_>, pool: &PoolUri, below: &fmt::Arguments<'_>) -> fmt::Result {
     let text = pool.to_string();
     let (path, options) = text.split_at(text.find('?').unwrap_or(text.len()));
@@ -67,7 +67,7 @@ impl fmt::Display for Place {
             Self::Object { container, object } => {
                 write_uri(f, &container.pool, &format_args!("{}/{object}", container.label))
             }
-            // Two slashes would be read as those before the name of a host.
+            // Two slashes would be parsed as those before a host name.
             Self::File(path) if path.as_os_str().as_encoded_bytes().starts_with(b"//") => {
                 write!(f, "file://{}", path.display())
             }
@@ -78,7 +78,7 @@ impl fmt::Display for Place {
 
 /// Where a field's bytes are.
 ///
-/// It prints as the URI of the place; offset, length and checksum are its own fields.
+/// Prints as the URI of the place. Offset, length and checksum are separate fields.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Location {
     /// What holds the bytes.
@@ -91,8 +91,8 @@ pub struct Location {
     pub checksum: u32,
     /// When the field was archived or adopted, in microseconds since 1970 UTC.
     pub archived_us: u64,
-    /// What the message is made to say when it is read, because an overlay shows it under another key; `length` and
-    /// `checksum` are those of the bytes as they lie. Never stored.
+    /// The keys to set in the message when it is read, because an overlay shows it under another key. `length` and
+    /// `checksum` are those of the stored bytes. Never stored.
     pub relabel: Option<Arc<Key>>,
 }
 
@@ -103,7 +103,7 @@ impl fmt::Display for Location {
 }
 
 impl Location {
-    /// The location that a printed URI, with offset, length and checksum, stands for.
+    /// Parses a printed URI, with offset, length and checksum.
     ///
     /// ```
     /// use isotach_fields::Location;
@@ -115,11 +115,11 @@ impl Location {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a text that is no location.
+    /// [`Error::Invalid`] for a text that is not a location.
     pub fn parse(uri: &str, offset: u64, length: u64, checksum: u32) -> Result<Self> {
         let wrong =
             || Error::invalid(format!("location {uri:?}"), "file:/path or a pool's URI/container/object");
-        // A scheme counts in any case: `File:` is no engine's.
+        // Schemes are case-insensitive, and `File:` is no engine's.
         let path = uri.split_at_checked(5).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("file:"));
         let place = match path.map(|(_, path)| path) {
             Some(path) => Place::File(absolute(path.strip_prefix("//").unwrap_or(path).as_ref())?.into()),

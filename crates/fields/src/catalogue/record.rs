@@ -1,26 +1,26 @@
-//! The record of a dataset in the root: where its container is, which life of it this is, and what is under way there.
+//! The record of a dataset in the root: its containers, its incarnation, and the moves and wipes under way.
 //!
-//! What must stay true: whatever takes fields away says so here first, by a change on the condition that the record is
-//! as it was read. So a writer that looks here after it has put something knows what it may have met.
+//! What must stay true: an operation that removes fields first changes the record, on the condition that it is as it
+//! was read. So a writer that reads the record after its puts knows which operations it may have met.
 
 use isotach_engine_kit::bytes::{Put, Reader};
 
 /// The version of the record's layout.
 const RECORD_VERSION: u8 = 1;
-/// The version of a record with overlays, which a program that does not know of them must not change.
+/// The version of a record with overlays, which a program without overlays must not change.
 const RECORD_VERSION_OVERLAYS: u8 = 2;
 
-/// What the root says of a dataset.
+/// The record of a dataset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// The move that has locked the dataset for archiving, or the last one that had.
+    /// The move that has the dataset, or had it last.
     pub(crate) move_mark: MoveMark,
-    /// How many wipes of collocations are under way, or were killed.
+    /// The number of wipes of collocations that are under way, or were killed.
     pub(crate) wipes: u16,
-    /// Changes whenever a wipe of collocations begins or ends. A writer that sees another number puts collocations and
-    /// axes again.
+    /// Changes whenever a wipe of collocations begins or ends. A writer that sees another generation puts collocations
+    /// and axes again.
     pub(crate) generation: u32,
-    /// Unique in this root: a dataset that was wiped and made again has another one.
+    /// The incarnation, unique in this root: a dataset that was wiped and created again has another one.
     pub(crate) incarnation: u64,
     /// When it was made, in microseconds since 1970 UTC.
     pub(crate) created_us: u64,
@@ -28,16 +28,16 @@ pub(crate) struct Record {
     pub(crate) schema: u64,
     /// The label of its container, in the catalogue's and in the store's pool.
     pub(crate) label: String,
-    /// The store's pool; empty for the catalogue's own, so that such a store can be moved as a whole.
+    /// The store's pool. Empty for the catalogue's own, so that such a store can be moved as a whole.
     pub(crate) store: String,
     /// The rule that made it.
     pub(crate) rule: String,
-    /// The texts of the datasets that it shows below its own fields; the one that was laid last comes first.
+    /// The texts of the datasets that it shows below its own fields, the last laid first.
     pub(crate) overlays: Vec<String>,
 }
 
 impl Record {
-    /// The bytes that stand in the root.
+    /// The encoded record.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let version = if self.overlays.is_empty() { RECORD_VERSION } else { RECORD_VERSION_OVERLAYS };
         let mut out = vec![version, self.move_mark.0];
@@ -84,14 +84,14 @@ impl Record {
         Self { move_mark, ..self.clone() }
     }
 
-    /// The record when the dataset with this text is shown first of those below.
+    /// The record with an overlay of the dataset with this text, as the first.
     pub(crate) fn with_overlay(&self, text: &str) -> Self {
         let mut record = self.without_overlay(text);
         record.overlays.insert(0, text.to_owned());
         record
     }
 
-    /// The record when the dataset with this text is not shown.
+    /// The record without an overlay of the dataset with this text.
     pub(crate) fn without_overlay(&self, text: &str) -> Self {
         let overlays = self.overlays.iter().filter(|laid| *laid != text).cloned().collect();
         Self { overlays, ..self.clone() }
@@ -102,32 +102,32 @@ impl Record {
         self.wipes == 0
     }
 
-    /// The record when one more wipe of collocations is under way.
+    /// The record with one more wipe of collocations under way.
     pub(crate) fn with_wipe(&self) -> Self {
         let generation = self.generation.wrapping_add(1);
         Self { wipes: self.wipes.saturating_add(1), generation, ..self.clone() }
     }
 
-    /// The record when all wipes of collocations have ended.
+    /// The record without wipes of collocations under way.
     pub(crate) fn settled(&self) -> Self {
         let generation = self.generation.wrapping_add(u32::from(!self.is_settled()));
         Self { wipes: 0, generation, ..self.clone() }
     }
 
-    /// The record when one of the wipes of collocations has ended.
+    /// The record with one wipe of collocations less.
     pub(crate) fn without_wipe(&self) -> Self {
         let generation = self.generation.wrapping_add(1);
         Self { wipes: self.wipes.saturating_sub(1), generation, ..self.clone() }
     }
 }
 
-/// Which move has a dataset: a number that tells moves apart, and how far the move is. One that finds another mark than its
-/// own has lost the dataset to a later move, or to someone who unlocked it, and must not wipe it.
+/// The mark of the move that has a dataset: the number of the move, and its progress. A move that finds another mark
+/// than its own has lost the dataset to a later move, or to an unlock, and must not wipe it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MoveMark(u8);
 
 impl MoveMark {
-    /// The bit that is set while the move goes on.
+    /// The bit that is set while the move is under way.
     const ON: u8 = 1 << 7;
     /// The bit that is set while it wipes.
     const WIPES: u8 = 1 << 6;
@@ -141,7 +141,7 @@ impl MoveMark {
         self.0 & Self::WIPES != 0
     }
 
-    /// The mark of the move after this one. None while this one wipes: then it can no longer look who has the dataset.
+    /// The mark of the next move. `None` while this one wipes, because it no longer checks who has the dataset.
     pub(crate) fn next(self) -> Option<Self> {
         (!self.is_wiping()).then_some(Self((self.0.wrapping_add(1) & !Self::WIPES) | Self::ON))
     }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_with_overlays_reads_back_and_says_so_to_programs_that_know_none() {
+    fn a_record_with_overlays_reads_back_and_has_a_version_of_its_own() {
         let record = Record::default().with_overlay("od:1 class,expver").with_overlay("rd:2 class,expver");
         assert_eq!(record.overlays, ["rd:2 class,expver", "od:1 class,expver"]);
         let bytes = record.encode();

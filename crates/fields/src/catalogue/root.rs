@@ -1,6 +1,6 @@
-//! The root of a catalogue pool: which datasets there are, and what they are locked against.
+//! The root of a catalogue pool: its datasets and their locks.
 //!
-//! What is read is kept until the root's epoch moves, so a call that finds nothing new costs one look at the epoch.
+//! Reads are cached until the root's epoch changes, so an unchanged root costs one epoch lookup per call.
 
 use std::{
     collections::HashMap,
@@ -17,16 +17,14 @@ use isotach_object::{
 
 use crate::{
     Error, Result,
-    admin::{
-        forbidden::{Forbidden, Limits},
-        locks::{Action, Locks, control_key, parse_control_key},
-    },
     catalogue::{
         layout::{CONTROLS, DATASETS, ROOT, SETTINGS, SNAPSHOTS, VERSION, parse_named_text},
+        locks::{Action, Locks, control_key, parse_control_key},
         record::{MoveMark, Record},
-        select::Stored,
-        snapshot_record::{Past, kept_key, parse_kept_key},
+        snapshot_record::{SnapshotId, parse_snapshot_key, snapshot_key},
+        stored::Stored,
     },
+    config::forbidden::{Forbidden, Limits},
     sync::lock,
 };
 
@@ -35,10 +33,10 @@ pub(crate) const SETTING_VERSION: &[u8] = b"version";
 /// The entry of [`SETTINGS`] with the schema's text.
 pub(crate) const SETTING_SCHEMA: &[u8] = b"schema";
 
-/// How many datasets that were looked for are remembered, there or not.
+/// The number of cached lookups, successful or not.
 const KNOWN_MAX: usize = 16_384;
 
-/// A dataset as the root knows it.
+/// A dataset as the root lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Its text, which is its key in the root.
@@ -54,18 +52,18 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Refuses an action that the configuration forbids, or that is locked.
+    /// Refuses an action that is forbidden or locked.
     pub(crate) fn check(&self, action: Action) -> Result<()> {
         self.forbidden.check(action, || format!("dataset {}", self.key))?;
         self.locks.check(action, &self.key)
     }
 
-    /// Whether an action is locked, or forbidden by the configuration.
+    /// Whether an action is locked or forbidden.
     pub(crate) fn is_locked(&self, action: Action) -> bool {
         self.locks.contains(action) || self.forbidden.contains(action)
     }
 
-    /// Refuses a move with this mark if it no longer has the dataset.
+    /// Refuses a move that has lost the dataset. `mark` is the move's.
     pub(crate) fn check_move(&self, mark: Option<MoveMark>) -> Result<()> {
         if mark.is_none_or(|mark| mark == self.record.move_mark) {
             return Ok(());
@@ -79,8 +77,8 @@ impl Entry {
 pub(crate) struct Root {
     pub(crate) pool: Arc<dyn Pool>,
     pub(crate) container: Arc<dyn Container>,
-    /// The snapshot whose datasets it shows; all there are now without one.
-    pub(crate) past: Option<Arc<Past>>,
+    /// The snapshot whose datasets it shows. `None` for the present.
+    pub(crate) snapshot: Option<Arc<SnapshotId>>,
     /// What the configuration forbids here.
     pub(crate) limits: Limits,
     cache: Mutex<Cache>,
@@ -110,12 +108,12 @@ impl Root {
             }
             Err(error) => return Err(damage_if_listed(error, &*pool).into()),
         };
-        let root = Self { pool, container, past: None, limits, cache: Mutex::default() };
+        let root = Self { pool, container, snapshot: None, limits, cache: Mutex::default() };
         root.check_version()?;
         Ok(root)
     }
 
-    /// Makes the root of a pool, or opens the one that is there. Returns it with whether this call made it.
+    /// Creates or opens the root of a pool. Also returns whether this call created it.
     pub(crate) fn create(pool: Arc<dyn Pool>, schema: &str) -> Result<(Self, bool)> {
         match pool.create_container(&label()?, &ContainerOptions::default()) {
             Ok(()) | Err(ObjectError::AlreadyExists { .. }) => {}
@@ -129,12 +127,13 @@ impl Root {
         ];
         let made = commit_all(&*container, Precondition::Absent(version), &puts)?;
         container.flush()?;
-        let root = Self { pool, container, past: None, limits: Limits::default(), cache: Mutex::default() };
+        let root =
+            Self { pool, container, snapshot: None, limits: Limits::default(), cache: Mutex::default() };
         root.check_version()?;
         Ok((root, made))
     }
 
-    /// The rights of a new dataset: those of the root's own container, as far as its engine has any.
+    /// The rights of a new dataset: those of the root's container, if its engine has rights.
     pub(crate) fn rights_of_new(&self) -> Result<NewRights> {
         match self.pool.facets().access_control {
             Some(access) => Ok(NewRights::Inherited(access.rights(&label()?)?)),
@@ -143,17 +142,17 @@ impl Root {
     }
 
     /// The root as a snapshot has it.
-    pub(crate) fn at(&self, past: &Arc<Past>) -> Self {
+    pub(crate) fn at(&self, snapshot: &Arc<SnapshotId>) -> Self {
         let (pool, container) = (Arc::clone(&self.pool), Arc::clone(&self.container));
-        let (past, limits) = (Some(Arc::clone(past)), self.limits.clone());
-        Self { pool, container, past, limits, cache: Mutex::default() }
+        let (snapshot, limits) = (Some(Arc::clone(snapshot)), self.limits.clone());
+        Self { pool, container, snapshot, limits, cache: Mutex::default() }
     }
 
-    /// Opens a container that the root speaks of. Something else in its place is damage, not a wrong name.
+    /// Opens a container that the root lists. Another file in its place is damage, not a wrong name.
     pub(crate) fn open_listed(&self, pool: &dyn Pool, label: &Label) -> Result<Arc<dyn Container>> {
         let container = pool.open_container(label).map_err(|error| damage_if_listed(error, pool))?;
-        match &self.past {
-            Some(past) => Ok(container.snapshots()?.open(&past.kept_as)?),
+        match &self.snapshot {
+            Some(snapshot) => Ok(container.snapshots()?.open(&snapshot.container_snapshot)?),
             None => Ok(container),
         }
     }
@@ -177,7 +176,7 @@ impl Root {
         self.pool.uri()
     }
 
-    /// How far the root has come.
+    /// The root's epoch.
     pub(crate) fn epoch(&self) -> Result<Epoch> {
         Ok(self.container.epoch()?)
     }
@@ -196,7 +195,7 @@ impl Root {
         }
         let entry = self.read_entry(text)?.map(Arc::new);
         let mut cache = self.fresh_cache(epoch);
-        // What was read may be newer than the epoch looked at, but never older.
+        // The value may be newer than `epoch`, but never older.
         if cache.epoch == epoch {
             if cache.known.len() >= KNOWN_MAX {
                 cache.known.clear();
@@ -220,7 +219,7 @@ impl Root {
         Ok(all)
     }
 
-    /// The cache, emptied if it was read at an earlier epoch.
+    /// The cache, cleared if it is of an earlier epoch.
     fn fresh_cache(&self, epoch: Epoch) -> std::sync::MutexGuard<'_, Cache> {
         let mut cache = lock(&self.cache);
         if cache.epoch < epoch {
@@ -231,15 +230,15 @@ impl Root {
 
     fn read_entry(&self, text: &str) -> Result<Option<Entry>> {
         let controls = Action::ALL.map(|action| control_key(action, text));
-        let kept = self.past.as_ref().map(|past| kept_key(&past.name, text));
-        let cell = match &kept {
+        let key = self.snapshot.as_ref().map(|snapshot| snapshot_key(&snapshot.name, text));
+        let cell = match &key {
             Some(key) => Cell::kv(SNAPSHOTS, key.as_bytes()),
             None => Cell::kv(DATASETS, text.as_bytes()),
         };
         let mut cells = vec![cell];
         cells.extend(controls.iter().map(|key| Cell::kv(CONTROLS, key.as_bytes())));
         let mut found = self.container.get_many(&cells)?.into_iter();
-        self.check_past()?;
+        self.check_snapshot()?;
         let Some(record) = found.next().flatten() else { return Ok(None) };
         let mut locks = Locks::default();
         for (action, value) in Action::ALL.into_iter().zip(found) {
@@ -259,20 +258,20 @@ impl Root {
             Ok(())
         })?;
         let mut all = Vec::new();
-        let object = if self.past.is_some() { SNAPSHOTS } else { DATASETS };
+        let object = if self.snapshot.is_some() { SNAPSHOTS } else { DATASETS };
         for_each(&*self.container, object, |key, record| {
-            let text = match &self.past {
+            let text = match &self.snapshot {
                 None => Some(std::str::from_utf8(key).map_err(|_| self.corrupt("the key of a dataset"))?),
-                Some(past) => {
-                    parse_kept_key(key).filter(|(of, _)| *of == past.name.as_str()).map(|(_, text)| text)
-                }
+                Some(snapshot) => parse_snapshot_key(key)
+                    .filter(|(of, _)| *of == snapshot.name.as_str())
+                    .map(|(_, text)| text),
             };
             let Some(text) = text else { return Ok(()) };
             let locks = locked.get(text).copied().unwrap_or_default();
             all.push(Arc::new(self.entry(text, record, locks)?));
             Ok(())
         })?;
-        self.check_past()?;
+        self.check_snapshot()?;
         Ok(Stored::new(all, |entry| &entry.text))
     }
 
@@ -286,7 +285,7 @@ impl Root {
         Ok(Entry { text: text.into(), key, record, locks, forbidden })
     }
 
-    /// Adds a dataset, if none of this text is there.
+    /// Adds a dataset, if none with this text exists.
     pub(crate) fn insert(&self, text: &str, record: &Record) -> Result<bool> {
         let cell = Cell::kv(DATASETS, text.as_bytes());
         self.change(Precondition::Absent(cell), Update::Put { cell, value: &record.encode() })
@@ -298,10 +297,10 @@ impl Root {
         self.change(Precondition::Equals(cell, &old.encode()), Update::Put { cell, value: &new.encode() })
     }
 
-    /// Removes one life of a dataset; with the mark of a move, only if that has it. Of several that try, one succeeds.
+    /// Removes an incarnation of a dataset, under a move only if its mark is there. Of several callers one succeeds.
     pub(crate) fn remove(&self, entry: &Entry, of_move: Option<MoveMark>) -> Result<bool> {
         let cell = Cell::kv(DATASETS, entry.text.as_bytes());
-        while let Some(now) = self.same_life(entry)? {
+        while let Some(now) = self.same_incarnation(entry)? {
             now.check_move(of_move)?;
             let condition = Precondition::Equals(cell, &now.record.encode());
             if self.change(condition, Update::Remove { cell })? {
@@ -329,20 +328,20 @@ impl Root {
         Ok(())
     }
 
-    /// The dataset's entry, if it is still the same dataset.
-    pub(crate) fn same_life(&self, entry: &Entry) -> Result<Option<Arc<Entry>>> {
+    /// The dataset's entry, if it is the same incarnation.
+    pub(crate) fn same_incarnation(&self, entry: &Entry) -> Result<Option<Arc<Entry>>> {
         let now = self.lookup(&entry.text)?;
         Ok(now.filter(|now| now.record.incarnation == entry.record.incarnation))
     }
 
-    /// Changes a dataset's record to what `next` makes of it, however often others change it meanwhile, and returns it.
-    /// None if the dataset is gone.
+    /// Changes a dataset's record to the result of `next`, repeated while others change it, and returns it. `None` if
+    /// the dataset is gone.
     pub(crate) fn change_record(
         &self,
         entry: &Entry,
         next: impl Fn(&Entry) -> Result<Record>,
     ) -> Result<Option<Record>> {
-        while let Some(now) = self.same_life(entry)? {
+        while let Some(now) = self.same_incarnation(entry)? {
             let next = next(&now)?;
             if next == now.record || self.replace(&entry.text, &now.record, &next)? {
                 return Ok(Some(next));
@@ -351,7 +350,7 @@ impl Root {
         Ok(None)
     }
 
-    /// Gives the dataset to a move, also if another one has it and does not wipe yet. None if the dataset is gone.
+    /// Marks the dataset for a move, also if another move has it and does not wipe yet. `None` if the dataset is gone.
     pub(crate) fn begin_move(&self, entry: &Entry) -> Result<Option<MoveMark>> {
         let begin = |now: &Entry| {
             let moving = || Error::Moving { dataset: now.key.to_string() };
@@ -360,7 +359,7 @@ impl Root {
         Ok(self.change_record(entry, begin)?.map(|record| record.move_mark))
     }
 
-    /// Lets the move with this mark wipe the dataset, if it still has it, and returns its mark from now on.
+    /// Allows the move with this mark to wipe the dataset, if the mark is still there, and returns the move's new mark.
     pub(crate) fn begin_wipe_of_move(&self, entry: &Entry, mark: MoveMark) -> Result<MoveMark> {
         let wiping = mark.wiping();
         self.change_record(entry, |now| now.check_move(Some(mark)).map(|()| now.record.with_mark(wiping)))?;
@@ -383,7 +382,7 @@ impl Root {
     }
 }
 
-/// A container that is known to be one and is not any more is damaged, whatever a wrong name would be.
+/// A listed container that is not a container is damaged, not a wrong name.
 fn damage_if_listed(error: ObjectError, pool: &dyn Pool) -> ObjectError {
     match error {
         ObjectError::InvalidInput { what, .. } => ObjectError::corrupt(what, pool.uri().to_string()),
@@ -395,8 +394,8 @@ pub(crate) fn label() -> Result<Label> {
     Ok(ROOT.parse::<Label>()?)
 }
 
-/// Applies `updates` if `condition` holds, and says whether it did. The last update must be of the condition's cell: an
-/// engine without transactions applies that one with the condition, and the others before it.
+/// Applies `updates` if `condition` holds, and returns whether it did. The last update must be of the condition's cell:
+/// an engine without transactions applies it with the condition, and the others before it.
 pub(crate) fn commit_all(
     container: &dyn Container,
     condition: Precondition<'_>,

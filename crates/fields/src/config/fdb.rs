@@ -1,8 +1,8 @@
-//! FDB's own configuration of a local FDB on POSIX file systems: schema, lanes, spaces, roots and switches. It is the
-//! configuration that is understood, not the data.
+//! FDB's configuration file of a local FDB on POSIX file systems: schema, lanes, spaces, roots and switches. Only the
+//! configuration is read, not FDB's data.
 //!
-//! What must stay true: a switch that forbids something is enforced or refused, never passed over; what is about the
-//! layout of FDB's own files and servers has no effect, and a note says so.
+//! What must stay true: a switch that forbids something is enforced or refused, never ignored. Keys about the layout of
+//! FDB's own files and servers have no effect, and a note reports them.
 
 mod paths;
 mod roots;
@@ -18,17 +18,17 @@ use self::{
 use super::{Space, yaml};
 use crate::{Error, Forbidden, Result};
 
-/// What FDB's file says.
+/// The content of FDB's file.
 #[derive(Debug)]
 pub(super) struct FdbFile {
-    /// The text of a schema, or its path as FDB takes it.
+    /// The text of a schema, or its path.
     pub(super) schema: Option<String>,
     pub(super) spaces: Vec<Space>,
     pub(super) notes: Vec<String>,
 }
 
 impl FdbFile {
-    /// Reads a file that stands at `path`.
+    /// Parses a file at `path`.
     pub(super) fn parse(text: &str, path: &Path) -> Result<Self> {
         let level: Level = yaml::parse(text, path)?;
         let mut reading = Reading {
@@ -45,9 +45,9 @@ impl FdbFile {
     }
 }
 
-/// What a level of the file takes from those above it.
+/// What a level of the file inherits from those above it.
 struct Above<'f> {
-    /// What stands before its keys in messages: `fdbs[0].`.
+    /// The prefix of its keys in messages: `fdbs[0].`.
     place: String,
     lane: Lane,
     schema: Option<&'f str>,
@@ -109,7 +109,7 @@ impl<'f> Reading<'f> {
         }
     }
 
-    /// The lanes of `type: select`: a dataset goes to the first that takes it, and to no other.
+    /// The lanes of `type: select`: a dataset goes to the first lane that takes it, and to no other.
     fn lanes(&mut self, fdbs: &'f [Level], lane: &Lane, schema: Option<&'f str>, place: &str) -> Result<()> {
         let mut lane = lane.clone();
         for (at, level) in fdbs.iter().enumerate() {
@@ -139,7 +139,7 @@ impl<'f> Reading<'f> {
         Ok(())
     }
 
-    /// What switches forbid, each with its key and place.
+    /// The prohibitions of switches, each with its key and place.
     fn forbidden(&self, switches: &written::Switches, place: &str) -> Forbidden {
         let mut forbidden = Forbidden::default();
         for (action, key) in switches.forbidden() {
@@ -150,7 +150,7 @@ impl<'f> Reading<'f> {
         forbidden
     }
 
-    /// A schema's text, or its path where FDB looks for it.
+    /// A schema's text, or its path resolved as FDB does.
     fn schema_of(&self, text: &str) -> Result<String> {
         let found = self.paths.schema(text)?;
         if !text.starts_with(['/', '~']) && found != text && !Path::new(&found).exists() {
@@ -190,7 +190,7 @@ impl<'f> Reading<'f> {
         Ok(())
     }
 
-    /// Refuses the keys that ask for what is not to be had, and notes those that have no effect.
+    /// Refuses keys whose request is not available, and notes those without effect.
     fn check_rest(&mut self, level: &Level, place: &str) -> Result<()> {
         if let Some((key, expected)) = level.refused() {
             return Err(self.wrong(place, key, "", expected));

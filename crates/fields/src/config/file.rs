@@ -79,7 +79,7 @@ fn pool<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Optio
     })
 }
 
-/// At least one space, and each name once.
+/// At least one space, with unique names.
 fn spaces<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<SpaceOfFile>, D::Error> {
     let spaces = Vec::<SpaceOfFile>::deserialize(deserializer)?;
     if spaces.is_empty() {
@@ -94,7 +94,7 @@ fn spaces<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec
     Ok(spaces)
 }
 
-/// The expressions of a `match`, each key once: of two, one would silently not count.
+/// The expressions of a `match`. Keys must be unique: of two, one would silently not count.
 fn expressions<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<BTreeMap<String, String>, D::Error> {
@@ -120,7 +120,7 @@ fn expressions<'de, D: Deserializer<'de>>(
     deserializer.deserialize_map(Expressions)
 }
 
-/// What tells FDB's files from ours.
+/// The keys that identify FDB's files.
 #[derive(Debug, Deserialize)]
 struct Marks {
     #[serde(rename = "type")]
@@ -156,7 +156,7 @@ impl Marks {
 }
 
 impl Config {
-    /// Reads a configuration file, ours or FDB's for a local POSIX FDB. Relative paths in it are relative to it.
+    /// Reads a configuration file, ours or FDB's for a local POSIX FDB. Relative paths in it are relative to the file.
     ///
     /// # Errors
     /// [`Error::Invalid`] with file, line, column and what was expected; [`Error::Object`] when it cannot be read.
@@ -164,7 +164,7 @@ impl Config {
         Self::parse(&text_of(path)?, path)
     }
 
-    /// As [`Config::read`], of a text that stands in the file `path`.
+    /// As [`Config::read`], from the text of the file `path`.
     ///
     /// ```
     /// use isotach_fields::Config;
@@ -180,7 +180,7 @@ impl Config {
     /// # Errors
     /// As [`Config::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
-        // What is no mapping at all, or has spaces of another shape, is for the typed reader to explain.
+        // The typed reader reports files of another shape.
         let is_fdbs = serde_yaml_ng::from_str::<Marks>(text).is_ok_and(|marks| marks.are_fdbs());
         let (schema, spaces, notes) = if is_fdbs {
             let file = FdbFile::parse(text, path)?;
@@ -204,8 +204,8 @@ impl Config {
         Ok(config)
     }
 
-    /// Checks that the spaces match only dataset keys that the schema has: others would never match. `path` is the file
-    /// that this was read from.
+    /// Checks that the spaces match only dataset keys of the schema: others would never match. `path` is the file that
+    /// the configuration was read from.
     ///
     /// # Errors
     /// [`Error::Invalid`] with file, line, column and the keys there are; [`Error::Object`] when the file is gone.
@@ -225,13 +225,13 @@ impl Config {
         ))
     }
 
-    /// Where a word stands in a configuration file, as `file:line:column`; the file alone if it cannot be told.
+    /// The position of a word in a configuration file, as `file:line:column`; the file alone if it is unknown.
     pub fn place_in(path: &Path, word: &str) -> String {
         text_of(path).map_or_else(|_| path.display().to_string(), |text| yaml::place_of(&text, path, word))
     }
 }
 
-/// A space with its relative paths taken from the file's folder.
+/// Resolves the relative paths of a space from the file's folder.
 fn placed(mut space: Space, file: &Path) -> Result<Space> {
     for uri in [&mut space.catalogue, &mut space.store] {
         if uri.scheme() == "posix" && !uri.path().is_empty() && !uri.path().starts_with('/') {
@@ -243,7 +243,7 @@ fn placed(mut space: Space, file: &Path) -> Result<Space> {
     Ok(space)
 }
 
-/// The schema itself, where the text is its path. No path has a bracket or more than one line.
+/// The schema's text, if `schema` is its path. No path has a bracket or several lines.
 fn schema_text(schema: &str, text: &str, file: &Path) -> Result<String> {
     if schema.contains(['[', '\n']) {
         return checked(schema.to_owned(), &yaml::place_of(text, file, "schema"));
@@ -257,7 +257,7 @@ fn schema_text(schema: &str, text: &str, file: &Path) -> Result<String> {
     checked(read?, &path.display().to_string())
 }
 
-/// A schema that can take a field. What is wrong with it is told by where it came from.
+/// Checks that a schema has rules. Errors name its place.
 fn checked(text: String, place: &str) -> Result<String> {
     let schema = Schema::parse(&text).map_err(|error| {
         let (line, column) = (error.line, error.column);

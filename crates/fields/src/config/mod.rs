@@ -1,7 +1,8 @@
-//! What a field store is made of: spaces, pools, schema, clock; one typed structure, checked when it is used.
+//! The configuration of a field store: spaces, pools, schema, clock. One typed structure, checked when it is used.
 
 mod fdb;
 mod file;
+pub(crate) mod forbidden;
 mod pattern;
 mod spread;
 mod yaml;
@@ -12,24 +13,24 @@ use isotach_object::PoolUri;
 pub use pattern::Pattern;
 pub use spread::Spread;
 
-use crate::admin::forbidden::{Forbidden, Limits};
+use self::forbidden::{Forbidden, Limits};
 
 /// A part of a store: the datasets that match a pattern, and the pools they go to.
 #[derive(Debug, Clone)]
 pub struct Space {
-    /// Its name, for people.
+    /// Its name, for users.
     pub name: String,
     /// Which new datasets go here. The first space that matches is taken.
     pub pattern: Pattern,
-    /// The pool of the catalogue: which fields there are and where.
+    /// The pool of the catalogue, which maps fields to locations.
     pub catalogue: PoolUri,
     /// The pool of the store: the fields' bytes. May be the catalogue's pool, which saves a flush.
     pub store: PoolUri,
-    /// What may not be done there, whatever the locks of its datasets say.
+    /// The actions that are forbidden there, independent of the locks of its datasets.
     pub forbidden: Forbidden,
-    /// The spaces of one number are the roots of one space of FDB's: a new dataset goes to one of them, or is refused.
+    /// Spaces of one group are the roots of one FDB space: a new dataset goes to one of them, or is refused.
     pub group: usize,
-    /// To which of them.
+    /// How new datasets are spread over them.
     pub spread: Spread,
 }
 
@@ -58,13 +59,13 @@ impl Space {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where datasets go, in order of choice. Reading looks in all of them.
+    /// The spaces, in order of choice. Reading searches all of them.
     pub spaces: Vec<Space>,
     /// The text of the schema. On creation `None` is the standard schema; on opening `None` is the store's own.
     pub schema: Option<String>,
-    /// What a configuration file says that has no effect here, each with its place.
+    /// Settings of a configuration file without effect here, each with its place.
     pub notes: Vec<String>,
-    /// What day relative dates such as `-1` are counted from.
+    /// The clock for relative dates such as `-1`.
     pub clock: Clock,
 }
 
@@ -80,7 +81,7 @@ impl Config {
         Self { spaces: vec![space], schema: None, clock: Clock::system(), notes: Vec::new() }
     }
 
-    /// What is forbidden in the catalogues of a pool.
+    /// The prohibitions in the catalogues of a pool.
     pub(crate) fn limits_of(&self, catalogue: &PoolUri) -> Limits {
         let mut limits = Limits::default();
         let there = self.spaces.iter().filter(|space| space.catalogue == *catalogue);

@@ -1,5 +1,5 @@
-//! Patterns on dataset keys: `*` for every dataset, or `class=od,expver=xx..` with a regular expression per value. FDB's
-//! are one expression on all values.
+//! Patterns on dataset keys: `*` for every dataset, or `class=od,expver=xx..` with a regular expression for each value.
+//! An FDB pattern is one expression on all values.
 
 use std::{fmt, str::FromStr};
 
@@ -8,8 +8,7 @@ use regex_lite::Regex;
 
 use crate::{Error, Result};
 
-/// Which datasets a space takes. Each value's expression must match the whole value; a key that is not there has the
-/// empty value.
+/// The datasets that a space takes. Each expression must match the whole value. An absent key has the empty value.
 ///
 /// ```
 /// use isotach_fields::Pattern;
@@ -25,9 +24,9 @@ pub struct Pattern {
     terms: Vec<Term>,
     /// An expression on the values of the whole key, joined by `:`.
     joined: Option<Regex>,
-    /// What must match as well.
+    /// Patterns that must match as well.
     and: Vec<Self>,
-    /// What must not match.
+    /// Patterns that must not match.
     unless: Vec<Self>,
 }
 
@@ -50,7 +49,7 @@ impl Pattern {
             && !self.unless.iter().any(|pattern| pattern.matches(dataset))
     }
 
-    /// What this pattern and another match.
+    /// The intersection with another pattern.
     #[must_use]
     pub(super) fn and(mut self, other: Self) -> Self {
         match (self.text.as_str(), other.text.as_str()) {
@@ -62,7 +61,7 @@ impl Pattern {
         self
     }
 
-    /// What this pattern matches and another does not.
+    /// The difference from another pattern.
     #[must_use]
     pub(super) fn unless(mut self, other: Self) -> Self {
         self.text = format!("{} but not {}", self.text, other.text);
@@ -70,14 +69,14 @@ impl Pattern {
         self
     }
 
-    /// The keys it has an expression for.
+    /// The keys with an expression.
     pub(super) fn names(&self) -> Vec<&str> {
         let inner = self.and.iter().chain(&self.unless).flat_map(Self::names);
         self.terms.iter().map(|term| term.name.as_str()).chain(inner).collect()
     }
 
-    /// The selection of a lane of FDB's: an expression for each of some names, looked for within the value. A key that is
-    /// absent matches none.
+    /// The selection of an FDB lane: an expression for each name, searched within the value. An absent key does not
+    /// match.
     pub(super) fn of_lane(text: &str) -> Result<Self> {
         if text.trim().is_empty() {
             return Ok(Self::all());
@@ -97,7 +96,7 @@ impl Pattern {
         Ok(Self::of(&text, terms))
     }
 
-    /// An expression that is looked for in the key's values joined by `:`, as FDB does.
+    /// An expression that is searched in the key's values joined by `:`, as FDB does.
     pub(super) fn of_joined(text: &str) -> Result<Self> {
         if text == ".*" {
             return Ok(Self::all());
@@ -125,7 +124,7 @@ impl FromStr for Pattern {
 struct Term {
     name: String,
     regex: Regex,
-    /// Whether a key that is not there counts as one with the empty value.
+    /// Whether an absent key counts as the empty value.
     takes_absent: bool,
 }
 
@@ -156,7 +155,7 @@ fn term(name: &str, value: &str) -> Result<Term> {
     Ok(Term { name: name.trim().to_ascii_lowercase(), regex, takes_absent: true })
 }
 
-/// A regular expression that is a part of this pattern.
+/// Compiles a part of this pattern.
 fn expression(text: &str, pattern: &str) -> Result<Regex> {
     let wrong =
         |error| Error::invalid(format!("pattern {pattern:?}"), format!("a regular expression: {error}"));

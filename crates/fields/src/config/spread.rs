@@ -1,7 +1,7 @@
-//! Which of several roots takes a new dataset.
+//! The choice of a root for a new dataset.
 //!
-//! What must stay true: the choice depends on the dataset's key and the roots alone. Processes with one configuration that make
-//! one dataset at the same time choose the same root, so it is never in two.
+//! What must stay true: the choice depends only on the dataset's key and the roots. Processes with one configuration
+//! that create a dataset at the same time choose the same root, so it is never in two.
 
 use isotach_engine_kit::checksum::crc32c;
 use isotach_mars::Key;
@@ -19,7 +19,7 @@ pub enum Spread {
 }
 
 impl Spread {
-    /// The number of the root that a new dataset goes to, of those with these names; there is at least one.
+    /// The index of the root of a new dataset. `roots` has at least one name.
     pub(crate) fn choose(self, dataset: &Key, roots: &[&str]) -> usize {
         let text = match self {
             Self::First => return 0,
@@ -32,7 +32,7 @@ impl Spread {
     }
 }
 
-/// A hash of two, each bit of which depends on all of theirs (the finalizer of SplitMix64).
+/// A hash of two numbers, each bit of which depends on all of theirs (the finalizer of SplitMix64).
 fn mixed(one: u32, other: u32) -> u64 {
     let mut hash = u64::from(one) << 32 | u64::from(other);
     hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

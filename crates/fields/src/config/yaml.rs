@@ -1,4 +1,4 @@
-//! Reading YAML into a typed structure, with mistakes by file, line, column and what was expected.
+//! Reads YAML into typed structures. Errors name file, line, column and what was expected.
 
 use std::{fmt::Display, path::Path};
 
@@ -38,7 +38,7 @@ pub(super) fn custom<E: serde::de::Error>(error: impl Display) -> E {
     E::custom(error)
 }
 
-/// Where a word first stands outside comments, as `file:line:column`; the file alone if it does not.
+/// The first position of a word outside comments, as `file:line:column`; the file alone if there is none.
 pub(super) fn place_of(text: &str, path: &Path, word: &str) -> String {
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
     let stands = |line: &str, at: usize| {

@@ -1,6 +1,6 @@
-//! Buffers that are used again: a field's bytes go back to the retrieval that read them when they are dropped.
+//! Reused buffers: a field's bytes go back to the retrieval that read them when they are dropped.
 //!
-//! A fresh buffer for each field costs more than reading it: the system hands out zeroed pages one fault at a time, and
+//! A new buffer for each field costs more than reading it: the system hands out zeroed pages one fault at a time, and
 //! takes them back.
 
 use std::{
@@ -15,19 +15,19 @@ use crate::sync::lock;
 const KEPT: usize = 64;
 const BYTES_KEPT: usize = 64 << 20;
 
-/// Buffers that wait for the next field.
+/// Buffers for the next fields.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Buffers(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Buffers {
-    /// A buffer of `length` bytes, whatever they are.
+    /// A buffer of `length` bytes with undefined content.
     pub(crate) fn take(&self, length: usize) -> Vec<u8> {
         let mut buffer = lock(&self.0).pop().unwrap_or_default();
         buffer.resize(length, 0);
         buffer
     }
 
-    fn give_back(&self, buffer: Vec<u8>) {
+    fn discard(&self, buffer: Vec<u8>) {
         let mut kept = lock(&self.0);
         let bytes: usize = kept.iter().map(Vec::capacity).sum();
         if kept.len() < KEPT && bytes + buffer.capacity() <= BYTES_KEPT {
@@ -35,7 +35,7 @@ impl Buffers {
         }
     }
 
-    /// These bytes, to come back here.
+    /// Wraps these bytes so that their buffer comes back when they are dropped.
     pub(crate) fn lend(&self, bytes: Vec<u8>) -> FieldBytes {
         FieldBytes { bytes, home: self.clone() }
     }
@@ -57,7 +57,7 @@ impl FieldBytes {
 impl Drop for FieldBytes {
     fn drop(&mut self) {
         if self.bytes.capacity() > 0 {
-            self.home.give_back(std::mem::take(&mut self.bytes));
+            self.home.discard(std::mem::take(&mut self.bytes));
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Inspecting: from an exact request to the fields' locations, in the request's order.
+//! Inspecting: finds the locations of the fields of an exact request, in the request's order.
 //!
-//! The request is crossed out value by value, the last key of the schema changing fastest, but only over the values that
-//! the axes hold, and the index is asked in batches.
+//! The request is expanded value by value, the last key of the schema changing fastest, restricted to the values on the
+//! axes. The index is read in batches.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -13,23 +13,22 @@ use isotach_object::{Cell, ObjectId};
 
 use crate::{
     Error, FieldStore, Location, Result,
-    admin::{
-        locks::Action,
-        overlay::{Layer, Seen},
-    },
     catalogue::{
+        collocation::Collocation,
         consistent_read::{HELD_MAX, ReadState, Reading},
+        dataset_reader::DatasetReader,
+        layers::{Layer, Seen},
         layout::{element_of_kv_key, kv_key},
-        reader::{Collocation, DatasetReader},
+        locks::Action,
         select::{Selection, Target},
     },
     store::Inner,
 };
 
-/// How many index entries are asked for in one call.
+/// The number of index entries in one lookup.
 const LOOKUPS: usize = 512;
 
-/// How many missing fields are named; the others are only counted.
+/// The most missing fields that are named. Further ones are only counted.
 const MISSING_NAMED_MAX: usize = 1000;
 
 /// A field that was found.
@@ -41,7 +40,7 @@ pub struct Inspected {
     pub location: Location,
 }
 
-/// The fields of a request that are not there.
+/// The fields of a request that do not exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Missing {
     /// How many.
@@ -52,8 +51,8 @@ pub struct Missing {
 
 impl FieldStore {
     /// The locations of the fields that a request names, in the request's order: the keys nest as in the schema, the
-    /// last one changing fastest, each in the order of the request's values. A field that is not there is no error; ask
-    /// [`Inspection::missing`] afterwards.
+    /// last one changing fastest, each in the order of the request's values. An absent field is no error; see
+    /// [`Inspection::missing`].
     ///
     /// # Errors
     /// [`Error::Request`] when the request cannot be understood or lacks a mandatory key. The iterator yields
@@ -84,30 +83,30 @@ pub struct Inspection {
     selections: VecDeque<Selection>,
     targets: VecDeque<Target>,
     current: Option<Walk>,
-    /// While a dataset is being read they are held back, unless they are too many.
+    /// Fields of the dataset that is being read. They are held back until its read is consistent, unless they are too
+    /// many.
     found: VecDeque<Result<Inspected>>,
     reading: Option<(Selection, Reading)>,
-    /// What datasets above those that an overlay shows have shown.
+    /// The elements that the layers above have shown.
     seen: Seen,
-    /// Of datasets that an overlay would show: told at the end, if something is missing.
+    /// The errors of missing layers of overlays, returned at the end if a field is missing.
     gone: VecDeque<Error>,
-    /// The datasets that were read, each at once.
+    /// The datasets after their consistent reads.
     read: Vec<ReadState>,
     wanted: Option<WantedFields>,
 }
 
 impl Inspection {
-    /// How many of the fields that the request names are not there, and which, as far as they are few. Fields that the
-    /// iterator yielded an error for are not among them. `None` if it could not look into a whole dataset or collocation,
-    /// because that is locked or damaged, say: then it cannot be told. Call it when the iteration has ended.
+    /// How many of the fields that the request names do not exist, and the first of them. Fields for which the iterator
+    /// returned an error are not included. `None` if a whole dataset or collocation could not be read, because it is
+    /// locked or damaged, for example: then the missing fields are unknown. Call this after the iteration has ended.
     pub fn missing(&self) -> Option<Missing> {
         let wanted = self.wanted.as_ref()?;
         let count = wanted.missing_count() as u64;
         Some(Missing { count, keys: wanted.missing().take(MISSING_NAMED_MAX).collect() })
     }
 
-    /// The dataset of a field that was found, if something was committed to it since that all of its fields must be seen
-    /// with.
+    /// The dataset of a found field, if a later transaction was committed to it since its consistent read.
     pub(crate) fn outdated(&self, field: &Key) -> Result<Option<&ReadState>> {
         for state in self.read.iter().filter(|state| state.holds(field)) {
             if state.is_outdated(&self.inner)? {
@@ -117,7 +116,7 @@ impl Inspection {
         Ok(None)
     }
 
-    /// Yields nothing more, and can no longer tell what is missing.
+    /// Ends the iteration. The missing fields are unknown then.
     pub(crate) fn end(&mut self) {
         self.selections.clear();
         self.gone.clear();
@@ -134,11 +133,11 @@ impl Inspection {
             }
             self.current = None;
         }
-        // What is there and cannot be looked into is not missing, and which fields those are is not known.
+        // Fields that exist but cannot be read are not missing, and which these are is unknown.
         self.advance_walk().inspect_err(|_| self.wanted = None)
     }
 
-    /// Goes on to the next collocation. False if there is none.
+    /// Continues with the next collocation. False at the end.
     fn advance_walk(&mut self) -> Result<bool> {
         if let Some(target) = self.targets.pop_front() {
             let reader = Arc::clone(&target.reader);
@@ -197,15 +196,15 @@ impl Iterator for Inspection {
     }
 }
 
-/// The elements of one collocation that a request names, one batch after the other.
+/// The elements of one collocation that a request names, in batches.
 #[derive(Debug)]
 struct Walk {
     reader: Arc<DatasetReader>,
     collocation: Arc<Collocation>,
     remaining: VecDeque<(RuleId, Odometer)>,
-    /// Elements already asked for, when there are several filters that may name the same.
+    /// Elements already looked up, if several filters may name the same.
     seen: Option<HashSet<String>>,
-    /// The handle's schema, when the dataset has another: its rules are the ones that wanted fields are counted by.
+    /// The handle's schema, if the dataset has another: wanted fields are counted by its rules.
     counted_by: Option<Schema>,
     layer: Option<Layer>,
 }
@@ -226,7 +225,7 @@ impl Walk {
         Ok(Self { reader, collocation, remaining, seen, counted_by, layer })
     }
 
-    /// Looks up one batch. False when there is none left, or the dataset was wiped.
+    /// Looks up one batch. False at the end, or if the dataset was wiped.
     fn lookup(
         &mut self,
         inner: &Inner,
@@ -275,7 +274,7 @@ impl Walk {
         Ok(true)
     }
 
-    /// The whole key of a field. It is not missing: it is found, or an error tells of it.
+    /// The whole key of a field, which is counted as not missing: it is found, or an error reports it.
     fn told(&self, rule: RuleId, element: &str, wanted: Option<&mut WantedFields>) -> Option<Key> {
         let (key, element) = self.collocation.keys_of(element)?;
         if let Some(wanted) = wanted {
@@ -301,13 +300,13 @@ impl Walk {
 }
 
 impl DatasetReader {
-    /// The index entry of this element cannot be read.
+    /// The error of an unreadable index entry.
     pub(crate) fn corrupt_entry(&self, collocation: &Collocation, element: &str) -> Error {
         let field = collocation.field_key(element).map_or_else(|| element.to_owned(), |key| key.to_string());
         self.corrupt_index(collocation.objects.index, field)
     }
 
-    /// The location of the element with this text in an index, if it is there.
+    /// The location of the element with this text in an index, if it exists.
     pub(crate) fn locate(
         &self,
         inner: &Inner,
@@ -341,7 +340,7 @@ impl Collocation {
 /// The element texts that a filter names, the last value changing fastest.
 #[derive(Debug)]
 struct Odometer {
-    /// The values of each key, escaped as the index has them.
+    /// The values of each key, escaped as in the index.
     lists: Vec<Vec<String>>,
     next: Option<Vec<usize>>,
 }

@@ -1,7 +1,7 @@
-//! Listing: every field that a partial request may mean, streamed page by page.
+//! Listing: streams every field that matches a partial request, page by page.
 //!
-//! A collocation none of whose axes holds a wanted value is passed over without looking into its index. Memory is
-//! bounded by a page and the fields that are held back, however many there are; fields of one collocation share its keys.
+//! A collocation without a matching value on its axes is skipped without reading its index. Memory is bounded by a page
+//! and the fields that are held back. Fields of one collocation share its keys.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -13,15 +13,14 @@ use isotach_object::{Anchor, Cell, Page};
 
 use crate::{
     Error, FieldStore, Location, Result,
-    admin::{
-        locks::Action,
-        overlay::{Layer, Seen},
-    },
-    archive::batch::parse_history,
     catalogue::{
+        collocation::{Axes, Collocation},
         consistent_read::{HELD_MAX, Reading},
+        dataset_reader::DatasetReader,
+        history::parse_history,
+        layers::{Layer, Seen},
         layout::{element_of_kv_key, kv_key},
-        reader::{Axes, Collocation, DatasetReader},
+        locks::Action,
         root::Entry,
         select::{Selection, Target},
     },
@@ -31,14 +30,14 @@ use crate::{
 /// What a listing shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ListOptions {
-    /// Also fields that were replaced.
+    /// Whether to include replaced fields.
     pub duplicates: bool,
 }
 
-/// A field of a listing. Its keys are put together when asked for.
+/// A field of a listing. Its keys are built on demand.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    /// Not its reader: a program may keep fields of more datasets than it may have files open.
+    /// Not its reader: a program may keep fields of more datasets than it may open files.
     dataset: Arc<Entry>,
     collocation: Arc<Collocation>,
     element: Box<str>,
@@ -57,7 +56,7 @@ impl Listed {
         &self.collocation.key
     }
 
-    /// The element's key. It has a place for every key of its level, empty for those that are absent.
+    /// The element's key. It has an entry for every key of its level, empty for absent keys.
     pub fn element(&self) -> Key {
         let names = self.collocation.names.iter().map(|name| &**name);
         Key::from_joined(names, &self.element).unwrap_or_default()
@@ -80,9 +79,9 @@ impl Listed {
 }
 
 impl FieldStore {
-    /// Lists the fields that a request may mean; a key left out is a wildcard. The order is not promised: fields of one
-    /// collocation come together, but steps, say, may come as 0, 12, 6. Datasets that are locked for listing are passed
-    /// over.
+    /// Lists the fields that match a request. A key left out is a wildcard. The order is not defined: fields of one
+    /// collocation come together, but steps, for example, may come as 0, 12, 6. Datasets that are locked for listing
+    /// are left out.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -102,10 +101,10 @@ impl FieldStore {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Request`] when the request cannot be understood; the iterator yields what the engines report. It yields
-    /// [`Error::Corrupt`] in place of a field whose entry is damaged, and goes on; after the fields of all others, an
-    /// [`Error::LostDataset`] for each dataset whose containers are not there, and an [`Error::DamagedDataset`] for each that
-    /// cannot be read, or not to its end.
+    /// [`Error::Request`] when the request cannot be understood; the iterator returns what the engines report. It
+    /// returns [`Error::Corrupt`] in place of a field whose entry is damaged, and continues. After the fields of all
+    /// other datasets it returns an [`Error::LostDataset`] for each dataset whose containers do not exist, and an
+    /// [`Error::DamagedDataset`] for each that could not be read to its end.
     pub fn list(&self, request: &Request, options: ListOptions) -> Result<Listing> {
         let (selections, gone) = self.inner.layers(self.select(request)?)?;
         let mut listing = Listing::new(&self.inner, selections, options);
@@ -122,12 +121,13 @@ pub struct Listing {
     selections: VecDeque<Selection>,
     targets: VecDeque<Target>,
     current: Option<Walk>,
-    /// While a dataset is being read they are held back, unless they are too many.
+    /// Fields of the dataset that is being read. They are held back until its read is consistent, unless they are too
+    /// many.
     found: VecDeque<Result<Listed>>,
     reading: Option<(Selection, Reading)>,
-    /// What datasets above those that an overlay shows have shown.
+    /// The elements that the layers above have shown.
     seen: Seen,
-    /// What is told at the end, because the other datasets can be listed all the same.
+    /// The errors of unusable datasets, returned at the end.
     unusable: VecDeque<Error>,
 }
 
@@ -137,7 +137,7 @@ impl Listing {
         Self::unlocked(inner, selections, options)
     }
 
-    /// As `new`, whether or not the datasets are locked for listing: for the store's own housekeeping.
+    /// As `new`, including datasets that are locked for listing: for internal use.
     pub(crate) fn unlocked(inner: &Arc<Inner>, selections: Vec<Selection>, options: ListOptions) -> Self {
         Self {
             inner: Arc::clone(inner),
@@ -152,7 +152,7 @@ impl Listing {
         }
     }
 
-    /// The fields of these collocations, whether or not their datasets are locked.
+    /// The fields of these collocations, including those of locked datasets.
     pub(crate) fn of_targets(inner: &Arc<Inner>, targets: Vec<Target>, options: ListOptions) -> Self {
         Self { targets: targets.into(), ..Self::unlocked(inner, Vec::new(), options) }
     }
@@ -196,7 +196,7 @@ impl Listing {
         Ok(true)
     }
 
-    /// Tells of a failure, after what was found before it.
+    /// Ends the listing with a failure, after the fields found before it.
     fn fail(&mut self, error: Error) {
         self.found.push_back(Err(error));
         self.selections.clear();
@@ -245,7 +245,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// None when the axes show that nothing there is wanted.
+    /// `None` if the axes show that no element matches.
     fn new(inner: &Inner, target: Target) -> Result<Option<Self>> {
         let filters = filters(inner, &target)?;
         let Target { reader, collocation, layer, .. } = target;
@@ -253,7 +253,7 @@ impl Walk {
         Ok((!filters.is_empty()).then_some(Self { reader, collocation, filters, anchor, layer }))
     }
 
-    /// Reads the next page. False when there is none.
+    /// Reads the next page. False at the end.
     fn read_page(
         &mut self,
         inner: &Inner,
@@ -311,7 +311,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Whether a dataset above shows this element.
+    /// Whether a layer above shows this element.
     fn is_hidden(&self, seen: &mut Seen, element: &str) -> bool {
         self.layer.is_some() && seen.hides(&self.collocation.text, element)
     }
@@ -334,7 +334,7 @@ impl Walk {
     }
 }
 
-/// What is wanted of a collocation: nothing if there is no filter, because the axes show that nothing there is.
+/// The filters of a collocation's elements. Empty if the axes show that no element matches.
 pub(crate) fn filters(inner: &Inner, target: &Target) -> Result<Vec<ElementFilter>> {
     let axes = target.reader.axes(inner, &target.collocation)?;
     let filters = target.plans.iter().map(|plan| &plan.element);
@@ -342,11 +342,11 @@ pub(crate) fn filters(inner: &Inner, target: &Target) -> Result<Vec<ElementFilte
     Ok(filters.map(|filter| ElementFilter::new(filter.clone(), &axes)).collect())
 }
 
-/// A filter on elements that decides each value once.
+/// A filter on elements that evaluates each value once.
 #[derive(Debug, Clone)]
 pub(crate) struct ElementFilter {
     filter: LevelFilter,
-    /// For each key: what was decided of its escaped values, or `None` where any will do.
+    /// For each key, the results for its escaped values. `None` where every value matches.
     decided: Vec<Option<HashMap<Box<str>, bool>>>,
     takes_all: bool,
 }
@@ -378,7 +378,7 @@ impl ElementFilter {
             if let Some(known) = decided.get(value) {
                 return *known;
             }
-            // A value that came after the axes were read.
+            // A value that was added after the axes were read.
             let raw = Key::from_joined([name], value).unwrap_or_default();
             let wanted = filter.matches_value(name, raw.get(name).unwrap_or_default());
             decided.insert(value.into(), wanted);

@@ -1,19 +1,20 @@
-//! Retrieving: the bytes of the fields that a request names, or of one.
+//! Retrieving: reads the fields that a request names, or one field.
 
-pub(crate) mod answer;
+pub(crate) mod axes;
 pub(crate) mod buffers;
+pub(crate) mod bytes;
 pub(crate) mod inspect;
 pub(crate) mod list;
-pub(crate) mod read;
+pub(crate) mod retrieval;
 
 use isotach_mars::{Key, Request};
 use isotach_object::SharedBytes;
 
 use crate::{
     FieldBytes, FieldStore, Location, Result,
-    admin::locks::Action,
     catalogue::layout::{push_collocation_text, push_named_text},
-    retrieve::{answer::Retrieval, inspect::Inspected},
+    catalogue::locks::Action,
+    retrieve::{inspect::Inspected, retrieval::Retrieval},
     store::Inner,
 };
 
@@ -29,21 +30,21 @@ pub struct Field {
 }
 
 impl FieldStore {
-    /// The fields that a request names, in the request's order (see [`FieldStore::inspect`]), read as the iterator is
-    /// advanced: at most 8 fields or 1 MiB ahead, or one that is larger. Of an engine that reads ahead, as many reads are under
-    /// way as it takes, up to 64 MiB, while the caller has fields in hand. A field that is replaced by a plain flush before it is
-    /// read may come in its old or its new state; of a transaction all or nothing comes.
+    /// The fields that a request names, in the request's order (see [`FieldStore::inspect`]), read as the iterator
+    /// advances: at most 8 fields or 1 MiB ahead, or one larger field. On an engine with pending reads, up to its depth
+    /// and 64 MiB are read while the caller processes fields. A field that a plain flush replaces before it is read may
+    /// come in its old or its new state. Of a transaction all or nothing comes.
     ///
     /// # Errors
-    /// As [`FieldStore::inspect`]; the iterator yields [`crate::Error::Corrupt`] in place of a field whose bytes are
-    /// damaged, and goes on after it. It ends with a `Conflict` where a transaction replaced fields that are still to come
-    /// and a purge removed them, once some of the old ones were handed out: ask again then. Until that it begins again by itself.
+    /// As [`FieldStore::inspect`]; the iterator returns [`crate::Error::Corrupt`] in place of a field whose bytes are
+    /// damaged, and continues. If a transaction replaces remaining fields and a purge removes them, the retrieval
+    /// restarts if it has returned no field yet. Else it ends with a `Conflict`; retrieve again then.
     pub fn retrieve(&self, request: &Request) -> Result<Retrieval> {
         Retrieval::new(self.clone(), request.clone())
     }
 
-    /// The bytes of one field, or `None` if it is not there. Of several that the key may mean (an optional key left out
-    /// means absent or its default) the first in the request's order.
+    /// The bytes of one field, or `None` if it does not exist. If the key matches several fields (an optional key left
+    /// out means absent or its default), the first in the request's order.
     ///
     /// # Errors
     /// As [`FieldStore::retrieve`]; [`crate::Error::Key`] or [`crate::Error::Request`] for a key that does not fit.
@@ -59,7 +60,7 @@ impl FieldStore {
         self.read_found(key, |field| self.inner.read_into(&field.key, &field.location, buffer))
     }
 
-    /// As [`FieldStore::retrieve_one`], without a copy where the engine can lend its bytes.
+    /// As [`FieldStore::retrieve_one`], without a copy if the engine can lend the bytes.
     ///
     /// # Errors
     /// As [`FieldStore::retrieve_one`].
@@ -67,7 +68,7 @@ impl FieldStore {
         self.read_found(key, |field| self.inner.share(&field.key, &field.location))
     }
 
-    /// Where one field is, or `None` if it is not there; see [`FieldStore::retrieve_one`].
+    /// The location of one field, or `None` if it does not exist; see [`FieldStore::retrieve_one`].
     ///
     /// # Errors
     /// As [`FieldStore::retrieve_one`].
@@ -79,23 +80,23 @@ impl FieldStore {
         }))
     }
 
-    /// As `locate`, with the key as the caller wrote it.
+    /// As `locate`, with the caller's key.
     fn find(&self, key: &Key) -> Result<Option<Inspected>> {
         if let Some(location) = self.inner.locate_directly(key)? {
             return Ok(Some(Inspected { key: key.clone(), location }));
         }
-        // The key may mean a field of another rule, with an optional key's default, or with a range of steps.
+        // The key may name a field of another rule, with an optional key's default, or with a range of steps.
         self.inspect(&Request::from(key))?.next().transpose()
     }
 
-    /// Finds a field and reads it, and again where others replaced and purged, or wiped it meanwhile.
+    /// Finds and reads a field. Repeated if others replaced and purged it, or wiped it, in between.
     fn read_found<T>(&self, key: &Key, mut read: impl FnMut(&Inspected) -> Result<T>) -> Result<Option<T>> {
         let Some(field) = self.find(key)? else { return Ok(None) };
         Ok(self.read_where_it_is(field, &mut read)?.map(|(_, read)| read))
     }
 
-    /// Reads a field alone. If it cannot be read where it was found, it may have been replaced or wiped meanwhile: then
-    /// it is read where it is, or is not there any more.
+    /// Reads a field alone. If it cannot be read at its location, it may have been replaced or wiped: then it is read
+    /// at its new location, or does not exist any more.
     pub(crate) fn read_again(&self, field: Inspected) -> Result<Option<(Inspected, Vec<u8>)>> {
         self.read_where_it_is(field, &mut |field| self.inner.read_field(field))
     }
@@ -120,7 +121,7 @@ impl FieldStore {
 }
 
 impl Inner {
-    /// The location of the field that would be archived under this key: one look into one index.
+    /// The location of the field that would be archived under this key, by one lookup in one index.
     fn locate_directly(&self, key: &Key) -> Result<Option<Location>> {
         let Ok(mut split) = self.schema.split(key) else { return Ok(None) };
         let mut text = String::with_capacity(96);

@@ -1,4 +1,4 @@
-//! Whether the bytes of fields are where the catalogue says.
+//! Checking the bytes of fields against their entries.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -15,11 +15,11 @@ use isotach_engine_kit::checksum::Crc32c;
 use isotach_mars::Key;
 use isotach_object::{ArrayRead, Cell, Container, Error as ObjectError, Finding, ObjectId};
 
-use super::{Cure, Damage, Level, Meter};
+use super::report::{Cure, Damage, Level, Meter};
 use crate::{
     Error, Location, Result,
     archive::adopt::checksum_of,
-    catalogue::{location::Place, reader::DatasetReader},
+    catalogue::{dataset_reader::DatasetReader, location::Place},
     store::Inner,
     sync::lock,
 };
@@ -27,14 +27,14 @@ use crate::{
 /// Bytes read in one call.
 const STEP: usize = 4 << 20;
 
-/// An entry of an index or a history, as it was when it was listed.
+/// An entry of an index or a history, as it was listed.
 pub(super) struct Candidate {
     pub(super) object: ObjectId,
     pub(super) key: Vec<u8>,
     pub(super) value: Vec<u8>,
     pub(super) field: Key,
     pub(super) location: Location,
-    /// For an entry of the history: index and key of the newest field, and the record that it has if it is this one.
+    /// For a history entry: index and key of the newest field, and the record that it has if this entry is the newest.
     pub(super) newest: Option<(ObjectId, Vec<u8>, Vec<u8>)>,
 }
 
@@ -43,12 +43,12 @@ struct Wrong {
     what: String,
     place: String,
     byte: Option<u64>,
-    /// Whether it may be over when it is looked at again: its bytes were not to be had, and may be whole.
+    /// Whether the problem may be temporary: the bytes could not be read, and may be intact.
     may_pass: bool,
 }
 
 impl Wrong {
-    /// What keeps a field from being looked at.
+    /// The problem of a field that could not be checked.
     fn of(error: &Error, place: String, byte: Option<u64>) -> Self {
         if let Error::Object(ObjectError::Corrupt { what, place }) = error {
             return Self { what: what.clone(), place: place.clone(), byte: None, may_pass: false };
@@ -65,20 +65,20 @@ impl Wrong {
     }
 }
 
-/// Looks at fields of one dataset; several threads may.
+/// Checks fields of one dataset. Several threads may use it.
 pub(super) struct Checker<'c> {
     pub(super) inner: &'c Inner,
     pub(super) reader: &'c DatasetReader,
     pub(super) lost: &'c HashMap<ObjectId, Finding>,
-    /// Whether nothing is wrong with the dataset's containers but bytes of single arrays. Else what is not found there may come
-    /// back with their repair.
+    /// Whether the dataset's containers have no damage except bytes of single arrays. Otherwise a repair of a container
+    /// may bring missing arrays back.
     pub(super) is_readable: bool,
     pub(super) data: bool,
     pub(super) meter: &'c Meter<'c>,
     pub(super) found: Mutex<Vec<Damage>>,
-    /// How many replaced fields there are.
+    /// The number of replaced fields.
     pub(super) replaced: AtomicU64,
-    /// Which of the arrays whose bytes are lost belong to fields.
+    /// The arrays with lost bytes that belong to fields.
     pub(super) seen: Mutex<HashSet<ObjectId>>,
 }
 
@@ -88,7 +88,7 @@ impl Checker<'_> {
         let newest = self.newest(batch)?;
         let mut buffer = Vec::new();
         for ((candidate, size), is_newest) in batch.iter().zip(sizes).zip(newest) {
-            // The newest field stands in the index, too, and is looked at there.
+            // The newest field is also in the index, and is checked there.
             if is_newest {
                 continue;
             }
@@ -114,7 +114,7 @@ impl Checker<'_> {
             may_pass = true;
         }
         let (object, key, value) = (candidate.object, candidate.key.clone(), candidate.value.clone());
-        // A replaced field keeps its entry, by which a wipe finds what is left of it.
+        // A replaced field keeps its entry, by which a wipe finds the rest of it.
         let (level, cure) = match candidate.newest {
             None if may_pass => (Level::Field, Cure::Wait),
             None => (Level::Field, Cure::Remove { object, key, value }),
@@ -123,7 +123,7 @@ impl Checker<'_> {
         lock(&self.found).push(Damage { level, key: candidate.field.clone(), what, place, byte, cure });
     }
 
-    /// Whether each entry of a history is the newest.
+    /// Whether each history entry is the newest.
     fn newest(&self, batch: &[Candidate]) -> Result<Vec<bool>> {
         let asked: Vec<_> = batch.iter().filter_map(|candidate| candidate.newest.as_ref()).collect();
         let cells: Vec<_> = asked.iter().map(|(index, key, _)| Cell::kv(*index, key)).collect();
@@ -143,9 +143,9 @@ impl Checker<'_> {
         if self.reader.was_wiped(&error) { Ok(()) } else { Err(error) }
     }
 
-    /// The size of one array, if it is known to anybody.
+    /// The size of one array, if it is known.
     fn size(&self, cell: Cell<'_>) -> Result<Option<u64>> {
-        match self.inner.with_room(|| Ok(self.reader.dataset.store.size_many(&[cell])?)) {
+        match self.inner.with_handles(|| Ok(self.reader.dataset.store.size_many(&[cell])?)) {
             Ok(mut sizes) => Ok(sizes.pop().flatten()),
             Err(Error::Object(ObjectError::Corrupt { .. } | ObjectError::InvalidInput { .. })) => Ok(None),
             Err(error) => Err(error),
@@ -161,9 +161,9 @@ impl Checker<'_> {
             .filter_map(|candidate| candidate.location.object())
             .map(Cell::array)
             .collect();
-        let mut sizes = match self.inner.with_room(|| Ok(self.reader.dataset.store.size_many(&cells)?)) {
+        let mut sizes = match self.inner.with_handles(|| Ok(self.reader.dataset.store.size_many(&cells)?)) {
             Ok(sizes) => sizes.into_iter(),
-            // One of them is no array, or cannot be read: each is asked by itself.
+            // One of them is not an array or cannot be read: look each up separately.
             Err(Error::Object(ObjectError::Corrupt { .. } | ObjectError::InvalidInput { .. })) => {
                 cells.iter().map(|cell| self.size(*cell)).collect::<Result<Vec<_>>>()?.into_iter()
             }
@@ -175,7 +175,7 @@ impl Checker<'_> {
             .collect())
     }
 
-    /// What is wrong with a field, and how many bytes were read.
+    /// The problem of a field, and the number of bytes that were read.
     fn check_one(
         &self,
         candidate: &Candidate,
@@ -187,7 +187,7 @@ impl Checker<'_> {
             |what: String| Some(Wrong { what, place: location.to_string(), byte: None, may_pass: false });
         let unread = |error: &Error| Some(Wrong::of(error, location.to_string(), None));
         let (container, object) = match &location.place {
-            Place::File(path) => return self.inner.with_room(|| self.check_file(location, path)),
+            Place::File(path) => return self.inner.with_handles(|| self.check_file(location, path)),
             Place::Object { container, object } => (container, *object),
         };
         let (open, size) = if **container == *self.reader.dataset.uri {
@@ -198,13 +198,13 @@ impl Checker<'_> {
             }
             (Arc::clone(&self.reader.dataset.store), size)
         } else {
-            // A pool that is not reached from here, or of an engine that is not here, says nothing of the field.
+            // An unreachable pool, or one of an unknown engine, proves nothing about the field.
             let open = match self.inner.container(container) {
                 Ok(open) => open,
                 Err(error) if error.is_too_many_open() => return Err(error),
                 Err(error) => return Ok((Some(Wrong::unknown(&error, location.to_string(), None)), 0)),
             };
-            match self.inner.with_room(|| Ok(open.size_many(&[Cell::array(object)])?)) {
+            match self.inner.with_handles(|| Ok(open.size_many(&[Cell::array(object)])?)) {
                 Ok(sizes) => (open, sizes.first().copied().flatten()),
                 Err(error) if error.is_too_many_open() => return Err(error),
                 Err(error) => return Ok((unread(&error), 0)),
@@ -221,7 +221,7 @@ impl Checker<'_> {
         if !self.data {
             return Ok((None, 0));
         }
-        match self.inner.with_room(|| Ok(checksum_in(&*open, object, location, buffer)?)) {
+        match self.inner.with_handles(|| Ok(checksum_in(&*open, object, location, buffer)?)) {
             Ok(found) if found == location.checksum => Ok((None, location.length)),
             Ok(found) => Ok((
                 wrong(format!("checksum {found:08x} differs from {:08x}", location.checksum)),
@@ -232,7 +232,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What is wrong with a part of an adopted file.
+    /// The problem of a part of an adopted file.
     fn check_file(&self, location: &Location, path: &Path) -> Result<(Option<Wrong>, u64)> {
         let (place, byte) = (path.display().to_string(), Some(location.offset));
         let unread = |error: io::Error, doing: &str| -> Error {
@@ -265,15 +265,16 @@ impl Checker<'_> {
         })
     }
 
-    /// Whether an entry is as it was when it was listed; if not, whatever was wrong with it is not any more.
+    /// Whether an entry is unchanged since it was listed. If not, its problem is void.
     fn is_still_there(&self, candidate: &Candidate) -> Result<bool> {
         let cell = Cell::kv(candidate.object, &candidate.key);
         let now = self.reader.get_many(self.inner, &[cell]);
-        Ok(unless_no_room(now)?
+        Ok(unless_out_of_handles(now)?
             .is_some_and(|mut now| now.pop().flatten().as_deref() == Some(&*candidate.value)))
     }
 
-    /// Whether a field was replaced and its array is gone: a purge is at it, or was killed, and the next one takes its entry away.
+    /// Whether a field was replaced and its array is gone: a purge is under way, or was killed, and the next purge
+    /// removes the entry.
     fn is_purged(&self, candidate: &Candidate) -> Result<bool> {
         let own = match &candidate.location.place {
             Place::Object { container, object } if **container == *self.reader.dataset.uri => Some(*object),
@@ -281,20 +282,20 @@ impl Checker<'_> {
         };
         let Some(array) = own.filter(|_| candidate.newest.is_some()) else { return Ok(false) };
         let sizes =
-            self.inner.with_room(|| Ok(self.reader.dataset.store.size_many(&[Cell::array(array)])?));
-        Ok(unless_no_room(sizes)?.is_some_and(|sizes| sizes == [None]))
+            self.inner.with_handles(|| Ok(self.reader.dataset.store.size_many(&[Cell::array(array)])?));
+        Ok(unless_out_of_handles(sizes)?.is_some_and(|sizes| sizes == [None]))
     }
 }
 
-/// What was found, if anything could be; where there was no room to look, nothing is known.
-pub(super) fn unless_no_room<T>(found: Result<T>) -> Result<Option<T>> {
+/// The result, if there is one. Without free file handles nothing is known.
+pub(super) fn unless_out_of_handles<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Err(error) if error.is_too_many_open() => Err(error),
         found => Ok(found.ok()),
     }
 }
 
-/// The checksum of the bytes at a location, piece by piece.
+/// The checksum of the bytes at a location, read in pieces.
 fn checksum_in(
     container: &dyn Container,
     object: ObjectId,

@@ -10,25 +10,25 @@ use isotach_mars::Key;
 use isotach_object::{Anchor, Cell, Error as ObjectError, Finding, ObjectId, Page};
 
 use super::{
-    Cure, Damage, Level, Meter, VerifiedPart, VerifyOptions,
-    check::{Candidate, Checker, unless_no_room},
+    check::{Candidate, Checker, unless_out_of_handles},
+    report::{Cure, Damage, Level, Meter, VerifiedPart, VerifyOptions},
 };
 use crate::{
     Error, Location, Result,
-    archive::batch::parse_history,
+    catalogue::history::parse_history,
     catalogue::{
+        dataset_reader::DatasetReader,
         layout::{element_of_kv_key, kv_key},
-        reader::DatasetReader,
         select::Target,
     },
     store::Inner,
     sync::lock,
 };
 
-/// How many fields go to a thread at once.
+/// The number of fields in a thread's batch.
 const BATCH: usize = 256;
 
-/// Looks at collocations of a dataset. What is in `lost` when this returns belongs to no field.
+/// Verifies collocations of a dataset. After the call, `lost` contains the lost bytes that belong to no field.
 pub(super) fn verify(
     inner: &Arc<Inner>,
     reader: &Arc<DatasetReader>,
@@ -61,7 +61,7 @@ pub(super) fn verify(
                         let batch = lock(take).recv();
                         let Ok(batch) = batch else { return Ok(()) };
                         if let Err(error) = checker.check(&batch) {
-                            // Whoever hands out must not wait for one that takes nothing more.
+                            // Drain the channel, so that the sender does not block.
                             while lock(take).recv().is_ok() {}
                             return Err(error);
                         }
@@ -90,7 +90,7 @@ pub(super) fn verify(
     walked
 }
 
-/// Goes through one collocation.
+/// Verifies one collocation.
 struct Walk<'w> {
     inner: &'w Inner,
     reader: &'w Arc<DatasetReader>,
@@ -98,7 +98,7 @@ struct Walk<'w> {
     give: &'w SyncSender<Vec<Candidate>>,
     part: &'w mut VerifiedPart,
     batch: Vec<Candidate>,
-    /// The values of each axis, and those that it lacked and that were looked for.
+    /// The values of each axis, and missing values that were looked up again.
     axes: Vec<(BTreeSet<String>, BTreeSet<String>)>,
 }
 
@@ -173,7 +173,7 @@ impl Walk<'_> {
             };
             if !is_history {
                 self.part.fields += 1;
-                self.look_on_axes(whole, element, value)?;
+                self.check_axes(whole, element, value)?;
             }
             let newest = is_history.then(|| {
                 (
@@ -198,9 +198,10 @@ impl Walk<'_> {
         self.target.plans.iter().any(|plan| plan.element.matches(&element))
     }
 
-    /// Readers pass over a field whose values are not on the axes. The axes were read before the index, so a value that
-    /// they lack is looked for again, and then whether the field's entry with this record is still there.
-    fn look_on_axes(&mut self, whole: &Key, element: &str, record: &[u8]) -> Result<()> {
+    /// Checks a field's values against the axes, because readers skip fields with values that are not on the axes. The
+    /// axes were read before the index. So a missing value is looked up again, and then the field's entry with this
+    /// record.
+    fn check_axes(&mut self, whole: &Key, element: &str, record: &[u8]) -> Result<()> {
         let names = Arc::clone(&self.target.collocation.names);
         let Some(key) = Key::from_joined(names.iter().map(|name| &**name), element) else { return Ok(()) };
         for (at, (name, value)) in key.slots().enumerate() {
@@ -213,7 +214,8 @@ impl Walk<'_> {
             let objects = &self.target.collocation.objects;
             let axis = objects.axes.get(at).copied();
             let now = |object, key: &[u8]| {
-                let found = unless_no_room(self.reader.get_many(self.inner, &[Cell::kv(object, key)]))?;
+                let found =
+                    unless_out_of_handles(self.reader.get_many(self.inner, &[Cell::kv(object, key)]))?;
                 Ok::<_, Error>(found.and_then(|mut found| found.pop().flatten()))
             };
             let is_missed = axis.map_or(Ok(None), |axis| now(axis, &entry))?.is_none();

@@ -1,4 +1,4 @@
-//! Verifying a dataset: its containers, its description, its collocations.
+//! Verifying a dataset: its containers, its description and its collocations.
 
 use std::{
     collections::HashMap,
@@ -8,14 +8,18 @@ use std::{
 use isotach_object::{Cell, Finding, Label, ObjectId, ObjectType, Part, Pool};
 
 use super::{
-    Apart, Cure, Damage, Level, Looked, Meter, Unended, VerifiedPart, VerifyOptions, collocation, look,
-    of_container,
+    collocation,
+    report::{
+        Cure, Damage, Level, Meter, VerifiedContainer, VerifiedPart, VerifyOptions, look, of_container,
+    },
+    unended::Unended,
+    unnamed::SplitDataset,
 };
 use crate::{
     Error, Result, Selection,
     catalogue::{
+        dataset_reader::DatasetReader,
         layout::{COLLOCATION, DATASET, ENTRY_KEY, ENTRY_RECORD, ENTRY_SCHEMA},
-        reader::DatasetReader,
         record::Record,
         root::for_each,
         select::Target,
@@ -23,10 +27,10 @@ use crate::{
     store::Inner,
 };
 
-/// What the containers of a dataset take.
+/// The size of the dataset's containers.
 pub(super) fn size(inner: &Inner, selection: &Selection) -> Result<u64> {
     let sizes = containers(inner, selection)?.into_iter();
-    sizes.map(|(pool, label)| inner.with_room(|| Ok(pool.container_size(&label)?))).sum()
+    sizes.map(|(pool, label)| inner.with_handles(|| Ok(pool.container_size(&label)?))).sum()
 }
 
 /// The catalogue's container, and the store's if it is another one.
@@ -39,7 +43,7 @@ fn containers(inner: &Inner, selection: &Selection) -> Result<Vec<(Arc<dyn Pool>
     Ok(containers)
 }
 
-/// Looks at a dataset. None if it was wiped meanwhile.
+/// Verifies a dataset. `None` if it was wiped meanwhile.
 pub(super) fn verify(
     inner: &Arc<Inner>,
     selection: &Selection,
@@ -57,13 +61,13 @@ pub(super) fn verify(
         more_damage: 0,
         unnamed: Vec::new(),
         unnamed_fields: None,
-        apart: apart(inner, selection),
+        split: split(inner, selection),
         unended: None,
         containers: Vec::new(),
         forbidden: selection.entry.forbidden.clone(),
     };
-    let mut lost = look_at_containers(inner, selection, options, meter, &mut part)?;
-    if selection.root.same_life(&selection.entry)?.is_none() {
+    let mut lost = verify_containers(inner, selection, options, meter, &mut part)?;
+    if selection.root.same_incarnation(&selection.entry)?.is_none() {
         return Ok(None);
     }
     let opened = inner.reader(&selection.root, &selection.entry).and_then(|reader| {
@@ -75,14 +79,14 @@ pub(super) fn verify(
         Ok(None) => return Ok(None),
         Ok(Some((reader, targets))) => {
             collocation::verify(inner, &reader, &targets, &mut lost, options, &mut part, meter)?;
-            part.look_for_unnamed()?;
+            part.count_unnamed()?;
         }
         Err(error) if error.is_too_many_open() => return Err(error),
-        // What is damaged was told already; else it is told here.
+        // The damage was reported already, or is reported here.
         Err(error) if part.damage.is_empty() => part.damaged(&error.to_string()),
         Err(_) => {}
     }
-    let Some(now) = selection.root.same_life(&selection.entry)? else { return Ok(None) };
+    let Some(now) = selection.root.same_incarnation(&selection.entry)? else { return Ok(None) };
     part.unended = Unended::of(inner, selection, &now);
     let unnamed = lost.values().map(|finding| {
         let mut damage = of_container(Level::Dataset, &part.key, finding, 0);
@@ -96,15 +100,19 @@ pub(super) fn verify(
     Ok(Some(part))
 }
 
-/// The dataset, if its index is in another container than its bytes.
-fn apart(inner: &Arc<Inner>, selection: &Selection) -> Option<Apart> {
+/// The dataset, if its index and its bytes are in different containers.
+fn split(inner: &Arc<Inner>, selection: &Selection) -> Option<SplitDataset> {
     let Selection { root, entry, .. } = selection;
-    let is_apart = root.past.is_none() && !entry.record.store.is_empty();
-    is_apart.then(|| Apart { inner: Arc::clone(inner), root: Arc::clone(root), entry: Arc::clone(entry) })
+    let is_apart = root.snapshot.is_none() && !entry.record.store.is_empty();
+    is_apart.then(|| SplitDataset {
+        inner: Arc::clone(inner),
+        root: Arc::clone(root),
+        entry: Arc::clone(entry),
+    })
 }
 
-/// Looks at the containers of a dataset. Gives the bytes that are not there, by the array that they were of.
-fn look_at_containers(
+/// Verifies the containers of a dataset. Returns the lost bytes, by their array.
+fn verify_containers(
     inner: &Inner,
     selection: &Selection,
     options: VerifyOptions,
@@ -118,7 +126,7 @@ fn look_at_containers(
     };
     for (pool, label) in containers {
         let before = AtomicU64::new(0);
-        match inner.with_room(|| look(&*pool, &label, options, meter, &before)) {
+        match inner.with_handles(|| look(&*pool, &label, options, meter, &before)) {
             Ok(verified) => {
                 part.more_damage += verified.more_findings;
                 part.unnamed.extend(verified.unnamed);
@@ -129,7 +137,7 @@ fn look_at_containers(
                         None => part.damage.push(of_container(Level::Dataset, &part.key, finding, at)),
                     }
                 }
-                part.containers.push(Looked { pool, label, findings: verified.findings });
+                part.containers.push(VerifiedContainer { pool, label, findings: verified.findings });
             }
             Err(error) if error.code() == "not-found" => part.damaged(&format!("it is lost: {error}")),
             Err(error) => part.unknown(error)?,
@@ -138,36 +146,36 @@ fn look_at_containers(
     Ok(lost)
 }
 
-/// The array whose bytes a finding is of.
+/// The array of a finding about bytes.
 fn array_of(finding: &Finding) -> Option<ObjectId> {
     let object = finding.cell.as_ref()?.object;
     (finding.part == Part::Bytes && object.otype() == ObjectType::Array).then_some(object)
 }
 
 impl VerifiedPart {
-    /// Adds a damage of the dataset as a whole.
+    /// Reports damage of the dataset as a whole.
     pub(super) fn damaged(&mut self, what: &str) {
         self.add(Level::Dataset, what, Cure::None);
     }
 
-    /// Whether nothing was found in the containers but damaged bytes of single cells.
+    /// Whether the containers have no findings except damaged bytes of single cells.
     pub(super) fn is_readable(&self) -> bool {
         let mut findings = self.containers.iter().flat_map(|looked| &looked.findings);
         findings.all(|finding| finding.part == Part::Bytes)
     }
 
-    fn look_for_unnamed(&mut self) -> Result<()> {
-        let unnamed = self.apart.as_ref().map_or(Ok(None), Apart::unnamed);
+    fn count_unnamed(&mut self) -> Result<()> {
+        let unnamed = self.split.as_ref().map_or(Ok(None), SplitDataset::unnamed);
         match unnamed {
             Ok(unnamed) => self.unnamed_fields = unnamed,
-            // Entries that cannot be read were told of already.
+            // Unreadable entries were reported already.
             Err(error) if !error.is_too_many_open() && !self.damage.is_empty() => {}
             Err(error) => self.unknown(error)?,
         }
         Ok(())
     }
 
-    /// Tells of what could not be looked at, and may be whole.
+    /// Reports an object that could not be checked and may be intact.
     fn unknown(&mut self, error: Error) -> Result<()> {
         if error.is_too_many_open() {
             return Err(error);
@@ -182,7 +190,7 @@ impl VerifiedPart {
     }
 }
 
-/// Looks at how the dataset's container is described. What is missing of it is known from the list of datasets.
+/// Verifies the description of the dataset's container. The list of datasets supplies missing parts.
 fn check_description(
     inner: &Inner,
     selection: &Selection,
@@ -213,7 +221,7 @@ fn check_description(
     Ok(())
 }
 
-/// Looks at what the dataset says of itself. Gives the collocations that the request may mean, as far as they are known.
+/// Verifies the dataset's own entries. Returns the known collocations that match the request.
 fn targets(
     inner: &Inner,
     selection: &Selection,
@@ -238,7 +246,7 @@ fn targets(
         let what = format!("the entry of collocation {:?} cannot be read", String::from_utf8_lossy(&key));
         part.add(Level::Dataset, &what, Cure::Remove { object: DATASET, key, value });
     }
-    // With an entry that cannot be read the dataset's collocations cannot be listed; once it is taken out they can.
+    // An unreadable entry prevents listing the collocations. Once it is taken out they can be listed.
     part.damaged("its fields were not looked at: repair, and verify again");
     Ok(Vec::new())
 }

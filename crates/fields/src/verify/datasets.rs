@@ -1,51 +1,52 @@
-//! Verifying a list of datasets: its container, and whether it names every container in which there are fields.
+//! Verifying a list of datasets: its container, and whether it names every container with fields.
 //!
-//! What must stay true: a container that a list does not name is told of, or is none of a dataset's, or was wiped. None is
-//! passed over because it cannot be looked into.
+//! What must stay true: a container that the list does not name is reported, is not a dataset's, or was wiped. An
+//! unreadable container is never silently skipped.
 
 use std::sync::{Arc, atomic::AtomicU64};
 
 use isotach_mars::Key;
 use isotach_object::{Cell, Error as ObjectError, Label, Pool};
 
-use super::{Cure, Damage, Level, Looked, Meter, VerifiedPart, VerifyOptions, look, of_container};
+use super::report::{
+    Cure, Damage, Level, Meter, VerifiedContainer, VerifiedPart, VerifyOptions, look, of_container,
+};
 use crate::{
     Error, Forbidden, Result,
-    admin::{
-        forbidden::Limits,
-        sweep::{Stray, strays},
-    },
+    admin::sweep::{Orphan, orphans},
     catalogue::{
         layout::{DATASET, DATASETS, ENTRY_KEY, ENTRY_SCHEMA, ROOT, SETTINGS, VERSION, parse_named_text},
         record::Record,
         root::{Root, SETTING_SCHEMA, SETTING_VERSION},
     },
+    config::forbidden::Limits,
     store::Inner,
 };
 
-/// Looks at the list of datasets of an open store.
+/// Verifies the list of datasets of an open store.
 pub(super) fn verify(
     inner: &Inner,
     root: &Root,
     options: VerifyOptions,
     meter: &Meter<'_>,
 ) -> Result<VerifiedPart> {
-    let mut part = inner.with_room(|| verify_container(&root.pool, options, meter))?;
+    let mut part = inner.with_handles(|| verify_container(&root.pool, options, meter))?;
     part.forbidden = root.limits.of_any();
-    if root.past.is_none() {
-        let found = inner.unlisted(root).and_then(|labels| inner.with_room(|| strays(&*root.pool, &labels)));
+    if root.snapshot.is_none() {
+        let found =
+            inner.unlisted(root).and_then(|labels| inner.with_handles(|| orphans(&*root.pool, &labels)));
         match found {
-            Ok(found) => part.strays(root, found, options, meter)?,
+            Ok(found) => part.orphans(root, found, options, meter)?,
             Err(error) if error.code() != "corrupt" => return Err(error),
             Err(error) if part.damage.is_empty() => part.damaged_list(&error),
-            // A list that cannot be read was told of already.
+            // An unreadable list was reported already.
             Err(_) => {}
         }
     }
     Ok(part)
 }
 
-/// Looks at a list of datasets whose store cannot be opened.
+/// Verifies a list of datasets whose store cannot be opened.
 pub(super) fn verify_unopened(
     pool: &Arc<dyn Pool>,
     forbidden: Forbidden,
@@ -54,18 +55,18 @@ pub(super) fn verify_unopened(
 ) -> Result<VerifiedPart> {
     let mut part = verify_container(pool, options, meter)?;
     part.forbidden = forbidden;
-    let found = strays(&**pool, &all_but_root(&**pool)?)?;
+    let found = orphans(&**pool, &all_but_root(&**pool)?)?;
     if part.damage.is_empty() {
         part.damage = settings(&**pool, &found)?;
     }
-    // Which containers it names is known when it can be read; those that cannot be looked into are known now.
-    for stray in found {
-        part.stray(None, stray, options, meter)?;
+    // The containers that the list names are unknown until it can be read. Unreadable containers are known now.
+    for orphan in found {
+        part.orphan(None, orphan, options, meter)?;
     }
     Ok(part)
 }
 
-/// Looks at the container of a list of datasets.
+/// Verifies the container of a list of datasets.
 fn verify_container(pool: &Arc<dyn Pool>, options: VerifyOptions, meter: &Meter<'_>) -> Result<VerifiedPart> {
     let label: Label = ROOT.parse()?;
     let verified = look(&**pool, &label, options, meter, &AtomicU64::new(0))?;
@@ -79,9 +80,9 @@ fn verify_container(pool: &Arc<dyn Pool>, options: VerifyOptions, meter: &Meter<
         more_damage: verified.more_findings,
         unnamed: verified.unnamed,
         unnamed_fields: None,
-        apart: None,
+        split: None,
         unended: None,
-        containers: vec![Looked { pool: Arc::clone(pool), label, findings: verified.findings }],
+        containers: vec![VerifiedContainer { pool: Arc::clone(pool), label, findings: verified.findings }],
         forbidden: Forbidden::default(),
     })
 }
@@ -96,16 +97,15 @@ fn all_but_root(pool: &dyn Pool) -> Result<Vec<Label>> {
     Ok(labels)
 }
 
-/// The datasets whose containers can be looked into, by what these say. A list that has just been brought back is compared
-/// with them.
-pub(super) fn described(pool: &dyn Pool) -> Result<Vec<Stray>> {
-    let mut found = strays(pool, &all_but_root(pool)?)?;
-    found.retain(|stray| matches!(stray, Stray::Used(..)));
+/// The datasets of readable containers, from their descriptions. A restored list is compared with them.
+pub(super) fn described(pool: &dyn Pool) -> Result<Vec<Orphan>> {
+    let mut found = orphans(pool, &all_but_root(pool)?)?;
+    found.retain(|orphan| matches!(orphan, Orphan::Used(..)));
     Ok(found)
 }
 
-/// What a store lacks that is known by its datasets: its version and its schema, by the newest of them.
-pub(super) fn settings(pool: &dyn Pool, described: &[Stray]) -> Result<Vec<Damage>> {
+/// The missing settings of a store that its newest dataset can supply: the version and the schema.
+pub(super) fn settings(pool: &dyn Pool, described: &[Orphan]) -> Result<Vec<Damage>> {
     let root = pool.open_container(&ROOT.parse()?)?;
     let damage = |what: String, cure: Cure| Damage {
         level: Level::Store,
@@ -121,16 +121,16 @@ pub(super) fn settings(pool: &dyn Pool, described: &[Stray]) -> Result<Vec<Damag
     }
     let cells = [SETTING_SCHEMA, SETTING_VERSION].map(|name| Cell::kv(SETTINGS, name));
     let known = root.get_many(&cells)?;
-    let used = described.iter().filter_map(|stray| match stray {
-        Stray::Used(_, record) => Some(record),
-        Stray::Closed(..) => None,
+    let used = described.iter().filter_map(|orphan| match orphan {
+        Orphan::Used(_, record) => Some(record),
+        Orphan::Closed(..) => None,
     });
     let Some(newest) = used.max_by_key(|record| record.created_us).filter(|_| known.contains(&None)) else {
         return Ok(Vec::new());
     };
     let container = pool.open_container(&newest.label.parse()?)?;
     let schema = container.get_many(&[Cell::kv(DATASET, ENTRY_SCHEMA)])?.pop().flatten();
-    // The version comes last: where it is, there is a store.
+    // The version comes last: if it exists, the store does.
     let values = [(SETTING_SCHEMA, schema), (SETTING_VERSION, Some(VERSION.to_le_bytes().to_vec()))];
     let lost = values.into_iter().zip(known).filter(|(_, known)| known.is_none());
     let put_back = lost.filter_map(|((name, value), _)| {
@@ -145,19 +145,19 @@ pub(super) fn settings(pool: &dyn Pool, described: &[Stray]) -> Result<Vec<Damag
     Ok(put_back.collect())
 }
 
-/// What is wrong with a list that does not name these.
-pub(super) fn unlisted(pool: &Arc<dyn Pool>, described: Vec<Stray>) -> Result<Vec<Damage>> {
+/// The damage of a list that lacks these datasets.
+pub(super) fn unlisted(pool: &Arc<dyn Pool>, described: Vec<Orphan>) -> Result<Vec<Damage>> {
     let root = Root::open(Arc::clone(pool), Limits::default())?;
     let mut damage = Vec::new();
-    for stray in described {
-        if let Stray::Used(text, record) = stray {
+    for orphan in described {
+        if let Orphan::Used(text, record) = orphan {
             damage.extend(compare(&root, &text, &record)?);
         }
     }
     Ok(damage)
 }
 
-/// What is wrong with a list that does not name this container.
+/// The damage of a list that lacks this container.
 fn compare(root: &Root, text: &str, record: &Record) -> Result<Option<Damage>> {
     let (what, cure) = match root.lookup(text)? {
         Some(listed) if listed.record.label == record.label => return Ok(None),
@@ -186,39 +186,41 @@ fn compare(root: &Root, text: &str, record: &Record) -> Result<Option<Damage>> {
 }
 
 impl VerifiedPart {
-    /// Tells of a list that cannot be read, though its container can.
+    /// Reports an unreadable list whose container is intact.
     fn damaged_list(&mut self, error: &Error) {
         let (key, what, place) = (Key::new(), error.to_string(), self.place.clone());
         self.damage.push(Damage { level: Level::Store, key, what, place, byte: None, cure: Cure::None });
     }
 
-    fn strays(
+    fn orphans(
         &mut self,
         root: &Root,
-        found: Vec<Stray>,
+        found: Vec<Orphan>,
         options: VerifyOptions,
         meter: &Meter<'_>,
     ) -> Result<()> {
-        found.into_iter().try_for_each(|stray| self.stray(Some(root), stray, options, meter))
+        found.into_iter().try_for_each(|orphan| self.orphan(Some(root), orphan, options, meter))
     }
 
-    /// Tells of a container that the list does not name, or that may be one of those.
-    fn stray(
+    /// Reports a container that the list does not name, or may not name.
+    fn orphan(
         &mut self,
         root: Option<&Root>,
-        stray: Stray,
+        orphan: Orphan,
         options: VerifyOptions,
         meter: &Meter<'_>,
     ) -> Result<()> {
-        match (stray, root) {
-            (Stray::Used(text, record), Some(root)) => self.damage.extend(compare(root, &text, &record)?),
-            (Stray::Used(..), None) => {}
-            (Stray::Closed(label, error), _) => self.closed(label, &error, root.is_some(), options, meter)?,
+        match (orphan, root) {
+            (Orphan::Used(text, record), Some(root)) => self.damage.extend(compare(root, &text, &record)?),
+            (Orphan::Used(..), None) => {}
+            (Orphan::Closed(label, error), _) => {
+                self.closed(label, &error, root.is_some(), options, meter)?
+            }
         }
         Ok(())
     }
 
-    /// Tells what is wrong with a container that cannot be looked into, and that the list does not name, if that is known.
+    /// Reports the damage of an unreadable container that the list does not name.
     fn closed(
         &mut self,
         label: Label,
@@ -251,7 +253,7 @@ impl VerifiedPart {
                 }));
                 self.more_damage += verified.more_findings;
                 self.unnamed.extend(verified.unnamed);
-                self.containers.push(Looked { pool, label, findings: verified.findings });
+                self.containers.push(VerifiedContainer { pool, label, findings: verified.findings });
             }
             Err(Error::Object(ObjectError::NotFound { .. })) => {}
             Err(error) if error.is_too_many_open() => return Err(error),

@@ -1,8 +1,8 @@
-//! Repairing what a verification found, as far as nothing is lost by it.
+//! Repairing the findings of a verification, as far as that loses nothing.
 //!
-//! What must stay true: nothing is deleted. What the containers can make anew is moved aside by their engine; an entry
-//! that leads to no right bytes is written into a note, which is durable, before it is taken out. Bytes stay where they
-//! are. An entry that has changed since it was looked at is left alone. A repair that fails keeps nothing else from being repaired.
+//! What must stay true: nothing is deleted. Engines quarantine files that they can rebuild. An entry without correct
+//! bytes is written to a durable note before it is taken out. Bytes stay where they are. An entry that has changed
+//! since it was verified is left unchanged. A failed repair does not prevent others.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -12,29 +12,33 @@ use isotach_object::{
     Update,
 };
 
-use super::{Cure, Damage, EndedWipes, Level, VerifiedPart, VerifyReport, datasets};
-use crate::{Action, Error, Result, admin::sweep::Stray, catalogue::layout::SETTINGS};
+use super::{
+    datasets,
+    report::{Cure, Damage, Level, VerifiedPart, VerifyReport},
+    unended::EndedWipes,
+};
+use crate::{Action, Error, Result, admin::sweep::Orphan, catalogue::layout::SETTINGS};
 
-/// What a repair does about a damage.
+/// The repair of a damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repair {
-    /// What is damaged is moved aside, and made anew from what is not.
-    MovedAside,
-    /// The entry is written down aside and taken out: readers find no field, instead of a corrupt one.
+    /// Damaged files are quarantined, and rebuilt from intact ones.
+    Quarantined,
+    /// The entry is quarantined and taken out: readers find no field instead of a corrupt one.
     TakenOut,
     /// What was missing is put back.
     PutBack,
-    /// The container can be used again, with what other files prove of the end of its history.
+    /// The container is usable again, with the end of its history as far as other files prove it.
     Restored,
-    /// Nothing: it has changed meanwhile, or there is nothing that a repair could do.
+    /// Nothing: it has changed, or no repair is possible.
     Left,
 }
 
 impl Repair {
-    /// A stable word for it.
+    /// Its stable code.
     pub fn code(self) -> &'static str {
         match self {
-            Self::MovedAside => "moved aside",
+            Self::Quarantined => "moved aside",
             Self::TakenOut => "taken out",
             Self::PutBack => "put back",
             Self::Restored => "restored",
@@ -43,14 +47,14 @@ impl Repair {
     }
 }
 
-/// What a repair did, or would do.
+/// The report of a repair, or of its dry run.
 #[derive(Debug)]
 pub struct RepairReport {
     /// Whether it was done.
     pub done: bool,
-    /// Each damage, in the order of the verification's report, and what was done about it.
+    /// Each damage, in the order of the verification's report, and its repair.
     pub repaired: Vec<Repaired>,
-    /// The containers whose history had lost its end, and what came of it.
+    /// The containers whose history had lost its end.
     pub restored: Vec<RestoredContainer>,
     /// The wipes of collocations that were ended, or would be. One that is still running fails with `Conflict`; on an engine
     /// without transactions it goes on, and what is flushed meanwhile may be lost.
@@ -60,36 +64,36 @@ pub struct RepairReport {
 /// A container whose history had lost its end.
 #[derive(Debug)]
 pub struct RestoredContainer {
-    /// The dataset whose fields it has; empty for the list of datasets, and where the dataset is not known.
+    /// The dataset of its fields; empty for the list of datasets, and if the dataset is unknown.
     pub dataset: Key,
     /// What came back.
     pub restored: Restored,
 }
 
-/// One damage and what was done about it.
+/// One damage and its repair.
 #[derive(Debug)]
 pub struct Repaired {
     /// The dataset; empty for the list of datasets.
     pub dataset: Key,
     /// What is damaged.
     pub damage: Damage,
-    /// What was done, or would be.
+    /// The repair, done or planned.
     pub repair: Repair,
-    /// Where what was moved or written down is, once it is done.
+    /// The place of quarantined files or entries, once it is done.
     pub aside: Option<String>,
-    /// Why it is left, where the attempt to repair it failed.
+    /// The reason of a failed repair.
     pub why: Option<String>,
 }
 
 impl VerifyReport {
-    /// Repairs what can be, or says what would be repaired if not `doit`. A list of datasets is whole then: what it has lost with
-    /// the end of its history is put back before this returns.
+    /// Repairs the damage, or with `doit` false only reports the plan. A list of datasets is complete afterwards: what
+    /// it has lost with the end of its history is put back before this returns.
     ///
     /// # Errors
-    /// [`Error::ReadOnly`] for what a snapshot shows, and [`Error::Forbidden`]: nothing is repaired then. What else fails is
-    /// left, with the reason, and all other damage is repaired.
+    /// [`Error::ReadOnly`] for a snapshot, and [`Error::Forbidden`]: nothing is repaired then. Other failures are in
+    /// the report, with their reasons, and all other damage is repaired.
     pub fn repair(&self, doit: bool) -> Result<RepairReport> {
-        if let Some(name) = &self.past {
+        if let Some(name) = &self.snapshot {
             return Err(Error::ReadOnly { snapshot: name.to_string(), what: "repair" });
         }
         let is_concerned = |part: &&VerifiedPart| !part.damage.is_empty() || part.unended.is_some();
@@ -111,10 +115,10 @@ impl VerifyReport {
     }
 }
 
-/// What came of a step of a repair, or why it failed. The others go on.
+/// The result of a step of a repair, or the reason of its failure. Other steps continue.
 type Attempt<T> = std::result::Result<T, String>;
 
-/// What came of the containers of a part, in their order: nothing where there was nothing to do.
+/// The results for the containers of a part, in their order. `None` if there was nothing to do.
 type Sets = Vec<Option<Attempt<SetAside>>>;
 
 impl VerifiedPart {
@@ -166,17 +170,15 @@ impl VerifiedPart {
         match if doit { unended.end() } else { Ok(unended.planned()) } {
             Ok(ended) => report.ended_wipes.push(ended),
             Err(error) => {
-                let what = "a wipe of collocations has begun and not ended".to_owned();
-                let (key, place, cure) = (self.key.clone(), self.place.clone(), Cure::Wait);
-                let damage = Damage { level: Level::Dataset, key, what, place, byte: None, cure };
+                let damage = unended.damage(&self.place);
                 report.repaired.push(self.repaired(&damage, Err(error.to_string()), None));
             }
         }
     }
 
-    /// Copies fields aside whose entries were in another container than they, and are lost.
+    /// Quarantines fields whose entries were in another container and are lost.
     fn copy_unnamed(&self, restored: &mut Restored, aside: &str, report: &mut RepairReport) {
-        let copied = self.apart.as_ref().map_or(Ok(None), |apart| apart.copy(aside.as_ref()));
+        let copied = self.split.as_ref().map_or(Ok(None), |split| split.copy(aside.as_ref()));
         match copied {
             Ok(copy) => restored.unnamed.extend(copy),
             Err(error) => {
@@ -188,14 +190,14 @@ impl VerifiedPart {
         }
     }
 
-    /// Lets the engines repair their containers, the catalogue's last: by it all others are found. Of a list of datasets that
-    /// comes back gives the datasets that there are, looked for before anybody can make one of them anew.
-    fn repair_containers(&self) -> (Sets, Option<Result<Vec<Stray>>>) {
+    /// Lets the engines repair their containers, the catalogue's last, because the others are found by it. If a list of
+    /// datasets comes back, also returns the datasets that exist, found before any of them can be created anew.
+    fn repair_containers(&self) -> (Sets, Option<Result<Vec<Orphan>>>) {
         let is_for_engine = |finding: &Finding| [Part::Derived, Part::End].contains(&finding.part);
         let mut sets: Sets = self.containers.iter().map(|_| None).collect();
         let mut described = None;
         for (at, looked) in self.containers.iter().enumerate().rev() {
-            // The note stands beside the catalogue's container, which has the entries.
+            // The note is kept beside the catalogue's container, which has the entries.
             if at > 0 && !looked.findings.iter().any(is_for_engine) {
                 continue;
             }
@@ -210,7 +212,7 @@ impl VerifiedPart {
         (sets, described)
     }
 
-    /// Whether something comes back by which datasets are found that nobody has looked for.
+    /// Whether the repair restores entries by which unreported datasets may be found.
     fn comes_back(&self) -> bool {
         let finds = |damage: &Damage| match damage.cure {
             Cure::Restore { .. } => true,
@@ -220,7 +222,7 @@ impl VerifiedPart {
         self.damage.iter().any(finds)
     }
 
-    /// The container that has the entries, if its note could be written.
+    /// The container with the entries, if its note could be written.
     fn catalogue(&self, sets: &Sets) -> Attempt<Arc<dyn Container>> {
         if let Some(Some(Err(why))) = sets.first() {
             return Err(why.clone());
@@ -229,23 +231,23 @@ impl VerifiedPart {
         looked.pool.open_container(&looked.label).map_err(|error| error.to_string())
     }
 
-    /// Puts back what the list of datasets lacks of these, and tells of it.
+    /// Puts back the entries that the list of datasets lacks, and reports them.
     fn put_back_lost(
         &self,
-        described: Result<Vec<Stray>>,
+        described: Result<Vec<Orphan>>,
         list: &Attempt<Arc<dyn Container>>,
         aside: Option<&String>,
         report: &mut RepairReport,
     ) {
         let mut put_back = |lost: Vec<Damage>| {
-            // Those that were told of before are in the report.
-            let is_told = |damage: &Damage| {
+            // Damage that was reported before is in the report.
+            let is_reported = |damage: &Damage| {
                 self.damage.iter().any(|told| (&told.place, &told.what) == (&damage.place, &damage.what))
             };
-            let new = lost.iter().filter(|damage| !is_told(damage));
+            let new = lost.iter().filter(|damage| !is_reported(damage));
             let done: Vec<_> =
                 new.map(|damage| (damage, cure(&damage.cure, damage, &Vec::new(), list))).collect();
-            // All are in the list before any of them waits for the device.
+            // Put all entries before one flush waits for the device.
             let flushed = flush(list);
             report.repaired.extend(done.into_iter().map(|(damage, done)| {
                 let done = done.and_then(|repair| flushed.clone().map(|()| repair));
@@ -266,7 +268,7 @@ impl VerifiedPart {
         }
     }
 
-    /// What people need to know later, and to undo it.
+    /// The information that users need later to undo the repair.
     fn note(&self) -> Result<String> {
         let mut note =
             String::from("Set aside by isotach repair. Bytes of keys and values are in hexadecimal.\n");
@@ -301,7 +303,7 @@ impl Cure {
     fn plan(&self) -> Repair {
         match self {
             Self::None | Self::Wait => Repair::Left,
-            Self::SetAside { .. } => Repair::MovedAside,
+            Self::SetAside { .. } => Repair::Quarantined,
             Self::Restore { .. } => Repair::Restored,
             Self::Remove { .. } => Repair::TakenOut,
             Self::PutBack { .. } => Repair::PutBack,
@@ -309,7 +311,7 @@ impl Cure {
     }
 }
 
-/// Repairs a damage, or says how its container was repaired.
+/// Repairs a damage, or returns how its container was repaired.
 fn cure(
     cure: &Cure,
     damage: &Damage,
@@ -323,7 +325,7 @@ fn cure(
     Ok(match cure {
         Cure::None | Cure::Wait => Repair::Left,
         Cure::SetAside { at } => match set(*at)? {
-            Some(set) if set.moved.iter().any(is_of) => Repair::MovedAside,
+            Some(set) if set.moved.iter().any(is_of) => Repair::Quarantined,
             Some(set) if set.made.iter().any(is_of) => Repair::PutBack,
             _ => Repair::Left,
         },
@@ -341,7 +343,7 @@ fn cure(
     })
 }
 
-/// Changes an entry that is still as it was looked at.
+/// Changes an entry, if it is unchanged since it was verified.
 fn unless_changed(
     catalogue: &dyn Container,
     as_before: Precondition<'_>,

@@ -1,11 +1,13 @@
 //! Wipes of collocations that have begun and not ended: still running, or killed.
 //!
-//! They are no damage. A verification cannot tell a running wipe from a killed one, so it reports them, and a repair ends them.
+//! They are not damage. A verification cannot distinguish a running wipe from a killed one, so it reports them, and a
+//! repair ends them.
 
 use std::sync::Arc;
 
 use isotach_mars::Key;
 
+use super::report::{Cure, Damage, Level};
 use crate::{
     Result, Selection,
     catalogue::{
@@ -37,7 +39,7 @@ impl Unended {
     pub(super) fn of(inner: &Arc<Inner>, selection: &Selection, now: &Entry) -> Option<Self> {
         let (root, then) = (&selection.root, &selection.entry.record);
         let is_same = then.generation == now.record.generation;
-        (root.past.is_none() && is_same && !then.is_settled()).then(|| Self {
+        (root.snapshot.is_none() && is_same && !then.is_settled()).then(|| Self {
             inner: Arc::clone(inner),
             root: Arc::clone(root),
             entry: Arc::clone(&selection.entry),
@@ -57,5 +59,12 @@ impl Unended {
     /// What [`Unended::end`] would end.
     pub(super) fn planned(&self) -> EndedWipes {
         EndedWipes { dataset: self.entry.key.clone(), wipes: self.wipes() }
+    }
+
+    /// What a repair reports when it cannot end them.
+    pub(super) fn damage(&self, place: &str) -> Damage {
+        let what = "a wipe of collocations has begun and not ended".to_owned();
+        let (key, place) = (self.entry.key.clone(), place.to_owned());
+        Damage { level: Level::Dataset, key, what, place, byte: None, cure: Cure::Wait }
     }
 }

@@ -1,7 +1,7 @@
-//! Arrays that no entry names, of a dataset whose index is in another container than its bytes.
+//! Unnamed arrays: arrays that no entry names, of a dataset whose index and bytes are in different containers.
 //!
-//! There the engine knows nothing of fields: every array is named by its own log. A field that was never flushed leaves one,
-//! and so does a catalogue that has lost the end of its log.
+//! There the engine knows no fields: every array is named by its own log. Unflushed fields leave unnamed arrays, and so
+//! does a catalogue that has lost the end of its log.
 
 use std::{collections::HashMap, fs::File, io::Write, path::Path, sync::Arc};
 
@@ -9,42 +9,43 @@ use isotach_object::{Anchor, ArrayRead, Cell, Error as ObjectError, ObjectId, Ob
 
 use crate::{
     Location, Place, Result,
-    archive::batch::parse_history,
+    catalogue::history::parse_history,
     catalogue::{
-        reader::{Collocation, DatasetReader},
+        collocation::Collocation,
+        dataset_reader::DatasetReader,
         root::{Entry, Root},
     },
     store::Inner,
 };
 
-/// How many arrays are asked for together.
+/// The number of arrays in one call.
 const PAGE: usize = 1024;
-/// Bytes copied at a time.
+/// The bytes that are copied at a time.
 const PIECE: usize = 4 << 20;
-/// The file with the bytes of a dataset's unnamed arrays, one after the other.
+/// The file with the bytes of a dataset's unnamed arrays, one after another.
 const COPY: &str = "unnamed.fields";
 
 /// Arrays of a dataset that no entry names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnnamedFields {
-    /// The container that they are in.
+    /// Their container.
     pub place: String,
-    /// How many there are.
+    /// Their number.
     pub fields: u64,
     /// Their bytes.
     pub bytes: u64,
 }
 
-/// A dataset with a container for the index and one for the bytes.
+/// A dataset with separate containers for index and bytes.
 #[derive(Debug)]
-pub(super) struct Apart {
+pub(super) struct SplitDataset {
     pub(super) inner: Arc<Inner>,
     pub(super) root: Arc<Root>,
     pub(super) entry: Arc<Entry>,
 }
 
-impl Apart {
-    /// Counts the arrays that no entry names. `None` if there are none, or the dataset was wiped meanwhile.
+impl SplitDataset {
+    /// Counts the unnamed arrays. `None` if there are none, or the dataset was wiped meanwhile.
     pub(super) fn unnamed(&self) -> Result<Option<UnnamedFields>> {
         let Some(reader) = self.inner.reader(&self.root, &self.entry)? else { return Ok(None) };
         let mut unnamed = UnnamedFields { place: reader.dataset.uri.to_string(), fields: 0, bytes: 0 };
@@ -55,7 +56,7 @@ impl Apart {
         Ok((unnamed.fields > 0).then_some(unnamed))
     }
 
-    /// Copies the arrays that no entry names to a file in a folder, and gives where that is. `None` if there are none.
+    /// Copies the unnamed arrays to a file in a folder, and returns its place. `None` if there are none.
     pub(super) fn copy(&self, folder: &Path) -> Result<Option<Unnamed>> {
         let Some(reader) = self.inner.reader(&self.root, &self.entry)? else { return Ok(None) };
         let arrays = self.arrays(&reader)?;
@@ -82,14 +83,14 @@ impl Apart {
         Ok(Some(Unnamed { place: path.display().to_string(), from: 0, length }))
     }
 
-    /// The arrays that no entry names, with their sizes. They are listed before the entries are read, so that what is flushed
-    /// meanwhile is named.
+    /// The unnamed arrays with their sizes. They are listed before the entries are read, so that fields flushed
+    /// meanwhile are named.
     fn arrays(&self, reader: &DatasetReader) -> Result<Vec<(ObjectId, u64)>> {
         let store = &reader.dataset.store;
         let mut there = Ids::default();
         let mut next = Some(Anchor::start());
         while let Some(anchor) = next {
-            let (objects, after) = self.inner.with_room(|| Ok(store.list_objects(&anchor, PAGE)?))?;
+            let (objects, after) = self.inner.with_handles(|| Ok(store.list_objects(&anchor, PAGE)?))?;
             objects
                 .into_iter()
                 .filter(|object| object.otype() == ObjectType::Array)
@@ -102,14 +103,14 @@ impl Apart {
         let mut arrays = Vec::new();
         for objects in there.list().chunks(PAGE) {
             let cells: Vec<_> = objects.iter().map(|object| Cell::array(*object)).collect();
-            let sizes = self.inner.with_room(|| Ok(store.size_many(&cells)?))?;
-            // One without a size was purged meanwhile.
+            let sizes = self.inner.with_handles(|| Ok(store.size_many(&cells)?))?;
+            // An array without a size was purged meanwhile.
             arrays.extend(objects.iter().zip(sizes).filter_map(|(object, size)| Some((*object, size?))));
         }
         Ok(arrays)
     }
 
-    /// Takes away what the entries of a collocation name.
+    /// Removes the arrays that the entries of a collocation name.
     fn take_named(&self, reader: &DatasetReader, collocation: &Collocation, there: &mut Ids) -> Result<()> {
         let mut take = |record: &[u8]| match Location::decode(record, &reader.dataset.uri).map(|it| it.place)
         {
@@ -136,7 +137,7 @@ impl Apart {
     }
 }
 
-/// Ids of arrays. Those of a dataset are nearly all that there are between the first and the last, so a bit each is enough.
+/// A set of array ids. The ids of a dataset are dense, so it uses one bit for each.
 #[derive(Debug, Default)]
 struct Ids(HashMap<(u64, u64), u64>);
 

@@ -29,7 +29,7 @@ fn full(places: Places) -> SimulatedDisk {
 }
 
 #[test]
-fn a_full_device_is_purged_dataset_by_dataset_and_the_room_of_one_serves_the_others() {
+fn the_space_that_a_purge_frees_in_one_dataset_of_a_full_device_serves_the_others() {
     for places in [Places::Together, Places::Apart] {
         let disk = full(places);
         let alone = disk.copy();
@@ -61,7 +61,7 @@ fn a_full_device_is_purged_dataset_by_dataset_and_the_room_of_one_serves_the_oth
 }
 
 #[test]
-fn a_purge_needs_no_more_room_than_300_bytes_a_field_and_what_is_copied() {
+fn a_purge_needs_no_more_space_than_300_bytes_a_field_and_what_is_copied() {
     const FIELDS: u64 = 1000;
     const SHORT: usize = 1000;
     for places in [Places::Together, Places::Apart] {

@@ -80,17 +80,17 @@ fn check_random_losses(places: Places) {
 }
 
 #[test]
-fn whatever_is_lost_at_any_moment_flushed_fields_are_there_and_no_transaction_is_half_visible() {
+fn flushed_fields_and_whole_transactions_survive_a_power_failure_at_any_moment() {
     check_every_change(Places::Together);
 }
 
 #[test]
-fn the_same_holds_where_catalogue_and_store_are_apart() {
+fn flushed_fields_survive_a_power_failure_with_catalogue_and_store_apart() {
     check_every_change(Places::Apart);
 }
 
 #[test]
-fn whatever_sectors_and_names_are_lost_flushed_fields_are_there_and_no_transaction_is_half_visible() {
+fn flushed_fields_and_whole_transactions_survive_the_loss_of_random_sectors() {
     check_random_losses(Places::Together);
     check_random_losses(Places::Apart);
 }

@@ -61,7 +61,7 @@ fn check(disk: &SimulatedDisk, places: Places, case: &str) {
 }
 
 #[test]
-fn a_wipe_that_is_cut_off_by_the_power_anywhere_is_ended_by_a_repair() {
+fn a_repair_ends_a_wipe_that_a_power_failure_cut_off_at_any_moment() {
     for places in [Places::Together, Places::Apart] {
         let (disk, begun) = wiped(places);
         for changes in begun..=disk.changes() {

@@ -73,7 +73,7 @@ fn a_part_that_the_file_does_not_have_is_refused() {
 }
 
 #[test]
-fn a_file_whose_name_is_not_text_is_refused_because_its_location_would_not_read_back() {
+fn a_file_whose_path_is_not_utf8_is_refused() {
     let layout = Layout::memory();
     let store = layout.store();
     let path = layout.folder.path().join(OsStr::from_bytes(b"data-\xff"));

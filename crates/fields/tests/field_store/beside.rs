@@ -18,7 +18,7 @@ fn a_store_is_neither_copied_nor_moved_to_itself_through_another_handle() {
 }
 
 #[test]
-fn a_field_that_is_wiped_between_finding_and_reading_is_gone_and_no_error() {
+fn a_field_wiped_between_finding_and_reading_is_absent_and_no_error() {
     for layout in Layout::all() {
         let (store, other) = (layout.store(), layout.store());
         let steps: Vec<String> = (0..40).map(|step| step.to_string()).collect();

@@ -82,7 +82,7 @@ fn lock_as_a_killed_move(layout: &Layout, store: &FieldStore, mark: u8) {
 }
 
 #[test]
-fn a_lock_left_by_a_killed_move_is_told_how_to_take_off_and_goes_with_the_next_move() {
+fn the_lock_of_a_killed_move_names_its_remedy_and_ends_with_the_next_move() {
     for layout in Layout::all() {
         let (store, target) = (layout.store(), target(&layout));
         let analysis = with(&field("0", "t"), "type=an");

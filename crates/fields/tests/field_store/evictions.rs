@@ -32,7 +32,7 @@ fn full() -> Option<ObjectError> {
 }
 
 #[test]
-fn a_dataset_that_cannot_be_flushed_to_make_room_keeps_its_fields_and_fails_no_other() {
+fn a_failed_eviction_keeps_its_fields_and_fails_no_other_dataset() {
     let (store, script) = with_datasets(70);
     (0..64).for_each(|dataset| store.archive(&key(dataset, 6), b"second").unwrap());
     // The two that are to make room.
@@ -44,7 +44,7 @@ fn a_dataset_that_cannot_be_flushed_to_make_room_keeps_its_fields_and_fails_no_o
 }
 
 #[test]
-fn what_is_lost_while_a_dataset_makes_room_is_told_by_the_next_flush() {
+fn the_next_flush_reports_what_an_eviction_lost() {
     let (store, script) = with_datasets(66);
     (0..64).for_each(|dataset| store.archive(&key(dataset, 6), b"second").unwrap());
     script.lock().unwrap().updates.push_back(Some(ObjectError::Poisoned { what: "container".to_owned() }));
@@ -58,7 +58,7 @@ fn what_is_lost_while_a_dataset_makes_room_is_told_by_the_next_flush() {
 }
 
 #[test]
-fn so_many_datasets_that_cannot_be_flushed_are_held_and_no_more() {
+fn a_handle_holds_a_bounded_number_of_datasets_that_cannot_be_flushed() {
     let (store, script) = with_datasets(130);
     script.lock().unwrap().flushes.extend((0..1000).map(|_| full()));
     (0..128).for_each(|dataset| store.archive(&key(dataset, 6), b"second").unwrap());

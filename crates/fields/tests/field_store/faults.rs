@@ -100,7 +100,7 @@ fn fields_lost_for_good_are_counted_and_the_handle_goes_on() {
 }
 
 #[test]
-fn a_handle_spoilt_by_an_earlier_failure_is_replaced_when_nothing_is_lost_by_it() {
+fn a_poisoned_handle_is_replaced_when_nothing_is_lost_by_it() {
     let (writer, reader, script) = faulty("memory:a", "memory:a");
     script.lock().unwrap().updates.push_back(poisoned());
     archive(&writer, &[(field("6", "t"), b"six")]);
@@ -115,7 +115,7 @@ fn a_handle_spoilt_by_an_earlier_failure_is_replaced_when_nothing_is_lost_by_it(
 }
 
 #[test]
-fn a_key_too_long_for_its_entries_is_refused_by_archive_and_the_next_flush_succeeds() {
+fn archive_refuses_a_key_too_long_for_its_entries_and_the_next_flush_succeeds() {
     for layout in Layout::all() {
         let store = layout.store();
         let long = "x".repeat(65_536);
@@ -165,7 +165,7 @@ fn a_data_file_cut_short_is_corrupt_and_names_the_field_and_the_file() {
 }
 
 #[test]
-fn what_could_not_be_looked_up_is_told_by_the_failure_and_is_not_missing() {
+fn a_failed_lookup_is_an_error_and_its_fields_are_not_missing() {
     let (writer, reader, script) = faulty("memory:a", "memory:a");
     let steps = 0..600;
     for step in steps.clone() {
@@ -191,7 +191,7 @@ fn what_could_not_be_looked_up_is_told_by_the_failure_and_is_not_missing() {
 }
 
 #[test]
-fn what_is_missing_cannot_be_told_when_a_dataset_could_not_be_looked_into() {
+fn missing_fields_are_unknown_when_a_dataset_cannot_be_read() {
     let (writer, reader, _) = faulty("memory:a", "memory:a");
     archive(&writer, &[(with(&field("0", "t"), "class=rd"), b"rd")]);
     let both = request_like(&field("0", "t"), "class=od/rd,step=0/6");
@@ -210,7 +210,7 @@ fn what_is_missing_cannot_be_told_when_a_dataset_could_not_be_looked_into() {
 }
 
 #[test]
-fn a_damaged_entry_of_the_index_is_told_in_its_place_and_all_others_are_found() {
+fn a_damaged_index_entry_is_an_error_in_its_place_and_all_others_are_found() {
     let layout = Layout::memory();
     let (writer, store) = (layout.store(), layout.store());
     let steps = ["0", "6", "12", "18"];
@@ -249,7 +249,7 @@ fn a_damaged_entry_of_the_index_is_told_in_its_place_and_all_others_are_found() 
 }
 
 #[test]
-fn a_field_whose_bytes_were_not_to_be_had_for_once_is_told_and_no_repair_would_take_it_out() {
+fn a_field_that_is_unreadable_for_once_is_reported_and_not_repaired() {
     let (writer, _, script) = faulty("memory:a", "memory:a");
     let with_bytes = VerifyOptions { data: true, threads: 1 };
     let slow = || ObjectError::Io { what: "read".to_owned(), source: "the server does not answer".into() };

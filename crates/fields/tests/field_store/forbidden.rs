@@ -156,7 +156,7 @@ fn a_snapshot_is_under_the_same_prohibitions() {
 }
 
 #[test]
-fn damage_is_told_but_not_repaired_where_archiving_is_forbidden() {
+fn damage_is_reported_but_not_repaired_where_archiving_is_forbidden() {
     let (layout, store) = filled("archive: false");
     let container = &store.status(&request("class=od")).unwrap()[0].store;
     let folder = layout.folder.path().join("store");

@@ -56,7 +56,7 @@ fn expect_a_wipe_mends(store: &FieldStore, name: &str) {
 }
 
 #[test]
-fn a_dataset_without_its_container_is_told_of_and_can_be_wiped_and_all_others_can_be_used() {
+fn a_dataset_without_its_container_is_reported_and_hides_no_other() {
     for layout in Layout::all() {
         let store = with_a_lost_one(&layout, catalogue);
         expect_all_others(&store, layout.name);

@@ -11,11 +11,12 @@ mod evictions;
 mod faults;
 mod faulty;
 mod forbidden;
+mod incarnations;
 mod killed_wipes;
 mod language;
 mod layouts;
 mod listing;
-mod lives;
+
 mod lost;
 mod model;
 mod overlays;

@@ -129,7 +129,7 @@ fn a_datasets_own_fields_come_before_those_below_it() {
 }
 
 #[test]
-fn what_is_missing_of_an_overlay_is_told() {
+fn missing_fields_of_an_overlay_are_reported() {
     let layout = Layout::memory();
     let store = overlaid(&layout);
     let mut inspection = store.inspect(&request_like(&shown("0"), "step=0/6/12")).unwrap();
@@ -208,7 +208,7 @@ fn an_overlay_of_an_overlay_shows_what_lies_below_both_and_none_shows_itself() {
 }
 
 #[test]
-fn that_nothing_lies_below_an_overlay_any_more_is_told_unless_nothing_is_missing() {
+fn a_missing_dataset_below_an_overlay_is_reported_if_a_field_is_missing() {
     for layout in Layout::all() {
         let store = overlaid(&layout);
         archive(&store, &[(shown("0"), b"own")]);
@@ -306,7 +306,7 @@ fn a_copy_of_an_overlay_is_a_dataset_of_its_own_and_a_move_is_refused() {
 }
 
 #[test]
-fn that_nothing_lies_below_an_overlay_is_found_by_verify_and_an_overlay_is_no_damage() {
+fn verify_reports_an_overlay_of_a_missing_dataset_and_no_other_overlay() {
     for layout in Layout::all() {
         let store = overlaid(&layout);
         let options = VerifyOptions { data: true, ..VerifyOptions::default() };

@@ -153,7 +153,7 @@ fn what_a_snapshot_shows_stays_until_it_is_removed() {
 }
 
 #[test]
-fn locked_datasets_are_told_and_keep_nobody_from_the_others() {
+fn locked_datasets_are_reported_and_the_others_are_purged() {
     let layout = Layout::memory();
     let store = replaced(&layout);
     let other = with(&field("0", "t"), "class=rd");
@@ -172,7 +172,7 @@ fn locked_datasets_are_told_and_keep_nobody_from_the_others() {
 }
 
 #[test]
-fn a_dataset_that_another_purge_is_at_is_told_and_keeps_nobody_from_the_others() {
+fn a_dataset_under_another_purge_is_reported_and_the_others_are_purged() {
     let layout = Layout::posix();
     let store = replaced(&layout);
     let label = store.status(&request("")).unwrap().remove(0).catalogue.label;
@@ -214,7 +214,7 @@ fn scripted(catalogue: &str, bytes: &str) -> (FieldStore, FieldStore, Arc<Mutex<
 }
 
 #[test]
-fn a_purge_that_is_killed_before_any_of_its_calls_leaves_a_sound_store_and_the_next_one_ends_it() {
+fn a_purge_killed_before_any_call_leaves_a_sound_store_for_the_next_purge() {
     for (bytes, call) in [
         ("memory:all", Moment::Update),
         ("memory:all", Moment::Flush),
@@ -250,7 +250,7 @@ fn a_purge_that_is_killed_before_any_of_its_calls_leaves_a_sound_store_and_the_n
 }
 
 #[test]
-fn what_a_purge_removed_is_told_though_it_ends_in_an_error() {
+fn a_purge_that_fails_still_reports_what_it_removed() {
     let full = || ObjectError::NoSpace { what: "write purge.1".to_owned() };
     // Once more when the other dataset has given its room back.
     let outcomes = Mutex::new(VecDeque::from([Some(full()), None, Some(full())]));

@@ -118,7 +118,7 @@ fn a_flush_beside_a_move_is_refused_and_goes_through_once_the_move_has_failed() 
 }
 
 #[test]
-fn a_flush_that_a_move_refused_goes_into_what_is_left_and_is_told_of_what_is_gone() {
+fn a_flush_refused_by_a_move_reports_what_moved_and_publishes_the_rest() {
     for (moved, call) in [("class=od", Moment::Update), ("class=od,type=fc", Moment::Commit)] {
         let (writer, mover, target) = Stage::set();
         writer.store.archive(&field("6", "t"), b"six").unwrap();
@@ -178,7 +178,7 @@ fn entries_put_between_the_comparison_and_the_wipe_of_a_move_are_no_success() {
 }
 
 #[test]
-fn entries_put_while_a_collocation_is_moved_are_put_again_as_long_as_their_bytes_are_there() {
+fn entries_put_while_a_collocation_is_moved_are_put_again() {
     let set = Stage::set();
     let (flushed, moved) = put_during_move(&set, "class=od,type=fc", &set.1, Moment::Commit);
     assert_eq!((code(&flushed), moved), ("moving", 1));
@@ -201,7 +201,7 @@ fn what_a_refused_flush_puts_during_a_copy_is_moved_too() {
 }
 
 #[test]
-fn a_flush_whose_entries_are_moved_before_it_looks_again_says_that_they_are_gone() {
+fn a_flush_whose_entries_are_moved_before_its_last_check_reports_them_gone() {
     for moved in ["class=od", "class=od,type=fc"] {
         let (writer, mover, target) = Stage::set();
         writer.store.archive(&field("6", "t"), b"six").unwrap();
@@ -327,7 +327,7 @@ fn failed_flush((writer, _, target): &(Player, Player, Player)) {
 }
 
 #[test]
-fn a_flush_that_is_repeated_after_a_wipe_of_its_collocation_names_no_array_that_is_gone() {
+fn a_flush_repeated_after_a_wipe_of_its_collocation_names_no_lost_array() {
     let set = Stage::set();
     failed_flush(&set);
     set.1.store.wipe(&request("class=od,type=fc"), true).unwrap();
@@ -357,7 +357,7 @@ fn a_flush_that_is_repeated_while_its_collocation_is_wiped_brings_nothing_back()
 }
 
 #[test]
-fn what_a_wipe_took_of_a_collocation_is_declared_again_before_the_fields_that_need_it() {
+fn a_wiped_collocation_is_declared_again_before_the_fields_that_need_it() {
     let (writer, wiper, _) = Stage::set();
     wiper.store.wipe(&request("class=od,type=fc"), true).unwrap();
     writer.store.archive(&field("0", "t"), b"again").unwrap();
@@ -375,7 +375,7 @@ fn what_a_wipe_took_of_a_collocation_is_declared_again_before_the_fields_that_ne
 }
 
 #[test]
-fn a_field_that_was_never_put_is_put_by_the_next_flush_though_its_collocation_is_wiped_just_then() {
+fn the_next_flush_puts_an_unsent_field_though_its_collocation_is_wiped() {
     let (writer, wiper, _) = Stage::set();
     writer.store.archive(&field("6", "t"), b"six").unwrap();
     writer.script.lock().unwrap().updates.push_back(full());
@@ -407,7 +407,7 @@ fn purge(store: &FieldStore) -> u64 {
 }
 
 #[test]
-fn a_flush_that_is_repeated_before_or_while_what_it_replaced_is_purged_keeps_its_field() {
+fn a_flush_repeated_beside_a_purge_of_what_it_replaced_keeps_its_field() {
     for call in [None, Some(Moment::Update), Some(Moment::Flush)] {
         let (writer, purger, _) = half_flushed();
         // So that there is something to put.
@@ -427,7 +427,7 @@ fn a_flush_that_is_repeated_before_or_while_what_it_replaced_is_purged_keeps_its
 }
 
 #[test]
-fn a_flush_that_is_repeated_after_its_field_was_replaced_and_purged_leaves_the_newer_one() {
+fn a_flush_repeated_after_a_replacement_and_a_purge_keeps_the_newer_field() {
     let (writer, purger, _) = half_flushed();
     archive(&purger.store, &[(field("0", "t"), b"two")]);
     assert_eq!(purge(&purger.store), 2);
@@ -453,7 +453,7 @@ fn a_killed_purge_takes_nothing_from_flushes_that_are_repeated() {
 }
 
 #[test]
-fn a_flush_that_is_repeated_between_the_steps_of_a_wipe_names_no_array_that_is_to_go() {
+fn a_flush_repeated_between_the_steps_of_a_wipe_names_no_doomed_array() {
     // The wipe commits in the catalogue, and then in the store.
     for step in [0, 1] {
         let set = Stage::set_apart();

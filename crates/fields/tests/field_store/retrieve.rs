@@ -5,7 +5,7 @@ use isotach_fields::{Error, Location};
 use crate::layouts::{Layout, archive, bytes_of, field, request, request_like, with};
 
 #[test]
-fn a_field_that_is_not_there_is_no_error_and_is_said_to_be_missing() {
+fn an_absent_field_is_reported_as_missing_and_is_no_error() {
     for layout in Layout::all() {
         let store = layout.store();
         assert!(store.retrieve_one(&field("0", "130")).unwrap().is_none(), "{}", layout.name);

@@ -64,7 +64,7 @@ fn all() -> Request {
 }
 
 #[test]
-fn what_is_archived_is_handed_over_with_one_call_for_each_field_which_need_not_be_awaited() {
+fn archiving_makes_one_call_for_each_field() {
     let counted = Counted::new();
     archive(&counted.store, &[(field("0", "t"), b"the dataset is made")]);
     let mut calls = counted.calls(|store| archive(store, &fields()));
@@ -112,7 +112,7 @@ fn stats_and_a_dry_purge_look_no_field_up() {
 }
 
 #[test]
-fn fields_are_read_many_at_a_time_or_begun_one_by_one_where_they_need_not_be_awaited() {
+fn fields_are_read_in_batches_or_as_pending_reads() {
     let counted = Counted::filled();
     for (is_far, name, reads) in [(false, "read_many", FIELDS.div_ceil(8)), (true, "begin_read", FIELDS)] {
         counted.script.lock().unwrap().is_far = is_far;
@@ -123,8 +123,7 @@ fn fields_are_read_many_at_a_time_or_begun_one_by_one_where_they_need_not_be_awa
 }
 
 #[test]
-fn reads_that_need_not_be_awaited_are_begun_before_the_first_field_is_handed_out_and_no_more_than_the_engine_takes()
- {
+fn pending_reads_begin_before_the_first_field_up_to_the_depth_of_the_engine() {
     let counted = Counted::filled();
     counted.script.lock().unwrap().is_far = true;
     let mut calls = counted.calls(|store| {

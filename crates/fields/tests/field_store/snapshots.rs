@@ -64,19 +64,19 @@ fn a_snapshot_shows_its_datasets_as_they_were_whatever_is_archived_later() {
 }
 
 #[test]
-fn a_snapshot_is_refused_before_anything_is_done_where_an_engine_has_none() {
+fn a_snapshot_is_refused_first_where_an_engine_has_none() {
     for layout in Layout::all().into_iter().filter(|layout| !layout.has_snapshots()) {
         let store = filled(&layout);
         let error = store.snapshot(&request(""), "now").unwrap_err();
         assert_eq!(error.code(), "unsupported", "{}: {error}", layout.name);
-        assert!(store.snapshots().unwrap().is_empty() && store.kept_datasets().unwrap().is_empty());
+        assert!(store.snapshots().unwrap().is_empty() && store.snapshot_only_datasets().unwrap().is_empty());
         for error in [store.at("now").unwrap_err(), store.remove_snapshot("now").unwrap_err()] {
             assert_eq!(error.code(), "not-found", "{}: {error}", layout.name);
         }
         assert_eq!(bytes(&store, "").len(), 4, "{}", layout.name);
         let (told, other) = (Mutex::new(Vec::new()), layout.store());
         other
-            .purge_telling(&request(""), true, &|done, total| told.lock().unwrap().push((done, total)))
+            .purge_with_progress(&request(""), true, &|done, total| told.lock().unwrap().push((done, total)))
             .unwrap();
         assert_eq!(*told.lock().unwrap(), [(0, 2), (1, 2)], "{}", layout.name);
     }
@@ -94,7 +94,7 @@ fn past_request() -> isotach_mars::Request {
 }
 
 #[test]
-fn a_snapshot_outlives_what_is_wiped_and_the_room_comes_back_with_it() {
+fn a_snapshot_outlives_a_wipe_and_its_removal_frees_the_space() {
     for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         let open = containers(&store, &layout);
@@ -133,7 +133,7 @@ fn a_snapshot_outlives_what_is_wiped_and_the_room_comes_back_with_it() {
 }
 
 #[test]
-fn a_name_is_given_once_and_a_snapshot_of_nothing_is_refused() {
+fn a_snapshot_name_is_unique_and_a_snapshot_of_nothing_is_refused() {
     for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         let everything = request("");
@@ -156,7 +156,7 @@ fn a_name_is_given_once_and_a_snapshot_of_nothing_is_refused() {
 }
 
 #[test]
-fn nothing_changes_a_store_through_its_past() {
+fn a_snapshot_handle_changes_nothing() {
     for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         store.snapshot(&request(""), "before").unwrap();
@@ -183,7 +183,7 @@ fn nothing_changes_a_store_through_its_past() {
 }
 
 #[test]
-fn a_reader_of_a_snapshot_that_is_removed_is_told() {
+fn a_reader_of_a_removed_snapshot_gets_not_found() {
     for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         store.snapshot(&request(""), "before").unwrap();
@@ -289,7 +289,7 @@ fn what_is_archived_between_the_catalogue_and_the_store_hides_nothing() {
 }
 
 #[test]
-fn what_is_purged_between_the_catalogue_and_the_store_was_replaced_for_the_snapshot_too() {
+fn a_purge_between_the_two_container_snapshots_takes_nothing_from_them() {
     let (store, other, script) = apart();
     // So that it need not declare the collocation later, which the snapshot would notice.
     archive(&other, &[(field("0", "t"), b"another")]);
@@ -316,7 +316,7 @@ fn a_dataset_that_is_wiped_while_its_snapshot_is_made_is_in_it() {
 }
 
 #[test]
-fn a_snapshot_whose_maker_died_is_told_and_can_be_removed() {
+fn a_snapshot_whose_maker_died_is_reported_and_can_be_removed() {
     let (store, other, script) = apart();
     before_snapshot(&script, || panic!("the maker dies"));
     assert!(catch_unwind(AssertUnwindSafe(|| store.snapshot(&request(""), "half"))).is_err());
@@ -414,34 +414,34 @@ fn a_handle_shows_the_snapshot_that_it_was_opened_on_and_no_later_one_of_the_nam
 }
 
 #[test]
-fn who_waits_for_many_datasets_is_told_how_many_are_done() {
+fn snapshots_and_purges_report_their_progress() {
     for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         let told = Mutex::new(Vec::new());
         let tell = |done, total| told.lock().unwrap().push((done, total));
-        store.snapshot_telling(&request(""), "now", &tell).unwrap();
-        store.purge_telling(&request(""), true, &tell).unwrap();
+        store.snapshot_with_progress(&request(""), "now", &tell).unwrap();
+        store.purge_with_progress(&request(""), true, &tell).unwrap();
         assert_eq!(*told.lock().unwrap(), [(0, 2), (1, 2), (0, 2), (1, 2)], "{}", layout.name);
     }
 }
 
 #[test]
-fn wiped_datasets_are_told_as_long_as_snapshots_show_them() {
+fn wiped_datasets_are_listed_as_long_as_snapshots_show_them() {
     for layout in Layout::all_with_snapshots() {
         let store = filled(&layout);
         let before = store.status(&request("class=od")).unwrap().remove(0);
         for name in ["one", "two"] {
             store.snapshot(&request(""), name).unwrap();
         }
-        assert!(store.kept_datasets().unwrap().is_empty());
+        assert!(store.snapshot_only_datasets().unwrap().is_empty());
         store.wipe(&request("class=od"), true).unwrap();
         // Another life of it is another dataset.
         archive(&store, &[(field("0", "t"), b"another life")]);
-        let kept = store.kept_datasets().unwrap();
+        let kept = store.snapshot_only_datasets().unwrap();
         assert_eq!((kept.len(), &kept[0].status), (1, &before), "{}", layout.name);
         assert_eq!(kept[0].snapshots.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["one", "two"]);
         store.remove_snapshot("one").unwrap();
         store.remove_snapshot("two").unwrap();
-        assert!(store.kept_datasets().unwrap().is_empty());
+        assert!(store.snapshot_only_datasets().unwrap().is_empty());
     }
 }

@@ -91,7 +91,7 @@ fn beside(
 }
 
 #[test]
-fn whatever_is_flushed_while_all_of_it_is_moved_again_and_again_is_in_one_of_the_stores() {
+fn fields_flushed_during_repeated_moves_are_in_one_of_the_stores() {
     for layout in layouts() {
         let config = Config::single(&"memory:target".parse().unwrap()).with_schema(crate::layouts::SCHEMA);
         let target = FieldStore::create(&config, &layout.registry).unwrap();
@@ -124,7 +124,7 @@ fn whatever_is_flushed_while_all_of_it_is_moved_again_and_again_is_in_one_of_the
 }
 
 #[test]
-fn wipes_of_collocations_and_purges_beside_writers_leave_whole_fields_and_all_that_comes_later() {
+fn wipes_of_collocations_and_purges_beside_writers_leave_whole_fields() {
     for layout in layouts() {
         let wiper = |what: &'static str| {
             move |store: &FieldStore| {

@@ -50,7 +50,7 @@ fn fields_of_a_transaction_are_unseen_before_the_commit_and_all_seen_after_it() 
 }
 
 #[test]
-fn a_transaction_is_refused_with_its_first_field_where_the_engine_has_none_and_fields_go_in_by_themselves() {
+fn an_engine_without_transactions_refuses_the_first_field_of_one() {
     for layout in Layout::all().into_iter().filter(|layout| !layout.has_transactions()) {
         let store = layout.store();
         let transaction = store.transaction();
@@ -149,7 +149,7 @@ impl Player {
 }
 
 #[test]
-fn a_commit_without_room_shows_nothing_and_may_be_repeated() {
+fn a_commit_without_space_shows_nothing_and_may_be_repeated() {
     let memory = Memory::new();
     let (writer, reader) = (Player::of(&memory), Player::of(&memory));
     let transaction = step_of(&writer.store, "0", b"zero");
@@ -164,7 +164,7 @@ fn a_commit_without_room_shows_nothing_and_may_be_repeated() {
 }
 
 #[test]
-fn a_flush_that_fails_behind_the_commit_may_be_repeated_or_dropped_and_takes_nothing_back() {
+fn a_flush_that_fails_after_the_commit_takes_nothing_back() {
     for repeat in [true, false] {
         let memory = Memory::new();
         let (writer, reader) = (Player::of(&memory), Player::of(&memory));
@@ -183,7 +183,7 @@ fn a_flush_that_fails_behind_the_commit_may_be_repeated_or_dropped_and_takes_not
 }
 
 #[test]
-fn a_transaction_on_a_dataset_that_was_wiped_is_told_so() {
+fn a_transaction_on_a_wiped_dataset_fails_with_wiped() {
     for layout in Layout::all_with_transactions() {
         let (writer, other) = (layout.store(), layout.store());
         let transaction = step_of(&writer, "0", b"zero");
@@ -216,7 +216,7 @@ fn collocations_wiped_before_the_commit_come_with_it_again() {
 }
 
 #[test]
-fn a_wipe_of_a_collocation_right_before_or_after_the_commit_leaves_all_of_it_or_says_what_went() {
+fn a_wipe_beside_a_commit_leaves_the_whole_transaction_or_is_reported() {
     for moment in [Moment::Commit, Moment::Flush] {
         let memory = Memory::new();
         let (writer, other) = (Player::of(&memory), Player::of(&memory));
@@ -325,7 +325,7 @@ fn all_steps() -> isotach_mars::Request {
 }
 
 #[test]
-fn a_retrieval_whose_fields_a_transaction_replaces_midway_ends_and_never_goes_on_with_the_new_ones() {
+fn a_retrieval_ends_when_a_transaction_replaces_its_remaining_fields() {
     for layout in Layout::all_with_transactions() {
         let (writer, reader) = (layout.store(), layout.store());
         replace_all(&writer, b"old");

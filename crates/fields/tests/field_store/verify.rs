@@ -107,7 +107,7 @@ fn note_on_daos(place: &str) -> String {
 }
 
 #[test]
-fn wrong_entries_and_missing_arrays_are_told_with_their_fields_and_taken_out() {
+fn wrong_entries_and_missing_arrays_are_reported_and_taken_out() {
     for layout in Layout::all() {
         let store = with_three_steps(&layout);
         let [index, history, _] = objects(&store);
@@ -214,7 +214,7 @@ fn a_value_that_an_axis_lacks_hides_its_fields_until_it_is_put_back() {
 }
 
 #[test]
-fn a_lost_dataset_is_told_and_left() {
+fn a_repair_reports_a_lost_dataset_and_leaves_it() {
     let layout = Layout::posix();
     let store = with_three_steps(&layout);
     let status = store.status(&request("")).unwrap().remove(0);
@@ -245,7 +245,7 @@ fn an_entry_that_changed_since_it_was_looked_at_is_left() {
 }
 
 #[test]
-fn a_dataset_that_is_made_anew_while_it_is_repaired_stays_and_the_lost_one_is_told() {
+fn a_dataset_created_during_its_repair_stays_and_the_lost_one_is_reported() {
     let layout = Layout::posix();
     let store = with_three_steps(&layout);
     let pool = layout.registry.open_pool(&store.spaces()[0].catalogue).unwrap();

@@ -127,7 +127,7 @@ fn with_a_killed_wipe(layout: &Layout) -> FieldStore {
 }
 
 #[test]
-fn what_a_killed_wipe_left_goes_with_the_next_wipe_of_anything() {
+fn the_next_wipe_removes_what_a_killed_wipe_left() {
     for layout in Layout::all() {
         let store = with_a_killed_wipe(&layout);
         let before = containers(&store, &layout);
@@ -141,7 +141,7 @@ fn what_a_killed_wipe_left_goes_with_the_next_wipe_of_anything() {
 }
 
 #[test]
-fn a_dataset_whose_wipe_was_killed_can_be_made_again_and_outlives_what_is_left_of_it() {
+fn a_dataset_is_created_again_beside_the_leftovers_of_a_killed_wipe() {
     for layout in Layout::all() {
         let store = with_a_killed_wipe(&layout);
         let before = containers(&store, &layout);
@@ -205,7 +205,7 @@ fn a_writer_declares_again_what_a_wipe_of_its_collocation_removed() {
 }
 
 #[test]
-fn of_several_datasets_that_were_wiped_under_a_writer_each_flush_tells_of_one_until_all_are_told() {
+fn each_flush_reports_one_wiped_dataset_until_all_are_reported() {
     for layout in Layout::all() {
         let (writer, other) = (layout.store(), layout.store());
         for expver in ["expver=0001", "expver=0002", "expver=0003"] {

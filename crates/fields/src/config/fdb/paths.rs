@@ -1,4 +1,4 @@
-//! Paths as FDB takes them: relative ones from the working folder, and `~name/` from that program's home.
+//! Paths, resolved as FDB does: relative to the working folder, and `~name/` to that program's home.
 
 use std::{env, path::PathBuf};
 
@@ -7,14 +7,14 @@ use isotach_object::PoolUri;
 use super::written::Level;
 use crate::{Error, Result};
 
-/// How paths of a file are found.
+/// The context of a file's paths.
 #[derive(Debug)]
 pub(super) struct Paths {
     fdb_home: Option<String>,
 }
 
 impl Paths {
-    /// As the top of the file says.
+    /// From the top level of the file.
     pub(super) fn of(level: &Level) -> Self {
         Self { fdb_home: level.fdb_home.clone() }
     }
@@ -22,7 +22,7 @@ impl Paths {
     /// The pool of a root.
     pub(super) fn pool(&self, path: &str) -> Result<PoolUri> {
         let path = self.expanded(path)?;
-        // Without a slash at the end and dots within: one folder has one name.
+        // Normalized, so that one folder has one name.
         let path: PathBuf = path.components().collect();
         Ok(format!("posix:{}", path.display()).parse()?)
     }
@@ -50,7 +50,7 @@ impl Paths {
             .map_err(|error| isotach_object::Error::from_io(error, format!("find {}", path.display())).into())
     }
 
-    /// The home that stands behind `~` and a name.
+    /// The home of `~` and a name.
     fn home(&self, name: &str, path: &str) -> Result<String> {
         let variable = match name {
             "" => "HOME".to_owned(),

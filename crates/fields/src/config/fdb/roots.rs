@@ -1,4 +1,4 @@
-//! From FDB's spaces to ours: each of its roots is a space of ours, and those of one space share its pattern.
+//! Converts FDB's spaces: each of their roots becomes a space of ours, and the roots of one space share its pattern.
 
 use super::{
     Reading,
@@ -9,7 +9,7 @@ use crate::{
     config::{Space, Spread},
 };
 
-/// Which datasets come to a lane, and what is forbidden there.
+/// The datasets of a lane, and its prohibitions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lane {
     pattern: Option<Pattern>,
@@ -17,7 +17,7 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// The datasets of this lane that `select` takes, without those that one of `excludes` takes.
+    /// The lane of the datasets that `select` takes and `excludes` does not.
     pub(super) fn selecting(&self, select: &str, excludes: &[String]) -> Result<Self> {
         let mut pattern = Pattern::of_lane(select)?;
         for exclude in excludes {
@@ -26,7 +26,7 @@ impl Lane {
         Ok(Self { pattern: Some(self.and(pattern)), forbidden: self.forbidden.clone() })
     }
 
-    /// The datasets of this lane that the one with `select` and `excludes` leaves.
+    /// The lane of the datasets that the lane with `select` and `excludes` does not take.
     pub(super) fn without(&self, select: &str, excludes: &[String]) -> Result<Self> {
         let taken = Self::default().selecting(select, excludes)?.and(Pattern::all());
         let rest = self.pattern.clone().unwrap_or_else(Pattern::all).unless(taken);
@@ -41,7 +41,7 @@ impl Lane {
     }
 }
 
-/// The spaces that stand for the roots of one.
+/// The spaces of the roots of one FDB space.
 pub(super) fn spaces_of(
     reading: &Reading<'_>,
     space: &SpaceAsWritten,
@@ -80,7 +80,7 @@ pub(super) fn spaces_of(
         let pool = |root: &Root| reading.paths.pool(&root.path).map_err(|error| wrong("path", error));
         let catalogue = pool(root)?;
         if made.iter().any(|other| other.catalogue == catalogue) {
-            // One of them might forbid what the other allows.
+            // One of them could forbid what the other allows.
             return Err(reading.wrong(place, "path", &root.path, "each root once in a space"));
         }
         made.push(Space {
@@ -99,7 +99,7 @@ pub(super) fn spaces_of(
     Ok(made)
 }
 
-/// What a handler of FDB's makes of a space with so many roots that may be written to.
+/// The spread of an FDB handler for a space with `open` writable roots.
 fn spread_of(reading: &Reading<'_>, handler: &str, open: usize, place: &str) -> Result<Spread> {
     match handler {
         "Default" | "First" => Ok(Spread::First),

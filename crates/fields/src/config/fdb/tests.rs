@@ -243,7 +243,7 @@ fn a_root_stands_once_in_a_space_for_its_switches_to_count() {
 }
 
 #[test]
-fn a_value_that_is_none_is_told_by_its_file_and_key() {
+fn a_wrong_value_is_reported_with_its_file_and_key() {
     for (text, told) in [
         ("spaces: [{regex: '([', roots: [{path: /a}]}]", "/etc/fdb.yaml:1:11: spaces[0].regex pattern"),
         ("spaces: [{roots: [{path: ''}]}]", "spaces[0].path an empty path: expected the path of a folder"),

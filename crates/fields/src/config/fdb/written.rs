@@ -1,4 +1,4 @@
-//! FDB's file as it is written: every key that FDB knows, and no other.
+//! FDB's file as written: exactly the keys that FDB knows.
 
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_yaml_ng::Value;
@@ -44,7 +44,7 @@ pub(super) struct Level {
     pub(super) permissions: Option<String>,
     #[serde(rename = "fdb_home")]
     pub(super) fdb_home: Option<String>,
-    // What FDB keeps its own files like.
+    // The layout of FDB's own files.
     use_sub_toc: Option<IgnoredAny>,
     #[serde(rename = "preloadTocBTree")]
     preload_toc_btree: Option<IgnoredAny>,
@@ -55,7 +55,7 @@ pub(super) struct Level {
     rados: Option<IgnoredAny>,
     #[serde(rename = "fam_roots")]
     fam_roots: Option<IgnoredAny>,
-    // What its servers are told.
+    // Its servers.
     server_port: Option<IgnoredAny>,
     server_threaded: Option<IgnoredAny>,
     data_port_start: Option<IgnoredAny>,
@@ -64,7 +64,7 @@ pub(super) struct Level {
     supported_connections: Option<IgnoredAny>,
     prefer_single_connection: Option<IgnoredAny>,
     networks: Option<IgnoredAny>,
-    // What leads to them.
+    // The addresses of servers.
     host: Option<IgnoredAny>,
     port: Option<IgnoredAny>,
     stores: Option<IgnoredAny>,
@@ -84,7 +84,7 @@ impl Level {
         Switches { writable, visit, visit_key, list, retrieve, archive, wipe }
     }
 
-    /// A key that cannot be honoured, and what to write instead.
+    /// A key that cannot be honoured, and its replacement.
     pub(super) fn refused(&self) -> Option<(&'static str, &'static str)> {
         let expected = "no servers: name the pools themselves, as roots";
         let all = [
@@ -97,7 +97,7 @@ impl Level {
         all.into_iter().find_map(|(key, there)| there.is_some().then_some((key, expected)))
     }
 
-    /// The keys that are there and have no effect, each with the reason.
+    /// The keys without effect that are set, each with the reason.
     pub(super) fn without_effect(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let other = "it is about another engine of FDB's";
         let kind = (self.kind() == "catalogue").then_some(IgnoredAny);
@@ -154,7 +154,7 @@ pub(super) struct SpaceAsWritten {
 }
 
 impl SpaceAsWritten {
-    /// A key of FDB's that names its roots in a way that is not read here.
+    /// An FDB key for roots that is not supported here.
     pub(super) fn unknown_here(&self) -> Option<&'static str> {
         let all = [("marsDisks", &self.mars_disks), ("path", &self.path)];
         all.into_iter().find_map(|(key, there)| there.is_some().then_some(key))
@@ -207,7 +207,7 @@ pub(super) struct Switches {
 }
 
 impl Switches {
-    /// What they forbid, and the key that does. A switch of an action's own counts before the one for two of them.
+    /// The forbidden actions with their keys. A switch of one action precedes the switch of two.
     pub(super) fn forbidden(&self) -> impl Iterator<Item = (Action, &'static str)> {
         let of = |own: Option<bool>, key, both: Option<bool>, both_key| match (own, both) {
             (Some(false), _) => Some(key),
@@ -226,7 +226,7 @@ impl Switches {
     }
 }
 
-/// A switch, in all the spellings that FDB's reader takes for one.
+/// A switch, in all spellings that FDB accepts.
 fn switch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
     let value = Value::deserialize(deserializer)?;
     match value.as_str() {

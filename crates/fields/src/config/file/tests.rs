@@ -96,7 +96,7 @@ fn each_mistake_is_named_with_its_place_and_what_was_expected() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn a_missing_file_is_named() {
     let error = Config::read(Path::new("/no/such/isotach.yaml")).unwrap_err();
     assert_eq!(error.to_string(), "file /no/such/isotach.yaml does not exist");
     assert_eq!(error.code(), "not-found");

@@ -1,0 +1,116 @@
+//! A collocation as a reader knows it: its key, its objects, and the values that its elements have.
+
+use std::{
+    cmp::Ordering,
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
+
+use isotach_mars::{Key, LevelFilter};
+use isotach_object::{Epoch, ObjectId};
+
+use crate::catalogue::layout::kv_of;
+
+/// The objects of a collocation.
+#[derive(Debug, Clone)]
+pub(crate) struct CollocationObjects {
+    pub(crate) index: ObjectId,
+    pub(crate) history: ObjectId,
+    /// One for each key of the elements, in their order.
+    pub(crate) axes: Vec<ObjectId>,
+}
+
+impl CollocationObjects {
+    /// The objects of the collocation with this text, whose elements have these names.
+    pub(crate) fn new<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Self {
+        Self {
+            index: kv_of(text, ""),
+            history: kv_of(text, "history"),
+            axes: names.map(|name| kv_of(text, &format!("axis:{name}"))).collect(),
+        }
+    }
+}
+
+/// A collocation of a dataset.
+#[derive(Debug)]
+pub(crate) struct Collocation {
+    pub(crate) text: Box<str>,
+    pub(crate) key: Key,
+    /// The names of its elements' keys.
+    pub(crate) names: Arc<[Box<str>]>,
+    pub(crate) objects: CollocationObjects,
+    /// Its key with the dataset's in front; shared by all its fields.
+    pub(crate) whole: Arc<Key>,
+    pub(crate) axes: Mutex<Option<(Epoch, Arc<Axes>)>>,
+}
+
+impl Collocation {
+    /// The same collocation as a part of another dataset.
+    pub(crate) fn shown_in(&self, dataset: &Key) -> Self {
+        let mut whole = dataset.clone();
+        whole.extend_from(&self.key);
+        Self {
+            text: self.text.clone(),
+            key: self.key.clone(),
+            names: Arc::clone(&self.names),
+            objects: self.objects.clone(),
+            whole: Arc::new(whole),
+            axes: Mutex::default(),
+        }
+    }
+
+    /// Whether its elements have the keys of a filter.
+    pub(crate) fn has_elements(&self, filter: &LevelFilter) -> bool {
+        filter.names().eq(self.names.iter().map(|name| &**name))
+    }
+
+    /// The whole key of the field with this element text.
+    pub(crate) fn field_key(&self, element: &str) -> Option<Key> {
+        let element = Key::from_joined(self.names.iter().map(|name| &**name), element)?;
+        let mut key = (*self.whole).clone();
+        key.extend_from(&element);
+        Some(key)
+    }
+}
+
+/// The values of a collocation's elements, for each of their keys; empty for an absent one.
+#[derive(Debug, Default)]
+pub(crate) struct Axes(pub(crate) Vec<(Box<str>, BTreeSet<String>)>);
+
+impl Axes {
+    /// Whether an element has this value.
+    pub(crate) fn contains(&self, name: &str, value: &str) -> bool {
+        self.0.iter().find(|(known, _)| **known == *name).is_some_and(|(_, values)| values.contains(value))
+    }
+
+    /// The values of this key: an absent value first, then numbers by size.
+    pub(crate) fn values(&self, name: &str) -> Vec<String> {
+        let values = self.0.iter().find(|(known, _)| **known == *name).map(|(_, values)| values);
+        let mut values: Vec<String> = values.into_iter().flatten().cloned().collect();
+        values.sort_by(|a, b| by_size(a, b));
+        values.sort_by_key(|value| !value.is_empty());
+        values
+    }
+
+    /// Whether a filter accepts a value of every axis. If not, no element matches.
+    pub(crate) fn may_match(&self, filter: &LevelFilter) -> bool {
+        self.0.iter().all(|(name, values)| values.iter().any(|value| filter.matches_value(name, value)))
+    }
+}
+
+/// Orders numbers by size, before words in alphabetical order.
+pub(crate) fn by_size(a: &str, b: &str) -> Ordering {
+    match (leading_number(a), leading_number(b)) {
+        (Some(x), Some(y)) => x.total_cmp(&y).then_with(|| a.cmp(b)),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => a.cmp(b),
+    }
+}
+
+/// The number that a value begins with: 6 of `6`, `6-12` and `6h30m`.
+fn leading_number(text: &str) -> Option<f64> {
+    let end =
+        text.char_indices().find(|(at, c)| !(c.is_ascii_digit() || *c == '.' || (*c == '-' && *at == 0)));
+    text[..end.map_or(text.len(), |(at, _)| at)].parse().ok()
+}

@@ -1,0 +1,127 @@
+//! Axes: the values that the fields of a request have, for each key. A hull, not a cross product.
+
+use std::sync::Arc;
+
+use isotach_mars::{Key, LevelFilter, Plan, Request};
+
+use crate::{
+    Answer, Error, FieldStore, Result, Selection,
+    catalogue::{
+        collocation::{Axes, Collocation, by_size},
+        consistent_read::at_once,
+        locks::Action,
+        select::Target,
+    },
+};
+
+/// The values of one key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    /// The key.
+    pub name: String,
+    /// The values of the fields, each once: numbers by size, then words. Absent values are left out.
+    pub values: Vec<String>,
+}
+
+impl FieldStore {
+    /// For each key in the order of the schema, the values that the fields of a request have. Not every combination of
+    /// them need exist. Datasets that are locked for listing are left out.
+    ///
+    /// # Errors
+    /// As [`FieldStore::list`]. The errors of unusable datasets are in the answer.
+    pub fn axes(&self, request: &Request) -> Result<Answer<Axis>> {
+        let (mut selections, gone) = self.inner.layers(self.select(request)?)?;
+        selections.retain(|selection| !selection.is_locked(Action::List));
+        let of_one =
+            |selection: &Selection| at_once(&self.inner, selection, || self.axes_in(selection)).map(Some);
+        let mut there = Answer::of(&selections, of_one, Error::is_of_dataset, &|_, _| ())?;
+        there.unusable.extend(gone);
+        let mut axes = Union::default();
+        for Found { axes: values, collocation, plans } in there.found.into_iter().flatten() {
+            let filters = plans.iter().map(|plan| &plan.element);
+            let mut filters = filters.filter(|filter| values.may_match(filter)).peekable();
+            if filters.peek().is_none() {
+                continue;
+            }
+            axes.add_key(&collocation.whole);
+            for filter in filters {
+                axes.add_wanted(filter, &values.0);
+            }
+        }
+        Ok(Answer { found: axes.finish(), unusable: there.unusable })
+    }
+
+    /// The axes of each collocation. No container is kept open: a request may name more datasets than a process may
+    /// open files.
+    fn axes_in(&self, selection: &Selection) -> Result<Vec<Found>> {
+        let targets = selection.targets(&self.inner)?.into_iter();
+        let found = targets.map(|Target { reader, collocation, plans, .. }| {
+            Ok(Found { axes: reader.axes(&self.inner, &collocation)?, collocation, plans })
+        });
+        found.collect()
+    }
+}
+
+struct Found {
+    axes: Arc<Axes>,
+    collocation: Arc<Collocation>,
+    plans: Vec<Arc<Plan>>,
+}
+
+#[derive(Default)]
+struct Union(Vec<Axis>);
+
+impl Union {
+    fn add(&mut self, name: &str, value: &str) {
+        let at = self.0.iter().position(|axis| axis.name == name).unwrap_or_else(|| {
+            self.0.push(Axis { name: name.to_owned(), values: Vec::new() });
+            self.0.len() - 1
+        });
+        if !value.is_empty() {
+            self.0[at].values.push(value.to_owned());
+        }
+    }
+
+    fn add_key(&mut self, key: &Key) {
+        key.slots().for_each(|(name, value)| self.add(name, value));
+    }
+
+    fn add_wanted<'a>(
+        &mut self,
+        filter: &LevelFilter,
+        axes: impl IntoIterator<Item = &'a (Box<str>, std::collections::BTreeSet<String>)>,
+    ) {
+        for (name, values) in axes {
+            values
+                .iter()
+                .filter(|value| filter.matches_value(name, value))
+                .for_each(|value| self.add(name, value));
+        }
+    }
+
+    fn finish(mut self) -> Vec<Axis> {
+        for axis in &mut self.0 {
+            axis.values.sort_by(|a, b| by_size(a, b));
+            axis.values.dedup();
+        }
+        self.0.retain(|axis| !axis.values.is_empty());
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_once_and_numbers_by_size() {
+        let mut union = Union::default();
+        for step in ["12", "6", "0-24", "100", "6", "", "an"] {
+            union.add("step", step);
+        }
+        union.add("number", "");
+        let axes = union.finish();
+        assert_eq!(axes.len(), 1);
+        assert_eq!(axes[0].values, ["0-24", "6", "12", "100", "an"]);
+    }
+}

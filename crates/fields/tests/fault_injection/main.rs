@@ -1,0 +1,191 @@
+//! A store whose files were cut, swapped, removed or replaced by older copies, behind everyone's back.
+//!
+//! A store is written in steps, replaced in part, purged, and written on. Then one thing or several at random are done to its
+//! files, and every field is asked for. What must hold: each has the bytes that were flushed last, or an error says that something
+//! is damaged. No field has other bytes, and none is silently absent.
+//!
+//! Then the store is verified and repaired. What must hold after that: what is not as it was was reported, by the field or by its
+//! dataset; no field has bytes that it never had; and the store is opened, written, read and verified again, which finds nothing
+//! but what the repair has left. Where one log, run or data file was cut nothing keeps the store from being opened.
+//!
+//! `ISOTACH_SEQUENCES` says how many files are cut in each layout (500 if not set), and of each other kind of fault a quarter as many
+//! are tried; `ISOTACH_SEED` says which (by the clock if not set). Every failure says its seed and what was done.
+#![expect(clippy::unwrap_used, reason = "test code: a failure here is a failed test")]
+
+mod faults;
+mod stores;
+mod tree;
+
+use std::{
+    env,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use isotach_engine_posix::simulation::Random;
+use isotach_mars::Key;
+
+use self::{
+    faults::Fault,
+    stores::{CLASSES, Expected, Findings, Store, assert_reports_damage, field},
+    tree::Tree,
+};
+
+const CUTS: u64 = 500;
+const STEPS: u64 = 30;
+
+/// What came of the faults of one kind.
+#[derive(Debug, Default)]
+struct Sum {
+    faults: u64,
+    right: u64,
+    reported: u64,
+    repaired: u64,
+    mended: u64,
+    written: u64,
+}
+
+/// A store before a fault is injected.
+struct Trial {
+    store: Store,
+    expected: Expected,
+    older: Tree,
+    whole: Tree,
+}
+
+impl Trial {
+    fn new(store: Store) -> Self {
+        let mut expected = Expected::new();
+        drop(store.create());
+        store.write(0..STEPS, 1, &mut expected);
+        let older = Tree::read(&store.folder);
+        store.write(5..STEPS / 2, 2, &mut expected);
+        store.open().unwrap().purge(&"".parse().unwrap(), true).unwrap();
+        store.write(STEPS / 2..STEPS + 10, 3, &mut expected);
+        let whole = Tree::read(&store.folder);
+        Self { store, expected, older, whole }
+    }
+
+    fn inject(&self, fault: Fault, random: &mut Random, what: &str, sum: &mut Sum) {
+        let (done, damaged) = fault.at_random(&self.whole, &self.older, random);
+        let what = format!("{what}: {done}");
+        println!("{what}");
+        damaged.write(&self.store.folder);
+        let before = self.store.ask(&self.expected);
+        let is_right = before.wrong.is_empty() && before.older.is_empty() && before.absent.is_empty();
+        assert!(is_right, "{what}: {before:?}");
+        let reported = self.store.repair();
+        assert!(
+            !reported.is_empty() || before.reported.is_empty(),
+            "{what}: verify finds nothing, and {before:?}"
+        );
+        sum.faults += 1;
+        sum.right += before.right;
+        sum.reported += before.reported.len() as u64;
+        sum.repaired += u64::from(!reported.is_empty());
+        sum.mended += u64::from(reported.is_mended());
+        let opened = self.store.open();
+        // The list of datasets can be brought back, unless more than its own log or runs is gone.
+        let may_be_closed = fault != Fault::Cut && !reported.is_mended();
+        assert!(opened.is_ok() || may_be_closed, "{what}: {:?}, {reported:?}", opened.err());
+        if opened.is_ok() {
+            self.check_repaired(&reported, &what);
+            self.write_on(&reported, &what);
+            sum.written += 1;
+        }
+    }
+
+    /// What is not as it was was reported.
+    fn check_repaired(&self, reported: &Findings, what: &str) {
+        let after = self.store.ask(&self.expected);
+        assert!(after.wrong.is_empty(), "{what}: after the repair {after:?}");
+        for key in &after.reported {
+            assert!(
+                reported.is_left(key, &self.store),
+                "{what}: {key} cannot be read, and nothing is left: {reported:?}"
+            );
+        }
+        for key in after.absent.iter().chain(&after.older) {
+            assert!(
+                reported.is_of(key, &self.store),
+                "{what}: {key} is not as it was, and was not reported: {reported:?}"
+            );
+        }
+    }
+
+    /// The store takes fields and gives them back.
+    fn write_on(&self, reported: &Findings, what: &str) {
+        let store = self.store.open().unwrap();
+        for class in CLASSES {
+            for step in [3, 100] {
+                let (key, bytes) = field(class, step, 4);
+                let whole: Key = key.parse().unwrap();
+                if let Err(error) = store.archive(&whole, &bytes).and_then(|_| store.flush()) {
+                    assert!(reported.is_left(&key, &self.store), "{what}: {error}");
+                    assert_reports_damage(&error);
+                    continue;
+                }
+                match self.store.open().unwrap().retrieve_one(&whole) {
+                    Ok(found) => assert!(found.is_some_and(|found| found == bytes[..]), "{what}: {key}"),
+                    Err(error) => assert!(reported.is_left(&key, &self.store), "{what}: {error}"),
+                }
+            }
+        }
+        let report = self.store.verify();
+        let new = reported.new_in(&report, &self.store);
+        assert!(new.is_empty(), "{what}: after more was written {new:?}");
+    }
+}
+
+fn try_all(is_apart: bool) {
+    let number = |name: &str| env::var(name).ok().map(|text| text.parse().unwrap());
+    let clock = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
+    let seed: u64 = number("ISOTACH_SEED").unwrap_or_else(clock);
+    let cuts = number("ISOTACH_SEQUENCES").unwrap_or(CUTS);
+    println!("ISOTACH_SEED={seed}");
+    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let trial = Trial::new(Store::new(&folder.path().join("trial"), is_apart));
+    let mut random = Random(seed);
+    for (fault, times) in
+        [(Fault::Cut, cuts), (Fault::Other, cuts / 4), (Fault::Cuts, cuts / 4), (Fault::Several, cuts / 4)]
+    {
+        let mut sum = Sum::default();
+        for at in 0..times {
+            trial.inject(fault, &mut random, &format!("ISOTACH_SEED={seed}, {fault:?} {at}"), &mut sum);
+        }
+        let Sum { faults, right, reported, repaired, mended, written } = sum;
+        println!(
+            "{fault:?}: {faults} faults, {right} fields right, {reported} reported as damaged, 0 with wrong bytes, 0 silently absent; \
+             damage found in {repaired}, nothing left in {mended}, {written} written on"
+        );
+    }
+}
+
+#[test]
+fn fields_are_right_or_reported_after_files_are_cut_swapped_or_replaced() {
+    try_all(false);
+}
+
+#[test]
+fn fields_are_right_or_reported_after_damage_with_catalogue_and_store_apart() {
+    try_all(true);
+}
+
+#[test]
+fn a_cut_list_of_datasets_is_restored_from_the_datasets() {
+    for is_apart in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, mut expected) = (Store::new(folder.path(), is_apart), Expected::new());
+        drop(store.create());
+        let pool = if is_apart { "catalogue" } else { "all" };
+        let log = folder.path().join(pool).join("containers/root/log.0000000000000001");
+        let settings = log.metadata().unwrap().len();
+        store.write(0..3, 1, &mut expected);
+        std::fs::File::options().write(true).open(&log).unwrap().set_len(settings).unwrap();
+        assert_eq!(store.open().unwrap_err().code(), "corrupt");
+        store.verify().repair(true).unwrap();
+        let answers = store.ask(&expected);
+        assert_eq!(answers.right, expected.len() as u64, "{answers:?}");
+        store.write(3..6, 2, &mut expected);
+        assert_eq!(store.ask(&expected).right, expected.len() as u64);
+    }
+}

@@ -1,0 +1,54 @@
+//! Processes whose clocks jump by hours, back and forth, at every look.
+//!
+//! Of time only courtesies depend: who makes a run, and what the dead left is swept after. The clock is a small C library
+//! that is loaded into the processes in the place of the system's.
+
+use std::{env, path::Path, process::Command};
+
+use isotach_needs::{Need, skip};
+
+use crate::{field::Step, launcher::Child, number, roles};
+
+const WRITERS: u64 = 4;
+/// Flushes of a writer in one dataset, so that all make datasets at the same time, again and again.
+const SPAN: u64 = 10;
+
+/// Builds the clock; `None` without a C compiler.
+fn build(folder: &Path) -> Option<std::path::PathBuf> {
+    let library = folder.join("jumping_clock.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/multiprocess/jumping_clock.c");
+    let built = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).status();
+    built.is_ok_and(|status| status.success()).then_some(library)
+}
+
+#[test]
+fn nothing_is_lost_or_held_up_when_clocks_jump_back_and_forth() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(clock) = build(folder.path()) else {
+        return skip(Need::Compiler, "there is no C compiler to build a wrong clock with");
+    };
+    let uri = format!("posix:{}/store?checkpoint=16384", folder.path().display());
+    roles::create(&uri);
+    let start = |role: &str| {
+        let mut command = Command::new(env::current_exe().unwrap());
+        Child::start_by(command.env("LD_PRELOAD", &clock), &format!("{role} {uri}"))
+    };
+    let flushes = number("ISOTACH_CLOCK_FLUSHES", 100);
+    let mut writers: Vec<Child> =
+        (0..WRITERS).map(|writer| start(&format!("writer {writer} 0 {SPAN}"))).collect();
+    let mut reader = start(&format!("reader 0 {WRITERS} {SPAN}"));
+    writers.iter_mut().for_each(|writer| writer.wait_flushed(flushes));
+    let (store, mut fields) = (roles::open(&uri), 0);
+    reader.send("stop");
+    let reads = reader.count();
+    for (number, writer) in writers.iter_mut().enumerate() {
+        writer.send("stop");
+        for count in 0..writer.count() {
+            roles::check(&store, Step::nth(number as u64, count, SPAN));
+            fields += Step::FIELDS;
+        }
+    }
+    let digests: Vec<String> = writers.iter_mut().chain([&mut reader]).map(Child::digest).collect();
+    assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
+    println!("{fields} fields flushed and found, {reads} read meanwhile, {}", digests[0]);
+}

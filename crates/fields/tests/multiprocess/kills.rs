@@ -1,0 +1,130 @@
+//! `kill -9` among writers and readers at any moment, again and again.
+//!
+//! A killed writer's successor goes on with the flush after the last one that the dead one said had returned. Nobody does
+//! anything else: nothing is repaired, removed or waited for.
+
+use std::{
+    thread,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use crate::{
+    field::Step,
+    launcher::{Child, Said},
+    number, roles,
+};
+
+const WRITERS: u64 = 8;
+const READERS: u64 = 4;
+/// Flushes of a writer in one dataset: all its steps and, once, all of them anew.
+const SPAN: u64 = 2 * Step::STEPS;
+/// Flushes that are looked for at once when their writer was killed; all are in the end.
+const LATELY: u64 = 4;
+
+/// Random numbers by a seed.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// A seed of this moment's, told so that a failure's is known.
+    pub(crate) fn of_now() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
+        let seed = number("ISOTACH_SEED", now);
+        println!("ISOTACH_SEED={seed}");
+        Self(seed)
+    }
+
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+}
+
+/// A writer through all its lives.
+struct Writer {
+    number: u64,
+    /// The last flush that it said had returned.
+    flushed: Option<u64>,
+    life: Child,
+}
+
+impl Writer {
+    fn start(number: u64, flushed: Option<u64>, uri: &str) -> Self {
+        let first = flushed.map_or(0, |flushed| flushed + 1);
+        Self { number, flushed, life: Child::start(&format!("writer {number} {first} {SPAN} {uri}")) }
+    }
+
+    /// Kills it, and looks whether what it flushed last is there; the fields that were looked at.
+    fn kill(self, uri: &str) -> (Self, u64) {
+        let flushed = self.life.kill().max(self.flushed);
+        let begin = flushed.map_or(0, |flushed| flushed.saturating_sub(LATELY));
+        let checked = check(self.number, begin, flushed, uri);
+        (Self::start(self.number, flushed, uri), checked)
+    }
+}
+
+/// Looks with a new handle whether what a writer flushed from `begin` on is there; the fields that were looked at.
+fn check(writer: u64, begin: u64, flushed: Option<u64>, uri: &str) -> u64 {
+    let store = roles::open(uri);
+    let counts = begin..flushed.map_or(0, |flushed| flushed + 1);
+    let steps = counts.map(|count| Step::nth(writer, count, SPAN));
+    steps.map(|step| roles::check(&store, step)).count() as u64 * Step::FIELDS
+}
+
+#[test]
+fn no_flushed_field_is_lost_when_writers_and_readers_are_killed_at_any_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    // Runs are made and merged all the while, so that their makers are killed, too.
+    let uri = format!("posix:{}/store?checkpoint=16384", folder.path().display());
+    kill_again_and_again(&uri, number("ISOTACH_KILLS", 20));
+}
+
+/// Has writers and readers work in a new store, and kills some of them so many times.
+pub(crate) fn kill_again_and_again(uri: &str, rounds: u64) {
+    roles::create(uri);
+    let mut random = Random::of_now();
+    let start_reader = |reader: u64| Child::start(&format!("reader {reader} {WRITERS} {SPAN} {uri}"));
+    let mut writers: Vec<Writer> = (0..WRITERS).map(|writer| Writer::start(writer, None, uri)).collect();
+    let mut readers: Vec<Child> = (0..READERS).map(start_reader).collect();
+    let (mut killed, mut checked) = (0u64, 0);
+    for _ in 0..rounds {
+        // Any moment, from that at which a process begins to be.
+        thread::sleep(Duration::from_micros(random.below(100_000)));
+        for _ in 0..=random.below(3) {
+            let victim = random.below(WRITERS + READERS);
+            if victim < WRITERS {
+                let (next, fields) = writers.remove(victim as usize).kill(uri);
+                writers.insert(victim as usize, next);
+                checked += fields;
+            } else {
+                let at = (victim - WRITERS) as usize;
+                readers.remove(at).kill();
+                readers.insert(at, start_reader(victim));
+            }
+            killed += 1;
+        }
+        writers.iter_mut().map(|writer| &mut writer.life).chain(&mut readers).for_each(Child::assert_lives);
+    }
+    for writer in &mut writers {
+        writer.life.send("stop");
+        writer.flushed = writer.life.count().checked_sub(1);
+    }
+    for reader in &mut readers {
+        reader.send("stop");
+    }
+    let reads: u64 = readers.iter_mut().map(Child::count).sum();
+    let lives = writers.iter_mut().map(|writer| &mut writer.life);
+    let digests: Vec<String> = lives.chain(&mut readers).map(Child::digest).collect();
+    let fresh = Child::start(&format!("digest {uri}")).digest();
+    assert!(digests.iter().all(|digest| *digest == fresh), "{fresh} in a fresh process, {digests:?}");
+    for writer in &writers {
+        checked += check(writer.number, 0, writer.flushed, uri);
+    }
+    let flushes: u64 = writers.iter().filter_map(|writer| writer.flushed).map(|last| last + 1).sum();
+    println!(
+        "{rounds} rounds, {killed} processes killed; {flushes} flushes of {} fields, {checked} fields looked for and \
+         found, {reads} fields read by others, {fresh}",
+        Step::FIELDS
+    );
+    assert!(killed >= rounds && flushes >= WRITERS);
+    Child::start(&format!("check 0 {} {SPAN} {uri}", writers[0].flushed.unwrap())).expect(&Said::Done);
+}

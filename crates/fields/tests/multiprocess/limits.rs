@@ -1,0 +1,257 @@
+//! More datasets than a process may have files open.
+
+use std::{fs::File, sync::Arc};
+
+use isotach_engine_posix::Posix;
+use isotach_fields::{FieldStore, ListOptions, VerifyOptions};
+use isotach_mars::{Key, Request};
+use isotach_object::{Error, Registry};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::{
+    launcher::{Child, Said},
+    roles::{self, say},
+};
+
+const DATASETS: u64 = 1000;
+const FILES_MAX: u64 = 256;
+/// Limits that handles meet each at another call.
+const LIMITS: std::ops::Range<u64> = 64..80;
+
+fn key(dataset: u64, step: u64) -> Key {
+    let text = "class=od,stream=oper,date=20240101,time=0000,type=fc,levtype=sfc,param=167";
+    format!("{text},expver={dataset:04},step={step}").parse().unwrap()
+}
+
+fn all(datasets: u64) -> String {
+    let expvers: Vec<String> = (0..datasets).map(|dataset| format!("{dataset:04}")).collect();
+    let text = "class=od,stream=oper,date=20240101,time=0000,type=fc,levtype=sfc,param=167";
+    format!("{text},expver={},step=0", expvers.join("/"))
+}
+
+/// Has so many datasets and containers open, with a low limit, as only a careless program would.
+pub(crate) fn open_many(uri: &str) {
+    limit_files(FILES_MAX);
+    write_and_read(uri, DATASETS);
+    refuse_handles(uri);
+    say(&Said::Done);
+}
+
+/// Meets the limit at whatever call.
+pub(crate) fn meet_limits(folder: &str) {
+    for files in LIMITS {
+        limit_files(files);
+        let uri = format!("posix:{folder}/{files}?sync=no");
+        roles::create(&uri);
+        write_and_read(&uri, files);
+        look_after(&uri, files);
+    }
+    say(&Said::Done);
+}
+
+fn limit_files(files: u64) {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: Some(files), maximum }).unwrap();
+}
+
+fn write_and_read(uri: &str, datasets: u64) {
+    let store = roles::open(uri);
+    for step in 0..2 {
+        for dataset in 0..datasets {
+            store.archive(&key(dataset, step), format!("{dataset} {step}").as_bytes()).unwrap();
+        }
+    }
+    store.flush().unwrap();
+    read_all(&store, datasets);
+    read_all(&roles::open(uri), datasets);
+}
+
+/// Reads them all with one handle, by a request and one by one.
+fn read_all(store: &FieldStore, datasets: u64) {
+    let fields = store.retrieve(&all(datasets).parse().unwrap()).unwrap();
+    let fields: Vec<_> = fields.map(|field| field.unwrap().bytes.to_vec()).collect();
+    let expected: Vec<_> = (0..datasets).map(|dataset| format!("{dataset} 0").into_bytes()).collect();
+    assert_eq!(fields, expected);
+    for dataset in 0..datasets {
+        let found = store.retrieve_one(&key(dataset, 1)).unwrap();
+        assert_eq!(found, Some(format!("{dataset} 1").into_bytes()));
+    }
+    let listed = store.list(&"".parse().unwrap(), ListOptions::default()).unwrap();
+    let listed: Vec<_> = listed.map(|field| field.unwrap().key().to_string()).collect();
+    assert_eq!(listed.len() as u64, 2 * datasets);
+}
+
+/// Whatever else goes through all datasets, each with a handle that has not met the limit.
+fn look_after(uri: &str, datasets: u64) {
+    let all: Request = "".parse().unwrap();
+    assert!(roles::open(uri).axes(&all).unwrap().unusable.is_empty());
+    assert_eq!(roles::open(uri).dump(&all).unwrap().found.len() as u64, datasets);
+    assert_eq!(roles::open(uri).stats(&all).unwrap().found.len() as u64, datasets);
+    let verified = roles::open(uri).verify(&all, VerifyOptions::default(), &|_| ()).unwrap();
+    assert!(verified.is_sound(), "{verified:?}");
+    assert_eq!(roles::open(uri).purge(&all, true).unwrap().found.len() as u64, datasets);
+    for named in ["class=od,levtype=sfc", "class=od"] {
+        let wiped = roles::open(uri).wipe(&named.parse().unwrap(), true).unwrap();
+        assert_eq!(wiped.datasets.len() as u64, datasets, "{named}");
+    }
+    assert!(roles::open(uri).stats(&all).unwrap().found.is_empty());
+}
+
+/// How many files may still be opened when a call is made, by a handle that has read before and has not met the limit.
+const LEFT: [usize; 9] = [0, 1, 2, 3, 4, 5, 6, 8, ENOUGH];
+/// So many are enough for any call.
+const ENOUGH: usize = 12;
+
+/// Makes calls with few files left. Each may say that there are too few, and is right in all that it says else.
+pub(crate) fn have_few_left(folder: &str) {
+    limit_files(FILES_MAX);
+    for left in LEFT {
+        for call in Call::ALL {
+            let uri = format!("posix:{folder}/{left}-{call:?}?sync=no");
+            roles::create(&uri);
+            let store = roles::open(&uri);
+            (0..4).for_each(|dataset| store.archive(&key(dataset, 0), &FIELD).unwrap());
+            store.flush().unwrap();
+            // Small, so that it stands in the log, and large, so that it has a file.
+            store.archive(&key(0, 1), &FIELD[..10]).unwrap();
+            let taken = take_all_but(left);
+            let told = call.make(&store);
+            drop(taken);
+            match told {
+                Ok(()) => {}
+                Err(error) => {
+                    assert_eq!(error.code(), "too-many-open", "{call:?} with {left} left: {error}");
+                    assert!(left < ENOUGH, "{call:?} with {left} left: {error}");
+                }
+            }
+            call.check(&roles::open(&uri), left);
+            store.flush().unwrap();
+        }
+    }
+    say(&Said::Done);
+}
+
+const FIELD: [u8; 9000] = [7; 9000];
+
+/// Opens files until so many more may be.
+fn take_all_but(left: usize) -> Vec<File> {
+    let mut taken: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+    taken.truncate(taken.len().saturating_sub(left));
+    taken
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Archive,
+    Flush,
+    Retrieve,
+    RetrieveOne,
+    List,
+    Verify,
+    Purge,
+    Wipe,
+    WipeCollocations,
+    Snapshot,
+}
+
+impl Call {
+    const ALL: [Self; 10] = [
+        Self::Archive,
+        Self::Flush,
+        Self::Retrieve,
+        Self::RetrieveOne,
+        Self::List,
+        Self::Verify,
+        Self::Purge,
+        Self::Wipe,
+        Self::WipeCollocations,
+        Self::Snapshot,
+    ];
+
+    fn make(self, store: &FieldStore) -> Result<(), isotach_fields::Error> {
+        let everything: Request = "class=od".parse().unwrap();
+        match self {
+            Self::Archive => store.archive(&key(9, 0), &FIELD),
+            Self::Flush => store.flush(),
+            Self::Retrieve => {
+                for field in store.retrieve(&all(4).parse().unwrap())? {
+                    assert_eq!(*field?.bytes, FIELD);
+                }
+                Ok(())
+            }
+            Self::RetrieveOne => {
+                assert_eq!(store.retrieve_one(&key(1, 0))?.as_deref(), Some(&FIELD[..]));
+                Ok(())
+            }
+            Self::List => {
+                let listed =
+                    store.list(&everything, ListOptions::default())?.collect::<Result<Vec<_>, _>>()?;
+                assert_eq!(listed.len(), 4);
+                Ok(())
+            }
+            Self::Verify => {
+                let options = VerifyOptions { data: true, ..VerifyOptions::default() };
+                let report = store.verify(&everything, options, &|_| ())?;
+                assert!(report.is_sound(), "{report:?}");
+                Ok(())
+            }
+            Self::Purge => store.purge(&everything, true).map(drop),
+            Self::Wipe => store.wipe(&"class=od,expver=0001/0002".parse().unwrap(), true).map(drop),
+            Self::WipeCollocations => {
+                store.wipe(&"expver=0001/0002,levtype=sfc".parse().unwrap(), true).map(drop)
+            }
+            Self::Snapshot => store.snapshot(&everything, "past").map(drop),
+        }
+    }
+
+    /// Whatever the call said, each dataset is whole, or is gone where it was to go.
+    fn check(self, store: &FieldStore, left: usize) {
+        let report = store.verify(&"".parse().unwrap(), VerifyOptions::default(), &|_| ()).unwrap();
+        assert!(report.is_sound(), "{self:?} with {left} left: {report:?}");
+        for dataset in 0..4 {
+            let found = store.retrieve_one(&key(dataset, 0)).unwrap();
+            let may_be_gone =
+                matches!(self, Self::Wipe | Self::WipeCollocations) && [1, 2].contains(&dataset);
+            let is_right = found.as_deref().map_or(may_be_gone, |found| *found == FIELD);
+            assert!(is_right, "{self:?} with {left} left: dataset {dataset}");
+        }
+    }
+}
+
+/// Who keeps every container open is told what the matter is, and can go on with those that are open.
+fn refuse_handles(uri: &str) {
+    let pool = Registry::new().with(Arc::new(Posix)).open_pool(&uri.parse().unwrap()).unwrap();
+    let mut open = Vec::new();
+    let refused = loop {
+        match pool.open_container(&"root".parse().unwrap()) {
+            Ok(container) => open.push(container),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(refused, Error::TooManyOpen { .. }), "{refused:?}");
+    assert!(refused.to_string().contains("ulimit -n"), "{refused}");
+    assert!(open.len() as u64 > FILES_MAX / 8, "only {} were opened", open.len());
+    open[0].epoch().unwrap();
+    open.truncate(1);
+    pool.open_container(&"root".parse().unwrap()).unwrap();
+}
+
+#[test]
+fn a_handle_uses_a_thousand_datasets_where_a_process_may_open_256_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let uri = format!("posix:{}/store?sync=no", folder.path().display());
+    roles::create(&uri);
+    Child::start(&format!("limited {uri}")).expect(&Said::Done);
+}
+
+#[test]
+fn a_handle_goes_on_after_any_call_meets_the_limit_of_open_files() {
+    let folder = tempfile::tempdir().unwrap();
+    Child::start(&format!("limits {}", folder.path().display())).expect(&Said::Done);
+}
+
+#[test]
+fn a_call_with_few_file_descriptors_left_gives_no_wrong_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    Child::start(&format!("few-left {}", folder.path().display())).expect(&Said::Done);
+}

@@ -1,0 +1,101 @@
+//! Writer and reader processes at once: left alone for a minute, killed, stopped, with clocks that jump, on disks that are
+//! full or may not be written, with more datasets than they may have files open, with a transaction for each step, and with
+//! all that they see written down.
+//!
+//! What must hold: every field that is read is whole and right; every flushed field is found by a reader that
+//! is started after the flush; the processes, which all make a dataset at once, make one; and in the end all of them,
+//! whatever they saw on the way, list the same. What was flushed is told to the test through a pipe, never by the store.
+//!
+//! Where `ISOTACH_RADOS_POOL` names a pool of a Ceph cluster, some of it is done there, too.
+//!
+//! `ISOTACH_MULTIPROCESS_SECONDS` sets the time, `ISOTACH_MULTIPROCESS_PROCESSES` the number of writers and of readers; `ISOTACH_KILLS` and
+//! `ISOTACH_STOPS` how often processes are killed and stopped; `ISOTACH_HISTORY_SECONDS` the time for histories.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "test code: a failure here is a failed test")]
+
+mod ceph;
+mod clocks;
+mod disks;
+mod field;
+mod history;
+mod kills;
+mod launcher;
+mod limits;
+mod purges;
+mod roles;
+mod steps;
+mod stops;
+mod wipes;
+
+use std::{
+    env,
+    time::{Duration, Instant},
+};
+
+use field::Step;
+use launcher::{Child, Said};
+
+/// The environment variable that makes this program play a role instead.
+const ROLE: &str = "ISOTACH_MULTIPROCESS_ROLE";
+/// The flushes of a writer that never goes on to another dataset.
+const ONE: u64 = u64::MAX;
+
+fn number(name: &str, default: u64) -> u64 {
+    env::var(name).map_or(default, |text| text.parse().unwrap())
+}
+
+/// Not a test by itself: what the processes that the tests start run.
+#[test]
+fn child_process() {
+    if let Ok(role) = env::var(ROLE) {
+        roles::play(&role);
+    }
+}
+
+#[test]
+fn concurrent_writers_and_readers_see_whole_fields_and_the_same_history() {
+    let folder = tempfile::tempdir().unwrap();
+    // Small intervals, so that checkpoints are made and merged all the while.
+    let uri = format!("posix:{}/store?checkpoint=262144", folder.path().display());
+    run_processes(
+        &uri,
+        number("ISOTACH_MULTIPROCESS_SECONDS", 60),
+        number("ISOTACH_MULTIPROCESS_PROCESSES", 16),
+    );
+}
+
+/// Has so many writers, and as many readers, work in a new store for some seconds.
+fn run_processes(place: &str, seconds: u64, size: u64) {
+    roles::create(place);
+    let end = Instant::now() + Duration::from_secs(seconds);
+
+    let start = |role: &str| Child::start(&format!("{role} {place}"));
+    let mut writers: Vec<Child> =
+        (0..size).map(|writer| start(&format!("writer {writer} 0 {ONE}"))).collect();
+    let mut readers: Vec<Child> =
+        (0..size).map(|reader| start(&format!("reader {reader} {size} {ONE}"))).collect();
+    let mut checked = 0u64;
+    while Instant::now() < end {
+        // Whatever a writer has flushed by now, a reader that starts now must find.
+        let writer = checked % size;
+        let Some(step) = writers[writer as usize].last_flushed() else { continue };
+        start(&format!("check {writer} {step} {ONE}")).expect(&Said::Done);
+        checked += 1;
+    }
+    for writer in &mut writers {
+        writer.send("stop");
+    }
+    let flushes: u64 = writers.iter_mut().map(Child::count).sum();
+    for reader in &mut readers {
+        reader.send("stop");
+    }
+    let reads: u64 = readers.iter_mut().map(Child::count).sum();
+    let digests: Vec<String> = readers.iter_mut().chain(&mut writers).map(Child::digest).collect();
+    let fresh = start("digest").digest();
+    assert!(digests.iter().all(|digest| *digest == fresh), "{fresh} in a fresh process, {digests:?}");
+    assert_eq!(roles::containers(place), 2, "the root and the dataset");
+    println!(
+        "{flushes} flushes of {} fields, {reads} fields read, {checked} late readers, {fresh}",
+        Step::FIELDS
+    );
+    assert!(flushes >= size && reads > 0 && checked > 0);
+}

@@ -1,0 +1,63 @@
+//! Purges beside processes that replace every field again and again, and others that read all the while.
+
+use std::{fs, os::unix::fs::MetadataExt, path::Path};
+
+use isotach_fields::{FieldStore, ListOptions};
+
+use crate::{ONE, field::Step, launcher::Child, roles};
+
+/// How often every field is replaced.
+const ROUNDS: u64 = 10;
+const FIRST: u64 = Step::LARGE;
+const WRITERS: u64 = 3;
+
+/// What `du` says.
+fn du(path: &Path) -> u64 {
+    let metadata = fs::symlink_metadata(path).unwrap();
+    match metadata.is_dir() {
+        true => fs::read_dir(path).unwrap().map(|entry| du(&entry.unwrap().path())).sum(),
+        false => metadata.blocks() * 512,
+    }
+}
+
+fn purge(store: &FieldStore) -> u64 {
+    let answer = store.purge(&"".parse().unwrap(), true).unwrap();
+    assert!(answer.unusable.is_empty(), "{:?}", answer.unusable);
+    answer.found.iter().map(|dataset| dataset.freed).sum()
+}
+
+#[test]
+fn purges_under_load_free_replaced_fields_and_no_reader_notices() {
+    let folder = tempfile::tempdir().unwrap();
+    let uri = format!("posix:{}/store?checkpoint=65536", folder.path().display());
+    roles::create(&uri);
+    let start = |role: &str| Child::start(&format!("{role} {uri}"));
+    let mut writers: Vec<Child> =
+        (FIRST..FIRST + WRITERS).map(|writer| start(&format!("writer {writer} 0 {ONE}"))).collect();
+    let mut readers: Vec<Child> =
+        (0..2).map(|reader| start(&format!("large-reader {reader} {} {ONE}", FIRST + WRITERS))).collect();
+    let store = roles::open(&uri);
+    for round in 1..=ROUNDS {
+        writers.iter_mut().for_each(|writer| writer.wait_flushed(round * Step::STEPS));
+        purge(&store);
+        readers.iter_mut().for_each(Child::assert_lives);
+    }
+    writers.iter_mut().chain(&mut readers).for_each(|child| child.send("stop"));
+    let counts: Vec<u64> = writers.iter_mut().chain(&mut readers).map(Child::count).collect();
+    let digests: Vec<String> = readers.iter_mut().chain(&mut writers).map(Child::digest).collect();
+    assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
+    // The writers have gone, so nothing is held.
+    let data = folder.path().join("store/containers");
+    let before = du(&data);
+    let freed = purge(&store);
+    let listed = store.list(&"".parse().unwrap(), ListOptions { duplicates: true }).unwrap();
+    let lengths: Vec<u64> = listed.map(|field| field.unwrap().location().length).collect();
+    assert_eq!(lengths.len() as u64, WRITERS * Step::STEPS * Step::FIELDS, "nothing replaced is left");
+    let (after, live) = (du(&data), lengths.iter().sum::<u64>());
+    println!("{counts:?}: {live} bytes live, {before} before the last purge, {after} after, {freed} freed");
+    assert!(after <= live + live / 10, "{after} bytes for {live}");
+    for writer in FIRST..FIRST + WRITERS {
+        (0..Step::STEPS)
+            .for_each(|step| roles::check(&store, Step { writer, dataset: 0, step, version: ROUNDS - 1 }));
+    }
+}

@@ -1,0 +1,166 @@
+//! What each process does.
+
+use std::{
+    io::{BufRead, stdin},
+    ops::Range,
+    process::exit,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
+
+use isotach_engine_posix::Posix;
+use isotach_engine_rados::Rados;
+use isotach_fields::{Config, FieldStore, ListOptions, crc32c};
+use isotach_mars::Request;
+use isotach_object::Registry;
+
+use crate::{ONE, disks, field::Step, history, launcher::Said, limits, steps, wipes};
+
+fn registry() -> Registry {
+    Registry::new().with(Arc::new(Posix)).with(Arc::new(Rados::new()))
+}
+
+/// The store at a place: a URI, or those of the catalogue and of the store with `|` between.
+fn config(place: &str) -> Config {
+    match place.split_once('|') {
+        Some((catalogue, store)) => Config::split(&catalogue.parse().unwrap(), &store.parse().unwrap()),
+        None => Config::single(&place.parse().unwrap()),
+    }
+}
+
+pub(crate) fn create(place: &str) {
+    FieldStore::create(&config(place), &registry()).unwrap();
+}
+
+/// How many containers the catalogue has.
+pub(crate) fn containers(place: &str) -> usize {
+    let catalogue = &config(place).spaces[0].catalogue;
+    registry().open_pool(catalogue).unwrap().list_containers().unwrap().len()
+}
+
+pub(crate) fn open(place: &str) -> FieldStore {
+    FieldStore::open(&config(place), &registry()).unwrap()
+}
+
+pub(crate) fn say(said: &Said) {
+    println!("{}", said.line());
+}
+
+/// Plays the role that the environment names, and leaves.
+pub(crate) fn play(role: &str) {
+    let words: Vec<&str> = role.split(' ').collect();
+    let number = |at: usize| words[at].parse::<u64>().unwrap();
+    let uri = words[words.len() - 1];
+    match words[0] {
+        "writer" => write(uri, number(1), number(2), number(3)),
+        "reader" => read(uri, number(1), 0..number(2), number(3)),
+        "large-reader" => read(uri, number(1), Step::LARGE..number(2), number(3)),
+        "check" => {
+            check(&open(uri), Step::nth(number(1), number(2), number(3)));
+            say(&Said::Done);
+        }
+        "stepper" => steps::archive(uri, number(1)),
+        "follower" => steps::follow(uri, number(1), number(2)),
+        "historian" => history::play(uri, words[5], number(1), number(2), number(3), number(4)),
+        "digest" => digest(&open(uri)),
+        "wiper" => wipes::wipe(uri, number(1)),
+        "full" => disks::fill_again_and_again(uri),
+        "protected" => disks::write_protect(uri),
+        "limited" => limits::open_many(uri),
+        "limits" => limits::meet_limits(uri),
+        "few-left" => limits::have_few_left(uri),
+        other => panic!("no role {other}"),
+    }
+}
+
+/// Becomes true at the first line that is told.
+pub(crate) fn stop_flag() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    thread::spawn(move || {
+        wait();
+        flag.store(true, Ordering::Relaxed);
+    });
+    stop
+}
+
+/// Waits for a line. Whoever started this may have failed and be gone: then nobody needs it any more.
+pub(crate) fn wait() {
+    if stdin().lock().read_line(&mut String::new()).unwrap() == 0 {
+        exit(1);
+    }
+}
+
+/// Archives and flushes from the flush of number `first` on.
+fn write(uri: &str, writer: u64, first: u64, span: u64) {
+    let store = open(uri);
+    let stop = stop_flag();
+    let mut count = first;
+    while !stop.load(Ordering::Relaxed) {
+        let step = Step::nth(writer, count, span);
+        for param in 0..Step::FIELDS {
+            store.archive(&step.key(param), &step.bytes(param)).unwrap();
+        }
+        store.flush().unwrap();
+        say(&Said::Flushed(count));
+        count += 1;
+    }
+    say(&Said::Count(count));
+    wait();
+    digest(&store);
+}
+
+/// Reads steps of these writers at random, of datasets as far as there are any.
+fn read(uri: &str, reader: u64, writers: Range<u64>, span: u64) {
+    let store = open(uri);
+    let stop = stop_flag();
+    let (mut fields, mut noise, mut datasets) = (0, reader + 1, 1);
+    while !stop.load(Ordering::Relaxed) {
+        noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let dataset = if span == ONE { 0 } else { (noise >> 40) % (datasets + 1) };
+        let writer = writers.start + (noise >> 33) % (writers.end - writers.start);
+        let step = (noise >> 45) % Step::STEPS;
+        let found = versions(&store, &Step { writer, dataset, step, version: 0 }).len() as u64;
+        fields += found;
+        if found > 0 && dataset == datasets {
+            datasets += 1;
+        }
+    }
+    say(&Said::Count(fields));
+    wait();
+    digest(&store);
+}
+
+/// Reads what there is of a step and checks every field; the versions found.
+pub(crate) fn versions(store: &FieldStore, step: &Step) -> Vec<u64> {
+    let version = |field: isotach_fields::Result<isotach_fields::Field>| {
+        let field = field.unwrap();
+        let param = field.key.get("param").unwrap().parse::<u64>().unwrap() - 130;
+        let version = step.version_of(param, &field.bytes);
+        version
+            .unwrap_or_else(|| panic!("field {} at {:?} is not what was archived", field.key, field.location))
+    };
+    store.retrieve(&step.request()).unwrap().map(version).collect()
+}
+
+/// A reader that starts after the flush of a step finds all its fields, or later ones.
+pub(crate) fn check(store: &FieldStore, step: Step) {
+    let found = versions(store, &step);
+    assert_eq!(found.len() as u64, Step::FIELDS, "{step:?} was flushed");
+    assert!(found.iter().all(|version| *version >= step.version), "{step:?} was flushed, found {found:?}");
+}
+
+/// One number for everything that the dataset lists.
+pub(crate) fn digest(store: &FieldStore) {
+    let everything: Request = "".parse().unwrap();
+    let listed = store.list(&everything, ListOptions::default()).unwrap();
+    let mut lines: Vec<String> = listed
+        .map(|field| field.unwrap())
+        .map(|field| format!("{} {:?}", field.key(), field.location()))
+        .collect();
+    lines.sort();
+    say(&Said::Digest(format!("{} fields {:08x}", lines.len(), crc32c(lines.join("\n").as_bytes()))));
+}

@@ -1,0 +1,56 @@
+//! A process that is stopped in the midst of its work, and goes on later.
+
+use std::{thread, time::Duration};
+
+use rustix::process::Signal;
+
+use crate::{ONE, field::Step, kills::Random, launcher::Child, number, roles};
+
+const WRITERS: u64 = 4;
+/// What the others do while one is stopped: enough for the log to need runs.
+const FLUSHES: u64 = 40;
+
+#[test]
+fn a_stopped_writer_delays_no_other_process_and_goes_on_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let uri = format!("posix:{}/store?checkpoint=16384", folder.path().display());
+    roles::create(&uri);
+    let (rounds, mut random) = (number("ISOTACH_STOPS", 10), Random::of_now());
+    let start = |writer| Child::start(&format!("writer {writer} 0 {ONE} {uri}"));
+    let mut writers: Vec<Child> = (0..WRITERS).map(start).collect();
+    let mut others = 0;
+    for _ in 0..rounds {
+        let at = random.below(WRITERS) as usize;
+        writers[at].wait_flushed(0);
+        // Any moment of its work.
+        thread::sleep(Duration::from_micros(random.below(30_000)));
+        writers[at].signal(Signal::STOP);
+        for other in (0..WRITERS as usize).filter(|other| *other != at) {
+            let next = writers[other].last_flushed().map_or(0, |last| last + FLUSHES);
+            writers[other].wait_flushed(next);
+            others += FLUSHES;
+        }
+        // One who comes while it is stopped sees all that anyone has flushed.
+        for (number, writer) in writers.iter_mut().enumerate() {
+            let Some(last) = writer.last_flushed() else { continue };
+            roles::check(&roles::open(&uri), Step::nth(number as u64, last, ONE));
+        }
+        writers[at].signal(Signal::CONT);
+        let next = writers[at].last_flushed().map_or(0, |last| last + 5);
+        writers[at].wait_flushed(next);
+    }
+    let mut flushed = Vec::new();
+    for writer in &mut writers {
+        writer.send("stop");
+        flushed.push(writer.count());
+    }
+    let digests: Vec<String> = writers.iter_mut().map(Child::digest).collect();
+    assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
+    let store = roles::open(&uri);
+    for (number, flushed) in flushed.iter().enumerate() {
+        let steps =
+            (flushed - flushed.min(&Step::STEPS)..*flushed).map(|count| Step::nth(number as u64, count, ONE));
+        steps.for_each(|step| roles::check(&store, step));
+    }
+    println!("{rounds} times one of {WRITERS} writers stopped; meanwhile {others} flushes of the others");
+}
